@@ -1,0 +1,124 @@
+//! The one engine clock: milliseconds, never backwards.
+//!
+//! ```text
+//! engine  ----------*  wall ahead: jump to it at once
+//!                   |
+//! engine  --/--/--  wall behind: run at half speed until met
+//! ```
+//!
+//! At start it is the greater of the wall clock and the time of the last frame or mark. The source of wall time
+//! is a function, so that a simulated world owns time.
+
+use crate::Ms;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Tells wall time in milliseconds since the epoch; may jump either way.
+pub type WallTime = Arc<dyn Fn() -> Ms + Send + Sync>;
+
+/// How far the last frame may lie ahead of the wall clock at start, in milliseconds.
+pub const AHEAD_MS_MAX: Ms = 3_600_000;
+
+/// The system's wall clock.
+pub fn system_wall_time() -> WallTime {
+    Arc::new(|| {
+        #[expect(clippy::disallowed_methods, reason = "this is the one place that asks the system for the time")]
+        let now = std::time::SystemTime::now();
+        now.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as Ms)
+    })
+}
+
+/// The engine clock; clones share it.
+#[derive(Clone)]
+pub struct Clock {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    wall: WallTime,
+    published: AtomicU64,
+    /// Wall time at the last look: while ahead, half of what passed since is added.
+    wall_seen: AtomicU64,
+    jumps: AtomicU64,
+}
+
+impl Clock {
+    /// A clock that starts at the greater of wall time and `last`, the time of the last frame (0 if none).
+    ///
+    /// # Errors
+    /// The milliseconds by which `last` lies ahead, if more than [`AHEAD_MS_MAX`].
+    pub fn new(wall: WallTime, last: Ms) -> Result<Self, Ms> {
+        let now = wall();
+        if last > now.saturating_add(AHEAD_MS_MAX) {
+            return Err(last - now);
+        }
+        let shared = Shared {
+            published: AtomicU64::new(now.max(last)),
+            wall_seen: AtomicU64::new(now),
+            jumps: AtomicU64::new(0),
+            wall,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Reads the clock: at least the greatest value ever returned. Meant to be called once per batch.
+    pub fn now(&self) -> Ms {
+        let shared = &*self.shared;
+        let wall = (shared.wall)();
+        let published = shared.published.load(Ordering::Relaxed);
+        let seen = shared.wall_seen.swap(wall, Ordering::Relaxed);
+        let target = if wall >= published {
+            if published > 0 && wall - published > 60_000 {
+                shared.jumps.fetch_add(1, Ordering::Relaxed);
+            }
+            wall
+        } else {
+            // Rounds down: several readers within a millisecond add nothing.
+            published + wall.saturating_sub(seen) / 2
+        };
+        shared.published.fetch_max(target, Ordering::Relaxed).max(target)
+    }
+
+    /// Wall time as it is, for what only a person reads.
+    pub fn wall(&self) -> Ms {
+        (self.shared.wall)()
+    }
+
+    /// Forward jumps of more than a minute seen so far.
+    pub fn jumps(&self) -> u64 {
+        self.shared.jumps.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn world(start: Ms) -> (Arc<AtomicU64>, WallTime) {
+        let wall = Arc::new(AtomicU64::new(start));
+        let source = wall.clone();
+        (wall, Arc::new(move || source.load(Ordering::Relaxed)))
+    }
+
+    #[test]
+    fn follows_forward_and_never_goes_back() {
+        let (wall, source) = world(1_000_000);
+        let clock = Clock::new(source, 0).unwrap();
+        assert_eq!(clock.now(), 1_000_000);
+        wall.store(1_000_500, Ordering::Relaxed);
+        assert_eq!(clock.now(), 1_000_500);
+        wall.store(1_000_000, Ordering::Relaxed);
+        assert_eq!(clock.now(), 1_000_500);
+        wall.store(1_000_100, Ordering::Relaxed);
+        assert_eq!(clock.now(), 1_000_550, "half speed while ahead");
+        wall.store(1_000_600, Ordering::Relaxed);
+        assert_eq!(clock.now(), 1_000_600);
+    }
+
+    #[test]
+    fn starts_at_the_last_frame_unless_it_is_an_hour_ahead() {
+        let (_, source) = world(1_000_000);
+        assert_eq!(Clock::new(source.clone(), 1_060_000).unwrap().now(), 1_060_000);
+        assert_eq!(Clock::new(source, 1_000_001 + AHEAD_MS_MAX).err(), Some(AHEAD_MS_MAX + 1));
+    }
+}

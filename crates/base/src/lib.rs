@@ -1,0 +1,24 @@
+//! What every other crate stands on, without one noun of the domain: ids, clock, hashing, variable-length
+//! integers, checksums, limits and the [`disk::Disk`] trait.
+
+#![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod disk;
+pub mod hash;
+pub mod limits;
+pub mod varint;
+
+/// Milliseconds: since the Unix epoch for an instant, plain for a span.
+pub type Ms = u64;
+
+/// A count of frame bytes since the journal began.
+///
+/// As the state of a shard it is the position *after* its last frame: everything below it is needed to see
+/// what the shard shows.
+pub type Position = u64;
+
+/// CRC-32C (Castagnoli) of `bytes`, continuing from `seed` (0 to begin).
+pub fn checksum(seed: u32, bytes: &[u8]) -> u32 {
+    crc32c::crc32c_append(seed, bytes)
+}

@@ -1,0 +1,12 @@
+//! Limits that more than one crate obeys.
+
+/// Shards of a keyspace, fixed in the data folder.
+pub const SHARDS: usize = 1024;
+/// Longest key or value, in bytes (Redis: `proto-max-bulk-len`).
+pub const BULK_BYTES_MAX: usize = 512 << 20;
+/// Most arguments of one request (Redis).
+pub const ARGUMENTS_MAX: usize = 1 << 20;
+/// Longest inline request and longest length line, in bytes (Redis).
+pub const INLINE_BYTES_MAX: usize = 64 << 10;
+/// A leaf block with every header, at most, in bytes.
+pub const BLOCK_BYTES_MAX: usize = 4096;

@@ -1,0 +1,1 @@
+//! Sessions, MULTI, blocking, durability of replies, recovery.

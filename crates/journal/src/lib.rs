@@ -1,0 +1,1 @@
+//! The append-only log: frames, segments, group commit, recovery. Frames are opaque bytes.

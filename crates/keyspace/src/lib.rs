@@ -1,0 +1,1 @@
+//! Shards, expiry, the Tx and its guards, effects and their replay.

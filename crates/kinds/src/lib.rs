@@ -1,0 +1,1 @@
+//! The values: text and list. Pure.

@@ -1,0 +1,1 @@
+//! The benchmark lab: peers, load, records, tables.

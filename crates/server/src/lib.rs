@@ -1,0 +1,1 @@
+//! The bobbin binary: CLI, configuration, worker threads, event loops, doors.

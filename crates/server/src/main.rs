@@ -1,0 +1,2 @@
+//! The `bobbin` binary.
+fn main() {}

@@ -1,0 +1,1 @@
+//! A seeded world: fake disk, fake clock, one schedule; runs engine and journal.

@@ -1,0 +1,1 @@
+//! Shard locks that park, the gate, and the hand-over of frames to the journal.

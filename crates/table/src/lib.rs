@@ -1,0 +1,1 @@
+//! A shard's hash table, in hash order, and the packed entry. Pure.

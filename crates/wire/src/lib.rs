@@ -1,0 +1,1 @@
+//! Protocol codecs without sockets. Knows no command.
