@@ -1,1 +1,24 @@
 //! Protocol codecs without sockets. Knows no command.
+//!
+//! ```text
+//!   bytes in ──> resp::Decoder ──> Ranges ──> Args ──> a handler
+//!                                                        │ dyn Reply
+//!   bytes out <── Output <── resp::Encoder <─────────────┘
+//!                   ^ pieces: | bytes | shared bulk | Source | bytes ... |
+//! ```
+//!
+//! A handler sees [`Args`] and [`Reply`] only, so another protocol is another decoder and another `Reply`.
+//! [`client`] is the other end of the line, for tests, the laboratory and everything that calls a server.
+
+#![forbid(unsafe_code)]
+
+pub mod client;
+pub mod number;
+mod output;
+mod reply;
+mod request;
+pub mod resp;
+
+pub use output::{Mark, Output};
+pub use reply::{BULK_SHARED_BYTES_MIN, More, Reply, SOURCE_STEP_BYTES, Source};
+pub use request::{Args, ArgsIter, OwnedRequest, Ranges};

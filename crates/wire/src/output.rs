@@ -1,0 +1,238 @@
+//! The replies of one batch, in order, on their way to a socket.
+//!
+//! ```text
+//!   pieces   | bytes | shared bulk | bytes | Source | bytes |   then   tail, where replies are written
+//!            ^ consumed                    ^ nothing behind may leave before the source is done
+//! ```
+//!
+//! Everything before the first source is ready. `fill` runs that source into the piece before it until enough is
+//! ready, so a reply of any length occupies about `FILL_BYTES` at a time.
+
+use crate::reply::{BULK_SHARED_BYTES_MIN, More, Source};
+use crate::resp::{Encoder, Protocol};
+use std::collections::VecDeque;
+use std::io::IoSlice;
+use std::sync::Arc;
+
+/// `Output::fill` stops when this much is ready, in bytes.
+const FILL_BYTES: usize = 64 << 10;
+/// A drained buffer larger than this is given back to the allocator rather than used again, in bytes.
+const BUFFER_KEPT_BYTES_MAX: usize = 256 << 10;
+
+/// A queue of replies.
+#[derive(Default)]
+pub struct Output {
+    pieces: VecDeque<Piece>,
+    pub(crate) tail: Vec<u8>,
+    /// How much of the first piece (of the tail, if there is none) has left, in bytes.
+    consumed: usize,
+}
+
+enum Piece {
+    Bytes(Vec<u8>),
+    Shared(Arc<[u8]>),
+    Source(Box<dyn Source>, Protocol),
+}
+
+impl Piece {
+    /// The bytes that are ready; `None` for a source.
+    fn ready(&self) -> Option<&[u8]> {
+        match self {
+            Piece::Bytes(bytes) => Some(bytes),
+            Piece::Shared(bytes) => Some(bytes),
+            Piece::Source(..) => None,
+        }
+    }
+}
+
+/// A place in an [`Output`] to go back to.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    pieces_count: usize,
+    tail_bytes: usize,
+}
+
+impl Output {
+    /// An empty queue, without memory.
+    pub fn new() -> Output {
+        Output::default()
+    }
+
+    /// Whether nothing is left to send, now or later.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty() && self.tail.is_empty()
+    }
+
+    /// How much is held in memory and not consumed yet, in bytes. O(pieces).
+    pub fn bytes_pending(&self) -> usize {
+        let queued: usize = self.pieces.iter().filter_map(Piece::ready).map(<[u8]>::len).sum();
+        queued + self.tail.len() - self.consumed
+    }
+
+    /// The next bytes to send; `None` if none are ready, for want of a reply or of [`Output::fill`].
+    pub fn front(&self) -> Option<&[u8]> {
+        let front = match self.pieces.front() {
+            Some(piece) => piece.ready()?,
+            None => &self.tail,
+        };
+        Some(&front[self.consumed..]).filter(|bytes| !bytes.is_empty())
+    }
+
+    /// Fills `slices` with what is ready, in order, for one vectored write. Says how many were filled.
+    pub fn io_slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let ready = self.ready_slices();
+        let mut filled = 0;
+        for (slot, bytes) in slices.iter_mut().zip(ready) {
+            *slot = IoSlice::new(bytes);
+            filled += 1;
+        }
+        filled
+    }
+
+    /// Notes that the next `count` ready bytes have been sent.
+    ///
+    /// # Panics
+    /// If fewer are ready.
+    pub fn consume(&mut self, mut count: usize) {
+        while let Some(piece) = self.pieces.front() {
+            let Some(ready) = piece.ready() else { break };
+            let left = ready.len() - self.consumed;
+            if count < left {
+                self.consumed += count;
+                return;
+            }
+            count -= left;
+            self.consumed = 0;
+            self.drop_front();
+        }
+        if count == 0 {
+            return;
+        }
+        assert!(self.pieces.is_empty(), "bytes behind a source cannot have been sent");
+        self.consumed += count;
+        assert!(self.consumed <= self.tail.len());
+        if self.consumed == self.tail.len() {
+            self.tail.clear();
+            self.consumed = 0;
+        }
+    }
+
+    /// Runs the sources at the front until 64 KiB are ready or no source is left.
+    pub fn fill(&mut self) {
+        loop {
+            let ready: usize = self.ready_slices().map(<[u8]>::len).sum();
+            if ready >= FILL_BYTES {
+                return;
+            }
+            let Some(index) = self.pieces.iter().position(|piece| matches!(piece, Piece::Source(..))) else {
+                return;
+            };
+            self.run_source(index);
+        }
+    }
+
+    /// Where the next reply will begin.
+    pub fn mark(&self) -> Mark {
+        Mark { pieces_count: self.pieces.len(), tail_bytes: self.tail.len() }
+    }
+
+    /// Takes back all that was written since `mark`, with nothing consumed or filled in between.
+    pub fn truncate(&mut self, mark: Mark) {
+        if self.pieces.len() > mark.pieces_count {
+            // The first piece since the mark is what the tail was then, unless the tail was empty.
+            let first = self.pieces.drain(mark.pieces_count..).next();
+            self.tail = match first {
+                Some(Piece::Bytes(bytes)) if mark.tail_bytes > 0 => bytes,
+                _ => Vec::new(),
+            };
+        }
+        assert!(self.tail.len() >= mark.tail_bytes);
+        self.tail.truncate(mark.tail_bytes);
+    }
+
+    /// Lends a buffer to write replies into. Ignored if there is a better one.
+    pub fn give_buffer(&mut self, buffer: Vec<u8>) {
+        if self.tail.is_empty() && self.tail.capacity() < buffer.capacity() {
+            self.tail = buffer;
+            self.tail.clear();
+        }
+    }
+
+    /// Takes the buffer of a queue that has been sent, so that an idle connection holds no memory. `None` while
+    /// there is something to send, or if there is no buffer.
+    pub fn take_buffer(&mut self) -> Option<Vec<u8>> {
+        if !self.is_empty() || self.tail.capacity() == 0 {
+            return None;
+        }
+        self.pieces = VecDeque::new();
+        Some(std::mem::take(&mut self.tail))
+    }
+
+    /// Queues `bytes` as they are if that is worth a piece of its own.
+    pub(crate) fn append_owned(&mut self, bytes: Vec<u8>) {
+        if bytes.len() < BULK_SHARED_BYTES_MIN {
+            self.tail.extend_from_slice(&bytes);
+        } else {
+            self.push_piece(Piece::Bytes(bytes));
+        }
+    }
+
+    pub(crate) fn append_shared(&mut self, bytes: Arc<[u8]>) {
+        if bytes.len() < BULK_SHARED_BYTES_MIN {
+            self.tail.extend_from_slice(&bytes);
+        } else {
+            self.push_piece(Piece::Shared(bytes));
+        }
+    }
+
+    pub(crate) fn append_source(&mut self, source: Box<dyn Source>, protocol: Protocol) {
+        self.push_piece(Piece::Source(source, protocol));
+    }
+
+    fn push_piece(&mut self, piece: Piece) {
+        if !self.tail.is_empty() {
+            self.pieces.push_back(Piece::Bytes(std::mem::take(&mut self.tail)));
+        }
+        self.pieces.push_back(piece);
+    }
+
+    fn ready_slices(&self) -> impl Iterator<Item = &[u8]> {
+        let queued = self.pieces.iter().map_while(Piece::ready);
+        let is_tail_ready = self.pieces.iter().all(|piece| piece.ready().is_some());
+        let tail = is_tail_ready.then_some(&self.tail[..]);
+        let mut skipped = self.consumed;
+        queued.chain(tail).map(move |bytes| &bytes[std::mem::take(&mut skipped)..]).filter(|bytes| !bytes.is_empty())
+    }
+
+    /// One step of the source at `index`, whose bytes go into the piece before it if that can grow.
+    fn run_source(&mut self, index: usize) {
+        let mut step = Output::new();
+        let mut index = index;
+        if index > 0 && matches!(self.pieces[index - 1], Piece::Bytes(_)) {
+            index -= 1;
+            let Some(Piece::Bytes(bytes)) = self.pieces.remove(index) else { unreachable!("seen just now") };
+            step.tail = bytes;
+        }
+        let Some(Piece::Source(mut source, protocol)) = self.pieces.remove(index) else {
+            unreachable!("`fill` found a source here")
+        };
+        let more = source.next(&mut Encoder::new(&mut step, protocol));
+        if more == More::Follows {
+            step.append_source(source, protocol);
+        } else if !step.tail.is_empty() {
+            step.pieces.push_back(Piece::Bytes(step.tail));
+        }
+        for piece in step.pieces.into_iter().rev() {
+            self.pieces.insert(index, piece);
+        }
+    }
+
+    fn drop_front(&mut self) {
+        if let Some(Piece::Bytes(mut bytes)) = self.pieces.pop_front() {
+            bytes.clear();
+            if bytes.capacity() <= BUFFER_KEPT_BYTES_MAX {
+                self.give_buffer(bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! A request as its arguments: views into the bytes they came in, or a copy that outlives them.
+//!
+//! ```text
+//!   input   *3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n
+//!                      ^8,3         ^17,1      ^24,1
+//!   ranges  [8,3] [17,1] [24,1]      8 bytes an argument
+//! ```
+//!
+//! An inline request may hold quoted bytes, which are nowhere in the input as such; its arguments are written
+//! one after another into [`Ranges`] itself, and `Ranges::args` knows which bytes its ranges speak of.
+
+/// Where one argument lies, in bytes. A request is shorter than 4 GiB (`resp::REQUEST_BYTES_MAX`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    start: u32,
+    length: u32,
+}
+
+const _: () = assert!(size_of::<Range>() == 8);
+
+impl Range {
+    pub(crate) fn new(start: usize, length: usize) -> Range {
+        debug_assert!(start + length <= u32::MAX as usize);
+        Range { start: start as u32, length: length as u32 }
+    }
+}
+
+/// The arguments of one request: a view that is copied freely.
+#[derive(Clone, Copy)]
+pub struct Args<'a> {
+    bytes: &'a [u8],
+    ranges: &'a [Range],
+}
+
+impl<'a> Args<'a> {
+    /// How many arguments there are, the name included.
+    pub fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// Whether there are none: true of no decoded request, but of many a [`Args::from`].
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// The argument at `index`.
+    ///
+    /// # Panics
+    /// If there is none: a handler reads only what its arity promises.
+    pub fn get(&self, index: usize) -> &'a [u8] {
+        let range = self.ranges[index];
+        &self.bytes[range.start as usize..][..range.length as usize]
+    }
+
+    /// The first argument, which names the command.
+    pub fn name(&self) -> &'a [u8] {
+        self.get(0)
+    }
+
+    /// The arguments from `index` on, or none if there are not that many.
+    pub fn from(&self, index: usize) -> Args<'a> {
+        Args { bytes: self.bytes, ranges: &self.ranges[index.min(self.ranges.len())..] }
+    }
+
+    /// Every argument in order.
+    pub fn iter(&self) -> ArgsIter<'a> {
+        ArgsIter { args: *self }
+    }
+
+    /// The bytes of all arguments together.
+    pub fn bytes_total(&self) -> usize {
+        self.ranges.iter().map(|range| range.length as usize).sum()
+    }
+
+    /// A copy that outlives the input.
+    pub fn to_owned(&self) -> OwnedRequest {
+        OwnedRequest::of_parts(self.iter(), self.len(), self.bytes_total())
+    }
+}
+
+impl<'a> IntoIterator for Args<'a> {
+    type Item = &'a [u8];
+    type IntoIter = ArgsIter<'a>;
+
+    fn into_iter(self) -> ArgsIter<'a> {
+        self.iter()
+    }
+}
+
+impl PartialEq for Args<'_> {
+    fn eq(&self, other: &Args<'_>) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Args<'_> {}
+
+impl std::fmt::Debug for Args<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter().map(|item| item.escape_ascii().to_string())).finish()
+    }
+}
+
+/// The arguments one by one.
+#[derive(Clone)]
+pub struct ArgsIter<'a> {
+    args: Args<'a>,
+}
+
+impl<'a> Iterator for ArgsIter<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let (first, rest) = self.args.ranges.split_first()?;
+        self.args.ranges = rest;
+        Some(&self.args.bytes[first.start as usize..][..first.length as usize])
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.args.len(), Some(self.args.len()))
+    }
+}
+
+impl ExactSizeIterator for ArgsIter<'_> {}
+
+/// Where the arguments of the request just decoded lie. One is enough for a thread: the decoder keeps what it
+/// needs of a half-received request itself.
+#[derive(Default)]
+pub struct Ranges {
+    pub(crate) list: Vec<Range>,
+    pub(crate) unquoted: Vec<u8>,
+    pub(crate) inline: bool,
+}
+
+impl Ranges {
+    /// No arguments, no memory.
+    pub fn new() -> Ranges {
+        Ranges::default()
+    }
+
+    /// The arguments, given the input that the decoder was given in the step that answered `Request`.
+    pub fn args<'a>(&'a self, input: &'a [u8]) -> Args<'a> {
+        Args { bytes: if self.inline { &self.unquoted } else { input }, ranges: &self.list }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+        self.unquoted.clear();
+        self.inline = false;
+    }
+}
+
+/// A request that owns its bytes, for `MULTI` queues, parked commands and tests.
+#[derive(Clone, PartialEq, Eq)]
+pub struct OwnedRequest {
+    bytes: Box<[u8]>,
+    ranges: Box<[Range]>,
+}
+
+impl OwnedRequest {
+    /// A request of these arguments.
+    pub fn of<T: AsRef<[u8]>>(arguments: &[T]) -> OwnedRequest {
+        let bytes_total = arguments.iter().map(|item| item.as_ref().len()).sum();
+        OwnedRequest::of_parts(arguments.iter().map(AsRef::as_ref), arguments.len(), bytes_total)
+    }
+
+    /// A view of the arguments.
+    pub fn args(&self) -> Args<'_> {
+        Args { bytes: &self.bytes, ranges: &self.ranges }
+    }
+
+    /// What it occupies on the heap, in bytes.
+    pub fn heap_bytes(&self) -> usize {
+        self.bytes.len() + size_of_val(&*self.ranges)
+    }
+
+    fn of_parts<'a>(arguments: impl Iterator<Item = &'a [u8]>, count: usize, bytes_total: usize) -> OwnedRequest {
+        let mut bytes = Vec::with_capacity(bytes_total);
+        let mut ranges = Vec::with_capacity(count);
+        for argument in arguments {
+            ranges.push(Range::new(bytes.len(), argument.len()));
+            bytes.extend_from_slice(argument);
+        }
+        OwnedRequest { bytes: bytes.into(), ranges: ranges.into() }
+    }
+}
+
+impl std::fmt::Debug for OwnedRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.args().fmt(f)
+    }
+}

@@ -1,0 +1,298 @@
+//! Bytes to requests.
+//!
+//! ```text
+//!   *2\r\n $3\r\nGET\r\n $1\r\nk\r\n        GET "a key"\r\n
+//!   count  length bytes                    inline: a line of words
+//! ```
+//!
+//! The plain algorithm reads a count, then that many bulks. A request that has not arrived whole leaves off in the
+//! middle, and the decoder remembers where: `at` is the first byte not understood yet, `scanned` how far a line end
+//! was looked for, `left` the bulks to come, `bulk_bytes` the length of the one under way. So no byte is looked at
+//! twice however the input is cut, and while a bulk is under way a step is one comparison.
+//!
+//! Every answer depends on the bytes alone, not on how they were cut into reads: a line is too long when no end is
+//! among its first 64 KiB and one.
+
+use super::inline;
+use crate::number::parse_int;
+use crate::request::{Range, Ranges};
+use base::limits::{ARGUMENTS_MAX, BULK_BYTES_MAX, INLINE_BYTES_MAX};
+
+/// Longest request, in bytes, as Redis's default `client-query-buffer-limit`.
+pub const REQUEST_BYTES_MAX: usize = 1 << 30;
+
+/// How much a client may send in one request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Limits {
+    /// 1 Mi arguments, bulks of 512 MiB.
+    #[default]
+    Full,
+    /// Before authentication: 10 arguments, bulks of 16 KiB.
+    Unauthenticated,
+}
+
+const UNAUTHENTICATED_ARGUMENTS_MAX: i64 = 10;
+const UNAUTHENTICATED_BULK_BYTES_MAX: i64 = 16 << 10;
+
+/// What one step found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The request is not whole. Call again with the same input and more behind it.
+    NeedMore {
+        /// The least length of the whole input, in bytes, with which another step can get further.
+        at_least: usize,
+    },
+    /// A request, its arguments in the `Ranges`.
+    Request {
+        /// How many bytes of the input it was.
+        used: usize,
+    },
+    /// Nothing was asked: a blank line, or an array of no elements. No reply is due.
+    Empty {
+        /// How many bytes of the input it was.
+        used: usize,
+    },
+    /// The client does not speak the protocol: answer the error and close.
+    Broken(WireError),
+}
+
+/// How a client broke the protocol. Shown, it is Redis's text without the prefix `ERR`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each says what its text says")]
+pub enum WireError {
+    InlineTooBig,
+    UnbalancedQuotes,
+    CountTooBig,
+    InvalidCount,
+    UnauthenticatedCount,
+    LengthTooBig,
+    ExpectedBulk { got: u8 },
+    InvalidLength,
+    UnauthenticatedLength,
+    RequestTooBig,
+}
+
+impl std::fmt::Display for WireError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Protocol error: ")?;
+        f.write_str(match self {
+            WireError::InlineTooBig => "too big inline request",
+            WireError::UnbalancedQuotes => "unbalanced quotes in request",
+            WireError::CountTooBig => "too big mbulk count string",
+            WireError::InvalidCount => "invalid multibulk length",
+            WireError::UnauthenticatedCount => "unauthenticated multibulk length",
+            WireError::LengthTooBig => "too big bulk count string",
+            WireError::ExpectedBulk { got } => return write!(f, "expected '$', got '{}'", char::from(*got)),
+            WireError::InvalidLength => "invalid bulk length",
+            WireError::UnauthenticatedLength => "unauthenticated bulk length",
+            WireError::RequestTooBig => "too big request",
+        })
+    }
+}
+
+impl std::error::Error for WireError {}
+
+/// Decodes one connection's requests, one a step.
+#[derive(Default)]
+pub struct Decoder {
+    /// Ranges of a half-received request; empty and without memory otherwise.
+    parked: Vec<Range>,
+    at: u32,
+    scanned: u32,
+    left: u32,
+    bulk_bytes: Option<u32>,
+    limits: Limits,
+}
+
+const _: () = assert!(size_of::<Decoder>() <= 64);
+
+/// Why a pass over the input ended before the request did.
+enum Pause {
+    Short { at_least: usize },
+    Broken(WireError),
+}
+
+impl From<WireError> for Pause {
+    fn from(error: WireError) -> Pause {
+        Pause::Broken(error)
+    }
+}
+
+impl Decoder {
+    /// A decoder at the start of a request, with full limits.
+    pub fn new() -> Decoder {
+        Decoder::default()
+    }
+
+    /// Sets what requests may hold from the next step on.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// What the decoder occupies on the heap, in bytes: nothing between requests.
+    pub fn heap_bytes(&self) -> usize {
+        self.parked.capacity() * size_of::<Range>()
+    }
+
+    /// Decodes the request at the start of `input`, or goes on with it.
+    ///
+    /// After `NeedMore` the next input must begin with the same bytes. After `Request` or `Empty` it begins `used`
+    /// bytes later. After `Broken` the decoder is not to be used again.
+    pub fn step(&mut self, input: &[u8], ranges: &mut Ranges) -> Step {
+        if self.left == 0 {
+            ranges.clear();
+            match input.first() {
+                None => return Step::NeedMore { at_least: 1 },
+                Some(b'*') => {}
+                Some(_) => return self.step_inline(input, ranges),
+            }
+        } else {
+            ranges.clear();
+            ranges.list = std::mem::take(&mut self.parked);
+        }
+        match self.multibulk(input, &mut ranges.list) {
+            Ok(used) => {
+                self.at = 0;
+                if ranges.list.is_empty() { Step::Empty { used } } else { Step::Request { used } }
+            }
+            Err(Pause::Short { at_least }) => {
+                if !ranges.list.is_empty() {
+                    self.parked = std::mem::take(&mut ranges.list);
+                }
+                Step::NeedMore { at_least }
+            }
+            Err(Pause::Broken(error)) => Step::Broken(error),
+        }
+    }
+
+    /// Reads on in a multibulk request; the answer is its length.
+    fn multibulk(&mut self, input: &[u8], list: &mut Vec<Range>) -> Result<usize, Pause> {
+        if self.left == 0 {
+            let (count, next) = self.number(input, 0, WireError::CountTooBig, WireError::InvalidCount)?;
+            if count <= 0 {
+                return Ok(next);
+            }
+            self.left = self.checked_count(count)?;
+            self.at = next as u32;
+        }
+        let mut at = self.at as usize;
+        let mut left = self.left;
+        while left > 0 {
+            match self.bulk(input, at) {
+                Ok((range, next)) => {
+                    list.push(range);
+                    at = next;
+                    left -= 1;
+                }
+                Err(pause) => {
+                    self.left = left;
+                    return Err(pause);
+                }
+            }
+        }
+        self.left = 0;
+        Ok(at)
+    }
+
+    /// The bulk at `at`, or what is left of it to read; and where the next one begins.
+    #[inline]
+    fn bulk(&mut self, input: &[u8], at: usize) -> Result<(Range, usize), Pause> {
+        let (length, start) = match self.bulk_bytes.take() {
+            Some(length) => (length as usize, self.at as usize),
+            None => self.bulk_header(input, at)?,
+        };
+        let end = start + length + 2;
+        if input.len() < end {
+            self.at = start as u32;
+            self.bulk_bytes = Some(length as u32);
+            return Err(Pause::Short { at_least: end });
+        }
+        Ok((Range::new(start, length), end))
+    }
+
+    #[inline]
+    fn bulk_header(&mut self, input: &[u8], at: usize) -> Result<(usize, usize), Pause> {
+        // Most lengths are one digit: one look at four bytes.
+        if let Some(&[b'$', digit @ b'0'..=b'9', b'\r', _]) = input.get(at..at + 4) {
+            return Ok((usize::from(digit - b'0'), at + 4));
+        }
+        let (length, start) = self.number(input, at, WireError::LengthTooBig, WireError::InvalidLength)?;
+        Ok((self.checked_length(length, start)?, start))
+    }
+
+    /// The number in the line at `at`, after its first byte, and where the line after it begins.
+    fn number(
+        &mut self,
+        input: &[u8],
+        at: usize,
+        too_big: WireError,
+        invalid: WireError,
+    ) -> Result<(i64, usize), Pause> {
+        let from = at.max(self.scanned as usize);
+        let limit = input.len().min(at + INLINE_BYTES_MAX + 1);
+        let Some(found) = input[from..limit].iter().position(|&byte| byte == b'\r') else {
+            if limit - at > INLINE_BYTES_MAX {
+                return Err(too_big.into());
+            }
+            return Err(self.pause_in_line(at, limit));
+        };
+        let end = from + found;
+        if input.len() < end + 2 {
+            return Err(self.pause_in_line(at, end));
+        }
+        self.scanned = 0;
+        if input[at] != b'$' && at > 0 {
+            return Err(WireError::ExpectedBulk { got: input[at] }.into());
+        }
+        Ok((parse_int(&input[at + 1..end]).ok_or(invalid)?, end + 2))
+    }
+
+    fn pause_in_line(&mut self, at: usize, scanned: usize) -> Pause {
+        self.at = at as u32;
+        self.scanned = scanned as u32;
+        Pause::Short { at_least: scanned + if scanned == at { 4 } else { 1 } }
+    }
+
+    fn checked_count(&self, count: i64) -> Result<u32, WireError> {
+        if count > ARGUMENTS_MAX as i64 {
+            return Err(WireError::InvalidCount);
+        }
+        if self.limits == Limits::Unauthenticated && count > UNAUTHENTICATED_ARGUMENTS_MAX {
+            return Err(WireError::UnauthenticatedCount);
+        }
+        Ok(count as u32)
+    }
+
+    fn checked_length(&self, length: i64, start: usize) -> Result<usize, WireError> {
+        if !(0..=BULK_BYTES_MAX as i64).contains(&length) {
+            return Err(WireError::InvalidLength);
+        }
+        if self.limits == Limits::Unauthenticated && length > UNAUTHENTICATED_BULK_BYTES_MAX {
+            return Err(WireError::UnauthenticatedLength);
+        }
+        if start + length as usize + 2 > REQUEST_BYTES_MAX {
+            return Err(WireError::RequestTooBig);
+        }
+        Ok(length as usize)
+    }
+
+    fn step_inline(&mut self, input: &[u8], ranges: &mut Ranges) -> Step {
+        let from = self.scanned as usize;
+        let limit = input.len().min(INLINE_BYTES_MAX + 1);
+        let Some(found) = memchr::memchr(b'\n', &input[from..limit]) else {
+            if limit > INLINE_BYTES_MAX {
+                return Step::Broken(WireError::InlineTooBig);
+            }
+            self.scanned = limit as u32;
+            return Step::NeedMore { at_least: limit + 1 };
+        };
+        self.scanned = 0;
+        let (line, used) = (&input[..from + found], from + found + 1);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match inline::split(line, ranges) {
+            Err(error) => Step::Broken(error),
+            Ok(()) if ranges.list.is_empty() => Step::Empty { used },
+            Ok(()) => Step::Request { used },
+        }
+    }
+}

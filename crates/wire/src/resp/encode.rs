@@ -1,0 +1,222 @@
+//! Replies to bytes, in RESP2 or RESP3; and requests to bytes, for clients.
+//!
+//! ```text
+//!             RESP2               RESP3
+//!   null      $-1                 _
+//!   map 2     *4                  %2
+//!   set 2     *2                  ~2
+//!   push 2    *2                  >2
+//!   double    $3 1.5              ,1.5
+//!   boolean   :1                  #t
+//!   big       $3 123              (123
+//!   verbatim  $2 hi               =6 txt:hi
+//! ```
+
+use crate::number::Double;
+use crate::output::Output;
+use crate::reply::{Reply, Source};
+use crate::request::Args;
+use std::sync::Arc;
+
+/// Which dialect a client asked for with `HELLO`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// What every client understands.
+    #[default]
+    Resp2,
+    /// Maps, sets, doubles, booleans and pushes have forms of their own.
+    Resp3,
+}
+
+/// Writes replies into an [`Output`].
+pub struct Encoder<'a> {
+    output: &'a mut Output,
+    protocol: Protocol,
+}
+
+impl<'a> Encoder<'a> {
+    /// Writes behind what `output` holds.
+    pub fn new(output: &'a mut Output, protocol: Protocol) -> Encoder<'a> {
+        Encoder { output, protocol }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.output.tail.extend_from_slice(bytes);
+    }
+
+    fn line(&mut self, kind: u8, text: &[u8]) {
+        self.output.tail.push(kind);
+        self.put(text);
+        self.put(b"\r\n");
+    }
+
+    #[inline]
+    fn header(&mut self, kind: u8, number: usize) {
+        write_header(&mut self.output.tail, kind, number);
+    }
+
+    fn aggregate(&mut self, kind: u8, count: usize, count_flat: usize) {
+        match self.protocol {
+            Protocol::Resp2 => self.header(b'*', count_flat),
+            Protocol::Resp3 => self.header(kind, count),
+        }
+    }
+
+    fn choose(&mut self, resp2: &[u8], resp3: &[u8]) {
+        self.put(match self.protocol {
+            Protocol::Resp2 => resp2,
+            Protocol::Resp3 => resp3,
+        });
+    }
+}
+
+impl Reply for Encoder<'_> {
+    fn simple(&mut self, text: &str) {
+        debug_assert!(!text.contains(['\r', '\n']));
+        self.line(b'+', text.as_bytes());
+    }
+
+    fn ok(&mut self) {
+        self.put(b"+OK\r\n");
+    }
+
+    fn error(&mut self, text: &str) {
+        if text.contains(['\r', '\n']) {
+            self.line(b'-', text.replace(['\r', '\n'], " ").as_bytes());
+        } else {
+            self.line(b'-', text.as_bytes());
+        }
+    }
+
+    fn int(&mut self, value: i64) {
+        if let digit @ 0..=9 = value {
+            return self.put(&[b':', b'0' + digit as u8, b'\r', b'\n']);
+        }
+        self.line(b':', itoa::Buffer::new().format(value).as_bytes());
+    }
+
+    fn bulk(&mut self, bytes: &[u8]) {
+        self.output.tail.reserve(bytes.len() + HEADER_BYTES_MAX + 2);
+        self.header(b'$', bytes.len());
+        self.put(bytes);
+        self.put(b"\r\n");
+    }
+
+    fn bulk_int(&mut self, value: i64) {
+        self.bulk(itoa::Buffer::new().format(value).as_bytes());
+    }
+
+    fn run(&mut self, width: usize, bytes: &[u8]) {
+        assert!(width > 0);
+        assert!(bytes.len().is_multiple_of(width));
+        for item in bytes.chunks_exact(width) {
+            self.bulk(item);
+        }
+    }
+
+    fn bulk_owned(&mut self, bytes: Vec<u8>) {
+        self.header(b'$', bytes.len());
+        self.output.append_owned(bytes);
+        self.put(b"\r\n");
+    }
+
+    fn bulk_shared(&mut self, bytes: Arc<[u8]>) {
+        self.header(b'$', bytes.len());
+        self.output.append_shared(bytes);
+        self.put(b"\r\n");
+    }
+
+    fn null(&mut self) {
+        self.choose(b"$-1\r\n", b"_\r\n");
+    }
+
+    fn null_array(&mut self) {
+        self.choose(b"*-1\r\n", b"_\r\n");
+    }
+
+    fn array(&mut self, count: usize) {
+        self.header(b'*', count);
+    }
+
+    fn map(&mut self, count: usize) {
+        self.aggregate(b'%', count, count * 2);
+    }
+
+    fn set(&mut self, count: usize) {
+        self.aggregate(b'~', count, count);
+    }
+
+    fn push(&mut self, count: usize) {
+        self.aggregate(b'>', count, count);
+    }
+
+    fn double(&mut self, value: f64) {
+        let text = Double::new(value);
+        match self.protocol {
+            Protocol::Resp2 => self.bulk(text.as_bytes()),
+            Protocol::Resp3 => self.line(b',', text.as_bytes()),
+        }
+    }
+
+    fn boolean(&mut self, value: bool) {
+        if value {
+            self.choose(b":1\r\n", b"#t\r\n");
+        } else {
+            self.choose(b":0\r\n", b"#f\r\n");
+        }
+    }
+
+    fn big_number(&mut self, digits: &str) {
+        match self.protocol {
+            Protocol::Resp2 => self.bulk(digits.as_bytes()),
+            Protocol::Resp3 => self.line(b'(', digits.as_bytes()),
+        }
+    }
+
+    fn verbatim(&mut self, format: &str, text: &str) {
+        assert!(format.len() == 3, "a format is three letters");
+        if self.protocol == Protocol::Resp2 {
+            return self.bulk(text.as_bytes());
+        }
+        self.header(b'=', text.len() + 4);
+        self.put(format.as_bytes());
+        self.put(b":");
+        self.put(text.as_bytes());
+        self.put(b"\r\n");
+    }
+
+    fn stream(&mut self, source: Box<dyn Source>) {
+        self.output.append_source(source, self.protocol);
+    }
+
+    fn is_resp3(&self) -> bool {
+        self.protocol == Protocol::Resp3
+    }
+}
+
+/// A type byte, 20 digits, a line end.
+const HEADER_BYTES_MAX: usize = 23;
+
+#[inline]
+fn write_header(out: &mut Vec<u8>, kind: u8, number: usize) {
+    let (tens, ones) = ((number / 10) as u8, (number % 10) as u8);
+    if number < 10 {
+        out.extend_from_slice(&[kind, b'0' + ones, b'\r', b'\n']);
+    } else if number < 100 {
+        out.extend_from_slice(&[kind, b'0' + tens, b'0' + ones, b'\r', b'\n']);
+    } else {
+        out.push(kind);
+        out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+/// Appends a request as clients send it.
+pub fn request(out: &mut Vec<u8>, arguments: Args<'_>) {
+    write_header(out, b'*', arguments.len());
+    for argument in arguments {
+        write_header(out, b'$', argument.len());
+        out.extend_from_slice(argument);
+        out.extend_from_slice(b"\r\n");
+    }
+}
