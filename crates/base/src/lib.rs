@@ -5,6 +5,7 @@
 
 pub mod clock;
 pub mod disk;
+pub mod glob;
 pub mod hash;
 pub mod limits;
 pub mod varint;

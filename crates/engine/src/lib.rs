@@ -1,1 +1,3 @@
 //! Sessions, MULTI, blocking, durability of replies, recovery.
+
+pub mod settings;

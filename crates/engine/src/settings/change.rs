@@ -1,0 +1,186 @@
+//! CONFIG GET, SET and REWRITE, with the texts of Redis.
+
+use super::current::Current;
+use super::draft::{Origin, index_of};
+use super::kind::{Voice, Wrong};
+use super::table::{Changes, FACTS, Fact, SETTINGS, Setting};
+use super::{Settings, State, file};
+use base::glob::{self, Case};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a name of CONFIG's stands for.
+#[derive(Clone, Copy)]
+enum Target {
+    Setting(&'static Setting, Voice),
+    Fact(&'static Fact),
+}
+
+impl Settings {
+    /// Names and values for CONFIG GET: each name that matches any of the glob patterns, once, whatever the case.
+    /// A name asked for plainly is answered in the spelling of the question. O(patterns x names).
+    pub fn get(&self, patterns: &[&[u8]]) -> Vec<(String, String)> {
+        let state = self.state();
+        let mut found: Vec<(String, String)> = Vec::new();
+        for pattern in patterns {
+            let plain = !glob::is_pattern(pattern);
+            for (name, target) in names().filter(|(name, _)| glob::matches(pattern, name.as_bytes(), Case::Ignored)) {
+                let name = if plain { String::from_utf8_lossy(pattern).into_owned() } else { name.to_owned() };
+                if !found.iter().any(|(earlier, _)| *earlier == name) {
+                    found.push((name, state.show(target)));
+                }
+            }
+        }
+        found
+    }
+
+    /// CONFIG SET: all of the pairs or none.
+    ///
+    /// # Errors
+    /// The error reply, from `ERR` on.
+    pub fn set(&self, pairs: &[(&[u8], &[u8])]) -> Result<(), String> {
+        let targets = targets(pairs)?;
+        let mut state = self.state_mut();
+        let mut next = state.clone();
+        for ((name, value), target) in pairs.iter().zip(&targets) {
+            next.set(*target, value).map_err(|why| failed(name, &why))?;
+        }
+        self.ask_hooks(&state.current, &next.current).map_err(|(name, why)| failed(name.as_bytes(), &why))?;
+        *state = next;
+        self.published();
+        Ok(())
+    }
+
+    /// CONFIG REWRITE: writes what CONFIG SET changed to the file that the server was started with, keeping its
+    /// comments. Blocks on the disk.
+    ///
+    /// # Errors
+    /// The error reply, from `ERR` on.
+    pub fn rewrite(&self) -> Result<(), String> {
+        let Some(path) = self.file() else {
+            return Err("ERR The server is running without a config file".to_owned());
+        };
+        let state = self.state().clone();
+        let changed = SETTINGS.iter().zip(&state.texts).zip(&state.origins);
+        let changed: Vec<(&Setting, String)> = changed
+            .filter(|(_, origin)| **origin == Origin::ConfigSet)
+            .map(|((setting, text), _)| (setting, setting.kind.show(text, Voice::Own)))
+            .collect();
+        let content = fs::read_to_string(path).map_err(rewriting)?;
+        let content = file::rewrite(&content, &changed)
+            .map_err(|(line, what)| format!("ERR Rewriting config file: line {line}: {what}"))?;
+        replace(path, &content).map_err(rewriting)
+    }
+}
+
+impl State {
+    fn show(&self, target: Target) -> String {
+        match target {
+            Target::Setting(setting, voice) => setting.kind.show(&self.texts[index_of(setting)], voice),
+            Target::Fact(fact) => (fact.value)(&self.current).to_owned(),
+        }
+    }
+
+    fn set(&mut self, target: Target, value: &[u8]) -> Result<(), String> {
+        let text = std::str::from_utf8(value).map_err(|_| Wrong::NotText.redis_text())?;
+        match target {
+            Target::Setting(setting, voice) => {
+                self.put(setting, text, voice, Origin::ConfigSet).map_err(|wrong| wrong.redis_text())
+            }
+            Target::Fact(fact) if (fact.value)(&self.current).eq_ignore_ascii_case(text) => Ok(()),
+            Target::Fact(fact) => Err(fact.reason.to_owned()),
+        }
+    }
+}
+
+/// Every name that CONFIG knows, in the order of the table.
+fn names() -> impl Iterator<Item = (&'static str, Target)> {
+    let settings = SETTINGS.iter().flat_map(|setting| {
+        setting.config_names().map(move |name| {
+            let voice = if setting.redis_names.contains(&name) { Voice::Redis } else { Voice::Own };
+            (name, Target::Setting(setting, voice))
+        })
+    });
+    settings.chain(FACTS.iter().map(|fact| (fact.redis_name, Target::Fact(fact))))
+}
+
+/// What the names of CONFIG SET stand for, all of them known, changeable and named once.
+fn targets(pairs: &[(&[u8], &[u8])]) -> Result<Vec<Target>, String> {
+    let mut targets: Vec<Target> = Vec::with_capacity(pairs.len());
+    for (given, _) in pairs {
+        let Some((_, target)) = names().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(given)) else {
+            let name = String::from_utf8_lossy(given);
+            return Err(format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'"));
+        };
+        if let Target::Setting(Setting { changes: Changes::AtStart, .. }, _) = target {
+            return Err(failed(given, "can't set immutable config"));
+        }
+        if targets.iter().any(|earlier| earlier.is(target)) {
+            return Err(failed(given, "duplicate parameter"));
+        }
+        targets.push(target);
+    }
+    Ok(targets)
+}
+
+impl Target {
+    fn is(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Setting(left, _), Self::Setting(right, _)) => std::ptr::eq(left, right),
+            (Self::Fact(left), Self::Fact(right)) => std::ptr::eq(left, right),
+            _ => false,
+        }
+    }
+}
+
+fn failed(name: &[u8], why: &str) -> String {
+    format!("ERR CONFIG SET failed (possibly related to argument '{}') - {why}", String::from_utf8_lossy(name))
+}
+
+fn rewriting(error: io::Error) -> String {
+    format!("ERR Rewriting config file: {error}")
+}
+
+/// Writes beside the file and renames, so that a crash leaves the old content or the new, whole.
+fn replace(path: &Path, content: &str) -> io::Result<()> {
+    // The file itself is replaced, not a link to it.
+    let path = fs::canonicalize(path)?;
+    let mut beside = path.clone().into_os_string();
+    beside.push(".new");
+    let mut file = fs::File::create(&beside)?;
+    file.set_permissions(fs::metadata(&path)?.permissions())?;
+    io::Write::write_all(&mut file, content.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&beside, &path)?;
+    path.parent().map_or(Ok(()), |folder| fs::File::open(folder)?.sync_all())
+}
+
+/// Refuses a change by naming the setting and the reason.
+pub type Refusal = (&'static str, String);
+
+/// Asked before a change is published, with the settings before and after it. What it does for the change it must
+/// undo when called the other way round. It must not call the settings.
+pub type Hook = Box<dyn Fn(&Current, &Current) -> Result<(), Refusal> + Send + Sync>;
+
+impl Settings {
+    /// Adds a hook; hooks are asked in the order in which they were added.
+    pub fn add_hook(&self, hook: Hook) {
+        self.hooks().push(hook);
+    }
+
+    fn ask_hooks(&self, before: &Arc<Current>, after: &Arc<Current>) -> Result<(), Refusal> {
+        let hooks = self.hooks();
+        for (index, hook) in hooks.iter().enumerate() {
+            if let Err(refusal) = hook(before, after) {
+                for earlier in &hooks[..index] {
+                    // Going back to what was in force a moment ago.
+                    let _ = earlier(after, before);
+                }
+                return Err(refusal);
+            }
+        }
+        Ok(())
+    }
+}

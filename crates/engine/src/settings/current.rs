@@ -1,0 +1,166 @@
+//! The settings as the server reads them: typed, one field a row of the table.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Every setting in force. A snapshot: a change makes a new one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Current {
+    /// Addresses to listen on; a leading `-` says that one the machine lacks is skipped.
+    pub bind: Vec<String>,
+    /// TCP port, 0 for none.
+    pub port: u16,
+    /// Path of the unix socket, if one is wanted.
+    pub unixsocket: Option<PathBuf>,
+    /// Permission bits of the unix socket; `None` leaves them to the umask.
+    pub unixsocket_mode: Option<u32>,
+    /// Connections that may wait for `accept`.
+    pub tcp_backlog: u32,
+    /// Seconds of silence before the kernel probes a peer, 0 for never.
+    pub tcp_keepalive_s: u32,
+    /// Seconds after which an idle client is disconnected, 0 for never.
+    pub timeout_s: u32,
+    /// The data folder; unused with the journal off.
+    pub dir: PathBuf,
+    /// Whether writes are journaled.
+    pub journal: bool,
+    /// When the journal is synced.
+    pub fsync: Fsync,
+    /// How many databases there are.
+    pub databases: u32,
+    /// Worker threads, 0 for one per core.
+    pub threads: usize,
+    /// Most clients at once.
+    pub maxclients: usize,
+    /// Password of the default user, if one is asked for.
+    pub requirepass: Option<Secret>,
+    /// Who may call DEBUG.
+    pub debug_command: DebugCommand,
+    /// Output that may wait for a client, by its class.
+    pub output_limits: OutputLimits,
+    /// Most bytes of unread requests of one client.
+    pub query_buffer_bytes_max: u64,
+    /// Longest argument of a request, in bytes.
+    pub bulk_bytes_max: u64,
+    /// Up to which size OBJECT ENCODING calls a list a listpack: items, or when negative a size class.
+    pub list_listpack_size: i32,
+    /// Form of the log lines.
+    pub log_format: LogFormat,
+    /// Least severity that is logged.
+    pub log_level: LogLevel,
+    /// Commands that take at least as many microseconds enter the slow log; `None`: none do.
+    pub slowlog_slower_than_us: Option<u64>,
+    /// Entries that the slow log keeps.
+    pub slowlog_entries_max: u64,
+}
+
+/// When the journal is synced, strongest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fsync {
+    /// Before any reply that a crash could take back.
+    Always,
+    /// Once a second.
+    #[default]
+    Everysec,
+    /// When the system pleases.
+    Never,
+}
+
+/// Who may call DEBUG.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DebugCommand {
+    /// Nobody.
+    #[default]
+    No,
+    /// Clients on this machine.
+    Local,
+    /// Everybody.
+    Yes,
+}
+
+/// Form of the log lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Least severity that is logged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogLevel {
+    /// Failures only.
+    Error,
+    /// And what may become one.
+    Warn,
+    /// And what an operator wants to know.
+    #[default]
+    Info,
+    /// And each connection.
+    Debug,
+    /// And each step.
+    Trace,
+}
+
+/// Bounds on the output waiting for a client, by its class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutputLimits {
+    /// Ordinary clients.
+    pub normal: OutputLimit,
+    /// Replicas.
+    pub replica: OutputLimit,
+    /// Clients with subscriptions.
+    pub pubsub: OutputLimit,
+}
+
+/// One bound: the client is cut off at once above `hard_bytes`, or after `soft_s` seconds above `soft_bytes`.
+/// Zero bytes stand for no bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutputLimit {
+    /// Cut off at once above this.
+    pub hard_bytes: u64,
+    /// Cut off when above this for `soft_s` on end.
+    pub soft_bytes: u64,
+    /// How long the soft bound may be exceeded, in seconds.
+    pub soft_s: u32,
+}
+
+/// A text that no log and no debug output shows.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps `text`.
+    pub fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// Compares in a time that tells nothing but the length.
+    pub fn matches(&self, given: &[u8]) -> bool {
+        let differences = self.0.bytes().zip(given).fold(0, |sum, (mine, theirs)| sum | (mine ^ theirs));
+        self.0.len() == given.len() && differences == 0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("********")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_matches_itself_and_is_not_shown() {
+        let secret = Secret::new("opener");
+        assert!(secret.matches(b"opener"));
+        for other in ["", "open", "openers", "Opener"] {
+            assert!(!secret.matches(other.as_bytes()), "{other}");
+        }
+        assert_eq!(format!("{secret:?}"), "********");
+    }
+}

@@ -1,0 +1,152 @@
+//! The settings while they are gathered: defaults, then file, environment and flags laid over each other.
+
+use super::current::Current;
+use super::file;
+use super::kind::{Voice, Wrong};
+use super::table::{SETTINGS, Setting, nearest};
+use super::{Settings, State};
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nothing said otherwise.
+    Default,
+    /// The configuration file.
+    File {
+        /// The line of its key, from 1.
+        line: usize,
+    },
+    /// A variable of the environment.
+    Environment,
+    /// A flag of the command line.
+    Flag,
+    /// CONFIG SET.
+    ConfigSet,
+    /// Fitted to what the system allows, at start.
+    System,
+}
+
+/// What is wrong with the configuration, and where: one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake(pub(super) String);
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+/// Settings being gathered, the weakest origin first: what is put later wins.
+pub struct Draft {
+    state: State,
+    file: Option<PathBuf>,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Draft {
+    /// The defaults.
+    pub fn new() -> Self {
+        let mut current = Current::default();
+        let defaults = SETTINGS.iter().map(|setting| setting.kind.read(setting.default, Voice::Own, &mut current));
+        let texts = defaults.map(|text| text.expect("every default is a value of its kind")).collect();
+        let origins = vec![Origin::Default; SETTINGS.len()];
+        Self { state: State { current: current.into(), texts, origins }, file: None }
+    }
+
+    /// Lays the TOML file `path`, which holds `content`, over what is there.
+    ///
+    /// # Errors
+    /// With the line: bad TOML, an unknown key, a value that does not fit.
+    pub fn put_file(&mut self, path: &Path, content: &str) -> Result<(), Mistake> {
+        let place = |line: usize| format!("{} line {line}", path.display());
+        for entry in file::read(content).map_err(|(line, what)| Mistake(format!("{}: {what}", place(line))))? {
+            let place = format!("{}: {}", place(entry.line), entry.name);
+            let setting = super::find(&entry.name).ok_or_else(|| unknown(&place, &entry.name))?;
+            let text =
+                entry.text.ok_or_else(|| mistake(&place, setting, "must be one text, number or on/off", None))?;
+            self.put(&place, setting, &text, Origin::File { line: entry.line })?;
+        }
+        self.file = Some(path.to_owned());
+        Ok(())
+    }
+
+    /// Lays the variables of the environment over what is there. One that is empty counts as not set.
+    ///
+    /// # Errors
+    /// A value that does not fit.
+    pub fn put_environment(&mut self, variable: impl Fn(&str) -> Option<OsString>) -> Result<(), Mistake> {
+        for setting in SETTINGS {
+            let name = setting.environment_name();
+            if let Some(text) = variable(&name).filter(|text| !text.is_empty()) {
+                let text = text.to_str().ok_or_else(|| mistake(&name, setting, &Wrong::NotText.to_string(), None))?;
+                self.put(&name, setting, text, Origin::Environment)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lays one flag over what is there.
+    ///
+    /// # Errors
+    /// A value that does not fit.
+    pub fn put_flag(&mut self, setting: &'static Setting, text: &str) -> Result<(), Mistake> {
+        self.put(&format!("--{}", setting.name), setting, text, Origin::Flag)
+    }
+
+    fn put(&mut self, place: &str, setting: &'static Setting, text: &str, origin: Origin) -> Result<(), Mistake> {
+        let read = self.state.put(setting, text, Voice::Own, origin);
+        read.map_err(|wrong| mistake(place, setting, &wrong.to_string(), (wrong != Wrong::Empty).then_some(text)))
+    }
+
+    /// The settings, ready to be shared.
+    pub fn finish(self) -> Settings {
+        Settings::new(self.state, self.file)
+    }
+}
+
+impl State {
+    /// Puts one value; nothing has changed after an error.
+    pub(super) fn put(
+        &mut self,
+        setting: &'static Setting,
+        text: &str,
+        voice: Voice,
+        origin: Origin,
+    ) -> Result<(), Wrong> {
+        let mut next = Current::clone(&self.current);
+        let canonical = setting.kind.read(text, voice, &mut next)?;
+        let index = index_of(setting);
+        self.current = next.into();
+        self.texts[index] = canonical;
+        self.origins[index] = origin;
+        Ok(())
+    }
+}
+
+pub(super) fn index_of(setting: &'static Setting) -> usize {
+    SETTINGS.iter().position(|row| std::ptr::eq(row, setting)).expect("a setting is a row of the table")
+}
+
+fn mistake(place: &str, setting: &Setting, what: &str, given: Option<&str>) -> Mistake {
+    match given {
+        Some(text) if !setting.kind.is_secret() => Mistake(format!("{place}: {what}, not {text:?}")),
+        _ => Mistake(format!("{place}: {what}")),
+    }
+}
+
+fn unknown(place: &str, name: &str) -> Mistake {
+    match nearest(name) {
+        Some(nearest) => Mistake(format!("{place}: no such setting; did you mean {nearest}?")),
+        None => Mistake(format!("{place}: no such setting; 'bobbin config' lists them all")),
+    }
+}

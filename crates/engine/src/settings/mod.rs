@@ -1,0 +1,138 @@
+//! The settings: one table, from which come the flags, the environment, the file, CONFIG and `bobbin config`.
+//!
+//! ```text
+//! table row --- default < file < BOBBIN_NAME < --name        Draft: gathered before the start
+//!                                   |
+//!                                Settings <--- CONFIG SET    shared: values with their origin
+//!                                   |
+//!                          Arc<Current> ---> Reader          typed: one a worker, one atomic load a batch
+//! ```
+
+mod change;
+mod current;
+mod draft;
+mod file;
+mod kind;
+mod table;
+
+pub use change::{Hook, Refusal};
+pub use current::{Current, DebugCommand, Fsync, LogFormat, LogLevel, OutputLimit, OutputLimits, Secret};
+pub use draft::{Draft, Mistake, Origin};
+pub use kind::{Kind, Voice, Word, Wrong};
+pub use table::{Changes, FACTS, Fact, Group, SETTINGS, Setting, find, nearest};
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// Every setting with its origin, shared by all threads and changed by CONFIG SET.
+pub struct Settings {
+    state: RwLock<State>,
+    /// Counts the changes, so that a reader looks at `state` only after one.
+    changes: AtomicU64,
+    hooks: Mutex<Vec<Hook>>,
+    file: Option<PathBuf>,
+}
+
+/// Values in canonical text and their origins lie at the index of their row.
+#[derive(Clone)]
+struct State {
+    current: Arc<Current>,
+    texts: Vec<String>,
+    origins: Vec<Origin>,
+}
+
+/// One setting as `bobbin config` shows it.
+pub struct Shown {
+    /// Its row.
+    pub setting: &'static Setting,
+    /// Its value, masked if secret.
+    pub value: String,
+    /// Where the value comes from.
+    pub origin: Origin,
+}
+
+impl Settings {
+    fn new(state: State, file: Option<PathBuf>) -> Self {
+        Self { state: RwLock::new(state), changes: AtomicU64::new(0), hooks: Mutex::default(), file }
+    }
+
+    /// The snapshot in force. Takes a lock for a moment; what runs often keeps a [`Reader`].
+    pub fn current(&self) -> Arc<Current> {
+        self.state().current.clone()
+    }
+
+    /// A reader for one thread.
+    pub fn reader(self: &Arc<Self>) -> Reader {
+        let seen = self.changes.load(Ordering::Acquire);
+        Reader { current: self.current(), seen, settings: self.clone() }
+    }
+
+    /// Every setting, in the order of the table.
+    pub fn shown(&self) -> Vec<Shown> {
+        let state = self.state();
+        let rows = SETTINGS.iter().zip(&state.texts).zip(&state.origins);
+        rows.map(|((setting, text), origin)| Shown { setting, value: masked(setting, text), origin: *origin }).collect()
+    }
+
+    /// The configuration file that the server was started with.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// Fits `maxclients` to what the system allows. Asks no hook.
+    pub fn fit_maxclients(&self, count: usize) {
+        let setting = find("maxclients").expect("maxclients is a row");
+        let fitted = self.state_mut().put(setting, &count.max(1).to_string(), Voice::Own, Origin::System);
+        assert!(fitted.is_ok(), "a count that the system allows is within the bounds");
+        self.published();
+    }
+
+    fn published(&self) {
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+
+    // No holder of these locks leaves a half-made state behind, so a panic elsewhere changes nothing.
+    fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hooks(&self) -> MutexGuard<'_, Vec<Hook>> {
+        self.hooks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn masked(setting: &Setting, text: &str) -> String {
+    if setting.kind.is_secret() && !text.is_empty() {
+        "********".to_owned()
+    } else {
+        setting.kind.show(text, Voice::Own)
+    }
+}
+
+/// One thread's view of the settings, kept fresh at the cost of one atomic load.
+pub struct Reader {
+    settings: Arc<Settings>,
+    seen: u64,
+    current: Arc<Current>,
+}
+
+impl Reader {
+    /// The snapshot in force; meant to be asked once per batch.
+    pub fn current(&mut self) -> &Arc<Current> {
+        let changes = self.settings.changes.load(Ordering::Acquire);
+        if changes != self.seen {
+            // The count is older than the snapshot at most: then the next call looks once more.
+            self.current = self.settings.current();
+            self.seen = changes;
+        }
+        &self.current
+    }
+}
+
+#[cfg(test)]
+mod tests;

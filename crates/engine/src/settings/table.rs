@@ -1,0 +1,505 @@
+//! The table of settings: one row each, every field compulsory.
+//!
+//! The command line, the environment, the file, CONFIG and `bobbin config` are made from these rows. A row that
+//! nothing obeys does not belong here.
+
+use super::current::{Current, DebugCommand, Fsync, LogFormat, LogLevel, Secret};
+use super::kind::{Kind, Word};
+use Changes::{Anytime, AtStart};
+use base::limits::BULK_BYTES_MAX;
+use std::path::PathBuf;
+
+/// One row: all there is to know about a setting.
+pub struct Setting {
+    /// Its name: the flag without dashes, the key in the file, a name for CONFIG.
+    pub name: &'static str,
+    /// The names under which Redis's clients ask CONFIG for it.
+    pub redis_names: &'static [&'static str],
+    /// What a value may be, and where it is stored.
+    pub kind: Kind,
+    /// The value when nothing says otherwise.
+    pub default: &'static str,
+    /// When it can be changed.
+    pub changes: Changes,
+    /// The heading it stands under.
+    pub group: Group,
+    /// What it does: a sentence.
+    pub help: &'static str,
+}
+
+/// When a setting can be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changes {
+    /// By flag, environment or file, before the start.
+    AtStart,
+    /// Also by CONFIG SET.
+    Anytime,
+}
+
+/// A heading in help texts, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "each is its own heading")]
+pub enum Group {
+    Network,
+    Data,
+    Security,
+    Limits,
+    Logging,
+}
+
+/// A name of Redis's whose value here is a fact and cannot be set to another.
+pub struct Fact {
+    /// The name.
+    pub redis_name: &'static str,
+    /// The value in force.
+    pub value: fn(&Current) -> &'static str,
+    /// Why it can be no other: a sentence.
+    pub reason: &'static str,
+}
+
+impl Setting {
+    /// The environment variable: `BOBBIN_` and the name in capitals.
+    pub fn environment_name(&self) -> String {
+        format!("BOBBIN_{}", self.name.to_ascii_uppercase().replace('-', "_"))
+    }
+
+    /// Every name that CONFIG knows it by, the own one first.
+    pub fn config_names(&self) -> impl Iterator<Item = &'static str> {
+        let own = self.name;
+        std::iter::once(own).chain(self.redis_names.iter().copied().filter(move |name| *name != own))
+    }
+}
+
+impl Group {
+    /// The heading.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Network => "Network",
+            Self::Data => "Data",
+            Self::Security => "Security",
+            Self::Limits => "Limits",
+            Self::Logging => "Logging",
+        }
+    }
+}
+
+/// The row of this name, if there is one.
+pub fn find(name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name)
+}
+
+/// The name in the table that a misspelt one may have meant: one of Redis's, or one at most two letters away.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    let by_redis = SETTINGS.iter().find(|setting| setting.redis_names.contains(&name));
+    by_redis.map(|setting| setting.name).or_else(|| {
+        let distances = SETTINGS.iter().map(|setting| (distance(name, setting.name), setting.name));
+        distances.filter(|(letters, _)| *letters <= 2).min().map(|(_, nearest)| nearest)
+    })
+}
+
+/// Letters to insert, drop or replace to get from one name to the other.
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (dropped, left) in from.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = dropped + 1;
+        for (column, right) in to.bytes().enumerate() {
+            let replaced = diagonal + usize::from(left != right);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+const fn word(own: &'static str) -> Word {
+    Word { own, redis: own }
+}
+
+const MIB: u64 = 1 << 20;
+
+/// The rows, by group.
+pub static SETTINGS: &[Setting] = &[
+    Setting {
+        name: "bind",
+        redis_names: &["bind"],
+        kind: Kind::Addresses { set: |current, addresses| current.bind = addresses },
+        default: "127.0.0.1 -::1",
+        changes: AtStart,
+        group: Group::Network,
+        help: "Addresses to listen on; '*' is every one, a leading '-' skips one this machine lacks.",
+    },
+    Setting {
+        name: "port",
+        redis_names: &["port"],
+        kind: Kind::Integer { unit: "", min: 0, max: 65_535, set: |current, port| current.port = port as u16 },
+        default: "6379",
+        changes: AtStart,
+        group: Group::Network,
+        help: "TCP port to listen on, 0 for none.",
+    },
+    Setting {
+        name: "unixsocket",
+        redis_names: &["unixsocket"],
+        kind: Kind::Path {
+            optional: true,
+            set: |current, path| current.unixsocket = (!path.is_empty()).then(|| PathBuf::from(path)),
+        },
+        default: "",
+        changes: AtStart,
+        group: Group::Network,
+        help: "Path of a unix socket to listen on as well.",
+    },
+    Setting {
+        name: "unixsocketperm",
+        redis_names: &["unixsocketperm"],
+        kind: Kind::Mode { set: |current, mode| current.unixsocket_mode = (mode != 0).then_some(mode) },
+        default: "0",
+        changes: AtStart,
+        group: Group::Network,
+        help: "Permissions of the unix socket, 0 to leave them to the umask.",
+    },
+    Setting {
+        name: "tcp-backlog",
+        redis_names: &["tcp-backlog"],
+        kind: Kind::Integer {
+            unit: "connections",
+            min: 0,
+            max: i32::MAX as i64,
+            set: |current, count| current.tcp_backlog = count as u32,
+        },
+        default: "511",
+        changes: AtStart,
+        group: Group::Network,
+        help: "Connections that may wait to be accepted.",
+    },
+    Setting {
+        name: "tcp-keepalive",
+        redis_names: &["tcp-keepalive"],
+        kind: Kind::Integer {
+            unit: "seconds",
+            min: 0,
+            max: i32::MAX as i64,
+            set: |current, seconds| current.tcp_keepalive_s = seconds as u32,
+        },
+        default: "300",
+        changes: Anytime,
+        group: Group::Network,
+        help: "Silence after which the system probes whether a new client's peer is alive, 0 for never.",
+    },
+    Setting {
+        name: "timeout",
+        redis_names: &["timeout"],
+        kind: Kind::Integer {
+            unit: "seconds",
+            min: 0,
+            max: i32::MAX as i64,
+            set: |current, seconds| current.timeout_s = seconds as u32,
+        },
+        default: "0",
+        changes: Anytime,
+        group: Group::Network,
+        help: "Disconnects clients idle for so long, 0 for never.",
+    },
+    Setting {
+        name: "threads",
+        redis_names: &[],
+        kind: Kind::Integer { unit: "", min: 0, max: 1_024, set: |current, count| current.threads = count as usize },
+        default: "0",
+        changes: AtStart,
+        group: Group::Network,
+        help: "Worker threads, 0 for one per core.",
+    },
+    Setting {
+        name: "dir",
+        redis_names: &["dir"],
+        kind: Kind::Path { optional: false, set: |current, path| current.dir = PathBuf::from(path) },
+        default: "./bobbin-data",
+        changes: AtStart,
+        group: Group::Data,
+        help: "The data folder, made if absent; one Bobbin at a time may use it.",
+    },
+    Setting {
+        name: "journal",
+        redis_names: &[],
+        kind: Kind::Bool { set: |current, on| current.journal = on },
+        default: "on",
+        changes: AtStart,
+        group: Group::Data,
+        help: "Journals writes to the data folder; off makes a pure cache that keeps nothing.",
+    },
+    Setting {
+        name: "fsync",
+        redis_names: &["appendfsync"],
+        kind: Kind::Choice {
+            words: &[word("always"), word("everysec"), Word { own: "never", redis: "no" }],
+            set: |current, at| current.fsync = [Fsync::Always, Fsync::Everysec, Fsync::Never][at],
+        },
+        default: "everysec",
+        changes: Anytime,
+        group: Group::Data,
+        help: "When writes are synced to disk: always before the reply, once a second, or when the system pleases.",
+    },
+    Setting {
+        name: "databases",
+        redis_names: &["databases"],
+        kind: Kind::Integer { unit: "", min: 1, max: 65_536, set: |current, count| current.databases = count as u32 },
+        default: "16",
+        changes: AtStart,
+        group: Group::Data,
+        help: "Databases that SELECT can choose from.",
+    },
+    Setting {
+        name: "list-max-listpack-size",
+        redis_names: &["list-max-listpack-size", "list-max-ziplist-size"],
+        kind: Kind::Integer {
+            unit: "",
+            min: i32::MIN as i64,
+            max: i32::MAX as i64,
+            set: |current, size| current.list_listpack_size = size as i32,
+        },
+        default: "-2",
+        changes: Anytime,
+        group: Group::Data,
+        help: "Up to which size OBJECT ENCODING says listpack of a list: items, or -1 to -5 for 4 to 64 KB.",
+    },
+    Setting {
+        name: "requirepass",
+        redis_names: &["requirepass"],
+        kind: Kind::Secret { set: |current, text| current.requirepass = (!text.is_empty()).then(|| Secret::new(text)) },
+        default: "",
+        changes: Anytime,
+        group: Group::Security,
+        help: "Password that clients must give; better set by the environment or the file than in sight of 'ps'.",
+    },
+    Setting {
+        name: "enable-debug-command",
+        redis_names: &["enable-debug-command"],
+        kind: Kind::Choice {
+            words: &[word("no"), word("local"), word("yes")],
+            set: |current, at| current.debug_command = [DebugCommand::No, DebugCommand::Local, DebugCommand::Yes][at],
+        },
+        default: "no",
+        changes: AtStart,
+        group: Group::Security,
+        help: "Who may call DEBUG: nobody, clients on this machine, or everybody.",
+    },
+    Setting {
+        name: "maxclients",
+        redis_names: &["maxclients"],
+        kind: Kind::Integer {
+            unit: "clients",
+            min: 1,
+            max: u32::MAX as i64,
+            set: |current, count| current.maxclients = count as usize,
+        },
+        default: "10000",
+        changes: Anytime,
+        group: Group::Limits,
+        help: "Most clients at once.",
+    },
+    Setting {
+        name: "client-output-buffer-limit",
+        redis_names: &["client-output-buffer-limit"],
+        kind: Kind::BufferLimits { of: |current| &mut current.output_limits },
+        // Redis leaves normal clients unbounded, and one slow reader can then fill the memory. A gigabyte holds
+        // the largest single reply (a value of 512 MiB) twice. There is no soft bound: a client may take as long
+        // as it likes over a reply it asked for.
+        default: "normal 1gb 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60",
+        changes: Anytime,
+        group: Group::Limits,
+        help: "Disconnects slow readers: class, hard limit, soft limit and its seconds, for each class.",
+    },
+    Setting {
+        name: "client-query-buffer-limit",
+        redis_names: &["client-query-buffer-limit"],
+        kind: Kind::Bytes {
+            min: MIB,
+            max: i64::MAX as u64,
+            set: |current, bytes| current.query_buffer_bytes_max = bytes,
+        },
+        default: "1gb",
+        changes: Anytime,
+        group: Group::Limits,
+        help: "Most bytes of requests that wait for one client.",
+    },
+    Setting {
+        name: "proto-max-bulk-len",
+        redis_names: &["proto-max-bulk-len"],
+        kind: Kind::Bytes {
+            min: MIB,
+            max: BULK_BYTES_MAX as u64,
+            set: |current, bytes| current.bulk_bytes_max = bytes,
+        },
+        default: "512mb",
+        changes: Anytime,
+        group: Group::Limits,
+        help: "Longest single argument of a request.",
+    },
+    Setting {
+        name: "log-format",
+        redis_names: &[],
+        kind: Kind::Choice {
+            words: &[word("text"), word("json")],
+            set: |current, at| current.log_format = [LogFormat::Text, LogFormat::Json][at],
+        },
+        default: "text",
+        changes: AtStart,
+        group: Group::Logging,
+        help: "Log lines for people, or one JSON object a line.",
+    },
+    Setting {
+        name: "log-level",
+        redis_names: &["loglevel"],
+        kind: Kind::Choice {
+            words: &[
+                word("error"),
+                Word { own: "warn", redis: "warning" },
+                Word { own: "info", redis: "notice" },
+                Word { own: "debug", redis: "verbose" },
+                Word { own: "trace", redis: "debug" },
+            ],
+            set: |current, at| {
+                let levels = [LogLevel::Error, LogLevel::Warn, LogLevel::Info, LogLevel::Debug, LogLevel::Trace];
+                current.log_level = levels[at];
+            },
+        },
+        default: "info",
+        changes: Anytime,
+        group: Group::Logging,
+        help: "Least severity that is logged.",
+    },
+    Setting {
+        name: "slowlog-log-slower-than",
+        redis_names: &["slowlog-log-slower-than"],
+        kind: Kind::Integer {
+            unit: "microseconds",
+            min: -1,
+            max: i64::MAX,
+            set: |current, us| current.slowlog_slower_than_us = u64::try_from(us).ok(),
+        },
+        default: "10000",
+        changes: Anytime,
+        group: Group::Logging,
+        help: "Commands that take so long enter the slow log; 0 logs all, -1 none.",
+    },
+    Setting {
+        name: "slowlog-max-len",
+        redis_names: &["slowlog-max-len"],
+        kind: Kind::Integer {
+            unit: "entries",
+            min: 0,
+            max: i64::MAX,
+            set: |current, count| current.slowlog_entries_max = count as u64,
+        },
+        default: "128",
+        changes: Anytime,
+        group: Group::Logging,
+        help: "Entries that the slow log keeps.",
+    },
+];
+
+/// What clients ask CONFIG for and find as it is.
+pub static FACTS: &[Fact] = &[
+    Fact {
+        redis_name: "appendonly",
+        value: |current| if current.journal { "yes" } else { "no" },
+        reason: "The journal is turned on or off at start: bobbin --journal on|off.",
+    },
+    Fact { redis_name: "cluster-enabled", value: |_| "no", reason: "There is no cluster mode." },
+    Fact { redis_name: "maxmemory", value: |_| "0", reason: "Memory is not limited; the only value is 0." },
+    Fact {
+        redis_name: "maxmemory-policy",
+        value: |_| "noeviction",
+        reason: "Nothing is evicted; the only value is noeviction.",
+    },
+    Fact {
+        redis_name: "notify-keyspace-events",
+        value: |_| "",
+        reason: "There are no keyspace notifications; the only value is the empty one.",
+    },
+    Fact {
+        redis_name: "protected-mode",
+        value: |_| "yes",
+        reason: "Protected mode is always on: without a password only this machine is served.",
+    },
+    Fact {
+        redis_name: "save",
+        value: |_| "",
+        reason: "There are no snapshots; the journal keeps the data, and the only value is the empty one.",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Voice;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_row_is_presentable() {
+        let mut names = HashSet::new();
+        for setting in SETTINGS {
+            let name = setting.name;
+            assert!(
+                setting.help.ends_with('.') && !setting.help[..setting.help.len() - 1].ends_with('.'),
+                "{name}: help is a sentence"
+            );
+            assert!(setting.help.starts_with(|first: char| first.is_ascii_uppercase()), "{name}: help is a sentence");
+            assert!(setting.help.len() <= 110, "{name}: help fits in a line, has {}", setting.help.len());
+            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{name} is kebab-case");
+            for name in setting.config_names() {
+                assert!(names.insert(name), "{name} appears twice");
+            }
+        }
+        for fact in FACTS {
+            assert!(names.insert(fact.redis_name), "{} appears twice", fact.redis_name);
+            assert!(fact.reason.ends_with('.'), "{}: the reason is a sentence", fact.redis_name);
+        }
+        assert!(SETTINGS.is_sorted_by_key(|setting| setting.group), "rows stand by group");
+    }
+
+    #[test]
+    fn every_default_reads_and_shows_as_itself() {
+        for setting in SETTINGS {
+            let mut current = Current::default();
+            let canonical = setting.kind.read(setting.default, Voice::Own, &mut current).unwrap();
+            assert_eq!(setting.kind.show(&canonical, Voice::Own), setting.default, "{}", setting.name);
+            for voice in [Voice::Own, Voice::Redis] {
+                let shown = setting.kind.show(&canonical, voice);
+                let again = setting.kind.read(&shown, voice, &mut current.clone());
+                assert_eq!(again.as_ref(), Ok(&canonical), "{}", setting.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_word_of_a_choice_is_its_own_value() {
+        for setting in SETTINGS {
+            let Kind::Choice { words, .. } = setting.kind else { continue };
+            let mut seen: Vec<Current> = Vec::new();
+            for word in words {
+                let mut current = Current::default();
+                assert_eq!(setting.kind.read(word.own, Voice::Own, &mut current).as_deref(), Ok(word.own));
+                assert_eq!(setting.kind.read(word.redis, Voice::Redis, &mut current.clone()).as_deref(), Ok(word.own));
+                assert!(!seen.contains(&current), "{} {} equals an earlier word", setting.name, word.own);
+                seen.push(current);
+            }
+        }
+    }
+
+    #[test]
+    fn environment_names() {
+        let names = ["fsync", "log-level"].map(|name| find(name).map(Setting::environment_name));
+        assert_eq!(names, [Some("BOBBIN_FSYNC".to_owned()), Some("BOBBIN_LOG_LEVEL".to_owned())]);
+    }
+
+    #[test]
+    fn misspelt_names() {
+        assert_eq!(nearest("fsnyc"), Some("fsync"));
+        assert_eq!(nearest("appendfsync"), Some("fsync"));
+        assert_eq!(nearest("max-clients"), Some("maxclients"));
+        assert_eq!(nearest("colour"), None);
+        assert_eq!([distance("", "abc"), distance("kitten", "sitting"), distance("same", "same")], [3, 3, 0]);
+    }
+}
