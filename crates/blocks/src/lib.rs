@@ -1,1 +1,52 @@
 //! The counted copy-on-write B+tree of packed blocks, and its leaf codecs. Pure.
+//!
+//! ```text
+//!   BlockList ── 8 bytes: nothing, or one counted pointer
+//!       │
+//!       ▼                       a small list is one leaf and nothing else
+//!     inner  | 340 ● | 340 ● | 340 ● | ... up to 64 children, each with its item count
+//!                ▼       ▼       ▼
+//!              leaf    leaf    leaf     one allocation each, at most 4,096 bytes with its head
+//! ```
+//!
+//! - [`Head`](node) and the counted pointer: `node`
+//! - a leaf's layout and how one is built or changed in place: `leaf`, read through `view`
+//! - children, counts and sums: `inner`
+//! - operations that walk down and repair on the way up: `tree`, `walk`
+//! - bytes for journal, store and wire: `codec`
+//!
+//! Absent on purpose: locks, clocks, files, global state, and any reference into a block that outlives a
+//! visitor's call, so that a block may be packed without a caller noticing.
+
+mod check;
+mod codec;
+mod inner;
+mod leaf;
+mod list;
+mod node;
+mod tree;
+mod view;
+mod walk;
+
+pub use codec::DecodeError;
+pub use leaf::{ITEM_BYTES_MAX, LEAF_BYTES_MAX};
+pub use list::BlockList;
+pub use walk::Visit;
+
+/// An end of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Before the first item.
+    Head,
+    /// After the last item.
+    Tail,
+}
+
+/// Which way a range is visited or searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From lower to higher indices.
+    Forward,
+    /// From higher to lower indices.
+    Backward,
+}

@@ -1,0 +1,186 @@
+//! Times the block list: `cargo bench -p blocks`, or with a number of items as argument.
+//!
+//! Prints nanoseconds per operation (the median of five turns) and bytes per item, for items of one length
+//! (12 bytes) and of mixed lengths (4 to 19 bytes).
+
+use std::hint::black_box;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use blocks::{BlockList, Direction, End, Visit};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Copies what it is shown, as a reply would.
+struct Copy(Vec<u8>);
+
+impl Visit for Copy {
+    fn item(&mut self, item: &[u8]) -> ControlFlow<()> {
+        self.0.extend_from_slice(item);
+        ControlFlow::Continue(())
+    }
+
+    fn run(&mut self, _width: usize, bytes: &[u8]) -> ControlFlow<()> {
+        self.0.extend_from_slice(bytes);
+        ControlFlow::Continue(())
+    }
+}
+
+/// A cheap sequence without pattern.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 24
+    }
+
+    fn item(&mut self, mixed: bool, buffer: &mut [u8; 24]) -> usize {
+        buffer[..8].copy_from_slice(&self.next().to_le_bytes());
+        buffer[8..16].copy_from_slice(&self.next().to_le_bytes());
+        if mixed { 4 + (self.next() % 16) as usize } else { 12 }
+    }
+}
+
+fn main() {
+    let items: u64 = std::env::args().skip(1).find_map(|text| text.parse().ok()).unwrap_or(10_000_000);
+    for mixed in [false, true] {
+        println!("{items} items, {}", if mixed { "mixed 4 to 19 bytes" } else { "12 bytes each" });
+        for end in [End::Head, End::Tail] {
+            build(items, mixed, end);
+        }
+        let mut list = built(items, mixed, End::Tail);
+        reads(&list);
+        writes(&mut list, mixed);
+    }
+}
+
+fn built(items: u64, mixed: bool, end: End) -> BlockList {
+    let mut random = Random(1);
+    let mut buffer = [0; 24];
+    let mut list = BlockList::new();
+    for _ in 0..items {
+        let length = random.item(mixed, &mut buffer);
+        list.push(end, &buffer[..length]);
+    }
+    list
+}
+
+fn build(items: u64, mixed: bool, end: End) {
+    let before = resident_bytes();
+    let begun = Instant::now();
+    let list = built(items, mixed, end);
+    let push_ns = begun.elapsed().as_nanos() as f64 / items as f64;
+    let resident = resident_bytes().saturating_sub(before);
+    let per_item = |bytes: u64| bytes as f64 / items as f64;
+    println!("  push {end:?}: {push_ns:.1} ns (with making the item)");
+    println!(
+        "  bytes an item: {:.3} content, {:.3} asked, {:.3} resident, {:.3} encoded",
+        per_item(list.content_bytes()),
+        per_item(list.heap_bytes()),
+        per_item(resident),
+        per_item(list.encoded_bytes())
+    );
+    let begun = Instant::now();
+    drop(list);
+    println!("  drop: {:.2} ns an item", begun.elapsed().as_nanos() as f64 / items as f64);
+}
+
+fn reads(list: &BlockList) {
+    let len = list.len();
+    let mut random = Random(2);
+    turns("get at random", 1_000_000, |_| {
+        black_box(list.get(random.next() % len, |item| item.len()));
+    });
+    for (name, start) in [("head", 0), ("middle", len / 2), ("tail", len - 100)] {
+        let mut copy = Copy(Vec::new());
+        turns(&format!("range of 100 at the {name}"), 200_000, |_| {
+            copy.0.clear();
+            let _ = list.walk(start, 100, Direction::Forward, &mut copy);
+            black_box(&copy.0);
+        });
+    }
+    let mut copy = Copy(Vec::new());
+    turns("range of 100 in the middle, backward", 200_000, |_| {
+        copy.0.clear();
+        let _ = list.walk(len / 2, 100, Direction::Backward, &mut copy);
+        black_box(&copy.0);
+    });
+    turns("range of 100 at random", 200_000, |_| {
+        copy.0.clear();
+        let _ = list.walk(random.next() % (len - 100), 100, Direction::Forward, &mut copy);
+        black_box(&copy.0);
+    });
+    let scanned = turns("find an absent item: the whole list", 1, |_| {
+        black_box(list.find(b"absent item!", 0, Direction::Forward));
+    });
+    println!("    = {:.2} ns an item passed", scanned / len as f64);
+    turns("clone and drop", 1_000_000, |_| drop(black_box(list.clone())));
+}
+
+fn writes(list: &mut BlockList, mixed: bool) {
+    let mut random = Random(3);
+    let mut buffer = [0; 24];
+    turns("set at random", 200_000, |_| {
+        let length = random.item(mixed, &mut buffer);
+        list.set(random.next() % list.len(), &buffer[..length]);
+    });
+    turns("insert at random", 100_000, |_| {
+        let length = random.item(mixed, &mut buffer);
+        list.insert(random.next() % list.len(), &buffer[..length]);
+    });
+    turns("insert in the middle", 100_000, |_| {
+        let length = random.item(mixed, &mut buffer);
+        list.insert(list.len() / 2, &buffer[..length]);
+    });
+    turns("remove at random", 100_000, |_| list.remove(random.next() % list.len()));
+    turns("split in the middle and append", 10_000, |_| {
+        let right = list.split_off(list.len() / 2);
+        list.append(right);
+    });
+    turns("set beside a clone", 10_000, |_| {
+        let clone = list.clone();
+        list.set(random.next() % list.len(), b"twelve bytes");
+        drop(clone);
+    });
+    for end in [End::Head, End::Tail] {
+        turns(&format!("pop {end:?}"), 200_000, |_| {
+            list.pop(end, |item| {
+                black_box(item.len());
+            });
+        });
+    }
+    let mut small = BlockList::new();
+    (0..20).for_each(|_| small.push(End::Tail, b"twelve bytes"));
+    turns("small queue: push and pop", 1_000_000, |_| {
+        small.push(End::Head, b"twelve bytes");
+        small.pop(End::Tail, |_| ());
+    });
+    turns("small deque: push at both ends, pop at both", 1_000_000, |_| {
+        small.push(End::Head, b"twelve bytes");
+        small.push(End::Tail, b"twelve bytes");
+        small.pop(End::Tail, |_| ());
+        small.pop(End::Head, |_| ());
+    });
+}
+
+/// Runs `operation` in five turns, prints the median and returns it in nanoseconds per call.
+fn turns(name: &str, calls: u64, mut operation: impl FnMut(u64)) -> f64 {
+    let mut times: Vec<f64> = (0..5)
+        .map(|_| {
+            let begun = Instant::now();
+            (0..calls).for_each(&mut operation);
+            begun.elapsed().as_nanos() as f64 / calls as f64
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    println!("  {name}: {:.1} ns", times[2]);
+    times[2]
+}
+
+/// Resident bytes of this process.
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    status.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
+}

@@ -1,0 +1,394 @@
+//! A leaf: one allocation in which items lie back to back, with slack where the list grows.
+//!
+//! ```text
+//!   fixed  | head 16 | slack | item | item | item | ...                                        slack |
+//!   mixed  | head 16 | slack | item | item | ... | gap | lengths, one or two bytes each, reversed | slack |
+//!          0         16                                                                      at most 4,096
+//! ```
+//!
+//! Everything that is not a push with room, a removal at an end, or a change within fixed items is one function:
+//! [`build`] makes a new leaf of *pieces* (parts of leaves, single items), choosing codec and size afresh. Growing,
+//! inserting among mixed lengths, splitting and merging differ only in the pieces they name.
+//!
+//! A leaf is sized in steps of a quarter of a power of two, as allocators do, so a small list is a small block.
+//! An item that outgrows a block has a leaf to itself, sized to it.
+
+use base::varint;
+
+use crate::End;
+use crate::node::{HEAD_BYTES, Head, Node, Totals};
+use crate::view::{Codec, Lengths, View};
+
+/// Most bytes of a leaf, head included, unless a single item outgrows it.
+pub const LEAF_BYTES_MAX: usize = 4096;
+
+/// Most bytes of one item.
+pub const ITEM_BYTES_MAX: usize = (u32::MAX - 4096) as usize;
+
+/// Most bytes behind a leaf's head.
+pub(crate) const DATA_BYTES_MAX: usize = LEAF_BYTES_MAX - HEAD_BYTES;
+
+/// Most items of a leaf, as many as the shortest mixed items allow; it also bounds leaves of empty items.
+pub(crate) const ITEMS_MAX: usize = DATA_BYTES_MAX;
+
+/// A leaf opened at the end of a tree begins with this many bytes: it will be pushed to.
+const OPENING_BYTES: usize = 1024;
+
+/// Moving the slack of a full-size leaf to its other end pays only when at least this much is free.
+const SLIDE_BYTES_MIN: usize = LEAF_BYTES_MAX / 16;
+
+const _: () = assert!(ITEMS_MAX <= u16::MAX as usize);
+
+/// Where a new leaf has its slack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lean {
+    /// All at one end: the leaf is that end of a tree.
+    All(End),
+    /// An eighth at the other end: pushing at both ends in turn then moves the items only now and then.
+    Mostly(End),
+}
+
+/// What a leaf of some pieces would be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measure {
+    pub(crate) count: usize,
+    bytes: usize,
+    codec: Codec,
+    width: usize,
+}
+
+impl Measure {
+    pub(crate) fn of(pieces: &[View<'_>]) -> Measure {
+        let mut measure = Measure { count: 0, bytes: 0, codec: Codec::Fixed, width: 0 };
+        for piece in pieces.iter().filter(|piece| piece.count > 0) {
+            match piece.common_length() {
+                Some(width) if measure.count == 0 => measure.width = width,
+                Some(width) if width == measure.width => {}
+                _ => measure.codec = Codec::Narrow,
+            }
+            measure.count += piece.count;
+            measure.bytes += piece.bytes.len();
+        }
+        if measure.codec == Codec::Narrow && pieces.iter().any(|piece| piece.longest() > usize::from(u8::MAX)) {
+            measure.codec = Codec::Wide;
+        }
+        measure
+    }
+
+    /// Bytes in use behind the head.
+    pub(crate) fn live_bytes(&self) -> usize {
+        self.bytes + self.count * self.codec.column_width()
+    }
+
+    /// Whether one leaf holds it.
+    pub(crate) fn fits(&self) -> bool {
+        self.count == 1 || (self.live_bytes() <= DATA_BYTES_MAX && self.count <= ITEMS_MAX)
+    }
+}
+
+/// A leaf of these pieces, as small as they allow.
+pub(crate) fn build(pieces: &[View<'_>]) -> Node {
+    build_with_room(pieces, 0, Lean::Mostly(End::Tail))
+}
+
+/// A leaf of these pieces with an eighth to spare: one that was inserted to is inserted to again.
+pub(crate) fn build_roomy(pieces: &[View<'_>]) -> Node {
+    let leaf_bytes = (HEAD_BYTES + Measure::of(pieces).live_bytes()) * 9 / 8;
+    build_with_room(pieces, leaf_bytes.min(LEAF_BYTES_MAX), Lean::Mostly(End::Tail))
+}
+
+/// A leaf of these pieces, of at least `leaf_bytes`, head included.
+///
+/// The pieces must fit one leaf and hold at least one item.
+fn build_with_room(pieces: &[View<'_>], leaf_bytes: usize, lean: Lean) -> Node {
+    let measure = Measure::of(pieces);
+    assert!(measure.count > 0);
+    assert!(measure.fits());
+    let live = measure.live_bytes();
+    let data_bytes = if live > DATA_BYTES_MAX {
+        live.next_multiple_of(16)
+    } else {
+        step_up(leaf_bytes.max(HEAD_BYTES + live)) - HEAD_BYTES
+    };
+    let mut node = Node::leaf(data_bytes, measure.codec, if measure.codec == Codec::Fixed { measure.width } else { 0 });
+    place(&mut node, &measure, lean);
+    copy_pieces(&mut node, pieces);
+    node
+}
+
+/// Sets the head of an empty leaf: where bytes and lengths will lie.
+fn place(node: &mut Node, measure: &Measure, lean: Lean) {
+    let (head, data) = node.leaf_mut();
+    let free = data.len() - measure.live_bytes();
+    let free_at_head = match lean {
+        Lean::All(End::Head) => free,
+        Lean::All(End::Tail) => 0,
+        Lean::Mostly(End::Head) => free - free / 8,
+        Lean::Mostly(End::Tail) => free / 8,
+    };
+    head.items = measure.count as u16;
+    let column_width = measure.codec.column_width();
+    if column_width == 0 {
+        head.start = if head.capacity == 0 { 0 } else { free_at_head as u16 };
+        return;
+    }
+    // Head slack is shared out as the items here share their bytes and lengths.
+    let per_item = (measure.bytes / measure.count + column_width).max(1);
+    let column_slack = free_at_head / per_item * column_width;
+    head.start = (free_at_head - column_slack) as u16;
+    head.low = measure.bytes as u16;
+    head.high = (data.len() - column_slack) as u16;
+}
+
+fn copy_pieces(node: &mut Node, pieces: &[View<'_>]) {
+    let (head, data) = node.leaf_mut();
+    let mut at = usize::from(head.start);
+    let mut column_at = usize::from(head.high);
+    for piece in pieces {
+        data[at..at + piece.bytes.len()].copy_from_slice(piece.bytes);
+        at += piece.bytes.len();
+        let column_width = head.codec.column_width();
+        if column_width > 0 {
+            column_at -= piece.count * column_width;
+            write_column(&mut data[column_at..column_at + piece.count * column_width], head.codec, piece);
+        }
+    }
+}
+
+fn write_column(column: &mut [u8], codec: Codec, piece: &View<'_>) {
+    match (codec, piece.lengths) {
+        (Codec::Narrow, Lengths::Narrow(lengths)) | (Codec::Wide, Lengths::Wide(lengths)) => {
+            column.copy_from_slice(lengths);
+        }
+        (Codec::Narrow, Lengths::Fixed(width)) => column.fill(width as u8),
+        _ => {
+            for index in 0..piece.count {
+                write_length(column, codec, piece.count - 1 - index, piece.length(index));
+            }
+        }
+    }
+}
+
+fn write_length(column: &mut [u8], codec: Codec, place: usize, length: usize) {
+    match codec {
+        Codec::Fixed => {}
+        Codec::Narrow => column[place] = length as u8,
+        Codec::Wide => column[2 * place..2 * place + 2].copy_from_slice(&(length as u16).to_le_bytes()),
+    }
+}
+
+/// The next allocation size: multiples of 16 up to 128, then four steps to each doubling.
+fn step_up(bytes: usize) -> usize {
+    let step = if bytes <= 128 { 16 } else { bytes.next_power_of_two() / 8 };
+    bytes.next_multiple_of(step)
+}
+
+impl Node {
+    /// A leaf of one item at the end of a tree, with room for more on that side.
+    pub(crate) fn leaf_opened(end: End, item: &[u8]) -> Node {
+        build_with_room(&[View::item_alone(item)], OPENING_BYTES, Lean::All(end))
+    }
+
+    /// A leaf of one item that is a whole list.
+    pub(crate) fn leaf_alone(end: End, item: &[u8]) -> Node {
+        build_with_room(&[View::item_alone(item)], 0, Lean::Mostly(end))
+    }
+
+    /// Bytes in use behind the head.
+    pub(crate) fn live_bytes(&self) -> usize {
+        let head = self.head();
+        let count = usize::from(head.items);
+        match head.codec {
+            Codec::Fixed => count * head.width(),
+            Codec::Narrow | Codec::Wide => usize::from(head.low) + count * head.codec.column_width(),
+        }
+    }
+
+    pub(crate) fn leaf_totals(&self) -> Totals {
+        let head = self.head();
+        let count = u64::from(head.items);
+        let (content, extent) = match head.codec {
+            Codec::Fixed => (count * head.width() as u64, head.width() as u64),
+            Codec::Narrow | Codec::Wide => (u64::from(head.low), u64::from(head.low)),
+        };
+        let heads = 1 + varint::encoded_bytes(count) + varint::encoded_bytes(extent);
+        Totals {
+            items: count,
+            content,
+            heap: (HEAD_BYTES + head.data_bytes()) as u64,
+            encoded: heads as u64 + self.live_bytes() as u64,
+        }
+    }
+
+    /// Pushes into a leaf; false if it is full (or better left as it is) and a new leaf should be opened.
+    pub(crate) fn leaf_push(&mut self, end: End, item: &[u8], lean: Lean) -> bool {
+        if self.is_unique() {
+            let (head, data) = self.leaf_mut();
+            if push_in_place(head, data, end, item) {
+                return true;
+            }
+        }
+        self.leaf_push_rebuilding(end, item, lean)
+    }
+
+    #[inline(never)]
+    fn leaf_push_rebuilding(&mut self, end: End, item: &[u8], lean: Lean) -> bool {
+        let view = self.view();
+        let live = self.live_bytes();
+        let odd = matches!(view.lengths, Lengths::Fixed(width) if width != item.len());
+        if odd && live >= DATA_BYTES_MAX / 2 {
+            return false;
+        }
+        let alone = View::item_alone(item);
+        let pieces = match end {
+            End::Head => [alone, view],
+            End::Tail => [view, alone],
+        };
+        let measure = Measure::of(&pieces);
+        if !measure.fits() {
+            return false;
+        }
+        let (now, after) = (HEAD_BYTES + self.head().data_bytes(), HEAD_BYTES + measure.live_bytes());
+        let slides = self.is_unique() && !odd;
+        if slides && now == LEAF_BYTES_MAX && LEAF_BYTES_MAX - after < SLIDE_BYTES_MIN {
+            return false;
+        }
+        let keeps_size = 2 * after <= now || (!slides && after <= now);
+        let wanted = if keeps_size { now } else { (2 * now).clamp(after, LEAF_BYTES_MAX) };
+        let node = build_with_room(&pieces, wanted, lean);
+        *self = node;
+        true
+    }
+
+    /// Takes `count` items off an end; the leaf keeps at least one.
+    pub(crate) fn leaf_discard(&mut self, end: End, count: usize) {
+        let items = usize::from(self.head().items);
+        assert!(count < items);
+        let (from, to) = match end {
+            End::Head => (count, items),
+            End::Tail => (0, items - count),
+        };
+        if self.is_unique() {
+            let bytes = self.view().range(from, to).bytes.len();
+            let offset = self.view().offset(from);
+            let (head, _) = self.leaf_mut();
+            head.items = (to - from) as u16;
+            head.start += offset as u16;
+            if head.codec != Codec::Fixed {
+                head.low = bytes as u16;
+                head.high -= (from * head.codec.column_width()) as u16;
+            }
+            self.leaf_shrink();
+        } else {
+            let node = build(&[self.view().range(from, to)]);
+            *self = node;
+        }
+    }
+
+    /// Gives memory back when three quarters are unused.
+    fn leaf_shrink(&mut self) {
+        let (live, data_bytes) = (self.live_bytes(), self.head().data_bytes());
+        if live * 4 < data_bytes && data_bytes > 64 {
+            let node = build_with_room(&[self.view()], HEAD_BYTES + 2 * live, Lean::Mostly(End::Tail));
+            *self = node;
+        }
+    }
+
+    /// Replaces `removed` items at `index` by `item` without a new leaf, where that can be done.
+    pub(crate) fn leaf_splice_in_place(&mut self, index: usize, removed: usize, item: Option<&[u8]>) -> bool {
+        let head = self.head();
+        let width = head.width();
+        if head.codec != Codec::Fixed || !self.is_unique() || item.is_some_and(|item| item.len() != width) {
+            return false;
+        }
+        let count = usize::from(head.items);
+        match item {
+            Some(item) if removed == 1 => {
+                let at = usize::from(head.start) + index * width;
+                self.leaf_mut().1[at..at + width].copy_from_slice(item);
+                true
+            }
+            Some(item) => self.fixed_insert(index, width, item),
+            None if count > 1 => {
+                self.fixed_remove(index, width);
+                self.leaf_shrink();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Moves the shorter side that has room.
+    fn fixed_insert(&mut self, index: usize, width: usize, item: &[u8]) -> bool {
+        let (head, data) = self.leaf_mut();
+        let (count, start) = (usize::from(head.items), usize::from(head.start));
+        let (room_head, room_tail) = (start >= width, start + (count + 1) * width <= data.len());
+        if count == ITEMS_MAX || !(room_head || room_tail) {
+            return false;
+        }
+        let at = start + index * width;
+        let to_head = room_head && (index < count / 2 || !room_tail);
+        let place = if to_head {
+            data.copy_within(start..at, start - width);
+            head.start -= width as u16;
+            at - width
+        } else {
+            data.copy_within(at..start + count * width, at + width);
+            at
+        };
+        data[place..place + width].copy_from_slice(item);
+        head.items += 1;
+        true
+    }
+
+    fn fixed_remove(&mut self, index: usize, width: usize) {
+        let (head, data) = self.leaf_mut();
+        let (count, start) = (usize::from(head.items), usize::from(head.start));
+        let at = start + index * width;
+        if index < count / 2 {
+            data.copy_within(start..at, start + width);
+            head.start += width as u16;
+        } else {
+            data.copy_within(at + width..start + count * width, at);
+        }
+        head.items -= 1;
+    }
+}
+
+fn push_in_place(head: &mut Head, data: &mut [u8], end: End, item: &[u8]) -> bool {
+    let (count, start) = (usize::from(head.items), usize::from(head.start));
+    if count == ITEMS_MAX {
+        return false;
+    }
+    let column_width = head.codec.column_width();
+    let (bytes, column_end, fits_codec) = match head.codec {
+        Codec::Fixed => (count * head.width(), data.len(), head.width() == item.len()),
+        Codec::Narrow => (usize::from(head.low), usize::from(head.high), item.len() <= usize::from(u8::MAX)),
+        Codec::Wide => (usize::from(head.low), usize::from(head.high), item.len() <= DATA_BYTES_MAX),
+    };
+    let column_start = column_end - count * column_width;
+    let has_room = match end {
+        End::Head => start >= item.len() && data.len() - column_end >= column_width,
+        End::Tail => start + bytes + item.len() + column_width <= column_start,
+    };
+    if !fits_codec || !has_room {
+        return false;
+    }
+    let (at, column_at) = match end {
+        End::Head => (start - item.len(), column_end),
+        End::Tail => (start + bytes, column_start - column_width),
+    };
+    data[at..at + item.len()].copy_from_slice(item);
+    head.items += 1;
+    if end == End::Head {
+        head.start = at as u16;
+    }
+    if column_width > 0 {
+        write_length(&mut data[column_at..column_at + column_width], head.codec, 0, item.len());
+        head.low += item.len() as u16;
+        if end == End::Head {
+            head.high += column_width as u16;
+        }
+    }
+    true
+}

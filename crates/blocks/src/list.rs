@@ -1,0 +1,280 @@
+//! A list of byte strings: the public face of the tree.
+
+use std::fmt;
+use std::mem;
+use std::ops::ControlFlow;
+
+use crate::inner::Inner;
+use crate::leaf::{ITEM_BYTES_MAX, Lean};
+use crate::node::{Kind, Node, Totals};
+use crate::tree::{self, Change};
+use crate::walk::{self, Visit};
+use crate::{Direction, End};
+
+/// An ordered list of byte strings, packed into blocks.
+///
+/// Eight bytes; a clone is O(1) and shares every block until one side writes, which copies the path written and
+/// nothing else. Indices and counts out of range are the caller's bug and panic. An item has at most
+/// [`ITEM_BYTES_MAX`] bytes.
+///
+/// Dropping the last reference to a list is O(blocks); hand big ones to a thread that may take its time.
+#[derive(Clone, Default)]
+pub struct BlockList {
+    pub(crate) root: Option<Node>,
+}
+
+const _: () = assert!(size_of::<BlockList>() == 8);
+
+impl BlockList {
+    /// An empty list; allocates nothing.
+    pub const fn new() -> BlockList {
+        BlockList { root: None }
+    }
+
+    /// Number of items. O(1).
+    pub fn len(&self) -> u64 {
+        self.root.as_ref().map_or(0, Node::items)
+    }
+
+    /// Whether there is no item. O(1).
+    pub fn is_empty(&self) -> bool {
+        self.root.is_none()
+    }
+
+    /// Bytes of all items together. O(1).
+    pub fn content_bytes(&self) -> u64 {
+        self.totals().content
+    }
+
+    /// Bytes asked of the allocator; what is shared with a clone counts in each. O(1).
+    pub fn heap_bytes(&self) -> u64 {
+        self.totals().heap
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        self.root.as_ref().map_or(Totals::default(), Node::totals)
+    }
+
+    /// Whether the two are clones that neither side has changed since. O(1).
+    pub fn shares_root_with(&self, other: &BlockList) -> bool {
+        match (&self.root, &other.root) {
+            (Some(mine), Some(theirs)) => mine.same_as(theirs),
+            (mine, theirs) => mine.is_none() && theirs.is_none(),
+        }
+    }
+
+    /// Puts an item at an end. O(log n), nearly always in place.
+    pub fn push(&mut self, end: End, item: &[u8]) {
+        assert!(item.len() <= ITEM_BYTES_MAX);
+        let Some(root) = &mut self.root else {
+            self.root = Some(Node::leaf_alone(end, item));
+            return;
+        };
+        let Some(extra) = tree::push(root, end, item, Lean::Mostly(end)) else { return };
+        self.raise(|root| match end {
+            End::Head => vec![extra, root],
+            End::Tail => vec![root, extra],
+        });
+    }
+
+    /// Shows the item at an end to `visit` and removes it; false, without a call, if there is none. O(log n).
+    pub fn pop(&mut self, end: End, visit: impl FnOnce(&[u8])) -> bool {
+        let Some(root) = &self.root else { return false };
+        visit_end(root, end, visit);
+        self.discard(end, 1);
+        true
+    }
+
+    /// Shows up to `count` items, the outermost first, to `visit` and removes all of them, seen or not; returns
+    /// how many that were. O(log n + count).
+    pub fn pop_many(&mut self, end: End, count: u64, visit: &mut impl Visit) -> u64 {
+        let count = count.min(self.len());
+        let _ = match end {
+            End::Head => self.walk(0, count, Direction::Forward, visit),
+            End::Tail => self.walk(self.len() - count, count, Direction::Backward, visit),
+        };
+        self.discard(end, count);
+        count
+    }
+
+    /// What `visit` makes of the item at `index`; `None` if there is none. O(log n).
+    pub fn get<R>(&self, index: u64, visit: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        if index >= self.len() {
+            return None;
+        }
+        let mut node = self.root.as_ref()?;
+        let mut rest = index;
+        loop {
+            match node.kind() {
+                Kind::Leaf(view) => return Some(visit(view.item(rest as usize))),
+                Kind::Inner(inner) => {
+                    let (at, within) = inner.seek(rest);
+                    node = &inner.slots()[at].node;
+                    rest = within;
+                }
+            }
+        }
+    }
+
+    /// Replaces the item at `index`. O(log n).
+    pub fn set(&mut self, index: u64, item: &[u8]) {
+        assert!(index < self.len());
+        self.splice(index, 1, Some(item));
+    }
+
+    /// Puts an item before the one at `index`, or last if `index` is the length. O(log n).
+    pub fn insert(&mut self, index: u64, item: &[u8]) {
+        assert!(index <= self.len());
+        if index == 0 {
+            self.push(End::Head, item);
+        } else if index == self.len() {
+            self.push(End::Tail, item);
+        } else {
+            self.splice(index, 0, Some(item));
+        }
+    }
+
+    /// Removes the item at `index`. O(log n).
+    pub fn remove(&mut self, index: u64) {
+        assert!(index < self.len());
+        self.splice(index, 1, None);
+    }
+
+    /// Removes the items at these positions, which must rise strictly. A leaf is rewritten once however many of
+    /// its items go: O(leaves met + log n).
+    pub fn remove_many(&mut self, positions: &[u64]) {
+        assert!(positions.is_sorted_by(|a, b| a < b));
+        let (Some(root), Some(&last)) = (&mut self.root, positions.last()) else {
+            assert!(positions.is_empty());
+            return;
+        };
+        assert!(last < root.items());
+        if tree::remove_many(root, positions, 0) {
+            self.lower();
+        } else {
+            self.root = None;
+        }
+    }
+
+    /// Keeps the `count` items from `start` and drops the others. O(log n + blocks freed).
+    pub fn trim(&mut self, start: u64, count: u64) {
+        let len = self.len();
+        assert!(start <= len);
+        assert!(count <= len - start);
+        self.discard(End::Tail, len - start - count);
+        self.discard(End::Head, start);
+    }
+
+    /// Takes the items from `at` on off the list and returns them. O(log n).
+    pub fn split_off(&mut self, at: u64) -> BlockList {
+        let len = self.len();
+        assert!(at <= len);
+        if at == 0 {
+            return mem::take(self);
+        }
+        if at == len {
+            return BlockList::new();
+        }
+        let mut right = self.clone();
+        right.discard(End::Head, at);
+        self.discard(End::Tail, len - at);
+        right
+    }
+
+    /// Puts the items of `other` after those of this list. O(log n).
+    pub fn append(&mut self, other: BlockList) {
+        let (left, right) = match (self.root.take(), other.root) {
+            (Some(left), Some(right)) => (left, right),
+            (left, right) => {
+                self.root = left.or(right);
+                return;
+            }
+        };
+        let (joined, extra) = tree::join(left, right);
+        self.root = Some(joined);
+        if let Some(extra) = extra {
+            self.raise(|root| vec![root, extra]);
+        }
+        self.lower();
+    }
+
+    /// Shows the `count` items from `start` to `visit`: forward from `start` on, backward the last of them first.
+    /// Breaks when `visit` does. O(log n + count); a long walk can be made in steps over a clone.
+    pub fn walk(&self, start: u64, count: u64, direction: Direction, visit: &mut impl Visit) -> ControlFlow<()> {
+        let len = self.len();
+        assert!(start <= len);
+        assert!(count <= len - start);
+        match &self.root {
+            Some(root) if count > 0 => walk::walk(root, start, count, direction, visit),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    /// The nearest index, from `from` on in this direction and `from` included, whose item equals `needle`. A
+    /// `from` beyond the list finds nothing forward, and starts at the last item backward. O(items passed).
+    pub fn find(&self, needle: &[u8], from: u64, direction: Direction) -> Option<u64> {
+        let root = self.root.as_ref()?;
+        let last = root.items() - 1;
+        match direction {
+            Direction::Forward if from > last => None,
+            _ => walk::find(root, needle, from.min(last), direction),
+        }
+    }
+
+    fn discard(&mut self, end: End, count: u64) {
+        let Some(root) = &mut self.root else { return };
+        if count == root.items() {
+            self.root = None;
+        } else {
+            tree::discard(root, end, count);
+            self.lower();
+        }
+    }
+
+    fn splice(&mut self, index: u64, removed: usize, item: Option<&[u8]>) {
+        assert!(item.is_none_or(|item| item.len() <= ITEM_BYTES_MAX));
+        let root = self.root.as_mut().expect("an index below the length");
+        match tree::splice(root, index, removed, item) {
+            Change::Kept => self.lower(),
+            Change::Emptied => self.root = None,
+            Change::Grew(nodes) => self.raise(|root| std::iter::once(root).chain(nodes).collect()),
+        }
+    }
+
+    /// Puts a new root above the old one and its new siblings.
+    fn raise(&mut self, children: impl FnOnce(Node) -> Vec<Node>) {
+        let root = self.root.take().expect("siblings of a root");
+        self.root = Some(Node::inner(Inner::of(children(root))));
+    }
+
+    /// Takes away roots with a single child.
+    fn lower(&mut self) {
+        while let Some(root) = &self.root
+            && !root.is_leaf()
+            && let [only] = root.as_inner().slots()
+        {
+            let only = only.node.clone();
+            self.root = Some(only);
+        }
+    }
+}
+
+fn visit_end(root: &Node, end: End, visit: impl FnOnce(&[u8])) {
+    let mut node = root;
+    loop {
+        match node.kind() {
+            Kind::Leaf(view) => {
+                let index = if end == End::Head { 0 } else { view.count - 1 };
+                return visit(view.item(index));
+            }
+            Kind::Inner(inner) => node = &inner.slots()[inner.end_index(end)].node,
+        }
+    }
+}
+
+impl fmt::Debug for BlockList {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let totals = self.totals();
+        write!(formatter, "BlockList({} items, {} bytes, {} on the heap)", totals.items, totals.content, totals.heap)
+    }
+}

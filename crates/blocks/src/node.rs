@@ -1,0 +1,243 @@
+//! A counted pointer to a node, and the sixteen bytes every node begins with.
+//!
+//! ```text
+//!   0         4       5       6       8          10      12    14    16
+//!   | refs    | level | codec | items | capacity | start | low | high | leaf: slack, bytes, gap, column, slack
+//! ```
+//!
+//! `level` 0 is a leaf; the fields after it belong to leaves (see `leaf`). An inner node uses `refs` and `level`
+//! alone and goes on with what `inner` says. The count is our own rather than `Arc`'s so that "only me" is one
+//! load and the head stays at sixteen bytes.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+use crate::inner::Inner;
+use crate::leaf::DATA_BYTES_MAX;
+use crate::view::{Codec, View};
+
+/// Bytes of a [`Head`].
+pub(crate) const HEAD_BYTES: usize = size_of::<Head>();
+
+/// Counts beyond this are a leak of ours, far before the counter wraps.
+const REFS_MAX: u32 = u32::MAX / 2;
+
+#[repr(C)]
+pub(crate) struct Head {
+    refs: AtomicU32,
+    pub(crate) level: u8,
+    pub(crate) codec: Codec,
+    /// Items in the leaf.
+    pub(crate) items: u16,
+    /// Bytes behind the head; 0 when a single item outgrows a block, and then its length says it.
+    pub(crate) capacity: u16,
+    /// Where the item bytes begin, from the end of the head.
+    pub(crate) start: u16,
+    /// Fixed: the lower half of the item width. Mixed: item bytes in use.
+    pub(crate) low: u16,
+    /// Fixed: the upper half of the item width. Mixed: where the column of lengths ends.
+    pub(crate) high: u16,
+}
+
+const _: () = assert!(HEAD_BYTES == 16);
+
+impl Head {
+    pub(crate) fn new(level: u8, codec: Codec) -> Head {
+        Head { refs: AtomicU32::new(1), level, codec, items: 0, capacity: 0, start: 0, low: 0, high: 0 }
+    }
+
+    /// Item width of a fixed leaf.
+    pub(crate) fn width(&self) -> usize {
+        usize::from(self.low) | usize::from(self.high) << 16
+    }
+
+    pub(crate) fn set_width(&mut self, width: usize) {
+        self.low = width as u16;
+        self.high = (width >> 16) as u16;
+    }
+
+    /// Bytes behind the head.
+    pub(crate) fn data_bytes(&self) -> usize {
+        if self.capacity == 0 { self.width().next_multiple_of(16) } else { usize::from(self.capacity) }
+    }
+}
+
+/// What a node tells its parent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) items: u64,
+    /// Item bytes.
+    pub(crate) content: u64,
+    /// Bytes asked of the allocator.
+    pub(crate) heap: u64,
+    /// Bytes of the encoded leaves.
+    pub(crate) encoded: u64,
+}
+
+impl Totals {
+    pub(crate) fn add(&mut self, other: Totals) {
+        self.items += other.items;
+        self.content += other.content;
+        self.heap += other.heap;
+        self.encoded += other.encoded;
+    }
+
+    pub(crate) fn subtract(&mut self, other: Totals) {
+        self.items -= other.items;
+        self.content -= other.content;
+        self.heap -= other.heap;
+        self.encoded -= other.encoded;
+    }
+}
+
+/// A shared, counted node: a leaf or an inner node.
+pub(crate) struct Node(NonNull<Head>);
+
+// SAFETY: a node is read only through `&self`, and written only through `&mut self` when its count is one; the
+// count itself is atomic, and the last drop synchronises with all others.
+unsafe impl Send for Node {}
+// SAFETY: as above.
+unsafe impl Sync for Node {}
+
+pub(crate) enum Kind<'a> {
+    Leaf(View<'a>),
+    Inner(&'a Inner),
+}
+
+impl Node {
+    /// An empty leaf with `data_bytes` of zeros behind its head. A fixed leaf is told its item width here, for
+    /// beyond a block's size that width is what says how large the leaf is.
+    pub(crate) fn leaf(data_bytes: usize, codec: Codec, width: usize) -> Node {
+        let layout = leaf_layout(data_bytes);
+        // SAFETY: the layout holds at least a head, so its size is not zero. Zeros, since slack is exposed as
+        // plain bytes.
+        let pointer = unsafe { alloc_zeroed(layout) };
+        let Some(pointer) = NonNull::new(pointer) else { handle_alloc_error(layout) };
+        let mut head = Head::new(0, codec);
+        head.capacity = if data_bytes <= DATA_BYTES_MAX { data_bytes as u16 } else { 0 };
+        head.set_width(width);
+        assert!(head.data_bytes() == data_bytes);
+        // SAFETY: fresh memory of this layout, aligned for a head.
+        unsafe { pointer.cast::<Head>().write(head) };
+        Node(pointer.cast())
+    }
+
+    pub(crate) fn inner(inner: Inner) -> Node {
+        Node(NonNull::from(Box::leak(Box::new(inner))).cast())
+    }
+
+    pub(crate) fn head(&self) -> &Head {
+        // SAFETY: the pointer is valid while a count is held, and nobody writes while `&self` lives.
+        unsafe { self.0.as_ref() }
+    }
+
+    pub(crate) fn level(&self) -> u8 {
+        self.head().level
+    }
+
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.level() == 0
+    }
+
+    /// Whether nobody else holds this node: then, and only then, it may be changed in place.
+    pub(crate) fn is_unique(&self) -> bool {
+        self.head().refs.load(Ordering::Acquire) == 1
+    }
+
+    pub(crate) fn same_as(&self, other: &Node) -> bool {
+        self.0 == other.0
+    }
+
+    pub(crate) fn kind(&self) -> Kind<'_> {
+        if self.is_leaf() { Kind::Leaf(self.view()) } else { Kind::Inner(self.as_inner()) }
+    }
+
+    pub(crate) fn as_inner(&self) -> &Inner {
+        assert!(!self.is_leaf());
+        // SAFETY: a node above level 0 was made by `Node::inner`, so the pointer is to an `Inner`.
+        unsafe { self.0.cast::<Inner>().as_ref() }
+    }
+
+    /// The inner node for writing, copied first if others hold it.
+    pub(crate) fn inner_mut(&mut self) -> &mut Inner {
+        if !self.is_unique() {
+            *self = Node::inner(self.as_inner().copy());
+        }
+        assert!(!self.is_leaf());
+        // SAFETY: an inner node (asserted) held by us alone, borrowed mutably.
+        unsafe { self.0.cast::<Inner>().as_mut() }
+    }
+
+    /// The bytes behind a leaf's head.
+    pub(crate) fn data(&self) -> &[u8] {
+        assert!(self.is_leaf());
+        let bytes = self.head().data_bytes();
+        // SAFETY: `Node::leaf` allocated and zeroed that many bytes behind the head.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast::<u8>().add(HEAD_BYTES), bytes) }
+    }
+
+    /// Head and data of a leaf that nobody else holds.
+    pub(crate) fn leaf_mut(&mut self) -> (&mut Head, &mut [u8]) {
+        assert!(self.is_leaf());
+        assert!(self.is_unique());
+        let bytes = self.head().data_bytes();
+        // SAFETY: held by us alone and borrowed mutably; head and data do not overlap, the data was allocated
+        // and zeroed by `Node::leaf`.
+        unsafe {
+            let data = std::slice::from_raw_parts_mut(self.0.as_ptr().cast::<u8>().add(HEAD_BYTES), bytes);
+            (self.0.as_mut(), data)
+        }
+    }
+
+    pub(crate) fn items(&self) -> u64 {
+        match self.level() {
+            0 => u64::from(self.head().items),
+            _ => self.as_inner().items(),
+        }
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        match self.level() {
+            0 => self.leaf_totals(),
+            _ => self.as_inner().totals(),
+        }
+    }
+
+    #[cold]
+    fn free(&mut self) {
+        if self.is_leaf() {
+            let layout = leaf_layout(self.head().data_bytes());
+            // SAFETY: the last holder; allocated by `Node::leaf` with this very layout, since `data_bytes` never
+            // changes in a leaf's life.
+            unsafe { dealloc(self.0.as_ptr().cast(), layout) }
+        } else {
+            // SAFETY: the last holder of what `Node::inner` leaked from a box.
+            drop(unsafe { Box::from_raw(self.0.cast::<Inner>().as_ptr()) });
+        }
+    }
+}
+
+impl Clone for Node {
+    fn clone(&self) -> Node {
+        let before = self.head().refs.fetch_add(1, Ordering::Relaxed);
+        assert!(before < REFS_MAX, "a block is held by too many");
+        Node(self.0)
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        if !self.is_unique() {
+            if self.head().refs.fetch_sub(1, Ordering::Release) != 1 {
+                return;
+            }
+            fence(Ordering::Acquire);
+        }
+        self.free();
+    }
+}
+
+fn leaf_layout(data_bytes: usize) -> Layout {
+    Layout::from_size_align(HEAD_BYTES + data_bytes, align_of::<Head>()).expect("a block's size is bounded")
+}

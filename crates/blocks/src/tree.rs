@@ -1,0 +1,256 @@
+//! Operations on a subtree: down to the leaf, and repair on the way up.
+//!
+//! Each takes `&mut Node` and copies what others hold, along its path only. Two rules keep the tree dense: a push
+//! that finds a leaf or a node full opens a new one at the end (so pushed lists are full, not half full), and a
+//! node that a removal leaves below half merges with a neighbour when both fill at most three quarters of one.
+
+use crate::End;
+use crate::inner::{CHILDREN_MAX, Inner};
+use crate::leaf::{DATA_BYTES_MAX, Lean, Measure, build, build_roomy};
+use crate::node::Node;
+use crate::view::View;
+
+/// What became of a node.
+pub(crate) enum Change {
+    /// It is still one node.
+    Kept,
+    /// Its last item went; the node is stale and must be thrown away.
+    Emptied,
+    /// These follow it now, one or two of the same level.
+    Grew(Vec<Node>),
+}
+
+/// Pushes an item; returns a new sibling at that end when the subtree is full.
+pub(crate) fn push(node: &mut Node, end: End, item: &[u8], lean: Lean) -> Option<Node> {
+    if node.is_leaf() {
+        return if node.leaf_push(end, item, lean) { None } else { Some(Node::leaf_opened(end, item)) };
+    }
+    let inner = node.inner_mut();
+    let at = inner.end_index(end);
+    let extra = inner.with_child(at, |child| push(child, end, item, Lean::All(end)))?;
+    if inner.is_full() {
+        return Some(Node::inner(Inner::of([extra])));
+    }
+    let place = if end == End::Head { 0 } else { at + 1 };
+    inner.insert(place, extra);
+    None
+}
+
+/// Drops `count` items off an end; at least one stays.
+pub(crate) fn discard(node: &mut Node, end: End, count: u64) {
+    assert!(count < node.items());
+    if count == 0 {
+        return;
+    }
+    if node.is_leaf() {
+        return node.leaf_discard(end, count as usize);
+    }
+    let inner = node.inner_mut();
+    let rest = inner.drop_children(end, count);
+    inner.with_child(inner.end_index(end), |child| discard(child, end, rest));
+}
+
+/// Replaces `removed` (0 or 1) items at `index` by `item`, if any.
+pub(crate) fn splice(node: &mut Node, index: u64, removed: usize, item: Option<&[u8]>) -> Change {
+    if node.is_leaf() {
+        return splice_leaf(node, index as usize, removed, item);
+    }
+    let inner = node.inner_mut();
+    let (at, rest) = inner.seek(index);
+    match inner.with_child(at, |child| splice(child, rest, removed, item)) {
+        Change::Kept => {
+            if removed > 0 {
+                mend(inner, at);
+            }
+            Change::Kept
+        }
+        Change::Emptied if inner.slots().len() == 1 => Change::Emptied,
+        Change::Emptied => {
+            drop(inner.take(at));
+            Change::Kept
+        }
+        Change::Grew(nodes) => inner.put(at + 1, nodes).map_or(Change::Kept, |right| Change::Grew(vec![right])),
+    }
+}
+
+fn splice_leaf(node: &mut Node, index: usize, removed: usize, item: Option<&[u8]>) -> Change {
+    if node.leaf_splice_in_place(index, removed, item) {
+        return Change::Kept;
+    }
+    let view = node.view();
+    if item.is_none() && removed == view.count {
+        return Change::Emptied;
+    }
+    let middle = item.map_or(view.range(0, 0), View::item_alone);
+    let pieces = [view.range(0, index), middle, view.range(index + removed, view.count)];
+    if Measure::of(&pieces).fits() {
+        let leaf = if item.is_some() { build_roomy(&pieces) } else { build(&pieces) };
+        *node = leaf;
+        return Change::Kept;
+    }
+    let mut leaves = split_leaf(&view, index, removed, &pieces);
+    *node = leaves.remove(0);
+    Change::Grew(leaves)
+}
+
+/// In halves when the changed half fits one leaf, else apart at the item.
+fn split_leaf(view: &View<'_>, index: usize, removed: usize, pieces: &[View<'_>; 3]) -> Vec<Node> {
+    let half = half_index(view);
+    let middle = pieces[1];
+    let halves: [Vec<View<'_>>; 2] = if index < half {
+        [vec![pieces[0], middle, view.range(index + removed, half)], vec![view.range(half, view.count)]]
+    } else {
+        [vec![view.range(0, half)], vec![view.range(half, index), middle, pieces[2]]]
+    };
+    let sound = |half: &Vec<View<'_>>| {
+        let measure = Measure::of(half);
+        measure.count > 0 && measure.fits()
+    };
+    if halves.iter().all(sound) {
+        return halves.iter().map(|half| build_roomy(half)).collect();
+    }
+    pieces.iter().filter(|piece| piece.count > 0).map(|piece| build(&[*piece])).collect()
+}
+
+/// The item at or after the middle byte.
+fn half_index(view: &View<'_>) -> usize {
+    let mut bytes = 0;
+    (0..view.count)
+        .find(|&index| {
+            bytes += view.length(index);
+            bytes * 2 > view.bytes.len()
+        })
+        .unwrap_or(view.count / 2)
+}
+
+/// Removes the items at these rising positions, counted from `base` at the node's first item; false when none
+/// is left and the node must be thrown away.
+pub(crate) fn remove_many(node: &mut Node, positions: &[u64], base: u64) -> bool {
+    if positions.len() as u64 == node.items() {
+        return false;
+    }
+    if node.is_leaf() {
+        let leaf = leaf_without(&node.view(), positions, base);
+        *node = leaf;
+        return true;
+    }
+    let inner = node.inner_mut();
+    let mut positions = positions;
+    let mut first = base + inner.items();
+    for at in (0..inner.slots().len()).rev() {
+        first -= inner.slots()[at].items;
+        let (before, here) = positions.split_at(positions.partition_point(|&position| position < first));
+        positions = before;
+        if !here.is_empty() && !inner.with_child(at, |child| remove_many(child, here, first)) {
+            drop(inner.take(at));
+        }
+    }
+    for at in (0..inner.slots().len()).rev() {
+        mend(inner, at);
+    }
+    true
+}
+
+fn leaf_without(view: &View<'_>, positions: &[u64], base: u64) -> Node {
+    let mut pieces = Vec::with_capacity(positions.len() + 1);
+    let mut from = 0;
+    for position in positions {
+        let index = (position - base) as usize;
+        pieces.push(view.range(from, index));
+        from = index + 1;
+    }
+    pieces.push(view.range(from, view.count));
+    build(&pieces)
+}
+
+/// Merges the child at `at` with a neighbour when it is below half and both leave room in one.
+fn mend(inner: &mut Inner, at: usize) {
+    if at >= inner.slots().len() || inner.slots().len() == 1 || fill(&inner.slots()[at].node) * 2 >= FILL_MAX {
+        return;
+    }
+    let last = inner.slots().len() - 1;
+    for left in [at.min(last - 1), at.saturating_sub(1)] {
+        let [a, b] = [left, left + 1].map(|at| &inner.slots()[at].node);
+        if (fill(a) + fill(b)) * 4 <= FILL_MAX * 3
+            && let Some(merged) = merged(a, b)
+        {
+            drop(inner.take(left + 1));
+            drop(inner.take(left));
+            inner.insert(left, merged);
+            return;
+        }
+    }
+}
+
+const FILL_MAX: usize = DATA_BYTES_MAX;
+
+/// How full a node is, of [`FILL_MAX`].
+fn fill(node: &Node) -> usize {
+    if node.is_leaf() { node.live_bytes() } else { node.as_inner().slots().len() * (FILL_MAX / CHILDREN_MAX) }
+}
+
+/// Two neighbours of one level as one node, if it holds them.
+fn merged(left: &Node, right: &Node) -> Option<Node> {
+    if left.is_leaf() {
+        let pieces = [left.view(), right.view()];
+        return Measure::of(&pieces).fits().then(|| build(&pieces));
+    }
+    let (left, right) = (left.as_inner(), right.as_inner());
+    (left.slots().len() + right.slots().len() <= CHILDREN_MAX).then(|| {
+        let mut inner = left.copy();
+        inner.absorb(&mut right.copy());
+        Node::inner(inner)
+    })
+}
+
+/// Joins two subtrees, of whatever heights, into one or two nodes of the greater height.
+pub(crate) fn join(mut left: Node, mut right: Node) -> (Node, Option<Node>) {
+    if left.level() > right.level() {
+        let inner = left.inner_mut();
+        let last = inner.end_index(End::Tail);
+        let (joined, extra) = join(inner.take(last), right);
+        inner.insert(last, joined);
+        let extra = extra.and_then(|node| inner.put(last + 1, vec![node]));
+        (left, extra)
+    } else if left.level() < right.level() {
+        let inner = right.inner_mut();
+        let (joined, extra) = join(left, inner.take(0));
+        inner.insert(0, joined);
+        let extra = extra.and_then(|node| inner.put(1, vec![node]));
+        (right, extra)
+    } else if left.is_leaf() {
+        let small = fill(&left).min(fill(&right)) * 2 < FILL_MAX;
+        match merged(&left, &right).filter(|_| small) {
+            Some(node) => (node, None),
+            None => (left, Some(right)),
+        }
+    } else {
+        join_level(left, right)
+    }
+}
+
+/// Joins two inner nodes of one level: first their seam, then their children.
+fn join_level(mut left: Node, mut right: Node) -> (Node, Option<Node>) {
+    let (a, b) = (left.inner_mut(), right.inner_mut());
+    let (joined, extra) = join(a.take(a.end_index(End::Tail)), b.take(0));
+    a.insert(a.slots().len(), joined);
+    if let Some(node) = extra {
+        b.insert(0, node);
+    }
+    if a.slots().len() + b.slots().len() <= CHILDREN_MAX {
+        a.absorb(b);
+        return (left, None);
+    }
+    let half = (a.slots().len() + b.slots().len()) / 2;
+    if b.slots().len() * 2 < CHILDREN_MAX {
+        let mut tail = a.split_right(half);
+        tail.absorb(b);
+        return (left, Some(Node::inner(tail)));
+    }
+    if a.slots().len() * 2 < CHILDREN_MAX {
+        while a.slots().len() < half {
+            a.insert(a.slots().len(), b.take(0));
+        }
+    }
+    (left, Some(right))
+}

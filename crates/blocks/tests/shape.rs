@@ -1,0 +1,188 @@
+//! What a list costs, and what it gives back.
+
+use std::ops::ControlFlow;
+
+use blocks::{BlockList, Direction, End, LEAF_BYTES_MAX, Visit};
+
+fn list_of(count: u64, bytes: usize) -> BlockList {
+    let mut list = BlockList::new();
+    for index in 0..count {
+        let mut item = index.to_le_bytes().to_vec();
+        item.resize(bytes, 7);
+        list.push(End::Tail, &item);
+    }
+    list.check();
+    list
+}
+
+#[test]
+fn is_eight_bytes_and_shareable() {
+    fn shareable<T: Send + Sync + Clone + 'static>() {}
+    shareable::<BlockList>();
+    assert_eq!(size_of::<BlockList>(), 8);
+    assert_eq!(BlockList::new().heap_bytes(), 0);
+}
+
+#[test]
+fn a_short_list_is_one_small_block() {
+    assert!(list_of(3, 12).heap_bytes() <= 64);
+}
+
+#[test]
+fn pushed_lists_are_dense_at_either_end() {
+    for end in [End::Head, End::Tail] {
+        let mut list = BlockList::new();
+        (0..200_000u32).for_each(|_| list.push(end, b"twelve bytes"));
+        let bytes_an_item = list.heap_bytes() as f64 / 200_000.0;
+        assert!(bytes_an_item < 12.2, "{end:?}: {bytes_an_item}");
+    }
+}
+
+#[test]
+fn mixed_lengths_cost_little_more_than_a_byte_each() {
+    for end in [End::Head, End::Tail] {
+        let mut list = BlockList::new();
+        (0..100_000usize).for_each(|at| list.push(end, &[b'x'; 40][..at * 7 % 40]));
+        let over = (list.heap_bytes() - list.content_bytes()) as f64 / 100_000.0;
+        assert!(over < 1.6, "{end:?}: {over} bytes an item beyond content");
+    }
+}
+
+#[test]
+fn one_odd_item_does_not_spoil_a_run() {
+    let mut list = list_of(1000, 12);
+    list.push(End::Tail, b"odd");
+    (0..100_000).for_each(|_| list.push(End::Tail, b"twelve bytes"));
+    assert!((list.heap_bytes() as f64) < 101_001.0 * 12.25, "{list:?}");
+}
+
+#[test]
+fn a_queue_stays_small() {
+    let mut list = BlockList::new();
+    for round in 0..300_000u32 {
+        list.push(End::Head, &round.to_le_bytes());
+        if round >= 1000 {
+            let mut seen = None;
+            assert!(list.pop(End::Tail, |item| seen = Some(item.to_vec())));
+            assert_eq!(seen, Some((round - 1000).to_le_bytes().to_vec()));
+        }
+        if round % 10_000 == 0 {
+            list.check();
+        }
+    }
+    assert!(list.heap_bytes() < 4000 + 3 * LEAF_BYTES_MAX as u64, "{list:?}");
+}
+
+#[test]
+fn removals_give_memory_back() {
+    let mut list = list_of(100_000, 12);
+    let mut at = 0;
+    while list.len() > 5_000 {
+        at = (at + 7919) % list.len();
+        list.remove(at);
+    }
+    list.check();
+    assert!(list.heap_bytes() < 5_000 * 12 * 5 / 2, "{list:?}");
+    while !list.is_empty() {
+        list.remove(list.len() / 2);
+    }
+    assert_eq!(list.heap_bytes(), 0);
+}
+
+#[test]
+fn joining_and_cutting_keeps_lists_dense() {
+    let mut list = list_of(50_000, 12);
+    for round in 0..2_000u64 {
+        let right = list.split_off((round * 7919) % list.len());
+        let mut joined = right;
+        joined.append(list);
+        list = joined;
+    }
+    list.check();
+    assert_eq!(list.len(), 50_000);
+    assert!(list.heap_bytes() < 50_000 * 12 * 2, "{list:?}");
+}
+
+#[test]
+fn many_short_lists_append_to_a_dense_one() {
+    let mut list = BlockList::new();
+    (0..5_000).for_each(|_| list.append(list_of(5, 12)));
+    list.check();
+    assert!(list.heap_bytes() < 25_000 * 12 * 5 / 4, "{list:?}");
+}
+
+#[test]
+fn a_clone_costs_nothing_and_a_write_only_its_path() {
+    let mut list = list_of(1_000_000, 12);
+    let clone = list.clone();
+    list.set(500_000, b"other bytes!");
+    assert!(!list.shares_root_with(&clone));
+    assert_eq!(clone.get(500_000, |item| item[..8].to_vec()), Some(500_000u64.to_le_bytes().to_vec()));
+    assert_eq!(list.get(500_000, <[u8]>::to_vec), Some(b"other bytes!".to_vec()));
+}
+
+#[test]
+fn clones_are_written_and_dropped_by_many_threads() {
+    let list = list_of(20_000, 12);
+    std::thread::scope(|scope| {
+        for thread in 0..4u64 {
+            let mut mine = list.clone();
+            scope.spawn(move || {
+                for round in 0..2_000u64 {
+                    mine.set((round * 97 + thread) % mine.len(), b"twelve bytes");
+                    mine.pop(End::Head, |_| ());
+                    let kept = mine.clone();
+                    mine.push(End::Tail, b"twelve bytes");
+                    drop(kept);
+                }
+                mine.check();
+            });
+        }
+    });
+    list.check();
+    assert_eq!(list.find(&[&19_999u64.to_le_bytes()[..], &[7; 4]].concat(), 0, Direction::Forward), Some(19_999));
+}
+
+#[test]
+fn fixed_blocks_are_shown_as_runs_forward() {
+    struct Runs(Vec<(usize, usize)>);
+    impl Visit for Runs {
+        fn item(&mut self, _: &[u8]) -> ControlFlow<()> {
+            panic!("a fixed block has no single items forward")
+        }
+        fn run(&mut self, width: usize, bytes: &[u8]) -> ControlFlow<()> {
+            self.0.push((width, bytes.len() / width));
+            ControlFlow::Continue(())
+        }
+    }
+    let mut runs = Runs(Vec::new());
+    assert!(list_of(10_000, 12).walk(4_000, 100, Direction::Forward, &mut runs).is_continue());
+    assert!(runs.0.len() <= 2);
+    assert_eq!(runs.0.iter().map(|run| run.1).sum::<usize>(), 100);
+}
+
+#[test]
+fn a_visitor_can_stop() {
+    let mut seen = 0;
+    let flow = list_of(1_000, 12).walk(0, 1_000, Direction::Backward, &mut |_: &[u8]| {
+        seen += 1;
+        if seen == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert!(flow.is_break());
+    assert_eq!(seen, 10);
+}
+
+#[test]
+fn very_long_items_have_blocks_of_their_own() {
+    let long = vec![b'l'; 3 << 20];
+    let mut list = list_of(100, 12);
+    list.insert(50, &long);
+    list.push(End::Head, &long);
+    list.check();
+    assert_eq!(list.len(), 102);
+    assert_eq!(list.find(&long, 1, Direction::Forward), Some(51));
+    list.set(51, b"short");
+    list.remove(0);
+    list.check();
+    assert!(list.heap_bytes() < 16_384, "{list:?}");
+}
