@@ -1,0 +1,283 @@
+//! Shard locks on real threads.
+#![cfg(not(shuttle))]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Wake, Waker};
+use std::thread;
+
+use sync::gate::Gate;
+use sync::lock::{ShardLock, Want};
+
+/// Counts how often it is woken, and unparks the thread that made it.
+struct Counter {
+    woken: AtomicUsize,
+    sleeper: thread::Thread,
+}
+
+impl Wake for Counter {
+    fn wake(self: Arc<Self>) {
+        self.woken.fetch_add(1, Ordering::SeqCst);
+        self.sleeper.unpark();
+    }
+}
+
+impl Counter {
+    fn new() -> (Arc<Self>, Waker) {
+        let counter = Arc::new(Self { woken: AtomicUsize::new(0), sleeper: thread::current() });
+        (Arc::clone(&counter), Waker::from(counter))
+    }
+
+    fn count(&self) -> usize {
+        self.woken.load(Ordering::SeqCst)
+    }
+
+    fn sleep(&self) {
+        while self.woken.swap(0, Ordering::SeqCst) == 0 {
+            thread::park();
+        }
+    }
+}
+
+#[test]
+fn readers_share_and_a_writer_is_alone() {
+    let lock = ShardLock::new(7);
+    let readers = [lock.try_read().unwrap(), lock.try_read().unwrap()];
+    assert_eq!(readers.iter().map(|guard| **guard).sum::<i32>(), 14);
+    assert!(lock.try_write().is_none());
+    drop(readers);
+    *lock.try_write().unwrap() += 1;
+    let writer = lock.try_write().unwrap();
+    assert!(lock.try_read().is_none());
+    assert!(lock.try_write().is_none());
+    drop(writer);
+    assert_eq!(*lock.try_read().unwrap(), 8);
+}
+
+#[test]
+fn an_exclusive_borrow_needs_no_guard() {
+    let mut lock = ShardLock::new(vec![1]);
+    assert_eq!(lock.with_exclusive(|value| value.pop()), Some(1));
+    assert!(lock.try_read().unwrap().is_empty());
+}
+
+#[test]
+fn a_lock_fills_its_own_pair_of_cache_lines() {
+    assert_eq!(align_of::<ShardLock<u8>>(), 128);
+    assert_eq!(size_of::<ShardLock<[u64; 64]>>() % 128, 0);
+}
+
+#[test]
+fn parking_on_a_free_lock_wakes_at_once() {
+    let lock = ShardLock::new(());
+    for want in [Want::Read, Want::Write] {
+        let (counter, waker) = Counter::new();
+        let parked = lock.park(want, &waker);
+        assert_eq!((counter.count(), lock.parked_count()), (1, 0));
+        drop(parked);
+    }
+    let reader = lock.try_read().unwrap();
+    let (counter, waker) = Counter::new();
+    let parked = lock.park(Want::Read, &waker);
+    assert_eq!((counter.count(), lock.parked_count()), (1, 0));
+    drop((parked, reader));
+}
+
+#[test]
+fn waiters_are_woken_in_order_and_readers_together() {
+    let lock = ShardLock::new(());
+    let held = lock.try_write().unwrap();
+    let wants = [Want::Read, Want::Read, Want::Write, Want::Read];
+    let (counters, wakers): (Vec<_>, Vec<_>) = wants.iter().map(|_| Counter::new()).unzip();
+    let mut parked: Vec<_> = wants.iter().zip(&wakers).map(|(want, waker)| Some(lock.park(*want, waker))).collect();
+    let woken = || counters.iter().map(|counter| counter.count()).collect::<Vec<_>>();
+    assert_eq!((woken(), lock.parked_count()), (vec![0, 0, 0, 0], 4));
+
+    drop(held);
+    assert_eq!((woken(), lock.parked_count()), (vec![1, 1, 0, 0], 2), "all readers in front of the writer");
+    let readers = [lock.try_read().unwrap(), lock.try_read().unwrap()];
+    drop(parked[0].take());
+    assert_eq!((woken(), lock.parked_count()), (vec![1, 1, 0, 1], 1), "while readers are in, readers may follow");
+    drop((parked[1].take(), parked[3].take()));
+    drop(readers);
+    assert_eq!((woken(), lock.parked_count()), (vec![1, 1, 1, 1], 0));
+}
+
+#[test]
+fn a_writer_is_woken_alone() {
+    let lock = ShardLock::new(());
+    let held = lock.try_write().unwrap();
+    let ((first, first_waker), (second, second_waker)) = (Counter::new(), Counter::new());
+    let (first_parked, _second_parked) = (lock.park(Want::Write, &first_waker), lock.park(Want::Read, &second_waker));
+    drop(held);
+    assert_eq!((first.count(), second.count()), (1, 0));
+    let held = lock.try_write().unwrap();
+    drop(first_parked);
+    assert_eq!((first.count(), second.count()), (1, 0));
+    drop(held);
+    assert_eq!((first.count(), second.count()), (1, 1));
+}
+
+#[test]
+fn a_woken_waiter_that_does_not_come_hands_the_wake_up_on() {
+    let lock = ShardLock::new(());
+    let held = lock.try_write().unwrap();
+    let ((first, first_waker), (second, second_waker)) = (Counter::new(), Counter::new());
+    let first_parked = lock.park(Want::Write, &first_waker);
+    let _second_parked = lock.park(Want::Write, &second_waker);
+    drop(held);
+    assert_eq!((first.count(), second.count()), (1, 0));
+    drop(first_parked);
+    assert_eq!((first.count(), second.count()), (1, 1));
+}
+
+#[test]
+fn a_waiter_that_leaves_is_not_woken() {
+    let lock = ShardLock::new(());
+    let held = lock.try_write().unwrap();
+    let (counter, waker) = Counter::new();
+    drop(lock.park(Want::Write, &waker));
+    assert_eq!(lock.parked_count(), 0);
+    drop(held);
+    assert_eq!(counter.count(), 0);
+    assert_eq!(Arc::strong_count(&counter), 2, "the lock keeps no waker of one who left");
+}
+
+/// The bar ends by itself: the reader gets in though the writer never comes for the lock.
+#[test]
+fn a_waiting_writer_bars_readers_only_for_a_while() {
+    let lock = ShardLock::new(());
+    let reader = lock.try_read().unwrap();
+    let (counter, waker) = Counter::new();
+    let parked = lock.park(Want::Write, &waker);
+    let barred_or_overdue = lock.try_read();
+    drop(barred_or_overdue);
+    let second = loop {
+        if let Some(guard) = lock.try_read() {
+            break guard;
+        }
+        thread::yield_now();
+    };
+    assert_eq!(counter.count(), 1, "the writer whose bar was lifted goes on to its next round");
+    drop((second, reader, parked));
+    assert!(lock.try_read().is_some());
+}
+
+#[test]
+fn under_the_gate_a_bar_does_not_count() {
+    let gate = Arc::new(Gate::new(1));
+    let (member, lock) = (gate.member(0), ShardLock::new(1));
+    let reader = lock.try_read().unwrap();
+    let (_, waker) = Counter::new();
+    let _parked = lock.park(Want::Write, &waker);
+    drop(reader);
+    let raised = member.try_raise().unwrap().ready(&waker).unwrap();
+    assert_eq!(*lock.read_under(&raised), 1);
+    *lock.write_under(&raised) = 2;
+    drop(raised);
+    assert_eq!(*lock.try_write().unwrap(), 2);
+}
+
+/// A waker may own what its task owned, another `Parked` of the same lock included.
+#[test]
+fn wakers_run_and_drop_outside_the_queue() {
+    struct Owner(std::sync::Mutex<Option<sync::lock::Parked<'static, u8>>>);
+    impl Wake for Owner {
+        fn wake(self: Arc<Self>) {
+            drop(self.0.lock().unwrap().take());
+        }
+    }
+    static LOCK: std::sync::LazyLock<ShardLock<u8>> = std::sync::LazyLock::new(|| ShardLock::new(0));
+    let held = LOCK.try_write().unwrap();
+    let other = LOCK.park(Want::Read, Waker::noop());
+    let owner = Arc::new(Owner(std::sync::Mutex::new(Some(other))));
+    let woken = LOCK.park(Want::Read, &Waker::from(Arc::clone(&owner)));
+    drop(held);
+    assert!(owner.0.lock().unwrap().is_none());
+    drop(woken);
+
+    let held = LOCK.try_write().unwrap();
+    let other = LOCK.park(Want::Read, Waker::noop());
+    let owner = Arc::new(Owner(std::sync::Mutex::new(Some(other))));
+    drop(LOCK.park(Want::Read, &Waker::from(owner)));
+    assert_eq!(LOCK.parked_count(), 0);
+    drop(held);
+}
+
+/// Four threads, two locks in crossing order: every increment arrives, both sides always agree.
+#[test]
+fn threads_that_park_lose_nothing() {
+    const ROUNDS: usize = 5_000;
+    let locks = [ShardLock::new(0usize), ShardLock::new(0usize)];
+    let worker = |first: usize| {
+        let (counter, waker) = Counter::new();
+        for round in 0..ROUNDS {
+            let mut parked = None;
+            loop {
+                let missing = match (locks[first].try_write(), locks[1 - first].try_write()) {
+                    (Some(mut one), Some(mut other)) => {
+                        *one += 1;
+                        *other += 1;
+                        break;
+                    }
+                    (None, _) => first,
+                    (_, None) => 1 - first,
+                };
+                drop(parked.replace(locks[missing].park(Want::Write, &waker)));
+                counter.sleep();
+            }
+            drop(parked);
+            if round % 4 == 0 {
+                let value = locks[first].try_read().map(|guard| *guard);
+                assert!(value.is_none_or(|value| value <= 4 * ROUNDS));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for index in 0..4 {
+            let worker = &worker;
+            scope.spawn(move || worker(index % 2));
+        }
+    });
+    assert_eq!(locks.map(|lock| *lock.try_read().unwrap()), [4 * ROUNDS; 2]);
+}
+
+#[test]
+fn a_stream_of_readers_does_not_hold_off_a_writer() {
+    const WRITES: usize = 200;
+    let lock = ShardLock::new(0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let (counter, waker) = Counter::new();
+                let mut parked = None;
+                loop {
+                    let seen = lock.try_read().map(|guard| *guard);
+                    drop(parked.take());
+                    match seen {
+                        Some(WRITES) => break,
+                        Some(_) => {}
+                        None => {
+                            parked = Some(lock.park(Want::Read, &waker));
+                            counter.sleep();
+                        }
+                    }
+                }
+            });
+        }
+        let (counter, waker) = Counter::new();
+        let mut parked = None;
+        let mut written = 0;
+        while written < WRITES {
+            let guard = lock.try_write();
+            drop(parked.take());
+            if let Some(mut value) = guard {
+                *value += 1;
+                written += 1;
+            } else {
+                parked = Some(lock.park(Want::Write, &waker));
+                counter.sleep();
+            }
+        }
+    });
+}

@@ -1,0 +1,407 @@
+//! Schedules of the locks and the gate, explored by shuttle. Built only under `--cfg shuttle`:
+//!
+//! `RUSTFLAGS="--cfg shuttle" cargo test -p sync --test shuttle --target-dir target/shuttle`
+//!
+//! A task that is never woken leaves its schedule with nothing to run: shuttle reports that as a deadlock.
+//! `BOBBIN_CASES` is the number of schedules a test.
+#![cfg(shuttle)]
+
+use std::future::poll_fn;
+use std::sync::Arc as StdArc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Poll, Waker};
+
+use shuttle::future::{JoinHandle, block_on, spawn};
+use shuttle::thread;
+use sync::gate::{Gate, Member, Raised};
+use sync::lock::{Parked, Read, ShardLock, Want, Write};
+use sync::primitives::Arc;
+
+fn explore(scenario: impl Fn() + Send + Sync + 'static) {
+    let cases = std::env::var("BOBBIN_CASES").map_or(2_000, |cases| cases.parse().expect("a number"));
+    let scenario = StdArc::new(scenario);
+    let same = StdArc::clone(&scenario);
+    shuttle::check_random(move || scenario(), cases);
+    shuttle::check_pct(move || same(), cases, 3);
+}
+
+/// Runs the tasks, each on a thread of its own as workers do, until all are done.
+fn run_all(tasks: impl IntoIterator<Item = Task>) {
+    let threads: Vec<_> = tasks.into_iter().map(|task| thread::spawn(move || block_on(task))).collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("a task failed"));
+}
+
+type Task = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
+
+fn task(run: impl Future<Output = ()> + Send + 'static) -> Task {
+    Box::pin(run)
+}
+
+async fn waker() -> Waker {
+    poll_fn(|context| Poll::Ready(context.waker().clone())).await
+}
+
+/// Suspends until the waker given to `register` is woken, and hands back what it returned.
+async fn sleep_on<R>(mut register: impl FnMut(&Waker) -> R) -> R {
+    let mut registered = None;
+    poll_fn(|context| match registered.take() {
+        Some(result) => Poll::Ready(result),
+        None => {
+            registered = Some(register(context.waker()));
+            Poll::Pending
+        }
+    })
+    .await
+}
+
+/// A guarded value that notices who is in.
+#[derive(Default)]
+struct Watched {
+    readers: AtomicUsize,
+    writing: AtomicBool,
+    writes: usize,
+}
+
+impl Watched {
+    fn read(&self) {
+        self.readers.fetch_add(1, Ordering::SeqCst);
+        thread::yield_now();
+        assert!(!self.writing.load(Ordering::SeqCst), "a reader beside a writer");
+        self.readers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn write(&mut self) {
+        assert!(!self.writing.swap(true, Ordering::SeqCst), "two writers");
+        thread::yield_now();
+        assert_eq!(self.readers.load(Ordering::SeqCst), 0, "a writer beside a reader");
+        self.writes += 1;
+        self.writing.store(false, Ordering::SeqCst);
+    }
+}
+
+type Shards = Arc<Vec<ShardLock<Watched>>>;
+
+fn shards(count: usize) -> Shards {
+    Arc::new((0..count).map(|_| ShardLock::new(Watched::default())).collect())
+}
+
+enum Guard<'a> {
+    Read(Read<'a, Watched>),
+    Write(Write<'a, Watched>),
+}
+
+impl Guard<'_> {
+    fn touch(&mut self) {
+        match self {
+            Guard::Read(guard) => guard.read(),
+            Guard::Write(guard) => guard.write(),
+        }
+    }
+}
+
+/// All the set's locks in order, or the place in the set of the one that was missing.
+fn try_all<'a>(shards: &'a Shards, set: &[(usize, Want)]) -> Result<Vec<Guard<'a>>, (usize, Want)> {
+    let take = |&(shard, want): &(usize, Want)| {
+        let lock = &shards[shard];
+        let guard = match want {
+            Want::Read => lock.try_read().map(Guard::Read),
+            Want::Write => lock.try_write().map(Guard::Write),
+        };
+        guard.ok_or((shard, want))
+    };
+    set.iter().map(take).collect()
+}
+
+/// As a worker does it without a gate: try all, let all go, park on the missing one, try again, without end.
+async fn with_all(shards: &Shards, set: &[(usize, Want)]) {
+    let mut parked: Option<Parked<'_, Watched>> = None;
+    loop {
+        let tried = try_all(shards, set);
+        drop(parked.take());
+        match tried {
+            Ok(mut guards) => return guards.iter_mut().for_each(Guard::touch),
+            Err((shard, want)) => parked = Some(sleep_on(|waker| shards[shard].park(want, waker)).await),
+        }
+    }
+}
+
+/// The whole rule: inside the gate, four rounds, then under the gate.
+async fn with_all_or_gate(member: &Member, shards: &Shards, set: &[(usize, Want)]) {
+    for _round in 0..4 {
+        let mut inside = member.enter();
+        while inside.is_none() {
+            sleep_on(|waker| member.gate().wait_open(waker)).await;
+            inside = member.enter();
+        }
+        let missing = match try_all(shards, set) {
+            Ok(mut guards) => return guards.iter_mut().for_each(Guard::touch),
+            Err(missing) => missing,
+        };
+        drop(inside);
+        let _parked = sleep_on(|waker| shards[missing.0].park(missing.1, waker)).await;
+    }
+    let raised = raise(member).await;
+    for &(shard, _) in set {
+        shards[shard].write_under(&raised).write();
+    }
+}
+
+async fn raise(member: &Member) -> Raised<'_> {
+    loop {
+        if let Some(raising) = member.try_raise() {
+            return raising.await;
+        }
+        sleep_on(|waker| member.gate().wait_open(waker)).await;
+    }
+}
+
+fn assert_idle(shards: &Shards) {
+    for lock in shards.iter() {
+        assert_eq!(lock.parked_count(), 0);
+        drop(lock.try_read().expect("free of writers and of bars"));
+        drop(lock.try_write().expect("free"));
+    }
+}
+
+const READ: Want = Want::Read;
+const WRITE: Want = Want::Write;
+
+fn crowd_on_one_lock(wants: &'static [Want], rounds: usize) {
+    explore(move || {
+        let shards = shards(1);
+        let one = |&want: &Want| {
+            let shards = Arc::clone(&shards);
+            task(async move {
+                for _ in 0..rounds {
+                    with_all(&shards, &[(0, want)]).await;
+                }
+            })
+        };
+        run_all(wants.iter().map(one));
+        assert_idle(&shards);
+        let writers = wants.iter().filter(|want| **want == WRITE).count();
+        assert_eq!(shards[0].try_read().unwrap().writes, writers * rounds);
+    });
+}
+
+#[test]
+fn a_writer_is_alone() {
+    crowd_on_one_lock(&[WRITE, READ, READ], 2);
+}
+
+#[test]
+fn writers_queue_and_nobody_sleeps_for_ever() {
+    crowd_on_one_lock(&[WRITE, WRITE, WRITE], 2);
+}
+
+#[test]
+fn a_bar_does_not_starve_the_readers_it_bars() {
+    crowd_on_one_lock(&[WRITE, WRITE, READ, READ], 2);
+}
+
+fn crossing(sets: &'static [&'static [(usize, Want)]]) {
+    explore(move || {
+        let shards = shards(3);
+        let one = |set: &&'static [(usize, Want)]| {
+            let (shards, set) = (Arc::clone(&shards), *set);
+            task(async move {
+                with_all(&shards, set).await;
+                with_all(&shards, set).await;
+            })
+        };
+        run_all(sets.iter().map(one));
+        assert_idle(&shards);
+    });
+}
+
+/// Nobody waits while holding, so not even sets taken in opposite orders can block each other for good.
+#[test]
+fn crossing_sets_let_each_other_through() {
+    crossing(&[&[(0, WRITE), (1, WRITE)], &[(1, WRITE), (0, WRITE)]]);
+}
+
+/// The woken one may find that he lacks another lock and never come for this one: the baton must go on.
+#[test]
+fn a_wake_up_not_used_is_handed_on() {
+    crossing(&[&[(0, WRITE), (1, WRITE)], &[(1, READ)], &[(0, WRITE)], &[(1, WRITE)]]);
+}
+
+#[test]
+fn mixed_sets_let_each_other_through() {
+    crossing(&[&[(0, READ), (1, WRITE), (2, READ)], &[(2, WRITE), (0, READ)], &[(1, READ), (2, READ)]]);
+}
+
+#[test]
+fn growing_sets_let_each_other_through() {
+    explore(|| {
+        let shards = shards(3);
+        let grow = |order: [usize; 3]| {
+            let shards = Arc::clone(&shards);
+            task(async move {
+                for count in 1..=3 {
+                    let set: Vec<_> = order[..count].iter().map(|&shard| (shard, WRITE)).collect();
+                    with_all(&shards, &set).await;
+                }
+            })
+        };
+        run_all([grow([0, 1, 2]), grow([2, 1, 0])]);
+        assert_idle(&shards);
+        assert!(shards.iter().map(|lock| lock.try_read().unwrap().writes).sum::<usize>() == 12);
+    });
+}
+
+/// A connection that is closed while it waits takes its wake-up with it, unless that is handed on.
+#[test]
+fn a_waiter_that_gives_up_does_not_strand_the_next() {
+    explore(|| {
+        let shards = shards(1);
+        let shared = || Arc::clone(&shards);
+        let (holder, quitter, sleeper) = (shared(), shared(), shared());
+        run_all([
+            task(async move { with_all(&holder, &[(0, WRITE)]).await }),
+            task(async move {
+                let parked = quitter[0].park(WRITE, &waker().await);
+                thread::yield_now();
+                drop(parked);
+            }),
+            task(async move { with_all(&sleeper, &[(0, READ)]).await }),
+        ]);
+        assert_idle(&shards);
+    });
+}
+
+#[test]
+fn four_rounds_then_the_gate() {
+    explore(|| {
+        let (gate, shards) = (Arc::new(Gate::new(3)), shards(2));
+        let one = |(index, set): (usize, &'static [(usize, Want)])| {
+            let (member, shards) = (gate.member(index), Arc::clone(&shards));
+            task(async move {
+                with_all_or_gate(&member, &shards, set).await;
+                with_all_or_gate(&member, &shards, set).await;
+            })
+        };
+        let sets: [&'static [_]; 3] = [&[(0, WRITE), (1, WRITE)], &[(1, WRITE), (0, WRITE)], &[(0, READ), (1, READ)]];
+        run_all(sets.into_iter().enumerate().map(one));
+        assert_idle(&shards);
+    });
+}
+
+/// What only the gate protects: members may be in together, the raiser is alone.
+#[derive(Default)]
+struct Yard {
+    members: AtomicUsize,
+    raisers: AtomicUsize,
+}
+
+impl Yard {
+    fn as_member(&self) {
+        self.members.fetch_add(1, Ordering::SeqCst);
+        thread::yield_now();
+        assert_eq!(self.raisers.load(Ordering::SeqCst), 0, "a member inside a raised gate");
+        self.members.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn as_raiser(&self) {
+        assert_eq!(self.raisers.fetch_add(1, Ordering::SeqCst), 0, "two raisers");
+        thread::yield_now();
+        assert_eq!(self.members.load(Ordering::SeqCst), 0, "a raised gate around a member");
+        self.raisers.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+async fn go_in(member: &Member, yard: &Yard) {
+    loop {
+        if let Some(_inside) = member.enter() {
+            return yard.as_member();
+        }
+        sleep_on(|waker| member.gate().wait_open(waker)).await;
+    }
+}
+
+fn gate_with(make: fn(usize) -> Gate, members: usize, raisers: usize) {
+    explore(move || {
+        let (gate, yard) = (Arc::new(make(members + raisers)), Arc::new(Yard::default()));
+        let one = |index: usize| {
+            let (member, yard) = (gate.member(index), Arc::clone(&yard));
+            task(async move {
+                for _ in 0..2 {
+                    if index < members {
+                        go_in(&member, &yard).await;
+                    } else {
+                        let _raised = raise(&member).await;
+                        yard.as_raiser();
+                    }
+                }
+            })
+        };
+        run_all((0..members + raisers).map(one));
+        assert!(!gate.is_raised());
+    });
+}
+
+#[test]
+fn members_and_raiser_exclude_each_other() {
+    gate_with(Gate::new, 2, 1);
+}
+
+#[test]
+fn two_raisers_take_turns() {
+    gate_with(Gate::new, 2, 2);
+}
+
+#[test]
+fn a_raise_given_up_lets_the_members_in() {
+    explore(|| {
+        let (gate, yard) = (Arc::new(Gate::new(2)), Arc::new(Yard::default()));
+        let (member, raiser) = (gate.member(0), gate.member(1));
+        run_all([
+            task(async move {
+                go_in(&member, &yard).await;
+                go_in(&member, &yard).await;
+            }),
+            task(async move {
+                let mut raising = raiser.try_raise().expect("nobody else raises");
+                drop(raising.ready(&waker().await));
+            }),
+        ]);
+    });
+}
+
+/// Workers run many connections on one thread: parked tasks must not need a thread each.
+#[test]
+fn parked_tasks_share_a_thread() {
+    explore(|| {
+        let shards = shards(2);
+        let spawned = |set: &'static [(usize, Want)]| -> JoinHandle<()> {
+            let shards = Arc::clone(&shards);
+            spawn(async move { with_all(&shards, set).await })
+        };
+        let handles = [spawned(&[(0, WRITE), (1, READ)]), spawned(&[(1, WRITE), (0, WRITE)]), spawned(&[(0, READ)])];
+        block_on(async {
+            for handle in handles {
+                handle.await.expect("a task failed");
+            }
+        });
+        assert_idle(&shards);
+    });
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn canary_a_release_that_wakes_nobody_is_caught() {
+    explore(|| {
+        let shards: Shards = Arc::new(vec![ShardLock::forgetting_to_wake(Watched::default())]);
+        let one = |_| {
+            let shards = Arc::clone(&shards);
+            task(async move { with_all(&shards, &[(0, WRITE)]).await })
+        };
+        run_all((0..2).map(one));
+    });
+}
+
+#[test]
+#[should_panic(expected = "raised gate")]
+fn canary_a_member_that_looks_too_early_is_caught() {
+    gate_with(Gate::looking_too_early, 2, 1);
+}
