@@ -1,1 +1,26 @@
-//! Rows and handlers. Sees Tx, Args and Reply; never a socket, file, clock or thread.
+//! Rows and handlers: everything a client can ask for, a folder per group, a file per family of verbs.
+//!
+//! ```text
+//! request --table::find--> row --engine locks its keys' shards--> run(tx, args, reply) -> Outcome
+//! ```
+//!
+//! Invariant: nothing here sees a socket, a file, a clock or a thread; handlers see [`keyspace::Tx`], arguments and
+//! a [`wire::Reply`], those of the connection or server a [`Session`]. A handler never logs a change: the guards
+//! of its tx record what they do. It reads and checks first and changes last.
+
+#![forbid(unsafe_code)]
+
+mod failure;
+mod list;
+mod parse;
+mod prelude;
+mod row;
+mod session;
+pub mod table;
+
+pub use failure::Failure;
+pub use row::{Access, Arity, Begin, Command, Find, Flag, Group, KeySpec, Local, Outcome, Run, Sweep, TimeoutAt, Verb};
+pub use session::{ClientFilter, MemoryFigures, ReplyMode, Session, SlowEntry, Switch};
+
+/// The rows of every file; a new file is added here.
+const FILES: &[&[Command]] = &[list::push::COMMANDS];

@@ -1,1 +1,106 @@
-//! Shards, expiry, the Tx and its guards, effects and their replay.
+//! The keyspace: shards, expiry, and the [`Tx`] through which one command sees and changes it.
+//!
+//! ```text
+//! Keyspace -- 1,024 shards, each under its own lock
+//!    |          `- one section per table id: entries in hash order, deadlines
+//!    |- map: database number -> table id (changes only under the gate)
+//!    `- hasher: key name -> 64 bits, of which the top ten name the shard
+//!
+//! Tx = the shards one command holds + what it has changed, recorded as effects in a log
+//!        guard.change(effect) { log.record(effect); apply(effect) }      one motion
+//! ```
+//!
+//! Invariant: nothing changes state but [`effect::apply`], called by guards and by replay alike; so state equals
+//! the replay of its effects by construction. Invariant: nothing here knows of threads, sockets, files or clients.
+
+#![forbid(unsafe_code)]
+
+mod deadlines;
+pub mod effect;
+pub mod guard;
+mod held;
+mod map;
+mod section;
+mod shard;
+mod tx;
+
+pub use effect::{DecodeError, Effect, Log, Record};
+pub use guard::{Absent, Expiry, ListMut, TextMut, Whole};
+pub use held::{Held, Plan};
+pub use map::DatabaseMap;
+pub use section::{Entry, OwnedEntry, Section, kind_of, list_of, text_of};
+pub use shard::ShardState;
+pub use tx::{Abandon, Tx, WrongType};
+
+use base::hash::KeyHasher;
+use base::limits::SHARDS;
+use sync::lock::ShardLock;
+
+/// Names a table for ever: FLUSH gives a database a fresh id, SWAPDB exchanges two.
+pub type TableId = u32;
+
+/// All keys of all databases.
+pub struct Keyspace {
+    shards: Box<[ShardLock<ShardState>]>,
+    hasher: KeyHasher,
+    map: DatabaseMap,
+}
+
+impl Keyspace {
+    /// An empty keyspace of `databases` databases under `hasher`.
+    pub fn new(hasher: KeyHasher, databases: u32) -> Self {
+        let shards = (0..SHARDS).map(|_| ShardLock::new(ShardState::default())).collect();
+        Self { shards, hasher, map: DatabaseMap::new(databases) }
+    }
+
+    /// The keyed hash of a key name.
+    pub fn hash(&self, key: &[u8]) -> u64 {
+        self.hasher.hash(key)
+    }
+
+    /// The hasher, whose key travels with the data.
+    pub fn hasher(&self) -> &KeyHasher {
+        &self.hasher
+    }
+
+    /// The lock of shard `index`.
+    pub fn shard(&self, index: usize) -> &ShardLock<ShardState> {
+        &self.shards[index]
+    }
+
+    /// The map from database number to table id.
+    pub fn map(&self) -> &DatabaseMap {
+        &self.map
+    }
+
+    /// Applies the effects of one frame, as recovery does. Nobody else may hold a shard.
+    ///
+    /// # Errors
+    /// If the bytes are no frame of this version; effects before the faulty one are applied.
+    pub fn replay(&self, payload: &[u8]) -> Result<(), DecodeError> {
+        let mut input = payload;
+        while !input.is_empty() {
+            let record = Record::decode(&mut input)?;
+            if let Effect::MapPut { database, table } = record.effect {
+                self.map.put(database, table);
+                continue;
+            }
+            let hash = self.hash(record.key);
+            let mut shard = self.shards[shard_of(hash)].try_write().expect("recovery is alone with the keyspace");
+            effect::apply(shard.section_mut(record.table), hash, record.key, &record.effect)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the tables out of shard `index` that no database names any more, to be dropped elsewhere.
+    /// `None` if the shard is held by somebody: try again.
+    pub fn take_dead_sections(&self, index: usize) -> Option<Vec<Section>> {
+        let mut shard = self.shards[index].try_write()?;
+        Some(shard.take_sections(|table| !self.map.names(table)))
+    }
+}
+
+/// The shard that a hash belongs to: its top ten bits.
+pub fn shard_of(hash: u64) -> usize {
+    (hash >> (64 - SHARDS.trailing_zeros())) as usize
+}

@@ -1,1 +1,103 @@
-//! The values: text and list. Pure.
+//! The values: what a key can hold. Pure structures; they know no keys, no time and no protocol.
+//!
+//! A short text lies inside the entry of the table itself; everything else is a [`Value`], a root of a few bytes
+//! that can be cloned in O(1).
+
+#![forbid(unsafe_code)]
+
+pub mod list;
+pub mod text;
+
+pub use list::List;
+pub use text::Text;
+
+use base::varint;
+use std::sync::Arc;
+
+/// What a key holds, as `TYPE` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A string of bytes; integers too.
+    Text,
+    /// A list of strings.
+    List,
+}
+
+impl Kind {
+    /// The name that `TYPE` replies.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "string",
+            Self::List => "list",
+        }
+    }
+
+    /// The frozen number of the kind in effects and stored records.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Text => 1,
+            Self::List => 2,
+        }
+    }
+
+    /// The kind of that number.
+    pub fn of_number(number: u8) -> Option<Self> {
+        match number {
+            1 => Some(Self::Text),
+            2 => Some(Self::List),
+            _ => None,
+        }
+    }
+}
+
+/// The root of a value that does not lie in the entry itself. Clones share everything until one is written to.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// A long text (longer than [`text::INLINE_BYTES_MAX`]).
+    Text(Arc<Vec<u8>>),
+    /// A list; never empty in a table.
+    List(List),
+}
+
+impl Value {
+    /// The kind it is of.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Text(_) => Kind::Text,
+            Self::List(_) => Kind::List,
+        }
+    }
+
+    /// Bytes of memory beside the root itself. O(1).
+    pub fn heap_bytes(&self) -> u64 {
+        match self {
+            Self::Text(bytes) => bytes.capacity() as u64 + 40,
+            Self::List(list) => list.heap_bytes(),
+        }
+    }
+
+    /// A bound of the bytes that [`Value::encode`] appends. O(1).
+    pub fn encoded_bytes(&self) -> u64 {
+        varint::BYTES_MAX as u64
+            + match self {
+                Self::Text(bytes) => bytes.len() as u64,
+                Self::List(list) => list.encoded_bytes(),
+            }
+    }
+
+    /// Appends the value, without its kind.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Text(bytes) => varint::put_bytes(out, bytes),
+            Self::List(list) => list.encode(out),
+        }
+    }
+
+    /// Takes a value of `kind` that [`Value::encode`] wrote; `None` if the bytes are not one.
+    pub fn decode(kind: Kind, input: &mut &[u8]) -> Option<Self> {
+        match kind {
+            Kind::Text => varint::take_bytes(input).map(|bytes| Self::Text(Arc::new(bytes.to_vec()))),
+            Kind::List => List::decode(input).ok().filter(|list| !list.is_empty()).map(Self::List),
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Lists.
+
+pub(crate) mod push;

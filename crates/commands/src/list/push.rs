@@ -1,0 +1,57 @@
+//! LPUSH RPUSH LPUSHX RPUSHX: put elements at an end of a list.
+//!
+//! The four differ in two facts, the end and what to do when the key is absent; both are in the rows.
+
+use crate::prelude::*;
+use blocks::End;
+
+pub(crate) const COMMANDS: &[Command] = &[LPUSH, LPUSHX, RPUSH, RPUSHX];
+
+const LPUSH: Command = Command {
+    name: "LPUSH",
+    syntax: "key element [element ...]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast],
+    group: Group::List,
+    cost: "O(n), n the elements pushed",
+    since: "1.0.0",
+    brief: "Puts elements at the head of a list, making the list if absent.",
+    answer: "int: the length after the push",
+    run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Head, Absent::Create)),
+};
+
+const LPUSHX: Command = Command {
+    name: "LPUSHX",
+    since: "2.2.0",
+    brief: "Puts elements at the head of a list, if there is one.",
+    answer: "int: the length after the push, 0 if the key is absent",
+    run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Head, Absent::Leave)),
+    ..LPUSH
+};
+
+const RPUSH: Command = Command {
+    name: "RPUSH",
+    brief: "Puts elements at the tail of a list, making the list if absent.",
+    run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Tail, Absent::Create)),
+    ..LPUSH
+};
+
+const RPUSHX: Command = Command {
+    name: "RPUSHX",
+    brief: "Puts elements at the tail of a list, if there is one.",
+    run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Tail, Absent::Leave)),
+    ..LPUSHX
+};
+
+fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End, absent: Absent) -> Outcome {
+    let Some(mut list) = tx.list_mut(args.get(1), absent)? else {
+        reply.int(0);
+        return Ok(());
+    };
+    let items: smallvec::SmallVec<[&[u8]; 8]> = args.from(2).iter().collect();
+    list.push(end, &items);
+    reply.int(list.len() as i64);
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! What every command file needs.
+
+pub(crate) use crate::failure::Failure;
+pub(crate) use crate::parse;
+pub(crate) use crate::row::{Access, Arity, Command, Flag, Group, KeySpec, Outcome, Run};
+pub(crate) use keyspace::{Absent, Tx};
+pub(crate) use wire::{Args, Reply};

@@ -1,0 +1,327 @@
+//! A row: everything that is known of a command, beside the handler that does it. Every field is compulsory.
+
+use crate::failure::Failure;
+use crate::session::Session;
+use keyspace::Tx;
+use std::ops::ControlFlow;
+use sync::lock::Want;
+use wire::{Args, Reply};
+
+/// What a handler gives back: `Ok` once it has written its whole reply.
+pub type Outcome = Result<(), Failure>;
+
+/// One command, or one subcommand (`CLIENT ID`).
+pub struct Command {
+    /// In capitals; a subcommand behind its command and a space.
+    pub name: &'static str,
+    /// The arguments behind the name, as the manuals of Redis write them; empty if there are none.
+    pub syntax: &'static str,
+    /// How many arguments, the name (and the subcommand's) included.
+    pub arity: Arity,
+    /// Which arguments are keys; none for a command of the connection or server.
+    pub keys: &'static [KeySpec],
+    /// What it does to keys.
+    pub access: Access,
+    /// What else is to be known of it.
+    pub flags: &'static [Flag],
+    /// The family it belongs to.
+    pub group: Group,
+    /// Its cost, in the usual notation.
+    pub cost: &'static str,
+    /// The version of Redis (or of Bobbin: `bobbin 0.1.0`) that had it first.
+    pub since: &'static str,
+    /// One sentence.
+    pub brief: &'static str,
+    /// The reply, in words.
+    pub answer: &'static str,
+    /// Where it runs, and what.
+    pub run: Run,
+}
+
+/// How many arguments a command takes, its name included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arity {
+    /// This many.
+    Exactly(usize),
+    /// This many or more.
+    AtLeast(usize),
+    /// From the first to the second.
+    Between(usize, usize),
+}
+
+impl Arity {
+    /// Whether `count` arguments are right.
+    pub fn allows(self, count: usize) -> bool {
+        match self {
+            Self::Exactly(exact) => count == exact,
+            Self::AtLeast(least) => count >= least,
+            Self::Between(least, most) => (least..=most).contains(&count),
+        }
+    }
+
+    /// As COMMAND INFO tells it: negative for "at least".
+    pub fn number(self) -> i64 {
+        match self {
+            Self::Exactly(exact) => exact as i64,
+            Self::AtLeast(least) | Self::Between(least, _) => -(least as i64),
+        }
+    }
+}
+
+/// What a command does to keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Touches no key.
+    None,
+    /// Looks.
+    Read,
+    /// Changes. One that never `grows` is let through when the disk is full.
+    Write {
+        /// Whether it may need more room than before.
+        grows: bool,
+    },
+}
+
+/// What COMMAND INFO tells of a command beyond its access, and what the engine goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flag {
+    /// O(1) or O(log n).
+    Fast,
+    /// For whoever runs the server.
+    Admin,
+    /// Dangerous on a server in use.
+    Dangerous,
+    /// Not inside scripts.
+    NoScript,
+    /// Not inside MULTI.
+    NoMulti,
+    /// Before AUTH too.
+    NoAuth,
+    /// While the data is being loaded too.
+    Loading,
+    /// On a replica that lost its source too.
+    Stale,
+    /// Not in the slow log.
+    SkipSlowlog,
+    /// While a script keeps the server busy too.
+    AllowBusy,
+}
+
+/// A family of commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Of the connection.
+    Connection,
+    /// On keys of any kind.
+    Generic,
+    /// On texts.
+    String,
+    /// On lists.
+    List,
+    /// MULTI and what goes with it.
+    Transactions,
+    /// Of the server.
+    Server,
+}
+
+impl Group {
+    /// As COMMAND DOCS writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Connection => "connection",
+            Self::Generic => "generic",
+            Self::String => "string",
+            Self::List => "list",
+            Self::Transactions => "transactions",
+            Self::Server => "server",
+        }
+    }
+}
+
+/// Which arguments are keys, as COMMAND INFO describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeySpec {
+    /// Where the search begins.
+    pub begin: Begin,
+    /// Which arguments from there on.
+    pub find: Find,
+    /// Redis's flags of the keys, `RO` first for keys that are only read: `RW UPDATE`.
+    pub flags: &'static str,
+}
+
+/// Where the search for keys begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// At this argument.
+    Index(usize),
+    /// Behind this word, looked for from that argument on.
+    Keyword(&'static str, usize),
+}
+
+/// Which arguments are keys, from where the search begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Find {
+    /// Up to `last` (relative to the begin; negative: from the end of the request), every `step`-th.
+    Range {
+        /// The last key.
+        last: isize,
+        /// One key every so many arguments.
+        step: usize,
+    },
+    /// The argument at `number_at` (relative to the begin) tells how many keys there are from `first` on.
+    Counted {
+        /// Where the number is.
+        number_at: usize,
+        /// Where the first key is.
+        first: usize,
+    },
+}
+
+impl KeySpec {
+    /// One key at argument `at`.
+    pub const fn one(at: usize, flags: &'static str) -> Self {
+        Self { begin: Begin::Index(at), find: Find::Range { last: 0, step: 1 }, flags }
+    }
+
+    /// Keys from argument `at` to the one `last` from the end (-1 the very last), every `step`-th.
+    pub const fn many(at: usize, last: isize, step: usize, flags: &'static str) -> Self {
+        Self { begin: Begin::Index(at), find: Find::Range { last, step }, flags }
+    }
+
+    /// As many keys as argument `at` says, behind it.
+    pub const fn counted(at: usize, flags: &'static str) -> Self {
+        Self { begin: Begin::Index(at), find: Find::Counted { number_at: 0, first: 1 }, flags }
+    }
+
+    /// How the keys' shards are to be held.
+    pub fn want(&self) -> Want {
+        if self.flags.starts_with("RO") { Want::Read } else { Want::Write }
+    }
+
+    /// Calls `visit` with the index of each key argument. A request whose arguments do not fit names no keys: its
+    /// handler refuses it.
+    pub fn for_each(&self, args: &Args<'_>, mut visit: impl FnMut(usize)) {
+        let count = args.len();
+        let begin = match self.begin {
+            Begin::Index(at) => at,
+            Begin::Keyword(word, from) => {
+                let found = (from..count).find(|&at| args.get(at).eq_ignore_ascii_case(word.as_bytes()));
+                let Some(at) = found else { return };
+                at + 1
+            }
+        };
+        match self.find {
+            Find::Range { last, step } => {
+                let end = if last >= 0 {
+                    (begin + last as usize).min(count.wrapping_sub(1))
+                } else {
+                    count.saturating_sub(last.unsigned_abs())
+                };
+                (begin..=end).step_by(step).filter(|&at| at < count).for_each(visit);
+            }
+            Find::Counted { number_at, first } => {
+                let Some(keys_count) = args.iter().nth(begin + number_at).and_then(kinds::text::parse_int) else {
+                    return;
+                };
+                let start = begin + first;
+                let end = usize::try_from(keys_count).ok().and_then(|keys_count| start.checked_add(keys_count));
+                if let Some(end) = end.filter(|&end| end <= count) {
+                    (start..end).for_each(&mut visit);
+                }
+            }
+        }
+    }
+}
+
+/// A handler that works on the keys its row names.
+pub type Local = fn(&mut Tx, &Args, &mut dyn Reply) -> Outcome;
+
+/// Where a command runs.
+#[derive(Clone, Copy)]
+pub enum Run {
+    /// Under the locks of the shards of its keys.
+    Local(Local),
+    /// Likewise, and again, in a writer's hands, when one of its keys gets what it waits for.
+    /// `try_now` fails with [`Failure::Nothing`] if there is nothing yet.
+    Blocking {
+        /// The handler. Of several keys it looks only at those that [`Tx::may_use`] allows.
+        try_now: Local,
+        /// Which argument is the time-out in seconds.
+        timeout: TimeoutAt,
+        /// What is replied when the time is up, or at once inside MULTI.
+        empty: fn(&mut dyn Reply),
+    },
+    /// On the connection or the server, without any shard.
+    Session(fn(&mut dyn Session, &Args, &mut dyn Reply) -> Outcome),
+    /// Over all shards of the database, one at a time. The number is random.
+    Sweep(fn(&Args, u64) -> Result<Box<dyn Sweep>, Failure>),
+    /// Over all shards at one instant, under the gate.
+    Gate(Local),
+    /// By the engine itself.
+    Engine(Verb),
+}
+
+/// Which argument holds a blocking command's time-out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutAt {
+    /// Behind the name.
+    First,
+    /// At the end.
+    Last,
+}
+
+/// What only the engine can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// MULTI
+    Multi,
+    /// EXEC
+    Exec,
+    /// DISCARD
+    Discard,
+    /// WATCH
+    Watch,
+    /// UNWATCH
+    Unwatch,
+    /// CLIENT PAUSE
+    Pause,
+    /// DEBUG SLEEP
+    DebugSleep,
+    /// DEBUG RELOAD
+    DebugReload,
+    /// SHUTDOWN
+    Shutdown,
+}
+
+/// A walk over all shards, one at a time, each under its own lock.
+pub trait Sweep: Send {
+    /// Where it begins.
+    fn first_shard(&self) -> usize {
+        0
+    }
+
+    /// Looks at one shard; `Break` ends the walk.
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> ControlFlow<()>;
+
+    /// Writes the reply.
+    fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome;
+}
+
+impl Command {
+    /// Calls `visit` with each key argument and how its shard is to be held.
+    pub fn for_each_key<'a>(&self, args: &Args<'a>, mut visit: impl FnMut(&'a [u8], Want)) {
+        for spec in self.keys {
+            spec.for_each(args, |at| visit(args.get(at), spec.want()));
+        }
+    }
+
+    /// Whether the row has `flag`.
+    pub fn has(&self, flag: Flag) -> bool {
+        self.flags.contains(&flag)
+    }
+
+    /// Whether it changes keys.
+    pub fn writes(&self) -> bool {
+        matches!(self.access, Access::Write { .. })
+    }
+}

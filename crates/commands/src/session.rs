@@ -1,0 +1,160 @@
+//! What a handler of the connection or the server may ask of whoever runs it.
+//!
+//! `commands` sees no socket, file, clock or thread: this trait is all it knows of them.
+
+/// The connection that a command came by, and the server behind it.
+pub trait Session {
+    // ---- the connection ----
+
+    /// Its number, never given twice.
+    fn id(&self) -> u64;
+    /// Its name; empty if it has none.
+    fn name(&self) -> String;
+    /// Names it.
+    fn set_name(&mut self, name: &str);
+    /// Notes what library it uses: `None` leaves that part.
+    fn set_library(&mut self, name: Option<&str>, version: Option<&str>);
+    /// 2 or 3.
+    fn protocol(&self) -> u8;
+    /// Speaks RESP2 or RESP3 from the next byte on.
+    fn set_protocol(&mut self, protocol: u8);
+    /// Whether it may run commands.
+    fn is_authenticated(&self) -> bool;
+    /// Whether the server asks for a password at all.
+    fn needs_password(&self) -> bool;
+    /// Checks name and password; `true` lets it in.
+    fn authenticate(&mut self, user: &[u8], password: &[u8]) -> bool;
+    /// How many databases there are.
+    fn databases(&self) -> u32;
+    /// Uses another database.
+    fn select(&mut self, database: u32);
+    /// Closes once everything has been written.
+    fn quit(&mut self);
+    /// As if it had just come: no MULTI, no watches, database 0, RESP2, nobody's name, replies on.
+    fn reset(&mut self);
+    /// ON, OFF or SKIP (the next reply only).
+    fn set_reply_mode(&mut self, mode: ReplyMode);
+    /// NO-EVICT, NO-TOUCH.
+    fn set_switch(&mut self, switch: Switch, on: bool);
+    /// Whether its replies wait as under `fsync always`, whatever the server's policy.
+    fn set_durable(&mut self, always: bool);
+
+    // ---- all connections ----
+
+    /// A line for each that `filter` names, as CLIENT LIST writes it.
+    fn client_lines(&self, filter: &ClientFilter) -> String;
+    /// The line of this one.
+    fn client_line(&self) -> String;
+    /// Closes those that `filter` names; how many.
+    fn kill(&mut self, filter: &ClientFilter) -> u64;
+    /// Ends the wait of a blocked one, by time-out or with an error; whether it was blocked.
+    fn unblock(&mut self, id: u64, with_error: bool) -> bool;
+    /// Ends CLIENT PAUSE.
+    fn unpause(&mut self);
+
+    // ---- the server ----
+
+    /// Microseconds since the epoch.
+    fn now_us(&self) -> u64;
+    /// Settings whose names match any of the glob patterns.
+    fn config_get(&self, patterns: &[&[u8]]) -> Vec<(String, String)>;
+    /// Changes settings, all or none. The error is the whole text.
+    fn config_set(&mut self, pairs: &[(&[u8], &[u8])]) -> Result<(), String>;
+    /// Writes the settings to the file they came from. The error is the whole text.
+    fn config_rewrite(&mut self) -> Result<(), String>;
+    /// Sets the counters that INFO tells to zero.
+    fn reset_statistics(&mut self);
+    /// What INFO tells of these sections (lower case; none: the default ones).
+    fn info(&self, sections: &[String]) -> String;
+    /// The newest entries of the slow log.
+    fn slowlog(&self, entries_max: usize) -> Vec<SlowEntry>;
+    /// How many entries it has.
+    fn slowlog_len(&self) -> usize;
+    /// Empties it.
+    fn slowlog_reset(&mut self);
+    /// Figures for MEMORY STATS.
+    fn memory(&self) -> MemoryFigures;
+    /// Whether DEBUG is allowed to this connection.
+    fn may_debug(&self) -> bool;
+    /// Switches the pass that removes expired keys.
+    fn set_active_expire(&mut self, on: bool);
+    /// `list-max-listpack-size`, by which OBJECT ENCODING answers.
+    fn listpack_limit(&self) -> i64;
+}
+
+/// CLIENT REPLY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplyMode {
+    /// Replies are sent.
+    On,
+    /// None is.
+    Off,
+    /// The next one is not.
+    Skip,
+}
+
+/// CLIENT NO-EVICT, CLIENT NO-TOUCH.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// The connection is not closed to save memory.
+    NoEvict,
+    /// Its reads do not count as use of a key.
+    NoTouch,
+}
+
+/// Which connections; every part given must fit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientFilter {
+    /// One of these numbers, if any are given.
+    pub ids: Vec<u64>,
+    /// `normal`, `pubsub`, `master`, `replica`.
+    pub kind: Option<String>,
+    /// Address of the other side, `host:port`.
+    pub address: Option<String>,
+    /// Address of this side.
+    pub local_address: Option<String>,
+    /// User.
+    pub user: Option<String>,
+    /// Older than this, in seconds.
+    pub age_s_min: Option<u64>,
+    /// Whether the asking connection itself is left out.
+    pub skip_me: bool,
+}
+
+/// An entry of the slow log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlowEntry {
+    /// Counts up.
+    pub id: u64,
+    /// When it ended, in seconds since the epoch.
+    pub at_s: u64,
+    /// How long it took, in microseconds.
+    pub took_us: u64,
+    /// Its arguments, shortened.
+    pub arguments: Vec<Vec<u8>>,
+    /// The other side's address.
+    pub address: String,
+    /// The connection's name.
+    pub name: String,
+}
+
+/// What MEMORY STATS tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryFigures {
+    /// The most used so far, in bytes.
+    pub peak_bytes: u64,
+    /// In use now, in bytes.
+    pub total_bytes: u64,
+    /// In use when the server was ready, in bytes.
+    pub startup_bytes: u64,
+    /// By clients' buffers, in bytes.
+    pub clients_bytes: u64,
+    /// By the data, in bytes.
+    pub dataset_bytes: u64,
+    /// Resident, in bytes.
+    pub resident_bytes: u64,
+    /// By tables of each database: number, keys, keys with a deadline.
+    pub databases: Vec<(u32, u64, u64)>,
+    /// All keys.
+    pub keys_count: u64,
+}

@@ -1,0 +1,287 @@
+//! Effects: what a change to one key was, in bytes. The format is frozen: `docs/formats/effect.md`.
+//!
+//! ```text
+//! | number : u8 | table id : varint | key : bytes | fields of that number |      bytes = length varint, then they
+//! ```
+//!
+//! A frame's payload is a run of these. Times are absolute, random choices are already results. [`apply`] is the
+//! only way state changes, for guards and for replay.
+
+mod list;
+mod log;
+
+pub use list::{Items, ListChange};
+pub use log::Log;
+
+use crate::TableId;
+use crate::section::{Section, kind_of};
+use base::limits::BULK_BYTES_MAX;
+use base::{Ms, varint};
+use kinds::{Kind, Value};
+
+/// One change to one key (or, for [`Effect::MapPut`], to the map of databases).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect<'a> {
+    /// 1. The key goes.
+    Remove,
+    /// 2 without, 3 with a deadline. The key holds this text, whatever it held.
+    TextPut {
+        /// When it expires, absolute.
+        expires_at_ms: Option<Ms>,
+        /// The text.
+        bytes: &'a [u8],
+    },
+    /// 4. The text becomes this one and keeps its deadline.
+    TextReplace(&'a [u8]),
+    /// 5. Bytes follow at the end; a missing key is empty.
+    TextAppend(&'a [u8]),
+    /// 6. Bytes lie at an offset, zeros before them if the text was shorter.
+    TextOverwrite {
+        /// Where, in bytes.
+        offset: u64,
+        /// What.
+        bytes: &'a [u8],
+    },
+    /// 7. The key expires at this time.
+    ExpiryPut(Ms),
+    /// 8. The key no longer expires.
+    ExpiryClear,
+    /// 9 to 15. A change to a list.
+    List(ListChange<'a>),
+    /// 32 without, 33 with a deadline. The key holds this value, whatever it held.
+    ValuePut {
+        /// When it expires, absolute.
+        expires_at_ms: Option<Ms>,
+        /// Its kind.
+        kind: Kind,
+        /// As [`Value::encode`] wrote it.
+        encoded: &'a [u8],
+    },
+    /// 64. A database has this table from now on. Key and table of the record are empty and 0.
+    MapPut {
+        /// Which database.
+        database: u32,
+        /// Its table.
+        table: TableId,
+    },
+}
+
+/// An effect with the key it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// The table of the key.
+    pub table: TableId,
+    /// The key.
+    pub key: &'a [u8],
+    /// What happened to it.
+    pub effect: Effect<'a>,
+}
+
+/// Bytes that are no effect of this version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// The record ends early or a field is out of its range.
+    #[error("an effect is cut short or has a field out of range")]
+    Malformed,
+    /// A number that this version does not know.
+    #[error("effect number {0} is not known to this version")]
+    UnknownNumber(u8),
+    /// The effect does not fit the state it is applied to.
+    #[error("an effect does not fit the value of its key")]
+    Misfit,
+}
+
+impl<'a> Record<'a> {
+    /// Appends the record.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.push(self.effect.number());
+        varint::put(out, u64::from(self.table));
+        varint::put_bytes(out, self.key);
+        self.effect.encode_fields(out);
+    }
+
+    /// Takes one record off the front of `input`.
+    ///
+    /// # Errors
+    /// If the bytes are none; `input` is then not to be used further.
+    pub fn decode(input: &mut &'a [u8]) -> Result<Self, DecodeError> {
+        let (&number, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
+        *input = rest;
+        let table = take_u32(input)?;
+        let key = take_bytes(input)?;
+        let effect = Effect::decode_fields(number, input)?;
+        Ok(Self { table, key, effect })
+    }
+}
+
+impl<'a> Effect<'a> {
+    fn number(&self) -> u8 {
+        match self {
+            Self::Remove => 1,
+            Self::TextPut { expires_at_ms: None, .. } => 2,
+            Self::TextPut { expires_at_ms: Some(_), .. } => 3,
+            Self::TextReplace(_) => 4,
+            Self::TextAppend(_) => 5,
+            Self::TextOverwrite { .. } => 6,
+            Self::ExpiryPut(_) => 7,
+            Self::ExpiryClear => 8,
+            Self::List(change) => change.number(),
+            Self::ValuePut { expires_at_ms: None, .. } => 32,
+            Self::ValuePut { expires_at_ms: Some(_), .. } => 33,
+            Self::MapPut { .. } => 64,
+        }
+    }
+
+    fn encode_fields(&self, out: &mut Vec<u8>) {
+        match *self {
+            Self::Remove | Self::ExpiryClear => {}
+            Self::TextPut { expires_at_ms, bytes } => {
+                put_time(out, expires_at_ms);
+                varint::put_bytes(out, bytes);
+            }
+            Self::TextReplace(bytes) | Self::TextAppend(bytes) => varint::put_bytes(out, bytes),
+            Self::TextOverwrite { offset, bytes } => {
+                varint::put(out, offset);
+                varint::put_bytes(out, bytes);
+            }
+            Self::ExpiryPut(at_ms) => varint::put(out, at_ms),
+            Self::List(change) => change.encode_fields(out),
+            Self::ValuePut { expires_at_ms, kind, encoded } => {
+                put_time(out, expires_at_ms);
+                out.push(kind.number());
+                varint::put_bytes(out, encoded);
+            }
+            Self::MapPut { database, table } => {
+                varint::put(out, u64::from(database));
+                varint::put(out, u64::from(table));
+            }
+        }
+    }
+
+    fn decode_fields(number: u8, input: &mut &'a [u8]) -> Result<Self, DecodeError> {
+        Ok(match number {
+            1 => Self::Remove,
+            2 => Self::TextPut { expires_at_ms: None, bytes: take_bytes(input)? },
+            3 => Self::TextPut { expires_at_ms: Some(take(input)?), bytes: take_bytes(input)? },
+            4 => Self::TextReplace(take_bytes(input)?),
+            5 => Self::TextAppend(take_bytes(input)?),
+            6 => Self::TextOverwrite { offset: take(input)?, bytes: take_bytes(input)? },
+            7 => Self::ExpiryPut(take(input)?),
+            8 => Self::ExpiryClear,
+            9..=15 => Self::List(ListChange::decode_fields(number, input)?),
+            32 | 33 => {
+                let expires_at_ms = if number == 33 { Some(take(input)?) } else { None };
+                let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
+                *input = rest;
+                let kind = Kind::of_number(kind).ok_or(DecodeError::Malformed)?;
+                Self::ValuePut { expires_at_ms, kind, encoded: take_bytes(input)? }
+            }
+            64 => Self::MapPut { database: take_u32(input)?, table: take_u32(input)? },
+            unknown => return Err(DecodeError::UnknownNumber(unknown)),
+        })
+    }
+}
+
+/// Applies an effect to the section of its table. O(log n) and the bytes it carries.
+///
+/// # Errors
+/// [`DecodeError::Misfit`] if the state is not one the effect can have been recorded on; then nothing changed.
+pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effect<'_>) -> Result<(), DecodeError> {
+    match *effect {
+        Effect::Remove => drop(section.remove(hash, key)),
+        Effect::TextPut { expires_at_ms, bytes } => section.put_text(hash, key, bytes, expires_at_ms),
+        Effect::TextReplace(bytes) => {
+            let expires_at_ms = section.find(hash, key).and_then(|entry| entry.expires_at_ms());
+            section.put_text(hash, key, bytes, expires_at_ms);
+        }
+        Effect::TextAppend(bytes) => section.append_text(hash, key, bytes).ok_or(DecodeError::Misfit)?,
+        Effect::TextOverwrite { offset, bytes } => {
+            let offset =
+                usize::try_from(offset).ok().filter(|offset| offset.saturating_add(bytes.len()) <= BULK_BYTES_MAX);
+            section.overwrite_text(hash, key, offset.ok_or(DecodeError::Misfit)?, bytes).ok_or(DecodeError::Misfit)?;
+        }
+        Effect::ExpiryPut(at_ms) => misfit_unless(section.set_expiry(hash, key, Some(at_ms)))?,
+        Effect::ExpiryClear => misfit_unless(section.set_expiry(hash, key, None))?,
+        Effect::List(ref change) => {
+            if section.find(hash, key).is_some_and(|entry| kind_of(entry) != Kind::List) {
+                return Err(DecodeError::Misfit);
+            }
+            section.change_list(hash, key, |list| change.apply(list)).ok_or(DecodeError::Misfit)??;
+        }
+        Effect::ValuePut { expires_at_ms, kind, mut encoded } => {
+            let value = Value::decode(kind, &mut encoded).ok_or(DecodeError::Malformed)?;
+            section.put_value(hash, key, value, expires_at_ms);
+        }
+        Effect::MapPut { .. } => return Err(DecodeError::Misfit),
+    }
+    Ok(())
+}
+
+fn misfit_unless(fits: bool) -> Result<(), DecodeError> {
+    if fits { Ok(()) } else { Err(DecodeError::Misfit) }
+}
+
+fn put_time(out: &mut Vec<u8>, at_ms: Option<Ms>) {
+    if let Some(at_ms) = at_ms {
+        varint::put(out, at_ms);
+    }
+}
+
+fn take(input: &mut &[u8]) -> Result<u64, DecodeError> {
+    varint::take(input).ok_or(DecodeError::Malformed)
+}
+
+fn take_u32(input: &mut &[u8]) -> Result<u32, DecodeError> {
+    u32::try_from(take(input)?).map_err(|_| DecodeError::Malformed)
+}
+
+fn take_bytes<'a>(input: &mut &'a [u8]) -> Result<&'a [u8], DecodeError> {
+    varint::take_bytes(input).ok_or(DecodeError::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blocks::End;
+
+    /// Every effect there is, with the number that it has for ever.
+    fn all() -> Vec<(u8, Effect<'static>)> {
+        let items = Items::Encoded { count: 2, bytes: &[1, b'a', 2, b'b', b'c'] };
+        vec![
+            (1, Effect::Remove),
+            (2, Effect::TextPut { expires_at_ms: None, bytes: b"text" }),
+            (3, Effect::TextPut { expires_at_ms: Some(1_700_000_000_000), bytes: b"" }),
+            (4, Effect::TextReplace(b"12")),
+            (5, Effect::TextAppend(b"more")),
+            (6, Effect::TextOverwrite { offset: 500, bytes: b"x" }),
+            (7, Effect::ExpiryPut(1)),
+            (8, Effect::ExpiryClear),
+            (9, Effect::List(ListChange::Push { end: End::Head, items })),
+            (10, Effect::List(ListChange::Push { end: End::Tail, items })),
+            (11, Effect::List(ListChange::Pop { end: End::Head, count: 3 })),
+            (12, Effect::List(ListChange::Pop { end: End::Tail, count: 1 })),
+            (13, Effect::List(ListChange::Put { index: 7, item: b"new" })),
+            (14, Effect::List(ListChange::Insert { index: 0, item: b"" })),
+            (15, Effect::List(ListChange::Remove { index: 9, count: 300 })),
+            (32, Effect::ValuePut { expires_at_ms: None, kind: Kind::Text, encoded: b"\x01z" }),
+            (33, Effect::ValuePut { expires_at_ms: Some(9), kind: Kind::List, encoded: b"" }),
+            (64, Effect::MapPut { database: 3, table: 70_000 }),
+        ]
+    }
+
+    #[test]
+    fn numbers_are_frozen_and_every_effect_survives_its_encoding() {
+        for (number, effect) in all() {
+            let record = Record { table: 5, key: b"key", effect };
+            let mut bytes = Vec::new();
+            record.encode(&mut bytes);
+            assert_eq!(bytes[0], number, "{effect:?}");
+            let mut input = &bytes[..];
+            assert_eq!(Record::decode(&mut input), Ok(record));
+            assert!(input.is_empty());
+            for cut in 0..bytes.len() {
+                assert_eq!(Record::decode(&mut &bytes[..cut]), Err(DecodeError::Malformed), "{effect:?} cut at {cut}");
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The guard of a list.
+
+use crate::effect::{Effect, Items, ListChange};
+use crate::tx::Tx;
+use blocks::{Direction, End};
+use kinds::List;
+use std::ops::ControlFlow;
+
+/// A list under a key, to be changed. The key comes with the first item and goes with the last.
+pub struct ListMut<'t, 'k> {
+    tx: &'t mut Tx<'k>,
+    key: &'t [u8],
+}
+
+impl<'t, 'k> ListMut<'t, 'k> {
+    pub(crate) fn new(tx: &'t mut Tx<'k>, key: &'t [u8]) -> Self {
+        Self { tx, key }
+    }
+
+    /// Number of items; 0 if the key is not there (any more).
+    pub fn len(&mut self) -> u64 {
+        self.list().map_or(0, List::len)
+    }
+
+    /// Whether it has no items.
+    pub fn is_empty(&mut self) -> bool {
+        self.len() == 0
+    }
+
+    /// The list as it is now; `None` if it has no items.
+    pub fn list(&mut self) -> Option<&List> {
+        self.tx.list(self.key).expect("its kind was checked when the guard was made")
+    }
+
+    /// Pushes items one after the other. O(items).
+    pub fn push(&mut self, end: End, items: &[&[u8]]) {
+        if !items.is_empty() {
+            self.change(ListChange::Push { end, items: Items::Slices(items) });
+        }
+    }
+
+    /// Takes `count` items off an end and shows each to `visit`, in the order in which they leave.
+    pub fn pop(&mut self, end: End, count: u64, mut visit: impl FnMut(&[u8])) {
+        let count = count.min(self.len());
+        if count == 0 {
+            return;
+        }
+        if let Some(list) = self.list() {
+            let (start, direction) = match end {
+                End::Head => (0, Direction::Forward),
+                End::Tail => (list.len() - count, Direction::Backward),
+            };
+            let _ = list.walk(start, count, direction, &mut |item: &[u8]| {
+                visit(item);
+                ControlFlow::Continue(())
+            });
+        }
+        self.change(ListChange::Pop { end, count });
+    }
+
+    /// Puts another item at `index`, which must be there.
+    pub fn set(&mut self, index: u64, item: &[u8]) {
+        self.change(ListChange::Put { index, item });
+    }
+
+    /// Inserts an item before `index`; the length means behind the last.
+    pub fn insert(&mut self, index: u64, item: &[u8]) {
+        self.change(ListChange::Insert { index, item });
+    }
+
+    /// Removes `count` items from `index` on, which must be there.
+    pub fn remove(&mut self, index: u64, count: u64) {
+        self.change(ListChange::Remove { index, count });
+    }
+
+    /// Keeps `count` items from `start` on, which must be there.
+    pub fn keep(&mut self, start: u64, count: u64) {
+        let len = self.len();
+        let behind = if count == 0 { len } else { len - start - count };
+        if behind > 0 {
+            self.change(ListChange::Pop { end: End::Tail, count: behind });
+        }
+        if count > 0 && start > 0 {
+            self.change(ListChange::Pop { end: End::Head, count: start });
+        }
+    }
+
+    fn change(&mut self, change: ListChange<'_>) {
+        self.tx.change(self.key, &Effect::List(change));
+    }
+}

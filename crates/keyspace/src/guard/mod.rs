@@ -1,0 +1,72 @@
+//! Guards: a tx's handle on one value. Each method records an effect and applies it, in one motion.
+
+mod list;
+mod text;
+
+pub use list::ListMut;
+pub use text::TextMut;
+
+use crate::effect::Effect;
+use crate::section::{Entry, list_of, text_of};
+use base::Ms;
+use kinds::{Kind, Value};
+use std::sync::Arc;
+
+/// What to do when the key is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absent {
+    /// Make an empty value, which is there from its first element on.
+    Create,
+    /// Leave it so.
+    Leave,
+}
+
+/// What becomes of a key's deadline when its value is put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    /// It stays.
+    Keep,
+    /// It goes.
+    Clear,
+    /// It is this, in milliseconds since the epoch.
+    At(Ms),
+}
+
+/// All that a key holds, in a hand.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    /// The value; a short text too.
+    pub value: Value,
+    /// When it expires.
+    pub expires_at_ms: Option<Ms>,
+}
+
+impl Whole {
+    /// A copy of what `entry` holds.
+    pub fn of(entry: Entry<'_>) -> Self {
+        let value = match list_of(entry) {
+            Some(list) => Value::List(list.clone()),
+            None => Value::Text(match text_of(entry).expect("an entry is a list or a text") {
+                kinds::Text::Long(shared) => shared.clone(),
+                short => Arc::new(short.to_vec()),
+            }),
+        };
+        Self { value, expires_at_ms: entry.expires_at_ms() }
+    }
+
+    /// A bound of the bytes that its effect takes.
+    pub fn encoded_bytes(&self) -> u64 {
+        self.value.encoded_bytes()
+    }
+
+    pub(crate) fn effect<'a>(&'a self, encoded: &'a mut Vec<u8>) -> Effect<'a> {
+        let expires_at_ms = self.expires_at_ms;
+        match &self.value {
+            Value::Text(bytes) => Effect::TextPut { expires_at_ms, bytes },
+            Value::List(list) => {
+                list.encode(encoded);
+                Effect::ValuePut { expires_at_ms, kind: Kind::List, encoded }
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Which shards a command needs, and those it holds.
+
+use crate::shard::ShardState;
+use crate::{Keyspace, shard_of};
+use smallvec::SmallVec;
+use sync::lock::{Read, Want, Write};
+
+/// The shards that a command's keys name, in shard order once sealed.
+#[derive(Clone, Default)]
+pub struct Plan {
+    wants: SmallVec<[(u16, Want); 4]>,
+    located: SmallVec<[Located; 2]>,
+}
+
+/// The hash of a key argument, found again by where the argument lies in memory: hashing it twice would cost more.
+#[derive(Clone, Copy)]
+struct Located {
+    address: usize,
+    bytes: usize,
+    hash: u64,
+}
+
+impl Plan {
+    /// Forgets everything, to be used again.
+    pub fn clear(&mut self) {
+        self.wants.clear();
+        self.located.clear();
+    }
+
+    /// Adds the shard of `key`. The bytes of `key` must stay where they are until the tx ends.
+    pub fn add_key(&mut self, keyspace: &Keyspace, key: &[u8], want: Want) {
+        let hash = keyspace.hash(key);
+        if self.located.len() < 2 {
+            self.located.push(Located { address: key.as_ptr().addr(), bytes: key.len(), hash });
+        }
+        self.add_shard(shard_of(hash), want);
+    }
+
+    /// Adds a shard.
+    pub fn add_shard(&mut self, shard: usize, want: Want) {
+        self.wants.push((shard as u16, want));
+    }
+
+    /// Puts the shards in order, each once, exclusive where any key wants that.
+    pub fn seal(&mut self) {
+        if self.wants.len() < 2 {
+            return;
+        }
+        self.wants.sort_unstable_by_key(|(shard, want)| (*shard, *want == Want::Read));
+        self.wants.dedup_by_key(|(shard, _)| *shard);
+    }
+
+    /// How many shards, once sealed.
+    pub fn shards_count(&self) -> usize {
+        self.wants.len()
+    }
+
+    /// The shards, once sealed, and how they are wanted.
+    pub fn wants(&self) -> &[(u16, Want)] {
+        &self.wants
+    }
+
+    /// Tries for all shards, in order. On failure none is held.
+    ///
+    /// # Errors
+    /// The first shard that somebody else holds, and how it was wanted.
+    pub fn try_hold<'k>(&self, keyspace: &'k Keyspace) -> Result<Held<'k>, (usize, Want)> {
+        let mut held = Held { keyspace, guards: SmallVec::new(), located: self.located.clone(), gated: false };
+        for &(shard, want) in &self.wants {
+            let lock = keyspace.shard(shard as usize);
+            let guard = match want {
+                Want::Read => lock.try_read().map(Guard::Read),
+                Want::Write => lock.try_write().map(|write| Guard::Write { write, changed: false }),
+            };
+            match guard {
+                Some(guard) => held.guards.push((shard, guard)),
+                None => return Err((shard as usize, want)),
+            }
+        }
+        Ok(held)
+    }
+}
+
+/// Shards held by one tx.
+pub struct Held<'k> {
+    keyspace: &'k Keyspace,
+    guards: SmallVec<[(u16, Guard<'k>); 2]>,
+    located: SmallVec<[Located; 2]>,
+    /// Under the gate nobody else is inside: shards are taken as they are met.
+    gated: bool,
+}
+
+enum Guard<'k> {
+    Read(Read<'k, ShardState>),
+    Write { write: Write<'k, ShardState>, changed: bool },
+}
+
+impl Guard<'_> {
+    fn state(&self) -> &ShardState {
+        match self {
+            Self::Read(read) => read,
+            Self::Write { write, .. } => write,
+        }
+    }
+}
+
+impl<'k> Held<'k> {
+    /// For a holder of the gate: every shard, each taken when first met.
+    pub fn under_gate(keyspace: &'k Keyspace) -> Self {
+        Self { keyspace, guards: SmallVec::new(), located: SmallVec::new(), gated: true }
+    }
+
+    /// The hash of `key`.
+    pub(crate) fn hash(&self, key: &[u8]) -> u64 {
+        let address = key.as_ptr().addr();
+        let known = self.located.iter().find(|located| located.address == address && located.bytes == key.len());
+        known.map_or_else(|| self.keyspace.hash(key), |located| located.hash)
+    }
+
+    /// Whether `shard` is held, for writing if `want` says so.
+    pub(crate) fn holds(&self, shard: usize, want: Want) -> bool {
+        self.gated
+            || self.guards.iter().any(|(held, guard)| {
+                *held as usize == shard && (want == Want::Read || matches!(guard, Guard::Write { .. }))
+            })
+    }
+
+    pub(crate) fn is_gated(&self) -> bool {
+        self.gated
+    }
+
+    pub(crate) fn state(&mut self, shard: usize) -> &ShardState {
+        let index = self.index_of(shard);
+        self.guards[index].1.state()
+    }
+
+    /// The state of a shard that is held for writing; it counts as changed.
+    pub(crate) fn state_mut(&mut self, shard: usize) -> &mut ShardState {
+        let index = self.index_of(shard);
+        match &mut self.guards[index].1 {
+            Guard::Write { write, changed } => {
+                *changed = true;
+                write
+            }
+            Guard::Read(_) => panic!("shard {shard} is held for reading only: the row's access is wrong"),
+        }
+    }
+
+    pub(crate) fn states(&self) -> impl Iterator<Item = &ShardState> {
+        self.guards.iter().map(|(_, guard)| guard.state())
+    }
+
+    /// Numbers of the shards held.
+    pub(crate) fn shards(&self) -> impl Iterator<Item = usize> {
+        self.guards.iter().map(|(shard, _)| *shard as usize)
+    }
+
+    pub(crate) fn changed_mut(&mut self) -> impl Iterator<Item = &mut ShardState> {
+        self.guards.iter_mut().filter_map(|(_, guard)| match guard {
+            Guard::Write { write, changed: true } => Some(&mut **write),
+            _ => None,
+        })
+    }
+
+    fn index_of(&mut self, shard: usize) -> usize {
+        if let Some(index) = self.guards.iter().position(|(held, _)| *held as usize == shard) {
+            return index;
+        }
+        assert!(self.gated, "shard {shard} is not held: the row's keys do not name every key it touches");
+        let write = self.keyspace.shard(shard).try_write().expect("nobody else is inside while the gate is up");
+        self.guards.push((shard as u16, Guard::Write { write, changed: false }));
+        self.guards.len() - 1
+    }
+}

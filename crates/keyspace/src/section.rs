@@ -1,0 +1,287 @@
+//! One shard's part of one table: the entries, their deadlines, and the sums that INFO tells.
+
+use crate::deadlines::Deadlines;
+use base::Ms;
+use base::limits::SHARDS;
+use kinds::{Kind, List, Text, Value, text};
+use std::sync::Arc;
+use table::{Content, NewContent, Table};
+
+/// An entry as the table keeps it.
+pub type Entry<'a> = table::Entry<'a, Value>;
+/// An entry taken out of its table.
+pub type OwnedEntry = table::OwnedEntry<Value>;
+
+/// The entries of one table in one shard.
+#[derive(Default)]
+pub struct Section {
+    table: Table<Value>,
+    deadlines: Deadlines,
+    /// Keys with a deadline.
+    expiring_count: usize,
+    /// Memory of the values beside their entries.
+    values_bytes: u64,
+}
+
+impl Section {
+    /// Number of keys, expired ones that nobody met yet included.
+    pub fn keys_count(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Number of keys with a deadline.
+    pub fn expiring_count(&self) -> usize {
+        self.expiring_count
+    }
+
+    /// Bytes of memory of entries, values and deadlines. O(1).
+    pub fn heap_bytes(&self) -> u64 {
+        self.table.heap_bytes() + self.values_bytes + self.deadlines.heap_bytes()
+    }
+
+    /// When the next key may fall due.
+    pub fn next_due(&self) -> Option<Ms> {
+        self.deadlines.next_due()
+    }
+
+    /// The entry of `key`, expired or not.
+    pub fn find(&self, hash: u64, key: &[u8]) -> Option<Entry<'_>> {
+        self.table.find(hash, key)
+    }
+
+    /// Entries in the order of their hashes, from `from_hash` on.
+    pub fn scan(&self, from_hash: u64) -> impl Iterator<Item = (u64, Entry<'_>)> {
+        self.table.scan(from_hash)
+    }
+
+    /// Some entry.
+    pub fn random(&self, random: u64) -> Option<Entry<'_>> {
+        self.table.random(random)
+    }
+
+    /// A copy of the entry of `key`, to put it back if the tx is abandoned.
+    pub(crate) fn copy(&self, hash: u64, key: &[u8]) -> Option<OwnedEntry> {
+        self.table.copy(hash, key)
+    }
+
+    /// Puts an entry (or its absence) back as it was.
+    pub(crate) fn restore(&mut self, hash: u64, key: &[u8], entry: Option<OwnedEntry>) {
+        self.remove(hash, key);
+        if let Some(entry) = entry {
+            self.note_added(hash, entry.read().expires_at_ms(), held_bytes(entry.read().content()));
+            self.table.put_back(hash, entry);
+        }
+    }
+
+    /// Removes a key; `None` if it is absent. What is removed may be big: its owner drops it.
+    pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) -> Option<OwnedEntry> {
+        let entry = self.table.remove(hash, key)?;
+        self.values_bytes -= held_bytes(entry.read().content());
+        self.expiring_count -= usize::from(entry.read().expires_at_ms().is_some());
+        Some(entry)
+    }
+
+    /// Puts a text under `key`, whatever was there.
+    pub(crate) fn put_text(&mut self, hash: u64, key: &[u8], bytes: &[u8], expires_at_ms: Option<Ms>) {
+        self.put(hash, key, new_text(bytes), expires_at_ms);
+    }
+
+    /// Puts a value under `key`, whatever was there.
+    pub(crate) fn put_value(&mut self, hash: u64, key: &[u8], value: Value, expires_at_ms: Option<Ms>) {
+        let content = match value {
+            Value::Text(bytes) if bytes.len() <= text::INLINE_BYTES_MAX => {
+                return self.put_text(hash, key, &bytes, expires_at_ms);
+            }
+            value => NewContent::Value(value),
+        };
+        self.put(hash, key, content, expires_at_ms);
+    }
+
+    fn put(&mut self, hash: u64, key: &[u8], content: NewContent<'_, Value>, expires_at_ms: Option<Ms>) {
+        let added_bytes = match &content {
+            NewContent::Value(value) => value.heap_bytes(),
+            _ => 0,
+        };
+        if let Some(mut entry) = self.table.find_mut(hash, key) {
+            self.values_bytes -= held_bytes(entry.content());
+            self.expiring_count -= usize::from(entry.expires_at_ms().is_some());
+            entry.set_content(content);
+            if entry.expires_at_ms() != expires_at_ms {
+                entry.set_expiry(expires_at_ms);
+            }
+        } else {
+            self.table.insert(hash, key, content, expires_at_ms);
+        }
+        self.note_added(hash, expires_at_ms, added_bytes);
+    }
+
+    fn note_added(&mut self, hash: u64, expires_at_ms: Option<Ms>, value_bytes: u64) {
+        self.values_bytes += value_bytes;
+        if let Some(at_ms) = expires_at_ms {
+            self.expiring_count += 1;
+            self.push_deadline(at_ms, hash);
+        }
+    }
+
+    fn push_deadline(&mut self, at_ms: Ms, hash: u64) {
+        self.deadlines.push(at_ms, hash);
+        if self.deadlines.hints_count() > 2 * self.expiring_count + 64 {
+            let keys = self.table.scan(0).filter_map(|(hash, entry)| Some((entry.expires_at_ms()?, hash)));
+            self.deadlines.rebuild(keys);
+        }
+    }
+
+    /// Sets or clears the deadline of a key that is there.
+    pub(crate) fn set_expiry(&mut self, hash: u64, key: &[u8], expires_at_ms: Option<Ms>) -> bool {
+        let Some(mut entry) = self.table.find_mut(hash, key) else { return false };
+        self.expiring_count -= usize::from(entry.expires_at_ms().is_some());
+        entry.set_expiry(expires_at_ms);
+        self.note_added(hash, expires_at_ms, 0);
+        true
+    }
+
+    /// Runs `change` on the list under `key`, which is made if absent and removed if `change` leaves it empty.
+    /// `None` if another kind is there.
+    pub(crate) fn change_list<R>(&mut self, hash: u64, key: &[u8], change: impl FnOnce(&mut List) -> R) -> Option<R> {
+        let Some(mut entry) = self.table.find_mut(hash, key) else {
+            let mut list = List::new();
+            let result = change(&mut list);
+            if !list.is_empty() {
+                self.values_bytes += list.heap_bytes();
+                let content = NewContent::Value(Value::List(list));
+                self.table.insert(hash, key, content, None);
+            }
+            return Some(result);
+        };
+        let Some(Value::List(list)) = entry.value_mut() else { return None };
+        let bytes_before = list.heap_bytes();
+        let result = change(list);
+        let (bytes_after, emptied) = (list.heap_bytes(), list.is_empty());
+        self.values_bytes = self.values_bytes + bytes_after - bytes_before;
+        if emptied {
+            self.remove(hash, key);
+        }
+        Some(result)
+    }
+
+    /// Appends to the text under `key`, which is made if absent. `None` if another kind is there.
+    pub(crate) fn append_text(&mut self, hash: u64, key: &[u8], bytes: &[u8]) -> Option<()> {
+        self.edit_text(hash, key, bytes.len(), |content| content.extend_from_slice(bytes))
+    }
+
+    /// Overwrites the text under `key` from `offset` on, filling a gap with zeros. `None` if another kind is there.
+    pub(crate) fn overwrite_text(&mut self, hash: u64, key: &[u8], offset: usize, bytes: &[u8]) -> Option<()> {
+        self.edit_text(hash, key, 0, |content| {
+            let end = offset + bytes.len();
+            if content.len() < end {
+                content.resize(end, 0);
+            }
+            content[offset..end].copy_from_slice(bytes);
+        })
+    }
+
+    fn edit_text(&mut self, hash: u64, key: &[u8], more_bytes: usize, edit: impl FnOnce(&mut Vec<u8>)) -> Option<()> {
+        if let Some(mut entry) = self.table.find_mut(hash, key)
+            && let Some(value) = entry.value_mut()
+        {
+            let Value::Text(shared) = value else { return None };
+            let bytes_before = value_bytes(shared);
+            edit(Arc::make_mut(shared));
+            self.values_bytes = self.values_bytes + value_bytes(shared) - bytes_before;
+            return Some(());
+        }
+        let (mut content, expires_at_ms) = match self.table.find(hash, key) {
+            Some(entry) => {
+                let text = text_of(entry)?;
+                let mut content = Vec::with_capacity(text.bytes_count() + more_bytes);
+                content.extend_from_slice(text.bytes(&mut [0; text::DIGITS_MAX]));
+                (content, entry.expires_at_ms())
+            }
+            None => (Vec::new(), None),
+        };
+        edit(&mut content);
+        // An edited text stays bytes, as in Redis, even if it now spells an integer.
+        let new = if content.len() > text::INLINE_BYTES_MAX {
+            NewContent::Value(Value::Text(Arc::new(content)))
+        } else {
+            NewContent::Bytes(&content)
+        };
+        self.put(hash, key, new, expires_at_ms);
+        Some(())
+    }
+
+    /// The next key that has fallen due at `now`, if any of this section's hints leads to one. `shard` is the
+    /// section's own, since hints carry no shard bits. Looks at up to `hints_max` hints.
+    pub(crate) fn next_expired(&mut self, shard: usize, now: Ms, hints_max: usize) -> Due {
+        for _ in 0..hints_max {
+            let Some((low, high)) = self.deadlines.pop_due(now) else { return Due::Nothing };
+            let shard_bits = (shard as u64) << (64 - SHARDS.trailing_zeros());
+            let expired = self
+                .table
+                .scan(shard_bits | low)
+                .take_while(|(hash, _)| *hash <= shard_bits | high)
+                .find(|(_, entry)| entry.expires_at_ms().is_some_and(|at_ms| at_ms <= now));
+            if let Some((hash, entry)) = expired {
+                return Due::Key(hash, entry.key().to_vec());
+            }
+        }
+        Due::More
+    }
+}
+
+/// What [`Section::next_expired`] found.
+pub(crate) enum Due {
+    /// Hash and name of a key whose deadline has passed.
+    Key(u64, Vec<u8>),
+    /// Only outdated hints so far; there may be more.
+    More,
+    /// Nothing more is due.
+    Nothing,
+}
+
+/// The kind of an entry.
+pub fn kind_of(entry: Entry<'_>) -> Kind {
+    match entry.content() {
+        Content::Bytes(_) | Content::Int(_) => Kind::Text,
+        Content::Value(value) => value.kind(),
+    }
+}
+
+/// The text of an entry; `None` if it is of another kind.
+pub fn text_of(entry: Entry<'_>) -> Option<Text<'_>> {
+    match entry.content() {
+        Content::Bytes(bytes) => Some(Text::Bytes(bytes)),
+        Content::Int(number) => Some(Text::Int(number)),
+        Content::Value(Value::Text(bytes)) => Some(Text::Long(bytes)),
+        Content::Value(_) => None,
+    }
+}
+
+/// The list of an entry; `None` if it is of another kind.
+pub fn list_of(entry: Entry<'_>) -> Option<&List> {
+    match entry.content() {
+        Content::Value(Value::List(list)) => Some(list),
+        _ => None,
+    }
+}
+
+fn new_text(bytes: &[u8]) -> NewContent<'_, Value> {
+    if let Some(number) = text::parse_int(bytes) {
+        NewContent::Int(number)
+    } else if bytes.len() <= text::INLINE_BYTES_MAX {
+        NewContent::Bytes(bytes)
+    } else {
+        NewContent::Value(Value::Text(Arc::new(bytes.to_vec())))
+    }
+}
+
+fn held_bytes(content: Content<'_, Value>) -> u64 {
+    match content {
+        Content::Value(value) => value.heap_bytes(),
+        _ => 0,
+    }
+}
+
+fn value_bytes(shared: &Arc<Vec<u8>>) -> u64 {
+    shared.capacity() as u64 + 40
+}

@@ -1,0 +1,70 @@
+//! What lies under one shard's lock.
+
+use crate::section::Section;
+use crate::{Keyspace, TableId};
+use base::{Ms, Position};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// One slice of the keyspace: a section per table in use.
+#[derive(Default)]
+pub struct ShardState {
+    /// Few: one per database in use.
+    sections: Vec<(TableId, Section)>,
+    /// Position after the last frame that changed this shard.
+    last: Position,
+    /// Greatest `now` at which a key was found expired: later txs may not see it alive again.
+    expired_at_ms: AtomicU64,
+}
+
+impl ShardState {
+    /// Position after the last frame that changed this shard.
+    pub fn last(&self) -> Position {
+        self.last
+    }
+
+    pub(crate) fn stamp(&mut self, end: Position) {
+        assert!(end >= self.last, "positions only rise");
+        self.last = end;
+    }
+
+    pub(crate) fn expired_at_ms(&self) -> Ms {
+        self.expired_at_ms.load(Relaxed)
+    }
+
+    pub(crate) fn note_expired(&self, now: Ms) {
+        if self.expired_at_ms.load(Relaxed) < now {
+            self.expired_at_ms.fetch_max(now, Relaxed);
+        }
+    }
+
+    /// The section of `table`, if any key of it lies or lay here.
+    pub fn section(&self, table: TableId) -> Option<&Section> {
+        self.sections.iter().find(|(id, _)| *id == table).map(|(_, section)| section)
+    }
+
+    pub(crate) fn section_mut(&mut self, table: TableId) -> &mut Section {
+        let index = self.sections.iter().position(|(id, _)| *id == table).unwrap_or_else(|| {
+            self.sections.push((table, Section::default()));
+            self.sections.len() - 1
+        });
+        &mut self.sections[index].1
+    }
+
+    pub(crate) fn take_sections(&mut self, dead: impl Fn(TableId) -> bool) -> Vec<Section> {
+        let mut taken = Vec::new();
+        self.sections.retain_mut(|(table, section)| {
+            let dead = dead(*table);
+            if dead {
+                taken.push(std::mem::take(section));
+            }
+            !dead
+        });
+        taken
+    }
+
+    /// When the next key may fall due, over the tables that `keyspace` still names, and whose.
+    pub fn next_due(&self, keyspace: &Keyspace) -> Option<(Ms, TableId)> {
+        let named = self.sections.iter().filter(|(table, _)| keyspace.map().names(*table));
+        named.filter_map(|(table, section)| Some((section.next_due()?, *table))).min()
+    }
+}

@@ -1,0 +1,383 @@
+//! A tx: one command's (or EXEC's) view of the keyspace.
+//!
+//! It reads at one instant `now`, the same for every shard it holds, and records every change in its [`Log`]. It
+//! ends in one of two ways: [`Tx::end`] gives the log to be framed, [`Tx::abandon`] puts every key back.
+
+use crate::effect::{self, Effect, Log};
+use crate::guard::{Absent, Expiry, ListMut, TextMut, Whole};
+use crate::held::Held;
+use crate::section::{Due, Entry, OwnedEntry, Section, kind_of, list_of, text_of};
+use crate::{Keyspace, TableId, shard_of};
+use base::{Ms, Position};
+use kinds::{Kind, List, Text};
+use sync::lock::Want;
+
+/// The key holds another kind than the command works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrongType;
+
+/// A tx cannot go on as it is: undo it, get what it lacks, run it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Abandon {
+    /// Its frame needs room for this many bytes in all.
+    Room(u64),
+}
+
+/// One command's view of the keyspace.
+pub struct Tx<'k> {
+    keyspace: &'k Keyspace,
+    held: Held<'k>,
+    database: u32,
+    table: TableId,
+    now: Ms,
+    log: Log,
+    /// Bytes of journal room claimed for this tx.
+    room_bytes: u64,
+    undo: Option<Vec<Undo>>,
+    serving: Option<Box<[u8]>>,
+    map_changed: bool,
+    /// Reads that found a key.
+    pub hits: u32,
+    /// Reads that found none.
+    pub misses: u32,
+    /// Keys removed because their time had come.
+    pub expired: u32,
+}
+
+/// How a key was before the tx first touched it.
+struct Undo {
+    shard: u16,
+    table: TableId,
+    hash: u64,
+    key: Box<[u8]>,
+    entry: Option<OwnedEntry>,
+}
+
+impl<'k> Tx<'k> {
+    /// A tx on `database` over what is `held`, at batch time `now`, recording into `log` (lent, empty).
+    /// `room_bytes` is the journal room claimed; `u64::MAX` without a journal.
+    pub fn new(keyspace: &'k Keyspace, held: Held<'k>, database: u32, now: Ms, log: Log, room_bytes: u64) -> Self {
+        assert!(log.is_empty());
+        let now = held.states().fold(now, |now, state| now.max(state.expired_at_ms()));
+        let table = keyspace.map().table(database);
+        Self {
+            keyspace,
+            held,
+            database,
+            table,
+            now,
+            log,
+            room_bytes,
+            undo: None,
+            serving: None,
+            map_changed: false,
+            hits: 0,
+            misses: 0,
+            expired: 0,
+        }
+    }
+
+    /// Keeps the old entry of each key on first touch from here on, so that the tx can be abandoned after changes.
+    pub fn keep_old(&mut self) {
+        self.undo.get_or_insert_default();
+    }
+
+    /// The instant of this tx.
+    pub fn now(&self) -> Ms {
+        self.now
+    }
+
+    /// The keyspace.
+    pub fn keyspace(&self) -> &'k Keyspace {
+        self.keyspace
+    }
+
+    /// The database in use.
+    pub fn database(&self) -> u32 {
+        self.database
+    }
+
+    /// Uses another database from here on, as SELECT in EXEC or a command with a DB argument does.
+    pub fn use_database(&mut self, database: u32) {
+        self.database = database;
+        self.table = self.keyspace.map().table(database);
+    }
+
+    /// What has been recorded so far.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    // ---- reading ----
+
+    /// The live entry of `key`; one whose time has come is absent.
+    pub fn entry(&mut self, key: &[u8]) -> Option<Entry<'_>> {
+        let hash = self.held.hash(key);
+        let (now, table) = (self.now, self.table);
+        let state = self.held.state(shard_of(hash));
+        let found = state.section(table).and_then(|section| section.find(hash, key));
+        let Some(entry) = found.filter(|entry| is_live(*entry, now)) else {
+            if found.is_some() {
+                state.note_expired(now);
+            }
+            self.misses += 1;
+            return None;
+        };
+        self.hits += 1;
+        entry.touch((now / 1000) as u32 & 0xff_ffff);
+        Some(entry)
+    }
+
+    /// Whether `key` is there.
+    pub fn exists(&mut self, key: &[u8]) -> bool {
+        self.entry(key).is_some()
+    }
+
+    /// The kind of `key`, if it is there.
+    pub fn kind(&mut self, key: &[u8]) -> Option<Kind> {
+        self.entry(key).map(kind_of)
+    }
+
+    /// The text under `key`.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn text(&mut self, key: &[u8]) -> Result<Option<Text<'_>>, WrongType> {
+        self.entry(key).map(|entry| text_of(entry).ok_or(WrongType)).transpose()
+    }
+
+    /// The list under `key`.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn list(&mut self, key: &[u8]) -> Result<Option<&List>, WrongType> {
+        self.entry(key).map(|entry| list_of(entry).ok_or(WrongType)).transpose()
+    }
+
+    /// Live entries of the current table in `shard`, in the order of their hashes, from `from_hash` on.
+    pub fn scan(&mut self, shard: usize, from_hash: u64) -> impl Iterator<Item = (u64, Entry<'_>)> {
+        let (now, table) = (self.now, self.table);
+        let section = self.held.state(shard).section(table);
+        section
+            .into_iter()
+            .flat_map(move |section| section.scan(from_hash))
+            .filter(move |(_, entry)| is_live(*entry, now))
+    }
+
+    /// The current table's section in `shard`, expired keys and all.
+    pub fn section(&mut self, shard: usize) -> Option<&Section> {
+        let table = self.table;
+        self.held.state(shard).section(table)
+    }
+
+    // ---- changing ----
+
+    /// Whether a blocked command that is being served may look at `key`; always true for any other.
+    pub fn may_use(&self, key: &[u8]) -> bool {
+        self.serving.as_deref().is_none_or(|serving| serving == key)
+    }
+
+    /// The list under `key`, to change it; `None` if it is absent and is not to be made.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn list_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<ListMut<'t, 'k>>, WrongType> {
+        let there = self.list(key)?.is_some();
+        Ok((there || absent == Absent::Create).then(|| ListMut::new(self, key)))
+    }
+
+    /// The text under `key`, to change it; `None` if it is absent and is not to be made.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn text_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<TextMut<'t, 'k>>, WrongType> {
+        let there = self.text(key)?.is_some();
+        Ok((there || absent == Absent::Create).then(|| TextMut::new(self, key)))
+    }
+
+    /// Puts a text under `key`, whatever it held.
+    pub fn put_text(&mut self, key: &[u8], bytes: &[u8], expiry: Expiry) {
+        let effect = match expiry {
+            Expiry::Keep if self.entry(key).is_some() => Effect::TextReplace(bytes),
+            Expiry::Keep | Expiry::Clear => Effect::TextPut { expires_at_ms: None, bytes },
+            Expiry::At(at_ms) => Effect::TextPut { expires_at_ms: Some(at_ms), bytes },
+        };
+        self.change(key, &effect);
+    }
+
+    /// Removes `key`; whether it was there.
+    pub fn remove(&mut self, key: &[u8]) -> bool {
+        let there = self.exists(key);
+        if there {
+            self.change(key, &Effect::Remove);
+        }
+        there
+    }
+
+    /// Sets (or with `None` clears) the deadline of `key`; whether it was there. A deadline that has passed removes
+    /// the key.
+    pub fn set_expiry(&mut self, key: &[u8], expires_at_ms: Option<Ms>) -> bool {
+        let there = self.exists(key);
+        if there {
+            let effect = match expires_at_ms {
+                Some(at_ms) if at_ms <= self.now => Effect::Remove,
+                Some(at_ms) => Effect::ExpiryPut(at_ms),
+                None => Effect::ExpiryClear,
+            };
+            self.change(key, &effect);
+        }
+        there
+    }
+
+    /// A copy of all that `key` holds, with its deadline. O(1) but for short texts.
+    pub fn whole(&mut self, key: &[u8]) -> Option<Whole> {
+        self.entry(key).map(Whole::of)
+    }
+
+    /// Puts a whole value under `key` of `database`, whatever it held.
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn put_whole(&mut self, database: u32, key: &[u8], whole: &Whole) -> Result<(), Abandon> {
+        self.need_room(whole.encoded_bytes() + key.len() as u64 + 64)?;
+        let mut encoded = Vec::new();
+        let effect = whole.effect(&mut encoded);
+        let before = (self.database, self.table);
+        self.use_database(database);
+        self.change(key, &effect);
+        (self.database, self.table) = before;
+        Ok(())
+    }
+
+    /// Asks for journal room beyond what has been recorded; to be called before the first change.
+    ///
+    /// # Errors
+    /// If less is claimed.
+    pub fn need_room(&self, more_bytes: u64) -> Result<(), Abandon> {
+        let bytes = self.log.payload().len() as u64 + more_bytes;
+        if bytes > self.room_bytes { Err(Abandon::Room(bytes)) } else { Ok(()) }
+    }
+
+    /// Gives `database` the table `table` (SWAPDB, FLUSHDB, FLUSHALL). Only under the gate.
+    pub fn put_map(&mut self, database: u32, table: TableId) {
+        assert!(self.held.is_gated());
+        let map = self.keyspace.map();
+        if let Some(undo) = &mut self.undo {
+            undo.push(Undo {
+                shard: u16::MAX,
+                table: map.table(database),
+                hash: u64::from(database),
+                key: Box::default(),
+                entry: None,
+            });
+        }
+        self.log.record(0, b"", &Effect::MapPut { database, table });
+        map.put(database, table);
+        self.map_changed = true;
+        self.use_database(self.database);
+    }
+
+    /// Records a change and makes it, after removing a key whose time has come.
+    pub(crate) fn change(&mut self, key: &[u8], effect: &Effect<'_>) {
+        let hash = self.held.hash(key);
+        let shard = shard_of(hash);
+        let (table, now) = (self.table, self.now);
+        let section = self.held.state_mut(shard).section_mut(table);
+        if let Some(undo) = &mut self.undo
+            && !undo.iter().any(|old| old.hash == hash && old.table == table && *old.key == *key)
+        {
+            undo.push(Undo { shard: shard as u16, table, hash, key: key.into(), entry: section.copy(hash, key) });
+        }
+        if section.find(hash, key).is_some_and(|entry| !is_live(entry, now)) {
+            self.expired += 1;
+            // What overwrites everything needs no removal before it.
+            if !matches!(effect, Effect::TextPut { .. } | Effect::ValuePut { .. } | Effect::Remove) {
+                self.log.record(table, key, &Effect::Remove);
+                section.remove(hash, key);
+            }
+        }
+        self.log.record(table, key, effect);
+        effect::apply(section, hash, key, effect).expect("a guard records only what fits");
+    }
+
+    /// Removes up to `keys_max` keys of `table` in `shard` whose time has come. Whether more may be due.
+    pub fn expire(&mut self, shard: usize, table: TableId, keys_max: usize) -> bool {
+        self.table = table;
+        for _ in 0..keys_max {
+            let now = self.now;
+            match self.held.state_mut(shard).section_mut(table).next_expired(shard, now, 64) {
+                Due::Key(hash, key) => {
+                    let section = self.held.state_mut(shard).section_mut(table);
+                    self.log.record(table, &key, &Effect::Remove);
+                    section.remove(hash, &key);
+                    self.expired += 1;
+                }
+                Due::More => {}
+                Due::Nothing => return false,
+            }
+        }
+        true
+    }
+
+    // ---- serving blocked commands, ending ----
+
+    /// Runs `serve` for a blocked command of `database` that waits for `key` and is served by this tx.
+    pub fn serve<R>(&mut self, database: u32, key: &[u8], serve: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.database;
+        self.use_database(database);
+        self.serving = Some(key.into());
+        let result = serve(self);
+        self.serving = None;
+        self.use_database(before);
+        result
+    }
+
+    /// Whether the shard of `key` is held for writing.
+    pub fn holds_for_writing(&self, key: &[u8]) -> bool {
+        self.held.holds(shard_of(self.held.hash(key)), Want::Write)
+    }
+
+    /// Numbers of the shards held.
+    pub fn shards(&self) -> impl Iterator<Item = usize> {
+        self.held.shards()
+    }
+
+    /// The greatest position that this tx has seen so far: a reply of it may leave when all below is durable.
+    pub fn seen(&self) -> Position {
+        self.held.states().fold(self.keyspace.map().last(), |seen, state| seen.max(state.last()))
+    }
+
+    /// Notes `end`, the position after this tx's frame, in every shard that it changed. The last act under the locks.
+    pub fn stamp(&mut self, end: Position) {
+        self.held.changed_mut().for_each(|state| state.stamp(end));
+        if self.map_changed {
+            self.keyspace.map().stamp(end);
+        }
+    }
+
+    /// Lets the shards go and gives the log.
+    pub fn end(self) -> Log {
+        self.log
+    }
+
+    /// Puts every key back as it was, lets the shards go and gives the log back, empty.
+    /// Without [`Tx::keep_old`] only a tx that changed nothing may be abandoned.
+    pub fn abandon(mut self) -> Log {
+        let undo = self.undo.take();
+        assert!(undo.is_some() || self.log.is_empty(), "abandoned after a change without its old entries");
+        for old in undo.into_iter().flatten().rev() {
+            if old.shard == u16::MAX {
+                self.keyspace.map().put(old.hash as u32, old.table);
+            } else {
+                let section = self.held.state_mut(old.shard as usize).section_mut(old.table);
+                section.restore(old.hash, &old.key, old.entry);
+            }
+        }
+        self.log.clear();
+        self.log
+    }
+}
+
+fn is_live(entry: Entry<'_>, now: Ms) -> bool {
+    entry.expires_at_ms().is_none_or(|at_ms| at_ms > now)
+}
