@@ -1,0 +1,236 @@
+//! Changing an entry in its slot, and owning one outside a table.
+
+use std::marker::PhantomData;
+use std::mem::forget;
+use std::sync::atomic::Ordering::Relaxed;
+
+use base::Ms;
+
+use crate::entry::{Entry, Raw};
+use crate::shape::{Expiry, Form, Shape, head};
+use crate::table::Slot;
+use crate::{Content, NewContent, OwnedContent};
+
+/// An entry to be changed. A change that needs another allocation puts it in the entry's slot.
+pub struct EntryMut<'a, V> {
+    slot: &'a mut Slot,
+    /// The table's sum of entry allocations.
+    entries_bytes: &'a mut u64,
+    alive: PhantomData<&'a mut V>,
+}
+
+impl<'a, V> EntryMut<'a, V> {
+    /// # Safety
+    /// The slot holds a live entry of `V`, of the table that `entries_bytes` belongs to.
+    pub(crate) unsafe fn new(slot: &'a mut Slot, entries_bytes: &'a mut u64) -> Self {
+        Self { slot, entries_bytes, alive: PhantomData }
+    }
+
+    /// The entry, to be read.
+    pub fn read(&self) -> Entry<'_, V> {
+        // SAFETY: alive; changes need `&mut self`.
+        unsafe { Entry::new(self.raw()) }
+    }
+
+    /// The key.
+    pub fn key(&self) -> &[u8] {
+        self.read().key()
+    }
+
+    /// What the key holds.
+    pub fn content(&self) -> Content<'_, V> {
+        self.read().content()
+    }
+
+    /// When the key expires; `None` is never.
+    pub fn expires_at_ms(&self) -> Option<Ms> {
+        self.read().expires_at_ms()
+    }
+
+    /// The three marks of the checkpoint.
+    pub fn marks(&self) -> u8 {
+        self.read().marks()
+    }
+
+    /// See [`Entry::touched`].
+    pub fn touched(&self) -> u32 {
+        self.read().touched()
+    }
+
+    /// See [`Entry::touch`].
+    pub fn touch(&self, now_seconds: u32) {
+        self.read().touch(now_seconds);
+    }
+
+    /// Replaces the content; expiry, marks and touched stay. In place if the size class stays the same.
+    pub fn set_content(&mut self, content: NewContent<'_, V>) {
+        let old = self.shape();
+        // SAFETY: the old content is a live value; it is overwritten below without being dropped.
+        let old_value = (old.form == Form::Value).then(|| unsafe { self.raw().value().read() });
+        let shape = old.with_content(&content);
+        self.reshape(&shape, self.expires_at_ms(), 0);
+        // SAFETY: the entry now has this shape, which was made for `content`.
+        unsafe { self.raw().write_content(&shape, content) };
+        drop(old_value);
+    }
+
+    /// The value, to be changed; `None` if the content is not one.
+    pub fn value_mut(&mut self) -> Option<&mut V> {
+        // SAFETY: the value is alive and only reachable through `self`.
+        (self.shape().form == Form::Value).then(|| unsafe { &mut *self.raw().value() })
+    }
+
+    /// The text, to be changed in its length; `None` if the content is not one.
+    pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        let shape = self.shape();
+        if !matches!(shape.form, Form::Short | Form::Long) {
+            return None;
+        }
+        // SAFETY: the content's bytes are written and only reachable through `self`.
+        Some(unsafe { std::slice::from_raw_parts_mut(self.raw().part(shape.content_at()), shape.content_bytes) })
+    }
+
+    /// Adds to the end of a text. Amortised O(`tail`).
+    ///
+    /// # Panics
+    /// If the content is not a text.
+    pub fn append(&mut self, tail: &[u8]) {
+        let length = self.text_shape().content_bytes + tail.len();
+        let at = self.lengthen(length);
+        // SAFETY: there is room for the new bytes, and nobody else can hold a reference to it.
+        unsafe { at.copy_from_nonoverlapping(tail.as_ptr(), tail.len()) };
+    }
+
+    /// Cuts a text, or lengthens it by zero bytes. Amortised O(bytes added), or O(`length`) when cut.
+    ///
+    /// # Panics
+    /// If the content is not a text.
+    pub fn resize(&mut self, length: usize) {
+        let old = self.text_shape();
+        if length > old.content_bytes {
+            let at = self.lengthen(length);
+            // SAFETY: there is room for the new bytes.
+            unsafe { at.write_bytes(0, length - old.content_bytes) };
+        } else {
+            self.reshape(&old.with_bytes(length), self.expires_at_ms(), length);
+        }
+    }
+
+    /// Sets or takes away the expiry.
+    pub fn set_expiry(&mut self, expires_at_ms: Option<Ms>) {
+        let old = self.shape();
+        let shape = Shape { expiry: Expiry::of(expires_at_ms), ..old };
+        self.reshape(&shape, expires_at_ms, old.content_bytes);
+    }
+
+    /// Sets the three marks.
+    pub fn set_marks(&mut self, marks: u8) {
+        assert!(marks < 8);
+        // SAFETY: alive while `self` is.
+        let head = unsafe { self.raw().head() };
+        head.store(head.load(Relaxed) & !head::MARKS_MASK | u32::from(marks) << head::MARKS_SHIFT, Relaxed);
+    }
+
+    /// Makes a text longer; the result is where the new bytes begin, for the caller to write.
+    fn lengthen(&mut self, length: usize) -> *mut u8 {
+        let old = self.text_shape();
+        let shape = old.with_bytes(length);
+        self.reshape(&shape, self.expires_at_ms(), old.content_bytes);
+        // SAFETY: within the allocation, which now has this shape.
+        unsafe { self.raw().part(shape.content_at() + old.content_bytes) }
+    }
+
+    /// Gives the entry another shape (of the same key) and expiry, keeping the first `kept_bytes` of the
+    /// content, in another allocation if the class differs. The rest of the content is for the caller to write.
+    fn reshape(&mut self, shape: &Shape, expires_at_ms: Option<Ms>, kept_bytes: usize) {
+        let (raw, old) = (self.raw(), self.shape());
+        let in_place = old.allocation_bytes() == shape.allocation_bytes();
+        let target = if in_place { raw } else { Raw::allocate(shape) };
+        // SAFETY: all parts lie within their allocations; head, key length and key have the same place in both
+        // shapes. The content moves before the fields are written: these lie before its new place.
+        unsafe {
+            if !in_place {
+                raw.part(0).copy_to_nonoverlapping(target.part(0), old.expiry_at());
+            }
+            if !in_place || old.content_at() != shape.content_at() {
+                raw.part(old.content_at()).copy_to(target.part(shape.content_at()), kept_bytes);
+            }
+            target.write_fields(shape, expires_at_ms);
+            if !in_place {
+                raw.free(&old);
+                *self.slot = self.slot.with(target);
+                *self.entries_bytes += shape.allocation_bytes() as u64;
+                *self.entries_bytes -= old.allocation_bytes() as u64;
+            }
+        }
+    }
+
+    fn text_shape(&self) -> Shape {
+        let shape = self.shape();
+        assert!(matches!(shape.form, Form::Short | Form::Long), "the content is not a text");
+        shape
+    }
+
+    fn shape(&self) -> Shape {
+        // SAFETY: alive, and exclusively ours.
+        unsafe { self.raw().shape() }
+    }
+
+    fn raw(&self) -> Raw<V> {
+        // SAFETY: the slot holds a live entry.
+        unsafe { self.slot.raw() }
+    }
+}
+
+/// An entry outside a table: taken out by [`Table::remove`](crate::Table::remove), or a
+/// [`Table::copy`](crate::Table::copy).
+pub struct OwnedEntry<V>(Raw<V>);
+
+impl<V> OwnedEntry<V> {
+    /// # Safety
+    /// `raw` is alive and now belongs to the result alone.
+    pub(crate) unsafe fn new(raw: Raw<V>) -> Self {
+        Self(raw)
+    }
+
+    pub(crate) fn into_raw(self) -> Raw<V> {
+        let raw = self.0;
+        forget(self);
+        raw
+    }
+
+    /// The entry, to be read.
+    pub fn read(&self) -> Entry<'_, V> {
+        // SAFETY: alive while `self` is; nothing changes it.
+        unsafe { Entry::new(self.0) }
+    }
+
+    /// The content alone.
+    pub fn into_content(self) -> OwnedContent<V> {
+        match self.read().content() {
+            Content::Bytes(bytes) => OwnedContent::Bytes(bytes.to_vec()),
+            Content::Int(int) => OwnedContent::Int(int),
+            Content::Value(_) => {
+                let raw = self.into_raw();
+                // SAFETY: alive and ours; the value is moved out, then only the memory is given back.
+                unsafe {
+                    let value = raw.value().read();
+                    raw.free(&raw.shape());
+                    OwnedContent::Value(value)
+                }
+            }
+        }
+    }
+}
+
+impl<V> Drop for OwnedEntry<V> {
+    fn drop(&mut self) {
+        // SAFETY: alive and ours, and never used again.
+        unsafe { self.0.destroy() };
+    }
+}
+
+// SAFETY: it owns its memory and its `V`.
+unsafe impl<V: Send> Send for OwnedEntry<V> {}
+// SAFETY: shared, it gives out what `Entry` gives out.
+unsafe impl<V: Sync> Sync for OwnedEntry<V> {}

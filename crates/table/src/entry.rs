@@ -1,0 +1,340 @@
+//! The packed entry: one allocation that holds everything about a key.
+//!
+//! ```text
+//! | head 4 | key length 1 or 4 | key | expiry 0, 6 or 8 | length 0, 1 or 4 | content ... | free |
+//!   |                                                     |                                   ^ class
+//!   form, marks, touched, which widths                    of the content; a value has none, it is aligned
+//! ```
+//!
+//! Key and expiry lie before the content, so that a text grows at its end, in place, as far as the allocation's
+//! class goes. The class follows from the lengths, so no capacity is stored.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::marker::PhantomData;
+use std::ptr::{NonNull, copy_nonoverlapping};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use base::Ms;
+
+use crate::shape::{Expiry, Form, KEY_LENGTH_AT, Shape, head, int_of, key_at};
+use crate::{Content, NewContent, OwnedEntry, size};
+
+/// A key with its content, expiry and marks, to be read. A pointer, cheap to copy.
+///
+/// It is a handle and not a plain reference because what it reads lies behind the address, in a length that no
+/// Rust type knows.
+pub struct Entry<'a, V> {
+    raw: Raw<V>,
+    alive: PhantomData<&'a V>,
+}
+
+impl<'a, V> Entry<'a, V> {
+    /// # Safety
+    /// `raw` is alive and nobody changes it during `'a`, but for `touched`.
+    pub(crate) unsafe fn new(raw: Raw<V>) -> Self {
+        Self { raw, alive: PhantomData }
+    }
+
+    /// The key.
+    pub fn key(&self) -> &'a [u8] {
+        // SAFETY: alive and unchanged during 'a.
+        unsafe { self.raw.key() }
+    }
+
+    /// What the key holds.
+    pub fn content(&self) -> Content<'a, V> {
+        // SAFETY: alive and unchanged during 'a.
+        unsafe { self.raw.content() }
+    }
+
+    /// When the key expires; `None` is never.
+    pub fn expires_at_ms(&self) -> Option<Ms> {
+        // SAFETY: alive and unchanged during 'a.
+        unsafe { self.raw.expires_at_ms() }
+    }
+
+    /// The three marks of the checkpoint.
+    pub fn marks(&self) -> u8 {
+        ((self.head().load(Relaxed) & head::MARKS_MASK) >> head::MARKS_SHIFT) as u8
+    }
+
+    /// The time of the last [`Entry::touch`]: the low 24 bits of seconds.
+    pub fn touched(&self) -> u32 {
+        self.head().load(Relaxed) & head::TOUCHED_MASK
+    }
+
+    /// Notes the low 24 bits of `now_seconds`; writes only if they changed, so that readers share the line.
+    pub fn touch(&self, now_seconds: u32) {
+        let before = self.head().load(Relaxed);
+        let after = before & !head::TOUCHED_MASK | now_seconds & head::TOUCHED_MASK;
+        if before != after {
+            // Readers who touch at once write the same other bits: those change only under exclusive access.
+            self.head().store(after, Relaxed);
+        }
+    }
+
+    /// Bytes of the entry's allocation, without what a value owns elsewhere.
+    pub fn heap_bytes(&self) -> usize {
+        // SAFETY: alive and unchanged during 'a.
+        unsafe { self.raw.shape() }.allocation_bytes()
+    }
+
+    /// A copy of the whole entry, marks and touched included.
+    pub fn copy_out(&self) -> OwnedEntry<V>
+    where
+        V: Clone,
+    {
+        let content = match self.content() {
+            Content::Bytes(bytes) => NewContent::Bytes(bytes),
+            Content::Int(int) => NewContent::Int(int),
+            Content::Value(value) => NewContent::Value(value.clone()),
+        };
+        let raw = Raw::create(self.key(), self.expires_at_ms(), content);
+        // SAFETY: alive and known to nobody else. All of the head follows from what is the same in both.
+        unsafe {
+            raw.head().store(self.head().load(Relaxed), Relaxed);
+            OwnedEntry::new(raw)
+        }
+    }
+
+    fn head(&self) -> &'a AtomicU32 {
+        // SAFETY: alive during 'a; the head is only read and written as an atomic.
+        unsafe { self.raw.head() }
+    }
+}
+
+impl<V> Clone for Entry<'_, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for Entry<'_, V> {}
+
+// SAFETY: an entry gives out `&V` and otherwise reads plain bytes; its one write is atomic.
+unsafe impl<V: Sync> Send for Entry<'_, V> {}
+// SAFETY: as above.
+unsafe impl<V: Sync> Sync for Entry<'_, V> {}
+
+/// The address of an entry's allocation, owned by nobody in particular.
+///
+/// "Alive" below: made by [`Raw::create`] or, in all its parts, by [`Raw::allocate`] and writes; not yet freed.
+pub(crate) struct Raw<V> {
+    at: NonNull<u8>,
+    kind: PhantomData<*const V>,
+}
+
+impl<V> Clone for Raw<V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for Raw<V> {}
+
+impl<V> Raw<V> {
+    /// A new whole entry, unmarked and untouched.
+    pub(crate) fn create(key: &[u8], expires_at_ms: Option<Ms>, content: NewContent<'_, V>) -> Self {
+        let shape = Shape::new(key, expires_at_ms, &content);
+        let raw = Self::allocate(&shape);
+        // SAFETY: the allocation has room for all parts of `shape`, and nobody else knows it.
+        unsafe {
+            raw.at.cast::<u32>().write(0);
+            if shape.key_is_wide() {
+                raw.write_at(KEY_LENGTH_AT, &(key.len() as u32).to_le_bytes());
+            } else {
+                raw.write_at(KEY_LENGTH_AT, &[key.len() as u8]);
+            }
+            raw.write_at(key_at(shape.key_is_wide()), key);
+            raw.write_fields(&shape, expires_at_ms);
+            raw.write_content(&shape, content);
+        }
+        raw
+    }
+
+    /// Room for `shape`, unwritten.
+    pub(crate) fn allocate(shape: &Shape) -> Self {
+        let layout = layout(shape);
+        // SAFETY: the layout is never empty.
+        let at = unsafe { alloc(layout) };
+        let Some(at) = NonNull::new(at) else { handle_alloc_error(layout) };
+        Self { at, kind: PhantomData }
+    }
+
+    /// Gives the memory back without dropping a value in it.
+    ///
+    /// # Safety
+    /// Allocated for a shape of the same [`Shape::allocation_bytes`], and never used again.
+    pub(crate) unsafe fn free(self, shape: &Shape) {
+        // SAFETY: allocated by `allocate` with this layout, says the caller.
+        unsafe { dealloc(self.at.as_ptr(), layout(shape)) };
+    }
+
+    /// Drops the value, if it is one, and gives the memory back.
+    ///
+    /// # Safety
+    /// Alive, and never used again.
+    pub(crate) unsafe fn destroy(self) {
+        // SAFETY: alive, says the caller; the value is dropped once, as nobody uses the entry again.
+        unsafe {
+            let shape = self.shape();
+            if shape.form == Form::Value {
+                self.value().drop_in_place();
+            }
+            self.free(&shape);
+        }
+    }
+
+    /// # Safety
+    /// Alive during `'a`.
+    pub(crate) unsafe fn head<'a>(self) -> &'a AtomicU32 {
+        // SAFETY: the first four bytes of a live entry, aligned to 16.
+        unsafe { AtomicU32::from_ptr(self.at.as_ptr().cast()) }
+    }
+
+    /// # Safety
+    /// Alive, and nobody changes it meanwhile.
+    pub(crate) unsafe fn shape(self) -> Shape {
+        // SAFETY: alive, says the caller; the head says how wide the lengths are.
+        unsafe {
+            let head = self.head().load(Relaxed);
+            let form = Form::of_head(head);
+            let mut shape = Shape {
+                form,
+                expiry: Expiry::of_head(head),
+                key_bytes: self.length_at(KEY_LENGTH_AT, head & head::WIDE_KEY != 0),
+                content_bytes: size_of::<V>(),
+                content_align: align_of::<V>(),
+            };
+            if form != Form::Value {
+                shape.content_bytes = self.length_at(shape.length_at(), form == Form::Long);
+                shape.content_align = 1;
+            }
+            shape
+        }
+    }
+
+    /// # Safety
+    /// Alive and unchanged during `'a`.
+    pub(crate) unsafe fn key<'a>(self) -> &'a [u8] {
+        // SAFETY: alive, says the caller; the head says where the key lies.
+        unsafe {
+            let wide = self.head().load(Relaxed) & head::WIDE_KEY != 0;
+            self.bytes_at(key_at(wide), self.length_at(KEY_LENGTH_AT, wide))
+        }
+    }
+
+    /// # Safety
+    /// Alive and unchanged during `'a`.
+    pub(crate) unsafe fn content<'a>(self) -> Content<'a, V> {
+        // SAFETY: alive, says the caller; the shape says where the content lies and what it is.
+        unsafe {
+            let shape = self.shape();
+            match shape.form {
+                Form::Short | Form::Long => Content::Bytes(self.bytes_at(shape.content_at(), shape.content_bytes)),
+                Form::Int => Content::Int(int_of(self.bytes_at(shape.content_at(), shape.content_bytes))),
+                Form::Value => Content::Value(&*self.value()),
+            }
+        }
+    }
+
+    /// # Safety
+    /// Alive, and nobody changes it meanwhile.
+    pub(crate) unsafe fn expires_at_ms(self) -> Option<Ms> {
+        // SAFETY: alive, says the caller; the shape says where the expiry lies.
+        unsafe {
+            let expiry = Expiry::of_head(self.head().load(Relaxed));
+            if expiry == Expiry::Never {
+                return None;
+            }
+            let mut low = [0; 8];
+            low[..expiry.bytes()].copy_from_slice(self.bytes_at(self.shape().expiry_at(), expiry.bytes()));
+            Some(u64::from_le_bytes(low))
+        }
+    }
+
+    /// Where the value lies.
+    ///
+    /// # Safety
+    /// Alive, its form is [`Form::Value`].
+    pub(crate) unsafe fn value(self) -> *mut V {
+        // SAFETY: within the allocation, at the value's alignment.
+        unsafe { self.at.add(self.shape().content_at()).as_ptr().cast() }
+    }
+
+    /// Writes what depends on the shape but for key and content, and keeps marks and touched.
+    ///
+    /// # Safety
+    /// Allocated for `shape`, its head written, and nobody else uses it.
+    pub(crate) unsafe fn write_fields(self, shape: &Shape, expires_at_ms: Option<Ms>) {
+        // SAFETY: the parts of `shape` lie within the allocation.
+        unsafe {
+            let kept = self.head().load(Relaxed) & head::KEPT_MASK;
+            self.head().store(kept | shape.head_bits(), Relaxed);
+            let expiry = expires_at_ms.unwrap_or(0).to_le_bytes();
+            self.write_at(shape.expiry_at(), &expiry[..shape.expiry.bytes()]);
+            let length = (shape.content_bytes as u32).to_le_bytes();
+            self.write_at(shape.length_at(), &length[..shape.form.length_bytes()]);
+        }
+    }
+
+    /// Writes the content over whatever lies there.
+    ///
+    /// # Safety
+    /// Allocated for `shape`, which was made for `content`; nobody else uses it.
+    pub(crate) unsafe fn write_content(self, shape: &Shape, content: NewContent<'_, V>) {
+        // SAFETY: the content of `shape` lies within the allocation, a value at its alignment.
+        unsafe {
+            match content {
+                NewContent::Bytes(bytes) => self.write_at(shape.content_at(), bytes),
+                NewContent::Int(int) => {
+                    self.write_at(shape.content_at(), &int.to_le_bytes()[..shape.content_bytes]);
+                }
+                NewContent::Value(value) => self.at.add(shape.content_at()).cast::<V>().write(value),
+            }
+        }
+    }
+
+    /// The address, for a slot; [`Raw::from_address`] takes it back.
+    pub(crate) fn address(self) -> usize {
+        self.at.as_ptr().expose_provenance()
+    }
+
+    /// # Safety
+    /// `address` comes from [`Raw::address`] of a live entry.
+    pub(crate) unsafe fn from_address(address: usize) -> Self {
+        // SAFETY: the address of an allocation is not null.
+        let at = unsafe { NonNull::new_unchecked(std::ptr::with_exposed_provenance_mut(address)) };
+        Self { at, kind: PhantomData }
+    }
+
+    /// # Safety
+    /// `at` lies within the allocation.
+    pub(crate) unsafe fn part(self, at: usize) -> *mut u8 {
+        // SAFETY: as the caller says.
+        unsafe { self.at.as_ptr().add(at) }
+    }
+
+    unsafe fn length_at(self, at: usize, wide: bool) -> usize {
+        // SAFETY: the caller knows that a length of this width lies there.
+        unsafe {
+            let at = self.at.add(at);
+            if wide { u32::from_le_bytes(at.cast::<[u8; 4]>().read()) as usize } else { at.read() as usize }
+        }
+    }
+
+    unsafe fn bytes_at<'a>(self, at: usize, length: usize) -> &'a [u8] {
+        // SAFETY: the caller knows that so many written bytes lie there.
+        unsafe { std::slice::from_raw_parts(self.part(at), length) }
+    }
+
+    unsafe fn write_at(self, at: usize, bytes: &[u8]) {
+        // SAFETY: the caller knows that so many bytes have room there; `bytes` lie elsewhere.
+        unsafe { copy_nonoverlapping(bytes.as_ptr(), self.part(at), bytes.len()) };
+    }
+}
+
+fn layout(shape: &Shape) -> Layout {
+    Layout::from_size_align(shape.allocation_bytes(), size::ALIGN).expect("two 4-GiB lengths fit in an address space")
+}
