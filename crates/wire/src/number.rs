@@ -36,7 +36,7 @@ pub struct Double {
     length: usize,
 }
 
-/// Sign, 17 digits, a point, `e-308`; a small one with six leading places is shorter.
+/// The longest is 25: a sign, 17 digits and seven zeros.
 const DOUBLE_BYTES_MAX: usize = 32;
 
 impl Double {

@@ -26,6 +26,8 @@ pub struct Output {
     pub(crate) tail: Vec<u8>,
     /// How much of the first piece (of the tail, if there is none) has left, in bytes.
     consumed: usize,
+    /// The buffer of a piece that has left, for the next step of a source.
+    spare: Vec<u8>,
 }
 
 enum Piece {
@@ -161,11 +163,12 @@ impl Output {
     /// Takes the buffer of a queue that has been sent, so that an idle connection holds no memory. `None` while
     /// there is something to send, or if there is no buffer.
     pub fn take_buffer(&mut self) -> Option<Vec<u8>> {
-        if !self.is_empty() || self.tail.capacity() == 0 {
+        if !self.is_empty() {
             return None;
         }
-        self.pieces = VecDeque::new();
-        Some(std::mem::take(&mut self.tail))
+        let Output { tail, spare, .. } = std::mem::take(self);
+        let larger = if spare.capacity() > tail.capacity() { spare } else { tail };
+        Some(larger).filter(|buffer| buffer.capacity() > 0)
     }
 
     /// Queues `bytes` as they are if that is worth a piece of its own.
@@ -204,34 +207,43 @@ impl Output {
         queued.chain(tail).map(move |bytes| &bytes[std::mem::take(&mut skipped)..]).filter(|bytes| !bytes.is_empty())
     }
 
-    /// One step of the source at `index`, whose bytes go into the piece before it if that can grow.
+    /// One step of the source at `index`, whose bytes go into the piece before it if that is short.
     fn run_source(&mut self, index: usize) {
-        let mut step = Output::new();
         let mut index = index;
-        if index > 0 && matches!(self.pieces[index - 1], Piece::Bytes(_)) {
+        let mut step = Output::new();
+        // Short only: a piece that grew as fast as it is consumed would end up holding the whole reply.
+        if index > 0 && matches!(&self.pieces[index - 1], Piece::Bytes(bytes) if bytes.len() < FILL_BYTES) {
             index -= 1;
-            let Some(Piece::Bytes(bytes)) = self.pieces.remove(index) else { unreachable!("seen just now") };
-            step.tail = bytes;
+            step.tail = self.remove_bytes(index);
+        } else {
+            step.tail = std::mem::take(&mut self.spare);
         }
         let Some(Piece::Source(mut source, protocol)) = self.pieces.remove(index) else {
             unreachable!("`fill` found a source here")
         };
-        let more = source.next(&mut Encoder::new(&mut step, protocol));
-        if more == More::Follows {
-            step.append_source(source, protocol);
-        } else if !step.tail.is_empty() {
-            step.pieces.push_back(Piece::Bytes(step.tail));
+        match source.next(&mut Encoder::new(&mut step, protocol)) {
+            More::Follows => step.append_source(source, protocol),
+            More::Done if step.tail.is_empty() => {}
+            More::Done => step.pieces.push_back(Piece::Bytes(step.tail)),
         }
         for piece in step.pieces.into_iter().rev() {
             self.pieces.insert(index, piece);
         }
     }
 
+    fn remove_bytes(&mut self, index: usize) -> Vec<u8> {
+        match self.pieces.remove(index) {
+            Some(Piece::Bytes(bytes)) => bytes,
+            _ => unreachable!("only asked for a piece of bytes"),
+        }
+    }
+
     fn drop_front(&mut self) {
         if let Some(Piece::Bytes(mut bytes)) = self.pieces.pop_front() {
-            bytes.clear();
-            if bytes.capacity() <= BUFFER_KEPT_BYTES_MAX {
-                self.give_buffer(bytes);
+            let room = bytes.capacity();
+            if room > self.spare.capacity() && room <= BUFFER_KEPT_BYTES_MAX {
+                bytes.clear();
+                self.spare = bytes;
             }
         }
     }

@@ -123,6 +123,9 @@ impl<'a> Iterator for ArgsIter<'a> {
 
 impl ExactSizeIterator for ArgsIter<'_> {}
 
+/// Room for more ranges than this goes back after the request that needed it.
+const RANGES_KEPT_MAX: usize = 8 << 10;
+
 /// Where the arguments of the request just decoded lie. One is enough for a thread: the decoder keeps what it
 /// needs of a half-received request itself.
 #[derive(Default)]
@@ -145,6 +148,9 @@ impl Ranges {
 
     pub(crate) fn clear(&mut self) {
         self.list.clear();
+        if self.list.capacity() > RANGES_KEPT_MAX {
+            self.list.shrink_to(RANGES_KEPT_MAX);
+        }
         self.unquoted.clear();
         self.inline = false;
     }

@@ -34,6 +34,9 @@ pub enum Limits {
 const UNAUTHENTICATED_ARGUMENTS_MAX: i64 = 10;
 const UNAUTHENTICATED_BULK_BYTES_MAX: i64 = 16 << 10;
 
+/// Up to this capacity parked ranges are kept as they are.
+const RANGES_PARKED_MIN: usize = 64;
+
 /// What one step found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -148,7 +151,9 @@ impl Decoder {
             }
         } else {
             ranges.clear();
-            ranges.list = std::mem::take(&mut self.parked);
+            if !self.parked.is_empty() {
+                ranges.list = std::mem::take(&mut self.parked);
+            }
         }
         match self.multibulk(input, &mut ranges.list) {
             Ok(used) => {
@@ -157,7 +162,7 @@ impl Decoder {
             }
             Err(Pause::Short { at_least }) => {
                 if !ranges.list.is_empty() {
-                    self.parked = std::mem::take(&mut ranges.list);
+                    self.park(&mut ranges.list);
                 }
                 Step::NeedMore { at_least }
             }
@@ -165,10 +170,19 @@ impl Decoder {
         }
     }
 
+    /// Keeps the ranges found so far, without the room a longer request may have made.
+    fn park(&mut self, list: &mut Vec<Range>) {
+        self.parked = std::mem::take(list);
+        if self.parked.capacity() > RANGES_PARKED_MIN {
+            // To twice what is used: growing again is then paid for by what was pushed.
+            self.parked.shrink_to(self.parked.len() * 2);
+        }
+    }
+
     /// Reads on in a multibulk request; the answer is its length.
     fn multibulk(&mut self, input: &[u8], list: &mut Vec<Range>) -> Result<usize, Pause> {
         if self.left == 0 {
-            let (count, next) = self.number(input, 0, WireError::CountTooBig, WireError::InvalidCount)?;
+            let (count, next) = self.count(input)?;
             if count <= 0 {
                 return Ok(next);
             }
@@ -194,6 +208,15 @@ impl Decoder {
         Ok(at)
     }
 
+    #[inline]
+    fn count(&mut self, input: &[u8]) -> Result<(i64, usize), Pause> {
+        if let &[b'*', ones @ b'0'..=b'9', b'\r', _, ..] = input {
+            self.scanned = 0;
+            return Ok((i64::from(ones - b'0'), 4));
+        }
+        self.number(input, 0, WireError::CountTooBig, WireError::InvalidCount)
+    }
+
     /// The bulk at `at`, or what is left of it to read; and where the next one begins.
     #[inline]
     fn bulk(&mut self, input: &[u8], at: usize) -> Result<(Range, usize), Pause> {
@@ -212,9 +235,14 @@ impl Decoder {
 
     #[inline]
     fn bulk_header(&mut self, input: &[u8], at: usize) -> Result<(usize, usize), Pause> {
-        // Most lengths are one digit: one look at four bytes.
-        if let Some(&[b'$', digit @ b'0'..=b'9', b'\r', _]) = input.get(at..at + 4) {
-            return Ok((usize::from(digit - b'0'), at + 4));
+        // Most lengths have one digit or two, and no line end to look for.
+        if let Some(&[b'$', ones @ b'0'..=b'9', b'\r', _]) = input.get(at..at + 4) {
+            self.scanned = 0;
+            return Ok((usize::from(ones - b'0'), at + 4));
+        }
+        if let Some(&[b'$', tens @ b'1'..=b'9', ones @ b'0'..=b'9', b'\r', _]) = input.get(at..at + 5) {
+            self.scanned = 0;
+            return Ok((usize::from(tens - b'0') * 10 + usize::from(ones - b'0'), at + 5));
         }
         let (length, start) = self.number(input, at, WireError::LengthTooBig, WireError::InvalidLength)?;
         Ok((self.checked_length(length, start)?, start))
@@ -230,15 +258,15 @@ impl Decoder {
     ) -> Result<(i64, usize), Pause> {
         let from = at.max(self.scanned as usize);
         let limit = input.len().min(at + INLINE_BYTES_MAX + 1);
-        let Some(found) = input[from..limit].iter().position(|&byte| byte == b'\r') else {
+        let Some(found) = memchr::memchr(b'\r', &input[from..limit]) else {
             if limit - at > INLINE_BYTES_MAX {
                 return Err(too_big.into());
             }
-            return Err(self.pause_in_line(at, limit));
+            return Err(self.pause_in_line(input, at, limit));
         };
         let end = from + found;
         if input.len() < end + 2 {
-            return Err(self.pause_in_line(at, end));
+            return Err(self.pause_in_line(input, at, end));
         }
         self.scanned = 0;
         if input[at] != b'$' && at > 0 {
@@ -247,10 +275,10 @@ impl Decoder {
         Ok((parse_int(&input[at + 1..end]).ok_or(invalid)?, end + 2))
     }
 
-    fn pause_in_line(&mut self, at: usize, scanned: usize) -> Pause {
+    fn pause_in_line(&mut self, input: &[u8], at: usize, scanned: usize) -> Pause {
         self.at = at as u32;
         self.scanned = scanned as u32;
-        Pause::Short { at_least: scanned + if scanned == at { 4 } else { 1 } }
+        Pause::Short { at_least: input.len() + 1 }
     }
 
     fn checked_count(&self, count: i64) -> Result<u32, WireError> {

@@ -109,8 +109,12 @@ impl Reply for Encoder<'_> {
     fn run(&mut self, width: usize, bytes: &[u8]) {
         assert!(width > 0);
         assert!(bytes.len().is_multiple_of(width));
-        for item in bytes.chunks_exact(width) {
-            self.bulk(item);
+        match width {
+            0..=8 => write_run::<8>(&mut self.output.tail, width, bytes),
+            9..=16 => write_run::<16>(&mut self.output.tail, width, bytes),
+            17..=32 => write_run::<32>(&mut self.output.tail, width, bytes),
+            33..=64 => write_run::<64>(&mut self.output.tail, width, bytes),
+            _ => bytes.chunks_exact(width).for_each(|item| self.bulk(item)),
         }
     }
 
@@ -208,6 +212,41 @@ fn write_header(out: &mut Vec<u8>, kind: u8, number: usize) {
         out.push(kind);
         out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
         out.extend_from_slice(b"\r\n");
+    }
+}
+
+/// Bulks of `width <= WIDE` bytes each.
+///
+/// Between two items stands always the same `\r\n$w\r\n`. Both are copied in blocks of a fixed size, which are
+/// plain moves, and what a copy writes too much is overwritten by the next one or cut off at the end.
+fn write_run<const WIDE: usize>(out: &mut Vec<u8>, width: usize, bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    write_header(out, b'$', width);
+    let (between, between_bytes) = between(width);
+    let mut at = out.len();
+    out.resize(at + bytes.len() / width * (width + between_bytes) + WIDE, 0);
+    for from in (0..bytes.len()).step_by(width) {
+        if let Some(block) = bytes.get(from..from + WIDE) {
+            out[at..at + WIDE].copy_from_slice(block);
+        } else {
+            out[at..at + width].copy_from_slice(&bytes[from..from + width]);
+        }
+        at += width;
+        out[at..at + 8].copy_from_slice(&between);
+        at += between_bytes;
+    }
+    out.truncate(at - between_bytes + 2);
+}
+
+/// A line end and the header of a bulk of `width < 100` bytes; and the length of both.
+fn between(width: usize) -> ([u8; 8], usize) {
+    let (tens, ones) = (b'0' + (width / 10) as u8, b'0' + (width % 10) as u8);
+    if width < 10 {
+        ([b'\r', b'\n', b'$', ones, b'\r', b'\n', 0, 0], 6)
+    } else {
+        ([b'\r', b'\n', b'$', tens, ones, b'\r', b'\n', 0], 7)
     }
 }
 

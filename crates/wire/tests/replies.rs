@@ -1,0 +1,387 @@
+//! Replies: the forms RESP2 and RESP3 publish, doubles as Redis spells them, the queue that holds them, and the law
+//! that a client reads back what was written.
+
+use proptest::prelude::*;
+use std::io::IoSlice;
+use std::sync::Arc;
+use wire::client::{Parser, ReplyError, Value};
+use wire::number::{Double, parse_int};
+use wire::resp::{Encoder, Protocol};
+use wire::{More, Output, Reply, Source};
+
+fn cases() -> u32 {
+    std::env::var("BOBBIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(512)
+}
+
+fn written(protocol: Protocol, write: impl FnOnce(&mut dyn Reply)) -> Vec<u8> {
+    let mut output = Output::new();
+    write(&mut Encoder::new(&mut output, protocol));
+    drained(&mut output, usize::MAX)
+}
+
+/// Sends everything, at most `step` bytes at a time.
+fn drained(output: &mut Output, step: usize) -> Vec<u8> {
+    let mut sent = Vec::new();
+    loop {
+        output.fill();
+        let Some(front) = output.front() else { break };
+        let count = front.len().min(step);
+        sent.extend_from_slice(&front[..count]);
+        output.consume(count);
+    }
+    assert!(output.is_empty());
+    sent
+}
+
+fn parsed(bytes: &[u8]) -> Value {
+    let mut parser = Parser::new();
+    parser.feed(bytes);
+    let value = parser.next_value().expect("a reply").expect("a whole reply");
+    assert_eq!(parser.next_value(), Ok(None));
+    value
+}
+
+fn show(bytes: &[u8]) -> String {
+    bytes.escape_ascii().to_string().replace("\\r\\n", " ")
+}
+
+fn both(write: impl Fn(&mut dyn Reply)) -> (String, String) {
+    (show(&written(Protocol::Resp2, &write)), show(&written(Protocol::Resp3, &write)))
+}
+
+#[test]
+fn each_reply_has_its_form() {
+    type Write = fn(&mut dyn Reply);
+    let table: [(Write, &str, &str); 22] = [
+        (|reply| reply.ok(), "+OK ", "+OK "),
+        (|reply| reply.simple("PONG"), "+PONG ", "+PONG "),
+        (|reply| reply.error("ERR a\r\nb"), "-ERR a  b ", "-ERR a  b "),
+        (|reply| reply.int(0), ":0 ", ":0 "),
+        (|reply| reply.int(-12), ":-12 ", ":-12 "),
+        (|reply| reply.int(i64::MIN), ":-9223372036854775808 ", ":-9223372036854775808 "),
+        (|reply| reply.bulk(b""), "$0  ", "$0  "),
+        (|reply| reply.bulk(b"hello world"), "$11 hello world ", "$11 hello world "),
+        (|reply| reply.bulk_int(-100), "$4 -100 ", "$4 -100 "),
+        (|reply| reply.null(), "$-1 ", "_ "),
+        (|reply| reply.null_array(), "*-1 ", "_ "),
+        (|reply| reply.array(123), "*123 ", "*123 "),
+        (|reply| reply.map(6), "*12 ", "%6 "),
+        (|reply| reply.set(2), "*2 ", "~2 "),
+        (|reply| reply.push(3), "*3 ", ">3 "),
+        (|reply| reply.double(1.5), "$3 1.5 ", ",1.5 "),
+        (|reply| reply.double(f64::NEG_INFINITY), "$4 -inf ", ",-inf "),
+        (|reply| reply.boolean(true), ":1 ", "#t "),
+        (|reply| reply.boolean(false), ":0 ", "#f "),
+        (|reply| reply.big_number("-123"), "$4 -123 ", "(-123 "),
+        (|reply| reply.verbatim("txt", "Some string"), "$11 Some string ", "=15 txt:Some string "),
+        (|reply| reply.run(2, b"abcd"), "$2 ab $2 cd ", "$2 ab $2 cd "),
+    ];
+    for (write, resp2, resp3) in table {
+        assert_eq!(both(write), (resp2.to_owned(), resp3.to_owned()));
+    }
+}
+
+#[test]
+fn doubles_are_spelled_as_redis_spells_them() {
+    let table = [
+        (0.0, "0"),
+        (-0.0, "-0"),
+        (3.0, "3"),
+        (-3.0, "-3"),
+        (0.1, "0.1"),
+        (0.1 + 0.2, "0.30000000000000004"),
+        (1.5, "1.5"),
+        (std::f64::consts::PI, "3.141592653589793"),
+        (100.0, "100"),
+        (1e15, "1000000000000000"),
+        (1e17, "100000000000000000"),
+        (4611686018427387904.0, "4611686018427387904"),
+        (1e20, "1e+20"),
+        (1e300, "1e+300"),
+        (-1.5e300, "-1.5e+300"),
+        (0.0001, "0.0001"),
+        (1e-6, "0.000001"),
+        (1e-7, "1e-7"),
+        (1.25e-10, "1.25e-10"),
+        (5e-324, "5e-324"),
+        (1.7976931348623157e308, "1.7976931348623157e+308"),
+        (f64::INFINITY, "inf"),
+        (f64::NEG_INFINITY, "-inf"),
+        (f64::NAN, "nan"),
+        (-f64::NAN, "nan"),
+    ];
+    for (value, text) in table {
+        assert_eq!(std::str::from_utf8(Double::new(value).as_bytes()), Ok(text));
+    }
+}
+
+#[test]
+fn whole_numbers_are_written_one_way() {
+    assert_eq!(parse_int(b"0"), Some(0));
+    assert_eq!(parse_int(b"-9223372036854775808"), Some(i64::MIN));
+    assert_eq!(parse_int(b"9223372036854775807"), Some(i64::MAX));
+    for text in ["", "-", "-0", "+1", "01", "1 ", " 1", "1a", "9223372036854775808", "-9223372036854775809", "1e3"] {
+        assert_eq!(parse_int(text.as_bytes()), None, "{text:?}");
+    }
+}
+
+/// Counts down, a bulk a step.
+struct Countdown(u32);
+
+impl Source for Countdown {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        self.0 -= 1;
+        reply.bulk(&vec![b'a' + (self.0 % 26) as u8; 1000]);
+        if self.0 == 0 { More::Done } else { More::Follows }
+    }
+}
+
+fn countdown(from: u32) -> Value {
+    Value::Array((0..from).rev().map(|left| Value::Bulk(vec![b'a' + (left % 26) as u8; 1000])).collect())
+}
+
+#[test]
+fn a_source_keeps_its_place_and_little_memory() {
+    let mut output = Output::new();
+    let mut reply = Encoder::new(&mut output, Protocol::Resp2);
+    reply.int(1);
+    reply.array(1000);
+    reply.stream(Box::new(Countdown(1000)));
+    reply.int(2);
+    let (mut parser, mut pending_max) = (Parser::new(), 0);
+    loop {
+        output.fill();
+        pending_max = pending_max.max(output.bytes_pending());
+        let Some(front) = output.front() else { break };
+        let count = front.len().min(777);
+        parser.feed(&front[..count]);
+        output.consume(count);
+    }
+    assert!(output.is_empty());
+    assert!(pending_max < 100_000, "{pending_max}");
+    for expected in [Value::Int(1), countdown(1000), Value::Int(2)] {
+        assert_eq!(parser.next_value(), Ok(Some(expected)));
+    }
+    let buffer = output.take_buffer().expect("a buffer to give back");
+    assert!(buffer.is_empty() && buffer.capacity() <= 256 << 10);
+    assert!(output.take_buffer().is_none());
+}
+
+#[test]
+fn nothing_passes_a_source() {
+    let mut output = Output::new();
+    Encoder::new(&mut output, Protocol::Resp3).stream(Box::new(Countdown(1)));
+    Encoder::new(&mut output, Protocol::Resp3).ok();
+    assert_eq!(output.front(), None);
+    assert_eq!(output.io_slices(&mut [IoSlice::new(&[]); 4]), 0);
+    output.fill();
+    assert_eq!(output.io_slices(&mut [IoSlice::new(&[]); 4]), 2);
+    assert_eq!(output.bytes_pending(), 7 + 1000 + 2 + 5);
+}
+
+#[test]
+fn large_bulks_are_shared() {
+    let shared: Arc<[u8]> = vec![7; 100_000].into();
+    let mut output = Output::new();
+    let mut reply = Encoder::new(&mut output, Protocol::Resp2);
+    reply.bulk_shared(Arc::clone(&shared));
+    reply.bulk_owned(vec![8; 70_000]);
+    reply.bulk_owned(vec![9; 3]);
+    assert_eq!(Arc::strong_count(&shared), 2);
+    let mut slices = [IoSlice::new(&[]); 8];
+    assert_eq!(output.io_slices(&mut slices), 5);
+    assert!(std::ptr::eq(slices[1].as_ptr(), shared.as_ptr()));
+    let mut parser = Parser::new();
+    parser.feed(&drained(&mut output, 4096));
+    assert_eq!(Arc::strong_count(&shared), 1);
+    for expected in [&shared[..], &[8; 70_000], &[9; 3]] {
+        assert_eq!(parser.next_value(), Ok(Some(Value::bulk(expected))));
+    }
+}
+
+#[test]
+fn replies_are_taken_back_to_a_mark() {
+    for before in ["", "before"] {
+        let mut output = Output::new();
+        output.give_buffer(Vec::with_capacity(64));
+        if !before.is_empty() {
+            Encoder::new(&mut output, Protocol::Resp2).simple(before);
+        }
+        let mark = output.mark();
+        let mut reply = Encoder::new(&mut output, Protocol::Resp2);
+        reply.array(3);
+        reply.bulk_owned(vec![0; 100_000]);
+        reply.stream(Box::new(Countdown(5)));
+        output.truncate(mark);
+        Encoder::new(&mut output, Protocol::Resp2).int(7);
+        let expected = if before.is_empty() { ":7\r\n" } else { "+before\r\n:7\r\n" };
+        assert_eq!(drained(&mut output, 5), expected.as_bytes());
+    }
+}
+
+#[test]
+fn clients_read_what_servers_publish() {
+    let table: [(&[u8], &str); 12] = [
+        (b"+OK\r\n", "OK"),
+        (b"-ERR unknown command\r\n", "!ERR unknown command"),
+        (b"!21\r\nSYNTAX invalid syntax\r\n", "!SYNTAX invalid syntax"),
+        (b"$-1\r\n", "null"),
+        (b"_\r\n", "null"),
+        (b"*-1\r\n", "null-array"),
+        (b"*2\r\n$5\r\nhello\r\n:3\r\n", "[\"hello\", 3]"),
+        (b"%2\r\n+first\r\n:1\r\n+second\r\n*0\r\n", "{first: 1, second: []}"),
+        (b"~2\r\n#t\r\n,1.23\r\n", "~[true, ,1.23]"),
+        (b">1\r\n(3492890328409238509324850943850943825024385\r\n", ">[(3492890328409238509324850943850943825024385]"),
+        (b"=15\r\ntxt:Some string\r\n", "txt:\"Some string\""),
+        (
+            b"|1\r\n+key-popularity\r\n%1\r\n$1\r\na\r\n,0.19\r\n*2\r\n:2039123\r\n|1\r\n+ttl\r\n:3600\r\n:9543892\r\n",
+            "[2039123, 9543892]",
+        ),
+    ];
+    for (bytes, shown) in table {
+        assert_eq!(parsed(bytes).to_string(), shown);
+        let mut parser = Parser::new();
+        for (index, byte) in bytes.iter().enumerate() {
+            assert_eq!(parser.next_value(), Ok(None), "after {index} bytes");
+            parser.feed(&[*byte]);
+        }
+        assert_eq!(parser.next_value().map(|value| value.map(|value| value.to_string())), Ok(Some(shown.to_owned())));
+    }
+}
+
+#[test]
+fn clients_refuse_what_is_no_reply() {
+    let deep = b"*1\r\n".repeat(200);
+    let table: [(&[u8], ReplyError); 6] = [
+        (b"hello\r\n", ReplyError::UnknownType(b'h')),
+        (b":12a\r\n", ReplyError::InvalidNumber("12a".to_owned())),
+        (b"$-2\r\n", ReplyError::InvalidNumber("-2".to_owned())),
+        (b"$1\r\nabc", ReplyError::Malformed),
+        (b"\r\n", ReplyError::Malformed),
+        (&deep, ReplyError::TooBig),
+    ];
+    for (bytes, error) in table {
+        let mut parser = Parser::new();
+        parser.feed(bytes);
+        assert_eq!(parser.next_value(), Err(error));
+    }
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        "[a-zA-Z ]{0,12}".prop_map(Value::Simple),
+        "[A-Z]{3,8} [a-z ']{0,20}".prop_map(Value::Error),
+        any::<i64>().prop_map(Value::Int),
+        (-3i64..120).prop_map(Value::Int),
+        proptest::collection::vec(any::<u8>(), 0..130).prop_map(Value::Bulk),
+        Just(Value::Null),
+        any::<f64>().prop_filter("unequal to itself", |value| !value.is_nan()).prop_map(Value::Double),
+        any::<bool>().prop_map(Value::Boolean),
+        "-?[1-9][0-9]{0,40}".prop_map(Value::BigNumber),
+        ("[a-z]{3}", ".{0,20}").prop_map(|(format, text)| Value::Verbatim { format, text }),
+    ];
+    leaf.prop_recursive(3, 40, 6, |inner| {
+        let list = || proptest::collection::vec(inner.clone(), 0..6);
+        prop_oneof![
+            list().prop_map(Value::Array),
+            list().prop_map(Value::Set),
+            list().prop_map(Value::Push),
+            proptest::collection::vec((inner.clone(), inner.clone()), 0..4).prop_map(Value::Map),
+        ]
+    })
+}
+
+fn write(value: &Value, reply: &mut dyn Reply) {
+    let write_all = |values: &[Value], reply: &mut dyn Reply| values.iter().for_each(|value| write(value, reply));
+    match value {
+        Value::Simple(text) => reply.simple(text),
+        Value::Error(text) => reply.error(text),
+        Value::Int(value) => reply.int(*value),
+        Value::Bulk(bytes) => reply.bulk(bytes),
+        Value::Null => reply.null(),
+        Value::NullArray => reply.null_array(),
+        Value::Array(values) => {
+            reply.array(values.len());
+            write_all(values, reply);
+        }
+        Value::Map(pairs) => {
+            reply.map(pairs.len());
+            for (key, value) in pairs {
+                write(key, reply);
+                write(value, reply);
+            }
+        }
+        Value::Set(values) => {
+            reply.set(values.len());
+            write_all(values, reply);
+        }
+        Value::Push(values) => {
+            reply.push(values.len());
+            write_all(values, reply);
+        }
+        Value::Double(value) => reply.double(*value),
+        Value::Boolean(value) => reply.boolean(*value),
+        Value::BigNumber(digits) => reply.big_number(digits),
+        Value::Verbatim { format, text } => reply.verbatim(format, text),
+    }
+}
+
+/// What an older client sees of `value`.
+fn in_resp2(value: &Value) -> Value {
+    let list = |values: &[Value]| Value::Array(values.iter().map(in_resp2).collect());
+    match value {
+        Value::Array(values) | Value::Set(values) | Value::Push(values) => list(values),
+        Value::Map(pairs) => {
+            Value::Array(pairs.iter().flat_map(|(key, value)| [in_resp2(key), in_resp2(value)]).collect())
+        }
+        Value::Double(value) => Value::bulk(Double::new(*value).as_bytes()),
+        Value::Boolean(value) => Value::Int(i64::from(*value)),
+        Value::BigNumber(text) | Value::Verbatim { text, .. } => Value::bulk(text),
+        same => same.clone(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn clients_read_back_what_was_written(value in value(), step in 1usize..40) {
+        let resp3 = written(Protocol::Resp3, |reply| write(&value, reply));
+        prop_assert_eq!(&parsed(&resp3), &value);
+        let mut parser = Parser::new();
+        let mut read = Vec::new();
+        for piece in resp3.chunks(step) {
+            parser.feed(piece);
+            read.extend(parser.next_value().unwrap());
+        }
+        prop_assert_eq!(&read, std::slice::from_ref(&value));
+        let resp2 = written(Protocol::Resp2, |reply| write(&value, reply));
+        prop_assert_eq!(parsed(&resp2), in_resp2(&value));
+    }
+
+    #[test]
+    fn a_run_is_its_bulks(width in 1usize..80, count in 0usize..40, seed in any::<u8>()) {
+        let bytes: Vec<u8> = (0..width * count).map(|index| seed.wrapping_add(index as u8)).collect();
+        let run = written(Protocol::Resp2, |reply| reply.run(width, &bytes));
+        let bulks = written(Protocol::Resp2, |reply| bytes.chunks(width).for_each(|item| reply.bulk(item)));
+        prop_assert_eq!(run, bulks);
+    }
+
+    #[test]
+    fn doubles_read_back(bits in any::<u64>(), digits in any::<i32>(), exponent in -30i32..30) {
+        for value in [f64::from_bits(bits), f64::from(digits) * 10f64.powi(exponent), f64::from(digits) / 1000.0] {
+            let double = Double::new(value);
+            let text = std::str::from_utf8(double.as_bytes()).unwrap();
+            prop_assert!(text.len() <= 25, "{}", text);
+            let read: f64 = text.parse().unwrap();
+            prop_assert!(read.to_bits() == value.to_bits() || value.is_nan(), "{} {:?}", text, value);
+        }
+    }
+
+    #[test]
+    fn foreign_bytes_do_no_harm_to_a_client(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let mut parser = Parser::new();
+        parser.feed(&bytes);
+        while let Ok(Some(_)) = parser.next_value() {}
+    }
+}

@@ -1,0 +1,255 @@
+//! Requests: what Redis publishes of its protocol, its limits and its error texts; and the law that only the bytes
+//! matter, never how they were cut into reads.
+
+use proptest::prelude::*;
+use wire::resp::{self, Decoder, Limits, Step, WireError};
+use wire::{OwnedRequest, Ranges};
+
+/// Everything a stream of bytes comes to.
+#[derive(Debug, PartialEq)]
+struct Heard {
+    requests: Vec<OwnedRequest>,
+    error: Option<WireError>,
+    bytes_left: usize,
+}
+
+fn cases() -> u32 {
+    std::env::var("BOBBIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(512)
+}
+
+/// Feeds `pieces` one after another, stepping only once `at_least` bytes are there.
+fn hear(pieces: &[&[u8]], limits: Limits) -> Heard {
+    let (mut decoder, mut ranges) = (Decoder::new(), Ranges::new());
+    decoder.set_limits(limits);
+    let mut heard = Heard { requests: Vec::new(), error: None, bytes_left: 0 };
+    let (mut input, mut at_least) = (Vec::new(), 0);
+    for piece in pieces {
+        input.extend_from_slice(piece);
+        while input.len() >= at_least && heard.error.is_none() {
+            let used = match decoder.step(&input, &mut ranges) {
+                Step::NeedMore { at_least: wanted } => {
+                    assert!(wanted > input.len());
+                    at_least = wanted;
+                    continue;
+                }
+                Step::Request { used } => {
+                    heard.requests.push(ranges.args(&input).to_owned());
+                    used
+                }
+                Step::Empty { used } => used,
+                Step::Broken(error) => {
+                    heard.error = Some(error);
+                    continue;
+                }
+            };
+            assert_eq!(decoder.heap_bytes(), 0);
+            input.drain(..used);
+            at_least = 0;
+        }
+    }
+    heard.bytes_left = if heard.error.is_some() { 0 } else { input.len() };
+    heard
+}
+
+fn hear_whole(bytes: &[u8]) -> Heard {
+    hear(&[bytes], Limits::Full)
+}
+
+fn words(line: &str) -> Vec<Vec<u8>> {
+    let heard = hear_whole(line.as_bytes());
+    assert_eq!(heard.error, None, "{line:?}");
+    assert_eq!(heard.requests.len(), 1, "{line:?}");
+    heard.requests[0].args().iter().map(<[u8]>::to_vec).collect()
+}
+
+fn error(bytes: &[u8]) -> String {
+    hear_whole(bytes).error.expect("an error").to_string()
+}
+
+fn error_unauthenticated(bytes: &[u8]) -> Option<String> {
+    hear(&[bytes], Limits::Unauthenticated).error.map(|error| error.to_string())
+}
+
+#[test]
+fn a_request_is_its_arguments() {
+    let input = b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$5\r\na\r\nb\0\r\n*1\r\n$4\r\nPING\r\n";
+    let heard = hear_whole(input);
+    let expected: [OwnedRequest; 2] =
+        [OwnedRequest::of(&[&b"SET"[..], b"k", b"a\r\nb\0"]), OwnedRequest::of(&["PING"])];
+    assert_eq!(heard.requests, expected);
+    let args = heard.requests[0].args();
+    assert_eq!(args.name(), b"SET");
+    assert_eq!(args.len(), 3);
+    assert_eq!(args.from(1).iter().collect::<Vec<_>>(), [&b"k"[..], b"a\r\nb\0"]);
+    assert!(args.from(9).is_empty());
+    assert_eq!(args.bytes_total(), 9);
+}
+
+#[test]
+fn nothing_asked_nothing_answered() {
+    let heard = hear_whole(b"\r\n\n   \r\n*0\r\n*-1\r\n*-10\r\nPING\r\n");
+    assert_eq!(heard, Heard { requests: vec![OwnedRequest::of(&["PING"])], error: None, bytes_left: 0 });
+}
+
+#[test]
+fn inline_words_are_unquoted() {
+    assert_eq!(words("SET a b\r\n"), [b"SET", &b"a"[..], b"b"]);
+    assert_eq!(words("\t PING \n"), [b"PING"]);
+    assert_eq!(words("ECHO \"a b\\r\\n\\t\\b\\a\\\"\\q\\x41\\xfF\\xzz\"\r\n")[1], b"a b\r\n\t\x08\x07\"qA\xffxzz");
+    assert_eq!(words("ECHO 'a\\n\\'b'\n")[1], b"a\\n'b");
+    assert_eq!(words("ECHO \"\" ''\n")[1..], [b"", b""]);
+    assert_eq!(words("ECHO a\"b c\"\n")[1], b"ab c");
+    assert_eq!(words("ECHO a\\n\n")[1], b"a\\n");
+    for line in ["ECHO \"a\n", "ECHO 'a\n", "ECHO \"a\"b\n", "ECHO 'a'b\n", "ECHO \"a\\\"\n", "\"a\"'b'\n"] {
+        assert_eq!(error(line.as_bytes()), "Protocol error: unbalanced quotes in request", "{line:?}");
+    }
+}
+
+#[test]
+fn errors_are_worded_as_redis_words_them() {
+    let long = [b'1'; (64 << 10) + 1];
+    let table: [(&[u8], &str); 14] = [
+        (b"*20000000\r\n", "invalid multibulk length"),
+        (b"*1048577\r\n", "invalid multibulk length"),
+        (b"*3 \r\n", "invalid multibulk length"),
+        (b"*\r\n", "invalid multibulk length"),
+        (b"*03\r\n", "invalid multibulk length"),
+        (b"*9223372036854775808\r\n", "invalid multibulk length"),
+        (b"*1\r\nfooz\r\n", "expected '$', got 'f'"),
+        (b"*3\r\n$3\r\nSET\r\n$1\r\nx\r\nfooz\r\n", "expected '$', got 'f'"),
+        (b"*1\r\n\r\n", "expected '$', got '\r'"),
+        (b"*1\r\n$-10\r\n", "invalid bulk length"),
+        (b"*1\r\n$2000000000\r\n", "invalid bulk length"),
+        (b"*1\r\n$536870913\r\n", "invalid bulk length"),
+        (b"*1\r\n$blabla\r\n", "invalid bulk length"),
+        (b"*1\r\n$\r\n", "invalid bulk length"),
+    ];
+    for (bytes, text) in table {
+        assert_eq!(error(bytes), format!("Protocol error: {text}"));
+    }
+    assert_eq!(error(&[b"*", &long[1..]].concat()), "Protocol error: too big mbulk count string");
+    assert_eq!(error(&[b"*1\r\n$", &long[1..]].concat()), "Protocol error: too big bulk count string");
+    assert_eq!(error(&long), "Protocol error: too big inline request");
+}
+
+#[test]
+fn limits_are_met_and_not_passed() {
+    let line = [&[b'a'; 64 << 10][..], b"\n"].concat();
+    assert_eq!(hear_whole(&line).requests.len(), 1);
+    assert_eq!(hear_whole(b"*1048576\r\n").error, None);
+    let mut decoder = Decoder::new();
+    let header = b"*1\r\n$536870912\r\n";
+    let whole = header.len() + (512 << 20) + 2;
+    assert_eq!(decoder.step(header, &mut Ranges::new()), Step::NeedMore { at_least: whole });
+}
+
+#[test]
+fn a_request_of_more_than_a_gibibyte_is_refused() {
+    // Two bulks of 512 MiB and their headers are just too much; the first need not arrive to know the least.
+    let header = b"*2\r\n$536870912\r\n";
+    let mut input = vec![b'x'; header.len() + (512 << 20) + 2];
+    input[..header.len()].copy_from_slice(header);
+    input.extend_from_slice(b"$536870912\r\n");
+    assert_eq!(Decoder::new().step(&input, &mut Ranges::new()), Step::Broken(WireError::RequestTooBig));
+}
+
+#[test]
+fn strangers_may_say_little() {
+    let count = Some("Protocol error: unauthenticated multibulk length".to_owned());
+    let length = Some("Protocol error: unauthenticated bulk length".to_owned());
+    assert_eq!(error_unauthenticated(b"*10\r\n"), None);
+    assert_eq!(error_unauthenticated(b"*11\r\n"), count);
+    assert_eq!(error_unauthenticated(b"*100\r\n"), count);
+    assert_eq!(error_unauthenticated(b"*1\r\n$16384\r\n"), None);
+    assert_eq!(error_unauthenticated(b"*1\r\n$16385\r\n"), length);
+    assert_eq!(error_unauthenticated(b"*1\r\n$100000000\r\n"), length);
+}
+
+#[test]
+fn a_half_received_request_keeps_little_room() {
+    let (mut decoder, mut ranges) = (Decoder::new(), Ranges::new());
+    let mut big = Vec::new();
+    resp::request(&mut big, OwnedRequest::of(&vec!["x"; 100_000]).args());
+    assert_eq!(decoder.step(&big, &mut ranges), Step::Request { used: big.len() });
+    assert!(matches!(decoder.step(b"*2\r\n$1\r\na\r\n", &mut ranges), Step::NeedMore { .. }));
+    assert!(decoder.heap_bytes() <= 512);
+}
+
+fn argument() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        8 => proptest::collection::vec(any::<u8>(), 0..20),
+        1 => proptest::collection::vec(any::<u8>(), 90..300),
+    ]
+}
+
+fn requests() -> impl Strategy<Value = Vec<OwnedRequest>> {
+    let request = proptest::collection::vec(argument(), 1..14).prop_map(|arguments| OwnedRequest::of(&arguments));
+    proptest::collection::vec(request, 1..6)
+}
+
+/// Bytes that often look like the protocol.
+fn foreign() -> impl Strategy<Value = Vec<u8>> {
+    let token = prop_oneof![
+        Just(b"*2\r\n".to_vec()),
+        Just(b"*1\r\n".to_vec()),
+        Just(b"$3\r\n".to_vec()),
+        Just(b"$0\r\n\r\n".to_vec()),
+        Just(b"$12\r\nabcdefghijkl\r\n".to_vec()),
+        Just(b"foo\r\n".to_vec()),
+        Just(b"\r\n".to_vec()),
+        Just(b"GET \"a".to_vec()),
+        Just(b"*-1\r\n".to_vec()),
+        proptest::collection::vec(any::<u8>(), 0..6),
+    ];
+    proptest::collection::vec(token, 0..12).prop_map(|tokens| tokens.concat())
+}
+
+/// `bytes` cut at `cuts`, in any order and of any size.
+fn cut<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
+    let mut places: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).chain([0, bytes.len()]).collect();
+    places.sort_unstable();
+    places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
+}
+
+fn encoded(requests: &[OwnedRequest]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    requests.iter().for_each(|request| resp::request(&mut bytes, request.args()));
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn what_was_encoded_is_decoded(requests in requests(), cuts in proptest::collection::vec(any::<usize>(), 0..8)) {
+        let bytes = encoded(&requests);
+        let heard = hear(&cut(&bytes, &cuts), Limits::Full);
+        prop_assert_eq!(heard, Heard { requests, error: None, bytes_left: 0 });
+    }
+
+    #[test]
+    fn one_byte_at_a_time_is_the_same(requests in requests()) {
+        let bytes = encoded(&requests);
+        let heard = hear(&bytes.chunks(1).collect::<Vec<_>>(), Limits::Full);
+        prop_assert_eq!(heard, Heard { requests, error: None, bytes_left: 0 });
+    }
+
+    #[test]
+    fn how_bytes_are_cut_does_not_matter(
+        bytes in foreign(),
+        cuts in proptest::collection::vec(any::<usize>(), 0..8),
+        strict in any::<bool>(),
+    ) {
+        let limits = if strict { Limits::Unauthenticated } else { Limits::Full };
+        let whole = hear(&[&bytes], limits);
+        prop_assert_eq!(&hear(&cut(&bytes, &cuts), limits), &whole);
+        prop_assert_eq!(&hear(&bytes.chunks(1).collect::<Vec<_>>(), limits), &whole);
+    }
+
+    #[test]
+    fn a_quoted_word_is_read_back(word in proptest::collection::vec(any::<u8>(), 0..40)) {
+        // The form redis-cli prints: every byte may be written as \xHH.
+        let quoted: String = word.iter().map(|byte| format!("\\x{byte:02x}")).collect();
+        prop_assert_eq!(&words(&format!("ECHO \"{quoted}\"\r\n"))[1], &word);
+    }
+}
