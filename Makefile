@@ -1,0 +1,75 @@
+# What one does with Bobbin. `make` alone lists it; each target's line below is its help.
+
+.DEFAULT_GOAL := help
+.PHONY: help run release test setup-tests lint tools bench fuzz sim history soak transcripts-against-redis miri asan
+
+# Flags for `make run`: make run FLAGS="--port 7000 --fsync always"
+FLAGS ?=
+# The scenarios of `make bench`, all if empty; QUICK=1 makes a short trial of them.
+SCENARIOS ?=
+QUICK ?=
+FUZZ_SECONDS ?= 600
+# A seed of the simulator to run again; without it the seeds 0 to SEEDS - 1 are run.
+SEED ?=
+SEEDS ?= 1000
+SOAK_SECONDS ?= 3600
+# Tests of the real binary build it like `make run` does.
+SERVER_PROFILE ?= quick
+
+export FUZZ_SECONDS SEED SEEDS SOAK_SECONDS SERVER_PROFILE
+# Where scripts/setup-tests puts the clients that tests start.
+export BOBBIN_PYTHON := $(CURDIR)/.venv/bin/python
+export NODE_PATH := $(CURDIR)/scripts/clients/node_modules
+
+SERVER_TEST := cargo test --profile $(SERVER_PROFILE) -p server
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-28s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## build quickly and start the server (FLAGS="...")
+	cargo build --profile quick -p server
+	exec target/quick/bobbin $(FLAGS)
+
+release: ## build target/release/bobbin, the one that is measured
+	cargo build --release -p server -p lab
+
+test: setup-tests ## run all tests; ends with: N passed, N failed, N skipped
+	@scripts/run-tests
+
+setup-tests: ## install the peers and clients that tests use, where possible
+	@scripts/setup-tests
+
+lint: ## check format, clippy, licences and dependencies
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	@if cargo deny --version >/dev/null 2>&1; \
+	then cargo deny --all-features --log-level error check licenses bans; \
+	else echo "lint: licences not checked, cargo-deny is not installed (make tools)"; fi
+
+tools: ## install cargo-deny, which lint uses
+	cargo deny --version 2>/dev/null || cargo install --locked cargo-deny@0.20.2
+
+bench: release ## measure beside the peer, add to lab/records (SCENARIOS="...", QUICK=1)
+	target/release/bobbin-lab run $(if $(QUICK),--quick) $(SCENARIOS)
+
+fuzz: ## run each fuzz target for FUZZ_SECONDS
+	@scripts/fuzz
+
+sim: ## run the simulator: SEEDS seeds, or the one SEED
+	cargo test --profile checked -p sim -- --nocapture
+
+history: ## record calls and replies under kill -9 and check their order
+	$(SERVER_TEST) --test history -- --nocapture
+
+soak: ## run the real binary under mixed load for SOAK_SECONDS
+	$(SERVER_TEST) --test soak -- --ignored --nocapture
+
+transcripts-against-redis: setup-tests ## run all transcripts against redis-server and list differences
+	cargo test -p commands --test transcripts against_redis -- --ignored --nocapture
+
+miri: ## run the laws of the crates with unsafe code under Miri, where it is installed
+	BOBBIN_CASES=4 cargo +nightly miri test -p blocks -p table -p sync
+
+asan: ## run the same laws under AddressSanitizer (nightly Rust)
+	RUSTFLAGS=-Zsanitizer=address cargo +nightly test --target x86_64-unknown-linux-gnu --target-dir target/asan \
+		-p blocks -p table -p sync --lib --tests

@@ -1,0 +1,186 @@
+//! The lab's commands, the same under `bobbin-lab` and `bobbin lab`.
+
+use crate::machine::Machine;
+use crate::programs::Programs;
+use crate::scenario::Scenario;
+use crate::turn::{self, Runner};
+use crate::{LabError, io_error, plot, report};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What the lab can do.
+#[derive(Debug, clap::Subcommand)]
+pub enum LabCommand {
+    /// Run scenarios (all, if none is named) and add their figures to the records.
+    Run(RunArguments),
+    /// Make the README's table of figures from the newest records.
+    Table {
+        /// Where scenarios and records are.
+        #[command(flatten)]
+        place: Place,
+        /// The file that has the two marks.
+        #[arg(long, default_value = "README.md")]
+        readme: PathBuf,
+    },
+    /// Draw the ratios of the newest records as an SVG picture.
+    Plot {
+        /// Where scenarios and records are.
+        #[command(flatten)]
+        place: Place,
+        /// The picture [default: RECORDS/figures.svg].
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
+    /// List the scenarios and their cases.
+    List {
+        /// Where scenarios and records are.
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+/// Where scenarios and records are.
+#[derive(Debug, clap::Args)]
+pub struct Place {
+    /// The folder of scenario files.
+    #[arg(long, default_value = "lab/scenarios")]
+    scenarios: PathBuf,
+    /// The folder of records [default: lab/records; with --quick or --calibrate target/lab/records].
+    #[arg(long)]
+    records: Option<PathBuf>,
+}
+
+/// How scenarios are run.
+#[derive(Debug, clap::Args)]
+pub struct RunArguments {
+    /// Names of scenarios, or of single cases as `scenario/case`.
+    names: Vec<String>,
+    /// One short turn each: shows that all works, measures nothing worth keeping.
+    #[arg(long)]
+    quick: bool,
+    /// Play both sides with the peer: the ratios then show this machine's noise.
+    #[arg(long)]
+    calibrate: bool,
+    /// Turns of each side.
+    #[arg(long, default_value_t = 3)]
+    turns: u32,
+    /// The bobbin to measure [default: the one beside this program, else on PATH].
+    #[arg(long, value_name = "PATH")]
+    bobbin: Option<PathBuf>,
+    /// The peer [default: redis-server on PATH].
+    #[arg(long, value_name = "PATH")]
+    redis: Option<PathBuf>,
+    /// Where the servers write; on the disk that is to be measured.
+    #[arg(long, default_value = "target/lab/data")]
+    data: PathBuf,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Place {
+    fn records(&self) -> PathBuf {
+        self.records.clone().unwrap_or_else(|| "lab/records".into())
+    }
+}
+
+/// Does a command; failures are told on standard error.
+pub fn run(command: LabCommand) -> ExitCode {
+    let done = match command {
+        LabCommand::Run(arguments) => run_scenarios(arguments),
+        LabCommand::Table { place, readme } => put_table(&place, &readme),
+        LabCommand::Plot { place, out } => put_plot(&place, out),
+        LabCommand::List { place } => list(&place),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bobbin-lab: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_scenarios(arguments: RunArguments) -> Result<(), LabError> {
+    let mut scenarios = chosen(Scenario::read_all(&arguments.place.scenarios)?, &arguments.names)?;
+    let is_trial = arguments.quick || arguments.calibrate;
+    let trial_records = || PathBuf::from(if is_trial { "target/lab/records" } else { "lab/records" });
+    for scenario in &mut scenarios {
+        if arguments.quick {
+            scenario.shorten();
+        }
+        if arguments.calibrate {
+            scenario.calibrate();
+        }
+    }
+    // Nothing of Bobbin runs in a calibration, so it need not be built.
+    let peer = || crate::programs::on_path("redis-server");
+    let bobbin = arguments.bobbin.or_else(|| peer().filter(|_| arguments.calibrate));
+    let programs = Programs::find(bobbin, arguments.redis)?;
+    fs::create_dir_all(&arguments.data).map_err(io_error(arguments.data.display().to_string()))?;
+    let runner = Runner {
+        programs,
+        machine: Machine::look(&arguments.data)?,
+        records: arguments.place.records.unwrap_or_else(trial_records),
+        data: arguments.data,
+        commit: turn::commit(),
+        turns: if arguments.quick { 1 } else { arguments.turns },
+    };
+    let mut failed = Vec::new();
+    for scenario in &scenarios {
+        if runner.run(scenario).is_err() {
+            failed.push(scenario.name.as_str());
+        }
+    }
+    print!("\n{}", report::table(&report::measured(&scenarios, &runner.records)?, Path::new("")));
+    if failed.is_empty() { Ok(()) } else { Err(LabError::Step(format!("failed: {}", failed.join(", ")))) }
+}
+
+/// The scenarios named, cut down to the cases named.
+fn chosen(scenarios: Vec<Scenario>, names: &[String]) -> Result<Vec<Scenario>, LabError> {
+    if names.is_empty() {
+        return Ok(scenarios);
+    }
+    let mut chosen = Vec::new();
+    let mut used = vec![false; names.len()];
+    for mut scenario in scenarios {
+        let mut wants = |wanted: &str| {
+            let index = names.iter().position(|name| name == wanted);
+            index.inspect(|index| used[*index] = true).is_some()
+        };
+        if !wants(&scenario.name) {
+            let name = scenario.name.clone();
+            scenario.cases.retain(|case| wants(&format!("{name}/{}", case.name)));
+        }
+        if !scenario.cases.is_empty() {
+            chosen.push(scenario);
+        }
+    }
+    match used.iter().position(|used| !used) {
+        Some(index) => Err(LabError::Step(format!("no scenario or case `{}`; see `list`", names[index]))),
+        None => Ok(chosen),
+    }
+}
+
+fn put_table(place: &Place, readme: &Path) -> Result<(), LabError> {
+    let scenarios = Scenario::read_all(&place.scenarios)?;
+    let measured = report::measured(&scenarios, &place.records())?;
+    let base = readme.parent().unwrap_or(Path::new(""));
+    report::put_table(readme, &report::table(&measured, base))
+}
+
+fn put_plot(place: &Place, out: Option<PathBuf>) -> Result<(), LabError> {
+    let scenarios = Scenario::read_all(&place.scenarios)?;
+    let measured = report::measured(&scenarios, &place.records())?;
+    plot::draw(&measured, &out.unwrap_or_else(|| place.records().join("figures.svg")))
+}
+
+fn list(place: &Place) -> Result<(), LabError> {
+    for scenario in Scenario::read_all(&place.scenarios)? {
+        println!("{}: {}", scenario.name, scenario.what);
+        for case in &scenario.cases {
+            println!("    {}/{}: {}", scenario.name, case.name, case.what);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! The `bobbin-lab` binary.
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Measures Bobbin beside a peer on this machine and keeps the figures.
+#[derive(Parser)]
+#[command(name = "bobbin-lab", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: lab::cli::LabCommand,
+}
+
+fn main() -> ExitCode {
+    lab::cli::run(Arguments::parse().command)
+}

@@ -1,0 +1,210 @@
+//! A small blocking client: just enough RESP2 to prepare data, check answers and time calls.
+//!
+//! It trusts nothing: a reply that breaks the protocol is an error of the step, and reads give up after [`SILENCE`].
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// How long a server may stay silent before a step fails.
+const SILENCE: Duration = Duration::from_secs(60);
+/// Lines longer than this are no reply of ours.
+const LINE_BYTES_MAX: u64 = 64 * 1024;
+
+/// One connection.
+pub(crate) struct Client {
+    reader: BufReader<TcpStream>,
+}
+
+/// Appends a command in its wire form.
+pub(crate) fn encode(out: &mut Vec<u8>, words: &[&[u8]]) {
+    use std::fmt::Write as _;
+    let mut head = String::new();
+    let mut number = |out: &mut Vec<u8>, mark: char, value: usize| {
+        head.clear();
+        write!(head, "{mark}{value}\r\n").expect("writing to a String");
+        out.extend_from_slice(head.as_bytes());
+    };
+    number(out, '*', words.len());
+    for word in words {
+        number(out, '$', word.len());
+        out.extend_from_slice(word);
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+/// A command given as words with blanks between.
+pub(crate) fn encode_line(line: &str) -> Vec<u8> {
+    let words: Vec<&[u8]> = line.split_whitespace().map(str::as_bytes).collect();
+    let mut out = Vec::new();
+    encode(&mut out, &words);
+    out
+}
+
+impl Client {
+    /// Connects to a port of this machine.
+    ///
+    /// # Errors
+    /// Nobody listens.
+    pub(crate) fn connect(port: u16) -> io::Result<Self> {
+        let stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(SILENCE))?;
+        stream.set_write_timeout(Some(SILENCE))?;
+        Ok(Self { reader: BufReader::with_capacity(64 * 1024, stream) })
+    }
+
+    /// Sends bytes that [`encode`] made.
+    ///
+    /// # Errors
+    /// The connection broke.
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.reader.get_mut().write_all(bytes)
+    }
+
+    /// Reads replies and forgets them.
+    ///
+    /// # Errors
+    /// One is an error, breaks the protocol, or does not come.
+    pub(crate) fn skip_replies(&mut self, count: usize) -> io::Result<()> {
+        for _ in 0..count {
+            self.reply(&mut None)?;
+        }
+        Ok(())
+    }
+
+    /// Sends one command; its reply as text, elements of arrays with a blank between, a null as `(nil)`.
+    ///
+    /// # Errors
+    /// As [`Client::skip_replies`].
+    pub(crate) fn call(&mut self, line: &str) -> io::Result<String> {
+        self.send(&encode_line(line))?;
+        let mut text = Some(Vec::new());
+        self.reply(&mut text)?;
+        Ok(String::from_utf8_lossy(&text.unwrap_or_default()).into_owned())
+    }
+
+    /// One whole reply; its text is kept when the caller brought a place for it.
+    fn reply(&mut self, text: &mut Option<Vec<u8>>) -> io::Result<()> {
+        let mut open = 1_u64;
+        while open > 0 {
+            open -= 1;
+            let line = self.line()?;
+            let (mark, rest) = line.split_first().ok_or_else(|| broken("an empty line"))?;
+            match mark {
+                b'+' | b':' => keep(text, rest),
+                b'-' => return Err(io::Error::other(String::from_utf8_lossy(rest).into_owned())),
+                b'$' => match number(rest)? {
+                    None => keep(text, b"(nil)"),
+                    Some(bytes) => self.bulk(bytes, text)?,
+                },
+                b'*' => open += number(rest)?.unwrap_or(0),
+                _ => return Err(broken("an unknown type")),
+            }
+        }
+        Ok(())
+    }
+
+    fn bulk(&mut self, bytes: u64, text: &mut Option<Vec<u8>>) -> io::Result<()> {
+        if text.is_some() {
+            let mut body = Vec::new();
+            (&mut self.reader).take(bytes + 2).read_to_end(&mut body)?;
+            keep(text, body.strip_suffix(b"\r\n").ok_or_else(|| broken("a cut string"))?);
+            return Ok(());
+        }
+        let mut left = usize::try_from(bytes + 2).map_err(|_| broken("a huge string"))?;
+        while left > 0 {
+            let ready = self.reader.fill_buf()?.len().min(left);
+            if ready == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.reader.consume(ready);
+            left -= ready;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self) -> io::Result<Vec<u8>> {
+        let mut line = Vec::with_capacity(16);
+        (&mut self.reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let whole = line.strip_suffix(b"\r\n").ok_or_else(|| broken("a cut line"))?.len();
+        line.truncate(whole);
+        Ok(line)
+    }
+}
+
+fn keep(text: &mut Option<Vec<u8>>, piece: &[u8]) {
+    if let Some(text) = text {
+        if !text.is_empty() {
+            text.push(b' ');
+        }
+        text.extend_from_slice(piece);
+    }
+}
+
+/// A count or a length; -1 stands for null.
+fn number(digits: &[u8]) -> io::Result<Option<u64>> {
+    let value: i64 =
+        std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok()).ok_or_else(|| broken("a bad length"))?;
+    Ok(u64::try_from(value).ok())
+}
+
+fn broken(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("the server sent {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    /// A client whose server has said `reply` and gone.
+    fn client_hearing(reply: &'static [u8]) -> Client {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = Client::connect(listener.local_addr().unwrap().port()).unwrap();
+        listener.accept().unwrap().0.write_all(reply).unwrap();
+        client
+    }
+
+    fn heard(reply: &'static [u8]) -> io::Result<String> {
+        let mut text = Some(Vec::new());
+        client_hearing(reply).reply(&mut text)?;
+        Ok(String::from_utf8(text.unwrap()).unwrap())
+    }
+
+    #[test]
+    fn commands_have_their_published_wire_form() {
+        assert_eq!(encode_line("LLEN  mylist"), b"*2\r\n$4\r\nLLEN\r\n$6\r\nmylist\r\n");
+    }
+
+    #[test]
+    fn replies_become_text() {
+        assert_eq!(heard(b"+OK\r\n").unwrap(), "OK");
+        assert_eq!(heard(b":-7\r\n").unwrap(), "-7");
+        assert_eq!(heard(b"$5\r\na\r\nbc\r\n").unwrap(), "a\r\nbc");
+        assert_eq!(heard(b"$-1\r\n").unwrap(), "(nil)");
+        assert_eq!(heard(b"*3\r\n$1\r\na\r\n*1\r\n:2\r\n$1\r\nc\r\n").unwrap(), "a 2 c");
+        assert_eq!(heard(b"*0\r\n").unwrap(), "");
+    }
+
+    #[test]
+    fn errors_and_broken_replies_are_errors() {
+        assert_eq!(heard(b"-ERR no\r\n").unwrap_err().to_string(), "ERR no");
+        for broken in [&b"?x\r\n"[..], b"$x\r\n", b"+cut", b"$5\r\nab", b"*2\r\n:1\r\n", b"\r\n", b""] {
+            heard(broken).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn skipped_replies_are_whole_replies() {
+        let mut client = client_hearing(b"*2\r\n$3\r\nabc\r\n:1\r\n+OK\r\n:9\r\n");
+        client.skip_replies(2).unwrap();
+        let mut text = Some(Vec::new());
+        client.reply(&mut text).unwrap();
+        assert_eq!(text.unwrap(), b"9");
+        client.skip_replies(1).unwrap_err();
+    }
+}

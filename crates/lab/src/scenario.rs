@@ -1,0 +1,284 @@
+//! Scenarios are data: two sides, what to load, what to run, what must then be true, and what is hoped for.
+//!
+//! ```text
+//! scenario  what, items, side x 2, prepare *        one server start a turn
+//!   case    what, prepare *, load, check, target    one row a turn
+//! ```
+//!
+//! Counts may be given as text with a name in braces: `{requests}`, `{items}`, `{middle}` (half of the items),
+//! `{middle_end}` (99 further), `{last}` (items less one). `{middle:12}` is filled with zeros to 12 digits.
+
+use crate::programs::Program;
+use crate::{LabError, file_error, io_error};
+use serde::Deserialize;
+use std::fs;
+use std::path::Path;
+
+/// A short run divides every count by this.
+const QUICK_DIVISOR: u64 = 100;
+
+/// One file of `lab/scenarios`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Scenario {
+    /// The file's stem.
+    #[serde(skip)]
+    pub(crate) name: String,
+    /// What is measured, for the reader of the table.
+    pub(crate) what: String,
+    /// The size of what is loaded, for the placeholders.
+    #[serde(default)]
+    pub(crate) items: u64,
+    /// Seconds that one load may take.
+    #[serde(default = "limit_s_default")]
+    pub(crate) limit_s: u64,
+    /// The one measured and the one beside it.
+    #[serde(rename = "side")]
+    pub(crate) sides: [Side; 2],
+    #[serde(default)]
+    pub(crate) prepare: Vec<Prepare>,
+    #[serde(rename = "case")]
+    pub(crate) cases: Vec<Case>,
+}
+
+/// A server with its flags.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Side {
+    /// What it is called in records; unlike the other side's.
+    pub(crate) label: String,
+    pub(crate) program: Program,
+    /// What is kept when power fails, in words.
+    pub(crate) durability: String,
+    #[serde(default)]
+    pub(crate) flags: Vec<String>,
+}
+
+/// One measurement.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) what: String,
+    #[serde(default)]
+    pub(crate) requests: u64,
+    #[serde(default)]
+    pub(crate) prepare: Vec<Prepare>,
+    pub(crate) load: Load,
+    /// Asked when the load is over.
+    pub(crate) check: Check,
+    /// Which figure of a row the table shows.
+    #[serde(default)]
+    pub(crate) figure: Figure,
+    #[serde(default)]
+    pub(crate) target: Target,
+}
+
+/// What is done before a load, unmeasured.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Prepare {
+    /// One command; its reply must not be an error.
+    Command(String),
+    /// Keys `key:000000000000` and on, the names redis-benchmark asks for.
+    Strings { count: String, value_bytes: usize },
+    /// One list of the numbers 0 to `count` - 1, filled with zeros to `item_bytes` digits.
+    List { key: String, count: String, item_bytes: usize },
+}
+
+/// What is measured.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Load {
+    /// redis-benchmark with these arguments; host, port, `-n` and `--csv` are added.
+    Benchmark(String),
+    /// Our own closed loop: each connection has one command under way.
+    Generator {
+        command: String,
+        connections: usize,
+        /// A command that one more client repeats meanwhile, uncounted.
+        beside: Option<String>,
+    },
+    /// Connections that send one PING and then nothing.
+    Idle { connections: u64 },
+    /// Keys of changing sizes, overwritten `rounds` times; nine in ten then deleted.
+    Churn { keys: String, rounds: u64 },
+}
+
+/// A command and the reply it must have.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Check {
+    pub(crate) command: String,
+    pub(crate) answer: String,
+}
+
+/// A figure of a row.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Figure {
+    #[default]
+    RequestsPerS,
+    P99Ms,
+    CpuUsPerRequest,
+    RssBytes,
+    BytesPerConnection,
+}
+
+/// What is hoped for, all of the first side against the second but for `figure_max`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Target {
+    pub(crate) ratio_min: Option<f64>,
+    pub(crate) ratio_max: Option<f64>,
+    pub(crate) cpu_max: Option<f64>,
+    pub(crate) p99_max: Option<f64>,
+    /// The first side's figure by itself, in the figure's unit.
+    pub(crate) figure_max: Option<f64>,
+}
+
+/// The values of the placeholders.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts {
+    pub(crate) requests: u64,
+    pub(crate) items: u64,
+}
+
+impl Scenario {
+    /// Reads one file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not a scenario.
+    pub(crate) fn read(path: &Path) -> Result<Self, LabError> {
+        let text = fs::read_to_string(path).map_err(io_error(path.display().to_string()))?;
+        let mut scenario: Self = toml::from_str(&text).map_err(|error| file_error(path, error))?;
+        scenario.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if scenario.sides[0].label == scenario.sides[1].label {
+            return Err(file_error(path, "both sides have one label"));
+        }
+        Ok(scenario)
+    }
+
+    /// All scenarios of a folder, by name.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`].
+    pub(crate) fn read_all(folder: &Path) -> Result<Vec<Self>, LabError> {
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(folder).map_err(io_error(folder.display().to_string()))? {
+            let path = entry.map_err(io_error(folder.display().to_string()))?.path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        paths.iter().map(|path| Self::read(path)).collect()
+    }
+
+    /// Makes every count small: a look whether all works, no measurement.
+    pub(crate) fn shorten(&mut self) {
+        self.items = self.items.div_ceil(QUICK_DIVISOR);
+        for case in &mut self.cases {
+            case.requests = case.requests.div_ceil(QUICK_DIVISOR);
+            if let Load::Idle { connections } = &mut case.load {
+                *connections = connections.div_ceil(QUICK_DIVISOR);
+            }
+        }
+    }
+
+    /// Puts the second side's program in the first side's place, under its old label.
+    pub(crate) fn calibrate(&mut self) {
+        let label = std::mem::take(&mut self.sides[0].label);
+        self.sides[0] = Side { label: format!("{label}, played by {}", self.sides[1].label), ..self.sides[1].clone() };
+    }
+
+    pub(crate) fn counts(&self, case: &Case) -> Counts {
+        Counts { requests: case.requests, items: self.items }
+    }
+}
+
+impl Counts {
+    /// The text with its placeholders filled; unknown ones stay as they are.
+    pub(crate) fn fill(self, text: &str) -> String {
+        let middle = self.items / 2;
+        let values = [
+            ("requests", self.requests),
+            ("items", self.items),
+            ("middle", middle),
+            ("middle_end", middle + 99),
+            ("last", self.items.saturating_sub(1)),
+        ];
+        let mut text = text.to_owned();
+        for (name, value) in values {
+            text = text.replace(&format!("{{{name}}}"), &value.to_string());
+            text = text.replace(&format!("{{{name}:12}}"), &format!("{value:012}"));
+        }
+        text
+    }
+
+    /// A count given as text.
+    ///
+    /// # Errors
+    /// The text is no number.
+    pub(crate) fn number(self, text: &str) -> Result<u64, LabError> {
+        let filled = self.fill(text);
+        filled.parse().map_err(|_| LabError::Step(format!("`{filled}` is no count")))
+    }
+}
+
+fn limit_s_default() -> u64 {
+    300
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn ours() -> Vec<Scenario> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/scenarios");
+        Scenario::read_all(&folder).unwrap()
+    }
+
+    #[test]
+    fn every_scenario_of_ours_is_whole() {
+        let scenarios = ours();
+        assert!(!scenarios.is_empty());
+        for scenario in scenarios {
+            let mut names = BTreeSet::new();
+            for case in &scenario.cases {
+                let place = format!("{}/{}", scenario.name, case.name);
+                assert!(names.insert(&case.name), "{place} is there twice");
+                let counts = scenario.counts(case);
+                for prepare in scenario.prepare.iter().chain(&case.prepare) {
+                    match prepare {
+                        Prepare::Command(_) => {}
+                        Prepare::Strings { count, .. } | Prepare::List { count, .. } => {
+                            assert!(counts.number(count).unwrap() > 0, "{place} loads nothing");
+                        }
+                    }
+                }
+                let filled = counts.fill(&format!("{:?} {:?}", case.load, case.check));
+                assert!(!filled.contains("{middle"), "{place}: an unknown placeholder");
+                assert!(!case.check.command.is_empty(), "{place}: nothing is checked");
+            }
+        }
+    }
+
+    #[test]
+    fn placeholders_are_filled() {
+        let counts = Counts { requests: 70, items: 1000 };
+        assert_eq!(counts.fill("{requests} {items} {middle} {middle_end} {last}"), "70 1000 500 599 999");
+        assert_eq!(counts.fill("{middle:12}"), "000000000500");
+        assert_eq!(counts.number("{items}").unwrap(), 1000);
+        counts.number("{other}").unwrap_err();
+    }
+
+    #[test]
+    fn an_unknown_field_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("odd.toml");
+        fs::write(&path, "what = \"x\"\nspeed = 1\n").unwrap();
+        assert!(Scenario::read(&path).unwrap_err().to_string().contains("speed"));
+    }
+}

@@ -1,0 +1,145 @@
+//! A server for one turn: a fresh folder, a free port, ready when it answers PING, gone when dropped.
+
+use crate::programs::tied;
+use crate::resp::Client;
+use crate::{LabError, io_error};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const READY_WITHIN: Duration = Duration::from_secs(60);
+const STOPPED_WITHIN: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// A running server.
+pub(crate) struct Server {
+    child: Child,
+    port: u16,
+    log: PathBuf,
+    /// Gone with the server, and after it: fields drop in this order.
+    _folder: TempDir,
+}
+
+impl Server {
+    /// Starts `program` with `flags` and waits until it answers. It ends with the calling thread at the latest.
+    ///
+    /// # Errors
+    /// It ends at once or stays silent; the text has its last words.
+    pub(crate) fn start(program: &Path, flags: &[String], data: &Path) -> Result<Self, LabError> {
+        fs::create_dir_all(data).map_err(io_error(data.display().to_string()))?;
+        let folder = tempfile::tempdir_in(data).map_err(io_error(data.display().to_string()))?;
+        let log = folder.path().join("server.log");
+        let port = free_port()?;
+        let out = File::create(&log).map_err(io_error(log.display().to_string()))?;
+        let err = out.try_clone().map_err(io_error(log.display().to_string()))?;
+        let child = tied(program, "KILL")
+            .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"])
+            .arg(folder.path())
+            .args(flags)
+            .stdin(Stdio::null())
+            .stdout(out)
+            .stderr(err)
+            .spawn()
+            .map_err(io_error(program.display().to_string()))?;
+        let mut server = Self { child, port, log, _folder: folder };
+        server.wait_ready()?;
+        Ok(server)
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// A fresh connection.
+    ///
+    /// # Errors
+    /// The server is gone.
+    pub(crate) fn client(&self) -> Result<Client, LabError> {
+        Client::connect(self.port).map_err(|error| LabError::Step(format!("connect: {error}; {}", self.last_words())))
+    }
+
+    /// What the server logged last, for an error's text.
+    pub(crate) fn last_words(&self) -> String {
+        let text = fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
+        format!("the server said: {}", line.trim())
+    }
+
+    fn wait_ready(&mut self) -> Result<(), LabError> {
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().map_err(io_error("wait"))? {
+                return Err(LabError::Step(format!("the server ended ({status}); {}", self.last_words())));
+            }
+            let answer = Client::connect(self.port).and_then(|mut client| client.call("PING"));
+            if answer.is_ok_and(|answer| answer == "PONG") {
+                return Ok(());
+            }
+            if begin.elapsed() > READY_WITHIN {
+                return Err(LabError::Step(format!("no PONG within {READY_WITHIN:?}; {}", self.last_words())));
+            }
+            thread::sleep(LOOK_AGAIN);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let asked = pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok());
+        let begin = Instant::now();
+        while asked && begin.elapsed() < STOPPED_WITHIN {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(LOOK_AGAIN);
+        }
+        // It had its time; whether it is already gone does not matter.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A port nobody listens on. Another process may take it before the server does; then the start fails and says so.
+fn free_port() -> Result<u16, LabError> {
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(io_error("a free port"))?;
+    Ok(listener.local_addr().map_err(io_error("a free port"))?.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skip::program_or_skip;
+
+    #[test]
+    fn a_server_answers_and_leaves_nothing_behind() {
+        let Some(redis) = program_or_skip("lab::server", "redis-server") else { return };
+        let data = tempfile::tempdir().unwrap();
+        let server = Server::start(&redis, &[], data.path()).unwrap();
+        let (pid, port) = (server.pid(), server.port());
+        assert_eq!(server.client().unwrap().call("ECHO here").unwrap(), "here");
+        drop(server);
+        assert!(!Path::new(&format!("/proc/{pid}")).exists());
+        assert!(Client::connect(port).is_err());
+        assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_server_that_ends_says_why() {
+        let Some(redis) = program_or_skip("lab::server", "redis-server") else { return };
+        let data = tempfile::tempdir().unwrap();
+        let flags = ["--no-such-option".to_owned(), "yes".to_owned()];
+        let error = Server::start(&redis, &flags, data.path()).err().unwrap().to_string();
+        assert!(error.contains("ended"), "{error}");
+    }
+}
