@@ -78,6 +78,19 @@ impl Inner {
         }
     }
 
+    /// The child at an end, for a push that [`Inner::count_push`] is told of.
+    pub(crate) fn end_mut(&mut self, end: End) -> &mut Node {
+        let at = self.end_index(end);
+        &mut self.slots[at].node
+    }
+
+    /// Counts an item pushed into the child at an end, whose allocation stayed as it was.
+    pub(crate) fn count_push(&mut self, end: End, content: u64, encoded: u64) {
+        let at = self.end_index(end);
+        self.slots[at].items += 1;
+        self.sums.add(Totals { items: 1, content, heap: 0, encoded });
+    }
+
     /// Lets `change` have a child, and keeps count and sums right.
     pub(crate) fn with_child<R>(&mut self, at: usize, change: impl FnOnce(&mut Node) -> R) -> R {
         let slot = &mut self.slots[at];

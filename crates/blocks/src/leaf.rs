@@ -207,32 +207,32 @@ impl Node {
     pub(crate) fn leaf_totals(&self) -> Totals {
         let head = self.head();
         let count = u64::from(head.items);
-        let (content, extent) = match head.codec {
-            Codec::Fixed => (count * head.width() as u64, head.width() as u64),
-            Codec::Narrow | Codec::Wide => (u64::from(head.low), u64::from(head.low)),
+        let content = match head.codec {
+            Codec::Fixed => count * head.width() as u64,
+            Codec::Narrow | Codec::Wide => u64::from(head.low),
         };
-        let heads = 1 + varint::encoded_bytes(count) + varint::encoded_bytes(extent);
         Totals {
             items: count,
             content,
             heap: (HEAD_BYTES + head.data_bytes()) as u64,
-            encoded: heads as u64 + self.live_bytes() as u64,
+            encoded: (encoded_heads(head) + self.live_bytes()) as u64,
         }
     }
 
-    /// Pushes into a leaf; false if it is full (or better left as it is) and a new leaf should be opened.
+    /// Pushes into a leaf that nobody else holds, if it has room; returns the growth of its encoded bytes.
+    pub(crate) fn leaf_push_in_place(&mut self, end: End, item: &[u8]) -> Option<u64> {
+        let (head, data) = self.leaf_mut();
+        let before = encoded_heads(head);
+        if !push_in_place(head, data, end, item) {
+            return None;
+        }
+        let column_width = head.codec.column_width();
+        Some((item.len() + column_width + encoded_heads(head) - before) as u64)
+    }
+
+    /// Pushes into a leaf without room, or that others hold; false if it is full (or better left as it is) and a new
+    /// leaf should be opened.
     pub(crate) fn leaf_push(&mut self, end: End, item: &[u8], lean: Lean) -> bool {
-        if self.is_unique() {
-            let (head, data) = self.leaf_mut();
-            if push_in_place(head, data, end, item) {
-                return true;
-            }
-        }
-        self.leaf_push_rebuilding(end, item, lean)
-    }
-
-    #[inline(never)]
-    fn leaf_push_rebuilding(&mut self, end: End, item: &[u8], lean: Lean) -> bool {
         let view = self.view();
         let live = self.live_bytes();
         let odd = matches!(view.lengths, Lengths::Fixed(width) if width != item.len());
@@ -353,6 +353,15 @@ impl Node {
         }
         head.items -= 1;
     }
+}
+
+/// Bytes before the items in an encoded leaf: codec, count, width or bytes in use.
+fn encoded_heads(head: &Head) -> usize {
+    let extent = match head.codec {
+        Codec::Fixed => head.width() as u64,
+        Codec::Narrow | Codec::Wide => u64::from(head.low),
+    };
+    1 + varint::encoded_bytes(u64::from(head.items)) + varint::encoded_bytes(extent)
 }
 
 fn push_in_place(head: &mut Head, data: &mut [u8], end: End, item: &[u8]) -> bool {

@@ -22,12 +22,35 @@ pub(crate) enum Change {
 
 /// Pushes an item; returns a new sibling at that end when the subtree is full.
 pub(crate) fn push(node: &mut Node, end: End, item: &[u8], lean: Lean) -> Option<Node> {
+    if push_in_place(node, end, item).is_some() {
+        return None;
+    }
+    push_opening(node, end, item, lean)
+}
+
+/// The usual case: nobody else holds the path, and its leaf has room. Returns the growth of the encoded bytes; with
+/// the item it is all that the sums above need, so they are not read back from the child.
+fn push_in_place(node: &mut Node, end: End, item: &[u8]) -> Option<u64> {
+    if !node.is_unique() {
+        return None;
+    }
+    if node.is_leaf() {
+        return node.leaf_push_in_place(end, item);
+    }
+    let inner = node.inner_mut();
+    let growth = push_in_place(inner.end_mut(end), end, item)?;
+    inner.count_push(end, item.len() as u64, growth);
+    Some(growth)
+}
+
+#[inline(never)]
+fn push_opening(node: &mut Node, end: End, item: &[u8], lean: Lean) -> Option<Node> {
     if node.is_leaf() {
         return if node.leaf_push(end, item, lean) { None } else { Some(Node::leaf_opened(end, item)) };
     }
     let inner = node.inner_mut();
     let at = inner.end_index(end);
-    let extra = inner.with_child(at, |child| push(child, end, item, Lean::All(end)))?;
+    let extra = inner.with_child(at, |child| push_opening(child, end, item, Lean::All(end)))?;
     if inner.is_full() {
         return Some(Node::inner(Inner::of([extra])));
     }
