@@ -30,6 +30,8 @@ pub struct Output {
     spare: Vec<u8>,
 }
 
+const _: () = assert!(size_of::<Output>() <= 96);
+
 enum Piece {
     Bytes(Vec<u8>),
     Shared(Arc<[u8]>),
@@ -161,14 +163,14 @@ impl Output {
     }
 
     /// Takes the buffer of a queue that has been sent, so that an idle connection holds no memory. `None` while
-    /// there is something to send, or if there is no buffer.
+    /// there is something to send, or if there is no buffer worth keeping.
     pub fn take_buffer(&mut self) -> Option<Vec<u8>> {
         if !self.is_empty() {
             return None;
         }
         let Output { tail, spare, .. } = std::mem::take(self);
         let larger = if spare.capacity() > tail.capacity() { spare } else { tail };
-        Some(larger).filter(|buffer| buffer.capacity() > 0)
+        Some(larger).filter(|buffer| (1..=BUFFER_KEPT_BYTES_MAX).contains(&buffer.capacity()))
     }
 
     /// Queues `bytes` as they are if that is worth a piece of its own.
