@@ -78,7 +78,7 @@ impl Inner {
         }
     }
 
-    /// The child at an end, for a push that [`Inner::count_push`] is told of.
+    /// The child at an end, for a change that `count_push` or `count_pop` is told of.
     pub(crate) fn end_mut(&mut self, end: End) -> &mut Node {
         let at = self.end_index(end);
         &mut self.slots[at].node
@@ -89,6 +89,13 @@ impl Inner {
         let at = self.end_index(end);
         self.slots[at].items += 1;
         self.sums.add(Totals { items: 1, content, heap: 0, encoded });
+    }
+
+    /// Counts an item taken off the child at an end, whose allocation stayed as it was.
+    pub(crate) fn count_pop(&mut self, end: End, content: u64, encoded: u64) {
+        let at = self.end_index(end);
+        self.slots[at].items -= 1;
+        self.sums.subtract(Totals { items: 1, content, heap: 0, encoded });
     }
 
     /// Lets `change` have a child, and keeps count and sums right.

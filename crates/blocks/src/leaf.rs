@@ -288,71 +288,98 @@ impl Node {
     /// Gives memory back when three quarters are unused.
     fn leaf_shrink(&mut self) {
         let (live, data_bytes) = (self.live_bytes(), self.head().data_bytes());
-        if live * 4 < data_bytes && data_bytes > 64 {
+        if wastes(live, data_bytes) {
             let node = build_with_room(&[self.view()], HEAD_BYTES + 2 * live, Lean::Mostly(End::Tail));
             *self = node;
         }
     }
 
-    /// Replaces `removed` items at `index` by `item` without a new leaf, where that can be done.
+    /// Replaces `removed` items at `index` by `item` without a new leaf, if nobody else holds this one, its codec
+    /// takes the item, and the gap has room. The leaf keeps at least one item.
     pub(crate) fn leaf_splice_in_place(&mut self, index: usize, removed: usize, item: Option<&[u8]>) -> bool {
-        let head = self.head();
-        let width = head.width();
-        if head.codec != Codec::Fixed || !self.is_unique() || item.is_some_and(|item| item.len() != width) {
+        let inserted = usize::from(item.is_some());
+        let view = self.view();
+        let count = view.count - removed + inserted;
+        if count == 0 || count > ITEMS_MAX || !self.is_unique() {
             return false;
         }
-        let count = usize::from(head.items);
-        match item {
-            Some(item) if removed == 1 => {
-                let at = usize::from(head.start) + index * width;
-                self.leaf_mut().1[at..at + width].copy_from_slice(item);
-                true
-            }
-            Some(item) => self.fixed_insert(index, width, item),
-            None if count > 1 => {
-                self.fixed_remove(index, width);
-                self.leaf_shrink();
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// Moves the shorter side that has room.
-    fn fixed_insert(&mut self, index: usize, width: usize, item: &[u8]) -> bool {
+        let at = view.offset(index);
+        let (old_bytes, new_bytes) = (view.offset(index + removed) - at, item.map_or(0, <[u8]>::len));
+        let used = view.bytes.len();
         let (head, data) = self.leaf_mut();
-        let (count, start) = (usize::from(head.items), usize::from(head.start));
-        let (room_head, room_tail) = (start >= width, start + (count + 1) * width <= data.len());
-        if count == ITEMS_MAX || !(room_head || room_tail) {
+        let (column_width, column_end) = (head.codec.column_width(), column_end(head, data.len()));
+        let start = usize::from(head.start);
+        let end = start + used - old_bytes + new_bytes;
+        if item.is_some_and(|item| !takes(head, item)) || end + count * column_width > column_end {
             return false;
         }
-        let at = start + index * width;
-        let to_head = room_head && (index < count / 2 || !room_tail);
-        let place = if to_head {
-            data.copy_within(start..at, start - width);
-            head.start -= width as u16;
-            at - width
-        } else {
-            data.copy_within(at..start + count * width, at + width);
-            at
-        };
-        data[place..place + width].copy_from_slice(item);
-        head.items += 1;
+        data.copy_within(start + at + old_bytes..start + used, start + at + new_bytes);
+        if let Some(item) = item {
+            data[start + at..start + at + new_bytes].copy_from_slice(item);
+        }
+        if column_width > 0 {
+            let behind = (usize::from(head.items) - index - removed) * column_width;
+            let from = column_end - usize::from(head.items) * column_width;
+            let to = column_end - count * column_width;
+            data.copy_within(from..from + behind, to);
+            if item.is_some() {
+                write_length(&mut data[to + behind..], head.codec, 0, new_bytes);
+            }
+            head.low = (end - start) as u16;
+        }
+        head.items = count as u16;
+        self.leaf_shrink();
         true
     }
 
-    fn fixed_remove(&mut self, index: usize, width: usize) {
+    /// Takes one item off an end of a leaf that nobody else holds, if the leaf then stays as it is; returns the
+    /// item's bytes and what the encoded bytes fall by.
+    pub(crate) fn leaf_pop_in_place(&mut self, end: End) -> Option<(u64, u64)> {
+        let live = self.live_bytes();
         let (head, data) = self.leaf_mut();
-        let (count, start) = (usize::from(head.items), usize::from(head.start));
-        let at = start + index * width;
-        if index < count / 2 {
-            data.copy_within(start..at, start + width);
-            head.start += width as u16;
-        } else {
-            data.copy_within(at + width..start + count * width, at);
+        let (column_width, count) = (head.codec.column_width(), usize::from(head.items));
+        let place = column_end(head, data.len()) - if end == End::Head { column_width } else { count * column_width };
+        let length = match head.codec {
+            Codec::Fixed => head.width(),
+            Codec::Narrow => usize::from(data[place]),
+            Codec::Wide => usize::from(u16::from_le_bytes([data[place], data[place + 1]])),
+        };
+        let shed = length + column_width;
+        if count == 1 || wastes(live - shed, data.len()) {
+            return None;
         }
+        let before = encoded_heads(head);
         head.items -= 1;
+        if end == End::Head {
+            head.start += length as u16;
+        }
+        if column_width > 0 {
+            head.low -= length as u16;
+            if end == End::Head {
+                head.high -= column_width as u16;
+            }
+        }
+        Some((length as u64, (shed + before - encoded_heads(head)) as u64))
     }
+}
+
+/// Whether a leaf should give memory back: three quarters of it are unused.
+fn wastes(live_bytes: usize, data_bytes: usize) -> bool {
+    live_bytes * 4 < data_bytes && data_bytes > 64
+}
+
+/// Whether the leaf's codec can keep this item.
+fn takes(head: &Head, item: &[u8]) -> bool {
+    match head.codec {
+        Codec::Fixed => item.len() == head.width(),
+        Codec::Narrow => item.len() <= usize::from(u8::MAX),
+        Codec::Wide => item.len() <= DATA_BYTES_MAX,
+    }
+}
+
+/// Where the column of lengths ends; a fixed leaf has an empty one at the very end.
+fn column_end(head: &Head, data_bytes: usize) -> usize {
+    if head.codec == Codec::Fixed { data_bytes } else { usize::from(head.high) }
 }
 
 /// Bytes before the items in an encoded leaf: codec, count, width or bytes in use.
@@ -370,17 +397,14 @@ fn push_in_place(head: &mut Head, data: &mut [u8], end: End, item: &[u8]) -> boo
         return false;
     }
     let column_width = head.codec.column_width();
-    let (bytes, column_end, fits_codec) = match head.codec {
-        Codec::Fixed => (count * head.width(), data.len(), head.width() == item.len()),
-        Codec::Narrow => (usize::from(head.low), usize::from(head.high), item.len() <= usize::from(u8::MAX)),
-        Codec::Wide => (usize::from(head.low), usize::from(head.high), item.len() <= DATA_BYTES_MAX),
-    };
+    let bytes = if head.codec == Codec::Fixed { count * head.width() } else { usize::from(head.low) };
+    let column_end = column_end(head, data.len());
     let column_start = column_end - count * column_width;
     let has_room = match end {
         End::Head => start >= item.len() && data.len() - column_end >= column_width,
         End::Tail => start + bytes + item.len() + column_width <= column_start,
     };
-    if !fits_codec || !has_room {
+    if !takes(head, item) || !has_room {
         return false;
     }
     let (at, column_at) = match end {

@@ -79,9 +79,14 @@ impl BlockList {
 
     /// Shows the item at an end to `visit` and removes it; false, without a call, if there is none. O(log n).
     pub fn pop(&mut self, end: End, visit: impl FnOnce(&[u8])) -> bool {
-        let Some(root) = &self.root else { return false };
+        let Some(root) = &mut self.root else { return false };
         visit_end(root, end, visit);
-        self.discard(end, 1);
+        if root.items() == 1 {
+            self.root = None;
+        } else {
+            tree::pop(root, end);
+            self.lower();
+        }
         true
     }
 

@@ -73,6 +73,27 @@ pub(crate) fn discard(node: &mut Node, end: End, count: u64) {
     inner.with_child(inner.end_index(end), |child| discard(child, end, rest));
 }
 
+/// Drops one item off an end; at least one stays.
+pub(crate) fn pop(node: &mut Node, end: End) {
+    if pop_in_place(node, end).is_none() {
+        discard(node, end, 1);
+    }
+}
+
+/// As [`push_in_place`]; returns the item's bytes and what the encoded bytes fall by.
+fn pop_in_place(node: &mut Node, end: End) -> Option<(u64, u64)> {
+    if !node.is_unique() {
+        return None;
+    }
+    if node.is_leaf() {
+        return node.leaf_pop_in_place(end);
+    }
+    let inner = node.inner_mut();
+    let (content, encoded) = pop_in_place(inner.end_mut(end), end)?;
+    inner.count_pop(end, content, encoded);
+    Some((content, encoded))
+}
+
 /// Replaces `removed` (0 or 1) items at `index` by `item`, if any.
 pub(crate) fn splice(node: &mut Node, index: u64, removed: usize, item: Option<&[u8]>) -> Change {
     if node.is_leaf() {
