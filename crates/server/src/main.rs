@@ -1,2 +1,32 @@
 //! The `bobbin` binary.
-fn main() {}
+
+#![forbid(unsafe_code)]
+
+use server::cli::{self, Order};
+use server::startup::{self, REFUSED};
+use std::io::Write;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    match cli::read(std::env::args_os(), |name| std::env::var_os(name)) {
+        Ok(Order::Serve(settings)) => startup::serve(settings, |_| ExitCode::SUCCESS),
+        Ok(Order::Config(settings)) => print(&cli::show(&settings)),
+        Ok(Order::Print(text)) => {
+            // A reader that went away has read what it wanted.
+            let _ = text.print();
+            ExitCode::SUCCESS
+        }
+        Err(line) => {
+            eprintln!("bobbin: {line}");
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+fn print(text: &str) -> ExitCode {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,204 @@
+//! The command line: flags made from the table of settings, laid over environment and file.
+//!
+//! ```text
+//! bobbin [serve] [--NAME VALUE]...     run the server
+//! bobbin config  [--NAME VALUE]...     show each setting, its value and where the value comes from
+//! ```
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use engine::settings::{Draft, Kind, Origin, SETTINGS, Setting, Settings, Shown, nearest};
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// What the command line asks for.
+pub enum Order {
+    /// Run the server.
+    Serve(Settings),
+    /// Show the settings.
+    Config(Settings),
+    /// Print help or version, in `clap`'s care.
+    Print(clap::Error),
+}
+
+/// The version of this build.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+const CONFIG: &str = "config";
+
+const ORIGINS: &str = "\
+Every option can also be set by the environment (--log-level is BOBBIN_LOG_LEVEL) and in the TOML file
+given to --config (log-level = \"debug\"). A flag is stronger than the environment, that than the file.";
+
+const EXAMPLES: &str = "\
+Examples:
+  bobbin                                        serve this machine on port 6379, data in ./bobbin-data
+  bobbin --fsync always --dir /var/lib/bobbin   lose no write that was acknowledged
+  bobbin --journal off --port 7000              a pure cache that keeps nothing
+  BOBBIN_REQUIREPASS=secret bobbin --bind '*'   serve other machines as well, with a password
+  bobbin config --config bobbin.toml            show each setting and where its value comes from";
+
+/// Reads the arguments (the program's name first) and what they point to.
+///
+/// # Errors
+/// One line that says what is wrong, where, and what would be right.
+pub fn read(
+    arguments: impl IntoIterator<Item = OsString>,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Result<Order, String> {
+    let matches = match command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            return Ok(Order::Print(error));
+        }
+        Err(error) => return Err(one_line(&error)),
+    };
+    match matches.subcommand() {
+        Some((CONFIG, matches)) => gather(matches, variable).map(Order::Config),
+        Some((_, matches)) => gather(matches, variable).map(Order::Serve),
+        None => gather(&matches, variable).map(Order::Serve),
+    }
+}
+
+/// Names that look like misspelt settings among the names of environment variables, each with the one it may mean.
+pub fn misspelt_variables(names: impl Iterator<Item = String>) -> Vec<(String, String)> {
+    let known: Vec<String> = SETTINGS.iter().map(Setting::environment_name).collect();
+    let strange = names.filter(|name| name != "BOBBIN_CONFIG" && !known.contains(name));
+    let misspelt = strange.filter_map(|name| {
+        let meant = nearest(&name.strip_prefix("BOBBIN_")?.to_ascii_lowercase().replace('_', "-"))?;
+        let meant = known
+            .iter()
+            .find(|known| engine::settings::find(meant).is_some_and(|row| row.environment_name() == **known))?;
+        Some((name, meant.clone()))
+    });
+    misspelt.collect()
+}
+
+/// Every setting with its value and origin, as a table for people.
+pub fn show(settings: &Settings) -> String {
+    let rows = settings.shown();
+    let name_width = rows.iter().map(|row| row.setting.name.len()).max().unwrap_or(0);
+    let value_width = rows.iter().map(|row| row.value.len()).filter(|width| *width <= 24).max().unwrap_or(0);
+    let mut text = String::new();
+    let mut group = None;
+    for row in &rows {
+        if group.replace(row.setting.group) != Some(row.setting.group) {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let _ = writeln!(text, "{gap}{}", row.setting.group.heading());
+        }
+        let value = if row.value.is_empty() { "-" } else { &row.value };
+        let origin = origin(row, settings.file());
+        let _ = writeln!(text, "  {:name_width$}  {value:value_width$}  {origin}", row.setting.name);
+    }
+    text
+}
+
+fn origin(row: &Shown, file: Option<&Path>) -> String {
+    match row.origin {
+        Origin::Default => "default".to_owned(),
+        Origin::File { line } => format!("{} line {line}", file.unwrap_or(Path::new("file")).display()),
+        Origin::Environment => row.setting.environment_name(),
+        Origin::Flag => format!("--{}", row.setting.name),
+        Origin::ConfigSet => "CONFIG SET".to_owned(),
+        Origin::System => "lowered to what the system allows".to_owned(),
+    }
+}
+
+fn gather(matches: &ArgMatches, variable: impl Fn(&str) -> Option<OsString>) -> Result<Settings, String> {
+    let mut draft = Draft::new();
+    let given = matches.get_one::<PathBuf>(CONFIG).cloned();
+    let named = || variable("BOBBIN_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from);
+    if let Some(path) = given.or_else(named) {
+        let content = std::fs::read_to_string(&path);
+        let content = content.map_err(|error| format!("cannot read the file {}: {error}", path.display()))?;
+        draft.put_file(&path, &content).map_err(|mistake| mistake.to_string())?;
+    }
+    draft.put_environment(variable).map_err(|mistake| mistake.to_string())?;
+    for setting in SETTINGS {
+        if let Some(texts) = matches.get_many::<String>(setting.name) {
+            let text = texts.map(String::as_str).collect::<Vec<_>>().join(" ");
+            draft.put_flag(setting, &text).map_err(|mistake| mistake.to_string())?;
+        }
+    }
+    Ok(draft.finish())
+}
+
+fn command() -> Command {
+    let file = Arg::new(CONFIG)
+        .long(CONFIG)
+        .value_name("FILE")
+        .value_parser(clap::value_parser!(PathBuf))
+        .global(true)
+        .help_heading("Configuration")
+        .help("TOML file with settings, one key each.");
+    Command::new("bobbin")
+        .version(VERSION)
+        .about("Bobbin keeps lists, queues, keys and tables in memory and on disk, for any Redis client.")
+        .after_help(format!("{ORIGINS}\n\n{EXAMPLES}"))
+        .max_term_width(110)
+        .subcommand_help_heading("Commands")
+        .subcommand(Command::new("serve").about("Runs the server; the same as no command at all."))
+        .subcommand(Command::new(CONFIG).about("Shows each setting, its value and where the value comes from."))
+        .arg(file)
+        .args(SETTINGS.iter().map(flag))
+}
+
+fn flag(setting: &'static Setting) -> Arg {
+    let default = if setting.default.is_empty() { String::new() } else { format!(" [{}]", setting.default) };
+    let is_list = matches!(setting.kind, Kind::Addresses { .. });
+    Arg::new(setting.name)
+        .long(setting.name)
+        .value_name(setting.kind.placeholder())
+        .global(true)
+        .help_heading(setting.group.heading())
+        .help(format!("{}{default}", setting.help))
+        .action(if is_list { ArgAction::Append } else { ArgAction::Set })
+        // "-::1" is an address, and a password may begin as it likes.
+        .allow_hyphen_values(is_list || setting.kind.is_secret())
+        .allow_negative_numbers(matches!(setting.kind, Kind::Integer { .. }))
+}
+
+/// What `clap` says in several lines, with the remedy at its end.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let what = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    let meant = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(flag)) if error.kind() == ErrorKind::UnknownArgument => {
+            nearest(flag.trim_start_matches('-')).map(|name| format!("--{name}"))
+        }
+        _ => None,
+    };
+    match meant.or_else(|| suggestion(error)) {
+        Some(meant) => format!("{what}; did you mean {meant}?"),
+        None => format!("{what}; 'bobbin --help' lists what there is"),
+    }
+}
+
+fn suggestion(error: &clap::Error) -> Option<String> {
+    let suggested = error.get(ContextKind::SuggestedArg).or_else(|| error.get(ContextKind::SuggestedSubcommand));
+    match suggested? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => texts.first().cloned(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_is_well_formed() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn misspelt_variables_are_found_and_strangers_left_alone() {
+        let names =
+            ["BOBBIN_FSNYC", "BOBBIN_APPENDFSYNC", "BOBBIN_FSYNC", "BOBBIN_CONFIG", "BOBBIN_SERVICE_HOST", "PORT"];
+        let found = misspelt_variables(names.into_iter().map(str::to_owned));
+        let expected = [("BOBBIN_FSNYC", "BOBBIN_FSYNC"), ("BOBBIN_APPENDFSYNC", "BOBBIN_FSYNC")];
+        assert_eq!(found, expected.map(|(name, meant)| (name.to_owned(), meant.to_owned())));
+    }
+}

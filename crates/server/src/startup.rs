@@ -1,0 +1,136 @@
+//! From settings to a server that may begin: what must hold is checked here, in this order, before any thread.
+//!
+//! ```text
+//! addresses -> protected mode -> ports and socket taken -> data folder locked -> open files -> Prepared
+//! ```
+//!
+//! The folder comes after the ports, so that a start refused for a taken port leaves no folder behind.
+
+mod files;
+mod folder;
+mod listen;
+
+pub use folder::DataFolder;
+pub use listen::{Listeners, SocketFile};
+
+use crate::cli::VERSION;
+use engine::settings::{Current, Settings};
+use std::fmt;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tracing::warn;
+
+/// Exit code of a start that was refused.
+pub const REFUSED: u8 = 2;
+
+/// Why the server does not start: one line with the remedy.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refused(String);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// All that the workers need to begin.
+pub struct Prepared {
+    /// The settings, shared.
+    pub settings: Arc<Settings>,
+    /// Listening already.
+    pub listeners: Listeners,
+    /// The data folder, locked as long as this lives; `None` with the journal off.
+    pub folder: Option<DataFolder>,
+    /// Worker threads, at least one.
+    pub threads: usize,
+}
+
+/// Starts logging, prepares, and hands over to `run`. A refused start is one line on the standard error.
+pub fn serve(settings: Settings, run: impl FnOnce(Prepared) -> ExitCode) -> ExitCode {
+    crate::log::start(&settings);
+    let variables = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for (name, meant) in crate::cli::misspelt_variables(variables) {
+        warn!("the environment variable {name} is no setting and changes nothing; did you mean {meant}?");
+    }
+    match prepare(Arc::new(settings)) {
+        Ok(prepared) => run(prepared),
+        Err(refused) => {
+            eprintln!("bobbin: {refused}");
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+/// Checks and takes all that a server needs.
+///
+/// # Errors
+/// The first thing that is amiss, with its remedy.
+pub fn prepare(settings: Arc<Settings>) -> Result<Prepared, Refused> {
+    let current = settings.current();
+    let addresses = listen::addresses(&current)?;
+    listen::protect(&current, &addresses)?;
+    let reachable = listen::reachable(&addresses).is_some();
+    let listeners = listen::listen(&current, &addresses)?;
+    let folder = if current.journal { Some(DataFolder::take(&current.dir)?) } else { None };
+    if let Err(possible) = files::raise(current.maxclients) {
+        let wanted = current.maxclients;
+        warn!("maxclients lowered from {wanted} to {possible}: the system allows no more open files (see ulimit -n)");
+        settings.fit_maxclients(possible);
+    }
+    settings.add_hook(Box::new(move |before, after| check_change(before, after, reachable)));
+    Ok(Prepared { threads: threads(&current), settings, listeners, folder })
+}
+
+/// What CONFIG SET must not undo.
+fn check_change(before: &Current, after: &Current, reachable: bool) -> Result<(), (&'static str, String)> {
+    if reachable && after.requirepass.is_none() {
+        let why = "other machines can reach this server, so it needs a password";
+        return Err(("requirepass", why.to_owned()));
+    }
+    if after.maxclients > before.maxclients
+        && let Err(possible) = files::raise(after.maxclients)
+    {
+        let why = "The operating system is not able to handle the specified number of clients, try with";
+        return Err(("maxclients", format!("{why} {possible}")));
+    }
+    Ok(())
+}
+
+fn threads(current: &Current) -> usize {
+    match current.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        count => count,
+    }
+}
+
+/// The line that says the server is ready.
+pub struct Ready<'a> {
+    /// Where it listens.
+    pub addresses: &'a [String],
+    /// Worker threads.
+    pub threads: usize,
+    /// The data folder; `None` with the journal off.
+    pub folder: Option<&'a Path>,
+    /// What recovery found, such as "12 frames replayed"; unused with the journal off.
+    pub found: &'a str,
+    /// Milliseconds since the process began.
+    pub ready_ms: u64,
+}
+
+impl fmt::Display for Ready<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.threads == 1 { "" } else { "s" };
+        write!(f, "Bobbin {VERSION} on {}, {} thread{plural}, ", self.addresses.join(" and "), self.threads)?;
+        match self.folder {
+            Some(folder) => write!(f, "data in {} ({})", folder.display(), self.found)?,
+            None => f.write_str("journal off: nothing is kept")?,
+        }
+        write!(f, ", ready in {} ms", self.ready_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests;

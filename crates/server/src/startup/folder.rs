@@ -1,0 +1,72 @@
+//! The data folder: made if absent, and held by one process at a time.
+
+use super::Refused;
+use rustix::fs::{Access, access};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The lock file in the folder. It stays behind; what counts is the lock on it, which ends with the process.
+const LOCK: &str = "bobbin.lock";
+
+/// A data folder that this process alone may use, as long as this lives.
+#[derive(Debug)]
+pub struct DataFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl DataFolder {
+    /// Makes the folder if it is absent, and locks it.
+    ///
+    /// # Errors
+    /// It cannot be made or written, or another process holds it.
+    pub fn take(path: &Path) -> Result<Self, Refused> {
+        let unusable = |error: &dyn std::fmt::Display| {
+            let remedy = "make it writable or choose another with --dir";
+            Refused(format!("cannot write to the data folder {}: {error}; {remedy}", path.display()))
+        };
+        make(path).map_err(|error| unusable(&error))?;
+        access(path, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| unusable(&io::Error::from(error)))?;
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).open(path.join(LOCK));
+        let mut lock = file.map_err(|error| unusable(&error))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(held(path, &mut lock)),
+            Err(TryLockError::Error(error)) => return Err(unusable(&error)),
+        }
+        // Only for people: on a full disk the server starts without.
+        let _ = lock.set_len(0).and_then(|()| write!(lock, "{}", std::process::id()));
+        Ok(Self { path: path.to_owned(), _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Makes the folder and its parents, and makes their names durable: what is synced inside a folder that a power cut
+/// takes away is lost with it.
+fn make(path: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = path
+        .ancestors()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .take_while(|folder| !folder.exists())
+        .collect();
+    fs::create_dir_all(path)?;
+    for folder in missing {
+        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(parent)?.sync_all()?;
+    }
+    Ok(())
+}
+
+fn held(path: &Path, lock: &mut File) -> Refused {
+    let mut text = String::new();
+    let _ = lock.read_to_string(&mut text);
+    let process = text.trim().parse::<u32>().map_or(String::new(), |id| format!(", pid {id}"));
+    let path = path.display();
+    Refused(format!("the data folder {path} is in use by another Bobbin{process}; choose another with --dir"))
+}

@@ -1,0 +1,194 @@
+//! Where the server listens, and who may reach it there.
+
+use super::Refused;
+use engine::settings::Current;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+/// Sockets that listen, none of them blocking.
+#[derive(Debug)]
+pub struct Listeners {
+    /// TCP, one an address; workers share them by `try_clone`.
+    pub tcp: Vec<(SocketAddr, TcpListener)>,
+    /// The unix socket, and its name in the file system.
+    pub unix: Option<(SocketFile, UnixListener)>,
+}
+
+/// The name of a unix socket, removed with this.
+#[derive(Debug)]
+pub struct SocketFile(PathBuf);
+
+impl SocketFile {
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        // One that stays behind is found stale by the next start.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+impl Listeners {
+    /// The addresses as the start-up line names them.
+    pub fn addresses(&self) -> Vec<String> {
+        let tcp = self.tcp.iter().map(|(address, _)| address.to_string());
+        tcp.chain(self.unix.iter().map(|(file, _)| file.path().display().to_string())).collect()
+    }
+}
+
+/// An address to listen on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Address {
+    pub(super) socket: SocketAddr,
+    /// Whether the start goes on without it where the machine lacks it.
+    pub(super) optional: bool,
+}
+
+/// The addresses that `bind` names, each once.
+pub(super) fn addresses(current: &Current) -> Result<Vec<Address>, Refused> {
+    let mut addresses: Vec<Address> = Vec::new();
+    if current.port == 0 {
+        return if current.unixsocket.is_some() { Ok(addresses) } else { Err(nowhere()) };
+    }
+    for text in &current.bind {
+        let optional = text.starts_with('-');
+        let found = resolve(text.trim_start_matches('-'), current.port, optional);
+        for address in found.map_err(|error| unresolved(text, &error))? {
+            if !addresses.iter().any(|earlier| earlier.socket == address.socket) {
+                addresses.push(address);
+            }
+        }
+    }
+    Ok(addresses)
+}
+
+fn resolve(host: &str, port: u16, optional: bool) -> io::Result<Vec<Address>> {
+    let every_v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
+    let every_v6 = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
+    match host {
+        "*" => Ok(vec![Address { socket: every_v4, optional }, Address { socket: every_v6, optional: true }]),
+        "::*" => Ok(vec![Address { socket: every_v6, optional }]),
+        // The resolver takes 0 for an address, and so much of a misspelt one for a name.
+        "" => Err(io::Error::from(ErrorKind::InvalidInput)),
+        _ => {
+            let found = match host.parse::<IpAddr>() {
+                Ok(address) => vec![SocketAddr::from((address, port))],
+                Err(_) => (host, port).to_socket_addrs()?.collect(),
+            };
+            Ok(found.into_iter().map(|socket| Address { socket, optional }).collect())
+        }
+    }
+}
+
+/// The first address that other machines can reach.
+pub(super) fn reachable(addresses: &[Address]) -> Option<IpAddr> {
+    addresses.iter().map(|address| address.socket.ip()).find(|ip| !ip.to_canonical().is_loopback())
+}
+
+/// Protected mode: without a password only this machine is served.
+pub(super) fn protect(current: &Current, addresses: &[Address]) -> Result<(), Refused> {
+    match reachable(addresses) {
+        Some(address) if current.requirepass.is_none() => Err(Refused(format!(
+            "other machines can reach {address} and there is no password; \
+             set one by BOBBIN_REQUIREPASS, or listen on this machine alone with --bind 127.0.0.1"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Takes the ports and the unix socket.
+pub(super) fn listen(current: &Current, addresses: &[Address]) -> Result<Listeners, Refused> {
+    let mut listeners = Listeners { tcp: Vec::new(), unix: None };
+    for address in addresses {
+        match listen_tcp(address.socket, current.tcp_backlog) {
+            Ok(listener) => listeners.tcp.push((address.socket, listener)),
+            Err(error) if address.optional && is_absent(&error) => {}
+            Err(error) => return Err(refused(address.socket, &error)),
+        }
+    }
+    if let Some(path) = &current.unixsocket {
+        let listener = listen_unix(path, current)
+            .map_err(|error| Refused(format!("cannot listen on the unix socket {}: {error}", path.display())))?;
+        listeners.unix = Some(listener);
+    }
+    if listeners.tcp.is_empty() && listeners.unix.is_none() { Err(nowhere()) } else { Ok(listeners) }
+}
+
+fn listen_tcp(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if address.is_ipv6() {
+        // Else [::] would take the port of 0.0.0.0 as well.
+        socket.set_only_v6(true)?;
+    }
+    // A restart need not wait for the connections of the last run to time out. Two servers still cannot listen.
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(backlog as i32)?;
+    Ok(socket.into())
+}
+
+fn listen_unix(path: &Path, current: &Current) -> io::Result<(SocketFile, UnixListener)> {
+    remove_stale(path)?;
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&socket2::SockAddr::unix(path)?)?;
+    let file = SocketFile(path.to_owned());
+    if let Some(mode) = current.unixsocket_mode {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    }
+    socket.listen(current.tcp_backlog as i32)?;
+    Ok((file, socket.into()))
+}
+
+/// Removes a socket that nobody answers; a server killed leaves its own behind.
+fn remove_stale(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(metadata) if !metadata.file_type().is_socket() => {
+            Err(io::Error::new(ErrorKind::AlreadyExists, "something else has this name; choose another path"))
+        }
+        Ok(_) => match UnixStream::connect(path) {
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => fs::remove_file(path),
+            Err(error) => Err(error),
+            Ok(_) => Err(io::Error::new(ErrorKind::AddrInUse, "another server answers there; choose another path")),
+        },
+    }
+}
+
+/// Whether the machine lacks the address or its whole family.
+fn is_absent(error: &io::Error) -> bool {
+    let family = rustix::io::Errno::AFNOSUPPORT.raw_os_error();
+    error.kind() == ErrorKind::AddrNotAvailable || error.raw_os_error() == Some(family)
+}
+
+fn refused(address: SocketAddr, error: &io::Error) -> Refused {
+    Refused(match error.kind() {
+        ErrorKind::AddrInUse => {
+            format!("{address} is taken by another program; stop it, or choose another port with --port")
+        }
+        ErrorKind::AddrNotAvailable => format!("this machine has no address {}; see --bind", address.ip()),
+        ErrorKind::PermissionDenied => {
+            format!("not permitted to listen on {address}; ports below 1024 are for the superuser, see --port")
+        }
+        _ => format!("cannot listen on {address}: {error}"),
+    })
+}
+
+fn unresolved(text: &str, error: &io::Error) -> Refused {
+    Refused(format!("cannot find the address of {text:?}: {error}; see --bind"))
+}
+
+fn nowhere() -> Refused {
+    Refused("there is nothing to listen on; give --port, --bind or --unixsocket".to_owned())
+}
