@@ -13,8 +13,8 @@
 //! them the same 30-bit prefix. Hence whoever scans stops only between prefixes ([`prefix_after`]).
 //!
 //! Why 20 bits, and no more, and no hasher: an address has 48 bits and an allocation of ours is aligned to 16,
-//! which leaves 20 bits of a slot. At 5 million keys in 1,024 tables one lookup in 200 looks at a wrong entry;
-//! at 1,000 million every second one does. So nothing ever needs the rest of the hash: growing and shrinking
+//! which leaves 20 bits of a slot. At 5 million keys in 1,024 tables one lookup in 200 compares with a wrong
+//! entry; at 1,000 million keys a lookup in vain compares with one. So nothing ever needs the rest of the hash: growing and shrinking
 //! read slots alone, never an entry, and no entry stores its hash.
 
 mod edit;

@@ -87,8 +87,8 @@ impl<V> Table<V> {
         content: NewContent<'_, V>,
         expires_at_ms: Option<Ms>,
     ) -> EntryMut<'_, V> {
-        assert!(self.index_of(hash, key).is_none(), "the key is present");
-        let index = self.place(tag(hash), Raw::create(key, expires_at_ms, content));
+        let Err(index) = self.search(hash, key) else { panic!("the key is present") };
+        let index = self.place(index, tag(hash), Raw::create(key, expires_at_ms, content));
         self.entry_mut(index)
     }
 
@@ -110,11 +110,11 @@ impl<V> Table<V> {
 
     /// Puts an entry in as it was, in the place of another of the same key if there is one. Amortised O(1).
     pub fn put_back(&mut self, hash: u64, entry: OwnedEntry<V>) {
-        match self.index_of(hash, entry.read().key()) {
-            None => {
-                self.place(tag(hash), entry.into_raw());
+        match self.search(hash, entry.read().key()) {
+            Err(index) => {
+                self.place(index, tag(hash), entry.into_raw());
             }
-            Some(index) => {
+            Ok(index) => {
                 self.entries_bytes += entry.read().heap_bytes() as u64;
                 let slot = self.slots[index];
                 self.slots[index] = slot.with(entry.into_raw());
@@ -165,6 +165,11 @@ impl<V> Table<V> {
     }
 
     fn index_of(&self, hash: u64, key: &[u8]) -> Option<usize> {
+        self.search(hash, key).ok()
+    }
+
+    /// Where the key is, or where it would go: behind all entries of its tag or a lesser one.
+    fn search(&self, hash: u64, key: &[u8]) -> Result<usize, usize> {
         let tag = tag(hash);
         let mut index = self.home(tag);
         while let Some(&slot) = self.slots.get(index)
@@ -172,24 +177,19 @@ impl<V> Table<V> {
             && slot.tag() <= tag
         {
             if slot.tag() == tag && self.entry(slot).key() == key {
-                return Some(index);
+                return Ok(index);
             }
             index += 1;
         }
-        None
+        Err(index)
     }
 
-    /// Puts an entry, whose key is absent, behind all of its tag or a lesser one; the result is where.
-    fn place(&mut self, tag: u64, raw: Raw<V>) -> usize {
+    /// Puts an entry where its [`Table::search`] ended in vain; the result is where it is now.
+    fn place(&mut self, mut index: usize, tag: u64, raw: Raw<V>) -> usize {
         if self.len == self.entries_max() {
             self.spread(slots_after(self.slots_meant()));
-        }
-        let mut index = self.home(tag);
-        while let Some(slot) = self.slots.get(index)
-            && !slot.is_empty()
-            && slot.tag() <= tag
-        {
-            index += 1;
+            index = self.home(tag);
+            index += self.slots[index..].iter().take_while(|slot| !slot.is_empty() && slot.tag() <= tag).count();
         }
         let gap = self.slots[index..].iter().position(|slot| slot.is_empty());
         let gap = index + gap.unwrap_or_else(|| self.lengthen_tail(index));
@@ -226,16 +226,21 @@ impl<V> Table<V> {
 
     /// Spreads the entries over `slots_count` slots, or more if many of them crowd at the end.
     fn spread(&mut self, slots_count: usize) {
-        let before = std::mem::take(&mut self.slots);
         self.homes = homes_of(slots_count);
-        let mut slots = Vec::with_capacity(slots_count);
-        for slot in before.iter().filter(|slot| !slot.is_empty()) {
-            slots.resize(slots.len().max(self.home(slot.tag())), Slot::EMPTY);
-            slots.push(*slot);
+        let mut slots = vec![Slot::EMPTY; slots_count];
+        let mut next = 0;
+        for &slot in &self.slots {
+            // An empty slot is at home at 0, so it is written to `next`, where it does no harm: no branch.
+            let index = self.home(slot.tag()).max(next);
+            if index == slots.len() {
+                if slot.is_empty() {
+                    continue;
+                }
+                slots.resize(slots_for(index + 1), Slot::EMPTY);
+            }
+            slots[index] = slot;
+            next = index + usize::from(!slot.is_empty());
         }
-        let full_count = if slots.len() > slots_count { slots_for(slots.len()) } else { slots_count };
-        slots.reserve_exact(full_count - slots.len());
-        slots.resize(full_count, Slot::EMPTY);
         self.slots = slots.into_boxed_slice();
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use table::{Content, Entry, NewContent, OwnedContent, PREFIX_BITS, SHARED_BITS, Table, prefix_after};
+use table::{Content, Entry, NewContent, OwnedContent, OwnedEntry, PREFIX_BITS, SHARED_BITS, Table, prefix_after};
 
 /// The root of a big value: owns memory, and a share of a token that tells whether all were dropped.
 #[derive(Clone, Debug, PartialEq)]
@@ -463,6 +463,14 @@ fn long_keys_and_texts() {
     entry.resize(3);
     assert!(matches!(entry.content(), Content::Bytes(b"ttt")));
     assert_eq!(entry.key(), long);
+}
+
+#[test]
+fn readers_may_share_it() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Table<Root>>();
+    shared::<Entry<'static, Root>>();
+    shared::<OwnedEntry<Root>>();
 }
 
 #[test]
