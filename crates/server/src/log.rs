@@ -15,7 +15,7 @@ pub fn start(settings: &Settings) {
         // Whoever set it, the process logs already.
         return;
     }
-    settings.add_hook(Box::new(move |before, after| {
+    settings.on_change(Box::new(move |before, after| {
         if before.log_level == after.log_level {
             return Ok(());
         }

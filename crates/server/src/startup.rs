@@ -80,7 +80,7 @@ pub fn prepare(settings: Arc<Settings>) -> Result<Prepared, Refused> {
         warn!("maxclients lowered from {wanted} to {possible}: the system allows no more open files (see ulimit -n)");
         settings.fit_maxclients(possible);
     }
-    settings.add_hook(Box::new(move |before, after| check_change(before, after, reachable)));
+    settings.on_change(Box::new(move |before, after| check_change(before, after, reachable)));
     Ok(Prepared { threads: threads(&current), settings, listeners, folder })
 }
 

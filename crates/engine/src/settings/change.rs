@@ -47,7 +47,7 @@ impl Settings {
         for ((name, value), target) in pairs.iter().zip(&targets) {
             next.set(*target, value).map_err(|why| failed(name, &why))?;
         }
-        self.ask_hooks(&state.current, &next.current).map_err(|(name, why)| failed(name.as_bytes(), &why))?;
+        self.ask_followers(&state.current, &next.current).map_err(|(name, why)| failed(name.as_bytes(), &why))?;
         *state = next;
         self.published();
         Ok(())
@@ -162,19 +162,19 @@ pub type Refusal = (&'static str, String);
 
 /// Asked before a change is published, with the settings before and after it. What it does for the change it must
 /// undo when called the other way round. It must not call the settings.
-pub type Hook = Box<dyn Fn(&Current, &Current) -> Result<(), Refusal> + Send + Sync>;
+pub type OnChange = Box<dyn Fn(&Current, &Current) -> Result<(), Refusal> + Send + Sync>;
 
 impl Settings {
-    /// Adds a hook; hooks are asked in the order in which they were added.
-    pub fn add_hook(&self, hook: Hook) {
-        self.hooks().push(hook);
+    /// Asks `follower` before every change by CONFIG SET, after those added before it.
+    pub fn on_change(&self, follower: OnChange) {
+        self.followers().push(follower);
     }
 
-    fn ask_hooks(&self, before: &Arc<Current>, after: &Arc<Current>) -> Result<(), Refusal> {
-        let hooks = self.hooks();
-        for (index, hook) in hooks.iter().enumerate() {
-            if let Err(refusal) = hook(before, after) {
-                for earlier in &hooks[..index] {
+    fn ask_followers(&self, before: &Arc<Current>, after: &Arc<Current>) -> Result<(), Refusal> {
+        let followers = self.followers();
+        for (index, follower) in followers.iter().enumerate() {
+            if let Err(refusal) = follower(before, after) {
+                for earlier in &followers[..index] {
                     // Going back to what was in force a moment ago.
                     let _ = earlier(after, before);
                 }

@@ -15,7 +15,7 @@ mod file;
 mod kind;
 mod table;
 
-pub use change::{Hook, Refusal};
+pub use change::{OnChange, Refusal};
 pub use current::{Current, DebugCommand, Fsync, LogFormat, LogLevel, OutputLimit, OutputLimits, Secret};
 pub use draft::{Draft, Mistake, Origin};
 pub use kind::{Kind, Voice, Word, Wrong};
@@ -30,7 +30,7 @@ pub struct Settings {
     state: RwLock<State>,
     /// Counts the changes, so that a reader looks at `state` only after one.
     changes: AtomicU64,
-    hooks: Mutex<Vec<Hook>>,
+    followers: Mutex<Vec<OnChange>>,
     file: Option<PathBuf>,
 }
 
@@ -54,7 +54,7 @@ pub struct Shown {
 
 impl Settings {
     fn new(state: State, file: Option<PathBuf>) -> Self {
-        Self { state: RwLock::new(state), changes: AtomicU64::new(0), hooks: Mutex::default(), file }
+        Self { state: RwLock::new(state), changes: AtomicU64::new(0), followers: Mutex::default(), file }
     }
 
     /// The snapshot in force. Takes a lock for a moment; what runs often keeps a [`Reader`].
@@ -80,7 +80,7 @@ impl Settings {
         self.file.as_deref()
     }
 
-    /// Fits `maxclients` to what the system allows. Asks no hook.
+    /// Fits `maxclients` to what the system allows. Asks no follower.
     pub fn fit_maxclients(&self, count: usize) {
         let setting = find("maxclients").expect("maxclients is a row");
         let fitted = self.state_mut().put(setting, &count.max(1).to_string(), Voice::Own, Origin::System);
@@ -101,8 +101,8 @@ impl Settings {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hooks(&self) -> MutexGuard<'_, Vec<Hook>> {
-        self.hooks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn followers(&self) -> MutexGuard<'_, Vec<OnChange>> {
+        self.followers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

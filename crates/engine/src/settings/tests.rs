@@ -218,15 +218,15 @@ fn a_reader_sees_each_change() {
 }
 
 #[test]
-fn a_hook_can_refuse_and_earlier_ones_go_back() {
+fn a_follower_can_refuse_and_earlier_ones_go_back() {
     let settings = defaults();
     let applied = Arc::new(AtomicU64::new(0));
     let seen = applied.clone();
-    settings.add_hook(Box::new(move |_, after| {
+    settings.on_change(Box::new(move |_, after| {
         seen.store(after.maxclients as u64, Ordering::Relaxed);
         Ok(())
     }));
-    settings.add_hook(Box::new(|_, after| match after.maxclients {
+    settings.on_change(Box::new(|_, after| match after.maxclients {
         0..=100 => Ok(()),
         _ => Err(("maxclients", "too many".to_owned())),
     }));
