@@ -1,5 +1,6 @@
 //! What a list costs, and what it gives back.
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use blocks::{BlockList, Direction, End, LEAF_BYTES_MAX, Visit};
@@ -87,6 +88,81 @@ fn removals_give_memory_back() {
         list.remove(list.len() / 2);
     }
     assert_eq!(list.heap_bytes(), 0);
+}
+
+#[test]
+fn a_block_that_empties_shrinks() {
+    let shrinks = |name: &str, take: &dyn Fn(&mut BlockList)| {
+        let mut list = list_of(300, 12);
+        while list.len() > 5 {
+            take(&mut list);
+        }
+        list.check();
+        assert!(list.heap_bytes() <= 256, "{name}: {list:?}");
+    };
+    shrinks("pop head", &|list| assert!(list.pop(End::Head, |_| ())));
+    shrinks("pop tail", &|list| assert!(list.pop(End::Tail, |_| ())));
+    shrinks("remove", &|list| list.remove(list.len() / 2));
+    shrinks("trim", &|list| list.trim(1, list.len() - 1));
+}
+
+/// One long item a leaf makes a tree of three levels of nodes; the items carry numbers, the twin holds those.
+#[test]
+fn deep_trees_do_what_their_twin_does() {
+    let item = |number: u64| [&number.to_le_bytes()[..], &[0; 2100]].concat();
+    let numbers = |list: &BlockList| {
+        let mut seen = VecDeque::new();
+        let _ = list.walk(0, list.len(), Direction::Forward, &mut |item: &[u8]| {
+            seen.push_back(u64::from_le_bytes(item[..8].try_into().expect("eight bytes")));
+            ControlFlow::Continue(())
+        });
+        seen
+    };
+    let mut list = BlockList::new();
+    let mut twin = VecDeque::new();
+    for number in 0..5_000 {
+        list.push(End::Head, &item(number));
+        twin.push_front(number);
+    }
+    let (clone, clone_twin) = (list.clone(), twin.clone());
+    for number in 5_000..6_500u64 {
+        let at = (number * 7919) as usize % twin.len();
+        match number % 8 {
+            0 => {
+                let right = list.split_off(at as u64);
+                let left = std::mem::replace(&mut list, right);
+                list.append(left);
+                twin.rotate_left(at);
+            }
+            1 | 2 => {
+                list.remove(at as u64);
+                twin.remove(at);
+            }
+            3 => {
+                list.set(at as u64, &item(number));
+                twin[at] = number;
+            }
+            4 => {
+                let right = list.split_off(at as u64);
+                list.check();
+                list.append(right);
+            }
+            5 => assert_eq!(list.find(&item(twin[at]), at as u64 / 2, Direction::Forward), Some(at as u64)),
+            _ => {
+                list.insert(at as u64, &item(number));
+                twin.insert(at, number);
+            }
+        }
+        if number % 100 == 0 {
+            list.check();
+        }
+    }
+    assert_eq!(numbers(&list), twin);
+    assert_eq!(numbers(&clone), clone_twin);
+    let positions: Vec<u64> = (0..list.len()).filter(|at| at % 50 != 0).collect();
+    list.remove_many(&positions);
+    list.check();
+    assert!(numbers(&list).into_iter().eq(twin.into_iter().step_by(50)));
 }
 
 #[test]
