@@ -46,3 +46,22 @@ fn filter(level: LogLevel) -> LevelFilter {
         LogLevel::Trace => LevelFilter::TRACE,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::settings::Draft;
+
+    #[test]
+    fn the_level_follows_config_set() {
+        let settings = Draft::new().finish();
+        start(&settings);
+        assert_eq!(LevelFilter::current(), LevelFilter::INFO);
+        for (level, expected) in
+            [("debug", LevelFilter::TRACE), ("verbose", LevelFilter::DEBUG), ("warning", LevelFilter::WARN)]
+        {
+            assert_eq!(settings.set(&[(b"loglevel", level.as_bytes())]), Ok(()));
+            assert_eq!(LevelFilter::current(), expected, "{level}");
+        }
+    }
+}
