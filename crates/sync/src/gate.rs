@@ -69,14 +69,16 @@ impl Gate {
         self.raised.0.load(Ordering::Relaxed)
     }
 
-    /// Has `waker` woken when the gate comes down; at once if it is down. Nothing is kept for the woken: try again.
+    /// Has `waker` woken when the gate comes down; at once if it is down. Being woken gives no claim: try again.
+    ///
+    /// There is nothing to undo: whoever loses interest is woken once for nothing.
     pub fn wait_open(&self, waker: &Waker) {
         let mut sleepers = lock(&self.sleepers);
-        if !self.raised.0.load(Ordering::SeqCst) {
+        if self.raised.0.load(Ordering::SeqCst) {
+            sleepers.outside.push(waker.clone());
+        } else {
             drop(sleepers);
             waker.wake_by_ref();
-        } else if !sleepers.outside.iter().any(|other| other.will_wake(waker)) {
-            sleepers.outside.push(waker.clone());
         }
     }
 

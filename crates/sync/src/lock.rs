@@ -1,4 +1,4 @@
-//! A shard's reader-writer lock: it never blocks a thread, and who cannot have it parks a waker instead.
+//! A shard's reader-writer lock: it never blocks a thread, and whoever cannot have it parks a waker instead.
 //!
 //! ```text
 //!     state   | writer | parked | barred |  readers (29 bits) |
@@ -8,16 +8,16 @@
 //!     release the first is woken;   ^       ^ if it reads, so are the readers up to the first writer
 //! ```
 //!
-//! Being woken is a hint: the lock is not kept for the sleeper, who tries his whole set of locks again. Three rules
+//! Being woken is a hint: the lock is not kept for the sleeper, which tries its whole set of locks again. Three rules
 //! see to it that nobody sleeps for ever:
 //!
 //! 1. **No wake-up is lost.** Parking sets `parked` and reads the state in one atomic step. Whoever lets go later sees
 //!    the bit; whoever let go before left a free lock, and the parker is woken at once.
-//! 2. **The baton.** A woken waiter may never come for the lock (he lacks another one, or his connection is gone). So
-//!    he keeps his [`Parked`] until he has tried, and dropping it wakes the next for whom the lock is free.
+//! 2. **The baton.** A woken waiter may never come for the lock (it lacks another one, or its connection is gone). So
+//!    it keeps its [`Parked`] until it has tried, and dropping that wakes the next for which the lock is free.
 //! 3. **The bar.** A parked writer bars new readers for at most 200 µs, once a parking, one writer at a time, and only
-//!    while no parked reader is on his way: so neither side starves the other. Whoever finds the bar overdue lifts it
-//!    and wakes its writer to his next round (the last of which is under the gate). While readers share the lock and
+//!    while no parked reader is on its way: so neither side starves the other. Whoever finds the bar overdue lifts it
+//!    and sends its writer to the next round (the last of which is under the gate). While readers share the lock and
 //!    no bar is up, no reader sleeps.
 
 use std::cell::UnsafeCell;
@@ -270,7 +270,7 @@ impl<T> Drop for Write<'_, T> {
 
 /// A place in a lock's queue, given up when dropped.
 ///
-/// Drop it *after* the next try, whatever came of it: a woken waiter carries the wake-up, and hands it on here if he
+/// Drop it *after* the next try, whatever came of it: a woken waiter carries the wake-up, and hands it on here if it
 /// did not take the lock. Forgetting it (`mem::forget`) may leave others asleep.
 #[must_use = "dropping it gives up the place in the queue"]
 pub struct Parked<'a, T> {
@@ -290,7 +290,7 @@ impl<T> Drop for Parked<'_, T> {
 struct Waiting {
     readers: VecDeque<Waiter>,
     writers: VecDeque<Waiter>,
-    /// Readers whose `Parked` is alive: queued, or woken and on their way.
+    /// Readers with a `Parked` alive: queued, or woken and on their way.
     readers_alive: usize,
     bar: Option<Bar>,
     tickets: u64,
@@ -316,7 +316,7 @@ impl Waiting {
         ticket
     }
 
-    /// Forgets a waiter altogether; his waker, if it was still queued, is for the caller to drop.
+    /// Forgets a waiter altogether; its waker, if it was still queued, is for the caller to drop.
     fn leave(&mut self, want: Want, ticket: u64) -> Option<Waker> {
         self.readers_alive -= usize::from(want == Want::Read);
         if self.bar.as_ref().is_some_and(|bar| bar.ticket == ticket) {
@@ -325,14 +325,14 @@ impl Waiting {
         self.take(want, ticket)
     }
 
-    /// Takes a waiter out of his queue, if he is still in it.
+    /// Takes a waiter out of its queue, if it is still there.
     fn take(&mut self, want: Want, ticket: u64) -> Option<Waker> {
         let queue = self.queue(want);
         let place = queue.binary_search_by_key(&ticket, |waiter| waiter.ticket).ok()?;
         queue.remove(place).map(|waiter| waiter.waker)
     }
 
-    /// Takes out those who may try a lock in `state`: the first; if he reads, all before the first writer; and behind
+    /// Takes out those who may try a lock in `state`: the first; if it reads, all before the first writer; and behind
     /// readers who are in, every reader.
     fn wake_due(&mut self, state: u32, woken: &mut Vec<Waker>) {
         if state & WRITER != 0 {

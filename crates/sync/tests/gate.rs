@@ -86,10 +86,9 @@ fn one_raises_at_a_time_and_the_others_are_woken() {
     let raised = one.try_raise().unwrap().ready(&waker).unwrap();
     assert!(two.try_raise().is_none());
     gate.wait_open(&waker);
-    gate.wait_open(&waker);
     assert_eq!(woken.0.load(Ordering::SeqCst), 0);
     drop(raised);
-    assert_eq!(woken.0.load(Ordering::SeqCst), 1, "registered twice, woken once");
+    assert_eq!(woken.0.load(Ordering::SeqCst), 1);
     assert!(two.try_raise().is_some());
     assert!(!gate.is_raised(), "a raise given up lowers the gate");
     gate.wait_open(&waker);

@@ -220,9 +220,9 @@ fn crossing_sets_let_each_other_through() {
     crossing(&[&[(0, WRITE), (1, WRITE)], &[(1, WRITE), (0, WRITE)]]);
 }
 
-/// The woken one may find that he lacks another lock and never come for this one: the baton must go on.
+/// A woken task may fail on another lock first and not come for this one: whoever sleeps behind it must get through.
 #[test]
-fn a_wake_up_not_used_is_handed_on() {
+fn a_set_that_fails_on_another_lock_strands_nobody() {
     crossing(&[&[(0, WRITE), (1, WRITE)], &[(1, READ)], &[(0, WRITE)], &[(1, WRITE)]]);
 }
 
