@@ -1,3 +1,5 @@
 //! Shard locks that park, the gate, and the hand-over of frames to the journal.
 
+pub mod gate;
+pub mod lock;
 pub mod primitives;
