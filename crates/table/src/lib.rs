@@ -1,7 +1,7 @@
 //! A shard's hash table, in hash order, and the packed entry. Pure.
 //!
-//! An entry is one allocation that holds everything about a key ([`Entry`] draws it); the table is a sorted
-//! array of 8-byte slots with gaps ([`Table`] draws it). What of a hash matters here:
+//! An entry is one allocation that holds everything about a key (drawn in `entry.rs`); the table is a sorted
+//! array of 8-byte slots with gaps (drawn in `table.rs`). What of a hash matters here:
 //!
 //! ```text
 //! | shard 10 bits | tag 20 bits | 34 bits, unused |
@@ -14,8 +14,8 @@
 //!
 //! Why 20 bits, and no more, and no hasher: an address has 48 bits and an allocation of ours is aligned to 16,
 //! which leaves 20 bits of a slot. At 5 million keys in 1,024 tables one lookup in 200 compares with a wrong
-//! entry; at 1,000 million keys a lookup in vain compares with one. So nothing ever needs the rest of the hash: growing and shrinking
-//! read slots alone, never an entry, and no entry stores its hash.
+//! entry; at 1,000 million keys a lookup in vain compares with one. So nothing ever needs the rest of the
+//! hash: growing and shrinking read slots alone, never an entry, and no entry stores its hash.
 
 mod edit;
 mod entry;
