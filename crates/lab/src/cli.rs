@@ -105,13 +105,11 @@ fn run_scenarios(arguments: RunArguments) -> Result<(), LabError> {
     let mut scenarios = chosen(Scenario::read_all(&arguments.place.scenarios)?, &arguments.names)?;
     let is_trial = arguments.quick || arguments.calibrate;
     let trial_records = || PathBuf::from(if is_trial { "target/lab/records" } else { "lab/records" });
-    for scenario in &mut scenarios {
-        if arguments.quick {
-            scenario.shorten();
-        }
-        if arguments.calibrate {
-            scenario.calibrate();
-        }
+    if arguments.quick {
+        scenarios.iter_mut().for_each(Scenario::shorten);
+    }
+    if arguments.calibrate {
+        scenarios = scenarios.into_iter().filter_map(Scenario::calibrated).collect();
     }
     // Nothing of Bobbin runs in a calibration, so it need not be built.
     let peer = || crate::programs::on_path("redis-server");

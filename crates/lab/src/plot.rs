@@ -1,4 +1,5 @@
-//! The ratios as a picture: one bar a case for the figure, one for CPU a request, and a line where both sides are equal.
+//! The ratios as a picture: one bar a case for its rate, one for CPU a request, and a line where both sides are equal.
+//! Cases that show another figure than a rate are in the table alone.
 //!
 //! ```text
 //!  One command a round trip
@@ -7,7 +8,8 @@
 //!          0         1        2
 //! ```
 
-use crate::report::Measured;
+use crate::report::{Compared, Measured};
+use crate::scenario::Figure;
 use crate::{LabError, file_error};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -34,7 +36,9 @@ pub(crate) fn draw(measured: &[Measured], path: &Path) -> Result<(), LabError> {
 type Painted = Result<(), Box<dyn std::error::Error>>;
 
 fn paint(measured: &[Measured], path: &Path) -> Painted {
-    let rows: usize = measured.iter().map(|one| 1 + one.cases.len()).sum();
+    let drawn: Vec<(&Measured, Vec<&Compared>)> = measured.iter().map(|one| (one, rates(one))).collect();
+    let drawn: Vec<_> = drawn.into_iter().filter(|(_, cases)| !cases.is_empty()).collect();
+    let rows: usize = drawn.iter().map(|(_, cases)| 1 + cases.len()).sum();
     let height = HEAD + ROW * i32::try_from(rows)? + ROW;
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -44,14 +48,14 @@ fn paint(measured: &[Measured], path: &Path) -> Painted {
     let text =
         |size: f64, across: HPos| ("sans-serif", size).into_font().color(&INK).pos(Pos::new(across, VPos::Center));
     area.draw_text("Bobbin to the one beside it", &text(18.0, HPos::Left), (12, 20))?;
-    legend(&area, RATE_COLOR, "the figure (for rates longer is better)", 300)?;
+    legend(&area, RATE_COLOR, "requests a second (longer is better)", 300)?;
     legend(&area, CPU_COLOR, "CPU a request (shorter is better)", 600)?;
 
     let mut y = HEAD;
-    for one in measured {
+    for (one, cases) in drawn {
         area.draw_text(&one.scenario.what, &text(14.0, HPos::Left), (12, y + ROW / 2))?;
         y += ROW;
-        for compared in &one.cases {
+        for compared in cases {
             area.draw_text(&compared.case.what, &text(13.0, HPos::Right), (LABELS - 10, y + ROW / 2))?;
             bar(&area, compared.ratio(), RATE_COLOR, y + 3)?;
             bar(&area, compared.cpu_ratio(), CPU_COLOR, y + 15)?;
@@ -62,6 +66,10 @@ fn paint(measured: &[Measured], path: &Path) -> Painted {
     area.draw_text("1 ×", &text(12.0, HPos::Center), (across(1.0), y + 12))?;
     area.present()?;
     Ok(())
+}
+
+fn rates<'a>(measured: &'a Measured) -> Vec<&'a Compared<'a>> {
+    measured.cases.iter().filter(|compared| compared.case.figure == Figure::RequestsPerS).collect()
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
@@ -84,4 +92,24 @@ fn bar(area: &Area, ratio: Option<f64>, color: RGBColor, y: i32) -> Painted {
 
 fn across(ratio: f64) -> i32 {
     LABELS + (ratio / RATIO_MAX * f64::from(WIDTH - LABELS - 60)).round() as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::tests::row;
+    use crate::report::{measured, tests::scenario_with_rows};
+
+    #[test]
+    fn a_picture_shows_both_ratios_of_a_case() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = [row("bobbin", 1, 300.0, 3.0), row("redis", 1, 200.0, 4.0)];
+        let scenarios = [scenario_with_rows(folder.path(), &rows)];
+        let picture = folder.path().join("figures.svg");
+        draw(&measured(&scenarios, folder.path()).unwrap(), &picture).unwrap();
+        let svg = std::fs::read_to_string(picture).unwrap();
+        for text in ["<svg", "Reads", "GET", "1.50", "0.75", "</svg>"] {
+            assert!(svg.contains(text), "{text}");
+        }
+    }
 }

@@ -189,32 +189,51 @@ fn target_text(target: &Target, figure: Figure) -> String {
         part(target.ratio_max, "≤"),
         part(target.cpu_max, "CPU ≤"),
         part(target.p99_max, "p99 ≤"),
-        target.figure_max.map(|bound| format!("≤ {}", figure_text(bound, figure))),
+        target.figure_max.map(|bound| {
+            let scale = Scale::of(bound, figure);
+            format!("≤ {} {}", scale.text(bound), scale.unit)
+        }),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn spread_text(spread: Spread, figure: Figure) -> String {
-    let median = figure_text(spread.median, figure);
+    let scale = Scale::of(spread.median, figure);
+    let median = scale.text(spread.median);
     if spread.min == spread.max {
-        return median;
+        return format!("{median} {}", scale.unit);
     }
-    format!("{median} ({} to {})", figure_text(spread.min, figure), figure_text(spread.max, figure))
+    format!("{median} {} ({} to {})", scale.unit, scale.text(spread.min), scale.text(spread.max))
 }
 
-fn figure_text(value: f64, figure: Figure) -> String {
-    match figure {
-        Figure::RequestsPerS if value >= 10_000.0 => format!("{:.0} k/s", value / 1000.0),
-        Figure::RequestsPerS => format!("{value:.0} /s"),
-        Figure::P99Ms => format!("{value:.2} ms"),
-        Figure::CpuUsPerRequest => format!("{value:.2} µs"),
-        Figure::RssBytes => format!("{:.0} MiB", value / 1_048_576.0),
-        Figure::BytesPerConnection => format!("{value:.0} B"),
+/// How values of about one size are written.
+struct Scale {
+    divisor: f64,
+    decimals: usize,
+    unit: &'static str,
+}
+
+impl Scale {
+    fn of(value: f64, figure: Figure) -> Self {
+        let (divisor, decimals, unit) = match figure {
+            Figure::RequestsPerS if value >= 100_000.0 => (1000.0, 0, "k/s"),
+            Figure::RequestsPerS if value >= 10_000.0 => (1000.0, 1, "k/s"),
+            Figure::RequestsPerS => (1.0, 0, "/s"),
+            Figure::P99Ms => (1.0, 2, "ms"),
+            Figure::CpuUsPerRequest => (1.0, 2, "µs"),
+            Figure::RssBytes => (1_048_576.0, 0, "MiB"),
+            Figure::BytesPerConnection => (1.0, 0, "B"),
+        };
+        Self { divisor, decimals, unit }
+    }
+
+    fn text(&self, value: f64) -> String {
+        format!("{:.*}", self.decimals, value / self.divisor)
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::record::tests::row;
 
@@ -236,7 +255,7 @@ mod tests {
         target = { ratio_min = 1.4, cpu_max = 0.5 }
     "#;
 
-    fn scenario_with_rows(folder: &Path, rows: &[Row]) -> Scenario {
+    pub(crate) fn scenario_with_rows(folder: &Path, rows: &[Row]) -> Scenario {
         let path = folder.join("reads.toml");
         fs::write(&path, SCENARIO).unwrap();
         for row in rows {
@@ -256,7 +275,7 @@ mod tests {
         let scenarios = [scenario_with_rows(folder.path(), &rows)];
         let measured = measured(&scenarios, folder.path()).unwrap();
         let table = table(&measured, folder.path());
-        let expected = "| GET | 30 k/s (10 k/s to 40 k/s) | 20 k/s (10 k/s to 30 k/s) | 1.50 × | 0.75 × | 1.00 × \
+        let expected = "| GET | 30.0 k/s (10.0 to 40.0) | 20.0 k/s (10.0 to 30.0) | 1.50 × | 0.75 × | 1.00 × \
                         | ≥ 1.4 ×, CPU ≤ 0.5 × ✗ |";
         assert!(table.contains(expected), "{table}");
         assert!(table.contains("([2026-03-02](box/2026-03-02-reads.csv))"), "{table}");

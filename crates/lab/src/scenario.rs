@@ -186,10 +186,14 @@ impl Scenario {
         }
     }
 
-    /// Puts the second side's program in the first side's place, under its old label.
-    pub(crate) fn calibrate(&mut self) {
-        let label = std::mem::take(&mut self.sides[0].label);
-        self.sides[0] = Side { label: format!("{label}, played by {}", self.sides[1].label), ..self.sides[1].clone() };
+    /// Puts the second side in the first side's place too. Absent if the second side is Bobbin: there is no peer.
+    pub(crate) fn calibrated(mut self) -> Option<Self> {
+        let [first, second] = &mut self.sides;
+        if second.program == Program::Bobbin {
+            return None;
+        }
+        *first = Side { label: format!("{}, played by {}", first.label, second.label), ..second.clone() };
+        Some(self)
     }
 
     pub(crate) fn counts(&self, case: &Case) -> Counts {
