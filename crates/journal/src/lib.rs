@@ -1,1 +1,103 @@
-//! The append-only log: frames, segments, group commit, recovery. Frames are opaque bytes.
+//! The append-only log: frames, segments, group commit, recovery. A frame is opaque bytes that stay whole or are gone.
+//!
+//! ```text
+//!   worker threads                         the writer                          disk
+//!   try_admit  room in ring and segments
+//!   take       position (one atomic add)
+//!   hand_over ---- lane (ring) -------+
+//!   hand_over ---- lane (ring) -------+--> in order of positions --> write --> NNNNNNNNNN.log
+//!   hand_over ---- lane (ring) -------+    durable := .. <---------- sync
+//!        ^                                 |                         ^
+//!        +---------------- bells <---------+     the maker: spares ahead of need
+//! ```
+//!
+//! Positions count frame bytes, head and payload. Everything below `written` lies in files, everything below
+//! `durable` is synced. The writer never passes a gap: frames handed over out of order wait for the one before.
+//!
+//! **Segments are made ahead of need**, and a frame is admitted only when its room is already claimed on the disk, so
+//! a full disk refuses a frame before anything changed. Under [`Policy::Always`] a spare is filled with zeros and
+//! synced, since the first write into room that was only allocated costs the file system a change of its own books at
+//! every sync. Under the other policies nobody waits for a sync, and allocating, which claims the same room, is enough
+//! and does not write everything twice.
+//!
+//! Absent from here: what a frame means, shards, replies. A `Disk` is all this crate knows of the world; time comes in
+//! by functions.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod format;
+mod front;
+mod identity;
+mod maker;
+mod recovery;
+mod room;
+mod run;
+mod scan;
+mod signal;
+mod writer;
+
+pub use error::{OpenError, Refusal};
+pub use format::{
+    HEAD_BYTES, History, Kind, MARK_BYTES, PAYLOAD_BYTES_MAX, Record, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead,
+};
+pub use front::{Claim, Journal, Lane, Purpose, Reached, Statistics, Ticket};
+pub use identity::Identity;
+pub use maker::Maker;
+pub use recovery::{Opened, Prepared, Recovery, TornTail, open, prepare, read};
+pub use run::Running;
+pub use scan::{Frame, Replay, scan_bytes};
+pub use signal::Alert;
+pub use writer::{Step, Writer};
+
+use base::Ms;
+use std::sync::Arc;
+
+/// When frames are synced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Every frame, before its reply leaves.
+    Always = 0,
+    /// Once a second.
+    EverySec = 1,
+    /// Only when somebody asks, and at a clean stop; else the operating system decides.
+    Never = 2,
+}
+
+/// Microseconds since any instant, never backwards: the source of the writer's timers.
+pub type ElapsedUs = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// How a journal is run.
+#[derive(Clone)]
+pub struct Options {
+    /// When frames are synced; may be changed later.
+    pub policy: Policy,
+    /// Bytes of a segment's file.
+    pub segment_bytes: u64,
+    /// No frame is admitted while more bytes than this are not yet durable (under [`Policy::Never`]: written).
+    pub undurable_bytes_max: u64,
+    /// Shards of the keyspace, for the identity of a new journal.
+    pub shards: u32,
+    /// Wall time at start.
+    pub now_ms: Ms,
+    /// The writer's timers.
+    pub elapsed_us: ElapsedUs,
+    /// Random bits: the first half becomes the hash key of a new journal, the second tells histories apart.
+    pub drawn: [[u8; 16]; 2],
+}
+
+impl Options {
+    /// The usual sizes, the system's timer and random bits.
+    pub fn new(policy: Policy, now_ms: Ms) -> Self {
+        let begun = std::time::Instant::now();
+        Self {
+            policy,
+            segment_bytes: 8 << 20,
+            undurable_bytes_max: 64 << 20,
+            shards: base::limits::SHARDS as u32,
+            now_ms,
+            elapsed_us: Arc::new(move || begun.elapsed().as_micros() as u64),
+            drawn: [base::hash::KeyHasher::random().key(), base::hash::KeyHasher::random().key()],
+        }
+    }
+}

@@ -1,0 +1,496 @@
+//! The journal as all threads see it: positions, admission, lanes.
+//!
+//! ```text
+//!   before locks   try_admit -> Claim    room in the lane's ring, room in the segments, bytes not yet durable bounded
+//!   under locks    take      -> Ticket   the position: one atomic add
+//!   after them     hand_over             bytes to the writer; what the claim had over goes back
+//! ```
+
+use crate::format::{HEAD_BYTES, History, PAYLOAD_BYTES_MAX};
+use crate::maker::Depot;
+use crate::room::Room;
+use crate::signal::{Alert, Signal};
+use crate::{Options, Policy, Refusal};
+use base::disk::Disk;
+use base::{Ms, Position};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::task::Waker;
+use sync::bell::Bell;
+use sync::lane::{Consumer, INLINE_BYTES_MAX, Producer, lane, ring_bytes};
+use sync::primitives::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
+use sync::primitives::{Mutex, Padded, lock};
+
+/// Bytes in a lane at which the writer is woken out of its pace.
+const PRESSURE_BYTES: usize = 1 << 20;
+
+/// What a frame does to the room it is refused for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// It may make the data larger.
+    Grow,
+    /// It only takes away: it may use the room that is kept back for a full disk.
+    Shrink,
+}
+
+/// Where a position stands, for one who waits for it to be durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// Everything below it is synced.
+    Durable,
+    /// The bell will ring.
+    Waiting,
+    /// It never will be: a write or a sync failed.
+    Poisoned,
+}
+
+/// The journal, shared by all threads.
+pub struct Journal {
+    pub(crate) next: Padded<AtomicU64>,
+    /// What the segments at hand are worth, less what is claimed of them.
+    pub(crate) free: Padded<AtomicI64>,
+    pub(crate) written: Padded<AtomicU64>,
+    pub(crate) durable: AtomicU64,
+    pub(crate) history: History,
+    pub(crate) room: Room,
+    undurable_bytes_max: u64,
+    policy: AtomicU8,
+    poisoned: AtomicBool,
+    poison: Mutex<String>,
+    /// The last attempt to make a spare failed.
+    pub(crate) full: AtomicBool,
+    /// The most that `free` had to be for somebody who was refused; 0 if nobody was.
+    pub(crate) asked: AtomicI64,
+    pub(crate) lanes: Mutex<Vec<Consumer>>,
+    pub(crate) lanes_made: AtomicUsize,
+    bells: Mutex<Vec<Arc<Bell>>>,
+    waiting: AtomicBool,
+    waiters: Mutex<Vec<Waker>>,
+    pub(crate) depot: Mutex<Depot>,
+    pub(crate) writer: Signal,
+    pub(crate) maker: Signal,
+    pub(crate) stopping: AtomicBool,
+    pub(crate) counters: Counters,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) folder: PathBuf,
+}
+
+/// What the writer and the maker count.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) frames: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+    pub(crate) writes: AtomicU64,
+    pub(crate) syncs: AtomicU64,
+    pub(crate) sync_us_last: AtomicU64,
+    pub(crate) sync_us_max: AtomicU64,
+    pub(crate) durable_wait_us_max: AtomicU64,
+    pub(crate) segments: AtomicU64,
+    pub(crate) last_write_us: AtomicU64,
+    pub(crate) last_roll_us: AtomicU64,
+}
+
+/// What the journal did since it was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    /// Frames written.
+    pub frames: u64,
+    /// Bytes of these frames, heads included.
+    pub bytes: u64,
+    /// Writes, each of any number of frames.
+    pub writes: u64,
+    /// Syncs.
+    pub syncs: u64,
+    /// Duration of the last sync, in microseconds.
+    pub sync_us_last: u64,
+    /// Duration of the longest sync, in microseconds.
+    pub sync_us_max: u64,
+    /// Longest time between the writer's taking up a frame and its being durable, under [`Policy::Always`] or when
+    /// somebody waited for it, in microseconds.
+    pub longest_durable_wait_us: u64,
+    /// Segments with frames, those found at start included.
+    pub segments: u64,
+    /// Segments made ahead.
+    pub spares: u64,
+    /// The last attempt to make a spare failed.
+    pub full: bool,
+    /// Why a write or sync failed, if one did.
+    pub poisoned: Option<String>,
+}
+
+impl Journal {
+    pub(crate) fn new(options: &Options, disk: Arc<dyn Disk>, folder: PathBuf, begin: Begin) -> Self {
+        let room = Room::new(options.segment_bytes);
+        Self {
+            next: Padded(AtomicU64::new(begin.position)),
+            free: Padded(AtomicI64::new(room.spare())),
+            written: Padded(AtomicU64::new(begin.position)),
+            durable: AtomicU64::new(begin.position),
+            history: begin.history,
+            room,
+            undurable_bytes_max: options.undurable_bytes_max,
+            policy: AtomicU8::new(options.policy as u8),
+            poisoned: AtomicBool::new(false),
+            poison: Mutex::new(String::new()),
+            full: AtomicBool::new(false),
+            asked: AtomicI64::new(0),
+            lanes: Mutex::new(Vec::new()),
+            lanes_made: AtomicUsize::new(0),
+            bells: Mutex::new(Vec::new()),
+            waiting: AtomicBool::new(false),
+            waiters: Mutex::new(Vec::new()),
+            depot: Mutex::new(Depot::default()),
+            writer: Signal::default(),
+            maker: Signal::default(),
+            stopping: AtomicBool::new(false),
+            counters: Counters { segments: AtomicU64::new(begin.segments), ..Counters::default() },
+            disk,
+            folder,
+        }
+    }
+
+    /// Where the next frame will begin.
+    pub fn next(&self) -> Position {
+        self.next.0.load(Ordering::SeqCst)
+    }
+
+    /// Everything below lies in files.
+    pub fn written(&self) -> Position {
+        self.written.0.load(Ordering::SeqCst)
+    }
+
+    /// Everything below is synced.
+    pub fn durable(&self) -> Position {
+        self.durable.load(Ordering::SeqCst)
+    }
+
+    /// The history that this run writes.
+    pub fn history(&self) -> History {
+        self.history
+    }
+
+    /// When frames are synced.
+    pub fn policy(&self) -> Policy {
+        let policy = self.policy.load(Ordering::Relaxed);
+        [Policy::Always, Policy::EverySec, Policy::Never][usize::from(policy)]
+    }
+
+    /// Changes when frames are synced, from the next step of the writer on.
+    pub fn set_policy(&self, policy: Policy) {
+        self.policy.store(policy as u8, Ordering::SeqCst);
+        self.writer.wake(Alert::Pressure);
+    }
+
+    /// Whether a write or a sync failed: from then on nothing becomes durable.
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned.load(Ordering::SeqCst)
+    }
+
+    /// A lane for one more thread that writes. Its ring takes 4 MiB once used.
+    pub fn lane(self: &Arc<Self>) -> Lane {
+        let (producer, consumer) = lane();
+        lock(&self.lanes).push(consumer);
+        self.lanes_made.fetch_add(1, Ordering::SeqCst);
+        Lane { producer, state: Arc::new(LaneState { journal: self.clone(), claimed_bytes: AtomicUsize::new(0) }) }
+    }
+
+    /// Adds a worker's bell: it is rung when what it wants is durable, and when the journal is poisoned.
+    pub fn add_bell(&self, bell: Arc<Bell>) {
+        lock(&self.bells).push(bell);
+    }
+
+    /// Asks that `bell` be rung once everything below `position` is durable, whatever the policy: the writer syncs
+    /// for it. No ring follows when it says [`Reached::Durable`] or [`Reached::Poisoned`], or a needless one.
+    pub fn want(&self, bell: &Bell, position: Position) -> Reached {
+        if self.durable() >= position {
+            return Reached::Durable;
+        }
+        bell.want(position);
+        fence(Ordering::SeqCst);
+        if self.durable() >= position {
+            return Reached::Durable;
+        }
+        if self.is_poisoned() {
+            return Reached::Poisoned;
+        }
+        self.writer.wake(Alert::Pressure);
+        Reached::Waiting
+    }
+
+    /// Registers to be woken when room may have come. The caller then tries once more before it waits: the room may
+    /// have come just before.
+    pub fn wait_room(&self, waker: &Waker) {
+        lock(&self.waiters).push(waker.clone());
+        self.waiting.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+    }
+
+    /// What was done since the journal was opened.
+    pub fn statistics(&self) -> Statistics {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let counters = &self.counters;
+        Statistics {
+            frames: count(&counters.frames),
+            bytes: count(&counters.bytes),
+            writes: count(&counters.writes),
+            syncs: count(&counters.syncs),
+            sync_us_last: count(&counters.sync_us_last),
+            sync_us_max: count(&counters.sync_us_max),
+            longest_durable_wait_us: count(&counters.durable_wait_us_max),
+            segments: count(&counters.segments),
+            spares: lock(&self.depot).spares.len() as u64,
+            full: self.full.load(Ordering::Relaxed),
+            poisoned: self.is_poisoned().then(|| lock(&self.poison).clone()),
+        }
+    }
+
+    pub(crate) fn poison(&self, reason: String) {
+        *lock(&self.poison) = reason;
+        self.poisoned.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        for bell in &*lock(&self.bells) {
+            bell.ring();
+        }
+        self.notify_room();
+    }
+
+    pub(crate) fn ring_bells(&self, durable: Position) {
+        for bell in &*lock(&self.bells) {
+            bell.ring_at(durable);
+        }
+    }
+
+    /// The least position above `durable` that any bell wants; bells that want less are rung.
+    pub(crate) fn wanted(&self, durable: Position) -> Option<Position> {
+        let wanted = |bell: &Arc<Bell>| {
+            bell.ring_at(durable);
+            bell.wanted()
+        };
+        lock(&self.bells).iter().filter_map(wanted).min()
+    }
+
+    /// Adds to what may be claimed, or takes from it.
+    pub(crate) fn add_room(&self, change: i64) {
+        if change != 0 {
+            self.free.0.fetch_add(change, Ordering::SeqCst);
+        }
+    }
+
+    /// Wakes all who wait for room, if any do.
+    pub(crate) fn notify_room(&self) {
+        // Between the room that came and the look at who waits; its twin is in `wait_room`.
+        fence(Ordering::SeqCst);
+        if self.waiting.load(Ordering::Relaxed) && self.waiting.swap(false, Ordering::SeqCst) {
+            let waiters = std::mem::take(&mut *lock(&self.waiters));
+            waiters.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// Takes `charge` from what is free if that leaves at least what is kept back.
+    fn claim_room(&self, charge: i64, purpose: Purpose) -> Result<(), Refusal> {
+        let kept_back = match purpose {
+            Purpose::Grow => self.room.spare(),
+            Purpose::Shrink => 0,
+        };
+        let take = |free: i64| (free - charge >= kept_back).then(|| free - charge);
+        if self.free.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok() {
+            return Ok(());
+        }
+        self.asked.fetch_max(charge + kept_back, Ordering::SeqCst);
+        self.maker.wake(Alert::Pressure);
+        Err(if self.full.load(Ordering::SeqCst) { Refusal::Full } else { Refusal::Wait })
+    }
+
+    /// Whether so much is not yet durable that it is better synced now than when nobody is admitted any more.
+    pub(crate) fn is_half_behind(&self) -> bool {
+        self.next() - self.durable() >= self.undurable_bytes_max / 2
+    }
+
+    fn is_behind(&self) -> bool {
+        let settled = if self.policy() == Policy::Never { &self.written.0 } else { &self.durable };
+        // In this order: `next` is read last, so the difference is never negative.
+        let settled = settled.load(Ordering::SeqCst);
+        self.next() - settled >= self.undurable_bytes_max
+    }
+}
+
+/// Where a journal begins when it is opened.
+#[derive(Clone, Copy)]
+pub(crate) struct Begin {
+    pub(crate) position: Position,
+    pub(crate) history: History,
+    pub(crate) segments: u64,
+}
+
+/// One thread's way to hand over frames.
+pub struct Lane {
+    producer: Producer,
+    state: Arc<LaneState>,
+}
+
+struct LaneState {
+    journal: Arc<Journal>,
+    /// Room in the ring that claims hold.
+    claimed_bytes: AtomicUsize,
+}
+
+/// What a claim holds, and a ticket after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Hold {
+    payload_bytes: u64,
+    ring_bytes: usize,
+    charge: i64,
+    /// The segment made for this one frame.
+    own_segment: bool,
+}
+
+/// Room for one frame, claimed before its locks are taken. Dropped, it gives the room back.
+#[must_use]
+pub struct Claim {
+    lane: Arc<LaneState>,
+    hold: Hold,
+}
+
+/// A position taken: the frame must be handed over, or the journal stands still.
+#[must_use]
+#[derive(Debug)]
+pub struct Ticket {
+    /// Where the frame begins.
+    pub position: Position,
+    /// Where it ends: what the shard's state needs from now on.
+    pub end: Position,
+    hold: Hold,
+}
+
+impl Lane {
+    /// Claims room for a frame of at most `payload_bytes`.
+    ///
+    /// # Errors
+    /// Nothing has changed; see [`Refusal`].
+    pub fn try_admit(&self, payload_bytes: u64, purpose: Purpose) -> Result<Claim, Refusal> {
+        let journal = &self.state.journal;
+        if journal.is_behind() {
+            return Err(if journal.is_poisoned() { Refusal::Poisoned } else { Refusal::Wait });
+        }
+        let mut claim = Claim { lane: self.state.clone(), hold: Hold::default() };
+        self.extend(&mut claim, payload_bytes, purpose)?;
+        Ok(claim)
+    }
+
+    /// Claims room for `more_bytes` of payload on top of what `claim`, which came from this lane, holds.
+    ///
+    /// # Errors
+    /// The claim is as before; see [`Refusal`].
+    pub fn extend(&self, claim: &mut Claim, more_bytes: u64, purpose: Purpose) -> Result<(), Refusal> {
+        let journal = &self.state.journal;
+        let payload_bytes = claim.hold.payload_bytes.saturating_add(more_bytes);
+        if journal.is_poisoned() {
+            return Err(Refusal::Poisoned);
+        }
+        if payload_bytes > PAYLOAD_BYTES_MAX {
+            return Err(Refusal::TooLong);
+        }
+        let ring_bytes = ring_bytes(payload_bytes as usize);
+        let ring_more = ring_bytes - claim.hold.ring_bytes;
+        if self.producer.free_bytes() < self.state.claimed_bytes.load(Ordering::Relaxed) + ring_more {
+            return Err(Refusal::Wait);
+        }
+        let own_segment = journal.room.is_oversize(payload_bytes);
+        if own_segment {
+            self.claim_own_segment(claim, payload_bytes)?;
+        }
+        let charge = journal.room.charge(payload_bytes);
+        if let Err(refusal) = journal.claim_room(charge - claim.hold.charge, purpose) {
+            if own_segment && !claim.hold.own_segment {
+                lock(&journal.depot).own_claimed = false;
+                journal.notify_room();
+            }
+            return Err(refusal);
+        }
+        self.state.claimed_bytes.fetch_add(ring_more, Ordering::Relaxed);
+        claim.hold = Hold { payload_bytes, ring_bytes, charge, own_segment };
+        Ok(())
+    }
+
+    fn claim_own_segment(&self, claim: &Claim, payload_bytes: u64) -> Result<(), Refusal> {
+        let journal = &self.state.journal;
+        let result = lock(&journal.depot).claim_own(Room::own_segment_bytes(payload_bytes), claim.hold.own_segment);
+        if result == Err(Refusal::Wait) {
+            journal.maker.wake(Alert::Pressure);
+        }
+        result
+    }
+
+    /// Takes the position of a finished frame: the last act under the locks. Never waits. O(1).
+    ///
+    /// # Panics
+    /// If the payload is longer than what was claimed: the caller's bug.
+    pub fn take(&mut self, mut claim: Claim, payload_bytes: usize) -> Ticket {
+        assert!(payload_bytes as u64 <= claim.hold.payload_bytes, "a frame longer than its claim");
+        assert!(Arc::ptr_eq(&claim.lane, &self.state), "a claim of another lane");
+        let frame_bytes = (HEAD_BYTES + payload_bytes) as u64;
+        let position = self.state.journal.next.0.fetch_add(frame_bytes, Ordering::SeqCst);
+        Ticket { position, end: position + frame_bytes, hold: std::mem::take(&mut claim.hold) }
+    }
+
+    /// Hands over the frame of `ticket` and leaves `payload` empty: a short one is copied, a long one is taken.
+    ///
+    /// # Panics
+    /// If the payload has another length than the ticket was taken for: the caller's bug.
+    pub fn hand_over(&mut self, ticket: Ticket, time_ms: Ms, payload: &mut Vec<u8>) {
+        let payload_bytes = payload.len();
+        assert_eq!(ticket.end - ticket.position, (HEAD_BYTES + payload_bytes) as u64);
+        if payload_bytes > INLINE_BYTES_MAX {
+            self.producer.push_owned(ticket.position, time_ms, std::mem::take(payload));
+        } else {
+            self.producer.push(ticket.position, time_ms, payload);
+            payload.clear();
+        }
+        let journal = &self.state.journal;
+        let pressing = self.producer.queued_bytes(PRESSURE_BYTES) >= PRESSURE_BYTES;
+        journal.writer.wake(if pressing { Alert::Pressure } else { Alert::Frame });
+        let mut rest = ticket.hold;
+        std::mem::forget(ticket);
+        rest.charge -= journal.room.charge(payload_bytes as u64);
+        rest.own_segment &= !journal.room.is_oversize(payload_bytes as u64);
+        self.state.release(rest);
+    }
+
+    /// The journal of this lane.
+    pub fn journal(&self) -> &Arc<Journal> {
+        &self.state.journal
+    }
+}
+
+impl LaneState {
+    fn release(&self, hold: Hold) {
+        if hold == Hold::default() {
+            return;
+        }
+        if hold.own_segment {
+            lock(&self.journal.depot).own_claimed = false;
+        }
+        self.claimed_bytes.fetch_sub(hold.ring_bytes, Ordering::Relaxed);
+        self.journal.add_room(hold.charge);
+        self.journal.notify_room();
+    }
+}
+
+impl Claim {
+    /// Payload bytes that it holds room for.
+    pub fn payload_bytes(&self) -> u64 {
+        self.hold.payload_bytes
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.lane.release(self.hold);
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        assert!(std::thread::panicking(), "a position was taken at {} and its frame not handed over", self.position);
+    }
+}

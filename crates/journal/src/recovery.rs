@@ -1,0 +1,341 @@
+//! Opening a journal: read what is there, cut off what was torn, make everything durable, begin a new segment.
+//!
+//! ```text
+//! 1 read, refuse damage
+//! 2 torn bytes and segments beyond them: kept aside under other names     a crash before 6 ends finds the same or less
+//! 3 cut the last segment that counts where its records end
+//! 4 sync every segment that counts, and the folder
+//! 5 make a segment of the next number; after an unclean stop under a new history
+//! 6 sync it and the folder; on the first start then write the identity
+//! ```
+//!
+//! Everything that was accepted is synced before step 5, so the new segment's head may say so: from then on a loss
+//! below it is damage.
+
+use crate::format::{History, SegmentHead, segment_name};
+use crate::front::{Begin, Journal};
+use crate::identity::Identity;
+use crate::maker::{Maker, Spare, make_file, remove_leftovers};
+use crate::room::Room;
+use crate::scan::{Break, Replay, Scan, Tale, load, segment_numbers};
+use crate::writer::{Segment, Writer};
+use crate::{OpenError, Options, Policy};
+use base::disk::Disk;
+use base::{Ms, Position};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A journal whose folder and identity are known, not yet read.
+pub struct Prepared {
+    /// Who the data folder is; drawn now if the folder is new.
+    pub identity: Identity,
+    is_new: bool,
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+    options: Options,
+}
+
+/// An open journal.
+pub struct Opened {
+    /// What all threads share.
+    pub journal: Arc<Journal>,
+    /// To be stepped by one thread.
+    pub writer: Writer,
+    /// To be stepped by another.
+    pub maker: Maker,
+    /// What was found.
+    pub recovery: Recovery,
+    /// Who the data folder is.
+    pub identity: Identity,
+}
+
+/// What recovery found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// Frames read.
+    pub frames: u64,
+    /// Bytes of records read.
+    pub bytes: u64,
+    /// Segments read.
+    pub segments: u64,
+    /// Where the journal ends.
+    pub end: Position,
+    /// The history that this run writes.
+    pub history: History,
+    /// The greatest time found; 0 if none.
+    pub last_time_ms: Ms,
+    /// Whether the journal was closed in order. True for a new one.
+    pub clean_stop: bool,
+    /// What was cut off.
+    pub torn: Option<TornTail>,
+}
+
+/// Bytes beyond the last whole frame, none of them known synced: cut off and kept aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TornTail {
+    /// The segment in which the records break off.
+    pub file: PathBuf,
+    /// Where in it.
+    pub offset: u64,
+    /// Bytes cut off, of segments that follow too.
+    pub bytes: u64,
+    /// What is wrong there.
+    pub why: String,
+    /// Files in the same folder that keep what was cut off.
+    pub kept_as: Vec<String>,
+}
+
+/// Makes the folder if need be, and reads or draws its identity, which a caller needs to understand the first frame.
+///
+/// # Errors
+/// The disk's, and an identity that is damaged.
+pub fn prepare(disk: Arc<dyn Disk>, folder: &Path, options: Options) -> Result<Prepared, OpenError> {
+    disk.create_folder(folder).map_err(OpenError::io(folder))?;
+    if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        disk.sync_folder(parent).map_err(OpenError::io(parent))?;
+    }
+    let kept = Identity::read(&*disk, folder)?;
+    let identity = kept.unwrap_or_else(|| Identity::draw(&options));
+    Ok(Prepared { identity, is_new: kept.is_none(), disk, folder: folder.to_owned(), options })
+}
+
+/// [`prepare`] and [`Prepared::open`] in one, for whoever needs no identity to replay.
+///
+/// # Errors
+/// As theirs.
+pub fn open(
+    disk: Arc<dyn Disk>,
+    folder: &Path,
+    options: Options,
+    replay: &mut dyn Replay,
+) -> Result<Opened, OpenError> {
+    prepare(disk, folder, options)?.open(replay)
+}
+
+/// Reads the frames of `folder` below `up_to` once more, while the journal may be open: everything below `up_to` must
+/// be written.
+///
+/// # Errors
+/// The disk's, and damage, which includes an end before `up_to`.
+pub fn read(disk: &dyn Disk, folder: &Path, up_to: Position, replay: &mut dyn Replay) -> Result<(), OpenError> {
+    let numbers = segment_numbers(&disk.list(folder).map_err(OpenError::io(folder))?);
+    let tale = Scan::new(disk, folder, up_to).run(&numbers, replay)?;
+    if tale.position < up_to {
+        let why = format!("the journal ends at position {}, looked for was {up_to}", tale.position);
+        let remedy = "Restart: recovery says more.".into();
+        return Err(OpenError::Damaged { file: folder.to_owned(), offset: 0, why, remedy });
+    }
+    Ok(())
+}
+
+impl Journal {
+    /// Reads the frames below `up_to`, which must be written, from the files. The journal stays open.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn replay(&self, up_to: Position, replay: &mut dyn Replay) -> Result<(), OpenError> {
+        read(&*self.disk, &self.folder, up_to, replay)
+    }
+}
+
+impl Prepared {
+    /// Reads the journal, tells `replay` every frame, and opens it for writing. When this returns, everything that
+    /// `replay` was told is durable.
+    ///
+    /// # Errors
+    /// The disk's, and [`OpenError::Damaged`] for anything that a torn tail does not explain.
+    pub fn open(self, replay: &mut dyn Replay) -> Result<Opened, OpenError> {
+        let (disk, folder) = (&*self.disk, &*self.folder);
+        let names = disk.list(folder).map_err(OpenError::io(folder))?;
+        remove_leftovers(disk, folder, &names)?;
+        let numbers = segment_numbers(&names);
+        let tale = Scan::new(disk, folder, Position::MAX).run(&numbers, replay)?;
+        self.refuse_lost_start(&tale)?;
+        self.refuse_foreign(&tale)?;
+        let torn = tale.broken.as_ref().map(|broken| self.cut(broken, &tale.accepted)).transpose()?.flatten();
+        self.settle(&tale.accepted)?;
+        let clean_stop = tale.clean_stop && torn.is_none() || numbers.is_empty();
+        let head = self.next_segment(&tale, clean_stop);
+        let spare = self.begin(&head)?;
+        if self.is_new {
+            self.identity.write(disk, folder)?;
+        }
+        let recovery = Recovery {
+            frames: tale.frames,
+            bytes: tale.bytes,
+            segments: tale.accepted.len() as u64,
+            end: tale.position,
+            history: head.history,
+            last_time_ms: tale.time_ms,
+            clean_stop,
+            torn,
+        };
+        Ok(self.opened(recovery, head, spare))
+    }
+
+    fn opened(self, recovery: Recovery, head: SegmentHead, spare: Spare) -> Opened {
+        let Self { identity, disk, folder, options, .. } = self;
+        let begin = Begin { position: recovery.end, history: head.history, segments: recovery.segments + 1 };
+        let journal = Arc::new(Journal::new(&options, disk, folder, begin));
+        let segment = Segment::new(spare, head.number);
+        let elapsed_us = options.elapsed_us.clone();
+        let writer = Writer::new(journal.clone(), options.elapsed_us, segment, &head, recovery.last_time_ms);
+        Opened { maker: Maker::new(journal.clone(), elapsed_us), journal, writer, recovery, identity }
+    }
+
+    /// The first segment was durable before the identity was written.
+    fn refuse_lost_start(&self, tale: &Tale) -> Result<(), OpenError> {
+        if self.is_new || !tale.accepted.is_empty() {
+            return Ok(());
+        }
+        let why = tale.broken.as_ref().map_or("the segment is missing", |broken| &broken.why);
+        Err(OpenError::Damaged {
+            file: self.folder.join(segment_name(1)),
+            offset: 0,
+            why: format!("{why}, though the folder has an identity"),
+            remedy: "Restore the journal's files from a backup; or, to begin with no data, remove the whole folder."
+                .into(),
+        })
+    }
+
+    /// The identity was written before the first frame.
+    fn refuse_foreign(&self, tale: &Tale) -> Result<(), OpenError> {
+        if !self.is_new || tale.frames == 0 {
+            return Ok(());
+        }
+        Err(OpenError::Damaged {
+            file: self.folder.join("identity"),
+            offset: 0,
+            why: "the file is missing, and the journal has frames".into(),
+            remedy: "Restore this file from a backup: it never changes.".into(),
+        })
+    }
+
+    /// Keeps aside what lies beyond the break, and cuts it off. `None` if there is nothing but zeros.
+    fn cut(&self, broken: &Break, accepted: &[u32]) -> Result<Option<TornTail>, OpenError> {
+        let mut torn = TornTail {
+            file: self.folder.join(segment_name(broken.number)),
+            offset: broken.offset,
+            bytes: 0,
+            why: broken.why.clone(),
+            kept_as: Vec::new(),
+        };
+        let is_cut = accepted.last() == Some(&broken.number);
+        if is_cut {
+            self.keep_rest(broken, &mut torn)?;
+        }
+        let unread = (broken.is_there && !is_cut).then_some(broken.number);
+        for number in unread.into_iter().chain(broken.later.iter().copied()) {
+            self.keep_segment(number, &mut torn)?;
+        }
+        let folder = &*self.folder;
+        self.disk.sync_folder(folder).map_err(OpenError::io(folder))?;
+        if is_cut {
+            let path = folder.join(segment_name(broken.number));
+            let cut = self.disk.open(&path).and_then(|mut file| {
+                file.truncate(broken.offset)?;
+                file.sync()
+            });
+            cut.map_err(OpenError::io(&path))?;
+        }
+        Ok((torn.bytes > 0).then_some(torn))
+    }
+
+    /// Copies what lies beyond the break in its own segment to a file.
+    fn keep_rest(&self, broken: &Break, torn: &mut TornTail) -> Result<(), OpenError> {
+        let path = self.folder.join(segment_name(broken.number));
+        let mut bytes = Vec::new();
+        load(&*self.disk, &path, &mut bytes).map_err(OpenError::io(&path))?;
+        let rest = content(bytes.get(broken.offset as usize..).unwrap_or_default());
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let (name, path) = self.aside(broken.number)?;
+        let keep = self.disk.create(&path).and_then(|mut file| {
+            file.write_at(rest, 0)?;
+            file.sync()
+        });
+        keep.map_err(OpenError::io(&path))?;
+        torn.bytes += rest.len() as u64;
+        torn.kept_as.push(name);
+        Ok(())
+    }
+
+    /// Gives a segment that does not count another name, or removes it if it is empty.
+    fn keep_segment(&self, number: u32, torn: &mut TornTail) -> Result<(), OpenError> {
+        let path = self.folder.join(segment_name(number));
+        let mut bytes = Vec::new();
+        load(&*self.disk, &path, &mut bytes).map_err(OpenError::io(&path))?;
+        let content_bytes = content(&bytes).len() as u64;
+        if content_bytes == 0 {
+            return self.disk.remove(&path).map_err(OpenError::io(&path));
+        }
+        let (name, aside) = self.aside(number)?;
+        self.disk.rename(&path, &aside).map_err(OpenError::io(&path))?;
+        torn.bytes += content_bytes;
+        torn.kept_as.push(name);
+        Ok(())
+    }
+
+    /// A name that is free for what is cut off of segment `number`.
+    fn aside(&self, number: u32) -> Result<(String, PathBuf), OpenError> {
+        for attempt in 1u64.. {
+            let name = format!("torn-{number:010}-{attempt}.bin");
+            let path = self.folder.join(&name);
+            match self.disk.open(&path) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((name, path)),
+                Err(error) => return Err(OpenError::Io { file: path, error }),
+            }
+        }
+        unreachable!("some number is free")
+    }
+
+    /// Makes what was read durable: after a kill it may lie in the page cache alone.
+    fn settle(&self, accepted: &[u32]) -> Result<(), OpenError> {
+        for &number in accepted {
+            let path = self.folder.join(segment_name(number));
+            self.disk.open(&path).and_then(|mut file| file.sync()).map_err(OpenError::io(&path))?;
+        }
+        self.disk.sync_folder(&self.folder).map_err(OpenError::io(&self.folder))
+    }
+
+    fn next_segment(&self, tale: &Tale, clean_stop: bool) -> SegmentHead {
+        let drawn = u64::from_le_bytes(*self.options.drawn[1].first_chunk().expect("16 bytes hold 8"));
+        let (history, history_begins) = match tale.history.filter(|_| clean_stop) {
+            Some(history) => (history, tale.history_begins),
+            None => (tale.history.unwrap_or(History(0)).next(drawn), tale.position),
+        };
+        SegmentHead {
+            number: tale.accepted.last().map_or(1, |last| last + 1),
+            history,
+            history_begins,
+            first_position: tale.position,
+            synced: tale.position,
+            created_ms: self.options.now_ms,
+        }
+    }
+
+    fn begin(&self, head: &SegmentHead) -> Result<Spare, OpenError> {
+        let path = self.folder.join(segment_name(head.number));
+        let (disk, folder) = (&*self.disk, &*self.folder);
+        let bytes = Room::new(self.options.segment_bytes).segment_bytes;
+        let filled = self.options.policy == Policy::Always;
+        let begin = || {
+            let mut spare = make_file(disk, folder, "spare-0.log".into(), bytes, filled)?;
+            spare.file.write_at(&head.encode(), 0)?;
+            spare.file.sync()?;
+            disk.rename(&folder.join(&spare.name), &path)?;
+            disk.sync_folder(folder)?;
+            Ok(spare)
+        };
+        begin().map_err(OpenError::io(&path))
+    }
+}
+
+/// Bytes up to the last that is not zero.
+fn content(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    &bytes[..end]
+}

@@ -1,0 +1,74 @@
+//! The threads of a journal: one steps the writer, one the maker. They rest until there is news worth waking for.
+
+use crate::front::Journal;
+use crate::maker::Maker;
+use crate::signal::Alert;
+use crate::writer::{Step, Writer};
+use std::sync::Arc;
+use sync::primitives::atomic::Ordering;
+use sync::primitives::thread::{self, JoinHandle};
+
+/// Rest of a writer whose journal is poisoned: it only throws away what comes.
+const POISONED_REST_US: u64 = 5_000;
+
+/// A journal whose threads run.
+pub struct Running {
+    journal: Arc<Journal>,
+    writer: JoinHandle<Result<(), String>>,
+    maker: JoinHandle<()>,
+}
+
+impl Running {
+    /// Starts the threads.
+    pub fn start(writer: Writer, maker: Maker) -> Self {
+        let journal = writer.journal().clone();
+        let named = |name: &str| thread::Builder::new().name(name.into());
+        let reason = "the operating system gives two threads";
+        let writer = named("journal-writer").spawn(|| write(writer)).expect(reason);
+        let maker = named("journal-maker").spawn(|| make(maker)).expect(reason);
+        Self { journal, writer, maker }
+    }
+
+    /// Stops in order. No thread may hand over frames any more.
+    ///
+    /// # Errors
+    /// In words, why the stop was not clean.
+    pub fn stop(self) -> Result<(), String> {
+        self.journal.stopping.store(true, Ordering::SeqCst);
+        self.journal.writer.wake(Alert::Pressure);
+        self.journal.maker.wake(Alert::Pressure);
+        self.maker.join().expect("the maker's thread aborts rather than panics");
+        self.writer.join().expect("the writer's thread aborts rather than panics")
+    }
+}
+
+fn write(mut writer: Writer) -> Result<(), String> {
+    let journal = writer.journal().clone();
+    while !journal.stopping.load(Ordering::SeqCst) {
+        let (us, alert) = match writer.step() {
+            Step::Rest { us, alert } => (us, alert),
+            Step::Poisoned => (POISONED_REST_US, Alert::Pressure),
+            Step::Wrote | Step::Rolled | Step::Synced | Step::Marked => continue,
+        };
+        journal.writer.arm(alert);
+        if journal.stopping.load(Ordering::SeqCst) || !journal.is_poisoned() && writer.has_news(alert) {
+            journal.writer.disarm();
+        } else {
+            journal.writer.rest(us);
+        }
+    }
+    writer.stop()
+}
+
+fn make(mut maker: Maker) {
+    let journal = maker.journal().clone();
+    while !journal.stopping.load(Ordering::SeqCst) {
+        let Some(us) = maker.step() else { continue };
+        journal.maker.arm(Alert::Frame);
+        if journal.stopping.load(Ordering::SeqCst) || maker.has_news() {
+            journal.maker.disarm();
+        } else {
+            journal.maker.rest(us);
+        }
+    }
+}

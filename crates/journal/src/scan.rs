@@ -1,0 +1,361 @@
+//! Reading a journal: one segment's bytes, and the tale of all segments.
+//!
+//! ```text
+//! for each segment in order of numbers
+//!   its head fits: number, history not older, first position = where we are        else broken here
+//!   record by record: whole, of this segment and history, position = where we are  else broken here
+//!   no more records, and the next segment begins where we are: go on
+//! broken: does any mark or head further on say that more was synced than we have?  damage, else a torn tail
+//! ```
+//!
+//! The chain of positions makes every loss visible: a frame, a segment or a history that is not where it must be
+//! breaks it. Only marks decide what a break means; frames beyond it prove nothing, since any subset of what was not
+//! synced may have reached the disk.
+
+use crate::format::{
+    HEAD_BYTES, History, Kind, RECORD_MAGIC, RECORD_MAGIC_AT, Record, SEGMENT_HEAD_BYTES, SegmentHead, segment_name,
+    segment_number,
+};
+use crate::{MARK_BYTES, OpenError};
+use base::disk::Disk;
+use base::{Ms, Position};
+use std::path::Path;
+
+/// A frame as it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// Where it begins.
+    pub position: Position,
+    /// Where it ends.
+    pub end: Position,
+    /// Its time.
+    pub time_ms: Ms,
+    /// The history it belongs to.
+    pub history: History,
+    /// Its bytes.
+    pub payload: &'a [u8],
+}
+
+/// Who is told what a journal holds.
+pub trait Replay {
+    /// The next frame, in order of positions.
+    ///
+    /// # Errors
+    /// What is wrong with its payload: the journal is then refused as damaged.
+    fn frame(&mut self, frame: Frame<'_>) -> Result<(), String>;
+
+    /// How far it is, in bytes of files; called once for each segment.
+    fn progress(&mut self, bytes_done: u64, bytes_total: u64) {
+        let _ = (bytes_done, bytes_total);
+    }
+}
+
+impl<F: FnMut(Frame<'_>) -> Result<(), String>> Replay for F {
+    fn frame(&mut self, frame: Frame<'_>) -> Result<(), String> {
+        self(frame)
+    }
+}
+
+/// How the records of one segment end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum End {
+    /// With the mark that closes a segment or a run.
+    Closed(Kind),
+    /// With bytes that are no record that may stand here.
+    Broken(&'static str),
+    /// Where the reader wanted to stop.
+    Reached,
+}
+
+struct Walk {
+    position: Position,
+    offset: usize,
+    time_ms: Ms,
+    frames: u64,
+    end: End,
+}
+
+/// Reads the records of one segment's bytes, up to position `up_to`.
+fn walk(bytes: &[u8], head: &SegmentHead, up_to: Position, replay: &mut dyn Replay) -> Result<Walk, (usize, String)> {
+    let mut walk =
+        Walk { position: head.first_position, offset: SEGMENT_HEAD_BYTES, time_ms: 0, frames: 0, end: End::Reached };
+    while walk.position < up_to {
+        let record = match Record::decode(&bytes[walk.offset..]) {
+            Ok(record) => record,
+            Err(why) => return Ok(Walk { end: End::Broken(why), ..walk }),
+        };
+        if let Some(why) = misplaced(&record, head, walk.position) {
+            return Ok(Walk { end: End::Broken(why), ..walk });
+        }
+        walk.time_ms = walk.time_ms.max(record.head.time_ms);
+        if record.head.kind == Kind::Frame {
+            let frame_bytes = (HEAD_BYTES + record.payload.len()) as u64;
+            let Some(end) = walk.position.checked_add(frame_bytes) else {
+                return Ok(Walk { end: End::Broken("the positions overflow"), ..walk });
+            };
+            let (position, time_ms) = (walk.position, record.head.time_ms);
+            let frame = Frame { position, end, time_ms, history: head.history, payload: record.payload };
+            replay.frame(frame).map_err(|why| (walk.offset, why))?;
+            walk.position = end;
+            walk.frames += 1;
+        }
+        walk.offset += record.bytes();
+        if matches!(record.head.kind, Kind::SegmentEnd | Kind::CleanStop) {
+            return Ok(Walk { end: End::Closed(record.head.kind), ..walk });
+        }
+    }
+    Ok(walk)
+}
+
+fn misplaced(record: &Record<'_>, segment: &SegmentHead, position: Position) -> Option<&'static str> {
+    if record.head.segment != segment.number {
+        return Some("the record is of another segment");
+    }
+    if record.head.history != segment.history {
+        return Some("the record is of another history");
+    }
+    if record.head.position != position {
+        return Some("the record is of another position");
+    }
+    if record.synced().is_some_and(|synced| synced > position) {
+        return Some("the mark knows more synced than was written");
+    }
+    None
+}
+
+/// Reads bytes as a segment's file is read: for whoever wants to know that no bytes do harm.
+///
+/// # Errors
+/// In words, what is wrong with the head of the segment or with a frame's payload.
+pub fn scan_bytes(bytes: &[u8], replay: &mut dyn Replay) -> Result<Position, String> {
+    let head = SegmentHead::decode(bytes)?;
+    let walk = walk(bytes, &head, Position::MAX, replay).map_err(|(_, why)| why)?;
+    let found = evidence(bytes, walk.offset, head.number, head.history, walk.position);
+    assert!(found.is_none_or(|found| found.synced > walk.position));
+    Ok(walk.position)
+}
+
+/// A place that says how far the journal was synced.
+struct Evidence {
+    offset: usize,
+    synced: Position,
+}
+
+/// Looks byte by byte from `from` on for a mark of segment `number`, not of an older history, that knows more synced
+/// than `position`.
+fn evidence(bytes: &[u8], from: usize, number: u32, history: History, position: Position) -> Option<Evidence> {
+    let mut at = from + RECORD_MAGIC_AT;
+    while let Some(found) = bytes.get(at..).and_then(|rest| rest.windows(3).position(|three| three == RECORD_MAGIC)) {
+        let offset = at + found - RECORD_MAGIC_AT;
+        at += found + 1;
+        // A frame's length is not believed here, so a search stays linear.
+        let is_mark = bytes.get(offset + RECORD_MAGIC_AT + 3).is_some_and(|&kind| kind != Kind::Frame as u8);
+        let mark = &bytes[offset..bytes.len().min(offset + MARK_BYTES)];
+        let Some(record) = is_mark.then(|| Record::decode(mark).ok()).flatten() else {
+            continue;
+        };
+        let counts = record.head.segment == number && record.head.history >= history;
+        if let Some(synced) = record.synced().filter(|&synced| counts && synced > position) {
+            return Some(Evidence { offset, synced });
+        }
+    }
+    None
+}
+
+/// The numbers of the segments in `folder`, in order.
+pub(crate) fn segment_numbers(names: &[String]) -> Vec<u32> {
+    let mut numbers: Vec<u32> = names.iter().filter_map(|name| segment_number(name)).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// Where the chain of records broke.
+#[derive(Clone, Debug)]
+pub(crate) struct Break {
+    /// The segment.
+    pub(crate) number: u32,
+    /// Whether its file is there at all.
+    pub(crate) is_there: bool,
+    pub(crate) offset: u64,
+    pub(crate) why: String,
+    /// Segments after it.
+    pub(crate) later: Vec<u32>,
+}
+
+/// What the segments hold.
+#[derive(Default)]
+pub(crate) struct Tale {
+    pub(crate) position: Position,
+    pub(crate) history: Option<History>,
+    pub(crate) history_begins: Position,
+    pub(crate) time_ms: Ms,
+    pub(crate) frames: u64,
+    pub(crate) bytes: u64,
+    /// Segments whose frames were accepted.
+    pub(crate) accepted: Vec<u32>,
+    pub(crate) clean_stop: bool,
+    pub(crate) broken: Option<Break>,
+}
+
+/// Reads all segments of a folder.
+pub(crate) struct Scan<'a> {
+    disk: &'a dyn Disk,
+    folder: &'a Path,
+    up_to: Position,
+    buffer: Vec<u8>,
+    tale: Tale,
+}
+
+impl<'a> Scan<'a> {
+    pub(crate) fn new(disk: &'a dyn Disk, folder: &'a Path, up_to: Position) -> Self {
+        Self { disk, folder, up_to, buffer: Vec::new(), tale: Tale::default() }
+    }
+
+    /// Reads the segments `numbers`; refuses damage.
+    pub(crate) fn run(mut self, numbers: &[u32], replay: &mut dyn Replay) -> Result<Tale, OpenError> {
+        let bytes_total = numbers.iter().map(|&number| self.file_bytes(number)).sum::<Result<u64, _>>()?;
+        let mut bytes_done = 0;
+        let mut ended: Option<Break> = None;
+        for (index, &number) in numbers.iter().enumerate() {
+            let later = || numbers[index + 1..].to_vec();
+            let expected = self.tale.accepted.last().map_or(1, |last| last + 1);
+            let head = if number == expected {
+                self.load(number)?;
+                self.check_head(number)
+            } else {
+                Err("the segment is missing".into())
+            };
+            let head = match (head, ended.take()) {
+                (Ok(head), _) => head,
+                (Err(_), Some(earlier)) => {
+                    self.tale.broken = Some(earlier);
+                    break;
+                }
+                (Err(why), None) => {
+                    let is_there = number == expected;
+                    let later = if is_there { later() } else { numbers[index..].to_vec() };
+                    self.tale.broken = Some(Break { number: expected, is_there, offset: 0, why, later });
+                    break;
+                }
+            };
+            let walk = walk(&self.buffer, &head, self.up_to, replay).map_err(|(offset, why)| {
+                let why = format!("a frame whose checksum holds cannot be read: {why}");
+                self.damaged(number, offset as u64, why)
+            })?;
+            self.accept(&head, &walk);
+            bytes_done += self.buffer.len() as u64;
+            replay.progress(bytes_done, bytes_total);
+            match walk.end {
+                End::Closed(kind) => self.tale.clean_stop = kind == Kind::CleanStop,
+                End::Reached => return Ok(self.tale),
+                End::Broken(why) => {
+                    self.tale.clean_stop = false;
+                    let (offset, why) = (walk.offset as u64, why.into());
+                    ended = Some(Break { number, is_there: true, offset, why, later: later() });
+                }
+            }
+        }
+        self.tale.broken = self.tale.broken.take().or(ended);
+        match self.tale.broken.clone() {
+            Some(broken) => self.judge(&broken).map(|()| self.tale),
+            None => Ok(self.tale),
+        }
+    }
+
+    fn accept(&mut self, head: &SegmentHead, walk: &Walk) {
+        let tale = &mut self.tale;
+        tale.position = walk.position;
+        tale.history = Some(head.history);
+        tale.history_begins = head.history_begins;
+        tale.time_ms = tale.time_ms.max(walk.time_ms);
+        tale.frames += walk.frames;
+        tale.bytes += (walk.offset - SEGMENT_HEAD_BYTES) as u64;
+        tale.accepted.push(head.number);
+    }
+
+    /// Whether the segment in the buffer may stand where the tale has come.
+    fn check_head(&self, number: u32) -> Result<SegmentHead, String> {
+        let head = SegmentHead::decode(&self.buffer)?;
+        if head.number != number {
+            return Err(format!("the file holds segment {}", head.number));
+        }
+        if self.tale.history.is_some_and(|history| head.history < history) {
+            return Err("the segment is of an older history than the one before it".into());
+        }
+        if head.first_position != self.tale.position {
+            let (first, position) = (head.first_position, self.tale.position);
+            return Err(format!("the segment begins at position {first}, the one before it ends at {position}"));
+        }
+        Ok(head)
+    }
+
+    /// Refuses a break below any position that is known to have been synced.
+    fn judge(&mut self, broken: &Break) -> Result<(), OpenError> {
+        if broken.is_there {
+            self.load(broken.number)?;
+            self.judge_file(broken, broken.number, broken.offset as usize)?;
+        }
+        for &number in &broken.later {
+            self.load(number)?;
+            self.judge_file(broken, number, 0)?;
+        }
+        Ok(())
+    }
+
+    fn judge_file(&self, broken: &Break, number: u32, from: usize) -> Result<(), OpenError> {
+        let (position, history) = (self.tale.position, self.tale.history.unwrap_or(History(0)));
+        let refuse = |at: u64, what: &str| {
+            let file = segment_name(number);
+            let why = format!("{}, though {what} (byte {at} of {file})", broken.why);
+            Err(self.damaged(broken.number, broken.offset, why))
+        };
+        if from == 0 {
+            let head = SegmentHead::decode(&self.buffer);
+            if let Some(head) = head.as_ref().ok().filter(|head| head.history >= history && head.synced > position) {
+                return refuse(0, &format!("what lies below position {} was synced", head.synced));
+            }
+            // The first record lies in the same sector as the head, which was written before it.
+            let first = self.buffer.get(SEGMENT_HEAD_BYTES..).map(Record::decode);
+            if head.is_err() && first.is_some_and(|first| first.is_ok_and(|record| record.head.segment == number)) {
+                return refuse(SEGMENT_HEAD_BYTES as u64, "a record follows");
+            }
+        }
+        match evidence(&self.buffer, from, number, history, position) {
+            Some(found) => {
+                refuse(found.offset as u64, &format!("a mark says that what lies below {} was synced", found.synced))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn damaged(&self, number: u32, offset: u64, why: String) -> OpenError {
+        let file = self.folder.join(segment_name(number));
+        let position = self.tale.position;
+        let remedy = format!(
+            "Restore the journal's files from a backup; or, to go on with what lies below position {position} and lose \
+             the rest, cut this file to {offset} bytes (away if that is 0) and move all segments of higher numbers \
+             elsewhere."
+        );
+        OpenError::Damaged { file, offset, why, remedy }
+    }
+
+    fn file_bytes(&self, number: u32) -> Result<u64, OpenError> {
+        let path = self.folder.join(segment_name(number));
+        self.disk.open(&path).and_then(|file| file.bytes()).map_err(OpenError::io(&path))
+    }
+
+    fn load(&mut self, number: u32) -> Result<(), OpenError> {
+        let path = self.folder.join(segment_name(number));
+        load(self.disk, &path, &mut self.buffer).map_err(OpenError::io(&path))
+    }
+}
+
+/// Reads a whole file.
+pub(crate) fn load(disk: &dyn Disk, path: &Path, buffer: &mut Vec<u8>) -> std::io::Result<()> {
+    let file = disk.open(path)?;
+    let bytes = usize::try_from(file.bytes()?).map_err(|_| std::io::ErrorKind::FileTooLarge)?;
+    buffer.resize(bytes, 0);
+    let count = file.read_at(buffer, 0)?;
+    buffer.truncate(count);
+    Ok(())
+}

@@ -1,0 +1,482 @@
+//! The writer: the state machine of the journal's thread. It steps; who runs it decides when.
+//!
+//! ```text
+//! lanes --> batch: | mark | frame | frame | ... |  one write, at the end of the segment
+//!            |
+//!            +-- the next frame in order of positions is in no lane: the batch ends (a gap is never passed)
+//!            +-- it does not fit the segment: the segment ends with a mark, the next one begins
+//! sync:      segments closed since the last sync, the folder if a segment was begun, the current segment
+//! ```
+//!
+//! There is no timer under [`Policy::Always`]: the next batch is what was handed over during the last sync.
+
+use crate::format::{Kind, MARK_BYTES, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead, encode_mark, segment_name};
+use crate::front::Journal;
+use crate::maker::Spare;
+use crate::signal::Alert;
+use crate::{ElapsedUs, HEAD_BYTES, History, Policy};
+use base::disk::DiskFile;
+use base::{Ms, Position};
+use std::io;
+use std::sync::Arc;
+use sync::lane::{Consumer, Payload};
+use sync::primitives::atomic::Ordering;
+use sync::primitives::lock;
+
+/// Bytes of a batch after which it is written, whatever else waits.
+const BATCH_BYTES: usize = 1 << 20;
+/// Bytes written under [`Policy::Always`] after which they are synced, whatever else waits.
+const UNSYNCED_BYTES_MAX: u64 = 4 << 20;
+/// Closed segments that are left to the operating system under [`Policy::Never`] before it is asked after all.
+const CLOSED_MAX: usize = 64;
+/// Time between syncs under [`Policy::EverySec`].
+const SYNC_US: u64 = 1_000_000;
+/// Time after a sync by which a mark says so, if no write does.
+const MARK_US: u64 = 500_000;
+/// Pace of writes under load when nobody waits for them.
+const PACE_US: u64 = 5_000;
+/// So long after the last frame it keeps the pace; later the next frame wakes it.
+const PACED_US: u64 = 100_000;
+/// Rest when nothing is due.
+const REST_US: u64 = 1_000_000;
+
+/// What one step did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It wrote frames.
+    Wrote,
+    /// It began a segment.
+    Rolled,
+    /// It synced.
+    Synced,
+    /// It wrote a mark.
+    Marked,
+    /// Nothing is to be done for so many microseconds, unless there is news that is worth waking for.
+    Rest {
+        /// Microseconds.
+        us: u64,
+        /// The weakest news worth it.
+        alert: Alert,
+    },
+    /// A write or a sync failed, now or before: frames are taken and thrown away.
+    Poisoned,
+}
+
+/// The segment being written.
+pub(crate) struct Segment {
+    file: Box<dyn DiskFile>,
+    number: u32,
+    bytes: u64,
+    offset: u64,
+    /// The last record is a mark that followed a sync: it has used up the room kept for it.
+    has_marked: bool,
+}
+
+impl Segment {
+    pub(crate) fn new(spare: Spare, number: u32) -> Self {
+        let offset = SEGMENT_HEAD_BYTES as u64;
+        Self { file: spare.file, number, bytes: spare.bytes, offset, has_marked: false }
+    }
+
+    /// Bytes for records, beside a mark that follows a sync and the last mark.
+    fn left(&self) -> u64 {
+        self.bytes.saturating_sub(self.offset + 2 * MARK_BYTES as u64)
+    }
+
+    /// What is left in the coin of claims, where the mark that follows a sync was paid for by the frames before it.
+    fn left_to_claim(&self) -> u64 {
+        self.left() + if self.has_marked { MARK_BYTES as u64 } else { 0 }
+    }
+}
+
+/// Frames that one write carries.
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    /// The payload of the last frame, if it was handed over whole.
+    tail: Option<Vec<u8>>,
+    frames: u64,
+    /// What its frames had claimed.
+    charge: i64,
+    /// Frames wait that it could not take.
+    is_cut_short: bool,
+}
+
+impl Batch {
+    fn len(&self) -> u64 {
+        (self.bytes.len() + self.tail.as_ref().map_or(0, Vec::len)) as u64
+    }
+}
+
+/// The writer of a journal.
+pub struct Writer {
+    journal: Arc<Journal>,
+    elapsed_us: ElapsedUs,
+    now_ms: Box<dyn Fn() -> Ms + Send>,
+    lanes: Vec<Consumer>,
+    lanes_seen: usize,
+    /// The lane that had the last frame: likely to have the next.
+    lane_last: usize,
+    batch: Batch,
+    segment: Segment,
+    /// Segments with bytes not yet synced.
+    closed: Vec<Box<dyn DiskFile>>,
+    is_folder_dirty: bool,
+    history: History,
+    history_begins: Position,
+    /// Where the next frame to be written begins.
+    position: Position,
+    time_ms: Ms,
+    /// What the last mark knows synced.
+    marked: Position,
+    durable: Position,
+    unsynced_since_us: u64,
+    last_sync_us: u64,
+    last_write_us: Option<u64>,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        journal: Arc<Journal>,
+        elapsed_us: ElapsedUs,
+        segment: Segment,
+        head: &SegmentHead,
+        time_ms: Ms,
+    ) -> Self {
+        Self {
+            now_ms: Box::new(|| 0),
+            lanes: Vec::new(),
+            lanes_seen: 0,
+            lane_last: 0,
+            batch: Batch::default(),
+            segment,
+            closed: Vec::new(),
+            is_folder_dirty: false,
+            history: head.history,
+            history_begins: head.history_begins,
+            position: head.first_position,
+            time_ms,
+            // The head of the segment says so, as a mark would.
+            marked: head.synced,
+            durable: head.synced,
+            unsynced_since_us: 0,
+            last_sync_us: 0,
+            last_write_us: None,
+            journal,
+            elapsed_us,
+        }
+    }
+
+    /// Sets the clock that dates marks and segments; without one they carry the time of the last frame.
+    pub fn set_clock(&mut self, now_ms: impl Fn() -> Ms + Send + 'static) {
+        self.now_ms = Box::new(now_ms);
+    }
+
+    /// Does the next thing that is due, at most one write or one sync.
+    pub fn step(&mut self) -> Step {
+        self.adopt_lanes();
+        if self.journal.is_poisoned() {
+            self.discard();
+            return Step::Poisoned;
+        }
+        match self.act() {
+            Ok(step) => step,
+            Err(error) => {
+                self.journal.poison(error.to_string());
+                Step::Poisoned
+            }
+        }
+    }
+
+    /// Stops in order: writes what was handed over, syncs, and leaves a mark that says so.
+    ///
+    /// # Errors
+    /// In words, why the stop was not clean.
+    pub fn stop(mut self) -> Result<(), String> {
+        while let Step::Wrote | Step::Rolled | Step::Synced | Step::Marked = self.step() {}
+        if self.position != self.journal.next() && !self.journal.is_poisoned() {
+            return Err("a position was taken and its frame not handed over".into());
+        }
+        let close = |writer: &mut Self| {
+            writer.sync()?;
+            writer.put_mark(Kind::CleanStop)?;
+            writer.segment.file.truncate(writer.segment.offset)?;
+            writer.segment.file.sync()
+        };
+        if !self.journal.is_poisoned() {
+            if let Err(error) = close(&mut self) {
+                self.journal.poison(error.to_string());
+            }
+        }
+        self.journal.statistics().poisoned.map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn journal(&self) -> &Arc<Journal> {
+        &self.journal
+    }
+
+    /// Whether a frame that can be written waits; looked at between arming and resting.
+    pub(crate) fn has_news(&mut self, alert: Alert) -> bool {
+        self.adopt_lanes();
+        let next = self.position;
+        let mut frame_waits =
+            || self.lanes.iter_mut().any(|lane| lane.peek().is_some_and(|head| head.position == next));
+        let bell_waits = self.journal.wanted(self.durable).is_some_and(|wanted| wanted <= next);
+        bell_waits || self.journal.is_poisoned() || alert == Alert::Frame && frame_waits()
+    }
+
+    fn act(&mut self) -> io::Result<Step> {
+        let now_us = (self.elapsed_us)();
+        if self.is_sync_due(now_us) {
+            self.sync()?;
+            return Ok(Step::Synced);
+        }
+        if self.collect() {
+            self.write(now_us)?;
+            return Ok(Step::Wrote);
+        }
+        if self.batch.is_cut_short {
+            self.roll()?;
+            return Ok(Step::Rolled);
+        }
+        // Once more: what was cut short has come to its end.
+        if self.is_sync_due(now_us) {
+            self.sync()?;
+            return Ok(Step::Synced);
+        }
+        let is_mark_owed = self.marked < self.durable;
+        if is_mark_owed && now_us.saturating_sub(self.last_sync_us) >= MARK_US {
+            self.mark_sync()?;
+            return Ok(Step::Marked);
+        }
+        self.lanes.retain_mut(|lane| !lane.is_finished());
+        Ok(self.rest(now_us))
+    }
+
+    fn rest(&self, now_us: u64) -> Step {
+        let policy = self.journal.policy();
+        let is_recent = |at_us: u64| now_us.saturating_sub(at_us) < PACED_US;
+        let is_paced = policy != Policy::Always && self.last_write_us.is_some_and(is_recent);
+        let (mut us, alert) = if is_paced { (PACE_US, Alert::Pressure) } else { (REST_US, Alert::Frame) };
+        let mut due_at = |at_us: u64| us = us.min(at_us.saturating_sub(now_us).max(1));
+        if self.durable < self.position && policy == Policy::EverySec {
+            due_at(self.unsynced_since_us + SYNC_US);
+        }
+        if self.marked < self.durable {
+            due_at(self.last_sync_us + MARK_US);
+        }
+        Step::Rest { us, alert }
+    }
+
+    fn is_sync_due(&self, now_us: u64) -> bool {
+        let unsynced = self.position - self.durable;
+        if unsynced == 0 {
+            return false;
+        }
+        let is_wanted = || self.journal.wanted(self.durable).is_some_and(|wanted| wanted <= self.position);
+        match self.journal.policy() {
+            Policy::Always => !self.batch.is_cut_short || unsynced >= UNSYNCED_BYTES_MAX,
+            Policy::EverySec => {
+                now_us.saturating_sub(self.unsynced_since_us) >= SYNC_US || self.journal.is_half_behind() || is_wanted()
+            }
+            Policy::Never => self.closed.len() >= CLOSED_MAX || is_wanted(),
+        }
+    }
+
+    fn adopt_lanes(&mut self) {
+        if self.journal.lanes_made.load(Ordering::SeqCst) != self.lanes_seen {
+            let mut made = lock(&self.journal.lanes);
+            self.lanes_seen += made.len();
+            self.lanes.append(&mut made);
+        }
+    }
+
+    fn discard(&mut self) {
+        for lane in &mut self.lanes {
+            while lane.peek().is_some() {
+                lane.take(|_| ());
+            }
+        }
+        self.lanes.retain_mut(|lane| !lane.is_finished());
+    }
+
+    /// Takes frames into the batch, in order of positions, as many as there are and fit. Says if there is any.
+    fn collect(&mut self) -> bool {
+        let mut position = self.position;
+        self.batch.is_cut_short = false;
+        while let Some((lane, payload_bytes)) = self.find(position) {
+            let opening = if self.batch.frames == 0 { MARK_BYTES } else { 0 };
+            let needed = self.batch.len() + opening as u64 + HEAD_BYTES as u64 + payload_bytes;
+            self.batch.is_cut_short = needed > self.segment.left() || self.batch.len() >= BATCH_BYTES as u64;
+            if self.batch.is_cut_short {
+                break;
+            }
+            if self.batch.frames == 0 {
+                self.append_mark();
+            }
+            self.append(lane, position);
+            position += HEAD_BYTES as u64 + payload_bytes;
+            if self.batch.tail.is_some() {
+                self.batch.is_cut_short = true;
+                break;
+            }
+        }
+        self.batch.frames > 0
+    }
+
+    /// The lane that holds the frame at `position`, and the length of its payload. O(lanes).
+    fn find(&mut self, position: Position) -> Option<(usize, u64)> {
+        let count = self.lanes.len();
+        for index in (0..count).map(|step| (self.lane_last + step) % count) {
+            if let Some(head) = self.lanes[index].peek().filter(|head| head.position == position) {
+                self.lane_last = index;
+                return Some((index, head.payload_bytes));
+            }
+        }
+        None
+    }
+
+    fn append_mark(&mut self) {
+        let head = self.record_head(Kind::Mark, 0, self.position);
+        self.batch.bytes.extend_from_slice(&encode_mark(head, self.durable));
+    }
+
+    fn append(&mut self, lane: usize, position: Position) {
+        let head = self.lanes[lane].peek().expect("`find` saw it");
+        self.time_ms = self.time_ms.max(head.time_ms);
+        let record = self.record_head(Kind::Frame, head.payload_bytes as u32, position);
+        let batch = &mut self.batch;
+        self.lanes[lane].take(|payload| match payload {
+            Payload::Inline(first, second) => {
+                batch.bytes.extend_from_slice(&record.encode([first, second]));
+                batch.bytes.extend_from_slice(first);
+                batch.bytes.extend_from_slice(second);
+            }
+            Payload::Owned(payload) => {
+                batch.bytes.extend_from_slice(&record.encode([&payload, &[]]));
+                batch.tail = Some(payload);
+            }
+        });
+        batch.frames += 1;
+        batch.charge += self.journal.room.charge(head.payload_bytes);
+    }
+
+    fn record_head(&self, kind: Kind, payload_bytes: u32, position: Position) -> RecordHead {
+        let (segment, history, time_ms) = (self.segment.number, self.history, self.time_ms);
+        RecordHead { kind, payload_bytes, segment, history, position, time_ms }
+    }
+
+    /// Writes the batch and publishes what it carried.
+    fn write(&mut self, now_us: u64) -> io::Result<()> {
+        let worth = self.worth();
+        let batch = &mut self.batch;
+        let (bytes, frames, charge) = (batch.len(), batch.frames, batch.charge);
+        self.segment.file.write_at(&batch.bytes, self.segment.offset)?;
+        if let Some(tail) = batch.tail.take() {
+            self.segment.file.write_at(&tail, self.segment.offset + batch.bytes.len() as u64)?;
+        }
+        batch.bytes.clear();
+        (batch.frames, batch.charge) = (0, 0);
+        if self.position == self.durable {
+            self.unsynced_since_us = now_us;
+        }
+        self.segment.offset += bytes;
+        self.segment.has_marked = false;
+        self.position += bytes - MARK_BYTES as u64;
+        self.marked = self.durable;
+        self.last_write_us = Some(now_us);
+        let journal = &*self.journal;
+        journal.counters.frames.fetch_add(frames, Ordering::Relaxed);
+        journal.counters.bytes.fetch_add(bytes - MARK_BYTES as u64, Ordering::Relaxed);
+        journal.counters.writes.fetch_add(1, Ordering::Relaxed);
+        journal.counters.last_write_us.store(now_us, Ordering::Relaxed);
+        journal.written.0.store(self.position, Ordering::SeqCst);
+        journal.add_room(charge - (worth - self.worth()));
+        journal.notify_room();
+        Ok(())
+    }
+
+    /// What is left of the segment, in the coin of claims.
+    fn worth(&self) -> i64 {
+        self.journal.room.worth(self.segment.left_to_claim())
+    }
+
+    /// Makes everything written durable, and tells who waits.
+    fn sync(&mut self) -> io::Result<()> {
+        let begun_us = (self.elapsed_us)();
+        for mut file in self.closed.drain(..) {
+            file.sync()?;
+        }
+        let journal = &*self.journal;
+        if std::mem::take(&mut self.is_folder_dirty) {
+            journal.disk.sync_folder(&journal.folder)?;
+        }
+        self.segment.file.sync()?;
+        let now_us = (self.elapsed_us)();
+        let is_awaited = journal.policy() == Policy::Always || journal.wanted(self.durable).is_some();
+        self.durable = self.position;
+        self.last_sync_us = now_us;
+        let counters = &journal.counters;
+        let sync_us = now_us.saturating_sub(begun_us);
+        counters.syncs.fetch_add(1, Ordering::Relaxed);
+        counters.sync_us_last.store(sync_us, Ordering::Relaxed);
+        counters.sync_us_max.fetch_max(sync_us, Ordering::Relaxed);
+        if is_awaited {
+            let wait_us = now_us.saturating_sub(self.unsynced_since_us);
+            counters.durable_wait_us_max.fetch_max(wait_us, Ordering::Relaxed);
+        }
+        journal.durable.store(self.durable, Ordering::SeqCst);
+        journal.ring_bells(self.durable);
+        journal.notify_room();
+        Ok(())
+    }
+
+    /// Follows a sync with a mark when no write does: what was synced is known from then on.
+    fn mark_sync(&mut self) -> io::Result<()> {
+        // A write after the sync would have opened with that mark.
+        assert_eq!(self.position, self.durable);
+        self.put_mark(Kind::Mark)?;
+        self.segment.has_marked = true;
+        Ok(())
+    }
+
+    fn put_mark(&mut self, kind: Kind) -> io::Result<()> {
+        self.time_ms = self.time_ms.max((self.now_ms)());
+        let mark = encode_mark(self.record_head(kind, 0, self.position), self.durable);
+        self.segment.file.write_at(&mark, self.segment.offset)?;
+        self.segment.offset += MARK_BYTES as u64;
+        self.marked = self.durable;
+        Ok(())
+    }
+
+    /// Ends the segment and begins the next one, in which the next frame has room.
+    fn roll(&mut self) -> io::Result<()> {
+        let (_, payload_bytes) = self.find(self.position).expect("a frame that did not fit");
+        let worth = self.worth();
+        self.put_mark(Kind::SegmentEnd)?;
+        let journal = self.journal.clone();
+        let is_own = journal.room.is_oversize(payload_bytes);
+        let mut spare = lock(&journal.depot).take(is_own);
+        let head = SegmentHead {
+            number: self.segment.number + 1,
+            history: self.history,
+            history_begins: self.history_begins,
+            first_position: self.position,
+            synced: self.durable,
+            created_ms: self.time_ms,
+        };
+        spare.file.write_at(&head.encode(), 0)?;
+        let (from, to) = (journal.folder.join(&spare.name), journal.folder.join(segment_name(head.number)));
+        journal.disk.rename(&from, &to)?;
+        self.is_folder_dirty = true;
+        let closed = std::mem::replace(&mut self.segment, Segment::new(spare, head.number));
+        self.closed.push(closed.file);
+        // A spare's worth is free already; a segment made for one frame was not counted.
+        journal.add_room(if is_own { self.worth() - worth } else { -worth });
+        journal.counters.segments.fetch_add(1, Ordering::Relaxed);
+        journal.counters.last_roll_us.store((self.elapsed_us)(), Ordering::Relaxed);
+        journal.maker.wake(Alert::Frame);
+        journal.notify_room();
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! The bell by which the journal tells a worker, once, that what its connections wait for is durable.
+//!
+//! ```text
+//!   worker                         journal
+//!   want(position)                 durable := up to here
+//!   already durable? go on         a bell wants no more than this? take the want, wake
+//! ```
+//!
+//! Each side writes its own word before it reads the other's, so at least one of them sees that the wait is over.
+
+use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::primitives::{Mutex, lock};
+use std::task::{Context, Poll, Waker};
+
+const NOTHING: u64 = u64::MAX;
+
+/// One worker's bell.
+#[derive(Debug)]
+pub struct Bell {
+    /// The least position that any connection of the worker awaits.
+    wanted: AtomicU64,
+    rung: AtomicBool,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl Default for Bell {
+    fn default() -> Self {
+        Self { wanted: AtomicU64::new(NOTHING), rung: AtomicBool::new(false), waker: Mutex::new(None) }
+    }
+}
+
+impl Bell {
+    /// A bell that nobody waits by.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks to be rung once everything below `position` is durable. The least position asked for counts; the caller
+    /// looks at what is durable after this and not before.
+    pub fn want(&self, position: u64) {
+        self.wanted.fetch_min(position, Ordering::SeqCst);
+    }
+
+    /// The least position asked for, if any.
+    pub fn wanted(&self) -> Option<u64> {
+        Some(self.wanted.load(Ordering::SeqCst)).filter(|&position| position != NOTHING)
+    }
+
+    /// Rings if what is wanted lies at or below `durable`. The want is taken: it rings once for each.
+    pub fn ring_at(&self, durable: u64) {
+        let mut wanted = self.wanted.load(Ordering::SeqCst);
+        while wanted != NOTHING && wanted <= durable {
+            match self.wanted.compare_exchange(wanted, NOTHING, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => return self.ring(),
+                Err(lowered) => wanted = lowered,
+            }
+        }
+    }
+
+    /// Rings whatever is wanted: news that concerns everybody, as a failed sync does.
+    pub fn ring(&self) {
+        self.rung.store(true, Ordering::SeqCst);
+        let waker = lock(&self.waker).take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Ready once the bell has rung since it was last found ready; for one task of the worker.
+    pub fn poll_rung(&self, context: &mut Context<'_>) -> Poll<()> {
+        if self.rung.swap(false, Ordering::SeqCst) {
+            return Poll::Ready(());
+        }
+        *lock(&self.waker) = Some(context.waker().clone());
+        match self.rung.swap(false, Ordering::SeqCst) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_once_for_the_least_position_wanted() {
+        let bell = Bell::new();
+        let mut context = Context::from_waker(Waker::noop());
+        bell.want(30);
+        bell.want(20);
+        bell.want(40);
+        bell.ring_at(19);
+        assert!(bell.poll_rung(&mut context).is_pending());
+        bell.ring_at(20);
+        assert!(bell.poll_rung(&mut context).is_ready());
+        assert_eq!(bell.wanted(), None);
+        bell.ring_at(100);
+        assert!(bell.poll_rung(&mut context).is_pending());
+    }
+}
+
+#[cfg(all(test, shuttle))]
+mod schedules {
+    use super::*;
+    use crate::primitives::{Arc, thread};
+
+    #[test]
+    fn a_wait_always_ends() {
+        shuttle::check_random(
+            || {
+                let bell = Arc::new(Bell::new());
+                let durable = Arc::new(AtomicU64::new(0));
+                let (ringer, level) = (bell.clone(), durable.clone());
+                let journal = thread::spawn(move || {
+                    for position in 1..=3 {
+                        level.store(position, Ordering::SeqCst);
+                        ringer.ring_at(position);
+                    }
+                });
+                for position in 1..=3 {
+                    bell.want(position);
+                    if durable.load(Ordering::SeqCst) < position {
+                        shuttle::future::block_on(std::future::poll_fn(|context| bell.poll_rung(context)));
+                    }
+                }
+                journal.join().unwrap();
+            },
+            5_000,
+        );
+    }
+}

@@ -1,0 +1,394 @@
+//! The lane by which one thread hands finished frames to the journal's thread: a ring of bytes with one producer and
+//! one consumer, and no lock.
+//!
+//! ```text
+//!            tail (consumer)                  head (producer)
+//!             v                                v
+//!  | free     | record | record | ... | record | free          |
+//!
+//!  record:  | position 8 | time 8 | length and kind 8 | payload, padded to 8 |
+//! ```
+//!
+//! A payload may turn the corner of the ring; its reader then sees two pieces. A payload of more than
+//! [`INLINE_BYTES_MAX`] does not lie in the ring: its buffer is handed over whole, and the ring carries its three words.
+//!
+//! Nothing here waits: who pushes has looked at [`Producer::free_bytes`] before, which only grows behind its back.
+
+use crate::primitives::Arc;
+use crate::primitives::Padded;
+use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::cell::UnsafeCell;
+
+/// What a ring holds, in bytes, heads of records included.
+pub const RING_BYTES: usize = 4 << 20;
+/// Longest payload that travels inside the ring, in bytes.
+pub const INLINE_BYTES_MAX: usize = 256 << 10;
+
+const WORD_BYTES: usize = 8;
+const HEAD_BYTES: usize = 3 * WORD_BYTES;
+const OWNED_BYTES: usize = HEAD_BYTES + 3 * WORD_BYTES;
+const OWNED: u64 = 1 << 63;
+
+/// Bytes that a payload takes in the ring, at most; longer payloads go beside it.
+pub const fn ring_bytes(payload_bytes: usize) -> usize {
+    let inline_bytes = if payload_bytes > INLINE_BYTES_MAX { INLINE_BYTES_MAX } else { payload_bytes };
+    let bytes = HEAD_BYTES + inline_bytes.next_multiple_of(WORD_BYTES);
+    if bytes < OWNED_BYTES { OWNED_BYTES } else { bytes }
+}
+
+/// What a record says of itself before its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Where the frame begins, in the journal's count.
+    pub position: u64,
+    /// The engine's time of the frame, in milliseconds.
+    pub time_ms: u64,
+    /// Bytes of the payload.
+    pub payload_bytes: u64,
+}
+
+/// The payload of the record at hand.
+#[derive(Debug)]
+pub enum Payload<'a> {
+    /// Bytes in the ring, in two pieces when they turn its corner.
+    Inline(&'a [u8], &'a [u8]),
+    /// A buffer handed over whole.
+    Owned(Vec<u8>),
+}
+
+struct Ring {
+    bytes: Box<[UnsafeCell<u8>]>,
+    head: Padded<AtomicU64>,
+    tail: Padded<AtomicU64>,
+    closed: AtomicBool,
+}
+
+// SAFETY: the bytes between `tail` and `head` belong to the consumer and all others to the producer; each side alone
+// moves its own count, and hands bytes over by a release store that the other side reads with acquire.
+unsafe impl Sync for Ring {}
+// SAFETY: nothing in it is bound to a thread.
+unsafe impl Send for Ring {}
+
+/// The end that pushes; one thread's own.
+pub struct Producer {
+    ring: Arc<Ring>,
+    head: u64,
+    /// The consumer's count as last read; the true one is at least this.
+    tail_seen: u64,
+}
+
+/// The end that takes; the journal thread's own.
+pub struct Consumer {
+    ring: Arc<Ring>,
+    tail: u64,
+    /// The producer's count as last read; the true one is at least this.
+    head_seen: u64,
+}
+
+/// A lane of [`RING_BYTES`].
+pub fn lane() -> (Producer, Consumer) {
+    lane_of(RING_BYTES)
+}
+
+/// A lane of `capacity_bytes`, a power of two of at least 64.
+pub fn lane_of(capacity_bytes: usize) -> (Producer, Consumer) {
+    assert!(capacity_bytes.is_power_of_two());
+    assert!(capacity_bytes >= 64);
+    let bytes = Box::into_raw(vec![0u8; capacity_bytes].into_boxed_slice());
+    // SAFETY: `UnsafeCell<u8>` has the layout of `u8`, and the box was given up by `into_raw` just above.
+    let bytes = unsafe { Box::from_raw(bytes as *mut [UnsafeCell<u8>]) };
+    let ring = Arc::new(Ring {
+        bytes,
+        head: Padded(AtomicU64::new(0)),
+        tail: Padded(AtomicU64::new(0)),
+        closed: AtomicBool::new(false),
+    });
+    (Producer { ring: ring.clone(), head: 0, tail_seen: 0 }, Consumer { ring, tail: 0, head_seen: 0 })
+}
+
+impl Producer {
+    /// Room left, in bytes, as [`ring_bytes`] counts them. It only grows until the next push.
+    pub fn free_bytes(&self) -> usize {
+        let tail = self.ring.tail.0.load(Ordering::Acquire);
+        self.ring.bytes.len() - (self.head - tail) as usize
+    }
+
+    /// Pushes a frame whose payload lies in the ring.
+    ///
+    /// # Panics
+    /// If the payload is longer than [`INLINE_BYTES_MAX`] or there is no room for it: the caller's bug.
+    pub fn push(&mut self, position: u64, time_ms: u64, payload: &[u8]) {
+        assert!(payload.len() <= INLINE_BYTES_MAX);
+        let bytes = HEAD_BYTES + payload.len().next_multiple_of(WORD_BYTES);
+        self.claim(bytes);
+        self.put_words([position, time_ms, payload.len() as u64], 0);
+        self.put(payload, HEAD_BYTES);
+        self.publish(bytes);
+    }
+
+    /// Pushes a frame whose payload is handed over whole.
+    ///
+    /// # Panics
+    /// If there is no room for the three words that stand for it: the caller's bug.
+    pub fn push_owned(&mut self, position: u64, time_ms: u64, payload: Vec<u8>) {
+        self.claim(OWNED_BYTES);
+        let mut payload = std::mem::ManuallyDrop::new(payload);
+        self.put_words([position, time_ms, payload.len() as u64 | OWNED], 0);
+        let words = [payload.as_mut_ptr().expose_provenance(), payload.len(), payload.capacity()];
+        self.put_words(words.map(|word| word as u64), HEAD_BYTES);
+        self.publish(OWNED_BYTES);
+    }
+
+    /// Bytes that wait for the consumer, or more: the true count is looked up only when what was last known of the
+    /// consumer makes it `enough_bytes` or more.
+    pub fn queued_bytes(&mut self, enough_bytes: usize) -> usize {
+        if (self.head - self.tail_seen) as usize >= enough_bytes {
+            self.tail_seen = self.ring.tail.0.load(Ordering::Acquire);
+        }
+        (self.head - self.tail_seen) as usize
+    }
+
+    fn claim(&mut self, bytes: usize) {
+        let capacity = self.ring.bytes.len();
+        if (self.head - self.tail_seen) as usize + bytes > capacity {
+            self.tail_seen = self.ring.tail.0.load(Ordering::Acquire);
+        }
+        assert!((self.head - self.tail_seen) as usize + bytes <= capacity, "a frame without a claim on its lane");
+    }
+
+    fn put_words<const N: usize>(&self, words: [u64; N], skip: usize) {
+        for (index, word) in words.iter().enumerate() {
+            self.put(&word.to_le_bytes(), skip + index * WORD_BYTES);
+        }
+    }
+
+    fn put(&self, bytes: &[u8], skip: usize) {
+        let capacity = self.ring.bytes.len();
+        let from = (self.head as usize + skip) & (capacity - 1);
+        let (first, second) = bytes.split_at(bytes.len().min(capacity - from));
+        // SAFETY: `claim` saw that these bytes lie outside tail..head, so they are the producer's alone; both pieces
+        // end within the ring.
+        unsafe {
+            std::ptr::copy_nonoverlapping(first.as_ptr(), self.ring.bytes[from].get(), first.len());
+            std::ptr::copy_nonoverlapping(second.as_ptr(), self.ring.bytes[0].get(), second.len());
+        }
+    }
+
+    fn publish(&mut self, bytes: usize) {
+        self.head += bytes as u64;
+        self.ring.head.0.store(self.head, Ordering::Release);
+    }
+}
+
+impl Drop for Producer {
+    fn drop(&mut self) {
+        self.ring.closed.store(true, Ordering::Release);
+    }
+}
+
+impl Consumer {
+    /// The head of the oldest record, if there is one.
+    pub fn peek(&mut self) -> Option<Head> {
+        self.refresh().then(|| {
+            let [position, time_ms, length] = self.words(0);
+            Head { position, time_ms, payload_bytes: length & !OWNED }
+        })
+    }
+
+    /// Gives the oldest record to `read` and frees its place in the ring.
+    ///
+    /// # Panics
+    /// If there is none: the caller has not peeked.
+    pub fn take<R>(&mut self, read: impl FnOnce(Payload<'_>) -> R) -> R {
+        assert!(self.refresh(), "taken from an empty lane");
+        let [_, _, length] = self.words(0);
+        let (bytes, result) = if length & OWNED != 0 {
+            let payload = self.owned((length & !OWNED) as usize);
+            (OWNED_BYTES, (read)(Payload::Owned(payload)))
+        } else {
+            let (first, second) = self.pieces(length as usize);
+            (HEAD_BYTES + (length as usize).next_multiple_of(WORD_BYTES), (read)(Payload::Inline(first, second)))
+        };
+        self.tail += bytes as u64;
+        self.ring.tail.0.store(self.tail, Ordering::Release);
+        result
+    }
+
+    /// Whether the producer is gone and everything it pushed was taken.
+    pub fn is_finished(&mut self) -> bool {
+        // In this order: what was pushed before the producer went is seen by the second look.
+        self.ring.closed.load(Ordering::Acquire) && !self.refresh()
+    }
+
+    fn refresh(&mut self) -> bool {
+        if self.tail == self.head_seen {
+            self.head_seen = self.ring.head.0.load(Ordering::Acquire);
+        }
+        self.tail != self.head_seen
+    }
+
+    fn words<const N: usize>(&self, skip: usize) -> [u64; N] {
+        std::array::from_fn(|index| {
+            let mut word = [0; WORD_BYTES];
+            let (first, _) = self.slices(skip + index * WORD_BYTES, WORD_BYTES);
+            word.copy_from_slice(first);
+            u64::from_le_bytes(word)
+        })
+    }
+
+    fn pieces(&self, payload_bytes: usize) -> (&[u8], &[u8]) {
+        self.slices(HEAD_BYTES, payload_bytes)
+    }
+
+    fn slices(&self, skip: usize, bytes: usize) -> (&[u8], &[u8]) {
+        let capacity = self.ring.bytes.len();
+        debug_assert!(skip + bytes <= (self.head_seen - self.tail) as usize);
+        let from = (self.tail as usize + skip) & (capacity - 1);
+        let first = bytes.min(capacity - from);
+        // SAFETY: these bytes lie in tail..head, which is the consumer's alone until it moves `tail`, and `tail` is
+        // moved only with `&mut self`, when no slice made here is left.
+        unsafe {
+            (
+                std::slice::from_raw_parts(self.ring.bytes.as_ptr().cast::<u8>().add(from), first),
+                std::slice::from_raw_parts(self.ring.bytes.as_ptr().cast::<u8>(), bytes - first),
+            )
+        }
+    }
+
+    fn owned(&self, payload_bytes: usize) -> Vec<u8> {
+        let [pointer, length, capacity] = self.words(HEAD_BYTES);
+        assert_eq!(length as usize, payload_bytes);
+        let pointer = std::ptr::with_exposed_provenance_mut(pointer as usize);
+        // SAFETY: `push_owned` took these three words from a vector that it did not drop, and each record is taken
+        // once.
+        unsafe { Vec::from_raw_parts(pointer, length as usize, capacity as usize) }
+    }
+}
+
+impl Drop for Consumer {
+    fn drop(&mut self) {
+        // Buffers that nobody took are given back here. What is pushed after this is lost to the allocator: the
+        // journal thread outlives its producers.
+        while self.peek().is_some() {
+            self.take(|payload| drop(payload));
+        }
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+
+    fn bytes_of(payload: Payload<'_>) -> Vec<u8> {
+        match payload {
+            Payload::Inline(first, second) => [first, second].concat(),
+            Payload::Owned(payload) => payload,
+        }
+    }
+
+    #[test]
+    fn keeps_order_and_bytes_around_many_corners() {
+        let (mut producer, mut consumer) = lane_of(1 << 12);
+        let mut twin = std::collections::VecDeque::new();
+        let mut position = 0;
+        for round in 0..20_000u64 {
+            let length = (round * 37 % 700) as usize;
+            let payload = vec![round as u8; length];
+            if producer.free_bytes() < ring_bytes(length) {
+                let (at, expected): (u64, Vec<u8>) = twin.pop_front().unwrap();
+                assert_eq!(consumer.peek().unwrap().position, at);
+                assert_eq!(consumer.take(bytes_of), expected);
+                continue;
+            }
+            match round % 5 {
+                0 => producer.push_owned(position, round, payload.clone()),
+                _ => producer.push(position, round, &payload),
+            }
+            twin.push_back((position, payload));
+            position += length as u64;
+        }
+        for (at, expected) in twin {
+            assert_eq!(consumer.peek().unwrap().position, at);
+            assert_eq!(consumer.take(bytes_of), expected);
+        }
+        assert_eq!(consumer.peek(), None);
+        assert_eq!(producer.free_bytes(), 1 << 12);
+        assert!(!consumer.is_finished());
+        drop(producer);
+        assert!(consumer.is_finished());
+    }
+
+    #[test]
+    fn two_threads_agree() {
+        let (mut producer, mut consumer) = lane_of(1 << 10);
+        let frames = 50_000u64;
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for index in 0..frames {
+                    let payload = vec![index as u8; (index % 90) as usize];
+                    while producer.free_bytes() < ring_bytes(payload.len()) {
+                        std::thread::yield_now();
+                    }
+                    match index % 7 {
+                        0 => producer.push_owned(index, 0, payload),
+                        _ => producer.push(index, 0, &payload),
+                    }
+                }
+            });
+            for index in 0..frames {
+                while consumer.peek().is_none() {
+                    std::thread::yield_now();
+                }
+                assert_eq!(consumer.peek().unwrap().position, index);
+                assert_eq!(consumer.take(bytes_of), vec![index as u8; (index % 90) as usize]);
+            }
+        });
+    }
+
+    #[test]
+    fn untaken_buffers_are_given_back() {
+        let (mut producer, consumer) = lane_of(1 << 10);
+        producer.push_owned(0, 0, vec![1; 1 << 20]);
+        drop(consumer);
+    }
+}
+
+#[cfg(all(test, shuttle))]
+mod schedules {
+    use super::*;
+    use crate::primitives::thread;
+
+    #[test]
+    fn a_small_lane_under_every_kind_of_schedule() {
+        shuttle::check_random(
+            || {
+                let (mut producer, mut consumer) = lane_of(64);
+                let pusher = thread::spawn(move || {
+                    for index in 0..6u64 {
+                        let payload = [index as u8; 9];
+                        while producer.free_bytes() < ring_bytes(payload.len()) {
+                            thread::yield_now();
+                        }
+                        match index % 3 {
+                            0 => producer.push_owned(index, 0, payload.to_vec()),
+                            _ => producer.push(index, 0, &payload),
+                        }
+                    }
+                });
+                for index in 0..6u64 {
+                    while consumer.peek().is_none() {
+                        thread::yield_now();
+                    }
+                    assert_eq!(consumer.peek().unwrap().position, index);
+                    consumer.take(|payload| match payload {
+                        Payload::Inline(first, second) => assert_eq!([first, second].concat(), [index as u8; 9]),
+                        Payload::Owned(payload) => assert_eq!(payload, [index as u8; 9]),
+                    });
+                }
+                pusher.join().unwrap();
+                assert!(consumer.is_finished());
+            },
+            2_000,
+        );
+    }
+}
