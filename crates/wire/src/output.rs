@@ -34,7 +34,7 @@ const _: () = assert!(size_of::<Output>() <= 96);
 
 enum Piece {
     Bytes(Vec<u8>),
-    Shared(Arc<[u8]>),
+    Shared(Arc<Vec<u8>>),
     Source(Box<dyn Source>, Protocol),
 }
 
@@ -182,7 +182,7 @@ impl Output {
         }
     }
 
-    pub(crate) fn append_shared(&mut self, bytes: Arc<[u8]>) {
+    pub(crate) fn append_shared(&mut self, bytes: Arc<Vec<u8>>) {
         if bytes.len() < BULK_SHARED_BYTES_MIN {
             self.tail.extend_from_slice(&bytes);
         } else {

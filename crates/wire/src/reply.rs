@@ -60,7 +60,7 @@ pub trait Reply {
     }
 
     /// A bulk that may be sent without copying it, shared with its owner until then.
-    fn bulk_shared(&mut self, bytes: Arc<[u8]>) {
+    fn bulk_shared(&mut self, bytes: Arc<Vec<u8>>) {
         self.bulk(&bytes);
     }
 

@@ -181,7 +181,7 @@ fn nothing_passes_a_source() {
 
 #[test]
 fn large_bulks_are_shared() {
-    let shared: Arc<[u8]> = vec![7; 100_000].into();
+    let shared = Arc::new(vec![7; 100_000]);
     let mut output = Output::new();
     let mut reply = Encoder::new(&mut output, Protocol::Resp2);
     reply.bulk_shared(Arc::clone(&shared));

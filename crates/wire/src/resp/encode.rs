@@ -124,7 +124,7 @@ impl Reply for Encoder<'_> {
         self.put(b"\r\n");
     }
 
-    fn bulk_shared(&mut self, bytes: Arc<[u8]>) {
+    fn bulk_shared(&mut self, bytes: Arc<Vec<u8>>) {
         self.header(b'$', bytes.len());
         self.output.append_shared(bytes);
         self.put(b"\r\n");
