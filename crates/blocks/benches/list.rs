@@ -151,6 +151,13 @@ fn writes(list: &mut BlockList, mixed: bool) {
         list.set(random.next() % list.len(), b"twelve bytes");
         drop(clone);
     });
+    for step in [3, 1_000] {
+        let positions: Vec<u64> = (0..list.len()).step_by(step).collect();
+        let begun = Instant::now();
+        list.remove_many(&positions);
+        let each_ns = begun.elapsed().as_nanos() as f64 / positions.len() as f64;
+        println!("  remove every {step}th item: {each_ns:.1} ns each");
+    }
     for end in [End::Head, End::Tail] {
         turns(&format!("pop {end:?}"), 200_000, |_| {
             list.pop(end, |item| {

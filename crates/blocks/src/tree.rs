@@ -174,6 +174,11 @@ pub(crate) fn remove_many(node: &mut Node, positions: &[u64], base: u64) -> bool
         return false;
     }
     if node.is_leaf() {
+        if let [only] = positions
+            && node.leaf_splice_in_place((only - base) as usize, 1, None)
+        {
+            return true;
+        }
         let leaf = leaf_without(&node.view(), positions, base);
         *node = leaf;
         return true;
