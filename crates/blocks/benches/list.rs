@@ -156,7 +156,7 @@ fn writes(list: &mut BlockList, mixed: bool) {
         let begun = Instant::now();
         list.remove_many(&positions);
         let each_ns = begun.elapsed().as_nanos() as f64 / positions.len() as f64;
-        println!("  remove every {step}th item: {each_ns:.1} ns each");
+        println!("  remove one item in {step}: {each_ns:.1} ns each");
     }
     for end in [End::Head, End::Tail] {
         turns(&format!("pop {end:?}"), 200_000, |_| {

@@ -9,7 +9,7 @@
 //!              leaf    leaf    leaf     one allocation each, at most 4,096 bytes with its head
 //! ```
 //!
-//! - [`Head`](node) and the counted pointer: `node`
+//! - the head of a node and the counted pointer to it: `node`
 //! - a leaf's layout and how one is built or changed in place: `leaf`, read through `view`
 //! - children, counts and sums: `inner`
 //! - operations that walk down and repair on the way up: `tree`, `walk`
