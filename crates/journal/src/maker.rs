@@ -78,6 +78,7 @@ pub struct Maker {
     elapsed_us: ElapsedUs,
     spares_made: u64,
     retry_at_us: u64,
+    asked_at_us: u64,
 }
 
 /// What the number of spares calls for.
@@ -92,14 +93,15 @@ struct State {
     spares: usize,
     free: i64,
     asked: i64,
-    since_write_us: u64,
+    /// Time since a frame was written, or refused for want of room.
+    since_use_us: u64,
     /// Time since a segment was last begun; the younger, the faster they fill.
     since_roll_us: u64,
 }
 
 fn choose(state: &State) -> Choice {
     let is_short = state.asked > state.free;
-    let is_idle = state.since_write_us >= IDLE_US && !is_short;
+    let is_idle = state.since_use_us >= IDLE_US && !is_short;
     let wanted = match () {
         () if is_short => SPARES_MAX,
         () if is_idle => 1,
@@ -115,7 +117,7 @@ fn choose(state: &State) -> Choice {
 
 impl Maker {
     pub(crate) fn new(journal: Arc<Journal>, elapsed_us: ElapsedUs) -> Self {
-        Self { journal, elapsed_us, spares_made: 0, retry_at_us: 0 }
+        Self { journal, elapsed_us, spares_made: 0, retry_at_us: 0, asked_at_us: 0 }
     }
 
     /// Makes or gives back at most one segment. Says how many microseconds it may rest; `None`: there is more to do.
@@ -141,26 +143,30 @@ impl Maker {
     }
 
     /// Whether there is something to do now; looked at between arming and resting.
-    pub(crate) fn has_news(&self) -> bool {
+    pub(crate) fn has_news(&mut self) -> bool {
         let now_us = (self.elapsed_us)();
         let is_own_wanted = lock(&self.journal.depot).own_wanted_bytes != 0;
         is_own_wanted || now_us >= self.retry_at_us && choose(&self.state(now_us)) == Choice::Make
     }
 
-    fn state(&self, now_us: u64) -> State {
+    fn state(&mut self, now_us: u64) -> State {
         let journal = &*self.journal;
         let free = journal.free.0.load(Ordering::SeqCst);
         let asked = journal.asked.load(Ordering::SeqCst);
+        if asked > free {
+            self.asked_at_us = now_us;
+        }
         if asked != 0 && asked <= free {
             // Lost if raised meanwhile: whoever was refused asks again when woken.
             journal.asked.store(0, Ordering::SeqCst);
             journal.notify_room();
         }
+        let used_at_us = journal.counters.last_write_us.load(Ordering::Relaxed).max(self.asked_at_us);
         State {
             spares: lock(&journal.depot).spares.len(),
             free,
             asked,
-            since_write_us: now_us.saturating_sub(journal.counters.last_write_us.load(Ordering::Relaxed)),
+            since_use_us: now_us.saturating_sub(used_at_us),
             since_roll_us: now_us.saturating_sub(journal.counters.last_roll_us.load(Ordering::Relaxed)),
         }
     }
@@ -286,8 +292,8 @@ pub(crate) fn remove_leftovers(disk: &dyn Disk, folder: &Path, names: &[String])
 mod tests {
     use super::*;
 
-    fn state(spares: usize, free: i64, asked: i64, since_write_us: u64, since_roll_us: u64) -> State {
-        State { spares, free, asked, since_write_us, since_roll_us }
+    fn state(spares: usize, free: i64, asked: i64, since_use_us: u64, since_roll_us: u64) -> State {
+        State { spares, free, asked, since_use_us, since_roll_us }
     }
 
     #[test]

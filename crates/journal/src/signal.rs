@@ -30,10 +30,12 @@ impl Signal {
         // Between what the caller has published and the look at the level; its twin is in `arm`.
         fence(Ordering::SeqCst);
         let level = self.level.load(Ordering::Relaxed);
-        if level != 0 && level <= alert as u8 && self.level.swap(AWAKE, Ordering::SeqCst) != AWAKE {
-            if let Some(thread) = &*lock(&self.thread) {
-                thread.unpark();
-            }
+        let is_news = level != 0 && level <= alert as u8;
+        if is_news
+            && self.level.swap(AWAKE, Ordering::SeqCst) != AWAKE
+            && let Some(thread) = &*lock(&self.thread)
+        {
+            thread.unpark();
         }
     }
 

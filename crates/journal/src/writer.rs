@@ -203,10 +203,10 @@ impl Writer {
             writer.segment.file.truncate(writer.segment.offset)?;
             writer.segment.file.sync()
         };
-        if !self.journal.is_poisoned() {
-            if let Err(error) = close(&mut self) {
-                self.journal.poison(error.to_string());
-            }
+        if !self.journal.is_poisoned()
+            && let Err(error) = close(&mut self)
+        {
+            self.journal.poison(error.to_string());
         }
         self.journal.statistics().poisoned.map_or(Ok(()), Err)
     }

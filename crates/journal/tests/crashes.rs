@@ -1,0 +1,141 @@
+//! The power is cut at every operation, and again during and after recovery: what was durable is there.
+
+mod world;
+
+use base::disk::FakeDisk;
+use journal::{Policy, Purpose};
+use world::*;
+
+/// What a run left behind: every frame handed over, and the position below which all was durable.
+struct Past {
+    frames: Frames,
+    durable: u64,
+}
+
+/// Runs a small workload until the disk fails or it ends.
+fn run(disk: &FakeDisk, policy: Policy, seed: u64, past: &Past) -> Past {
+    let Ok(mut world) = World::open(disk, policy) else {
+        return Past { frames: past.frames.clone(), durable: past.durable };
+    };
+    world.load(&mut random(seed), 25);
+    world.run();
+    if seed.is_multiple_of(3) && !world.journal.is_poisoned() {
+        let (frames, end) = (world.frames, world.journal.next());
+        let durable = if world.writer.stop().is_ok() { end } else { world.journal.durable() };
+        return Past { frames, durable };
+    }
+    Past { durable: world.journal.durable(), frames: world.frames }
+}
+
+/// Opens what a crash left; everything durable must be there. Gives back what counts from now on.
+fn recover(disk: &FakeDisk, policy: Policy, past: &Past, context: &str) -> Past {
+    let world = World::open(disk, policy).unwrap_or_else(|error| panic!("{context}: {error}"));
+    check_prefix(&world.frames, &past.frames, past.durable, context);
+    assert_eq!(world.recovery.end, world.journal.durable(), "{context}: recovery makes durable what it tells");
+    Past { durable: world.recovery.end, frames: world.frames }
+}
+
+fn crash_everywhere(policy: Policy, seed: u64) {
+    let nothing = Past { frames: Frames::new(), durable: 0 };
+    let whole = FakeDisk::new();
+    run(&whole, policy, seed, &nothing);
+    let operations = whole.operations();
+    let mut random = random(seed ^ 77);
+    for operation in 0..operations {
+        let context = format!("{policy:?}, seed {seed}, power cut at operation {operation} of {operations}");
+        let disk = FakeDisk::new();
+        disk.halt_at(operation);
+        let past = run(&disk, policy, seed, &nothing);
+        let crashed = disk.crash(seed ^ operation);
+        // The power goes once more while it recovers, and once more at once after.
+        let again = crashed.copy();
+        again.halt_at(random.below(60));
+        let _ = World::open(&again, policy);
+        let past = recover(&again.crash(operation), policy, &past, &format!("{context}, again in recovery"));
+        let settled = again.crash(operation);
+        let second = recover(&settled, policy, &past, &format!("{context}, after recovery"));
+        let past = recover(&settled.crash(operation), policy, &second, &format!("{context}, right after recovery"));
+        // Life goes on under a new history, and the next crash keeps that too.
+        let next = settled.crash(operation);
+        next.halt_at(next.operations() + 30 + random.below(120));
+        let past = run(&next, policy, seed + 1, &past);
+        recover(&next.crash(seed), policy, &past, &format!("{context}, in the life after"));
+    }
+}
+
+#[test]
+fn power_cut_at_every_operation_under_always() {
+    for seed in 0..cases(8) {
+        crash_everywhere(Policy::Always, seed);
+    }
+}
+
+#[test]
+fn power_cut_at_every_operation_under_the_other_policies() {
+    for seed in 0..cases(4) {
+        crash_everywhere(Policy::EverySec, 1000 + seed);
+        crash_everywhere(Policy::Never, 2000 + seed);
+    }
+}
+
+/// One operation fails and the others work: a full disk's or a broken sector's way.
+#[test]
+fn one_failing_operation_loses_nothing_durable() {
+    for seed in 0..cases(6) {
+        let nothing = Past { frames: Frames::new(), durable: 0 };
+        let whole = FakeDisk::new();
+        run(&whole, Policy::Always, seed, &nothing);
+        for operation in 0..whole.operations() {
+            let disk = FakeDisk::failing_at(operation);
+            let past = run(&disk, Policy::Always, seed, &nothing);
+            let context = format!("seed {seed}, operation {operation} fails");
+            recover(&disk.copy(), Policy::Always, &past, &context);
+            recover(&disk.crash(operation), Policy::Always, &past, &context);
+        }
+    }
+}
+
+/// A killed process leaves the page cache: everything written is there, durable or not.
+#[test]
+fn a_kill_keeps_everything_written() {
+    for seed in 0..cases(20) {
+        for policy in [Policy::Always, Policy::EverySec, Policy::Never] {
+            let disk = FakeDisk::new();
+            let mut world = World::open(&disk, policy).unwrap();
+            world.load(&mut random(seed), 60);
+            let written = world.journal.written();
+            let context = format!("{policy:?}, seed {seed}");
+            let again = World::open(&disk.copy(), policy).unwrap();
+            check_prefix(&again.frames, &world.frames, written, &context);
+            assert_eq!(again.recovery.torn, None, "{context}");
+        }
+    }
+}
+
+/// After a restart that lost a tail, frames of the history before, at the same positions, are never accepted.
+#[test]
+fn an_older_history_does_not_come_back() {
+    for seed in 0..cases(100) {
+        let disk = FakeDisk::new();
+        let mut world = World::open(&disk, Policy::EverySec).unwrap();
+        world.load(&mut random(seed), 20);
+        let mut disk = disk.crash(seed);
+        let mut frames = None::<Frames>;
+        for round in 0..4 {
+            let context = format!("seed {seed}, round {round}");
+            let mut world = World::open(&disk, Policy::EverySec).unwrap_or_else(|error| panic!("{context}: {error}"));
+            if let Some(twin) = &frames {
+                check_prefix(&world.frames, twin, 0, &context);
+            }
+            let tag = [round as u8; 64];
+            for _ in 0..random(seed + round).below(60) {
+                if world.put(0, &tag, Purpose::Grow).is_err() {
+                    break;
+                }
+                world.write();
+            }
+            frames = Some(world.frames);
+            disk = disk.crash(seed + round);
+        }
+    }
+}

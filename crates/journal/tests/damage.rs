@@ -1,0 +1,229 @@
+//! Bits are flipped in journals that were left in order and in disorder: harmless, an announced torn tail where no
+//! mark lies beyond, or refused with file and offset. Never a wrong frame, never a panic.
+
+mod world;
+
+use base::disk::{Disk, FakeDisk};
+use journal::{HEAD_BYTES, Kind, MARK_BYTES, OpenError, Policy, Record, SEGMENT_HEAD_BYTES};
+use std::path::Path;
+use world::*;
+
+struct Journal {
+    disk: FakeDisk,
+    twin: Frames,
+    /// The position that the last mark knows synced.
+    marked: u64,
+}
+
+/// How a journal was left.
+#[derive(Clone, Copy, PartialEq)]
+enum Left {
+    Stopped,
+    Idle,
+    Killed,
+}
+
+fn journal(left: Left, policy: Policy, seed: u64) -> Journal {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, policy).unwrap();
+    world.load(&mut random(seed), 40 + seed % 40);
+    if left != Left::Killed {
+        world.run();
+        world.pass_ms(1000);
+        world.pass_ms(1000);
+    }
+    let written = world.journal.written();
+    let twin = match left {
+        Left::Stopped => world.stop(),
+        Left::Idle => world.frames,
+        // A frame handed over and not yet written was never acknowledged, whatever the policy says later.
+        Left::Killed => world.frames.into_iter().filter(|(position, _)| *position < written).collect(),
+    };
+    let marked = marked(&disk);
+    Journal { disk, twin, marked }
+}
+
+/// Walks the records of the segments, as their format says, to what the last mark knows.
+fn marked(disk: &FakeDisk) -> u64 {
+    let mut marked = 0;
+    for path in segment_files(disk) {
+        let bytes = bytes_of(disk, &path);
+        let mut offset = SEGMENT_HEAD_BYTES;
+        while let Some(record) = bytes.get(offset..).and_then(|rest| Record::decode(rest).ok()) {
+            marked = record.synced().unwrap_or(marked);
+            offset += record.bytes();
+        }
+    }
+    marked
+}
+
+fn flip(disk: &FakeDisk, path: &Path, bit: u64) {
+    let mut file = disk.open(path).unwrap();
+    let mut byte = [0];
+    assert_eq!(file.read_at(&mut byte, bit / 8).unwrap(), 1);
+    byte[0] ^= 1 << (bit % 8);
+    file.write_at(&byte, bit / 8).unwrap();
+}
+
+fn check(journal: &Journal, left: Left, random: &mut Random, context: &str) {
+    let mut files = segment_files(&journal.disk);
+    files.push(folder().join("identity"));
+    let sizes: Vec<u64> = files.iter().map(|file| bytes_of(&journal.disk, file).len() as u64).collect();
+    let mut bit = random.below(sizes.iter().sum::<u64>() * 8);
+    let mut index = 0;
+    while bit >= sizes[index] * 8 {
+        bit -= sizes[index] * 8;
+        index += 1;
+    }
+    let (path, offset) = (&files[index], bit / 8);
+    let context = format!("{context}, bit {bit} of {}", path.display());
+    let disk = journal.disk.copy();
+    flip(&disk, path, bit);
+    match World::open(&disk, Policy::Always) {
+        Ok(world) if world.frames == journal.twin => {}
+        Ok(world) => {
+            assert!(left == Left::Killed, "{context}: frames are missing without a word");
+            check_prefix(&world.frames, &journal.twin, journal.marked, &context);
+            let torn = world.recovery.torn.expect("what is cut off is announced");
+            assert_eq!(&torn.file, path, "{context}: {torn:?}");
+            assert!(torn.offset <= offset, "{context}: {torn:?}");
+            for name in &torn.kept_as {
+                assert!(!bytes_of(&disk, &folder().join(name)).is_empty(), "{context}: {name}");
+            }
+        }
+        Err(OpenError::Damaged { file, offset: found, why, remedy }) => {
+            assert_eq!(&file, path, "{context}: {why}");
+            assert!(found <= offset, "{context}: refused at {found}: {why}");
+            assert!(!why.is_empty() && !remedy.is_empty());
+        }
+        Err(error) => panic!("{context}: {error}"),
+    }
+}
+
+#[test]
+fn a_flipped_bit_in_a_journal_left_in_order() {
+    let mut random = random(1);
+    for round in 0..cases(100) {
+        for (left, policy) in [
+            (Left::Stopped, Policy::Always),
+            (Left::Stopped, Policy::Never),
+            (Left::Idle, Policy::Always),
+            (Left::Idle, Policy::EverySec),
+        ] {
+            let journal = journal(left, policy, round);
+            for _ in 0..5 {
+                check(&journal, left, &mut random, &format!("round {round}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_in_a_journal_killed_under_load() {
+    let mut random = random(2);
+    for round in 0..cases(125) {
+        for policy in [Policy::Always, Policy::EverySec] {
+            let journal = journal(Left::Killed, policy, round);
+            for _ in 0..2 {
+                check(&journal, Left::Killed, &mut random, &format!("{policy:?}, round {round}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_bit_of_a_short_journal() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::Always).unwrap();
+    for index in 0..4 {
+        world.put(0, &[index; 9], journal::Purpose::Grow).unwrap();
+        world.run();
+    }
+    let twin = world.stop();
+    for path in segment_files(&disk) {
+        for bit in 0..bytes_of(&disk, &path).len() as u64 * 8 {
+            let copy = disk.copy();
+            flip(&copy, &path, bit);
+            match World::open(&copy, Policy::Always) {
+                Ok(world) => assert_eq!(world.frames, twin, "bit {bit}"),
+                Err(OpenError::Damaged { file, .. }) => assert_eq!(file, path),
+                Err(error) => panic!("bit {bit}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_missing_segment_is_damage() {
+    let journal = journal(Left::Stopped, Policy::Always, 39);
+    let files = segment_files(&journal.disk);
+    assert!(files.len() > 3);
+    for missing in &files[..files.len() - 1] {
+        let disk = journal.disk.copy();
+        disk.remove(missing).unwrap();
+        match World::open(&disk, Policy::Always) {
+            Err(OpenError::Damaged { file, .. }) => assert_eq!(&file, missing),
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("{} is missed by nobody", missing.display()),
+        }
+    }
+}
+
+/// The remedy that is offered works.
+#[test]
+fn the_remedy_cuts_back_to_what_is_whole() {
+    let journal = journal(Left::Stopped, Policy::Always, 5);
+    let files = segment_files(&journal.disk);
+    let disk = journal.disk.copy();
+    flip(&disk, &files[1], (SEGMENT_HEAD_BYTES + MARK_BYTES + HEAD_BYTES) as u64 * 8);
+    let Err(OpenError::Damaged { file, offset, .. }) = World::open(&disk, Policy::Always) else {
+        panic!("damage goes unnoticed");
+    };
+    disk.open(&file).unwrap().truncate(offset).unwrap();
+    files.iter().filter(|other| **other > file).for_each(|later| disk.remove(later).unwrap());
+    let world = World::open(&disk, Policy::Always).unwrap();
+    check_prefix(&world.frames, &journal.twin, 1, "after the remedy");
+    assert!(!world.frames.is_empty());
+}
+
+/// A recycled segment shows the bytes of its former life behind every possible end of its new one.
+#[test]
+fn the_old_bytes_of_a_recycled_segment_never_pass() {
+    let journal = journal(Left::Stopped, Policy::Always, 9);
+    let files = segment_files(&journal.disk);
+    let (old, new) = (bytes_of(&journal.disk, &files[0]), bytes_of(&journal.disk, &files[1]));
+    let twin: Vec<_> = journal.twin.iter().map(|(_, payload)| payload.clone()).collect();
+    for end in SEGMENT_HEAD_BYTES..new.len().min(old.len()) {
+        let mixed = [&new[..end], &old[end..]].concat();
+        let mut first = None;
+        let mut count = 0;
+        let mut replay = |frame: journal::Frame<'_>| {
+            let at = *first.get_or_insert_with(|| {
+                journal.twin.iter().position(|(position, _)| *position == frame.position).expect("a known frame")
+            });
+            assert_eq!(frame.payload, twin[at + count], "end {end}");
+            count += 1;
+            Ok(())
+        };
+        let position = journal::scan_bytes(&mixed, &mut replay).unwrap();
+        let whole = journal::scan_bytes(&new, &mut |_: journal::Frame<'_>| Ok(())).unwrap();
+        assert!(position <= whole);
+    }
+}
+
+#[test]
+fn no_bytes_do_harm() {
+    let journal = journal(Left::Stopped, Policy::Always, 11);
+    let mut random = random(3);
+    let bytes = bytes_of(&journal.disk, &segment_files(&journal.disk)[0]);
+    for _ in 0..cases(3000) {
+        let mut bytes = bytes[..random.below(bytes.len() as u64 + 1) as usize].to_vec();
+        for _ in 0..random.below(4) {
+            if let Some(last) = bytes.len().checked_sub(1) {
+                let at = SEGMENT_HEAD_BYTES.min(last) + random.below((last + 1) as u64) as usize;
+                bytes[at.min(last)] = random.next() as u8;
+            }
+        }
+        let _ = journal::scan_bytes(&bytes, &mut |_: journal::Frame<'_>| Ok(()));
+    }
+}

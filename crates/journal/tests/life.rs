@@ -1,0 +1,343 @@
+//! A journal's ordinary life: order, admission, bells, stops, reading while open.
+
+mod world;
+
+use base::disk::{Disk, FakeDisk};
+use journal::{OpenError, Policy, Purpose, Reached, Refusal, Running, Step};
+use std::sync::Arc;
+use std::task::{Context, Waker};
+use sync::bell::Bell;
+use world::*;
+
+#[test]
+fn a_clean_stop_keeps_everything_and_the_history() {
+    for policy in [Policy::Always, Policy::EverySec, Policy::Never] {
+        let mut disk = FakeDisk::new();
+        let mut twin = Frames::new();
+        let mut history = None;
+        for round in 0..4 {
+            let mut world = World::open(&disk, policy).unwrap();
+            assert!(world.recovery.clean_stop);
+            assert_eq!(world.recovery.torn, None);
+            assert_eq!(world.frames, twin, "{policy:?}, round {round}");
+            assert_eq!(world.recovery.frames, twin.len() as u64);
+            assert_eq!(*history.get_or_insert(world.recovery.history), world.recovery.history);
+            world.load(&mut random(round), 60);
+            let end = world.journal.next();
+            twin = world.stop();
+            assert_eq!(frames_of(&disk, end), twin);
+            disk = disk.crash(round);
+        }
+    }
+}
+
+#[test]
+fn an_unclean_stop_begins_a_history_at_its_position() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::Always).unwrap();
+    world.load(&mut random(7), 30);
+    world.run();
+    let (first, end) = (world.recovery.history, world.journal.written());
+    let again = World::open(&disk.copy(), Policy::Always).unwrap();
+    assert!(!again.recovery.clean_stop);
+    assert_eq!(again.recovery.end, end);
+    assert_eq!(again.recovery.history.ordinal(), first.ordinal() + 1);
+    assert_eq!(again.recovery.torn, None, "nothing was torn");
+}
+
+#[test]
+fn frames_are_written_in_order_of_positions_and_a_gap_is_waited_for() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::Always).unwrap();
+    let claims: Vec<_> = (0..3).map(|lane| world.lanes[lane].try_admit(10, Purpose::Grow).unwrap()).collect();
+    let mut tickets: Vec<_> =
+        claims.into_iter().enumerate().map(|(lane, claim)| (lane, world.lanes[lane].take(claim, 10))).collect();
+    let begin = tickets[0].1.position;
+    while let Some((lane, ticket)) = tickets.pop() {
+        assert_eq!(world.journal.written(), begin, "nothing passes the gap");
+        // Times handed over decrease along positions; they are raised.
+        world.lanes[lane].hand_over(ticket, 3 - lane as u64, &mut vec![lane as u8; 10]);
+        world.run();
+    }
+    assert_eq!(world.journal.durable(), begin + 150);
+    let mut seen = Vec::new();
+    let mut replay = |frame: journal::Frame<'_>| {
+        seen.push((frame.payload[0], frame.time_ms));
+        Ok(())
+    };
+    world.journal.replay(world.journal.written(), &mut replay).unwrap();
+    assert_eq!(seen, [(0, 3), (1, 3), (2, 3)]);
+}
+
+#[test]
+fn a_claim_gives_back_what_it_does_not_use() {
+    let disk = FakeDisk::new();
+    let world = World::open(&disk, Policy::Never).unwrap();
+    let all = |world: &World| {
+        let mut claims = Vec::new();
+        while let Ok(claim) = world.lanes[0].try_admit(100, Purpose::Shrink) {
+            claims.push(claim);
+        }
+        claims.len()
+    };
+    let count = all(&world);
+    assert!(count > 10);
+    assert_eq!(all(&world), count);
+    let mut claim = world.lanes[0].try_admit(1, Purpose::Grow).unwrap();
+    world.lanes[0].extend(&mut claim, 99, Purpose::Grow).unwrap();
+    assert_eq!(claim.payload_bytes(), 100);
+    assert_eq!(world.lanes[0].extend(&mut claim, u64::MAX, Purpose::Grow), Err(Refusal::TooLong));
+    assert!(all(&world) < count);
+    drop(claim);
+    assert_eq!(all(&world), count);
+}
+
+#[test]
+fn everysec_syncs_by_the_clock_or_for_a_bell() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::EverySec).unwrap();
+    let bell = Arc::new(Bell::new());
+    world.journal.add_bell(bell.clone());
+    let mut context = Context::from_waker(Waker::noop());
+    let end = world.put(0, b"one", Purpose::Grow).unwrap();
+    world.write();
+    assert_eq!((world.journal.written(), world.journal.durable()), (end, 0));
+    world.pass_ms(1000);
+    assert_eq!(world.journal.durable(), end);
+    let end = world.put(0, b"two", Purpose::Grow).unwrap();
+    world.write();
+    assert_eq!(world.journal.want(&bell, end), Reached::Waiting);
+    assert!(bell.poll_rung(&mut context).is_pending());
+    world.write();
+    assert_eq!(world.journal.durable(), end);
+    assert!(bell.poll_rung(&mut context).is_ready());
+    assert_eq!(world.journal.want(&bell, end), Reached::Durable);
+}
+
+#[test]
+fn an_idle_journal_says_what_is_synced() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::Always).unwrap();
+    world.put(0, b"one", Purpose::Grow).unwrap();
+    world.write();
+    let mut steps = Vec::new();
+    world.elapsed_us.fetch_add(900_000, std::sync::atomic::Ordering::SeqCst);
+    while steps.last() != Some(&"rest") {
+        steps.push(match world.writer.step() {
+            Step::Marked => "marked",
+            Step::Rest { .. } => "rest",
+            _ => "other",
+        });
+    }
+    assert_eq!(steps, ["marked", "rest"]);
+}
+
+#[test]
+fn frames_longer_than_a_segment_have_their_own() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::Always).unwrap();
+    for length in [10, 5000, 3000, 700_000, 4096, 300_000, 1] {
+        world.put(0, &vec![length as u8; length], Purpose::Grow).unwrap();
+    }
+    world.run();
+    let end = world.journal.next();
+    assert_eq!(world.journal.durable(), end);
+    let twin = world.stop();
+    assert_eq!(frames_of(&disk, end), twin);
+}
+
+#[test]
+fn a_claim_for_a_long_frame_may_end_in_a_short_one() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::Always).unwrap();
+    for round in 0..20 {
+        let claim = loop {
+            match world.lanes[0].try_admit(50_000, Purpose::Grow) {
+                Ok(claim) => break claim,
+                Err(refusal) => assert_eq!(refusal, Refusal::Wait),
+            }
+            world.run();
+        };
+        assert!(matches!(world.lanes[1].try_admit(50_000, Purpose::Grow), Err(Refusal::Wait)));
+        let ticket = world.lanes[0].take(claim, round);
+        world.lanes[0].hand_over(ticket, 0, &mut vec![1; round]);
+        world.run();
+    }
+    assert_eq!(world.journal.durable(), world.journal.next());
+}
+
+#[test]
+fn a_full_disk_refuses_growth_before_anything_changes() {
+    for policy in [Policy::Always, Policy::EverySec] {
+        let disk = FakeDisk::new();
+        let mut world = World::open(&disk, policy).unwrap();
+        disk.set_capacity(Some(disk.used_bytes() + 3 * SEGMENT_BYTES));
+        let refused = loop {
+            match world.put(0, &[1; 100], Purpose::Grow) {
+                Ok(_) => world.run(),
+                Err(refusal) => break refusal,
+            }
+        };
+        assert_eq!(refused, Refusal::Full);
+        assert!(world.journal.statistics().full);
+        let next = world.journal.next();
+        assert!(matches!(world.put(1, &[1; 5000], Purpose::Grow), Err(Refusal::Full)));
+        assert_eq!(world.journal.next(), next, "a refusal takes no position");
+        for _ in 0..10 {
+            world.put(2, &[2; 100], Purpose::Shrink).unwrap();
+            world.pass_ms(300);
+        }
+        assert_eq!(world.put(0, &[1; 100], Purpose::Grow), Err(Refusal::Full));
+        let taken = disk.used_bytes();
+        disk.set_capacity(Some(taken + 10 * SEGMENT_BYTES));
+        world.pass_ms(300);
+        for _ in 0..100 {
+            world.put(0, &[1; 100], Purpose::Grow).unwrap();
+        }
+        assert!(!world.journal.statistics().full);
+        world.write();
+        world.pass_ms(1000);
+        assert_eq!(world.journal.durable(), world.journal.next());
+        let end = world.journal.next();
+        let twin = world.stop();
+        assert_eq!(frames_of(&disk, end), twin);
+    }
+}
+
+#[test]
+fn too_much_that_is_not_durable_waits() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::EverySec).unwrap();
+    let mut waits = 0;
+    for _ in 0..40 {
+        match world.lanes[0].try_admit(100_000, Purpose::Grow) {
+            Ok(claim) => {
+                let ticket = world.lanes[0].take(claim, 100_000);
+                world.lanes[0].hand_over(ticket, 0, &mut vec![0; 100_000]);
+            }
+            Err(refusal) => {
+                assert_eq!(refusal, Refusal::Wait);
+                waits += 1;
+                world.run();
+            }
+        }
+        assert!(world.journal.next() - world.journal.durable() <= (1 << 20) + 100_040);
+    }
+    assert!(waits > 0);
+}
+
+#[test]
+fn spares_are_given_back_after_idle_seconds() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::Always).unwrap();
+    for _ in 0..200 {
+        world.put(0, &[0; 100], Purpose::Grow).unwrap();
+        world.run();
+    }
+    assert_eq!(world.journal.statistics().spares, 4);
+    world.pass_ms(10_001);
+    assert_eq!(world.journal.statistics().spares, 1);
+    world.put(0, &[0; 100], Purpose::Grow).unwrap();
+}
+
+#[test]
+fn a_poisoned_journal_says_so_to_everybody() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::Always).unwrap();
+    let bell = Arc::new(Bell::new());
+    world.journal.add_bell(bell.clone());
+    let durable = world.put(0, b"kept", Purpose::Grow).unwrap();
+    world.write();
+    let end = world.put(0, b"in doubt", Purpose::Grow).unwrap();
+    assert_eq!(world.writer.step(), Step::Wrote);
+    assert_eq!(world.journal.want(&bell, end), Reached::Waiting);
+    disk.fail_at(disk.operations());
+    assert_eq!(world.writer.step(), Step::Poisoned);
+    assert!(bell.poll_rung(&mut Context::from_waker(Waker::noop())).is_ready());
+    assert_eq!(world.journal.want(&bell, end), Reached::Poisoned);
+    assert_eq!(world.put(1, b"more", Purpose::Shrink), Err(Refusal::Poisoned));
+    world.write();
+    assert_eq!(world.journal.durable(), durable, "no later sync heals it");
+    assert!(world.journal.statistics().poisoned.is_some());
+    assert!(world.writer.stop().is_err());
+}
+
+#[test]
+fn the_identity_is_drawn_once_and_belongs_to_the_frames() {
+    let disk = FakeDisk::new();
+    let elapsed_us = Arc::default();
+    let prepared = journal::prepare(Arc::new(disk.clone()), &folder(), options(Policy::Always, &elapsed_us)).unwrap();
+    let identity = prepared.identity;
+    assert_eq!((identity.hash_key, identity.shards, identity.created_ms), ([3; 16], 16, 1000));
+    drop(prepared);
+    let mut world = World::open(&disk, Policy::Always).unwrap();
+    world.put(0, b"one", Purpose::Grow).unwrap();
+    world.stop();
+    let mut other = options(Policy::Always, &elapsed_us);
+    (other.drawn, other.shards) = ([[9; 16], [9; 16]], 32);
+    let prepared = journal::prepare(Arc::new(disk.copy()), &folder(), other).unwrap();
+    assert_eq!(prepared.identity, identity);
+    let path = folder().join("identity");
+    let without = disk.copy();
+    without.remove(&path).unwrap();
+    assert!(matches!(World::open(&without, Policy::Always), Err(OpenError::Damaged { file, .. }) if file == path));
+    let alone = disk.copy();
+    segment_files(&alone).iter().for_each(|file| alone.remove(file).unwrap());
+    assert!(matches!(World::open(&alone, Policy::Always), Err(OpenError::Damaged { .. })));
+}
+
+#[test]
+fn threads_hand_over_and_wait_for_their_bells() {
+    let disk = FakeDisk::new();
+    let world = World::open(&disk, Policy::Always).unwrap();
+    let World { journal, writer, maker, lanes, .. } = world;
+    let running = Running::start(writer, maker);
+    let counts: Vec<u64> = std::thread::scope(|scope| {
+        let workers: Vec<_> = lanes.into_iter().map(|lane| scope.spawn(|| work(lane))).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+    });
+    assert_eq!(journal.durable(), journal.next());
+    let end = journal.next();
+    running.stop().unwrap();
+    assert_eq!(frames_of(&disk.crash(1), end).len() as u64, counts.iter().sum::<u64>());
+}
+
+/// Hands over frames in small batches and waits for each batch to be durable.
+fn work(mut lane: journal::Lane) -> u64 {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let bell = Arc::new(Bell::new());
+    let journal = lane.journal().clone();
+    journal.add_bell(bell.clone());
+    let mut frames = 0;
+    for batch in 0..200 {
+        let mut end = 0;
+        for index in 0..batch % 7 + 1 {
+            let payload = vec![index as u8; (batch * 13 + index * 101) % 900];
+            let claim = loop {
+                journal.wait_room(&waker);
+                match lane.try_admit(payload.len() as u64, Purpose::Grow) {
+                    Ok(claim) => break claim,
+                    Err(refusal) => assert_eq!(refusal, Refusal::Wait),
+                }
+                std::thread::park();
+            };
+            let ticket = lane.take(claim, payload.len());
+            end = ticket.end;
+            lane.hand_over(ticket, 0, &mut payload.clone());
+            frames += 1;
+        }
+        while journal.want(&bell, end) == Reached::Waiting {
+            if bell.poll_rung(&mut context).is_pending() {
+                std::thread::park();
+            }
+        }
+    }
+    frames
+}

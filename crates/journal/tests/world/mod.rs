@@ -1,0 +1,204 @@
+//! A journal over a disk in memory, stepped by hand, beside a twin that knows every frame handed over.
+
+#![allow(dead_code, reason = "each test file uses its own part of this")]
+
+use base::Position;
+use base::disk::FakeDisk;
+use journal::{
+    Frame, Journal, Lane, Maker, OpenError, Opened, Options, Policy, Purpose, Recovery, Refusal, Step, Writer,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) const SEGMENT_BYTES: u64 = 4096;
+
+pub(crate) fn folder() -> PathBuf {
+    PathBuf::from("/data/journal")
+}
+
+/// Frames by position.
+pub(crate) type Frames = Vec<(Position, Vec<u8>)>;
+
+/// A small generator, so that a seed means the same for ever.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        (self.next() >> 11) % bound
+    }
+}
+
+pub(crate) fn random(seed: u64) -> Random {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    random.next();
+    random
+}
+
+/// How many cases a heavy test runs: `BOBBIN_CASES` times the usual number, in hundredths.
+pub(crate) fn cases(usual: u64) -> u64 {
+    let percent = std::env::var("BOBBIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(100u64);
+    (usual * percent / 100).max(1)
+}
+
+pub(crate) struct World {
+    pub(crate) disk: FakeDisk,
+    pub(crate) elapsed_us: Arc<AtomicU64>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) writer: Writer,
+    pub(crate) maker: Maker,
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) recovery: Recovery,
+    /// Every frame handed over, those found at the start first.
+    pub(crate) frames: Frames,
+    pub(crate) now_ms: u64,
+}
+
+pub(crate) fn options(policy: Policy, elapsed_us: &Arc<AtomicU64>) -> Options {
+    let elapsed_us = elapsed_us.clone();
+    Options {
+        policy,
+        segment_bytes: SEGMENT_BYTES,
+        undurable_bytes_max: 1 << 20,
+        shards: 16,
+        now_ms: 1000,
+        elapsed_us: Arc::new(move || elapsed_us.load(Ordering::SeqCst)),
+        drawn: [[3; 16], [5; 16]],
+    }
+}
+
+impl World {
+    pub(crate) fn open(disk: &FakeDisk, policy: Policy) -> Result<Self, OpenError> {
+        let elapsed_us = Arc::new(AtomicU64::new(1));
+        let mut frames = Frames::new();
+        let mut replay = |frame: Frame<'_>| {
+            frames.push((frame.position, frame.payload.to_vec()));
+            Ok(())
+        };
+        let opened = journal::open(Arc::new(disk.clone()), &folder(), options(policy, &elapsed_us), &mut replay)?;
+        let Opened { journal, writer, maker, recovery, .. } = opened;
+        let lanes = (0..3).map(|_| journal.lane()).collect();
+        let mut world =
+            Self { disk: disk.clone(), elapsed_us, journal, writer, maker, lanes, recovery, frames, now_ms: 0 };
+        world.make();
+        Ok(world)
+    }
+
+    /// Steps the maker until it rests.
+    pub(crate) fn make(&mut self) {
+        while self.maker.step().is_none() {}
+    }
+
+    /// Steps the writer until it rests.
+    pub(crate) fn write(&mut self) {
+        while !matches!(self.writer.step(), Step::Rest { .. } | Step::Poisoned) {}
+    }
+
+    pub(crate) fn run(&mut self) {
+        self.make();
+        self.write();
+        self.make();
+    }
+
+    pub(crate) fn pass_ms(&mut self, ms: u64) {
+        self.elapsed_us.fetch_add(ms * 1000, Ordering::SeqCst);
+        self.run();
+    }
+
+    /// Hands over one frame; waits by running the journal.
+    pub(crate) fn put(&mut self, lane: usize, payload: &[u8], purpose: Purpose) -> Result<Position, Refusal> {
+        let mut tries = 0;
+        let claim = loop {
+            match self.lanes[lane].try_admit(payload.len() as u64, purpose) {
+                Ok(claim) => break claim,
+                Err(Refusal::Wait) if tries < 20 => {
+                    tries += 1;
+                    self.pass_ms(50);
+                }
+                Err(refusal) => return Err(refusal),
+            }
+        };
+        let ticket = self.lanes[lane].take(claim, payload.len());
+        let (position, end) = (ticket.position, ticket.end);
+        self.now_ms += 1;
+        let now_ms = self.now_ms;
+        self.lanes[lane].hand_over(ticket, now_ms, &mut payload.to_vec());
+        self.frames.push((position, payload.to_vec()));
+        Ok(end)
+    }
+
+    /// Hands over frames of many lengths and steps the journal now and then, until a refusal.
+    pub(crate) fn load(&mut self, random: &mut Random, count: u64) {
+        for _ in 0..count {
+            let payload = payload(random);
+            let lane = random.below(3) as usize;
+            if self.put(lane, &payload, Purpose::Grow).is_err() {
+                return;
+            }
+            match random.below(6) {
+                0 => self.run(),
+                1 => self.pass_ms(600),
+                _ => {}
+            }
+        }
+    }
+
+    /// Stops in order.
+    pub(crate) fn stop(self) -> Frames {
+        self.writer.stop().expect("a clean stop");
+        self.frames
+    }
+}
+
+pub(crate) fn payload(random: &mut Random) -> Vec<u8> {
+    let bytes = match random.below(20) {
+        0 => 1000 + random.below(2500),
+        1 => 4000 + random.below(6000),
+        2..5 => random.below(600),
+        _ => random.below(60),
+    };
+    let tag = random.next() as u8;
+    (0..bytes).map(|index| tag.wrapping_add(index as u8)).collect()
+}
+
+/// The frames that a disk holds, read without opening it.
+pub(crate) fn frames_of(disk: &FakeDisk, up_to: Position) -> Frames {
+    let mut frames = Frames::new();
+    let mut replay = |frame: Frame<'_>| {
+        frames.push((frame.position, frame.payload.to_vec()));
+        Ok(())
+    };
+    journal::read(disk, &folder(), up_to, &mut replay).expect("readable");
+    frames
+}
+
+/// Recovered frames are the first ones of the twin, down to `durable` at least.
+pub(crate) fn check_prefix(recovered: &Frames, twin: &Frames, durable: Position, context: &str) {
+    assert!(recovered.len() <= twin.len(), "{context}: more frames than were handed over");
+    assert_eq!(recovered[..], twin[..recovered.len()], "{context}");
+    let kept = recovered.len();
+    let is_lost = twin.get(kept).is_some_and(|(position, _)| *position < durable);
+    assert!(!is_lost, "{context}: lost a frame at {} below {durable}", twin[kept].0);
+}
+
+pub(crate) fn segment_files(disk: &FakeDisk) -> Vec<PathBuf> {
+    use base::disk::Disk;
+    let names = disk.list(&folder()).unwrap();
+    let is_segment = |name: &String| name.ends_with(".log") && !name.starts_with("spare");
+    names.into_iter().filter(is_segment).map(|name| folder().join(name)).collect()
+}
+
+pub(crate) fn bytes_of(disk: &FakeDisk, path: &Path) -> Vec<u8> {
+    use base::disk::Disk;
+    let file = disk.open(path).unwrap();
+    let mut bytes = vec![0; file.bytes().unwrap() as usize];
+    file.read_at(&mut bytes, 0).unwrap();
+    bytes
+}
