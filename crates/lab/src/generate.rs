@@ -1,7 +1,13 @@
-//! Our own load: a closed loop of timed calls, and the fillers that prepare data.
+//! Our own load: timed calls, and the fillers that prepare data.
 //!
-//! Closed loop: a connection sends its next command when the last one is answered. A long wait therefore counts once,
-//! not once for every command that would have come meanwhile; compare sides with it, do not read it as an open system.
+//! ```text
+//! closed   call|call|.......stall.......|call|call      one long call among thousands: p99 sees nothing
+//! paced    call| call| .....stall.....  call call       due | | | | | | |: each waits, and says how long
+//! ```
+//!
+//! Unpaced, a connection sends its next command when the last one is answered: that finds the greatest rate, but a
+//! stall counts once, however many calls would have come meanwhile. Paced, each call has a time at which it is due,
+//! and its latency counts from there. Waits are measured paced.
 
 use crate::resp::{Client, encode, encode_line};
 use hdrhistogram::Histogram;
@@ -32,6 +38,8 @@ pub(crate) struct Loop<'a> {
     pub(crate) command: &'a str,
     pub(crate) connections: usize,
     pub(crate) requests: u64,
+    /// Calls due in a second, over all connections; unpaced if absent.
+    pub(crate) pace_per_s: Option<u64>,
     /// Repeated by one more client meanwhile.
     pub(crate) beside: Option<&'a str>,
     pub(crate) limit: Duration,
@@ -48,13 +56,10 @@ impl Loop<'_> {
         let beside_rounds = AtomicU64::new(0);
         let mut clients = (0..self.connections).map(|_| Client::connect(self.port)).collect::<io::Result<Vec<_>>>()?;
         let begin = Instant::now();
-        let deadline = begin + self.limit;
         let latency_us = thread::scope(|scope| {
             let beside = self.beside.map(|line| scope.spawn(|| repeat(self.port, line, &over, &beside_rounds)));
-            let workers: Vec<_> = clients
-                .drain(..)
-                .map(|client| scope.spawn(|| timed_calls(client, self.command, &left, deadline)))
-                .collect();
+            let workers: Vec<_> =
+                clients.drain(..).map(|client| scope.spawn(|| self.timed_calls(client, &left, begin))).collect();
             let mut all = histogram();
             let mut failure = None;
             for worker in workers {
@@ -69,6 +74,29 @@ impl Loop<'_> {
         })?;
         let rounds = beside_rounds.load(Ordering::Relaxed);
         Ok(Timed { requests: latency_us.len(), elapsed: begin.elapsed(), latency_us, beside_rounds: rounds })
+    }
+
+    fn timed_calls(&self, mut client: Client, left: &AtomicU64, begin: Instant) -> io::Result<Histogram<u64>> {
+        let bytes = encode_line(self.command);
+        let mut latency_us = histogram();
+        let take = |left: u64| left.checked_sub(1);
+        while let Ok(before) = left.try_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+            let due = self.due(begin, self.requests - before);
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            if begin.elapsed() > self.limit {
+                break;
+            }
+            client.send(&bytes)?;
+            client.skip_replies(1)?;
+            latency_us.saturating_record(due.elapsed().as_micros() as u64);
+        }
+        Ok(latency_us)
+    }
+
+    /// When the call of this index is to be sent.
+    fn due(&self, begin: Instant, index: u64) -> Instant {
+        let offset_s = |pace_per_s: u64| index as f64 / pace_per_s as f64;
+        self.pace_per_s.map_or_else(Instant::now, |pace| begin + Duration::from_secs_f64(offset_s(pace)))
     }
 }
 
@@ -155,22 +183,6 @@ fn send_all<F: FnOnce(&mut Vec<u8>)>(client: &mut Client, commands: impl Iterato
     client.skip_replies(waiting)
 }
 
-fn timed_calls(mut client: Client, line: &str, left: &AtomicU64, deadline: Instant) -> io::Result<Histogram<u64>> {
-    let bytes = encode_line(line);
-    let mut latency_us = histogram();
-    let take = |left: u64| left.checked_sub(1);
-    while left.try_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
-        let begin = Instant::now();
-        if begin > deadline {
-            break;
-        }
-        client.send(&bytes)?;
-        client.skip_replies(1)?;
-        latency_us.saturating_record(begin.elapsed().as_micros() as u64);
-    }
-    Ok(latency_us)
-}
-
 fn repeat(port: u16, line: &str, over: &AtomicBool, rounds: &AtomicU64) -> io::Result<()> {
     let mut client = Client::connect(port)?;
     let bytes = encode_line(line);
@@ -210,7 +222,10 @@ mod tests {
         let command = "INCR counter";
         let limit = Duration::from_secs(30);
         let beside = Some("LRANGE numbers 0 -1");
-        let timed = Loop { port: server.port(), command, connections: 3, requests: 500, beside, limit }.run().unwrap();
+        let timed =
+            Loop { port: server.port(), command, connections: 3, requests: 500, pace_per_s: None, beside, limit }
+                .run()
+                .unwrap();
         assert_eq!(timed.requests, 500);
         assert_eq!(client.call("GET counter").unwrap(), "500");
 
@@ -229,8 +244,25 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
         let limit = Duration::from_secs(30);
-        let nonsense =
-            Loop { port: server.port(), command: "NOSUCH", connections: 2, requests: 9, beside: None, limit };
+        let nonsense = Loop {
+            port: server.port(),
+            command: "NOSUCH",
+            connections: 2,
+            requests: 9,
+            pace_per_s: None,
+            beside: None,
+            limit,
+        };
         assert!(nonsense.run().is_err());
+    }
+
+    #[test]
+    fn paced_calls_are_due_at_even_steps_whatever_happened_before() {
+        let limit = Duration::from_secs(1);
+        let work =
+            Loop { port: 0, command: "", connections: 1, requests: 9, pace_per_s: Some(200), beside: None, limit };
+        let long_ago = Instant::now() - Duration::from_secs(5);
+        assert_eq!(work.due(long_ago, 0), long_ago);
+        assert_eq!(work.due(long_ago, 10), long_ago + Duration::from_millis(50));
     }
 }

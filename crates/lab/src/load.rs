@@ -60,7 +60,7 @@ pub(crate) fn apply(
 ) -> Result<Outcome, LabError> {
     match &case.load {
         Load::Benchmark(arguments) => benchmark(&counts.fill(arguments), server, programs, counts, limit_s),
-        Load::Generator { command, connections, beside } => {
+        Load::Generator { command, connections, pace_per_s, beside } => {
             let command = counts.fill(command);
             let beside = beside.as_ref().map(|line| counts.fill(line));
             let requests = counts.requests;
@@ -70,6 +70,7 @@ pub(crate) fn apply(
                 command: &command,
                 connections: *connections,
                 requests,
+                pace_per_s: *pace_per_s,
                 beside: beside.as_deref(),
                 limit,
             };
@@ -131,9 +132,13 @@ fn output(mut command: Command) -> Result<String, LabError> {
 
 fn timed_outcome(work: &Loop, timed: &generate::Timed) -> Outcome {
     let beside = work.beside.map_or(String::new(), |line| format!(" while another repeats {line}"));
+    let pace = work.pace_per_s.map_or(String::new(), |pace| format!(", {pace} due a second"));
     let quantile_ms = |quantile| Some(timed.latency_us.value_at_quantile(quantile) as f64 / 1000.0);
     Outcome {
-        command_line: format!("generator: {} x {} over {}{beside}", work.requests, work.command, work.connections),
+        command_line: format!(
+            "generator: {} x {} over {}{pace}{beside}",
+            work.requests, work.command, work.connections
+        ),
         requests: timed.requests,
         requests_per_s: Some(timed.requests as f64 / timed.elapsed.as_secs_f64()),
         p50_ms: quantile_ms(0.5),

@@ -92,10 +92,12 @@ pub(crate) enum Prepare {
 pub(crate) enum Load {
     /// redis-benchmark with these arguments; host, port, `-n` and `--csv` are added.
     Benchmark(String),
-    /// Our own closed loop: each connection has one command under way.
+    /// Our own timed calls; each connection has one command under way.
     Generator {
         command: String,
         connections: usize,
+        /// Calls due in a second, over all connections; as fast as answered if absent.
+        pace_per_s: Option<u64>,
         /// A command that one more client repeats meanwhile, uncounted.
         beside: Option<String>,
     },
