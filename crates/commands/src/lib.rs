@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod engine_arguments;
 mod failure;
 mod list;
 mod parse;
@@ -18,6 +19,7 @@ mod row;
 mod session;
 pub mod table;
 
+pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeout_ms};
 pub use failure::Failure;
 pub use row::{Access, Arity, Begin, Command, Find, Flag, Group, KeySpec, Local, Outcome, Run, Sweep, TimeoutAt, Verb};
 pub use session::{ClientFilter, MemoryFigures, ReplyMode, Session, SlowEntry, Switch};

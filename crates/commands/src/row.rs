@@ -105,6 +105,8 @@ pub enum Flag {
     SkipSlowlog,
     /// While a script keeps the server busy too.
     AllowBusy,
+    /// Only where the setting `enable-debug-command` allows it.
+    Debug,
 }
 
 /// A family of commands.

@@ -135,6 +135,23 @@ impl Output {
         }
     }
 
+    /// Puts all that `other` holds behind what is here. Nothing of `other` may have been sent.
+    ///
+    /// # Panics
+    /// If a part of `other` was sent.
+    pub fn append(&mut self, mut other: Output) {
+        assert_eq!(other.consumed, 0, "replies that were sent in part stay where they are");
+        if other.pieces.is_empty() {
+            self.tail.append(&mut other.tail);
+            return;
+        }
+        if !self.tail.is_empty() {
+            self.pieces.push_back(Piece::Bytes(std::mem::take(&mut self.tail)));
+        }
+        self.pieces.append(&mut other.pieces);
+        self.tail = other.tail;
+    }
+
     /// Where the next reply will begin.
     pub fn mark(&self) -> Mark {
         Mark { pieces_count: self.pieces.len(), tail_bytes: self.tail.len() }

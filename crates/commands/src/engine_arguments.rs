@@ -1,0 +1,73 @@
+//! Arguments of the commands that the engine runs itself, and the time-outs by which it ends waits.
+
+use crate::failure::Failure;
+use crate::parse;
+use crate::row::TimeoutAt;
+use base::Ms;
+use wire::Args;
+
+/// The time-out of a blocking command in milliseconds, rounded up; `None`: for ever.
+///
+/// # Errors
+/// If the argument is no number, negative or beyond all times.
+pub fn timeout_ms(args: &Args<'_>, at: TimeoutAt) -> Result<Option<Ms>, Failure> {
+    let argument = match at {
+        TimeoutAt::First => args.get(1),
+        TimeoutAt::Last => args.get(args.len() - 1),
+    };
+    let not_a_float = || Failure::text("ERR timeout is not a float or out of range");
+    let seconds: f64 = std::str::from_utf8(argument).ok().and_then(|text| text.parse().ok()).ok_or_else(not_a_float)?;
+    if !seconds.is_finite() {
+        return Err(not_a_float());
+    }
+    let ms = (seconds * 1000.0).ceil();
+    if ms >= i64::MAX as f64 {
+        return Err(Failure::text("ERR timeout is out of range"));
+    }
+    if ms < 0.0 {
+        return Err(Failure::text("ERR timeout is negative"));
+    }
+    Ok((ms > 0.0).then_some(ms as Ms))
+}
+
+/// CLIENT PAUSE: how long, in milliseconds, and whether only commands that write wait.
+///
+/// # Errors
+/// If the time is no number or negative, or the mode is neither WRITE nor ALL.
+pub fn pause_arguments(args: &Args<'_>) -> Result<(Ms, bool), Failure> {
+    let writes_only = match args.len() {
+        3 => false,
+        _ if parse::is(args.get(3), "WRITE") => true,
+        _ if parse::is(args.get(3), "ALL") => false,
+        _ => return Err(Failure::text("ERR CLIENT PAUSE mode must be WRITE or ALL")),
+    };
+    let span = kinds::text::parse_int(args.get(2)).ok_or(Failure::text("ERR timeout is not an integer or out of range"))?;
+    let span = Ms::try_from(span).map_err(|_| Failure::text("ERR timeout is negative"))?;
+    Ok((span, writes_only))
+}
+
+/// DEBUG SLEEP: how long, in milliseconds.
+///
+/// # Errors
+/// If the argument is no number of seconds.
+pub fn sleep_ms(args: &Args<'_>) -> Result<Ms, Failure> {
+    let seconds: Option<f64> = std::str::from_utf8(args.get(2)).ok().and_then(|text| text.parse().ok());
+    let seconds = seconds.filter(|seconds| (0.0..1e9).contains(seconds)).ok_or(Failure::NotAFloat)?;
+    Ok((seconds * 1000.0) as Ms)
+}
+
+/// SHUTDOWN: checks its words. All of them end the same way here: the journal is synced and closed.
+///
+/// # Errors
+/// For words that are none of them, and for ABORT, since a shutdown never waits here.
+pub fn shutdown_arguments(args: &Args<'_>) -> Result<(), Failure> {
+    for word in args.from(1).iter() {
+        if parse::is(word, "ABORT") {
+            return Err(Failure::text("ERR No shutdown in progress."));
+        }
+        if !["NOSAVE", "SAVE", "NOW", "FORCE"].iter().any(|known| parse::is(word, known)) {
+            return Err(Failure::Syntax);
+        }
+    }
+    Ok(())
+}
