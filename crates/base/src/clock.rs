@@ -84,6 +84,11 @@ impl Clock {
         (self.shared.wall)()
     }
 
+    /// Wall time in microseconds since the epoch, as fine as its source tells it.
+    pub fn wall_us(&self) -> u64 {
+        self.wall() * 1000
+    }
+
     /// Forward jumps of more than a minute seen so far.
     pub fn jumps(&self) -> u64 {
         self.shared.jumps.load(Ordering::Relaxed)

@@ -1,3 +1,28 @@
-//! Sessions, MULTI, blocking, durability of replies, recovery.
+//! The engine: sessions, MULTI, blocking, durability of replies, recovery.
+//!
+//! ```text
+//! Session (one a connection) --> Worker (one a thread) --> Engine (one) --> Keyspace, Journal, Clients, Hooks
+//! ```
+//!
+//! Invariant: nothing here opens a socket or starts a thread; futures are woken by plain wakers and sleep by the
+//! [`worker::Timer`] they are given, so the same code runs in the server and in a simulated world.
 
+#![forbid(unsafe_code)]
+
+pub mod client;
+pub mod counters;
+mod engine;
+mod hooks;
+mod housekeeping;
+pub mod info;
+mod pause;
+mod session;
 pub mod settings;
+mod slowlog;
+mod waiter;
+pub mod worker;
+
+pub use engine::{Engine, Parts, REDIS_VERSION, Replayer, VERSION, policy_of};
+pub use housekeeping::{Expirer, Freer};
+pub use session::{Next, Session, Slow, Turn};
+pub use worker::Worker;

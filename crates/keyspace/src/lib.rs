@@ -87,9 +87,17 @@ impl Keyspace {
             }
             let hash = self.hash(record.key);
             let mut shard = self.shards[shard_of(hash)].try_write().expect("recovery is alone with the keyspace");
-            effect::apply(shard.section_mut(record.table), hash, record.key, &record.effect)?;
+            let section = shard.section_mut(record.table);
+            effect::apply(section, hash, record.key, &record.effect)?;
+            section.take_garbage();
         }
         Ok(())
+    }
+
+    /// Drops all that shard `index` holds but the positions it has seen. The caller holds the gate.
+    pub fn clear_shard(&self, index: usize) {
+        let mut shard = self.shards[index].try_write().expect("nobody else is inside while the gate is up");
+        shard.take_sections(|_| true);
     }
 
     /// Takes the tables out of shard `index` that no database names any more, to be dropped elsewhere.

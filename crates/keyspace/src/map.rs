@@ -50,6 +50,13 @@ impl DatabaseMap {
         self.next.fetch_max(table.saturating_add(1), Relaxed);
     }
 
+    /// As it was in the beginning, for a replay from there; ids that were given stay given. The caller holds the gate.
+    pub fn reset(&self) {
+        for (database, table) in self.tables.iter().enumerate() {
+            table.store(database as u32, Relaxed);
+        }
+    }
+
     /// Position after the last frame that changed the map: whoever reads any shard has seen it.
     pub fn last(&self) -> Position {
         self.last.load(Relaxed)

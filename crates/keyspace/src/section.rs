@@ -21,7 +21,12 @@ pub struct Section {
     expiring_count: usize,
     /// Memory of the values beside their entries.
     values_bytes: u64,
+    /// Big values that left and wait to be dropped elsewhere.
+    garbage: Vec<Value>,
 }
+
+/// A value with more memory than this is not dropped under a lock, in bytes.
+const GARBAGE_BYTES_MIN: u64 = 64 << 10;
 
 impl Section {
     /// Number of keys, expired ones that nobody met yet included.
@@ -76,9 +81,25 @@ impl Section {
     /// Removes a key; `None` if it is absent. What is removed may be big: its owner drops it.
     pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) -> Option<OwnedEntry> {
         let entry = self.table.remove(hash, key)?;
-        self.values_bytes -= held_bytes(entry.read().content());
-        self.expiring_count -= usize::from(entry.read().expires_at_ms().is_some());
+        self.note_left(entry.read());
         Some(entry)
+    }
+
+    fn note_left(&mut self, entry: Entry<'_>) {
+        self.expiring_count -= usize::from(entry.expires_at_ms().is_some());
+        if let Content::Value(value) = entry.content() {
+            let bytes = value.heap_bytes();
+            self.values_bytes -= bytes;
+            if bytes >= GARBAGE_BYTES_MIN {
+                // A clone, so that the entry's own reference is not the last.
+                self.garbage.push(value.clone());
+            }
+        }
+    }
+
+    /// Takes the big values that left.
+    pub(crate) fn take_garbage(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.garbage)
     }
 
     /// Puts a text under `key`, whatever was there.
@@ -102,9 +123,16 @@ impl Section {
             NewContent::Value(value) => value.heap_bytes(),
             _ => 0,
         };
-        if let Some(mut entry) = self.table.find_mut(hash, key) {
-            self.values_bytes -= held_bytes(entry.content());
-            self.expiring_count -= usize::from(entry.expires_at_ms().is_some());
+        if let Some(old) = self.table.find(hash, key) {
+            let (expires, bytes) = (old.expires_at_ms().is_some(), held_bytes(old.content()));
+            self.expiring_count -= usize::from(expires);
+            self.values_bytes -= bytes;
+            if bytes >= GARBAGE_BYTES_MIN
+                && let Content::Value(value) = old.content()
+            {
+                self.garbage.push(value.clone());
+            }
+            let mut entry = self.table.find_mut(hash, key).expect("just found");
             entry.set_content(content);
             if entry.expires_at_ms() != expires_at_ms {
                 entry.set_expiry(expires_at_ms);

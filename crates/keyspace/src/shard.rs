@@ -50,6 +50,10 @@ impl ShardState {
         &mut self.sections[index].1
     }
 
+    pub(crate) fn take_garbage(&mut self) -> impl Iterator<Item = kinds::Value> {
+        self.sections.iter_mut().flat_map(|(_, section)| section.take_garbage())
+    }
+
     pub(crate) fn take_sections(&mut self, dead: impl Fn(TableId) -> bool) -> Vec<Section> {
         let mut taken = Vec::new();
         self.sections.retain_mut(|(table, section)| {
@@ -60,6 +64,16 @@ impl ShardState {
             !dead
         });
         taken
+    }
+
+    /// Bytes of memory of all sections. O(sections).
+    pub fn heap_bytes(&self) -> u64 {
+        self.sections.iter().map(|(_, section)| section.heap_bytes()).sum()
+    }
+
+    /// Whether it has a section that no database names any more.
+    pub fn has_dead(&self, keyspace: &Keyspace) -> bool {
+        self.sections.iter().any(|(table, _)| !keyspace.map().names(*table))
     }
 
     /// When the next key may fall due, over the tables that `keyspace` still names, and whose.

@@ -110,8 +110,16 @@ impl<'k> Tx<'k> {
 
     // ---- reading ----
 
-    /// The live entry of `key`; one whose time has come is absent.
+    /// The live entry of `key`; one whose time has come is absent. Counts as use of the key.
     pub fn entry(&mut self, key: &[u8]) -> Option<Entry<'_>> {
+        let now = self.now;
+        let entry = self.peek(key)?;
+        entry.touch((now / 1000) as u32 & 0xff_ffff);
+        Some(entry)
+    }
+
+    /// As [`Tx::entry`], but no use of the key: for what asks about a key rather than for its value.
+    pub fn peek(&mut self, key: &[u8]) -> Option<Entry<'_>> {
         let hash = self.held.hash(key);
         let (now, table) = (self.now, self.table);
         let state = self.held.state(shard_of(hash));
@@ -124,7 +132,6 @@ impl<'k> Tx<'k> {
             return None;
         };
         self.hits += 1;
-        entry.touch((now / 1000) as u32 & 0xff_ffff);
         Some(entry)
     }
 
@@ -175,6 +182,11 @@ impl<'k> Tx<'k> {
     /// Whether a blocked command that is being served may look at `key`; always true for any other.
     pub fn may_use(&self, key: &[u8]) -> bool {
         self.serving.as_deref().is_none_or(|serving| serving == key)
+    }
+
+    /// Whether a blocked command is being served: a key of another kind is then nothing to it, not an error.
+    pub fn is_serving(&self) -> bool {
+        self.serving.is_some()
     }
 
     /// The list under `key`, to change it; `None` if it is absent and is not to be made.
@@ -307,6 +319,10 @@ impl<'k> Tx<'k> {
             let now = self.now;
             match self.held.state_mut(shard).section_mut(table).next_expired(shard, now, 64) {
                 Due::Key(hash, key) => {
+                    // A key too long for what is left of the room goes when a writer meets it, or on the next pass.
+                    if self.need_room(key.len() as u64 + 64).is_err() {
+                        return !self.log.is_empty();
+                    }
                     let section = self.held.state_mut(shard).section_mut(table);
                     self.log.record(table, &key, &Effect::Remove);
                     section.remove(hash, &key);
@@ -342,6 +358,11 @@ impl<'k> Tx<'k> {
         self.held.shards()
     }
 
+    /// Whether it has changed the map of databases.
+    pub fn map_changed(&self) -> bool {
+        self.map_changed
+    }
+
     /// The greatest position that this tx has seen so far: a reply of it may leave when all below is durable.
     pub fn seen(&self) -> Position {
         self.held.states().fold(self.keyspace.map().last(), |seen, state| seen.max(state.last()))
@@ -353,6 +374,11 @@ impl<'k> Tx<'k> {
         if self.map_changed {
             self.keyspace.map().stamp(end);
         }
+    }
+
+    /// Big values that left; to be dropped once the shards are let go, by a thread that has time.
+    pub fn take_garbage(&mut self) -> Vec<kinds::Value> {
+        self.held.changed_mut().flat_map(|state| state.take_garbage()).collect()
     }
 
     /// Lets the shards go and gives the log.

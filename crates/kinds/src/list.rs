@@ -2,6 +2,22 @@
 
 pub use blocks::BlockList as List;
 
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+/// What `list-max-listpack-size` is: a name in replies hangs on it and nothing else, so one number for the whole
+/// process is enough.
+static LISTPACK_LIMIT: AtomicI64 = AtomicI64::new(-2);
+
+/// Tells [`listpack_limit`] what the setting is now.
+pub fn set_listpack_limit(limit: i64) {
+    LISTPACK_LIMIT.store(limit, Relaxed);
+}
+
+/// The limit by which `OBJECT ENCODING` tells a listpack from a quicklist; -2 until somebody sets it.
+pub fn listpack_limit() -> i64 {
+    LISTPACK_LIMIT.load(Relaxed)
+}
+
 /// Whether Redis would keep a list of these dimensions in one listpack, under `list-max-listpack-size`.
 ///
 /// A negative limit bounds the bytes (-1: 4 KiB, -2: 8 KiB ... -5: 64 KiB), a positive one the elements.

@@ -20,9 +20,19 @@ impl Log {
         &self.bytes
     }
 
+    /// The payload, for whoever takes it away; what is left is to be cleared.
+    pub fn payload_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
     /// The records so far, in order.
     pub fn records(&self) -> impl Iterator<Item = Record<'_>> {
-        let mut input = &self.bytes[..];
+        self.records_from(0)
+    }
+
+    /// The records behind the first `from_bytes` of the payload, which must end with a record.
+    pub fn records_from(&self, from_bytes: usize) -> impl Iterator<Item = Record<'_>> {
+        let mut input = &self.bytes[from_bytes..];
         std::iter::from_fn(move || {
             (!input.is_empty()).then(|| Record::decode(&mut input).expect("what a log holds was encoded by it"))
         })
@@ -32,11 +42,6 @@ impl Log {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(64 << 10);
-    }
-
-    /// Takes the payload as an owned buffer.
-    pub fn take_payload(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.bytes)
     }
 
     pub(crate) fn record(&mut self, table: TableId, key: &[u8], effect: &Effect<'_>) {

@@ -1,0 +1,205 @@
+//! The connections as other connections see them: CLIENT LIST, KILL, UNBLOCK.
+
+use crate::waiter::{Answer, Waiter};
+use base::Ms;
+use commands::ClientFilter;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
+
+/// One connection, shared with whoever looks at it.
+pub struct Client {
+    /// Never given twice.
+    pub id: u64,
+    /// The other side: `host:port`, or the socket's path and `:0`.
+    pub address: Box<str>,
+    /// This side.
+    pub local_address: Box<str>,
+    /// Whether the other side is on this machine.
+    pub is_local: bool,
+    /// When it came.
+    pub since_ms: Ms,
+    /// When it last asked for something.
+    pub last_ms: AtomicU64,
+    /// The row it ran last, plus one.
+    pub last_row: AtomicU16,
+    /// Its database.
+    pub database: AtomicU32,
+    /// 2 or 3.
+    pub protocol: AtomicU32,
+    /// Commands queued by MULTI; `usize::MAX` outside of one.
+    pub queued: AtomicUsize,
+    /// Keys watched.
+    pub watching: AtomicUsize,
+    /// Bytes of replies not sent yet.
+    pub output_bytes: AtomicUsize,
+    /// CLIENT NO-EVICT, NO-TOUCH.
+    pub no_evict: AtomicBool,
+    /// See above.
+    pub no_touch: AtomicBool,
+    told: Mutex<Option<Box<Told>>>,
+    closing: AtomicBool,
+    idle: Mutex<Option<Waker>>,
+    blocked: Mutex<Option<Arc<Waiter>>>,
+}
+
+/// What a client told of itself.
+#[derive(Clone, Default)]
+pub struct Told {
+    /// CLIENT SETNAME.
+    pub name: String,
+    /// CLIENT SETINFO LIB-NAME.
+    pub library: String,
+    /// CLIENT SETINFO LIB-VER.
+    pub version: String,
+}
+
+impl Client {
+    /// What it told of itself.
+    pub fn told(&self) -> Told {
+        self.told.lock().expect("no holder panics").as_deref().cloned().unwrap_or_default()
+    }
+
+    /// Changes what it told of itself.
+    pub fn tell(&self, change: impl FnOnce(&mut Told)) {
+        change(self.told.lock().expect("no holder panics").get_or_insert_default());
+    }
+
+    /// Asks the connection to close, wherever it waits.
+    pub fn close(&self) {
+        self.closing.store(true, Relaxed);
+        if let Some(waiter) = &*self.blocked.lock().expect("no holder panics")
+            && waiter.claim()
+        {
+            waiter.answer(Answer::TimedOut);
+        }
+        let waker = self.idle.lock().expect("no holder panics").take();
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    /// Whether it was asked to close; if not, the context is woken when it is.
+    pub fn is_closing(&self, context: Option<&mut Context<'_>>) -> bool {
+        if let Some(context) = context {
+            let mut idle = self.idle.lock().expect("no holder panics");
+            if !idle.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+                *idle = Some(context.waker().clone());
+            }
+        }
+        self.closing.load(Relaxed)
+    }
+
+    /// Notes what it is blocked by, for UNBLOCK and KILL.
+    pub fn set_blocked(&self, waiter: Option<Arc<Waiter>>) {
+        *self.blocked.lock().expect("no holder panics") = waiter;
+    }
+
+    /// What it is blocked by.
+    pub fn blocked(&self) -> Option<Arc<Waiter>> {
+        self.blocked.lock().expect("no holder panics").clone()
+    }
+
+    fn fits(&self, filter: &ClientFilter, asking: u64, now: Ms) -> bool {
+        (filter.ids.is_empty() || filter.ids.contains(&self.id))
+            && !(filter.skip_me && self.id == asking)
+            && filter.kind.as_deref().is_none_or(|kind| kind == "normal")
+            && filter.address.as_deref().is_none_or(|address| address == &*self.address)
+            && filter.local_address.as_deref().is_none_or(|address| address == &*self.local_address)
+            && filter.user.as_deref().is_none_or(|user| user == "default")
+            && filter.age_s_min.is_none_or(|age_s| now.saturating_sub(self.since_ms) / 1000 >= age_s)
+    }
+
+    /// As CLIENT LIST writes it, without a line end.
+    pub fn line(&self, now: Ms) -> String {
+        let told = self.told();
+        let queued = self.queued.load(Relaxed);
+        let flags = match (self.blocked().is_some(), queued != usize::MAX) {
+            (true, _) => "b",
+            (_, true) => "x",
+            _ => "N",
+        };
+        let row = self.last_row.load(Relaxed).checked_sub(1);
+        let command = row.and_then(|index| commands::table::rows().nth(usize::from(index)));
+        let command = command.map_or("NULL".to_owned(), |command| command.name.to_ascii_lowercase().replace(' ', "|"));
+        let output = self.output_bytes.load(Relaxed);
+        format!(
+            "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={flags}{} db={} sub=0 psub=0 ssub=0 multi={} watch={} qbuf=0 \
+             qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={output} oll=0 omem={output} tot-mem={} events=r cmd={command} \
+             user=default redir=-1 resp={} lib-name={} lib-ver={}",
+            self.id,
+            self.address,
+            self.local_address,
+            told.name,
+            now.saturating_sub(self.since_ms) / 1000,
+            now.saturating_sub(self.last_ms.load(Relaxed)) / 1000,
+            if self.no_evict.load(Relaxed) { "e" } else { "" },
+            self.database.load(Relaxed),
+            if queued == usize::MAX { -1 } else { queued as i64 },
+            self.watching.load(Relaxed),
+            1024 + output,
+            self.protocol.load(Relaxed),
+            told.library,
+            told.version,
+        )
+    }
+}
+
+/// All connections.
+#[derive(Default)]
+pub struct Clients {
+    next_id: AtomicU64,
+    by_id: Mutex<BTreeMap<u64, Arc<Client>>>,
+    count: AtomicUsize,
+}
+
+impl Clients {
+    /// A connection comes.
+    pub fn add(&self, address: &str, local_address: &str, is_local: bool, now: Ms) -> Arc<Client> {
+        let client = Arc::new(Client {
+            id: self.next_id.fetch_add(1, Relaxed) + 1,
+            address: address.into(),
+            local_address: local_address.into(),
+            is_local,
+            since_ms: now,
+            last_ms: AtomicU64::new(now),
+            last_row: AtomicU16::new(0),
+            database: AtomicU32::new(0),
+            protocol: AtomicU32::new(2),
+            queued: AtomicUsize::new(usize::MAX),
+            watching: AtomicUsize::new(0),
+            output_bytes: AtomicUsize::new(0),
+            no_evict: AtomicBool::new(false),
+            no_touch: AtomicBool::new(false),
+            told: Mutex::default(),
+            closing: AtomicBool::new(false),
+            idle: Mutex::default(),
+            blocked: Mutex::default(),
+        });
+        self.by_id.lock().expect("no holder panics").insert(client.id, client.clone());
+        self.count.fetch_add(1, Relaxed);
+        client
+    }
+
+    /// A connection goes.
+    pub fn remove(&self, id: u64) {
+        if self.by_id.lock().expect("no holder panics").remove(&id).is_some() {
+            self.count.fetch_sub(1, Relaxed);
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count.load(Relaxed)
+    }
+
+    /// The one of that number.
+    pub fn get(&self, id: u64) -> Option<Arc<Client>> {
+        self.by_id.lock().expect("no holder panics").get(&id).cloned()
+    }
+
+    /// Those that `filter`, asked by `asking`, names; in order of their numbers.
+    pub fn select(&self, filter: &ClientFilter, asking: u64, now: Ms) -> Vec<Arc<Client>> {
+        let clients = self.by_id.lock().expect("no holder panics");
+        clients.values().filter(|client| client.fits(filter, asking, now)).cloned().collect()
+    }
+}

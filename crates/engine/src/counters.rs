@@ -1,0 +1,212 @@
+//! What INFO counts. One set a worker, written by it alone with plain loads and stores; readers add them up.
+
+use commands::table;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// One counter with a single writer.
+#[derive(Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    /// Adds; by its one writer only.
+    #[inline]
+    pub fn add(&self, count: u64) {
+        self.0.store(self.0.load(Relaxed).wrapping_add(count), Relaxed);
+    }
+
+    /// Raises it to `value` if that is more; by its one writer only.
+    #[inline]
+    pub fn raise(&self, value: u64) {
+        if value > self.0.load(Relaxed) {
+            self.0.store(value, Relaxed);
+        }
+    }
+
+    /// What it says.
+    pub fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    fn reset(&self) {
+        self.0.store(0, Relaxed);
+    }
+}
+
+/// Counters of one row.
+#[derive(Default)]
+pub struct RowCounters {
+    /// Times it ran.
+    pub calls: Counter,
+    /// Nanoseconds it took in all.
+    pub took_ns: Counter,
+    /// Times it ran and replied with an error.
+    pub failed: Counter,
+    /// Times it was refused before it ran.
+    pub rejected: Counter,
+}
+
+/// Counters of one worker.
+#[repr(align(128))]
+pub struct Counters {
+    /// By the index of the row.
+    pub rows: Box<[RowCounters]>,
+    /// Requests.
+    pub commands: Counter,
+    /// Bytes read from sockets.
+    pub input_bytes: Counter,
+    /// Bytes written to sockets.
+    pub output_bytes: Counter,
+    /// Reads that found a key.
+    pub hits: Counter,
+    /// Reads that found none.
+    pub misses: Counter,
+    /// Keys removed because their time had come.
+    pub expired: Counter,
+    /// Connections accepted.
+    pub connections: Counter,
+    /// Connections refused for want of room.
+    pub refused: Counter,
+    /// Error replies.
+    pub errors: Counter,
+    /// Connections cut off because they did not read their replies.
+    pub slow_readers: Counter,
+    /// Longest turn of own CPU time, in microseconds.
+    pub longest_turn_us: Counter,
+    /// Longest time shards were held, in microseconds.
+    pub longest_lock_hold_us: Counter,
+    /// Longest time a command waited for shards, in microseconds.
+    pub longest_lock_wait_us: Counter,
+    /// Longest time a reply waited to become durable, in microseconds.
+    pub longest_durable_wait_us: Counter,
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        let rows = table::rows().map(|_| RowCounters::default()).collect();
+        Self {
+            rows,
+            commands: Counter::default(),
+            input_bytes: Counter::default(),
+            output_bytes: Counter::default(),
+            hits: Counter::default(),
+            misses: Counter::default(),
+            expired: Counter::default(),
+            connections: Counter::default(),
+            refused: Counter::default(),
+            errors: Counter::default(),
+            slow_readers: Counter::default(),
+            longest_turn_us: Counter::default(),
+            longest_lock_hold_us: Counter::default(),
+            longest_lock_wait_us: Counter::default(),
+            longest_durable_wait_us: Counter::default(),
+        }
+    }
+}
+
+impl Counters {
+    fn all(&self) -> impl Iterator<Item = &Counter> {
+        let rows = self.rows.iter().flat_map(|row| [&row.calls, &row.took_ns, &row.failed, &row.rejected]);
+        rows.chain([
+            &self.commands,
+            &self.input_bytes,
+            &self.output_bytes,
+            &self.hits,
+            &self.misses,
+            &self.expired,
+            &self.connections,
+            &self.refused,
+            &self.errors,
+            &self.slow_readers,
+            &self.longest_turn_us,
+            &self.longest_lock_hold_us,
+            &self.longest_lock_wait_us,
+            &self.longest_durable_wait_us,
+        ])
+    }
+
+    /// Back to zero. A count made at the same instant may be lost or stay.
+    pub fn reset(&self) {
+        self.all().for_each(Counter::reset);
+    }
+}
+
+/// Error replies by the first word of their text.
+#[derive(Default)]
+pub struct Errors {
+    counts: std::sync::Mutex<std::collections::BTreeMap<String, u64>>,
+}
+
+/// Most different words kept: what a script or an argument says must not grow the map for ever.
+const ERROR_WORDS_MAX: usize = 128;
+
+impl Errors {
+    /// Counts an error reply.
+    pub fn add(&self, text: &str) {
+        let word = text.split(' ').next().unwrap_or_default();
+        let mut counts = self.counts.lock().expect("no holder panics");
+        if let Some(count) = counts.get_mut(word) {
+            *count += 1;
+        } else if counts.len() < ERROR_WORDS_MAX {
+            counts.insert(word.to_owned(), 1);
+        }
+    }
+
+    /// Words and how often they came.
+    pub fn counts(&self) -> Vec<(String, u64)> {
+        self.counts.lock().expect("no holder panics").iter().map(|(word, count)| (word.clone(), *count)).collect()
+    }
+
+    /// Forgets all.
+    pub fn reset(&self) {
+        self.counts.lock().expect("no holder panics").clear();
+    }
+}
+
+/// Commands and bytes a second, over the last few samples.
+#[derive(Default)]
+pub struct Rates {
+    samples: std::sync::Mutex<std::collections::VecDeque<(base::Ms, Sample)>>,
+}
+
+/// Totals at an instant, or their change in a second.
+#[derive(Clone, Copy, Default)]
+pub struct Sample {
+    /// Commands run.
+    pub commands: u64,
+    /// Bytes read.
+    pub input_bytes: u64,
+    /// Bytes written.
+    pub output_bytes: u64,
+}
+
+/// Samples that the rates are taken over.
+const SAMPLES_MAX: usize = 16;
+
+impl Rates {
+    /// Adds a sample, at most one every 100 ms.
+    pub fn add(&self, now: base::Ms, sample: Sample) {
+        let mut samples = self.samples.lock().expect("no holder panics");
+        if samples.back().is_some_and(|(at_ms, _)| now < at_ms + 100) {
+            return;
+        }
+        samples.push_back((now, sample));
+        if samples.len() > SAMPLES_MAX {
+            samples.pop_front();
+        }
+    }
+
+    /// What was done in a second, of late.
+    pub fn per_second(&self) -> Sample {
+        let samples = self.samples.lock().expect("no holder panics");
+        let (Some((from_ms, from)), Some((to_ms, to))) = (samples.front(), samples.back()) else {
+            return Sample::default();
+        };
+        let span_ms = (to_ms - from_ms).max(1);
+        let rate = |from: u64, to: u64| to.saturating_sub(from) * 1000 / span_ms;
+        Sample {
+            commands: rate(from.commands, to.commands),
+            input_bytes: rate(from.input_bytes, to.input_bytes),
+            output_bytes: rate(from.output_bytes, to.output_bytes),
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The engine: the keyspace and everything that is shared by the threads that serve it.
+
+use crate::client::Clients;
+use crate::counters::{Counters, Errors, Rates, Sample};
+use crate::hooks::Hooks;
+use crate::housekeeping::Freer;
+use crate::pause::Pause;
+use crate::settings::{Fsync, Settings};
+use crate::slowlog::SlowLog;
+use base::clock::Clock;
+use base::hash::KeyHasher;
+use base::{Ms, Position};
+use journal::{Journal, Policy, Recovery};
+use keyspace::Keyspace;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::task::Waker;
+use sync::gate::Gate;
+
+/// The version of Redis whose behaviour this is.
+pub const REDIS_VERSION: &str = "7.4.2";
+/// Our own version.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Threads that take shard locks, at most: workers, expirer, and room for more.
+const MEMBERS_MAX: usize = 256;
+
+/// What all threads share.
+pub struct Engine {
+    /// All keys.
+    pub keyspace: Keyspace,
+    /// The one clock.
+    pub clock: Clock,
+    /// What stops all shards at once.
+    pub gate: Arc<Gate>,
+    /// The log of all changes; `None` for a pure cache.
+    pub journal: Option<Arc<Journal>>,
+    /// Blocked commands and watches.
+    pub hooks: Hooks,
+    /// Connections.
+    pub clients: Clients,
+    /// Settings.
+    pub settings: Arc<Settings>,
+    /// One set a worker.
+    pub counters: Box<[Counters]>,
+    /// Error replies by word.
+    pub errors: Errors,
+    /// What was done in a second, of late.
+    pub rates: Rates,
+    /// The slow log.
+    pub slowlog: SlowLog,
+    /// CLIENT PAUSE.
+    pub pause: Pause,
+    /// Where big values go to be dropped.
+    pub freer: Freer,
+    /// When the server was ready.
+    pub started_ms: Ms,
+    /// Forty hexadecimal digits, new at each start.
+    pub run_id: String,
+    /// Port told by INFO.
+    pub port: AtomicU32,
+    /// Whether the expirer runs (DEBUG SET-ACTIVE-EXPIRE).
+    pub active_expire: AtomicBool,
+    /// What recovery found.
+    pub recovery: Option<Recovery>,
+    members: AtomicU32,
+    /// Bytes in use when ready, and the most since.
+    pub startup_bytes: AtomicU64,
+    /// See above.
+    pub peak_bytes: AtomicU64,
+    shutdown: Shutdown,
+}
+
+#[derive(Default)]
+struct Shutdown {
+    asked: AtomicBool,
+    wakers: Mutex<Vec<Waker>>,
+}
+
+/// What an engine is made of.
+pub struct Parts {
+    /// Of the data folder, or fresh.
+    pub hasher: KeyHasher,
+    /// The one clock.
+    pub clock: Clock,
+    /// Settings.
+    pub settings: Arc<Settings>,
+    /// Worker threads.
+    pub workers: usize,
+}
+
+impl Engine {
+    /// An engine over an opened journal (or none) and the keyspace that was replayed from it.
+    pub fn new(parts: Parts, keyspace: Keyspace, journal: Option<(Arc<Journal>, Recovery)>) -> Arc<Self> {
+        let (journal, recovery) = journal.unzip();
+        let current = parts.settings.current();
+        kinds::list::set_listpack_limit(i64::from(current.list_listpack_size));
+        let drawn = [KeyHasher::random().key(), KeyHasher::random().key()].concat();
+        let run_id = drawn.iter().take(20).map(|byte| format!("{byte:02x}")).collect();
+        let engine = Arc::new(Self {
+            started_ms: parts.clock.wall(),
+            keyspace,
+            clock: parts.clock,
+            gate: Arc::new(Gate::new(MEMBERS_MAX)),
+            journal,
+            hooks: Hooks::default(),
+            clients: Clients::default(),
+            settings: parts.settings,
+            // The last set counts for background threads.
+            counters: (0..=parts.workers).map(|_| Counters::default()).collect(),
+            errors: Errors::default(),
+            rates: Rates::default(),
+            slowlog: SlowLog::default(),
+            pause: Pause::default(),
+            freer: Freer::default(),
+            run_id,
+            port: AtomicU32::new(u32::from(current.port)),
+            active_expire: AtomicBool::new(true),
+            recovery,
+            members: AtomicU32::new(0),
+            startup_bytes: AtomicU64::new(0),
+            peak_bytes: AtomicU64::new(0),
+            shutdown: Shutdown::default(),
+        });
+        engine.follow_settings();
+        engine
+    }
+
+    /// Settings that somebody else must hear of when CONFIG SET changes them.
+    fn follow_settings(self: &Arc<Self>) {
+        let engine = Arc::downgrade(self);
+        self.settings.on_change(Box::new(move |_, current| {
+            kinds::list::set_listpack_limit(i64::from(current.list_listpack_size));
+            if let Some(journal) = engine.upgrade().and_then(|engine| engine.journal.clone()) {
+                journal.set_policy(policy_of(current.fsync));
+            }
+            Ok(())
+        }));
+    }
+
+    /// A part in the gate for one more thread, and its number.
+    pub fn member(&self) -> sync::gate::Member {
+        self.gate.member(self.members.fetch_add(1, Relaxed) as usize)
+    }
+
+    /// Whether a reply that has seen `position` may leave under the policy in force.
+    pub fn may_leave(&self, position: Position, always: bool) -> bool {
+        let Some(journal) = &self.journal else { return true };
+        !(always || journal.policy() == Policy::Always) || position <= journal.durable()
+    }
+
+    /// Asks the server to stop.
+    pub fn shut_down(&self) {
+        self.shutdown.asked.store(true, Relaxed);
+        let wakers = std::mem::take(&mut *self.shutdown.wakers.lock().expect("no holder panics"));
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Whether the server was asked to stop; `waker` is woken when it is.
+    pub fn is_shutting_down(&self, waker: Option<&Waker>) -> bool {
+        if let Some(waker) = waker {
+            self.shutdown.wakers.lock().expect("no holder panics").push(waker.clone());
+        }
+        self.shutdown.asked.load(Relaxed)
+    }
+
+    /// Adds to the rates; called a few times a second.
+    pub fn sample(&self) {
+        let sum = |counter: fn(&Counters) -> u64| self.counters.iter().map(counter).sum();
+        let sample = Sample {
+            commands: sum(|counters| counters.commands.get()),
+            input_bytes: sum(|counters| counters.input_bytes.get()),
+            output_bytes: sum(|counters| counters.output_bytes.get()),
+        };
+        self.rates.add(self.clock.now(), sample);
+    }
+
+    /// CONFIG RESETSTAT.
+    pub fn reset_statistics(&self) {
+        self.counters.iter().for_each(Counters::reset);
+        self.errors.reset();
+    }
+
+    /// Drops all keys and replays the journal below `end`, which is durable. The caller has the gate up.
+    ///
+    /// # Errors
+    /// The journal's, as text; the data is then what was read up to there.
+    pub fn reload(&self, journal: &Journal, end: Position) -> Result<(), String> {
+        for shard in 0..base::limits::SHARDS {
+            self.keyspace.clear_shard(shard);
+        }
+        self.keyspace.map().reset();
+        journal.replay(end, &mut Replayer(&self.keyspace)).map_err(|error| error.to_string())
+    }
+
+    /// Bytes of memory of all keys, values and tables. O(shards).
+    pub fn data_bytes(&self) -> u64 {
+        let shards = (0..base::limits::SHARDS).map(|shard| self.keyspace.shard(shard));
+        shards.filter_map(|shard| shard.try_read()).map(|state| state.heap_bytes()).sum()
+    }
+
+    /// Keys of `database`, and those of them with a deadline. O(shards); a shard that is held for writing is left out.
+    pub fn keys_count(&self, database: u32) -> (u64, u64) {
+        let table = self.keyspace.map().table(database);
+        let shards = (0..base::limits::SHARDS).filter_map(|shard| self.keyspace.shard(shard).try_read());
+        shards.fold((0, 0), |(keys, expiring), state| {
+            let section = state.section(table);
+            section.map_or((keys, expiring), |section| {
+                (keys + section.keys_count() as u64, expiring + section.expiring_count() as u64)
+            })
+        })
+    }
+}
+
+/// The journal's word for a setting.
+pub fn policy_of(fsync: Fsync) -> Policy {
+    match fsync {
+        Fsync::Always => Policy::Always,
+        Fsync::Everysec => Policy::EverySec,
+        Fsync::Never => Policy::Never,
+    }
+}
+
+/// Replays frames into a keyspace.
+pub struct Replayer<'a>(pub &'a Keyspace);
+
+impl journal::Replay for Replayer<'_> {
+    fn frame(&mut self, frame: journal::Frame<'_>) -> Result<(), String> {
+        self.0.replay(frame.payload).map_err(|error| error.to_string())
+    }
+}

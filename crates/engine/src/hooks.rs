@@ -1,0 +1,171 @@
+//! What hangs off a shard by key: blocked commands and watches. Costs one bit read where there is none.
+//!
+//! A hook is hung while its shard is held (for reading at least), and looked at by writers who hold it exclusively;
+//! the mutexes here only keep the maps whole and are held for no longer than a look-up.
+
+use crate::waiter::Waiter;
+use base::limits::SHARDS;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+/// The watches of one connection: any change to any of its keys marks it.
+#[derive(Default)]
+pub struct Watch {
+    dirty: AtomicBool,
+}
+
+impl Watch {
+    /// Whether a watched key has changed.
+    pub fn is_dirty(&self) -> bool {
+        self.dirty.load(Ordering::Acquire)
+    }
+
+    /// Marks it.
+    pub fn mark(&self) {
+        self.dirty.store(true, Ordering::Release);
+    }
+}
+
+/// The hooks of all shards.
+pub struct Hooks {
+    /// A bit a shard: whether anything hangs there.
+    used: Box<[AtomicU64]>,
+    shards: Box<[Mutex<ShardHooks>]>,
+}
+
+#[derive(Default)]
+struct ShardHooks {
+    waiters: HashMap<Name, VecDeque<Arc<Waiter>>>,
+    watches: HashMap<Name, Vec<Weak<Watch>>>,
+}
+
+/// Database number and key.
+type Name = Vec<u8>;
+
+fn name(database: u32, key: &[u8]) -> Name {
+    [&database.to_le_bytes(), key].concat()
+}
+
+fn split(name: &[u8]) -> (u32, &[u8]) {
+    let (database, key) = name.split_first_chunk().expect("a name begins with its database");
+    (u32::from_le_bytes(*database), key)
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        Self {
+            used: (0..SHARDS / 64).map(|_| AtomicU64::new(0)).collect(),
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+        }
+    }
+}
+
+impl Hooks {
+    /// Whether anything hangs off `shard`.
+    pub fn any(&self, shard: usize) -> bool {
+        self.used[shard / 64].load(Ordering::Acquire) & 1 << (shard % 64) != 0
+    }
+
+    /// Shards off which anything hangs.
+    pub fn used_shards(&self) -> impl Iterator<Item = usize> {
+        (0..SHARDS).filter(|shard| self.any(*shard))
+    }
+
+    fn shard(&self, shard: usize) -> MutexGuard<'_, ShardHooks> {
+        self.shards[shard].lock().expect("no holder panics")
+    }
+
+    /// Changes the hooks of a shard and keeps its bit true.
+    fn change<R>(&self, shard: usize, change: impl FnOnce(&mut ShardHooks) -> R) -> R {
+        let mut hooks = self.shard(shard);
+        let result = change(&mut hooks);
+        let bit = 1 << (shard % 64);
+        if hooks.waiters.is_empty() && hooks.watches.is_empty() {
+            self.used[shard / 64].fetch_and(!bit, Ordering::AcqRel);
+        } else {
+            self.used[shard / 64].fetch_or(bit, Ordering::AcqRel);
+        }
+        result
+    }
+
+    /// Hangs a waiter off a key, behind those that are there. The caller holds the shard.
+    pub fn add_waiter(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) {
+        self.change(shard, |hooks| {
+            let queue = hooks.waiters.entry(name(database, key)).or_default();
+            if !queue.iter().any(|there| Arc::ptr_eq(there, waiter)) {
+                queue.push_back(waiter.clone());
+            }
+        });
+    }
+
+    /// Takes a waiter off a key.
+    pub fn remove_waiter(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) {
+        self.change(shard, |hooks| {
+            let name = name(database, key);
+            if let Some(queue) = hooks.waiters.get_mut(&name) {
+                queue.retain(|there| !Arc::ptr_eq(there, waiter));
+                if queue.is_empty() {
+                    hooks.waiters.remove(&name);
+                }
+            }
+        });
+    }
+
+    /// The waiters of a key, first come first.
+    pub fn waiters(&self, shard: usize, database: u32, key: &[u8]) -> Vec<Arc<Waiter>> {
+        let hooks = self.shard(shard);
+        let queue = hooks.waiters.get(&name(database, key));
+        queue.map_or(Vec::new(), |queue| queue.iter().filter(|waiter| waiter.is_waiting()).cloned().collect())
+    }
+
+    /// Keys of `shard` that have waiters, with their databases.
+    pub fn waited_keys(&self, shard: usize) -> Vec<(u32, Vec<u8>)> {
+        self.shard(shard)
+            .waiters
+            .keys()
+            .map(|name| split(name))
+            .map(|(database, key)| (database, key.to_vec()))
+            .collect()
+    }
+
+    /// Watches a key. The caller holds the shard.
+    pub fn add_watch(&self, shard: usize, database: u32, key: &[u8], watch: &Arc<Watch>) {
+        self.change(shard, |hooks| {
+            let watches = hooks.watches.entry(name(database, key)).or_default();
+            watches.retain(|there| there.strong_count() > 0);
+            watches.push(Arc::downgrade(watch));
+        });
+    }
+
+    /// Ends a watch of a key.
+    pub fn remove_watch(&self, shard: usize, database: u32, key: &[u8], watch: &Arc<Watch>) {
+        self.change(shard, |hooks| {
+            let name = name(database, key);
+            if let Some(watches) = hooks.watches.get_mut(&name) {
+                watches.retain(|there| there.strong_count() > 0 && !std::ptr::eq(there.as_ptr(), Arc::as_ptr(watch)));
+                if watches.is_empty() {
+                    hooks.watches.remove(&name);
+                }
+            }
+        });
+    }
+
+    /// Marks the watches of a key that has changed.
+    pub fn mark_watches(&self, shard: usize, database: u32, key: &[u8]) {
+        let hooks = self.shard(shard);
+        let watches = hooks.watches.get(&name(database, key)).into_iter().flatten();
+        watches.filter_map(Weak::upgrade).for_each(|watch| watch.mark());
+    }
+
+    /// Marks the watches of those keys of a database that `there` says were or are there.
+    pub fn mark_watches_of(&self, shard: usize, database: u32, mut there: impl FnMut(&[u8]) -> bool) {
+        let hooks = self.shard(shard);
+        for (name, watches) in &hooks.watches {
+            let (of, key) = split(name);
+            if of == database && there(key) {
+                watches.iter().filter_map(Weak::upgrade).for_each(|watch| watch.mark());
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What runs beside the workers: removing expired keys, dropping what is big.
+
+use crate::engine::Engine;
+use base::limits::SHARDS;
+use journal::{Lane, Purpose, Refusal};
+use keyspace::{Log, Plan, Tx};
+use std::any::Any;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use sync::gate::Member;
+use sync::lock::Want;
+
+/// Keys removed under one hold of a shard, at most: some tens of microseconds.
+const EXPIRE_KEYS_MAX: usize = 128;
+/// Journal room for one such removal, in bytes; it stops before a frame gets longer.
+const EXPIRE_ROOM_BYTES: u64 = 256 << 10;
+
+/// The way to the thread that drops what is big.
+pub struct Freer {
+    sender: Sender<Box<dyn Any + Send>>,
+    receiver: Mutex<Option<Receiver<Box<dyn Any + Send>>>>,
+}
+
+impl Default for Freer {
+    fn default() -> Self {
+        let (sender, receiver) = channel();
+        Self { sender, receiver: Mutex::new(Some(receiver)) }
+    }
+}
+
+impl Freer {
+    /// Gives something away to be dropped. Without a thread that does it, it is dropped with the engine.
+    pub fn free(&self, garbage: Box<dyn Any + Send>) {
+        // The receiver lives as long as the engine or its thread does.
+        let _ = self.sender.send(garbage);
+    }
+
+    /// The other end, for the thread that drops; once.
+    pub fn receiver(&self) -> Option<Receiver<Box<dyn Any + Send>>> {
+        self.receiver.lock().expect("no holder panics").take()
+    }
+}
+
+/// Removes expired keys and the tables of flushed databases, a shard at a time.
+pub struct Expirer {
+    engine: std::sync::Arc<Engine>,
+    member: Member,
+    lane: Option<Lane>,
+    log: Log,
+    plan: Plan,
+}
+
+impl Expirer {
+    /// The expirer of `engine`.
+    pub fn new(engine: std::sync::Arc<Engine>) -> Self {
+        let member = engine.member();
+        let lane = engine.journal.as_ref().map(|journal| journal.lane());
+        Self { engine, member, lane, log: Log::default(), plan: Plan::default() }
+    }
+
+    /// Looks at every shard once. Whether more was due somewhere than one look removes.
+    pub fn pass(&mut self) -> bool {
+        self.engine.sample();
+        let mut more = false;
+        for shard in 0..SHARDS {
+            self.drop_dead(shard);
+            if self.engine.active_expire.load(Relaxed) {
+                more |= self.expire(shard);
+            }
+        }
+        more
+    }
+
+    fn drop_dead(&self, shard: usize) {
+        let Some(_inside) = self.member.enter() else { return };
+        let has_dead =
+            self.engine.keyspace.shard(shard).try_read().is_some_and(|state| state.has_dead(&self.engine.keyspace));
+        if has_dead && let Some(dead) = self.engine.keyspace.take_dead_sections(shard) {
+            self.engine.freer.free(Box::new(dead));
+        }
+    }
+
+    fn expire(&mut self, shard: usize) -> bool {
+        let Self { engine, member, lane, log, plan } = self;
+        let Some(_inside) = member.enter() else { return true };
+        let now = engine.clock.now();
+        let Some(state) = engine.keyspace.shard(shard).try_read() else { return false };
+        let due = state.next_due(&engine.keyspace);
+        drop(state);
+        let Some((due_ms, table)) = due else { return false };
+        if due_ms > now || engine.pause.holds(true, || now).is_some() {
+            return false;
+        }
+        let claim = match lane.as_ref().map(|lane| lane.try_admit(EXPIRE_ROOM_BYTES, Purpose::Shrink)).transpose() {
+            Ok(claim) => claim,
+            Err(Refusal::Poisoned | Refusal::Full | Refusal::TooLong) => return false,
+            Err(Refusal::Wait) => return true,
+        };
+        plan.clear();
+        plan.add_shard(shard, Want::Write);
+        let Ok(held) = plan.try_hold(&engine.keyspace) else { return true };
+        let mut tx = Tx::new(&engine.keyspace, held, 0, now, std::mem::take(log), EXPIRE_ROOM_BYTES);
+        let more = tx.expire(shard, table, EXPIRE_KEYS_MAX);
+        crate::session::mark_watches(engine, &mut tx);
+        let (expired, garbage) = (tx.expired, tx.take_garbage());
+        *log = crate::session::hand_over(tx, claim, lane.as_mut(), now).log;
+        engine.counters.last().expect("there is one for background threads").expired.add(u64::from(expired));
+        if !garbage.is_empty() {
+            engine.freer.free(Box::new(garbage));
+        }
+        more
+    }
+}

@@ -1,0 +1,294 @@
+//! INFO: what clients, exporters and people read of a server, in Redis's form and under Redis's names.
+
+use crate::counters::{Counter, Counters};
+use crate::engine::{Engine, REDIS_VERSION, VERSION};
+use commands::{MemoryFigures, table};
+use std::fmt::Write;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A section: its name, whether plain INFO shows it, and what writes it.
+type Section = (&'static str, bool, fn(&Engine, &mut String));
+
+const SECTIONS: &[Section] = &[
+    ("server", true, server),
+    ("clients", true, clients),
+    ("memory", true, memory_section),
+    ("persistence", true, persistence),
+    ("stats", true, stats),
+    ("replication", true, replication),
+    ("cpu", true, cpu),
+    ("modules", true, |_, _| {}),
+    ("commandstats", false, commandstats),
+    ("errorstats", true, errorstats),
+    ("cluster", true, |_, out| line(out, "cluster_enabled", 0)),
+    ("keyspace", true, keyspace),
+];
+
+/// The text of these sections (in small letters); of the default ones if none are named.
+pub fn text(engine: &Engine, sections: &[String]) -> String {
+    let asked = |name: &str| sections.iter().any(|section| section == name);
+    let everything = asked("all") || asked("everything");
+    let mut out = String::new();
+    for (name, by_default, write) in SECTIONS {
+        if everything || asked(name) || (*by_default && (sections.is_empty() || asked("default"))) {
+            if !out.is_empty() {
+                out.push_str("\r\n");
+            }
+            let title = name[..1].to_ascii_uppercase() + &name[1..];
+            let title = if *name == "cpu" { "CPU".to_owned() } else { title };
+            let _ = write!(out, "# {title}\r\n");
+            write(engine, &mut out);
+        }
+    }
+    out
+}
+
+fn line(out: &mut String, name: &str, value: impl std::fmt::Display) {
+    let _ = write!(out, "{name}:{value}\r\n");
+}
+
+fn total(engine: &Engine, counter: impl Fn(&Counters) -> &Counter) -> u64 {
+    engine.counters.iter().map(|counters| counter(counters).get()).sum()
+}
+
+fn greatest(engine: &Engine, counter: impl Fn(&Counters) -> &Counter) -> u64 {
+    engine.counters.iter().map(|counters| counter(counters).get()).max().unwrap_or(0)
+}
+
+fn server(engine: &Engine, out: &mut String) {
+    let settings = engine.settings.current();
+    let up_s = engine.clock.wall().saturating_sub(engine.started_ms) / 1000;
+    line(out, "redis_version", REDIS_VERSION);
+    line(out, "bobbin_version", VERSION);
+    line(out, "redis_mode", "standalone");
+    line(out, "os", std::env::consts::OS);
+    line(out, "arch_bits", usize::BITS);
+    line(out, "multiplexing_api", "epoll");
+    line(out, "process_id", std::process::id());
+    line(out, "run_id", &engine.run_id);
+    line(out, "tcp_port", engine.port.load(Relaxed));
+    line(out, "server_time_usec", engine.clock.wall_us());
+    line(out, "uptime_in_seconds", up_s);
+    line(out, "uptime_in_days", up_s / 86_400);
+    line(out, "hz", 10);
+    line(out, "configured_hz", 10);
+    line(out, "executable", std::env::current_exe().map_or(String::new(), |path| path.display().to_string()));
+    line(out, "config_file", engine.settings.file().map_or(String::new(), |path| path.display().to_string()));
+    line(out, "io_threads_active", u8::from(engine.counters.len() > 2));
+    line(out, "threads", engine.counters.len() - 1);
+    line(out, "data_folder", if settings.journal { settings.dir.display().to_string() } else { String::new() });
+}
+
+fn clients(engine: &Engine, out: &mut String) {
+    let all = engine.clients.select(&commands::ClientFilter::default(), 0, 0);
+    let blocked = all.iter().filter(|client| client.blocked().is_some()).count();
+    let watching = all.iter().filter(|client| client.watching.load(Relaxed) > 0).count();
+    line(out, "connected_clients", all.len());
+    line(out, "cluster_connections", 0);
+    line(out, "maxclients", engine.settings.current().maxclients);
+    line(out, "client_recent_max_input_buffer", 0);
+    line(out, "client_recent_max_output_buffer", 0);
+    line(out, "blocked_clients", blocked);
+    line(out, "tracking_clients", 0);
+    line(out, "pubsub_clients", 0);
+    line(out, "watching_clients", watching);
+    line(out, "clients_in_timeout_table", blocked);
+}
+
+/// Figures of memory; raises the peak.
+pub fn memory(engine: &Engine) -> MemoryFigures {
+    let dataset_bytes = engine.data_bytes();
+    let clients: usize = {
+        let all = engine.clients.select(&commands::ClientFilter::default(), 0, 0);
+        all.iter().map(|client| 1024 + client.output_bytes.load(Relaxed)).sum()
+    };
+    let startup_bytes = engine.startup_bytes.load(Relaxed);
+    let total_bytes = startup_bytes + dataset_bytes + clients as u64;
+    let peak_bytes = engine.peak_bytes.fetch_max(total_bytes, Relaxed).max(total_bytes);
+    let counts = (0..engine.keyspace.map().databases()).map(|database| (database, engine.keys_count(database)));
+    let databases: Vec<_> =
+        counts.filter(|(_, (keys, _))| *keys > 0).map(|(number, (keys, due))| (number, keys, due)).collect();
+    MemoryFigures {
+        peak_bytes,
+        total_bytes,
+        startup_bytes,
+        clients_bytes: clients as u64,
+        dataset_bytes,
+        resident_bytes: resident_bytes(),
+        keys_count: databases.iter().map(|(_, keys, _)| keys).sum(),
+        databases,
+    }
+}
+
+/// Resident memory of this process, in bytes; 0 where the system does not tell.
+fn resident_bytes() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: Option<u64> = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok());
+    pages.unwrap_or(0) * 4096
+}
+
+fn memory_section(engine: &Engine, out: &mut String) {
+    let figures = memory(engine);
+    line(out, "used_memory", figures.total_bytes);
+    line(out, "used_memory_human", human(figures.total_bytes));
+    line(out, "used_memory_rss", figures.resident_bytes);
+    line(out, "used_memory_rss_human", human(figures.resident_bytes));
+    line(out, "used_memory_peak", figures.peak_bytes);
+    line(out, "used_memory_peak_human", human(figures.peak_bytes));
+    line(out, "used_memory_overhead", figures.total_bytes - figures.dataset_bytes);
+    line(out, "used_memory_startup", figures.startup_bytes);
+    line(out, "used_memory_dataset", figures.dataset_bytes);
+    line(out, "total_system_memory", 0);
+    line(out, "maxmemory", 0);
+    line(out, "maxmemory_human", "0B");
+    line(out, "maxmemory_policy", "noeviction");
+    line(
+        out,
+        "mem_fragmentation_ratio",
+        format_args!("{:.2}", figures.resident_bytes as f64 / figures.total_bytes.max(1) as f64),
+    );
+    line(out, "mem_clients_normal", figures.clients_bytes);
+    line(out, "mem_allocator", "mimalloc");
+}
+
+/// A number of bytes as Redis writes it for people.
+fn human(bytes: u64) -> String {
+    let bytes_f = bytes as f64;
+    match bytes.checked_ilog2().unwrap_or(0) / 10 {
+        0 => format!("{bytes}B"),
+        1 => format!("{:.2}K", bytes_f / 1024.0),
+        2 => format!("{:.2}M", bytes_f / f64::from(1 << 20)),
+        _ => format!("{:.2}G", bytes_f / f64::from(1 << 30)),
+    }
+}
+
+fn persistence(engine: &Engine, out: &mut String) {
+    line(out, "loading", 0);
+    line(out, "async_loading", 0);
+    line(out, "rdb_changes_since_last_save", 0);
+    line(out, "rdb_bgsave_in_progress", 0);
+    line(out, "rdb_last_save_time", engine.started_ms / 1000);
+    line(out, "rdb_last_bgsave_status", "ok");
+    line(out, "rdb_last_bgsave_time_sec", -1);
+    line(out, "rdb_current_bgsave_time_sec", -1);
+    let Some(journal) = &engine.journal else {
+        line(out, "aof_enabled", 0);
+        line(out, "aof_last_write_status", "ok");
+        return;
+    };
+    let statistics = journal.statistics();
+    let status = if statistics.poisoned.is_some() || statistics.full { "err" } else { "ok" };
+    line(out, "aof_enabled", 1);
+    line(out, "aof_rewrite_in_progress", 0);
+    line(out, "aof_rewrite_scheduled", 0);
+    line(out, "aof_last_rewrite_time_sec", -1);
+    line(out, "aof_last_bgrewrite_status", "ok");
+    line(out, "aof_last_write_status", status);
+    line(out, "aof_current_size", journal.written());
+    line(out, "aof_pending_bio_fsync", 0);
+    line(out, "journal_position", journal.next());
+    line(out, "journal_written", journal.written());
+    line(out, "journal_durable", journal.durable());
+    line(out, "journal_history", format_args!("{:016x}", journal.history().0));
+    line(out, "journal_frames", statistics.frames);
+    line(out, "journal_bytes", statistics.bytes);
+    line(out, "journal_writes", statistics.writes);
+    line(out, "journal_syncs", statistics.syncs);
+    line(out, "journal_last_sync_us", statistics.sync_us_last);
+    line(out, "journal_longest_sync_us", statistics.sync_us_max);
+    line(out, "journal_segments", statistics.segments);
+    line(out, "journal_spares", statistics.spares);
+    line(out, "journal_full", u8::from(statistics.full));
+    line(out, "journal_poisoned", statistics.poisoned.unwrap_or_default().replace(['\r', '\n'], " "));
+    if let Some(recovery) = &engine.recovery {
+        line(out, "recovered_frames", recovery.frames);
+        line(out, "recovered_after_clean_stop", u8::from(recovery.clean_stop));
+        line(out, "recovered_torn_bytes", recovery.torn.as_ref().map_or(0, |torn| torn.bytes));
+    }
+}
+
+fn stats(engine: &Engine, out: &mut String) {
+    let rates = engine.rates.per_second();
+    line(out, "total_connections_received", total(engine, |c| &c.connections));
+    line(out, "total_commands_processed", total(engine, |c| &c.commands));
+    line(out, "instantaneous_ops_per_sec", rates.commands);
+    line(out, "total_net_input_bytes", total(engine, |c| &c.input_bytes));
+    line(out, "total_net_output_bytes", total(engine, |c| &c.output_bytes));
+    line(out, "instantaneous_input_kbps", format_args!("{:.2}", rates.input_bytes as f64 / 1024.0));
+    line(out, "instantaneous_output_kbps", format_args!("{:.2}", rates.output_bytes as f64 / 1024.0));
+    line(out, "rejected_connections", total(engine, |c| &c.refused));
+    line(out, "expired_keys", total(engine, |c| &c.expired));
+    line(out, "evicted_keys", 0);
+    line(out, "evicted_clients", 0);
+    line(out, "keyspace_hits", total(engine, |c| &c.hits));
+    line(out, "keyspace_misses", total(engine, |c| &c.misses));
+    line(out, "pubsub_channels", 0);
+    line(out, "pubsub_patterns", 0);
+    line(out, "latest_fork_usec", 0);
+    line(out, "total_forks", 0);
+    line(out, "total_error_replies", total(engine, |c| &c.errors));
+    line(out, "client_output_buffer_limit_disconnections", total(engine, |c| &c.slow_readers));
+    line(out, "longest_turn_us", greatest(engine, |c| &c.longest_turn_us));
+    line(out, "longest_lock_hold_us", greatest(engine, |c| &c.longest_lock_hold_us));
+    line(out, "longest_lock_wait_us", greatest(engine, |c| &c.longest_lock_wait_us));
+    let durable_wait_us = engine.journal.as_ref().map_or(0, |journal| journal.statistics().longest_durable_wait_us);
+    line(out, "longest_durable_wait_us", durable_wait_us);
+}
+
+fn replication(engine: &Engine, out: &mut String) {
+    line(out, "role", "master");
+    line(out, "connected_slaves", 0);
+    line(out, "master_failover_state", "no-failover");
+    line(out, "master_replid", &engine.run_id);
+    line(out, "master_replid2", "0".repeat(40));
+    line(out, "master_repl_offset", engine.journal.as_ref().map_or(0, |journal| journal.next()));
+    line(out, "second_repl_offset", -1);
+    line(out, "repl_backlog_active", 0);
+    line(out, "repl_backlog_size", 0);
+}
+
+fn cpu(_: &Engine, out: &mut String) {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name, in brackets, may hold anything: count from behind it.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let seconds = |index: usize| fields.get(index).and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0) / 100.0;
+    line(out, "used_cpu_sys", format_args!("{:.6}", seconds(12)));
+    line(out, "used_cpu_user", format_args!("{:.6}", seconds(11)));
+    line(out, "used_cpu_sys_children", "0.000000");
+    line(out, "used_cpu_user_children", "0.000000");
+}
+
+fn commandstats(engine: &Engine, out: &mut String) {
+    for (index, row) in table::rows().enumerate() {
+        let sum = |counter: fn(&crate::counters::RowCounters) -> &Counter| {
+            engine.counters.iter().map(|counters| counter(&counters.rows[index]).get()).sum::<u64>()
+        };
+        let (calls, took_ns) = (sum(|row| &row.calls), sum(|row| &row.took_ns));
+        let (failed, rejected) = (sum(|row| &row.failed), sum(|row| &row.rejected));
+        if calls + rejected == 0 {
+            continue;
+        }
+        let name = row.name.to_ascii_lowercase().replace(' ', "|");
+        let took_us = took_ns as f64 / 1000.0;
+        let each_us = if calls == 0 { 0.0 } else { took_us / calls as f64 };
+        let value = format!(
+            "calls={calls},usec={took_us:.0},usec_per_call={each_us:.2},rejected_calls={rejected},failed_calls={failed}"
+        );
+        line(out, &format!("cmdstat_{name}"), value);
+    }
+}
+
+fn errorstats(engine: &Engine, out: &mut String) {
+    for (prefix, count) in engine.errors.counts() {
+        line(out, &format!("errorstat_{prefix}"), format_args!("count={count}"));
+    }
+}
+
+fn keyspace(engine: &Engine, out: &mut String) {
+    for database in 0..engine.keyspace.map().databases() {
+        let (keys, expiring) = engine.keys_count(database);
+        if keys > 0 {
+            line(out, &format!("db{database}"), format_args!("keys={keys},expires={expiring},avg_ttl=0,subexpiry=0"));
+        }
+    }
+}

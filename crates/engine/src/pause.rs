@@ -1,0 +1,50 @@
+//! CLIENT PAUSE: commands wait until a time, all of them or those that write.
+
+use base::Ms;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::task::Waker;
+
+/// The pause of a server; usually none.
+#[derive(Default)]
+pub struct Pause {
+    /// 0: none.
+    until_ms: AtomicU64,
+    writes_only: AtomicBool,
+    wakers: Mutex<Vec<Waker>>,
+}
+
+impl Pause {
+    /// Pauses until `until_ms`, or longer if it is paused already; a wider pause stays wide.
+    pub fn begin(&self, until_ms: Ms, writes_only: bool) {
+        let before = self.until_ms.fetch_max(until_ms, Relaxed);
+        let narrow = writes_only && (before == 0 || self.writes_only.load(Relaxed));
+        self.writes_only.store(narrow, Relaxed);
+    }
+
+    /// Ends it.
+    pub fn end(&self) {
+        self.until_ms.store(0, Relaxed);
+        let wakers = std::mem::take(&mut *self.wakers.lock().expect("no holder panics"));
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Until when a command that writes (or does not) is to wait; `None`: not at all.
+    #[inline]
+    pub fn holds(&self, writes: bool, now: impl FnOnce() -> Ms) -> Option<Ms> {
+        let until_ms = self.until_ms.load(Relaxed);
+        if until_ms == 0 || (!writes && self.writes_only.load(Relaxed)) {
+            return None;
+        }
+        if until_ms <= now() {
+            self.end();
+            return None;
+        }
+        Some(until_ms)
+    }
+
+    /// Registers to be woken when it ends early.
+    pub fn wait(&self, waker: &Waker) {
+        self.wakers.lock().expect("no holder panics").push(waker.clone());
+    }
+}

@@ -1,0 +1,429 @@
+//! One attempt at a command (or at EXEC) under the locks it needs.
+//!
+//! ```text
+//! admit room --> plan shards --> hold them all --> tx: handlers --> serve blocked clients
+//!     |               |               |              |                   |
+//!   Room           Shards          Locked         Room, Waiting        Shards, Room          NotNow
+//!
+//! --> mark watches --> take a position --> stamp the shards --> let go --> hand the frame over --> answer the served
+//! ```
+
+use super::{POISONED, Session, purpose, write_failure};
+use crate::engine::Engine;
+use crate::waiter::{Answer, Waiter};
+use crate::worker::{Scratch, Worker};
+use base::{Ms, Position};
+use commands::table::Row;
+use commands::{Access, Failure, Local, Run};
+use journal::{Claim, Lane, Purpose, Refusal};
+use keyspace::{Abandon, Effect, Held, Log, Plan, Tx};
+use std::rc::Rc;
+use std::sync::Arc;
+use sync::gate::Raised;
+use sync::lock::Want;
+use wire::resp::Encoder;
+use wire::{Args, Output};
+
+/// What is to be run as one tx.
+pub(super) enum Job<'a> {
+    /// A command.
+    One(Row, &'a Args<'a>),
+    /// The queue of MULTI.
+    Exec,
+}
+
+/// What earlier attempts found to be missing.
+#[derive(Default)]
+pub(super) struct Needs {
+    /// Journal room for at least so many bytes.
+    pub(super) room_bytes: u64,
+    /// More shards, exclusively.
+    pub(super) shards: Vec<usize>,
+}
+
+/// Why an attempt came to nothing; nothing has changed.
+pub(super) enum NotNow {
+    /// Somebody else holds this shard.
+    Locked(usize, Want),
+    /// The journal has no room for so many bytes yet.
+    Room(u64),
+    /// These shards are needed too.
+    Shards(Vec<usize>),
+    /// It can only run under the gate.
+    Gate,
+    /// CLIENT PAUSE.
+    Paused,
+    /// It is blocked now, and hangs off its keys.
+    Waiting(Arc<Waiter>),
+    /// It walks over all shards.
+    Sweep,
+    /// Only the engine can do it, and not at once.
+    Verb,
+}
+
+/// Blocked clients that this tx serves: their claims are given back if it is abandoned.
+#[derive(Default)]
+pub(super) struct Served {
+    pub(super) replies: Vec<(Arc<Waiter>, Output)>,
+}
+
+impl Served {
+    pub(super) fn give_back(&mut self) {
+        self.replies.drain(..).for_each(|(waiter, _)| waiter.give_back());
+    }
+
+    fn answer(self, seen: Position) {
+        for (waiter, reply) in self.replies {
+            waiter.answer(Answer::Reply(reply, seen));
+        }
+    }
+}
+
+impl Session {
+    /// Runs a job, if everything it needs is to be had at once.
+    pub(super) fn attempt(
+        &mut self,
+        worker: &Rc<Worker>,
+        job: &Job<'_>,
+        needs: &Needs,
+        raised: Option<&Raised<'_>>,
+        now: Ms,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        match job {
+            Job::One(row, args) => match row.run {
+                Run::Local(handler) => self.run_one(worker, *row, handler, args, needs, raised, now, output),
+                Run::Blocking { try_now, timeout, .. } => {
+                    if let Err(failure) = commands::timeout_ms(args, timeout) {
+                        self.fail(worker, Some(*row), &failure, output);
+                        return Ok(());
+                    }
+                    self.run_one(worker, *row, try_now, args, needs, raised, now, output)
+                }
+                Run::Gate(handler) if raised.is_some() => {
+                    self.run_one(worker, *row, handler, args, needs, raised, now, output)
+                }
+                Run::Gate(_) => Err(NotNow::Gate),
+                Run::Session(handler) => {
+                    let mark = output.mark();
+                    let protocol = if row.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
+                    let outcome = handler(self, args, &mut Encoder::new(output, protocol));
+                    if let Err(failure) = outcome {
+                        output.truncate(mark);
+                        self.fail(worker, Some(*row), &failure, output);
+                    }
+                    Ok(())
+                }
+                Run::Sweep(_) => Err(NotNow::Sweep),
+                Run::Engine(verb) => self.run_verb(worker, *row, verb, args, needs, raised, now, output),
+            },
+            Job::Exec => self.run_exec(worker, needs, raised, now, output),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the whole of one command's circumstances")]
+    #[inline]
+    fn run_one(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: Row,
+        handler: Local,
+        args: &Args<'_>,
+        needs: &Needs,
+        raised: Option<&Raised<'_>>,
+        now: Ms,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        let engine = &*worker.engine;
+        let mut scratch = worker.scratch.borrow_mut();
+        let Scratch { plan, log } = &mut *scratch;
+        let writes = row.writes();
+        let claim = if writes {
+            let bound = row_bound(args).max(needs.room_bytes);
+            match admit(worker, bound, purpose(row.access)) {
+                Ok(claim) => claim,
+                Err(refusal) => return self.refused(worker, Some(row), refusal, bound, output),
+            }
+        } else {
+            None
+        };
+        plan.clear();
+        row.for_each_key(args, |key, want| plan.add_key(&engine.keyspace, key, want));
+        needs.shards.iter().for_each(|shard| plan.add_shard(*shard, Want::Write));
+        plan.seal();
+        let held = hold(engine, plan, raised)?;
+        let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());
+        if feeds && raised.is_none() {
+            let missing = missing_targets(engine, plan, self.database, &row, args);
+            if !missing.is_empty() {
+                return Err(NotNow::Shards(missing));
+            }
+        }
+        let room_bytes = claim.as_ref().map_or(u64::MAX, Claim::payload_bytes);
+        let mut tx = Tx::new(&engine.keyspace, held, self.database, now, std::mem::take(log), room_bytes);
+        if feeds {
+            tx.keep_old();
+        }
+        let mark = output.mark();
+        let outcome = handler(&mut tx, args, &mut Encoder::new(output, self.protocol));
+        match outcome {
+            Ok(()) => {}
+            Err(Failure::Nothing) => {
+                output.truncate(mark);
+                let waiting = self.block(worker, row, args, &tx);
+                self.saw(tx.seen());
+                *log = tx.abandon();
+                return Err(waiting);
+            }
+            Err(Failure::Abandon(Abandon::Room(bytes))) => {
+                output.truncate(mark);
+                *log = tx.abandon();
+                return Err(NotNow::Room(bytes));
+            }
+            Err(failure) => {
+                output.truncate(mark);
+                self.fail(worker, Some(row), &failure, output);
+            }
+        }
+        let mut served = Served::default();
+        if feeds && let Err(why) = self.serve_blocked(worker, &mut tx, &mut served) {
+            served.give_back();
+            output.truncate(mark);
+            *log = tx.abandon();
+            return Err(why);
+        }
+        if !writes {
+            let counters = worker.counters();
+            counters.hits.add(u64::from(tx.hits));
+            counters.misses.add(u64::from(tx.misses));
+        }
+        *log = self.finish(worker, tx, claim, served);
+        if let Err(text) = self.check_readable(worker) {
+            output.truncate(mark);
+            write_failure(output, self.protocol, &Failure::text(text));
+        }
+        Ok(())
+    }
+
+    /// Ends a tx: its frame, its garbage, those it served. Gives the log back.
+    pub(super) fn finish(&mut self, worker: &Worker, mut tx: Tx<'_>, claim: Option<Claim>, served: Served) -> Log {
+        let engine = &*worker.engine;
+        if !tx.log().is_empty() {
+            mark_watches(engine, &mut tx);
+        }
+        if tx.expired > 0 {
+            worker.counters().expired.add(u64::from(tx.expired));
+        }
+        let garbage = if tx.log().is_empty() { Vec::new() } else { tx.take_garbage() };
+        let now = tx.now();
+        let handed = hand_over(tx, claim, worker.lane.borrow_mut().as_mut(), now);
+        self.saw(handed.seen);
+        if !garbage.is_empty() {
+            engine.freer.free(Box::new(garbage));
+        }
+        if !served.replies.is_empty() {
+            served.answer(handed.seen);
+        }
+        handed.log
+    }
+
+    /// A reply has seen everything up to `position`.
+    pub(super) fn saw(&mut self, position: Position) {
+        self.watermark = self.watermark.max(position);
+    }
+
+    /// After a failed sync, what is not durable is not shown.
+    fn check_readable(&self, worker: &Worker) -> Result<(), &'static str> {
+        match &worker.engine.journal {
+            Some(journal) if journal.is_poisoned() && self.watermark > journal.durable() => Err(POISONED),
+            _ => Ok(()),
+        }
+    }
+
+    /// Replies with a failure, and counts it.
+    pub(super) fn fail(&self, worker: &Worker, row: Option<Row>, failure: &Failure, output: &mut Output) {
+        write_failure(output, self.protocol, failure);
+        if let Some(row) = row {
+            worker.counters().rows[row.index()].failed.add(1);
+        }
+        self.note_error(worker, &failure.to_string());
+    }
+
+    pub(super) fn note_error(&self, worker: &Worker, text: &str) {
+        worker.counters().errors.add(1);
+        worker.engine.errors.add(text);
+    }
+
+    /// The journal does not take a frame: wait for room, or say why it never will.
+    pub(super) fn refused(
+        &mut self,
+        worker: &Worker,
+        row: Option<Row>,
+        refusal: Refusal,
+        bytes: u64,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        let text = match refusal {
+            Refusal::Wait => return Err(NotNow::Room(bytes)),
+            Refusal::Full => {
+                "MISCONF the disk of the data folder is full: commands that take room are refused until there is some. \
+                 Reads go on, and so do commands that only take away"
+            }
+            Refusal::Poisoned => POISONED,
+            Refusal::TooLong => "ERR the change is longer than one frame of the journal may be",
+        };
+        self.fail(worker, row, &Failure::text(text), output);
+        Ok(())
+    }
+
+    /// Hangs a command that found nothing off its keys; its shards are held.
+    fn block(&mut self, worker: &Worker, row: Row, args: &Args<'_>, tx: &Tx<'_>) -> NotNow {
+        let waiter = Arc::new(Waiter::new(row, args.to_owned(), self.database, self.protocol));
+        let keyspace = tx.keyspace();
+        waiter.for_each_key(|key, is_target| {
+            if !is_target {
+                let shard = keyspace::shard_of(keyspace.hash(key));
+                worker.engine.hooks.add_waiter(shard, self.database, key, &waiter);
+            }
+        });
+        NotNow::Waiting(waiter)
+    }
+}
+
+/// What [`hand_over`] gives back.
+pub(crate) struct Handed {
+    /// What the reply has seen.
+    pub(crate) seen: Position,
+    /// The log, empty again.
+    pub(crate) log: Log,
+}
+
+/// Takes a position for the tx's frame as the last act under its locks, lets go, and hands the frame over.
+pub(crate) fn hand_over(mut tx: Tx<'_>, claim: Option<Claim>, lane: Option<&mut Lane>, now: Ms) -> Handed {
+    let seen = tx.seen();
+    let (Some(lane), false) = (lane, tx.log().is_empty()) else {
+        let mut log = tx.end();
+        log.clear();
+        return Handed { seen, log };
+    };
+    let claim = claim.expect("a row that changes keys was admitted");
+    let ticket = lane.take(claim, tx.log().payload().len());
+    let end = ticket.end;
+    tx.stamp(end);
+    let mut log = tx.end();
+    lane.hand_over(ticket, now, log.payload_mut());
+    log.clear();
+    Handed { seen: seen.max(end), log }
+}
+
+/// Claims journal room for a frame of at most `bytes`; nothing to claim without a journal.
+pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Option<Claim>, Refusal> {
+    worker.lane.borrow().as_ref().map(|lane| lane.try_admit(bytes, purpose)).transpose()
+}
+
+/// A bound of the frame of a plain row: its arguments, and what an effect adds to each.
+pub(super) fn row_bound(args: &Args<'_>) -> u64 {
+    // Twice the names: an expired key is removed by an effect of its own before it is written to.
+    (2 * args.bytes_total() + 64 * args.len() + 64) as u64
+}
+
+/// Tries for the shards, once more after a moment: most holds last less than a microsecond.
+pub(super) fn hold<'k>(engine: &'k Engine, plan: &Plan, raised: Option<&Raised<'_>>) -> Result<Held<'k>, NotNow> {
+    if raised.is_some() {
+        return Ok(Held::under_gate(&engine.keyspace));
+    }
+    let mut result = plan.try_hold(&engine.keyspace);
+    for _ in 0..SPINS {
+        if result.is_ok() {
+            break;
+        }
+        std::hint::spin_loop();
+        result = plan.try_hold(&engine.keyspace);
+    }
+    result.map_err(|(shard, want)| NotNow::Locked(shard, want))
+}
+
+/// About a microsecond of trying.
+const SPINS: usize = 20;
+
+/// Above this many shards a lock set is not worth having: the gate is.
+pub(super) const SHARDS_MAX: usize = 64;
+
+/// Whether anything hangs off a shard that is held for writing.
+pub(super) fn plan_is_hooked(engine: &Engine, plan: &Plan, gated: bool) -> bool {
+    if gated {
+        return engine.hooks.used_shards().next().is_some();
+    }
+    plan.wants().iter().any(|(shard, want)| *want == Want::Write && engine.hooks.any(usize::from(*shard)))
+}
+
+/// Shards that those who wait for the keys of `row` need beyond the plan: targets, and in turn those who wait for the
+/// targets.
+fn missing_targets(engine: &Engine, plan: &Plan, database: u32, row: &Row, args: &Args<'_>) -> Vec<usize> {
+    let mut fed: Vec<(u32, Vec<u8>)> = Vec::new();
+    row.for_each_key(args, |key, want| {
+        if want == Want::Write {
+            fed.push((database, key.to_vec()));
+        }
+    });
+    missing_for(engine, plan, fed)
+}
+
+/// As above, for keys that are fed.
+pub(super) fn missing_for(engine: &Engine, plan: &Plan, mut fed: Vec<(u32, Vec<u8>)>) -> Vec<usize> {
+    let mut missing = Vec::new();
+    let mut at = 0;
+    while at < fed.len() {
+        let (database, key) = fed[at].clone();
+        at += 1;
+        let shard = keyspace::shard_of(engine.keyspace.hash(&key));
+        if !engine.hooks.any(shard) {
+            continue;
+        }
+        for waiter in engine.hooks.waiters(shard, database, &key) {
+            waiter.for_each_key(|target, is_target| {
+                if is_target && !fed.iter().any(|(of, fed)| *of == database && fed == target) {
+                    fed.push((database, target.to_vec()));
+                    let shard = keyspace::shard_of(engine.keyspace.hash(target));
+                    let held =
+                        plan.wants().iter().any(|(held, want)| usize::from(*held) == shard && *want == Want::Write);
+                    if !held {
+                        missing.push(shard);
+                    }
+                }
+            });
+        }
+    }
+    missing
+}
+
+/// Marks the watches of every key that the tx has changed; its shards are held.
+pub(crate) fn mark_watches(engine: &Engine, tx: &mut Tx<'_>) {
+    let hooks = &engine.hooks;
+    if !tx.shards().any(|shard| hooks.any(shard)) && !tx.map_changed() {
+        return;
+    }
+    let map = engine.keyspace.map();
+    for record in tx.log().records() {
+        if let Effect::MapPut { database, .. } = record.effect {
+            for shard in hooks.used_shards() {
+                hooks.mark_watches_of(shard, database, |_| true);
+            }
+            continue;
+        }
+        let shard = keyspace::shard_of(engine.keyspace.hash(record.key));
+        if hooks.any(shard) {
+            for database in (0..map.databases()).filter(|database| map.table(*database) == record.table) {
+                hooks.mark_watches(shard, database, record.key);
+            }
+        }
+    }
+}
+
+/// Whether a row may change keys, for EXEC.
+pub(super) fn access_purpose(accesses: impl Iterator<Item = Access>) -> Option<Purpose> {
+    accesses
+        .filter(|access| matches!(access, Access::Write { .. }))
+        .map(purpose)
+        .max_by_key(|purpose| *purpose == Purpose::Grow)
+}

@@ -1,0 +1,371 @@
+//! MULTI, EXEC, WATCH, and the other verbs that only the engine can do.
+
+use super::attempt::{Job, Needs, NotNow, Served, access_purpose, admit, hold, missing_for, plan_is_hooked, row_bound};
+use super::{Multi, Ran, Session};
+use crate::worker::Worker;
+use base::Ms;
+use commands::table::Row;
+use commands::{Failure, Outcome, Run, Verb};
+use keyspace::{Abandon, Tx};
+use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
+use sync::gate::Raised;
+use sync::lock::Want;
+use wire::resp::Encoder;
+use wire::{Args, Output, OwnedRequest, Reply};
+
+impl Session {
+    /// Queues a request behind MULTI.
+    pub(super) fn queue(&mut self, worker: &Worker, row: Row, args: &Args<'_>, output: &mut Output) -> Ran {
+        if row.has(commands::Flag::NoMulti) {
+            let text = format!("ERR Command not allowed inside a transaction: '{}'", row.name.to_ascii_lowercase());
+            return self.refuse(worker, Some(row), output, &text);
+        }
+        let multi = self.multi.as_mut().expect("asked by the caller");
+        multi.bytes += args.bytes_total();
+        multi.queue.push((row, args.to_owned()));
+        self.client.queued.store(multi.queue.len(), Relaxed);
+        let mark = output.mark();
+        Encoder::new(output, self.protocol).simple("QUEUED");
+        self.settle_reply(mark, output);
+        Ran::Done(row)
+    }
+
+    /// Whether `row` is an EXEC of a queue that writes.
+    pub(super) fn queue_writes(&self, row: &Row) -> bool {
+        matches!(row.run, Run::Engine(Verb::Exec))
+            && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(row, _)| row.writes()))
+    }
+
+    /// A verb of the engine, as far as it goes at once.
+    #[expect(clippy::too_many_arguments, reason = "the whole of one command's circumstances")]
+    pub(super) fn run_verb(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: Row,
+        verb: Verb,
+        args: &Args<'_>,
+        needs: &Needs,
+        raised: Option<&Raised<'_>>,
+        now: Ms,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        let outcome = match verb {
+            Verb::Multi => self.multi(output),
+            Verb::Discard => self.discard(output),
+            Verb::Exec => return self.exec(worker, row, needs, raised, now, output),
+            Verb::Watch => return self.watch(worker, args, raised, now, output),
+            Verb::Unwatch => {
+                self.unwatch();
+                Encoder::new(output, self.protocol).ok();
+                Ok(())
+            }
+            Verb::Pause | Verb::DebugSleep | Verb::DebugReload | Verb::Shutdown => return Err(NotNow::Verb),
+        };
+        if let Err(failure) = outcome {
+            self.fail(worker, Some(row), &failure, output);
+        }
+        Ok(())
+    }
+
+    fn multi(&mut self, output: &mut Output) -> Outcome {
+        if self.multi.is_some() {
+            return Err(Failure::text("ERR MULTI calls can not be nested"));
+        }
+        self.multi = Some(Box::new(Multi::default()));
+        self.client.queued.store(0, Relaxed);
+        Encoder::new(output, self.protocol).ok();
+        Ok(())
+    }
+
+    fn discard(&mut self, output: &mut Output) -> Outcome {
+        if self.multi.is_none() {
+            return Err(Failure::text("ERR DISCARD without MULTI"));
+        }
+        self.end_multi();
+        Encoder::new(output, self.protocol).ok();
+        Ok(())
+    }
+
+    pub(super) fn end_multi(&mut self) {
+        self.multi = None;
+        self.client.queued.store(usize::MAX, Relaxed);
+        self.unwatch();
+    }
+
+    pub(super) fn unwatch(&mut self) {
+        let Some(watched) = self.watched.take() else { return };
+        let engine = &self.worker.engine;
+        for (database, key, _) in &watched.keys {
+            let shard = keyspace::shard_of(engine.keyspace.hash(key));
+            engine.hooks.remove_watch(shard, *database, key, &watched.watch);
+        }
+        self.client.watching.store(0, Relaxed);
+    }
+
+    fn watch(
+        &mut self,
+        worker: &Rc<Worker>,
+        args: &Args<'_>,
+        raised: Option<&Raised<'_>>,
+        now: Ms,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        if self.multi.is_some() {
+            self.fail(worker, None, &Failure::text("ERR WATCH inside MULTI is not allowed"), output);
+            return Ok(());
+        }
+        let engine = &*worker.engine;
+        let mut scratch = worker.scratch.borrow_mut();
+        scratch.plan.clear();
+        args.from(1).iter().for_each(|key| scratch.plan.add_key(&engine.keyspace, key, Want::Read));
+        scratch.plan.seal();
+        let held = hold(engine, &scratch.plan, raised)?;
+        let log = std::mem::take(&mut scratch.log);
+        let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, 0);
+        let watched = self.watched.get_or_insert_default();
+        for key in args.from(1).iter() {
+            if watched.keys.iter().any(|(database, known, _)| *database == self.database && **known == *key) {
+                continue;
+            }
+            let shard = keyspace::shard_of(engine.keyspace.hash(key));
+            engine.hooks.add_watch(shard, self.database, key, &watched.watch);
+            watched.keys.push((self.database, key.into(), tx.exists(key)));
+        }
+        self.client.watching.store(watched.keys.len(), Relaxed);
+        let seen = tx.seen();
+        scratch.log = tx.end();
+        self.saw(seen);
+        Encoder::new(output, self.protocol).ok();
+        Ok(())
+    }
+
+    /// EXEC: the queue as one tx.
+    fn exec(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: Row,
+        needs: &Needs,
+        raised: Option<&Raised<'_>>,
+        now: Ms,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        let Some(multi) = &self.multi else {
+            self.fail(worker, Some(row), &Failure::text("ERR EXEC without MULTI"), output);
+            return Ok(());
+        };
+        if multi.broken {
+            let text = "EXECABORT Transaction discarded because of previous errors.";
+            self.fail(worker, Some(row), &Failure::text(text), output);
+            self.end_multi();
+            return Ok(());
+        }
+        let done = self.attempt(worker, &Job::Exec, needs, raised, now, output);
+        if done.is_ok() {
+            self.end_multi();
+        }
+        done
+    }
+
+    /// Runs the queue under the shards of all its keys and of the watched ones.
+    pub(super) fn run_exec(
+        &mut self,
+        worker: &Rc<Worker>,
+        needs: &Needs,
+        raised: Option<&Raised<'_>>,
+        now: Ms,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        let queue = std::mem::take(&mut self.multi.as_mut().expect("EXEC is inside MULTI").queue);
+        let before = (self.database, self.reply_mode);
+        let result = self.run_queue(worker, &queue, needs, raised, now, output);
+        self.multi.as_mut().expect("it is still there").queue = queue;
+        if result.is_err() {
+            self.database = before.0;
+            self.reply_mode = before.1;
+        }
+        result
+    }
+
+    fn run_queue(
+        &mut self,
+        worker: &Rc<Worker>,
+        queue: &[(Row, OwnedRequest)],
+        needs: &Needs,
+        raised: Option<&Raised<'_>>,
+        now: Ms,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        let engine = &*worker.engine;
+        if raised.is_none() && queue.iter().any(|(row, _)| matches!(row.run, Run::Gate(_) | Run::Sweep(_))) {
+            return Err(NotNow::Gate);
+        }
+        let claim = match access_purpose(queue.iter().map(|(row, _)| row.access)) {
+            Some(purpose) => {
+                let bound: u64 = queue.iter().map(|(_, request)| row_bound(&request.args())).sum();
+                let bound = bound.max(needs.room_bytes);
+                match admit(worker, bound, purpose) {
+                    Ok(claim) => claim,
+                    Err(refusal) => return self.refused(worker, None, refusal, bound, output),
+                }
+            }
+            None => None,
+        };
+        let mut scratch = worker.scratch.borrow_mut();
+        let scratch = &mut *scratch;
+        self.plan_queue(worker, queue, needs, &mut scratch.plan);
+        let held = hold(engine, &scratch.plan, raised)?;
+        let writes = claim.is_some() || (engine.journal.is_none() && queue.iter().any(|(row, _)| row.writes()));
+        let feeds = writes && plan_is_hooked(engine, &scratch.plan, raised.is_some());
+        if feeds && raised.is_none() {
+            let missing = missing_for(engine, &scratch.plan, self.fed_by_queue(queue));
+            if !missing.is_empty() {
+                return Err(NotNow::Shards(missing));
+            }
+        }
+        let room_bytes = claim.as_ref().map_or(u64::MAX, journal::Claim::payload_bytes);
+        let log = std::mem::take(&mut scratch.log);
+        let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
+        let mark = output.mark();
+        if self.watches_have_changed(&mut tx) {
+            self.saw(tx.seen());
+            scratch.log = tx.end();
+            Encoder::new(output, self.protocol).null_array();
+            return Ok(());
+        }
+        if writes {
+            tx.keep_old();
+        }
+        Encoder::new(output, self.protocol).array(queue.len());
+        let mut served = Served::default();
+        let mut ran = self.run_rows(worker, queue, &mut tx, output);
+        if ran.is_ok() && feeds {
+            ran = self.serve_blocked(worker, &mut tx, &mut served);
+        }
+        if let Err(why) = ran {
+            served.give_back();
+            output.truncate(mark);
+            scratch.log = tx.abandon();
+            return Err(why);
+        }
+        scratch.log = self.finish(worker, tx, claim, served);
+        Ok(())
+    }
+
+    fn plan_queue(&self, worker: &Worker, queue: &[(Row, OwnedRequest)], needs: &Needs, plan: &mut keyspace::Plan) {
+        let keyspace = &worker.engine.keyspace;
+        plan.clear();
+        for (row, request) in queue {
+            row.for_each_key(&request.args(), |key, want| plan.add_key(keyspace, key, want));
+        }
+        for (_, key, _) in self.watched.iter().flat_map(|watched| &watched.keys) {
+            plan.add_key(keyspace, key, Want::Read);
+        }
+        needs.shards.iter().for_each(|shard| plan.add_shard(*shard, Want::Write));
+        plan.seal();
+    }
+
+    fn fed_by_queue(&self, queue: &[(Row, OwnedRequest)]) -> Vec<(u32, Vec<u8>)> {
+        let mut fed = Vec::new();
+        for (row, request) in queue {
+            row.for_each_key(&request.args(), |key, want| {
+                if want == Want::Write {
+                    fed.push((self.database, key.to_vec()));
+                }
+            });
+        }
+        fed
+    }
+
+    /// A watched key was changed, or its time came.
+    fn watches_have_changed(&self, tx: &mut Tx<'_>) -> bool {
+        let Some(watched) = &self.watched else { return false };
+        let database = tx.database();
+        let expired = watched.keys.iter().any(|(of, key, was_there)| {
+            tx.use_database(*of);
+            *was_there && !tx.exists(key)
+        });
+        tx.use_database(database);
+        watched.watch.is_dirty() || expired
+    }
+
+    fn run_rows(
+        &mut self,
+        worker: &Rc<Worker>,
+        queue: &[(Row, OwnedRequest)],
+        tx: &mut Tx<'_>,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        for (row, request) in queue {
+            let args = request.args();
+            let mark = output.mark();
+            let began = std::time::Instant::now();
+            let outcome = self.run_row(worker, row, &args, tx, output);
+            let counters = &worker.counters().rows[row.index()];
+            counters.calls.add(1);
+            counters.took_ns.add(began.elapsed().as_nanos() as u64);
+            match outcome {
+                Ok(()) => {}
+                Err(Failure::Abandon(Abandon::Room(bytes))) => return Err(NotNow::Room(bytes)),
+                Err(failure) => {
+                    output.truncate(mark);
+                    self.fail(worker, Some(*row), &failure, output);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run_row(
+        &mut self,
+        worker: &Worker,
+        row: &Row,
+        args: &Args<'_>,
+        tx: &mut Tx<'_>,
+        output: &mut Output,
+    ) -> Outcome {
+        let protocol = self.protocol;
+        match row.run {
+            Run::Local(handler) | Run::Gate(handler) => handler(tx, args, &mut Encoder::new(output, protocol)),
+            Run::Blocking { try_now, empty, timeout } => {
+                commands::timeout_ms(args, timeout)?;
+                match try_now(tx, args, &mut Encoder::new(output, protocol)) {
+                    Err(Failure::Nothing) => {
+                        empty(&mut Encoder::new(output, protocol));
+                        Ok(())
+                    }
+                    outcome => outcome,
+                }
+            }
+            Run::Session(handler) => {
+                let protocol = if row.name == "HELLO" { self.protocol_after_hello(args) } else { protocol };
+                let outcome = handler(self, args, &mut Encoder::new(output, protocol));
+                tx.use_database(self.database);
+                outcome
+            }
+            Run::Sweep(begin) => {
+                let mut sweep = begin(args, worker.random())?;
+                for shard in sweep.first_shard()..base::limits::SHARDS {
+                    if sweep.visit(tx, shard).is_break() {
+                        break;
+                    }
+                }
+                sweep.finish(&mut Encoder::new(output, protocol))
+            }
+            Run::Engine(Verb::Unwatch) => {
+                Encoder::new(output, protocol).ok();
+                Ok(())
+            }
+            Run::Engine(_) => Err(Failure::text("ERR this command is not allowed inside a transaction")),
+        }
+    }
+
+    /// The protocol in which HELLO replies: the one it asks for, if there is such a one.
+    pub(super) fn protocol_after_hello(&self, args: &Args<'_>) -> wire::resp::Protocol {
+        match args.from(1).iter().next() {
+            Some(b"3") => wire::resp::Protocol::Resp3,
+            Some(b"2") => wire::resp::Protocol::Resp2,
+            _ => self.protocol,
+        }
+    }
+}

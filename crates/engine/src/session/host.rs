@@ -1,0 +1,203 @@
+//! What handlers of the connection and the server may ask of a session.
+
+use super::Session;
+use crate::client::Client;
+use crate::info;
+use commands::{ClientFilter, MemoryFigures, ReplyMode, SlowEntry, Switch};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use wire::resp::{Limits, Protocol};
+
+impl commands::Session for Session {
+    fn id(&self) -> u64 {
+        self.client.id
+    }
+
+    fn name(&self) -> String {
+        self.client.told().name
+    }
+
+    fn set_name(&mut self, name: &str) {
+        self.client.tell(|told| name.clone_into(&mut told.name));
+    }
+
+    fn set_library(&mut self, name: Option<&str>, version: Option<&str>) {
+        self.client.tell(|told| {
+            if let Some(name) = name {
+                name.clone_into(&mut told.library);
+            }
+            if let Some(version) = version {
+                version.clone_into(&mut told.version);
+            }
+        });
+    }
+
+    fn protocol(&self) -> u8 {
+        match self.protocol {
+            Protocol::Resp2 => 2,
+            Protocol::Resp3 => 3,
+        }
+    }
+
+    fn set_protocol(&mut self, protocol: u8) {
+        self.protocol = if protocol == 3 { Protocol::Resp3 } else { Protocol::Resp2 };
+        self.client.protocol.store(u32::from(protocol), Relaxed);
+    }
+
+    fn is_authenticated(&self) -> bool {
+        self.authenticated
+    }
+
+    fn needs_password(&self) -> bool {
+        self.worker.settings().requirepass.is_some()
+    }
+
+    fn authenticate(&mut self, user: &[u8], password: &[u8]) -> bool {
+        let settings = self.worker.settings();
+        let right = settings.requirepass.as_ref().is_none_or(|secret| secret.matches(password)) && user == b"default";
+        if right {
+            self.authenticated = true;
+            self.decoder.set_limits(Limits::Full);
+        }
+        right
+    }
+
+    fn databases(&self) -> u32 {
+        self.worker.engine.keyspace.map().databases()
+    }
+
+    fn select(&mut self, database: u32) {
+        self.database = database;
+        self.client.database.store(database, Relaxed);
+    }
+
+    fn quit(&mut self) {
+        self.closing = true;
+    }
+
+    fn reset(&mut self) {
+        self.multi = None;
+        self.client.queued.store(usize::MAX, Relaxed);
+        self.unwatch();
+        self.select(0);
+        self.set_protocol(2);
+        self.client.tell(|told| told.name.clear());
+        self.reply_mode = ReplyMode::On;
+        self.durable_always = false;
+        self.client.no_evict.store(false, Relaxed);
+        self.client.no_touch.store(false, Relaxed);
+        self.authenticated = !self.needs_password();
+        self.decoder.set_limits(if self.authenticated { Limits::Full } else { Limits::Unauthenticated });
+    }
+
+    fn set_reply_mode(&mut self, mode: ReplyMode) {
+        self.reply_mode = mode;
+    }
+
+    fn set_switch(&mut self, switch: Switch, on: bool) {
+        match switch {
+            Switch::NoEvict => self.client.no_evict.store(on, Relaxed),
+            Switch::NoTouch => self.client.no_touch.store(on, Relaxed),
+        }
+    }
+
+    fn set_durable(&mut self, always: bool) {
+        self.durable_always = always;
+    }
+
+    fn client_lines(&self, filter: &ClientFilter) -> String {
+        let now = self.worker.engine.clock.now();
+        let clients = self.worker.engine.clients.select(filter, self.client.id, now);
+        clients.iter().map(|client| client.line(now) + "\n").collect()
+    }
+
+    fn client_line(&self) -> String {
+        self.client.line(self.worker.engine.clock.now()) + "\n"
+    }
+
+    fn kill(&mut self, filter: &ClientFilter) -> u64 {
+        let now = self.worker.engine.clock.now();
+        let clients = self.worker.engine.clients.select(filter, self.client.id, now);
+        clients.iter().for_each(|client| self.kill_one(client));
+        clients.len() as u64
+    }
+
+    fn unblock(&mut self, id: u64, with_error: bool) -> bool {
+        let waiter = self.worker.engine.clients.get(id).and_then(|client| client.blocked());
+        let Some(waiter) = waiter.filter(|waiter| waiter.claim()) else { return false };
+        waiter.answer(if with_error { crate::waiter::Answer::Unblocked } else { crate::waiter::Answer::TimedOut });
+        true
+    }
+
+    fn unpause(&mut self) {
+        self.worker.engine.pause.end();
+    }
+
+    fn now_us(&self) -> u64 {
+        self.worker.engine.clock.wall_us()
+    }
+
+    fn config_get(&self, patterns: &[&[u8]]) -> Vec<(String, String)> {
+        self.worker.engine.settings.get(patterns)
+    }
+
+    fn config_set(&mut self, pairs: &[(&[u8], &[u8])]) -> Result<(), String> {
+        self.worker.engine.settings.set(pairs)
+    }
+
+    fn config_rewrite(&mut self) -> Result<(), String> {
+        self.worker.engine.settings.rewrite()
+    }
+
+    fn reset_statistics(&mut self) {
+        self.worker.engine.reset_statistics();
+    }
+
+    fn info(&self, sections: &[String]) -> String {
+        info::text(&self.worker.engine, sections)
+    }
+
+    fn slowlog(&self, entries_max: usize) -> Vec<SlowEntry> {
+        self.worker.engine.slowlog.newest(entries_max)
+    }
+
+    fn slowlog_len(&self) -> usize {
+        self.worker.engine.slowlog.len()
+    }
+
+    fn slowlog_reset(&mut self) {
+        self.worker.engine.slowlog.clear();
+    }
+
+    fn memory(&self) -> MemoryFigures {
+        info::memory(&self.worker.engine)
+    }
+
+    fn may_debug(&self) -> bool {
+        use crate::settings::DebugCommand;
+        match self.worker.settings().debug_command {
+            DebugCommand::No => false,
+            DebugCommand::Local => self.client.is_local,
+            DebugCommand::Yes => true,
+        }
+    }
+
+    fn set_active_expire(&mut self, on: bool) {
+        self.worker.engine.active_expire.store(on, Relaxed);
+    }
+
+    fn listpack_limit(&self) -> i64 {
+        kinds::list::listpack_limit()
+    }
+}
+
+impl Session {
+    /// Another connection closes at once, this one when its reply has been written.
+    fn kill_one(&mut self, client: &Arc<Client>) {
+        if client.id == self.client.id {
+            self.closing = true;
+        } else {
+            client.close();
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! A session: one connection, from the bytes it sends to the bytes it gets.
+//!
+//! ```text
+//! input --run_turn--> request --attempt--> reply in output      all at once: no await, no lock kept
+//!                        |
+//!                        `-- NotNow --> Next::Slow --run_slowly--> park, wait, gate, sweep    awaits
+//! ```
+//!
+//! A turn ends after [`TURN_REQUESTS_MAX`] requests, [`TURN_US_MAX`], or when enough output waits to be written.
+
+mod attempt;
+mod exec;
+mod host;
+mod serve;
+mod slow;
+
+pub(crate) use attempt::{hand_over, mark_watches};
+
+use crate::client::Client;
+use crate::hooks::Watch;
+use crate::worker::Worker;
+use attempt::{Job, Needs, NotNow};
+use base::Position;
+use commands::table::{self, Found, Row};
+use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+use wire::resp::{Decoder, Encoder, Limits, Protocol, Step};
+use wire::{Args, Output, OwnedRequest, Ranges, Reply};
+
+/// Requests of one connection in one turn, at most.
+const TURN_REQUESTS_MAX: usize = 256;
+/// Microseconds of one turn, at most; a request that has begun is finished.
+const TURN_US_MAX: u128 = 500;
+/// A turn ends when this much output waits, in bytes.
+const TURN_OUTPUT_BYTES_MAX: usize = 1 << 20;
+
+/// One connection.
+pub struct Session {
+    worker: Rc<Worker>,
+    client: Arc<Client>,
+    decoder: Decoder,
+    database: u32,
+    protocol: Protocol,
+    authenticated: bool,
+    reply_mode: ReplyMode,
+    durable_always: bool,
+    closing: bool,
+    /// The greatest position that any reply not yet written has seen.
+    watermark: Position,
+    /// Replies in the output that have not been written.
+    replies_held: usize,
+    multi: Option<Box<Multi>>,
+    watched: Option<Box<Watched>>,
+}
+
+/// Requests between MULTI and EXEC.
+#[derive(Default)]
+struct Multi {
+    queue: Vec<(Row, OwnedRequest)>,
+    bytes: usize,
+    /// A request could not be queued: EXEC refuses.
+    broken: bool,
+}
+
+/// Keys between WATCH and EXEC.
+#[derive(Default)]
+struct Watched {
+    watch: Arc<Watch>,
+    /// Database, key, and whether the key was there.
+    keys: Vec<(u32, Box<[u8]>, bool)>,
+}
+
+/// How a turn ended.
+pub struct Turn {
+    /// Bytes of the input that are done with.
+    pub used: usize,
+    /// What comes next.
+    pub next: Next,
+}
+
+/// What a connection does after a turn.
+pub enum Next {
+    /// It waits for input of at least so many bytes in all (those not used included).
+    Input(usize),
+    /// There is more to do at once, after others had their turn.
+    Again,
+    /// The gate is up: [`Session::gate_open`], then again.
+    Gate,
+    /// A request that must wait: [`Session::run_slowly`], then again.
+    Slow(Box<Slow>),
+    /// It is over once the output has been written.
+    Close,
+}
+
+/// A request that could not run at once.
+pub struct Slow {
+    row: Row,
+    request: OwnedRequest,
+    why: NotNow,
+}
+
+impl Session {
+    /// A connection of `client` served by `worker`.
+    pub fn new(worker: Rc<Worker>, client: Arc<Client>) -> Self {
+        let authenticated = worker.settings().requirepass.is_none();
+        let mut decoder = Decoder::new();
+        decoder.set_limits(if authenticated { Limits::Full } else { Limits::Unauthenticated });
+        Self {
+            worker,
+            client,
+            decoder,
+            database: 0,
+            protocol: Protocol::Resp2,
+            authenticated,
+            reply_mode: ReplyMode::On,
+            durable_always: false,
+            closing: false,
+            watermark: 0,
+            replies_held: 0,
+            multi: None,
+            watched: None,
+        }
+    }
+
+    /// How others see it.
+    pub fn client(&self) -> &Arc<Client> {
+        &self.client
+    }
+
+    /// Runs complete requests of `input`, within the bounds of a turn. Replies go to `output`.
+    pub fn run_turn(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Turn {
+        let worker = self.worker.clone();
+        let now = worker.engine.clock.now();
+        let settings = worker.settings();
+        let counters = worker.counters();
+        let Some(_inside) = worker.member.enter() else { return Turn { used: 0, next: Next::Gate } };
+        self.client.last_ms.store(now, Relaxed);
+        let turn_began = Instant::now();
+        worker.mark_cpu(turn_began);
+        let mut began = turn_began;
+        let mut used = 0;
+        let mut requests = 0;
+        let next = loop {
+            if self.closing {
+                break Next::Close;
+            }
+            if requests == TURN_REQUESTS_MAX || output.bytes_pending() > TURN_OUTPUT_BYTES_MAX {
+                break Next::Again;
+            }
+            let rest = &input[used..];
+            let request_bytes = match self.decoder.step(rest, ranges) {
+                Step::Request { used } => used,
+                Step::Empty { used: empty_bytes } => {
+                    used += empty_bytes;
+                    continue;
+                }
+                Step::NeedMore { at_least } => break Next::Input(at_least),
+                Step::Broken(error) => {
+                    Encoder::new(output, self.protocol).error(&format!("ERR {error}"));
+                    self.replies_held += 1;
+                    used = input.len();
+                    break Next::Close;
+                }
+            };
+            requests += 1;
+            let args = ranges.args(rest);
+            used += request_bytes;
+            let ran = self.request(&worker, &args, now, output);
+            let ended = Instant::now();
+            let took = ended - began;
+            began = ended;
+            match ran {
+                Ran::Done(row) => self.count(&worker, &settings, row, &args, took),
+                Ran::Refused => {}
+                Ran::NotNow(row, why) => {
+                    break Next::Slow(Box::new(Slow { row, request: args.to_owned(), why }));
+                }
+            }
+            if (ended - turn_began).as_micros() > TURN_US_MAX && used < input.len() {
+                break Next::Again;
+            }
+            if worker.engine.gate.is_raised() {
+                break Next::Again;
+            }
+        };
+        counters.commands.add(requests as u64);
+        let turn_us = (began - turn_began).as_micros() as u64;
+        if turn_us > counters.longest_turn_us.get() {
+            counters.longest_turn_us.raise(worker.own_us(turn_us));
+        }
+        Turn { used, next }
+    }
+
+    /// One request, as far as it goes at once.
+    #[inline]
+    fn request(&mut self, worker: &Rc<Worker>, args: &Args<'_>, now: base::Ms, output: &mut Output) -> Ran {
+        let row = match table::find(args) {
+            Found::Command(row) => row,
+            found => return self.refuse(worker, None, output, &unknown(found, args)),
+        };
+        if let Err(text) = self.check(&row, args) {
+            return self.refuse(worker, Some(row), output, &text);
+        }
+        if self.multi.is_some() && !runs_inside_multi(&row) {
+            return self.queue(worker, row, args, output);
+        }
+        let writes = row.writes() || self.queue_writes(&row);
+        if worker.engine.pause.holds(writes, || now).is_some() && !row.has(Flag::Admin) {
+            return Ran::NotNow(row, NotNow::Paused);
+        }
+        let mark = output.mark();
+        let job = Job::One(row, args);
+        match self.attempt(worker, &job, &Needs::default(), None, now, output) {
+            Ok(()) => {
+                self.settle_reply(mark, output);
+                Ran::Done(row)
+            }
+            Err(why) => Ran::NotNow(row, why),
+        }
+    }
+
+    /// What every request must pass.
+    fn check(&self, row: &Row, args: &Args<'_>) -> Result<(), String> {
+        if !self.authenticated && !row.has(Flag::NoAuth) {
+            return Err("NOAUTH Authentication required.".to_owned());
+        }
+        if !row.arity.allows(args.len()) {
+            return Err(wrong_arity(row));
+        }
+        if row.has(Flag::Debug) && !commands::Session::may_debug(self) {
+            return Err(DEBUG_REFUSED.to_owned());
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, worker: &Worker, row: Option<Row>, output: &mut Output, text: &str) -> Ran {
+        if let Some(multi) = &mut self.multi {
+            multi.broken = true;
+        }
+        if let Some(row) = row {
+            worker.counters().rows[row.index()].rejected.add(1);
+        }
+        self.note_error(worker, text);
+        let mark = output.mark();
+        Encoder::new(output, self.protocol).error(text);
+        self.settle_reply(mark, output);
+        Ran::Refused
+    }
+
+    /// CLIENT REPLY: keeps or takes back what has been written since `mark`.
+    fn settle_reply(&mut self, mark: wire::Mark, output: &mut Output) {
+        match self.reply_mode {
+            ReplyMode::On => self.replies_held += 1,
+            ReplyMode::Off => output.truncate(mark),
+            ReplyMode::Skip => {
+                output.truncate(mark);
+                self.reply_mode = ReplyMode::On;
+            }
+        }
+    }
+
+    fn count(
+        &self,
+        worker: &Worker,
+        settings: &crate::settings::Current,
+        row: Row,
+        args: &Args<'_>,
+        took: std::time::Duration,
+    ) {
+        let counters = &worker.counters().rows[row.index()];
+        counters.calls.add(1);
+        counters.took_ns.add(took.as_nanos() as u64);
+        self.client.last_row.store(row.index() as u16 + 1, Relaxed);
+        let took_us = took.as_micros() as u64;
+        // The whole of a command, its locks included, so never too low.
+        let hold_us = &worker.counters().longest_lock_hold_us;
+        if took_us > hold_us.get() && !row.keys.is_empty() {
+            hold_us.raise(worker.own_us(took_us));
+        }
+        if settings.slowlog_slower_than_us.is_some_and(|bound_us| took_us >= bound_us) && !row.has(Flag::SkipSlowlog) {
+            self.note_slow(worker, settings, args, took_us);
+        }
+    }
+
+    #[cold]
+    fn note_slow(&self, worker: &Worker, settings: &crate::settings::Current, args: &Args<'_>, took_us: u64) {
+        let entry = commands::SlowEntry {
+            id: 0,
+            at_s: worker.engine.clock.wall() / 1000,
+            took_us,
+            arguments: crate::slowlog::shortened(args),
+            address: self.client.address.to_string(),
+            name: self.client.told().name,
+        };
+        worker.engine.slowlog.push(entry, settings.slowlog_entries_max);
+    }
+
+    /// Whether what waits in the output may be written now.
+    pub fn may_write(&self) -> bool {
+        self.worker.engine.may_leave(self.watermark, self.durable_always)
+    }
+
+    /// Ready once [`Session::may_write`] holds; `false` if it never will: then the replies are not to be written, and
+    /// [`Session::fail_held`] says what is.
+    pub fn poll_may_write(&self, context: &mut std::task::Context<'_>) -> std::task::Poll<bool> {
+        if self.may_write() { std::task::Poll::Ready(true) } else { self.worker.poll_durable(self.watermark, context) }
+    }
+
+    /// All replies in the output have been handed to the socket.
+    pub fn note_written(&mut self) {
+        self.replies_held = 0;
+    }
+
+    /// Replaces the replies that will never be durable by as many errors.
+    pub fn fail_held(&mut self, output: &mut Output) {
+        *output = Output::new();
+        for _ in 0..std::mem::take(&mut self.replies_held) {
+            Encoder::new(output, self.protocol).error(POISONED);
+        }
+        self.closing = true;
+        self.watermark = 0;
+    }
+
+    /// Whether the connection is to be closed once its output has been written.
+    pub fn is_closing(&self) -> bool {
+        self.closing
+    }
+
+    /// Waits until the gate is down.
+    pub fn poll_gate_open(&self, context: &mut std::task::Context<'_>) -> std::task::Poll<()> {
+        let gate = &self.worker.engine.gate;
+        if !gate.is_raised() {
+            return std::task::Poll::Ready(());
+        }
+        gate.wait_open(context.waker());
+        if gate.is_raised() { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.unwatch();
+        self.worker.engine.clients.remove(self.client.id);
+    }
+}
+
+/// How far a request went.
+enum Ran {
+    /// All the way.
+    Done(Row),
+    /// It was refused before it ran.
+    Refused,
+    /// It has to wait.
+    NotNow(Row, NotNow),
+}
+
+/// What a client hears whose reply will never be durable.
+const POISONED: &str = "MISCONF the journal could not be written or synced: nothing more becomes durable. See the log, \
+                        mend the disk and restart";
+
+const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you \
+                             can run it from a local connection, otherwise you need to set this option in the \
+                             configuration file, and then restart the server.";
+
+/// Commands that MULTI does not queue.
+fn runs_inside_multi(row: &Row) -> bool {
+    matches!(row.run, Run::Engine(Verb::Exec | Verb::Discard | Verb::Multi | Verb::Watch))
+        || matches!(row.name, "QUIT" | "RESET")
+}
+
+fn wrong_arity(row: &Row) -> String {
+    format!("ERR wrong number of arguments for '{}' command", row.name.to_ascii_lowercase().replace(' ', "|"))
+}
+
+/// Longest part of a request that an error repeats, in bytes.
+const REPEATED_BYTES_MAX: usize = 128;
+
+fn unknown(found: Found, args: &Args<'_>) -> String {
+    let shown = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(REPEATED_BYTES_MAX)]).into_owned();
+    match found {
+        Found::Container(name) if args.len() < 2 => {
+            format!("ERR wrong number of arguments for '{}' command", name.to_ascii_lowercase())
+        }
+        Found::Container(name) => {
+            format!("ERR unknown subcommand '{}'. Try {name} HELP.", shown(args.get(1)))
+        }
+        _ => {
+            let mut text = format!("ERR unknown command '{}', with args beginning with: ", shown(args.name()));
+            for argument in args.from(1).iter() {
+                if text.len() > REPEATED_BYTES_MAX {
+                    break;
+                }
+                text.push_str(&format!("'{}' ", shown(argument)));
+            }
+            text
+        }
+    }
+}
+
+/// Writes a failure as an error reply, uncounted.
+fn write_failure(output: &mut Output, protocol: Protocol, failure: &Failure) {
+    Encoder::new(output, protocol).error(&failure.to_string());
+}
+
+/// Whether a row takes only away, so that a full disk does not refuse it.
+fn purpose(access: Access) -> journal::Purpose {
+    match access {
+        Access::Write { grows: true } => journal::Purpose::Grow,
+        _ => journal::Purpose::Shrink,
+    }
+}

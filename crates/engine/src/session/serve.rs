@@ -1,0 +1,120 @@
+//! Serving blocked clients in a writer's hands: inside its locks and its frame, in order of arrival, before anybody
+//! else sees the element.
+
+use super::Session;
+use super::attempt::{NotNow, SHARDS_MAX, Served};
+use crate::waiter::Waiter;
+use crate::worker::Worker;
+use commands::{Failure, Run};
+use keyspace::{Abandon, Effect, Tx};
+use std::sync::Arc;
+use wire::Output;
+use wire::resp::Encoder;
+
+impl Session {
+    /// Serves whoever waits for a key that this tx has fed, and for what serving them feeds in turn.
+    ///
+    /// # Errors
+    /// What the tx lacks for it: it is to be abandoned and run again with that.
+    pub(super) fn serve_blocked(&self, worker: &Worker, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), NotNow> {
+        let engine = &*worker.engine;
+        let mut done_bytes = 0;
+        while done_bytes < tx.log().payload().len() {
+            let fed = self.fed_keys(worker, tx, done_bytes);
+            done_bytes = tx.log().payload().len();
+            for (database, key) in fed {
+                let shard = keyspace::shard_of(engine.keyspace.hash(&key));
+                if !engine.hooks.any(shard) {
+                    continue;
+                }
+                for waiter in engine.hooks.waiters(shard, database, &key) {
+                    if !serve_one(tx, &waiter, database, &key, served)? {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keys that the records from `from_bytes` on may have fed.
+    fn fed_keys(&self, worker: &Worker, tx: &Tx<'_>, from_bytes: usize) -> Vec<(u32, Vec<u8>)> {
+        let engine = &*worker.engine;
+        let map = engine.keyspace.map();
+        let mut fed = Vec::new();
+        for record in tx.log().records_from(from_bytes) {
+            if let Effect::MapPut { database, .. } = record.effect {
+                let waited = engine.hooks.used_shards().flat_map(|shard| engine.hooks.waited_keys(shard));
+                fed.extend(waited.filter(|(of, _)| *of == database));
+                continue;
+            }
+            for database in (0..map.databases()).filter(|database| map.table(*database) == record.table) {
+                let name = (database, record.key.to_vec());
+                if !fed.contains(&name) {
+                    fed.push(name);
+                }
+            }
+        }
+        fed
+    }
+}
+
+/// Runs a waiter's command; whether it was served (or no longer waits). `false`: there is nothing for it, nor for those
+/// behind it.
+fn serve_one(
+    tx: &mut Tx<'_>,
+    waiter: &Arc<Waiter>,
+    database: u32,
+    key: &[u8],
+    served: &mut Served,
+) -> Result<bool, NotNow> {
+    let Run::Blocking { try_now, .. } = waiter.row.run else { unreachable!("only blocking rows wait") };
+    if !tx.serve(database, key, |tx| tx.exists(key)) {
+        return Ok(false);
+    }
+    let missing = missing_shards(tx, waiter);
+    if !missing.is_empty() {
+        return Err(if missing.len() > SHARDS_MAX { NotNow::Gate } else { NotNow::Shards(missing) });
+    }
+    if !waiter.claim() {
+        return Ok(true);
+    }
+    let mut output = Output::new();
+    let args = waiter.request.args();
+    let protocol = waiter.protocol;
+    let outcome = tx.serve(database, key, |tx| try_now(tx, &args, &mut Encoder::new(&mut output, protocol)));
+    match outcome {
+        Ok(()) => {}
+        Err(Failure::Nothing) => {
+            waiter.give_back();
+            return Ok(false);
+        }
+        Err(Failure::Abandon(Abandon::Room(bytes))) => {
+            waiter.give_back();
+            return Err(NotNow::Room(bytes));
+        }
+        Err(failure) => super::write_failure(&mut output, protocol, &failure),
+    }
+    served.replies.push((waiter.clone(), output));
+    Ok(true)
+}
+
+fn missing_shards(tx: &Tx<'_>, waiter: &Waiter) -> Vec<usize> {
+    let mut missing = Vec::new();
+    waiter.for_each_key(|target, is_target| {
+        if is_target && !tx.holds_for_writing(target) {
+            missing.push(keyspace::shard_of(tx.keyspace().hash(target)));
+        }
+    });
+    missing
+}
+
+/// Takes a waiter that no longer waits off all its keys.
+pub(super) fn take_off(worker: &Worker, waiter: &Arc<Waiter>) {
+    let engine = &*worker.engine;
+    waiter.for_each_key(|key, is_target| {
+        if !is_target {
+            engine.hooks.remove_waiter(keyspace::shard_of(engine.keyspace.hash(key)), waiter.database, key, waiter);
+        }
+    });
+}

@@ -1,0 +1,357 @@
+//! A request that has to wait: for a shard, for journal room, for the gate, for an element, for time to pass.
+//!
+//! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
+
+use super::attempt::{Job, Needs, NotNow, SHARDS_MAX};
+use super::serve::take_off;
+use super::{Session, Slow};
+use crate::waiter::{Answer, Waiter};
+use crate::worker::Worker;
+use base::limits::SHARDS;
+use commands::table::Row;
+use commands::{Failure, Run, Verb};
+use keyspace::Tx;
+use std::future::poll_fn;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Instant;
+use sync::gate::Raised;
+use sync::lock::{Parked, Want};
+use wire::resp::Encoder;
+use wire::{Args, Output};
+
+/// After so many rounds without all its shards a command goes under the gate.
+const ROUNDS_MAX: usize = 4;
+/// How long a sweep works before it lets others have their turn, in microseconds.
+const SWEEP_US_MAX: u128 = 500;
+
+impl Session {
+    /// Runs a request to its end, waiting for what it needs. Dropped, it has not run, or has run as a whole.
+    pub async fn run_slowly(&mut self, slow: Box<Slow>, output: &mut Output) {
+        let worker = self.worker.clone();
+        let Slow { row, request, why } = *slow;
+        let args = request.args();
+        let began = Instant::now();
+        let mark = output.mark();
+        self.run_until_done(&worker, row, &args, why, output).await;
+        self.settle_reply(mark, output);
+        let settings = worker.settings();
+        let took = if matches!(row.run, Run::Blocking { .. }) { std::time::Duration::ZERO } else { began.elapsed() };
+        self.count(&worker, &settings, row, &args, took);
+    }
+
+    async fn run_until_done(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: Row,
+        args: &Args<'_>,
+        why: NotNow,
+        output: &mut Output,
+    ) {
+        let job = Job::One(row, args);
+        let mut needs = Needs::default();
+        let mut why = why;
+        let mut rounds = 0;
+        let wait_began = Instant::now();
+        loop {
+            let mut parked = None;
+            let mut gated = false;
+            match why {
+                NotNow::Locked(shard, want) if rounds < ROUNDS_MAX => {
+                    rounds += 1;
+                    parked = Some(park(worker, shard, want).await);
+                }
+                NotNow::Locked(..) | NotNow::Gate => gated = true,
+                NotNow::Shards(shards) => {
+                    needs.shards.extend(shards);
+                    needs.shards.sort_unstable();
+                    needs.shards.dedup();
+                    gated = needs.shards.len() > SHARDS_MAX;
+                }
+                NotNow::Room(bytes) => {
+                    needs.room_bytes = needs.room_bytes.max(bytes);
+                    wait_room(worker).await;
+                }
+                NotNow::Paused => self.wait_pause(worker, &row).await,
+                NotNow::Waiting(waiter) => return self.wait_blocked(worker, row, args, waiter, output).await,
+                NotNow::Sweep => return self.sweep(worker, row, args, output).await,
+                NotNow::Verb => return self.run_slow_verb(worker, row, args, output).await,
+            }
+            let now = worker.engine.clock.now();
+            let result = if gated {
+                let raised = raise(worker).await;
+                let now = worker.engine.clock.now();
+                self.attempt(worker, &job, &needs, Some(&raised), now, output)
+            } else if let Some(_inside) = worker.member.enter() {
+                self.attempt(worker, &job, &needs, None, now, output)
+            } else {
+                gate_open(worker).await;
+                Err(NotNow::Shards(Vec::new()))
+            };
+            drop(parked);
+            match result {
+                Ok(()) => {
+                    if rounds > 0 {
+                        worker.counters().longest_lock_wait_us.raise(wait_began.elapsed().as_micros() as u64);
+                    }
+                    return;
+                }
+                Err(next) => why = next,
+            }
+        }
+    }
+
+    async fn wait_pause(&self, worker: &Worker, row: &Row) {
+        let engine = &worker.engine;
+        let writes = row.writes() || self.queue_writes(row);
+        while let Some(until_ms) = engine.pause.holds(writes, || engine.clock.now()) {
+            let mut sleep = worker.sleep(until_ms.saturating_sub(engine.clock.now()).max(1));
+            let mut registered = false;
+            poll_fn(|context| {
+                if !std::mem::replace(&mut registered, true) {
+                    engine.pause.wait(context.waker());
+                    return sleep.as_mut().poll(context);
+                }
+                Poll::Ready(())
+            })
+            .await;
+        }
+    }
+
+    async fn wait_blocked(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: Row,
+        args: &Args<'_>,
+        waiter: Arc<Waiter>,
+        output: &mut Output,
+    ) {
+        let Run::Blocking { timeout, empty, .. } = row.run else { unreachable!("only blocking rows wait") };
+        let timeout_ms = commands::timeout_ms(args, timeout).expect("checked before it ran");
+        self.client.set_blocked(Some(waiter.clone()));
+        let mut wait = Wait { worker: worker.clone(), waiter, client: self.client.clone() };
+        match wait.answer(timeout_ms).await {
+            Answer::Reply(reply, seen) => {
+                output.append(reply);
+                self.saw(seen);
+            }
+            Answer::TimedOut => empty(&mut Encoder::new(output, self.protocol)),
+            Answer::Unblocked => {
+                let text = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
+                self.fail(worker, Some(row), &Failure::text(text), output);
+            }
+        }
+    }
+
+    /// Walks over all shards, one at a time.
+    async fn sweep(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) {
+        let Run::Sweep(begin) = row.run else { unreachable!("asked for a sweep") };
+        let engine = worker.engine.clone();
+        let result = match begin(args, worker.random()) {
+            Ok(mut sweep) => {
+                let mut began = Instant::now();
+                for shard in sweep.first_shard()..SHARDS {
+                    if began.elapsed().as_micros() > SWEEP_US_MAX {
+                        yield_now().await;
+                        began = Instant::now();
+                    }
+                    if self.visit(worker, &mut *sweep, shard).await.is_break() {
+                        break;
+                    }
+                }
+                sweep.finish(&mut Encoder::new(output, self.protocol))
+            }
+            Err(failure) => Err(failure),
+        };
+        // What it has seen lies anywhere: it waits for all.
+        if let Some(journal) = &engine.journal {
+            self.saw(journal.next());
+        }
+        if let Err(failure) = result {
+            self.fail(worker, Some(row), &failure, output);
+        }
+    }
+
+    async fn visit(&self, worker: &Worker, sweep: &mut dyn commands::Sweep, shard: usize) -> ControlFlow<()> {
+        let engine = &*worker.engine;
+        loop {
+            if let Some(_inside) = worker.member.enter() {
+                let mut scratch = worker.scratch.borrow_mut();
+                scratch.plan.clear();
+                scratch.plan.add_shard(shard, Want::Read);
+                if let Ok(held) = scratch.plan.try_hold(&engine.keyspace) {
+                    let log = std::mem::take(&mut scratch.log);
+                    let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
+                    let flow = sweep.visit(&mut tx, shard);
+                    scratch.log = tx.end();
+                    return flow;
+                }
+            } else {
+                gate_open(worker).await;
+                continue;
+            }
+            let parked = park(worker, shard, Want::Read).await;
+            // A sweep needs this shard alone, so the next try follows at once.
+            drop(parked);
+        }
+    }
+
+    async fn run_slow_verb(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) {
+        let Run::Engine(verb) = row.run else { unreachable!("asked for a verb") };
+        let outcome = match verb {
+            Verb::Pause => self.pause(worker, args).await,
+            Verb::DebugSleep => self.debug_sleep(worker, args).await,
+            Verb::DebugReload => self.debug_reload(worker).await,
+            Verb::Shutdown => self.shutdown(worker, args),
+            Verb::Multi | Verb::Exec | Verb::Discard | Verb::Watch | Verb::Unwatch => unreachable!("these run at once"),
+        };
+        match outcome {
+            Ok(()) => wire::Reply::ok(&mut Encoder::new(output, self.protocol)),
+            Err(failure) => {
+                self.fail(worker, Some(row), &failure, output);
+            }
+        }
+    }
+
+    async fn pause(&self, worker: &Worker, args: &Args<'_>) -> Result<(), Failure> {
+        let (span_ms, writes_only) = commands::pause_arguments(args)?;
+        // Under the gate only to set the flag: nothing that was running goes on after it.
+        let _raised = raise(worker).await;
+        let until_ms = worker.engine.clock.now().saturating_add(span_ms);
+        worker.engine.pause.begin(until_ms, writes_only);
+        Ok(())
+    }
+
+    async fn debug_sleep(&self, worker: &Worker, args: &Args<'_>) -> Result<(), Failure> {
+        let span_ms = commands::sleep_ms(args)?;
+        worker.sleep(span_ms).await;
+        Ok(())
+    }
+
+    async fn debug_reload(&self, worker: &Rc<Worker>) -> Result<(), Failure> {
+        let engine = worker.engine.clone();
+        let Some(journal) = engine.journal.clone() else {
+            return Err(Failure::text("ERR nothing to reload: the journal is off"));
+        };
+        let _raised = raise(worker).await;
+        let end = journal.next();
+        if !poll_fn(|context| worker.poll_durable(end, context)).await {
+            return Err(Failure::text(super::POISONED));
+        }
+        engine.reload(&journal, end).map_err(|error| Failure::text(format!("ERR {error}")))
+    }
+
+    fn shutdown(&mut self, worker: &Worker, args: &Args<'_>) -> Result<(), Failure> {
+        commands::shutdown_arguments(args)?;
+        worker.engine.shut_down();
+        self.closing = true;
+        Ok(())
+    }
+}
+
+/// A wait for an element: dropped, it takes the waiter off its keys.
+struct Wait {
+    worker: Rc<Worker>,
+    waiter: Arc<Waiter>,
+    client: Arc<crate::client::Client>,
+}
+
+impl Wait {
+    async fn answer(&mut self, timeout_ms: Option<base::Ms>) -> Answer {
+        let mut sleep = timeout_ms.map(|timeout_ms| self.worker.sleep(timeout_ms));
+        let mut is_over = false;
+        poll_fn(|context| {
+            if let Poll::Ready(answer) = self.waiter.poll_answer(context) {
+                return Poll::Ready(answer);
+            }
+            if !is_over && let Some(sleep) = &mut sleep {
+                is_over = sleep.as_mut().poll(context).is_ready();
+            }
+            // A claim that fails was made by somebody who answers, or gives it back and wakes this.
+            if (is_over || self.client.is_closing(None)) && self.waiter.claim() {
+                return Poll::Ready(Answer::TimedOut);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        // Unclaimed still: nobody may serve it any more.
+        let _ = self.waiter.claim();
+        self.client.set_blocked(None);
+        take_off(&self.worker, &self.waiter);
+    }
+}
+
+/// Waits until a shard may be free. What it gives is to be kept until the next try.
+async fn park(worker: &Worker, shard: usize, want: Want) -> Parked<'_, keyspace::ShardState> {
+    let lock = worker.engine.keyspace.shard(shard);
+    let mut parked = None;
+    poll_fn(|context| match parked.is_some() {
+        true => Poll::Ready(()),
+        false => {
+            parked = Some(lock.park(want, context.waker()));
+            Poll::Pending
+        }
+    })
+    .await;
+    parked.expect("parked before it was woken")
+}
+
+/// Waits until the journal may have room.
+async fn wait_room(worker: &Worker) {
+    let Some(journal) = &worker.engine.journal else { return };
+    let mut registered = false;
+    let mut sleep = worker.sleep(ROOM_MS);
+    poll_fn(|context| {
+        if !std::mem::replace(&mut registered, true) {
+            journal.wait_room(context.waker());
+            return sleep.as_mut().poll(context);
+        }
+        Poll::Ready(())
+    })
+    .await;
+}
+
+/// Room may come between a refusal and the registration: then nobody wakes the waiter, and it looks again by itself.
+const ROOM_MS: base::Ms = 5;
+
+async fn gate_open(worker: &Worker) {
+    let gate = &worker.engine.gate;
+    poll_fn(|context| {
+        if !gate.is_raised() {
+            return Poll::Ready(());
+        }
+        gate.wait_open(context.waker());
+        if gate.is_raised() { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+}
+
+/// Raises the gate, after whoever has it up.
+async fn raise(worker: &Worker) -> Raised<'_> {
+    loop {
+        if let Some(raising) = worker.member.try_raise() {
+            return raising.await;
+        }
+        gate_open(worker).await;
+    }
+}
+
+/// Lets the other connections of this worker have their turn.
+async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}

@@ -1,0 +1,73 @@
+//! The slow log: the newest commands that took longer than the bound.
+
+use commands::SlowEntry;
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use wire::Args;
+
+/// Most arguments that an entry keeps, and most bytes of each, as in Redis.
+const ARGUMENTS_MAX: usize = 32;
+const ARGUMENT_BYTES_MAX: usize = 128;
+
+/// The slow log of a server.
+#[derive(Default)]
+pub struct SlowLog {
+    log: Mutex<Log>,
+}
+
+#[derive(Default)]
+struct Log {
+    next_id: u64,
+    entries: VecDeque<SlowEntry>,
+}
+
+impl SlowLog {
+    /// Adds an entry and forgets the oldest beyond `entries_max`.
+    pub fn push(&self, mut entry: SlowEntry, entries_max: u64) {
+        let mut log = self.log.lock().expect("no holder panics");
+        entry.id = log.next_id;
+        log.next_id += 1;
+        log.entries.push_front(entry);
+        log.entries.truncate(usize::try_from(entries_max).unwrap_or(usize::MAX));
+    }
+
+    /// The newest entries.
+    pub fn newest(&self, entries_max: usize) -> Vec<SlowEntry> {
+        self.log.lock().expect("no holder panics").entries.iter().take(entries_max).cloned().collect()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.log.lock().expect("no holder panics").entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Forgets all.
+    pub fn clear(&self) {
+        self.log.lock().expect("no holder panics").entries.clear();
+    }
+}
+
+/// Arguments as an entry keeps them: long ones cut, many ones counted.
+pub(crate) fn shortened(args: &Args<'_>) -> Vec<Vec<u8>> {
+    let count = args.len();
+    let kept = if count > ARGUMENTS_MAX { ARGUMENTS_MAX - 1 } else { count };
+    let mut arguments: Vec<Vec<u8>> = args.iter().take(kept).map(shortened_argument).collect();
+    if count > kept {
+        arguments.push(format!("... ({} more arguments)", count - kept).into_bytes());
+    }
+    arguments
+}
+
+fn shortened_argument(argument: &[u8]) -> Vec<u8> {
+    if argument.len() <= ARGUMENT_BYTES_MAX {
+        return argument.to_vec();
+    }
+    let mut short = argument[..ARGUMENT_BYTES_MAX].to_vec();
+    short.extend_from_slice(format!("... ({} more bytes)", argument.len() - ARGUMENT_BYTES_MAX).as_bytes());
+    short
+}

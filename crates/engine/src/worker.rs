@@ -1,0 +1,163 @@
+//! A worker: what one thread keeps for all its connections.
+//!
+//! It owns connections, not data. Everything here is touched by its own thread only, but for the bell, which the
+//! journal rings.
+
+use crate::counters::Counters;
+use crate::engine::Engine;
+use crate::settings::{Current, Reader};
+use base::{Ms, Position};
+use journal::{Lane, Reached};
+use keyspace::{Log, Plan};
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+use sync::bell::Bell;
+use sync::gate::Member;
+
+/// A sleep, as the event loop (or the simulated world) gives it.
+pub type Sleep = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Sleeps of so many milliseconds.
+pub type Timer = Box<dyn Fn(Ms) -> Sleep>;
+
+/// One worker's own.
+pub struct Worker {
+    /// What all share.
+    pub engine: Arc<Engine>,
+    /// Its number.
+    pub index: usize,
+    /// Its part in the gate.
+    pub member: Member,
+    pub(crate) lane: RefCell<Option<Lane>>,
+    pub(crate) scratch: RefCell<Scratch>,
+    timer: Timer,
+    bell: Arc<Bell>,
+    durable_waits: RefCell<Vec<(Position, Waker)>>,
+    reader: RefCell<Reader>,
+    random: Cell<u64>,
+    /// When the thread's CPU time was last read, and what it was, in microseconds.
+    cpu_mark: Cell<(Option<Instant>, u64)>,
+}
+
+/// Buffers lent to one command after another.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub(crate) plan: Plan,
+    pub(crate) log: Log,
+}
+
+impl Worker {
+    /// Worker number `index` of `engine`, with the event loop's `timer`.
+    pub fn new(engine: Arc<Engine>, index: usize, timer: Timer) -> Self {
+        let bell = Arc::new(Bell::new());
+        let lane = engine.journal.as_ref().map(|journal| {
+            journal.add_bell(bell.clone());
+            journal.lane()
+        });
+        let seed = engine.keyspace.hash(&engine.clock.wall().to_le_bytes()) ^ (index as u64) << 32;
+        Self {
+            member: engine.member(),
+            index,
+            lane: RefCell::new(lane),
+            scratch: RefCell::default(),
+            timer,
+            bell,
+            durable_waits: RefCell::default(),
+            reader: RefCell::new(engine.settings.reader()),
+            random: Cell::new(seed | 1),
+            cpu_mark: Cell::new((None, 0)),
+            engine,
+        }
+    }
+
+    /// Its counters.
+    #[inline]
+    pub fn counters(&self) -> &Counters {
+        &self.engine.counters[self.index]
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> Arc<Current> {
+        self.reader.borrow_mut().current().clone()
+    }
+
+    /// A sleep of `ms` milliseconds.
+    pub fn sleep(&self, ms: Ms) -> Sleep {
+        (self.timer)(ms)
+    }
+
+    /// A random number (SplitMix64 over a seed nobody knows).
+    pub fn random(&self) -> u64 {
+        let state = self.random.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.random.set(state);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    /// Begins to measure: reads the thread's CPU time now and then, since reading it is a system call.
+    pub(crate) fn mark_cpu(&self, now: Instant) {
+        if self.cpu_mark.get().0.is_none_or(|at| (now - at).as_micros() > CPU_MARK_US) {
+            self.cpu_mark.set((Some(now), thread_cpu_us()));
+        }
+    }
+
+    /// Of a span of `us` microseconds that has just ended, a bound of what was this thread's own and not the
+    /// scheduler's.
+    pub(crate) fn own_us(&self, us: u64) -> u64 {
+        us.min(thread_cpu_us().saturating_sub(self.cpu_mark.get().1))
+    }
+
+    /// Ready once everything below `position` is durable; `false` if it never will be.
+    pub fn poll_durable(&self, position: Position, context: &mut Context<'_>) -> Poll<bool> {
+        let Some(journal) = &self.engine.journal else { return Poll::Ready(true) };
+        match journal.want(&self.bell, position) {
+            Reached::Durable => Poll::Ready(true),
+            Reached::Poisoned => Poll::Ready(false),
+            Reached::Waiting => {
+                self.durable_waits.borrow_mut().push((position, context.waker().clone()));
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Passes the journal's news on to the connections that wait for it. One task of each worker awaits this for ever.
+    pub async fn listen(&self) {
+        loop {
+            std::future::poll_fn(|context| self.bell.poll_rung(context)).await;
+            self.wake_durable();
+        }
+    }
+
+    fn wake_durable(&self) {
+        let Some(journal) = &self.engine.journal else { return };
+        let (durable, poisoned) = (journal.durable(), journal.is_poisoned());
+        let mut woken = Vec::new();
+        let mut least = Position::MAX;
+        self.durable_waits.borrow_mut().retain_mut(|(position, waker)| {
+            let ready = poisoned || *position <= durable;
+            if ready {
+                woken.push(waker.clone());
+            } else {
+                least = least.min(*position);
+            }
+            !ready
+        });
+        woken.into_iter().for_each(Waker::wake);
+        if least != Position::MAX && journal.want(&self.bell, least) != Reached::Waiting {
+            self.bell.ring();
+        }
+    }
+}
+
+/// How old the mark of CPU time may get, and so how far [`Worker::own_us`] may be too high, in microseconds.
+const CPU_MARK_US: u128 = 200;
+
+fn thread_cpu_us() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000
+}
