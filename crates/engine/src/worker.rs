@@ -80,6 +80,11 @@ impl Worker {
         &self.engine.counters[self.index]
     }
 
+    /// The bound of the slow log in microseconds, without touching what other threads count.
+    pub(crate) fn slow_bound_us(&self) -> u64 {
+        self.reader.borrow_mut().current().slowlog_slower_than_us.unwrap_or(u64::MAX)
+    }
+
     /// The settings in force.
     pub fn settings(&self) -> Arc<Current> {
         self.reader.borrow_mut().current().clone()

@@ -323,8 +323,9 @@ pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Opt
 
 /// A bound of the frame of a plain row: its arguments, and what an effect adds to each.
 pub(super) fn row_bound(args: &Args<'_>) -> u64 {
-    // Twice the names: an expired key is removed by an effect of its own before it is written to.
-    (2 * args.bytes_total() + 64 * args.len() + 64) as u64
+    // Twice the names: an expired key is removed by an effect of its own before it is written to. The rest is for a
+    // number that grows in print: INCRBYFLOAT writes up to 330 digits.
+    (2 * args.bytes_total() + 64 * args.len() + 512) as u64
 }
 
 /// Tries for the shards, once more after a moment: most holds last less than a microsecond.

@@ -134,7 +134,7 @@ impl Session {
     pub fn run_turn(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Turn {
         let worker = self.worker.clone();
         let now = worker.engine.clock.now();
-        let settings = worker.settings();
+        let slow_bound_us = worker.slow_bound_us();
         let counters = worker.counters();
         let Some(_inside) = worker.member.enter() else { return Turn { used: 0, next: Next::Gate } };
         self.client.last_ms.store(now, Relaxed);
@@ -173,7 +173,7 @@ impl Session {
             let took = ended - began;
             began = ended;
             match ran {
-                Ran::Done(row) => self.count(&worker, &settings, row, &args, took),
+                Ran::Done(row) => self.count(&worker, slow_bound_us, row, &args, took),
                 Ran::Refused => {}
                 Ran::NotNow(row, why) => {
                     break Next::Slow(Box::new(Slow { row, request: args.to_owned(), why }));
@@ -262,14 +262,7 @@ impl Session {
         }
     }
 
-    fn count(
-        &self,
-        worker: &Worker,
-        settings: &crate::settings::Current,
-        row: Row,
-        args: &Args<'_>,
-        took: std::time::Duration,
-    ) {
+    fn count(&self, worker: &Worker, slow_bound_us: u64, row: Row, args: &Args<'_>, took: std::time::Duration) {
         let counters = &worker.counters().rows[row.index()];
         counters.calls.add(1);
         counters.took_ns.add(took.as_nanos() as u64);
@@ -280,13 +273,13 @@ impl Session {
         if took_us > hold_us.get() && !row.keys.is_empty() {
             hold_us.raise(worker.own_us(took_us));
         }
-        if settings.slowlog_slower_than_us.is_some_and(|bound_us| took_us >= bound_us) && !row.has(Flag::SkipSlowlog) {
-            self.note_slow(worker, settings, args, took_us);
+        if took_us >= slow_bound_us && !row.has(Flag::SkipSlowlog) {
+            self.note_slow(worker, args, took_us);
         }
     }
 
     #[cold]
-    fn note_slow(&self, worker: &Worker, settings: &crate::settings::Current, args: &Args<'_>, took_us: u64) {
+    fn note_slow(&self, worker: &Worker, args: &Args<'_>, took_us: u64) {
         let entry = commands::SlowEntry {
             id: 0,
             at_s: worker.engine.clock.wall() / 1000,
@@ -295,7 +288,7 @@ impl Session {
             address: self.client.address.to_string(),
             name: self.client.told().name,
         };
-        worker.engine.slowlog.push(entry, settings.slowlog_entries_max);
+        worker.engine.slowlog.push(entry, worker.settings().slowlog_entries_max);
     }
 
     /// Whether what waits in the output may be written now.

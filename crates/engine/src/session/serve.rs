@@ -76,6 +76,9 @@ fn serve_one(
     if !missing.is_empty() {
         return Err(if missing.len() > SHARDS_MAX { NotNow::Gate } else { NotNow::Shards(missing) });
     }
+    if let Err(Abandon::Room(bytes)) = tx.need_room(super::attempt::row_bound(&waiter.request.args())) {
+        return Err(NotNow::Room(2 * bytes));
+    }
     if !waiter.claim() {
         return Ok(true);
     }

@@ -37,9 +37,8 @@ impl Session {
         let mark = output.mark();
         self.run_until_done(&worker, row, &args, why, output).await;
         self.settle_reply(mark, output);
-        let settings = worker.settings();
         let took = if matches!(row.run, Run::Blocking { .. }) { std::time::Duration::ZERO } else { began.elapsed() };
-        self.count(&worker, &settings, row, &args, took);
+        self.count(&worker, worker.slow_bound_us(), row, &args, took);
     }
 
     async fn run_until_done(
