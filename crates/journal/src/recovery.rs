@@ -3,14 +3,14 @@
 //! ```text
 //! 1 read, refuse damage
 //! 2 torn bytes and segments beyond them: kept aside under other names     a crash before 6 ends finds the same or less
-//! 3 cut the last segment that counts where its records end
-//! 4 sync every segment that counts, and the folder
+//! 3 sync every segment that counts, and the folder
+//! 4 cut the last segment that counts where its records end
 //! 5 make a segment of the next number; after an unclean stop under a new history
 //! 6 sync it and the folder; on the first start then write the identity
 //! ```
 //!
 //! Everything that was accepted is synced before step 5, so the new segment's head may say so: from then on a loss
-//! below it is damage.
+//! below it is damage. The cut needs no sync: if it is undone, the next segment still says where the records end.
 
 use crate::format::{History, SegmentHead, segment_name};
 use crate::front::{Begin, Journal};
@@ -153,8 +153,9 @@ impl Prepared {
         let tale = Scan::new(disk, folder, Position::MAX).run(&numbers, replay)?;
         self.refuse_lost_start(&tale)?;
         self.refuse_foreign(&tale)?;
-        let torn = tale.broken.as_ref().map(|broken| self.cut(broken, &tale.accepted)).transpose()?.flatten();
+        let torn = tale.broken.as_ref().map(|broken| self.keep_aside(broken, &tale)).transpose()?.flatten();
         self.settle(&tale.accepted)?;
+        tale.broken.as_ref().map_or(Ok(()), |broken| self.cut(broken, &tale))?;
         let clean_stop = tale.clean_stop && torn.is_none() || numbers.is_empty();
         let head = self.next_segment(&tale, clean_stop);
         let spare = self.begin(&head)?;
@@ -212,8 +213,8 @@ impl Prepared {
         })
     }
 
-    /// Keeps aside what lies beyond the break, and cuts it off. `None` if there is nothing but zeros.
-    fn cut(&self, broken: &Break, accepted: &[u32]) -> Result<Option<TornTail>, OpenError> {
+    /// Keeps aside what lies beyond the break. `None` if there is nothing but zeros.
+    fn keep_aside(&self, broken: &Break, tale: &Tale) -> Result<Option<TornTail>, OpenError> {
         let mut torn = TornTail {
             file: self.folder.join(segment_name(broken.number)),
             offset: broken.offset,
@@ -221,25 +222,24 @@ impl Prepared {
             why: broken.why.clone(),
             kept_as: Vec::new(),
         };
-        let is_cut = accepted.last() == Some(&broken.number);
-        if is_cut {
+        let is_accepted = tale.accepted.last() == Some(&broken.number);
+        if is_accepted {
             self.keep_rest(broken, &mut torn)?;
         }
-        let unread = (broken.is_there && !is_cut).then_some(broken.number);
+        let unread = (broken.is_there && !is_accepted).then_some(broken.number);
         for number in unread.into_iter().chain(broken.later.iter().copied()) {
             self.keep_segment(number, &mut torn)?;
         }
-        let folder = &*self.folder;
-        self.disk.sync_folder(folder).map_err(OpenError::io(folder))?;
-        if is_cut {
-            let path = folder.join(segment_name(broken.number));
-            let cut = self.disk.open(&path).and_then(|mut file| {
-                file.truncate(broken.offset)?;
-                file.sync()
-            });
-            cut.map_err(OpenError::io(&path))?;
-        }
         Ok((torn.bytes > 0).then_some(torn))
+    }
+
+    /// Cuts off what was kept aside, and gives the room of zeros back.
+    fn cut(&self, broken: &Break, tale: &Tale) -> Result<(), OpenError> {
+        if tale.accepted.last() != Some(&broken.number) {
+            return Ok(());
+        }
+        let path = self.folder.join(segment_name(broken.number));
+        self.disk.open(&path).and_then(|mut file| file.truncate(broken.offset)).map_err(OpenError::io(&path))
     }
 
     /// Copies what lies beyond the break in its own segment to a file.

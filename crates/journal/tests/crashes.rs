@@ -112,6 +112,62 @@ fn a_kill_keeps_everything_written() {
     }
 }
 
+/// After a kill frames lie in the page cache alone. What recovery told must outlive a power cut right after it, and a
+/// power cut at any of its operations must leave what can be opened.
+#[test]
+fn what_recovery_tells_after_a_kill_is_durable() {
+    for seed in 0..cases(25) {
+        for policy in [Policy::EverySec, Policy::Never, Policy::Always] {
+            let kill = || {
+                let disk = FakeDisk::new();
+                let mut world = World::open(&disk, policy).unwrap();
+                world.load(&mut random(seed), 20 + seed % 30);
+                world.write();
+                (disk, Past { durable: world.journal.durable(), frames: world.frames })
+            };
+            let (disk, past) = kill();
+            let begun = disk.operations();
+            let told = recover(&disk, policy, &past, &format!("{policy:?}, seed {seed}, killed"));
+            recover(&disk.crash(seed), policy, &told, &format!("{policy:?}, seed {seed}, killed, recovered, cut"));
+            for operation in begun..disk.operations() {
+                let (disk, past) = kill();
+                disk.halt_at(operation);
+                let _ = World::open(&disk, policy);
+                let context = format!("{policy:?}, seed {seed}, killed, cut at operation {operation} of recovery");
+                recover(&disk.crash(seed ^ operation), policy, &past, &context);
+            }
+        }
+    }
+}
+
+/// What was cut off is kept, and outlives a power cut right after.
+#[test]
+fn a_torn_tail_is_kept_aside() {
+    let mut torn_tails = 0;
+    for seed in 0..cases(60) {
+        let disk = FakeDisk::new();
+        let mut world = World::open(&disk, Policy::EverySec).unwrap();
+        world.load(&mut random(seed), 30);
+        world.write();
+        let crashed = disk.crash(seed);
+        let segments = segment_files(&crashed).into_iter().map(|file| bytes_of(&crashed, &file)).collect::<Vec<_>>();
+        let Some(torn) = World::open(&crashed, Policy::EverySec).unwrap().recovery.torn else {
+            continue;
+        };
+        torn_tails += 1;
+        let again = crashed.crash(seed);
+        let mut kept_bytes = 0;
+        for name in &torn.kept_as {
+            let bytes = bytes_of(&again, &world::folder().join(name));
+            kept_bytes += bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+            let is_from_here = |segment: &Vec<u8>| segment.windows(bytes.len()).any(|window| window == bytes);
+            assert!(segments.iter().any(is_from_here), "seed {seed}: {name} holds something else");
+        }
+        assert_eq!(kept_bytes as u64, torn.bytes, "seed {seed}");
+    }
+    assert!(torn_tails > 0);
+}
+
 /// After a restart that lost a tail, frames of the history before, at the same positions, are never accepted.
 #[test]
 fn an_older_history_does_not_come_back() {

@@ -4,7 +4,7 @@
 mod world;
 
 use base::disk::{Disk, FakeDisk};
-use journal::{HEAD_BYTES, Kind, MARK_BYTES, OpenError, Policy, Record, SEGMENT_HEAD_BYTES};
+use journal::{HEAD_BYTES, MARK_BYTES, OpenError, Policy, Record, SEGMENT_HEAD_BYTES};
 use std::path::Path;
 use world::*;
 
