@@ -66,17 +66,8 @@ impl Clock {
         let shared = &*self.shared;
         let wall = (shared.wall)();
         let published = shared.published.load(Ordering::Relaxed);
-        let seen = shared.wall_seen.swap(wall, Ordering::Relaxed);
-        let target = if wall >= published {
-            if published > 0 && wall - published > 60_000 {
-                shared.jumps.fetch_add(1, Ordering::Relaxed);
-            }
-            wall
-        } else {
-            // Rounds down: several readers within a millisecond add nothing.
-            published + wall.saturating_sub(seen) / 2
-        };
-        shared.published.fetch_max(target, Ordering::Relaxed).max(target)
+        // Nearly always the same millisecond as the last reader's: nothing shared is written.
+        if wall == published { published } else { shared.follow(wall, published) }
     }
 
     /// Wall time as it is, for what only a person reads.
@@ -92,6 +83,22 @@ impl Clock {
     /// Forward jumps of more than a minute seen so far.
     pub fn jumps(&self) -> u64 {
         self.shared.jumps.load(Ordering::Relaxed)
+    }
+}
+
+impl Shared {
+    fn follow(&self, wall: Ms, published: Ms) -> Ms {
+        let seen = self.wall_seen.swap(wall, Ordering::Relaxed);
+        let target = if wall >= published {
+            if published > 0 && wall - published > 60_000 {
+                self.jumps.fetch_add(1, Ordering::Relaxed);
+            }
+            wall
+        } else {
+            // Rounds down: several readers within a millisecond add nothing.
+            published + wall.saturating_sub(seen) / 2
+        };
+        self.published.fetch_max(target, Ordering::Relaxed).max(target)
     }
 }
 

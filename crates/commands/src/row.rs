@@ -105,7 +105,7 @@ pub enum Flag {
     SkipSlowlog,
     /// While a script keeps the server busy too.
     AllowBusy,
-    /// Only where the setting `enable-debug-command` allows it.
+    /// Only where `enable-debug-command` allows it.
     Debug,
 }
 

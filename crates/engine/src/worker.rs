@@ -9,12 +9,12 @@ use crate::settings::{Current, Reader};
 use base::{Ms, Position};
 use journal::{Lane, Reached};
 use keyspace::{Log, Plan};
+use quanta::Instant;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
 use sync::bell::Bell;
 use sync::gate::Member;
 

@@ -97,6 +97,10 @@ impl Section {
         }
     }
 
+    pub(crate) fn has_garbage(&self) -> bool {
+        !self.garbage.is_empty()
+    }
+
     /// Takes the big values that left.
     pub(crate) fn take_garbage(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.garbage)
@@ -123,18 +127,19 @@ impl Section {
             NewContent::Value(value) => value.heap_bytes(),
             _ => 0,
         };
-        if let Some(old) = self.table.find(hash, key) {
-            let (expires, bytes) = (old.expires_at_ms().is_some(), held_bytes(old.content()));
-            self.expiring_count -= usize::from(expires);
-            self.values_bytes -= bytes;
-            if bytes >= GARBAGE_BYTES_MIN
-                && let Content::Value(value) = old.content()
-            {
-                self.garbage.push(value.clone());
+        if let Some(mut entry) = self.table.find_mut(hash, key) {
+            let old = entry.read();
+            let old_expires_at_ms = old.expires_at_ms();
+            self.expiring_count -= usize::from(old_expires_at_ms.is_some());
+            if let Content::Value(value) = old.content() {
+                let bytes = value.heap_bytes();
+                self.values_bytes -= bytes;
+                if bytes >= GARBAGE_BYTES_MIN {
+                    self.garbage.push(value.clone());
+                }
             }
-            let mut entry = self.table.find_mut(hash, key).expect("just found");
             entry.set_content(content);
-            if entry.expires_at_ms() != expires_at_ms {
+            if old_expires_at_ms != expires_at_ms {
                 entry.set_expiry(expires_at_ms);
             }
         } else {

@@ -50,6 +50,10 @@ impl ShardState {
         &mut self.sections[index].1
     }
 
+    pub(crate) fn has_garbage(&self) -> bool {
+        self.sections.iter().any(|(_, section)| section.has_garbage())
+    }
+
     pub(crate) fn take_garbage(&mut self) -> impl Iterator<Item = kinds::Value> {
         self.sections.iter_mut().flat_map(|(_, section)| section.take_garbage())
     }

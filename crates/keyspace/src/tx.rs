@@ -44,6 +44,15 @@ pub struct Tx<'k> {
     pub expired: u32,
 }
 
+/// What is known of a key before a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// It is alive or absent, or the change overwrites all of it.
+    Settled,
+    /// It may be there with its time gone by.
+    Unknown,
+}
+
 /// How a key was before the tx first touched it.
 struct Undo {
     shard: u16,
@@ -194,8 +203,8 @@ impl<'k> Tx<'k> {
     /// # Errors
     /// If another kind is there.
     pub fn list_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<ListMut<'t, 'k>>, WrongType> {
-        let there = self.list(key)?.is_some();
-        Ok((there || absent == Absent::Create).then(|| ListMut::new(self, key)))
+        let len = self.list(key)?.map_or(0, List::len);
+        Ok((len > 0 || absent == Absent::Create).then(|| ListMut::new(self, key, len)))
     }
 
     /// The text under `key`, to change it; `None` if it is absent and is not to be made.
@@ -204,7 +213,7 @@ impl<'k> Tx<'k> {
     /// If another kind is there.
     pub fn text_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<TextMut<'t, 'k>>, WrongType> {
         let there = self.text(key)?.is_some();
-        Ok((there || absent == Absent::Create).then(|| TextMut::new(self, key)))
+        Ok((there || absent == Absent::Create).then(|| TextMut::new(self, key, there)))
     }
 
     /// Puts a text under `key`, whatever it held.
@@ -214,14 +223,14 @@ impl<'k> Tx<'k> {
             Expiry::Keep | Expiry::Clear => Effect::TextPut { expires_at_ms: None, bytes },
             Expiry::At(at_ms) => Effect::TextPut { expires_at_ms: Some(at_ms), bytes },
         };
-        self.change(key, &effect);
+        self.change(key, &effect, Before::Settled);
     }
 
     /// Removes `key`; whether it was there.
     pub fn remove(&mut self, key: &[u8]) -> bool {
         let there = self.exists(key);
         if there {
-            self.change(key, &Effect::Remove);
+            self.change(key, &Effect::Remove, Before::Settled);
         }
         there
     }
@@ -236,7 +245,7 @@ impl<'k> Tx<'k> {
                 Some(at_ms) => Effect::ExpiryPut(at_ms),
                 None => Effect::ExpiryClear,
             };
-            self.change(key, &effect);
+            self.change(key, &effect, Before::Settled);
         }
         there
     }
@@ -256,7 +265,7 @@ impl<'k> Tx<'k> {
         let effect = whole.effect(&mut encoded);
         let before = (self.database, self.table);
         self.use_database(database);
-        self.change(key, &effect);
+        self.change(key, &effect, Before::Settled);
         (self.database, self.table) = before;
         Ok(())
     }
@@ -289,24 +298,19 @@ impl<'k> Tx<'k> {
         self.use_database(self.database);
     }
 
-    /// Records a change and makes it, after removing a key whose time has come.
-    pub(crate) fn change(&mut self, key: &[u8], effect: &Effect<'_>) {
+    /// Records a change and makes it. `Before::Unknown` removes a key first whose time has come.
+    pub(crate) fn change(&mut self, key: &[u8], effect: &Effect<'_>, before: Before) {
         let hash = self.held.hash(key);
         let shard = shard_of(hash);
         let (table, now) = (self.table, self.now);
         let section = self.held.state_mut(shard).section_mut(table);
-        if let Some(undo) = &mut self.undo
-            && !undo.iter().any(|old| old.hash == hash && old.table == table && *old.key == *key)
-        {
-            undo.push(Undo { shard: shard as u16, table, hash, key: key.into(), entry: section.copy(hash, key) });
+        if let Some(undo) = &mut self.undo {
+            note_old(undo, section, shard, table, hash, key);
         }
-        if section.find(hash, key).is_some_and(|entry| !is_live(entry, now)) {
+        if before == Before::Unknown && section.find(hash, key).is_some_and(|entry| !is_live(entry, now)) {
             self.expired += 1;
-            // What overwrites everything needs no removal before it.
-            if !matches!(effect, Effect::TextPut { .. } | Effect::ValuePut { .. } | Effect::Remove) {
-                self.log.record(table, key, &Effect::Remove);
-                section.remove(hash, key);
-            }
+            self.log.record(table, key, &Effect::Remove);
+            section.remove(hash, key);
         }
         self.log.record(table, key, effect);
         effect::apply(section, hash, key, effect).expect("a guard records only what fits");
@@ -378,6 +382,9 @@ impl<'k> Tx<'k> {
 
     /// Big values that left; to be dropped once the shards are let go, by a thread that has time.
     pub fn take_garbage(&mut self) -> Vec<kinds::Value> {
+        if !self.held.states().any(|state| state.has_garbage()) {
+            return Vec::new();
+        }
         self.held.changed_mut().flat_map(|state| state.take_garbage()).collect()
     }
 
@@ -401,6 +408,13 @@ impl<'k> Tx<'k> {
         }
         self.log.clear();
         self.log
+    }
+}
+
+#[cold]
+fn note_old(undo: &mut Vec<Undo>, section: &Section, shard: usize, table: TableId, hash: u64, key: &[u8]) {
+    if !undo.iter().any(|old| old.hash == hash && old.table == table && *old.key == *key) {
+        undo.push(Undo { shard: shard as u16, table, hash, key: key.into(), entry: section.copy(hash, key) });
     }
 }
 

@@ -299,7 +299,7 @@ impl Session {
         for (row, request) in queue {
             let args = request.args();
             let mark = output.mark();
-            let began = std::time::Instant::now();
+            let began = quanta::Instant::now();
             let outcome = self.run_row(worker, row, &args, tx, output);
             let counters = &worker.counters().rows[row.index()];
             counters.calls.add(1);

@@ -23,10 +23,10 @@ use attempt::{Job, Needs, NotNow};
 use base::Position;
 use commands::table::{self, Found, Row};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
+use quanta::Instant;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 use wire::resp::{Decoder, Encoder, Limits, Protocol, Step};
 use wire::{Args, Output, OwnedRequest, Ranges, Reply};
 

@@ -95,6 +95,13 @@ impl<'a> Items<'a> {
         Ok(Self::Encoded { count, bytes: &start[..start.len() - input.len()] })
     }
 
+    fn count(&self) -> u64 {
+        match *self {
+            Self::Slices(slices) => slices.len() as u64,
+            Self::Encoded { count, .. } => count,
+        }
+    }
+
     fn for_each(&self, mut visit: impl FnMut(&[u8])) {
         match *self {
             Self::Slices(slices) => slices.iter().for_each(|item| visit(item)),
@@ -146,6 +153,16 @@ impl<'a> ListChange<'a> {
             15 => Self::Remove { index: take(input)?, count: take(input)? },
             unknown => return Err(DecodeError::UnknownNumber(unknown)),
         })
+    }
+
+    /// How many items a list of `len` has after this.
+    pub(crate) fn len_after(&self, len: u64) -> u64 {
+        match *self {
+            Self::Push { items, .. } => len + items.count(),
+            Self::Pop { count, .. } | Self::Remove { count, .. } => len - count,
+            Self::Put { .. } => len,
+            Self::Insert { .. } => len + 1,
+        }
     }
 
     /// Changes `list`; a change that its length does not allow is a misfit and changes nothing.

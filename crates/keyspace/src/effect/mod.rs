@@ -14,7 +14,7 @@ pub use list::{Items, ListChange};
 pub use log::Log;
 
 use crate::TableId;
-use crate::section::{Section, kind_of};
+use crate::section::Section;
 use base::limits::BULK_BYTES_MAX;
 use base::{Ms, varint};
 use kinds::{Kind, Value};
@@ -203,9 +203,6 @@ pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effec
         Effect::ExpiryPut(at_ms) => misfit_unless(section.set_expiry(hash, key, Some(at_ms)))?,
         Effect::ExpiryClear => misfit_unless(section.set_expiry(hash, key, None))?,
         Effect::List(ref change) => {
-            if section.find(hash, key).is_some_and(|entry| kind_of(entry) != Kind::List) {
-                return Err(DecodeError::Misfit);
-            }
             section.change_list(hash, key, |list| change.apply(list)).ok_or(DecodeError::Misfit)??;
         }
         Effect::ValuePut { expires_at_ms, kind, mut encoded } => {

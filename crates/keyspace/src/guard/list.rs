@@ -1,7 +1,7 @@
 //! The guard of a list.
 
 use crate::effect::{Effect, Items, ListChange};
-use crate::tx::Tx;
+use crate::tx::{Before, Tx};
 use blocks::{Direction, End};
 use kinds::List;
 use std::ops::ControlFlow;
@@ -10,21 +10,23 @@ use std::ops::ControlFlow;
 pub struct ListMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
     key: &'t [u8],
+    len: u64,
+    before: Before,
 }
 
 impl<'t, 'k> ListMut<'t, 'k> {
-    pub(crate) fn new(tx: &'t mut Tx<'k>, key: &'t [u8]) -> Self {
-        Self { tx, key }
+    pub(crate) fn new(tx: &'t mut Tx<'k>, key: &'t [u8], len: u64) -> Self {
+        Self { tx, key, len, before: if len > 0 { Before::Settled } else { Before::Unknown } }
     }
 
     /// Number of items; 0 if the key is not there (any more).
-    pub fn len(&mut self) -> u64 {
-        self.list().map_or(0, List::len)
+    pub fn len(&self) -> u64 {
+        self.len
     }
 
     /// Whether it has no items.
-    pub fn is_empty(&mut self) -> bool {
-        self.len() == 0
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     /// The list as it is now; `None` if it has no items.
@@ -86,6 +88,8 @@ impl<'t, 'k> ListMut<'t, 'k> {
     }
 
     fn change(&mut self, change: ListChange<'_>) {
-        self.tx.change(self.key, &Effect::List(change));
+        let before = std::mem::replace(&mut self.before, Before::Settled);
+        self.tx.change(self.key, &Effect::List(change), before);
+        self.len = change.len_after(self.len);
     }
 }

@@ -1,18 +1,19 @@
 //! The guard of a text.
 
 use crate::effect::Effect;
-use crate::tx::Tx;
+use crate::tx::{Before, Tx};
 use kinds::Text;
 
 /// A text under a key, to be changed; its deadline stays.
 pub struct TextMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
     key: &'t [u8],
+    before: Before,
 }
 
 impl<'t, 'k> TextMut<'t, 'k> {
-    pub(crate) fn new(tx: &'t mut Tx<'k>, key: &'t [u8]) -> Self {
-        Self { tx, key }
+    pub(crate) fn new(tx: &'t mut Tx<'k>, key: &'t [u8], there: bool) -> Self {
+        Self { tx, key, before: if there { Before::Settled } else { Before::Unknown } }
     }
 
     /// The text as it is now; `None` if the key is absent.
@@ -27,16 +28,21 @@ impl<'t, 'k> TextMut<'t, 'k> {
 
     /// Makes it these bytes.
     pub fn replace(&mut self, bytes: &[u8]) {
-        self.tx.change(self.key, &Effect::TextReplace(bytes));
+        self.change(&Effect::TextReplace(bytes));
     }
 
     /// Appends.
     pub fn append(&mut self, bytes: &[u8]) {
-        self.tx.change(self.key, &Effect::TextAppend(bytes));
+        self.change(&Effect::TextAppend(bytes));
     }
 
     /// Overwrites from `offset` on, zeros before it if the text is shorter.
     pub fn overwrite(&mut self, offset: usize, bytes: &[u8]) {
-        self.tx.change(self.key, &Effect::TextOverwrite { offset: offset as u64, bytes });
+        self.change(&Effect::TextOverwrite { offset: offset as u64, bytes });
+    }
+
+    fn change(&mut self, effect: &Effect<'_>) {
+        let before = std::mem::replace(&mut self.before, Before::Settled);
+        self.tx.change(self.key, effect, before);
     }
 }
