@@ -13,12 +13,14 @@
 //! synced may have reached the disk.
 
 use crate::format::{
-    HEAD_BYTES, History, Kind, RECORD_MAGIC, RECORD_MAGIC_AT, Record, SEGMENT_HEAD_BYTES, SegmentHead, segment_name,
-    segment_number,
+    HEAD_BYTES, History, Kind, PAYLOAD_BYTES_MAX, RECORD_MAGIC, RECORD_MAGIC_AT, Record, SEGMENT_HEAD_BYTES,
+    SegmentHead, segment_name, segment_number,
 };
+use crate::room::Room;
 use crate::{MARK_BYTES, OpenError};
 use base::disk::Disk;
 use base::{Ms, Position};
+use std::io;
 use std::path::Path;
 
 /// A frame as it was read.
@@ -350,11 +352,14 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Reads a whole file.
-pub(crate) fn load(disk: &dyn Disk, path: &Path, buffer: &mut Vec<u8>) -> std::io::Result<()> {
+/// Reads a whole file, unless it is longer than any segment.
+pub(crate) fn load(disk: &dyn Disk, path: &Path, buffer: &mut Vec<u8>) -> io::Result<()> {
     let file = disk.open(path)?;
-    let bytes = usize::try_from(file.bytes()?).map_err(|_| std::io::ErrorKind::FileTooLarge)?;
-    buffer.resize(bytes, 0);
+    let bytes = file.bytes()?;
+    if bytes > Room::own_segment_bytes(PAYLOAD_BYTES_MAX) {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is longer than any segment"));
+    }
+    buffer.resize(bytes as usize, 0);
     let count = file.read_at(buffer, 0)?;
     buffer.truncate(count);
     Ok(())
