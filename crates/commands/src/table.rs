@@ -52,9 +52,10 @@ struct Entry {
     subcommands: Vec<(&'static str, Row)>,
 }
 
-/// Names in capitals, packed into a number: one comparison instead of a string's.
+/// Open addressing by the first and last letters of a name; an entry's own name decides.
 struct Table {
-    slots: Box<[(u128, u16)]>,
+    /// A name's digest, 0 for a free slot, and the index of its entry.
+    slots: Box<[(u64, u16)]>,
     entries: Vec<Entry>,
 }
 
@@ -122,45 +123,57 @@ impl Table {
         // A quarter full: hardly ever a second look.
         let mut slots = vec![(0, 0); (entries.len() * 4).next_power_of_two()].into_boxed_slice();
         for (index, entry) in entries.iter().enumerate() {
-            let packed = pack(entry.name.as_bytes()).expect("names are short");
-            let mut at = home(packed, slots.len());
+            let digest = digest(entry.name.as_bytes()).expect("names are short");
+            let mut at = home(digest, slots.len());
             while slots[at].0 != 0 {
-                at = (at + 1) % slots.len();
+                at = (at + 1) & (slots.len() - 1);
             }
-            slots[at] = (packed, index as u16);
+            slots[at] = (digest, index as u16);
         }
         Self { slots, entries }
     }
 
     fn entry(&self, name: &[u8]) -> Option<&Entry> {
-        let packed = pack(name)?;
-        let mut at = home(packed, self.slots.len());
+        let digest = digest(name)?;
+        let mut at = home(digest, self.slots.len());
         loop {
             let (found, index) = self.slots[at];
-            if found == packed {
-                return Some(&self.entries[index as usize]);
-            }
             if found == 0 {
                 return None;
             }
-            at = (at + 1) % self.slots.len();
+            let entry = &self.entries[index as usize];
+            if found == digest && entry.name.as_bytes().eq_ignore_ascii_case(name) {
+                return Some(entry);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
         }
     }
 }
 
-/// Up to sixteen letters as a number, small letters as capitals; `None` for what no command is called.
-fn pack(name: &[u8]) -> Option<u128> {
-    if name.is_empty() || name.len() > NAME_BYTES_MAX {
-        return None;
-    }
-    let mut bytes = [0; NAME_BYTES_MAX];
-    for (to, from) in bytes.iter_mut().zip(name) {
-        *to = from.to_ascii_uppercase();
-    }
-    Some(u128::from_le_bytes(bytes))
+/// A number that names which differ only in the case of letters share; never 0. `None` for what no command is called.
+fn digest(name: &[u8]) -> Option<u64> {
+    /// Clears the bit by which small letters differ from capitals.
+    const CAPITALS: u64 = 0xdfdf_dfdf_dfdf_dfdf;
+    let length = name.len();
+    let (first, last) = match length {
+        0 => return None,
+        1..4 => (u64::from(name[0]) | u64::from(name[length / 2]) << 8, u64::from(name[length - 1])),
+        4..8 => (word_of_four(&name[..4]), word_of_four(&name[length - 4..])),
+        8..=NAME_BYTES_MAX => (word_of_eight(&name[..8]), word_of_eight(&name[length - 8..])),
+        _ => return None,
+    };
+    let mixed = (first & CAPITALS) ^ (last & CAPITALS).rotate_left(29) ^ (length as u64) << 59;
+    Some(mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
 }
 
-fn home(packed: u128, slots_count: usize) -> usize {
-    let folded = (packed as u64) ^ (packed >> 64) as u64;
-    (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (slots_count - 1)
+fn word_of_four(bytes: &[u8]) -> u64 {
+    u64::from(u32::from_le_bytes(bytes.try_into().expect("four bytes")))
+}
+
+fn word_of_eight(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+}
+
+fn home(digest: u64, slots_count: usize) -> usize {
+    (digest >> 40) as usize & (slots_count - 1)
 }

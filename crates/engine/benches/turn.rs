@@ -18,7 +18,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const PIPELINE: usize = 64;
 const TURNS: usize = 5;
-const BATCHES: usize = 8_000;
+/// Batches a measurement; fewer, by BOBBIN_BATCHES, to count instructions.
+fn batches_count() -> usize {
+    std::env::var("BOBBIN_BATCHES").ok().and_then(|count| count.parse().ok()).unwrap_or(8_000)
+}
+
 
 fn main() {
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
@@ -75,7 +79,7 @@ fn workloads() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         ("incr", keyed(|key| format!("INCR counter:{key:012}"))),
         ("lpush", keyed(|_| "LPUSH mylist xxx".to_owned())),
         (
-            "lpush_lpop",
+            "push_pop",
             keyed(|key| {
                 format!(
                     "{} mylist{}",
@@ -108,10 +112,10 @@ fn run(session: &mut Session, batches: &[Vec<u8>], count: usize) {
 fn run_alone(batches: &[Vec<u8>]) -> f64 {
     let engine = engine();
     let mut session = session(&engine, 0);
-    run(&mut session, batches, batches.len());
+    run(&mut session, batches, batches.len().min(batches_count()));
     let began = Instant::now();
-    run(&mut session, batches, BATCHES);
-    began.elapsed().as_nanos() as f64 / (BATCHES * PIPELINE) as f64
+    run(&mut session, batches, batches_count());
+    began.elapsed().as_nanos() as f64 / (batches_count() * PIPELINE) as f64
 }
 
 fn run_threads() {
@@ -127,10 +131,10 @@ fn run_threads() {
         std::thread::scope(|scope| {
             for index in 0..threads {
                 let (engine, reads) = (&engine, &reads);
-                scope.spawn(move || run(&mut session(engine, index), reads, BATCHES));
+                scope.spawn(move || run(&mut session(engine, index), reads, batches_count()));
             }
         });
-        (threads * BATCHES * PIPELINE) as f64 / began.elapsed().as_secs_f64()
+        (threads * batches_count() * PIPELINE) as f64 / began.elapsed().as_secs_f64()
     };
     let mut ratios = Vec::new();
     for _ in 0..TURNS {

@@ -104,7 +104,7 @@ impl Expirer {
         let more = tx.expire(shard, table, EXPIRE_KEYS_MAX);
         crate::session::mark_watches(engine, &mut tx);
         let (expired, garbage) = (tx.expired, tx.take_garbage());
-        *log = crate::session::hand_over(tx, claim, lane.as_mut(), now).log;
+        *log = crate::session::hand_over(&mut tx, claim, lane.as_mut(), now).log;
         engine.counters.last().expect("there is one for background threads").expired.add(u64::from(expired));
         if !garbage.is_empty() {
             engine.freer.free(Box::new(garbage));

@@ -110,6 +110,11 @@ impl<'k> Held<'k> {
         Self { keyspace, guards: SmallVec::new(), located: SmallVec::new(), gated: true }
     }
 
+    /// Lets all shards go.
+    pub(crate) fn release(&mut self) {
+        self.guards.clear();
+    }
+
     /// The hash of `key`.
     pub(crate) fn hash(&self, key: &[u8]) -> u64 {
         let address = key.as_ptr().addr();

@@ -388,14 +388,15 @@ impl<'k> Tx<'k> {
         self.held.changed_mut().flat_map(|state| state.take_garbage()).collect()
     }
 
-    /// Lets the shards go and gives the log.
-    pub fn end(self) -> Log {
-        self.log
+    /// Lets the shards go and gives the log. The tx is over.
+    pub fn end(&mut self) -> Log {
+        self.held.release();
+        std::mem::take(&mut self.log)
     }
 
     /// Puts every key back as it was, lets the shards go and gives the log back, empty.
     /// Without [`Tx::keep_old`] only a tx that changed nothing may be abandoned.
-    pub fn abandon(mut self) -> Log {
+    pub fn abandon(&mut self) -> Log {
         let undo = self.undo.take();
         assert!(undo.is_some() || self.log.is_empty(), "abandoned after a change without its old entries");
         for old in undo.into_iter().flatten().rev() {
@@ -407,7 +408,7 @@ impl<'k> Tx<'k> {
             }
         }
         self.log.clear();
-        self.log
+        self.end()
     }
 }
 

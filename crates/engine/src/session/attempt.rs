@@ -197,7 +197,7 @@ impl Session {
             counters.hits.add(u64::from(tx.hits));
             counters.misses.add(u64::from(tx.misses));
         }
-        *log = self.finish(worker, tx, claim, served);
+        *log = self.finish(worker, &mut tx, claim, served);
         if let Err(text) = self.check_readable(worker) {
             output.truncate(mark);
             write_failure(output, self.protocol, &Failure::text(text));
@@ -206,10 +206,10 @@ impl Session {
     }
 
     /// Ends a tx: its frame, its garbage, those it served. Gives the log back.
-    pub(super) fn finish(&mut self, worker: &Worker, mut tx: Tx<'_>, claim: Option<Claim>, served: Served) -> Log {
+    pub(super) fn finish(&mut self, worker: &Worker, tx: &mut Tx<'_>, claim: Option<Claim>, served: Served) -> Log {
         let engine = &*worker.engine;
         if !tx.log().is_empty() {
-            mark_watches(engine, &mut tx);
+            mark_watches(engine, tx);
         }
         if tx.expired > 0 {
             worker.counters().expired.add(u64::from(tx.expired));
@@ -299,7 +299,7 @@ pub(crate) struct Handed {
 }
 
 /// Takes a position for the tx's frame as the last act under its locks, lets go, and hands the frame over.
-pub(crate) fn hand_over(mut tx: Tx<'_>, claim: Option<Claim>, lane: Option<&mut Lane>, now: Ms) -> Handed {
+pub(crate) fn hand_over(tx: &mut Tx<'_>, claim: Option<Claim>, lane: Option<&mut Lane>, now: Ms) -> Handed {
     let seen = tx.seen();
     let (Some(lane), false) = (lane, tx.log().is_empty()) else {
         let mut log = tx.end();

@@ -248,7 +248,7 @@ impl Session {
             scratch.log = tx.abandon();
             return Err(why);
         }
-        scratch.log = self.finish(worker, tx, claim, served);
+        scratch.log = self.finish(worker, &mut tx, claim, served);
         Ok(())
     }
 
