@@ -221,8 +221,10 @@ impl Writer {
         let next = self.position;
         let mut frame_waits =
             || self.lanes.iter_mut().any(|lane| lane.peek().is_some_and(|head| head.position == next));
-        let bell_waits = self.journal.wanted(self.durable).is_some_and(|wanted| wanted <= next);
-        bell_waits || self.journal.is_poisoned() || alert == Alert::Frame && frame_waits()
+        let wanted = self.journal.wanted(self.durable);
+        // Whoever waits for a sync waits for the frames before it too.
+        let is_urgent = alert == Alert::Frame || wanted.is_some();
+        wanted.is_some_and(|wanted| wanted <= next) || self.journal.is_poisoned() || is_urgent && frame_waits()
     }
 
     fn act(&mut self) -> io::Result<Step> {

@@ -48,10 +48,10 @@ fn hand_over(policy: Policy) {
 
 #[test]
 fn every_wait_ends_under_always() {
-    shuttle::check_random(|| hand_over(Policy::Always), cases(300) as usize);
+    shuttle::check_random(|| hand_over(Policy::Always), cases(4000) as usize);
 }
 
 #[test]
 fn every_wait_ends_under_everysec() {
-    shuttle::check_random(|| hand_over(Policy::EverySec), cases(300) as usize);
+    shuttle::check_random(|| hand_over(Policy::EverySec), cases(4000) as usize);
 }
