@@ -1,6 +1,7 @@
 //! Arguments of the commands that the engine runs itself, and the time-outs by which it ends waits.
 
 use crate::failure::Failure;
+use crate::help::wrong_count;
 use crate::parse;
 use crate::row::TimeoutAt;
 use base::Ms;
@@ -33,15 +34,17 @@ pub fn timeout_ms(args: &Args<'_>, at: TimeoutAt) -> Result<Option<Ms>, Failure>
 /// CLIENT PAUSE: how long, in milliseconds, and whether only commands that write wait.
 ///
 /// # Errors
-/// If the time is no number or negative, or the mode is neither WRITE nor ALL.
+/// If the time is no number or negative, the mode is neither WRITE nor ALL, or there is more.
 pub fn pause_arguments(args: &Args<'_>) -> Result<(Ms, bool), Failure> {
     let writes_only = match args.len() {
         3 => false,
-        _ if parse::is(args.get(3), "WRITE") => true,
-        _ if parse::is(args.get(3), "ALL") => false,
-        _ => return Err(Failure::text("ERR CLIENT PAUSE mode must be WRITE or ALL")),
+        4 if parse::is(args.get(3), "WRITE") => true,
+        4 if parse::is(args.get(3), "ALL") => false,
+        4 => return Err(Failure::text("ERR CLIENT PAUSE mode must be WRITE or ALL")),
+        _ => return Err(wrong_count(args)),
     };
-    let span = kinds::text::parse_int(args.get(2)).ok_or(Failure::text("ERR timeout is not an integer or out of range"))?;
+    let span =
+        kinds::text::parse_int(args.get(2)).ok_or(Failure::text("ERR timeout is not an integer or out of range"))?;
     let span = Ms::try_from(span).map_err(|_| Failure::text("ERR timeout is negative"))?;
     Ok((span, writes_only))
 }
@@ -59,15 +62,18 @@ pub fn sleep_ms(args: &Args<'_>) -> Result<Ms, Failure> {
 /// SHUTDOWN: checks its words. All of them end the same way here: the journal is synced and closed.
 ///
 /// # Errors
-/// For words that are none of them, and for ABORT, since a shutdown never waits here.
+/// For words that are none of them or contradict each other, and for ABORT, since a shutdown never waits here.
 pub fn shutdown_arguments(args: &Args<'_>) -> Result<(), Failure> {
-    for word in args.from(1).iter() {
-        if parse::is(word, "ABORT") {
-            return Err(Failure::text("ERR No shutdown in progress."));
-        }
-        if !["NOSAVE", "SAVE", "NOW", "FORCE"].iter().any(|known| parse::is(word, known)) {
-            return Err(Failure::Syntax);
-        }
+    let words = args.from(1);
+    let has = |word: &str| words.iter().any(|argument| parse::is(argument, word));
+    let known =
+        |argument: &[u8]| ["NOSAVE", "SAVE", "NOW", "FORCE", "ABORT"].iter().any(|word| parse::is(argument, word));
+    let contradicts = (has("SAVE") && has("NOSAVE")) || (has("ABORT") && words.len() > 1);
+    if contradicts || !words.iter().all(known) {
+        return Err(Failure::Syntax);
+    }
+    if has("ABORT") {
+        return Err(Failure::text("ERR No shutdown in progress."));
     }
     Ok(())
 }

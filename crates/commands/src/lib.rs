@@ -10,19 +10,40 @@
 
 #![forbid(unsafe_code)]
 
+mod acl;
+mod connection;
 mod engine_arguments;
 mod failure;
+mod help;
 mod list;
 mod parse;
 mod prelude;
 mod row;
+mod server;
 mod session;
 pub mod table;
+mod transaction;
 
+pub use acl::{CATEGORIES, categories};
+pub use connection::greeting::REDIS_VERSION;
 pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeout_ms};
 pub use failure::Failure;
 pub use row::{Access, Arity, Begin, Command, Find, Flag, Group, KeySpec, Local, Outcome, Run, Sweep, TimeoutAt, Verb};
 pub use session::{ClientFilter, MemoryFigures, ReplyMode, Session, SlowEntry, Switch};
 
 /// The rows of every file; a new file is added here.
-const FILES: &[&[Command]] = &[list::push::COMMANDS];
+const FILES: &[&[Command]] = &[
+    connection::client::COMMANDS,
+    connection::greeting::COMMANDS,
+    connection::manners::COMMANDS,
+    connection::plain::COMMANDS,
+    list::push::COMMANDS,
+    server::command::COMMANDS,
+    server::config::COMMANDS,
+    server::debug::COMMANDS,
+    server::info::COMMANDS,
+    server::memory::COMMANDS,
+    server::shutdown::COMMANDS,
+    server::slowlog::COMMANDS,
+    transaction::multi::COMMANDS,
+];

@@ -1,0 +1,61 @@
+//! The access categories of a command, as ACL and COMMAND INFO name them; all follow from the row.
+
+use crate::row::{Access, Command, Flag, Group, Run};
+
+/// Every category there is in Redis; `COMMAND LIST FILTERBY ACLCAT` and ACL take no other.
+pub const CATEGORIES: &[&str] = &[
+    "keyspace",
+    "read",
+    "write",
+    "set",
+    "sortedset",
+    "list",
+    "hash",
+    "string",
+    "bitmap",
+    "hyperloglog",
+    "geo",
+    "stream",
+    "pubsub",
+    "admin",
+    "fast",
+    "slow",
+    "blocking",
+    "dangerous",
+    "connection",
+    "transaction",
+    "scripting",
+];
+
+/// The categories of `command`, without their `@`.
+pub fn categories(command: &Command) -> Vec<&'static str> {
+    let admin = command.has(Flag::Admin);
+    let fast = command.has(Flag::Fast);
+    let facts = [
+        (command.access == Access::Read, "read"),
+        (command.writes(), "write"),
+        // ROLE is for whoever runs the server, but needs no such right inside Redis.
+        (admin || command.name == "ROLE", "admin"),
+        (admin || command.has(Flag::Dangerous), "dangerous"),
+        (fast, "fast"),
+        (!fast, "slow"),
+        (matches!(command.run, Run::Blocking { .. }), "blocking"),
+    ];
+    let from_facts = facts.into_iter().filter_map(|(holds, name)| holds.then_some(name));
+    family(command).into_iter().chain(from_facts).collect()
+}
+
+fn family(command: &Command) -> Option<&'static str> {
+    match command.group {
+        Group::Connection => Some("connection"),
+        Group::Generic => Some("keyspace"),
+        Group::String => Some("string"),
+        Group::List => Some("list"),
+        Group::Transactions => Some("transaction"),
+        // COMMAND tells clients how to connect, Redis says.
+        Group::Server if command.name.starts_with("COMMAND") => Some("connection"),
+        // Of the whole server, but of its keys: FLUSHALL, DBSIZE.
+        Group::Server if command.access != Access::None && command.keys.is_empty() => Some("keyspace"),
+        Group::Server => None,
+    }
+}

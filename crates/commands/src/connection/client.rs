@@ -1,0 +1,207 @@
+//! CLIENT about the connections: who they are, who is closed, who waits no longer.
+
+use super::filter;
+use crate::help::{HELP, wrong_count};
+use crate::prelude::*;
+use crate::session::{ClientFilter, Session};
+
+pub(crate) const COMMANDS: &[Command] =
+    &[ID, GETNAME, SETNAME, SETINFO, INFO, LIST, KILL, UNBLOCK, PAUSE, UNPAUSE, CLIENT_HELP];
+
+const ID: Command = Command {
+    name: "CLIENT ID",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Connection,
+    cost: "O(1)",
+    since: "5.0.0",
+    brief: "Tells the number of the connection, which is never given twice.",
+    answer: "int: the number",
+    run: Run::Session(|session, _, reply| {
+        reply.int(session.id() as i64);
+        Ok(())
+    }),
+};
+
+const GETNAME: Command = Command {
+    name: "CLIENT GETNAME",
+    since: "2.6.9",
+    brief: "Tells the name of the connection.",
+    answer: "bulk: the name; null if it has none",
+    run: Run::Session(|session, _, reply| {
+        let name = session.name();
+        if name.is_empty() {
+            reply.null()
+        } else {
+            reply.bulk(name.as_bytes())
+        }
+        Ok(())
+    }),
+    ..ID
+};
+
+const SETNAME: Command = Command {
+    name: "CLIENT SETNAME",
+    syntax: "connection-name",
+    arity: Arity::Exactly(3),
+    since: "2.6.9",
+    brief: "Names the connection; an empty name takes the name away.",
+    answer: "simple: OK",
+    run: Run::Session(|session, args, reply| {
+        session.set_name(name_of(args.get(2))?);
+        reply.ok();
+        Ok(())
+    }),
+    ..ID
+};
+
+const SETINFO: Command = Command {
+    name: "CLIENT SETINFO",
+    syntax: "<LIB-NAME libname | LIB-VER libver>",
+    arity: Arity::Exactly(4),
+    since: "7.2.0",
+    brief: "Notes the library that the client uses, or its version.",
+    answer: "simple: OK",
+    run: Run::Session(set_info),
+    ..ID
+};
+
+const INFO: Command = Command {
+    name: "CLIENT INFO",
+    since: "6.2.0",
+    brief: "Tells of the connection, as CLIENT LIST does.",
+    answer: "verbatim: one line",
+    run: Run::Session(|session, _, reply| {
+        reply.verbatim("txt", &session.client_line());
+        Ok(())
+    }),
+    ..ID
+};
+
+const LIST: Command = Command {
+    name: "CLIENT LIST",
+    syntax: "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]",
+    arity: Arity::AtLeast(2),
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    cost: "O(n), n the connections",
+    since: "2.4.0",
+    brief: "Tells of connections, a line each.",
+    answer: "verbatim: the lines",
+    run: Run::Session(|session, args, reply| {
+        reply.verbatim("txt", &session.client_lines(&filter::of_list(args)?));
+        Ok(())
+    }),
+    ..ID
+};
+
+const KILL: Command = Command {
+    name: "CLIENT KILL",
+    syntax: "<ip:port | <[ID client-id] | [TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] | [USER username] | [ADDR ip:port] | \
+             [LADDR ip:port] | [SKIPME <YES | NO>] | [MAXAGE maxage] [...]>>",
+    arity: Arity::AtLeast(3),
+    brief: "Closes connections: the one of an address, or all that fit every filter.",
+    answer: "simple: OK, for an address; int: how many, for filters",
+    run: Run::Session(kill),
+    ..LIST
+};
+
+const UNBLOCK: Command = Command {
+    name: "CLIENT UNBLOCK",
+    syntax: "client-id [TIMEOUT | ERROR]",
+    arity: Arity::AtLeast(3),
+    cost: "O(log n), n the connections",
+    since: "5.0.0",
+    brief: "Ends the wait of a blocked connection.",
+    answer: "int: 1 if it was blocked, 0 if not",
+    run: Run::Session(unblock),
+    ..LIST
+};
+
+const PAUSE: Command = Command {
+    name: "CLIENT PAUSE",
+    syntax: "timeout [WRITE | ALL]",
+    arity: Arity::AtLeast(3),
+    cost: "O(1)",
+    since: "3.0.0",
+    brief: "Lets commands wait for some milliseconds: all of them, or those that write.",
+    answer: "simple: OK",
+    run: Run::Engine(crate::row::Verb::Pause),
+    ..LIST
+};
+
+const UNPAUSE: Command = Command {
+    name: "CLIENT UNPAUSE",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    cost: "O(n), n the connections that wait",
+    since: "6.2.0",
+    brief: "Ends a pause.",
+    answer: "simple: OK",
+    run: Run::Session(|session, _, reply| {
+        session.unpause();
+        reply.ok();
+        Ok(())
+    }),
+    ..LIST
+};
+
+const CLIENT_HELP: Command = Command { name: "CLIENT HELP", group: Group::Connection, ..HELP };
+
+/// A name, or the name or version of a library: visible ASCII only.
+fn visible(bytes: &[u8]) -> Option<&str> {
+    bytes.iter().all(u8::is_ascii_graphic).then(|| std::str::from_utf8(bytes).ok()).flatten()
+}
+
+/// The name of a connection.
+pub(super) fn name_of(bytes: &[u8]) -> Result<&str, Failure> {
+    visible(bytes)
+        .ok_or_else(|| Failure::text("ERR Client names cannot contain spaces, newlines or special characters."))
+}
+
+fn set_info(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let option = args.get(2);
+    let shown = String::from_utf8_lossy(option);
+    let is_name = parse::is(option, "LIB-NAME");
+    if !is_name && !parse::is(option, "LIB-VER") {
+        return Err(Failure::text(format!("ERR Unrecognized option '{shown}'")));
+    }
+    let value = visible(args.get(3))
+        .ok_or_else(|| Failure::text(format!("ERR {shown} cannot contain spaces, newlines or special characters.")))?;
+    let (name, version) = if is_name { (Some(value), None) } else { (None, Some(value)) };
+    session.set_library(name, version);
+    reply.ok();
+    Ok(())
+}
+
+fn kill(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    if args.len() == 3 {
+        let address = String::from_utf8_lossy(args.get(2)).into_owned();
+        let filter = ClientFilter { address: Some(address), ..ClientFilter::default() };
+        if session.kill(&filter) == 0 {
+            return Err(Failure::text("ERR No such client"));
+        }
+        reply.ok();
+        return Ok(());
+    }
+    let killed = session.kill(&filter::of_kill(args)?);
+    reply.int(killed as i64);
+    Ok(())
+}
+
+fn unblock(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    if args.len() > 4 {
+        return Err(wrong_count(args));
+    }
+    let with_error = match args.from(3).iter().next() {
+        None => false,
+        Some(reason) if parse::is(reason, "TIMEOUT") => false,
+        Some(reason) if parse::is(reason, "ERROR") => true,
+        Some(_) => return Err(Failure::text("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")),
+    };
+    let id = u64::try_from(parse::int(args.get(2))?).ok();
+    reply.int(i64::from(id.is_some_and(|id| session.unblock(id, with_error))));
+    Ok(())
+}

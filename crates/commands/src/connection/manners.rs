@@ -1,0 +1,93 @@
+//! CLIENT about this connection's manners: whether it is answered, evicted, counted as use, made to wait for the disk.
+
+use crate::prelude::*;
+use crate::session::{ReplyMode, Session, Switch};
+
+pub(crate) const COMMANDS: &[Command] = &[NO_EVICT, NO_TOUCH, REPLY, DURABLE, MAINT_NOTIFICATIONS];
+
+const NO_EVICT: Command = Command {
+    name: "CLIENT NO-EVICT",
+    syntax: "<ON | OFF>",
+    arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Connection,
+    cost: "O(1)",
+    since: "7.0.0",
+    brief: "Keeps the connection from being closed to save memory, or no longer.",
+    answer: "simple: OK",
+    run: Run::Session(|session, args, reply| set_switch(session, args, reply, Switch::NoEvict)),
+};
+
+const NO_TOUCH: Command = Command {
+    name: "CLIENT NO-TOUCH",
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
+    since: "7.2.0",
+    brief: "Lets what the connection reads not count as use of a key, or count again.",
+    run: Run::Session(|session, args, reply| set_switch(session, args, reply, Switch::NoTouch)),
+    ..NO_EVICT
+};
+
+const REPLY: Command = Command {
+    name: "CLIENT REPLY",
+    syntax: "<ON | OFF | SKIP>",
+    since: "3.2.0",
+    brief: "Switches the replies of the connection on or off, or leaves the next one out.",
+    answer: "simple: OK, for ON; nothing, for OFF and SKIP",
+    run: Run::Session(reply_mode),
+    ..NO_TOUCH
+};
+
+const DURABLE: Command = Command {
+    name: "CLIENT DURABLE",
+    syntax: "<ALWAYS | POLICY>",
+    since: "bobbin 0.1.0",
+    brief: "Holds each reply until what it tells is on disk, or goes by the server's fsync.",
+    answer: "simple: OK",
+    run: Run::Session(durable),
+    ..NO_TOUCH
+};
+
+const MAINT_NOTIFICATIONS: Command = Command {
+    name: "CLIENT MAINT_NOTIFICATIONS",
+    syntax: "<ON | OFF> [parameter value [parameter value ...]]",
+    arity: Arity::AtLeast(2),
+    since: "bobbin 0.1.0",
+    brief: "Tells clients that ask for notices of maintenance that there are none.",
+    answer: "error: always; clients go on without",
+    run: Run::Session(|_, _, _| {
+        Err(Failure::text("ERR notices of maintenance are not supported: this server never moves its connections"))
+    }),
+    ..NO_TOUCH
+};
+
+fn set_switch(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply, switch: Switch) -> Outcome {
+    let on = parse::is(args.get(2), "ON");
+    if !on && !parse::is(args.get(2), "OFF") {
+        return Err(Failure::Syntax);
+    }
+    session.set_switch(switch, on);
+    reply.ok();
+    Ok(())
+}
+
+fn reply_mode(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let modes = [("ON", ReplyMode::On), ("OFF", ReplyMode::Off), ("SKIP", ReplyMode::Skip)];
+    let mode = modes.into_iter().find(|(word, _)| parse::is(args.get(2), word)).ok_or(Failure::Syntax)?.1;
+    session.set_reply_mode(mode);
+    if mode == ReplyMode::On {
+        reply.ok();
+    }
+    Ok(())
+}
+
+fn durable(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let always = parse::is(args.get(2), "ALWAYS");
+    if !always && !parse::is(args.get(2), "POLICY") {
+        return Err(Failure::Syntax);
+    }
+    session.set_durable(always);
+    reply.ok();
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! The connection: who it is, what it speaks, and what it may do to others.
+
+pub(crate) mod client;
+pub(crate) mod filter;
+pub(crate) mod greeting;
+pub(crate) mod manners;
+pub(crate) mod plain;

@@ -1,0 +1,90 @@
+//! PING ECHO QUIT RESET SELECT: what needs nothing but the connection.
+
+use crate::prelude::*;
+use crate::session::Session;
+
+pub(crate) const COMMANDS: &[Command] = &[PING, ECHO, QUIT, RESET, SELECT];
+
+const PING: Command = Command {
+    name: "PING",
+    syntax: "[message]",
+    arity: Arity::Between(1, 2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Fast],
+    group: Group::Connection,
+    cost: "O(1)",
+    since: "1.0.0",
+    brief: "Tells that the server is there.",
+    answer: "simple: PONG; bulk: the message, if one is given",
+    run: Run::Session(ping),
+};
+
+const ECHO: Command = Command {
+    name: "ECHO",
+    syntax: "message",
+    arity: Arity::Exactly(2),
+    flags: &[Flag::Loading, Flag::Stale, Flag::Fast],
+    brief: "Gives the message back.",
+    answer: "bulk: the message",
+    run: Run::Session(|_, args, reply| {
+        reply.bulk(args.get(1));
+        Ok(())
+    }),
+    ..PING
+};
+
+const QUIT: Command = Command {
+    name: "QUIT",
+    syntax: "",
+    arity: Arity::AtLeast(1),
+    flags: &[Flag::AllowBusy, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Fast, Flag::NoAuth],
+    brief: "Closes the connection once everything has been answered.",
+    answer: "simple: OK",
+    run: Run::Session(|session, _, reply| {
+        session.quit();
+        reply.ok();
+        Ok(())
+    }),
+    ..PING
+};
+
+const RESET: Command = Command {
+    name: "RESET",
+    arity: Arity::Exactly(1),
+    since: "6.2.0",
+    brief: "Makes the connection as if it had just come.",
+    answer: "simple: RESET",
+    run: Run::Session(|session, _, reply| {
+        session.reset();
+        reply.simple("RESET");
+        Ok(())
+    }),
+    ..QUIT
+};
+
+const SELECT: Command = Command {
+    name: "SELECT",
+    syntax: "index",
+    brief: "Uses another database.",
+    answer: "simple: OK",
+    run: Run::Session(select),
+    ..ECHO
+};
+
+fn ping(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    match args.from(1).iter().next() {
+        Some(message) => reply.bulk(message),
+        None => reply.simple("PONG"),
+    }
+    Ok(())
+}
+
+fn select(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let index = i32::try_from(parse::int(args.get(1))?)
+        .map_err(|_| Failure::text("ERR value is out of range, value must between -2147483648 and 2147483647"))?;
+    let database = u32::try_from(index).ok().filter(|&database| database < session.databases());
+    session.select(database.ok_or_else(|| Failure::text("ERR DB index is out of range"))?);
+    reply.ok();
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! HELP of every command that has subcommands, made from the rows; and what is said of a subcommand misused.
+
+use crate::prelude::*;
+use crate::session::Session;
+use crate::table;
+
+/// What all HELP rows have in common.
+pub(crate) const HELP: Command = Command {
+    name: "HELP",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "5.0.0",
+    brief: "Tells what subcommands there are.",
+    answer: "array: lines of text",
+    run: Run::Session(help),
+};
+
+fn help(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let container = String::from_utf8_lossy(args.name()).to_ascii_uppercase();
+    let mut rows = table::subcommands(&container);
+    rows.sort_unstable_by_key(|row| row.name);
+    reply.array(1 + 2 * rows.len());
+    reply.simple(&format!("{container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"));
+    for row in rows {
+        let usage = row.name.split_once(' ').map_or(row.name, |(_, usage)| usage);
+        reply.simple(format!("{usage} {}", row.syntax).trim_end());
+        reply.simple(&format!("    {}", row.brief));
+    }
+    Ok(())
+}
+
+/// A known subcommand with too many arguments, as Redis words it where its own count is "this many or more".
+pub(crate) fn wrong_count(args: &Args<'_>) -> Failure {
+    let container = String::from_utf8_lossy(args.name()).to_ascii_uppercase();
+    let given = String::from_utf8_lossy(args.get(1));
+    Failure::text(format!("ERR unknown subcommand or wrong number of arguments for '{given}'. Try {container} HELP."))
+}

@@ -1,0 +1,179 @@
+//! COMMAND: what the server knows of its own commands, all of it made from the rows.
+
+use super::describe::{self, Listed};
+use crate::acl;
+use crate::help::HELP;
+use crate::prelude::*;
+use crate::session::Session;
+use crate::table::{self, Found};
+use base::glob::{self, Case};
+
+pub(crate) const COMMANDS: &[Command] = &[COMMAND, COUNT, LIST, INFO, DOCS, GETKEYS, GETKEYSANDFLAGS, COMMAND_HELP];
+
+const COMMAND: Command = Command {
+    name: "COMMAND",
+    syntax: "",
+    arity: Arity::AtLeast(1),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(n), n all commands",
+    since: "2.8.13",
+    brief: "Tells the facts of every command.",
+    answer: "array: of each name, arity, flags, first, last and step of keys, categories, tips, key specs, subcommands",
+    run: Run::Session(|_, _, reply| {
+        describe::infos(&describe::all(), reply);
+        Ok(())
+    }),
+};
+
+const COUNT: Command = Command {
+    name: "COMMAND COUNT",
+    arity: Arity::Exactly(2),
+    cost: "O(1)",
+    brief: "Tells how many commands there are, those with subcommands counted once.",
+    answer: "int: how many",
+    run: Run::Session(|_, _, reply| {
+        reply.int(table::names().len() as i64);
+        Ok(())
+    }),
+    ..COMMAND
+};
+
+const LIST: Command = Command {
+    name: "COMMAND LIST",
+    syntax: "[FILTERBY <MODULE module-name | ACLCAT category | PATTERN pattern>]",
+    arity: Arity::AtLeast(2),
+    since: "7.0.0",
+    brief: "Tells the names of commands: all, or of a category, or that match a pattern.",
+    answer: "set: names in small letters",
+    run: Run::Session(list),
+    ..COMMAND
+};
+
+const INFO: Command = Command {
+    name: "COMMAND INFO",
+    syntax: "[command-name [command-name ...]]",
+    arity: Arity::AtLeast(2),
+    cost: "O(n), n the names",
+    brief: "Tells the facts of these commands, or of all.",
+    answer: "array: as COMMAND, null for a name that is none",
+    run: Run::Session(info),
+    ..COMMAND
+};
+
+const DOCS: Command = Command {
+    name: "COMMAND DOCS",
+    since: "7.0.0",
+    brief: "Tells what these commands, or all, are for and which arguments they take.",
+    answer: "map: name and a map of summary, since, group, complexity, arguments, subcommands",
+    run: Run::Session(docs),
+    ..INFO
+};
+
+const GETKEYS: Command = Command {
+    name: "COMMAND GETKEYS",
+    syntax: "command [arg [arg ...]]",
+    arity: Arity::AtLeast(3),
+    cost: "O(n), n the arguments",
+    since: "2.8.13",
+    brief: "Tells which arguments of a command are keys.",
+    answer: "array: the keys",
+    run: Run::Session(|_, args, reply| keys(args, reply, false)),
+    ..COMMAND
+};
+
+const GETKEYSANDFLAGS: Command = Command {
+    name: "COMMAND GETKEYSANDFLAGS",
+    since: "7.0.0",
+    brief: "Tells which arguments of a command are keys, and what is done to each.",
+    answer: "array: of each key itself and its flags",
+    run: Run::Session(|_, args, reply| keys(args, reply, true)),
+    ..GETKEYS
+};
+
+const COMMAND_HELP: Command = Command { name: "COMMAND HELP", ..HELP };
+
+fn list(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let names: Vec<String> = match args.len() {
+        2 => table::names().into_iter().map(str::to_ascii_lowercase).collect(),
+        5 if parse::is(args.get(2), "FILTERBY") => filtered(args.get(3), args.get(4))?,
+        _ => return Err(Failure::Syntax),
+    };
+    reply.set(names.len());
+    names.iter().for_each(|name| reply.bulk(name.as_bytes()));
+    Ok(())
+}
+
+/// Names, those of subcommands included, that a filter lets through.
+fn filtered(filter: &[u8], value: &[u8]) -> Result<Vec<String>, Failure> {
+    let all = describe::all();
+    let all = all.iter().flat_map(|listed| std::iter::once(*listed).chain(listed.subcommands()));
+    let fits: Box<dyn Fn(&Listed) -> bool> = if parse::is(filter, "MODULE") {
+        Box::new(|_| false)
+    } else if parse::is(filter, "ACLCAT") {
+        Box::new(|listed| {
+            listed.row().is_some_and(|row| acl::categories(row).iter().any(|name| parse::is(value, name)))
+        })
+    } else if parse::is(filter, "PATTERN") {
+        Box::new(|listed| glob::matches(value, listed.name().as_bytes(), Case::Ignored))
+    } else {
+        return Err(Failure::Syntax);
+    };
+    Ok(all.filter(|listed| fits(listed)).map(|listed| listed.name()).collect())
+}
+
+fn info(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let names = args.from(2);
+    if names.is_empty() {
+        describe::infos(&describe::all(), reply);
+        return Ok(());
+    }
+    reply.array(names.len());
+    for name in names {
+        match Listed::of(name) {
+            Some(listed) => describe::info(listed, reply),
+            None => reply.null_array(),
+        }
+    }
+    Ok(())
+}
+
+fn docs(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let names = args.from(2);
+    let listed = if names.is_empty() { describe::all() } else { names.iter().filter_map(Listed::of).collect() };
+    describe::docs(&listed, reply);
+    Ok(())
+}
+
+fn keys(args: &Args, reply: &mut dyn Reply, with_flags: bool) -> Outcome {
+    let request = args.from(2);
+    let Found::Command(row) = table::find(&request) else {
+        return Err(Failure::text("ERR Invalid command specified"));
+    };
+    if row.keys.is_empty() {
+        return Err(Failure::text("ERR The command has no key arguments"));
+    }
+    if !row.arity.allows(request.len()) {
+        return Err(Failure::text("ERR Invalid number of arguments specified for command"));
+    }
+    let mut found = Vec::new();
+    for spec in row.keys {
+        spec.for_each(&request, |at| found.push((request.get(at), describe::key_flags(&row, spec, &request))));
+    }
+    if found.is_empty() {
+        return Err(Failure::text("ERR Invalid arguments specified for command"));
+    }
+    reply.array(found.len());
+    for (key, flags) in found {
+        if with_flags {
+            reply.array(2);
+        }
+        reply.bulk(key);
+        if with_flags {
+            describe::words(&flags, reply);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! CONFIG: the settings while the server runs.
+
+use crate::help::HELP;
+use crate::prelude::*;
+use crate::session::Session;
+
+pub(crate) const COMMANDS: &[Command] = &[GET, SET, REWRITE, RESETSTAT, CONFIG_HELP];
+
+const GET: Command = Command {
+    name: "CONFIG GET",
+    syntax: "parameter [parameter ...]",
+    arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(n), n the settings times the patterns",
+    since: "2.0.0",
+    brief: "Tells the settings whose names match any of the patterns.",
+    answer: "map: name and value",
+    run: Run::Session(get),
+};
+
+const SET: Command = Command {
+    name: "CONFIG SET",
+    syntax: "parameter value [parameter value ...]",
+    arity: Arity::AtLeast(4),
+    cost: "O(n), n the settings given",
+    brief: "Changes settings: all of them, or none if one is refused.",
+    answer: "simple: OK",
+    run: Run::Session(set),
+    ..GET
+};
+
+const REWRITE: Command = Command {
+    name: "CONFIG REWRITE",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    cost: "O(1)",
+    since: "2.8.0",
+    brief: "Writes the settings to the file that the server was started with.",
+    answer: "simple: OK",
+    run: Run::Session(|session, _, reply| {
+        session.config_rewrite().map_err(Failure::text)?;
+        reply.ok();
+        Ok(())
+    }),
+    ..GET
+};
+
+const RESETSTAT: Command = Command {
+    name: "CONFIG RESETSTAT",
+    since: "2.0.0",
+    brief: "Sets the counters that INFO tells to zero.",
+    run: Run::Session(|session, _, reply| {
+        session.reset_statistics();
+        reply.ok();
+        Ok(())
+    }),
+    ..REWRITE
+};
+
+const CONFIG_HELP: Command = Command { name: "CONFIG HELP", ..HELP };
+
+fn get(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let patterns: Vec<&[u8]> = args.from(2).iter().collect();
+    let found = session.config_get(&patterns);
+    reply.map(found.len());
+    for (name, value) in found {
+        reply.bulk(name.as_bytes());
+        reply.bulk(value.as_bytes());
+    }
+    Ok(())
+}
+
+fn set(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let words: Vec<&[u8]> = args.from(2).iter().collect();
+    let (pairs, rest) = words.as_chunks::<2>();
+    if !rest.is_empty() {
+        return Err(Failure::Syntax);
+    }
+    let pairs: Vec<(&[u8], &[u8])> = pairs.iter().map(|&[name, value]| (name, value)).collect();
+    session.config_set(&pairs).map_err(Failure::text)?;
+    reply.ok();
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! DEBUG: for tests, and only where `enable-debug-command` allows it.
+
+use super::digest::{Digest, DigestSweep};
+use crate::help::HELP;
+use crate::prelude::*;
+use crate::row::Verb;
+use crate::session::Session;
+use base::Ms;
+use keyspace::{Entry, list_of, text_of};
+use table::Content;
+
+pub(crate) const COMMANDS: &[Command] = &[SLEEP, OBJECT, SET_ACTIVE_EXPIRE, DIGEST, DIGEST_VALUE, RELOAD, DEBUG_HELP];
+
+const SLEEP: Command = Command {
+    name: "DEBUG SLEEP",
+    syntax: "seconds",
+    arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Debug],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "1.0.0",
+    brief: "Lets the connection wait for some seconds; others go on.",
+    answer: "simple: OK",
+    run: Run::Engine(Verb::DebugSleep),
+};
+
+const OBJECT: Command = Command {
+    name: "DEBUG OBJECT",
+    syntax: "key",
+    keys: &[KeySpec::one(2, "RO")],
+    brief: "Tells how a value lies in memory.",
+    answer: "simple: name:value pairs; error if the key is absent",
+    run: Run::Local(object),
+    ..SLEEP
+};
+
+const SET_ACTIVE_EXPIRE: Command = Command {
+    name: "DEBUG SET-ACTIVE-EXPIRE",
+    syntax: "<0 | 1>",
+    brief: "Switches the pass that removes expired keys which nobody asks for.",
+    run: Run::Session(set_active_expire),
+    ..SLEEP
+};
+
+const DIGEST: Command = Command {
+    name: "DEBUG DIGEST",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    cost: "O(n), n all data",
+    brief: "Sums up all data: equal data, equal digests, whatever the order of keys.",
+    answer: "simple: 40 hexadecimal digits, all 0 if there is no key",
+    run: Run::Sweep(|_, _| Ok(Box::new(DigestSweep::default()))),
+    ..SLEEP
+};
+
+const DIGEST_VALUE: Command = Command {
+    name: "DEBUG DIGEST-VALUE",
+    syntax: "[key [key ...]]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::many(2, -1, 1, "RO")],
+    cost: "O(n), n what the values hold",
+    brief: "Sums up each value, whatever its key.",
+    answer: "array: 40 hexadecimal digits for each key, all 0 if it is absent",
+    run: Run::Local(digest_value),
+    ..SLEEP
+};
+
+const RELOAD: Command = Command {
+    name: "DEBUG RELOAD",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    cost: "O(n), n the journal",
+    brief: "Drops all data and reads it back from the journal.",
+    run: Run::Engine(Verb::DebugReload),
+    ..SLEEP
+};
+
+const DEBUG_HELP: Command = Command { name: "DEBUG HELP", since: "1.0.0", flags: SLEEP.flags, ..HELP };
+
+fn set_active_expire(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let on = match args.get(2) {
+        b"0" => false,
+        b"1" => true,
+        _ => return Err(Failure::NotAnInteger),
+    };
+    session.set_active_expire(on);
+    reply.ok();
+    Ok(())
+}
+
+fn object(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let now = tx.now();
+    let entry = tx.peek(args.get(2)).ok_or(Failure::NoSuchKey)?;
+    reply.simple(&described(entry, now));
+    Ok(())
+}
+
+fn described(entry: Entry<'_>, now: Ms) -> String {
+    let seconds_mask = 0xff_ffff;
+    let idle_s = ((now / 1000) as u32).wrapping_sub(entry.touched()) & seconds_mask;
+    let serialized_bytes = match entry.content() {
+        Content::Value(value) => value.encoded_bytes(),
+        Content::Bytes(bytes) => bytes.len() as u64,
+        Content::Int(_) => size_of::<i64>() as u64,
+    };
+    format!(
+        "Value at:{:p} refcount:1 encoding:{} serializedlength:{serialized_bytes} lru:{} lru_seconds_idle:{idle_s}",
+        entry.key().as_ptr(),
+        encoding(entry),
+        entry.touched(),
+    )
+}
+
+fn encoding(entry: Entry<'_>) -> &'static str {
+    match (text_of(entry), list_of(entry)) {
+        (Some(text), _) => text.encoding(),
+        (_, Some(list))
+            if kinds::list::is_listpack(list.len(), list.content_bytes(), kinds::list::listpack_limit()) =>
+        {
+            "listpack"
+        }
+        _ => "quicklist",
+    }
+}
+
+fn digest_value(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let keys = args.from(2);
+    reply.array(keys.len());
+    for key in keys {
+        let digest = tx.peek(key).map(Digest::of_value).unwrap_or_default();
+        reply.simple(&digest.to_string());
+    }
+    Ok(())
+}

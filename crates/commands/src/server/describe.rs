@@ -1,0 +1,270 @@
+//! A row as COMMAND INFO and COMMAND DOCS tell it.
+
+use super::syntax::{self, Argument};
+use crate::acl;
+use crate::row::{Access, Begin, Command, Find, Flag, KeySpec, Run};
+use crate::table::{self, Found};
+use wire::{Args, Reply};
+
+/// A name that COMMAND knows: of a row, or of what only holds subcommands.
+#[derive(Clone, Copy)]
+pub(super) enum Listed {
+    Row(&'static Command),
+    Container(&'static str),
+}
+
+/// Every command, subcommands not among them, sorted.
+pub(super) fn all() -> Vec<Listed> {
+    table::names().into_iter().filter_map(|name| Listed::of(name.as_bytes())).collect()
+}
+
+impl Listed {
+    /// What `name` (`get`, `config`, `config|get`) stands for.
+    pub(super) fn of(name: &[u8]) -> Option<Self> {
+        let is_sub = name.contains(&b'|');
+        match table::by_name(name) {
+            Found::Command(row) => (row.name.contains(' ') == is_sub).then(|| Self::Row(row.command())),
+            Found::Container(name) => (!is_sub).then_some(Self::Container(name)),
+            Found::Unknown => None,
+        }
+    }
+
+    pub(super) fn name(&self) -> String {
+        let name = match self {
+            Self::Row(row) => row.name,
+            Self::Container(name) => name,
+        };
+        name.to_ascii_lowercase().replace(' ', "|")
+    }
+
+    pub(super) fn row(&self) -> Option<&'static Command> {
+        match self {
+            Self::Row(row) => Some(row),
+            Self::Container(_) => None,
+        }
+    }
+
+    pub(super) fn subcommands(&self) -> impl Iterator<Item = Self> + use<> {
+        let name = match self {
+            Self::Row(row) => row.name,
+            Self::Container(name) => name,
+        };
+        // A subcommand's own name holds a space and has none.
+        table::subcommands(name).into_iter().map(Self::Row)
+    }
+}
+
+// ---- COMMAND INFO ----
+
+pub(super) fn infos(listed: &[Listed], reply: &mut dyn Reply) {
+    reply.array(listed.len());
+    listed.iter().for_each(|listed| info(*listed, reply));
+}
+
+/// One command as an array of ten.
+pub(super) fn info(listed: Listed, reply: &mut dyn Reply) {
+    let row = listed.row();
+    let keys = row.map_or(&[][..], |row| row.keys);
+    let (first, last, step) = legacy_keys(keys);
+    reply.array(10);
+    reply.bulk(listed.name().as_bytes());
+    // What only holds subcommands takes one of them or more.
+    reply.int(row.map_or(-2, |row| row.arity.number()));
+    words(&row.map_or_else(Vec::new, flags), reply);
+    [first, last, step].into_iter().for_each(|number| reply.int(number));
+    let categories = row.map_or_else(|| vec!["slow"], acl::categories);
+    words(&categories.iter().map(|name| format!("@{name}")).collect::<Vec<_>>(), reply);
+    reply.set(0);
+    reply.set(keys.len());
+    keys.iter().for_each(|spec| key_spec(spec, reply));
+    let subcommands: Vec<Listed> = listed.subcommands().collect();
+    infos(&subcommands, reply);
+}
+
+/// The flags of a command, as COMMAND INFO names them.
+pub(super) fn flags(row: &Command) -> Vec<&'static str> {
+    let from_access = match row.access {
+        Access::None => &[][..],
+        Access::Read => &["readonly"],
+        Access::Write { grows: true } => &["write", "denyoom"],
+        Access::Write { grows: false } => &["write"],
+    };
+    let moves = row.keys.iter().any(|spec| !is_plain(spec));
+    let derived = [(matches!(row.run, Run::Blocking { .. }), "blocking"), (moves, "movablekeys")];
+    let own = row.flags.iter().filter_map(|flag| flag_name(*flag));
+    from_access
+        .iter()
+        .copied()
+        .chain(derived.into_iter().filter_map(|(is, name)| is.then_some(name)))
+        .chain(own)
+        .collect()
+}
+
+fn flag_name(flag: Flag) -> Option<&'static str> {
+    Some(match flag {
+        Flag::Fast => "fast",
+        Flag::Admin => "admin",
+        Flag::NoScript => "noscript",
+        Flag::NoMulti => "no_multi",
+        Flag::NoAuth => "no_auth",
+        Flag::Loading => "loading",
+        Flag::Stale => "stale",
+        Flag::SkipSlowlog => "skip_slowlog",
+        Flag::AllowBusy => "allow_busy",
+        // A category, and a setting: not among Redis's flags.
+        Flag::Dangerous | Flag::Debug => return None,
+    })
+}
+
+fn is_plain(spec: &KeySpec) -> bool {
+    matches!((spec.begin, spec.find), (Begin::Index(_), Find::Range { .. }))
+}
+
+/// First key, last key and step, for clients older than key specs; zeros if the request must be searched for keys.
+fn legacy_keys(specs: &[KeySpec]) -> (i64, i64, i64) {
+    let ranges = specs.iter().filter_map(|spec| match (spec.begin, spec.find) {
+        (Begin::Index(at), Find::Range { last, step }) => {
+            let last = if last >= 0 { at as i64 + last as i64 } else { last as i64 };
+            Some((at as i64, last, step as i64))
+        }
+        _ => None,
+    });
+    let joined = ranges.reduce(|(first, last, step), (more_first, more_last, _)| {
+        let last = if more_last < 0 { more_last } else { last.max(more_last) };
+        (first.min(more_first), last, step)
+    });
+    joined.unwrap_or_default()
+}
+
+fn key_spec(spec: &KeySpec, reply: &mut dyn Reply) {
+    reply.map(3);
+    reply.bulk(b"flags");
+    words(&spec_flags(spec.flags), reply);
+    reply.bulk(b"begin_search");
+    match spec.begin {
+        Begin::Index(at) => typed("index", &[("index", at as i64)], reply),
+        Begin::Keyword(word, from) => {
+            reply.map(2);
+            field("type", "keyword", reply);
+            reply.bulk(b"spec");
+            reply.map(2);
+            field("keyword", word, reply);
+            reply.bulk(b"startfrom");
+            reply.int(from as i64);
+        }
+    }
+    reply.bulk(b"find_keys");
+    match spec.find {
+        Find::Range { last, step } => {
+            typed("range", &[("lastkey", last as i64), ("keystep", step as i64), ("limit", 0)], reply);
+        }
+        Find::Counted { number_at, first } => {
+            typed("keynum", &[("keynumidx", number_at as i64), ("firstkey", first as i64), ("keystep", 1)], reply);
+        }
+    }
+}
+
+/// `RW INSERT` as `RW`, `insert`.
+fn spec_flags(flags: &str) -> Vec<String> {
+    let small = |(index, word): (usize, &str)| if index == 0 { word.to_owned() } else { word.to_ascii_lowercase() };
+    flags.split(' ').enumerate().map(small).collect()
+}
+
+/// What a request does to the keys of `spec`. Flags that vary are SET's: without GET it looks at nothing.
+pub(super) fn key_flags(row: &Command, spec: &KeySpec, request: &Args<'_>) -> Vec<String> {
+    let mut flags = spec_flags(spec.flags);
+    if flags.iter().any(|flag| flag == "variable_flags") {
+        let looks = request.from(3).iter().any(|word| word.eq_ignore_ascii_case(b"GET"));
+        debug_assert_eq!(row.name, "SET");
+        flags = spec_flags(if looks { "RW ACCESS UPDATE" } else { "OW UPDATE" });
+    }
+    flags
+}
+
+fn typed(kind: &str, numbers: &[(&str, i64)], reply: &mut dyn Reply) {
+    reply.map(2);
+    field("type", kind, reply);
+    reply.bulk(b"spec");
+    reply.map(numbers.len());
+    for (name, number) in numbers {
+        reply.bulk(name.as_bytes());
+        reply.int(*number);
+    }
+}
+
+fn field(name: &str, value: &str, reply: &mut dyn Reply) {
+    reply.bulk(name.as_bytes());
+    reply.bulk(value.as_bytes());
+}
+
+/// Words as a set of statuses.
+pub(super) fn words<T: AsRef<str>>(words: &[T], reply: &mut dyn Reply) {
+    reply.set(words.len());
+    words.iter().for_each(|word| reply.simple(word.as_ref()));
+}
+
+// ---- COMMAND DOCS ----
+
+pub(super) fn docs(listed: &[Listed], reply: &mut dyn Reply) {
+    reply.map(listed.len());
+    for listed in listed {
+        reply.bulk(listed.name().as_bytes());
+        doc(*listed, reply);
+    }
+}
+
+fn doc(listed: Listed, reply: &mut dyn Reply) {
+    let subcommands: Vec<Listed> = listed.subcommands().collect();
+    let arguments = listed.row().map_or_else(Vec::new, syntax::arguments);
+    let has = [!arguments.is_empty(), !subcommands.is_empty()];
+    reply.map(4 + has.into_iter().filter(|has| *has).count());
+    // What only holds subcommands has no row of its own: it is as old as the oldest of them.
+    let model = listed.row().or_else(|| subcommands.first().and_then(Listed::row)).expect("a name leads to rows");
+    let (summary, cost) = match listed {
+        Listed::Row(row) => (row.brief, row.cost),
+        Listed::Container(_) => ("Holds subcommands.", "that of the subcommand"),
+    };
+    field("summary", summary, reply);
+    field("since", model.since, reply);
+    field("group", model.group.name(), reply);
+    field("complexity", cost, reply);
+    if !arguments.is_empty() {
+        reply.bulk(b"arguments");
+        arguments_reply(&arguments, reply);
+    }
+    if !subcommands.is_empty() {
+        reply.bulk(b"subcommands");
+        docs(&subcommands, reply);
+    }
+}
+
+fn arguments_reply(arguments: &[Argument], reply: &mut dyn Reply) {
+    reply.array(arguments.len());
+    arguments.iter().for_each(|argument| argument_reply(argument, reply));
+}
+
+fn argument_reply(argument: &Argument, reply: &mut dyn Reply) {
+    let flags: Vec<&str> = [(argument.is_optional, "optional"), (argument.is_multiple, "multiple")]
+        .into_iter()
+        .filter_map(|(is, name)| is.then_some(name))
+        .collect();
+    let has = [argument.key_spec.is_some(), argument.token.is_some(), !flags.is_empty(), !argument.parts.is_empty()];
+    reply.map(2 + has.into_iter().filter(|has| *has).count());
+    field("name", &argument.name, reply);
+    field("type", argument.kind, reply);
+    if let Some(index) = argument.key_spec {
+        reply.bulk(b"key_spec_index");
+        reply.int(index as i64);
+    }
+    if let Some(token) = &argument.token {
+        field("token", token, reply);
+    }
+    if !flags.is_empty() {
+        reply.bulk(b"flags");
+        words(&flags, reply);
+    }
+    if !argument.parts.is_empty() {
+        reply.bulk(b"arguments");
+        arguments_reply(&argument.parts, reply);
+    }
+}

@@ -1,0 +1,64 @@
+//! INFO TIME ROLE: what the server tells of itself.
+
+use crate::prelude::*;
+use crate::session::Session;
+
+pub(crate) const COMMANDS: &[Command] = &[INFO, TIME, ROLE];
+
+const INFO: Command = Command {
+    name: "INFO",
+    syntax: "[section [section ...]]",
+    arity: Arity::AtLeast(1),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Loading, Flag::Stale, Flag::Dangerous],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "1.0.0",
+    brief: "Tells how the server is: by default all but the longest sections.",
+    answer: "verbatim: lines of field:value, under a # heading for each section",
+    run: Run::Session(info),
+};
+
+const TIME: Command = Command {
+    name: "TIME",
+    syntax: "",
+    arity: Arity::Exactly(1),
+    flags: &[Flag::Loading, Flag::Stale, Flag::Fast],
+    since: "2.6.0",
+    brief: "Tells the time.",
+    answer: "array: seconds since the epoch, and microseconds of the second, as bulks",
+    run: Run::Session(time),
+    ..INFO
+};
+
+const ROLE: Command = Command {
+    name: "ROLE",
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Fast, Flag::Dangerous],
+    since: "2.8.12",
+    brief: "Tells the server's place among replicas: a master of none.",
+    answer: "array: master, 0, and an empty array",
+    run: Run::Session(|_, _, reply| {
+        reply.array(3);
+        reply.bulk(b"master");
+        reply.int(0);
+        reply.array(0);
+        Ok(())
+    }),
+    ..TIME
+};
+
+fn info(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let sections: Vec<String> =
+        args.from(1).iter().map(|section| String::from_utf8_lossy(section).to_ascii_lowercase()).collect();
+    reply.verbatim("txt", &session.info(&sections));
+    Ok(())
+}
+
+fn time(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome {
+    let now_us = session.now_us();
+    reply.array(2);
+    reply.bulk_int((now_us / 1_000_000) as i64);
+    reply.bulk_int((now_us % 1_000_000) as i64);
+    Ok(())
+}

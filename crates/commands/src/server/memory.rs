@@ -1,0 +1,122 @@
+//! MEMORY: what a key occupies, and what everything does.
+
+use crate::help::HELP;
+use crate::prelude::*;
+use crate::session::{MemoryFigures, Session};
+use keyspace::Entry;
+use table::Content;
+
+pub(crate) const COMMANDS: &[Command] = &[USAGE, STATS, MEMORY_HELP];
+
+const USAGE: Command = Command {
+    name: "MEMORY USAGE",
+    syntax: "key [SAMPLES count]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(2, "RO")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Server,
+    cost: "O(1): sizes are kept, so SAMPLES changes nothing",
+    since: "4.0.0",
+    brief: "Tells how much memory a key and its value occupy.",
+    answer: "int: bytes; null if the key is absent",
+    run: Run::Local(usage),
+};
+
+const STATS: Command = Command {
+    name: "MEMORY STATS",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    cost: "O(n), n the databases",
+    brief: "Tells where the memory goes.",
+    answer: "map: name and bytes, count or per cent; db.n holds a map of its own",
+    run: Run::Session(stats),
+    ..USAGE
+};
+
+const MEMORY_HELP: Command = Command { name: "MEMORY HELP", since: "4.0.0", ..HELP };
+
+fn usage(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let mut words = args.from(3).iter();
+    while let Some(word) = words.next() {
+        let count = words.next().filter(|_| parse::is(word, "SAMPLES")).ok_or(Failure::Syntax)?;
+        if parse::int(count)? < 0 {
+            return Err(Failure::Syntax);
+        }
+    }
+    match tx.peek(args.get(2)) {
+        Some(entry) => reply.int(heap_bytes(entry) as i64),
+        None => reply.null(),
+    }
+    Ok(())
+}
+
+fn heap_bytes(entry: Entry<'_>) -> u64 {
+    let value_bytes = match entry.content() {
+        Content::Value(value) => value.heap_bytes(),
+        Content::Bytes(_) | Content::Int(_) => 0,
+    };
+    entry.heap_bytes() as u64 + value_bytes
+}
+
+/// A figure of MEMORY STATS.
+enum Figure {
+    Count(u64),
+    Share(f64),
+}
+
+fn stats(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome {
+    let memory = session.memory();
+    let figures = figures(&memory);
+    reply.map(figures.len() + memory.databases.len());
+    for (name, figure) in figures {
+        reply.bulk(name.as_bytes());
+        match figure {
+            Figure::Count(count) => reply.int(count as i64),
+            Figure::Share(share) => reply.double(share),
+        }
+    }
+    for (number, keys_count, expiring_count) in &memory.databases {
+        reply.bulk(format!("db.{number}").as_bytes());
+        reply.map(2);
+        reply.bulk(b"keys.count");
+        reply.int(*keys_count as i64);
+        reply.bulk(b"expires.count");
+        reply.int(*expiring_count as i64);
+    }
+    Ok(())
+}
+
+/// Redis's names, as far as there is such a thing here.
+fn figures(memory: &MemoryFigures) -> Vec<(&'static str, Figure)> {
+    let grown_bytes = memory.total_bytes.saturating_sub(memory.startup_bytes);
+    let per_key_bytes = grown_bytes.checked_div(memory.keys_count).unwrap_or(0);
+    let overhead_bytes = memory.total_bytes.saturating_sub(memory.dataset_bytes);
+    vec![
+        ("peak.allocated", Figure::Count(memory.peak_bytes)),
+        ("total.allocated", Figure::Count(memory.total_bytes)),
+        ("startup.allocated", Figure::Count(memory.startup_bytes)),
+        ("replication.backlog", Figure::Count(0)),
+        ("clients.slaves", Figure::Count(0)),
+        ("clients.normal", Figure::Count(memory.clients_bytes)),
+        ("overhead.total", Figure::Count(overhead_bytes)),
+        ("keys.count", Figure::Count(memory.keys_count)),
+        ("keys.bytes-per-key", Figure::Count(per_key_bytes)),
+        ("dataset.bytes", Figure::Count(memory.dataset_bytes)),
+        ("dataset.percentage", Figure::Share(percent(memory.dataset_bytes, grown_bytes))),
+        ("peak.percentage", Figure::Share(percent(memory.total_bytes, memory.peak_bytes))),
+        ("allocator.resident", Figure::Count(memory.resident_bytes)),
+        ("fragmentation", Figure::Share(ratio(memory.resident_bytes, memory.total_bytes))),
+        ("fragmentation.bytes", Figure::Count(memory.resident_bytes.saturating_sub(memory.total_bytes))),
+    ]
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    ratio(part, whole) * 100.0
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

@@ -1,0 +1,12 @@
+//! The server: what it tells of itself, its settings, its logs, and what it knows of its own commands.
+
+pub(crate) mod command;
+pub(crate) mod config;
+pub(crate) mod debug;
+pub(crate) mod describe;
+pub(crate) mod digest;
+pub(crate) mod info;
+pub(crate) mod memory;
+pub(crate) mod shutdown;
+pub(crate) mod slowlog;
+pub(crate) mod syntax;

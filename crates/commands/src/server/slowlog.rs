@@ -1,0 +1,82 @@
+//! SLOWLOG: the commands that took longest.
+
+use crate::help::{HELP, wrong_count};
+use crate::prelude::*;
+use crate::session::Session;
+
+pub(crate) const COMMANDS: &[Command] = &[GET, LEN, RESET, SLOWLOG_HELP];
+
+const GET: Command = Command {
+    name: "SLOWLOG GET",
+    syntax: "[count]",
+    arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(n), n the entries given",
+    since: "2.2.12",
+    brief: "Tells the newest entries of the slow log: 10, count, or with -1 all.",
+    answer: "array: of each entry id, time in seconds, microseconds taken, arguments, address and name of the client",
+    run: Run::Session(get),
+};
+
+const LEN: Command = Command {
+    name: "SLOWLOG LEN",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    cost: "O(1)",
+    brief: "Tells how many entries the slow log has.",
+    answer: "int: how many",
+    run: Run::Session(|session, _, reply| {
+        reply.int(session.slowlog_len() as i64);
+        Ok(())
+    }),
+    ..GET
+};
+
+const RESET: Command = Command {
+    name: "SLOWLOG RESET",
+    cost: "O(n), n the entries",
+    brief: "Empties the slow log.",
+    answer: "simple: OK",
+    run: Run::Session(|session, _, reply| {
+        session.slowlog_reset();
+        reply.ok();
+        Ok(())
+    }),
+    ..LEN
+};
+
+const SLOWLOG_HELP: Command = Command { name: "SLOWLOG HELP", since: "6.2.0", ..HELP };
+
+const ENTRIES_DEFAULT: usize = 10;
+
+fn get(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let entries_max = match args.len() {
+        2 => ENTRIES_DEFAULT,
+        3 => entries_max(args.get(2))?,
+        _ => return Err(wrong_count(args)),
+    };
+    let entries = session.slowlog(entries_max);
+    reply.array(entries.len());
+    for entry in entries {
+        reply.array(6);
+        reply.int(entry.id as i64);
+        reply.int(entry.at_s as i64);
+        reply.int(entry.took_us as i64);
+        reply.array(entry.arguments.len());
+        entry.arguments.iter().for_each(|argument| reply.bulk(argument));
+        reply.bulk(entry.address.as_bytes());
+        reply.bulk(entry.name.as_bytes());
+    }
+    Ok(())
+}
+
+fn entries_max(argument: &[u8]) -> Result<usize, Failure> {
+    match parse::int(argument) {
+        Ok(-1) => Ok(usize::MAX),
+        Ok(count) if count >= 0 => Ok(count as usize),
+        _ => Err(Failure::text("ERR count should be greater than or equal to -1")),
+    }
+}

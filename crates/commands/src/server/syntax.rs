@@ -1,0 +1,191 @@
+//! The arguments of a command as COMMAND DOCS tells them, read from the syntax line of its row.
+//!
+//! ```text
+//! key value [NX | XX] [EX seconds | PX milliseconds]
+//!  |    |       |         `- optional, one of: seconds behind EX, milliseconds behind PX
+//!  |    |       `- optional, one of two words
+//!  |    `- a string
+//!  `- a key
+//! ```
+//!
+//! Capitals are words to be typed, small letters stand for values; `[]` may be left out, `<>` may not, `|` divides
+//! choices, `[x ...]` repeats.
+
+use crate::row::Command;
+use std::iter::Peekable;
+
+/// One argument, or a group of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Argument {
+    pub(super) name: String,
+    /// As Redis calls it: `key`, `string`, `integer`, `oneof`, `block`, `pure-token` and so on.
+    pub(super) kind: &'static str,
+    /// The word before it.
+    pub(super) token: Option<String>,
+    pub(super) is_optional: bool,
+    pub(super) is_multiple: bool,
+    /// Which of the row's key specs finds it.
+    pub(super) key_spec: Option<usize>,
+    /// What a `oneof` or a `block` is made of.
+    pub(super) parts: Vec<Argument>,
+}
+
+/// The arguments of `row`.
+pub(super) fn arguments(row: &Command) -> Vec<Argument> {
+    let mut arguments = sequence_of(row.syntax);
+    let mut keys_count = 0;
+    mark_keys(&mut arguments, row.keys.len(), &mut keys_count);
+    arguments
+}
+
+fn sequence_of(syntax: &str) -> Vec<Argument> {
+    let spaced =
+        ["[", "]", "<", ">", "|"].iter().fold(syntax.to_owned(), |text, mark| text.replace(mark, &format!(" {mark} ")));
+    let mut words = spaced.split_whitespace().peekable();
+    choices(&mut words).0.into_iter().flatten().collect()
+}
+
+/// Choices up to the end of a group, and whether the group ends in dots.
+fn choices<'a>(words: &mut Peekable<impl Iterator<Item = &'a str>>) -> (Vec<Vec<Argument>>, bool) {
+    let mut all = vec![Vec::new()];
+    let mut repeats = false;
+    while let Some(word) = words.next() {
+        let sequence = all.last_mut().expect("there is one from the start");
+        match word {
+            "]" | ">" => break,
+            "|" => all.push(Vec::new()),
+            "..." => repeats = true,
+            "[" => {
+                let (inner, repeats) = choices(words);
+                add_optional(sequence, inner, repeats);
+            }
+            "<" => sequence.extend(group(choices(words).0)),
+            word if is_token(word) => sequence.push(behind_token(word, words)),
+            word => sequence.push(value(word)),
+        }
+    }
+    (all, repeats)
+}
+
+/// `[x ...]` behind `x` says that `x` repeats; anything else is an argument of its own.
+fn add_optional(sequence: &mut Vec<Argument>, inner: Vec<Vec<Argument>>, repeats: bool) {
+    if let [again] = inner.as_slice()
+        && repeats
+        && !again.is_empty()
+        && sequence.ends_with(again)
+    {
+        let repeated = sequence.split_off(sequence.len() - again.len());
+        sequence.extend(group(vec![repeated]).map(|argument| Argument { is_multiple: true, ..argument }));
+        return;
+    }
+    sequence.extend(group(inner).map(|argument| Argument {
+        is_optional: true,
+        is_multiple: repeats || argument.is_multiple,
+        ..argument
+    }));
+}
+
+/// A word to be typed with what follows it: values, a choice, or nothing.
+fn behind_token<'a>(token: &str, words: &mut Peekable<impl Iterator<Item = &'a str>>) -> Argument {
+    let mut values = Vec::new();
+    while let Some(word) = words.next_if(|word| !is_mark(word) && !is_token(word)) {
+        values.push(value(word));
+    }
+    if values.is_empty() && words.next_if_eq(&"<").is_some() {
+        values.extend(group(choices(words).0));
+    }
+    let bare = || Argument { name: token.to_ascii_lowercase(), kind: "pure-token", ..Argument::default() };
+    Argument { token: Some(token.to_owned()), ..group(vec![values]).unwrap_or_else(bare) }
+}
+
+/// Several arguments as one; `None` if there are none.
+fn group(choices: Vec<Vec<Argument>>) -> Option<Argument> {
+    let mut parts: Vec<Argument> = choices.into_iter().filter_map(|sequence| joined(sequence, "block")).collect();
+    if parts.len() == 1 { parts.pop() } else { joined(parts, "oneof") }
+}
+
+fn joined(mut parts: Vec<Argument>, kind: &'static str) -> Option<Argument> {
+    if parts.len() < 2 {
+        return parts.pop();
+    }
+    let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    Some(Argument { name: names.join("_"), kind, parts, ..Argument::default() })
+}
+
+fn is_mark(word: &str) -> bool {
+    matches!(word, "[" | "]" | "<" | ">" | "|" | "...")
+}
+
+fn is_token(word: &str) -> bool {
+    !word.bytes().any(|byte| byte.is_ascii_lowercase())
+}
+
+fn value(name: &str) -> Argument {
+    let kind = match name {
+        "pattern" => "pattern",
+        "timeout" => "double",
+        name if name.starts_with("unix-time") => "unix-time",
+        "client-id" | "count" | "cursor" | "decrement" | "end" | "increment" | "index" | "maxage" | "milliseconds"
+        | "numkeys" | "offset" | "protover" | "rank" | "seconds" | "start" | "stop" => "integer",
+        _ => "string",
+    };
+    Argument { name: name.to_owned(), kind, ..Argument::default() }
+}
+
+fn mark_keys(arguments: &mut [Argument], specs_count: usize, keys_count: &mut usize) {
+    for argument in arguments {
+        let is_key = matches!(argument.name.as_str(), "key" | "key1" | "key2" | "newkey" | "source" | "destination");
+        if is_key && specs_count > 0 && argument.parts.is_empty() {
+            argument.kind = "key";
+            argument.key_spec = Some((*keys_count).min(specs_count - 1));
+            *keys_count += 1;
+        }
+        mark_keys(&mut argument.parts, specs_count, keys_count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An argument on one line, as the manual would write it.
+    fn line(argument: &Argument) -> String {
+        let parts: Vec<String> = argument.parts.iter().map(line).collect();
+        let inner = match argument.kind {
+            "oneof" => format!("<{}>", parts.join("|")),
+            "block" => format!("({})", parts.join(" ")),
+            "pure-token" => String::new(),
+            _ => argument.name.clone(),
+        };
+        let token = argument.token.as_ref().map_or_else(String::new, |token| format!("{token} "));
+        let (open, close) = if argument.is_optional { ("[", "]") } else { ("", "") };
+        let dots = if argument.is_multiple { "*" } else { "" };
+        format!("{open}{}{dots}{close}", format!("{token}{inner}").trim_end())
+    }
+
+    #[track_caller]
+    fn check(syntax: &str, expected: &str) {
+        let lines: Vec<String> = sequence_of(syntax).iter().map(line).collect();
+        assert_eq!(lines.join(" "), expected);
+    }
+
+    #[test]
+    fn words_groups_choices_and_repetition() {
+        check("", "");
+        check("key element [element ...]", "key element*");
+        check("key value [key value ...]", "(key value)*");
+        check("[key [key ...]]", "[key*]");
+        check(
+            "key value [NX | XX] [GET] [EX seconds | PX milliseconds]",
+            "key value [<NX|XX>] [GET] [<EX seconds|PX milliseconds>]",
+        );
+        check("key <BEFORE | AFTER> pivot element", "key <BEFORE|AFTER> pivot element");
+        check(
+            "[protover [AUTH username password] [SETNAME name]]",
+            "[(protover [AUTH (username password)] [SETNAME name])]",
+        );
+        check("[TYPE <A | B>] [ID id [id ...]]", "[TYPE <A|B>] [ID id*]");
+        check("[section [section ...]]", "[section*]");
+        check("<0 | 1>", "<0|1>");
+    }
+}

@@ -1,0 +1,60 @@
+//! MULTI EXEC DISCARD WATCH UNWATCH: several commands as one. The engine runs them; here are their facts.
+
+use crate::prelude::*;
+use crate::row::Verb;
+
+pub(crate) const COMMANDS: &[Command] = &[MULTI, EXEC, DISCARD, WATCH, UNWATCH];
+
+const MULTI: Command = Command {
+    name: "MULTI",
+    syntax: "",
+    arity: Arity::Exactly(1),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Fast, Flag::AllowBusy],
+    group: Group::Transactions,
+    cost: "O(1)",
+    since: "1.2.0",
+    brief: "Begins a transaction: commands are queued until EXEC.",
+    answer: "simple: OK",
+    run: Run::Engine(Verb::Multi),
+};
+
+const EXEC: Command = Command {
+    name: "EXEC",
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::SkipSlowlog],
+    cost: "that of the commands in the queue",
+    brief: "Runs the queued commands as one, unless a watched key has changed.",
+    answer: "array: the reply of each; null-array if a watched key has changed",
+    run: Run::Engine(Verb::Exec),
+    ..MULTI
+};
+
+const DISCARD: Command = Command {
+    name: "DISCARD",
+    cost: "O(n), n the queued commands",
+    since: "2.0.0",
+    brief: "Drops the queued commands and ends the transaction.",
+    run: Run::Engine(Verb::Discard),
+    ..MULTI
+};
+
+const WATCH: Command = Command {
+    name: "WATCH",
+    syntax: "key [key ...]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::many(1, -1, 1, "RO")],
+    cost: "O(1) a key",
+    since: "2.2.0",
+    brief: "Lets the next EXEC do nothing if one of these keys changes before it.",
+    run: Run::Engine(Verb::Watch),
+    ..MULTI
+};
+
+const UNWATCH: Command = Command {
+    name: "UNWATCH",
+    since: "2.2.0",
+    brief: "Forgets all watched keys.",
+    run: Run::Engine(Verb::Unwatch),
+    ..MULTI
+};
