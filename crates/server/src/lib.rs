@@ -2,6 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+mod accept;
+mod background;
 pub mod cli;
+mod connection;
+mod event;
 pub mod log;
+mod open;
+pub mod run;
 pub mod startup;
+mod worker;

@@ -3,16 +3,19 @@
 #![forbid(unsafe_code)]
 
 use server::cli::{self, Order};
+use server::run;
 use server::startup::{self, REFUSED};
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Instant;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    let began = Instant::now();
     match cli::read(std::env::args_os(), |name| std::env::var_os(name)) {
-        Ok(Order::Serve(settings)) => startup::serve(settings, |_| ExitCode::SUCCESS),
+        Ok(Order::Serve(settings)) => startup::serve(settings, |prepared| run::run(prepared, began)),
         Ok(Order::Config(settings)) => print(&cli::show(&settings)),
         Ok(Order::Print(text)) => {
             // A reader that went away has read what it wanted.

@@ -28,6 +28,12 @@ pub const REFUSED: u8 = 2;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused(String);
 
+impl Refused {
+    pub(crate) fn new(line: String) -> Self {
+        Self(line)
+    }
+}
+
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -49,19 +55,16 @@ pub struct Prepared {
 }
 
 /// Starts logging, prepares, and hands over to `run`. A refused start is one line on the standard error.
-pub fn serve(settings: Settings, run: impl FnOnce(Prepared) -> ExitCode) -> ExitCode {
+pub fn serve(settings: Settings, run: impl FnOnce(Prepared) -> Result<ExitCode, Refused>) -> ExitCode {
     crate::log::start(&settings);
     let variables = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for (name, meant) in crate::cli::misspelt_variables(variables) {
         warn!("the environment variable {name} is no setting and changes nothing; did you mean {meant}?");
     }
-    match prepare(Arc::new(settings)) {
-        Ok(prepared) => run(prepared),
-        Err(refused) => {
-            eprintln!("bobbin: {refused}");
-            ExitCode::from(REFUSED)
-        }
-    }
+    prepare(Arc::new(settings)).and_then(run).unwrap_or_else(|refused| {
+        eprintln!("bobbin: {refused}");
+        ExitCode::from(REFUSED)
+    })
 }
 
 /// Checks and takes all that a server needs.

@@ -1,0 +1,190 @@
+//! Accepting: each new socket goes to the worker with the fewest connections.
+//!
+//! What a socket is told by `setsockopt` it inherits from its listener, so a new connection costs no such call.
+
+use crate::event;
+use crate::startup::{Listeners, SocketFile};
+use crate::worker::Shelf;
+use engine::settings::Settings;
+use rustix::io::Errno;
+use rustix::net::{SocketFlags, acceptfrom_with, getsockname};
+use socket2::{SockRef, TcpKeepalive};
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::Interest;
+use tracing::{error, warn};
+
+/// Connections accepted before those that are there have their turn.
+const BURST_MAX: usize = 64;
+/// Rest when the system gives no more sockets.
+const EXHAUSTED_MS: u64 = 100;
+
+const REFUSED: &[u8] = b"-ERR max number of clients reached\r\n";
+
+/// A socket that listens.
+pub(crate) struct Listener {
+    socket: OwnedFd,
+    place: Place,
+}
+
+/// Where a socket listens.
+struct Place {
+    name: Arc<str>,
+    /// Its address, unless that stands for all of the machine's.
+    address: Option<SocketAddr>,
+}
+
+/// A socket just accepted.
+pub(crate) struct Arrival {
+    pub(crate) socket: OwnedFd,
+    /// Both sides, over TCP.
+    between: Option<(SocketAddr, SocketAddr)>,
+    /// Where it was accepted.
+    at: Arc<str>,
+}
+
+impl Arrival {
+    /// The other side and this one, as CLIENT LIST names them.
+    pub(crate) fn addresses(&self) -> (String, String) {
+        match self.between {
+            Some((peer, local)) => (canonical(peer).to_string(), canonical(local).to_string()),
+            None => (format!("{}:0", self.at), format!("{}:0", self.at)),
+        }
+    }
+
+    /// Whether it comes from this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        self.between.is_none_or(|(peer, _)| peer.ip().to_canonical().is_loopback())
+    }
+}
+
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+impl Listener {
+    /// The sockets of `listeners`, ready to accept, and the file to be removed when they are closed.
+    pub(crate) fn all_of(listeners: Option<Listeners>, settings: &Settings) -> (Vec<Self>, Option<SocketFile>) {
+        let Some(Listeners { tcp, unix }) = listeners else { return (Vec::new(), None) };
+        let mut all = Vec::new();
+        for (address, listener) in tcp {
+            let socket = OwnedFd::from(listener);
+            tune(&socket, settings);
+            let place = Place {
+                name: address.to_string().into(),
+                address: Some(address).filter(|address| !address.ip().is_unspecified()),
+            };
+            all.push(Self { socket, place });
+        }
+        let file = unix.map(|(file, listener)| {
+            let place = Place { name: file.path().display().to_string().into(), address: None };
+            all.push(Self { socket: listener.into(), place });
+            file
+        });
+        (all, file)
+    }
+}
+
+impl Place {
+    fn accept(&self, socket: &OwnedFd) -> Result<Arrival, Errno> {
+        let (socket, peer) = acceptfrom_with(socket, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC)?;
+        let peer = peer.and_then(|peer| SocketAddr::try_from(peer).ok());
+        let between = peer.and_then(|peer| {
+            let local = self.address.or_else(|| SocketAddr::try_from(getsockname(&socket).ok()?).ok())?;
+            Some((peer, local))
+        });
+        Ok(Arrival { socket, between, at: self.name.clone() })
+    }
+}
+
+/// Sets what accepted sockets inherit, now and when the settings change.
+fn tune(listener: &OwnedFd, settings: &Settings) {
+    let apply = |socket: &OwnedFd, keepalive_s: u32| -> io::Result<()> {
+        let socket = SockRef::from(socket);
+        socket.set_tcp_nodelay(true)?;
+        socket.set_keepalive(keepalive_s > 0)?;
+        if keepalive_s > 0 {
+            let idle = Duration::from_secs(u64::from(keepalive_s));
+            let interval = Duration::from_secs(u64::from(keepalive_s / 3).max(1));
+            socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(idle).with_interval(interval).with_retries(3))?;
+        }
+        Ok(())
+    };
+    // Connections without them work, only less well.
+    if let Err(error) = apply(listener, settings.current().tcp_keepalive_s) {
+        warn!("the system refuses options of a listening socket: {error}");
+    }
+    let Ok(listener) = listener.try_clone() else { return };
+    settings.on_change(Box::new(move |before, after| {
+        if before.tcp_keepalive_s == after.tcp_keepalive_s {
+            return Ok(());
+        }
+        apply(&listener, after.tcp_keepalive_s).map_err(|error| ("tcp-keepalive", error.to_string()))
+    }));
+}
+
+/// Accepts until it is dropped.
+pub(crate) async fn accept(listener: Listener, shelf: Rc<Shelf>) {
+    let Listener { socket, place } = listener;
+    let watched = match event::watch(socket, Interest::READABLE) {
+        Ok(watched) => watched,
+        Err(error) => return error!("nobody can connect to {}: {error}", place.name),
+    };
+    let mut is_exhausted = false;
+    loop {
+        let Ok(mut guard) = poll_fn(|context| watched.poll_read_ready(context)).await else { return };
+        match accept_burst(watched.get_ref(), &place, &shelf) {
+            Burst::All => {
+                guard.clear_ready();
+                is_exhausted = false;
+            }
+            Burst::More => tokio::task::yield_now().await,
+            Burst::Exhausted(error) => {
+                if !std::mem::replace(&mut is_exhausted, true) {
+                    warn!("no more connections to {} for now: {error}", place.name);
+                }
+                tokio::time::sleep(Duration::from_millis(EXHAUSTED_MS)).await;
+            }
+        }
+    }
+}
+
+/// How a burst of accepting ended.
+enum Burst {
+    /// Nobody waits.
+    All,
+    /// Others may wait.
+    More,
+    /// The system gives no more sockets.
+    Exhausted(Errno),
+}
+
+fn accept_burst(socket: &OwnedFd, place: &Place, shelf: &Rc<Shelf>) -> Burst {
+    for _ in 0..BURST_MAX {
+        match place.accept(socket) {
+            Ok(arrival) => admit(arrival, shelf),
+            Err(Errno::AGAIN) => return Burst::All,
+            Err(error @ (Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM)) => {
+                return Burst::Exhausted(error);
+            }
+            // Whoever it was is gone: an error of that connection, told by accept.
+            Err(_) => {}
+        }
+    }
+    Burst::More
+}
+
+fn admit(arrival: Arrival, shelf: &Rc<Shelf>) {
+    if shelf.crew().connections() >= shelf.worker.settings().maxclients {
+        shelf.worker.counters().refused.add(1);
+        // It fits an empty socket; whoever has gone needs no answer.
+        let _ = rustix::io::write(&arrival.socket, REFUSED);
+        return;
+    }
+    shelf.place(arrival);
+}

@@ -1,0 +1,112 @@
+//! The threads beside the workers: one keeps house, one drops what is big. They yield to the workers.
+
+use engine::settings::Settings;
+use engine::{Engine, Expirer};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use tracing::{debug, warn};
+
+/// Time between two looks of the housekeeper.
+const LOOK_MS: u64 = 100;
+/// The same while there is more to do than one look does: whoever holds what it needs can go on.
+const BUSY_MS: u64 = 1;
+/// How often idle clients are looked for.
+const IDLE_LOOK: Duration = Duration::from_secs(1);
+/// The priority of a thread that holds shards for moments: below the workers, and not starved by them.
+const KEEPER_NICENESS: i32 = 5;
+/// The priority of a thread for which nobody waits.
+const FREER_NICENESS: i32 = 10;
+
+/// The threads while they run.
+pub(crate) struct Background {
+    keeper: JoinHandle<()>,
+    stopping: Arc<AtomicBool>,
+}
+
+impl Background {
+    /// Starts them.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub(crate) fn start(engine: &Arc<Engine>) -> io::Result<Self> {
+        let garbage = engine.freer.receiver().expect("one process has one freer");
+        thread::Builder::new().name("freer".to_owned()).spawn(move || {
+            lower(FREER_NICENESS);
+            garbage.into_iter().for_each(drop);
+        })?;
+        let stopping = Arc::new(AtomicBool::new(false));
+        let mut keeper = Keeper::new(engine.clone());
+        let is_stopping = stopping.clone();
+        let body = move || {
+            lower(KEEPER_NICENESS);
+            while !is_stopping.load(Relaxed) {
+                let rest_ms = if keeper.look() { BUSY_MS } else { LOOK_MS };
+                thread::park_timeout(Duration::from_millis(rest_ms));
+            }
+        };
+        Ok(Self { keeper: thread::Builder::new().name("keeper".to_owned()).spawn(body)?, stopping })
+    }
+
+    /// Ends the housekeeper, after which nothing here changes a key.
+    pub(crate) fn stop(self) {
+        self.stopping.store(true, Relaxed);
+        self.keeper.thread().unpark();
+        self.keeper.join().expect("the keeper aborts rather than panics");
+    }
+}
+
+/// Expires keys, samples the rates, and sends idle clients away.
+struct Keeper {
+    engine: Arc<Engine>,
+    expirer: Expirer,
+    jumps: u64,
+    idle_looked: Instant,
+}
+
+impl Keeper {
+    fn new(engine: Arc<Engine>) -> Self {
+        let expirer = Expirer::new(engine.clone());
+        Self { expirer, jumps: engine.clock.jumps(), idle_looked: Instant::now(), engine }
+    }
+
+    /// Does what is due; whether more is.
+    fn look(&mut self) -> bool {
+        let more = self.expirer.pass();
+        self.engine.sample();
+        let jumps = self.engine.clock.jumps();
+        if std::mem::replace(&mut self.jumps, jumps) != jumps {
+            warn!("the system's clock jumped forward by more than a minute: keys may have expired early");
+        }
+        if self.idle_looked.elapsed() >= IDLE_LOOK {
+            self.idle_looked = Instant::now();
+            self.close_idle(&self.engine.settings);
+        }
+        more
+    }
+
+    fn close_idle(&self, settings: &Settings) {
+        let timeout_ms = u64::from(settings.current().timeout_s) * 1000;
+        if timeout_ms == 0 {
+            return;
+        }
+        let now = self.engine.clock.now();
+        let everybody = commands::ClientFilter::default();
+        for client in self.engine.clients.select(&everybody, 0, now) {
+            // Whoever is blocked waits for us.
+            let is_idle = now.saturating_sub(client.last_ms.load(Relaxed)) > timeout_ms && client.blocked().is_none();
+            if is_idle {
+                debug!("client {} at {} was idle too long", client.id, client.address);
+                client.close();
+            }
+        }
+    }
+}
+
+/// Lets other threads of the process go first.
+fn lower(niceness: i32) {
+    // Of the calling thread alone, as Linux has it. A system that refuses leaves all at one priority.
+    let _ = rustix::process::setpriority_process(None, niceness);
+}

@@ -1,0 +1,206 @@
+//! One connection: bytes in, turns of its session, bytes out, in that order and one after another.
+//!
+//! ```text
+//! wait for bytes --> one read --> turn --> wait until durable --> one write --> wait for bytes
+//!                                 ^ |                              |
+//!              more is there:     | | a request that must          | the socket takes no more:
+//!              yield, then -------' | wait: watched by `slow`      | `drain`
+//!                                   v                              v
+//! ```
+//!
+//! While output waits for the socket no request is run, so a reader that is slow slows itself. Whatever is rare lives
+//! in a box, and buffers are lent by the worker, so that an idle connection is small.
+
+mod flush;
+mod input;
+mod slow;
+mod socket;
+
+use crate::worker::Shelf;
+use engine::{Next, Session};
+use input::Input;
+use socket::{Gone, Socket};
+use std::future::poll_fn;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use tracing::{debug, warn};
+use wire::Output;
+
+/// One connection, served by one worker.
+pub(crate) struct Connection {
+    shelf: Rc<Shelf>,
+    socket: Socket,
+    session: Session,
+    input: Input,
+    output: Output,
+}
+
+/// Why a connection is over. What was due has been written, or can no longer be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// The other side closed, or the line broke.
+    Gone,
+    /// The session is done, after QUIT or a broken protocol.
+    Done,
+    /// CLIENT KILL, the setting `timeout`, or the server stops.
+    Asked,
+    /// More output waits for it than it may leave waiting.
+    OutputTooLong,
+    /// More input of it waits than may.
+    InputTooLong,
+}
+
+impl From<Gone> for End {
+    fn from(_: Gone) -> Self {
+        Self::Gone
+    }
+}
+
+impl Connection {
+    /// A connection over `socket`, which does not block.
+    ///
+    /// # Errors
+    /// The event loop takes no more.
+    pub(crate) fn new(shelf: Rc<Shelf>, socket: OwnedFd, session: Session) -> io::Result<Self> {
+        let socket = Socket::new(socket)?;
+        Ok(Self { shelf, socket, session, input: Input::default(), output: Output::new() })
+    }
+
+    /// Serves it to its end.
+    pub(crate) async fn serve(&mut self) {
+        let end = loop {
+            let next = match self.turn() {
+                Ok(next) => next,
+                Err(end) => break end,
+            };
+            if !self.output.is_empty()
+                && let Err(end) = self.flush().await
+            {
+                break end;
+            }
+            self.shelf.keep_buffer(&mut self.output);
+            if self.is_asked_to_close() {
+                break End::Asked;
+            }
+            let went_on = match next {
+                _ if self.session.is_closing() => Err(End::Done),
+                Next::Close => Err(End::Done),
+                Next::Input(_) if !self.socket.may_read() => poll_fn(|context| self.poll_input(context)).await,
+                Next::Input(_) | Next::Again => {
+                    tokio::task::yield_now().await;
+                    Ok(())
+                }
+                Next::Gate => {
+                    poll_fn(|context| self.session.poll_gate_open(context)).await;
+                    Ok(())
+                }
+                Next::Slow(slow) => Box::pin(self.run_slowly(slow)).await,
+            };
+            if let Err(end) = went_on {
+                break end;
+            }
+        };
+        self.note_end(end);
+    }
+
+    /// Reads once if that is needed and may help, and runs what there is. Nothing is kept of what the worker lends but
+    /// the buffer of the output.
+    fn turn(&mut self) -> Result<Next, End> {
+        if self.input.is_due() {
+            return Ok(self.run_own());
+        }
+        // Replies leave before the line may turn out to be closed.
+        if !self.socket.may_read() || !self.output.is_empty() {
+            return Ok(Next::Input(1));
+        }
+        if self.input.is_own() { self.read_own() } else { self.read_lent() }
+    }
+
+    /// Reads into the worker's scratch, and runs from there.
+    fn read_lent(&mut self) -> Result<Next, End> {
+        let Self { shelf, socket, session, input, output } = self;
+        let mut scratch = shelf.scratch.borrow_mut();
+        scratch.clear();
+        scratch.extend_from_slice(input.rest());
+        let read_bytes = socket.read(&mut scratch)?;
+        shelf.worker.counters().input_bytes.add(read_bytes as u64);
+        if read_bytes == 0 {
+            return Ok(Next::Input(1));
+        }
+        output.give_buffer(shelf.lend_buffer());
+        let turn = session.run_turn(&scratch, &mut shelf.ranges.borrow_mut(), output);
+        input.replace(&scratch[turn.used..], at_least(&turn.next));
+        Ok(turn.next)
+    }
+
+    /// Reads into the connection's own buffer, and runs from there once all that is missing has come.
+    fn read_own(&mut self) -> Result<Next, End> {
+        let Self { shelf, socket, input, .. } = self;
+        if input.bytes_wanted() as u64 > shelf.worker.settings().query_buffer_bytes_max {
+            return Err(End::InputTooLong);
+        }
+        let room = input.room().map_err(|_| End::InputTooLong)?;
+        let read_bytes = socket.read(room)?;
+        shelf.worker.counters().input_bytes.add(read_bytes as u64);
+        Ok(if self.input.is_due() { self.run_own() } else { Next::Input(1) })
+    }
+
+    fn run_own(&mut self) -> Next {
+        let Self { shelf, session, input, output, .. } = self;
+        output.give_buffer(shelf.lend_buffer());
+        let turn = session.run_turn(input.rest(), &mut shelf.ranges.borrow_mut(), output);
+        input.advance(turn.used, at_least(&turn.next));
+        turn.next
+    }
+
+    /// Ready when there is something to read, or reason to end.
+    fn poll_input(&mut self, context: &mut Context<'_>) -> Poll<Result<(), End>> {
+        if self.session.client().is_closing(Some(context)) {
+            return Poll::Ready(Err(End::Asked));
+        }
+        ready!(self.socket.poll_read(context))?;
+        Poll::Ready(Ok(()))
+    }
+
+    fn is_asked_to_close(&self) -> bool {
+        self.session.client().is_closing(None)
+    }
+
+    fn note_end(&self, end: End) {
+        let client = self.session.client();
+        let (id, address) = (client.id, &client.address);
+        match end {
+            End::Gone | End::Done | End::Asked => debug!("client {id} at {address} is gone: {end:?}"),
+            End::OutputTooLong => {
+                self.shelf.worker.counters().slow_readers.add(1);
+                let waiting_bytes = self.output.bytes_pending();
+                warn!(
+                    "client {id} at {address} does not read its replies: cut off with {waiting_bytes} bytes waiting, \
+                     see client-output-buffer-limit"
+                );
+            }
+            End::InputTooLong => {
+                let waiting_bytes = self.input.bytes_wanted();
+                warn!(
+                    "client {id} at {address} sends more than it may: cut off at {waiting_bytes} bytes, \
+                     see client-query-buffer-limit"
+                );
+            }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.shelf.leave();
+    }
+}
+
+fn at_least(next: &Next) -> usize {
+    match next {
+        Next::Input(at_least) => *at_least,
+        _ => 1,
+    }
+}

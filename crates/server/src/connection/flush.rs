@@ -1,0 +1,189 @@
+//! From the output to the socket: at once as a rule, and patiently when the other side reads slowly.
+//!
+//! A client that sends a long pipeline before it reads a reply would wait for us as we wait for it. So when a reader
+//! has taken nothing for [`STALL_MS`], its further requests are received, and not run, until it reads.
+
+use super::{Connection, End};
+use crate::worker::Shelf;
+use engine::settings::OutputLimit;
+use std::future::{Future, poll_fn};
+use std::io::IoSlice;
+use std::pin::{Pin, pin};
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::time::{Sleep, sleep};
+
+/// Pieces of output that one write carries, at most.
+const SLICES_MAX: usize = 16;
+/// Bytes written before other connections have their turn: some 100 µs.
+const WRITE_BYTES_MAX: usize = 256 << 10;
+/// After so long without taking anything a reader is taken to be busy sending.
+const STALL_MS: u64 = 100;
+/// How often a reader's bounds are looked at while it takes nothing.
+const LOOK_MS: u64 = 500;
+
+/// How much of the output was written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    /// All there is.
+    All,
+    /// The socket takes no more now.
+    Blocked,
+    /// Others shall have their turn.
+    Enough,
+}
+
+impl Connection {
+    /// Writes the output once it may leave.
+    pub(super) async fn flush(&mut self) -> Result<(), End> {
+        if !self.session.may_write() && !poll_fn(|context| self.poll_may_write(context)).await? {
+            self.session.fail_held(&mut self.output);
+        }
+        match self.write()? {
+            Sent::All => {}
+            sent => Box::pin(self.drain(sent)).await?,
+        }
+        self.session.note_written();
+        Ok(())
+    }
+
+    fn poll_may_write(&self, context: &mut Context<'_>) -> Poll<Result<bool, End>> {
+        if self.session.client().is_closing(Some(context)) && !self.shelf.is_stopping() {
+            return Poll::Ready(Err(End::Asked));
+        }
+        self.session.poll_may_write(context).map(Ok)
+    }
+
+    fn write(&mut self) -> Result<Sent, End> {
+        let mut written_bytes = 0;
+        while written_bytes < WRITE_BYTES_MAX {
+            self.output.fill();
+            let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+            let count = self.output.io_slices(&mut slices);
+            if count == 0 {
+                assert!(self.output.is_empty(), "a source gives bytes or ends");
+                return Ok(Sent::All);
+            }
+            let Some(bytes) = self.socket.write(&slices[..count])? else { return Ok(Sent::Blocked) };
+            self.output.consume(bytes);
+            self.shelf.worker.counters().output_bytes.add(bytes as u64);
+            written_bytes += bytes;
+        }
+        Ok(if self.output.is_empty() { Sent::All } else { Sent::Enough })
+    }
+
+    /// Writes what the socket did not take at once.
+    async fn drain(&mut self, mut sent: Sent) -> Result<(), End> {
+        let shelf = self.shelf.clone();
+        let client = self.session.client().clone();
+        let mut patience = Patience::default();
+        let mut takes_in = false;
+        while sent != Sent::All {
+            let pending_bytes = self.output.bytes_pending();
+            client.output_bytes.store(pending_bytes, Relaxed);
+            let limit = shelf.worker.settings().output_limits.normal;
+            if patience.ends(limit, pending_bytes as u64, Instant::now()) {
+                return Err(End::OutputTooLong);
+            }
+            if sent == Sent::Enough {
+                tokio::task::yield_now().await;
+            } else {
+                let mut rest = pin!(sleep(Duration::from_millis(if takes_in { LOOK_MS } else { STALL_MS })));
+                takes_in |= !poll_fn(|context| self.poll_taken(&shelf, rest.as_mut(), takes_in, context)).await?;
+            }
+            if client.is_closing(None) && !shelf.is_stopping() {
+                return Err(End::Asked);
+            }
+            sent = self.write()?;
+            if sent != Sent::Blocked {
+                client.last_ms.store(shelf.worker.engine.clock.now(), Relaxed);
+            }
+        }
+        client.output_bytes.store(0, Relaxed);
+        Ok(())
+    }
+
+    /// Ready with `true` when the socket takes more, with `false` when `rest` is over.
+    fn poll_taken(
+        &mut self,
+        shelf: &Shelf,
+        rest: Pin<&mut Sleep>,
+        takes_in: bool,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<bool, End>> {
+        if self.session.client().is_closing(Some(context)) && !shelf.is_stopping() {
+            return Poll::Ready(Err(End::Asked));
+        }
+        if self.socket.poll_write(context)?.is_ready() {
+            return Poll::Ready(Ok(true));
+        }
+        if takes_in {
+            self.poll_take_in(shelf, context)?;
+        }
+        rest.poll(context).map(|()| Ok(false))
+    }
+
+    /// Receives what comes, up to the limit, without running it.
+    fn poll_take_in(&mut self, shelf: &Shelf, context: &mut Context<'_>) -> Result<(), End> {
+        let limit_bytes = shelf.worker.settings().query_buffer_bytes_max;
+        // A client that has closed its side, and still reads, has sent all it will.
+        while let Poll::Ready(Ok(())) = self.socket.poll_read(context) {
+            let mut scratch = shelf.scratch.borrow_mut();
+            scratch.clear();
+            match self.socket.read(&mut scratch) {
+                Ok(bytes) => {
+                    shelf.worker.counters().input_bytes.add(bytes as u64);
+                    self.input.append(&scratch);
+                }
+                Err(_) => break,
+            }
+            if self.input.bytes_wanted() as u64 > limit_bytes {
+                return Err(End::InputTooLong);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How long a client has been above its soft bound.
+#[derive(Default)]
+struct Patience {
+    above_since: Option<Instant>,
+}
+
+impl Patience {
+    /// Whether a client for which `pending_bytes` wait is to be cut off.
+    fn ends(&mut self, limit: OutputLimit, pending_bytes: u64, now: Instant) -> bool {
+        let is_above = |bound_bytes: u64| bound_bytes > 0 && pending_bytes > bound_bytes;
+        if is_above(limit.hard_bytes) {
+            return true;
+        }
+        if !is_above(limit.soft_bytes) {
+            self.above_since = None;
+            return false;
+        }
+        let since = *self.above_since.get_or_insert(now);
+        now - since >= Duration::from_secs(u64::from(limit.soft_s))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hard_bound_ends_patience_at_once_and_a_soft_one_in_time() {
+        let limit = OutputLimit { hard_bytes: 100, soft_bytes: 10, soft_s: 2 };
+        let start = Instant::now();
+        let after = |s: u64| start + Duration::from_secs(s);
+        let mut patience = Patience::default();
+        assert!(patience.ends(limit, 101, start));
+        assert!(!patience.ends(limit, 11, start));
+        assert!(!patience.ends(limit, 11, after(1)));
+        assert!(patience.ends(limit, 11, after(2)));
+        assert!(!patience.ends(limit, 10, after(2)), "what is at the bound is not above it");
+        assert!(!patience.ends(limit, 11, after(3)), "the time begins anew");
+        assert!(!patience.ends(OutputLimit::default(), u64::MAX, after(9)), "no bound");
+    }
+}

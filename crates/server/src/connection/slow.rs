@@ -1,0 +1,32 @@
+//! A request that must wait, watched meanwhile: a killed client, and a blocked one whose other side has closed, wait
+//! no longer.
+//!
+//! Any other request goes on to its end: a client may close its side after sending, and still mean what it sent.
+
+use super::{Connection, End};
+use engine::Slow;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+impl Connection {
+    /// Runs a request to its end, or until there is nobody to run it for.
+    pub(super) async fn run_slowly(&mut self, slow: Box<Slow>) -> Result<(), End> {
+        let Self { session, output, socket, .. } = self;
+        let client = session.client().clone();
+        let mut running = pin!(session.run_slowly(slow, output));
+        poll_fn(|context| {
+            if client.is_closing(Some(context)) {
+                return Poll::Ready(Err(End::Asked));
+            }
+            if running.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Ok(()));
+            }
+            if client.blocked().is_some() && socket.poll_gone(context).is_ready() {
+                return Poll::Ready(Err(End::Gone));
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}

@@ -1,0 +1,121 @@
+//! A stream socket, TCP or unix, as the event loop sees it: reads and writes that never wait.
+//!
+//! Events tell edges, so what is known of a socket is kept: it is readable until a read did not fill its buffer.
+
+use crate::event;
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
+use std::io::{self, IoSlice};
+use std::os::fd::OwnedFd;
+use std::task::{Context, Poll};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// The other side is gone, or the line broken.
+#[derive(Debug)]
+pub(super) struct Gone;
+
+/// A connected socket.
+pub(super) struct Socket {
+    descriptor: AsyncFd<OwnedFd>,
+    /// It may hold bytes that no event will tell of.
+    unread: bool,
+}
+
+impl Socket {
+    /// Takes a socket that does not block into this thread's event loop.
+    ///
+    /// # Errors
+    /// The system watches no more.
+    pub(super) fn new(descriptor: OwnedFd) -> io::Result<Self> {
+        Ok(Self { descriptor: event::watch(descriptor, Interest::READABLE | Interest::WRITABLE)?, unread: false })
+    }
+
+    /// Whether a read may find something.
+    pub(super) fn may_read(&self) -> bool {
+        self.unread
+    }
+
+    /// Reads behind what `buffer` holds, up to its capacity. 0 if there is nothing now.
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>) -> Result<usize, Gone> {
+        let room_bytes = buffer.capacity() - buffer.len();
+        debug_assert!(room_bytes > 0);
+        loop {
+            match rustix::io::read(self.descriptor.get_ref(), spare_capacity(buffer)) {
+                Ok(0) => return Err(Gone),
+                Ok(bytes) => {
+                    if bytes < room_bytes {
+                        self.forget(Interest::READABLE);
+                    }
+                    return Ok(bytes);
+                }
+                Err(Errno::AGAIN) => {
+                    self.forget(Interest::READABLE);
+                    return Ok(0);
+                }
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(Gone),
+            }
+        }
+    }
+
+    /// Writes what it takes; `None` if it takes nothing now.
+    pub(super) fn write(&mut self, slices: &[IoSlice<'_>]) -> Result<Option<usize>, Gone> {
+        loop {
+            let written = match slices {
+                [one] => rustix::io::write(self.descriptor.get_ref(), one),
+                _ => rustix::io::writev(self.descriptor.get_ref(), slices),
+            };
+            match written {
+                Ok(bytes) => return Ok(Some(bytes)),
+                Err(Errno::AGAIN) => {
+                    self.forget(Interest::WRITABLE);
+                    return Ok(None);
+                }
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(Gone),
+            }
+        }
+    }
+
+    /// Ready when [`Socket::may_read`] holds.
+    pub(super) fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Gone>> {
+        if self.unread {
+            return Poll::Ready(Ok(()));
+        }
+        match self.descriptor.poll_read_ready(context) {
+            Poll::Ready(Ok(_)) => {
+                self.unread = true;
+                Poll::Ready(Ok(()))
+            }
+            Poll::Ready(Err(_)) => Poll::Ready(Err(Gone)),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Ready when a write may take something.
+    pub(super) fn poll_write(&self, context: &mut Context<'_>) -> Poll<Result<(), Gone>> {
+        self.descriptor.poll_write_ready(context).map(|ready| ready.map(drop).map_err(|_| Gone))
+    }
+
+    /// Ready when the other side has closed. Bytes that come before are noted, and left where they are.
+    pub(super) fn poll_gone(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let Poll::Ready(ready) = self.descriptor.poll_read_ready(context) else { return Poll::Pending };
+            let Ok(mut guard) = ready else { return Poll::Ready(()) };
+            if guard.ready().is_read_closed() {
+                return Poll::Ready(());
+            }
+            guard.clear_ready();
+            self.unread = true;
+        }
+    }
+
+    /// Forgets that it was ready: the next edge says so again.
+    fn forget(&mut self, interest: Interest) {
+        if interest.is_readable() {
+            self.unread = false;
+        }
+        let _ = self.descriptor.try_io(interest, |_| Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+    }
+}

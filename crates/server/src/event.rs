@@ -1,0 +1,19 @@
+//! Descriptors in the event loop of the calling thread.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// Watches a descriptor that does not block, as long as the result lives.
+///
+/// # Errors
+/// The system watches no more.
+#[expect(
+    deprecated,
+    reason = "the function that replaces it is unsafe, for types that may show another descriptor tomorrow; an `OwnedFd` \
+              keeps its own, and keeps it open"
+)]
+pub(crate) fn watch(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
+    AsyncFd::with_interest(descriptor, interest)
+}

@@ -1,0 +1,128 @@
+//! From the data folder to an engine: the journal is read, checked and replayed before anybody is served.
+
+use crate::startup::{DataFolder, Refused};
+use base::clock::{Clock, WallTime, system_wall_time};
+use base::disk::RealDisk;
+use base::hash::KeyHasher;
+use base::limits::SHARDS;
+use engine::settings::Settings;
+use engine::{Engine, Parts, Replayer, policy_of};
+use journal::{Frame, OpenError, Opened, Options, Recovery, Replay, Running};
+use keyspace::Keyspace;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tracing::{info, warn};
+
+/// Where the journal lies in the data folder.
+const JOURNAL_FOLDER: &str = "journal";
+/// Time between two lines about the progress of recovery.
+const PROGRESS: Duration = Duration::from_secs(1);
+
+/// An engine that holds what its data folder holds.
+pub(crate) struct Open {
+    pub(crate) engine: Arc<Engine>,
+    /// The journal's threads; `None` with the journal off.
+    pub(crate) journal: Option<Running>,
+    /// What was found, for the line that says the server is ready.
+    pub(crate) found: String,
+}
+
+/// Opens the engine over `folder`, or over nothing.
+///
+/// # Errors
+/// The journal is damaged, cannot be read, or ends in a future that the clock has not reached.
+pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers: usize) -> Result<Open, Refused> {
+    let wall = system_wall_time();
+    let Some(folder) = folder else { return Ok(open_cache(settings, wall, workers)) };
+    let current = settings.current();
+    let options = Options::new(policy_of(current.fsync), wall());
+    let path = folder.path().join(JOURNAL_FOLDER);
+    let prepared = journal::prepare(Arc::new(RealDisk), &path, options).map_err(|error| unreadable(&error))?;
+    if prepared.identity.shards as usize != SHARDS {
+        let shards = prepared.identity.shards;
+        return Err(Refused::new(format!(
+            "the data folder {} has {shards} shards and this version has {SHARDS}; start the version that made it",
+            folder.path().display()
+        )));
+    }
+    let hasher = KeyHasher::new(prepared.identity.hash_key);
+    let keyspace = Keyspace::new(hasher.clone(), current.databases);
+    let mut progress = Progress::new(&keyspace);
+    let opened = prepared.open(&mut progress).map_err(|error| unreadable(&error))?;
+    let Opened { journal, mut writer, maker, recovery, .. } = opened;
+    let clock = Clock::new(wall, recovery.last_time_ms).map_err(|ahead_ms| from_the_future(ahead_ms))?;
+    let time = clock.clone();
+    writer.set_clock(move || time.now());
+    let found = found(&recovery);
+    let parts = Parts { hasher, clock, settings, workers };
+    let engine = Engine::new(parts, keyspace, Some((journal, recovery)));
+    Ok(Open { engine, journal: Some(Running::start(writer, maker)), found })
+}
+
+fn open_cache(settings: Arc<Settings>, wall: WallTime, workers: usize) -> Open {
+    let hasher = KeyHasher::random();
+    let clock = Clock::new(wall, 0).expect("time 0 lies ahead of no clock");
+    let keyspace = Keyspace::new(hasher.clone(), settings.current().databases);
+    let parts = Parts { hasher, clock, settings, workers };
+    Open { engine: Engine::new(parts, keyspace, None), journal: None, found: String::new() }
+}
+
+/// What recovery found, and a warning for what it had to cut off.
+fn found(recovery: &Recovery) -> String {
+    let Some(torn) = &recovery.torn else {
+        return match recovery.frames {
+            0 if recovery.segments == 0 => "new".to_owned(),
+            frames => format!("{frames} frames replayed"),
+        };
+    };
+    let (file, offset, bytes, why) = (torn.file.display(), torn.offset, torn.bytes, &torn.why);
+    let kept = torn.kept_as.join(", ");
+    warn!(
+        "torn tail: {file} breaks off at byte {offset} ({why}), as after a crash; \
+         {bytes} bytes that were never acknowledged as durable are kept aside as {kept}"
+    );
+    format!("{} frames replayed, a torn tail of {bytes} bytes kept aside", recovery.frames)
+}
+
+fn unreadable(error: &OpenError) -> Refused {
+    Refused::new(match error {
+        OpenError::Damaged { .. } => error.to_string(),
+        OpenError::Io { .. } => format!("cannot open the journal: {error}"),
+    })
+}
+
+fn from_the_future(ahead_ms: base::Ms) -> Refused {
+    let ahead_min = ahead_ms / 60_000;
+    Refused::new(format!(
+        "the last write in the data folder lies {ahead_min} minutes ahead of this machine's clock; \
+         set the clock right, or wait until it has got there"
+    ))
+}
+
+/// Replays, and says how far it is.
+struct Progress<'a> {
+    replayer: Replayer<'a>,
+    frames: u64,
+    said: Instant,
+}
+
+impl<'a> Progress<'a> {
+    fn new(keyspace: &'a Keyspace) -> Self {
+        Self { replayer: Replayer(keyspace), frames: 0, said: Instant::now() }
+    }
+}
+
+impl Replay for Progress<'_> {
+    fn frame(&mut self, frame: Frame<'_>) -> Result<(), String> {
+        self.frames += 1;
+        self.replayer.frame(frame)
+    }
+
+    fn progress(&mut self, bytes_done: u64, bytes_total: u64) {
+        if self.said.elapsed() >= PROGRESS {
+            self.said = Instant::now();
+            let (done_mb, total_mb) = (bytes_done >> 20, bytes_total >> 20);
+            info!("replaying the journal: {done_mb} of {total_mb} MB, {} frames", self.frames);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The life of the server: recover, serve, stop.
+//!
+//! ```text
+//! open --> workers, background --> ready ... signal or SHUTDOWN --> workers --> background --> journal --> exit 0
+//!                                            a second signal: exit at once
+//! ```
+//!
+//! Nothing changes a key once workers and background have ended, so the journal's last mark covers all.
+
+use crate::background::Background;
+use crate::open::{Open, open};
+use crate::startup::{DataFolder, Prepared, Ready, Refused};
+use crate::worker::Workers;
+use engine::Engine;
+use journal::Running;
+use std::future::poll_fn;
+use std::io;
+use std::process::ExitCode;
+use std::task::Poll;
+use std::thread;
+use std::time::Instant;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+use tracing::{error, info, warn};
+
+/// Serves until it is told to stop. `began` is when the process did.
+///
+/// # Errors
+/// The data folder cannot be opened, or the system lacks threads.
+pub fn run(prepared: Prepared, began: Instant) -> Result<ExitCode, Refused> {
+    abort_on_panic();
+    let Prepared { settings, listeners, folder, threads } = prepared;
+    let Open { engine, journal, found } = open(settings, folder.as_ref(), threads)?;
+    let lacking = |error: io::Error| Refused::new(format!("the system gives no thread or event loop: {error}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(lacking)?;
+    let mut signals = runtime.block_on(async { Signals::new() }).map_err(lacking)?;
+    let addresses = listeners.addresses();
+    let background = Background::start(&engine).map_err(lacking)?;
+    let workers = Workers::start(&engine, threads, listeners).map_err(lacking)?;
+    let ready_ms = began.elapsed().as_millis() as u64;
+    let path = folder.as_ref().map(DataFolder::path);
+    info!("{}", Ready { addresses: &addresses, threads, folder: path, found: &found, ready_ms });
+    let server = Server { workers, background, journal };
+    Ok(runtime.block_on(async {
+        let reason = asked_to_stop(&engine, &mut signals).await;
+        info!("stopping: {reason}");
+        server.stop(&mut signals).await
+    }))
+}
+
+/// All that runs.
+struct Server {
+    workers: Workers,
+    background: Background,
+    journal: Option<Running>,
+}
+
+impl Server {
+    /// Ends everything in order, in a thread of its own so that a second signal is still heard.
+    async fn stop(self, signals: &mut Signals) -> ExitCode {
+        let (sender, stopped) = oneshot::channel();
+        let body = move || {
+            self.workers.stop();
+            self.background.stop();
+            // Nobody is there to hear it only if the process ends anyway.
+            let _ = sender.send(self.journal.map_or(Ok(()), Running::stop));
+        };
+        if let Err(error) = thread::Builder::new().name("stop".to_owned()).spawn(body) {
+            error!("cannot stop in order: {error}");
+            return ExitCode::FAILURE;
+        }
+        tokio::select! {
+            stopped = stopped => match stopped.expect("the thread sends before it ends") {
+                Ok(()) => {
+                    info!("stopped");
+                    ExitCode::SUCCESS
+                }
+                Err(why) => {
+                    error!("stopped, but the journal was not closed in order: {why}");
+                    ExitCode::FAILURE
+                }
+            },
+            name = signals.next() => {
+                warn!("{name} once more: leaving at once, the next start recovers");
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+/// Waits for a signal or SHUTDOWN, and says which.
+async fn asked_to_stop(engine: &Engine, signals: &mut Signals) -> &'static str {
+    let mut is_asked = poll_fn(|context| match engine.is_shutting_down(Some(context.waker())) {
+        true => Poll::Ready("SHUTDOWN"),
+        false => Poll::Pending,
+    });
+    tokio::select! {
+        reason = &mut is_asked => reason,
+        name = signals.next() => name,
+    }
+}
+
+/// The signals that end the server.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}
+
+/// A panic in any thread is our own bug: the process ends, and recovery is the way back.
+fn abort_on_panic() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        std::process::abort();
+    }));
+}
