@@ -1,11 +1,79 @@
 //! Arguments into numbers, with Redis's rules and errors.
 
 use crate::failure::Failure;
+use base::Ms;
 use kinds::text::parse_int;
+use wire::Args;
 
 /// An integer in canonical form.
 pub(crate) fn int(argument: &[u8]) -> Result<i64, Failure> {
     parse_int(argument).ok_or(Failure::NotAnInteger)
+}
+
+/// An integer from `min` to `max`; `text` is the error for anything else.
+pub(crate) fn int_or(argument: &[u8], min: i64, max: i64, text: &'static str) -> Result<i64, Failure> {
+    parse_int(argument).filter(|number| (min..=max).contains(number)).ok_or(Failure::text(text))
+}
+
+/// An integer from `min` to `max`, with Redis's plain error for one outside.
+pub(crate) fn int_within(argument: &[u8], min: i64, max: i64) -> Result<i64, Failure> {
+    let number = int(argument)?;
+    if (min..=max).contains(&number) {
+        return Ok(number);
+    }
+    Err(Failure::text(format!("ERR value is out of range, value must between {min} and {max}")))
+}
+
+/// A number of things to take: 0 or more.
+pub(crate) fn count(argument: &[u8]) -> Result<u64, Failure> {
+    int_or(argument, 0, i64::MAX, "ERR value is out of range, must be positive").map(|count| count as u64)
+}
+
+/// The number of one of `databases` databases.
+pub(crate) fn database(argument: &[u8], databases: u32) -> Result<u32, Failure> {
+    let number = int_within(argument, i64::from(i32::MIN), i64::from(i32::MAX))?;
+    let number = u32::try_from(number).ok().filter(|number| *number < databases);
+    number.ok_or(Failure::text("ERR DB index is out of range"))
+}
+
+/// In what a time is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+}
+
+impl Unit {
+    /// `number` of this unit in milliseconds; `None` beyond what an `i64` holds.
+    pub(crate) fn ms(self, number: i64) -> Option<i64> {
+        match self {
+            Self::Seconds => number.checked_mul(1000),
+            Self::Milliseconds => Some(number),
+        }
+    }
+}
+
+/// A time as an option tells it: EX, PX, EXAT, PXAT.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Time<'a> {
+    /// The number.
+    pub(crate) argument: &'a [u8],
+    /// Its unit.
+    pub(crate) unit: Unit,
+    /// Whether it counts from now rather than from the epoch.
+    pub(crate) from_now: bool,
+}
+
+impl Time<'_> {
+    /// The instant, which may have passed already.
+    pub(crate) fn instant(&self, now: Ms, args: &Args<'_>) -> Result<Ms, Failure> {
+        let ms = self.unit.ms(int(self.argument)?).filter(|ms| *ms > 0);
+        let base = if self.from_now { now as i64 } else { 0 };
+        let instant = ms.and_then(|ms| ms.checked_add(base));
+        instant.map(|instant| instant as Ms).ok_or_else(|| Failure::expire_time(args))
+    }
 }
 
 /// Whether `argument` is `word`, in any case of letters.
