@@ -34,9 +34,9 @@ const GETNAME: Command = Command {
     run: Run::Session(|session, _, reply| {
         let name = session.name();
         if name.is_empty() {
-            reply.null()
+            reply.null();
         } else {
-            reply.bulk(name.as_bytes())
+            reply.bulk(name.as_bytes());
         }
         Ok(())
     }),

@@ -134,7 +134,7 @@ fn info(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     for name in names {
         match Listed::of(name) {
             Some(listed) => describe::info(listed, reply),
-            None => reply.null_array(),
+            None => reply.null(),
         }
     }
     Ok(())

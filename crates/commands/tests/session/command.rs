@@ -1,0 +1,116 @@
+//! COMMAND and its subcommands.
+
+use crate::fake::Fake;
+use wire::client::Value;
+use wire::resp::Protocol;
+
+#[test]
+fn count_is_that_of_the_list() {
+    let mut fake = Fake::new();
+    let count: usize = fake.call("COMMAND COUNT").parse().unwrap();
+    let list = fake.value(Protocol::Resp2, "COMMAND LIST").unwrap();
+    assert_eq!(list.as_slice().unwrap().len(), count);
+    let all = fake.value(Protocol::Resp2, "COMMAND").unwrap();
+    assert_eq!(all.as_slice().unwrap().len(), count);
+    assert_eq!(fake.value(Protocol::Resp2, "COMMAND INFO"), Some(all));
+    let docs = fake.value(Protocol::Resp3, "COMMAND DOCS").unwrap();
+    let Value::Map(docs) = docs else { panic!("a map") };
+    assert_eq!(docs.len(), count);
+}
+
+#[test]
+fn info_of_a_command_with_keys() {
+    let mut fake = Fake::new();
+    let spec = |rest: &str| {
+        format!(
+            "[[\"flags\", [RW, insert], \"begin_search\", [\"type\", \"index\", \"spec\", [\"index\", 1]], \"find_keys\", \
+             [\"type\", \"range\", \"spec\", [\"lastkey\", 0, \"keystep\", 1, \"limit\", 0]]]]{rest}"
+        )
+    };
+    assert_eq!(
+        fake.call("COMMAND INFO lpush"),
+        format!("[[\"lpush\", -3, [write, denyoom, fast], 1, 1, 1, [@list, @write, @fast], [], {}]]", spec(", []"))
+    );
+    assert_eq!(
+        fake.call3("COMMAND INFO LPUSH"),
+        "[[\"lpush\", -3, ~[write, denyoom, fast], 1, 1, 1, ~[@list, @write, @fast], ~[], ~[{\"flags\": ~[RW, insert], \
+         \"begin_search\": {\"type\": \"index\", \"spec\": {\"index\": 1}}, \"find_keys\": {\"type\": \"range\", \"spec\": \
+         {\"lastkey\": 0, \"keystep\": 1, \"limit\": 0}}}], []]]"
+    );
+}
+
+#[test]
+fn info_of_names_that_are_none() {
+    let mut fake = Fake::new();
+    assert_eq!(
+        fake.call("COMMAND INFO foo client|foo ping|foo client|id"),
+        "[null, null, null, [\"client|id\", 2, [noscript, loading, stale], 0, 0, 0, [@connection, @slow], \
+         [], [], []]]"
+    );
+}
+
+#[test]
+fn info_of_a_container_holds_its_subcommands() {
+    let mut fake = Fake::new();
+    let info = fake.value(Protocol::Resp2, "COMMAND INFO config").unwrap();
+    let fields = info.as_slice().unwrap()[0].as_slice().unwrap();
+    let shown: Vec<String> = fields[..9].iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["\"config\"", "-2", "[]", "0", "0", "0", "[@slow]", "[]", "[]"]);
+    let names: Vec<_> =
+        fields[9].as_slice().unwrap().iter().map(|sub| sub.as_slice().unwrap()[0].to_string()).collect();
+    for name in ["get", "set", "rewrite", "resetstat", "help"] {
+        assert!(names.contains(&format!("\"config|{name}\"")), "{name} in {names:?}");
+    }
+}
+
+#[test]
+fn docs_tell_arguments_and_subcommands() {
+    let mut fake = Fake::new();
+    assert_eq!(fake.call("COMMAND DOCS foo"), "[]");
+    let lpush = fake.call3("COMMAND DOCS lpush");
+    for part in [
+        "{\"lpush\": {\"summary\": ",
+        "\"since\": \"1.0.0\", \"group\": \"list\"",
+        "\"arguments\": [{\"name\": \"key\", \"type\": \"key\", \"key_spec_index\": 0}, {\"name\": \"element\", \"type\": \
+         \"string\", \"flags\": ~[multiple]}]",
+    ] {
+        assert!(lpush.contains(part), "{part} in {lpush}");
+    }
+    let memory = fake.call3("COMMAND DOCS memory");
+    assert!(memory.contains("\"subcommands\": {\"memory|usage\": {\"summary\": "), "{memory}");
+    assert!(fake.call("COMMAND DOCS client|id client|foo").starts_with("[\"client|id\", [\"summary\", "));
+}
+
+#[test]
+fn list_filters() {
+    let mut fake = Fake::new();
+    assert_eq!(fake.call3("COMMAND LIST FILTERBY MODULE x"), "~[]");
+    assert_eq!(fake.call3("COMMAND LIST FILTERBY PATTERN xyz"), "~[]");
+    assert_eq!(fake.call("COMMAND LIST FILTERBY ACLCAT foo"), "[]");
+    assert_eq!(
+        fake.call3("COMMAND LIST FILTERBY pattern slowlog*"),
+        "~[\"slowlog\", \"slowlog|get\", \"slowlog|len\", \"slowlog|reset\", \"slowlog|help\"]"
+    );
+    let transaction = fake.call("COMMAND LIST FILTERBY ACLCAT Transaction");
+    assert_eq!(transaction, "[\"discard\", \"exec\", \"multi\", \"unwatch\", \"watch\"]");
+    for request in ["COMMAND LIST FILTERBY", "COMMAND LIST FILTERBY FOO x", "COMMAND LIST x"] {
+        assert_eq!(fake.call(request), "!ERR syntax error", "{request}");
+    }
+}
+
+#[test]
+fn keys_of_a_request() {
+    let mut fake = Fake::new();
+    assert_eq!(fake.call("COMMAND GETKEYS LPUSH a b c"), "[\"a\"]");
+    assert_eq!(fake.call("COMMAND GETKEYS watch a b"), "[\"a\", \"b\"]");
+    assert_eq!(fake.call("COMMAND GETKEYS MEMORY USAGE k"), "[\"k\"]");
+    assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS LPUSH a b"), "[[\"a\", [RW, insert]]]");
+    assert_eq!(fake.call3("COMMAND GETKEYSANDFLAGS LPUSH a b"), "[[\"a\", ~[RW, insert]]]");
+    for (request, error) in [
+        ("COMMAND GETKEYS FOO a", "!ERR Invalid command specified"),
+        ("COMMAND GETKEYS PING", "!ERR The command has no key arguments"),
+        ("COMMAND GETKEYS LPUSH a", "!ERR Invalid number of arguments specified for command"),
+    ] {
+        assert_eq!(fake.call(request), error, "{request}");
+    }
+}

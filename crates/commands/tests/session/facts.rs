@@ -1,0 +1,77 @@
+//! Every row against what Redis says of the command of that name.
+
+use crate::fake::Fake;
+use wire::client::Value;
+use wire::resp::Protocol;
+
+const PUBLISHED: &str = include_str!("facts.txt");
+
+/// Commands whose facts are meant to be others, and why.
+const DIFFERENT: &[(&str, &str)] = &[("debug", "its subcommands are rows of their own here; the flags are theirs")];
+
+/// Commands that Redis does not have, or not as commands.
+const OURS: &[&str] = &["client|durable", "client|maint_notifications"];
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Simple(text) => text.clone(),
+        Value::Bulk(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn sorted(values: &Value) -> String {
+    let mut words: Vec<String> = values.as_slice().unwrap().iter().map(|word| text(word).replace('@', "")).collect();
+    words.sort_unstable();
+    words.join(" ")
+}
+
+fn spec(spec: &Value) -> String {
+    let field = |map: &Value, index: usize| map.as_slice().unwrap()[2 * index + 1].clone();
+    let (flags, begin, find) = (field(spec, 0), field(spec, 1), field(spec, 2));
+    let mut flags: Vec<String> = flags.as_slice().unwrap().iter().map(text).collect();
+    flags[1..].sort_unstable();
+    let (find_kind, find) = (text(&field(&find, 0)), field(&find, 1));
+    let begin = field(&field(&begin, 1), 0);
+    format!("{} at {begin} {find_kind} {} {}", flags.join(" "), field(&find, 0), field(&find, 1))
+}
+
+/// COMMAND INFO's array of ten, and those of subcommands, a line each, as the file has them.
+fn add_lines(info: &Value, lines: &mut Vec<String>) {
+    let fields = info.as_slice().unwrap();
+    let keys: Vec<String> = fields[8].as_slice().unwrap().iter().map(spec).collect();
+    let line = format!(
+        "{} | {} | {} | {} {} {} | {} | {}",
+        text(&fields[0]),
+        fields[1],
+        sorted(&fields[2]),
+        fields[3],
+        fields[4],
+        fields[5],
+        sorted(&fields[6]),
+        keys.join(", ")
+    );
+    lines.push(line.trim_end().to_owned());
+    fields[9].as_slice().unwrap().iter().for_each(|sub| add_lines(sub, lines));
+}
+
+#[test]
+fn rows_agree_with_redis() {
+    let all = Fake::new().value(Protocol::Resp2, "COMMAND").unwrap();
+    let mut lines = Vec::new();
+    all.as_slice().unwrap().iter().for_each(|info| add_lines(info, &mut lines));
+    let mut wrong = Vec::new();
+    for line in &lines {
+        let name = line.split(' ').next().unwrap();
+        if OURS.contains(&name) || name.starts_with("debug|") || DIFFERENT.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        let published = PUBLISHED.lines().find(|line| line.split(' ').next() == Some(name));
+        match published {
+            Some(published) if published == line => {}
+            Some(published) => wrong.push(format!("ours:  {line}\nRedis: {published}")),
+            None => wrong.push(format!("{name} is not among the published facts")),
+        }
+    }
+    assert!(wrong.is_empty(), "{} rows differ:\n{}", wrong.len(), wrong.join("\n"));
+}

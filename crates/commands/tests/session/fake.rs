@@ -1,0 +1,289 @@
+//! A session without a server, and a keyspace without an engine.
+
+use base::Ms;
+use base::hash::KeyHasher;
+use base::limits::SHARDS;
+use commands::table::{self, Found};
+use commands::{ClientFilter, Failure, MemoryFigures, ReplyMode, Run, Session, SlowEntry, Switch};
+use keyspace::{Held, Keyspace, Log, Tx};
+use wire::client::{Parser, Value};
+use wire::resp::{Encoder, Protocol};
+use wire::{Output, OwnedRequest, Reply};
+
+/// A session that remembers.
+#[derive(Default)]
+pub(crate) struct Fake {
+    pub(crate) name: String,
+    pub(crate) library: (String, String),
+    pub(crate) speaks_resp3: bool,
+    pub(crate) is_in: bool,
+    pub(crate) password: Option<&'static str>,
+    /// What was asked of it, in order.
+    pub(crate) asked: Vec<String>,
+    pub(crate) filter: ClientFilter,
+    /// How many connections a KILL finds.
+    pub(crate) killed: u64,
+    pub(crate) slow: Vec<SlowEntry>,
+    pub(crate) figures: MemoryFigures,
+    pub(crate) now_us: u64,
+    pub(crate) refusal: Option<&'static str>,
+}
+
+impl Fake {
+    /// Connected, let in.
+    pub(crate) fn new() -> Self {
+        Self { is_in: true, ..Self::default() }
+    }
+
+    fn note(&mut self, what: impl Into<String>) {
+        self.asked.push(what.into());
+    }
+
+    fn outcome(&self) -> Result<(), String> {
+        self.refusal.map_or(Ok(()), |text| Err(text.to_owned()))
+    }
+
+    /// Runs a request as a client in RESP2 would see it.
+    pub(crate) fn call(&mut self, request: &str) -> String {
+        self.call_in(Protocol::Resp2, request)
+    }
+
+    /// As [`Fake::call`], in RESP3.
+    pub(crate) fn call3(&mut self, request: &str) -> String {
+        self.call_in(Protocol::Resp3, request)
+    }
+
+    fn call_in(&mut self, protocol: Protocol, request: &str) -> String {
+        self.value(protocol, request).map_or_else(|| "(nothing)".to_owned(), |value| value.to_string())
+    }
+
+    /// The reply; `None` if there is none.
+    pub(crate) fn value(&mut self, protocol: Protocol, request: &str) -> Option<Value> {
+        let words: Vec<&str> = request.split(' ').collect();
+        let owned = OwnedRequest::of(&words);
+        let args = owned.args();
+        reply_of(protocol, |reply| {
+            let Found::Command(row) = table::find(&args) else { panic!("{request}: no such row") };
+            assert!(row.arity.allows(args.len()), "{request}: the engine refuses the count");
+            match row.run {
+                Run::Session(handler) => handler(self, &args, reply),
+                _ => panic!("{request}: not of the session"),
+            }
+        })
+    }
+}
+
+/// What `write` replies, read back.
+pub(crate) fn reply_of(protocol: Protocol, write: impl FnOnce(&mut dyn Reply) -> Result<(), Failure>) -> Option<Value> {
+    let mut output = Output::new();
+    let mark = output.mark();
+    let outcome = write(&mut Encoder::new(&mut output, protocol));
+    if let Err(failure) = outcome {
+        output.truncate(mark);
+        Encoder::new(&mut output, protocol).error(&failure.to_string());
+    }
+    let mut parser = Parser::new();
+    while let Some(bytes) = output.front() {
+        let count = bytes.len();
+        if count == 0 {
+            break;
+        }
+        parser.feed(bytes);
+        output.consume(count);
+    }
+    let value = parser.next_value().expect("replies are well formed");
+    assert_eq!(parser.next_value(), Ok(None), "one reply");
+    value
+}
+
+/// A keyspace of two databases at a time of one's own choosing.
+pub(crate) struct World {
+    pub(crate) keyspace: Keyspace,
+    pub(crate) now: Ms,
+}
+
+impl World {
+    pub(crate) fn new(hash_key: u8) -> Self {
+        Self { keyspace: Keyspace::new(KeyHasher::new([hash_key; 16]), 2), now: 1_700_000_000_000 }
+    }
+
+    /// Runs `work` on `database` with every shard at hand.
+    pub(crate) fn tx<R>(&self, database: u32, work: impl FnOnce(&mut Tx) -> R) -> R {
+        let held = Held::under_gate(&self.keyspace);
+        let mut tx = Tx::new(&self.keyspace, held, database, self.now, Log::default(), u64::MAX);
+        let result = work(&mut tx);
+        tx.end();
+        result
+    }
+
+    /// Runs a request on database 0.
+    pub(crate) fn call(&self, request: &str) -> String {
+        let words: Vec<&str> = request.split(' ').collect();
+        let owned = OwnedRequest::of(&words);
+        let args = owned.args();
+        let Found::Command(row) = table::find(&args) else { panic!("{request}: no such row") };
+        assert!(row.arity.allows(args.len()), "{request}: the engine refuses the count");
+        let value = self.tx(0, |tx| {
+            reply_of(Protocol::Resp2, |reply| match row.run {
+                Run::Local(handler) => handler(tx, &args, reply),
+                Run::Sweep(begin) => {
+                    let mut sweep = begin(&args, 0)?;
+                    for shard in sweep.first_shard()..SHARDS {
+                        if sweep.visit(tx, shard).is_break() {
+                            break;
+                        }
+                    }
+                    sweep.finish(reply)
+                }
+                _ => panic!("{request}: not of the keyspace"),
+            })
+        });
+        value.expect("a reply").to_string()
+    }
+}
+
+impl Session for Fake {
+    fn id(&self) -> u64 {
+        7
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn set_name(&mut self, name: &str) {
+        self.name = name.to_owned();
+    }
+
+    fn set_library(&mut self, name: Option<&str>, version: Option<&str>) {
+        name.into_iter().for_each(|name| self.library.0 = name.to_owned());
+        version.into_iter().for_each(|version| self.library.1 = version.to_owned());
+    }
+
+    fn protocol(&self) -> u8 {
+        if self.speaks_resp3 { 3 } else { 2 }
+    }
+
+    fn set_protocol(&mut self, protocol: u8) {
+        self.speaks_resp3 = protocol == 3;
+    }
+
+    fn is_authenticated(&self) -> bool {
+        self.is_in
+    }
+
+    fn needs_password(&self) -> bool {
+        self.password.is_some()
+    }
+
+    fn authenticate(&mut self, user: &[u8], password: &[u8]) -> bool {
+        let right = user == b"default" && self.password.is_none_or(|right| right.as_bytes() == password);
+        self.is_in |= right;
+        right
+    }
+
+    fn databases(&self) -> u32 {
+        16
+    }
+
+    fn select(&mut self, database: u32) {
+        self.note(format!("select {database}"));
+    }
+
+    fn quit(&mut self) {
+        self.note("quit");
+    }
+
+    fn reset(&mut self) {
+        self.note("reset");
+    }
+
+    fn set_reply_mode(&mut self, mode: ReplyMode) {
+        self.note(format!("reply {mode:?}"));
+    }
+
+    fn set_switch(&mut self, switch: Switch, on: bool) {
+        self.note(format!("{switch:?} {on}"));
+    }
+
+    fn set_durable(&mut self, always: bool) {
+        self.note(format!("durable {always}"));
+    }
+
+    fn client_lines(&self, filter: &ClientFilter) -> String {
+        format!("{filter:?}")
+    }
+
+    fn client_line(&self) -> String {
+        "id=7\n".to_owned()
+    }
+
+    fn kill(&mut self, filter: &ClientFilter) -> u64 {
+        self.filter = filter.clone();
+        self.killed
+    }
+
+    fn unblock(&mut self, id: u64, with_error: bool) -> bool {
+        self.note(format!("unblock {id} {with_error}"));
+        id == 5
+    }
+
+    fn unpause(&mut self) {
+        self.note("unpause");
+    }
+
+    fn now_us(&self) -> u64 {
+        self.now_us
+    }
+
+    fn config_get(&self, patterns: &[&[u8]]) -> Vec<(String, String)> {
+        patterns.iter().map(|name| (String::from_utf8_lossy(name).into_owned(), "1".to_owned())).collect()
+    }
+
+    fn config_set(&mut self, pairs: &[(&[u8], &[u8])]) -> Result<(), String> {
+        for (name, value) in pairs {
+            self.note(format!("set {} {}", name.escape_ascii(), value.escape_ascii()));
+        }
+        self.outcome()
+    }
+
+    fn config_rewrite(&mut self) -> Result<(), String> {
+        self.outcome()
+    }
+
+    fn reset_statistics(&mut self) {
+        self.note("resetstat");
+    }
+
+    fn info(&self, sections: &[String]) -> String {
+        sections.join("+")
+    }
+
+    fn slowlog(&self, entries_max: usize) -> Vec<SlowEntry> {
+        self.slow.iter().take(entries_max).cloned().collect()
+    }
+
+    fn slowlog_len(&self) -> usize {
+        self.slow.len()
+    }
+
+    fn slowlog_reset(&mut self) {
+        self.slow.clear();
+    }
+
+    fn memory(&self) -> MemoryFigures {
+        self.figures.clone()
+    }
+
+    fn may_debug(&self) -> bool {
+        true
+    }
+
+    fn set_active_expire(&mut self, on: bool) {
+        self.note(format!("active expire {on}"));
+    }
+
+    fn listpack_limit(&self) -> i64 {
+        -2
+    }
+}
