@@ -3,6 +3,7 @@
 use keyspace::{Abandon, WrongType};
 use std::borrow::Cow;
 use std::fmt;
+use wire::Args;
 
 /// Why a handler failed. Except for [`Failure::Abandon`] and [`Failure::Nothing`] it becomes an error reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,20 @@ impl Failure {
     pub fn text(text: impl Into<Cow<'static, str>>) -> Self {
         Self::Text(text.into())
     }
+
+    /// The number of arguments is one that only the handler can see to be wrong.
+    pub fn arity(args: &Args<'_>) -> Self {
+        Self::text(format!("ERR wrong number of arguments for '{}' command", name_of(args)))
+    }
+
+    /// A time to live that is none, or beyond all times.
+    pub fn expire_time(args: &Args<'_>) -> Self {
+        Self::text(format!("ERR invalid expire time in '{}' command", name_of(args)))
+    }
+}
+
+fn name_of(args: &Args<'_>) -> String {
+    String::from_utf8_lossy(args.name()).to_ascii_lowercase()
 }
 
 impl fmt::Display for Failure {

@@ -12,8 +12,10 @@
 
 mod acl;
 mod connection;
+mod decimal;
 mod engine_arguments;
 mod failure;
+mod generic;
 mod help;
 mod list;
 mod parse;
@@ -21,6 +23,7 @@ mod prelude;
 mod row;
 mod server;
 mod session;
+mod string;
 pub mod table;
 mod transaction;
 
@@ -37,12 +40,21 @@ const FILES: &[&[Command]] = &[
     connection::greeting::COMMANDS,
     connection::manners::COMMANDS,
     connection::plain::COMMANDS,
-    list::push::COMMANDS,
-    list::pop::COMMANDS,
-    list::range::COMMANDS,
+    generic::database::COMMANDS,
+    generic::delete::COMMANDS,
+    generic::expire::COMMANDS,
+    generic::look::COMMANDS,
+    generic::object::COMMANDS,
+    generic::place::COMMANDS,
+    generic::scan::COMMANDS,
+    generic::time_left::COMMANDS,
+    list::blocking::COMMANDS,
     list::edit::COMMANDS,
-    list::position::COMMANDS,
-    list::transfer::COMMANDS,
+    list::find::COMMANDS,
+    list::pass::COMMANDS,
+    list::pop::COMMANDS,
+    list::push::COMMANDS,
+    list::range::COMMANDS,
     server::command::COMMANDS,
     server::config::COMMANDS,
     server::debug::COMMANDS,
@@ -50,5 +62,11 @@ const FILES: &[&[Command]] = &[
     server::memory::COMMANDS,
     server::shutdown::COMMANDS,
     server::slowlog::COMMANDS,
+    string::count::COMMANDS,
+    string::get::COMMANDS,
+    string::lcs::COMMANDS,
+    string::many::COMMANDS,
+    string::part::COMMANDS,
+    string::set::COMMANDS,
     transaction::multi::COMMANDS,
 ];

@@ -62,6 +62,14 @@ impl<'a> Args<'a> {
         Args { bytes: self.bytes, ranges: &self.ranges[index.min(self.ranges.len())..] }
     }
 
+    /// The arguments from `start` to before `end`.
+    ///
+    /// # Panics
+    /// If there are not that many.
+    pub fn slice(&self, start: usize, end: usize) -> Args<'a> {
+        Args { bytes: self.bytes, ranges: &self.ranges[start..end] }
+    }
+
     /// Every argument in order.
     pub fn iter(&self) -> ArgsIter<'a> {
         ArgsIter { args: *self }

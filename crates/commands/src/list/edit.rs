@@ -1,6 +1,6 @@
-//! LSET LINSERT LREM LTRIM: change a list in its middle.
+//! LSET LINSERT LREM LTRIM: change a list in its midst.
 
-use super::range::place;
+use super::range::index_of;
 use crate::prelude::*;
 use blocks::Direction;
 use kinds::List;
@@ -15,10 +15,10 @@ const LSET: Command = Command {
     access: Access::Write { grows: true },
     flags: &[],
     group: Group::List,
-    cost: "O(log n), n the length",
+    cost: "O(log(n)), n the elements of the list",
     since: "1.0.0",
-    brief: "Puts another element at an index.",
-    answer: "OK; an error if the key or the index is not there",
+    brief: "Puts another element at an index of a list.",
+    answer: "simple: OK",
     run: Run::Local(lset),
 };
 
@@ -29,8 +29,8 @@ const LINSERT: Command = Command {
     keys: &[KeySpec::one(1, "RW INSERT")],
     cost: "O(n), n the elements before the pivot",
     since: "2.2.0",
-    brief: "Inserts an element before or after the first one that equals the pivot.",
-    answer: "int: the length after it; 0 if the key is absent, -1 if the pivot is",
+    brief: "Puts an element before or after the first that equals a pivot.",
+    answer: "int: the length after that; 0: the key is absent; -1: the pivot is",
     run: Run::Local(linsert),
     ..LSET
 };
@@ -40,9 +40,9 @@ const LREM: Command = Command {
     syntax: "key count element",
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    cost: "O(n + m log n), n the length and m the elements removed",
-    brief: "Removes elements that equal one, from the head or from the tail.",
-    answer: "int: how many were removed",
+    cost: "O(n+m*log(n)), n the elements of the list, m those removed",
+    brief: "Removes elements that equal one, from the head or (count below 0) the tail.",
+    answer: "int: elements removed",
     run: Run::Local(lrem),
     ..LSET
 };
@@ -52,17 +52,15 @@ const LTRIM: Command = Command {
     syntax: "key start stop",
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    cost: "O(log n) and the blocks removed",
-    brief: "Keeps the elements between two indices, both included, and removes the rest.",
-    answer: "OK",
+    cost: "O(log(n)), n the elements of the list",
+    brief: "Keeps the elements between two indices, both included, and drops the rest.",
     run: Run::Local(ltrim),
     ..LSET
 };
 
 fn lset(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let Some(mut list) = tx.list_mut(args.get(1), Absent::Leave)? else { return Err(Failure::NoSuchKey) };
-    let index = parse::int(args.get(2))?;
-    let index = place(index, list.len()).ok_or(Failure::IndexOutOfRange)?;
+    let mut list = tx.list_mut(args.get(1), Absent::Leave)?.ok_or(Failure::NoSuchKey)?;
+    let index = index_of(parse::int(args.get(2))?, list.len()).ok_or(Failure::IndexOutOfRange)?;
     list.set(index, args.get(3));
     reply.ok();
     Ok(())
@@ -70,65 +68,57 @@ fn lset(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 fn linsert(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let behind = match args.get(2) {
-        word if parse::is(word, "AFTER") => 1,
         word if parse::is(word, "BEFORE") => 0,
+        word if parse::is(word, "AFTER") => 1,
         _ => return Err(Failure::Syntax),
     };
     let Some(mut list) = tx.list_mut(args.get(1), Absent::Leave)? else {
         reply.int(0);
         return Ok(());
     };
-    match list.list().and_then(|list| list.find(args.get(3), 0, Direction::Forward)) {
-        Some(index) => {
-            list.insert(index + behind, args.get(4));
-            reply.int(list.len() as i64);
-        }
-        None => reply.int(-1),
-    }
+    let pivot = list.list().and_then(|list| list.find(args.get(3), 0, Direction::Forward));
+    let Some(pivot) = pivot else {
+        reply.int(-1);
+        return Ok(());
+    };
+    list.insert(pivot + behind, args.get(4));
+    reply.int(list.len() as i64);
     Ok(())
 }
 
 fn lrem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let count = parse::int(args.get(2))?;
-    let key = args.get(1);
-    let runs = tx.list(key)?.map_or(Vec::new(), |list| runs_to_remove(list, args.get(3), count));
-    tx.need_room(runs.len() as u64 * (key.len() as u64 + 32))?;
-    if let Some(mut list) = tx.list_mut(key, Absent::Leave)? {
-        for (index, count) in &runs {
-            list.remove(*index, *count);
-        }
+    let (key, count) = (args.get(1), parse::int(args.get(2))?);
+    let Some(list) = tx.list(key)? else {
+        reply.int(0);
+        return Ok(());
+    };
+    let runs = runs_of(list, args.get(3), count);
+    tx.need_room(runs.len() as u64 * (key.len() as u64 + EFFECT_BYTES_MAX))?;
+    let mut list = tx.list_mut(key, Absent::Leave)?.expect("just seen");
+    for (index, count) in &runs {
+        list.remove(*index, *count);
     }
     reply.int(runs.iter().map(|(_, count)| *count as i64).sum());
     Ok(())
 }
 
-/// Runs of neighbours to be removed, index and length, from the tail to the head.
-fn runs_to_remove(list: &List, element: &[u8], count: i64) -> Vec<(u64, u64)> {
-    let most = if count == 0 { u64::MAX } else { count.unsigned_abs() };
+/// The effect of one removal, without the key, in bytes at most.
+const EFFECT_BYTES_MAX: u64 = 40;
+
+/// Runs of elements that equal `element`, as index and length, the last of the list first.
+fn runs_of(list: &List, element: &[u8], count: i64) -> Vec<(u64, u64)> {
     let direction = if count < 0 { Direction::Backward } else { Direction::Forward };
-    let mut found = Vec::new();
-    let mut from = if count < 0 { list.len() - 1 } else { 0 };
-    while (found.len() as u64) < most {
-        let Some(index) = list.find(element, from, direction) else { break };
-        found.push(index);
-        match direction {
-            Direction::Forward => from = index + 1,
-            Direction::Backward if index == 0 => break,
-            Direction::Backward => from = index - 1,
+    let limit = if count == 0 { usize::MAX } else { usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX) };
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for index in super::find::all(list, element, direction).take(limit) {
+        match runs.last_mut() {
+            Some((start, count)) if *start + *count == index => *count += 1,
+            Some((start, count)) if index + 1 == *start => (*start, *count) = (index, *count + 1),
+            _ => runs.push((index, 1)),
         }
     }
     if direction == Direction::Forward {
-        found.reverse();
-    }
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    for index in found {
-        match runs.last_mut() {
-            Some((first, count)) if *first == index + 1 => {
-                *first = index;
-                *count += 1;
-            }
-            _ => runs.push((index, 1)),
-        }
+        runs.reverse();
     }
     runs
 }

@@ -1,7 +1,8 @@
-//! LLEN LINDEX LRANGE: look at a list.
+//! LLEN LRANGE LINDEX: read a list by position.
 //!
-//! A range is written straight from the blocks. What is left after 64 KiB is streamed from a clone, with the shard let
-//! go and as fast as the reader takes it.
+//! ```text
+//! | the first 64 KiB, written under the lock | the rest, from a clone, 32 KiB at a time, without it |
+//! ```
 
 use crate::prelude::*;
 use blocks::{Direction, Visit};
@@ -9,61 +10,49 @@ use kinds::List;
 use std::ops::ControlFlow;
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[LLEN, LINDEX, LRANGE];
-
-/// Bytes of a range that are written under the lock.
-const DIRECT_BYTES_MAX: usize = 64 << 10;
-
-const LLEN: Command = Command {
-    name: "LLEN",
-    syntax: "key",
-    arity: Arity::Exactly(2),
-    keys: &[KeySpec::one(1, "RO")],
-    access: Access::Read,
-    flags: &[Flag::Fast],
-    group: Group::List,
-    cost: "O(1)",
-    since: "1.0.0",
-    brief: "Tells how many elements a list has.",
-    answer: "int: the length, 0 if the key is absent",
-    run: Run::Local(|tx, args, reply| {
-        let len = tx.list(args.get(1))?.map_or(0, List::len);
-        reply.int(len as i64);
-        Ok(())
-    }),
-};
-
-const LINDEX: Command = Command {
-    name: "LINDEX",
-    syntax: "key index",
-    arity: Arity::Exactly(3),
-    keys: &[KeySpec::one(1, "RO ACCESS")],
-    flags: &[],
-    cost: "O(log n), n the length",
-    brief: "Tells the element at an index, negative ones counting from the tail.",
-    answer: "bulk: the element; null if there is none at that index",
-    run: Run::Local(|tx, args, reply| {
-        let index = parse::int(args.get(2))?;
-        let found = tx.list(args.get(1))?.and_then(|list| list.get(place(index, list.len())?, |item| reply.bulk(item)));
-        if found.is_none() {
-            reply.null();
-        }
-        Ok(())
-    }),
-    ..LLEN
-};
+pub(crate) const COMMANDS: &[Command] = &[LLEN, LRANGE, LINDEX];
 
 const LRANGE: Command = Command {
     name: "LRANGE",
     syntax: "key start stop",
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
     flags: &[],
-    cost: "O(log n + m), n the length and m the elements in the range",
-    brief: "Tells the elements between two indices, both included.",
-    answer: "array: the elements, none if the range or the key is empty",
+    group: Group::List,
+    cost: "O(log(n)+m), n the elements of the list, m those told",
+    since: "1.0.0",
+    brief: "Tells the elements of a list between two indices, both included.",
+    answer: "array: the elements; empty if there are none",
     run: Run::Local(lrange),
-    ..LLEN
+};
+
+const LLEN: Command = Command {
+    name: "LLEN",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO")],
+    flags: &[Flag::Fast],
+    cost: "O(1)",
+    brief: "Tells how many elements a list holds.",
+    answer: "int: elements; 0 if the key is absent",
+    run: Run::Local(|tx, args, reply| {
+        let len = tx.list(args.get(1))?.map_or(0, List::len);
+        reply.int(len as i64);
+        Ok(())
+    }),
+    ..LRANGE
+};
+
+const LINDEX: Command = Command {
+    name: "LINDEX",
+    syntax: "key index",
+    arity: Arity::Exactly(3),
+    cost: "O(log(n)), n the elements of the list",
+    brief: "Tells the element at an index of a list.",
+    answer: "bulk: the element; null: there is none",
+    run: Run::Local(lindex),
+    ..LRANGE
 };
 
 fn lrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -73,65 +62,97 @@ fn lrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Ok(());
     };
     let (start, count) = parse::range(start, stop, list.len());
-    reply.array(count as usize);
-    let written = write(list, start, count, DIRECT_BYTES_MAX, reply);
-    if written < count {
-        reply.stream(Box::new(Rest { list: list.clone(), next: start + written, count: count - written }));
+    tell(reply, list, start, count, Direction::Forward);
+    Ok(())
+}
+
+fn lindex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let Some(list) = tx.list(args.get(1))? else {
+        reply.null();
+        return Ok(());
+    };
+    let index = index_of(parse::int(args.get(2))?, list.len());
+    if index.and_then(|index| list.get(index, |item| reply.bulk(item))).is_none() {
+        reply.null();
     }
     Ok(())
 }
 
-/// The index from the head that `index` means; `None` if it lies beyond an end.
-pub(super) fn place(index: i64, len: u64) -> Option<u64> {
-    let from_head = if index < 0 { index.checked_add(len as i64)? } else { index };
-    u64::try_from(from_head).ok().filter(|index| *index < len)
+/// An index that may count from the end; `None` if it is beyond the ends.
+pub(super) fn index_of(index: i64, len: u64) -> Option<u64> {
+    let index = if index < 0 { index.saturating_add(len as i64) } else { index };
+    u64::try_from(index).ok().filter(|index| *index < len)
 }
 
-/// Writes items until about `bytes_max` are written; how many.
-fn write(list: &List, start: u64, count: u64, bytes_max: usize, reply: &mut dyn Reply) -> u64 {
-    let mut writer = Writer { reply, bytes_left: bytes_max, items_count: 0 };
-    let _ = list.walk(start, count, Direction::Forward, &mut writer);
-    writer.items_count
+/// How much of a reply is written under the lock, in bytes.
+const LOCKED_BYTES_MAX: usize = 64 << 10;
+/// About what an item's header takes, in bytes.
+const HEADER_BYTES: usize = 8;
+
+/// Replies an array of `count` items from `start` on, backward the last of them first.
+pub(super) fn tell(reply: &mut dyn Reply, list: &List, start: u64, count: u64, direction: Direction) {
+    reply.array(count as usize);
+    let rest = tell_some(reply, list, Part { start, count, direction }, LOCKED_BYTES_MAX);
+    if rest.count > 0 {
+        reply.stream(Box::new(Rest { list: list.clone(), part: rest }));
+    }
 }
 
-struct Writer<'a> {
+/// A part of a list, yet to be told.
+#[derive(Clone, Copy)]
+struct Part {
+    start: u64,
+    count: u64,
+    direction: Direction,
+}
+
+/// Writes about `bytes_max` of `part` and says what is left.
+fn tell_some(reply: &mut dyn Reply, list: &List, part: Part, bytes_max: usize) -> Part {
+    let mut items = Items { reply, told: 0, bytes_left: bytes_max };
+    let _ = list.walk(part.start, part.count, part.direction, &mut items);
+    let told = items.told;
+    match part.direction {
+        Direction::Forward => Part { start: part.start + told, count: part.count - told, ..part },
+        Direction::Backward => Part { count: part.count - told, ..part },
+    }
+}
+
+/// Writes items until it has written enough.
+struct Items<'a> {
     reply: &'a mut dyn Reply,
+    told: u64,
     bytes_left: usize,
-    items_count: u64,
 }
 
-impl Writer<'_> {
-    fn wrote(&mut self, items_count: usize, bytes: usize) -> ControlFlow<()> {
-        self.items_count += items_count as u64;
-        self.bytes_left = self.bytes_left.saturating_sub(bytes);
+impl Items<'_> {
+    fn note(&mut self, items_count: usize, bytes: usize) -> ControlFlow<()> {
+        self.told += items_count as u64;
+        self.bytes_left = self.bytes_left.saturating_sub(bytes + items_count * HEADER_BYTES);
         if self.bytes_left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
-impl Visit for Writer<'_> {
+impl Visit for Items<'_> {
     fn item(&mut self, item: &[u8]) -> ControlFlow<()> {
         self.reply.bulk(item);
-        self.wrote(1, item.len() + 5)
+        self.note(1, item.len())
     }
 
     fn run(&mut self, width: usize, bytes: &[u8]) -> ControlFlow<()> {
         self.reply.run(width, bytes);
-        self.wrote(bytes.len() / width, bytes.len())
+        self.note(bytes.len() / width, bytes.len())
     }
 }
 
-/// The rest of a range.
+/// What is told from a clone.
 struct Rest {
     list: List,
-    next: u64,
-    count: u64,
+    part: Part,
 }
 
 impl Source for Rest {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        let written = write(&self.list, self.next, self.count, SOURCE_STEP_BYTES, reply);
-        self.next += written;
-        self.count -= written;
-        if self.count == 0 { More::Done } else { More::Follows }
+        self.part = tell_some(reply, &self.list, self.part, SOURCE_STEP_BYTES);
+        if self.part.count > 0 { More::Follows } else { More::Done }
     }
 }

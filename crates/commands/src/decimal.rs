@@ -1,0 +1,139 @@
+//! Decimal numbers of any length: what INCRBYFLOAT reads, adds and writes.
+//!
+//! Redis computes in the machine's long double, whose digits differ from machine to machine. Here a sum is exact;
+//! it is written as Redis writes it, in full, with at most seventeen digits after the point. So 0.1 and 0.2 make
+//! 0.3, and 1234567.1 and 0.1 make 1234567.2.
+
+use bigdecimal::num_bigint::{BigInt, Sign};
+use bigdecimal::{BigDecimal, RoundingMode, Zero};
+
+/// Longest text that is read as a number, in bytes (Redis).
+const TEXT_BYTES_MAX: usize = 5 * 1024 - 1;
+/// Powers of ten between which a long double lies.
+const EXPONENT_MAX: i64 = 4932;
+const EXPONENT_MIN: i64 = -4951;
+/// Digits after the point, at most.
+const PLACES: i64 = 17;
+
+/// A number, perhaps beyond all bounds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Decimal {
+    /// An ordinary one.
+    Finite(BigDecimal),
+    /// `inf`, of either sign.
+    Infinite,
+}
+
+impl Decimal {
+    /// Reads `12`, `-1.5`, `.5e3`, `inf`; `None` for anything else and for what no long double can hold.
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
+        if text.len() > TEXT_BYTES_MAX {
+            return None;
+        }
+        let (negative, text) = sign(text);
+        if [&b"inf"[..], b"infinity"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
+            return Some(Self::Infinite);
+        }
+        let e = text.iter().position(|byte| byte.eq_ignore_ascii_case(&b'e'));
+        let (mantissa, exponent) = match e {
+            Some(e) => (&text[..e], parse_exponent(&text[e + 1..])?),
+            None => (text, 0),
+        };
+        let point = mantissa.iter().position(|&byte| byte == b'.').unwrap_or(mantissa.len());
+        let places = mantissa[point..].len().saturating_sub(1);
+        let digits: Vec<u8> =
+            mantissa.iter().enumerate().filter(|(at, _)| *at != point).map(|(_, byte)| *byte).collect();
+        if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        let magnitude = BigInt::parse_bytes(&digits, 10)?;
+        let leading_zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+        let scale = (places as i64).saturating_sub(exponent);
+        let power = (digits.len() - leading_zeros) as i64 - 1 - scale;
+        if magnitude.sign() == Sign::NoSign {
+            return Some(Self::Finite(BigDecimal::zero()));
+        }
+        let fits = (EXPONENT_MIN..=EXPONENT_MAX).contains(&power);
+        fits.then(|| Self::Finite(BigDecimal::new(if negative { -magnitude } else { magnitude }, scale)))
+    }
+
+    /// The sum as text; `None` if it is beyond all bounds.
+    pub(crate) fn sum(&self, other: &Self) -> Option<String> {
+        let (Self::Finite(left), Self::Finite(right)) = (self, other) else { return None };
+        let sum = (left + right).with_scale_round(PLACES, RoundingMode::HalfEven).normalized();
+        let power = sum.digits() as i64 - 1 - sum.as_bigint_and_exponent().1;
+        (power <= EXPONENT_MAX).then(|| sum.to_plain_string())
+    }
+}
+
+fn sign(text: &[u8]) -> (bool, &[u8]) {
+    match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    }
+}
+
+/// Digits behind a sign or none; so many that they overflow count as the greatest.
+fn parse_exponent(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = sign(text);
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let bound = 10 * TEXT_BYTES_MAX as i64;
+    let magnitude = digits.iter().fold(0, |sum: i64, digit| (sum * 10 + i64::from(digit - b'0')).min(bound));
+    Some(if negative { -magnitude } else { magnitude })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(left: &str, right: &str, sum: Option<&str>) {
+        let read = |text: &str| Decimal::parse(text.as_bytes()).expect("a number");
+        assert_eq!(read(left).sum(&read(right)).as_deref(), sum, "{left} + {right}");
+    }
+
+    /// The first three are the examples of the command's page.
+    #[test]
+    fn sums_are_exact_and_written_in_full() {
+        check("10.50", "0.1", Some("10.6"));
+        check("10.6", "-5", Some("5.6"));
+        check("5.0e3", "2.0e2", Some("5200"));
+        check("0.1", "0.2", Some("0.3"));
+        check("1", "-1", Some("0"));
+        check("-0.0", "-0", Some("0"));
+        check("0", "1e-17", Some("0.00000000000000001"));
+        check("0", "1e-18", Some("0"));
+        check("0", "1e30", Some("1000000000000000000000000000000"));
+        check("1234567.1", ".1", Some("1234567.2"));
+        check("+5.", "0", Some("5"));
+        check("9.9e4932", "9.9e4932", None);
+        check("1", "-inf", None);
+    }
+
+    #[test]
+    fn what_is_no_number() {
+        for text in [
+            "",
+            " 1",
+            "1 ",
+            "1.2.3",
+            "e5",
+            "1e",
+            "1e+",
+            "nan",
+            "0x10",
+            ".",
+            "-",
+            "1e5000",
+            "1e-5000",
+            "1e99999999999999999999",
+        ] {
+            assert_eq!(Decimal::parse(text.as_bytes()), None, "{text:?}");
+        }
+        assert_eq!(Decimal::parse(&[b'1'; TEXT_BYTES_MAX + 1]), None);
+        assert_eq!(Decimal::parse(b"0e999999999999999999999"), Some(Decimal::Finite(BigDecimal::zero())));
+    }
+}

@@ -1,0 +1,177 @@
+//! DBSIZE RANDOMKEY SWAPDB FLUSHDB FLUSHALL: whole databases.
+//!
+//! A database is a number that names a table. Exchanging two is exchanging two names, and emptying one is giving
+//! it a table that is new: what the old one holds goes later, in steps.
+
+use crate::prelude::*;
+use crate::row::Sweep;
+use std::ops::ControlFlow;
+
+pub(crate) const COMMANDS: &[Command] = &[DBSIZE, RANDOMKEY, SWAPDB, FLUSHDB, FLUSHALL];
+
+const DBSIZE: Command = Command {
+    name: "DBSIZE",
+    syntax: "",
+    arity: Arity::Exactly(1),
+    keys: &[],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "1.0.0",
+    brief: "Counts the keys of the database.",
+    answer: "int: keys, expired ones that nobody met yet included",
+    run: Run::Sweep(|_, _| Ok(Box::new(Size { keys_count: 0 }))),
+};
+
+const RANDOMKEY: Command = Command {
+    name: "RANDOMKEY",
+    flags: &[],
+    group: Group::Generic,
+    brief: "Tells some key, each as likely as any other.",
+    answer: "bulk: the key; null: the database is empty",
+    run: Run::Sweep(|_, random| Ok(Box::new(Draw { random, keys_count: 0, key: None }))),
+    ..DBSIZE
+};
+
+const SWAPDB: Command = Command {
+    name: "SWAPDB",
+    syntax: "index1 index2",
+    arity: Arity::Exactly(3),
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::Dangerous],
+    since: "4.0.0",
+    brief: "Exchanges two databases, for all connections at once.",
+    answer: "simple: OK",
+    run: Run::Gate(swapdb),
+    ..DBSIZE
+};
+
+const FLUSHDB: Command = Command {
+    name: "FLUSHDB",
+    syntax: "[ASYNC | SYNC]",
+    arity: Arity::AtLeast(1),
+    access: Access::Write { grows: false },
+    flags: &[Flag::Dangerous],
+    brief: "Removes all keys of the database.",
+    answer: "simple: OK",
+    run: Run::Gate(|tx, args, reply| {
+        check_mode(args)?;
+        empty(tx, tx.database());
+        reply.ok();
+        Ok(())
+    }),
+    ..DBSIZE
+};
+
+const FLUSHALL: Command = Command {
+    name: "FLUSHALL",
+    cost: "O(n), n the databases",
+    brief: "Removes all keys of all databases.",
+    run: Run::Gate(|tx, args, reply| {
+        check_mode(args)?;
+        (0..tx.keyspace().map().databases()).for_each(|database| empty(tx, database));
+        reply.ok();
+        Ok(())
+    }),
+    ..FLUSHDB
+};
+
+/// ASYNC and SYNC are the same here: the keys are gone at once, their memory soon after.
+fn check_mode(args: &Args) -> Result<(), Failure> {
+    match args.len() {
+        1 => Ok(()),
+        2 if parse::is(args.get(1), "ASYNC") || parse::is(args.get(1), "SYNC") => Ok(()),
+        _ => Err(Failure::Syntax),
+    }
+}
+
+fn empty(tx: &mut Tx, database: u32) {
+    let fresh = tx.keyspace().map().fresh();
+    tx.put_map(database, fresh);
+}
+
+fn swapdb(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (least, greatest) = (i64::from(i32::MIN), i64::from(i32::MAX));
+    let one = parse::int_or(args.get(1), least, greatest, "ERR invalid first DB index")?;
+    let other = parse::int_or(args.get(2), least, greatest, "ERR invalid second DB index")?;
+    let map = tx.keyspace().map();
+    let checked = |index: i64| u32::try_from(index).ok().filter(|index| *index < map.databases());
+    let (Some(one), Some(other)) = (checked(one), checked(other)) else {
+        return Err(Failure::text("ERR DB index is out of range"));
+    };
+    if one != other {
+        let (table, other_table) = (map.table(one), map.table(other));
+        tx.put_map(one, other_table);
+        tx.put_map(other, table);
+    }
+    reply.ok();
+    Ok(())
+}
+
+struct Size {
+    keys_count: usize,
+}
+
+impl Sweep for Size {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> ControlFlow<()> {
+        self.keys_count += tx.section(shard).map_or(0, |section| section.keys_count());
+        ControlFlow::Continue(())
+    }
+
+    fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome {
+        reply.int(self.keys_count as i64);
+        Ok(())
+    }
+}
+
+/// A key of each shard is drawn; it takes the place of the one so far as often as its shard's share of all keys
+/// seen. So each key is as likely as any other, however they lie.
+struct Draw {
+    random: u64,
+    keys_count: usize,
+    key: Option<Vec<u8>>,
+}
+
+/// How often a shard is asked for a key that has not expired before it is searched.
+const DRAWS_MAX: usize = 16;
+
+impl Draw {
+    /// Another number from the first, each as random as that.
+    fn next(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.random ^ self.random >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        mixed ^ mixed >> 32
+    }
+
+    fn key_of(&mut self, tx: &mut Tx, shard: usize) -> Option<Vec<u8>> {
+        let now = tx.now();
+        for _ in 0..DRAWS_MAX {
+            let entry = tx.section(shard)?.random(self.next())?;
+            if entry.expires_at_ms().is_none_or(|at_ms| at_ms > now) {
+                return Some(entry.key().to_vec());
+            }
+        }
+        tx.scan(shard, 0).next().map(|(_, entry)| entry.key().to_vec())
+    }
+}
+
+impl Sweep for Draw {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> ControlFlow<()> {
+        let here = tx.section(shard).map_or(0, |section| section.keys_count());
+        self.keys_count += here;
+        let chosen = here > 0 && ((u128::from(self.next()) * self.keys_count as u128) >> 64) < here as u128;
+        if chosen || self.key.is_none() {
+            self.key = self.key_of(tx, shard).or(self.key.take());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome {
+        match self.key {
+            Some(key) => reply.bulk(&key),
+            None => reply.null(),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! EXPIRE PEXPIRE EXPIREAT PEXPIREAT: give a key a deadline.
+//!
+//! The four differ in unit and base; a deadline that has passed removes the key.
+
+use crate::prelude::*;
+use base::Ms;
+use parse::Unit;
+
+pub(crate) const COMMANDS: &[Command] = &[EXPIRE, PEXPIRE, EXPIREAT, PEXPIREAT];
+
+const EXPIRE: Command = Command {
+    name: "EXPIRE",
+    syntax: "key seconds [NX | XX | GT | LT]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Generic,
+    cost: "O(1)",
+    since: "1.0.0",
+    brief: "Lets a key expire after some seconds.",
+    answer: "int: 1 if the deadline was set, 0 if the key is absent or the condition does not hold",
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, From::Now)),
+};
+
+const PEXPIRE: Command = Command {
+    name: "PEXPIRE",
+    syntax: "key milliseconds [NX | XX | GT | LT]",
+    since: "2.6.0",
+    brief: "Lets a key expire after some milliseconds.",
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, From::Now)),
+    ..EXPIRE
+};
+
+const EXPIREAT: Command = Command {
+    name: "EXPIREAT",
+    syntax: "key unix-time-seconds [NX | XX | GT | LT]",
+    since: "1.2.0",
+    brief: "Lets a key expire at a time, in seconds since the epoch.",
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, From::Epoch)),
+    ..EXPIRE
+};
+
+const PEXPIREAT: Command = Command {
+    name: "PEXPIREAT",
+    syntax: "key unix-time-milliseconds [NX | XX | GT | LT]",
+    since: "2.6.0",
+    brief: "Lets a key expire at a time, in milliseconds since the epoch.",
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, From::Epoch)),
+    ..EXPIRE
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum From {
+    Now,
+    Epoch,
+}
+
+/// Which deadlines may be replaced. No deadline counts as one that never comes.
+#[derive(Clone, Copy, Default)]
+struct Condition {
+    none: bool,
+    some: bool,
+    later: bool,
+    earlier: bool,
+}
+
+fn expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit, from: From) -> Outcome {
+    let condition = condition(args)?;
+    let number = parse::int(args.get(2))?;
+    let base = if from == From::Now { tx.now() as i64 } else { 0 };
+    // Only a sum too great is refused: one below zero has passed.
+    let at_ms = unit.ms(number).and_then(|ms| ms.checked_add(base)).ok_or_else(|| Failure::expire_time(args))?;
+    let at_ms = Ms::try_from(at_ms).unwrap_or(0);
+    let before = tx.peek(args.get(1)).map(|entry| entry.expires_at_ms());
+    let holds = before.is_some_and(|before| condition.holds(before, at_ms));
+    if holds {
+        tx.set_expiry(args.get(1), Some(at_ms));
+    }
+    reply.int(i64::from(holds));
+    Ok(())
+}
+
+fn condition(args: &Args) -> Result<Condition, Failure> {
+    let mut condition = Condition::default();
+    for word in args.from(3) {
+        let part = match word {
+            word if parse::is(word, "NX") => &mut condition.none,
+            word if parse::is(word, "XX") => &mut condition.some,
+            word if parse::is(word, "GT") => &mut condition.later,
+            word if parse::is(word, "LT") => &mut condition.earlier,
+            word => return Err(Failure::text(format!("ERR Unsupported option {}", String::from_utf8_lossy(word)))),
+        };
+        *part = true;
+    }
+    if condition.none && (condition.some || condition.later || condition.earlier) {
+        let text = "ERR NX and XX, GT or LT options at the same time are not compatible";
+        return Err(Failure::text(text));
+    }
+    if condition.later && condition.earlier {
+        return Err(Failure::text("ERR GT and LT options at the same time are not compatible"));
+    }
+    Ok(condition)
+}
+
+impl Condition {
+    fn holds(self, before: Option<Ms>, after: Ms) -> bool {
+        (!self.none || before.is_none())
+            && (!self.some || before.is_some())
+            && (!self.later || before.is_some_and(|before| after > before))
+            && (!self.earlier || before.is_none_or(|before| after < before))
+    }
+}

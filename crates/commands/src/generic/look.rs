@@ -1,0 +1,52 @@
+//! EXISTS TOUCH TYPE: whether and what a key is.
+
+use crate::prelude::*;
+use keyspace::kind_of;
+
+pub(crate) const COMMANDS: &[Command] = &[EXISTS, TOUCH, TYPE];
+
+const EXISTS: Command = Command {
+    name: "EXISTS",
+    syntax: "key [key ...]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::many(1, -1, 1, "RO")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Generic,
+    cost: "O(n), n the keys",
+    since: "1.0.0",
+    brief: "Counts which of the keys are there.",
+    answer: "int: keys that are there; one given twice counts twice",
+    run: Run::Local(|tx, args, reply| {
+        let count = args.from(1).iter().filter(|key| tx.peek(key).is_some()).count();
+        reply.int(count as i64);
+        Ok(())
+    }),
+};
+
+const TOUCH: Command = Command {
+    name: "TOUCH",
+    since: "3.2.1",
+    brief: "Counts which of the keys are there, as a use of them.",
+    run: Run::Local(|tx, args, reply| {
+        let count = args.from(1).iter().filter(|key| tx.exists(key)).count();
+        reply.int(count as i64);
+        Ok(())
+    }),
+    ..EXISTS
+};
+
+const TYPE: Command = Command {
+    name: "TYPE",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO")],
+    cost: "O(1)",
+    brief: "Tells the kind of a key.",
+    answer: "simple: string or list; none if the key is absent",
+    run: Run::Local(|tx, args, reply| {
+        reply.simple(tx.peek(args.get(1)).map_or("none", |entry| kind_of(entry).name()));
+        Ok(())
+    }),
+    ..EXISTS
+};

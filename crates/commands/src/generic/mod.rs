@@ -1,0 +1,10 @@
+//! Keys of any kind, and whole databases.
+
+pub(crate) mod database;
+pub(crate) mod delete;
+pub(crate) mod expire;
+pub(crate) mod look;
+pub(crate) mod object;
+pub(crate) mod place;
+pub(crate) mod scan;
+pub(crate) mod time_left;

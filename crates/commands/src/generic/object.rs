@@ -1,0 +1,89 @@
+//! OBJECT ENCODING FREQ IDLETIME REFCOUNT HELP: how Redis would keep a value.
+
+use crate::help::HELP;
+use crate::prelude::*;
+use keyspace::{list_of, text_of};
+use kinds::list::{is_listpack, listpack_limit};
+
+pub(crate) const COMMANDS: &[Command] = &[
+    ENCODING,
+    FREQ,
+    Command { name: "OBJECT HELP", group: Group::Generic, since: "6.2.0", ..HELP },
+    IDLETIME,
+    REFCOUNT,
+];
+
+const ENCODING: Command = Command {
+    name: "OBJECT ENCODING",
+    syntax: "key",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(2, "RO")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Generic,
+    cost: "O(1)",
+    since: "2.2.3",
+    brief: "Tells how Redis would keep a value of these contents.",
+    answer: "bulk: int, embstr, raw, listpack or quicklist; null: the key is absent",
+    run: Run::Local(|tx, args, reply| {
+        let encoding = tx.peek(args.get(2)).map(|entry| match list_of(entry) {
+            Some(list) if is_listpack(list.len(), list.content_bytes(), listpack_limit()) => "listpack",
+            Some(_) => "quicklist",
+            None => text_of(entry).expect("an entry is a list or a text").encoding(),
+        });
+        match encoding {
+            Some(encoding) => reply.bulk(encoding.as_bytes()),
+            None => reply.null(),
+        }
+        Ok(())
+    }),
+};
+
+const FREQ: Command = Command {
+    name: "OBJECT FREQ",
+    since: "4.0.0",
+    brief: "Would tell how often a key is used; Bobbin does not count that.",
+    answer: "an error, since no policy counts uses; null: the key is absent",
+    run: Run::Local(|tx, args, reply| {
+        if tx.peek(args.get(2)).is_none() {
+            reply.null();
+            return Ok(());
+        }
+        Err(Failure::text(
+            "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when \
+             switching between policies at runtime LRU and LFU data will take some time to adjust.",
+        ))
+    }),
+    ..ENCODING
+};
+
+const IDLETIME: Command = Command {
+    name: "OBJECT IDLETIME",
+    brief: "Tells how many seconds ago a key was last used.",
+    answer: "int: seconds; null: the key is absent",
+    run: Run::Local(|tx, args, reply| {
+        let now_s = (tx.now() / 1000) as u32;
+        match tx.peek(args.get(2)).map(|entry| entry.touched()) {
+            // The time of use is 24 bits of seconds; none yet is 0.
+            Some(0) => reply.int(0),
+            Some(touched_s) => reply.int(i64::from(now_s.wrapping_sub(touched_s) & 0xff_ffff)),
+            None => reply.null(),
+        }
+        Ok(())
+    }),
+    ..ENCODING
+};
+
+const REFCOUNT: Command = Command {
+    name: "OBJECT REFCOUNT",
+    brief: "Tells how many keys share a value: none does.",
+    answer: "int: 1; null: the key is absent",
+    run: Run::Local(|tx, args, reply| {
+        match tx.peek(args.get(2)) {
+            Some(_) => reply.int(1),
+            None => reply.null(),
+        }
+        Ok(())
+    }),
+    ..ENCODING
+};

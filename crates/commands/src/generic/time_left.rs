@@ -1,0 +1,81 @@
+//! TTL PTTL EXPIRETIME PEXPIRETIME PERSIST: ask for a deadline, or clear it.
+
+use crate::prelude::*;
+use base::Ms;
+
+pub(crate) const COMMANDS: &[Command] = &[TTL, PTTL, EXPIRETIME, PEXPIRETIME, PERSIST];
+
+const TTL: Command = Command {
+    name: "TTL",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Generic,
+    cost: "O(1)",
+    since: "1.0.0",
+    brief: "Tells how many seconds a key has left.",
+    answer: "int: seconds; -1: it does not expire; -2: the key is absent",
+    run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| seconds(at_ms - now))),
+};
+
+const PTTL: Command = Command {
+    name: "PTTL",
+    since: "2.6.0",
+    brief: "Tells how many milliseconds a key has left.",
+    answer: "int: milliseconds; -1: it does not expire; -2: the key is absent",
+    run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| at_ms - now)),
+    ..TTL
+};
+
+const EXPIRETIME: Command = Command {
+    name: "EXPIRETIME",
+    since: "7.0.0",
+    brief: "Tells when a key expires, in seconds since the epoch.",
+    run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| seconds(at_ms))),
+    ..TTL
+};
+
+const PEXPIRETIME: Command = Command {
+    name: "PEXPIRETIME",
+    since: "7.0.0",
+    brief: "Tells when a key expires, in milliseconds since the epoch.",
+    run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| at_ms)),
+    ..PTTL
+};
+
+const PERSIST: Command = Command {
+    name: "PERSIST",
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    since: "2.2.0",
+    brief: "Clears the deadline of a key.",
+    answer: "int: 1 if it was cleared, 0 if there was none",
+    run: Run::Local(persist),
+    ..TTL
+};
+
+/// To the nearest second, as Redis tells it.
+fn seconds(ms: Ms) -> Ms {
+    (ms + 500) / 1000
+}
+
+fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, show: fn(Ms, Ms) -> Ms) -> Outcome {
+    let now = tx.now();
+    reply.int(match tx.peek(args.get(1)).map(|entry| entry.expires_at_ms()) {
+        None => -2,
+        Some(None) => -1,
+        Some(Some(at_ms)) => show(at_ms, now) as i64,
+    });
+    Ok(())
+}
+
+fn persist(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let expires = tx.peek(args.get(1)).is_some_and(|entry| entry.expires_at_ms().is_some());
+    if expires {
+        tx.set_expiry(args.get(1), None);
+    }
+    reply.int(i64::from(expires));
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! BLPOP BRPOP BLMPOP BLMOVE BRPOPLPUSH: take an element, or wait for one.
+//!
+//! A handler looks once. The engine lets the client wait, and runs the row again when a key of it gets elements;
+//! only that key may then be looked at.
+
+use super::end;
+use super::pass::{Ends, pass};
+use super::pop::{pop_from, pops_at};
+use crate::prelude::*;
+use crate::row::TimeoutAt;
+use blocks::End;
+
+pub(crate) const COMMANDS: &[Command] = &[BLPOP, BRPOP, BLMPOP, BLMOVE, BRPOPLPUSH];
+
+const BLPOP: Command = Command {
+    name: "BLPOP",
+    syntax: "key [key ...] timeout",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::many(1, -2, 1, "RW ACCESS DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::NoScript],
+    group: Group::List,
+    cost: "O(n), n the keys",
+    since: "2.0.0",
+    brief: "Takes the first element of the first list that has one, or waits for it.",
+    answer: "array: the key and the element; null: the time was up",
+    run: blocking(|tx, args, reply| pop_one(tx, args, reply, End::Head), TimeoutAt::Last),
+};
+
+const BRPOP: Command = Command {
+    name: "BRPOP",
+    brief: "Takes the last element of the first list that has one, or waits for it.",
+    run: blocking(|tx, args, reply| pop_one(tx, args, reply, End::Tail), TimeoutAt::Last),
+    ..BLPOP
+};
+
+const BLMPOP: Command = Command {
+    name: "BLMPOP",
+    syntax: "timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]",
+    arity: Arity::AtLeast(5),
+    keys: &[KeySpec::counted(2, "RW ACCESS DELETE")],
+    flags: &[],
+    cost: "O(n+m), n the keys, m the elements taken",
+    since: "7.0.0",
+    brief: "Takes elements off the first of several lists that has some, or waits.",
+    answer: "array: the key and an array of elements; null: the time was up",
+    run: blocking(pop_some, TimeoutAt::First),
+    ..BLPOP
+};
+
+const BLMOVE: Command = Command {
+    name: "BLMOVE",
+    syntax: "source destination <LEFT | RIGHT> <LEFT | RIGHT> timeout",
+    arity: Arity::Exactly(6),
+    keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "RW INSERT")],
+    access: Access::Write { grows: true },
+    cost: "O(1)",
+    since: "6.2.0",
+    brief: "Passes an element from one list to another, or waits for one.",
+    answer: "bulk: the element; null: the time was up",
+    run: blocking(
+        |tx, args, reply| {
+            let ends = Ends { from: end(args.get(3))?, to: end(args.get(4))? };
+            pass_one(tx, args, reply, ends)
+        },
+        TimeoutAt::Last,
+    ),
+    ..BLPOP
+};
+
+const BRPOPLPUSH: Command = Command {
+    name: "BRPOPLPUSH",
+    syntax: "source destination timeout",
+    arity: Arity::Exactly(4),
+    since: "2.2.0",
+    brief: "Passes the last element of a list to another's head, or waits for one.",
+    run: blocking(|tx, args, reply| pass_one(tx, args, reply, Ends::TAIL_TO_HEAD), TimeoutAt::Last),
+    ..BLMOVE
+};
+
+const fn blocking(try_now: crate::row::Local, timeout: TimeoutAt) -> Run {
+    Run::Blocking { try_now, timeout, empty: |reply| reply.null_array() }
+}
+
+fn pop_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
+    let keys = args.slice(1, args.len() - 1);
+    let key = first_filled(tx, keys)?;
+    reply.array(2);
+    reply.bulk(key);
+    tx.list_mut(key, Absent::Leave)?.expect("just seen").pop(end, 1, |item| reply.bulk(item));
+    Ok(())
+}
+
+fn pop_some(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let pops = pops_at(args, 2)?;
+    let key = first_filled(tx, pops.keys)?;
+    pop_from(tx, key, pops, reply)
+}
+
+fn pass_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, ends: Ends) -> Outcome {
+    let source = first_filled(tx, args.slice(1, 2))?;
+    pass(tx, source, args.get(2), ends, reply)
+}
+
+/// The first of `keys` that holds a list. Another kind before it is an error when the client asks, and nothing to a
+/// client that waits.
+fn first_filled<'a>(tx: &mut Tx, keys: Args<'a>) -> Result<&'a [u8], Failure> {
+    for key in keys {
+        if !tx.may_use(key) {
+            continue;
+        }
+        match tx.list(key).map(|list| list.is_some()) {
+            Ok(true) => return Ok(key),
+            Ok(false) => {}
+            Err(_) if tx.is_serving() => {}
+            Err(wrong) => return Err(wrong.into()),
+        }
+    }
+    Err(Failure::Nothing)
+}

@@ -1,0 +1,66 @@
+//! LMOVE RPOPLPUSH: take an element off one list and put it to another, or to the other end of the same.
+
+use super::end;
+use crate::prelude::*;
+use blocks::End;
+
+pub(crate) const COMMANDS: &[Command] = &[LMOVE, RPOPLPUSH];
+
+const LMOVE: Command = Command {
+    name: "LMOVE",
+    syntax: "source destination <LEFT | RIGHT> <LEFT | RIGHT>",
+    arity: Arity::Exactly(5),
+    keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[],
+    group: Group::List,
+    cost: "O(1)",
+    since: "6.2.0",
+    brief: "Takes an element off one list and puts it to another, or the same.",
+    answer: "bulk: the element; null: the source is absent",
+    run: Run::Local(|tx, args, reply| {
+        let ends = Ends { from: end(args.get(3))?, to: end(args.get(4))? };
+        pass(tx, args.get(1), args.get(2), ends, reply)
+    }),
+};
+
+const RPOPLPUSH: Command = Command {
+    name: "RPOPLPUSH",
+    syntax: "source destination",
+    arity: Arity::Exactly(3),
+    since: "1.2.0",
+    brief: "Takes the last element of one list and puts it first in another.",
+    run: Run::Local(|tx, args, reply| pass(tx, args.get(1), args.get(2), Ends::TAIL_TO_HEAD, reply)),
+    ..LMOVE
+};
+
+/// Off which end, and to which.
+#[derive(Clone, Copy)]
+pub(super) struct Ends {
+    pub(super) from: End,
+    pub(super) to: End,
+}
+
+impl Ends {
+    pub(super) const TAIL_TO_HEAD: Self = Self { from: End::Tail, to: End::Head };
+}
+
+/// Does it, or replies null if the source is absent.
+pub(super) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: Ends, reply: &mut dyn Reply) -> Outcome {
+    let Some(list) = tx.list(source)? else {
+        reply.null();
+        return Ok(());
+    };
+    let len = list.len();
+    let index = if ends.from == End::Head { 0 } else { len - 1 };
+    let item = list.get(index, <[u8]>::to_vec).expect("a list in a table is not empty");
+    tx.list(target)?;
+    tx.need_room((item.len() + source.len() + target.len() + 96) as u64)?;
+    // Back to where it was: nothing changes, and the deadline of a list of one stays.
+    if source != target || (len > 1 && ends.from != ends.to) {
+        tx.list_mut(source, Absent::Leave)?.expect("just seen").pop(ends.from, 1, |_| {});
+        tx.list_mut(target, Absent::Create)?.expect("is to be made").push(ends.to, &[&item]);
+    }
+    reply.bulk_owned(item);
+    Ok(())
+}

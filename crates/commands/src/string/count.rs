@@ -1,0 +1,84 @@
+//! INCR DECR INCRBY DECRBY INCRBYFLOAT: texts that are numbers.
+
+use crate::decimal::Decimal;
+use crate::prelude::*;
+use kinds::Text;
+use kinds::text::{DIGITS_MAX, format_int};
+
+pub(crate) const COMMANDS: &[Command] = &[INCR, DECR, INCRBY, DECRBY, INCRBYFLOAT];
+
+const INCR: Command = Command {
+    name: "INCR",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast],
+    group: Group::String,
+    cost: "O(1)",
+    since: "1.0.0",
+    brief: "Adds one to the integer under a key; an absent key counts as 0.",
+    answer: "int: the sum",
+    run: Run::Local(|tx, args, reply| add(tx, args.get(1), 1, reply)),
+};
+
+const DECR: Command = Command {
+    name: "DECR",
+    brief: "Takes one from the integer under a key; an absent key counts as 0.",
+    run: Run::Local(|tx, args, reply| add(tx, args.get(1), -1, reply)),
+    ..INCR
+};
+
+const INCRBY: Command = Command {
+    name: "INCRBY",
+    syntax: "key increment",
+    arity: Arity::Exactly(3),
+    brief: "Adds to the integer under a key; an absent key counts as 0.",
+    run: Run::Local(|tx, args, reply| add(tx, args.get(1), parse::int(args.get(2))?, reply)),
+    ..INCR
+};
+
+const DECRBY: Command = Command {
+    name: "DECRBY",
+    syntax: "key decrement",
+    brief: "Takes from the integer under a key; an absent key counts as 0.",
+    run: Run::Local(|tx, args, reply| {
+        let by = parse::int(args.get(2))?.checked_neg().ok_or(Failure::text("ERR decrement would overflow"))?;
+        add(tx, args.get(1), by, reply)
+    }),
+    ..INCRBY
+};
+
+const INCRBYFLOAT: Command = Command {
+    name: "INCRBYFLOAT",
+    since: "2.6.0",
+    brief: "Adds to the decimal number under a key; an absent key counts as 0.",
+    answer: "bulk: the sum",
+    run: Run::Local(add_decimal),
+    ..INCRBY
+};
+
+fn add(tx: &mut Tx, key: &[u8], by: i64, reply: &mut dyn Reply) -> Outcome {
+    let mut text = tx.text_mut(key, Absent::Create)?.expect("is to be made");
+    let before = text.text().map_or(Some(0), |text| text.int()).ok_or(Failure::NotAnInteger)?;
+    let sum = before.checked_add(by).ok_or(Failure::text("ERR increment or decrement would overflow"))?;
+    text.replace(format_int(sum, &mut [0; DIGITS_MAX]));
+    reply.int(sum);
+    Ok(())
+}
+
+fn add_decimal(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let number = |text: &[u8]| Decimal::parse(text).ok_or(Failure::NotAFloat);
+    let mut text = tx.text_mut(args.get(1), Absent::Create)?.expect("is to be made");
+    let before = match text.text() {
+        // Longer than any number: not to be copied to find that out.
+        Some(Text::Long(_)) => return Err(Failure::NotAFloat),
+        Some(text) => number(text.bytes(&mut [0; DIGITS_MAX]))?,
+        None => number(b"0")?,
+    };
+    let sum = before.sum(&number(args.get(2))?);
+    let sum = sum.ok_or(Failure::text("ERR increment would produce NaN or Infinity"))?;
+    text.replace(sum.as_bytes());
+    reply.bulk(sum.as_bytes());
+    Ok(())
+}

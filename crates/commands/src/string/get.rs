@@ -1,0 +1,75 @@
+//! GET GETDEL GETEX: read a text, and perhaps remove it or set its deadline.
+
+use super::options::{self, Life};
+use super::tell;
+use crate::prelude::*;
+
+pub(crate) const COMMANDS: &[Command] = &[GET, GETDEL, GETEX];
+
+const GET: Command = Command {
+    name: "GET",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::String,
+    cost: "O(1)",
+    since: "1.0.0",
+    brief: "Tells the text under a key.",
+    answer: "bulk: the text; null: the key is absent",
+    run: Run::Local(|tx, args, reply| {
+        tell(reply, tx.text(args.get(1))?);
+        Ok(())
+    }),
+};
+
+const GETDEL: Command = Command {
+    name: "GETDEL",
+    keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
+    access: Access::Write { grows: false },
+    since: "6.2.0",
+    brief: "Tells the text under a key and removes the key.",
+    run: Run::Local(|tx, args, reply| {
+        tell(reply, tx.text(args.get(1))?);
+        tx.remove(args.get(1));
+        Ok(())
+    }),
+    ..GET
+};
+
+const GETEX: Command = Command {
+    name: "GETEX",
+    syntax: "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: false },
+    since: "6.2.0",
+    brief: "Tells the text under a key and sets or clears its deadline.",
+    run: Run::Local(getex),
+    ..GET
+};
+
+fn getex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let key = args.get(1);
+    let now = tx.now();
+    let life = options::of_getex(args)?;
+    let text = tx.text(key)?;
+    // Redis looks at the time only once it has found the key.
+    let until = match life {
+        Life::Until(time) if text.is_some() => Some(time.instant(now, args)?),
+        _ => None,
+    };
+    let there = text.is_some();
+    tell(reply, text);
+    if until.is_some() {
+        tx.set_expiry(key, until);
+    } else if there && matches!(life, Life::Persist) && expires(tx, key) {
+        tx.set_expiry(key, None);
+    }
+    Ok(())
+}
+
+fn expires(tx: &mut Tx, key: &[u8]) -> bool {
+    tx.peek(key).is_some_and(|entry| entry.expires_at_ms().is_some())
+}

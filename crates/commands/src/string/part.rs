@@ -1,0 +1,147 @@
+//! APPEND STRLEN GETRANGE SUBSTR SETRANGE: parts of a text.
+
+use crate::prelude::*;
+use base::limits::BULK_BYTES_MAX;
+use kinds::Text;
+use kinds::text::DIGITS_MAX;
+use std::ops::Range;
+use std::sync::Arc;
+use wire::{BULK_SHARED_BYTES_MIN, More, Source};
+
+pub(crate) const COMMANDS: &[Command] = &[APPEND, STRLEN, GETRANGE, SUBSTR, SETRANGE];
+
+const APPEND: Command = Command {
+    name: "APPEND",
+    syntax: "key value",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast],
+    group: Group::String,
+    cost: "O(1), amortised",
+    since: "2.0.0",
+    brief: "Puts bytes behind a text, making it if absent.",
+    answer: "int: the length after that, in bytes",
+    run: Run::Local(append),
+};
+
+const STRLEN: Command = Command {
+    name: "STRLEN",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO")],
+    access: Access::Read,
+    cost: "O(1)",
+    since: "2.2.0",
+    brief: "Tells the length of a text.",
+    answer: "int: bytes; 0 if the key is absent",
+    run: Run::Local(|tx, args, reply| {
+        let length = tx.text(args.get(1))?.map_or(0, |text| text.bytes_count());
+        reply.int(length as i64);
+        Ok(())
+    }),
+    ..APPEND
+};
+
+const GETRANGE: Command = Command {
+    name: "GETRANGE",
+    syntax: "key start end",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    flags: &[],
+    cost: "O(n), n the bytes told",
+    since: "2.4.0",
+    brief: "Tells the part of a text between two offsets, both included.",
+    answer: "bulk: the part; empty if there is none",
+    run: Run::Local(getrange),
+    ..STRLEN
+};
+
+const SUBSTR: Command = Command {
+    name: "SUBSTR",
+    since: "1.0.0",
+    brief: "Tells the part of a text between two offsets: the old name of GETRANGE.",
+    ..GETRANGE
+};
+
+const SETRANGE: Command = Command {
+    name: "SETRANGE",
+    syntax: "key offset value",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    flags: &[],
+    cost: "O(n), n the bytes written and those of a short text moved",
+    since: "2.2.0",
+    brief: "Writes bytes into a text from an offset on, zeros before them if it is short.",
+    run: Run::Local(setrange),
+    ..APPEND
+};
+
+fn append(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let mut text = tx.text_mut(args.get(1), Absent::Create)?.expect("is to be made");
+    let bytes_count = checked_bytes(text.bytes_count(), args.get(2).len())?;
+    text.append(args.get(2));
+    reply.int(bytes_count as i64);
+    Ok(())
+}
+
+fn setrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let offset = parse::int(args.get(2))?;
+    let offset = usize::try_from(offset).map_err(|_| Failure::text("ERR offset is out of range"))?;
+    let value = args.get(3);
+    let mut text = tx.text_mut(args.get(1), Absent::Create)?.expect("is to be made");
+    let before = text.bytes_count();
+    if value.is_empty() {
+        reply.int(before as i64);
+        return Ok(());
+    }
+    let end = checked_bytes(offset, value.len())?;
+    text.overwrite(offset, value);
+    reply.int(before.max(end) as i64);
+    Ok(())
+}
+
+/// The sum, if a text may be so long.
+fn checked_bytes(bytes_count: usize, more: usize) -> Result<usize, Failure> {
+    let sum = bytes_count.checked_add(more).filter(|sum| *sum <= BULK_BYTES_MAX);
+    sum.ok_or(Failure::text("ERR string exceeds maximum allowed size (proto-max-bulk-len)"))
+}
+
+fn getrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (start, end) = (parse::int(args.get(2))?, parse::int(args.get(3))?);
+    let Some(text) = tx.text(args.get(1))? else {
+        reply.bulk(b"");
+        return Ok(());
+    };
+    let range = offsets(start, end, text.bytes_count());
+    match text {
+        Text::Long(shared) if range.len() >= BULK_SHARED_BYTES_MIN => {
+            reply.stream(Box::new(Part { text: Arc::clone(shared), range }));
+        }
+        text => reply.bulk(&text.bytes(&mut [0; DIGITS_MAX])[range]),
+    }
+    Ok(())
+}
+
+/// Offsets from both ends as a range. Unlike a list's, an end before the beginning means the first byte.
+fn offsets(start: i64, end: i64, len: usize) -> Range<usize> {
+    if len == 0 || (start < 0 && end < 0 && start > end) {
+        return 0..0;
+    }
+    let from_end = |offset: i64| if offset < 0 { offset.saturating_add(len as i64).max(0) } else { offset };
+    let (start, end) = (from_end(start), from_end(end).min(len as i64 - 1));
+    if start > end { 0..0 } else { start as usize..end as usize + 1 }
+}
+
+/// A part of a long text, copied once the locks are let go.
+struct Part {
+    text: Arc<Vec<u8>>,
+    range: Range<usize>,
+}
+
+impl Source for Part {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        reply.bulk(&self.text[self.range.clone()]);
+        More::Done
+    }
+}

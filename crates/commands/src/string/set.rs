@@ -1,0 +1,125 @@
+//! SET SETNX SETEX PSETEX GETSET: put a text under a key.
+//!
+//! All are SET with some of its options fixed.
+
+use super::options::{self, Life, Options};
+use super::tell;
+use crate::prelude::*;
+use parse::{Time, Unit};
+
+pub(crate) const COMMANDS: &[Command] = &[SET, SETNX, SETEX, PSETEX, GETSET];
+
+const SET: Command = Command {
+    name: "SET",
+    syntax: "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE VARIABLE_FLAGS")],
+    access: Access::Write { grows: true },
+    flags: &[],
+    group: Group::String,
+    cost: "O(1)",
+    since: "1.0.0",
+    brief: "Puts a text under a key, whatever it held, with a deadline if asked for.",
+    answer: "simple: OK; null: NX or XX did not hold; with GET, bulk or null: the old text",
+    run: Run::Local(set),
+};
+
+const SETNX: Command = Command {
+    name: "SETNX",
+    syntax: "key value",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "OW INSERT")],
+    flags: &[Flag::Fast],
+    brief: "Puts a text under a key that is absent.",
+    answer: "int: 1 if it was put, 0 if the key is there",
+    run: Run::Local(|tx, args, reply| {
+        let absent = !tx.exists(args.get(1));
+        if absent {
+            tx.put_text(args.get(1), args.get(2), Expiry::Clear);
+        }
+        reply.int(i64::from(absent));
+        Ok(())
+    }),
+    ..SET
+};
+
+const SETEX: Command = Command {
+    name: "SETEX",
+    syntax: "key seconds value",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "OW UPDATE")],
+    since: "2.0.0",
+    brief: "Puts a text under a key, to expire after some seconds.",
+    answer: "simple: OK",
+    run: Run::Local(|tx, args, reply| set_for(tx, args, reply, Unit::Seconds)),
+    ..SET
+};
+
+const PSETEX: Command = Command {
+    name: "PSETEX",
+    syntax: "key milliseconds value",
+    since: "2.6.0",
+    brief: "Puts a text under a key, to expire after some milliseconds.",
+    run: Run::Local(|tx, args, reply| set_for(tx, args, reply, Unit::Milliseconds)),
+    ..SETEX
+};
+
+const GETSET: Command = Command {
+    name: "GETSET",
+    syntax: "key value",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    flags: &[Flag::Fast],
+    brief: "Puts a text under a key and tells the old one.",
+    answer: "bulk: the old text; null: the key was absent",
+    run: Run::Local(|tx, args, reply| {
+        tell(reply, tx.text(args.get(1))?);
+        tx.put_text(args.get(1), args.get(2), Expiry::Clear);
+        Ok(())
+    }),
+    ..SET
+};
+
+fn set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (key, value) = (args.get(1), args.get(2));
+    let options = options::of_set(args)?;
+    let expiry = match options.life {
+        Life::Until(time) => Expiry::At(time.instant(tx.now(), args)?),
+        Life::Keep => Expiry::Keep,
+        Life::Default | Life::Persist => Expiry::Clear,
+    };
+    if options.get {
+        tell(reply, tx.text(key)?);
+    }
+    let may = may_set(tx, key, options);
+    if may {
+        put(tx, key, value, expiry);
+    }
+    match (options.get, may) {
+        (true, _) => {}
+        (false, true) => reply.ok(),
+        (false, false) => reply.null(),
+    }
+    Ok(())
+}
+
+fn may_set(tx: &mut Tx, key: &[u8], options: Options<'_>) -> bool {
+    options.only_if.is_none_or(|there| tx.exists(key) == there)
+}
+
+fn set_for(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit) -> Outcome {
+    let time = Time { argument: args.get(2), unit, from_now: true };
+    put(tx, args.get(1), args.get(3), Expiry::At(time.instant(tx.now(), args)?));
+    reply.ok();
+    Ok(())
+}
+
+/// A deadline that has passed leaves nothing behind.
+fn put(tx: &mut Tx, key: &[u8], value: &[u8], expiry: Expiry) {
+    match expiry {
+        Expiry::At(at_ms) if at_ms <= tx.now() => {
+            tx.remove(key);
+        }
+        expiry => tx.put_text(key, value, expiry),
+    }
+}
