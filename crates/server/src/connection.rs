@@ -87,7 +87,10 @@ impl Connection {
             let went_on = match next {
                 _ if self.session.is_closing() => Err(End::Done),
                 Next::Close => Err(End::Done),
-                Next::Input(_) if !self.socket.may_read() => poll_fn(|context| self.poll_input(context)).await,
+                // Input may have come while output was written.
+                Next::Input(_) if !self.socket.may_read() && !self.input.is_due() => {
+                    poll_fn(|context| self.poll_input(context)).await
+                }
                 Next::Input(_) | Next::Again => {
                     tokio::task::yield_now().await;
                     Ok(())

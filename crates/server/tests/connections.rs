@@ -1,0 +1,270 @@
+//! The real binary and its connections: how bytes arrive, how many connections there are, how they end.
+
+mod support;
+
+use std::io::Write;
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+use support::{Connection, Server, request};
+use wire::client::Value;
+
+const CACHE: [&str; 2] = ["--journal", "off"];
+
+fn ok() -> Value {
+    Value::Simple("OK".to_owned())
+}
+
+fn pong() -> Value {
+    Value::Simple("PONG".to_owned())
+}
+
+#[test]
+fn a_pipeline_of_10_000_is_answered_in_order() {
+    let server = Server::start(&CACHE);
+    let mut client = server.connect();
+    let pipeline: Vec<u8> = (0..10_000).flat_map(|index: u32| request(&["RPUSH", "k", &index.to_string()])).collect();
+    client.send_bytes(&pipeline);
+    for length in 1..=10_000 {
+        assert_eq!(client.reply(), Value::Int(length));
+    }
+    for text in ["PING", "  PING  ", "pInG"] {
+        client.send_bytes(format!("{text}\r\n\r\n").as_bytes());
+        assert_eq!(client.reply(), pong(), "{text}");
+    }
+}
+
+#[test]
+fn bytes_may_come_in_any_pieces() {
+    let server = Server::start(&CACHE);
+    let value = "x".repeat(300);
+    let mut bytes = request(&["ECHO", &value]);
+    bytes.extend_from_slice(b"ECHO \"two words\"\r\n");
+    bytes.extend_from_slice(&request(&["ECHO", ""]));
+    let expected = [Value::bulk(&value), Value::bulk("two words"), Value::bulk("")];
+    let mut client = server.connect();
+    for byte in &bytes {
+        client.send_bytes(std::slice::from_ref(byte));
+    }
+    for value in &expected {
+        assert_eq!(&client.reply(), value);
+    }
+    for cut in 1..bytes.len() {
+        client.send_bytes(&bytes[..cut]);
+        // A reply that is due shows that the first piece was read by itself.
+        let whole = usize::from(cut >= request(&["ECHO", &value]).len());
+        (0..whole).for_each(|index| assert_eq!(client.reply(), expected[index], "cut at {cut}"));
+        client.send_bytes(&bytes[cut..]);
+        (whole..3).for_each(|index| assert_eq!(client.reply(), expected[index], "cut at {cut}"));
+    }
+}
+
+#[test]
+fn large_requests_arrive_whole_between_small_ones() {
+    let server = Server::start(&CACHE);
+    let mut client = server.connect();
+    for value_bytes in [3_000, 70_000, 1 << 20, 64 << 20] {
+        let value = vec![b'v'; value_bytes];
+        let mut bytes = request(&[b"PING"]);
+        bytes.extend_from_slice(&request(&[&b"ECHO"[..], &value]));
+        bytes.extend_from_slice(&request(&[b"PING"]));
+        let mut sender = client.stream.try_clone().unwrap();
+        let sent = std::thread::spawn(move || sender.write_all(&bytes).unwrap());
+        assert_eq!(client.reply(), pong());
+        assert!(client.reply().as_bytes() == Some(&value), "{value_bytes} bytes come back as they were");
+        assert_eq!(client.reply(), pong());
+        sent.join().unwrap();
+    }
+    let arguments: Vec<String> = (0..100_000).map(|index| format!("item:{index}")).collect();
+    let arguments: Vec<&str> = ["RPUSH", "k"].into_iter().chain(arguments.iter().map(String::as_str)).collect();
+    assert_eq!(client.call(&arguments), Value::Int(100_000));
+}
+
+#[test]
+fn whoever_breaks_the_protocol_hears_why_and_is_closed() {
+    let server = Server::start(&CACHE);
+    for (bytes, text) in [
+        ("*1\r\n$536870913\r\n", "invalid bulk length"),
+        ("*1048577\r\n", "invalid multibulk length"),
+        ("*1\r\n:1\r\n", "expected '$', got ':'"),
+        ("*x\r\n", "invalid multibulk length"),
+        ("SET \"k\r\n", "unbalanced quotes in request"),
+        (&"x".repeat(65 << 10), "too big inline request"),
+    ] {
+        let mut client = server.connect();
+        client.send_bytes(b"PING\r\n");
+        client.send_bytes(bytes.as_bytes());
+        assert_eq!(client.reply(), pong());
+        assert_eq!(client.reply(), Value::Error(format!("ERR Protocol error: {text}")));
+        assert_eq!(client.try_reply(), None, "{text}");
+    }
+    let mut client = server.connect();
+    client.send_bytes(b"PING\r\nQUIT\r\nPING\r\n");
+    assert_eq!([client.reply(), client.reply()], [pong(), ok()]);
+    assert_eq!(client.try_reply(), None);
+}
+
+#[test]
+fn a_client_that_closes_its_side_after_sending_is_answered() {
+    let server = Server::start(&CACHE);
+    let mut client = server.connect();
+    client.send_bytes(&request(&["RPUSH", "k", "a"]).repeat(1_000));
+    client.stream.shutdown(Shutdown::Write).unwrap();
+    for length in 1..=1_000 {
+        assert_eq!(client.reply(), Value::Int(length));
+    }
+    assert_eq!(client.try_reply(), None);
+}
+
+#[test]
+fn resp3_is_spoken_after_hello() {
+    let server = Server::start(&CACHE);
+    let mut client = server.connect();
+    let Value::Map(fields) = client.call(&["HELLO", "3"]) else { panic!("HELLO 3 answers a map") };
+    let proto = fields.iter().find(|(name, _)| *name == Value::bulk("proto"));
+    assert_eq!(proto.map(|(_, value)| value), Some(&Value::Int(3)));
+    let Value::Array(_) = client.call(&["HELLO", "2"]) else { panic!("HELLO 2 answers an array") };
+    let expected = Value::Error("NOPROTO unsupported protocol version".to_owned());
+    assert_eq!(client.call(&["HELLO", "4"]), expected);
+}
+
+#[test]
+fn a_password_is_asked_for() {
+    let server = Server::start(&["--journal", "off", "--requirepass", "opener"]);
+    let mut client = server.connect();
+    let refused = Value::Error("NOAUTH Authentication required.".to_owned());
+    assert_eq!(client.call(&["RPUSH", "k", "a"]), refused);
+    assert_eq!(client.call(&["AUTH", "opener"]), ok());
+    assert_eq!(client.call(&["RPUSH", "k", "a"]), Value::Int(1));
+    let mut stranger = server.connect();
+    stranger.send_bytes(b"*1\r\n$16385\r\n");
+    let expected = "ERR Protocol error: unauthenticated bulk length";
+    assert_eq!(stranger.reply(), Value::Error(expected.to_owned()));
+    assert_eq!(stranger.try_reply(), None);
+}
+
+#[test]
+fn the_unix_socket_serves_the_same_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let mut server = Server::start(&["--journal", "off", "--unixsocket", path.to_str().unwrap()]);
+    assert_eq!(server.connect().call(&["RPUSH", "k", "a"]), Value::Int(1));
+    let mut client = Connection::unix(&path);
+    assert_eq!(client.call(&["RPUSH", "k", "b"]), Value::Int(2));
+    let list = client.call(&["CLIENT", "LIST"]).to_string();
+    assert!(list.contains(&format!("addr={}:0", path.display())), "{list}");
+    server.stop();
+    assert!(!path.exists());
+}
+
+#[test]
+fn clients_beyond_the_bound_are_refused_until_one_leaves() {
+    let server = Server::start(&["--journal", "off", "--maxclients", "3"]);
+    let mut clients: Vec<_> = (0..3).map(|_| server.connect()).collect();
+    for client in &mut clients {
+        assert_eq!(client.call(&["PING"]), pong());
+    }
+    let mut refused = server.connect();
+    assert_eq!(refused.reply(), Value::Error("ERR max number of clients reached".to_owned()));
+    assert_eq!(refused.try_reply(), None);
+    let mut leaving = clients.pop().unwrap();
+    assert_eq!(leaving.call(&["QUIT"]), ok());
+    assert_eq!(leaving.try_reply(), None);
+    // The place is free a moment after the farewell.
+    let mut tries = 0;
+    while server.connect().try_reply_to_ping() != Some(pong()) {
+        tries += 1;
+        assert!(tries < 10_000, "the place is free");
+    }
+}
+
+impl Connection<TcpStream> {
+    /// As a client that may be refused.
+    fn try_reply_to_ping(&mut self) -> Option<Value> {
+        self.stream.write_all(b"PING\r\n").ok()?;
+        self.try_reply()
+    }
+}
+
+#[test]
+fn idle_clients_can_be_killed() {
+    let server = Server::start(&CACHE);
+    let mut killer = server.connect();
+    let mut idle: Vec<_> = (0..10).map(|_| server.connect()).collect();
+    for client in &mut idle {
+        let Value::Int(id) = client.call(&["CLIENT", "ID"]) else { panic!("an id is a number") };
+        assert_eq!(killer.call(&["CLIENT", "KILL", "ID", &id.to_string()]), Value::Int(1));
+        assert_eq!(client.try_reply(), None);
+    }
+    let Value::Int(id) = killer.call(&["CLIENT", "ID"]) else { panic!("an id is a number") };
+    let own = killer.call(&["CLIENT", "KILL", "ID", &id.to_string(), "SKIPME", "no"]);
+    assert_eq!(own, Value::Int(1), "who kills itself still hears so");
+    assert_eq!(killer.try_reply(), None);
+}
+
+#[test]
+fn idle_clients_are_closed_after_the_timeout() {
+    let server = Server::start(&["--journal", "off", "--timeout", "1"]);
+    let mut client = server.connect();
+    assert_eq!(client.call(&["PING"]), pong());
+    assert_eq!(client.try_reply(), None);
+}
+
+#[test]
+fn a_connection_per_request_20_000_times() {
+    let server = Server::start(&CACHE);
+    let push = |thread: u32| {
+        let key = thread.to_string();
+        for length in 1..=5_000 {
+            assert_eq!(server.connect().call(&["RPUSH", &key, "a"]), Value::Int(length));
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..4).for_each(|thread| drop(scope.spawn(move || push(thread))));
+    });
+}
+
+#[test]
+fn two_thousand_idle_connections_are_served_each() {
+    let server = Server::start(&CACHE);
+    let mut clients: Vec<_> = (0..2_000).map(|_| server.connect()).collect();
+    for _ in 0..2 {
+        for client in &mut clients {
+            assert_eq!(client.call(&["PING"]), pong());
+        }
+    }
+    assert_eq!(server.info("connected_clients"), "2001");
+    drop(clients);
+    while server.info("connected_clients") != "1" {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_slow_reader_is_cut_off() {
+    let server = Server::start(&["--journal", "off", "--client-output-buffer-limit", "normal 1mb 0 0"]);
+    let mut slow = server.connect();
+    let value = vec![b'v'; 32 << 20];
+    slow.send(&[&b"ECHO"[..], &value]);
+    let mut other = server.connect();
+    while server.log().is_empty() || !server.log().contains("does not read its replies") {
+        assert_eq!(other.call(&["PING"]), pong(), "nobody else notices");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(slow.bytes_until_closed() < value.len());
+}
+
+#[test]
+fn a_pipeline_sent_whole_before_a_reply_is_read_comes_through() {
+    let server = Server::start(&CACHE);
+    let mut client = server.connect();
+    let value = "v".repeat(10_000);
+    let one = request(&["ECHO", &value]);
+    // Requests and replies are each far more than sockets hold.
+    let count = 6_000;
+    for _ in 0..count / 100 {
+        client.send_bytes(&one.repeat(100));
+    }
+    for _ in 0..count {
+        assert_eq!(client.reply().as_bytes(), Some(value.as_bytes()));
+    }
+}

@@ -1,0 +1,146 @@
+//! The real binary from start to end: refused starts, orderly stops, crashes, and what is there afterwards.
+
+mod support;
+
+use rustix::process::Signal;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use support::{Server, bobbin, free_port};
+use wire::client::Value;
+
+/// The length that list `key` had, as one more push tells it.
+fn length(server: &Server, key: &str) -> i64 {
+    server.connect().call(&["RPUSH", key, "end"]).as_int().unwrap() - 1
+}
+
+#[test]
+fn a_start_beside_another_is_refused_with_one_line() {
+    let server = Server::start(&[]);
+    let data = server.data();
+    let run = |port: u16, data: &std::path::Path| {
+        let mut command = bobbin();
+        command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"]).arg(data);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let port = server.port;
+    let (code, line) = run(port, &server.folder().join("other"));
+    assert_eq!(code, Some(2));
+    assert!(line.starts_with(&format!("bobbin: 127.0.0.1:{port} is taken by another program; ")), "{line}");
+    let (code, line) = run(free_port(), &data);
+    assert_eq!(code, Some(2));
+    let expected =
+        format!("bobbin: the data folder {} is in use by another Bobbin, pid {}", data.display(), server.pid());
+    assert!(line.starts_with(&expected), "{line}");
+}
+
+#[test]
+fn an_orderly_stop_keeps_everything_whatever_the_policy() {
+    for policy in ["always", "everysec", "never"] {
+        let mut server = Server::start(&["--fsync", policy]);
+        let mut client = server.connect();
+        for index in 1..=1_000 {
+            assert_eq!(client.call(&["RPUSH", "k", "a"]), Value::Int(index));
+        }
+        for (signal, kept) in [(Signal::TERM, 1_000), (Signal::INT, 1_001)] {
+            server.signal(signal);
+            assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+            assert_eq!(client.try_reply(), None, "idle connections are closed");
+            server.restart();
+            assert!(server.log().contains("frames replayed"), "{}", server.log());
+            assert_eq!(length(&server, "k"), kept, "{policy}");
+            client = server.connect();
+        }
+    }
+}
+
+#[test]
+fn shutdown_stops_in_order() {
+    let mut server = Server::start(&[]);
+    assert_eq!(server.connect().call(&["RPUSH", "k", "a"]), Value::Int(1));
+    let mut client = server.connect();
+    client.send(&["SHUTDOWN"]);
+    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+    server.restart();
+    assert_eq!(length(&server, "k"), 1);
+}
+
+#[test]
+fn replies_under_way_are_written_before_the_end() {
+    let mut server = Server::start(&["--fsync", "always"]);
+    let mut client = server.connect();
+    client.send_bytes(&support::request(&["RPUSH", "k", "a"]).repeat(50_000));
+    assert_eq!(client.reply(), Value::Int(1));
+    server.signal(Signal::TERM);
+    let mut answered = 1;
+    while let Some(reply) = client.try_reply() {
+        answered += 1;
+        assert_eq!(reply, Value::Int(answered));
+    }
+    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+    server.restart();
+    let kept = length(&server, "k");
+    assert!(kept >= answered, "{answered} were acknowledged and {kept} kept");
+}
+
+#[test]
+fn a_reader_that_takes_nothing_does_not_hold_up_the_end() {
+    let mut server = Server::start(&["--journal", "off"]);
+    let mut client = server.connect();
+    client.send(&[&b"ECHO"[..], &vec![b'v'; 64 << 20]]);
+    let mut other = server.connect();
+    while !other.call(&["CLIENT", "LIST"]).to_string().contains("cmd=echo") {}
+    server.stop();
+}
+
+#[test]
+fn kill_9_under_always_keeps_every_acknowledged_write() {
+    let mut server = Server::start(&["--fsync", "always"]);
+    let mut expected = [0, 0];
+    for round in 0..3 {
+        let acknowledged = [AtomicI64::new(expected[0]), AtomicI64::new(expected[1])];
+        std::thread::scope(|scope| {
+            for (key, acknowledged) in acknowledged.iter().enumerate() {
+                let mut client = server.connect();
+                scope.spawn(move || {
+                    let request = support::request(&["RPUSH", &key.to_string(), "a"]);
+                    while std::io::Write::write_all(&mut client.stream, &request).is_ok() {
+                        let Some(Value::Int(length)) = client.try_reply() else { break };
+                        acknowledged.store(length, SeqCst);
+                    }
+                });
+            }
+            let enough = |counter: &AtomicI64| counter.load(SeqCst) > 200 * (round + 1);
+            while !acknowledged.iter().all(enough) {
+                std::thread::yield_now();
+            }
+            rustix::process::kill_process(rustix::process::Pid::from_raw(server.pid() as i32).unwrap(), Signal::KILL)
+                .unwrap();
+        });
+        server.wait();
+        server.restart();
+        for (key, acknowledged) in acknowledged.iter().enumerate() {
+            let (kept, acknowledged) = (length(&server, &key.to_string()), acknowledged.load(SeqCst));
+            assert!(
+                kept == acknowledged || kept == acknowledged + 1,
+                "round {round}: {acknowledged} were acknowledged and {kept} kept"
+            );
+            expected[key] = kept + 1;
+        }
+    }
+}
+
+#[test]
+fn a_damaged_journal_is_refused_with_file_and_offset() {
+    let mut server = Server::start(&["--fsync", "always"]);
+    assert_eq!(server.connect().call(&["RPUSH", "k", "a", "b", "c"]), Value::Int(3));
+    server.stop();
+    let segment = server.data().join("journal/0000000001.log");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let at = bytes.windows(3).rposition(|window| window.contains(&b'k')).unwrap();
+    bytes[at + 1] ^= 0xff;
+    std::fs::write(&segment, bytes).unwrap();
+    let refused = server.try_restart().unwrap_err();
+    assert!(refused.starts_with(&format!("bobbin: {} is damaged at byte ", segment.display())), "{refused}");
+    assert!(refused.contains("exit status: 2"), "{refused}");
+}

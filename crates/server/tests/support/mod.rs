@@ -1,0 +1,267 @@
+//! A server of one's own for a test, and connections to it.
+//!
+//! Each server has a folder and a port of its own and ends with the test. What it logged is shown when it does not
+//! start, and can be asked for.
+
+#![allow(dead_code, reason = "each test file uses its part of this")]
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tempfile::TempDir;
+use wire::client::{Parser, Value};
+
+/// How long a connection waits for a reply before the test fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server of the test's own.
+pub(crate) struct Server {
+    child: Child,
+    /// Where it listens on 127.0.0.1.
+    pub(crate) port: u16,
+    folder: TempDir,
+    flags: Vec<String>,
+    log: Arc<Mutex<String>>,
+}
+
+impl Server {
+    /// Starts `bobbin` with `flags`, beside a port and a data folder, and waits until it is ready.
+    pub(crate) fn start(flags: &[&str]) -> Self {
+        let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+        let folder = tempfile::tempdir().unwrap();
+        // Another test may take the port before the server does.
+        for _ in 0..20 {
+            let port = free_port();
+            match launch(port, folder.path(), &flags) {
+                Ok((child, log)) => return Self { child, port, folder, flags, log },
+                Err(log) if log.contains("is taken by another program") => {}
+                Err(log) => panic!("the server does not start: {log}"),
+            }
+        }
+        panic!("no port is free");
+    }
+
+    /// Starts it again, on the same folder and port, after it has ended.
+    pub(crate) fn restart(&mut self) {
+        self.try_restart().unwrap_or_else(|log| panic!("the server does not start again: {log}"));
+    }
+
+    /// As [`Server::restart`].
+    ///
+    /// # Errors
+    /// What it wrote when it did not start.
+    pub(crate) fn try_restart(&mut self) -> Result<(), String> {
+        (self.child, self.log) = launch(self.port, self.folder.path(), &self.flags)?;
+        Ok(())
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The folder that holds its data folder and is removed with it.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Its data folder.
+    pub(crate) fn data(&self) -> PathBuf {
+        data(self.folder.path())
+    }
+
+    /// All that it has logged since it was started last.
+    pub(crate) fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+
+    /// Ends it as an operator would, and checks that it left in order.
+    pub(crate) fn stop(&mut self) {
+        self.signal(Signal::TERM);
+        assert_eq!(self.wait().code(), Some(0), "{}", self.log());
+    }
+
+    /// Ends it as a crash would.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// A connection over TCP.
+    pub(crate) fn connect(&self) -> Connection<TcpStream> {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Connection::new(stream)
+    }
+
+    /// The value of a field of INFO.
+    pub(crate) fn info(&self, field: &str) -> String {
+        let reply = self.connect().call(&["INFO", "everything"]);
+        let text = match &reply {
+            Value::Bulk(bytes) => String::from_utf8(bytes.clone()).unwrap(),
+            Value::Verbatim { text, .. } => text.clone(),
+            other => panic!("INFO answers {other}"),
+        };
+        let value = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
+        value.unwrap_or_else(|| panic!("INFO has no field {field}")).to_owned()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The real binary, deaf to the settings of whoever runs the tests.
+pub(crate) fn bobbin() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bobbin"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("BOBBIN_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// A port that was free a moment ago.
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn data(folder: &Path) -> PathBuf {
+    folder.join("data")
+}
+
+/// A server that is ready and its log, which a thread goes on reading; or what it wrote when it ended.
+fn launch(port: u16, folder: &Path, flags: &[String]) -> Result<(Child, Arc<Mutex<String>>), String> {
+    let mut command = bobbin();
+    command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--threads", "2", "--dir"]).arg(data(folder));
+    let mut child = command.args(flags).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let mut log = String::new();
+    while !log.contains("ready in") {
+        if lines.read_line(&mut log).unwrap() == 0 {
+            let status = child.wait().unwrap();
+            return Err(format!("{log}{status}"));
+        }
+    }
+    let log = Arc::new(Mutex::new(log));
+    let kept = log.clone();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        while lines.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
+            kept.lock().unwrap().push_str(&line);
+            line.clear();
+        }
+    });
+    Ok((child, log))
+}
+
+/// A client, one reply at a time.
+pub(crate) struct Connection<S> {
+    /// The socket.
+    pub(crate) stream: S,
+    parser: Parser,
+}
+
+impl Connection<UnixStream> {
+    /// A connection to a unix socket.
+    pub(crate) fn unix(path: &Path) -> Self {
+        let stream = UnixStream::connect(path).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self::new(stream)
+    }
+}
+
+impl<S: Read + Write> Connection<S> {
+    fn new(stream: S) -> Self {
+        Self { stream, parser: Parser::new() }
+    }
+
+    /// Sends a request and waits for its reply.
+    #[track_caller]
+    pub(crate) fn call<T: AsRef<[u8]>>(&mut self, arguments: &[T]) -> Value {
+        self.send(arguments);
+        self.reply()
+    }
+
+    /// Sends a request.
+    #[track_caller]
+    pub(crate) fn send<T: AsRef<[u8]>>(&mut self, arguments: &[T]) {
+        self.send_bytes(&request(arguments));
+    }
+
+    /// Sends bytes as they are.
+    #[track_caller]
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
+    /// The next reply.
+    #[track_caller]
+    pub(crate) fn reply(&mut self) -> Value {
+        self.try_reply().expect("the server closed the connection")
+    }
+
+    /// The next reply; `None` if the server closes the connection.
+    #[track_caller]
+    pub(crate) fn try_reply(&mut self) -> Option<Value> {
+        let mut bytes = [0; 64 << 10];
+        loop {
+            if let Some(value) = self.parser.next_value().unwrap() {
+                return Some(value);
+            }
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return None,
+                Ok(count) => self.parser.feed(&bytes[..count]),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("no reply: {error}"),
+            }
+        }
+    }
+
+    /// Waits until the server closes the connection, and counts the bytes that come before.
+    #[track_caller]
+    pub(crate) fn bytes_until_closed(&mut self) -> usize {
+        let mut bytes = vec![0; 1 << 20];
+        let mut total = 0;
+        loop {
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return total,
+                Ok(count) => total += count,
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return total,
+                Err(error) => panic!("the connection stays open: {error}"),
+            }
+        }
+    }
+}
+
+/// A request as an array of bulks.
+pub(crate) fn request<T: AsRef<[u8]>>(arguments: &[T]) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", arguments.len()).into_bytes();
+    for argument in arguments {
+        let argument = argument.as_ref();
+        bytes.extend_from_slice(format!("${}\r\n", argument.len()).as_bytes());
+        bytes.extend_from_slice(argument);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes
+}
