@@ -2,7 +2,7 @@
 
 use super::{DecodeError, take, take_bytes};
 use base::varint;
-use blocks::End;
+use blocks::{End, ITEM_BYTES_MAX};
 use kinds::List;
 
 /// A change to the list under a key, which is made if absent and goes when its last item leaves.
@@ -90,7 +90,7 @@ impl<'a> Items<'a> {
         let count = take(input)?;
         let start = *input;
         for _ in 0..count {
-            take_bytes(input)?;
+            take_item(input)?;
         }
         Ok(Self::Encoded { count, bytes: &start[..start.len() - input.len()] })
     }
@@ -148,8 +148,8 @@ impl<'a> ListChange<'a> {
             10 => Self::Push { end: End::Tail, items: Items::decode(input)? },
             11 => Self::Pop { end: End::Head, count: take(input)? },
             12 => Self::Pop { end: End::Tail, count: take(input)? },
-            13 => Self::Put { index: take(input)?, item: take_bytes(input)? },
-            14 => Self::Insert { index: take(input)?, item: take_bytes(input)? },
+            13 => Self::Put { index: take(input)?, item: take_item(input)? },
+            14 => Self::Insert { index: take(input)?, item: take_item(input)? },
             15 => Self::Remove { index: take(input)?, count: take(input)? },
             unknown => return Err(DecodeError::UnknownNumber(unknown)),
         })
@@ -193,4 +193,9 @@ impl<'a> ListChange<'a> {
         }
         Ok(())
     }
+}
+
+/// An item as long as a list can hold: a frame has room for a longer one.
+fn take_item<'a>(input: &mut &'a [u8]) -> Result<&'a [u8], DecodeError> {
+    take_bytes(input).ok().filter(|item| item.len() <= ITEM_BYTES_MAX).ok_or(DecodeError::Malformed)
 }

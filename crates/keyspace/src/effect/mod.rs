@@ -110,6 +110,9 @@ impl<'a> Record<'a> {
         let table = take_u32(input)?;
         let key = take_bytes(input)?;
         let effect = Effect::decode_fields(number, input)?;
+        if matches!(effect, Effect::MapPut { .. }) && (table != 0 || !key.is_empty()) {
+            return Err(DecodeError::Malformed);
+        }
         Ok(Self { table, key, effect })
     }
 }
@@ -206,7 +209,8 @@ pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effec
             section.change_list(hash, key, |list| change.apply(list)).ok_or(DecodeError::Misfit)??;
         }
         Effect::ValuePut { expires_at_ms, kind, mut encoded } => {
-            let value = Value::decode(kind, &mut encoded).ok_or(DecodeError::Malformed)?;
+            let value =
+                Value::decode(kind, &mut encoded).filter(|_| encoded.is_empty()).ok_or(DecodeError::Malformed)?;
             section.put_value(hash, key, value, expires_at_ms);
         }
         Effect::MapPut { .. } => return Err(DecodeError::Misfit),
@@ -269,7 +273,10 @@ mod tests {
     #[test]
     fn numbers_are_frozen_and_every_effect_survives_its_encoding() {
         for (number, effect) in all() {
-            let record = Record { table: 5, key: b"key", effect };
+            let record = match effect {
+                Effect::MapPut { .. } => Record { table: 0, key: b"", effect },
+                _ => Record { table: 5, key: b"key", effect },
+            };
             let mut bytes = Vec::new();
             record.encode(&mut bytes);
             assert_eq!(bytes[0], number, "{effect:?}");
