@@ -25,13 +25,17 @@ mod server;
 mod session;
 mod string;
 pub mod table;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod transaction;
 
 pub use acl::{CATEGORIES, categories};
 pub use connection::greeting::REDIS_VERSION;
 pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeout_ms};
 pub use failure::Failure;
-pub use row::{Access, Arity, Begin, Command, Find, Flag, Group, KeySpec, Local, Outcome, Run, Sweep, TimeoutAt, Verb};
+pub use row::{
+    Access, Arity, Begin, BeginSweep, Command, Find, Flag, Group, KeySpec, Local, Outcome, Run, Sweep, TimeoutAt, Verb,
+};
 pub use session::{ClientFilter, MemoryFigures, ReplyMode, Session, SlowEntry, Switch};
 
 /// The rows of every file; a new file is added here.

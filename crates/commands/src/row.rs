@@ -238,6 +238,9 @@ impl KeySpec {
 /// A handler that works on the keys its row names.
 pub type Local = fn(&mut Tx, &Args, &mut dyn Reply) -> Outcome;
 
+/// Begins a walk over all shards, given the arguments and a random number.
+pub type BeginSweep = fn(&Args, u64) -> Result<Box<dyn Sweep>, Failure>;
+
 /// Where a command runs.
 #[derive(Clone, Copy)]
 pub enum Run {
@@ -255,8 +258,8 @@ pub enum Run {
     },
     /// On the connection or the server, without any shard.
     Session(fn(&mut dyn Session, &Args, &mut dyn Reply) -> Outcome),
-    /// Over all shards of the database, one at a time. The number is random.
-    Sweep(fn(&Args, u64) -> Result<Box<dyn Sweep>, Failure>),
+    /// Over all shards of the database, one at a time.
+    Sweep(BeginSweep),
     /// Over all shards at one instant, under the gate.
     Gate(Local),
     /// By the engine itself.

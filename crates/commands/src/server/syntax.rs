@@ -72,11 +72,14 @@ fn add_optional(sequence: &mut Vec<Argument>, inner: Vec<Vec<Argument>>, repeats
     if let [again] = inner.as_slice()
         && repeats
         && !again.is_empty()
-        && sequence.ends_with(again)
+        && sequence.len() >= again.len()
     {
-        let repeated = sequence.split_off(sequence.len() - again.len());
-        sequence.extend(group(vec![repeated]).map(|argument| Argument { is_multiple: true, ..argument }));
-        return;
+        let tail = sequence.len() - again.len();
+        if sequence[tail..].iter().zip(again).all(|(argument, again)| argument.name == again.name) {
+            let repeated = sequence.split_off(tail);
+            sequence.extend(group(vec![repeated]).map(|argument| Argument { is_multiple: true, ..argument }));
+            return;
+        }
     }
     sequence.extend(group(inner).map(|argument| Argument {
         is_optional: true,

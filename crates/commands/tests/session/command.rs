@@ -106,7 +106,14 @@ fn keys_of_a_request() {
     assert_eq!(fake.call("COMMAND GETKEYS MEMORY USAGE k"), "[\"k\"]");
     assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS LPUSH a b"), "[[\"a\", [RW, insert]]]");
     assert_eq!(fake.call3("COMMAND GETKEYSANDFLAGS LPUSH a b"), "[[\"a\", ~[RW, insert]]]");
+    assert_eq!(fake.call("COMMAND GETKEYS MSET a b c d"), "[\"a\", \"c\"]");
+    assert_eq!(fake.call("COMMAND GETKEYS LMPOP 2 a b LEFT"), "[\"a\", \"b\"]");
+    assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS COPY a b"), "[[\"a\", [RO, access]], [\"b\", [OW, update]]]");
+    assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS SET a b GET"), "[[\"a\", [RW, access, update]]]");
+    assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS SET a b"), "[[\"a\", [OW, update]]]");
     for (request, error) in [
+        ("COMMAND GETKEYS LMPOP 9 a b LEFT", "!ERR Invalid arguments specified for command"),
+        ("COMMAND GETKEYS LMPOP x a b LEFT", "!ERR Invalid arguments specified for command"),
         ("COMMAND GETKEYS FOO a", "!ERR Invalid command specified"),
         ("COMMAND GETKEYS PING", "!ERR The command has no key arguments"),
         ("COMMAND GETKEYS LPUSH a", "!ERR Invalid number of arguments specified for command"),
