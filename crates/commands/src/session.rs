@@ -78,8 +78,6 @@ pub trait Session {
     fn may_debug(&self) -> bool;
     /// Switches the pass that removes expired keys.
     fn set_active_expire(&mut self, on: bool);
-    /// `list-max-listpack-size`, by which OBJECT ENCODING answers.
-    fn listpack_limit(&self) -> i64;
 }
 
 /// CLIENT REPLY.

@@ -23,7 +23,6 @@ fn batches_count() -> usize {
     std::env::var("BOBBIN_BATCHES").ok().and_then(|count| count.parse().ok()).unwrap_or(8_000)
 }
 
-
 fn main() {
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     for (name, requests) in WORKLOADS {

@@ -17,8 +17,6 @@ use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use sync::gate::Gate;
 
-/// The version of Redis whose behaviour this is.
-pub const REDIS_VERSION: &str = "7.4.2";
 /// Our own version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 

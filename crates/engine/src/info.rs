@@ -1,8 +1,8 @@
 //! INFO: what clients, exporters and people read of a server, in Redis's form and under Redis's names.
 
 use crate::counters::{Counter, Counters};
-use crate::engine::{Engine, REDIS_VERSION, VERSION};
-use commands::{MemoryFigures, table};
+use crate::engine::{Engine, VERSION};
+use commands::{MemoryFigures, REDIS_VERSION, table};
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -282,8 +282,4 @@ impl Session for Fake {
     fn set_active_expire(&mut self, on: bool) {
         self.note(format!("active expire {on}"));
     }
-
-    fn listpack_limit(&self) -> i64 {
-        -2
-    }
 }

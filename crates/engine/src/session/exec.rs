@@ -27,7 +27,7 @@ impl Session {
         self.client.queued.store(multi.queue.len(), Relaxed);
         let mark = output.mark();
         Encoder::new(output, self.protocol).simple("QUEUED");
-        self.settle_reply(mark, output);
+        self.settle_reply(mark, self.reply_mode, output);
         Ran::Done(row)
     }
 

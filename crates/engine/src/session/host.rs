@@ -185,10 +185,6 @@ impl commands::Session for Session {
     fn set_active_expire(&mut self, on: bool) {
         self.worker.engine.active_expire.store(on, Relaxed);
     }
-
-    fn listpack_limit(&self) -> i64 {
-        kinds::list::listpack_limit()
-    }
 }
 
 impl Session {

@@ -211,11 +211,11 @@ impl Session {
         if worker.engine.pause.holds(writes, || now).is_some() && !row.has(Flag::Admin) {
             return Ran::NotNow(row, NotNow::Paused);
         }
-        let mark = output.mark();
+        let (mark, before) = (output.mark(), self.reply_mode);
         let job = Job::One(row, args);
         match self.attempt(worker, &job, &Needs::default(), None, now, output) {
             Ok(()) => {
-                self.settle_reply(mark, output);
+                self.settle_reply(mark, before, output);
                 Ran::Done(row)
             }
             Err(why) => Ran::NotNow(row, why),
@@ -246,19 +246,21 @@ impl Session {
         self.note_error(worker, text);
         let mark = output.mark();
         Encoder::new(output, self.protocol).error(text);
-        self.settle_reply(mark, output);
+        self.settle_reply(mark, self.reply_mode, output);
         Ran::Refused
     }
 
-    /// CLIENT REPLY: keeps or takes back what has been written since `mark`.
-    fn settle_reply(&mut self, mark: wire::Mark, output: &mut Output) {
-        match self.reply_mode {
-            ReplyMode::On => self.replies_held += 1,
-            ReplyMode::Off => output.truncate(mark),
-            ReplyMode::Skip => {
+    /// CLIENT REPLY: keeps or takes back what has been written since `mark`, by a request that began in mode `before`.
+    fn settle_reply(&mut self, mark: wire::Mark, before: ReplyMode, output: &mut Output) {
+        match (before, self.reply_mode) {
+            // Asked for by this very request, which writes nothing.
+            (ReplyMode::On | ReplyMode::Off, ReplyMode::Skip) => {}
+            (ReplyMode::Skip, ReplyMode::Skip) => {
                 output.truncate(mark);
                 self.reply_mode = ReplyMode::On;
             }
+            (_, ReplyMode::Off) => output.truncate(mark),
+            (_, ReplyMode::On) => self.replies_held += 1,
         }
     }
 

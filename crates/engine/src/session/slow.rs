@@ -34,9 +34,9 @@ impl Session {
         let Slow { row, request, why } = *slow;
         let args = request.args();
         let began = Instant::now();
-        let mark = output.mark();
+        let (mark, before) = (output.mark(), self.reply_mode);
         self.run_until_done(&worker, row, &args, why, output).await;
-        self.settle_reply(mark, output);
+        self.settle_reply(mark, before, output);
         let took = if matches!(row.run, Run::Blocking { .. }) { std::time::Duration::ZERO } else { began.elapsed() };
         self.count(&worker, worker.slow_bound_us(), row, &args, took);
     }
