@@ -46,11 +46,11 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
         )));
     }
     let hasher = KeyHasher::new(prepared.identity.hash_key);
-    let keyspace = Keyspace::new(hasher.clone(), current.databases);
+    let keyspace = Keyspace::new(hasher, current.databases);
     let mut progress = Progress::new(&keyspace);
     let opened = prepared.open(&mut progress).map_err(|error| unreadable(&error))?;
     let Opened { journal, mut writer, maker, recovery, .. } = opened;
-    let clock = Clock::new(wall, recovery.last_time_ms).map_err(|ahead_ms| from_the_future(ahead_ms))?;
+    let clock = Clock::new(wall, recovery.last_time_ms).map_err(from_the_future)?;
     let time = clock.clone();
     writer.set_clock(move || time.now());
     let found = found(&recovery);
@@ -62,7 +62,7 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
 fn open_cache(settings: Arc<Settings>, wall: WallTime, workers: usize) -> Open {
     let hasher = KeyHasher::random();
     let clock = Clock::new(wall, 0).expect("time 0 lies ahead of no clock");
-    let keyspace = Keyspace::new(hasher.clone(), settings.current().databases);
+    let keyspace = Keyspace::new(hasher, settings.current().databases);
     let parts = Parts { hasher, clock, settings, workers };
     Open { engine: Engine::new(parts, keyspace, None), journal: None, found: String::new() }
 }
