@@ -1,0 +1,171 @@
+//! Journals in every state of disorder: recovery takes the first frames, announces what it cuts off, or refuses.
+//!
+//! ```text
+//!   | 0 | a segment's bytes ... |
+//!   | 1 | payload lengths .. 0 | change : 1, segment 1, offset 2, value 1 | change ... |     a true journal, changed
+//! ```
+//!
+//! Checksums keep a fuzzer out, so the second shape begins with a true journal and may make changed records' checksums
+//! hold again. With those a lie cannot be told from the truth; then nothing is asked but an orderly answer.
+
+#![no_main]
+
+use base::Position;
+use base::disk::{Disk, FakeDisk};
+use journal::{Frame, HEAD_BYTES, MARK_BYTES, OpenError, Opened, Options, Policy, Purpose, SEGMENT_HEAD_BYTES, Step};
+use libfuzzer_sys::fuzz_target;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+type Frames = Vec<(Position, Vec<u8>)>;
+
+const SEGMENT_BYTES: u64 = 2048;
+
+fuzz_target!(|data: &[u8]| {
+    match data.split_first() {
+        Some((0, segment)) => scan(segment),
+        Some((_, script)) => change(script),
+        None => {}
+    }
+});
+
+/// One segment's bytes, as they are.
+fn scan(segment: &[u8]) {
+    let mut end = None;
+    let mut replay = |frame: Frame<'_>| {
+        assert_eq!(frame.end - frame.position, (HEAD_BYTES + frame.payload.len()) as u64);
+        assert!(end.is_none_or(|end| end == frame.position), "no frame is passed over");
+        end = Some(frame.end);
+        Ok(())
+    };
+    let found = journal::scan_bytes(segment, &mut replay);
+    assert!(end.is_none() || found == Ok(end.expect("checked")));
+}
+
+/// A true journal of a few segments, changed, then opened twice.
+fn change(script: &[u8]) {
+    let lengths = script.iter().take_while(|&&length| length != 0).take(40);
+    let disk = FakeDisk::new();
+    let twin = journal_of(&disk, lengths.clone().map(|&length| usize::from(length)));
+    let mut changes = script[lengths.count()..].iter().skip(1).copied();
+    let files = segment_files(&disk);
+    let mut honest = true;
+    while let [Some(what), Some(segment), Some(low), Some(high), Some(value)] = [0; 5].map(|_| changes.next()) {
+        let path = &files[usize::from(segment) % files.len()];
+        honest &= alter(&disk, path, what, usize::from(low) | usize::from(high) << 8, value);
+    }
+    let first = match recover(&disk) {
+        Ok(first) => first,
+        Err(OpenError::Damaged { why, remedy, .. }) => return assert!(!why.is_empty() && !remedy.is_empty()),
+        Err(OpenError::Io { error, .. }) => panic!("the disk does all it is asked: {error}"),
+    };
+    if honest {
+        assert!(first.len() <= twin.len() && first[..] == twin[..first.len()], "a wrong frame");
+    }
+    assert_eq!(recover(&disk).expect("what was recovered stays readable"), first);
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from("/data/journal")
+}
+
+fn options() -> Options {
+    Options {
+        policy: Policy::Never,
+        segment_bytes: SEGMENT_BYTES,
+        undurable_bytes_max: 1 << 20,
+        shards: 16,
+        now_ms: 1000,
+        elapsed_us: Arc::new(|| 1),
+        drawn: [[3; 16], [5; 16]],
+    }
+}
+
+fn open(disk: &FakeDisk) -> Result<(Opened, Frames), OpenError> {
+    let mut frames = Frames::new();
+    let mut replay = |frame: Frame<'_>| {
+        frames.push((frame.position, frame.payload.to_vec()));
+        Ok(())
+    };
+    let opened = journal::open(Arc::new(disk.clone()), &folder(), options(), &mut replay)?;
+    Ok((opened, frames))
+}
+
+fn recover(disk: &FakeDisk) -> Result<Frames, OpenError> {
+    open(disk).map(|(_, frames)| frames)
+}
+
+/// Writes a journal of frames of these lengths; every fifth frame is followed by a stop, clean or not.
+fn journal_of(disk: &FakeDisk, lengths: impl Iterator<Item = usize>) -> Frames {
+    let (mut opened, mut frames) = open(disk).expect("a new journal");
+    let mut lane = opened.journal.lane();
+    for (index, length) in lengths.enumerate() {
+        let payload = vec![index as u8; length];
+        while opened.maker.step().is_none() {}
+        let claim = lane.try_admit(payload.len() as u64, Purpose::Grow).expect("spares are there and nothing waits");
+        let ticket = lane.take(claim, payload.len());
+        frames.push((ticket.position, payload.clone()));
+        lane.hand_over(ticket, index as u64, &mut payload.clone());
+        while !matches!(opened.writer.step(), Step::Rest { .. } | Step::Poisoned) {}
+        if index % 5 == 4 {
+            if index % 2 == 0 {
+                opened.writer.stop().expect("a clean stop");
+            }
+            opened = open(disk).expect("a true journal").0;
+            lane = opened.journal.lane();
+        }
+    }
+    frames
+}
+
+fn segment_files(disk: &FakeDisk) -> Vec<PathBuf> {
+    let names = disk.list(&folder()).expect("the folder is there");
+    names
+        .into_iter()
+        .filter(|name| name.ends_with(".log") && !name.starts_with("spare"))
+        .map(|name| folder().join(name))
+        .collect()
+}
+
+/// Changes one file; whether checksums can still tell.
+fn alter(disk: &FakeDisk, path: &Path, what: u8, offset: usize, value: u8) -> bool {
+    let mut file = disk.open(path).expect("the file is there");
+    let mut bytes = vec![0; file.bytes().expect("a length") as usize];
+    file.read_at(&mut bytes, 0).expect("its bytes");
+    if bytes.is_empty() {
+        return true;
+    }
+    let offset = offset % bytes.len();
+    match what % 5 {
+        0 => bytes[offset] ^= value,
+        1 => bytes.truncate(offset),
+        2 => bytes[offset..].iter_mut().take(usize::from(value)).for_each(|byte| *byte = 0),
+        3 => bytes.extend_from_within(offset..),
+        _ => {
+            bytes[offset] ^= value;
+            mend(&mut bytes);
+        }
+    }
+    file.truncate(0).expect("cut");
+    file.write_at(&bytes, 0).expect("written");
+    what % 5 != 4
+}
+
+/// Makes the checksums of the head and of all records that can be found from it on hold.
+fn mend(bytes: &mut [u8]) {
+    if bytes.len() < SEGMENT_HEAD_BYTES {
+        return;
+    }
+    let crc = base::checksum(base::checksum(0, &bytes[..12]), &bytes[16..SEGMENT_HEAD_BYTES]);
+    bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+    let mut at = SEGMENT_HEAD_BYTES;
+    while let Some(head) = bytes.get(at..at + HEAD_BYTES) {
+        let payload_bytes = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+        let is_frame = head[11] == 1;
+        let end = at + if is_frame { HEAD_BYTES + payload_bytes } else { MARK_BYTES };
+        let Some(record) = bytes.get_mut(at..end) else { break };
+        let crc = base::checksum(0, &record[4..]);
+        record[..4].copy_from_slice(&crc.to_le_bytes());
+        at = end;
+    }
+}
