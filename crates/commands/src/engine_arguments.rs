@@ -17,10 +17,8 @@ pub fn timeout_ms(args: &Args<'_>, at: TimeoutAt) -> Result<Option<Ms>, Failure>
         TimeoutAt::Last => args.get(args.len() - 1),
     };
     let not_a_float = || Failure::text("ERR timeout is not a float or out of range");
-    let seconds: f64 = std::str::from_utf8(argument).ok().and_then(|text| text.parse().ok()).ok_or_else(not_a_float)?;
-    if !seconds.is_finite() {
-        return Err(not_a_float());
-    }
+    let seconds: Option<f64> = std::str::from_utf8(argument).ok().and_then(|text| text.parse().ok());
+    let seconds = seconds.filter(|seconds| !seconds.is_nan()).ok_or_else(not_a_float)?;
     let ms = (seconds * 1000.0).ceil();
     if ms >= i64::MAX as f64 {
         return Err(Failure::text("ERR timeout is out of range"));

@@ -1,0 +1,209 @@
+//! A keyspace without an engine: no threads, no sockets, no journal, and a clock that stands still.
+//!
+//! Every request runs as the engine would run it, under the locks that its row names and with the journal room that
+//! its arguments bound, and leaves its frame in a list. Of the rows that need an engine it knows SELECT, PING and
+//! FLUSHALL's like.
+
+use super::transcript::Door;
+use crate::failure::Failure;
+use crate::row::{Command, Local, Run};
+use crate::table::{self, Found};
+use base::Ms;
+use base::hash::KeyHasher;
+use base::limits::SHARDS;
+use keyspace::{Abandon, Held, Keyspace, Log, Plan, Tx};
+use wire::client::{Parser, Value};
+use wire::resp::{Encoder, Protocol};
+use wire::{Args, Output, OwnedRequest, Reply};
+
+/// The instant at which a new world begins.
+pub const START_MS: Ms = 1_700_000_000_000;
+/// How many databases it has.
+pub const DATABASES: u32 = 4;
+
+/// A keyspace, its clock, and what changed it.
+pub struct World {
+    /// The keyspace.
+    pub keyspace: Keyspace,
+    /// Frames so far, each with the effects of one request.
+    pub frames: Vec<Vec<u8>>,
+    /// The clock.
+    pub now: Ms,
+    /// What replies are written in.
+    pub protocol: Protocol,
+    /// The database in use.
+    pub database: u32,
+    /// Whether the keyspace is made anew from the frames after each request.
+    pub restarts: bool,
+}
+
+impl World {
+    /// An empty one.
+    pub fn new(protocol: Protocol) -> Self {
+        let keyspace = Keyspace::new(KeyHasher::new([7; 16]), DATABASES);
+        Self { keyspace, frames: Vec::new(), now: START_MS, protocol, database: 0, restarts: false }
+    }
+
+    /// A keyspace that comes of the frames alone.
+    ///
+    /// # Panics
+    /// If they cannot be replayed.
+    pub fn replayed(&self) -> Keyspace {
+        let keyspace = Keyspace::new(*self.keyspace.hasher(), DATABASES);
+        self.frames.iter().for_each(|frame| keyspace.replay(frame).expect("what was recorded can be replayed"));
+        keyspace
+    }
+
+    /// The reply to a request.
+    pub fn call(&mut self, words: &[Vec<u8>]) -> Value {
+        let owned = OwnedRequest::of(words);
+        let args = owned.args();
+        let mut output = Output::new();
+        let frames_before = self.frames.len();
+        let mark = output.mark();
+        if let Err(failure) = self.run(&args, &mut output) {
+            assert!(self.frames.len() == frames_before, "{args:?} failed and changed something");
+            output.truncate(mark);
+            Encoder::new(&mut output, self.protocol).error(&failure.to_string());
+        }
+        if self.restarts {
+            self.keyspace = self.replayed();
+        }
+        read(output, self.protocol)
+    }
+
+    fn run(&mut self, args: &Args, output: &mut Output) -> Result<(), Failure> {
+        let Found::Command(row) = table::find(args) else {
+            return Err(Failure::text("ERR unknown command"));
+        };
+        let row = row.command();
+        if !row.arity.allows(args.len()) {
+            let name = row.name.to_ascii_lowercase().replace(' ', "|");
+            return Err(Failure::text(format!("ERR wrong number of arguments for '{name}' command")));
+        }
+        match row.run {
+            Run::Local(handler) => self.local(row, handler, args, output, false),
+            Run::Gate(handler) => self.local(row, handler, args, output, true),
+            Run::Blocking { try_now, timeout, empty } => {
+                crate::timeout_ms(args, timeout)?;
+                match self.local(row, try_now, args, output, false) {
+                    Err(Failure::Nothing) => {
+                        empty(&mut Encoder::new(output, self.protocol));
+                        Ok(())
+                    }
+                    outcome => outcome,
+                }
+            }
+            Run::Sweep(begin) => {
+                let mut sweep = begin(args, 0x1234_5678_9abc_def0)?;
+                let held = Held::under_gate(&self.keyspace);
+                let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, Log::default(), u64::MAX);
+                for shard in sweep.first_shard()..SHARDS {
+                    if sweep.visit(&mut tx, shard).is_break() {
+                        break;
+                    }
+                }
+                assert!(tx.end().is_empty(), "{}: a sweep changes nothing", row.name);
+                sweep.finish(&mut Encoder::new(output, self.protocol))
+            }
+            Run::Session(_) | Run::Engine(_) => self.session(row, args, output),
+        }
+    }
+
+    fn session(&mut self, row: &Command, args: &Args, output: &mut Output) -> Result<(), Failure> {
+        if row.name != "SELECT" {
+            return Err(Failure::text("ERR not without an engine"));
+        }
+        self.database = crate::parse::database(args.get(1), DATABASES)?;
+        Encoder::new(output, self.protocol).ok();
+        Ok(())
+    }
+
+    /// Runs a handler, with more room if it asks for more.
+    fn local(
+        &mut self,
+        row: &Command,
+        handler: Local,
+        args: &Args,
+        output: &mut Output,
+        gate: bool,
+    ) -> Result<(), Failure> {
+        let mut room_bytes = (args.bytes_total() + 32 * args.len() + 64) as u64 + 16 * u64::from(DATABASES);
+        loop {
+            let mark = output.mark();
+            match self.attempt(row, handler, args, output, gate, room_bytes) {
+                Err(Failure::Abandon(Abandon::Room(bytes))) => {
+                    assert!(bytes > room_bytes);
+                    room_bytes = bytes;
+                    output.truncate(mark);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn attempt(
+        &mut self,
+        row: &Command,
+        handler: Local,
+        args: &Args,
+        output: &mut Output,
+        gate: bool,
+        room_bytes: u64,
+    ) -> Result<(), Failure> {
+        let mut plan = Plan::default();
+        row.for_each_key(args, |key, want| plan.add_key(&self.keyspace, key, want));
+        plan.seal();
+        let held = if gate {
+            Held::under_gate(&self.keyspace)
+        } else {
+            plan.try_hold(&self.keyspace).unwrap_or_else(|_| panic!("{}: nobody else is here", row.name))
+        };
+        let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, Log::default(), room_bytes);
+        let outcome = handler(&mut tx, args, &mut Encoder::new(output, self.protocol));
+        let log = tx.end();
+        let frame = log.payload().to_vec();
+        assert!(frame.is_empty() || outcome.is_ok(), "{args:?} failed and changed something");
+        assert!(frame.is_empty() || row.writes(), "{args:?} changed something and is no write");
+        assert!(frame.len() as u64 <= room_bytes, "{args:?} took {} bytes and asked for {room_bytes}", frame.len());
+        for record in log.records() {
+            let mut bytes = Vec::new();
+            record.encode(&mut bytes);
+            assert_eq!(keyspace::Record::decode(&mut &bytes[..]), Ok(record));
+        }
+        if !frame.is_empty() {
+            self.frames.push(frame);
+        }
+        outcome
+    }
+}
+
+impl Door for World {
+    fn call(&mut self, words: &[Vec<u8>]) -> Value {
+        World::call(self, words)
+    }
+
+    fn advance(&mut self, ms: Ms) {
+        self.now += ms;
+    }
+
+    fn is_resp3(&self) -> bool {
+        self.protocol == Protocol::Resp3
+    }
+}
+
+/// The one reply in `output`.
+fn read(mut output: Output, protocol: Protocol) -> Value {
+    let mut parser = Parser::new();
+    loop {
+        output.fill();
+        let Some(bytes) = output.front() else { break };
+        let count = bytes.len();
+        parser.feed(bytes);
+        output.consume(count);
+    }
+    assert!(output.is_empty());
+    let value = parser.next_value().expect("replies are well formed").expect("a reply");
+    assert_eq!(parser.next_value(), Ok(None), "one reply, in {protocol:?}");
+    value
+}

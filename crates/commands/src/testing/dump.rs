@@ -1,0 +1,38 @@
+//! All that a keyspace holds, to be compared.
+
+use base::limits::SHARDS;
+use keyspace::{Held, Keyspace, Log, Tx, list_of, text_of};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+/// What one key holds: its kind and encoding, its content (a list's elements), its deadline in milliseconds.
+pub type Entry = (&'static str, Vec<Vec<u8>>, Option<u64>);
+
+/// Every key of every database, expired ones included. O(all).
+pub fn dump(keyspace: &Keyspace) -> BTreeMap<(u32, Vec<u8>), Entry> {
+    let mut all = BTreeMap::new();
+    let mut tx = Tx::new(keyspace, Held::under_gate(keyspace), 0, 0, Log::default(), u64::MAX);
+    for database in 0..keyspace.map().databases() {
+        tx.use_database(database);
+        for shard in 0..SHARDS {
+            for (_, entry) in tx.section(shard).into_iter().flat_map(|section| section.scan(0)) {
+                all.insert((database, entry.key().to_vec()), show(entry));
+            }
+        }
+    }
+    tx.end();
+    all
+}
+
+fn show(entry: keyspace::Entry<'_>) -> Entry {
+    if let Some(list) = list_of(entry) {
+        let mut items = Vec::new();
+        let _ = list.walk(0, list.len(), blocks::Direction::Forward, &mut |item: &[u8]| {
+            items.push(item.to_vec());
+            ControlFlow::Continue(())
+        });
+        return ("list", items, entry.expires_at_ms());
+    }
+    let text = text_of(entry).expect("an entry is a list or a text");
+    (text.encoding(), vec![text.to_vec()], entry.expires_at_ms())
+}

@@ -1,0 +1,10 @@
+//! What tests of commands stand on: transcripts, and a keyspace that runs them without an engine.
+//!
+//! ```text
+//! tests/list/pop.t --transcript::parse--> steps --transcript::run--> a Door: direct, a socket, ... --> differences
+//! ```
+
+pub mod direct;
+pub mod dump;
+pub mod pattern;
+pub mod transcript;

@@ -1,0 +1,223 @@
+//! Expected replies as transcripts write them.
+//!
+//! ```text
+//! =OK   =7   =99..100   ="bytes\n"   =nil   =nil-array   =["a", 1]   =?["any", "order"]   ={"k": 1}   =*
+//! !ERR syntax error        the beginning of an error, or all of it
+//! ```
+//!
+//! `nil` and `nil-array` differ in RESP2 only. A map is a flat array in RESP2.
+
+use wire::client::Value;
+
+/// What a reply must be like.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pattern {
+    /// `*`: anything but an error.
+    Any,
+    /// An error that begins like this.
+    Error(String),
+    /// A status.
+    Simple(String),
+    /// A whole number within bounds, both included.
+    Int(i64, i64),
+    /// Bytes.
+    Bulk(Vec<u8>),
+    /// No value.
+    Null,
+    /// No array.
+    NullArray,
+    /// Values in this order.
+    Array(Vec<Pattern>),
+    /// Values in any order.
+    Unordered(Vec<Pattern>),
+    /// Pairs in this order.
+    Map(Vec<(Pattern, Pattern)>),
+}
+
+impl Pattern {
+    /// Reads what stands behind a request; `None` if it is no pattern.
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Some(error) = text.strip_prefix('!') {
+            return Some(Self::Error(error.to_owned()));
+        }
+        let mut input = Input { rest: text.strip_prefix('=')? };
+        let pattern = input.pattern()?;
+        input.skip_blanks();
+        input.rest.is_empty().then_some(pattern)
+    }
+
+    /// Whether `value`, as a client in RESP2 or RESP3 reads it, is like this.
+    pub fn fits(&self, value: &Value, is_resp3: bool) -> bool {
+        let all = |patterns: &[Self], values: &[Value]| {
+            patterns.len() == values.len() && patterns.iter().zip(values).all(|(one, value)| one.fits(value, is_resp3))
+        };
+        match (self, value) {
+            (Self::Any, value) => value.as_error().is_none(),
+            (Self::Error(text), Value::Error(found)) => found.starts_with(text.as_str()),
+            (Self::Simple(text), Value::Simple(found)) => text == found,
+            (Self::Int(least, most), Value::Int(found)) => (least..=most).contains(&found),
+            (Self::Bulk(bytes), Value::Bulk(found)) => bytes == found,
+            (Self::Null, Value::Null) | (Self::NullArray, Value::NullArray) => true,
+            (Self::NullArray, Value::Null) => is_resp3,
+            (Self::Array(patterns), Value::Array(values)) => all(patterns, values),
+            (Self::Unordered(patterns), Value::Array(values)) => {
+                let mut left: Vec<&Value> = values.iter().collect();
+                let taken = patterns.iter().all(|one| {
+                    let at = left.iter().position(|value| one.fits(value, is_resp3));
+                    at.map(|at| left.swap_remove(at)).is_some()
+                });
+                taken && left.is_empty()
+            }
+            (Self::Map(pairs), Value::Map(found)) => {
+                is_resp3
+                    && pairs.len() == found.len()
+                    && pairs
+                        .iter()
+                        .zip(found)
+                        .all(|(pair, found)| pair.0.fits(&found.0, is_resp3) && pair.1.fits(&found.1, is_resp3))
+            }
+            (Self::Map(pairs), Value::Array(values)) => {
+                let flat: Vec<Self> = pairs.iter().flat_map(|(key, value)| [key.clone(), value.clone()]).collect();
+                !is_resp3 && all(&flat, values)
+            }
+            _ => false,
+        }
+    }
+}
+
+struct Input<'a> {
+    rest: &'a str,
+}
+
+impl Input<'_> {
+    fn skip_blanks(&mut self) {
+        self.rest = self.rest.trim_start();
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        self.skip_blanks();
+        let found = self.rest.strip_prefix(token);
+        self.rest = found.unwrap_or(self.rest);
+        found.is_some()
+    }
+
+    fn pattern(&mut self) -> Option<Pattern> {
+        if self.take("*") {
+            return Some(Pattern::Any);
+        }
+        if self.take("?[") {
+            return self.list().map(Pattern::Unordered);
+        }
+        if self.take("[") {
+            return self.list().map(Pattern::Array);
+        }
+        if self.take("{") {
+            return self.map();
+        }
+        if self.rest.starts_with('"') {
+            let (bytes, rest_bytes) = unquote(self.rest)?;
+            self.rest = &self.rest[self.rest.len() - rest_bytes..];
+            return Some(Pattern::Bulk(bytes));
+        }
+        self.word()
+    }
+
+    fn word(&mut self) -> Option<Pattern> {
+        let end = self.rest.find([',', ']', '}', ':']).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        match word.trim_end() {
+            "" => None,
+            "nil" => Some(Pattern::Null),
+            "nil-array" => Some(Pattern::NullArray),
+            word => {
+                if let Some((least, most)) = word.split_once("..") {
+                    return Some(Pattern::Int(least.parse().ok()?, most.parse().ok()?));
+                }
+                Some(
+                    word.parse()
+                        .map_or_else(|_| Pattern::Simple(word.to_owned()), |number| Pattern::Int(number, number)),
+                )
+            }
+        }
+    }
+
+    fn list(&mut self) -> Option<Vec<Pattern>> {
+        let mut patterns = Vec::new();
+        while !self.take("]") {
+            if !patterns.is_empty() && !self.take(",") {
+                return None;
+            }
+            patterns.push(self.pattern()?);
+        }
+        Some(patterns)
+    }
+
+    fn map(&mut self) -> Option<Pattern> {
+        let mut pairs = Vec::new();
+        while !self.take("}") {
+            if !pairs.is_empty() && !self.take(",") {
+                return None;
+            }
+            let key = self.pattern()?;
+            if !self.take(":") {
+                return None;
+            }
+            pairs.push((key, self.pattern()?));
+        }
+        Some(Pattern::Map(pairs))
+    }
+}
+
+/// The bytes that a quoted text at the front means, and how much is left behind it, in bytes.
+pub(super) fn unquote(text: &str) -> Option<(Vec<u8>, usize)> {
+    let mut bytes = Vec::new();
+    let mut rest = text.strip_prefix('"')?.as_bytes().iter();
+    loop {
+        match rest.next()? {
+            b'"' => return Some((bytes, rest.len())),
+            b'\\' => bytes.push(match rest.next()? {
+                b'n' => b'\n',
+                b'r' => b'\r',
+                b't' => b'\t',
+                b'x' => {
+                    let digits = [*rest.next()?, *rest.next()?];
+                    u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+                }
+                literal => *literal,
+            }),
+            byte => bytes.push(*byte),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_mean_what_they_say() {
+        let value = Value::Array(vec![Value::Int(5), Value::bulk("a\n"), Value::Null, Value::Simple("OK".to_owned())]);
+        for (text, fits) in [
+            (r#"=[5, "a\n", nil, OK]"#, true),
+            (r#"=[4..6, "a\x0a", nil, OK]"#, true),
+            (r#"=?[nil, "a\n", OK, 5]"#, true),
+            (r#"=[5, "a\n", nil]"#, false),
+            (r#"=[5, "b", nil, OK]"#, false),
+            ("=*", true),
+            ("!ERR", false),
+        ] {
+            assert_eq!(Pattern::parse(text).unwrap().fits(&value, false), fits, "{text}");
+        }
+        let map = Pattern::parse(r#"={"k": [1], "l": 2}"#).unwrap();
+        let (key, list) = (Value::bulk("k"), Value::Array(vec![Value::Int(1)]));
+        let (other, two) = (Value::bulk("l"), Value::Int(2));
+        assert!(map.fits(&Value::Array(vec![key.clone(), list.clone(), other.clone(), two.clone()]), false));
+        assert!(map.fits(&Value::Map(vec![(key, list), (other, two)]), true));
+        assert!(Pattern::parse("=nil-array").unwrap().fits(&Value::Null, true));
+        assert!(!Pattern::parse("=nil-array").unwrap().fits(&Value::Null, false));
+        for bad in ["", "5", "=", "=[1", "=[1 2]", "={1}", "=\"a", "=[1] 2"] {
+            assert_eq!(Pattern::parse(bad), None, "{bad:?}");
+        }
+    }
+}

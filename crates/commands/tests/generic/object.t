@@ -1,0 +1,32 @@
+> SET n 12                                =OK
+> SET s short                             =OK
+> SET long 012345678901234567890123456789012345678901234  =OK
+> SET longer 0123456789012345678901234567890123456789012345  =OK
+> SET big 9223372036854775808             =OK
+> SET min -9223372036854775808            =OK
+> SET zero 007                            =OK
+> OBJECT ENCODING n                       ="int"
+> OBJECT ENCODING s                       ="embstr"
+> OBJECT ENCODING long                    ="raw"
+> OBJECT ENCODING longer                  ="raw"
+> OBJECT ENCODING big                     ="embstr"
+> OBJECT ENCODING min                     ="int"
+> OBJECT ENCODING zero                    ="embstr"
+> OBJECT ENCODING missing                 =nil
+> object encoding n                       ="int"
+> RPUSH l a b c                           =3
+
+since: 7.2 redis.io/commands/object-encoding: a small list is a listpack
+> OBJECT ENCODING l                       ="listpack"
+
+> OBJECT REFCOUNT s                       =1
+> OBJECT REFCOUNT missing                 =nil
+> OBJECT IDLETIME s                       =0..1
+> OBJECT IDLETIME missing                 =nil
+> OBJECT FREQ s                           !ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.
+> OBJECT FREQ missing                     =nil
+> OBJECT ENCODING                         !ERR wrong number of arguments for 'object|encoding' command
+> OBJECT ENCODING a b                     !ERR wrong number of arguments for 'object|encoding' command
+> OBJECT REFCOUNT                         !ERR wrong number of arguments for 'object|refcount' command
+> OBJECT IDLETIME                         !ERR wrong number of arguments for 'object|idletime' command
+> OBJECT FREQ                             !ERR wrong number of arguments for 'object|freq' command
