@@ -94,6 +94,20 @@ fn a_reader_that_takes_nothing_does_not_hold_up_the_end() {
 }
 
 #[test]
+fn a_second_signal_ends_it_at_once() {
+    let mut server = Server::start(&["--journal", "off"]);
+    let mut client = server.connect();
+    client.send(&[&b"ECHO"[..], &vec![b'v'; 64 << 20]]);
+    let mut other = server.connect();
+    while !other.call(&["CLIENT", "LIST"]).to_string().contains("cmd=echo") {}
+    // The first stop waits for the reader, which takes nothing.
+    server.signal(Signal::TERM);
+    assert_eq!(other.try_reply(), None);
+    server.signal(Signal::INT);
+    assert_eq!(server.wait().code(), Some(1), "{}", server.log());
+}
+
+#[test]
 fn kill_9_under_always_keeps_every_acknowledged_write() {
     let mut server = Server::start(&["--fsync", "always"]);
     let mut expected = [0, 0];
