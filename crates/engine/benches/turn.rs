@@ -64,15 +64,18 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Batches of a pipeline each, over 100,000 keys in an order without pattern.
-fn keyed(request: &fn(usize) -> String) -> Vec<Vec<u8>> {
+fn keyed(request: &MakeRequest) -> Vec<Vec<u8>> {
     let key = |at: usize| at.wrapping_mul(2_654_435_761) % 100_000;
     let batches =
         (0..1_600).map(|batch| (0..PIPELINE).map(|at| words(&request(key(batch * PIPELINE + at)))).collect::<Vec<_>>());
     batches.map(|batch| encode(&batch)).collect()
 }
 
-/// The request for a key, by name.
-const WORKLOADS: &[(&str, fn(usize) -> String)] = &[
+/// Makes the request for a key.
+type MakeRequest = fn(usize) -> String;
+
+/// What is measured, by name.
+const WORKLOADS: &[(&str, MakeRequest)] = &[
     ("ping", |_| "PING".to_owned()),
     ("set", |key| format!("SET key:{key:012} xxx")),
     ("get", |key| format!("GET key:{key:012}")),

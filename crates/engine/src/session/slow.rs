@@ -207,6 +207,8 @@ impl Session {
             Verb::Multi | Verb::Exec | Verb::Discard | Verb::Watch | Verb::Unwatch => unreachable!("these run at once"),
         };
         match outcome {
+            // Like Redis: a client that shuts the server down sees the connection end.
+            Ok(()) if verb == Verb::Shutdown => {}
             Ok(()) => wire::Reply::ok(&mut Encoder::new(output, self.protocol)),
             Err(failure) => {
                 self.fail(worker, Some(row), &failure, output);
