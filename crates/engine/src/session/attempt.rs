@@ -160,6 +160,7 @@ impl Session {
             }
         }
         let room_bytes = claim.as_ref().map_or(u64::MAX, Claim::payload_bytes);
+        log.set_read(engine.journal.is_some() || feeds);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, std::mem::take(log), room_bytes);
         if feeds {
             tx.keep_old();

@@ -1,4 +1,7 @@
 //! The log of one tx: its effects, encoded as they happen, in a buffer that the worker lends and gets back.
+//!
+//! Without a journal nobody reads the records, unless a watch or a blocked client hangs off a key: then only whether
+//! anything changed is noted.
 
 use super::{Effect, Record};
 use crate::TableId;
@@ -7,12 +10,20 @@ use crate::TableId;
 #[derive(Default)]
 pub struct Log {
     bytes: Vec<u8>,
+    changed: bool,
+    unread: bool,
 }
 
 impl Log {
     /// Nothing recorded?
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        !self.changed
+    }
+
+    /// Says whether anybody will read the records. To be called while it is empty; [`Log::clear`] makes it so again.
+    pub fn set_read(&mut self, read: bool) {
+        assert!(self.is_empty());
+        self.unread = !read;
     }
 
     /// The frame's payload so far.
@@ -38,13 +49,17 @@ impl Log {
         })
     }
 
-    /// Forgets everything; keeps the buffer unless it has grown large.
+    /// Forgets everything and is read again; keeps the buffer unless it has grown large.
     pub fn clear(&mut self) {
         self.bytes.clear();
+        (self.changed, self.unread) = (false, false);
         self.bytes.shrink_to(64 << 10);
     }
 
     pub(crate) fn record(&mut self, table: TableId, key: &[u8], effect: &Effect<'_>) {
-        Record { table, key, effect: *effect }.encode(&mut self.bytes);
+        self.changed = true;
+        if !self.unread {
+            Record { table, key, effect: *effect }.encode(&mut self.bytes);
+        }
     }
 }
