@@ -1,5 +1,7 @@
 //! The `bobbin-lab` binary.
 
+#![forbid(unsafe_code)]
+
 use clap::Parser;
 use std::process::ExitCode;
 

@@ -1,0 +1,65 @@
+//! The documents: those that must be there are, and what they point to is too.
+
+use tidy::{assert_none, files, root};
+
+#[test]
+fn the_documents_are_there() {
+    let expected = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "LICENSE",
+        "docs/commands.md",
+        "docs/adr/template.md",
+        "docs/formats/block.md",
+        "docs/formats/effect.md",
+        "docs/formats/frame.md",
+    ];
+    let missing = expected.into_iter().filter(|path| !root().join(path).is_file()).map(str::to_owned);
+    assert_none("missing:", &missing.collect::<Vec<_>>());
+}
+
+#[test]
+fn what_a_document_points_to_is_there() {
+    let mut faults = Vec::new();
+    for file in files().iter().filter(|file| file.is("md")) {
+        let folder = root().join(&file.path).parent().expect("a file lies in a folder").to_owned();
+        for target in file.text.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next()) {
+            let path = target.split('#').next().unwrap_or_default();
+            if !target.contains("://") && !path.is_empty() && !folder.join(path).exists() {
+                faults.push(format!("{} points to {target}", file.path));
+            }
+        }
+    }
+    assert_none("points to nothing:", &faults);
+}
+
+#[test]
+fn files_that_documents_name_in_code_marks_are_there() {
+    let mut faults = Vec::new();
+    for file in files().iter().filter(|file| file.is("md")) {
+        let marked = file.text.split('`').skip(1).step_by(2);
+        for path in marked
+            .filter(|text| ["crates/", "docs/", "lab/", "scripts/", "fuzz/"].iter().any(|at| text.starts_with(at)))
+        {
+            let plain = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_-.".contains(&byte));
+            if plain && !root().join(path).exists() {
+                faults.push(format!("{} names {path}", file.path));
+            }
+        }
+    }
+    assert_none("named and not there:", &faults);
+}
+
+#[test]
+fn decisions_are_numbered_without_a_gap() {
+    let mut numbers: Vec<String> = files()
+        .iter()
+        .filter_map(|file| file.path.strip_prefix("docs/adr/")?.get(..4).map(str::to_owned))
+        .filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+        .collect();
+    numbers.sort();
+    let expected: Vec<String> = (1..=numbers.len()).map(|number| format!("{number:04}")).collect();
+    assert_eq!(numbers, expected);
+}

@@ -1,0 +1,145 @@
+//! Headers, lengths, leftovers: what each file of the repository must be like.
+
+use std::collections::BTreeMap;
+use tidy::{File, assert_none, files, rust_files};
+
+const FILE_LINES_MAX: usize = 800;
+const FUNCTION_LINES_MAX: usize = 100;
+
+/// Functions that are longer, and how long they may be: a number here may only become smaller.
+const LONG_FUNCTIONS: &[(&str, usize)] = &[];
+
+#[test]
+fn every_module_opens_with_what_it_is() {
+    let opens = |file: &File| file.text.starts_with("//! ") || file.text.starts_with("#![no_main]\n//! ");
+    let faults = rust_files().into_iter().filter(|file| !opens(file)).map(|file| file.path);
+    assert_none("the first line of a module begins with `//! `:", &faults.collect::<Vec<_>>());
+}
+
+#[test]
+fn files_and_functions_are_short() {
+    let mut faults = Vec::new();
+    let mut long = BTreeMap::new();
+    for file in rust_files() {
+        let lines = file.text.lines().count();
+        if lines > FILE_LINES_MAX {
+            faults.push(format!("{} has {lines} lines", file.path));
+        }
+        for (name, lines) in functions(&file.text).into_iter().filter(|(_, lines)| *lines > FUNCTION_LINES_MAX) {
+            long.insert(format!("{}::{name}", file.path), lines);
+        }
+    }
+    for (name, lines) in &long {
+        let allowed =
+            LONG_FUNCTIONS.iter().find(|(listed, _)| listed == name).map_or(FUNCTION_LINES_MAX, |(_, at)| *at);
+        if *lines > allowed {
+            faults.push(format!("{name} has {lines} lines, {allowed} are allowed"));
+        } else if *lines < allowed {
+            faults.push(format!("{name} has shrunk to {lines} lines: note that in the list"));
+        }
+    }
+    let gone = LONG_FUNCTIONS.iter().filter(|(name, _)| !long.contains_key(*name));
+    faults.extend(gone.map(|(name, _)| format!("{name} is short or gone: take it off the list")));
+    assert_none("files and functions stay short:", &faults);
+}
+
+/// Names and lengths in lines, of code that rustfmt has laid out: a function ends where its indentation comes back.
+fn functions(text: &str) -> Vec<(String, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (begin, line) in lines.iter().enumerate() {
+        let indentation = line.len() - line.trim_start().len();
+        let Some(name) = function_name(line.trim_start()) else { continue };
+        let ends = |line: &&str| line.starts_with(&" ".repeat(indentation)) && line[indentation..].starts_with('}');
+        if line.ends_with(['}', ';']) {
+            continue;
+        }
+        let length = lines[begin + 1..].iter().position(ends).map_or(0, |end| end + 2);
+        found.push((name.to_owned(), length));
+    }
+    found
+}
+
+fn function_name(line: &str) -> Option<&str> {
+    let (before, after) = line.split_once("fn ")?;
+    let words = ["pub", "const", "async", "unsafe", "extern"];
+    let is_head = before.split_whitespace().all(|word| words.iter().any(|known| word.starts_with(known)));
+    let name = after.split(['(', '<']).next()?;
+    (is_head && !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric()))
+        .then_some(name)
+}
+
+#[test]
+fn functions_are_measured_from_head_to_closing_brace() {
+    let text =
+        "impl A {\n    pub(crate) fn long<T>(\n        a: T,\n    ) -> T {\n        a\n    }\n\n    fn one() {}\n}\n";
+    assert_eq!(functions(text), [("long".to_owned(), 5)]);
+}
+
+#[test]
+fn every_module_file_is_reached() {
+    let files = rust_files();
+    let sources: Vec<&File> = files.iter().filter(|file| file.path.contains("/src/")).collect();
+    let mut faults = Vec::new();
+    for file in &sources {
+        let (folder, name) = file.path.rsplit_once('/').expect("a file lies in a folder");
+        if matches!(name, "lib.rs" | "main.rs") {
+            continue;
+        }
+        let (folder, module) = match name {
+            "mod.rs" => folder.rsplit_once('/').expect("a module's folder lies in another"),
+            _ => (folder, name.trim_end_matches(".rs")),
+        };
+        let parents = [
+            format!("{folder}.rs"),
+            format!("{folder}/mod.rs"),
+            format!("{folder}/lib.rs"),
+            format!("{folder}/main.rs"),
+        ];
+        let names_it = |text: &str| text.lines().any(|line| line.trim().ends_with(&format!("mod {module};")));
+        if !sources.iter().any(|parent| parents.contains(&parent.path) && names_it(&parent.text)) {
+            faults.push(file.path.clone());
+        }
+    }
+    assert_none("files that no module names are dead:", &faults);
+}
+
+#[test]
+fn nothing_is_left_over() {
+    // Put together here, so that this file is none of its own findings.
+    let words = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
+    let begins = [concat!("dbg", "!("), concat!("todo", "!("), concat!("unimplemented", "!(")];
+    let mut faults = Vec::new();
+    for file in files().iter().filter(|file| is_ours(file)) {
+        for (at, line) in file.text.lines().enumerate() {
+            let mut parts = line.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_');
+            if parts.any(|part| words.contains(&part))
+                || (file.is("rs") && begins.iter().any(|text| line.contains(text)))
+            {
+                faults.push(format!("{}:{}: {}", file.path, at + 1, line.trim()));
+            }
+        }
+    }
+    assert_none("left over:", &faults);
+}
+
+#[test]
+fn no_path_of_any_machine_is_written_down() {
+    let places = [concat!("/wo", "rk/"), concat!("/tmp/", "bobbin"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
+    let mut faults = Vec::new();
+    for file in files().iter().filter(|file| is_ours(file)) {
+        for (at, line) in file.text.lines().enumerate() {
+            if places.iter().any(|place| line.contains(place)) {
+                faults.push(format!("{}:{}: {}", file.path, at + 1, line.trim()));
+            }
+        }
+    }
+    assert_none("paths of a machine:", &faults);
+}
+
+/// Whether a person wrote it here: lock files and data are none.
+fn is_ours(file: &File) -> bool {
+    let extensions = ["rs", "toml", "md", "sh", "py", "js", "c", "t", "yml"];
+    let bare = !file.path.rsplit('/').next().unwrap_or_default().contains('.');
+    bare || extensions.iter().any(|extension| file.is(extension))
+}
