@@ -4,6 +4,7 @@
 //! its arguments bound, and leaves its frame in a list. Of the rows that need an engine it knows SELECT, PING and
 //! FLUSHALL's like.
 
+use super::dump::hold;
 use super::transcript::Door;
 use crate::failure::Failure;
 use crate::row::{Command, Local, Run};
@@ -96,14 +97,15 @@ impl World {
             }
             Run::Sweep(begin) => {
                 let mut sweep = begin(args, 0x1234_5678_9abc_def0)?;
-                let held = Held::under_gate(&self.keyspace);
-                let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, Log::default(), u64::MAX);
                 for shard in sweep.first_shard()..SHARDS {
-                    if sweep.visit(&mut tx, shard).is_break() {
+                    let held = hold(&self.keyspace, shard);
+                    let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, Log::default(), 0);
+                    let flow = sweep.visit(&mut tx, shard);
+                    assert!(tx.end().is_empty(), "{}: a sweep changes nothing", row.name);
+                    if flow.is_break() {
                         break;
                     }
                 }
-                assert!(tx.end().is_empty(), "{}: a sweep changes nothing", row.name);
                 sweep.finish(&mut Encoder::new(output, self.protocol))
             }
             Run::Session(_) | Run::Engine(_) => self.session(row, args, output),

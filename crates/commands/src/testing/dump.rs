@@ -1,9 +1,10 @@
 //! All that a keyspace holds, to be compared.
 
 use base::limits::SHARDS;
-use keyspace::{Held, Keyspace, Log, Tx, list_of, text_of};
+use keyspace::{Held, Keyspace, Log, Plan, Tx, list_of, text_of};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use sync::lock::Want;
 
 /// What one key holds: its kind and encoding, its content (a list's elements), its deadline in milliseconds.
 pub type Entry = (&'static str, Vec<Vec<u8>>, Option<u64>);
@@ -11,17 +12,28 @@ pub type Entry = (&'static str, Vec<Vec<u8>>, Option<u64>);
 /// Every key of every database, expired ones included. O(all).
 pub fn dump(keyspace: &Keyspace) -> BTreeMap<(u32, Vec<u8>), Entry> {
     let mut all = BTreeMap::new();
-    let mut tx = Tx::new(keyspace, Held::under_gate(keyspace), 0, 0, Log::default(), u64::MAX);
-    for database in 0..keyspace.map().databases() {
-        tx.use_database(database);
-        for shard in 0..SHARDS {
+    for shard in 0..SHARDS {
+        let mut tx = Tx::new(keyspace, hold(keyspace, shard), 0, 0, Log::default(), u64::MAX);
+        for database in 0..keyspace.map().databases() {
+            tx.use_database(database);
             for (_, entry) in tx.section(shard).into_iter().flat_map(|section| section.scan(0)) {
                 all.insert((database, entry.key().to_vec()), show(entry));
             }
         }
+        tx.end();
     }
-    tx.end();
     all
+}
+
+/// One shard, held for reading.
+///
+/// # Panics
+/// If somebody else holds it.
+pub(super) fn hold(keyspace: &Keyspace, shard: usize) -> Held<'_> {
+    let mut plan = Plan::default();
+    plan.add_shard(shard, Want::Read);
+    plan.seal();
+    plan.try_hold(keyspace).unwrap_or_else(|_| panic!("shard {shard} is held by somebody"))
 }
 
 fn show(entry: keyspace::Entry<'_>) -> Entry {

@@ -20,6 +20,7 @@ since: 7.2 redis.io/commands/object-encoding: a small list is a listpack
 > OBJECT ENCODING l                       ="listpack"
 
 > OBJECT REFCOUNT s                       =1
+> OBJECT REFCOUNT n                       =1
 > OBJECT REFCOUNT missing                 =nil
 > OBJECT IDLETIME s                       =0..1
 > OBJECT IDLETIME missing                 =nil

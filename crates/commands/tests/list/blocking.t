@@ -29,7 +29,7 @@
 > BRPOP k                                 !ERR wrong number of arguments for 'brpop' command
 > BRPOP k -0.5                            !ERR timeout is negative
 
-since: 7.2 github.com/redis/redis, src/timeout.c: what overflows is out of range
+since: 7.2 github.com/redis/redis/pull/11338: what overflows is out of range
 > BLPOP k inf                             !ERR timeout is out of range
 > BLPOP k 1e30                            !ERR timeout is out of range
 > BLPOP k 9223372036854775807             !ERR timeout is out of range

@@ -42,5 +42,5 @@
 > LPOS s a RANK 0                         !ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list
 > LPOS k                                  !ERR wrong number of arguments for 'lpos' command
 
-since: 7.2 github.com/redis/redis, src/t_list.c: a rank that has no opposite is out of range
+since: 7.2 github.com/redis/redis/pull/12167: a rank that has no opposite is out of range
 > LPOS k 3 RANK -9223372036854775808      !ERR value is out of range

@@ -93,6 +93,12 @@
 > SET f 1 EX 100                          =OK
 > INCRBYFLOAT f 1                         ="2"
 > TTL f                                   =99..100
+> SET exact 1234567.1                     =OK
+> INCRBYFLOAT exact 0.1                   ="1234567.2"
+> SET exact 1e22                          =OK
+> INCRBYFLOAT exact 0.1                   ="10000000000000000000000.1"
+> SET digits 0.1234567890123456789        =OK
+> INCRBYFLOAT digits 0                    ="0.12345678901234568"
 > INCRBYFLOAT f abc                       !ERR value is not a valid float
 > INCRBYFLOAT f ""                        !ERR value is not a valid float
 > INCRBYFLOAT f nan                       !ERR value is not a valid float

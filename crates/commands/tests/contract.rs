@@ -1,0 +1,223 @@
+//! Laws that every row of texts, keys and lists keeps, whatever it does.
+//!
+//! [`World`] holds some of them at every request: a request that fails, or that only reads, records nothing; a frame
+//! fits the room that its arguments bound or that was asked for; effects survive their encoding; a handler touches no
+//! shard that its row's keys do not name (the keyspace refuses). Here is the rest.
+
+#[path = "support/syntax.rs"]
+mod syntax;
+
+use commands::testing::direct::{DATABASES, World};
+use commands::testing::dump::dump;
+use commands::{Arity, Command, Group, Run, table};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use wire::client::Value;
+use wire::resp::Protocol;
+
+/// Rows that a keyspace without an engine can run.
+fn rows() -> impl Iterator<Item = &'static Command> {
+    table::rows().filter(|row| !matches!(row.run, Run::Session(_) | Run::Engine(_))).filter(|row| {
+        matches!(row.group, Group::Generic | Group::List | Group::String) || matches!(row.run, Run::Gate(_))
+    })
+}
+
+fn name(row: &Command) -> Vec<Vec<u8>> {
+    row.name.split(' ').map(|word| word.as_bytes().to_vec()).collect()
+}
+
+/// A request with the fewest arguments, each value what `value` says.
+fn plain(row: &Command, value: &mut dyn FnMut(&str, usize) -> Vec<u8>) -> Vec<Vec<u8>> {
+    let mut words = name(row);
+    syntax::parse(row.syntax).write_least(&mut words, value);
+    words
+}
+
+fn plain_value(name: &str) -> &'static str {
+    match name {
+        "numkeys" => "1",
+        "timeout" => "0.01",
+        name if is_key(name) => "k",
+        "db" | "index1" | "destination-db" => "1",
+        _ => "2",
+    }
+}
+
+fn is_key(name: &str) -> bool {
+    ["key", "newkey", "source", "destination", "key1", "key2"].contains(&name)
+}
+
+#[test]
+fn rows_are_presentable() {
+    const KEY_FLAGS: &[&str] =
+        &["RO", "RW", "OW", "RM", "ACCESS", "UPDATE", "INSERT", "DELETE", "VARIABLE_FLAGS", "NOT_KEY", "INCOMPLETE"];
+    let mut names = BTreeSet::new();
+    for row in table::rows() {
+        let name = row.name;
+        assert!(names.insert(name), "{name} appears twice");
+        assert_eq!(name, name.to_ascii_uppercase());
+        assert!(row.brief.ends_with('.'), "{name}: a brief is a sentence");
+        assert!(row.brief.len() <= 79, "{name}: {} bytes of brief", row.brief.len());
+        assert!(row.brief.starts_with(|letter: char| letter.is_ascii_uppercase()), "{name}");
+        assert!(!row.answer.is_empty(), "{name}");
+        assert!(!row.cost.is_empty(), "{name}");
+        let version = row.since.strip_prefix("bobbin ").unwrap_or(row.since);
+        assert_eq!(version.split('.').filter(|part| part.parse::<u32>().is_ok()).count(), 3, "{name}: {version}");
+        for spec in row.keys {
+            let mut flags = spec.flags.split(' ');
+            assert!(["RO", "RW", "OW", "RM"].contains(&flags.next().unwrap()), "{name}: {}", spec.flags);
+            assert!(flags.all(|flag| KEY_FLAGS[4..].contains(&flag)), "{name}: {}", spec.flags);
+            assert_eq!(spec.flags.starts_with("RO"), spec.want() == sync::lock::Want::Read);
+        }
+        let writes_keys = row.keys.iter().any(|spec| !spec.flags.starts_with("RO"));
+        assert!(!writes_keys || row.writes(), "{name}: its keys are to be written and it does not write");
+    }
+}
+
+#[test]
+fn syntax_and_arity_agree() {
+    for row in rows() {
+        let syntax = syntax::parse(row.syntax);
+        let least = name(row).len() + syntax.least();
+        match row.arity {
+            Arity::Exactly(count) => assert!(count == least && syntax.is_fixed(), "{}", row.name),
+            Arity::AtLeast(count) => assert!(count == least && !syntax.is_fixed(), "{}", row.name),
+            Arity::Between(count, most) => assert!(count == least && most > least, "{}", row.name),
+        }
+    }
+}
+
+#[test]
+fn too_few_and_too_many_arguments_are_refused() {
+    for row in rows() {
+        let request = plain(row, &mut |name, _| plain_value(name).into());
+        let wrong = format!("ERR wrong number of arguments for '{}'", row.name.to_ascii_lowercase().replace(' ', "|"));
+        let refused = |request: &[Vec<u8>]| {
+            let reply = World::new(Protocol::Resp2).call(request);
+            reply.as_error().is_some_and(|error| error.starts_with(&wrong))
+        };
+        if request.len() > name(row).len() {
+            assert!(refused(&request[..request.len() - 1]), "{}: one too few", row.name);
+        }
+        if let Arity::Exactly(_) = row.arity {
+            let more = [request, vec![b"x".to_vec()]].concat();
+            assert!(refused(&more), "{}: one too many", row.name);
+        }
+    }
+}
+
+/// Rows of a kind that do not mind another, and why.
+const ANY_KIND: &[(&str, &str)] = &[
+    ("SET", "overwrites whatever is there"),
+    ("SETEX", "overwrites whatever is there"),
+    ("PSETEX", "overwrites whatever is there"),
+    ("MSET", "overwrites whatever is there"),
+    ("SETNX", "asks only whether the key is there"),
+    ("MSETNX", "asks only whether the keys are there"),
+    ("MGET", "tells null for what is no text"),
+    ("LCS", "has an error of its own"),
+];
+
+#[test]
+fn another_kind_is_refused() {
+    for row in rows().filter(|row| matches!(row.group, Group::List | Group::String)) {
+        let mut world = World::new(Protocol::Resp2);
+        let fill: &[&[u8]] = if row.group == Group::String { &[b"RPUSH", b"k", b"a"] } else { &[b"SET", b"k", b"a"] };
+        world.call(&fill.iter().map(|word| word.to_vec()).collect::<Vec<_>>());
+        let before = dump(&world.keyspace);
+        let request = plain(row, &mut |name, _| plain_value(name).into());
+        let reply = world.call(&request);
+        let refused = reply.as_error().is_some_and(|error| error.starts_with("WRONGTYPE "));
+        let minds = !ANY_KIND.iter().any(|(name, _)| *name == row.name);
+        assert_eq!(refused, minds, "{}: {reply}", row.name);
+        if minds {
+            assert_eq!(dump(&world.keyspace), before, "{}", row.name);
+        }
+    }
+}
+
+/// A source of choices: what proptest gives, and where it ends, noughts.
+struct Dice<'a> {
+    numbers: std::slice::Iter<'a, u32>,
+}
+
+impl Dice<'_> {
+    fn below(&mut self, sides: usize) -> usize {
+        self.numbers.next().map_or(0, |number| *number as usize % sides)
+    }
+
+    fn pick(&mut self, words: &[&str]) -> Vec<u8> {
+        words[self.below(words.len())].into()
+    }
+
+    /// A plausible value of that name.
+    fn value(&mut self, name: &str) -> Vec<u8> {
+        const INTS: &[&str] =
+            &["0", "1", "-1", "2", "3", "-2", "5", "100", "-100", "9223372036854775807", "-9223372036854775808", "x"];
+        match name {
+            name if is_key(name) => self.pick(&["a", "b", "c", "d", "a key"]),
+            "value" | "element" | "pivot" => match self.below(12) {
+                0 => vec![b'x'; 20_000 + self.below(3)],
+                1 => vec![b'y'; 70_000],
+                _ => self.pick(&["", "a", "b", "cc", "12", "-7", "1.5", "12345678901", "\x00\r\n", "abcabba"]),
+            },
+            "seconds" | "milliseconds" => self.pick(&["1", "10", "100", "1000", "0", "-1", "100000", "x"]),
+            "unix-time-seconds" => self.pick(&["1700000001", "1700000100", "33177117420", "1", "0", "x"]),
+            "unix-time-milliseconds" => self.pick(&["1700000000001", "1700000100000", "33177117420000", "1", "-1"]),
+            "timeout" => self.pick(&["0.01", "1", "0", "-1", "x"]),
+            "pattern" => self.pick(&["*", "a*", "?", "[a-c]", "", "x"]),
+            "cursor" => self.pick(&["0", "1", "281474976710655", "99999999999", "x"]),
+            "type" => self.pick(&["string", "list", "zset"]),
+            "db" | "destination-db" | "index1" | "index2" => self.pick(&["0", "1", "2", "3", "9", "x"]),
+            "numkeys" => self.pick(&["1", "1", "2", "3", "0", "x"]),
+            "offset" => self.pick(&["0", "1", "5", "30", "17000", "70000", "-1", "536870912", "x"]),
+            "increment" | "decrement" => self.pick(&["1", "-1", "10", "0.1", "1e3", "x", "9223372036854775807"]),
+            _ => self.pick(INTS),
+        }
+    }
+}
+
+/// Time that passes between two requests, in milliseconds.
+const STEPS_MS: &[u64] = &[0, 0, 0, 1, 10, 500, 5_000];
+
+/// Runs a request of any row; after it the keyspace is what its frames say.
+fn step(world: &mut World, copy: &keyspace::Keyspace, dice: &mut Dice<'_>) {
+    let all: Vec<&Command> = rows().collect();
+    let row = all[dice.below(all.len())];
+    let mut words = name(row);
+    let parts = syntax::parse(row.syntax);
+    let shared = std::cell::RefCell::new(dice);
+    parts.write(&mut words, &mut |sides| shared.borrow_mut().below(sides), &mut |name, _| {
+        shared.borrow_mut().value(name)
+    });
+    let dice = shared.into_inner();
+    world.now += STEPS_MS[dice.below(STEPS_MS.len())];
+    if dice.below(12) == 0 {
+        world.database = dice.below(DATABASES as usize) as u32;
+    }
+    world.protocol = if dice.below(2) == 0 { Protocol::Resp2 } else { Protocol::Resp3 };
+    let frames_before = world.frames.len();
+    let reply = world.call(&words);
+    assert!(!matches!(reply, Value::Error(ref text) if text.contains("internal")), "{words:?}: {reply}");
+    world.frames[frames_before..].iter().for_each(|frame| copy.replay(frame).unwrap());
+    assert_eq!(dump(&world.keyspace), dump(copy), "{}", row.name);
+}
+
+fn cases() -> u32 {
+    std::env::var("BOBBIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(48)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn state_is_the_replay_of_its_effects(numbers in prop::collection::vec(any::<u32>(), 200..1200)) {
+        let mut world = World::new(Protocol::Resp2);
+        let copy = world.replayed();
+        let mut dice = Dice { numbers: numbers.iter() };
+        while dice.numbers.len() > 0 {
+            step(&mut world, &copy, &mut dice);
+        }
+        prop_assert_eq!(dump(&world.keyspace), dump(&world.replayed()));
+    }
+}
