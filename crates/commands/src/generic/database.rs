@@ -136,6 +136,9 @@ struct Draw {
 /// How often a shard is asked for a key that has not expired before it is searched.
 const DRAWS_MAX: usize = 16;
 
+/// The largest shard whose expired keys are told from the others before a draw.
+const COUNTED_MAX: usize = 64;
+
 impl Draw {
     /// Another number from the first, each as random as that.
     fn next(&mut self) -> u64 {
@@ -156,9 +159,16 @@ impl Draw {
     }
 }
 
+/// Keys of a shard that have not expired; of a large shard, all.
+fn live_count(tx: &mut Tx, shard: usize) -> usize {
+    let Some(section) = tx.section(shard) else { return 0 };
+    let (keys_count, expire) = (section.keys_count(), section.expiring_count() > 0);
+    if expire && keys_count <= COUNTED_MAX { tx.scan(shard, 0).count() } else { keys_count }
+}
+
 impl Sweep for Draw {
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> ControlFlow<()> {
-        let here = tx.section(shard).map_or(0, |section| section.keys_count());
+        let here = live_count(tx, shard);
         self.keys_count += here;
         let chosen = here > 0 && ((u128::from(self.next()) * self.keys_count as u128) >> 64) < here as u128;
         if chosen || self.key.is_none() {

@@ -1,0 +1,256 @@
+//! What is too big to be told under a lock, walks over all shards, and blocked clients: beside naive twins.
+
+use commands::Run;
+use commands::table::{self, Found};
+use commands::testing::direct::World;
+use keyspace::{Held, Log, Tx};
+use std::collections::{BTreeMap, BTreeSet};
+use wire::client::Value;
+use wire::resp::{Encoder, Protocol};
+use wire::{Output, OwnedRequest};
+
+fn call(world: &mut World, words: &[&str]) -> Value {
+    world.call(&words.iter().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>())
+}
+
+fn bulks(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Value {
+    Value::Array(items.into_iter().map(Value::bulk).collect())
+}
+
+/// Thirty thousand elements of several lengths, about 300 KB.
+fn items() -> Vec<String> {
+    (0..30_000).map(|index| format!("{index}{}", "x".repeat(index % 13))).collect()
+}
+
+fn world_with(items: &[String]) -> World {
+    let mut world = World::new(Protocol::Resp2);
+    for part in items.chunks(1_000) {
+        let words: Vec<&str> = ["RPUSH", "k"].into_iter().chain(part.iter().map(String::as_str)).collect();
+        call(&mut world, &words);
+    }
+    world
+}
+
+#[test]
+fn ranges_of_a_long_list() {
+    let items = items();
+    let mut world = world_with(&items);
+    assert_eq!(call(&mut world, &["LRANGE", "k", "0", "-1"]), bulks(&items));
+    assert_eq!(call(&mut world, &["LRANGE", "k", "5000", "24999"]), bulks(&items[5_000..25_000]));
+    assert_eq!(call(&mut world, &["LRANGE", "k", "-300", "-1"]), bulks(&items[29_700..]));
+    let same: Vec<String> = (10_000..60_000).map(|number| number.to_string()).collect();
+    let mut world = world_with(&same);
+    assert_eq!(call(&mut world, &["LRANGE", "k", "3", "-4"]), bulks(&same[3..49_997]));
+}
+
+#[test]
+fn pops_of_many() {
+    let items = items();
+    let mut world = world_with(&items);
+    assert_eq!(call(&mut world, &["LPOP", "k", "12000"]), bulks(&items[..12_000]));
+    let from_tail: Vec<&String> = items[15_000..].iter().rev().collect();
+    assert_eq!(call(&mut world, &["RPOP", "k", "15000"]), bulks(from_tail));
+    assert_eq!(call(&mut world, &["LLEN", "k"]), Value::Int(3_000));
+    let rest = Value::Array(vec![Value::bulk("k"), bulks(&items[12_000..15_000])]);
+    assert_eq!(call(&mut world, &["LMPOP", "1", "k", "LEFT", "COUNT", "100000"]), rest);
+    assert_eq!(call(&mut world, &["EXISTS", "k"]), Value::Int(0));
+}
+
+#[test]
+fn searches_of_a_long_list() {
+    let items: Vec<String> = (0..30_000).map(|index| (index % 7).to_string().repeat(5)).collect();
+    let mut world = world_with(&items);
+    let of = |range: std::ops::Range<usize>, wanted: &str| -> Vec<i64> {
+        range.filter(|index| items[*index] == wanted).map(|index| index as i64).collect()
+    };
+    let indices = |found: &[i64]| Value::Array(found.iter().map(|index| Value::Int(*index)).collect());
+    let all = of(0..30_000, "33333");
+    assert_eq!(call(&mut world, &["LPOS", "k", "33333", "COUNT", "0"]), indices(&all));
+    assert_eq!(call(&mut world, &["LPOS", "k", "33333", "RANK", "3000"]), Value::Int(all[2_999]));
+    let within = of(0..20_000, "33333");
+    assert_eq!(call(&mut world, &["LPOS", "k", "33333", "COUNT", "0", "MAXLEN", "20000"]), indices(&within));
+    let mut last = of(29_900..30_000, "33333");
+    last.reverse();
+    let from_tail = ["LPOS", "k", "33333", "COUNT", "0", "MAXLEN", "100", "RANK", "-1"];
+    assert_eq!(call(&mut world, &from_tail), indices(&last));
+    assert_eq!(call(&mut world, &["LPOS", "k", "nothing"]), Value::Null);
+    assert_eq!(call(&mut world, &["LREM", "k", "0", "33333"]), Value::Int(all.len() as i64));
+    let kept: Vec<&String> = items.iter().filter(|item| *item != "33333").collect();
+    assert_eq!(call(&mut world, &["LRANGE", "k", "0", "-1"]), bulks(kept));
+}
+
+#[test]
+fn long_texts() {
+    let text: String = (0..50_000).map(|index| char::from(b'a' + (index % 23) as u8)).collect();
+    let text = text.repeat(3);
+    let mut world = World::new(Protocol::Resp2);
+    call(&mut world, &["SET", "k", &text]);
+    assert_eq!(call(&mut world, &["GET", "k"]), Value::bulk(&text));
+    assert_eq!(call(&mut world, &["GETRANGE", "k", "10", "-11"]), Value::bulk(&text[10..149_990]));
+    assert_eq!(call(&mut world, &["GETRANGE", "k", "100", "200"]), Value::bulk(&text[100..=200]));
+    assert_eq!(call(&mut world, &["APPEND", "k", "!"]), Value::Int(150_001));
+    assert_eq!(call(&mut world, &["GETDEL", "k"]), Value::bulk(text + "!"));
+}
+
+/// The length of a longest common subsequence, by the definition, a row at a time.
+fn common_length(left: &[u8], right: &[u8]) -> i64 {
+    let mut row = vec![0; right.len() + 1];
+    for one in left {
+        let mut diagonal = 0;
+        for (column, other) in right.iter().enumerate() {
+            let above = row[column + 1];
+            row[column + 1] = if one == other { diagonal + 1 } else { above.max(row[column]) };
+            diagonal = above;
+        }
+    }
+    row[right.len()]
+}
+
+#[test]
+fn a_subsequence_of_long_texts() {
+    let left: Vec<u8> = (0..700u32).map(|index| b'a' + (index * index % 7) as u8).collect();
+    let right: Vec<u8> = (0..900u32).map(|index| b'a' + (index * 31 % 11 % 7) as u8).collect();
+    let mut world = World::new(Protocol::Resp2);
+    world.call(&[b"SET".to_vec(), b"l".to_vec(), left.clone()]);
+    world.call(&[b"SET".to_vec(), b"r".to_vec(), right.clone()]);
+    let length = common_length(&left, &right);
+    assert_eq!(call(&mut world, &["LCS", "l", "r", "LEN"]), Value::Int(length));
+    let common = call(&mut world, &["LCS", "l", "r"]);
+    let common = common.as_bytes().unwrap();
+    assert_eq!(common.len() as i64, length);
+    for text in [&left, &right] {
+        let mut rest = text.iter();
+        assert!(common.iter().all(|byte| rest.any(|other| other == byte)), "it is a subsequence of both");
+    }
+}
+
+fn scan(world: &mut World, cursor: &str, count: usize) -> (String, Vec<String>) {
+    let reply = call(world, &["SCAN", cursor, "COUNT", &count.to_string()]);
+    let text = |value: &Value| String::from_utf8(value.as_bytes().unwrap().to_vec()).unwrap();
+    let parts = reply.as_slice().unwrap();
+    (text(&parts[0]), parts[1].as_slice().unwrap().iter().map(text).collect())
+}
+
+#[test]
+fn a_walk_tells_each_key_that_stays_once() {
+    for count in [1, 10, 500, 100_000] {
+        let mut world = World::new(Protocol::Resp2);
+        let keys_count = if count == 1 { 300 } else { 5_000 };
+        let stay: BTreeSet<String> = (0..keys_count).map(|index| format!("stays:{index}")).collect();
+        for key in &stay {
+            call(&mut world, &["SET", key, "v"]);
+        }
+        let mut told: BTreeMap<String, usize> = BTreeMap::new();
+        let (mut cursor, mut steps_count) = ("0".to_owned(), 0);
+        loop {
+            let (next, keys) = scan(&mut world, &cursor, count);
+            keys.into_iter().for_each(|key| *told.entry(key).or_default() += 1);
+            assert!(next.parse::<i64>().is_ok(), "a cursor fits a signed number");
+            cursor = next;
+            if cursor == "0" {
+                break;
+            }
+            steps_count += 1;
+            // Others come and go between the steps.
+            call(&mut world, &["SET", &format!("comes:{steps_count}"), "v"]);
+            call(&mut world, &["DEL", &format!("comes:{}", steps_count / 2)]);
+        }
+        assert!(stay.iter().all(|key| told.get(key) == Some(&1)), "in steps of {count}");
+        assert!(steps_count <= 2 * (keys_count + steps_count) / count, "{steps_count} steps of {count}");
+    }
+}
+
+#[test]
+fn names_of_very_many_keys() {
+    let mut world = World::new(Protocol::Resp2);
+    let keys: Vec<String> = (0..9_000).map(|index| format!("a rather long name of a key:{index}")).collect();
+    for key in &keys {
+        call(&mut world, &["SET", key, "v"]);
+    }
+    let reply = call(&mut world, &["KEYS", "*"]);
+    let found: BTreeSet<&[u8]> = reply.as_slice().unwrap().iter().map(|key| key.as_bytes().unwrap()).collect();
+    assert_eq!(found, keys.iter().map(|key| key.as_bytes()).collect());
+    assert_eq!(call(&mut world, &["DBSIZE"]), Value::Int(9_000));
+}
+
+/// A key that RANDOMKEY draws from `random`.
+fn draw(world: &World, random: u64) -> Value {
+    let request = OwnedRequest::of(&["RANDOMKEY"]);
+    let Found::Command(row) = table::find(&request.args()) else { panic!("a row") };
+    let Run::Sweep(begin) = row.run else { panic!("a sweep") };
+    let mut sweep = begin(&request.args(), random).unwrap();
+    let held = Held::under_gate(&world.keyspace);
+    let mut tx = Tx::new(&world.keyspace, held, 0, world.now, Log::default(), 0);
+    for shard in sweep.first_shard()..base::limits::SHARDS {
+        if sweep.visit(&mut tx, shard).is_break() {
+            break;
+        }
+    }
+    tx.end();
+    let mut output = Output::new();
+    sweep.finish(&mut Encoder::new(&mut output, Protocol::Resp2)).unwrap();
+    let mut parser = wire::client::Parser::new();
+    parser.feed(output.front().unwrap());
+    parser.next_value().unwrap().unwrap()
+}
+
+#[test]
+fn a_random_key_is_any_key() {
+    let mut world = World::new(Protocol::Resp2);
+    assert_eq!(draw(&world, 1), Value::Null);
+    for index in 0..8 {
+        call(&mut world, &["SET", &format!("k{index}"), "v"]);
+    }
+    call(&mut world, &["SET", "gone", "v", "PX", "1"]);
+    world.now += 5;
+    let mut drawn: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
+    for random in 0..800_u64 {
+        *drawn
+            .entry(draw(&world, random.wrapping_mul(0x1234_5678_9abc_def1)).as_bytes().unwrap().to_vec())
+            .or_default() += 1;
+    }
+    assert_eq!(drawn.len(), 8, "each is drawn, the expired one never");
+    // A hundred each are due; forty is more than six deviations away.
+    assert!(drawn.values().all(|times| (40..=160).contains(times)), "{drawn:?}");
+}
+
+/// What a blocked request gives while `key` is served.
+fn serve(world: &World, words: &[&str], key: &str) -> Result<Value, commands::Failure> {
+    let request = OwnedRequest::of(words);
+    let args = request.args();
+    let Found::Command(row) = table::find(&args) else { panic!("a row") };
+    let Run::Blocking { try_now, .. } = row.run else { panic!("a blocking row") };
+    let held = Held::under_gate(&world.keyspace);
+    let mut tx = Tx::new(&world.keyspace, held, 0, world.now, Log::default(), u64::MAX);
+    let mut output = Output::new();
+    let outcome = tx.serve(0, key.as_bytes(), |tx| try_now(tx, &args, &mut Encoder::new(&mut output, Protocol::Resp2)));
+    tx.end();
+    outcome?;
+    let mut parser = wire::client::Parser::new();
+    parser.feed(output.front().unwrap());
+    Ok(parser.next_value().unwrap().unwrap())
+}
+
+#[test]
+fn a_blocked_client_is_served_from_the_one_key_alone() {
+    let mut world = World::new(Protocol::Resp2);
+    call(&mut world, &["RPUSH", "a", "1", "2"]);
+    call(&mut world, &["RPUSH", "b", "3", "4"]);
+    call(&mut world, &["SET", "s", "v"]);
+    let pair = |key: &str, item: &str| Ok(bulks([key, item]));
+    let nothing = Err(commands::Failure::Nothing);
+    assert_eq!(serve(&world, &["BLPOP", "a", "b", "0"], "b"), pair("b", "3"));
+    assert_eq!(serve(&world, &["BRPOP", "a", "b", "0"], "a"), pair("a", "2"));
+    assert_eq!(serve(&world, &["BLPOP", "s", "b", "0"], "b"), pair("b", "4"));
+    assert_eq!(serve(&world, &["BLPOP", "b", "0"], "b"), nothing);
+    // Another kind is nothing to who waits for a list.
+    assert_eq!(serve(&world, &["BLPOP", "s", "0"], "s"), nothing);
+    assert_eq!(serve(&world, &["BLMPOP", "0", "2", "s", "a", "LEFT"], "s"), nothing);
+    assert_eq!(serve(&world, &["BLMOVE", "s", "a", "LEFT", "LEFT", "0"], "s"), nothing);
+    // But a target of another kind is an error, and the element stays.
+    let wrong = Err(commands::Failure::WrongType);
+    assert_eq!(serve(&world, &["BLMOVE", "a", "s", "LEFT", "LEFT", "0"], "a"), wrong);
+    assert_eq!(serve(&world, &["BRPOPLPUSH", "a", "c", "0"], "a"), Ok(Value::bulk("1")));
+    assert_eq!(call(&mut world, &["LRANGE", "c", "0", "-1"]), bulks(["1"]));
+    assert_eq!(call(&mut world, &["EXISTS", "a"]), Value::Int(0));
+}
