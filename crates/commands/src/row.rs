@@ -247,7 +247,7 @@ pub enum Run {
     /// Under the locks of the shards of its keys.
     Local(Local),
     /// Likewise, and again, in a writer's hands, when one of its keys gets what it waits for.
-    /// `try_now` fails with [`Failure::Nothing`] if there is nothing yet.
+    /// `try_now` fails with [`Failure::Nothing`] if there is nothing yet, and has then checked the time-out.
     Blocking {
         /// The handler. Of several keys it looks only at those that [`Tx::may_use`] allows.
         try_now: Local,
@@ -300,7 +300,7 @@ pub enum Verb {
 
 /// A walk over all shards, one at a time, each under its own lock.
 pub trait Sweep: Send {
-    /// Where it begins.
+    /// Where it begins; it ends with the last shard.
     fn first_shard(&self) -> usize {
         0
     }

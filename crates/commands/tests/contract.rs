@@ -4,12 +4,15 @@
 //! fits the room that its arguments bound or that was asked for; effects survive their encoding; a handler touches no
 //! shard that its row's keys do not name (the keyspace refuses). Here is the rest.
 
+#[path = "support/dice.rs"]
+mod dice;
 #[path = "support/syntax.rs"]
 mod syntax;
 
 use commands::testing::direct::{DATABASES, World};
 use commands::testing::dump::dump;
 use commands::{Arity, Command, Group, Run, table};
+use dice::{Dice, is_key, name};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use wire::client::Value;
@@ -22,12 +25,8 @@ fn rows() -> impl Iterator<Item = &'static Command> {
     })
 }
 
-fn name(row: &Command) -> Vec<Vec<u8>> {
-    row.name.split(' ').map(|word| word.as_bytes().to_vec()).collect()
-}
-
 /// A request with the fewest arguments, each value what `value` says.
-fn plain(row: &Command, value: &mut dyn FnMut(&str, usize) -> Vec<u8>) -> Vec<Vec<u8>> {
+fn plain(row: &Command, value: &mut dyn FnMut(&str) -> Vec<u8>) -> Vec<Vec<u8>> {
     let mut words = name(row);
     syntax::parse(row.syntax).write_least(&mut words, value);
     words
@@ -41,10 +40,6 @@ fn plain_value(name: &str) -> &'static str {
         "db" | "index1" | "destination-db" => "1",
         _ => "2",
     }
-}
-
-fn is_key(name: &str) -> bool {
-    ["key", "newkey", "source", "destination", "key1", "key2"].contains(&name)
 }
 
 #[test]
@@ -90,7 +85,7 @@ fn syntax_and_arity_agree() {
 #[test]
 fn too_few_and_too_many_arguments_are_refused() {
     for row in rows() {
-        let request = plain(row, &mut |name, _| plain_value(name).into());
+        let request = plain(row, &mut |name| plain_value(name).into());
         let wrong = format!("ERR wrong number of arguments for '{}'", row.name.to_ascii_lowercase().replace(' ', "|"));
         let refused = |request: &[Vec<u8>]| {
             let reply = World::new(Protocol::Resp2).call(request);
@@ -125,54 +120,13 @@ fn another_kind_is_refused() {
         let fill: &[&[u8]] = if row.group == Group::String { &[b"RPUSH", b"k", b"a"] } else { &[b"SET", b"k", b"a"] };
         world.call(&fill.iter().map(|word| word.to_vec()).collect::<Vec<_>>());
         let before = dump(&world.keyspace);
-        let request = plain(row, &mut |name, _| plain_value(name).into());
+        let request = plain(row, &mut |name| plain_value(name).into());
         let reply = world.call(&request);
         let refused = reply.as_error().is_some_and(|error| error.starts_with("WRONGTYPE "));
         let minds = !ANY_KIND.iter().any(|(name, _)| *name == row.name);
         assert_eq!(refused, minds, "{}: {reply}", row.name);
         if minds {
             assert_eq!(dump(&world.keyspace), before, "{}", row.name);
-        }
-    }
-}
-
-/// A source of choices: what proptest gives, and where it ends, noughts.
-struct Dice<'a> {
-    numbers: std::slice::Iter<'a, u32>,
-}
-
-impl Dice<'_> {
-    fn below(&mut self, sides: usize) -> usize {
-        self.numbers.next().map_or(0, |number| *number as usize % sides)
-    }
-
-    fn pick(&mut self, words: &[&str]) -> Vec<u8> {
-        words[self.below(words.len())].into()
-    }
-
-    /// A plausible value of that name.
-    fn value(&mut self, name: &str) -> Vec<u8> {
-        const INTS: &[&str] =
-            &["0", "1", "-1", "2", "3", "-2", "5", "100", "-100", "9223372036854775807", "-9223372036854775808", "x"];
-        match name {
-            name if is_key(name) => self.pick(&["a", "b", "c", "d", "a key"]),
-            "value" | "element" | "pivot" => match self.below(12) {
-                0 => vec![b'x'; 20_000 + self.below(3)],
-                1 => vec![b'y'; 70_000],
-                _ => self.pick(&["", "a", "b", "cc", "12", "-7", "1.5", "12345678901", "\x00\r\n", "abcabba"]),
-            },
-            "seconds" | "milliseconds" => self.pick(&["1", "10", "100", "1000", "0", "-1", "100000", "x"]),
-            "unix-time-seconds" => self.pick(&["1700000001", "1700000100", "33177117420", "1", "0", "x"]),
-            "unix-time-milliseconds" => self.pick(&["1700000000001", "1700000100000", "33177117420000", "1", "-1"]),
-            "timeout" => self.pick(&["0.01", "1", "0", "-1", "x"]),
-            "pattern" => self.pick(&["*", "a*", "?", "[a-c]", "", "x"]),
-            "cursor" => self.pick(&["0", "1", "281474976710655", "99999999999", "x"]),
-            "type" => self.pick(&["string", "list", "zset"]),
-            "db" | "destination-db" | "index1" | "index2" => self.pick(&["0", "1", "2", "3", "9", "x"]),
-            "numkeys" => self.pick(&["1", "1", "2", "3", "0", "x"]),
-            "offset" => self.pick(&["0", "1", "5", "30", "17000", "70000", "-1", "536870912", "x"]),
-            "increment" | "decrement" => self.pick(&["1", "-1", "10", "0.1", "1e3", "x", "9223372036854775807"]),
-            _ => self.pick(INTS),
         }
     }
 }
@@ -185,13 +139,7 @@ const STEPS_MS: &[u64] = &[0, 0, 0, 1, 10, 500, 5_000];
 fn step(world: &mut World, copy: &keyspace::Keyspace, dice: &mut Dice<'_>) -> (&'static str, bool, bool) {
     let all: Vec<&Command> = rows().collect();
     let row = all[dice.below(all.len())];
-    let mut words = name(row);
-    let parts = syntax::parse(row.syntax);
-    let shared = std::cell::RefCell::new(dice);
-    parts.write(&mut words, &mut |sides| shared.borrow_mut().below(sides), &mut |name, _| {
-        shared.borrow_mut().value(name)
-    });
-    let dice = shared.into_inner();
+    let words = dice.request(row, &Dice::value);
     world.now += STEPS_MS[dice.below(STEPS_MS.len())];
     if dice.below(12) == 0 {
         world.database = dice.below(DATABASES as usize) as u32;
@@ -208,17 +156,12 @@ fn step(world: &mut World, copy: &keyspace::Keyspace, dice: &mut Dice<'_>) -> (&
 /// The law below is worth something only if its requests do something.
 #[test]
 fn random_requests_reach_every_row() {
-    let mut state = 1u64;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as u32
-    };
-    let numbers: Vec<u32> = (0..60_000).map(|_| next()).collect();
+    let numbers = dice::numbers(1, 60_000);
     let mut world = World::new(Protocol::Resp2);
     let copy = world.replayed();
-    let mut dice = Dice { numbers: numbers.iter() };
+    let mut dice = Dice::new(&numbers);
     let (mut succeeded, mut changed) = (BTreeSet::new(), BTreeSet::new());
-    while dice.numbers.len() > 0 {
+    while !dice.is_over() {
         let (name, ok, writes) = step(&mut world, &copy, &mut dice);
         succeeded.extend(ok.then_some(name));
         changed.extend(writes.then_some(name));
@@ -230,7 +173,7 @@ fn random_requests_reach_every_row() {
 }
 
 fn cases() -> u32 {
-    std::env::var("BOBBIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(192)
+    std::env::var("BOBBIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(96)
 }
 
 proptest! {
@@ -240,8 +183,8 @@ proptest! {
     fn state_is_the_replay_of_its_effects(numbers in prop::collection::vec(any::<u32>(), 200..1200)) {
         let mut world = World::new(Protocol::Resp2);
         let copy = world.replayed();
-        let mut dice = Dice { numbers: numbers.iter() };
-        while dice.numbers.len() > 0 {
+        let mut dice = Dice::new(&numbers);
+        while !dice.is_over() {
             step(&mut world, &copy, &mut dice);
         }
         prop_assert_eq!(dump(&world.keyspace), dump(&world.replayed()));

@@ -2,19 +2,25 @@
 //! And, if asked for (`make transcripts-against-redis`), against redis-server: the one at `BOBBIN_PEER` (`host:port`;
 //! **its data is flushed**), or one that the test starts.
 
+#[path = "support/dice.rs"]
+mod dice;
 #[path = "support/socket.rs"]
 mod socket;
+#[path = "support/syntax.rs"]
+#[allow(dead_code, reason = "the laws of rows use the rest")]
+mod syntax;
 
-use commands::Run;
 use commands::table;
-use commands::testing::direct::World;
+use commands::testing::direct::{DATABASES, World};
 use commands::testing::transcript::{self, Difference, Step, Transcript};
+use commands::{Group, Run};
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use wire::OwnedRequest;
+use wire::client::Value;
 use wire::resp::Protocol;
 
 const GROUPS: &[&str] = &["generic", "list", "string"];
@@ -157,4 +163,97 @@ fn against_redis() {
         differences.iter().filter(|difference| !is_meant(difference)).map(ToString::to_string).collect();
     println!("{} other differences from redis-server {version:?}", others.len());
     assert!(others.is_empty(), "{}", others.join("\n"));
+}
+
+/// Rows left out of the random comparison, and why.
+const NOT_AT_RANDOM: &[(&str, &str)] = &[
+    ("INCRBYFLOAT", "sums differ from the machine's long double in the last places"),
+    ("OBJECT ENCODING", "a text that was appended to is never embstr in Redis; lists have new encodings since 7.2"),
+    ("OBJECT REFCOUNT", "Redis shares small integers"),
+    ("RANDOMKEY", "random"),
+];
+
+/// Values whose effect does not hang on the hundredths of a second that a request takes.
+fn timeless(dice: &mut dice::Dice<'_>, name: &str) -> Vec<u8> {
+    let words: &[&str] = match name {
+        "seconds" => &["100000", "200000", "0", "-1", "9223372036854775807", "x"],
+        "milliseconds" => &["100000000", "200000000", "0", "-1", "9223372036854775807", "x"],
+        "unix-time-seconds" => &["33177117420", "33177117421", "1", "0", "-1", "x"],
+        "unix-time-milliseconds" => &["33177117420000", "33177117421500", "1", "0", "-1", "x"],
+        "timeout" => &["0.001", "-1", "x"],
+        "cursor" => &["0", "x"],
+        "count" => &["0", "1", "-1", "2", "5", "1000", "9223372036854775807", "x"],
+        "rank" => &["0", "1", "-1", "2", "-2", "9223372036854775807", "x"],
+        "db" | "destination-db" | "index1" | "index2" => &["0", "1", "2", "3", "99", "x"],
+        name => return dice.value(name),
+    };
+    words[dice.below(words.len())].into()
+}
+
+/// The same but for the order of keys and a few seconds.
+fn alike(row: &str, ours: &Value, theirs: &Value) -> bool {
+    match (row, ours, theirs) {
+        // Steps may be of different lengths.
+        ("SCAN", Value::Array(ours), Value::Array(theirs)) if ours[0] != theirs[0] => true,
+        ("KEYS" | "SCAN", Value::Array(ours), Value::Array(theirs)) => {
+            let sorted = |values: &[Value]| {
+                let mut shown: Vec<String> = values.iter().map(ToString::to_string).collect();
+                shown.sort_unstable();
+                shown
+            };
+            let nested = || ours.iter().zip(theirs).all(|(one, other)| alike(row, one, other));
+            ours.len() == theirs.len() && (sorted(ours) == sorted(theirs) || (row == "SCAN" && nested()))
+        }
+        ("TTL" | "PTTL" | "EXPIRETIME" | "PEXPIRETIME" | "OBJECT IDLETIME", Value::Int(ours), Value::Int(theirs)) => {
+            ours == theirs || (*ours >= 0 && *theirs >= 0 && (ours - theirs).abs() <= 60_000)
+        }
+        _ => ours == theirs,
+    }
+}
+
+/// Random requests to both; `BOBBIN_CASES` tells how many hundreds.
+#[test]
+#[ignore = "needs redis-server: make transcripts-against-redis"]
+fn random_requests_against_redis() {
+    let peer = Peer::find();
+    let cases = std::env::var("BOBBIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(50);
+    let rows: Vec<_> = table::rows()
+        .filter(|row| {
+            matches!(row.group, Group::Generic | Group::List | Group::String) || matches!(row.run, Run::Gate(_))
+        })
+        .filter(|row| !matches!(row.run, Run::Session(_) | Run::Engine(_)))
+        .filter(|row| !NOT_AT_RANDOM.iter().any(|(name, _)| *name == row.name))
+        .collect();
+    for seed in 0..cases {
+        let protocol = if seed % 2 == 0 { Protocol::Resp2 } else { Protocol::Resp3 };
+        let mut world = World::new(protocol);
+        world.now = wall_ms();
+        let mut redis = socket::Socket::connect(&peer.address, protocol == Protocol::Resp3).unwrap();
+        redis.ask(&[b"FLUSHALL".to_vec()]).unwrap();
+        let numbers = dice::numbers(seed, 1_500);
+        let mut dice = dice::Dice::new(&numbers);
+        let mut asked = Vec::new();
+        while !dice.is_over() {
+            if dice.below(12) == 0 {
+                world.database = dice.below(DATABASES as usize) as u32;
+                redis.ask(&[b"SELECT".to_vec(), world.database.to_string().into_bytes()]).unwrap();
+            }
+            let row = rows[dice.below(rows.len())];
+            let words = dice.request(row, &timeless);
+            let shown: Vec<String> = words.iter().map(|word| word.escape_ascii().to_string()).collect();
+            asked.push(shown.join(" "));
+            let (ours, theirs) = (world.call(&words), redis.ask(&words).unwrap());
+            let last = asked.len().saturating_sub(12);
+            let tail: Vec<String> = asked[last..].iter().map(|line| line.chars().take(200).collect()).collect();
+            assert!(
+                alike(row.name, &ours, &theirs),
+                "seed {seed}: ours {ours}, theirs {theirs}, after\n{}",
+                tail.join("\n")
+            );
+        }
+    }
+}
+
+fn wall_ms() -> u64 {
+    (base::clock::system_wall_time())()
 }

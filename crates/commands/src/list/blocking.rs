@@ -1,11 +1,13 @@
 //! BLPOP BRPOP BLMPOP BLMOVE BRPOPLPUSH: take an element, or wait for one.
 //!
 //! A handler looks once. The engine lets the client wait, and runs the row again when a key of it gets elements;
-//! only that key may then be looked at.
+//! only that key may then be looked at. It checks the time-out itself, behind the words and before the keys: of two
+//! faults Redis tells that one first.
 
 use super::end;
 use super::pass::{Ends, pass};
 use super::pop::{pop_from, pops_at};
+use crate::engine_arguments::timeout_ms;
 use crate::prelude::*;
 use crate::row::TimeoutAt;
 use blocks::End;
@@ -83,6 +85,7 @@ const fn blocking(try_now: crate::row::Local, timeout: TimeoutAt) -> Run {
 }
 
 fn pop_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
+    timeout_ms(args, TimeoutAt::Last)?;
     let keys = args.slice(1, args.len() - 1);
     let key = first_filled(tx, keys)?;
     reply.array(2);
@@ -93,11 +96,13 @@ fn pop_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome
 
 fn pop_some(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let pops = pops_at(args, 2)?;
+    timeout_ms(args, TimeoutAt::First)?;
     let key = first_filled(tx, pops.keys)?;
     pop_from(tx, key, pops, reply)
 }
 
 fn pass_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, ends: Ends) -> Outcome {
+    timeout_ms(args, TimeoutAt::Last)?;
     let source = first_filled(tx, args.slice(1, 2))?;
     pass(tx, source, args.get(2), ends, reply)
 }

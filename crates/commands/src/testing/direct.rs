@@ -85,16 +85,13 @@ impl World {
         match row.run {
             Run::Local(handler) => self.local(row, handler, args, output, false),
             Run::Gate(handler) => self.local(row, handler, args, output, true),
-            Run::Blocking { try_now, timeout, empty } => {
-                crate::timeout_ms(args, timeout)?;
-                match self.local(row, try_now, args, output, false) {
-                    Err(Failure::Nothing) => {
-                        empty(&mut Encoder::new(output, self.protocol));
-                        Ok(())
-                    }
-                    outcome => outcome,
+            Run::Blocking { try_now, empty, .. } => match self.local(row, try_now, args, output, false) {
+                Err(Failure::Nothing) => {
+                    empty(&mut Encoder::new(output, self.protocol));
+                    Ok(())
                 }
-            }
+                outcome => outcome,
+            },
             Run::Sweep(begin) => {
                 let mut sweep = begin(args, 0x1234_5678_9abc_def0)?;
                 for shard in sweep.first_shard()..SHARDS {

@@ -67,6 +67,10 @@ since: 7.2 github.com/redis/redis/pull/11338: what overflows is out of range
 > BRPOPLPUSH k s 0                        !WRONGTYPE Operation against a key holding the wrong kind of value
 > BLMOVE k other LEFT UP 0                !ERR syntax error
 > BLMOVE k other UP LEFT 0                !ERR syntax error
+> BLMOVE k other LEFT UP abc              !ERR syntax error
+> BLMPOP abc 0 k LEFT                     !ERR numkeys should be greater than 0
+> BLMPOP abc 1 k UP                       !ERR syntax error
+> BLMPOP abc 1 k LEFT COUNT 0             !ERR count should be greater than 0
 > BLMOVE k other LEFT LEFT abc            !ERR timeout is not a float or out of range
 > BLMOVE k other LEFT LEFT -1             !ERR timeout is negative
 > BRPOPLPUSH k other abc                  !ERR timeout is not a float or out of range

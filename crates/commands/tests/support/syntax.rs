@@ -95,17 +95,17 @@ impl Part {
         }
     }
 
-    /// Writes words: `choose(n)` is a number below `n`, `value(name, words so far)` a value of that name.
+    /// Writes words: `choose(n)` is a number below `n`, `value(name)` a value of that name.
     pub(crate) fn write(
         &self,
         words: &mut Vec<Vec<u8>>,
         choose: &mut dyn FnMut(usize) -> usize,
-        value: &mut dyn FnMut(&str, usize) -> Vec<u8>,
+        value: &mut dyn FnMut(&str) -> Vec<u8>,
     ) {
         match self {
             Self::Literal(word) => words.push(word.as_bytes().to_vec()),
             Self::Value(name) => {
-                let word = value(name, words.len());
+                let word = value(name);
                 words.push(word);
             }
             Self::All(parts) => parts.iter().for_each(|part| part.write(words, choose, value)),
@@ -124,11 +124,11 @@ impl Part {
     }
 
     /// Writes the fewest words: nothing optional, the first of several ways.
-    pub(crate) fn write_least(&self, words: &mut Vec<Vec<u8>>, value: &mut dyn FnMut(&str, usize) -> Vec<u8>) {
+    pub(crate) fn write_least(&self, words: &mut Vec<Vec<u8>>, value: &mut dyn FnMut(&str) -> Vec<u8>) {
         match self {
             Self::Literal(word) => words.push(word.as_bytes().to_vec()),
             Self::Value(name) => {
-                let word = value(name, words.len());
+                let word = value(name);
                 words.push(word);
             }
             Self::All(parts) => parts.iter().for_each(|part| part.write_least(words, value)),

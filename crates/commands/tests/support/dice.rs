@@ -1,0 +1,85 @@
+//! Random requests: what proptest or a counter draws, made into words.
+
+use crate::syntax;
+use commands::Command;
+use std::cell::RefCell;
+
+/// The words of a row's name.
+pub(crate) fn name(row: &Command) -> Vec<Vec<u8>> {
+    row.name.split(' ').map(|word| word.as_bytes().to_vec()).collect()
+}
+
+/// Whether a syntax line's word stands for a key.
+pub(crate) fn is_key(name: &str) -> bool {
+    ["key", "newkey", "source", "destination", "key1", "key2"].contains(&name)
+}
+
+/// `count` numbers that are the same for ever.
+pub(crate) fn numbers(seed: u64, count: usize) -> Vec<u32> {
+    let mut state = seed;
+    let next = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32
+    };
+    (0..count).map(next).collect()
+}
+
+/// A source of choices: what proptest gives, and where it ends, noughts.
+pub(crate) struct Dice<'a> {
+    numbers: std::slice::Iter<'a, u32>,
+}
+
+impl<'a> Dice<'a> {
+    pub(crate) fn new(numbers: &'a [u32]) -> Self {
+        Self { numbers: numbers.iter() }
+    }
+
+    /// Whether all numbers have been used.
+    pub(crate) fn is_over(&self) -> bool {
+        self.numbers.len() == 0
+    }
+
+    /// A request of `row` as its syntax says, each value what `value` makes of its name.
+    pub(crate) fn request(&mut self, row: &Command, value: &dyn Fn(&mut Self, &str) -> Vec<u8>) -> Vec<Vec<u8>> {
+        let mut words = name(row);
+        let shared = RefCell::new(self);
+        syntax::parse(row.syntax).write(&mut words, &mut |sides| shared.borrow_mut().below(sides), &mut |name| {
+            value(&mut shared.borrow_mut(), name)
+        });
+        words
+    }
+
+    pub(crate) fn below(&mut self, sides: usize) -> usize {
+        self.numbers.next().map_or(0, |number| *number as usize % sides)
+    }
+
+    fn pick(&mut self, words: &[&str]) -> Vec<u8> {
+        words[self.below(words.len())].into()
+    }
+
+    /// A plausible value of that name.
+    pub(crate) fn value(&mut self, name: &str) -> Vec<u8> {
+        const INTS: &[&str] =
+            &["0", "1", "-1", "2", "3", "-2", "5", "100", "-100", "9223372036854775807", "-9223372036854775808", "x"];
+        match name {
+            name if is_key(name) => self.pick(&["a", "b", "c", "d", "a key"]),
+            "value" | "element" | "pivot" => match self.below(12) {
+                0 => vec![b'x'; 20_000 + self.below(3)],
+                1 => vec![b'y'; 70_000],
+                _ => self.pick(&["", "a", "b", "cc", "12", "-7", "1.5", "12345678901", "\x00\r\n", "abcabba"]),
+            },
+            "seconds" | "milliseconds" => self.pick(&["1", "10", "100", "1000", "0", "-1", "100000", "x"]),
+            "unix-time-seconds" => self.pick(&["1700000001", "1700000100", "33177117420", "1", "0", "x"]),
+            "unix-time-milliseconds" => self.pick(&["1700000000001", "1700000100000", "33177117420000", "1", "-1"]),
+            "timeout" => self.pick(&["0.01", "1", "0", "-1", "x"]),
+            "pattern" => self.pick(&["*", "a*", "?", "[a-c]", "", "x"]),
+            "cursor" => self.pick(&["0", "1", "281474976710655", "99999999999", "x"]),
+            "type" => self.pick(&["string", "list", "zset"]),
+            "db" | "destination-db" | "index1" | "index2" => self.pick(&["0", "1", "2", "3", "9", "x"]),
+            "numkeys" => self.pick(&["1", "1", "2", "3", "0", "x"]),
+            "offset" => self.pick(&["0", "1", "5", "30", "17000", "70000", "-1", "536870912", "x"]),
+            "increment" | "decrement" => self.pick(&["1", "-1", "10", "0.1", "1e3", "x", "9223372036854775807"]),
+            _ => self.pick(INTS),
+        }
+    }
+}
