@@ -93,13 +93,7 @@ impl Session {
         match job {
             Job::One(row, args) => match row.run {
                 Run::Local(handler) => self.run_one(worker, *row, handler, args, needs, raised, now, output),
-                Run::Blocking { try_now, timeout, .. } => {
-                    if let Err(failure) = commands::timeout_ms(args, timeout) {
-                        self.fail(worker, Some(*row), &failure, output);
-                        return Ok(());
-                    }
-                    self.run_one(worker, *row, try_now, args, needs, raised, now, output)
-                }
+                Run::Blocking { try_now, .. } => self.run_one(worker, *row, try_now, args, needs, raised, now, output),
                 Run::Gate(handler) if raised.is_some() => {
                     self.run_one(worker, *row, handler, args, needs, raised, now, output)
                 }

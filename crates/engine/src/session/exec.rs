@@ -327,16 +327,13 @@ impl Session {
         let protocol = self.protocol;
         match row.run {
             Run::Local(handler) | Run::Gate(handler) => handler(tx, args, &mut Encoder::new(output, protocol)),
-            Run::Blocking { try_now, empty, timeout } => {
-                commands::timeout_ms(args, timeout)?;
-                match try_now(tx, args, &mut Encoder::new(output, protocol)) {
-                    Err(Failure::Nothing) => {
-                        empty(&mut Encoder::new(output, protocol));
-                        Ok(())
-                    }
-                    outcome => outcome,
+            Run::Blocking { try_now, empty, .. } => match try_now(tx, args, &mut Encoder::new(output, protocol)) {
+                Err(Failure::Nothing) => {
+                    empty(&mut Encoder::new(output, protocol));
+                    Ok(())
                 }
-            }
+                outcome => outcome,
+            },
             Run::Session(handler) => {
                 let protocol = if row.name == "HELLO" { self.protocol_after_hello(args) } else { protocol };
                 let outcome = handler(self, args, &mut Encoder::new(output, protocol));
