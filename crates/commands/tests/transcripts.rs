@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wire::OwnedRequest;
 use wire::client::Value;
@@ -87,12 +88,17 @@ fn is_meant(difference: &Difference) -> bool {
 struct Peer {
     process: Option<Child>,
     address: String,
+    /// Tests that flush a server's data take turns.
+    _turn: MutexGuard<'static, ()>,
 }
+
+static TURN: Mutex<()> = Mutex::new(());
 
 impl Peer {
     fn find() -> Self {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Ok(address) = std::env::var("BOBBIN_PEER") {
-            return Self { process: None, address };
+            return Self { process: None, address, _turn: turn };
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let process = Command::new("redis-server")
@@ -106,7 +112,7 @@ impl Peer {
             socket::Socket::connect(&address, false).is_ok()
         });
         assert!(tries, "redis-server answers");
-        Self { process: Some(process), address }
+        Self { process: Some(process), address, _turn: turn }
     }
 
     fn version(&self) -> Vec<u32> {
