@@ -10,7 +10,7 @@ use std::time::Instant;
 use blocks::{BlockList, Direction, End, Visit};
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Copies what it is shown, as a reply would.
 struct Copy(Vec<u8>);

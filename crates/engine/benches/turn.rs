@@ -14,7 +14,7 @@ use std::time::Instant;
 use wire::{Output, OwnedRequest, Ranges};
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const PIPELINE: usize = 64;
 const TURNS: usize = 5;

@@ -148,7 +148,7 @@ fn memory_section(engine: &Engine, out: &mut String) {
         format_args!("{:.2}", figures.resident_bytes as f64 / figures.total_bytes.max(1) as f64),
     );
     line(out, "mem_clients_normal", figures.clients_bytes);
-    line(out, "mem_allocator", "mimalloc");
+    line(out, "mem_allocator", "jemalloc");
 }
 
 /// A number of bytes as Redis writes it for people.

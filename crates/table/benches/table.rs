@@ -1,4 +1,4 @@
-//! Time and memory of 1,024 tables under mimalloc; arguments: keys (5,000,000), then a shape to run it here.
+//! Time and memory of 1,024 tables under jemalloc; arguments: keys (5,000,000), then a shape to run it here.
 //!
 //! Each shape runs in a process of its own, so that resident memory is that shape's alone.
 
@@ -10,7 +10,7 @@ use base::hash::KeyHasher;
 use table::{Content, NewContent, SHARED_BITS, Table};
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const SHAPES: [(&str, bool, bool); 4] = [
     ("text of 32 bytes", false, false),

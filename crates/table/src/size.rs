@@ -1,6 +1,6 @@
 //! The allocator's size classes, so that what we ask for is what we get.
 //!
-//! mimalloc (and jemalloc alike) rounds a size up to a multiple of 16 up to 128 bytes, and above to one of four
+//! jemalloc (and mimalloc alike) rounds a size up to a multiple of 16 up to 128 bytes, and above to one of four
 //! steps between two powers of two: 128 160 192 224 256 320 384 ... Asking for whole classes costs nothing,
 //! lets contents grow in place up to the next class, and makes growing byte by byte amortised O(1): a class is
 //! at least a seventh larger than the one before it.
