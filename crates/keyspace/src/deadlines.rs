@@ -13,6 +13,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 const STEP_BITS: u32 = 10;
+/// A deadline so long ago lies in a step that is over, in milliseconds.
+pub(crate) const STEP_MS: Ms = 1 << STEP_BITS;
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
 
 /// The due times of one section's keys.

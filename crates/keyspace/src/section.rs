@@ -1,6 +1,6 @@
 //! One shard's part of one table: the entries, their deadlines, and the sums that INFO tells.
 
-use crate::deadlines::Deadlines;
+use crate::deadlines::{Deadlines, STEP_MS};
 use base::Ms;
 use base::limits::SHARDS;
 use kinds::{Kind, List, Text, Value, text};
@@ -162,6 +162,11 @@ impl Section {
             let keys = self.table.scan(0).filter_map(|(hash, entry)| Some((entry.expires_at_ms()?, hash)));
             self.deadlines.rebuild(keys);
         }
+    }
+
+    /// Has a key that [`Section::next_expired`] gave be given again.
+    pub(crate) fn note_due(&mut self, now: Ms, hash: u64) {
+        self.deadlines.push(now.saturating_sub(STEP_MS), hash);
     }
 
     /// Sets or clears the deadline of a key that is there.

@@ -10,6 +10,8 @@ use crate::section::{Due, Entry, OwnedEntry, Section, kind_of, list_of, text_of}
 use crate::{Keyspace, TableId, shard_of};
 use base::{Ms, Position};
 use kinds::{Kind, List, Text};
+use smallvec::SmallVec;
+use std::collections::HashMap;
 use sync::lock::Want;
 
 /// The key holds another kind than the command works on.
@@ -33,7 +35,7 @@ pub struct Tx<'k> {
     log: Log,
     /// Bytes of journal room claimed for this tx.
     room_bytes: u64,
-    undo: Option<Vec<Undo>>,
+    undo: Option<Box<Undo>>,
     serving: Option<Box<[u8]>>,
     map_changed: bool,
     /// Reads that found a key.
@@ -53,11 +55,17 @@ pub(crate) enum Before {
     Unknown,
 }
 
-/// How a key was before the tx first touched it.
+/// How everything was before the tx first touched it.
+#[derive(Default)]
 struct Undo {
-    shard: u16,
+    /// By their hashes: a tx may touch a million keys.
+    keys: HashMap<u64, SmallVec<[OldKey; 1]>>,
+    /// Databases and their tables, the oldest first.
+    maps: Vec<(u32, TableId)>,
+}
+
+struct OldKey {
     table: TableId,
-    hash: u64,
     key: Box<[u8]>,
     entry: Option<OwnedEntry>,
 }
@@ -284,13 +292,7 @@ impl<'k> Tx<'k> {
         assert!(self.held.is_gated());
         let map = self.keyspace.map();
         if let Some(undo) = &mut self.undo {
-            undo.push(Undo {
-                shard: u16::MAX,
-                table: map.table(database),
-                hash: u64::from(database),
-                key: Box::default(),
-                entry: None,
-            });
+            undo.maps.push((database, map.table(database)));
         }
         self.log.record(0, b"", &Effect::MapPut { database, table });
         map.put(database, table);
@@ -305,7 +307,7 @@ impl<'k> Tx<'k> {
         let (table, now) = (self.table, self.now);
         let section = self.held.state_mut(shard).section_mut(table);
         if let Some(undo) = &mut self.undo {
-            note_old(undo, section, shard, table, hash, key);
+            note_old(undo, section, table, hash, key);
         }
         if before == Before::Unknown && section.find(hash, key).is_some_and(|entry| !is_live(entry, now)) {
             self.expired += 1;
@@ -323,11 +325,16 @@ impl<'k> Tx<'k> {
             let now = self.now;
             match self.held.state_mut(shard).section_mut(table).next_expired(shard, now, 64) {
                 Due::Key(hash, key) => {
-                    // A key too long for what is left of the room goes when a writer meets it, or on the next pass.
-                    if self.need_room(key.len() as u64 + 64).is_err() {
-                        return !self.log.is_empty();
-                    }
+                    let has_room = self.need_room(key.len() as u64 + 64).is_ok();
                     let section = self.held.state_mut(shard).section_mut(table);
+                    if !has_room && self.log.is_empty() {
+                        // Too long for any pass: it goes when a writer meets it.
+                        continue;
+                    }
+                    if !has_room {
+                        section.note_due(now, hash);
+                        return true;
+                    }
                     self.log.record(table, &key, &Effect::Remove);
                     section.remove(hash, &key);
                     self.expired += 1;
@@ -399,13 +406,14 @@ impl<'k> Tx<'k> {
     pub fn abandon(&mut self) -> Log {
         let undo = self.undo.take();
         assert!(undo.is_some() || self.log.is_empty(), "abandoned after a change without its old entries");
-        for old in undo.into_iter().flatten().rev() {
-            if old.shard == u16::MAX {
-                self.keyspace.map().put(old.hash as u32, old.table);
-            } else {
-                let section = self.held.state_mut(old.shard as usize).section_mut(old.table);
-                section.restore(old.hash, &old.key, old.entry);
+        let Undo { keys, maps } = undo.map_or_else(Undo::default, |undo| *undo);
+        for (hash, olds) in keys {
+            for OldKey { table, key, entry } in olds {
+                self.held.state_mut(shard_of(hash)).section_mut(table).restore(hash, &key, entry);
             }
+        }
+        for (database, table) in maps.into_iter().rev() {
+            self.keyspace.map().put(database, table);
         }
         self.log.clear();
         self.end()
@@ -413,9 +421,10 @@ impl<'k> Tx<'k> {
 }
 
 #[cold]
-fn note_old(undo: &mut Vec<Undo>, section: &Section, shard: usize, table: TableId, hash: u64, key: &[u8]) {
-    if !undo.iter().any(|old| old.hash == hash && old.table == table && *old.key == *key) {
-        undo.push(Undo { shard: shard as u16, table, hash, key: key.into(), entry: section.copy(hash, key) });
+fn note_old(undo: &mut Undo, section: &Section, table: TableId, hash: u64, key: &[u8]) {
+    let olds = undo.keys.entry(hash).or_default();
+    if !olds.iter().any(|old| old.table == table && *old.key == *key) {
+        olds.push(OldKey { table, key: key.into(), entry: section.copy(hash, key) });
     }
 }
 
