@@ -61,7 +61,6 @@ impl Expirer {
 
     /// Looks at every shard once. Whether more was due somewhere than one look removes.
     pub fn pass(&mut self) -> bool {
-        self.engine.sample();
         let mut more = false;
         for shard in 0..SHARDS {
             self.drop_dead(shard);

@@ -25,6 +25,10 @@ impl Pause {
     /// Ends it.
     pub fn end(&self) {
         self.until_ms.store(0, Relaxed);
+        self.wake_all();
+    }
+
+    fn wake_all(&self) {
         let wakers = std::mem::take(&mut *self.wakers.lock().expect("no holder panics"));
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -37,13 +41,16 @@ impl Pause {
             return None;
         }
         if until_ms <= now() {
-            self.end();
+            // Unless it has just been made longer.
+            if self.until_ms.compare_exchange(until_ms, 0, Relaxed, Relaxed).is_ok() {
+                self.wake_all();
+            }
             return None;
         }
         Some(until_ms)
     }
 
-    /// Registers to be woken when it ends early.
+    /// Registers to be woken when it ends early; it may have ended just before.
     pub fn wait(&self, waker: &Waker) {
         self.wakers.lock().expect("no holder panics").push(waker.clone());
     }

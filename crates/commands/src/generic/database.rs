@@ -70,12 +70,17 @@ const FLUSHALL: Command = Command {
     brief: "Removes all keys of all databases.",
     run: Run::Gate(|tx, args, reply| {
         check_mode(args)?;
-        (0..tx.keyspace().map().databases()).for_each(|database| empty(tx, database));
+        let databases = tx.keyspace().map().databases();
+        tx.need_room(u64::from(databases) * MAP_EFFECT_BYTES_MAX)?;
+        (0..databases).for_each(|database| empty(tx, database));
         reply.ok();
         Ok(())
     }),
     ..FLUSHDB
 };
+
+/// The effect that gives a database another table, in bytes at most.
+const MAP_EFFECT_BYTES_MAX: u64 = 16;
 
 /// ASYNC and SYNC are the same here: the keys are gone at once, their memory soon after.
 fn check_mode(args: &Args) -> Result<(), Failure> {

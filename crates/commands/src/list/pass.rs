@@ -55,7 +55,8 @@ pub(super) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: Ends, reply:
     let index = if ends.from == End::Head { 0 } else { len - 1 };
     let item = list.get(index, <[u8]>::to_vec).expect("a list in a table is not empty");
     tx.list(target)?;
-    tx.need_room((item.len() + source.len() + target.len() + 96) as u64)?;
+    // The target twice: if its time has come it is removed first.
+    tx.need_room((item.len() + source.len() + 2 * target.len() + 128) as u64)?;
     // Back to where it was: nothing changes, and the deadline of a list of one stays.
     if source != target || (len > 1 && ends.from != ends.to) {
         tx.list_mut(source, Absent::Leave)?.expect("just seen").pop(ends.from, 1, |_| {});

@@ -68,9 +68,9 @@ fn add(tx: &mut Tx, key: &[u8], by: i64, reply: &mut dyn Reply) -> Outcome {
 }
 
 fn add_decimal(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let key = args.get(1);
     let number = |text: &[u8]| Decimal::parse(text).ok_or(Failure::NotAFloat);
-    let mut text = tx.text_mut(args.get(1), Absent::Create)?.expect("is to be made");
-    let before = match text.text() {
+    let before = match tx.text(key)? {
         // Longer than any number: not to be copied to find that out.
         Some(Text::Long(_)) => return Err(Failure::NotAFloat),
         Some(text) => number(text.bytes(&mut [0; DIGITS_MAX]))?,
@@ -78,7 +78,9 @@ fn add_decimal(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     };
     let sum = before.sum(&number(args.get(2))?);
     let sum = sum.ok_or(Failure::text("ERR increment would produce NaN or Infinity"))?;
-    text.replace(sum.as_bytes());
+    // `1e4000` has 4,001 digits in print.
+    tx.need_room((2 * key.len() + sum.len() + 64) as u64)?;
+    tx.text_mut(key, Absent::Create)?.expect("is to be made").replace(sum.as_bytes());
     reply.bulk(sum.as_bytes());
     Ok(())
 }

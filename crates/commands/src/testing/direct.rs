@@ -127,7 +127,7 @@ impl World {
         output: &mut Output,
         gate: bool,
     ) -> Result<(), Failure> {
-        let mut room_bytes = (args.bytes_total() + 32 * args.len() + 64) as u64 + 16 * u64::from(DATABASES);
+        let mut room_bytes = (args.bytes_total() + 32 * args.len() + 64) as u64;
         loop {
             let mark = output.mark();
             match self.attempt(row, handler, args, output, gate, room_bytes) {

@@ -8,13 +8,14 @@
 //! --> mark watches --> take a position --> stamp the shards --> let go --> hand the frame over --> answer the served
 //! ```
 
+use super::slow::Wait;
 use super::{POISONED, Session, purpose, write_failure};
 use crate::engine::Engine;
 use crate::waiter::{Answer, Waiter};
 use crate::worker::{Scratch, Worker};
 use base::{Ms, Position};
 use commands::table::Row;
-use commands::{Access, Failure, Local, Run};
+use commands::{Access, Failure, Flag, Local, Run};
 use journal::{Claim, Lane, Purpose, Refusal};
 use keyspace::{Abandon, Effect, Held, Log, Plan, Tx};
 use std::rc::Rc;
@@ -23,14 +24,6 @@ use sync::gate::Raised;
 use sync::lock::Want;
 use wire::resp::Encoder;
 use wire::{Args, Output};
-
-/// What is to be run as one tx.
-pub(super) enum Job<'a> {
-    /// A command.
-    One(Row, &'a Args<'a>),
-    /// The queue of MULTI.
-    Exec,
-}
 
 /// What earlier attempts found to be missing.
 #[derive(Default)]
@@ -54,7 +47,7 @@ pub(super) enum NotNow {
     /// CLIENT PAUSE.
     Paused,
     /// It is blocked now, and hangs off its keys.
-    Waiting(Arc<Waiter>),
+    Waiting(Wait),
     /// It walks over all shards.
     Sweep,
     /// Only the engine can do it, and not at once.
@@ -80,38 +73,42 @@ impl Served {
 }
 
 impl Session {
-    /// Runs a job, if everything it needs is to be had at once.
+    /// Runs a command, if everything it needs is to be had at once.
+    #[expect(clippy::too_many_arguments, reason = "the whole of one command's circumstances")]
     pub(super) fn attempt(
         &mut self,
         worker: &Rc<Worker>,
-        job: &Job<'_>,
+        row: Row,
+        args: &Args<'_>,
         needs: &Needs,
         raised: Option<&Raised<'_>>,
         now: Ms,
         output: &mut Output,
     ) -> Result<(), NotNow> {
-        match job {
-            Job::One(row, args) => match row.run {
-                Run::Local(handler) => self.run_one(worker, *row, handler, args, needs, raised, now, output),
-                Run::Blocking { try_now, .. } => self.run_one(worker, *row, try_now, args, needs, raised, now, output),
-                Run::Gate(handler) if raised.is_some() => {
-                    self.run_one(worker, *row, handler, args, needs, raised, now, output)
+        // Here, since a command may have waited for something else while the pause began.
+        let writes = row.writes() || self.queue_writes(&row);
+        if worker.engine.pause.holds(writes, || now).is_some() && !row.has(Flag::Admin) {
+            return Err(NotNow::Paused);
+        }
+        match row.run {
+            Run::Local(handler) => self.run_one(worker, row, handler, args, needs, raised, now, output),
+            Run::Blocking { try_now, .. } => self.run_one(worker, row, try_now, args, needs, raised, now, output),
+            Run::Gate(handler) if raised.is_some() => {
+                self.run_one(worker, row, handler, args, needs, raised, now, output)
+            }
+            Run::Gate(_) => Err(NotNow::Gate),
+            Run::Session(handler) => {
+                let mark = output.mark();
+                let protocol = if row.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
+                let outcome = handler(self, args, &mut Encoder::new(output, protocol));
+                if let Err(failure) = outcome {
+                    output.truncate(mark);
+                    self.fail(worker, Some(row), &failure, output);
                 }
-                Run::Gate(_) => Err(NotNow::Gate),
-                Run::Session(handler) => {
-                    let mark = output.mark();
-                    let protocol = if row.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
-                    let outcome = handler(self, args, &mut Encoder::new(output, protocol));
-                    if let Err(failure) = outcome {
-                        output.truncate(mark);
-                        self.fail(worker, Some(*row), &failure, output);
-                    }
-                    Ok(())
-                }
-                Run::Sweep(_) => Err(NotNow::Sweep),
-                Run::Engine(verb) => self.run_verb(worker, *row, verb, args, needs, raised, now, output),
-            },
-            Job::Exec => self.run_exec(worker, needs, raised, now, output),
+                Ok(())
+            }
+            Run::Sweep(_) => Err(NotNow::Sweep),
+            Run::Engine(verb) => self.run_verb(worker, row, verb, args, needs, raised, now, output),
         }
     }
 
@@ -272,7 +269,7 @@ impl Session {
     }
 
     /// Hangs a command that found nothing off its keys; its shards are held.
-    fn block(&mut self, worker: &Worker, row: Row, args: &Args<'_>, tx: &Tx<'_>) -> NotNow {
+    fn block(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, tx: &Tx<'_>) -> NotNow {
         let waiter = Arc::new(Waiter::new(row, args.to_owned(), self.database, self.protocol));
         let keyspace = tx.keyspace();
         waiter.for_each_key(|key, is_target| {
@@ -281,7 +278,7 @@ impl Session {
                 worker.engine.hooks.add_waiter(shard, self.database, key, &waiter);
             }
         });
-        NotNow::Waiting(waiter)
+        NotNow::Waiting(Wait::begin(worker.clone(), waiter, self.client.clone()))
     }
 }
 
@@ -318,9 +315,8 @@ pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Opt
 
 /// A bound of the frame of a plain row: its arguments, and what an effect adds to each.
 pub(super) fn row_bound(args: &Args<'_>) -> u64 {
-    // Twice the names: an expired key is removed by an effect of its own before it is written to. The rest is for a
-    // number that grows in print: INCRBYFLOAT writes up to 330 digits.
-    (2 * args.bytes_total() + 64 * args.len() + 512) as u64
+    // Twice the names: an expired key is removed by an effect of its own before it is written to.
+    (2 * args.bytes_total() + 64 * args.len() + 64) as u64
 }
 
 /// Tries for the shards, once more after a moment: most holds last less than a microsecond.

@@ -1,6 +1,6 @@
 //! MULTI, EXEC, WATCH, and the other verbs that only the engine can do.
 
-use super::attempt::{Job, Needs, NotNow, Served, access_purpose, admit, hold, missing_for, plan_is_hooked, row_bound};
+use super::attempt::{Needs, NotNow, Served, access_purpose, admit, hold, missing_for, plan_is_hooked, row_bound};
 use super::{Multi, Ran, Session};
 use crate::worker::Worker;
 use base::Ms;
@@ -21,9 +21,16 @@ impl Session {
             let text = format!("ERR Command not allowed inside a transaction: '{}'", row.name.to_ascii_lowercase());
             return self.refuse(worker, Some(row), output, &text);
         }
+        let request = args.to_owned();
         let multi = self.multi.as_mut().expect("asked by the caller");
-        multi.bytes += args.bytes_total();
-        multi.queue.push((row, args.to_owned()));
+        multi.bytes += (request.heap_bytes() + size_of::<(Row, OwnedRequest)>()) as u64;
+        if multi.bytes > worker.settings().query_buffer_bytes_max {
+            // What was queued is input that waits.
+            self.closing = true;
+            let text = "ERR the transaction is longer than client-query-buffer-limit";
+            return self.refuse(worker, Some(row), output, text);
+        }
+        multi.queue.push((row, request));
         self.client.queued.store(multi.queue.len(), Relaxed);
         let mark = output.mark();
         Encoder::new(output, self.protocol).simple("QUEUED");
@@ -160,7 +167,7 @@ impl Session {
             self.end_multi();
             return Ok(());
         }
-        let done = self.attempt(worker, &Job::Exec, needs, raised, now, output);
+        let done = self.run_exec(worker, needs, raised, now, output);
         if done.is_ok() {
             self.end_multi();
         }
@@ -168,7 +175,7 @@ impl Session {
     }
 
     /// Runs the queue under the shards of all its keys and of the watched ones.
-    pub(super) fn run_exec(
+    fn run_exec(
         &mut self,
         worker: &Rc<Worker>,
         needs: &Needs,
@@ -177,12 +184,11 @@ impl Session {
         output: &mut Output,
     ) -> Result<(), NotNow> {
         let queue = std::mem::take(&mut self.multi.as_mut().expect("EXEC is inside MULTI").queue);
-        let before = (self.database, self.reply_mode);
+        let before = (self.database, self.reply_mode, self.protocol);
         let result = self.run_queue(worker, &queue, needs, raised, now, output);
         self.multi.as_mut().expect("it is still there").queue = queue;
         if result.is_err() {
-            self.database = before.0;
-            self.reply_mode = before.1;
+            (self.database, self.reply_mode, self.protocol) = before;
         }
         result
     }
@@ -202,8 +208,7 @@ impl Session {
         }
         let claim = match access_purpose(queue.iter().map(|(row, _)| row.access)) {
             Some(purpose) => {
-                let bound: u64 = queue.iter().map(|(_, request)| row_bound(&request.args())).sum();
-                let bound = bound.max(needs.room_bytes);
+                let bound = queue_bound(queue).max(needs.room_bytes);
                 match admit(worker, bound, purpose) {
                     Ok(claim) => claim,
                     Err(refusal) => return self.refused(worker, None, refusal, bound, output),
@@ -296,8 +301,12 @@ impl Session {
         tx: &mut Tx<'_>,
         output: &mut Output,
     ) -> Result<(), NotNow> {
-        for (row, request) in queue {
+        for (index, (row, request)) in queue.iter().enumerate() {
             let args = request.args();
+            // A row before it may have asked for more than it was counted with.
+            if row.writes() && tx.need_room(row_bound(&args)).is_err() {
+                return Err(NotNow::Room(tx.log().payload().len() as u64 + queue_bound(&queue[index..])));
+            }
             let mark = output.mark();
             let began = quanta::Instant::now();
             let outcome = self.run_row(worker, row, &args, tx, output);
@@ -306,7 +315,9 @@ impl Session {
             counters.took_ns.add(began.elapsed().as_nanos() as u64);
             match outcome {
                 Ok(()) => {}
-                Err(Failure::Abandon(Abandon::Room(bytes))) => return Err(NotNow::Room(bytes)),
+                Err(Failure::Abandon(Abandon::Room(bytes))) => {
+                    return Err(NotNow::Room(bytes + queue_bound(&queue[index + 1..])));
+                }
                 Err(failure) => {
                     output.truncate(mark);
                     self.fail(worker, Some(*row), &failure, output);
@@ -365,4 +376,9 @@ impl Session {
             _ => self.protocol,
         }
     }
+}
+
+/// A bound of the frame of plain rows.
+fn queue_bound(queue: &[(Row, OwnedRequest)]) -> u64 {
+    queue.iter().filter(|(row, _)| row.writes()).map(|(_, request)| row_bound(&request.args())).sum()
 }

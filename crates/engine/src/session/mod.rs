@@ -19,7 +19,7 @@ pub(crate) use attempt::{hand_over, mark_watches};
 use crate::client::Client;
 use crate::hooks::Watch;
 use crate::worker::Worker;
-use attempt::{Job, Needs, NotNow};
+use attempt::{Needs, NotNow};
 use base::Position;
 use commands::table::{self, Found, Row};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
@@ -60,7 +60,8 @@ pub struct Session {
 #[derive(Default)]
 struct Multi {
     queue: Vec<(Row, OwnedRequest)>,
-    bytes: usize,
+    /// Memory of the queue.
+    bytes: u64,
     /// A request could not be queued: EXEC refuses.
     broken: bool,
 }
@@ -207,13 +208,8 @@ impl Session {
         if self.multi.is_some() && !runs_inside_multi(&row) {
             return self.queue(worker, row, args, output);
         }
-        let writes = row.writes() || self.queue_writes(&row);
-        if worker.engine.pause.holds(writes, || now).is_some() && !row.has(Flag::Admin) {
-            return Ran::NotNow(row, NotNow::Paused);
-        }
         let (mark, before) = (output.mark(), self.reply_mode);
-        let job = Job::One(row, args);
-        match self.attempt(worker, &job, &Needs::default(), None, now, output) {
+        match self.attempt(worker, row, args, &Needs::default(), None, now, output) {
             Ok(()) => {
                 self.settle_reply(mark, before, output);
                 Ran::Done(row)

@@ -7,6 +7,7 @@ use crate::waiter::Waiter;
 use crate::worker::Worker;
 use commands::{Failure, Run};
 use keyspace::{Abandon, Effect, Tx};
+use std::collections::HashSet;
 use std::sync::Arc;
 use wire::Output;
 use wire::resp::Encoder;
@@ -24,9 +25,6 @@ impl Session {
             done_bytes = tx.log().payload().len();
             for (database, key) in fed {
                 let shard = keyspace::shard_of(engine.keyspace.hash(&key));
-                if !engine.hooks.any(shard) {
-                    continue;
-                }
                 for waiter in engine.hooks.waiters(shard, database, &key) {
                     if !serve_one(tx, &waiter, database, &key, served)? {
                         break;
@@ -41,17 +39,19 @@ impl Session {
     fn fed_keys(&self, worker: &Worker, tx: &Tx<'_>, from_bytes: usize) -> Vec<(u32, Vec<u8>)> {
         let engine = &*worker.engine;
         let map = engine.keyspace.map();
-        let mut fed = Vec::new();
+        let (mut fed, mut known) = (Vec::new(), HashSet::new());
         for record in tx.log().records_from(from_bytes) {
             if let Effect::MapPut { database, .. } = record.effect {
                 let waited = engine.hooks.used_shards().flat_map(|shard| engine.hooks.waited_keys(shard));
                 fed.extend(waited.filter(|(of, _)| *of == database));
                 continue;
             }
+            if !engine.hooks.any(keyspace::shard_of(engine.keyspace.hash(record.key))) {
+                continue;
+            }
             for database in (0..map.databases()).filter(|database| map.table(*database) == record.table) {
-                let name = (database, record.key.to_vec());
-                if !fed.contains(&name) {
-                    fed.push(name);
+                if known.insert((database, record.key)) {
+                    fed.push((database, record.key.to_vec()));
                 }
             }
         }

@@ -2,9 +2,10 @@
 //!
 //! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
 
-use super::attempt::{Job, Needs, NotNow, SHARDS_MAX};
+use super::attempt::{Needs, NotNow, SHARDS_MAX};
 use super::serve::take_off;
 use super::{Session, Slow};
+use crate::client::Client;
 use crate::waiter::{Answer, Waiter};
 use crate::worker::Worker;
 use base::limits::SHARDS;
@@ -49,7 +50,6 @@ impl Session {
         why: NotNow,
         output: &mut Output,
     ) {
-        let job = Job::One(row, args);
         let mut needs = Needs::default();
         let mut why = why;
         let mut rounds = 0;
@@ -69,12 +69,11 @@ impl Session {
                     needs.shards.dedup();
                     gated = needs.shards.len() > SHARDS_MAX;
                 }
-                NotNow::Room(bytes) => {
-                    needs.room_bytes = needs.room_bytes.max(bytes);
-                    wait_room(worker).await;
-                }
+                // More than was asked for before: that may be had at once.
+                NotNow::Room(bytes) if bytes > needs.room_bytes => needs.room_bytes = bytes,
+                NotNow::Room(_) => wait_room(worker).await,
                 NotNow::Paused => self.wait_pause(worker, &row).await,
-                NotNow::Waiting(waiter) => return self.wait_blocked(worker, row, args, waiter, output).await,
+                NotNow::Waiting(wait) => return self.wait_blocked(worker, row, args, wait, output).await,
                 NotNow::Sweep => return self.sweep(worker, row, args, output).await,
                 NotNow::Verb => return self.run_slow_verb(worker, row, args, output).await,
             }
@@ -82,9 +81,9 @@ impl Session {
             let result = if gated {
                 let raised = raise(worker).await;
                 let now = worker.engine.clock.now();
-                self.attempt(worker, &job, &needs, Some(&raised), now, output)
+                self.attempt(worker, row, args, &needs, Some(&raised), now, output)
             } else if let Some(_inside) = worker.member.enter() {
-                self.attempt(worker, &job, &needs, None, now, output)
+                self.attempt(worker, row, args, &needs, None, now, output)
             } else {
                 gate_open(worker).await;
                 Err(NotNow::Shards(Vec::new()))
@@ -111,7 +110,8 @@ impl Session {
             poll_fn(|context| {
                 if !std::mem::replace(&mut registered, true) {
                     engine.pause.wait(context.waker());
-                    return sleep.as_mut().poll(context);
+                    let holds = engine.pause.holds(writes, || engine.clock.now()).is_some();
+                    return if holds { sleep.as_mut().poll(context) } else { Poll::Ready(()) };
                 }
                 Poll::Ready(())
             })
@@ -119,18 +119,9 @@ impl Session {
         }
     }
 
-    async fn wait_blocked(
-        &mut self,
-        worker: &Rc<Worker>,
-        row: Row,
-        args: &Args<'_>,
-        waiter: Arc<Waiter>,
-        output: &mut Output,
-    ) {
+    async fn wait_blocked(&mut self, worker: &Worker, row: Row, args: &Args<'_>, mut wait: Wait, output: &mut Output) {
         let Run::Blocking { timeout, empty, .. } = row.run else { unreachable!("only blocking rows wait") };
         let timeout_ms = commands::timeout_ms(args, timeout).expect("checked before it ran");
-        self.client.set_blocked(Some(waiter.clone()));
-        let mut wait = Wait { worker: worker.clone(), waiter, client: self.client.clone() };
         match wait.answer(timeout_ms).await {
             Answer::Reply(reply, seen) => {
                 output.append(reply);
@@ -252,14 +243,19 @@ impl Session {
     }
 }
 
-/// A wait for an element: dropped, it takes the waiter off its keys.
-struct Wait {
+/// A wait for an element, from the moment the waiter hangs off its keys: dropped at any time after, it takes it off.
+pub(super) struct Wait {
     worker: Rc<Worker>,
     waiter: Arc<Waiter>,
-    client: Arc<crate::client::Client>,
+    client: Arc<Client>,
 }
 
 impl Wait {
+    pub(super) fn begin(worker: Rc<Worker>, waiter: Arc<Waiter>, client: Arc<Client>) -> Self {
+        client.set_blocked(Some(waiter.clone()));
+        Self { worker, waiter, client }
+    }
+
     async fn answer(&mut self, timeout_ms: Option<base::Ms>) -> Answer {
         let mut sleep = timeout_ms.map(|timeout_ms| self.worker.sleep(timeout_ms));
         let mut is_over = false;

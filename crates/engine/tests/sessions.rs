@@ -1,0 +1,266 @@
+//! Sessions without sockets, over a journal on a disk in memory and a clock that the test moves.
+
+use base::clock::Clock;
+use base::disk::FakeDisk;
+use base::hash::KeyHasher;
+use engine::settings::{Draft, find};
+use engine::{Engine, Expirer, Next, Parts, Replayer, Session, Worker};
+use journal::{Options, Policy, Running};
+use keyspace::Keyspace;
+use std::path::Path;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use wire::{Output, OwnedRequest, Ranges};
+
+/// Where the clock begins, in milliseconds.
+const START_MS: u64 = 1_700_000_000_000;
+/// A sleep no longer than this is over at once, any other never.
+const SLEEP_MS_MAX: u64 = 100;
+
+/// An engine and one worker.
+struct World {
+    engine: Arc<Engine>,
+    worker: Rc<Worker>,
+    now_ms: Arc<AtomicU64>,
+    _journal: Running,
+}
+
+impl World {
+    fn new(settings: &[(&str, &str)]) -> Self {
+        let mut draft = Draft::new();
+        for (name, value) in settings {
+            draft.put_flag(find(name).unwrap(), value).unwrap();
+        }
+        let settings = Arc::new(draft.finish());
+        let disk = Arc::new(FakeDisk::new());
+        let prepared =
+            journal::prepare(disk, Path::new("/data/journal"), Options::new(Policy::EverySec, START_MS)).unwrap();
+        let hasher = KeyHasher::new(prepared.identity.hash_key);
+        let keyspace = Keyspace::new(hasher, settings.current().databases);
+        let opened = prepared.open(&mut Replayer(&keyspace)).unwrap();
+        let now_ms = Arc::new(AtomicU64::new(START_MS));
+        let wall = now_ms.clone();
+        let clock = Clock::new(Arc::new(move || wall.load(Relaxed)), 0).unwrap();
+        let parts = Parts { hasher, clock, settings, workers: 1 };
+        let engine = Engine::new(parts, keyspace, Some((opened.journal, opened.recovery)));
+        let timer = |ms| -> engine::worker::Sleep {
+            if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
+        };
+        let worker = Rc::new(Worker::new(engine.clone(), 0, Box::new(timer)));
+        Self { engine, worker, now_ms, _journal: Running::start(opened.writer, opened.maker) }
+    }
+
+    fn client(&self) -> Client {
+        let client = self.engine.clients.add("test:0", "test:1", true, START_MS);
+        Client { session: Session::new(self.worker.clone(), client) }
+    }
+
+    fn advance(&self, ms: u64) {
+        self.now_ms.fetch_add(ms, Relaxed);
+    }
+}
+
+/// One connection.
+struct Client {
+    session: Session,
+}
+
+impl Client {
+    /// Sends a request; what it has to wait for, if it has to.
+    fn send(&mut self, words: &[&[u8]], output: &mut Output) -> Next {
+        let mut input = Vec::new();
+        wire::resp::request(&mut input, OwnedRequest::of(words).args());
+        self.session.run_turn(&input, &mut Ranges::new(), output).next
+    }
+
+    /// The reply to a request, in RESP.
+    fn call_bytes(&mut self, words: &[&[u8]]) -> String {
+        let mut output = Output::new();
+        if let Next::Slow(slow) = self.send(words, &mut output) {
+            block_on(self.session.run_slowly(slow, &mut output));
+        }
+        read(output)
+    }
+
+    fn call(&mut self, line: &str) -> String {
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        self.call_bytes(&words)
+    }
+}
+
+fn read(mut output: Output) -> String {
+    let mut bytes = Vec::new();
+    loop {
+        output.fill();
+        let Some(front) = output.front() else { break };
+        bytes.extend_from_slice(front);
+        let count = front.len();
+        output.consume(count);
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<R>(future: impl Future<Output = R>) -> R {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return result;
+        }
+        thread::park();
+    }
+}
+
+async fn yield_now() {
+    let mut yielded = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+#[test]
+fn a_number_that_is_short_when_told_may_be_long_in_print() {
+    let mut client = World::new(&[]).client();
+    let reply = client.call("INCRBYFLOAT number 1e4000");
+    assert!(reply.starts_with("$4001\r\n1000"), "{reply}");
+}
+
+#[test]
+fn flushall_of_many_databases_has_room_in_the_journal() {
+    let mut client = World::new(&[("databases", "5000")]).client();
+    client.call("SET key value");
+    assert_eq!(client.call("FLUSHALL"), "+OK\r\n");
+    assert_eq!(client.call("GET key"), "$-1\r\n");
+}
+
+#[test]
+fn rows_of_exec_do_not_take_each_others_room() {
+    let world = World::new(&[]);
+    let mut client = world.client();
+    let value = "x".repeat(10_000);
+    for name in ["a", "b", "c", "d"] {
+        client.call(&format!("SET {name} {value}"));
+    }
+    client.call("MULTI");
+    for name in ["a", "b", "c", "d"] {
+        client.call(&format!("RENAME {name} {name}{name}"));
+        client.call(&format!("SET {name} {}", "y".repeat(5_000)));
+    }
+    assert_eq!(client.call("EXEC"), format!("*8\r\n{}", "+OK\r\n".repeat(8)));
+    assert_eq!(client.call("STRLEN dd"), ":10000\r\n");
+    assert_eq!(client.call("STRLEN d"), ":5000\r\n");
+}
+
+#[test]
+fn hello_in_an_exec_that_runs_twice_changes_only_what_follows() {
+    let world = World::new(&[]);
+    let mut client = world.client();
+    client.call(&format!("SET a {}", "x".repeat(10_000)));
+    for line in ["MULTI", "GET none", "HELLO 3", "GET none", "RENAME a b"] {
+        client.call(line);
+    }
+    let reply = client.call("EXEC");
+    assert!(reply.starts_with("*4\r\n$-1\r\n%"), "{reply}");
+    assert!(reply.ends_with("\r\n_\r\n+OK\r\n"), "{reply}");
+}
+
+#[test]
+fn an_element_passes_to_a_list_whose_time_has_come() {
+    let world = World::new(&[]);
+    let mut client = world.client();
+    let target = "t".repeat(500);
+    client.call(&format!("RPUSH source {}", "x".repeat(5_000)));
+    client.call(&format!("RPUSH {target} old"));
+    client.call(&format!("PEXPIRE {target} 1"));
+    world.advance(2);
+    assert!(client.call(&format!("RPOPLPUSH source {target}")).starts_with("$5000\r\n"));
+    assert_eq!(client.call(&format!("LLEN {target}")), ":1\r\n");
+}
+
+#[test]
+fn a_client_that_goes_before_its_wait_begins_is_not_served() {
+    let world = World::new(&[]);
+    let (mut blocked, mut pusher) = (world.client(), world.client());
+    let next = blocked.send(&[b"BLPOP", b"queue", b"0"], &mut Output::new());
+    assert!(matches!(next, Next::Slow(_)));
+    drop(next);
+    assert_eq!(pusher.call("RPUSH queue element"), ":1\r\n");
+    assert_eq!(pusher.call("LLEN queue"), ":1\r\n");
+}
+
+#[test]
+fn a_command_that_waited_for_room_while_a_pause_began_waits_for_its_end_too() {
+    let world = World::new(&[]);
+    let (mut writer, mut other) = (world.client(), world.client());
+    let paused = writer.client_slow(&world);
+    assert_eq!(other.call("CLIENT PAUSE 50 WRITE"), "+OK\r\n");
+    let mut output = Output::new();
+    let mut running = Box::pin(writer.session.run_slowly(paused, &mut output));
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..10 {
+        assert!(running.as_mut().poll(&mut context).is_pending());
+    }
+    world.advance(51);
+    block_on(running);
+    assert_eq!(read(output), "+OK\r\n");
+}
+
+impl Client {
+    /// A write that cannot run at once.
+    fn client_slow(&mut self, world: &World) -> Box<engine::Slow> {
+        let keyspace = &world.engine.keyspace;
+        let _held = keyspace.shard(keyspace::shard_of(keyspace.hash(b"key"))).try_write().unwrap();
+        match self.send(&[b"SET", b"key", b"value"], &mut Output::new()) {
+            Next::Slow(slow) => slow,
+            _ => panic!("its shard was held"),
+        }
+    }
+}
+
+#[test]
+fn the_queue_of_multi_is_bounded() {
+    let world = World::new(&[("client-query-buffer-limit", "1mb")]);
+    let mut client = world.client();
+    client.call("MULTI");
+    let line = format!("SET key {}", "x".repeat(300_000));
+    for _ in 0..3 {
+        assert_eq!(client.call(&line), "+QUEUED\r\n");
+    }
+    assert!(client.call(&line).starts_with("-ERR the transaction"));
+    assert!(client.session.is_closing());
+}
+
+#[test]
+fn a_key_that_did_not_fit_one_pass_of_the_expirer_goes_with_the_next() {
+    let world = World::new(&[]);
+    let mut client = world.client();
+    let keyspace = &world.engine.keyspace;
+    let shard_of = |key: &str| keyspace::shard_of(keyspace.hash(key.as_bytes()));
+    let long = |at: usize| format!("{at}{}", "k".repeat(70_000));
+    let first = shard_of(&long(0));
+    let keys: Vec<String> = (0..).map(long).filter(|key| shard_of(key) == first).take(4).collect();
+    for key in &keys {
+        client.call(&format!("SET {key} value PX 1"));
+    }
+    world.advance(5_000);
+    let mut expirer = Expirer::new(world.engine.clone());
+    while expirer.pass() {}
+    assert_eq!(world.engine.keys_count(0), (0, 0));
+}
