@@ -88,17 +88,26 @@ impl Clock {
 
 impl Shared {
     fn follow(&self, wall: Ms, published: Ms) -> Ms {
-        let seen = self.wall_seen.swap(wall, Ordering::Relaxed);
         let target = if wall >= published {
+            self.wall_seen.store(wall, Ordering::Relaxed);
             if published > 0 && wall - published > 60_000 {
                 self.jumps.fetch_add(1, Ordering::Relaxed);
             }
             wall
         } else {
-            // Rounds down: several readers within a millisecond add nothing.
-            published + wall.saturating_sub(seen) / 2
+            published + self.half_passed(wall)
         };
         self.published.fetch_max(target, Ordering::Relaxed).max(target)
+    }
+
+    /// Half of the wall time that passed since the last look; of several readers one gets it. An odd millisecond is
+    /// left for a later look, or a clock looked at every millisecond would stand still.
+    fn half_passed(&self, wall: Ms) -> Ms {
+        let seen = self.wall_seen.load(Ordering::Relaxed);
+        let half = wall.saturating_sub(seen) / 2;
+        let next = if wall < seen { wall } else { seen + 2 * half };
+        let is_mine = self.wall_seen.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if is_mine { half } else { 0 }
     }
 }
 
@@ -125,6 +134,19 @@ mod tests {
         assert_eq!(clock.now(), 1_000_550, "half speed while ahead");
         wall.store(1_000_600, Ordering::Relaxed);
         assert_eq!(clock.now(), 1_000_600);
+    }
+
+    #[test]
+    fn runs_at_half_speed_however_often_it_is_read() {
+        let (wall, source) = world(2_000_000);
+        let clock = Clock::new(source, 0).unwrap();
+        wall.store(1_000_000, Ordering::Relaxed);
+        assert_eq!(clock.now(), 2_000_000);
+        for ms in 1..=1_000 {
+            wall.store(1_000_000 + ms, Ordering::Relaxed);
+            assert_eq!(clock.now(), 2_000_000 + ms / 2);
+            assert_eq!(clock.now(), 2_000_000 + ms / 2);
+        }
     }
 
     #[test]
