@@ -104,10 +104,7 @@ impl Server {
 
     /// A connection over TCP.
     pub(crate) fn connect(&self) -> Connection<TcpStream> {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        Connection::new(stream)
+        Connection::tcp(self.port)
     }
 
     /// The value of a field of INFO.
@@ -180,6 +177,16 @@ pub(crate) struct Connection<S> {
     /// The socket.
     pub(crate) stream: S,
     parser: Parser,
+}
+
+impl Connection<TcpStream> {
+    /// A connection to a port of this machine.
+    pub(crate) fn tcp(port: u16) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self::new(stream)
+    }
 }
 
 impl Connection<UnixStream> {

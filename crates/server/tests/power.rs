@@ -1,0 +1,254 @@
+//! Power loss, tested at the boundary of system calls: `kill -9` leaves the page cache, a power cut does not.
+//!
+//! ```text
+//! strace -f bobbin --fsync always   three lives: killed under load, restarted over a torn tail and stopped, everysec
+//!     |
+//!   trace --> rules      what was synced before what, line by line
+//!         `-> rebuild    the folder as a power cut leaves it at 200 instants and at each step of each start: recovered
+//! ```
+
+mod support;
+
+#[path = "power/rebuild.rs"]
+mod rebuild;
+#[path = "power/rules.rs"]
+mod rules;
+#[path = "power/talk.rs"]
+mod talk;
+#[path = "power/trace.rs"]
+mod trace;
+#[path = "power/traced.rs"]
+mod traced;
+
+use rebuild::{Cut, Film};
+use rustix::process::Signal;
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Mutex, mpsc};
+use support::request;
+use talk::{Id, mark, marks};
+use trace::{Call, Event};
+use traced::{Life, next_line};
+use wire::client::Value;
+
+/// Instants at which the power is cut, beside each step of each start.
+const INSTANTS: u64 = 200;
+/// How many of them the real binary recovers too.
+const REAL: usize = 3;
+/// Lists that the load pushes to.
+const LISTS: u32 = 4;
+
+/// The load: it gives ids and remembers the newest.
+struct Load<'a> {
+    life: &'a Life,
+    ids: &'a AtomicU32,
+}
+
+impl Load<'_> {
+    fn id(&self) -> Id {
+        self.ids.fetch_add(1, SeqCst) + 1
+    }
+
+    fn set(&self, padding_bytes: usize) -> Vec<u8> {
+        let id = self.id();
+        request(&["SET", &format!("k{id}"), &format!("{}{}", mark(id), ".".repeat(padding_bytes))])
+    }
+
+    fn push(&self, list: u32) -> Vec<u8> {
+        request(&["RPUSH", &format!("l{list}"), &mark(self.id()), &mark(self.id())])
+    }
+
+    /// What somebody may just be writing.
+    fn newest(&self) -> Vec<u8> {
+        request(&["GET", &format!("k{}", self.ids.load(SeqCst))])
+    }
+
+    fn tail(&self, list: u32) -> Vec<u8> {
+        request(&["LRANGE", &format!("l{list}"), "-3", "-1"])
+    }
+
+    /// One request after another.
+    fn step_by_step(&self, rounds: u32) {
+        let mut client = self.life.connect();
+        for round in 0..rounds {
+            for request in [self.set(10), self.newest(), self.push(0), self.tail(0), self.set(round as usize * 40)] {
+                client.send_bytes(&request);
+                client.reply();
+            }
+        }
+    }
+
+    /// Pipelines that read what other connections write; until the server is gone or `rounds` are over.
+    fn pipelines(&self, number: u32, rounds: u32) {
+        let mut client = self.life.connect();
+        for _ in 0..rounds {
+            let batch = [
+                self.set(100),
+                self.newest(),
+                self.push(number),
+                self.tail((number + 1) % LISTS),
+                self.set(0),
+                self.tail(number),
+                self.newest(),
+            ];
+            if std::io::Write::write_all(&mut client.stream, &batch.concat()).is_err() {
+                return;
+            }
+            for _ in &batch {
+                if client.try_reply().is_none() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// More than a segment at once.
+    fn large(&self) {
+        let mut client = self.life.connect();
+        let requests: Vec<Vec<u8>> =
+            [1_000_000].into_iter().chain([150_000; 60]).map(|bytes| self.set(bytes)).collect();
+        client.send_bytes(&requests.concat());
+        for _ in &requests {
+            assert_eq!(client.reply(), Value::Simple("OK".into()));
+        }
+    }
+
+    fn run(&self, rounds: u32) {
+        std::thread::scope(|scope| {
+            for number in 1..LISTS {
+                scope.spawn(move || self.pipelines(number, rounds));
+            }
+        });
+    }
+
+    /// Ends the server by `signal` in the midst of it.
+    fn run_until(&self, signal: Signal) {
+        let enough = self.ids.load(SeqCst) + 600;
+        std::thread::scope(|scope| {
+            for number in 1..LISTS {
+                scope.spawn(move || self.pipelines(number, u32::MAX));
+            }
+            while self.ids.load(SeqCst) < enough {
+                std::thread::yield_now();
+            }
+            self.life.signal(signal);
+        });
+    }
+}
+
+/// Bytes as of a write that the power cut short, beyond what the last segment holds.
+fn tear(folder: &Path, events: &mut Vec<Event>) {
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let path = names.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with('0')).max().unwrap();
+    let held = std::fs::read(&path).unwrap();
+    // Far enough from the end for the zeros with which a record may end.
+    let offset = held.iter().rposition(|&byte| byte != 0).unwrap() as u64 + 64;
+    let bytes = vec![0xab; 900];
+    OpenOptions::new().write(true).open(&path).unwrap().write_all_at(&bytes, offset).unwrap();
+    let line = next_line(events);
+    events.push(Event { begin: line, end: line, call: Call::Write { path, offset, bytes } });
+}
+
+/// What a server did and was asked in three lives.
+fn three_lives(folder: &Path, strace: &Path) -> Vec<Event> {
+    let (mut events, ids) = (Vec::new(), AtomicU32::new(0));
+    let life = Life::start(folder, "always", Some(strace));
+    let load = Load { life: &life, ids: &ids };
+    load.step_by_step(12);
+    std::thread::scope(|scope| {
+        scope.spawn(|| load.large());
+        load.run(15);
+    });
+    load.run_until(Signal::KILL);
+    life.ended(&mut events);
+
+    tear(&folder.join("data/journal"), &mut events);
+    let life = Life::start(folder, "always", Some(strace));
+    let mut client = life.connect();
+    assert!(marks(client.call(&["GET", "k1"]).as_bytes().unwrap()).eq([1]), "a read comes first");
+    Load { life: &life, ids: &ids }.run(5);
+    life.signal(Signal::TERM);
+    life.ended(&mut events);
+
+    let life = Life::start(folder, "everysec", Some(strace));
+    Load { life: &life, ids: &ids }.run(3);
+    life.signal(Signal::TERM);
+    life.ended(&mut events);
+    events
+}
+
+/// Recovers with the real binary, and says which acknowledged values are gone.
+fn lost_for_real(cut: &Cut, journal: &Path) -> Vec<Id> {
+    let folder = tempfile::tempdir().unwrap();
+    cut.copy(journal, &folder.path().join("data/journal"));
+    let life = Life::start(folder.path(), "always", None);
+    let mut client = life.connect();
+    let mut found: BTreeSet<Id> = BTreeSet::new();
+    for list in 0..LISTS {
+        let items = client.call(&["LRANGE", &format!("l{list}"), "0", "-1"]);
+        found.extend(items.as_slice().unwrap().iter().flat_map(|item| marks(item.as_bytes().unwrap())));
+    }
+    let is_gone = |id: &Id| {
+        let value = client.call(&["GET", &format!("k{id}")]);
+        !found.contains(id) && !value.as_bytes().is_some_and(|bytes| marks(bytes).eq([*id]))
+    };
+    cut.acknowledged.iter().copied().filter(is_gone).collect()
+}
+
+/// What goes wrong when the power is cut.
+fn cut_faults(film: &Film<'_>, root: &Path) -> Vec<String> {
+    let journal = &root.join("data/journal");
+    let instants = film.instants(INSTANTS);
+    let (faults, (send, receive)) = (Mutex::new(Vec::new()), mpsc::sync_channel::<(usize, Cut)>(1));
+    let receive = Mutex::new(receive);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let next = receive.lock().unwrap().recv();
+                    let Ok((number, cut)) = next else { return };
+                    if number % instants.len().div_ceil(REAL) == instants.len() / REAL / 2 {
+                        report(&faults, &cut, Ok(lost_for_real(&cut, journal)));
+                    }
+                    report(&faults, &cut, cut.lost(journal));
+                }
+            });
+        }
+        let mut number = 0;
+        film.cut(root, &instants, |cut| {
+            send.send((number, cut)).unwrap();
+            number += 1;
+        });
+        drop(send);
+    });
+    faults.into_inner().unwrap()
+}
+
+fn report(faults: &Mutex<Vec<String>>, cut: &Cut, lost: Result<Vec<Id>, String>) {
+    let fault = match lost {
+        Ok(lost) if lost.is_empty() => return,
+        Ok(lost) => format!("acknowledged and gone: {lost:?}"),
+        Err(why) => why,
+    };
+    faults.lock().unwrap().push(format!("power cut behind line {}: {fault}", cut.line));
+}
+
+#[test]
+fn what_was_acknowledged_outlives_a_power_cut() {
+    let test = "what_was_acknowledged_outlives_a_power_cut";
+    let Some(strace) = lab::skip::program_or_skip(test, "strace") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let events = three_lives(&root, &strace);
+    let verdict = rules::check(&events);
+    let told: usize = verdict.replies.iter().map(|reply| reply.ids.len()).sum();
+    let (replies, segments) = (verdict.replies.len(), verdict.segments);
+    println!("{} calls, {replies} replies that tell of {told} values, {segments} segments", events.len());
+    assert!(replies > 1_000 && told > 2_000 && segments >= 4, "the load is too small to show anything");
+    let mut faults = verdict.faults;
+    faults.extend(cut_faults(&Film::new(&events, &verdict.replies), &root));
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults[..faults.len().min(20)].join("\n"));
+}

@@ -1,0 +1,123 @@
+//! The real binary on a folder of the test's, under strace or alone.
+
+use crate::support::{Connection, bobbin, free_port};
+use crate::trace::{CALLS, Call, Event, NEVER, parse};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// More bytes than any call of the load carries.
+const CALL_BYTES_MAX: &str = "4194304";
+
+/// One life of a server on `folder`/data.
+pub(crate) struct Life {
+    child: Child,
+    pid: Pid,
+    port: u16,
+    trace: PathBuf,
+    folder: PathBuf,
+    always: bool,
+}
+
+impl Life {
+    /// Starts it and waits until it is ready; with `strace` it is traced.
+    pub(crate) fn start(folder: &Path, policy: &str, strace: Option<&Path>) -> Self {
+        for _ in 0..20 {
+            match Self::try_start(folder, policy, strace) {
+                Ok(life) => return life,
+                Err(log) if log.contains("is taken by another program") => {}
+                Err(log) => panic!("the server does not start: {log}"),
+            }
+        }
+        panic!("no port is free");
+    }
+
+    fn try_start(folder: &Path, policy: &str, strace: Option<&Path>) -> Result<Self, String> {
+        let (port, trace) = (free_port(), folder.join("trace"));
+        let mut command = strace.map_or_else(bobbin, |strace| under(strace, &trace));
+        command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--threads", "2", "--fsync", policy]);
+        let mut child = command.arg("--dir").arg(folder.join("data")).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        let mut log = String::new();
+        while !log.contains("ready in") {
+            if lines.read_line(&mut log).unwrap() == 0 {
+                child.wait().unwrap();
+                return Err(log);
+            }
+        }
+        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+        // Under strace the child is strace.
+        let pid: i32 = fs::read_to_string(folder.join("data/bobbin.lock")).unwrap().parse().unwrap();
+        let pid = Pid::from_raw(pid).expect("the server notes its own process");
+        Ok(Self { child, pid, port, trace, folder: folder.to_owned(), always: policy == "always" })
+    }
+
+    /// A connection to it.
+    pub(crate) fn connect(&self) -> Connection<TcpStream> {
+        Connection::tcp(self.port)
+    }
+
+    /// Sends it a signal that ends it.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(self.pid, signal).unwrap();
+    }
+
+    /// Waits for its end and adds what it did to `events`.
+    pub(crate) fn ended(mut self, events: &mut Vec<Event>) {
+        self.child.wait().unwrap();
+        let begin = next_line(events);
+        events.push(Event { begin, end: begin, call: Call::Start { always: self.always } });
+        let trace = BufReader::with_capacity(1 << 20, File::open(&self.trace).unwrap());
+        let mine = parse(trace, &self.folder, begin + 1).unwrap();
+        events.extend(mine.into_iter().filter(|event| event.end != NEVER || is_done(&event.call)));
+    }
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|status| status.is_none()) {
+            let _ = kill_process(self.pid, Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// The line behind all of `events`.
+pub(crate) fn next_line(events: &[Event]) -> usize {
+    let last = |event: &Event| if event.end == NEVER { event.begin } else { event.end };
+    events.iter().map(last).max().map_or(0, |line| line + 1)
+}
+
+/// The binary under strace, which writes to `trace`.
+fn under(strace: &Path, trace: &Path) -> Command {
+    let bobbin = bobbin();
+    let mut command = Command::new(strace);
+    command.args(["-f", "-y", "-s", CALL_BYTES_MAX, "-e", &format!("trace={CALLS}"), "-o"]).arg(trace);
+    command.arg(bobbin.get_program());
+    for (name, value) in bobbin.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+}
+
+/// Whether a call that was not seen to return has had its effect on the files, which outlive the process.
+fn is_done(call: &Call) -> bool {
+    match call {
+        Call::MakeFolder { path } | Call::Create { path } => path.exists(),
+        Call::Write { path, offset, bytes } => {
+            let mut there = vec![0; bytes.len()];
+            let read = File::open(path).and_then(|file| file.read_exact_at(&mut there, *offset));
+            read.is_ok() && there == *bytes
+        }
+        Call::Resize { path, bytes } => fs::metadata(path).is_ok_and(|file| file.len() == *bytes),
+        Call::Rename { from: path, .. } | Call::Remove { path } => !path.exists(),
+        Call::Start { .. } | Call::Sync { .. } | Call::Received { .. } | Call::Sent { .. } => true,
+    }
+}
