@@ -1,1 +1,23 @@
-//! A seeded world: fake disk, fake clock, one schedule; runs engine and journal.
+//! A seeded world: a fake disk, a fake clock, one schedule; it runs engine, journal and keyspace as the server does.
+//!
+//! ```text
+//! seed --> schedule: which client, the journal's writer or maker, the expirer, or time itself goes on next
+//!            |
+//!          crash at any step --> FakeDisk::crash: of what was not synced, any subset of sectors and names survives
+//!            |
+//!          boot again (and crash during that, too) --> what clients were told is compared with what is there
+//! ```
+//!
+//! Clients write unique values to keys of their own, read each other's, and move elements of one queue; so what must be
+//! there after a crash follows from the replies that left, without a model of the server. One seed is one world: the
+//! same seed gives the same run.
+
+#![forbid(unsafe_code)]
+
+mod client;
+mod executor;
+mod facts;
+mod random;
+mod world;
+
+pub use world::{Fault, Plan, World};

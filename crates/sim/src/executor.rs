@@ -1,0 +1,104 @@
+//! Runs futures one poll at a time, in an order that somebody else chooses, under a time that somebody else moves.
+
+use base::Ms;
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Microseconds since the world began; shared with the journal's timers.
+#[derive(Clone, Default)]
+pub(crate) struct Time {
+    us: Arc<AtomicU64>,
+    sleepers: Rc<RefCell<Vec<(u64, Waker)>>>,
+}
+
+/// When worlds begin, in milliseconds since the epoch.
+const EPOCH_MS: Ms = 1_700_000_000_000;
+
+impl Time {
+    pub(crate) fn us(&self) -> u64 {
+        self.us.load(SeqCst)
+    }
+
+    pub(crate) fn elapsed_us(&self) -> Arc<dyn Fn() -> u64 + Send + Sync> {
+        let us = self.us.clone();
+        Arc::new(move || us.load(SeqCst))
+    }
+
+    pub(crate) fn wall(&self) -> Arc<dyn Fn() -> Ms + Send + Sync> {
+        let us = self.us.clone();
+        Arc::new(move || EPOCH_MS + us.load(SeqCst) / 1000)
+    }
+
+    pub(crate) fn pass(&self, us: u64) {
+        let now = self.us.fetch_add(us, SeqCst) + us;
+        self.sleepers.borrow_mut().retain(|(due_us, waker)| {
+            if *due_us <= now {
+                waker.wake_by_ref();
+            }
+            *due_us > now
+        });
+    }
+
+    pub(crate) fn sleep(&self, ms: Ms) -> Pin<Box<dyn Future<Output = ()>>> {
+        let (time, due_us) = (self.clone(), self.us() + ms * 1000);
+        Box::pin(std::future::poll_fn(move |context| {
+            if time.us() >= due_us {
+                return Poll::Ready(());
+            }
+            time.sleepers.borrow_mut().push((due_us, context.waker().clone()));
+            Poll::Pending
+        }))
+    }
+}
+
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, SeqCst);
+    }
+}
+
+/// Tasks and whether each has been woken.
+#[derive(Default)]
+pub(crate) struct Executor {
+    tasks: Vec<(Arc<Flag>, Option<Pin<Box<dyn Future<Output = ()>>>>)>,
+}
+
+impl Executor {
+    pub(crate) fn spawn(&mut self, task: impl Future<Output = ()> + 'static) {
+        self.tasks.push((Arc::new(Flag(AtomicBool::new(true))), Some(Box::pin(task))));
+    }
+
+    /// Tasks that were woken.
+    pub(crate) fn ready(&self) -> Vec<usize> {
+        let tasks = self.tasks.iter().enumerate();
+        tasks.filter(|(_, (flag, task))| task.is_some() && flag.0.load(SeqCst)).map(|(index, _)| index).collect()
+    }
+
+    /// Polls one task.
+    pub(crate) fn poll(&mut self, index: usize) {
+        let (flag, slot) = &mut self.tasks[index];
+        flag.0.store(false, SeqCst);
+        let waker = Waker::from(flag.clone());
+        if let Some(task) = slot
+            && task.as_mut().poll(&mut Context::from_waker(&waker)).is_ready()
+        {
+            *slot = None;
+        }
+    }
+
+    /// Whether any of the first `count` tasks goes on.
+    pub(crate) fn any_alive(&self, range: std::ops::Range<usize>) -> bool {
+        self.tasks[range].iter().any(|(_, task)| task.is_some())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+}
