@@ -7,7 +7,7 @@ use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::settings::{Current, Reader};
 use base::{Ms, Position};
-use journal::{Lane, Reached};
+use journal::{Journal, Lane, Reached};
 use keyspace::{Log, Plan};
 use quanta::Instant;
 use std::cell::{Cell, RefCell};
@@ -37,6 +37,10 @@ pub struct Worker {
     timer: Timer,
     bell: Arc<Bell>,
     durable_waits: RefCell<Vec<(Position, Waker)>>,
+    /// Somebody waits for whom the journal has not been asked yet.
+    durable_asked: Cell<bool>,
+    /// The task that listens.
+    listener: RefCell<Option<Waker>>,
     reader: RefCell<Reader>,
     random: Cell<u64>,
     /// When the thread's CPU time was last read, and what it was, in microseconds.
@@ -67,6 +71,8 @@ impl Worker {
             timer,
             bell,
             durable_waits: RefCell::default(),
+            durable_asked: Cell::new(false),
+            listener: RefCell::default(),
             reader: RefCell::new(engine.settings.reader()),
             random: Cell::new(seed | 1),
             cpu_mark: Cell::new((None, 0)),
@@ -118,44 +124,61 @@ impl Worker {
     }
 
     /// Ready once everything below `position` is durable; `false` if it never will be.
+    ///
+    /// The journal is asked by [`Worker::listen`], after the connections that were ready together have run: one sync
+    /// then carries them all.
     pub fn poll_durable(&self, position: Position, context: &mut Context<'_>) -> Poll<bool> {
         let Some(journal) = &self.engine.journal else { return Poll::Ready(true) };
-        match journal.want(&self.bell, position) {
-            Reached::Durable => Poll::Ready(true),
-            Reached::Poisoned => Poll::Ready(false),
-            Reached::Waiting => {
-                self.durable_waits.borrow_mut().push((position, context.waker().clone()));
-                Poll::Pending
-            }
+        if journal.durable() >= position {
+            return Poll::Ready(true);
         }
+        if journal.is_poisoned() {
+            return Poll::Ready(false);
+        }
+        self.durable_waits.borrow_mut().push((position, context.waker().clone()));
+        if !self.durable_asked.replace(true)
+            && let Some(listener) = &*self.listener.borrow()
+        {
+            listener.wake_by_ref();
+        }
+        Poll::Pending
     }
 
-    /// Passes the journal's news on to the connections that wait for it. One task of each worker awaits this for ever.
+    /// Asks the journal for what connections wait for, and passes its news on to them. One task of each worker awaits
+    /// this for ever.
     pub async fn listen(&self) {
-        loop {
-            std::future::poll_fn(|context| self.bell.poll_rung(context)).await;
-            self.wake_durable();
-        }
+        std::future::poll_fn(|context| {
+            self.listener.replace(Some(context.waker().clone()));
+            while self.durable_asked.replace(false) | self.bell.poll_rung(context).is_ready() {
+                self.wake_durable();
+            }
+            Poll::<()>::Pending
+        })
+        .await;
     }
 
     fn wake_durable(&self) {
         let Some(journal) = &self.engine.journal else { return };
+        let mut least = self.wake_reached(journal);
+        while least != Position::MAX && journal.want(&self.bell, least) != Reached::Waiting {
+            least = self.wake_reached(journal);
+        }
+    }
+
+    /// Wakes those whose wait is over; the least position that any other waits for.
+    fn wake_reached(&self, journal: &Journal) -> Position {
         let (durable, poisoned) = (journal.durable(), journal.is_poisoned());
-        let mut woken = Vec::new();
         let mut least = Position::MAX;
-        self.durable_waits.borrow_mut().retain_mut(|(position, waker)| {
-            let ready = poisoned || *position <= durable;
-            if ready {
-                woken.push(waker.clone());
+        self.durable_waits.borrow_mut().retain(|(position, waker)| {
+            let over = poisoned || *position <= durable;
+            if over {
+                waker.wake_by_ref();
             } else {
                 least = least.min(*position);
             }
-            !ready
+            !over
         });
-        woken.into_iter().for_each(Waker::wake);
-        if least != Position::MAX && journal.want(&self.bell, least) != Reached::Waiting {
-            self.bell.ring();
-        }
+        least
     }
 }
 

@@ -258,7 +258,9 @@ impl Writer {
     fn rest(&self, now_us: u64) -> Step {
         let policy = self.journal.policy();
         let is_recent = |at_us: u64| now_us.saturating_sub(at_us) < PACED_US;
-        let is_paced = policy != Policy::Always && self.last_write_us.is_some_and(is_recent);
+        // Under `always` too: who waits for a frame says so, once for all connections that a worker had ready, and a
+        // sync that began with the first of their frames would leave the others to the next one.
+        let is_paced = self.last_write_us.is_some_and(is_recent);
         let (mut us, alert) = if is_paced { (PACE_US, Alert::Pressure) } else { (REST_US, Alert::Frame) };
         let mut due_at = |at_us: u64| us = us.min(at_us.saturating_sub(now_us).max(1));
         if self.durable < self.position && policy == Policy::EverySec {
