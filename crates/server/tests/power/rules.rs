@@ -24,6 +24,10 @@ pub(crate) struct Verdict {
     pub(crate) replies: Vec<Reply>,
     /// Segments begun.
     pub(crate) segments: usize,
+    /// Torn tails kept aside.
+    pub(crate) torn: usize,
+    /// Marks of a clean stop.
+    pub(crate) stops: usize,
 }
 
 /// One file under all its names.
@@ -78,7 +82,7 @@ struct Run {
 /// Checks all rules.
 pub(crate) fn check(events: &[Event]) -> Verdict {
     let history = History::of(events);
-    let mut verdict = Verdict { faults: Vec::new(), replies: Vec::new(), segments: 0 };
+    let mut verdict = Verdict { faults: Vec::new(), replies: Vec::new(), segments: 0, torn: 0, stops: 0 };
     let mut replies = replies(events);
     let mut written = HashMap::new();
     for (index, run) in history.runs.iter().enumerate() {
@@ -91,10 +95,14 @@ pub(crate) fn check(events: &[Event]) -> Verdict {
             verdict.replies.extend(mine);
         }
         verdict.segments += run.new_segments().count();
+        verdict.torn += run.torn().count();
         verdict.faults.extend(history.start_faults(run));
         verdict.faults.extend(history.torn_faults(run));
         verdict.faults.extend(history.segment_faults(run));
-        verdict.faults.extend(history.stop_faults(run, events, &chain));
+        if let Some(stop) = run.clean_stop(events) {
+            verdict.stops += 1;
+            verdict.faults.extend(history.stop_faults(stop, &chain));
+        }
     }
     verdict
 }
@@ -141,6 +149,20 @@ fn durable_at(span: Span, syncs: &[Span]) -> usize {
 impl Run {
     fn new_segments(&self) -> impl Iterator<Item = &(PathBuf, PathBuf, usize, Span)> {
         self.renames.iter().filter(|(_, to, ..)| is_segment(to))
+    }
+
+    fn torn(&self) -> impl Iterator<Item = &(PathBuf, usize, Span)> {
+        self.made.iter().filter(|(path, ..)| name_of(path).starts_with("torn-"))
+    }
+
+    /// The mark of a clean stop, and the file it is in.
+    fn clean_stop(&self, events: &[Event]) -> Option<(usize, Span)> {
+        let is_mark = |event: usize| {
+            let Call::Write { bytes, .. } = &events[event].call else { unreachable!("only writes are noted") };
+            let record = (bytes.len() == MARK_BYTES).then(|| Record::decode(bytes).ok()).flatten();
+            record.is_some_and(|record| record.head.kind == Kind::CleanStop)
+        };
+        self.segment_writes.iter().find(|write| is_mark(write.2)).map(|&(file, span, _)| (file, span))
     }
 }
 
@@ -232,9 +254,9 @@ impl History {
                 links.push(Link { line: span.begin, durable: durable_at(*write, &file.syncs), what });
             }
         }
-        for (file, span, event) in &run.segment_writes {
+        for (file, span, _) in &run.segment_writes {
             let durable = durable_at(*span, &self.files[*file].syncs);
-            links.push(Link { line: span.begin, durable, what: format!("the write at line {} ({event})", span.begin) });
+            links.push(Link { line: span.begin, durable, what: format!("the write at line {}", span.begin) });
         }
         links.sort_by_key(|link| link.line);
         for index in 1..links.len() {
@@ -294,7 +316,7 @@ impl History {
         let resizes = run.found.iter().flat_map(|(_, file)| &self.files[*file].resizes);
         let cut = resizes.map(|resize| resize.begin).filter(|&line| line > run.begin).min().unwrap_or(NEVER);
         let mut faults = Vec::new();
-        for (path, file, made) in run.made.iter().filter(|(path, ..)| name_of(path).starts_with("torn-")) {
+        for (path, file, made) in run.torn() {
             let file = &self.files[*file];
             let content = file.writes.iter().map(|write| durable_at(*write, &file.syncs)).max().unwrap_or(NEVER);
             if content.max(self.folder_durable_at(path.parent(), *made)) >= cut {
@@ -319,13 +341,7 @@ impl History {
     }
 
     /// The mark of a clean stop is true, and durable.
-    fn stop_faults(&self, run: &Run, events: &[Event], chain: &[Link]) -> Vec<String> {
-        let is_last_mark = |&&(_, _, event): &&(usize, Span, usize)| {
-            let Call::Write { bytes, .. } = &events[event].call else { return false };
-            let record = (bytes.len() == MARK_BYTES).then(|| Record::decode(bytes).ok()).flatten();
-            record.is_some_and(|record| record.head.kind == Kind::CleanStop)
-        };
-        let Some(&(file, mark, _)) = run.segment_writes.iter().find(is_last_mark) else { return Vec::new() };
+    fn stop_faults(&self, (file, mark): (usize, Span), chain: &[Link]) -> Vec<String> {
         let mut faults = Vec::new();
         let before = &chain[..chain.partition_point(|link| link.line < mark.begin)];
         if let Some(link) = before.last().filter(|link| link.durable >= mark.begin) {
@@ -336,7 +352,7 @@ impl History {
             ));
         }
         let file = &self.files[file];
-        let last = file.resizes.iter().copied().filter(|resize| resize.begin > mark.end).next_back().unwrap_or(mark);
+        let last = file.resizes.iter().copied().rfind(|resize| resize.begin > mark.end).unwrap_or(mark);
         if durable_at(last, &file.syncs) == NEVER {
             faults.push(format!("line {}: the mark of the clean stop is never durable", mark.begin));
         }
