@@ -2,8 +2,11 @@
 //!
 //! ```text
 //! WAITING --claim--> CLAIMED --answer--> its connection is woken
-//!    ^                  |
-//!    `----give back-----'     a claim made by a tx that was abandoned
+//!    ^  |               |
+//!    |  `-----------.   |    the connection leaves: from either, and for good
+//!    `--give back---|---'    a claim made by a tx that was abandoned
+//!                   v
+//!                 GONE
 //! ```
 //!
 //! A writer that serves it, its own time-out, CLIENT UNBLOCK, CLIENT KILL and the closing connection all claim it in
@@ -12,14 +15,18 @@
 use base::Position;
 use commands::table::Row;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll, Waker};
 use wire::resp::Protocol;
 use wire::{Output, OwnedRequest};
 
+const WAITING: u8 = 0;
+const CLAIMED: u8 = 1;
+const GONE: u8 = 2;
+
 /// One blocked command.
 pub struct Waiter {
-    claimed: AtomicBool,
+    state: AtomicU8,
     slot: Mutex<Slot>,
     /// Its row.
     pub row: Row,
@@ -50,24 +57,30 @@ pub enum Answer {
 impl Waiter {
     /// A command that waits.
     pub fn new(row: Row, request: OwnedRequest, database: u32, protocol: Protocol) -> Self {
-        Self { claimed: AtomicBool::new(false), slot: Mutex::default(), row, request, database, protocol }
+        Self { state: AtomicU8::new(WAITING), slot: Mutex::default(), row, request, database, protocol }
     }
 
     /// Claims the wait; only one claim succeeds.
     pub fn claim(&self) -> bool {
-        !self.claimed.swap(true, Ordering::AcqRel)
+        self.state.compare_exchange(WAITING, CLAIMED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// Whether it still waits.
     pub fn is_waiting(&self) -> bool {
-        !self.claimed.load(Ordering::Acquire)
+        self.state.load(Ordering::Acquire) == WAITING
     }
 
     /// Gives a claim back. The connection looks again whether its time is up.
     pub fn give_back(&self) {
-        self.claimed.store(false, Ordering::Release);
+        // Unless its connection left meanwhile: nobody may serve it then.
+        let _ = self.state.compare_exchange(CLAIMED, WAITING, Ordering::AcqRel, Ordering::Acquire);
         let waker = self.slot.lock().expect("no holder panics").waker.take();
         waker.into_iter().for_each(Waker::wake);
+    }
+
+    /// Its connection waits no more, served or not.
+    pub fn leave(&self) {
+        self.state.store(GONE, Ordering::Release);
     }
 
     /// Ends a claimed wait.

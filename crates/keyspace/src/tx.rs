@@ -38,6 +38,7 @@ pub struct Tx<'k> {
     undo: Option<Box<Undo>>,
     serving: Option<Box<[u8]>>,
     map_changed: bool,
+    touches: bool,
     /// Reads that found a key.
     pub hits: u32,
     /// Reads that found none.
@@ -88,10 +89,16 @@ impl<'k> Tx<'k> {
             undo: None,
             serving: None,
             map_changed: false,
+            touches: true,
             hits: 0,
             misses: 0,
             expired: 0,
         }
+    }
+
+    /// Says whether what this tx looks at counts as used (CLIENT NO-TOUCH); it does unless told otherwise.
+    pub fn set_touching(&mut self, touches: bool) {
+        self.touches = touches;
     }
 
     /// Keeps the old entry of each key on first touch from here on, so that the tx can be abandoned after changes.
@@ -129,9 +136,11 @@ impl<'k> Tx<'k> {
 
     /// The live entry of `key`; one whose time has come is absent. Counts as use of the key.
     pub fn entry(&mut self, key: &[u8]) -> Option<Entry<'_>> {
-        let now = self.now;
+        let (now, touches) = (self.now, self.touches);
         let entry = self.peek(key)?;
-        entry.touch((now / 1000) as u32 & 0xff_ffff);
+        if touches {
+            entry.touch((now / 1000) as u32 & 0xff_ffff);
+        }
         Some(entry)
     }
 

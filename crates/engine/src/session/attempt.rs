@@ -20,6 +20,7 @@ use journal::{Claim, Lane, Purpose, Refusal};
 use keyspace::{Abandon, Effect, Held, Log, Plan, Tx};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use sync::gate::Raised;
 use sync::lock::Want;
 use wire::resp::Encoder;
@@ -101,6 +102,7 @@ impl Session {
                 let mark = output.mark();
                 let protocol = if row.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
                 let outcome = handler(self, args, &mut Encoder::new(output, protocol));
+                self.saw_counts(worker, &row);
                 if let Err(failure) = outcome {
                     output.truncate(mark);
                     self.fail(worker, Some(row), &failure, output);
@@ -153,6 +155,7 @@ impl Session {
         let room_bytes = claim.as_ref().map_or(u64::MAX, Claim::payload_bytes);
         log.set_read(engine.journal.is_some() || feeds);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, std::mem::take(log), room_bytes);
+        tx.set_touching(!self.client.no_touch.load(Relaxed));
         if feeds {
             tx.keep_old();
         }
@@ -189,16 +192,14 @@ impl Session {
             counters.hits.add(u64::from(tx.hits));
             counters.misses.add(u64::from(tx.misses));
         }
-        *log = self.finish(worker, &mut tx, claim, served);
-        if let Err(text) = self.check_readable(worker) {
-            output.truncate(mark);
-            write_failure(output, self.protocol, &Failure::text(text));
-        }
+        let handed = self.finish(worker, &mut tx, claim, served);
+        *log = handed.log;
+        self.hide_unreadable(worker, handed.seen, mark, output);
         Ok(())
     }
 
     /// Ends a tx: its frame, its garbage, those it served. Gives the log back.
-    pub(super) fn finish(&mut self, worker: &Worker, tx: &mut Tx<'_>, claim: Option<Claim>, served: Served) -> Log {
+    pub(super) fn finish(&mut self, worker: &Worker, tx: &mut Tx<'_>, claim: Option<Claim>, served: Served) -> Handed {
         let engine = &*worker.engine;
         if !tx.log().is_empty() {
             mark_watches(engine, tx);
@@ -216,7 +217,16 @@ impl Session {
         if !served.replies.is_empty() {
             served.answer(handed.seen);
         }
-        handed.log
+        handed
+    }
+
+    /// Rows that tell how many keys there are have seen all shards.
+    pub(super) fn saw_counts(&mut self, worker: &Worker, row: &Row) {
+        if matches!(row.name, "INFO" | "MEMORY STATS")
+            && let Some(journal) = &worker.engine.journal
+        {
+            self.saw(journal.next());
+        }
     }
 
     /// A reply has seen everything up to `position`.
@@ -224,11 +234,14 @@ impl Session {
         self.watermark = self.watermark.max(position);
     }
 
-    /// After a failed sync, what is not durable is not shown.
-    fn check_readable(&self, worker: &Worker) -> Result<(), &'static str> {
-        match &worker.engine.journal {
-            Some(journal) if journal.is_poisoned() && self.watermark > journal.durable() => Err(POISONED),
-            _ => Ok(()),
+    /// After a failed sync, a reply that has seen what is not durable is not shown: it gives way to an error.
+    pub(super) fn hide_unreadable(&self, worker: &Worker, seen: Position, mark: wire::Mark, output: &mut Output) {
+        if let Some(journal) = &worker.engine.journal
+            && journal.is_poisoned()
+            && seen > journal.durable()
+        {
+            output.truncate(mark);
+            write_failure(output, self.protocol, &Failure::text(POISONED));
         }
     }
 

@@ -231,6 +231,7 @@ impl Session {
         let room_bytes = claim.as_ref().map_or(u64::MAX, journal::Claim::payload_bytes);
         let log = std::mem::take(&mut scratch.log);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
+        tx.set_touching(!self.client.no_touch.load(Relaxed));
         let mark = output.mark();
         if self.watches_have_changed(&mut tx) {
             self.saw(tx.seen());
@@ -253,7 +254,9 @@ impl Session {
             scratch.log = tx.abandon();
             return Err(why);
         }
-        scratch.log = self.finish(worker, &mut tx, claim, served);
+        let handed = self.finish(worker, &mut tx, claim, served);
+        scratch.log = handed.log;
+        self.hide_unreadable(worker, handed.seen, mark, output);
         Ok(())
     }
 
@@ -348,6 +351,7 @@ impl Session {
             Run::Session(handler) => {
                 let protocol = if row.name == "HELLO" { self.protocol_after_hello(args) } else { protocol };
                 let outcome = handler(self, args, &mut Encoder::new(output, protocol));
+                self.saw_counts(worker, row);
                 tx.use_database(self.database);
                 outcome
             }

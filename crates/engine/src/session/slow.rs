@@ -124,8 +124,10 @@ impl Session {
         let timeout_ms = commands::timeout_ms(args, timeout).expect("checked before it ran");
         match wait.answer(timeout_ms).await {
             Answer::Reply(reply, seen) => {
+                let mark = output.mark();
                 output.append(reply);
                 self.saw(seen);
+                self.hide_unreadable(worker, seen, mark, output);
             }
             Answer::TimedOut => empty(&mut Encoder::new(output, self.protocol)),
             Answer::Unblocked => {
@@ -139,6 +141,7 @@ impl Session {
     async fn sweep(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) {
         let Run::Sweep(begin) = row.run else { unreachable!("asked for a sweep") };
         let engine = worker.engine.clone();
+        let mark = output.mark();
         let result = match begin(args, worker.random()) {
             Ok(mut sweep) => {
                 let mut began = Instant::now();
@@ -157,7 +160,9 @@ impl Session {
         };
         // What it has seen lies anywhere: it waits for all.
         if let Some(journal) = &engine.journal {
-            self.saw(journal.next());
+            let seen = journal.next();
+            self.saw(seen);
+            self.hide_unreadable(worker, seen, mark, output);
         }
         if let Err(failure) = result {
             self.fail(worker, Some(row), &failure, output);
@@ -278,8 +283,7 @@ impl Wait {
 
 impl Drop for Wait {
     fn drop(&mut self) {
-        // Unclaimed still: nobody may serve it any more.
-        let _ = self.waiter.claim();
+        self.waiter.leave();
         self.client.set_blocked(None);
         take_off(&self.worker, &self.waiter);
     }
