@@ -15,6 +15,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("keyspace", &["base", "blocks", "kinds", "sync", "table"]),
     ("commands", &["base", "blocks", "keyspace", "kinds", "sync", "table", "wire"]),
     ("engine", &["base", "commands", "journal", "keyspace", "kinds", "sync", "wire"]),
+    ("history", &[]),
     ("sim", &["base", "engine", "journal", "keyspace", "wire"]),
     ("lab", &["base"]),
     ("server", &["base", "commands", "engine", "journal", "keyspace", "sync", "wire"]),
