@@ -29,7 +29,7 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use support::request;
 use talk::{Id, mark, marks};
 use trace::{Call, Event};
@@ -157,7 +157,7 @@ fn tear(folder: &Path, events: &mut Vec<Event>) {
 /// What a server did and was asked in three lives.
 fn three_lives(folder: &Path, strace: &Path) -> Vec<Event> {
     let (mut events, ids) = (Vec::new(), AtomicU32::new(0));
-    let life = Life::start(folder, "always", Some(strace));
+    let life = Life::start(folder, "always", Some(strace)).unwrap();
     let load = Load { life: &life, ids: &ids };
     load.step_by_step(12);
     std::thread::scope(|scope| {
@@ -168,14 +168,14 @@ fn three_lives(folder: &Path, strace: &Path) -> Vec<Event> {
     life.ended(&mut events);
 
     tear(&folder.join("data/journal"), &mut events);
-    let life = Life::start(folder, "always", Some(strace));
+    let life = Life::start(folder, "always", Some(strace)).unwrap();
     let mut client = life.connect();
     assert!(marks(client.call(&["GET", "k1"]).as_bytes().unwrap()).eq([1]), "a read comes first");
     Load { life: &life, ids: &ids }.run(5);
     life.signal(Signal::TERM);
     life.ended(&mut events);
 
-    let life = Life::start(folder, "everysec", Some(strace));
+    let life = Life::start(folder, "everysec", Some(strace)).unwrap();
     Load { life: &life, ids: &ids }.run(3);
     life.signal(Signal::TERM);
     life.ended(&mut events);
@@ -183,10 +183,10 @@ fn three_lives(folder: &Path, strace: &Path) -> Vec<Event> {
 }
 
 /// Recovers with the real binary, and says which acknowledged values are gone.
-fn lost_for_real(cut: &Cut, journal: &Path) -> Vec<Id> {
+fn lost_for_real(cut: &Cut, journal: &Path) -> Result<Vec<Id>, String> {
     let folder = tempfile::tempdir().unwrap();
     cut.copy(journal, &folder.path().join("data/journal"));
-    let life = Life::start(folder.path(), "always", None);
+    let life = Life::start(folder.path(), "always", None)?;
     let mut client = life.connect();
     let mut found: BTreeSet<Id> = BTreeSet::new();
     for list in 0..LISTS {
@@ -197,25 +197,28 @@ fn lost_for_real(cut: &Cut, journal: &Path) -> Vec<Id> {
         let value = client.call(&["GET", &format!("k{id}")]);
         !found.contains(id) && !value.as_bytes().is_some_and(|bytes| marks(bytes).eq([*id]))
     };
-    cut.acknowledged.iter().copied().filter(is_gone).collect()
+    Ok(cut.acknowledged.iter().copied().filter(is_gone).collect())
 }
 
 /// What goes wrong when the power is cut.
 fn cut_faults(film: &Film<'_>, root: &Path) -> Vec<String> {
     let journal = &root.join("data/journal");
     let instants = film.instants(INSTANTS);
-    let (faults, (send, receive)) = (Mutex::new(Vec::new()), mpsc::sync_channel::<(usize, Cut)>(1));
-    let receive = Mutex::new(receive);
+    let is_real = |number: usize| number % instants.len().div_ceil(REAL) == instants.len() / REAL / 2;
+    let faults = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
+        let (send, receive) = mpsc::sync_channel::<(usize, Cut)>(1);
+        let receive = Arc::new(Mutex::new(receive));
+        for receive in [receive.clone(), receive] {
+            let faults = &faults;
+            scope.spawn(move || {
                 loop {
                     let next = receive.lock().unwrap().recv();
                     let Ok((number, cut)) = next else { return };
-                    if number % instants.len().div_ceil(REAL) == instants.len() / REAL / 2 {
-                        report(&faults, &cut, Ok(lost_for_real(&cut, journal)));
+                    if is_real(number) {
+                        report(faults, &cut, lost_for_real(&cut, journal));
                     }
-                    report(&faults, &cut, cut.lost(journal));
+                    report(faults, &cut, cut.lost(journal));
                 }
             });
         }
@@ -224,7 +227,6 @@ fn cut_faults(film: &Film<'_>, root: &Path) -> Vec<String> {
             send.send((number, cut)).unwrap();
             number += 1;
         });
-        drop(send);
     });
     faults.into_inner().unwrap()
 }

@@ -150,7 +150,8 @@ impl Cut {
     /// Copies what is left of `folder` to a folder of the operating system.
     pub(crate) fn copy(&self, folder: &Path, to: &Path) {
         std::fs::create_dir_all(to).unwrap();
-        for name in self.disk.list(folder).unwrap() {
+        // The folder itself may be gone.
+        for name in self.disk.list(folder).unwrap_or_default() {
             let file = self.disk.open(&folder.join(&name)).unwrap();
             let mut bytes = vec![0; file.bytes().unwrap() as usize];
             file.read_at(&mut bytes, 0).unwrap();

@@ -25,15 +25,17 @@ pub(crate) struct Life {
 
 impl Life {
     /// Starts it and waits until it is ready; with `strace` it is traced.
-    pub(crate) fn start(folder: &Path, policy: &str, strace: Option<&Path>) -> Self {
+    ///
+    /// # Errors
+    /// What it wrote when it did not start.
+    pub(crate) fn start(folder: &Path, policy: &str, strace: Option<&Path>) -> Result<Self, String> {
         for _ in 0..20 {
             match Self::try_start(folder, policy, strace) {
-                Ok(life) => return life,
                 Err(log) if log.contains("is taken by another program") => {}
-                Err(log) => panic!("the server does not start: {log}"),
+                started => return started,
             }
         }
-        panic!("no port is free");
+        Err("no port is free".into())
     }
 
     fn try_start(folder: &Path, policy: &str, strace: Option<&Path>) -> Result<Self, String> {
