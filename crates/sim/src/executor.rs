@@ -44,7 +44,7 @@ impl Time {
         });
     }
 
-    pub(crate) fn sleep(&self, ms: Ms) -> Pin<Box<dyn Future<Output = ()>>> {
+    pub(crate) fn sleep(&self, ms: Ms) -> Task {
         let (time, due_us) = (self.clone(), self.us() + ms * 1000);
         Box::pin(std::future::poll_fn(move |context| {
             if time.us() >= due_us {
@@ -64,10 +64,13 @@ impl Wake for Flag {
     }
 }
 
+/// A future that is owned and polled in place.
+type Task = Pin<Box<dyn Future<Output = ()>>>;
+
 /// Tasks and whether each has been woken.
 #[derive(Default)]
 pub(crate) struct Executor {
-    tasks: Vec<(Arc<Flag>, Option<Pin<Box<dyn Future<Output = ()>>>>)>,
+    tasks: Vec<(Arc<Flag>, Option<Task>)>,
 }
 
 impl Executor {

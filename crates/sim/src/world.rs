@@ -106,7 +106,8 @@ impl World {
         match self.plan.fault {
             Fault::FailedOperation => disk.fail_at(disk.operations() + self.random.below(60)),
             Fault::SmallDisk => {
-                disk.set_capacity(Some(disk.used_bytes() + 3 * SEGMENT_BYTES + self.random.below(SEGMENT_BYTES)))
+                let spare_bytes = 3 * SEGMENT_BYTES + self.random.below(SEGMENT_BYTES);
+                disk.set_capacity(Some(disk.used_bytes() + spare_bytes));
             }
             _ => {}
         }
