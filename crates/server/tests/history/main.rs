@@ -1,0 +1,93 @@
+//! Eight clients at a server that is killed again and again, and whether one order explains all they saw.
+//!
+//! ```text
+//!   round:  start ── load ─ kill -9 ─ restart ── load ─ kill -9 ─ restart ── load ── read and pop all ── check
+//! ```
+//!
+//! `BOBBIN_HISTORY_SECONDS` says how long rounds are begun (40), `BOBBIN_HISTORY_SEED` which choices are made. The same
+//! seed makes the same choices, not the same times: a history that has no order is kept whole beside the build.
+//!
+//! Built as a canary (`scripts/canaries`), a server with a fault put in on purpose, it passes only if the fault is found.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod client;
+mod round;
+mod workload;
+
+use history::{Anomaly, End, Event, check};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use workload::Chance;
+
+const SECONDS: u64 = 40;
+
+/// The fault that was built in.
+const CANARY: Option<&str> = if cfg!(bobbin_canary = "early-read") {
+    Some("early-read")
+} else if cfg!(bobbin_canary = "lockless-pop") {
+    Some("lockless-pop")
+} else {
+    None
+};
+
+#[test]
+fn one_order_explains_all_calls_and_replies() {
+    let seconds = number("BOBBIN_HISTORY_SECONDS").unwrap_or(SECONDS);
+    let seed = number("BOBBIN_HISTORY_SEED").unwrap_or_else(|| base::hash::KeyHasher::random().hash(b"seed"));
+    println!("seed {seed}{}", CANARY.map_or(String::new(), |canary| format!(", canary {canary}")));
+    let begin = Instant::now();
+    let mut chance = Chance::new(seed);
+    let mut total = Total::default();
+    while total.rounds == 0 || begin.elapsed() < Duration::from_secs(seconds) {
+        let events = round::play(&mut chance);
+        total.add(&events);
+        if let Err(anomaly) = check(&events) {
+            let shown = show(&anomaly, &events, seed);
+            println!("{shown}\n{total}");
+            assert!(CANARY.is_some(), "no order explains what clients saw, see above");
+            return;
+        }
+    }
+    println!("{total}");
+    assert!(total.answered > 0, "nothing was answered");
+    assert_eq!(CANARY, None, "the fault that was built in was not found");
+}
+
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+}
+
+/// What there is to read of a failure: the anomaly, and where all else is.
+fn show(anomaly: &Anomaly, events: &[Event], seed: u64) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("history-{seed}.txt"));
+    let text: String = events.iter().map(|event| format!("{event}\n")).collect();
+    std::fs::write(&path, text).unwrap();
+    format!("{anomaly}\nseed: BOBBIN_HISTORY_SEED={seed}, the whole history: {}", path.display())
+}
+
+/// What was done so far.
+#[derive(Default)]
+struct Total {
+    rounds: usize,
+    answered: usize,
+    lost: usize,
+}
+
+impl Total {
+    fn add(&mut self, events: &[Event]) {
+        self.rounds += 1;
+        self.answered += events.iter().filter(|event| event.is_answered()).count();
+        self.lost += events.iter().filter(|event| matches!(event.end, End::Lost(_))).count();
+    }
+}
+
+impl std::fmt::Display for Total {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { rounds, answered, lost } = self;
+        let kills = rounds * round::KILLS;
+        write!(f, "{rounds} rounds, {kills} kills, {answered} calls answered, {lost} without a reply")
+    }
+}
