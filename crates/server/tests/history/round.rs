@@ -62,7 +62,7 @@ fn load(server: &mut Server, board: &Board, chance: &mut Chance, clock: Instant,
     let is_lost = |event: &Event| matches!(event.end, End::Lost(_));
     assert!(is_killed || !events.iter().any(is_lost), "the server closed a connection: {}", server.log());
     // What was called after the server's death never began, and what was in flight had its last chance then.
-    events.retain(|event| event.called_ns <= dead_ns);
+    events.retain(|event| !is_lost(event) || event.called_ns <= dead_ns);
     events.iter_mut().filter(|event| is_lost(event)).for_each(|event| event.end = End::Lost(dead_ns));
     events
 }
