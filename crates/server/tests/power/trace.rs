@@ -84,8 +84,8 @@ pub(crate) fn parse(trace: impl BufRead, root: &Path, first_line: usize) -> io::
 fn event(text: &[u8], root: &Path, begin: usize, end: usize) -> Option<Event> {
     let open = text.iter().position(|&byte| byte == b'(')?;
     let (name, rest) = (std::str::from_utf8(&text[..open]).ok()?, &text[open + 1..]);
-    // A call that its process did not survive returns a question mark.
-    let end = if rest.ends_with(b"= ?") { NEVER } else { end };
+    // A call that its process did not survive returns a question mark, with or without a word on it.
+    let end = if rest.ends_with(b"= ?") || rest.ends_with(b"= ? <unavailable>") { NEVER } else { end };
     let returned = if end == NEVER { None } else { Some(returned(rest)?) };
     let call = call(name, rest, returned)?;
     call.is_within(root).then_some(Event { begin, end, call })
@@ -252,6 +252,7 @@ mod tests {
             "17  <... pwrite64 resumed>)              = 8\n",
             "19  fsync(7</d> <unfinished ...>\n",
             "19  <... fsync resumed>) = ?\n",
+            "20  fsync(7</d>) = ? <unavailable>\n",
             "17  +++ killed by SIGKILL +++\n",
         );
         let (write, sync) = (
@@ -265,6 +266,7 @@ mod tests {
                 Event { begin: 1, end: 3, call: write },
                 Event { begin: 2, end: 2, call: sync },
                 Event { begin: 4, end: NEVER, call: killed.clone() },
+                Event { begin: 6, end: NEVER, call: killed.clone() },
             ]
         );
         assert_eq!(events("19  fsync(7</d> <unfinished ...>\n"), [Event { begin: 1, end: NEVER, call: killed }]);

@@ -74,8 +74,14 @@ impl Life {
         let begin = next_line(events);
         events.push(Event { begin, end: begin, call: Call::Start { always: self.always } });
         let trace = BufReader::with_capacity(1 << 20, File::open(&self.trace).unwrap());
-        let mine = parse(trace, &self.folder, begin + 1).unwrap();
-        events.extend(mine.into_iter().filter(|event| event.end != NEVER || is_done(&event.call)));
+        let mut mine = parse(trace, &self.folder, begin + 1).unwrap();
+        mine.retain(|event| event.end != NEVER || is_done(&event.call));
+        // What the kill overtook in a call, and is done all the same, was done by the process's end.
+        let last = next_line(&mine);
+        for event in mine.iter_mut().filter(|event| event.end == NEVER && !matches!(event.call, Call::Sync { .. })) {
+            event.end = last;
+        }
+        events.extend(mine);
     }
 }
 
