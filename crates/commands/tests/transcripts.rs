@@ -12,11 +12,10 @@ mod syntax;
 
 use commands::table;
 use commands::testing::direct::{DATABASES, World};
-use commands::testing::transcript::{self, Difference, Step, Transcript};
+use commands::testing::transcript::{self, Difference, Step, all};
 use commands::{Group, Run};
 use std::collections::BTreeSet;
 use std::net::TcpListener;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,19 +23,10 @@ use wire::OwnedRequest;
 use wire::client::Value;
 use wire::resp::Protocol;
 
-const GROUPS: &[&str] = &["generic", "list", "string"];
-
-fn all() -> Vec<Transcript> {
-    transcript::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"), GROUPS).unwrap()
-}
-
 #[track_caller]
 fn check(new_world: impl Fn() -> World) {
-    let mut differences = Vec::new();
-    for transcript in all() {
-        differences.extend(transcript::run(&transcript, &mut new_world(), |_| false));
-    }
-    let shown: Vec<String> = differences.iter().map(ToString::to_string).collect();
+    let shown: Vec<String> =
+        all().iter().flat_map(|transcript| transcript::check(transcript, &mut new_world())).collect();
     assert!(shown.is_empty(), "{} differences:\n{}", shown.len(), shown.join("\n"));
 }
 

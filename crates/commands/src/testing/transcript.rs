@@ -92,6 +92,20 @@ pub fn run(transcript: &Transcript, door: &mut dyn Door, skip: impl Fn(&str) -> 
     differences
 }
 
+/// Runs all steps, and shows each difference.
+pub fn check(transcript: &Transcript, door: &mut dyn Door) -> Vec<String> {
+    run(transcript, door, |_| false).iter().map(ToString::to_string).collect()
+}
+
+/// All transcripts of this crate, which whatever runs commands must pass.
+///
+/// # Panics
+/// If one cannot be read.
+pub fn all() -> Vec<Transcript> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    load(&root, &["generic", "list", "string"]).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// Reads all transcripts (`*.t`) in the folders `groups` of `root`, in the order of their names.
 ///
 /// # Errors

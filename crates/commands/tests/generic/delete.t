@@ -8,9 +8,9 @@
 > EXISTS a b c d l                        =0
 > DEL                                     !ERR wrong number of arguments for 'del' command
 > UNLINK                                  !ERR wrong number of arguments for 'unlink' command
-> SET e v PX 20                           =OK
-+40
+> SET e v PX 1000                         =OK
++1100
 > DEL e                                   =0
-> SET e v PX 20                           =OK
-+40
+> SET e v PX 1000                         =OK
++1100
 > UNLINK e                                =0

@@ -96,9 +96,9 @@
 > EXPIREAT k                              !ERR wrong number of arguments for 'expireat' command
 > PEXPIREAT k                             !ERR wrong number of arguments for 'pexpireat' command
 > SET k v                                 =OK
-> PEXPIRE k 20                            =1
+> PEXPIRE k 1000                          =1
 > GET k                                   ="v"
-+40
++1100
 > GET k                                   =nil
 > TTL k                                   =-2
 > EXPIRE k 100                            =0

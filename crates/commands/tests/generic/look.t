@@ -14,8 +14,8 @@
 > TOUCH                                   !ERR wrong number of arguments for 'touch' command
 > TYPE                                    !ERR wrong number of arguments for 'type' command
 > TYPE a b                                !ERR wrong number of arguments for 'type' command
-> PEXPIRE a 20                            =1
-+40
+> PEXPIRE a 1000                          =1
++1100
 > EXISTS a                                =0
 > TYPE a                                  =none
 > TOUCH a                                 =0

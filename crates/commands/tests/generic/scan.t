@@ -33,8 +33,8 @@
 > SCAN                                    !ERR wrong number of arguments for 'scan' command
 > KEYS                                    !ERR wrong number of arguments for 'keys' command
 > KEYS a b                                !ERR wrong number of arguments for 'keys' command
-> PEXPIRE l 20                            =1
-+40
+> PEXPIRE l 1000                          =1
++1100
 > KEYS l                                  =[]
 > SCAN 0 TYPE list COUNT 1000             =["0", []]
 

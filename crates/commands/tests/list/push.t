@@ -28,8 +28,8 @@
 > RPUSHX k                                !ERR wrong number of arguments for 'rpushx' command
 > LPUSH                                   !ERR wrong number of arguments for 'lpush' command
 > RPUSH t a                               =1
-> PEXPIRE t 20                            =1
-+40
+> PEXPIRE t 1000                          =1
++1100
 > RPUSH t b                               =1
 > LRANGE t 0 -1                           =["b"]
 > TTL t                                   =-1

@@ -67,14 +67,14 @@
 > EXISTS k                                =0
 > SET k w PXAT 1                          =OK
 > EXISTS k                                =0
-> SET k v PX 20                           =OK
+> SET k v PX 1000                         =OK
 > GET k                                   ="v"
-+40
++1100
 > GET k                                   =nil
 > SET k v NX                              =OK
 > GET k                                   ="v"
-> SET k v PX 20                           =OK
-+40
+> SET k v PX 1000                         =OK
++1100
 > SET k w KEEPTTL                         =OK
 > TTL k                                   =-1
 

@@ -1,0 +1,133 @@
+//! Every transcript of `crates/commands` against the real binary: over a socket in RESP2 and in RESP3, and with the
+//! server restarted after each request that may have changed something.
+//!
+//! ```text
+//! *.t --> Wire:       a connection                          replies
+//!         Restarting: a connection, and between requests    replies, and DEBUG DIGEST of all data before and after
+//! ```
+
+#[path = "../../commands/tests/support/socket.rs"]
+mod socket;
+mod support;
+
+use commands::table;
+use commands::testing::transcript::{self, Door, Transcript};
+use socket::Socket;
+use std::sync::Mutex;
+use support::Server;
+use wire::OwnedRequest;
+use wire::client::Value;
+
+/// How many transcripts run side by side, each against a server of its own: they wait for keys to expire.
+const SIDE_BY_SIDE: usize = 4;
+
+/// Runs `check` for each transcript; what it shows are differences.
+#[track_caller]
+fn for_each(check: impl Fn(&Transcript) -> Vec<String> + Sync) {
+    let left = Mutex::new(transcript::all());
+    let differences = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..SIDE_BY_SIDE {
+            scope.spawn(|| {
+                while let Some(transcript) = next(&left) {
+                    let found = check(&transcript);
+                    differences.lock().unwrap().extend(found);
+                }
+            });
+        }
+    });
+    let shown = differences.into_inner().unwrap();
+    assert!(shown.is_empty(), "{} differences:\n{}", shown.len(), shown.join("\n"));
+}
+
+/// A function of its own, so that the lock is let go before the transcript runs.
+fn next(left: &Mutex<Vec<Transcript>>) -> Option<Transcript> {
+    left.lock().unwrap().pop()
+}
+
+fn connect(server: &Server, is_resp3: bool) -> Socket {
+    Socket::connect(&format!("127.0.0.1:{}", server.port), is_resp3).unwrap()
+}
+
+#[test]
+fn in_resp2() {
+    for_each(|transcript| transcript::check(transcript, &mut connect(&Server::start(&[]), false)));
+}
+
+#[test]
+fn in_resp3() {
+    for_each(|transcript| transcript::check(transcript, &mut connect(&Server::start(&[]), true)));
+}
+
+/// A server that does not live long.
+struct Restarting {
+    server: Server,
+    socket: Socket,
+    /// The request that chose the database, if one did.
+    select: Option<Vec<Vec<u8>>>,
+    end: fn(&mut Server),
+}
+
+impl Restarting {
+    fn new(flags: &[&str], end: fn(&mut Server)) -> Self {
+        let flags: Vec<&str> = flags.iter().copied().chain(["--enable-debug-command", "local"]).collect();
+        let server = Server::start(&flags);
+        let socket = connect(&server, false);
+        Self { server, socket, select: None, end }
+    }
+
+    fn digest(&mut self) -> Value {
+        let digest = self.socket.call(&[b"DEBUG".to_vec(), b"DIGEST".to_vec()]);
+        assert!(matches!(digest, Value::Simple(_)), "DEBUG DIGEST answers {digest}");
+        digest
+    }
+
+    /// Ends the server, starts it again, and connects as before.
+    fn restart(&mut self) {
+        let before = self.digest();
+        (self.end)(&mut self.server);
+        self.server.restart();
+        self.socket = connect(&self.server, false);
+        assert_eq!(self.digest(), before, "a restart changes nothing");
+        if let Some(select) = &self.select {
+            assert_eq!(self.socket.call(select), Value::Simple("OK".to_owned()));
+        }
+    }
+}
+
+impl Door for Restarting {
+    fn call(&mut self, words: &[Vec<u8>]) -> Value {
+        let reply = self.socket.call(words);
+        if reply.as_error().is_some() {
+            return reply;
+        }
+        if words[0].eq_ignore_ascii_case(b"SELECT") {
+            self.select = Some(words.to_vec());
+        }
+        if let table::Found::Command(row) = table::find(&OwnedRequest::of(words).args())
+            && row.command().writes()
+        {
+            self.restart();
+        }
+        reply
+    }
+
+    fn advance(&mut self, ms: u64) {
+        self.socket.advance(ms);
+    }
+
+    fn is_resp3(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn restarted_after_each_write() {
+    for_each(|transcript| transcript::check(transcript, &mut Restarting::new(&[], Server::stop)));
+}
+
+#[test]
+fn killed_after_each_write() {
+    let flags = ["--fsync", "always"];
+    for_each(|transcript| transcript::check(transcript, &mut Restarting::new(&flags, Server::kill)));
+}
