@@ -179,16 +179,16 @@ impl Engine {
         self.errors.reset();
     }
 
-    /// Drops all keys and replays the journal below `end`, which is durable. The caller has the gate up.
+    /// Replays the journal below `end`, which is durable, in place of all keys there are. The caller has the gate up.
     ///
     /// # Errors
-    /// The journal's, as text; the data is then what was read up to there.
+    /// The journal's, as text; all keys are as they were.
     pub fn reload(&self, journal: &Journal, end: Position) -> Result<(), String> {
-        for shard in 0..base::limits::SHARDS {
-            self.keyspace.clear_shard(shard);
-        }
-        self.keyspace.map().reset();
-        journal.replay(end, &mut Replayer(&self.keyspace)).map_err(|error| error.to_string())
+        let other = self.keyspace.empty_like();
+        journal.replay(end, &mut Replayer(&other)).map_err(|error| error.to_string())?;
+        self.keyspace.exchange(&other);
+        self.freer.free(Box::new(other));
+        Ok(())
     }
 
     /// Bytes of memory of all keys, values and tables. O(shards).

@@ -158,12 +158,12 @@ impl Hooks {
         watches.filter_map(Weak::upgrade).for_each(|watch| watch.mark());
     }
 
-    /// Marks the watches of those keys of a database that `there` says were or are there.
-    pub fn mark_watches_of(&self, shard: usize, database: u32, mut there: impl FnMut(&[u8]) -> bool) {
+    /// Marks the watches of those databases and keys that `has_changed` says have changed.
+    pub fn mark_watches_of(&self, shard: usize, mut has_changed: impl FnMut(u32, &[u8]) -> bool) {
         let hooks = self.shard(shard);
         for (name, watches) in &hooks.watches {
-            let (of, key) = split(name);
-            if of == database && there(key) {
+            let (database, key) = split(name);
+            if has_changed(database, key) {
                 watches.iter().filter_map(Weak::upgrade).for_each(|watch| watch.mark());
             }
         }

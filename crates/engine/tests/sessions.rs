@@ -26,6 +26,7 @@ struct World {
     engine: Arc<Engine>,
     worker: Rc<Worker>,
     now_ms: Arc<AtomicU64>,
+    disk: Arc<FakeDisk>,
     _journal: Running,
 }
 
@@ -38,7 +39,8 @@ impl World {
         let settings = Arc::new(draft.finish());
         let disk = Arc::new(FakeDisk::new());
         let prepared =
-            journal::prepare(disk, Path::new("/data/journal"), Options::new(Policy::EverySec, START_MS)).unwrap();
+            journal::prepare(disk.clone(), Path::new("/data/journal"), Options::new(Policy::EverySec, START_MS))
+                .unwrap();
         let hasher = KeyHasher::new(prepared.identity.hash_key);
         let keyspace = Keyspace::new(hasher, settings.current().databases);
         let opened = prepared.open(&mut Replayer(&keyspace)).unwrap();
@@ -51,12 +53,12 @@ impl World {
             if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
         };
         let worker = Rc::new(Worker::new(engine.clone(), 0, Box::new(timer)));
-        Self { engine, worker, now_ms, _journal: Running::start(opened.writer, opened.maker) }
+        Self { engine, worker, now_ms, disk, _journal: Running::start(opened.writer, opened.maker) }
     }
 
     fn client(&self) -> Client {
         let client = self.engine.clients.add("test:0", "test:1", true, START_MS);
-        Client { session: Session::new(self.worker.clone(), client) }
+        Client { session: Session::new(self.worker.clone(), client), worker: self.worker.clone() }
     }
 
     fn advance(&self, ms: u64) {
@@ -67,6 +69,7 @@ impl World {
 /// One connection.
 struct Client {
     session: Session,
+    worker: Rc<Worker>,
 }
 
 impl Client {
@@ -81,7 +84,12 @@ impl Client {
     fn call_bytes(&mut self, words: &[&[u8]]) -> String {
         let mut output = Output::new();
         if let Next::Slow(slow) = self.send(words, &mut output) {
-            block_on(self.session.run_slowly(slow, &mut output));
+            let mut listen = pin!(self.worker.listen());
+            let mut run = pin!(self.session.run_slowly(slow, &mut output));
+            block_on(std::future::poll_fn(|context| {
+                let _ = listen.as_mut().poll(context);
+                run.as_mut().poll(context)
+            }));
         }
         read(output)
     }
@@ -263,4 +271,45 @@ fn a_key_that_did_not_fit_one_pass_of_the_expirer_goes_with_the_next() {
     let mut expirer = Expirer::new(world.engine.clone());
     while expirer.pass() {}
     assert_eq!(world.engine.keys_count(0), (0, 0));
+}
+
+#[test]
+fn a_watch_is_marked_by_a_flush_or_swap_only_for_a_key_that_is_or_was_there() {
+    let world = World::new(&[]);
+    let (mut watcher, mut other) = (world.client(), world.client());
+    other.call("SET here value");
+    let mut is_marked = |keys: &str, change: &str| {
+        watcher.call(&format!("WATCH {keys}"));
+        assert_eq!(other.call(change), "+OK\r\n");
+        watcher.call("MULTI");
+        watcher.call("PING");
+        watcher.call("EXEC") == "*-1\r\n"
+    };
+    assert!(!is_marked("absent", "FLUSHDB"));
+    assert!(!is_marked("here", "FLUSHALL"), "an earlier flush has removed it");
+    assert!(!is_marked("here", "SET else value"));
+    assert!(is_marked("else", "SWAPDB 0 1"));
+    assert!(is_marked("else", "SWAPDB 0 1"), "it comes back");
+    assert!(!is_marked("here absent", "SWAPDB 0 1"));
+    assert!(!is_marked("else", "FLUSHDB"), "it lies in the other database");
+    assert!(is_marked("else", "SWAPDB 0 1"));
+    assert!(is_marked("absent else", "FLUSHALL"));
+}
+
+#[test]
+fn a_reload_that_cannot_read_leaves_all_keys_as_they_were() {
+    let world = World::new(&[("enable-debug-command", "yes")]);
+    let mut client = world.client();
+    client.call("SET key value");
+    client.call("RPUSH list a b c");
+    assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
+    client.call("RPUSH list d");
+    world.disk.fail_at(world.disk.operations() + 3);
+    let reply = client.call("DEBUG RELOAD");
+    assert!(reply.starts_with("-ERR the journal cannot be read back"), "{reply}");
+    for _ in 0..2 {
+        assert_eq!(client.call("GET key"), "$5\r\nvalue\r\n");
+        assert_eq!(client.call("LLEN list"), ":4\r\n");
+        assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
+    }
 }

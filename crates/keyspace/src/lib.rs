@@ -94,10 +94,18 @@ impl Keyspace {
         Ok(())
     }
 
-    /// Drops all that shard `index` holds but the positions it has seen. The caller holds the gate.
-    pub fn clear_shard(&self, index: usize) {
-        let mut shard = self.shards[index].try_write().expect("nobody else is inside while the gate is up");
-        shard.take_sections(|_| true);
+    /// An empty keyspace of as many databases under the same hasher.
+    pub fn empty_like(&self) -> Self {
+        Self::new(KeyHasher::new(self.hasher.key()), self.map.databases())
+    }
+
+    /// Exchanges all keys and the map with `other`; positions that were seen stay. The caller holds the gate.
+    pub fn exchange(&self, other: &Self) {
+        for (mine, theirs) in self.shards.iter().zip(&other.shards) {
+            let mut mine = mine.try_write().expect("nobody else is inside while the gate is up");
+            mine.exchange(&mut theirs.try_write().expect("nobody else knows of it"));
+        }
+        self.map.exchange(&other.map);
     }
 
     /// Takes the tables out of shard `index` that no database names any more, to be dropped elsewhere.

@@ -50,11 +50,13 @@ impl DatabaseMap {
         self.next.fetch_max(table.saturating_add(1), Relaxed);
     }
 
-    /// As it was in the beginning, for a replay from there; ids that were given stay given. The caller holds the gate.
-    pub fn reset(&self) {
-        for (database, table) in self.tables.iter().enumerate() {
-            table.store(database as u32, Relaxed);
+    /// Exchanges all tables with `other`; ids that were given stay given in both. The caller holds the gate.
+    pub(crate) fn exchange(&self, other: &Self) {
+        for (mine, theirs) in self.tables.iter().zip(&other.tables) {
+            theirs.store(mine.swap(theirs.load(Relaxed), Relaxed), Relaxed);
         }
+        let next = self.next.fetch_max(other.next.load(Relaxed), Relaxed);
+        other.next.fetch_max(next, Relaxed);
     }
 
     /// Position after the last frame that changed the map: whoever reads any shard has seen it.

@@ -27,6 +27,11 @@ impl ShardState {
         self.last = end;
     }
 
+    /// Exchanges all keys with `other`.
+    pub(crate) fn exchange(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.sections, &mut other.sections);
+    }
+
     pub(crate) fn expired_at_ms(&self) -> Ms {
         self.expired_at_ms.load(Relaxed)
     }

@@ -37,7 +37,8 @@ pub struct Tx<'k> {
     room_bytes: u64,
     undo: Option<Box<Undo>>,
     serving: Option<Box<[u8]>>,
-    map_changed: bool,
+    /// Tables given to databases and taken from them.
+    moved: Vec<TableId>,
     touches: bool,
     /// Reads that found a key.
     pub hits: u32,
@@ -88,7 +89,7 @@ impl<'k> Tx<'k> {
             room_bytes,
             undo: None,
             serving: None,
-            map_changed: false,
+            moved: Vec::new(),
             touches: true,
             hits: 0,
             misses: 0,
@@ -203,6 +204,14 @@ impl<'k> Tx<'k> {
         self.held.state(shard).section(table)
     }
 
+    /// Whether `key` is in a table that this tx has given to a database or taken from one.
+    pub fn is_in_moved(&mut self, key: &[u8]) -> bool {
+        let (hash, now) = (self.held.hash(key), self.now);
+        let state = self.held.state(shard_of(hash));
+        let mut sections = self.moved.iter().filter_map(|table| state.section(*table));
+        sections.any(|section| section.find(hash, key).is_some_and(|entry| is_live(entry, now)))
+    }
+
     // ---- changing ----
 
     /// Whether a blocked command that is being served may look at `key`; always true for any other.
@@ -304,8 +313,8 @@ impl<'k> Tx<'k> {
             undo.maps.push((database, map.table(database)));
         }
         self.log.record(0, b"", &Effect::MapPut { database, table });
+        self.moved.extend([map.table(database), table]);
         map.put(database, table);
-        self.map_changed = true;
         self.use_database(self.database);
     }
 
@@ -380,7 +389,7 @@ impl<'k> Tx<'k> {
 
     /// Whether it has changed the map of databases.
     pub fn map_changed(&self) -> bool {
-        self.map_changed
+        !self.moved.is_empty()
     }
 
     /// The greatest position that this tx has seen so far: a reply of it may leave when all below is durable.
@@ -391,7 +400,7 @@ impl<'k> Tx<'k> {
     /// Notes `end`, the position after this tx's frame, in every shard that it changed. The last act under the locks.
     pub fn stamp(&mut self, end: Position) {
         self.held.changed_mut().for_each(|state| state.stamp(end));
-        if self.map_changed {
+        if self.map_changed() {
             self.keyspace.map().stamp(end);
         }
     }

@@ -35,6 +35,15 @@ pub(super) struct Needs {
     pub(super) shards: Vec<usize>,
 }
 
+/// What an attempt is made with.
+pub(super) struct Attempt<'a> {
+    pub(super) worker: &'a Rc<Worker>,
+    pub(super) needs: &'a Needs,
+    /// The gate, if it is up for this.
+    pub(super) raised: Option<&'a Raised<'a>>,
+    pub(super) now: Ms,
+}
+
 /// Why an attempt came to nothing; nothing has changed.
 pub(super) enum NotNow {
     /// Somebody else holds this shard.
@@ -75,28 +84,23 @@ impl Served {
 
 impl Session {
     /// Runs a command, if everything it needs is to be had at once.
-    #[expect(clippy::too_many_arguments, reason = "the whole of one command's circumstances")]
     pub(super) fn attempt(
         &mut self,
-        worker: &Rc<Worker>,
+        attempt: &Attempt<'_>,
         row: Row,
         args: &Args<'_>,
-        needs: &Needs,
-        raised: Option<&Raised<'_>>,
-        now: Ms,
         output: &mut Output,
     ) -> Result<(), NotNow> {
+        let &Attempt { worker, raised, now, .. } = attempt;
         // Here, since a command may have waited for something else while the pause began.
         let writes = row.writes() || self.queue_writes(&row);
         if worker.engine.pause.holds(writes, || now).is_some() && !row.has(Flag::Admin) {
             return Err(NotNow::Paused);
         }
         match row.run {
-            Run::Local(handler) => self.run_one(worker, row, handler, args, needs, raised, now, output),
-            Run::Blocking { try_now, .. } => self.run_one(worker, row, try_now, args, needs, raised, now, output),
-            Run::Gate(handler) if raised.is_some() => {
-                self.run_one(worker, row, handler, args, needs, raised, now, output)
-            }
+            Run::Local(handler) => self.run_one(attempt, row, handler, args, output),
+            Run::Blocking { try_now, .. } => self.run_one(attempt, row, try_now, args, output),
+            Run::Gate(handler) if raised.is_some() => self.run_one(attempt, row, handler, args, output),
             Run::Gate(_) => Err(NotNow::Gate),
             Run::Session(handler) => {
                 let mark = output.mark();
@@ -110,29 +114,26 @@ impl Session {
                 Ok(())
             }
             Run::Sweep(_) => Err(NotNow::Sweep),
-            Run::Engine(verb) => self.run_verb(worker, row, verb, args, needs, raised, now, output),
+            Run::Engine(verb) => self.run_verb(attempt, row, verb, args, output),
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the whole of one command's circumstances")]
     #[inline]
     fn run_one(
         &mut self,
-        worker: &Rc<Worker>,
+        attempt: &Attempt<'_>,
         row: Row,
         handler: Local,
         args: &Args<'_>,
-        needs: &Needs,
-        raised: Option<&Raised<'_>>,
-        now: Ms,
         output: &mut Output,
     ) -> Result<(), NotNow> {
+        let &Attempt { worker, needs, raised, now } = attempt;
         let engine = &*worker.engine;
         let mut scratch = worker.scratch.borrow_mut();
         let Scratch { plan, log } = &mut *scratch;
         let writes = row.writes();
         let claim = if writes {
-            let bound = row_bound(args).max(needs.room_bytes);
+            let bound = row_bound(&row, args).max(needs.room_bytes);
             match admit(worker, bound, purpose(row.access)) {
                 Ok(claim) => claim,
                 Err(refusal) => return self.refused(worker, Some(row), refusal, bound, output),
@@ -327,10 +328,18 @@ pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Opt
 }
 
 /// A bound of the frame of a plain row: its arguments, and what an effect adds to each.
-pub(super) fn row_bound(args: &Args<'_>) -> u64 {
+pub(super) fn row_bound(row: &Row, args: &Args<'_>) -> u64 {
     // Twice the names: an expired key is removed by an effect of its own before it is written to.
-    (2 * args.bytes_total() + 64 * args.len() + 64) as u64
+    let mut names_bytes = args.bytes_total();
+    if names_bytes > NAMES_BYTES {
+        names_bytes = 0;
+        row.for_each_key(args, |key, _| names_bytes += key.len());
+    }
+    (args.bytes_total() + names_bytes + 64 * args.len() + 64) as u64
 }
+
+/// Requests up to this long are counted as if they were all names: a bound that is too high costs them nothing.
+const NAMES_BYTES: usize = 4096;
 
 /// Tries for the shards, once more after a moment: most holds last less than a microsecond.
 pub(super) fn hold<'k>(engine: &'k Engine, plan: &Plan, raised: Option<&Raised<'_>>) -> Result<Held<'k>, NotNow> {
@@ -409,11 +418,10 @@ pub(crate) fn mark_watches(engine: &Engine, tx: &mut Tx<'_>) {
         return;
     }
     let map = engine.keyspace.map();
+    let mut moved = Vec::new();
     for record in tx.log().records() {
         if let Effect::MapPut { database, .. } = record.effect {
-            for shard in hooks.used_shards() {
-                hooks.mark_watches_of(shard, database, |_| true);
-            }
+            moved.push(database);
             continue;
         }
         let shard = keyspace::shard_of(engine.keyspace.hash(record.key));
@@ -421,6 +429,11 @@ pub(crate) fn mark_watches(engine: &Engine, tx: &mut Tx<'_>) {
             for database in (0..map.databases()).filter(|database| map.table(*database) == record.table) {
                 hooks.mark_watches(shard, database, record.key);
             }
+        }
+    }
+    if !moved.is_empty() {
+        for shard in hooks.used_shards() {
+            hooks.mark_watches_of(shard, |database, key| moved.contains(&database) && tx.is_in_moved(key));
         }
     }
 }

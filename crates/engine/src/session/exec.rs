@@ -1,15 +1,15 @@
 //! MULTI, EXEC, WATCH, and the other verbs that only the engine can do.
 
-use super::attempt::{Needs, NotNow, Served, access_purpose, admit, hold, missing_for, plan_is_hooked, row_bound};
+use super::attempt::{
+    Attempt, Needs, NotNow, Served, access_purpose, admit, hold, missing_for, plan_is_hooked, row_bound,
+};
 use super::{Multi, Ran, Session};
 use crate::worker::Worker;
-use base::Ms;
 use commands::table::Row;
 use commands::{Failure, Outcome, Run, Verb};
 use keyspace::{Abandon, Tx};
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
-use sync::gate::Raised;
 use sync::lock::Want;
 use wire::resp::Encoder;
 use wire::{Args, Output, OwnedRequest, Reply};
@@ -35,7 +35,7 @@ impl Session {
         let mark = output.mark();
         Encoder::new(output, self.protocol).simple("QUEUED");
         self.settle_reply(mark, self.reply_mode, output);
-        Ran::Done(row)
+        Ran::Queued
     }
 
     /// Whether `row` is an EXEC of a queue that writes.
@@ -45,23 +45,20 @@ impl Session {
     }
 
     /// A verb of the engine, as far as it goes at once.
-    #[expect(clippy::too_many_arguments, reason = "the whole of one command's circumstances")]
     pub(super) fn run_verb(
         &mut self,
-        worker: &Rc<Worker>,
+        attempt: &Attempt<'_>,
         row: Row,
         verb: Verb,
         args: &Args<'_>,
-        needs: &Needs,
-        raised: Option<&Raised<'_>>,
-        now: Ms,
         output: &mut Output,
     ) -> Result<(), NotNow> {
+        let worker = attempt.worker;
         let outcome = match verb {
             Verb::Multi => self.multi(output),
             Verb::Discard => self.discard(output),
-            Verb::Exec => return self.exec(worker, row, needs, raised, now, output),
-            Verb::Watch => return self.watch(worker, args, raised, now, output),
+            Verb::Exec => return self.exec(attempt, row, output),
+            Verb::Watch => return self.watch(attempt, args, output),
             Verb::Unwatch => {
                 self.unwatch();
                 Encoder::new(output, self.protocol).ok();
@@ -110,14 +107,8 @@ impl Session {
         self.client.watching.store(0, Relaxed);
     }
 
-    fn watch(
-        &mut self,
-        worker: &Rc<Worker>,
-        args: &Args<'_>,
-        raised: Option<&Raised<'_>>,
-        now: Ms,
-        output: &mut Output,
-    ) -> Result<(), NotNow> {
+    fn watch(&mut self, attempt: &Attempt<'_>, args: &Args<'_>, output: &mut Output) -> Result<(), NotNow> {
+        let &Attempt { worker, raised, now, .. } = attempt;
         if self.multi.is_some() {
             self.fail(worker, None, &Failure::text("ERR WATCH inside MULTI is not allowed"), output);
             return Ok(());
@@ -148,15 +139,8 @@ impl Session {
     }
 
     /// EXEC: the queue as one tx.
-    fn exec(
-        &mut self,
-        worker: &Rc<Worker>,
-        row: Row,
-        needs: &Needs,
-        raised: Option<&Raised<'_>>,
-        now: Ms,
-        output: &mut Output,
-    ) -> Result<(), NotNow> {
+    fn exec(&mut self, attempt: &Attempt<'_>, row: Row, output: &mut Output) -> Result<(), NotNow> {
+        let worker = attempt.worker;
         let Some(multi) = &self.multi else {
             self.fail(worker, Some(row), &Failure::text("ERR EXEC without MULTI"), output);
             return Ok(());
@@ -167,7 +151,7 @@ impl Session {
             self.end_multi();
             return Ok(());
         }
-        let done = self.run_exec(worker, needs, raised, now, output);
+        let done = self.run_exec(attempt, output);
         if done.is_ok() {
             self.end_multi();
         }
@@ -175,17 +159,10 @@ impl Session {
     }
 
     /// Runs the queue under the shards of all its keys and of the watched ones.
-    fn run_exec(
-        &mut self,
-        worker: &Rc<Worker>,
-        needs: &Needs,
-        raised: Option<&Raised<'_>>,
-        now: Ms,
-        output: &mut Output,
-    ) -> Result<(), NotNow> {
+    fn run_exec(&mut self, attempt: &Attempt<'_>, output: &mut Output) -> Result<(), NotNow> {
         let queue = std::mem::take(&mut self.multi.as_mut().expect("EXEC is inside MULTI").queue);
         let before = (self.database, self.reply_mode, self.protocol);
-        let result = self.run_queue(worker, &queue, needs, raised, now, output);
+        let result = self.run_queue(attempt, &queue, output);
         self.multi.as_mut().expect("it is still there").queue = queue;
         if result.is_err() {
             (self.database, self.reply_mode, self.protocol) = before;
@@ -195,13 +172,11 @@ impl Session {
 
     fn run_queue(
         &mut self,
-        worker: &Rc<Worker>,
+        attempt: &Attempt<'_>,
         queue: &[(Row, OwnedRequest)],
-        needs: &Needs,
-        raised: Option<&Raised<'_>>,
-        now: Ms,
         output: &mut Output,
     ) -> Result<(), NotNow> {
+        let &Attempt { worker, needs, raised, now } = attempt;
         let engine = &*worker.engine;
         if raised.is_none() && queue.iter().any(|(row, _)| matches!(row.run, Run::Gate(_) | Run::Sweep(_))) {
             return Err(NotNow::Gate);
@@ -307,7 +282,7 @@ impl Session {
         for (index, (row, request)) in queue.iter().enumerate() {
             let args = request.args();
             // A row before it may have asked for more than it was counted with.
-            if row.writes() && tx.need_room(row_bound(&args)).is_err() {
+            if row.writes() && tx.need_room(row_bound(row, &args)).is_err() {
                 return Err(NotNow::Room(tx.log().payload().len() as u64 + queue_bound(&queue[index..])));
             }
             let mark = output.mark();
@@ -384,5 +359,5 @@ impl Session {
 
 /// A bound of the frame of plain rows.
 fn queue_bound(queue: &[(Row, OwnedRequest)]) -> u64 {
-    queue.iter().filter(|(row, _)| row.writes()).map(|(_, request)| row_bound(&request.args())).sum()
+    queue.iter().filter(|(row, _)| row.writes()).map(|(row, request)| row_bound(row, &request.args())).sum()
 }

@@ -19,7 +19,7 @@ pub(crate) use attempt::{hand_over, mark_watches};
 use crate::client::Client;
 use crate::hooks::Watch;
 use crate::worker::Worker;
-use attempt::{Needs, NotNow};
+use attempt::{Attempt, Needs, NotNow};
 use base::Position;
 use commands::table::{self, Found, Row};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
@@ -175,7 +175,7 @@ impl Session {
             began = ended;
             match ran {
                 Ran::Done(row) => self.count(&worker, slow_bound_us, row, &args, took),
-                Ran::Refused => {}
+                Ran::Queued | Ran::Refused => {}
                 Ran::NotNow(row, why) => {
                     break Next::Slow(Box::new(Slow { row, request: args.to_owned(), why }));
                 }
@@ -209,7 +209,8 @@ impl Session {
             return self.queue(worker, row, args, output);
         }
         let (mark, before) = (output.mark(), self.reply_mode);
-        match self.attempt(worker, row, args, &Needs::default(), None, now, output) {
+        let attempt = Attempt { worker, needs: &Needs::default(), raised: None, now };
+        match self.attempt(&attempt, row, args, output) {
             Ok(()) => {
                 self.settle_reply(mark, before, output);
                 Ran::Done(row)
@@ -342,6 +343,8 @@ impl Drop for Session {
 enum Ran {
     /// All the way.
     Done(Row),
+    /// It runs with EXEC.
+    Queued,
     /// It was refused before it ran.
     Refused,
     /// It has to wait.

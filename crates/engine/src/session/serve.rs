@@ -76,7 +76,7 @@ fn serve_one(
     if !missing.is_empty() {
         return Err(if missing.len() > SHARDS_MAX { NotNow::Gate } else { NotNow::Shards(missing) });
     }
-    if let Err(Abandon::Room(bytes)) = tx.need_room(super::attempt::row_bound(&waiter.request.args())) {
+    if let Err(Abandon::Room(bytes)) = tx.need_room(super::attempt::row_bound(&waiter.row, &waiter.request.args())) {
         return Err(NotNow::Room(2 * bytes));
     }
     if !waiter.claim() {

@@ -2,7 +2,7 @@
 //!
 //! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
 
-use super::attempt::{Needs, NotNow, SHARDS_MAX};
+use super::attempt::{Attempt, Needs, NotNow, SHARDS_MAX};
 use super::serve::take_off;
 use super::{Session, Slow};
 use crate::client::Client;
@@ -18,6 +18,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 use sync::gate::Raised;
 use sync::lock::{Parked, Want};
 use wire::resp::Encoder;
@@ -34,14 +35,13 @@ impl Session {
         let worker = self.worker.clone();
         let Slow { row, request, why } = *slow;
         let args = request.args();
-        let began = Instant::now();
         let (mark, before) = (output.mark(), self.reply_mode);
-        self.run_until_done(&worker, row, &args, why, output).await;
+        let took = self.run_until_done(&worker, row, &args, why, output).await;
         self.settle_reply(mark, before, output);
-        let took = if matches!(row.run, Run::Blocking { .. }) { std::time::Duration::ZERO } else { began.elapsed() };
         self.count(&worker, worker.slow_bound_us(), row, &args, took);
     }
 
+    /// Gives the time for which it ran; that for which it waited is not in it.
     async fn run_until_done(
         &mut self,
         worker: &Rc<Worker>,
@@ -49,7 +49,7 @@ impl Session {
         args: &Args<'_>,
         why: NotNow,
         output: &mut Output,
-    ) {
+    ) -> Duration {
         let mut needs = Needs::default();
         let mut why = why;
         let mut rounds = 0;
@@ -73,17 +73,28 @@ impl Session {
                 NotNow::Room(bytes) if bytes > needs.room_bytes => needs.room_bytes = bytes,
                 NotNow::Room(_) => wait_room(worker).await,
                 NotNow::Paused => self.wait_pause(worker, &row).await,
-                NotNow::Waiting(wait) => return self.wait_blocked(worker, row, args, wait, output).await,
+                NotNow::Waiting(wait) => {
+                    self.wait_blocked(worker, row, args, wait, output).await;
+                    return Duration::ZERO;
+                }
                 NotNow::Sweep => return self.sweep(worker, row, args, output).await,
-                NotNow::Verb => return self.run_slow_verb(worker, row, args, output).await,
+                NotNow::Verb => {
+                    let began = Instant::now();
+                    self.run_slow_verb(worker, row, args, output).await;
+                    return began.elapsed();
+                }
             }
+            let mut began = Instant::now();
             let now = worker.engine.clock.now();
             let result = if gated {
                 let raised = raise(worker).await;
+                began = Instant::now();
                 let now = worker.engine.clock.now();
-                self.attempt(worker, row, args, &needs, Some(&raised), now, output)
+                let attempt = Attempt { worker, needs: &needs, raised: Some(&raised), now };
+                self.attempt(&attempt, row, args, output)
             } else if let Some(_inside) = worker.member.enter() {
-                self.attempt(worker, row, args, &needs, None, now, output)
+                let attempt = Attempt { worker, needs: &needs, raised: None, now };
+                self.attempt(&attempt, row, args, output)
             } else {
                 gate_open(worker).await;
                 Err(NotNow::Shards(Vec::new()))
@@ -94,7 +105,7 @@ impl Session {
                     if rounds > 0 {
                         worker.counters().longest_lock_wait_us.raise(wait_began.elapsed().as_micros() as u64);
                     }
-                    return;
+                    return began.elapsed();
                 }
                 Err(next) => why = next,
             }
@@ -137,16 +148,18 @@ impl Session {
         }
     }
 
-    /// Walks over all shards, one at a time.
-    async fn sweep(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) {
+    /// Walks over all shards, one at a time. Gives the time for which it ran.
+    async fn sweep(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) -> Duration {
         let Run::Sweep(begin) = row.run else { unreachable!("asked for a sweep") };
         let engine = worker.engine.clone();
         let mark = output.mark();
+        let mut began = Instant::now();
+        let mut took = Duration::ZERO;
         let result = match begin(args, worker.random()) {
             Ok(mut sweep) => {
-                let mut began = Instant::now();
                 for shard in sweep.first_shard()..SHARDS {
                     if began.elapsed().as_micros() > SWEEP_US_MAX {
+                        took += began.elapsed();
                         yield_now().await;
                         began = Instant::now();
                     }
@@ -167,6 +180,7 @@ impl Session {
         if let Err(failure) = result {
             self.fail(worker, Some(row), &failure, output);
         }
+        took + began.elapsed()
     }
 
     async fn visit(&self, worker: &Worker, sweep: &mut dyn commands::Sweep, shard: usize) -> ControlFlow<()> {
@@ -237,11 +251,9 @@ impl Session {
         if !poll_fn(|context| worker.poll_durable(end, context)).await {
             return Err(Failure::text(super::POISONED));
         }
-        // Half of the data must not be served, nor journaled upon: recovery is the way back.
-        engine
-            .reload(&journal, end)
-            .unwrap_or_else(|error| panic!("DEBUG RELOAD cannot read the journal back: {error}"));
-        Ok(())
+        let failed =
+            |error| Failure::text(format!("ERR the journal cannot be read back: {error}. All keys are as they were"));
+        engine.reload(&journal, end).map_err(failed)
     }
 
     fn shutdown(&mut self, worker: &Worker, args: &Args<'_>) -> Result<(), Failure> {
