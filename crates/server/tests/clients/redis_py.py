@@ -1,0 +1,426 @@
+"""redis-py in ordinary use: what its documentation promises must hold against Bobbin.
+
+    redis_py.py PORT UNIX_SOCKET LOCKED_PORT
+
+LOCKED_PORT is a server with the password "secret". The line "restart please" on standard output asks whoever started
+this to restart the first server; a line on standard input says that it is done.
+
+All of it must hold against redis-server too, whatever its version, but for what is behind `since` and `IS_BOBBIN`.
+"""
+
+import sys
+import threading
+import time
+
+import redis
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import AuthenticationError, ConnectionError, DataError, ResponseError, WatchError
+from redis.maint_notifications import MaintNotificationsConfig
+from redis.retry import Retry
+
+PORT, UNIX_SOCKET, LOCKED_PORT = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+ALL_BYTES = bytes(range(256))
+with Redis(port=PORT) as first:
+    SERVER = first.info("server")
+IS_BOBBIN = "bobbin_version" in SERVER
+
+
+def since(version):
+    """Whether the server is one of that version of Redis, or newer, or promises its replies."""
+    return [int(part) for part in SERVER["redis_version"].split(".")] >= [int(part) for part in version.split(".")]
+
+
+def raises(error, call, *arguments, **options):
+    """The text of the error that a call must end in."""
+    try:
+        result = call(*arguments, **options)
+    except error as raised:
+        return str(raised)
+    raise AssertionError(f"{call} gave {result!r} instead of {error.__name__}")
+
+
+def plain(value):
+    """Names as str: some are bytes where protocol 3 was chosen."""
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def until(condition):
+    """Waits for what another thread or the clock brings about."""
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("what was waited for did not happen")
+
+
+def connects(r):
+    assert r.ping() is True
+    assert r.echo("hello") == b"hello"
+    assert isinstance(r.client_id(), int)
+    if since("7.2"):
+        assert r.client_info()["lib-name"].startswith("redis-py"), r.client_info()
+        assert r.client_info()["lib-ver"] == redis.__version__
+    named = Redis(port=PORT, client_name="a-name", db=1)
+    assert plain(named.client_getname()) == "a-name"
+    assert any(client["name"] == "a-name" and client["db"] == "1" for client in r.client_list())
+    named.close()
+    assert r.info("server")["redis_mode"] == "standalone"
+    assert r.info()["connected_clients"] >= 1
+    assert r.config_get("port")["port"] == str(PORT)
+    assert r.config_set("slowlog-max-len", 64) is True
+    assert r.config_get("slowlog-*")["slowlog-max-len"] == "64"
+    seconds, microseconds = r.time()
+    assert seconds > 1_700_000_000
+    assert 0 <= microseconds < 1_000_000
+    assert "get" in r.command()
+    assert r.command_count() == len(r.command())
+    assert plain(r.command_getkeys("MSET", "a", 1, "b", 2)) == ["a", "b"]
+    assert r.slowlog_reset() is True
+    assert isinstance(r.slowlog_get(), list)
+    assert plain(r.role()[0]) == "master"
+
+
+def strings(r):
+    assert r.set("name", "value") is True
+    assert r.get("name") == b"value"
+    assert r["name"] == b"value"
+    assert "name" in r
+    assert r.get("missing") is None
+    assert r.set("name", "other", nx=True) is None
+    assert r.set("fresh", "value", xx=True) is None
+    assert r.set("name", "other", get=True) == b"value"
+    assert r.setnx("name", 1) is False
+    assert r.mset({"a": 1, "b": 2.5, "c": b"\x00"}) is True
+    assert r.msetnx({"a": 1, "fresh": 2}) is False
+    assert r.mget("a", "missing", "b", "c") == [b"1", None, b"2.5", b"\x00"]
+    assert [r.incr("n"), r.incr("n", 10), r.decr("n"), r.decrby("n", 5)] == [1, 11, 10, 5]
+    assert r.incrbyfloat("f", 0.1) == 0.1
+    assert r.append("name", "wise") == 9
+    assert r.strlen("name") == 9
+    assert r.getrange("name", 5, -1) == b"wise"
+    assert r.setrange("name", 5, "ness") == 9
+    assert r.getset("name", "new") == b"otherness"
+    assert r.getdel("name") == b"new"
+    assert r.exists("name", "a", "a") == 2
+    assert r.mset({"one": "ohmytext", "two": "mynewtext"}) is True
+    assert r.lcs("one", "two") == b"mytext"
+    assert r.lcs("one", "two", len=True) == 6
+    assert r.type("a") == b"string"
+    assert r.rename("a", "renamed") is True
+    assert "no such key" in raises(ResponseError, r.rename, "a", "b")
+    assert r.copy("renamed", "copied") is True
+    assert r.touch("renamed", "copied", "missing") == 2
+    assert r.delete("renamed", "copied", "missing") == 2
+    assert r.unlink("b") == 1
+    assert plain(r.object("encoding", "n")) == "int"
+    assert r.memory_usage("n") > 0
+    assert r.dbsize() == len(r.keys("*"))
+    raises(DataError, r.set, "name", None)
+    assert r.get("one") == b"ohmytext", "the connection is usable after what cannot be sent"
+
+
+def lists(r):
+    assert r.rpush("l", "a", "b", "c") == 3
+    assert r.lpush("l", "z") == 4
+    assert [r.lpushx("none", 1), r.rpushx("none", 1)] == [0, 0]
+    assert r.lrange("l", 0, -1) == [b"z", b"a", b"b", b"c"]
+    assert [r.lindex("l", 1), r.lindex("l", 9), r.llen("l")] == [b"a", None, 4]
+    assert r.lset("l", 0, "y") is True
+    assert "index out of range" in raises(ResponseError, r.lset, "l", 99, "x")
+    assert r.linsert("l", "BEFORE", "b", "a2") == 5
+    assert r.linsert("l", "AFTER", "nothing", "a2") == -1
+    assert r.lpos("l", "b") == 3
+    assert r.lpos("l", "missing") is None
+    assert r.lpos("l", "b", count=0) == [3]
+    assert r.lrem("l", 0, "a2") == 1
+    assert r.lpop("l") == b"y"
+    assert r.rpop("l", 2) == [b"c", b"b"]
+    assert [r.lpop("none"), r.lpop("none", 2)] == [None, None]
+    assert r.lmove("l", "m", "LEFT", "RIGHT") == b"a"
+    assert r.rpoplpush("m", "l") == b"a"
+    assert r.rpush("l", *range(100)) == 101
+    assert r.ltrim("l", 1, 10) is True
+    assert plain(r.lmpop(2, "none", "l", direction="LEFT", count=2)) == ["l", ["0", "1"]]
+    assert r.lmpop(1, "none", direction="LEFT") is None
+    assert "WRONGTYPE" in raises(ResponseError, r.get, "l")
+
+
+def pipelines(r):
+    pipe = r.pipeline(transaction=False)
+    for index in range(5_000):
+        pipe.rpush("l", index)
+    assert pipe.execute() == list(range(1, 5_001))
+    assert [int(item) for item in r.lrange("l", 0, -1)] == list(range(5_000))
+    replies = r.pipeline(transaction=False).set("s", "v").lpush("s", 1).get("s").execute(raise_on_error=False)
+    assert replies[0] is True and isinstance(replies[1], ResponseError) and replies[2] == b"v"
+    with r.pipeline() as pipe:
+        assert pipe.set("a", 1).incr("a").get("a").execute() == [True, 2, b"2"]
+        text = raises(ResponseError, pipe.set("a", "x").incr("a").execute)
+        assert "Command # 2" in text and "not an integer" in text, text
+        assert r.get("a") == b"x", "the rest of a transaction is done"
+        text = raises(ResponseError, pipe.set("a", "y").execute_command("GET").execute)
+        assert r.get("a") == b"x", "a transaction that cannot be queued does nothing"
+
+
+def transactions(r):
+    r.set("stock", 10)
+    with r.pipeline() as pipe:
+        pipe.watch("stock")
+        stock = int(pipe.get("stock"))
+        pipe.multi()
+        pipe.set("stock", stock - 1)
+        assert pipe.execute() == [True]
+        pipe.watch("stock")
+        r.set("stock", 5)
+        pipe.multi()
+        pipe.set("stock", 0)
+        raises(WatchError, pipe.execute)
+        pipe.watch("stock")
+        pipe.unwatch()
+        r.set("stock", 6)
+        assert pipe.get("stock").execute() == [b"6"]
+    assert r.get("stock") == b"6"
+
+    def take(pipe):
+        left = int(pipe.get("stock"))
+        pipe.multi()
+        pipe.set("stock", left + 1)
+
+    def work():
+        own = Redis(port=PORT)
+        for _ in range(50):
+            own.transaction(take, "stock")
+        own.close()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert r.get("stock") == b"206", "each of 4 times 50 transactions counted once"
+
+
+def blocking(r):
+    assert r.blpop("none", timeout=0.01) is None
+    assert r.brpop(["none", "nothing"], timeout=0.01) is None
+    assert r.blmove("none", "other", 0.01) is None
+    assert r.brpoplpush("none", "other", 0.01) is None
+    assert r.blmpop(0.01, 1, "none", direction="LEFT") is None
+    r.rpush("there", 1, 2)
+    pair = r.blpop(["none", "there"], timeout=1)
+    assert tuple(pair) == (b"there", b"1"), pair
+
+    found = []
+
+    def wait():
+        own = Redis(port=PORT, client_name="waits")
+        found.append(own.blpop(["queue", "other"], timeout=20))
+        found.append(own.blmove("queue", "done", 20))
+        own.close()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    until(lambda: r.info("clients")["blocked_clients"] == 1)
+    assert r.rpush("queue", "job", "next") == 2
+    thread.join()
+    assert tuple(found[0]) == (b"queue", b"job") and found[1] == b"next", found
+    assert r.lrange("done", 0, -1) == [b"next"]
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    until(lambda: r.info("clients")["blocked_clients"] == 1)
+    waiting = next(client for client in r.client_list() if client["name"] == "waits")
+    assert r.client_unblock(int(waiting["id"])) == 1
+    until(lambda: len(found) == 3)
+    r.rpush("queue", "again")
+    thread.join()
+    assert found[2:] == [None, b"again"], found
+
+
+def scans(r):
+    names = {f"scan:{index}" for index in range(2_000)}
+    r.mset({name: "v" for name in names})
+    r.rpush("scan:list", 1)
+    keys = [key.decode() for key in r.scan_iter(match="scan:*", count=100, _type="string")]
+    assert len(keys) >= 2_000 and set(keys) == names
+    assert list(r.scan_iter(match="scan:*", _type="list")) == [b"scan:list"]
+    cursor, page = r.scan(0, count=10)
+    assert cursor != 0 and isinstance(page, list)
+    assert len(r.keys("scan:1???")) == 1_000
+    assert r.randomkey() is not None
+
+
+def expiry(r):
+    assert r.set("k", "v", ex=100) is True
+    assert 99 <= r.ttl("k") <= 100
+    assert [r.ttl("missing"), r.pttl("missing")] == [-2, -2]
+    assert r.persist("k") is True
+    assert r.ttl("k") == -1
+    assert r.expire("k", 100, nx=True) is True
+    assert r.expire("k", 50, gt=True) is False
+    assert r.expireat("k", 33_177_117_420) is True
+    assert [r.expiretime("k"), r.pexpiretime("k")] == [33_177_117_420, 33_177_117_420_000]
+    assert r.set("k", "w", keepttl=True) and r.expiretime("k") == 33_177_117_420
+    assert r.getex("k", persist=True) == b"w"
+    assert r.set("gone", "v", px=30) is True
+    r.rpush("gone:list", 1)
+    r.pexpire("gone:list", 30)
+    until(lambda: r.exists("gone", "gone:list") == 0)
+    assert r.get("gone") is None
+    assert "invalid expire time" in raises(ResponseError, r.set, "k", "v", ex=0)
+
+
+def big_values(r):
+    big = ALL_BYTES * (10 << 20 >> 8)
+    assert r.set("big", big) is True
+    assert r.get("big") == big
+    assert r.getrange("big", 5 << 20, (5 << 20) + 3) == b"\x00\x01\x02\x03"
+    assert r.rpush("big:list", big, b"small", big) == 3
+    assert r.lrange("big:list", 0, -1) == [big, b"small", big]
+    assert r.lpop("big:list") == big
+    assert r.pipeline().append("big", big).strlen("big").get("big").execute() == [20 << 20, 20 << 20, big + big]
+    assert r.delete("big", "big:list") == 2
+
+
+def binary_keys(r):
+    for key in [ALL_BYTES, b"", b"\r\n", b"$3\r\nabc\r\n", b"\x00" * 1000, "schlüssel ✓", "x" * 70_000]:
+        assert r.set(key, b"\x00\r\n") is True
+        assert r.get(key) == b"\x00\r\n"
+        key = key.encode() if isinstance(key, str) else key
+        assert key in r.keys()
+        assert r.delete(key) == 1
+
+
+def texts(protocol):
+    """decode_responses gives str everywhere."""
+    with Redis(port=PORT, protocol=protocol, decode_responses=True) as r:
+        r.set("k", "wörter")
+        r.rpush("l", "ä", "b")
+        assert r.get("k") == "wörter"
+        assert r.lrange("l", 0, -1) == ["ä", "b"]
+        assert tuple(r.blpop("l", timeout=1)) == ("l", "ä")
+        assert r.type("l") == "list"
+        assert sorted(r.scan_iter()) == ["k", "l"]
+        r.set("k", b"\xff")
+        raises(UnicodeDecodeError, r.get, "k")
+        assert r.ping() is True, "the connection is usable after what cannot be decoded"
+        r.flushdb()
+
+
+def refusals(r):
+    """What is not there gets an error, never an OK."""
+    assert "unknown command" in raises(ResponseError, r.execute_command, "NONSENSE", "a")
+    assert "wrong number of arguments" in raises(ResponseError, r.execute_command, "GET")
+    assert r.ping() is True
+    if not IS_BOBBIN:
+        return
+    for call in [lambda: r.hset("h", "a", 1), lambda: r.sadd("s", 1), lambda: r.zadd("z", {"a": 1}),
+                 lambda: r.xadd("x", {"a": 1}), lambda: r.publish("c", "m"), lambda: r.eval("return 1", 0),
+                 lambda: r.acl_whoami()]:
+        assert "unknown command" in raises(ResponseError, call)
+    for call in [r.save, r.bgsave, r.bgrewriteaof]:
+        raises(ResponseError, call)
+    assert r.ping() is True
+
+
+def passwords(protocol):
+    def at(port=LOCKED_PORT, **options):
+        # By default it tries again and again, with pauses, even where it is not let in.
+        return Redis(port=port, protocol=protocol, retry=Retry(NoBackoff(), 0), **options)
+
+    with at() as r:
+        raises(AuthenticationError, r.ping)
+    for wrong in [{"password": "wrong"}, {"username": "nobody", "password": "secret"}]:
+        with at(**wrong) as r:
+            assert "invalid username-password" in raises(AuthenticationError, r.ping)
+    for right in [{"password": "secret"}, {"username": "default", "password": "secret"}]:
+        with at(**right) as r:
+            assert r.ping() is True
+    with Redis.from_url(f"redis://:secret@127.0.0.1:{LOCKED_PORT}/2") as r:
+        assert r.client_info()["db"] == 2
+    if protocol == 2:
+        with at(PORT, password="secret") as r:
+            assert "without any password configured" in raises(AuthenticationError, r.ping)
+
+
+def databases(r):
+    with Redis(port=PORT, db=3) as third:
+        third.set("only", "here")
+        assert r.exists("only") == 0
+        assert r.swapdb(0, 3) is True
+        assert r.get("only") == b"here"
+        assert r.move("only", 3) == 1
+        assert third.flushdb() is True
+    with Redis(port=PORT, db=99_999) as none:
+        assert "out of range" in raises(ResponseError, none.ping)
+
+
+def unix_socket(protocol):
+    with Redis(unix_socket_path=UNIX_SOCKET, protocol=protocol) as r:
+        assert r.set("k", "v") is True
+        assert r.get("k") == b"v"
+        assert r.client_info()["laddr"].startswith(UNIX_SOCKET)
+    with Redis.from_url(f"unix://{UNIX_SOCKET}?db=1") as r:
+        assert r.exists("k") == 0
+
+
+def pools(protocol):
+    pool = redis.BlockingConnectionPool(port=PORT, protocol=protocol, max_connections=4, timeout=30)
+    r = Redis(connection_pool=pool)
+
+    def work():
+        for _ in range(100):
+            r.incr("pooled")
+
+    threads = [threading.Thread(target=work) for _ in range(16)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert r.get("pooled") == b"1600"
+    assert pool.connection_kwargs.get("port") == PORT
+    pool.disconnect()
+    small = Redis(connection_pool=redis.ConnectionPool(port=PORT, protocol=protocol, max_connections=1))
+    with small.pipeline() as pipe:
+        pipe.watch("pooled")
+        raises(ConnectionError, small.ping)
+    assert small.ping() is True
+    small.close()
+
+
+def maintenance_notices():
+    """There are none: who insists gets an error, whoever asks politely goes on without."""
+    with Redis(port=PORT, protocol=3, maint_notifications_config=MaintNotificationsConfig(enabled="auto")) as r:
+        assert r.ping() is True
+    with Redis(port=PORT, protocol=3, maint_notifications_config=MaintNotificationsConfig(enabled=True)) as r:
+        raises(ResponseError, r.ping)
+
+
+def restart(protocol):
+    r = Redis(port=PORT, protocol=protocol)
+    r.set("kept", "over the restart")
+    r.rpush("kept:list", *range(1_000))
+    print("restart please", flush=True)
+    assert sys.stdin.readline() == "done\n"
+    assert r.get("kept") == b"over the restart", "the same client connects again by itself"
+    assert r.llen("kept:list") == 1_000
+    r.delete("kept", "kept:list")
+    r.close()
+
+
+def main():
+    for protocol in [None, 2, 3]:
+        r = Redis(port=PORT) if protocol is None else Redis(port=PORT, protocol=protocol)
+        connects(r)
+        steps = [strings, lists, pipelines, transactions, blocking, scans, expiry, binary_keys, refusals, databases]
+        for step in steps + ([big_values] if protocol else []):
+            assert r.flushall() is True
+            step(r)
+        r.flushall()
+        r.close()
+        for step in [texts, passwords, unix_socket, pools, restart]:
+            step(protocol)
+        print(f"redis-py {redis.__version__}, protocol {protocol or 'not chosen'}: all steps done", flush=True)
+    maintenance_notices()
+
+
+main()
