@@ -245,6 +245,14 @@ impl<S: Read + Write> Connection<S> {
         }
     }
 
+    /// Sends requests as one; the replies that come before the server ends.
+    #[track_caller]
+    pub(crate) fn calls_until_gone(&mut self, requests: &[Vec<u8>]) -> Vec<Value> {
+        // Whether they were taken shows in the replies.
+        let _ = self.stream.write_all(&requests.concat());
+        requests.iter().map_while(|_| self.try_reply()).collect()
+    }
+
     /// Waits until the server closes the connection, and counts the bytes that come before.
     #[track_caller]
     pub(crate) fn bytes_until_closed(&mut self) -> usize {
