@@ -5,7 +5,7 @@
 
 use crate::waiter::Waiter;
 use base::limits::SHARDS;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
@@ -36,8 +36,8 @@ pub struct Hooks {
 
 #[derive(Default)]
 struct ShardHooks {
-    waiters: HashMap<Name, VecDeque<Arc<Waiter>>>,
-    watches: HashMap<Name, Vec<Weak<Watch>>>,
+    waiters: BTreeMap<Name, VecDeque<Arc<Waiter>>>,
+    watches: BTreeMap<Name, Vec<Weak<Watch>>>,
 }
 
 /// Database number and key.
@@ -119,7 +119,7 @@ impl Hooks {
         queue.map_or(Vec::new(), |queue| queue.iter().filter(|waiter| waiter.is_waiting()).cloned().collect())
     }
 
-    /// Keys of `shard` that have waiters, with their databases.
+    /// Keys of `shard` that have waiters, with their databases, in order.
     pub fn waited_keys(&self, shard: usize) -> Vec<(u32, Vec<u8>)> {
         self.shard(shard)
             .waiters

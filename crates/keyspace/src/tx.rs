@@ -11,7 +11,7 @@ use crate::{Keyspace, TableId, shard_of};
 use base::{Ms, Position};
 use kinds::{Kind, List, Text};
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use sync::lock::Want;
 
 /// The key holds another kind than the command works on.
@@ -61,7 +61,7 @@ pub(crate) enum Before {
 #[derive(Default)]
 struct Undo {
     /// By their hashes: a tx may touch a million keys.
-    keys: HashMap<u64, SmallVec<[OldKey; 1]>>,
+    keys: BTreeMap<u64, SmallVec<[OldKey; 1]>>,
     /// Databases and their tables, the oldest first.
     maps: Vec<(u32, TableId)>,
 }

@@ -6,13 +6,17 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::SeqCst};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// Microseconds since the world began; shared with the journal's timers.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Time {
     us: Arc<AtomicU64>,
+    /// What the engine measures spans with, and the hand that moves it.
+    spans: (quanta::Clock, Arc<quanta::Mock>),
+    /// How far the wall clock has been moved, in milliseconds.
+    moved_ms: Arc<AtomicI64>,
     sleepers: Rc<RefCell<Vec<(u64, Waker)>>>,
 }
 
@@ -20,6 +24,15 @@ pub(crate) struct Time {
 const EPOCH_MS: Ms = 1_700_000_000_000;
 
 impl Time {
+    pub(crate) fn new() -> Self {
+        Self { us: Arc::default(), spans: quanta::Clock::mock(), moved_ms: Arc::default(), sleepers: Rc::default() }
+    }
+
+    /// Runs a world under this time: spans that the engine measures are of it, too.
+    pub(crate) fn rule<T>(&self, world: impl FnOnce() -> T) -> T {
+        quanta::with_clock(&self.spans.0, world)
+    }
+
     pub(crate) fn us(&self) -> u64 {
         self.us.load(SeqCst)
     }
@@ -30,12 +43,18 @@ impl Time {
     }
 
     pub(crate) fn wall(&self) -> Arc<dyn Fn() -> Ms + Send + Sync> {
-        let us = self.us.clone();
-        Arc::new(move || EPOCH_MS + us.load(SeqCst) / 1000)
+        let (us, moved_ms) = (self.us.clone(), self.moved_ms.clone());
+        Arc::new(move || (EPOCH_MS + us.load(SeqCst) / 1000).saturating_add_signed(moved_ms.load(SeqCst)))
+    }
+
+    /// Moves the wall clock to so many milliseconds ahead of the right time.
+    pub(crate) fn jump(&self, ahead_ms: i64) {
+        self.moved_ms.store(ahead_ms, SeqCst);
     }
 
     pub(crate) fn pass(&self, us: u64) {
         let now = self.us.fetch_add(us, SeqCst) + us;
+        self.spans.1.increment(us * 1000);
         self.sleepers.borrow_mut().retain(|(due_us, waker)| {
             if *due_us <= now {
                 waker.wake_by_ref();
@@ -96,7 +115,7 @@ impl Executor {
         }
     }
 
-    /// Whether any of the first `count` tasks goes on.
+    /// Whether any of these tasks goes on.
     pub(crate) fn any_alive(&self, range: std::ops::Range<usize>) -> bool {
         self.tasks[range].iter().any(|(_, task)| task.is_some())
     }

@@ -1,6 +1,6 @@
 //! What clients were told, and what must follow from it after a crash.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A key whose values only rise, written by one client.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,11 +24,16 @@ pub(crate) struct Element {
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     /// By key: `reg:N`, `list:N` (its length), `trio:N`.
-    pub(crate) rising: HashMap<String, Rising>,
+    pub(crate) rising: BTreeMap<String, Rising>,
     /// By number.
-    pub(crate) elements: HashMap<u64, Element>,
+    pub(crate) elements: BTreeMap<u64, Element>,
     /// Keys with a deadline that were told to be gone, by key; taken back when written again.
-    pub(crate) gone: HashMap<String, bool>,
+    pub(crate) gone: BTreeMap<String, bool>,
+    /// Numbers up to which somebody was told to have counted, and the greatest that was tried.
+    pub(crate) counts: BTreeSet<u64>,
+    pub(crate) counts_sent: u64,
+    /// Unique words made.
+    pub(crate) tokens: u64,
     /// Replies that left.
     pub(crate) replies: u64,
     /// Error replies among them.
@@ -46,6 +51,10 @@ impl Facts {
         let rising = self.rising.entry(key.to_owned()).or_default();
         assert!(value <= rising.sent, "{key} shows {value}, and {} was the last sent", rising.sent);
         rising.told = rising.told.max(value);
+    }
+
+    pub(crate) fn count_to(&mut self, number: u64) {
+        self.counts_sent = self.counts_sent.max(number);
     }
 
     /// After a crash: the value that is there is the truth from now on.

@@ -14,10 +14,18 @@
 
 #![forbid(unsafe_code)]
 
+mod act;
+mod check;
 mod client;
 mod executor;
 mod facts;
+mod ledger;
+mod life;
+mod line;
+mod lying;
 mod random;
+mod request;
+mod state;
 mod world;
 
 pub use world::{Fault, Plan, World};

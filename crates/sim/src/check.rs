@@ -1,0 +1,108 @@
+//! What is there after a boot, beside what clients were told; from here on it is the truth.
+
+use crate::act::trio;
+use crate::client::number;
+use crate::life::{CLIENTS, Life};
+use crate::world::{Fault, World};
+use journal::Policy;
+use std::collections::BTreeMap;
+use wire::client::Value;
+
+/// A life that has just begun, with nobody else about.
+struct Look<'a> {
+    world: &'a World,
+    life: &'a Life,
+    /// Whatever was told must be there.
+    keeps_told: bool,
+}
+
+/// Compares.
+///
+/// # Panics
+/// If something is there, or is not, against what was told.
+pub(crate) fn check(world: &World, life: &Life) {
+    let keeps_told = world.plan.policy == Policy::Always || world.plan.fault == Fault::CleanStop;
+    let look = Look { world, life, keeps_told };
+    for client in 0..CLIENTS {
+        let key = format!("reg:{client}");
+        look.rising(&key, look.number_at(&key));
+        let key = format!("list:{client}");
+        look.rising(&key, look.rising_list(&key));
+        let values = trio(client).map(|key| look.number_at(&key));
+        assert!(values.iter().all(|value| *value == values[0]), "half a MULTI is there: {values:?}");
+        look.rising(&format!("trio:{client}"), values[0]);
+        look.fleeting(&format!("fleeting:{client}"));
+    }
+    look.queue();
+    look.count();
+}
+
+impl Look<'_> {
+    fn ask(&self, words: &[&str]) -> Value {
+        self.life.ask(words).expect("a read with nobody else about does not wait")
+    }
+
+    fn number_at(&self, key: &str) -> u64 {
+        number(&self.ask(&["GET", key])).unwrap_or(0)
+    }
+
+    fn items(&self, key: &str) -> Vec<u64> {
+        let Value::Array(items) = self.ask(&["LRANGE", key, "0", "-1"]) else { panic!("LRANGE replies an array") };
+        items.iter().map(|item| number(item).expect("items begin with a number")).collect()
+    }
+
+    fn rising(&self, key: &str, value: u64) {
+        let mut facts = self.world.facts.borrow_mut();
+        let known = facts.rising.get(key).copied().unwrap_or_default();
+        assert!(value <= known.sent, "{key} is {value}, {} was the last sent", known.sent);
+        assert!(!self.keeps_told || value >= known.told, "{key} is {value}, a client was told {}", known.told);
+        facts.settle(key, value);
+    }
+
+    /// The items of a list are numbered upward; numbers of pushes that failed may be missing. Its length.
+    fn rising_list(&self, key: &str) -> u64 {
+        let numbers = self.items(key);
+        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{key} is {numbers:?}");
+        numbers.len() as u64
+    }
+
+    fn fleeting(&self, key: &str) {
+        let gone = self.world.facts.borrow().gone.get(key) == Some(&true);
+        let there = self.ask(&["GET", key]) != Value::Null;
+        // A clock that was set back may bring it back, unless a frame tells the time.
+        let may_return = self.world.plan.fault == Fault::ClockJumps;
+        assert!(may_return || !(self.keeps_told && gone && there), "{key} has come back after it was told to be gone");
+    }
+
+    /// Every element is in one place, and not where it was told to have left.
+    fn queue(&self) {
+        let mut places: BTreeMap<u64, Vec<Option<usize>>> = BTreeMap::new();
+        for place in std::iter::once(None).chain((0..CLIENTS).map(Some)) {
+            let key = place.map_or("jobs".to_owned(), |client| format!("done:{client}"));
+            for element in self.items(&key) {
+                places.entry(element).or_default().push(place);
+            }
+        }
+        let mut facts = self.world.facts.borrow_mut();
+        for (element, known) in &mut facts.elements {
+            let there = places.get(element).map_or(&[][..], |places| places);
+            assert!(there.len() < 2, "element {element} is in {there:?}");
+            if self.keeps_told {
+                assert!(!known.pushed || there.len() == 1, "element {element} is lost");
+                let is_moved = known.moved_to.is_none() || there == [known.moved_to];
+                assert!(is_moved, "element {element} is in {there:?}");
+            }
+            known.pushed = there.len() == 1;
+            known.moved_to = there.first().copied().flatten();
+        }
+    }
+
+    fn count(&self) {
+        let value = self.number_at("count");
+        let mut facts = self.world.facts.borrow_mut();
+        let told = facts.counts.last().copied().unwrap_or(0);
+        assert!(value <= facts.counts_sent, "the count is {value}, {} was the last sent", facts.counts_sent);
+        assert!(!self.keeps_told || value >= told, "the count is {value}, a client was told {told}");
+        facts.counts.retain(|count| *count <= value);
+    }
+}

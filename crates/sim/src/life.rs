@@ -1,0 +1,145 @@
+//! One life of a server: booted from a disk, stepped by chance, until it is stopped or the power goes.
+
+use crate::client::{Client, Scene, let_others_go_on};
+use crate::executor::{Executor, Time};
+use crate::ledger::Frame;
+use crate::random::Random;
+use crate::request::Request;
+use crate::state::state;
+use base::limits::SHARDS;
+use engine::{Engine, Expirer, Worker};
+use journal::{Journal, Maker, Step, Writer};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use wire::client::Value;
+
+/// Clients of a life.
+pub(crate) const CLIENTS: usize = 5;
+/// Workers that serve them.
+pub(crate) const WORKERS: usize = 2;
+
+/// One life of the server.
+pub(crate) struct Life {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) scene: Rc<Scene>,
+    pub(crate) writer: Writer,
+    pub(crate) maker: Maker,
+    pub(crate) expirer: Expirer,
+    pub(crate) tasks: Executor,
+    /// The first task that is no worker's.
+    pub(crate) guests: usize,
+    /// What it found at its start.
+    pub(crate) recovered: Vec<Frame>,
+    pub(crate) time: Time,
+    pub(crate) random: Random,
+    /// Asks how long lists are, database 0.
+    pub(crate) observer: RefCell<Client>,
+}
+
+impl Life {
+    pub(crate) fn journal(&self) -> &Arc<Journal> {
+        self.engine.journal.as_ref().expect("worlds have a journal")
+    }
+
+    /// Lets clients come, and one who holds shards for longer than any command does.
+    pub(crate) fn open(&mut self) {
+        for number in 0..CLIENTS {
+            self.tasks.spawn(Client::new(number, self.scene.clone()).run());
+        }
+        self.tasks.spawn(hold_shards(self.scene.clone()));
+    }
+
+    /// Something goes on.
+    pub(crate) fn step(&mut self) {
+        let ready = self.tasks.ready();
+        match self.random.below(13) {
+            0 | 1 => {
+                if let Step::Rest { us, .. } = self.writer.step() {
+                    self.time.pass(self.random.below(us.clamp(1, 3_000)));
+                }
+            }
+            2 => drop(self.maker.step()),
+            3 if self.random.one_in(8) => drop(self.expirer.pass()),
+            4 => self.time.pass(self.random.below(2_000)),
+            // A poll for no reason is anybody's right.
+            5 if self.random.one_in(8) => self.tasks.poll(self.random.below(self.tasks.len() as u64) as usize),
+            _ if ready.is_empty() => self.time.pass(1_000),
+            _ => self.tasks.poll(ready[self.random.below(ready.len() as u64) as usize]),
+        }
+        self.scene.line.borrow_mut().look();
+        if self.random.one_in(4) {
+            self.look_for_lost_wakes();
+        }
+    }
+
+    /// Nobody waits for a key that holds elements, between any two steps.
+    fn look_for_lost_wakes(&self) {
+        let keys = self.scene.line.borrow().keys();
+        for key in keys {
+            let length = self.ask(&["LLEN", &key]);
+            assert!(!matches!(length, Some(Value::Int(1..))), "somebody waits for {key}, which has elements");
+        }
+    }
+
+    /// Asks at once; `None` if the answer has to wait.
+    pub(crate) fn ask(&self, words: &[&str]) -> Option<Value> {
+        self.observer.borrow_mut().ask_now(&Request::plain(words))
+    }
+
+    /// The state is what its journal replays to, if all frames are written and nobody holds a shard.
+    pub(crate) fn check_replay(&self, twin: &Life) {
+        if let Some(here) = state(&self.engine.keyspace) {
+            let there = state(&twin.engine.keyspace).expect("nobody holds a shard there");
+            assert_eq!(here, there, "the state (left) is not what its journal replays to (right)");
+        }
+    }
+
+    /// Lets the writer write what was handed over, after all else is over.
+    pub(crate) fn drain(&mut self) {
+        while !matches!(self.writer.step(), Step::Rest { .. } | Step::Poisoned) {}
+    }
+}
+
+/// Another thread that takes shard locks, slower than commands are.
+async fn hold_shards(scene: Rc<Scene>) {
+    let engine = scene.engine.clone();
+    let member = engine.member();
+    let wait = async |steps: u64| {
+        for _ in 0..scene.random.below(steps) {
+            let_others_go_on().await;
+        }
+    };
+    while !scene.stop.get() {
+        wait(60).await;
+        let Some(_inside) = member.enter() else { continue };
+        let keys = ["jobs", "count", "shared:0", "shared:1", "reg:1", "trio:2:b"];
+        let key = keys[scene.random.below(keys.len() as u64) as usize];
+        let shard = if scene.random.one_in(8) {
+            scene.random.below(SHARDS as u64) as usize
+        } else {
+            keyspace::shard_of(engine.keyspace.hash(key.as_bytes()))
+        };
+        if scene.random.one_in(2) {
+            let _held = engine.keyspace.shard(shard).try_read();
+            wait(12).await;
+        } else {
+            let _held = engine.keyspace.shard(shard).try_write();
+            wait(12).await;
+        }
+    }
+}
+
+/// The workers of an engine, with timers of the world's time.
+pub(crate) fn workers(engine: &Arc<Engine>, time: &Time, tasks: &mut Executor) -> Vec<Rc<Worker>> {
+    let worker = |index| {
+        let time = time.clone();
+        Rc::new(Worker::new(engine.clone(), index, Box::new(move |ms| time.sleep(ms))))
+    };
+    let workers: Vec<Rc<Worker>> = (0..WORKERS).map(worker).collect();
+    for worker in &workers {
+        let worker = worker.clone();
+        tasks.spawn(async move { worker.listen().await });
+    }
+    workers
+}
