@@ -1,6 +1,6 @@
 //! What a check finds: a name, a sentence, and the events that show it.
 
-use crate::event::Event;
+use crate::event::{Event, Step};
 use std::fmt;
 
 /// What no order explains, and the events that suffice to see it.
@@ -10,7 +10,7 @@ pub struct Anomaly {
     pub kind: Kind,
     /// What is wrong, in a sentence.
     pub why: String,
-    /// The events that show it, in the order of the sentence or by time.
+    /// The events that show it, in the order of the sentence or by time, without steps on other keys.
     pub events: Vec<Event>,
 }
 
@@ -62,16 +62,26 @@ pub enum Kind {
 }
 
 impl Anomaly {
-    /// An anomaly that the events of these numbers show.
+    /// An anomaly that the events of these numbers show, by their steps on keys that `why` names.
     pub(crate) fn new(kind: Kind, why: impl Into<String>, events: &[Event], shown: &[usize]) -> Self {
+        let why = why.into();
         let mut seen = Vec::new();
         for &at in shown {
             if !seen.contains(&at) {
                 seen.push(at);
             }
         }
-        Self { kind, why: why.into(), events: seen.into_iter().map(|at| events[at].clone()).collect() }
+        let events = seen.into_iter().map(|at| only_named(&events[at], &why)).collect();
+        Self { kind, why, events }
     }
+}
+
+/// The event without steps that have nothing to do with the matter, unless none has: then it is there for its times.
+fn only_named(event: &Event, why: &str) -> Event {
+    let names: Vec<&str> = why.split(|sign: char| !sign.is_alphanumeric()).collect();
+    let is_named = |step: &&Step| step.keys().iter().flatten().any(|key| names.contains(&key.as_str()));
+    let named: Vec<Step> = event.steps.iter().filter(is_named).cloned().collect();
+    Event { steps: if named.is_empty() { event.steps.clone() } else { named }, ..event.clone() }
 }
 
 impl fmt::Display for Anomaly {

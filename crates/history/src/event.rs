@@ -162,6 +162,18 @@ impl fmt::Display for Event {
 }
 
 impl Step {
+    /// The names of its keys, as they are shown.
+    pub(crate) fn keys(&self) -> [Option<String>; 2] {
+        match self {
+            Step::Get { key, .. } | Step::Set { key, .. } => [Some(format!("r{key}")), None],
+            Step::Append { key, .. } | Step::Range { key, .. } => [Some(format!("l{key}")), None],
+            Step::Move { from, to, .. } => [Some(format!("q{from}")), Some(format!("q{to}"))],
+            Step::Push { queue, .. } | Step::Pop { queue, .. } | Step::Look { queue, .. } => {
+                [Some(format!("q{queue}")), None]
+            }
+        }
+    }
+
     fn write(&self, f: &mut fmt::Formatter<'_>, is_answered: bool) -> fmt::Result {
         match self {
             Step::Get { key, .. } => write!(f, "GET r{key}")?,

@@ -32,7 +32,8 @@ pub(crate) enum Form {
 
 /// A connection and its record.
 pub(crate) struct Client {
-    number: u32,
+    /// Its number in the record.
+    pub(crate) number: u32,
     /// When time began.
     clock: Instant,
     stream: TcpStream,

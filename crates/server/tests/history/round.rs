@@ -13,7 +13,7 @@ const CLIENTS: u32 = 8;
 /// How often a round's server is killed.
 pub(crate) const KILLS: usize = 3;
 /// Bounds of the time under load, from one start on.
-const LOAD_MS: Range<u64> = 30..700;
+const LOAD_MS: Range<u64> = 20..300;
 
 /// Plays a round. In its record the events of one client follow each other as they were called.
 pub(crate) fn play(chance: &mut Chance) -> Vec<Event> {
