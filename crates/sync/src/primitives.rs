@@ -29,19 +29,19 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     #[cfg(not(shuttle))]
-    at: std::time::Instant,
+    at: quanta::Instant,
 }
 
 #[cfg(not(shuttle))]
 impl Deadline {
     /// The instant `span` from now.
     pub fn after(span: Duration) -> Self {
-        Self { at: std::time::Instant::now() + span }
+        Self { at: quanta::Instant::now() + span }
     }
 
     /// Whether the instant has come.
     pub fn has_passed(self) -> bool {
-        std::time::Instant::now() >= self.at
+        quanta::Instant::now() >= self.at
     }
 }
 
