@@ -1,12 +1,16 @@
 """redis-py's asyncio side in ordinary use.
 
-    redis_asyncio.py PORT UNIX_SOCKET LOCKED_PORT
+    redis_asyncio.py PORT UNIX_SOCKET LOCKED_PORT PARSER
 
 The arguments and the line "restart please" are those of redis_py.py.
 """
 
 import asyncio
 import sys
+
+PARSER = sys.argv[4]
+if PARSER == "python":
+    sys.modules["hiredis"] = None
 
 import redis.asyncio as redis
 from redis.asyncio.retry import Retry
@@ -121,7 +125,7 @@ async def main():
                 assert await r.flushall() is True
                 await step(r)
         await doors(protocol)
-        print(f"redis.asyncio, protocol {protocol}: all steps done", flush=True)
+        print(f"redis.asyncio, {PARSER}, protocol {protocol}: all steps done", flush=True)
 
 
 asyncio.run(main())

@@ -1,8 +1,9 @@
 """redis-py in ordinary use: what its documentation promises must hold against Bobbin.
 
-    redis_py.py PORT UNIX_SOCKET LOCKED_PORT
+    redis_py.py PORT UNIX_SOCKET LOCKED_PORT PARSER
 
-LOCKED_PORT is a server with the password "secret". The line "restart please" on standard output asks whoever started
+LOCKED_PORT is a server with the password "secret". PARSER is "hiredis", which is used where it is installed, or "python",
+redis-py's own. The line "restart please" on standard output asks whoever started
 this to restart the first server; a line on standard input says that it is done.
 
 All of it must hold against redis-server too, whatever its version, but for what is behind `since` and `IS_BOBBIN`.
@@ -12,6 +13,10 @@ import sys
 import threading
 import time
 
+PARSER = sys.argv[4]
+if PARSER == "python":
+    sys.modules["hiredis"] = None
+
 import redis
 from redis import Redis
 from redis.backoff import NoBackoff
@@ -20,6 +25,7 @@ from redis.maint_notifications import MaintNotificationsConfig
 from redis.retry import Retry
 
 PORT, UNIX_SOCKET, LOCKED_PORT = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+assert redis.utils.HIREDIS_AVAILABLE == (PARSER == "hiredis")
 ALL_BYTES = bytes(range(256))
 with Redis(port=PORT) as first:
     SERVER = first.info("server")
@@ -419,7 +425,7 @@ def main():
         r.close()
         for step in [texts, passwords, unix_socket, pools, restart]:
             step(protocol)
-        print(f"redis-py {redis.__version__}, protocol {protocol or 'not chosen'}: all steps done", flush=True)
+        print(f"redis-py {redis.__version__}, {PARSER}, protocol {protocol or 'not chosen'}: all steps done", flush=True)
     maintenance_notices()
 
 

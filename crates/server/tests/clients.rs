@@ -1,0 +1,214 @@
+//! Clients that people use, against the real binary.
+//!
+//! ```text
+//! clients/redis_py.py ...   --> Bobbin
+//!                            `-> redis-server: what a script asks of a server must be true of this one, too
+//! SCREENS                   --> both: what redis-cli shows of the one, it shows of the other
+//! README.md                 --> Bobbin: its console lines show what it says they show
+//! BENCHMARKS                --> Bobbin: redis-benchmark runs without an error
+//! ```
+
+mod support;
+
+#[path = "clients/console.rs"]
+mod console;
+#[path = "clients/peer.rs"]
+mod peer;
+#[path = "clients/screens.rs"]
+mod screens;
+
+use console::Shell;
+use lab::skip::{program_or_skip, skip};
+use peer::{Peer, Redis};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use support::Server;
+
+/// The repository's root, where `scripts/setup-tests` puts clients.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients");
+
+/// Runs a script with the arguments that `redis_py.py` tells of, then `more`, and restarts the server when it asks.
+#[track_caller]
+fn drive<P: Peer>(program: &Path, first: &[&str], more: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let mut open = P::start(&["--unixsocket", socket.to_str().unwrap()]);
+    let locked = P::start(&["--requirepass", "secret"]);
+
+    let mut errors = tempfile::tempfile().unwrap();
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=5", "120"]).arg(program).args(first);
+    command.arg(open.port().to_string()).arg(&socket).arg(locked.port().to_string()).args(more);
+    command.env("NODE_PATH", node_path());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors.try_clone().unwrap());
+    let mut child = command.spawn().unwrap();
+    let mut answers = child.stdin.take().unwrap();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap) {
+        println!("{line}");
+        if line == "restart please" {
+            open.stop_and_start();
+            // Whoever has gone meanwhile is seen by the exit code.
+            let _ = answers.write_all(b"done\n");
+        }
+    }
+    let status = child.wait().unwrap();
+    let mut text = String::new();
+    errors.rewind().unwrap();
+    errors.read_to_string(&mut text).unwrap();
+    assert!(status.success(), "{command:?}: {status}\n{text}");
+}
+
+fn node_path() -> PathBuf {
+    std::env::var_os("NODE_PATH").map_or_else(|| Path::new(ROOT).join("scripts/clients/node_modules"), PathBuf::from)
+}
+
+/// The Python that has the packages of `scripts/clients/requirements.txt`, or a noted skip.
+fn python_or_skip(test: &str) -> Option<PathBuf> {
+    let named = std::env::var_os("BOBBIN_PYTHON").map(PathBuf::from);
+    let python = named.unwrap_or_else(|| Path::new(ROOT).join(".venv/bin/python"));
+    let has = Command::new(&python).args(["-c", "import redis, hiredis"]).stderr(Stdio::null()).status();
+    if has.is_ok_and(|status| status.success()) {
+        return Some(python);
+    }
+    skip(test, &format!("{} has no redis-py and hiredis (scripts/setup-tests installs them)", python.display()));
+    None
+}
+
+fn script(name: &str) -> String {
+    format!("{SCRIPTS}/{name}")
+}
+
+fn redis_py<P: Peer>(test: &str) {
+    let Some(python) = python_or_skip(test) else { return };
+    drive::<P>(&python, &[&script("redis_py.py")], &["python"]);
+    drive::<P>(&python, &[&script("redis_py.py")], &["hiredis"]);
+}
+
+fn redis_asyncio<P: Peer>(test: &str) {
+    let Some(python) = python_or_skip(test) else { return };
+    drive::<P>(&python, &[&script("redis_asyncio.py")], &["python"]);
+    drive::<P>(&python, &[&script("redis_asyncio.py")], &["hiredis"]);
+}
+
+fn ioredis<P: Peer>(test: &str) {
+    let Some(node) = program_or_skip(test, "node") else { return };
+    if !node_path().join("ioredis").is_dir() {
+        return skip(test, "ioredis is not installed (scripts/setup-tests installs it)");
+    }
+    drive::<P>(&node, &[&script("ioredis.js")], &[]);
+}
+
+fn hiredis<P: Peer>(test: &str) {
+    let (Some(cc), Some(pkg_config)) = (program_or_skip(test, "cc"), program_or_skip(test, "pkg-config")) else {
+        return;
+    };
+    let flags = Command::new(pkg_config).args(["--cflags", "--libs", "hiredis"]).output().unwrap();
+    if !flags.status.success() {
+        return skip(test, "libhiredis-dev is not installed (scripts/setup-tests installs it)");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("hiredis");
+    let mut compile = Command::new(cc);
+    compile.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", &script("hiredis.c"), "-o"]).arg(&program);
+    compile.args(String::from_utf8(flags.stdout).unwrap().split_whitespace());
+    assert!(compile.status().unwrap().success(), "{compile:?}");
+    drive::<P>(&program, &[], &[]);
+}
+
+/// A client's trial on Bobbin, and the trial's own on redis-server.
+macro_rules! trials {
+    ($($client:ident)*) => {$(
+        mod $client {
+            #[test]
+            fn works_with_bobbin() {
+                super::$client::<super::Server>(concat!(stringify!($client), "::works_with_bobbin"));
+            }
+
+            #[test]
+            fn is_true_of_redis_server() {
+                let test = concat!(stringify!($client), "::is_true_of_redis_server");
+                let programs = ["redis-server", "redis-cli"].map(|name| super::program_or_skip(test, name));
+                if programs.iter().all(Option::is_some) {
+                    super::$client::<super::Redis>(test);
+                }
+            }
+        }
+    )*};
+}
+
+trials! { redis_py redis_asyncio ioredis hiredis }
+
+#[test]
+fn redis_cli_shows_of_bobbin_what_it_shows_of_redis_server() {
+    let test = "redis_cli_shows_of_bobbin_what_it_shows_of_redis_server";
+    let Some(redis_cli) = program_or_skip(test, "redis-cli") else { return };
+    let Some(_) = program_or_skip(test, "redis-server") else { return };
+    let (bobbin, redis) = (Server::start(&[]), <Redis as Peer>::start(&[]));
+    let shells = [Shell::new(&redis_cli, bobbin.port), Shell::new(&redis_cli, redis.port())];
+    for line in screens::OF_BOTH {
+        let [ours, theirs] = shells.each_ref().map(|shell| shell.run(line, ""));
+        assert_eq!(ours, theirs, "{line}: Bobbin's on the left");
+    }
+}
+
+#[test]
+fn redis_cli_shows_what_only_bobbin_says() {
+    let test = "redis_cli_shows_what_only_bobbin_says";
+    let Some(redis_cli) = program_or_skip(test, "redis-cli") else { return };
+    let server = Server::start(&[]);
+    let shell = Shell::new(&redis_cli, server.port);
+    for (line, expected) in screens::OF_BOBBIN {
+        let shown = shell.run(line, "");
+        assert_eq!(&shown.trim_end(), expected, "{line}");
+    }
+}
+
+#[test]
+fn the_readme_shows_what_its_lines_show() {
+    let test = "the_readme_shows_what_its_lines_show";
+    let Some(redis_cli) = program_or_skip(test, "redis-cli") else { return };
+    let server = Server::start(&[]);
+    let shell = Shell::new(&redis_cli, server.port);
+    let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).unwrap();
+    let steps = console::steps(&readme);
+    assert!(steps.len() >= 7, "the README's lines are found: {steps:?}");
+    for step in steps {
+        let output = shell.run(&step.line, &step.input);
+        println!("$ {}\n{output}", step.line);
+        assert!(output.ends_with("-> 0\n"), "{}: {output}", step.line);
+        assert!(!output.contains("(error)"), "{}: {output}", step.line);
+        if step.shown.is_empty() {
+            continue;
+        }
+        let lines: Vec<&str> = output.lines().filter(|line| !line.starts_with("-> ")).collect();
+        let same = lines.len() == step.shown.len()
+            && lines.iter().zip(&step.shown).all(|(line, shown)| console::is_as_shown(line, shown));
+        assert!(same, "$ {}\nthe README shows {:#?}\nand redis-cli {lines:#?}", step.line, step.shown);
+    }
+}
+
+#[test]
+fn redis_benchmark_runs_without_an_error() {
+    let test = "redis_benchmark_runs_without_an_error";
+    let Some(redis_benchmark) = program_or_skip(test, "redis-benchmark") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let server = Server::start(&["--unixsocket", socket.to_str().unwrap()]);
+    let port = server.port.to_string();
+    for (line, results) in screens::BENCHMARKS {
+        let line = line.replace("$PORT", &port).replace("$SOCKET", socket.to_str().unwrap());
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", "60"]).arg(&redis_benchmark).args(line.split_whitespace());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).replace('\r', "\n"));
+        let text = text.concat();
+        assert!(output.status.success(), "{line}: {}\n{text}", output.status);
+        let complaint = ["error", "could not"].iter().any(|word| text.to_lowercase().contains(word));
+        assert!(!complaint, "{line}\n{text}");
+        let found = text.lines().filter(|line| line.contains(" requests per second")).count();
+        assert_eq!(found, *results, "results of {line}\n{text}");
+    }
+}
