@@ -32,8 +32,12 @@ pub(crate) struct Server {
 impl Server {
     /// Starts `bobbin` with `flags`, beside a port and a data folder, and waits until it is ready.
     pub(crate) fn start(flags: &[&str]) -> Self {
+        Self::start_in(tempfile::tempdir().unwrap(), flags)
+    }
+
+    /// As [`Server::start`], with a data folder in `folder`.
+    pub(crate) fn start_in(folder: TempDir, flags: &[&str]) -> Self {
         let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
-        let folder = tempfile::tempdir().unwrap();
         // Another test may take the port before the server does.
         for _ in 0..20 {
             let port = free_port();

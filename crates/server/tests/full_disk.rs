@@ -1,0 +1,276 @@
+//! A data folder on a disk that fills up: what takes room is refused, the rest goes on, and nothing told is lost.
+//!
+//! ```text
+//!   tmpfs  | ballast      | journal -->               |   growers, a popper and a reader, until growers are refused
+//!          | ballast      | journal .......... |spare |   only pops, deletions and reads; a restart finds the same
+//!          |              | journal ..........--> |       ballast removed: growers go on
+//! ```
+
+mod support;
+
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use support::{Connection, Server, request};
+use tempfile::TempDir;
+use wire::client::Value;
+
+const DISK_BYTES: usize = 64 << 20;
+const BALLAST_BYTES: usize = 24 << 20;
+/// Lengths of what growers push, one grower each.
+const ITEM_BYTES: [usize; 3] = [100, 5_000, 300_000];
+/// Elements and keys that are there to be taken away.
+const DOOMED: usize = 100_000;
+/// How long room that was given back may go unnoticed before the test fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A file system of [`DISK_BYTES`].
+struct Disk(TempDir);
+
+impl Disk {
+    /// Mounts one, or notes that `test` is skipped.
+    fn mount_or_skip(test: &str) -> Option<Self> {
+        let program = lab::skip::program_or_skip(test, "mount")?;
+        let folder = tempfile::tempdir().unwrap();
+        let size = format!("size={DISK_BYTES}");
+        let mount = Command::new(program).args(["-t", "tmpfs", "-o", &size, "bobbin"]).arg(folder.path()).output();
+        let output = mount.unwrap();
+        if output.status.success() {
+            return Some(Self(folder));
+        }
+        let why = String::from_utf8_lossy(&output.stderr);
+        lab::skip::skip(test, &format!("only root may mount a small disk: {}", why.trim()));
+        None
+    }
+
+    fn ballast(&self) -> PathBuf {
+        self.0.path().join("ballast")
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+/// What the replies have told so far.
+#[derive(Default)]
+struct Told {
+    /// Items pushed by each grower.
+    pushed: [usize; ITEM_BYTES.len()],
+    /// What `counter` holds.
+    counter: i64,
+    /// Elements popped off `queue`, and keys `doomed:n` deleted.
+    taken: usize,
+}
+
+fn ok() -> Value {
+    Value::Simple("OK".to_owned())
+}
+
+fn item(number: usize, bytes: usize) -> String {
+    let digits = number.to_string();
+    format!("{digits}{}", ".".repeat(bytes - digits.len()))
+}
+
+fn is_refusal(reply: &Value) -> bool {
+    let is_full = |text: &str| text.starts_with("MISCONF ") && text.contains("disk") && text.contains("full");
+    match reply {
+        Value::Error(text) if is_full(text) => true,
+        Value::Error(text) => panic!("refused for another reason: {text}"),
+        _ => false,
+    }
+}
+
+/// Fills the queue and the keys that are taken away later.
+fn prepare(client: &mut Connection<TcpStream>) {
+    assert_eq!(client.call(&["SET", "kept", "value"]), ok());
+    for from in (0..DOOMED).step_by(1_000) {
+        let numbers = || (from..from + 1_000).map(|number| number.to_string());
+        client.call(&[vec!["RPUSH".to_owned(), "queue".to_owned()], numbers().collect()].concat());
+        let doomed = numbers().flat_map(|number| [format!("doomed:{number}"), number]);
+        client.call(&[vec!["MSET".to_owned()], doomed.collect()].concat());
+    }
+}
+
+/// Pushes until the disk is full; how many there are then of the items of this length.
+fn grow(mut client: Connection<TcpStream>, bytes: usize, mut pushed: usize) -> usize {
+    let list = format!("grown:{bytes}");
+    loop {
+        let reply = client.call(&["RPUSH", &list, &item(pushed, bytes)]);
+        if is_refusal(&reply) {
+            return pushed;
+        }
+        pushed += 1;
+        assert_eq!(reply, Value::Int(pushed as i64));
+    }
+}
+
+/// Takes away an element and a key, a hundred at once, and never hears of the disk. How many are gone then.
+fn take(client: &mut Connection<TcpStream>, taken: usize) -> usize {
+    let numbers = taken..taken + 100;
+    let pair = |number: usize| [request(&["LPOP", "queue"]), request(&["DEL", &format!("doomed:{number}")])].concat();
+    client.send_bytes(&numbers.clone().flat_map(pair).collect::<Vec<u8>>());
+    for number in numbers {
+        assert_eq!(client.reply(), Value::bulk(number.to_string()));
+        assert_eq!(client.reply(), Value::Int(1));
+    }
+    taken + 100
+}
+
+/// Growers until all are refused; pops, deletions and reads beside them.
+fn fill(server: &Server, told: &mut Told) {
+    // Held by each grower, let go however it ends.
+    let growing = Arc::new(());
+    let is_growing = Arc::downgrade(&growing);
+    std::thread::scope(|scope| {
+        for (bytes, pushed) in ITEM_BYTES.into_iter().zip(&mut told.pushed) {
+            let growing = growing.clone();
+            scope.spawn(move || {
+                *pushed = grow(server.connect(), bytes, *pushed);
+                drop(growing);
+            });
+        }
+        drop(growing);
+        scope.spawn(|| {
+            let mut client = server.connect();
+            while is_growing.strong_count() > 0 {
+                assert_eq!(client.call(&["GET", "kept"]), Value::bulk("value"));
+            }
+        });
+        let mut client = server.connect();
+        // What is left is for the time when the disk is full.
+        while is_growing.strong_count() > 0 && told.taken < DOOMED / 2 {
+            told.taken = take(&mut client, told.taken);
+        }
+    });
+    // What is too little for a grower may do for the least of all changes.
+    let mut client = server.connect();
+    assert_eq!(client.call(&["CLIENT", "DURABLE", "ALWAYS"]), ok());
+    let mut is_settled = false;
+    loop {
+        let reply = client.call(&["INCR", "counter"]);
+        if !is_refusal(&reply) {
+            told.counter += 1;
+            assert_eq!(reply, Value::Int(told.counter));
+            is_settled = false;
+        } else if is_settled {
+            return;
+        } else {
+            // Waits until all frames are written: until then each holds the most room that it may come to need.
+            client.call(&["DBSIZE"]);
+            is_settled = true;
+        }
+    }
+}
+
+/// Every row that takes room is refused and changes nothing; the others go on.
+fn check_full(server: &Server, told: &mut Told) {
+    let mut client = server.connect();
+    let before = client.call(&["DEBUG", "DIGEST"]);
+    for row in [
+        &["SET", "new", "x"][..],
+        &["SET", "kept", "x"],
+        &["MSET", "new", "x", "newer", "x"],
+        &["APPEND", "kept", "x"],
+        &["SETRANGE", "kept", "3", "x"],
+        &["INCR", "counter"],
+        &["LPUSH", "new", "x"],
+        &["RPUSH", "queue", "x"],
+        &["LINSERT", "queue", "BEFORE", "99999", "x"],
+        &["LSET", "queue", "-1", "x"],
+        &["LMOVE", "queue", "new", "LEFT", "LEFT"],
+        &["COPY", "kept", "new"],
+    ] {
+        let reply = client.call(row);
+        assert!(is_refusal(&reply), "{row:?} answers {reply}");
+    }
+    assert_eq!(client.call(&["MULTI"]), ok());
+    client.call(&["SET", "new", "x"]);
+    let reply = client.call(&["EXEC"]);
+    assert!(matches!(&reply, Value::Error(text) if text.contains("disk")), "EXEC answers {reply}");
+    assert_eq!(client.call(&["DEBUG", "DIGEST"]), before, "a row that was refused has changed something");
+    assert_eq!(server.info("journal_full"), "1");
+    assert_eq!(server.info("aof_last_write_status"), "err");
+    assert_eq!(client.call(&["GET", "kept"]), Value::bulk("value"));
+    for _ in 0..50 {
+        told.taken = take(&mut client, told.taken);
+    }
+    assert_eq!(client.call(&["MULTI"]), ok());
+    client.call(&["LPOP", "queue"]);
+    client.call(&["DEL", &format!("doomed:{}", told.taken)]);
+    assert_eq!(client.call(&["EXEC"]), Value::Array(vec![Value::bulk(told.taken.to_string()), Value::Int(1)]));
+    told.taken += 1;
+}
+
+/// Everything that replies told is there, and no more.
+fn check_content(server: &Server, told: &Told) {
+    let mut client = server.connect();
+    for (bytes, pushed) in ITEM_BYTES.into_iter().zip(told.pushed) {
+        let reply = client.call(&["LRANGE", &format!("grown:{bytes}"), "0", "-1"]);
+        let items = reply.as_slice().unwrap();
+        assert_eq!(items.len(), pushed, "items of {bytes} bytes");
+        let is_same = |(number, value): (usize, &Value)| value.as_bytes() == Some(item(number, bytes).as_bytes());
+        assert!(items.iter().enumerate().all(is_same), "items of {bytes} bytes");
+    }
+    assert_eq!(client.call(&["LLEN", "queue"]), Value::Int((DOOMED - told.taken) as i64));
+    assert_eq!(client.call(&["LINDEX", "queue", "0"]), Value::bulk(told.taken.to_string()));
+    let counter = client.call(&["GET", "counter"]);
+    assert!(counter == Value::bulk(told.counter.to_string()) || told.counter == 0, "{counter} of {}", told.counter);
+    let keys = 2 + usize::from(told.counter > 0) + ITEM_BYTES.len() + DOOMED - told.taken;
+    assert_eq!(client.call(&["DBSIZE"]), Value::Int(keys as i64));
+}
+
+/// Waits until rows that take room are let through.
+fn await_room(server: &Server) {
+    let (mut client, began) = (server.connect(), Instant::now());
+    while is_refusal(&client.call(&["SET", "kept", "value"])) {
+        assert!(began.elapsed() < PATIENCE, "the room that was given back is not used");
+    }
+}
+
+/// A disk that fills up, under `policy`; lives end by `end`.
+fn fills_up(test: &str, policy: &str, end: fn(&mut Server)) {
+    let Some(disk) = Disk::mount_or_skip(test) else { return };
+    std::fs::write(disk.ballast(), vec![0; BALLAST_BYTES]).unwrap();
+    let folder = tempfile::tempdir_in(disk.0.path()).unwrap();
+    let mut server = Server::start_in(folder, &["--fsync", policy, "--enable-debug-command", "yes"]);
+    prepare(&mut server.connect());
+    let mut told = Told::default();
+    fill(&server, &mut told);
+    check_full(&server, &mut told);
+    check_content(&server, &told);
+    for _ in 0..2 {
+        end(&mut server);
+        server.restart();
+        check_content(&server, &told);
+        fill(&server, &mut told);
+        check_full(&server, &mut told);
+    }
+    std::fs::remove_file(disk.ballast()).unwrap();
+    await_room(&server);
+    let before = told.pushed;
+    fill(&server, &mut told);
+    assert!(
+        told.pushed.iter().zip(before).all(|(after, before)| *after > before),
+        "all go on: {before:?} {:?}",
+        told.pushed
+    );
+    end(&mut server);
+    server.restart();
+    check_content(&server, &told);
+    println!("{test}: items of {ITEM_BYTES:?} bytes: {before:?}, then {:?}; taken: {}", told.pushed, told.taken);
+}
+
+#[test]
+fn a_full_disk_refuses_what_grows_and_a_kill_loses_nothing() {
+    fills_up("a_full_disk_refuses_what_grows_and_a_kill_loses_nothing", "always", Server::kill);
+}
+
+#[test]
+fn a_full_disk_refuses_what_grows_and_a_stop_loses_nothing() {
+    fills_up("a_full_disk_refuses_what_grows_and_a_stop_loses_nothing", "everysec", Server::stop);
+}
