@@ -12,7 +12,7 @@ impl Client {
     /// Does one thing after another until the world stops.
     pub(crate) async fn run(mut self) {
         while !self.scene.stop.get() {
-            match self.below(20) {
+            match self.below(24) {
                 0 => self.write_register().await,
                 1 => self.read_register().await,
                 2 => self.push_list().await,
@@ -26,6 +26,7 @@ impl Client {
                 12 => self.wait_shared().await,
                 13 => self.disturb().await,
                 14 => self.transact_shared().await,
+                15..=18 => self.call_recorded().await,
                 _ => self.use_shared().await,
             }
             let_others_go_on().await;

@@ -3,8 +3,9 @@
 use crate::act::trio;
 use crate::client::number;
 use crate::life::{CLIENTS, Life};
+use crate::record::reads;
+use crate::request::Request;
 use crate::world::{Fault, World};
-use journal::Policy;
 use std::collections::BTreeMap;
 use wire::client::Value;
 
@@ -21,8 +22,7 @@ struct Look<'a> {
 /// # Panics
 /// If something is there, or is not, against what was told.
 pub(crate) fn check(world: &World, life: &Life) {
-    let keeps_told = world.plan.policy == Policy::Always || world.plan.fault == Fault::CleanStop;
-    let look = Look { world, life, keeps_told };
+    let look = Look { world, life, keeps_told: world.plan.keeps_told() };
     for client in 0..CLIENTS {
         let key = format!("reg:{client}");
         look.rising(&key, look.number_at(&key));
@@ -35,11 +35,16 @@ pub(crate) fn check(world: &World, life: &Life) {
     }
     look.queue();
     look.count();
+    look.record();
 }
 
 impl Look<'_> {
     fn ask(&self, words: &[&str]) -> Value {
-        self.life.ask(words).expect("a read with nobody else about does not wait")
+        self.answer(&Request::plain(words))
+    }
+
+    fn answer(&self, request: &Request) -> Value {
+        self.life.ask(request).expect("a read with nobody else about does not wait")
     }
 
     fn number_at(&self, key: &str) -> u64 {
@@ -104,5 +109,14 @@ impl Look<'_> {
         assert!(value <= facts.counts_sent, "the count is {value}, {} was the last sent", facts.counts_sent);
         assert!(!self.keeps_told || value >= told, "the count is {value}, a client was told {told}");
         facts.counts.retain(|count| *count <= value);
+    }
+
+    fn record(&self) {
+        let record = &mut self.world.facts.borrow_mut().record;
+        record.bury();
+        for (step, request) in reads() {
+            let call = record.begin(CLIENTS, vec![step]);
+            record.end(call, Ok(&self.answer(&request)));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What clients were told, and what must follow from it after a crash.
 
+use crate::record::Record;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A key whose values only rise, written by one client.
@@ -32,6 +33,8 @@ pub(crate) struct Facts {
     /// Numbers up to which somebody was told to have counted, and the greatest that was tried.
     pub(crate) counts: BTreeSet<u64>,
     pub(crate) counts_sent: u64,
+    /// Calls of which one order must explain all.
+    pub(crate) record: Record,
     /// Unique words made.
     pub(crate) tokens: u64,
     /// Replies that left.

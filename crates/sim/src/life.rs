@@ -77,14 +77,14 @@ impl Life {
     fn look_for_lost_wakes(&self) {
         let keys = self.scene.line.borrow().keys();
         for key in keys {
-            let length = self.ask(&["LLEN", &key]);
+            let length = self.ask(&Request::plain(&["LLEN", &key]));
             assert!(!matches!(length, Some(Value::Int(1..))), "somebody waits for {key}, which has elements");
         }
     }
 
     /// Asks at once; `None` if the answer has to wait.
-    pub(crate) fn ask(&self, words: &[&str]) -> Option<Value> {
-        self.observer.borrow_mut().ask_now(&Request::plain(words))
+    pub(crate) fn ask(&self, request: &Request) -> Option<Value> {
+        self.observer.borrow_mut().ask_now(request)
     }
 
     /// The state is what its journal replays to, if all frames are written and nobody holds a shard.
@@ -113,7 +113,7 @@ async fn hold_shards(scene: Rc<Scene>) {
     while !scene.stop.get() {
         wait(60).await;
         let Some(_inside) = member.enter() else { continue };
-        let keys = ["jobs", "count", "shared:0", "shared:1", "reg:1", "trio:2:b"];
+        let keys = ["jobs", "count", "shared:0", "shared:1", "reg:1", "trio:2:b", "r0", "l0", "q0", "q3"];
         let key = keys[scene.random.below(keys.len() as u64) as usize];
         let shard = if scene.random.one_in(8) {
             scene.random.below(SHARDS as u64) as usize

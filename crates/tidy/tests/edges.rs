@@ -16,7 +16,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("commands", &["base", "blocks", "keyspace", "kinds", "sync", "table", "wire"]),
     ("engine", &["base", "commands", "journal", "keyspace", "kinds", "sync", "wire"]),
     ("history", &[]),
-    ("sim", &["base", "blocks", "engine", "journal", "keyspace", "wire"]),
+    ("sim", &["base", "blocks", "engine", "history", "journal", "keyspace", "wire"]),
     ("lab", &["base"]),
     ("server", &["base", "commands", "engine", "journal", "keyspace", "sync", "wire"]),
     ("tidy", &[]),
