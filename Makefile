@@ -1,7 +1,7 @@
 # What one does with Bobbin. `make` alone lists it; each target's line below is its help.
 
 .DEFAULT_GOAL := help
-.PHONY: help run release test setup-tests lint tools bench fuzz sim history soak transcripts-against-redis miri asan
+.PHONY: help run release test setup-tests lint tools bench fuzz sim history canaries soak transcripts-against-redis miri asan
 
 # Flags for `make run`: make run FLAGS="--port 7000 --fsync always"
 FLAGS ?=
@@ -60,6 +60,9 @@ sim: ## run the simulator: SEEDS seeds, or the one SEED
 
 history: ## record calls and replies under kill -9 and check their order
 	$(SERVER_TEST) --test history -- --nocapture
+
+canaries: ## build faults in on purpose, one by one: the history test must find each
+	@scripts/canaries
 
 soak: ## run the real binary under mixed load for SOAK_SECONDS
 	$(SERVER_TEST) --test soak -- --ignored --nocapture

@@ -9,6 +9,8 @@
 //! A turn ends after [`TURN_REQUESTS_MAX`] requests, [`TURN_US_MAX`], or when enough output waits to be written.
 
 mod attempt;
+#[cfg(bobbin_canary = "lockless-pop")]
+mod canary;
 mod exec;
 mod host;
 mod serve;

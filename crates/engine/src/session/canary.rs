@@ -1,0 +1,27 @@
+//! A fault put in on purpose, that the history test must find: a pop in two steps, and nothing held between them.
+
+use super::Session;
+use super::attempt::{Attempt, NotNow};
+use commands::table::{self, Found, Row};
+use commands::{Local, Run};
+use wire::{Args, Output, OwnedRequest};
+
+impl Session {
+    /// Answers with the element that it sees first, and takes the one that is first a moment later.
+    pub(super) fn pop_in_two_steps(
+        &mut self,
+        attempt: &Attempt<'_>,
+        row: Row,
+        handler: Local,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        let mark = output.mark();
+        let Found::Command(look) = table::by_name(b"LINDEX") else { panic!("LINDEX is a command") };
+        let Run::Local(look_at) = look.run else { panic!("LINDEX looks at one key") };
+        let request = OwnedRequest::of(&[b"LINDEX", args.get(1), b"0"]);
+        self.run_one(attempt, look, look_at, &request.args(), output)?;
+        std::thread::yield_now();
+        self.run_one(attempt, row, handler, args, &mut Output::new()).inspect_err(|_| output.truncate(mark))
+    }
+}
