@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub enum Fault {
     /// Nothing.
     Nothing,
-    /// Recovery is cut short by another crash.
+    /// After a crash or a kill the power goes in recovery, or right after it.
     CrashInRecovery,
     /// One operation of the disk fails.
     FailedOperation,
@@ -37,7 +37,7 @@ pub enum Fault {
     SmallDisk,
     /// The server stops in order instead of crashing.
     CleanStop,
-    /// The server is killed, and the system lives on.
+    /// The server is killed, and the system lives on; or the power goes.
     Kill,
     /// The wall clock is moved back and forth.
     ClockJumps,
@@ -224,18 +224,20 @@ impl World {
 
     /// The power goes, or the process: clients and workers are gone at once.
     fn crash(&self, life: Life, disk: FakeDisk) -> FakeDisk {
-        let is_kill = self.plan.fault == Fault::Kill;
+        let is_kill = matches!(self.plan.fault, Fault::Kill | Fault::CrashInRecovery) && self.random.one_in(2);
         let crashed = if is_kill { disk.copy() } else { disk.crash(self.random.next()) };
         crashed.set_capacity(None);
-        let kept = if is_kill { life.journal().written() } else { life.journal().durable() };
+        let (durable, written) = (life.journal().durable(), life.journal().written());
         let frames = self.remember(life, &disk);
-        *self.past.borrow_mut() = Some(Past { frames, kept });
-        if self.plan.fault == Fault::CrashInRecovery {
-            crashed.halt_at(self.random.below(40));
-            drop(self.boot(&crashed));
-            return crashed.crash(self.random.next());
+        if self.plan.fault != Fault::CrashInRecovery {
+            *self.past.borrow_mut() = Some(Past { frames, kept: if is_kill { written } else { durable } });
+            return crashed;
         }
-        crashed
+        crashed.halt_at(self.random.below(40));
+        let recovered = self.boot(&crashed).ok().and_then(|life| life.recovered.last().map(|frame| frame.end));
+        // What a recovery that came to its end has accepted stays, whether or not the kill had left it in memory alone.
+        *self.past.borrow_mut() = Some(Past { frames, kept: recovered.unwrap_or(0).max(durable) });
+        crashed.crash(self.random.next())
     }
 
     /// All frames that a life made, those that only the writer's lanes hold included, held against what it showed.
