@@ -20,6 +20,8 @@ use std::sync::Arc;
 type Frames = Vec<(Position, Vec<u8>)>;
 
 const SEGMENT_BYTES: u64 = 2048;
+/// Files that grow on only take time, and each change may double one.
+const FILE_BYTES_MAX: usize = 8 * SEGMENT_BYTES as usize;
 
 fuzz_target!(|data: &[u8]| {
     match data.split_first() {
@@ -140,7 +142,10 @@ fn alter(disk: &FakeDisk, path: &Path, what: u8, offset: usize, value: u8) -> bo
         0 => bytes[offset] ^= value,
         1 => bytes.truncate(offset),
         2 => bytes[offset..].iter_mut().take(usize::from(value)).for_each(|byte| *byte = 0),
-        3 => bytes.extend_from_within(offset..),
+        3 => {
+            bytes.extend_from_within(offset..);
+            bytes.truncate(FILE_BYTES_MAX);
+        }
         _ => {
             bytes[offset] ^= value;
             mend(&mut bytes);
