@@ -253,7 +253,7 @@ pub enum Run {
         try_now: Local,
         /// Which argument is the time-out in seconds.
         timeout: TimeoutAt,
-        /// What is replied when the time is up, or at once inside MULTI.
+        /// What is replied inside MULTI, at once, if there is nothing. When the time is up it is a null array.
         empty: fn(&mut dyn Reply),
     },
     /// On the connection or the server, without any shard.

@@ -116,14 +116,19 @@ impl Client {
         let flags = match (self.blocked().is_some(), queued != usize::MAX) {
             (true, _) => "b",
             (_, true) => "x",
-            _ => "N",
+            _ => "",
+        };
+        let more_flags = match self.no_evict.load(Relaxed) {
+            true => "e",
+            false if flags.is_empty() => "N",
+            false => "",
         };
         let row = self.last_row.load(Relaxed).checked_sub(1);
         let command = row.and_then(|index| commands::table::rows().nth(usize::from(index)));
         let command = command.map_or("NULL".to_owned(), |command| command.name.to_ascii_lowercase().replace(' ', "|"));
         let output = self.output_bytes.load(Relaxed);
         format!(
-            "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={flags}{} db={} sub=0 psub=0 ssub=0 multi={} watch={} qbuf=0 \
+            "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={flags}{more_flags} db={} sub=0 psub=0 ssub=0 multi={} watch={} qbuf=0 \
              qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={output} oll=0 omem={output} tot-mem={} events=r cmd={command} \
              user=default redir=-1 resp={} lib-name={} lib-ver={}",
             self.id,
@@ -132,7 +137,6 @@ impl Client {
             told.name,
             now.saturating_sub(self.since_ms) / 1000,
             now.saturating_sub(self.last_ms.load(Relaxed)) / 1000,
-            if self.no_evict.load(Relaxed) { "e" } else { "" },
             self.database.load(Relaxed),
             if queued == usize::MAX { -1 } else { queued as i64 },
             self.watching.load(Relaxed),

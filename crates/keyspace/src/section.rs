@@ -23,12 +23,19 @@ pub struct Section {
     values_bytes: u64,
     /// Big values that left and wait to be dropped elsewhere.
     garbage: Vec<Value>,
+    /// When it is changed, in seconds: what is put counts as used then. 0 in a replay, which knows no time.
+    now_s: u32,
 }
 
 /// A value with more memory than this is not dropped under a lock, in bytes.
 const GARBAGE_BYTES_MIN: u64 = 64 << 10;
 
 impl Section {
+    /// Says when what follows happens.
+    pub(crate) fn set_time(&mut self, now: Ms) {
+        self.now_s = (now / 1000) as u32;
+    }
+
     /// Number of keys, expired ones that nobody met yet included.
     pub fn keys_count(&self) -> usize {
         self.table.len()
@@ -139,11 +146,12 @@ impl Section {
                 }
             }
             entry.set_content(content);
+            entry.touch(self.now_s);
             if old_expires_at_ms != expires_at_ms {
                 entry.set_expiry(expires_at_ms);
             }
         } else {
-            self.table.insert(hash, key, content, expires_at_ms);
+            self.table.insert(hash, key, content, expires_at_ms).touch(self.now_s);
         }
         self.note_added(hash, expires_at_ms, added_bytes);
     }
@@ -187,7 +195,7 @@ impl Section {
             if !list.is_empty() {
                 self.values_bytes += list.heap_bytes();
                 let content = NewContent::Value(Value::List(list));
-                self.table.insert(hash, key, content, None);
+                self.table.insert(hash, key, content, None).touch(self.now_s);
             }
             return Some(result);
         };

@@ -333,6 +333,7 @@ impl<'k> Tx<'k> {
             section.remove(hash, key);
         }
         self.log.record(table, key, effect);
+        section.set_time(now);
         effect::apply(section, hash, key, effect).expect("a guard records only what fits");
     }
 

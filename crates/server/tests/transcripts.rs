@@ -21,10 +21,10 @@ use wire::client::Value;
 /// How many transcripts run side by side, each against a server of its own: they wait for keys to expire.
 const SIDE_BY_SIDE: usize = 4;
 
-/// Runs `check` for each transcript; what it shows are differences.
+/// Runs `check` for each of `transcripts`; what it shows are differences.
 #[track_caller]
-fn for_each(check: impl Fn(&Transcript) -> Vec<String> + Sync) {
-    let left = Mutex::new(transcript::all());
+fn for_each(transcripts: Vec<Transcript>, check: impl Fn(&Transcript) -> Vec<String> + Sync) {
+    let left = Mutex::new(transcripts);
     let differences = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..SIDE_BY_SIDE {
@@ -45,18 +45,22 @@ fn next(left: &Mutex<Vec<Transcript>>) -> Option<Transcript> {
     left.lock().unwrap().pop()
 }
 
+fn every() -> Vec<Transcript> {
+    transcript::all().into_iter().chain(transcript::served()).collect()
+}
+
 fn connect(server: &Server, is_resp3: bool) -> Socket {
     Socket::connect(&format!("127.0.0.1:{}", server.port), is_resp3).unwrap()
 }
 
 #[test]
 fn in_resp2() {
-    for_each(|transcript| transcript::check(transcript, &mut connect(&Server::start(&[]), false)));
+    for_each(every(), |transcript| transcript::check(transcript, &mut connect(&Server::start(&[]), false)));
 }
 
 #[test]
 fn in_resp3() {
-    for_each(|transcript| transcript::check(transcript, &mut connect(&Server::start(&[]), true)));
+    for_each(every(), |transcript| transcript::check(transcript, &mut connect(&Server::start(&[]), true)));
 }
 
 /// A server that does not live long.
@@ -123,11 +127,11 @@ impl Door for Restarting {
 
 #[test]
 fn restarted_after_each_write() {
-    for_each(|transcript| transcript::check(transcript, &mut Restarting::new(&[], Server::stop)));
+    for_each(transcript::all(), |transcript| transcript::check(transcript, &mut Restarting::new(&[], Server::stop)));
 }
 
 #[test]
 fn killed_after_each_write() {
     let flags = ["--fsync", "always"];
-    for_each(|transcript| transcript::check(transcript, &mut Restarting::new(&flags, Server::kill)));
+    for_each(transcript::all(), |transcript| transcript::check(transcript, &mut Restarting::new(&flags, Server::kill)));
 }

@@ -60,13 +60,10 @@ const BLMOVE: Command = Command {
     since: "6.2.0",
     brief: "Passes an element from one list to another, or waits for one.",
     answer: "bulk: the element; null: the time was up",
-    run: blocking(
-        |tx, args, reply| {
-            let ends = Ends { from: end(args.get(3))?, to: end(args.get(4))? };
-            pass_one(tx, args, reply, ends)
-        },
-        TimeoutAt::Last,
-    ),
+    run: passing(|tx, args, reply| {
+        let ends = Ends { from: end(args.get(3))?, to: end(args.get(4))? };
+        pass_one(tx, args, reply, ends)
+    }),
     ..BLPOP
 };
 
@@ -76,12 +73,17 @@ const BRPOPLPUSH: Command = Command {
     arity: Arity::Exactly(4),
     since: "2.2.0",
     brief: "Passes the last element of a list to another's head, or waits for one.",
-    run: blocking(|tx, args, reply| pass_one(tx, args, reply, Ends::TAIL_TO_HEAD), TimeoutAt::Last),
+    run: passing(|tx, args, reply| pass_one(tx, args, reply, Ends::TAIL_TO_HEAD)),
     ..BLMOVE
 };
 
 const fn blocking(try_now: crate::row::Local, timeout: TimeoutAt) -> Run {
     Run::Blocking { try_now, timeout, empty: |reply| reply.null_array() }
+}
+
+/// Inside MULTI it replies what LMOVE does.
+const fn passing(try_now: crate::row::Local) -> Run {
+    Run::Blocking { try_now, timeout: TimeoutAt::Last, empty: |reply| reply.null() }
 }
 
 fn pop_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {

@@ -101,7 +101,7 @@ fn list(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
         5 if parse::is(args.get(2), "FILTERBY") => filtered(args.get(3), args.get(4))?,
         _ => return Err(Failure::Syntax),
     };
-    reply.set(names.len());
+    reply.array(names.len());
     names.iter().for_each(|name| reply.bulk(name.as_bytes()));
     Ok(())
 }

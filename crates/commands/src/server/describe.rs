@@ -78,7 +78,10 @@ pub(super) fn info(listed: Listed, reply: &mut dyn Reply) {
     reply.set(keys.len());
     keys.iter().for_each(|spec| key_spec(spec, reply));
     let subcommands: Vec<Listed> = listed.subcommands().collect();
-    infos(&subcommands, reply);
+    match &subcommands[..] {
+        [] => reply.set(0),
+        some => infos(some, reply),
+    }
 }
 
 /// The flags of a command, as COMMAND INFO names them.

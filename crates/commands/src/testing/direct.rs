@@ -85,9 +85,9 @@ impl World {
         match row.run {
             Run::Local(handler) => self.local(row, handler, args, output, false),
             Run::Gate(handler) => self.local(row, handler, args, output, true),
-            Run::Blocking { try_now, empty, .. } => match self.local(row, try_now, args, output, false) {
+            Run::Blocking { try_now, .. } => match self.local(row, try_now, args, output, false) {
                 Err(Failure::Nothing) => {
-                    empty(&mut Encoder::new(output, self.protocol));
+                    Encoder::new(output, self.protocol).null_array();
                     Ok(())
                 }
                 outcome => outcome,

@@ -106,6 +106,15 @@ pub fn all() -> Vec<Transcript> {
     load(&root, &["generic", "list", "string"]).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Those that need a server: sessions, or a life without restarts.
+///
+/// # Panics
+/// If one cannot be read.
+pub fn served() -> Vec<Transcript> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    load(&root, &["served"]).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// Reads all transcripts (`*.t`) in the folders `groups` of `root`, in the order of their names.
 ///
 /// # Errors

@@ -31,3 +31,15 @@ since: 7.2 redis.io/commands/object-encoding: a small list is a listpack
 > OBJECT REFCOUNT                         !ERR wrong number of arguments for 'object|refcount' command
 > OBJECT IDLETIME                         !ERR wrong number of arguments for 'object|idletime' command
 > OBJECT FREQ                             !ERR wrong number of arguments for 'object|freq' command
+
+# Texts that were changed in place
+> SET part abc                            =OK
+> SETRANGE part 0 x                       =3
+> OBJECT ENCODING part                    ="embstr"
+> APPEND part y                           =4
+> OBJECT ENCODING part                    ="embstr"
+> SET part 12                             =OK
+> APPEND part 3                           =3
+> OBJECT ENCODING part                    ="embstr"
+> SET part abc                            =OK
+> OBJECT ENCODING part                    ="embstr"

@@ -18,8 +18,7 @@ impl Session {
     /// Queues a request behind MULTI.
     pub(super) fn queue(&mut self, worker: &Worker, row: Row, args: &Args<'_>, output: &mut Output) -> Ran {
         if row.has(commands::Flag::NoMulti) {
-            let text = format!("ERR Command not allowed inside a transaction: '{}'", row.name.to_ascii_lowercase());
-            return self.refuse(worker, Some(row), output, &text);
+            return self.refuse(worker, Some(row), output, "ERR Command not allowed inside a transaction");
         }
         let request = args.to_owned();
         let multi = self.multi.as_mut().expect("asked by the caller");

@@ -91,7 +91,10 @@ impl commands::Session for Session {
     }
 
     fn set_reply_mode(&mut self, mode: ReplyMode) {
-        self.reply_mode = mode;
+        // Where nothing is replied there is nothing to skip.
+        if (self.reply_mode, mode) != (ReplyMode::Off, ReplyMode::Skip) {
+            self.reply_mode = mode;
+        }
     }
 
     fn set_switch(&mut self, switch: Switch, on: bool) {

@@ -204,7 +204,11 @@ impl Session {
             Found::Command(row) => row,
             found => return self.refuse(worker, None, output, &unknown(found, args)),
         };
-        if let Err(text) = self.check(&row, args) {
+        if let Err(mut text) = self.check(&row, args) {
+            if matches!(row.run, Run::Engine(Verb::Exec)) {
+                self.end_multi();
+                text = format!("EXECABORT Transaction discarded because of: {}", text.trim_start_matches("ERR "));
+            }
             return self.refuse(worker, Some(row), output, &text);
         }
         if self.multi.is_some() && !runs_inside_multi(&row) {

@@ -22,7 +22,7 @@ use std::time::Duration;
 use sync::gate::Raised;
 use sync::lock::{Parked, Want};
 use wire::resp::Encoder;
-use wire::{Args, Output};
+use wire::{Args, Output, Reply};
 
 /// After so many rounds without all its shards a command goes under the gate.
 const ROUNDS_MAX: usize = 4;
@@ -131,7 +131,7 @@ impl Session {
     }
 
     async fn wait_blocked(&mut self, worker: &Worker, row: Row, args: &Args<'_>, mut wait: Wait, output: &mut Output) {
-        let Run::Blocking { timeout, empty, .. } = row.run else { unreachable!("only blocking rows wait") };
+        let Run::Blocking { timeout, .. } = row.run else { unreachable!("only blocking rows wait") };
         let timeout_ms = commands::timeout_ms(args, timeout).expect("checked before it ran");
         match wait.answer(timeout_ms).await {
             Answer::Reply(reply, seen) => {
@@ -140,7 +140,7 @@ impl Session {
                 self.saw(seen);
                 self.hide_unreadable(worker, seen, mark, output);
             }
-            Answer::TimedOut => empty(&mut Encoder::new(output, self.protocol)),
+            Answer::TimedOut => Encoder::new(output, self.protocol).null_array(),
             Answer::Unblocked => {
                 let text = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
                 self.fail(worker, Some(row), &Failure::text(text), output);

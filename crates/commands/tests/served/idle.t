@@ -1,0 +1,20 @@
+# When a key was last used
+> SET used text                           =OK
+> SET again text                          =OK
+> RPUSH items a                           =1
+> LPUSH pushed a                          =1
++2100
+> SET again other                         =OK
+> LPUSH pushed b                          =2
+> OBJECT IDLETIME used                    =2..3
+> OBJECT IDLETIME again                   =0..1
+> OBJECT IDLETIME items                   =2..3
+> OBJECT IDLETIME pushed                  =0..1
+> TYPE used                               =string
+> EXISTS used                             =1
+> TTL used                                =-1
+> OBJECT IDLETIME used                    =2..3
+> TOUCH used                              =1
+> OBJECT IDLETIME used                    =0..1
+> LLEN items                              =1
+> OBJECT IDLETIME items                   =0..1
