@@ -7,7 +7,10 @@
 //! `BOBBIN_HISTORY_SECONDS` says how long rounds are begun (15), `BOBBIN_HISTORY_SEED` which choices are made. The same
 //! seed makes the same choices, not the same times: a history that has no order is kept whole beside the build.
 //!
-//! Built as a canary (`scripts/canaries`), a server with a fault put in on purpose, it passes only if the fault is found.
+//! Built as a canary (`scripts/canaries`), a server with a fault put in on purpose, it passes only if the fault is found:
+//! each was found in the first round, after 1 to 2 s on 2 cores, by six seeds for `early-read` and four for
+//! `lockless-pop`. A read that is answered too early shows although a killed process keeps what it wrote: while one sync
+//! runs, the frames behind it are not written.
 
 #[path = "../support/mod.rs"]
 mod support;
