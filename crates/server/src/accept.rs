@@ -28,7 +28,7 @@ const REFUSED: &[u8] = b"-ERR max number of clients reached\r\n";
 
 /// A socket that listens.
 pub(crate) struct Listener {
-    socket: OwnedFd,
+    socket: Arc<OwnedFd>,
     place: Place,
 }
 
@@ -73,7 +73,7 @@ impl Listener {
         let Some(Listeners { tcp, unix }) = listeners else { return (Vec::new(), None) };
         let mut all = Vec::new();
         for (address, listener) in tcp {
-            let socket = OwnedFd::from(listener);
+            let socket = Arc::new(OwnedFd::from(listener));
             tune(&socket, settings);
             let place = Place {
                 name: address.to_string().into(),
@@ -83,7 +83,7 @@ impl Listener {
         }
         let file = unix.map(|(file, listener)| {
             let place = Place { name: file.path().display().to_string().into(), address: None };
-            all.push(Self { socket: listener.into(), place });
+            all.push(Self { socket: Arc::new(listener.into()), place });
             file
         });
         (all, file)
@@ -103,7 +103,7 @@ impl Place {
 }
 
 /// Sets what accepted sockets inherit, now and when the settings change.
-fn tune(listener: &OwnedFd, settings: &Settings) {
+fn tune(listener: &Arc<OwnedFd>, settings: &Settings) {
     let apply = |socket: &OwnedFd, keepalive_s: u32| -> io::Result<()> {
         let socket = SockRef::from(socket);
         socket.set_tcp_nodelay(true)?;
@@ -119,8 +119,10 @@ fn tune(listener: &OwnedFd, settings: &Settings) {
     if let Err(error) = apply(listener, settings.current().tcp_keepalive_s) {
         warn!("the system refuses options of a listening socket: {error}");
     }
-    let Ok(listener) = listener.try_clone() else { return };
+    // Settings outlive listening: a socket that they held would take connections that nobody serves any more.
+    let listener = Arc::downgrade(listener);
     settings.on_change(Box::new(move |before, after| {
+        let Some(listener) = listener.upgrade() else { return Ok(()) };
         if before.tcp_keepalive_s == after.tcp_keepalive_s {
             return Ok(());
         }
@@ -187,4 +189,24 @@ fn admit(arrival: Arrival, shelf: &Rc<Shelf>) {
         return;
     }
     shelf.place(arrival);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::settings::Draft;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn whoever_stopped_accepting_refuses() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let settings = Draft::new().finish();
+        let listeners = Listeners { tcp: vec![(address, listener)], unix: None };
+        let (all, _) = Listener::all_of(Some(listeners), &settings);
+        drop(TcpStream::connect(address).unwrap());
+        drop(all);
+        assert_eq!(TcpStream::connect(address).unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+        assert_eq!(settings.set(&[(b"tcp-keepalive", b"7")]), Ok(()));
+    }
 }

@@ -1,7 +1,8 @@
 //! Descriptors in the event loop of the calling thread.
 
+use std::borrow::Borrow;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -12,8 +13,8 @@ use tokio::io::unix::AsyncFd;
 #[expect(
     deprecated,
     reason = "the function that replaces it is unsafe, for types that may show another descriptor tomorrow; an `OwnedFd` \
-              keeps its own, and keeps it open"
+              keeps its own, and keeps it open, and so does whoever holds it by `Borrow`"
 )]
-pub(crate) fn watch(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
+pub(crate) fn watch<D: Borrow<OwnedFd> + AsRawFd>(descriptor: D, interest: Interest) -> io::Result<AsyncFd<D>> {
     AsyncFd::with_interest(descriptor, interest)
 }
