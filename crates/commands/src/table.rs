@@ -52,11 +52,19 @@ struct Entry {
     subcommands: Vec<(&'static str, Row)>,
 }
 
-/// Open addressing by the first and last letters of a name; an entry's own name decides.
+/// Open addressing by the capitals of a name.
 struct Table {
-    /// A name's digest, 0 for a free slot, and the index of its entry.
-    slots: Box<[(u64, u16)]>,
+    /// A name and the index of its entry; a slot without a name is free.
+    slots: Box<[(Name, u16)]>,
     entries: Vec<Entry>,
+}
+
+/// A whole name in capitals: its first and last bytes (which overlap as a rule, and together are all), its length.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Name {
+    first: u64,
+    last: u64,
+    length: usize,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(Table::build);
@@ -67,6 +75,7 @@ pub fn rows() -> impl Iterator<Item = &'static Command> {
 }
 
 /// The row that a request's name (and subcommand) leads to, in any case of letters. O(1).
+#[inline]
 pub fn find(args: &Args<'_>) -> Found {
     let Some(entry) = TABLE.entry(args.name()) else { return Found::Unknown };
     if entry.subcommands.is_empty() {
@@ -121,49 +130,63 @@ impl Table {
         let mut entries: Vec<_> = by_name.into_values().collect();
         entries.sort_unstable_by_key(|entry| entry.name);
         // A quarter full: hardly ever a second look.
-        let mut slots = vec![(0, 0); (entries.len() * 4).next_power_of_two()].into_boxed_slice();
+        let mut slots = vec![(Name::default(), 0); (entries.len() * 4).next_power_of_two()].into_boxed_slice();
         for (index, entry) in entries.iter().enumerate() {
-            let digest = digest(entry.name.as_bytes()).expect("names are short");
-            let mut at = home(digest, slots.len());
-            while slots[at].0 != 0 {
+            let name = Name::of(entry.name.as_bytes()).expect("names are short");
+            let mut at = name.home(slots.len());
+            while slots[at].0.length != 0 {
                 at = (at + 1) & (slots.len() - 1);
             }
-            slots[at] = (digest, index as u16);
+            slots[at] = (name, index as u16);
         }
         Self { slots, entries }
     }
 
     fn entry(&self, name: &[u8]) -> Option<&Entry> {
-        let digest = digest(name)?;
-        let mut at = home(digest, self.slots.len());
+        let name = Name::of(name)?;
+        let mut at = name.home(self.slots.len());
         loop {
             let (found, index) = self.slots[at];
-            if found == 0 {
-                return None;
+            if found == name {
+                return Some(&self.entries[index as usize]);
             }
-            let entry = &self.entries[index as usize];
-            if found == digest && entry.name.as_bytes().eq_ignore_ascii_case(name) {
-                return Some(entry);
+            if found.length == 0 {
+                return None;
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
     }
 }
 
-/// A number that names which differ only in the case of letters share; never 0. `None` for what no command is called.
-fn digest(name: &[u8]) -> Option<u64> {
-    /// Clears the bit by which small letters differ from capitals.
-    const CAPITALS: u64 = 0xdfdf_dfdf_dfdf_dfdf;
-    let length = name.len();
-    let (first, last) = match length {
-        0 => return None,
-        1..4 => (u64::from(name[0]) | u64::from(name[length / 2]) << 8, u64::from(name[length - 1])),
-        4..8 => (word_of_four(&name[..4]), word_of_four(&name[length - 4..])),
-        8..=NAME_BYTES_MAX => (word_of_eight(&name[..8]), word_of_eight(&name[length - 8..])),
-        _ => return None,
-    };
-    let mixed = (first & CAPITALS) ^ (last & CAPITALS).rotate_left(29) ^ (length as u64) << 59;
-    Some(mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+impl Name {
+    /// `None` for what no command is called.
+    #[inline]
+    fn of(name: &[u8]) -> Option<Self> {
+        let length = name.len();
+        let (first, last) = match length {
+            0 => return None,
+            1..4 => (u64::from(name[0]) | u64::from(name[length / 2]) << 8, u64::from(name[length - 1])),
+            4..8 => (word_of_four(&name[..4]), word_of_four(&name[length - 4..])),
+            8..=NAME_BYTES_MAX => (word_of_eight(&name[..8]), word_of_eight(&name[length - 8..])),
+            _ => return None,
+        };
+        Some(Self { first: capitals(first), last: capitals(last), length })
+    }
+
+    fn home(&self, slots_count: usize) -> usize {
+        let mixed = self.first ^ self.last.rotate_left(29) ^ (self.length as u64) << 59;
+        (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (slots_count - 1)
+    }
+}
+
+/// Eight bytes with each of `a` to `z` made a capital, all at once.
+fn capitals(word: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let low = word & (0x7f * EACH);
+    // The top bit of a byte says: at least `a`; beyond `z`. No sum of seven bits reaches the next byte.
+    let (from_a, beyond_z) = (low + (0x80 - 0x61) * EACH, low + (0x80 - 0x7b) * EACH);
+    let small = from_a & !beyond_z & !word & (0x80 * EACH);
+    word & !(small >> 2)
 }
 
 fn word_of_four(bytes: &[u8]) -> u64 {
@@ -174,6 +197,30 @@ fn word_of_eight(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
 }
 
-fn home(digest: u64, slots_count: usize) -> usize {
-    (digest >> 40) as usize & (slots_count - 1)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_in_any_case_of_letters_and_nothing_else_is() {
+        for name in names() {
+            for spelt in [
+                name.to_owned(),
+                name.to_ascii_lowercase(),
+                format!("{}{}", &name[..1], name[1..].to_ascii_lowercase()),
+            ] {
+                assert_eq!(TABLE.entry(spelt.as_bytes()).map(|entry| entry.name), Some(name), "{spelt}");
+            }
+            // Bytes that differ from a letter as a small one from a capital, or by the top bit.
+            for at in 0..name.len() {
+                for flip in [0x20, 0x80, 0x40, 0x01] {
+                    let mut bytes = name.as_bytes().to_vec();
+                    bytes[at] ^= flip;
+                    let found = TABLE.entry(&bytes).map(|entry| entry.name);
+                    assert_eq!(found.is_some_and(|found| found == name), bytes.eq_ignore_ascii_case(name.as_bytes()));
+                }
+            }
+        }
+        assert!(TABLE.entry(b"").is_none() && TABLE.entry(b"GET ").is_none() && TABLE.entry(b"GET\0").is_none());
+    }
 }

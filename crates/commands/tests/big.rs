@@ -180,7 +180,8 @@ fn draw(world: &World, random: u64) -> Value {
     let Run::Sweep(begin) = row.run else { panic!("a sweep") };
     let mut sweep = begin(&request.args(), random).unwrap();
     let held = Held::under_gate(&world.keyspace);
-    let mut tx = Tx::new(&world.keyspace, held, 0, world.now, Log::default(), 0);
+    let mut log = Log::default();
+    let mut tx = Tx::new(&world.keyspace, held, 0, world.now, &mut log, 0);
     for shard in sweep.first_shard()..base::limits::SHARDS {
         if sweep.visit(&mut tx, shard).is_break() {
             break;
@@ -221,7 +222,8 @@ fn serve(world: &World, words: &[&str], key: &str) -> Result<Value, commands::Fa
     let Found::Command(row) = table::find(&args) else { panic!("a row") };
     let Run::Blocking { try_now, .. } = row.run else { panic!("a blocking row") };
     let held = Held::under_gate(&world.keyspace);
-    let mut tx = Tx::new(&world.keyspace, held, 0, world.now, Log::default(), u64::MAX);
+    let mut log = Log::default();
+    let mut tx = Tx::new(&world.keyspace, held, 0, world.now, &mut log, u64::MAX);
     let mut output = Output::new();
     let outcome = tx.serve(0, key.as_bytes(), |tx| try_now(tx, &args, &mut Encoder::new(&mut output, Protocol::Resp2)));
     tx.end();

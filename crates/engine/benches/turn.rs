@@ -17,6 +17,7 @@ use wire::{Output, OwnedRequest, Ranges};
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const PIPELINE: usize = 64;
+const KEYS: usize = 100_000;
 const TURNS: usize = 5;
 /// Batches a measurement; fewer, by BOBBIN_BATCHES, to count instructions.
 fn batches_count() -> usize {
@@ -63,9 +64,9 @@ fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
-/// Batches of a pipeline each, over 100,000 keys in an order without pattern.
+/// Batches of a pipeline each, over all keys in an order without pattern.
 fn keyed(request: &MakeRequest) -> Vec<Vec<u8>> {
-    let key = |at: usize| at.wrapping_mul(2_654_435_761) % 100_000;
+    let key = |at: usize| at.wrapping_mul(2_654_435_761) % KEYS;
     let batches =
         (0..1_600).map(|batch| (0..PIPELINE).map(|at| words(&request(key(batch * PIPELINE + at)))).collect::<Vec<_>>());
     batches.map(|batch| encode(&batch)).collect()
@@ -105,6 +106,8 @@ fn run(session: &mut Session, batches: &[Vec<u8>], count: usize) {
 fn run_alone(batches: &[Vec<u8>]) -> f64 {
     let engine = engine();
     let mut session = session(&engine, 0);
+    let keys: Vec<_> = (0..KEYS).map(|key| words(&format!("SET key:{key:012} xxx"))).collect();
+    keys.chunks(PIPELINE).for_each(|keys| run(&mut session, &[encode(keys)], 1));
     run(&mut session, batches, batches.len().min(batches_count()));
     let began = Instant::now();
     run(&mut session, batches, batches_count());

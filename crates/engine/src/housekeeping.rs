@@ -99,11 +99,11 @@ impl Expirer {
         plan.clear();
         plan.add_shard(shard, Want::Write);
         let Ok(held) = plan.try_hold(&engine.keyspace) else { return true };
-        let mut tx = Tx::new(&engine.keyspace, held, 0, now, std::mem::take(log), EXPIRE_ROOM_BYTES);
+        let mut tx = Tx::new(&engine.keyspace, held, 0, now, log, EXPIRE_ROOM_BYTES);
         let more = tx.expire(shard, table, EXPIRE_KEYS_MAX);
         crate::session::mark_watches(engine, &mut tx);
         let (expired, garbage) = (tx.expired, tx.take_garbage());
-        *log = crate::session::hand_over(&mut tx, claim, lane.as_mut(), now).log;
+        crate::session::hand_over(tx, claim, lane.as_mut());
         engine.counters.last().expect("there is one for background threads").expired.add(u64::from(expired));
         if !garbage.is_empty() {
             engine.freer.free(Box::new(garbage));

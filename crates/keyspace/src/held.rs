@@ -9,11 +9,13 @@ use sync::lock::{Read, Want, Write};
 #[derive(Clone, Default)]
 pub struct Plan {
     wants: SmallVec<[(u16, Want); 4]>,
-    located: SmallVec<[Located; 2]>,
+    /// Of the first two keys.
+    located: [Located; 2],
+    keys_count: usize,
 }
 
 /// The hash of a key argument, found again by where the argument lies in memory: hashing it twice would cost more.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Located {
     address: usize,
     bytes: usize,
@@ -24,14 +26,15 @@ impl Plan {
     /// Forgets everything, to be used again.
     pub fn clear(&mut self) {
         self.wants.clear();
-        self.located.clear();
+        self.keys_count = 0;
     }
 
     /// Adds the shard of `key`. The bytes of `key` must stay where they are until the tx ends.
     pub fn add_key(&mut self, keyspace: &Keyspace, key: &[u8], want: Want) {
         let hash = keyspace.hash(key);
-        if self.located.len() < 2 {
-            self.located.push(Located { address: key.as_ptr().addr(), bytes: key.len(), hash });
+        if let Some(located) = self.located.get_mut(self.keys_count) {
+            *located = Located { address: key.as_ptr().addr(), bytes: key.len(), hash };
+            self.keys_count += 1;
         }
         self.add_shard(shard_of(hash), want);
     }
@@ -64,8 +67,9 @@ impl Plan {
     ///
     /// # Errors
     /// The first shard that somebody else holds, and how it was wanted.
-    pub fn try_hold<'k>(&self, keyspace: &'k Keyspace) -> Result<Held<'k>, (usize, Want)> {
-        let mut held = Held { keyspace, guards: SmallVec::new(), located: self.located.clone(), gated: false };
+    #[inline]
+    pub fn try_hold<'k>(&'k self, keyspace: &'k Keyspace) -> Result<Held<'k>, (usize, Want)> {
+        let mut held = Held { located: &self.located[..self.keys_count], ..Held::nothing(keyspace) };
         for &(shard, want) in &self.wants {
             let lock = keyspace.shard(shard as usize);
             let guard = match want {
@@ -73,7 +77,7 @@ impl Plan {
                 Want::Write => lock.try_write().map(|write| Guard::Write { write, changed: false }),
             };
             match guard {
-                Some(guard) => held.guards.push((shard, guard)),
+                Some(guard) => held.push(shard, guard),
                 None => return Err((shard as usize, want)),
             }
         }
@@ -84,8 +88,10 @@ impl Plan {
 /// Shards held by one tx.
 pub struct Held<'k> {
     keyspace: &'k Keyspace,
-    guards: SmallVec<[(u16, Guard<'k>); 2]>,
-    located: SmallVec<[Located; 2]>,
+    /// The first lies here, since most commands hold one.
+    first: Option<(u16, Guard<'k>)>,
+    rest: Vec<(u16, Guard<'k>)>,
+    located: &'k [Located],
     /// Under the gate nobody else is inside: shards are taken as they are met.
     gated: bool,
 }
@@ -107,12 +113,27 @@ impl Guard<'_> {
 impl<'k> Held<'k> {
     /// For a holder of the gate: every shard, each taken when first met.
     pub fn under_gate(keyspace: &'k Keyspace) -> Self {
-        Self { keyspace, guards: SmallVec::new(), located: SmallVec::new(), gated: true }
+        Self { gated: true, ..Self::nothing(keyspace) }
     }
 
-    /// Lets all shards go.
-    pub(crate) fn release(&mut self) {
-        self.guards.clear();
+    fn nothing(keyspace: &'k Keyspace) -> Self {
+        Self { keyspace, first: None, rest: Vec::new(), located: &[], gated: false }
+    }
+
+    fn push(&mut self, shard: u16, guard: Guard<'k>) {
+        if self.first.is_none() {
+            self.first = Some((shard, guard));
+        } else {
+            self.rest.push((shard, guard));
+        }
+    }
+
+    fn guards(&self) -> impl Iterator<Item = &(u16, Guard<'k>)> {
+        self.first.iter().chain(&self.rest)
+    }
+
+    fn guards_mut(&mut self) -> impl Iterator<Item = &mut (u16, Guard<'k>)> {
+        self.first.iter_mut().chain(&mut self.rest)
     }
 
     /// The hash of `key`.
@@ -125,7 +146,7 @@ impl<'k> Held<'k> {
     /// Whether `shard` is held, for writing if `want` says so.
     pub(crate) fn holds(&self, shard: usize, want: Want) -> bool {
         self.gated
-            || self.guards.iter().any(|(held, guard)| {
+            || self.guards().any(|(held, guard)| {
                 *held as usize == shard && (want == Want::Read || matches!(guard, Guard::Write { .. }))
             })
     }
@@ -135,14 +156,12 @@ impl<'k> Held<'k> {
     }
 
     pub(crate) fn state(&mut self, shard: usize) -> &ShardState {
-        let index = self.index_of(shard);
-        self.guards[index].1.state()
+        self.guard(shard).state()
     }
 
     /// The state of a shard that is held for writing; it counts as changed.
     pub(crate) fn state_mut(&mut self, shard: usize) -> &mut ShardState {
-        let index = self.index_of(shard);
-        match &mut self.guards[index].1 {
+        match self.guard(shard) {
             Guard::Write { write, changed } => {
                 *changed = true;
                 write
@@ -152,28 +171,27 @@ impl<'k> Held<'k> {
     }
 
     pub(crate) fn states(&self) -> impl Iterator<Item = &ShardState> {
-        self.guards.iter().map(|(_, guard)| guard.state())
+        self.guards().map(|(_, guard)| guard.state())
     }
 
     /// Numbers of the shards held.
     pub(crate) fn shards(&self) -> impl Iterator<Item = usize> {
-        self.guards.iter().map(|(shard, _)| *shard as usize)
+        self.guards().map(|(shard, _)| *shard as usize)
     }
 
     pub(crate) fn changed_mut(&mut self) -> impl Iterator<Item = &mut ShardState> {
-        self.guards.iter_mut().filter_map(|(_, guard)| match guard {
+        self.guards_mut().filter_map(|(_, guard)| match guard {
             Guard::Write { write, changed: true } => Some(&mut **write),
             _ => None,
         })
     }
 
-    fn index_of(&mut self, shard: usize) -> usize {
-        if let Some(index) = self.guards.iter().position(|(held, _)| *held as usize == shard) {
-            return index;
+    fn guard(&mut self, shard: usize) -> &mut Guard<'k> {
+        if self.gated && !self.shards().any(|held| held == shard) {
+            let write = self.keyspace.shard(shard).try_write().expect("nobody else is inside while the gate is up");
+            self.push(shard as u16, Guard::Write { write, changed: false });
         }
-        assert!(self.gated, "shard {shard} is not held: the row's keys do not name every key it touches");
-        let write = self.keyspace.shard(shard).try_write().expect("nobody else is inside while the gate is up");
-        self.guards.push((shard as u16, Guard::Write { write, changed: false }));
-        self.guards.len() - 1
+        let found = self.guards_mut().find(|(held, _)| usize::from(*held) == shard);
+        &mut found.expect("the row's keys name every key it touches").1
     }
 }

@@ -3,13 +3,14 @@
 use crate::section::Section;
 use crate::{Keyspace, TableId};
 use base::{Ms, Position};
+use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// One slice of the keyspace: a section per table in use.
 #[derive(Default)]
 pub struct ShardState {
-    /// Few: one per database in use.
-    sections: Vec<(TableId, Section)>,
+    /// Few: one per database in use. The first lies here, beside the lock: one line of memory less to wait for.
+    sections: SmallVec<[(TableId, Section); 1]>,
     /// Position after the last frame that changed this shard.
     last: Position,
     /// Greatest `now` at which a key was found expired: later txs may not see it alive again.

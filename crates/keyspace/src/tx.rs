@@ -32,7 +32,7 @@ pub struct Tx<'k> {
     database: u32,
     table: TableId,
     now: Ms,
-    log: Log,
+    log: &'k mut Log,
     /// Bytes of journal room claimed for this tx.
     room_bytes: u64,
     undo: Option<Box<Undo>>,
@@ -73,9 +73,17 @@ struct OldKey {
 }
 
 impl<'k> Tx<'k> {
-    /// A tx on `database` over what is `held`, at batch time `now`, recording into `log` (lent, empty).
+    /// A tx on `database` over what is `held`, at batch time `now`, recording into `log`, which is empty.
     /// `room_bytes` is the journal room claimed; `u64::MAX` without a journal.
-    pub fn new(keyspace: &'k Keyspace, held: Held<'k>, database: u32, now: Ms, log: Log, room_bytes: u64) -> Self {
+    #[inline]
+    pub fn new(
+        keyspace: &'k Keyspace,
+        held: Held<'k>,
+        database: u32,
+        now: Ms,
+        log: &'k mut Log,
+        room_bytes: u64,
+    ) -> Self {
         assert!(log.is_empty());
         let now = held.states().fold(now, |now, state| now.max(state.expired_at_ms()));
         let table = keyspace.map().table(database);
@@ -130,7 +138,7 @@ impl<'k> Tx<'k> {
 
     /// What has been recorded so far.
     pub fn log(&self) -> &Log {
-        &self.log
+        self.log
     }
 
     // ---- reading ----
@@ -414,15 +422,14 @@ impl<'k> Tx<'k> {
         self.held.changed_mut().flat_map(|state| state.take_garbage()).collect()
     }
 
-    /// Lets the shards go and gives the log. The tx is over.
-    pub fn end(&mut self) -> Log {
-        self.held.release();
-        std::mem::take(&mut self.log)
+    /// Lets the shards go. The tx is over; its log may still be read, and is to be cleared.
+    pub fn end(self) -> &'k mut Log {
+        self.log
     }
 
-    /// Puts every key back as it was, lets the shards go and gives the log back, empty.
+    /// Puts every key back as it was, lets the shards go and leaves the log empty.
     /// Without [`Tx::keep_old`] only a tx that changed nothing may be abandoned.
-    pub fn abandon(&mut self) -> Log {
+    pub fn abandon(mut self) {
         let undo = self.undo.take();
         assert!(undo.is_some() || self.log.is_empty(), "abandoned after a change without its old entries");
         let Undo { keys, maps } = undo.map_or_else(Undo::default, |undo| *undo);
@@ -435,7 +442,6 @@ impl<'k> Tx<'k> {
             self.keyspace.map().put(database, table);
         }
         self.log.clear();
-        self.end()
     }
 }
 

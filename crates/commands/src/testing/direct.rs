@@ -95,10 +95,11 @@ impl World {
             Run::Sweep(begin) => {
                 let mut sweep = begin(args, 0x1234_5678_9abc_def0)?;
                 for shard in sweep.first_shard()..SHARDS {
-                    let held = hold(&self.keyspace, shard);
-                    let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, Log::default(), 0);
-                    let flow = sweep.visit(&mut tx, shard);
-                    assert!(tx.end().is_empty(), "{}: a sweep changes nothing", row.name);
+                    let (mut plan, mut log) = (Plan::default(), Log::default());
+                    let held = hold(&self.keyspace, &mut plan, shard);
+                    let flow =
+                        sweep.visit(&mut Tx::new(&self.keyspace, held, self.database, self.now, &mut log, 0), shard);
+                    assert!(log.is_empty(), "{}: a sweep changes nothing", row.name);
                     if flow.is_break() {
                         break;
                     }
@@ -158,7 +159,8 @@ impl World {
         } else {
             plan.try_hold(&self.keyspace).unwrap_or_else(|_| panic!("{}: nobody else is here", row.name))
         };
-        let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, Log::default(), room_bytes);
+        let mut log = Log::default();
+        let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, &mut log, room_bytes);
         let outcome = handler(&mut tx, args, &mut Encoder::new(output, self.protocol));
         let log = tx.end();
         let frame = log.payload().to_vec();

@@ -13,24 +13,23 @@ pub type Entry = (&'static str, Vec<Vec<u8>>, Option<u64>);
 pub fn dump(keyspace: &Keyspace) -> BTreeMap<(u32, Vec<u8>), Entry> {
     let mut all = BTreeMap::new();
     for shard in 0..SHARDS {
-        let mut tx = Tx::new(keyspace, hold(keyspace, shard), 0, 0, Log::default(), u64::MAX);
+        let (mut plan, mut log) = (Plan::default(), Log::default());
+        let mut tx = Tx::new(keyspace, hold(keyspace, &mut plan, shard), 0, 0, &mut log, u64::MAX);
         for database in 0..keyspace.map().databases() {
             tx.use_database(database);
             for (_, entry) in tx.section(shard).into_iter().flat_map(|section| section.scan(0)) {
                 all.insert((database, entry.key().to_vec()), show(entry));
             }
         }
-        tx.end();
     }
     all
 }
 
-/// One shard, held for reading.
+/// One shard, held for reading by way of an empty `plan`.
 ///
 /// # Panics
 /// If somebody else holds it.
-pub(super) fn hold(keyspace: &Keyspace, shard: usize) -> Held<'_> {
-    let mut plan = Plan::default();
+pub(super) fn hold<'k>(keyspace: &'k Keyspace, plan: &'k mut Plan, shard: usize) -> Held<'k> {
     plan.add_shard(shard, Want::Read);
     plan.seal();
     plan.try_hold(keyspace).unwrap_or_else(|_| panic!("shard {shard} is held by somebody"))

@@ -110,10 +110,8 @@ impl World {
     /// Runs `work` on `database` with every shard at hand.
     pub(crate) fn tx<R>(&self, database: u32, work: impl FnOnce(&mut Tx) -> R) -> R {
         let held = Held::under_gate(&self.keyspace);
-        let mut tx = Tx::new(&self.keyspace, held, database, self.now, Log::default(), u64::MAX);
-        let result = work(&mut tx);
-        tx.end();
-        result
+        let mut log = Log::default();
+        work(&mut Tx::new(&self.keyspace, held, database, self.now, &mut log, u64::MAX))
     }
 
     /// Runs a request on database 0.

@@ -17,7 +17,7 @@ use base::{Ms, Position};
 use commands::table::Row;
 use commands::{Access, Failure, Flag, Local, Run};
 use journal::{Claim, Lane, Purpose, Refusal};
-use keyspace::{Abandon, Effect, Held, Log, Plan, Tx};
+use keyspace::{Abandon, Effect, Held, Plan, Tx};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -157,7 +157,7 @@ impl Session {
         }
         let room_bytes = claim.as_ref().map_or(u64::MAX, Claim::payload_bytes);
         log.set_read(engine.journal.is_some() || feeds);
-        let mut tx = Tx::new(&engine.keyspace, held, self.database, now, std::mem::take(log), room_bytes);
+        let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
         tx.set_touching(!self.client.no_touch.load(Relaxed));
         if feeds {
             tx.keep_old();
@@ -170,12 +170,12 @@ impl Session {
                 output.truncate(mark);
                 let waiting = self.block(worker, row, args, &tx);
                 self.saw(tx.seen());
-                *log = tx.abandon();
+                tx.abandon();
                 return Err(waiting);
             }
             Err(Failure::Abandon(Abandon::Room(bytes))) => {
                 output.truncate(mark);
-                *log = tx.abandon();
+                tx.abandon();
                 return Err(NotNow::Room(bytes));
             }
             Err(failure) => {
@@ -187,7 +187,7 @@ impl Session {
         if feeds && let Err(why) = self.serve_blocked(worker, &mut tx, &mut served) {
             served.give_back();
             output.truncate(mark);
-            *log = tx.abandon();
+            tx.abandon();
             return Err(why);
         }
         if !writes {
@@ -195,36 +195,35 @@ impl Session {
             counters.hits.add(u64::from(tx.hits));
             counters.misses.add(u64::from(tx.misses));
         }
-        let handed = self.finish(worker, &mut tx, claim, served);
-        *log = handed.log;
-        self.hide_unreadable(worker, handed.seen, mark, output);
+        let seen = self.finish(worker, tx, claim, served);
+        self.hide_unreadable(worker, seen, mark, output);
         Ok(())
     }
 
-    /// Ends a tx: its frame, its garbage, those it served. Gives the log back.
-    pub(super) fn finish(&mut self, worker: &Worker, tx: &mut Tx<'_>, claim: Option<Claim>, served: Served) -> Handed {
+    /// Ends a tx: its frame, its garbage, those it served. Gives what the reply has seen.
+    #[inline]
+    pub(super) fn finish(&mut self, worker: &Worker, mut tx: Tx<'_>, claim: Option<Claim>, served: Served) -> Position {
         let engine = &*worker.engine;
         let changes = !tx.log().is_empty();
         if changes {
-            mark_watches(engine, tx);
+            mark_watches(engine, &mut tx);
         }
         if tx.expired > 0 {
             worker.counters().expired.add(u64::from(tx.expired));
         }
         let garbage = if changes { tx.take_garbage() } else { Vec::new() };
-        let now = tx.now();
-        let handed = hand_over(tx, claim, worker.lane.borrow_mut().as_mut(), now);
+        let seen = hand_over(tx, claim, worker.lane.borrow_mut().as_mut());
         // Built as that canary, reads are answered before what they saw is durable: the history test must find it.
         if changes || !cfg!(bobbin_canary = "early-read") {
-            self.saw(handed.seen);
+            self.saw(seen);
         }
         if !garbage.is_empty() {
             engine.freer.free(Box::new(garbage));
         }
         if !served.replies.is_empty() {
-            served.answer(handed.seen);
+            served.answer(seen);
         }
-        handed
+        seen
     }
 
     /// Rows that tell how many keys there are have seen all shards.
@@ -302,30 +301,22 @@ impl Session {
     }
 }
 
-/// What [`hand_over`] gives back.
-pub(crate) struct Handed {
-    /// What the reply has seen.
-    pub(crate) seen: Position,
-    /// The log, empty again.
-    pub(crate) log: Log,
-}
-
-/// Takes a position for the tx's frame as the last act under its locks, lets go, and hands the frame over.
-pub(crate) fn hand_over(tx: &mut Tx<'_>, claim: Option<Claim>, lane: Option<&mut Lane>, now: Ms) -> Handed {
-    let seen = tx.seen();
+/// Takes a position for the tx's frame as the last act under its locks, lets go, and hands the frame over. Leaves the
+/// log empty, and gives what the reply has seen.
+pub(crate) fn hand_over(mut tx: Tx<'_>, claim: Option<Claim>, lane: Option<&mut Lane>) -> Position {
+    let (seen, now) = (tx.seen(), tx.now());
     let (Some(lane), false) = (lane, tx.log().is_empty()) else {
-        let mut log = tx.end();
-        log.clear();
-        return Handed { seen, log };
+        tx.end().clear();
+        return seen;
     };
     let claim = claim.expect("a row that changes keys was admitted");
     let ticket = lane.take(claim, tx.log().payload().len());
     let end = ticket.end;
     tx.stamp(end);
-    let mut log = tx.end();
+    let log = tx.end();
     lane.hand_over(ticket, now, log.payload_mut());
     log.clear();
-    Handed { seen: seen.max(end), log }
+    seen.max(end)
 }
 
 /// Claims journal room for a frame of at most `bytes`; nothing to claim without a journal.
@@ -348,7 +339,8 @@ pub(super) fn row_bound(row: &Row, args: &Args<'_>) -> u64 {
 const NAMES_BYTES: usize = 4096;
 
 /// Tries for the shards, once more after a moment: most holds last less than a microsecond.
-pub(super) fn hold<'k>(engine: &'k Engine, plan: &Plan, raised: Option<&Raised<'_>>) -> Result<Held<'k>, NotNow> {
+#[inline]
+pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raised<'_>>) -> Result<Held<'k>, NotNow> {
     if raised.is_some() {
         return Ok(Held::under_gate(&engine.keyspace));
     }

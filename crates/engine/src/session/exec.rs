@@ -4,7 +4,7 @@ use super::attempt::{
     Attempt, Needs, NotNow, Served, access_purpose, admit, hold, missing_for, plan_is_hooked, row_bound,
 };
 use super::{Multi, Ran, Session};
-use crate::worker::Worker;
+use crate::worker::{Scratch, Worker};
 use commands::table::Row;
 use commands::{Failure, Outcome, Run, Verb};
 use keyspace::{Abandon, Tx};
@@ -114,11 +114,11 @@ impl Session {
         }
         let engine = &*worker.engine;
         let mut scratch = worker.scratch.borrow_mut();
-        scratch.plan.clear();
-        args.from(1).iter().for_each(|key| scratch.plan.add_key(&engine.keyspace, key, Want::Read));
-        scratch.plan.seal();
-        let held = hold(engine, &scratch.plan, raised)?;
-        let log = std::mem::take(&mut scratch.log);
+        let Scratch { plan, log } = &mut *scratch;
+        plan.clear();
+        args.from(1).iter().for_each(|key| plan.add_key(&engine.keyspace, key, Want::Read));
+        plan.seal();
+        let held = hold(engine, plan, raised)?;
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, 0);
         let watched = self.watched.get_or_insert_default();
         for key in args.from(1).iter() {
@@ -131,7 +131,7 @@ impl Session {
         }
         self.client.watching.store(watched.keys.len(), Relaxed);
         let seen = tx.seen();
-        scratch.log = tx.end();
+        tx.end();
         self.saw(seen);
         Encoder::new(output, self.protocol).ok();
         Ok(())
@@ -191,25 +191,24 @@ impl Session {
             None => None,
         };
         let mut scratch = worker.scratch.borrow_mut();
-        let scratch = &mut *scratch;
-        self.plan_queue(worker, queue, needs, &mut scratch.plan);
-        let held = hold(engine, &scratch.plan, raised)?;
+        let Scratch { plan, log } = &mut *scratch;
+        self.plan_queue(worker, queue, needs, plan);
+        let held = hold(engine, plan, raised)?;
         let writes = claim.is_some() || (engine.journal.is_none() && queue.iter().any(|(row, _)| row.writes()));
-        let feeds = writes && plan_is_hooked(engine, &scratch.plan, raised.is_some());
+        let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());
         if feeds && raised.is_none() {
-            let missing = missing_for(engine, &scratch.plan, self.fed_by_queue(queue));
+            let missing = missing_for(engine, plan, self.fed_by_queue(queue));
             if !missing.is_empty() {
                 return Err(NotNow::Shards(missing));
             }
         }
         let room_bytes = claim.as_ref().map_or(u64::MAX, journal::Claim::payload_bytes);
-        let log = std::mem::take(&mut scratch.log);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
         tx.set_touching(!self.client.no_touch.load(Relaxed));
         let mark = output.mark();
         if self.watches_have_changed(&mut tx) {
             self.saw(tx.seen());
-            scratch.log = tx.end();
+            tx.end();
             Encoder::new(output, self.protocol).null_array();
             return Ok(());
         }
@@ -225,12 +224,11 @@ impl Session {
         if let Err(why) = ran {
             served.give_back();
             output.truncate(mark);
-            scratch.log = tx.abandon();
+            tx.abandon();
             return Err(why);
         }
-        let handed = self.finish(worker, &mut tx, claim, served);
-        scratch.log = handed.log;
-        self.hide_unreadable(worker, handed.seen, mark, output);
+        let seen = self.finish(worker, tx, claim, served);
+        self.hide_unreadable(worker, seen, mark, output);
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use super::serve::take_off;
 use super::{Session, Slow};
 use crate::client::Client;
 use crate::waiter::{Answer, Waiter};
-use crate::worker::Worker;
+use crate::worker::{Scratch, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
 use commands::{Failure, Run, Verb};
@@ -188,14 +188,12 @@ impl Session {
         loop {
             if let Some(_inside) = worker.member.enter() {
                 let mut scratch = worker.scratch.borrow_mut();
-                scratch.plan.clear();
-                scratch.plan.add_shard(shard, Want::Read);
-                if let Ok(held) = scratch.plan.try_hold(&engine.keyspace) {
-                    let log = std::mem::take(&mut scratch.log);
+                let Scratch { plan, log } = &mut *scratch;
+                plan.clear();
+                plan.add_shard(shard, Want::Read);
+                if let Ok(held) = plan.try_hold(&engine.keyspace) {
                     let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
-                    let flow = sweep.visit(&mut tx, shard);
-                    scratch.log = tx.end();
-                    return flow;
+                    return sweep.visit(&mut tx, shard);
                 }
             } else {
                 gate_open(worker).await;
