@@ -225,7 +225,7 @@ impl World {
     /// The power goes, or the process: clients and workers are gone at once.
     fn crash(&self, life: Life, disk: FakeDisk) -> FakeDisk {
         let is_kill = matches!(self.plan.fault, Fault::Kill | Fault::CrashInRecovery) && self.random.one_in(2);
-        let crashed = if is_kill { disk.copy() } else { disk.crash(self.random.next()) };
+        let crashed = if is_kill { disk.killed() } else { disk.crash(self.random.next()) };
         crashed.set_capacity(None);
         let (durable, written) = (life.journal().durable(), life.journal().written());
         let frames = self.remember(life, &disk);

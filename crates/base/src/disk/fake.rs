@@ -27,7 +27,7 @@ pub struct FakeDisk {
     state: Arc<Mutex<State>>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     files: BTreeMap<u64, Content>,
     files_made: u64,
@@ -267,7 +267,14 @@ impl FakeDisk {
         Self { state: Arc::new(Mutex::new(crashed)) }
     }
 
-    /// A disk of its own with the same names and bytes, all of them durable: what `kill -9` leaves behind.
+    /// What `kill -9` leaves behind: a disk of its own that never fails, with the same names and bytes, of which those
+    /// that were not synced still are not.
+    pub fn killed(&self) -> Self {
+        let state = State { fails: Fails::None, operations: 0, ..self.state().clone() };
+        Self { state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// A disk of its own with the same names and bytes, all of them durable.
     pub fn copy(&self) -> Self {
         let state = self.state();
         let files = state.files.iter().map(|(number, content)| {
@@ -510,6 +517,19 @@ mod tests {
             seen.insert((bytes[512], bytes[1024]));
         }
         assert_eq!(seen, BTreeSet::from([(1, 1), (1, 2), (2, 1), (2, 2)]));
+    }
+
+    #[test]
+    fn a_kill_loses_nothing_and_syncs_nothing() {
+        let (disk, folder) = folder();
+        let path = folder.join("a");
+        disk.create(&path).unwrap().write_at(&[1; 512], 0).unwrap();
+        let killed = disk.killed();
+        assert_eq!(read(&killed, &path).unwrap(), [1; 512]);
+        assert!((0..64).any(|seed| read(&killed.crash(seed), &path).is_none()));
+        killed.open(&path).unwrap().sync().unwrap();
+        killed.sync_folder(&folder).unwrap();
+        assert!((0..64).all(|seed| read(&killed.crash(seed), &path).unwrap() == [1; 512]));
     }
 
     #[test]
