@@ -1,8 +1,9 @@
 //! Decimal numbers of any length: what INCRBYFLOAT reads, adds and writes.
 //!
-//! Redis computes in the machine's long double, whose digits differ from machine to machine. Here a sum is exact;
-//! it is written as Redis writes it, in full, with at most seventeen digits after the point. So 0.1 and 0.2 make
-//! 0.3, and 1234567.1 and 0.1 make 1234567.2.
+//! Redis computes in the machine's long double, whose digits differ from machine to machine: 64 bits on x86, where
+//! 1234567.1 and 0.1 make 1234567.20000000000004547, and 113 on others, where the sums of ordinary numbers show no
+//! such tail. Here a sum is exact on all; it is written as Redis writes it, in full, with at most seventeen digits
+//! after the point. So 0.1 and 0.2 make 0.3, and 1234567.1 and 0.1 make 1234567.2.
 
 use bigdecimal::num_bigint::{BigInt, Sign};
 use bigdecimal::{BigDecimal, RoundingMode, Zero};

@@ -260,6 +260,57 @@ fn random_requests_against_redis() {
     }
 }
 
+/// Sums of ordinary numbers are Redis's but for what its long double adds: where that has 64 bits, less than a
+/// billionth of a billionth of the greatest of the three.
+#[test]
+#[ignore = "needs redis-server: make transcripts-against-redis"]
+fn sums_against_redis() {
+    let peer = Peer::find();
+    let mut redis = socket::Socket::connect(&peer.address, false).unwrap();
+    let mut world = World::new(Protocol::Resp2);
+    let numbers = dice::numbers(1, 60_000);
+    let mut dice = dice::Dice::new(&numbers);
+    let (mut equal_count, mut close_count) = (0, 0);
+    while !dice.is_over() {
+        let [one, other] = [ordinary(&mut dice), ordinary(&mut dice)];
+        let words = |text: &str| -> Vec<Vec<u8>> { text.split(' ').map(Into::into).collect() };
+        let (set, add) = (words(&format!("SET sum {one}")), words(&format!("INCRBYFLOAT sum {other}")));
+        let _ = (world.call(&set), redis.ask(&set).unwrap());
+        let (ours, theirs) = (world.call(&add), redis.ask(&add).unwrap());
+        if ours == theirs {
+            equal_count += 1;
+            continue;
+        }
+        close_count += 1;
+        let greatest =
+            [&one, &other].into_iter().map(|text| scaled(text)).fold(scaled_of(&ours), |max, next| max.max(next.abs()));
+        let apart = (scaled_of(&ours) - scaled_of(&theirs)).abs();
+        assert!(apart <= greatest.abs() / 1_000_000_000_000_000_000 + 1, "{one} + {other}: {ours}, {theirs}");
+    }
+    println!("{equal_count} sums equal, {close_count} differ in what the long double adds");
+}
+
+/// A number of up to six digits before the point and up to four after it.
+fn ordinary(dice: &mut dice::Dice<'_>) -> String {
+    let places = dice.below(5);
+    let sign = ["", "-"][dice.below(2)];
+    let whole = dice.below(1_000_000);
+    let part = dice.below(10_usize.pow(places as u32));
+    if places == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{part:0places$}") }
+}
+
+fn scaled_of(reply: &Value) -> i128 {
+    scaled(std::str::from_utf8(reply.as_bytes().unwrap()).unwrap())
+}
+
+/// A decimal number in units of its seventeenth place.
+fn scaled(text: &str) -> i128 {
+    let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let magnitude: i128 = format!("{whole}{part:0<17}").parse().unwrap();
+    if negative { -magnitude } else { magnitude }
+}
+
 fn wall_ms() -> u64 {
     (base::clock::system_wall_time())()
 }
