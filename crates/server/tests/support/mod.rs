@@ -235,11 +235,11 @@ impl<S: Read + Write> Connection<S> {
     /// The next reply; `None` if the server closes the connection.
     #[track_caller]
     pub(crate) fn try_reply(&mut self) -> Option<Value> {
-        let mut bytes = [0; 64 << 10];
         loop {
             if let Some(value) = self.parser.next_value().unwrap() {
                 return Some(value);
             }
+            let mut bytes = [0; 64 << 10];
             match self.stream.read(&mut bytes) {
                 Ok(0) => return None,
                 Ok(count) => self.parser.feed(&bytes[..count]),
