@@ -191,23 +191,32 @@ impl Engine {
         Ok(())
     }
 
-    /// Bytes of memory of all keys, values and tables. O(shards).
-    pub fn data_bytes(&self) -> u64 {
+    /// What there is, in one look at each shard; one that is held for writing is left out. O(shards).
+    pub fn sums(&self) -> Sums {
+        let map = self.keyspace.map();
+        let tables: Vec<_> = (0..map.databases()).map(|database| map.table(database)).collect();
+        let mut sums = Sums { data_bytes: 0, databases: vec![(0, 0); tables.len()] };
         let shards = (0..base::limits::SHARDS).map(|shard| self.keyspace.shard(shard));
-        shards.filter_map(|shard| shard.try_read()).map(|state| state.heap_bytes()).sum()
+        for state in shards.filter_map(|shard| shard.try_read()) {
+            sums.data_bytes += state.heap_bytes();
+            for (table, section) in state.sections() {
+                if let Some(database) = tables.iter().position(|named| *named == table) {
+                    let (keys, expiring) = &mut sums.databases[database];
+                    *keys += section.keys_count() as u64;
+                    *expiring += section.expiring_count() as u64;
+                }
+            }
+        }
+        sums
     }
+}
 
-    /// Keys of `database`, and those of them with a deadline. O(shards); a shard that is held for writing is left out.
-    pub fn keys_count(&self, database: u32) -> (u64, u64) {
-        let table = self.keyspace.map().table(database);
-        let shards = (0..base::limits::SHARDS).filter_map(|shard| self.keyspace.shard(shard).try_read());
-        shards.fold((0, 0), |(keys, expiring), state| {
-            let section = state.section(table);
-            section.map_or((keys, expiring), |section| {
-                (keys + section.keys_count() as u64, expiring + section.expiring_count() as u64)
-            })
-        })
-    }
+/// What all shards hold together.
+pub struct Sums {
+    /// Bytes of memory of all keys, values and tables.
+    pub data_bytes: u64,
+    /// Of each database its keys, and those of them with a deadline.
+    pub databases: Vec<(u64, u64)>,
 }
 
 /// The journal's word for a setting.

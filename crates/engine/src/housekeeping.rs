@@ -1,6 +1,7 @@
 //! What runs beside the workers: removing expired keys, dropping what is big.
 
 use crate::engine::Engine;
+use crate::worker::thread_cpu_us;
 use base::limits::SHARDS;
 use journal::{Lane, Purpose, Refusal};
 use keyspace::{Log, Plan, Tx};
@@ -98,13 +99,16 @@ impl Expirer {
         };
         plan.clear();
         plan.add_shard(shard, Want::Write);
+        let began_us = thread_cpu_us();
         let Ok(held) = plan.try_hold(&engine.keyspace) else { return true };
         let mut tx = Tx::new(&engine.keyspace, held, 0, now, log, EXPIRE_ROOM_BYTES);
         let more = tx.expire(shard, table, EXPIRE_KEYS_MAX);
         crate::session::mark_watches(engine, &mut tx);
         let (expired, garbage) = (tx.expired, tx.take_garbage());
         crate::session::hand_over(tx, claim, lane.as_mut());
-        engine.counters.last().expect("there is one for background threads").expired.add(u64::from(expired));
+        let counters = engine.counters.last().expect("there is one for background threads");
+        counters.longest_lock_hold_us.raise(thread_cpu_us() - began_us);
+        counters.expired.add(u64::from(expired));
         if !garbage.is_empty() {
             engine.freer.free(Box::new(garbage));
         }

@@ -97,7 +97,8 @@ fn clients(engine: &Engine, out: &mut String) {
 
 /// Figures of memory; raises the peak.
 pub fn memory(engine: &Engine) -> MemoryFigures {
-    let dataset_bytes = engine.data_bytes();
+    let sums = engine.sums();
+    let dataset_bytes = sums.data_bytes;
     let clients: usize = {
         let all = engine.clients.select(&commands::ClientFilter::default(), 0, 0);
         all.iter().map(|client| 1024 + client.output_bytes.load(Relaxed)).sum()
@@ -105,9 +106,8 @@ pub fn memory(engine: &Engine) -> MemoryFigures {
     let startup_bytes = engine.startup_bytes.load(Relaxed);
     let total_bytes = startup_bytes + dataset_bytes + clients as u64;
     let peak_bytes = engine.peak_bytes.fetch_max(total_bytes, Relaxed).max(total_bytes);
-    let counts = (0..engine.keyspace.map().databases()).map(|database| (database, engine.keys_count(database)));
-    let databases: Vec<_> =
-        counts.filter(|(_, (keys, _))| *keys > 0).map(|(number, (keys, due))| (number, keys, due)).collect();
+    let databases = (0..).zip(sums.databases).filter(|(_, (keys, _))| *keys > 0);
+    let databases: Vec<_> = databases.map(|(number, (keys, expiring))| (number, keys, expiring)).collect();
     MemoryFigures {
         peak_bytes,
         total_bytes,
@@ -285,8 +285,7 @@ fn errorstats(engine: &Engine, out: &mut String) {
 }
 
 fn keyspace(engine: &Engine, out: &mut String) {
-    for database in 0..engine.keyspace.map().databases() {
-        let (keys, expiring) = engine.keys_count(database);
+    for (database, (keys, expiring)) in engine.sums().databases.into_iter().enumerate() {
         if keys > 0 {
             line(out, &format!("db{database}"), format_args!("keys={keys},expires={expiring},avg_ttl=0,subexpiry=0"));
         }

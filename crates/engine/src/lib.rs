@@ -22,7 +22,7 @@ mod slowlog;
 mod waiter;
 pub mod worker;
 
-pub use engine::{Engine, Parts, Replayer, VERSION, policy_of};
+pub use engine::{Engine, Parts, Replayer, Sums, VERSION, policy_of};
 pub use housekeeping::{Expirer, Freer};
 pub use session::{Next, Session, Slow, Turn};
 pub use worker::Worker;

@@ -185,7 +185,8 @@ impl Worker {
 /// How old the mark of CPU time may get, and so how far [`Worker::own_us`] may be too high, in microseconds.
 const CPU_MARK_US: u128 = 200;
 
-fn thread_cpu_us() -> u64 {
+/// CPU time of the calling thread, in microseconds: what the scheduler gave to others is not in it.
+pub(crate) fn thread_cpu_us() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000
 }

@@ -1,21 +1,20 @@
 //! When keys of one section fall due: eight bytes a key, no names.
 //!
 //! ```text
-//! | due, in steps of 1,024 ms : 32 | hash bits below the shard's : 32 |     in a binary heap, earliest first
+//! | due, in ms since 1970 : 44 | hash bits that place the key in its table : 20 |   in a binary heap, earliest first
 //! ```
 //!
 //! A hint is never taken back: when it falls due, the key it meant may be gone, or have another deadline, and then
 //! nothing happens. Hints beyond twice the keys that do expire are swept by building the heap anew.
 
 use base::Ms;
-use base::limits::SHARDS;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use table::{PREFIX_BITS, SHARED_BITS};
 
-const STEP_BITS: u32 = 10;
-/// A deadline so long ago lies in a step that is over, in milliseconds.
-pub(crate) const STEP_MS: Ms = 1 << STEP_BITS;
-const SHARD_BITS: u32 = SHARDS.trailing_zeros();
+const TAG_BITS: u32 = PREFIX_BITS - SHARED_BITS;
+/// The last due time that a hint can tell, in the year 2527: what falls due later waits for a reader or writer.
+const DUE_MS_MAX: Ms = (1 << (u64::BITS - TAG_BITS)) - 1;
 
 /// The due times of one section's keys.
 #[derive(Default)]
@@ -29,20 +28,22 @@ impl Deadlines {
         self.heap.push(Reverse(hint(at_ms, hash)));
     }
 
-    /// Takes the earliest hint whose step is over at `now`: the least and the greatest hash that it may mean.
-    pub(crate) fn pop_due(&mut self, now: Ms) -> Option<(u64, u64)> {
-        let Reverse(hint) = *self.heap.peek()?;
-        if hint >> 32 >= now >> STEP_BITS {
+    /// Takes the earliest hint that is due at `now`: the hash of the key it means, but for the bits that all keys of
+    /// the section share and those that their table does not look at. Gives memory back as hints go.
+    pub(crate) fn pop_due(&mut self, now: Ms) -> Option<u64> {
+        if self.next_due()? > now {
             return None;
         }
-        self.heap.pop();
-        let low = (hint & u64::from(u32::MAX)) << (32 - SHARD_BITS);
-        Some((low, low | ((1 << (32 - SHARD_BITS)) - 1)))
+        let Reverse(hint) = self.heap.pop()?;
+        if self.heap.len() < self.heap.capacity() / 4 {
+            self.heap.shrink_to(2 * self.heap.len());
+        }
+        Some(hint << (u64::BITS - TAG_BITS) >> SHARED_BITS)
     }
 
-    /// The time from which [`Deadlines::pop_due`] will give something.
+    /// When the next key may fall due.
     pub(crate) fn next_due(&self) -> Option<Ms> {
-        self.heap.peek().map(|Reverse(hint)| ((hint >> 32) + 1) << STEP_BITS)
+        self.heap.peek().map(|Reverse(hint)| hint >> TAG_BITS)
     }
 
     /// How many hints there are, outdated ones included.
@@ -62,8 +63,7 @@ impl Deadlines {
 }
 
 fn hint(at_ms: Ms, hash: u64) -> u64 {
-    let step = (at_ms >> STEP_BITS).min(u64::from(u32::MAX));
-    step << 32 | (hash << SHARD_BITS) >> 32
+    at_ms.min(DUE_MS_MAX) << TAG_BITS | hash << SHARED_BITS >> (u64::BITS - TAG_BITS)
 }
 
 #[cfg(test)]
@@ -71,18 +71,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gives_each_hint_once_its_step_is_over_and_the_hash_lies_within() {
+    fn gives_each_hint_once_it_is_due_and_leads_to_its_hash() {
         let mut deadlines = Deadlines::default();
-        let hash = 0xabcd_ef01_2345_6789;
-        deadlines.push(5_000, hash);
-        assert_eq!(deadlines.pop_due(5_000), None);
-        let due = deadlines.next_due().unwrap();
-        assert!(due > 5_000);
-        assert_eq!(deadlines.pop_due(due - 1), None);
-        let (low, high) = deadlines.pop_due(due).unwrap();
-        // The bounds carry no shard bits: those are the section's own.
-        let below_shard = hash << SHARD_BITS >> SHARD_BITS;
-        assert!((low..=high).contains(&below_shard));
-        assert_eq!(deadlines.pop_due(u64::MAX), None);
+        deadlines.push(5_000, 0xabcd_ef01_2345_6789);
+        deadlines.push(Ms::MAX, 0);
+        assert_eq!(deadlines.next_due(), Some(5_000));
+        assert_eq!(deadlines.pop_due(4_999), None);
+        // Ten bits are the section's own; twenty follow.
+        assert_eq!(deadlines.pop_due(5_000), Some(0x000d_ef00_0000_0000));
+        assert_eq!(deadlines.pop_due(Ms::MAX - 1), Some(0));
+        assert_eq!(deadlines.pop_due(Ms::MAX), None);
+    }
+
+    #[test]
+    fn hints_that_went_leave_no_memory() {
+        let mut deadlines = Deadlines::default();
+        (0..10_000).for_each(|at_ms| deadlines.push(at_ms, at_ms));
+        let full_bytes = deadlines.heap_bytes();
+        (0..9_000).for_each(|_| assert!(deadlines.pop_due(10_000).is_some()));
+        assert!(deadlines.heap_bytes() < full_bytes / 2);
+        while deadlines.pop_due(10_000).is_some() {}
+        assert_eq!(deadlines.heap_bytes(), 0);
     }
 }

@@ -1,6 +1,6 @@
 //! One shard's part of one table: the entries, their deadlines, and the sums that INFO tells.
 
-use crate::deadlines::{Deadlines, STEP_MS};
+use crate::deadlines::Deadlines;
 use base::Ms;
 use base::limits::SHARDS;
 use kinds::{Kind, List, Text, Value, text};
@@ -174,7 +174,7 @@ impl Section {
 
     /// Has a key that [`Section::next_expired`] gave be given again.
     pub(crate) fn note_due(&mut self, now: Ms, hash: u64) {
-        self.deadlines.push(now.saturating_sub(STEP_MS), hash);
+        self.deadlines.push(now, hash);
     }
 
     /// Sets or clears the deadline of a key that is there.
@@ -260,12 +260,12 @@ impl Section {
     /// section's own, since hints carry no shard bits. Looks at up to `hints_max` hints.
     pub(crate) fn next_expired(&mut self, shard: usize, now: Ms, hints_max: usize) -> Due {
         for _ in 0..hints_max {
-            let Some((low, high)) = self.deadlines.pop_due(now) else { return Due::Nothing };
-            let shard_bits = (shard as u64) << (64 - SHARDS.trailing_zeros());
+            let Some(hash) = self.deadlines.pop_due(now) else { return Due::Nothing };
+            let prefix = (shard as u64) << (64 - SHARDS.trailing_zeros()) | hash;
             let expired = self
                 .table
-                .scan(shard_bits | low)
-                .take_while(|(hash, _)| *hash <= shard_bits | high)
+                .scan(prefix)
+                .take_while(|(hash, _)| *hash == prefix)
                 .find(|(_, entry)| entry.expires_at_ms().is_some_and(|at_ms| at_ms <= now));
             if let Some((hash, entry)) = expired {
                 return Due::Key(hash, entry.key().to_vec());

@@ -48,6 +48,11 @@ impl ShardState {
         self.sections.iter().find(|(id, _)| *id == table).map(|(_, section)| section)
     }
 
+    /// All sections, those that no database names any more included.
+    pub fn sections(&self) -> impl Iterator<Item = (TableId, &Section)> {
+        self.sections.iter().map(|(table, section)| (*table, section))
+    }
+
     pub(crate) fn section_mut(&mut self, table: TableId) -> &mut Section {
         let index = self.sections.iter().position(|(id, _)| *id == table).unwrap_or_else(|| {
             self.sections.push((table, Section::default()));

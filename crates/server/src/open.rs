@@ -37,7 +37,7 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
     let current = settings.current();
     let options = Options::new(policy_of(current.fsync), wall());
     let path = folder.path().join(JOURNAL_FOLDER);
-    let prepared = journal::prepare(Arc::new(RealDisk), &path, options).map_err(|error| unreadable(&error))?;
+    let prepared = journal::prepare(Arc::new(RealDisk), &path, options).map_err(|error| unreadable(folder, &error))?;
     if prepared.identity.shards as usize != SHARDS {
         let shards = prepared.identity.shards;
         return Err(Refused::new(format!(
@@ -48,7 +48,7 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
     let hasher = KeyHasher::new(prepared.identity.hash_key);
     let keyspace = Keyspace::new(hasher, current.databases);
     let mut progress = Progress::new(&keyspace);
-    let opened = prepared.open(&mut progress).map_err(|error| unreadable(&error))?;
+    let opened = prepared.open(&mut progress).map_err(|error| unreadable(folder, &error))?;
     let Opened { journal, mut writer, maker, recovery, .. } = opened;
     let clock = Clock::new(wall, recovery.last_time_ms).map_err(from_the_future)?;
     let time = clock.clone();
@@ -84,11 +84,13 @@ fn found(recovery: &Recovery) -> String {
     format!("{} frames replayed, a torn tail of {bytes} bytes kept aside", recovery.frames)
 }
 
-fn unreadable(error: &OpenError) -> Refused {
-    Refused::new(match error {
-        OpenError::Damaged { .. } => error.to_string(),
-        OpenError::Io { .. } => format!("cannot open the journal: {error}"),
-    })
+fn unreadable(folder: &DataFolder, error: &OpenError) -> Refused {
+    match error {
+        OpenError::Damaged { .. } => Refused::new(error.to_string()),
+        OpenError::Io { error: cause, .. } => {
+            Refused::by_disk(folder.path(), cause, || format!("cannot open the journal: {error}"))
+        }
+    }
 }
 
 fn from_the_future(ahead_ms: base::Ms) -> Refused {

@@ -16,6 +16,7 @@ pub use listen::{Listeners, SocketFile};
 use crate::cli::VERSION;
 use engine::settings::{Current, Settings};
 use std::fmt;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -31,6 +32,17 @@ pub struct Refused(String);
 impl Refused {
     pub(crate) fn new(line: String) -> Self {
         Self(line)
+    }
+
+    /// For an error of the disk under the data folder: what to do if it is full, else `other`.
+    pub(crate) fn by_disk(folder: &Path, error: &io::Error, other: impl FnOnce() -> String) -> Self {
+        let folder = folder.display();
+        Self(match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                format!("the disk under the data folder {folder} is full; make room on it or choose another with --dir")
+            }
+            _ => other(),
+        })
     }
 }
 

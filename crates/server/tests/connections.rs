@@ -210,36 +210,6 @@ fn idle_clients_are_closed_after_the_timeout() {
 }
 
 #[test]
-fn a_connection_per_request_20_000_times() {
-    let server = Server::start(&CACHE);
-    let push = |thread: u32| {
-        let key = thread.to_string();
-        for length in 1..=5_000 {
-            assert_eq!(server.connect().call(&["RPUSH", &key, "a"]), Value::Int(length));
-        }
-    };
-    std::thread::scope(|scope| {
-        (0..4).for_each(|thread| drop(scope.spawn(move || push(thread))));
-    });
-}
-
-#[test]
-fn two_thousand_idle_connections_are_served_each() {
-    let server = Server::start(&CACHE);
-    let mut clients: Vec<_> = (0..2_000).map(|_| server.connect()).collect();
-    for _ in 0..2 {
-        for client in &mut clients {
-            assert_eq!(client.call(&["PING"]), pong());
-        }
-    }
-    assert_eq!(server.info("connected_clients"), "2001");
-    drop(clients);
-    while server.info("connected_clients") != "1" {
-        std::thread::yield_now();
-    }
-}
-
-#[test]
 fn a_slow_reader_is_cut_off() {
     let server = Server::start(&["--journal", "off", "--client-output-buffer-limit", "normal 1mb 0 0"]);
     let mut slow = server.connect();

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{Connection, Server, request};
+use support::{Connection, Server, bobbin, free_port, request};
 use tempfile::TempDir;
 use wire::client::Value;
 
@@ -273,4 +273,17 @@ fn a_full_disk_refuses_what_grows_and_a_kill_loses_nothing() {
 #[test]
 fn a_full_disk_refuses_what_grows_and_a_stop_loses_nothing() {
     fills_up("a_full_disk_refuses_what_grows_and_a_stop_loses_nothing", "everysec", Server::stop);
+}
+
+#[test]
+fn a_first_start_on_a_full_disk_says_what_to_do() {
+    let Some(disk) = Disk::mount_or_skip("a_first_start_on_a_full_disk_says_what_to_do") else { return };
+    std::fs::write(disk.ballast(), vec![0; DISK_BYTES]).unwrap();
+    let data = disk.0.path().join("data");
+    let port = free_port().to_string();
+    let output = bobbin().args(["--bind", "127.0.0.1", "--port", &port, "--dir"]).arg(&data).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    let is_told = ["full", "make room", "--dir", data.to_str().unwrap()].iter().all(|word| told.contains(word));
+    assert!(is_told && told.lines().count() == 1, "{told}");
 }

@@ -22,9 +22,10 @@ impl DataFolder {
     /// # Errors
     /// It cannot be made or written, or another process holds it.
     pub fn take(path: &Path) -> Result<Self, Refused> {
-        let unusable = |error: &dyn std::fmt::Display| {
+        let unusable = |error: &io::Error| {
             let remedy = "make it writable or choose another with --dir";
-            Refused(format!("cannot write to the data folder {}: {error}; {remedy}", path.display()))
+            let other = || format!("cannot write to the data folder {}: {error}; {remedy}", path.display());
+            Refused::by_disk(path, error, other)
         };
         make(path).map_err(|error| unusable(&error))?;
         access(path, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| unusable(&io::Error::from(error)))?;
