@@ -67,6 +67,7 @@ impl Expirer {
             self.drop_dead(shard);
             if self.engine.active_expire.load(Relaxed) {
                 more |= self.expire(shard);
+                self.lane.iter_mut().for_each(Lane::end_turn);
             }
         }
         more

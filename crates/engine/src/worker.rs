@@ -110,6 +110,11 @@ impl Worker {
         mixed ^ mixed >> 31
     }
 
+    /// Tells the journal that a turn has ended.
+    pub(crate) fn end_turn(&self) {
+        self.lane.borrow_mut().iter_mut().for_each(Lane::end_turn);
+    }
+
     /// Begins to measure: reads the thread's CPU time now and then, since reading it is a system call.
     pub(crate) fn mark_cpu(&self, now: Instant) {
         if self.cpu_mark.get().0.is_none_or(|at| (now - at).as_micros() > CPU_MARK_US) {

@@ -304,7 +304,7 @@ fn a_reload_that_cannot_read_leaves_all_keys_as_they_were() {
     client.call("RPUSH list a b c");
     assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
     client.call("RPUSH list d");
-    world.disk.fail_at(world.disk.operations() + 3);
+    world.disk.fail_next_read();
     let reply = client.call("DEBUG RELOAD");
     assert!(reply.starts_with("-ERR the journal cannot be read back"), "{reply}");
     for _ in 0..2 {

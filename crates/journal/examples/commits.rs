@@ -46,8 +46,8 @@ fn main() {
     let running = Running::start(opened.writer, opened.maker);
     std::thread::scope(|scope| {
         for _ in 0..threads.parse().expect("threads") {
-            let lane = journal.lane();
-            scope.spawn(move || work(lane, policy == Policy::Always, end));
+            let journal = journal.clone();
+            scope.spawn(move || work(journal.lane(), policy == Policy::Always, end));
         }
     });
     let run_seconds = begun.elapsed().as_secs_f64() - open_seconds;
@@ -80,6 +80,7 @@ fn work(mut lane: Lane, waits: bool, end: Instant) {
         let ticket = lane.take(claim, payload.len());
         let position = ticket.end;
         lane.hand_over(ticket, count, &mut payload);
+        lane.end_turn();
         while waits && journal.want(&bell, position) == Reached::Waiting {
             if bell.poll_rung(&mut context).is_pending() {
                 std::thread::park();

@@ -4,7 +4,11 @@
 //!   before locks   try_admit -> Claim    room in the lane's ring, room in the segments, bytes not yet durable bounded
 //!   under locks    take      -> Ticket   the position: one atomic add
 //!   after them     hand_over             bytes to the writer; what the claim had over goes back
+//!   after many     end_turn              the writer is woken, if it rests
 //! ```
+//!
+//! During a turn a lane takes room from what all share by the purse, so that most frames touch one thing that other
+//! threads touch: the position.
 
 use crate::format::{HEAD_BYTES, History, PAYLOAD_BYTES_MAX};
 use crate::maker::Depot;
@@ -13,7 +17,9 @@ use crate::signal::{Alert, Signal};
 use crate::{Options, Policy, Refusal};
 use base::disk::Disk;
 use base::{Ms, Position};
+use std::cell::Cell;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
 use sync::bell::Bell;
@@ -23,6 +29,10 @@ use sync::primitives::{Mutex, Padded, lock};
 
 /// Bytes in a lane at which the writer is woken out of its pace.
 const PRESSURE_BYTES: usize = 1 << 20;
+/// What a lane's purse is filled with beyond the claim at hand, in the coin of claims, at most.
+const PURSE_MAX: i64 = 64 << 10;
+/// And at most such a part of a spare segment's worth.
+const PURSES_IN_SPARE: i64 = 256;
 
 /// What a frame does to the room it is refused for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,12 +196,13 @@ impl Journal {
         self.poisoned.load(Ordering::SeqCst)
     }
 
-    /// A lane for one more thread that writes. Its ring takes 4 MiB once used.
+    /// A lane for the calling thread, which writes. Its ring takes 4 MiB once used.
     pub fn lane(self: &Arc<Self>) -> Lane {
         let (producer, consumer) = lane();
         lock(&self.lanes).push(consumer);
         self.lanes_made.fetch_add(1, Ordering::SeqCst);
-        Lane { producer, state: Arc::new(LaneState { journal: self.clone(), claimed_bytes: AtomicUsize::new(0) }) }
+        let state = LaneState { journal: self.clone(), claimed_bytes: Cell::new(0), purse: Cell::new(0) };
+        Lane { producer, state: Rc::new(state), has_news: false }
     }
 
     /// Adds a worker's bell: it is rung when what it wants is durable, and when the journal is poisoned.
@@ -286,14 +297,19 @@ impl Journal {
         }
     }
 
-    /// Takes `charge` from what is free if that leaves at least what is kept back.
+    /// Takes `charge` from what is free if that leaves at least `kept_back`.
+    fn take_room(&self, charge: i64, kept_back: i64) -> bool {
+        let take = |free: i64| (free - charge >= kept_back).then(|| free - charge);
+        self.free.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok()
+    }
+
+    /// Takes `charge` from what is free, or asks for it.
     fn claim_room(&self, charge: i64, purpose: Purpose) -> Result<(), Refusal> {
         let kept_back = match purpose {
             Purpose::Grow => self.room.spare(),
             Purpose::Shrink => 0,
         };
-        let take = |free: i64| (free - charge >= kept_back).then(|| free - charge);
-        if self.free.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok() {
+        if self.take_room(charge, kept_back) {
             return Ok(());
         }
         self.asked.fetch_max(charge + kept_back, Ordering::SeqCst);
@@ -325,13 +341,17 @@ pub(crate) struct Begin {
 /// One thread's way to hand over frames.
 pub struct Lane {
     producer: Producer,
-    state: Arc<LaneState>,
+    state: Rc<LaneState>,
+    /// Frames were handed over of which the writer may not know.
+    has_news: bool,
 }
 
 struct LaneState {
     journal: Arc<Journal>,
     /// Room in the ring that claims hold.
-    claimed_bytes: AtomicUsize,
+    claimed_bytes: Cell<usize>,
+    /// Room that was taken from what is free, for claims of this turn. Never of what is kept back: any frame may use it.
+    purse: Cell<i64>,
 }
 
 /// What a claim holds, and a ticket after it.
@@ -340,6 +360,8 @@ struct Hold {
     payload_bytes: u64,
     ring_bytes: usize,
     charge: i64,
+    /// Of the charge, what the purse did not pay.
+    unpursed: i64,
     /// The segment made for this one frame.
     own_segment: bool,
 }
@@ -347,7 +369,7 @@ struct Hold {
 /// Room for one frame, claimed before its locks are taken. Dropped, it gives the room back.
 #[must_use]
 pub struct Claim {
-    lane: Arc<LaneState>,
+    lane: Rc<LaneState>,
     hold: Hold,
 }
 
@@ -392,7 +414,7 @@ impl Lane {
         }
         let ring_bytes = ring_bytes(payload_bytes as usize);
         let ring_more = ring_bytes - claim.hold.ring_bytes;
-        if self.producer.free_bytes() < self.state.claimed_bytes.load(Ordering::Relaxed) + ring_more {
+        if self.producer.free_bytes() < self.state.claimed_bytes.get() + ring_more {
             return Err(Refusal::Wait);
         }
         let own_segment = journal.room.is_oversize(payload_bytes);
@@ -400,16 +422,21 @@ impl Lane {
             self.claim_own_segment(claim, payload_bytes)?;
         }
         let charge = journal.room.charge(payload_bytes);
-        if let Err(refusal) = journal.claim_room(charge - claim.hold.charge, purpose) {
-            if own_segment && !claim.hold.own_segment {
-                lock(&journal.depot).own_claimed = false;
-                journal.notify_room();
+        match self.state.pay(charge - claim.hold.charge, purpose) {
+            Ok(unpursed) => {
+                self.state.claimed_bytes.update(|claimed| claimed + ring_more);
+                let unpursed = claim.hold.unpursed + unpursed;
+                claim.hold = Hold { payload_bytes, ring_bytes, charge, unpursed, own_segment };
+                Ok(())
             }
-            return Err(refusal);
+            Err(refusal) => {
+                if own_segment && !claim.hold.own_segment {
+                    lock(&journal.depot).own_claimed = false;
+                    journal.notify_room();
+                }
+                Err(refusal)
+            }
         }
-        self.state.claimed_bytes.fetch_add(ring_more, Ordering::Relaxed);
-        claim.hold = Hold { payload_bytes, ring_bytes, charge, own_segment };
-        Ok(())
     }
 
     fn claim_own_segment(&self, claim: &Claim, payload_bytes: u64) -> Result<(), Refusal> {
@@ -427,13 +454,14 @@ impl Lane {
     /// If the payload is longer than what was claimed: the caller's bug.
     pub fn take(&mut self, mut claim: Claim, payload_bytes: usize) -> Ticket {
         assert!(payload_bytes as u64 <= claim.hold.payload_bytes, "a frame longer than its claim");
-        assert!(Arc::ptr_eq(&claim.lane, &self.state), "a claim of another lane");
+        assert!(Rc::ptr_eq(&claim.lane, &self.state), "a claim of another lane");
         let frame_bytes = (HEAD_BYTES + payload_bytes) as u64;
         let position = self.state.journal.next.0.fetch_add(frame_bytes, Ordering::SeqCst);
         Ticket { position, end: position + frame_bytes, hold: std::mem::take(&mut claim.hold) }
     }
 
-    /// Hands over the frame of `ticket` and leaves `payload` empty: a short one is copied, a long one is taken.
+    /// Hands over the frame of `ticket` and leaves `payload` empty: a short one is copied, a long one is taken. The
+    /// writer may rest until [`Lane::end_turn`].
     ///
     /// # Panics
     /// If the payload has another length than the ticket was taken for: the caller's bug.
@@ -447,13 +475,24 @@ impl Lane {
             payload.clear();
         }
         let journal = &self.state.journal;
-        let pressing = self.producer.queued_bytes(PRESSURE_BYTES) >= PRESSURE_BYTES;
-        journal.writer.wake(if pressing { Alert::Pressure } else { Alert::Frame });
+        self.has_news = true;
+        if self.producer.queued_bytes(PRESSURE_BYTES) >= PRESSURE_BYTES {
+            journal.writer.wake(Alert::Pressure);
+        }
         let mut rest = ticket.hold;
         std::mem::forget(ticket);
         rest.charge -= journal.room.charge(payload_bytes as u64);
         rest.own_segment &= !journal.room.is_oversize(payload_bytes as u64);
         self.state.release(rest);
+    }
+
+    /// Tells the writer of what was handed over, and gives back room that was taken and not used. To be called soon
+    /// after a claim or a frame, once for many: each costs more than a frame, since other threads look at it too.
+    pub fn end_turn(&mut self) {
+        self.state.empty_purse();
+        if std::mem::take(&mut self.has_news) {
+            self.state.journal.writer.wake(Alert::Frame);
+        }
     }
 
     /// The journal of this lane.
@@ -463,16 +502,50 @@ impl Lane {
 }
 
 impl LaneState {
+    /// Takes `charge` from the purse, which is filled from what is free beyond what is kept back; where there is not
+    /// that much, from what is free. Gives what the purse did not pay.
+    fn pay(&self, charge: i64, purpose: Purpose) -> Result<i64, Refusal> {
+        let journal = &*self.journal;
+        if self.purse.get() < charge {
+            let filled = charge + PURSE_MAX.min(journal.room.spare() / PURSES_IN_SPARE);
+            journal.add_room(self.purse.take());
+            if !journal.take_room(filled, journal.room.spare()) {
+                return journal.claim_room(charge, purpose).map(|()| charge);
+            }
+            self.purse.set(filled);
+        }
+        self.purse.update(|purse| purse - charge);
+        Ok(0)
+    }
+
+    fn empty_purse(&self) {
+        let over = self.purse.take();
+        if over != 0 {
+            self.journal.add_room(over);
+            self.journal.notify_room();
+        }
+    }
+
     fn release(&self, hold: Hold) {
         if hold == Hold::default() {
             return;
         }
+        self.claimed_bytes.update(|claimed| claimed - hold.ring_bytes);
+        let shared = hold.charge.min(hold.unpursed);
+        self.purse.update(|purse| purse + hold.charge - shared);
         if hold.own_segment {
             lock(&self.journal.depot).own_claimed = false;
         }
-        self.claimed_bytes.fetch_sub(hold.ring_bytes, Ordering::Relaxed);
-        self.journal.add_room(hold.charge);
-        self.journal.notify_room();
+        if hold.own_segment || shared > 0 {
+            self.journal.add_room(shared);
+            self.journal.notify_room();
+        }
+    }
+}
+
+impl Drop for LaneState {
+    fn drop(&mut self) {
+        self.empty_purse();
     }
 }
 

@@ -28,6 +28,7 @@ fn work(mut lane: Lane, count: u8) {
         let ticket = lane.take(claim, 40);
         let end = ticket.end;
         lane.hand_over(ticket, 0, &mut vec![index; 40]);
+        lane.end_turn();
         while journal.want(&bell, end) == Reached::Waiting {
             shuttle::future::block_on(std::future::poll_fn(|context| bell.poll_rung(context)));
         }
@@ -36,9 +37,13 @@ fn work(mut lane: Lane, count: u8) {
 
 fn hand_over(policy: Policy) {
     let disk = FakeDisk::new();
-    let World { journal, writer, maker, lanes, .. } = World::open(&disk, policy).unwrap();
+    let World { journal, writer, maker, .. } = World::open(&disk, policy).unwrap();
     let running = Running::start(writer, maker);
-    let workers: Vec<_> = lanes.into_iter().take(2).map(|lane| thread::spawn(move || work(lane, 3))).collect();
+    let worker = || {
+        let journal = journal.clone();
+        thread::spawn(move || work(journal.lane(), 3))
+    };
+    let workers = [worker(), worker()];
     workers.into_iter().for_each(|worker| worker.join().unwrap());
     assert_eq!(journal.durable(), journal.next());
     let end = journal.next();

@@ -38,10 +38,10 @@ impl Background {
             garbage.into_iter().for_each(drop);
         })?;
         let stopping = Arc::new(AtomicBool::new(false));
-        let mut keeper = Keeper::new(engine.clone());
-        let is_stopping = stopping.clone();
+        let (engine, is_stopping) = (engine.clone(), stopping.clone());
         let body = move || {
             lower(KEEPER_NICENESS);
+            let mut keeper = Keeper::new(engine);
             while !is_stopping.load(Relaxed) {
                 let rest_ms = if keeper.look() { BUSY_MS } else { LOOK_MS };
                 thread::park_timeout(Duration::from_millis(rest_ms));

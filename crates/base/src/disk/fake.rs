@@ -52,6 +52,8 @@ enum Fails {
     At(u64),
     /// This one and all that follow: the power is gone.
     From(u64),
+    /// The next that reads.
+    Read,
 }
 
 #[derive(Clone, Debug)]
@@ -206,6 +208,11 @@ impl FakeDisk {
         self.state().fails = Fails::At(operation);
     }
 
+    /// Makes the next read fail, whatever else comes before it.
+    pub fn fail_next_read(&self) {
+        self.state().fails = Fails::Read;
+    }
+
     /// Makes operation `operation` and all later ones fail, until [`Self::crash`].
     pub fn halt_at(&self, operation: u64) {
         self.state().fails = Fails::From(operation);
@@ -313,7 +320,7 @@ impl State {
         let operation = self.operations;
         self.operations += 1;
         match self.fails {
-            Fails::None => false,
+            Fails::None | Fails::Read => false,
             Fails::At(at) => operation == at,
             Fails::From(from) => operation >= from,
         }
@@ -431,6 +438,10 @@ impl DiskFile for FakeFile {
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut state = self.disk.begin()?;
+        if matches!(state.fails, Fails::Read) {
+            state.fails = Fails::None;
+            return Err(io::Error::other("this read fails"));
+        }
         let live = &self.content(&mut state).live;
         let rest = live.get(offset as usize..).unwrap_or_default();
         let count = rest.len().min(buffer.len());

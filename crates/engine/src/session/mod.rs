@@ -189,6 +189,7 @@ impl Session {
                 break Next::Again;
             }
         };
+        worker.end_turn();
         counters.commands.add(requests as u64);
         let turn_us = (began - turn_began).as_micros() as u64;
         if turn_us > counters.longest_turn_us.get() {

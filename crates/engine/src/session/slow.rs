@@ -100,6 +100,7 @@ impl Session {
                 Err(NotNow::Shards(Vec::new()))
             };
             drop(parked);
+            worker.end_turn();
             match result {
                 Ok(()) => {
                     if rounds > 0 {

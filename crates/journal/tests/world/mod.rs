@@ -130,6 +130,7 @@ impl World {
         self.now_ms += 1;
         let now_ms = self.now_ms;
         self.lanes[lane].hand_over(ticket, now_ms, &mut payload.to_vec());
+        self.lanes[lane].end_turn();
         self.frames.push((position, payload.to_vec()));
         Ok(end)
     }
