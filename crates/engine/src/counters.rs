@@ -1,5 +1,6 @@
 //! What INFO counts. One set a worker, written by it alone with plain loads and stores; readers add them up.
 
+use crate::latency::Latency;
 use commands::table;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -43,6 +44,8 @@ pub struct RowCounters {
     pub failed: Counter,
     /// Times it was refused before it ran.
     pub rejected: Counter,
+    /// How long its calls took.
+    pub latency: Latency,
 }
 
 /// Counters of one worker.
@@ -105,7 +108,9 @@ impl Default for Counters {
 
 impl Counters {
     fn all(&self) -> impl Iterator<Item = &Counter> {
-        let rows = self.rows.iter().flat_map(|row| [&row.calls, &row.took_ns, &row.failed, &row.rejected]);
+        let rows = self.rows.iter().flat_map(|row| {
+            [&row.calls, &row.took_ns, &row.failed, &row.rejected].into_iter().chain(row.latency.counters())
+        });
         rows.chain([
             &self.commands,
             &self.input_bytes,

@@ -2,6 +2,7 @@
 
 use crate::counters::{Counter, Counters};
 use crate::engine::{Engine, VERSION};
+use crate::latency::percentiles_ns;
 use commands::{MemoryFigures, REDIS_VERSION, table};
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,6 +21,7 @@ const SECTIONS: &[Section] = &[
     ("modules", true, |_, _| {}),
     ("commandstats", false, commandstats),
     ("errorstats", true, errorstats),
+    ("latencystats", false, latencystats),
     ("cluster", true, |_, out| line(out, "cluster_enabled", 0)),
     ("keyspace", true, keyspace),
 ];
@@ -127,6 +129,11 @@ fn resident_bytes() -> u64 {
     pages.unwrap_or(0) * 4096
 }
 
+fn total_system_bytes() -> u64 {
+    let system = rustix::system::sysinfo();
+    system.totalram as u64 * u64::from(system.mem_unit)
+}
+
 fn memory_section(engine: &Engine, out: &mut String) {
     let figures = memory(engine);
     line(out, "used_memory", figures.total_bytes);
@@ -138,7 +145,9 @@ fn memory_section(engine: &Engine, out: &mut String) {
     line(out, "used_memory_overhead", figures.total_bytes - figures.dataset_bytes);
     line(out, "used_memory_startup", figures.startup_bytes);
     line(out, "used_memory_dataset", figures.dataset_bytes);
-    line(out, "total_system_memory", 0);
+    let system_bytes = total_system_bytes();
+    line(out, "total_system_memory", system_bytes);
+    line(out, "total_system_memory_human", human(system_bytes));
     line(out, "maxmemory", 0);
     line(out, "maxmemory_human", "0B");
     line(out, "maxmemory_policy", "noeviction");
@@ -275,6 +284,18 @@ fn commandstats(engine: &Engine, out: &mut String) {
             "calls={calls},usec={took_us:.0},usec_per_call={each_us:.2},rejected_calls={rejected},failed_calls={failed}"
         );
         line(out, &format!("cmdstat_{name}"), value);
+    }
+}
+
+fn latencystats(engine: &Engine, out: &mut String) {
+    for (index, row) in table::rows().enumerate() {
+        let all = engine.counters.iter().map(|counters| &counters.rows[index].latency);
+        if let Some(told) = percentiles_ns(all, [0.5, 0.99, 0.999]) {
+            let [p50, p99, p999] = told.map(|ns| ns as f64 / 1000.0);
+            let name = row.name.to_ascii_lowercase().replace(' ', "|");
+            let value = format_args!("p50={p50:.3},p99={p99:.3},p99.9={p999:.3}");
+            line(out, &format!("latency_percentiles_usec_{name}"), value);
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod engine;
 mod hooks;
 mod housekeeping;
 pub mod info;
+pub mod latency;
 mod pause;
 mod session;
 pub mod settings;

@@ -14,9 +14,9 @@
 
 use base::Position;
 use commands::table::Row;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll, Waker};
+use sync::primitives::atomic::{AtomicU8, Ordering};
+use sync::primitives::{Mutex, lock};
 use wire::resp::Protocol;
 use wire::{Output, OwnedRequest};
 
@@ -74,7 +74,7 @@ impl Waiter {
     pub fn give_back(&self) {
         // Unless its connection left meanwhile: nobody may serve it then.
         let _ = self.state.compare_exchange(CLAIMED, WAITING, Ordering::AcqRel, Ordering::Acquire);
-        let waker = self.slot.lock().expect("no holder panics").waker.take();
+        let waker = lock(&self.slot).waker.take();
         waker.into_iter().for_each(Waker::wake);
     }
 
@@ -85,23 +85,23 @@ impl Waiter {
 
     /// Ends a claimed wait.
     pub fn answer(&self, answer: Answer) {
-        let mut slot = self.slot.lock().expect("no holder panics");
+        let mut slot = lock(&self.slot);
         slot.answer = Some(answer);
         let waker = slot.waker.take();
         drop(slot);
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// The answer, once there is one.
-    pub fn poll_answer(&self, context: &mut Context<'_>) -> Poll<Answer> {
-        let mut slot = self.slot.lock().expect("no holder panics");
-        match slot.answer.take() {
-            Some(answer) => Poll::Ready(answer),
-            None => {
-                slot.waker = Some(context.waker().clone());
-                Poll::Pending
-            }
+    /// How the wait ends, for its connection, whose time `is_over`.
+    pub fn poll_end(&self, is_over: bool, context: &mut Context<'_>) -> Poll<Answer> {
+        let mut slot = lock(&self.slot);
+        if let Some(answer) = slot.answer.take() {
+            return Poll::Ready(answer);
         }
+        slot.waker = Some(context.waker().clone());
+        drop(slot);
+        // A claim that fails was made by somebody who answers, or gives it back and wakes this.
+        if is_over && self.claim() { Poll::Ready(Answer::TimedOut) } else { Poll::Pending }
     }
 
     /// The keys that its row takes from, and its targets, by whether the key's flags say INSERT.
@@ -110,5 +110,108 @@ impl Waiter {
         for spec in self.row.keys {
             spec.for_each(&args, |at| visit(args.get(at), spec.flags.contains("INSERT")));
         }
+    }
+}
+
+/// Run by `RUSTFLAGS="--cfg shuttle" cargo test -p engine --lib waiter`.
+#[cfg(all(test, shuttle))]
+mod schedules {
+    use super::*;
+    use commands::table::{self, Found};
+    use shuttle::future::block_on;
+    use std::future::poll_fn;
+    use sync::primitives::atomic::{AtomicBool, AtomicUsize};
+    use sync::primitives::{Arc, thread};
+
+    fn waiter() -> Arc<Waiter> {
+        let Found::Command(row) = table::by_name(b"BLPOP") else { panic!("a row") };
+        Arc::new(Waiter::new(row, OwnedRequest::of(&["BLPOP", "queue", "0"]), 0, Protocol::Resp2))
+    }
+
+    /// A time that comes to its end.
+    #[derive(Default)]
+    struct Timer {
+        is_over: AtomicBool,
+        waker: Mutex<Option<Waker>>,
+    }
+
+    impl Timer {
+        fn end(&self) {
+            self.is_over.store(true, Ordering::SeqCst);
+            lock(&self.waker).take().into_iter().for_each(Waker::wake);
+        }
+
+        fn poll(&self, context: &mut Context<'_>) -> bool {
+            *lock(&self.waker) = Some(context.waker().clone());
+            self.is_over.load(Ordering::SeqCst)
+        }
+    }
+
+    fn wait(waiter: &Waiter, timer: &Timer) -> Answer {
+        block_on(poll_fn(|context| {
+            let is_over = timer.poll(context);
+            waiter.poll_end(is_over, context)
+        }))
+    }
+
+    /// A writer that has one element: its first tx is abandoned. How often it served.
+    fn serve(waiter: &Waiter, served: &AtomicUsize) {
+        for is_abandoned in [true, false] {
+            if !waiter.claim() {
+                continue;
+            }
+            if is_abandoned {
+                waiter.give_back();
+            } else {
+                served.fetch_add(1, Ordering::SeqCst);
+                waiter.answer(Answer::Reply(Output::new(), 1));
+            }
+        }
+    }
+
+    #[test]
+    fn an_element_goes_to_the_wait_or_stays() {
+        shuttle::check_random(
+            || {
+                let (waiter, timer, served) = (waiter(), Arc::new(Timer::default()), Arc::new(AtomicUsize::new(0)));
+                let writers = [0, 1].map(|_| {
+                    let (waiter, served) = (waiter.clone(), served.clone());
+                    thread::spawn(move || serve(&waiter, &served))
+                });
+                let clock = {
+                    let timer = timer.clone();
+                    thread::spawn(move || timer.end())
+                };
+                let answer = wait(&waiter, &timer);
+                let was_served = matches!(answer, Answer::Reply(..));
+                waiter.leave();
+                writers.into_iter().for_each(|writer| writer.join().unwrap());
+                clock.join().unwrap();
+                assert_eq!(served.load(Ordering::SeqCst), usize::from(was_served), "an element is lost or given twice");
+                assert!(!waiter.is_waiting() && !waiter.claim(), "nobody serves a connection that has left");
+            },
+            20_000,
+        );
+    }
+
+    #[test]
+    fn whoever_leaves_while_claimed_is_not_served_again() {
+        shuttle::check_random(
+            || {
+                let (waiter, served) = (waiter(), Arc::new(AtomicUsize::new(0)));
+                let writer = {
+                    let (waiter, served) = (waiter.clone(), served.clone());
+                    thread::spawn(move || serve(&waiter, &served))
+                };
+                waiter.leave();
+                let before = served.load(Ordering::SeqCst);
+                assert!(!waiter.claim());
+                writer.join().unwrap();
+                // At most the one that had claimed it before it left.
+                assert!(served.load(Ordering::SeqCst) - before <= 1);
+                assert!(!waiter.claim());
+            },
+            20_000,
+        );
     }
 }

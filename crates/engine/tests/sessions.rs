@@ -274,6 +274,27 @@ fn a_key_that_did_not_fit_one_pass_of_the_expirer_goes_with_the_next() {
 }
 
 #[test]
+fn a_deadline_survives_a_tx_that_is_abandoned() {
+    let world = World::new(&[]);
+    let mut client = world.client();
+    for _ in 0..6 {
+        client.call(&format!("APPEND long {}", "v".repeat(60_000)));
+    }
+    client.call("RPUSH k a");
+    // As many hints as are kept before they are made anew.
+    (0..66).for_each(|_| drop(client.call("EXPIRE k 1000")));
+    client.call("MULTI");
+    client.call("RPUSH k x");
+    client.call("COPY long longer");
+    client.call("EXEC");
+    assert_eq!(client.call("LLEN k"), ":2\r\n");
+    world.advance(2_000_000);
+    let mut expirer = Expirer::new(world.engine.clone());
+    while expirer.pass() {}
+    assert_eq!(world.engine.sums().databases[0].1, 0, "no key with a deadline is left");
+}
+
+#[test]
 fn a_watch_is_marked_by_a_flush_or_swap_only_for_a_key_that_is_or_was_there() {
     let world = World::new(&[]);
     let (mut watcher, mut other) = (world.client(), world.client());
@@ -294,6 +315,10 @@ fn a_watch_is_marked_by_a_flush_or_swap_only_for_a_key_that_is_or_was_there() {
     assert!(!is_marked("else", "FLUSHDB"), "it lies in the other database");
     assert!(is_marked("else", "SWAPDB 0 1"));
     assert!(is_marked("absent else", "FLUSHALL"));
+    let mut third = world.client();
+    third.call("SELECT 1");
+    third.call("SET namesake value");
+    assert!(!is_marked("namesake", "FLUSHALL"), "it was there in another database alone");
 }
 
 #[test]

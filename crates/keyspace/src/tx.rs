@@ -38,7 +38,7 @@ pub struct Tx<'k> {
     undo: Option<Box<Undo>>,
     serving: Option<Box<[u8]>>,
     /// Tables given to databases and taken from them.
-    moved: Vec<TableId>,
+    moved: Vec<(u32, TableId)>,
     touches: bool,
     /// Reads that found a key.
     pub hits: u32,
@@ -212,11 +212,12 @@ impl<'k> Tx<'k> {
         self.held.state(shard).section(table)
     }
 
-    /// Whether `key` is in a table that this tx has given to a database or taken from one.
-    pub fn is_in_moved(&mut self, key: &[u8]) -> bool {
+    /// Whether `key` is in a table that this tx has given to `database` or taken from it.
+    pub fn is_in_moved(&mut self, database: u32, key: &[u8]) -> bool {
         let (hash, now) = (self.held.hash(key), self.now);
         let state = self.held.state(shard_of(hash));
-        let mut sections = self.moved.iter().filter_map(|table| state.section(*table));
+        let tables = self.moved.iter().filter(|(of, _)| *of == database).map(|(_, table)| *table);
+        let mut sections = tables.filter_map(|table| state.section(table));
         sections.any(|section| section.find(hash, key).is_some_and(|entry| is_live(entry, now)))
     }
 
@@ -321,7 +322,7 @@ impl<'k> Tx<'k> {
             undo.maps.push((database, map.table(database)));
         }
         self.log.record(0, b"", &Effect::MapPut { database, table });
-        self.moved.extend([map.table(database), table]);
+        self.moved.extend([(database, map.table(database)), (database, table)]);
         map.put(database, table);
         self.use_database(self.database);
     }

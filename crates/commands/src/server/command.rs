@@ -97,7 +97,7 @@ const COMMAND_HELP: Command = Command { name: "COMMAND HELP", ..HELP };
 
 fn list(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let names: Vec<String> = match args.len() {
-        2 => table::names().into_iter().map(str::to_ascii_lowercase).collect(),
+        2 => with_subcommands(|_| true),
         5 if parse::is(args.get(2), "FILTERBY") => filtered(args.get(3), args.get(4))?,
         _ => return Err(Failure::Syntax),
     };
@@ -108,8 +108,6 @@ fn list(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 /// Names, those of subcommands included, that a filter lets through.
 fn filtered(filter: &[u8], value: &[u8]) -> Result<Vec<String>, Failure> {
-    let all = describe::all();
-    let all = all.iter().flat_map(|listed| std::iter::once(*listed).chain(listed.subcommands()));
     let fits: Box<dyn Fn(&Listed) -> bool> = if parse::is(filter, "MODULE") {
         Box::new(|_| false)
     } else if parse::is(filter, "ACLCAT") {
@@ -121,7 +119,13 @@ fn filtered(filter: &[u8], value: &[u8]) -> Result<Vec<String>, Failure> {
     } else {
         return Err(Failure::Syntax);
     };
-    Ok(all.filter(|listed| fits(listed)).map(|listed| listed.name()).collect())
+    Ok(with_subcommands(fits))
+}
+
+fn with_subcommands(fits: impl Fn(&Listed) -> bool) -> Vec<String> {
+    let all = describe::all();
+    let all = all.iter().flat_map(|listed| std::iter::once(*listed).chain(listed.subcommands()));
+    all.filter(fits).map(|listed| listed.name()).collect()
 }
 
 fn info(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -416,10 +416,8 @@ pub(crate) fn mark_watches(engine: &Engine, tx: &mut Tx<'_>) {
         return;
     }
     let map = engine.keyspace.map();
-    let mut moved = Vec::new();
     for record in tx.log().records() {
-        if let Effect::MapPut { database, .. } = record.effect {
-            moved.push(database);
+        if let Effect::MapPut { .. } = record.effect {
             continue;
         }
         let shard = keyspace::shard_of(engine.keyspace.hash(record.key));
@@ -429,9 +427,9 @@ pub(crate) fn mark_watches(engine: &Engine, tx: &mut Tx<'_>) {
             }
         }
     }
-    if !moved.is_empty() {
+    if tx.map_changed() {
         for shard in hooks.used_shards() {
-            hooks.mark_watches_of(shard, |database, key| moved.contains(&database) && tx.is_in_moved(key));
+            hooks.mark_watches_of(shard, |database, key| tx.is_in_moved(database, key));
         }
     }
 }

@@ -215,6 +215,7 @@ impl Session {
         if self.multi.is_some() && !runs_inside_multi(&row) {
             return self.queue(worker, row, args, output);
         }
+        self.client.last_row.store(row.index() as u16 + 1, Relaxed);
         let (mark, before) = (output.mark(), self.reply_mode);
         let attempt = Attempt { worker, needs: &Needs::default(), raised: None, now };
         match self.attempt(&attempt, row, args, output) {
@@ -272,7 +273,7 @@ impl Session {
         let counters = &worker.counters().rows[row.index()];
         counters.calls.add(1);
         counters.took_ns.add(took.as_nanos() as u64);
-        self.client.last_row.store(row.index() as u16 + 1, Relaxed);
+        counters.latency.add(took.as_nanos() as u64);
         let took_us = took.as_micros() as u64;
         // The whole of a command, its locks included, so never too low.
         let hold_us = &worker.counters().longest_lock_hold_us;

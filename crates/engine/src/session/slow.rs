@@ -280,17 +280,10 @@ impl Wait {
         let mut sleep = timeout_ms.map(|timeout_ms| self.worker.sleep(timeout_ms));
         let mut is_over = false;
         poll_fn(|context| {
-            if let Poll::Ready(answer) = self.waiter.poll_answer(context) {
-                return Poll::Ready(answer);
-            }
             if !is_over && let Some(sleep) = &mut sleep {
                 is_over = sleep.as_mut().poll(context).is_ready();
             }
-            // A claim that fails was made by somebody who answers, or gives it back and wakes this.
-            if (is_over || self.client.is_closing(None)) && self.waiter.claim() {
-                return Poll::Ready(Answer::TimedOut);
-            }
-            Poll::Pending
+            self.waiter.poll_end(is_over || self.client.is_closing(None), context)
         })
         .await
     }

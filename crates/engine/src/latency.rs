@@ -1,0 +1,106 @@
+//! How long a command's calls took, by how many: what INFO's `latencystats` is told from.
+//!
+//! ```text
+//! | 0 .. 63 ns, one each 4 ns | 64 ns .. | 128 ns .. | 256 ns .. | ... | 8.6 s and more |
+//!                               each power of two in 16 steps: a figure is right to 6 %
+//! ```
+//!
+//! One of a row and worker, made at the first call, with one writer.
+
+use crate::counters::Counter;
+use std::sync::OnceLock;
+
+/// Steps of one power of two.
+const STEPS: usize = 16;
+/// Powers of two below 2^[`FIRST`] nanoseconds share its steps.
+const FIRST: u32 = 6;
+const POWERS: usize = 28;
+
+/// Calls by how long they took.
+#[derive(Default)]
+pub struct Latency {
+    counts: OnceLock<Box<[Counter]>>,
+}
+
+impl Latency {
+    /// Counts a call of `took_ns` nanoseconds; by its one writer only.
+    #[inline]
+    pub fn add(&self, took_ns: u64) {
+        let counts = self.counts.get_or_init(|| (0..POWERS * STEPS).map(|_| Counter::default()).collect());
+        counts[step_of(took_ns)].add(1);
+    }
+
+    pub(crate) fn counters(&self) -> impl Iterator<Item = &Counter> {
+        self.counts.get().into_iter().flatten()
+    }
+}
+
+/// The times, in nanoseconds, that such a `share` of all calls took at most; `None` without a call.
+pub fn percentiles_ns<'a, const N: usize>(
+    all: impl Iterator<Item = &'a Latency>,
+    shares: [f64; N],
+) -> Option<[u64; N]> {
+    let mut sums = vec![0; POWERS * STEPS];
+    for latency in all {
+        latency.counters().zip(&mut sums).for_each(|(counter, sum)| *sum += counter.get());
+    }
+    let calls: u64 = sums.iter().sum();
+    (calls > 0).then(|| {
+        shares.map(|share| {
+            let wanted = ((calls as f64 * share).ceil() as u64).clamp(1, calls);
+            let mut seen = 0;
+            let step = sums.iter().position(|sum| {
+                seen += sum;
+                seen >= wanted
+            });
+            end_ns_of(step.expect("the last step has seen all calls"))
+        })
+    })
+}
+
+fn step_of(ns: u64) -> usize {
+    let power = (u64::BITS - 1 - (ns | 1).leading_zeros()).max(FIRST - 1);
+    let within = if power < FIRST { ns >> (FIRST - 4) } else { (ns >> (power - 4)) & (STEPS as u64 - 1) };
+    ((power + 1 - FIRST) as usize * STEPS + within as usize).min(POWERS * STEPS - 1)
+}
+
+/// Where a step ends.
+fn end_ns_of(step: usize) -> u64 {
+    let (power, within) = ((step / STEPS) as u32, (step % STEPS) as u64 + 1);
+    match power {
+        0 => within << (FIRST - 4),
+        _ => (STEPS as u64 + within) << (power - 1 + FIRST - 4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_time_lies_in_its_step_and_a_step_is_a_sixteenth() {
+        let mut before = 0;
+        for step in 0..POWERS * STEPS {
+            let end = end_ns_of(step);
+            assert_eq!((step_of(before), step_of(end - 1)), (step, step), "{before} to {end}");
+            assert!(end - before <= (before / STEPS as u64).max(4), "{before} to {end}");
+            before = end;
+        }
+        assert!(before > 8_000_000_000);
+        assert_eq!(step_of(u64::MAX), POWERS * STEPS - 1);
+    }
+
+    #[test]
+    fn percentiles_are_those_of_all_writers_together() {
+        let (one, other) = (Latency::default(), Latency::default());
+        assert_eq!(percentiles_ns([&one, &other].into_iter(), [0.5]), None);
+        (0..990).for_each(|_| one.add(1_000));
+        (0..9).for_each(|_| other.add(50_000));
+        other.add(3_000_000);
+        let [half, most, nearly_all, all] =
+            percentiles_ns([&one, &other].into_iter(), [0.5, 0.99, 0.999, 1.0]).expect("calls");
+        let is_about = |told: u64, ns: u64| (ns..=ns + ns / 15).contains(&told);
+        assert!(is_about(half, 1_000) && is_about(most, 1_000), "{half} {most}");
+        assert!(is_about(nearly_all, 50_000) && is_about(all, 3_000_000), "{nearly_all} {all}");
+    }
+}
