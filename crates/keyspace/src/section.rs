@@ -80,8 +80,10 @@ impl Section {
     pub(crate) fn restore(&mut self, hash: u64, key: &[u8], entry: Option<OwnedEntry>) {
         self.remove(hash, key);
         if let Some(entry) = entry {
-            self.note_added(hash, entry.read().expires_at_ms(), held_bytes(entry.read().content()));
+            let (expires_at_ms, added_bytes) = (entry.read().expires_at_ms(), held_bytes(entry.read().content()));
             self.table.put_back(hash, entry);
+            // Last, since hints may be made anew from what is in the table.
+            self.note_added(hash, expires_at_ms, added_bytes);
         }
     }
 
