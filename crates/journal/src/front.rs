@@ -508,8 +508,12 @@ impl LaneState {
         let journal = &*self.journal;
         if self.purse.get() < charge {
             let filled = charge + PURSE_MAX.min(journal.room.spare() / PURSES_IN_SPARE);
-            journal.add_room(self.purse.take());
+            let given_back = self.purse.take();
+            journal.add_room(given_back);
             if !journal.take_room(filled, journal.room.spare()) {
+                if given_back != 0 {
+                    journal.notify_room();
+                }
                 return journal.claim_room(charge, purpose).map(|()| charge);
             }
             self.purse.set(filled);
