@@ -1,4 +1,4 @@
-//! A million keys that fall due at one instant: they and their memory go, and whoever is served meanwhile is not held up.
+//! A million keys that fall due at one instant: they and their memory go, and others are served meanwhile.
 
 mod support;
 

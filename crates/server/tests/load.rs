@@ -105,7 +105,7 @@ fn open_files_or_skip(test: &str, files: u64) -> bool {
 }
 
 #[test]
-fn ten_thousand_idle_connections_do_not_hold_up_a_busy_one() {
+fn a_busy_connection_is_served_beside_ten_thousand_idle_ones() {
     let files = 2 * IDLE as u64;
     if !open_files_or_skip("ten_thousand_idle_connections_do_not_hold_up_a_busy_one", files) {
         return;
@@ -144,7 +144,7 @@ fn send_slowly(mut client: Connection<TcpStream>, sender: u32) {
 }
 
 #[test]
-fn senders_of_single_bytes_hold_up_nobody() {
+fn senders_of_single_bytes_are_served_and_so_is_a_busy_connection() {
     let server = Server::start(&CACHE);
     let ((), rounds) = beside_a_busy_client(&server, || {
         std::thread::scope(|scope| {
