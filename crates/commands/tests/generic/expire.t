@@ -1,8 +1,8 @@
 > SET k v                                 =OK
 > EXPIRE k 100                            =1
-> TTL k                                   =99..100
+> TTL k                                   =40..100
 > PEXPIRE k 200000                        =1
-> TTL k                                   =199..200
+> TTL k                                   =140..200
 > EXPIREAT k 33177117420                  =1
 > EXPIRETIME k                            =33177117420
 > PEXPIREAT k 33177117420123              =1
@@ -38,7 +38,7 @@
 > PEXPIRE k 100000 GT                     =0
 > PEXPIRE k 100000 LT                     =1
 > EXPIRE k 200 GT                         =1
-> TTL k                                   =199..200
+> TTL k                                   =140..200
 > EXPIRE missing 100 NX                   =0
 > EXPIRE k 100 NX XX                      !ERR NX and XX, GT or LT options at the same time are not compatible
 > EXPIRE k 100 NX GT                      !ERR NX and XX, GT or LT options at the same time are not compatible

@@ -22,7 +22,7 @@ since: 7.2 redis.io/commands/object-encoding: a small list is a listpack
 > OBJECT REFCOUNT s                       =1
 > OBJECT REFCOUNT n                       =1
 > OBJECT REFCOUNT missing                 =nil
-> OBJECT IDLETIME s                       =0..1
+> OBJECT IDLETIME s                       =0..60
 > OBJECT IDLETIME missing                 =nil
 > OBJECT FREQ s                           !ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.
 > OBJECT FREQ missing                     =nil

@@ -11,7 +11,7 @@
 > RENAME l b                              =OK
 > TYPE b                                  =list
 > LRANGE b 0 -1                           =["x", "y"]
-> TTL b                                   =99..100
+> TTL b                                   =40..100
 > SET c v EX 100                          =OK
 > SET d w                                 =OK
 > RENAME d c                              =OK
@@ -37,7 +37,7 @@
 > COPY b clone                            =0
 > COPY b clone REPLACE                    =1
 > LRANGE clone 0 -1                       =["x", "y"]
-> TTL clone                               =99..100
+> TTL clone                               =40..100
 > RPUSH clone z                           =3
 > LRANGE b 0 -1                           =["x", "y"]
 > COPY missing clone                      =0
@@ -70,7 +70,7 @@
 > EXISTS m                                =0
 > SELECT 1                                =OK
 > GET m                                   ="v"
-> TTL m                                   =99..100
+> TTL m                                   =40..100
 > SELECT 0                                =OK
 > SET m again                             =OK
 > MOVE m 1                                =0

@@ -11,7 +11,7 @@
 > PERSIST k                               =0
 > PEXPIRE k 100400                        =1
 > TTL k                                   =100
-> PTTL k                                  =99900..100400
+> PTTL k                                  =40000..100400
 > PEXPIREAT k 33177117420499              =1
 > EXPIRETIME k                            =33177117420
 > PEXPIREAT k 33177117420500              =1
@@ -22,7 +22,7 @@
 > TTL k                                   =-1
 > RPUSH l a                               =1
 > EXPIRE l 100                            =1
-> TTL l                                   =99..100
+> TTL l                                   =40..100
 > PERSIST l                               =1
 > TTL                                     !ERR wrong number of arguments for 'ttl' command
 > PTTL                                    !ERR wrong number of arguments for 'pttl' command

@@ -87,7 +87,7 @@
 > RPUSH k a b c                           =3
 > EXPIRE k 100                            =1
 > LTRIM k 1 1                             =OK
-> TTL k                                   =99..100
+> TTL k                                   =40..100
 > LTRIM k a 1                             !ERR value is not an integer or out of range
 > LTRIM k 0 b                             !ERR value is not an integer or out of range
 > LTRIM missing 0 1                       =OK

@@ -26,7 +26,7 @@
 > RPUSH one x                             =1
 > EXPIRE one 100                          =1
 > LMOVE one one LEFT RIGHT                ="x"
-> TTL one                                 =99..100
+> TTL one                                 =40..100
 > LMOVE one two LEFT RIGHT                ="x"
 > TTL two                                 =-1
 > EXISTS one                              =0

@@ -29,7 +29,7 @@
 > LPOP                                    !ERR wrong number of arguments for 'lpop' command
 > EXPIRE k 100                            =1
 > LPOP k                                  ="a"
-> TTL k                                   =99..100
+> TTL k                                   =40..100
 > SET s v                                 =OK
 > LPOP s                                  !WRONGTYPE Operation against a key holding the wrong kind of value
 > RPOP s                                  !WRONGTYPE Operation against a key holding the wrong kind of value

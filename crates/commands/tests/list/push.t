@@ -16,7 +16,7 @@
 > LRANGE k -2 -1                          =["", "\x00\r\n"]
 > EXPIRE k 100                            =1
 > RPUSH k more                            =11
-> TTL k                                   =99..100
+> TTL k                                   =40..100
 > SET s v                                 =OK
 > LPUSH s a                               !WRONGTYPE Operation against a key holding the wrong kind of value
 > RPUSH s a                               !WRONGTYPE Operation against a key holding the wrong kind of value

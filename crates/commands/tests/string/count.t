@@ -11,7 +11,7 @@
 > INCRBY n 0                              =-9
 > SET n 10 EX 100                         =OK
 > INCR n                                  =11
-> TTL n                                   =99..100
+> TTL n                                   =40..100
 > SET n 9223372036854775806               =OK
 > INCR n                                  =9223372036854775807
 > INCR n                                  !ERR increment or decrement would overflow
@@ -92,7 +92,7 @@
 > INCRBYFLOAT f 0                         ="0"
 > SET f 1 EX 100                          =OK
 > INCRBYFLOAT f 1                         ="2"
-> TTL f                                   =99..100
+> TTL f                                   =40..100
 > SET exact 1234567.1                     =OK
 > INCRBYFLOAT exact 0.1                   ="1234567.2"
 > SET exact 1e22                          =OK

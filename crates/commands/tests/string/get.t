@@ -26,14 +26,14 @@
 > GETEX k                                 ="v"
 > TTL k                                   =-1
 > GETEX k EX 100                          ="v"
-> TTL k                                   =99..100
+> TTL k                                   =40..100
 > GETEX k                                 ="v"
-> TTL k                                   =99..100
+> TTL k                                   =40..100
 > GETEX k PERSIST                         ="v"
 > TTL k                                   =-1
 > GETEX k PERSIST                         ="v"
 > GETEX k PX 100000                       ="v"
-> PTTL k                                  =99000..100000
+> PTTL k                                  =40000..100000
 > GETEX k EXAT 33177117420                ="v"
 > EXPIRETIME k                            =33177117420
 > GETEX k PXAT 33177117420123             ="v"

