@@ -6,14 +6,14 @@
 +2100
 > SET again other                         =OK
 > LPUSH pushed b                          =2
-> OBJECT IDLETIME used                    =2..3
+> OBJECT IDLETIME used                    =2..60
 > OBJECT IDLETIME again                   =0..1
-> OBJECT IDLETIME items                   =2..3
+> OBJECT IDLETIME items                   =2..60
 > OBJECT IDLETIME pushed                  =0..1
 > TYPE used                               =string
 > EXISTS used                             =1
 > TTL used                                =-1
-> OBJECT IDLETIME used                    =2..3
+> OBJECT IDLETIME used                    =2..60
 > TOUCH used                              =1
 > OBJECT IDLETIME used                    =0..1
 > LLEN items                              =1
