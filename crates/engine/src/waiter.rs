@@ -154,7 +154,7 @@ mod schedules {
         }))
     }
 
-    /// A writer that has one element: its first tx is abandoned. How often it served.
+    /// A writer that has one element: its first tx is abandoned. Counts in `served`.
     fn serve(waiter: &Waiter, served: &AtomicUsize) {
         for is_abandoned in [true, false] {
             if !waiter.claim() {
@@ -204,12 +204,9 @@ mod schedules {
                     thread::spawn(move || serve(&waiter, &served))
                 };
                 waiter.leave();
-                let before = served.load(Ordering::SeqCst);
                 assert!(!waiter.claim());
                 writer.join().unwrap();
-                // At most the one that had claimed it before it left.
-                assert!(served.load(Ordering::SeqCst) - before <= 1);
-                assert!(!waiter.claim());
+                assert!(!waiter.claim(), "a claim that is given back later does not open the wait again");
             },
             20_000,
         );
