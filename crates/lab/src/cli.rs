@@ -14,7 +14,7 @@ use std::process::ExitCode;
 pub enum LabCommand {
     /// Run scenarios (all, if none is named) and add their figures to the records.
     Run(RunArguments),
-    /// Make the README's table of figures from the newest records.
+    /// Make the tables of figures from the newest records: all in RECORDS/README.md, the README's choice in the README.
     Table {
         /// Where scenarios and records are.
         #[command(flatten)]
@@ -23,7 +23,7 @@ pub enum LabCommand {
         #[arg(long, default_value = "README.md")]
         readme: PathBuf,
     },
-    /// Draw the ratios of the newest records as an SVG picture.
+    /// Draw the README's choice of ratios from the newest records as an SVG picture.
     Plot {
         /// Where scenarios and records are.
         #[command(flatten)]
@@ -164,13 +164,14 @@ fn put_table(place: &Place, readme: &Path) -> Result<(), LabError> {
     let scenarios = Scenario::read_all(&place.scenarios)?;
     let measured = report::measured(&scenarios, &place.records())?;
     let base = readme.parent().unwrap_or(Path::new(""));
-    report::put_table(readme, &report::table(&measured, base))
+    report::put_table(&place.records().join("README.md"), &report::table(&measured, &place.records()))?;
+    report::put_table(readme, &report::table(&report::digest(measured), base))
 }
 
 fn put_plot(place: &Place, out: Option<PathBuf>) -> Result<(), LabError> {
     let scenarios = Scenario::read_all(&place.scenarios)?;
     let measured = report::measured(&scenarios, &place.records())?;
-    plot::draw(&measured, &out.unwrap_or_else(|| place.records().join("figures.svg")))
+    plot::draw(&report::digest(measured), &out.unwrap_or_else(|| place.records().join("figures.svg")))
 }
 
 fn list(place: &Place) -> Result<(), LabError> {

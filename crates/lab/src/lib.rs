@@ -5,7 +5,8 @@
 //!                                          |    |                        |
 //!                              [server] <--+    +--> [load]              +--> [report] --> README table, SVG
 //!                              start, stop           redis-benchmark,
-//!                              [proc] CPU, RSS       [generate]
+//!                              [proc] CPU, RSS       [generate] timed calls,
+//!                                                    [fill] of [contents]
 //! ```
 //!
 //! A turn is one fresh server in one fresh folder. Turns alternate between the two sides of a scenario, so that a
@@ -18,6 +19,8 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
+mod contents;
+mod fill;
 mod generate;
 mod load;
 mod machine;

@@ -1,10 +1,12 @@
 //! Carries out what a scenario says: prepares data, applies a load, checks the answer.
 
+use crate::contents::Items;
+use crate::fill::{self, Filler};
 use crate::generate::{self, Loop};
 use crate::proc;
 use crate::programs::{Programs, bounded};
 use crate::resp::Client;
-use crate::scenario::{Case, Counts, Load, Prepare};
+use crate::scenario::{Case, Counts, Data, Load, Prepare};
 use crate::server::Server;
 use crate::{LabError, io_error};
 use std::io;
@@ -26,7 +28,7 @@ pub(crate) struct Outcome {
     /// Memory at the height of the load, when it holds something that is gone afterwards.
     pub(crate) rss_bytes: Option<u64>,
     /// Further figures by name.
-    pub(crate) extra: Vec<(&'static str, u64)>,
+    pub(crate) extra: Vec<(String, f64)>,
 }
 
 /// Does one unmeasured step.
@@ -37,11 +39,14 @@ pub(crate) fn prepare(server: &Server, step: &Prepare, counts: Counts) -> Result
     let mut client = server.client()?;
     let done = match step {
         Prepare::Command(line) => client.call(&counts.fill(line)).map(drop),
-        Prepare::Strings { count, value_bytes } => {
-            generate::fill_strings(&mut client, counts.number(count)?, *value_bytes)
+        Prepare::Strings { count, value_bytes } => fill::fill_strings(&mut client, counts.number(count)?, *value_bytes),
+        Prepare::List { key, count, item_bytes, contents } => {
+            let mut items = Items::new(*contents, *item_bytes);
+            fill::push_items(&mut client, "RPUSH", key, &mut items, counts.number(count)?).map(drop)
         }
-        Prepare::List { key, count, item_bytes } => {
-            generate::fill_list(&mut client, key, counts.number(count)?, *item_bytes)
+        Prepare::Data { count, data } => {
+            let count = counts.number(count)?;
+            Filler::new(*data, count).fill_to(&mut client, count).map(drop)
         }
     };
     done.map_err(|error| step_error("prepare", &error, server))
@@ -62,21 +67,26 @@ pub(crate) fn apply(
         Load::Benchmark(arguments) => benchmark(&counts.fill(arguments), server, programs, counts, limit_s),
         Load::Generator { command, connections, pace_per_s, beside } => {
             let command = counts.fill(command);
-            let beside = beside.as_ref().map(|line| counts.fill(line));
+            let mut beside = beside.clone();
+            if let Some(beside) = &mut beside {
+                beside.command = counts.fill(&beside.command);
+            }
             let requests = counts.requests;
             let limit = Duration::from_secs(limit_s);
             let work = Loop {
                 port: server.port(),
                 command: &command,
+                random_bound: counts.items.max(1),
                 connections: *connections,
                 requests,
                 pace_per_s: *pace_per_s,
-                beside: beside.as_deref(),
+                beside: beside.as_ref(),
                 limit,
             };
             let timed = work.run().map_err(|error| step_error("generator", &error, server))?;
             Ok(timed_outcome(&work, &timed))
         }
+        Load::Memory { count, data, marks_percent } => memory(server, counts.number(count)?, *data, marks_percent),
         Load::Idle { connections } => idle(server, *connections),
         Load::Churn { keys, rounds } => churn(server, counts.number(keys)?, *rounds),
     }
@@ -94,6 +104,30 @@ pub(crate) fn check(case: &Case, server: &Server, counts: Counts) -> Result<(), 
         return Err(LabError::Step(format!("{question} answered `{answer}`, expected `{expected}`")));
     }
     Ok(())
+}
+
+/// Has the server forget what took longest so far.
+///
+/// # Errors
+/// The server is gone.
+pub(crate) fn forget_longest(server: &Server) -> Result<(), LabError> {
+    let done = server.client()?.call("CONFIG RESETSTAT");
+    done.map(drop).map_err(|error| step_error("CONFIG RESETSTAT", &error, server))
+}
+
+/// What took longest by the server's own account, where it gives one.
+///
+/// # Errors
+/// The server is gone.
+pub(crate) fn longest(server: &Server) -> Result<Vec<(String, f64)>, LabError> {
+    let text = server.client()?.call("INFO stats").map_err(|error| step_error("INFO", &error, server))?;
+    Ok(longest_in(&text))
+}
+
+fn longest_in(info: &str) -> Vec<(String, f64)> {
+    let pairs = info.lines().filter_map(|line| line.split_once(':'));
+    let longest = pairs.filter(|(name, _)| name.starts_with("longest_"));
+    longest.filter_map(|(name, value)| Some((name.to_owned(), value.trim().parse().ok()?))).collect()
 }
 
 fn benchmark(
@@ -131,21 +165,92 @@ fn output(mut command: Command) -> Result<String, LabError> {
 }
 
 fn timed_outcome(work: &Loop, timed: &generate::Timed) -> Outcome {
-    let beside = work.beside.map_or(String::new(), |line| format!(" while another repeats {line}"));
-    let pace = work.pace_per_s.map_or(String::new(), |pace| format!(", {pace} due a second"));
     let quantile_ms = |quantile| Some(timed.latency_us.value_at_quantile(quantile) as f64 / 1000.0);
+    let mut extra = vec![("max_us".to_owned(), timed.latency_us.max() as f64)];
+    if work.beside.is_some() {
+        extra.push(("beside_rounds".to_owned(), timed.beside_rounds as f64));
+    }
     Outcome {
-        command_line: format!(
-            "generator: {} x {} over {}{pace}{beside}",
-            work.requests, work.command, work.connections
-        ),
+        command_line: generator_line(work),
         requests: timed.requests,
         requests_per_s: Some(timed.requests as f64 / timed.elapsed.as_secs_f64()),
         p50_ms: quantile_ms(0.5),
         p99_ms: quantile_ms(0.99),
-        extra: vec![("max_us", timed.latency_us.max()), ("beside_rounds", timed.beside_rounds)],
+        extra,
         ..Outcome::default()
     }
+}
+
+fn generator_line(work: &Loop) -> String {
+    let pace = work.pace_per_s.map_or(String::new(), |pace| format!(", {pace} due a second"));
+    let beside = work.beside.map_or(String::new(), |beside| {
+        let times = beside.rounds.map_or("repeat".to_owned(), |rounds| format!("do {rounds} times"));
+        let keys = if beside.keys == 0 { String::new() } else { format!(" of {} keys", beside.keys) };
+        let reads: Vec<String> = beside.reads_bytes_per_s.iter().map(u64::to_string).collect();
+        let reads = reads.join(" ");
+        format!(
+            " while {} others {times} {}{keys}, reading {reads} B/s",
+            beside.reads_bytes_per_s.len(),
+            beside.command
+        )
+    });
+    format!("generator: {} x {} over {}{pace}{beside}", work.requests, work.command, work.connections)
+}
+
+/// Loads to each mark and looks at the memory there, above that of the empty server.
+fn memory(server: &Server, count: u64, data: Data, marks_percent: &[u64]) -> Result<Outcome, LabError> {
+    let mut client = server.client()?;
+    thread::sleep(SETTLE);
+    let (empty, _) = proc::memory_bytes(server.pid())?;
+    let at_mark = |percent: u64| count * percent / 100;
+    let most = marks_percent.last().map_or(0, |percent| at_mark(*percent));
+    let mut filler = Filler::new(data, most);
+    let (mut commands, mut content_bytes, mut worst) = (0, 0, 0.0_f64);
+    let mut took = Duration::ZERO;
+    let mut extra = vec![("rss_bytes_empty".to_owned(), empty as f64)];
+    for percent in marks_percent {
+        let begin = Instant::now();
+        let filled = filler.fill_to(&mut client, at_mark(*percent));
+        let filled = filled.map_err(|error| step_error("memory", &error, server))?;
+        took += begin.elapsed();
+        commands += filled.commands;
+        content_bytes += filled.content_bytes;
+        thread::sleep(SETTLE);
+        let (now, _) = proc::memory_bytes(server.pid())?;
+        let each = now.saturating_sub(empty) as f64 / at_mark(*percent).max(1) as f64;
+        worst = worst.max(each);
+        extra.push((format!("bytes_each_{percent}"), rounded(each, 100.0)));
+    }
+    extra.push(("bytes_each".to_owned(), rounded(worst, 100.0)));
+    extra.push(("content_bytes_each".to_owned(), rounded(content_bytes as f64 / most.max(1) as f64, 100.0)));
+    let marks: Vec<String> = marks_percent.iter().map(|percent| at_mark(*percent).to_string()).collect();
+    Ok(Outcome {
+        command_line: format!("memory with {} of {}", marks.join(", "), data_text(data)),
+        requests: commands,
+        requests_per_s: (commands > 0).then(|| commands as f64 / took.as_secs_f64()),
+        extra,
+        ..Outcome::default()
+    })
+}
+
+fn data_text(data: Data) -> String {
+    match data {
+        Data::List { contents, item_bytes } => {
+            format!("{item_bytes}-byte {contents:?} in one list, LPUSH of {}", fill::ITEMS_PER_PUSH)
+        }
+        Data::Keys { contents, value_bytes, expiring } => {
+            let time = if expiring { " EX" } else { "" };
+            format!("keys of 16 bytes with {value_bytes}-byte {contents:?}, SET{time} in a shuffled order")
+        }
+        Data::Lists { items, contents, item_bytes } => {
+            format!("lists of {items} {item_bytes}-byte {contents:?}, RPUSH of 1 to each in turn")
+        }
+    }
+}
+
+/// More digits than a figure can back would only make the record longer.
+pub(crate) fn rounded(value: f64, parts: f64) -> f64 {
+    (value * parts).round() / parts
 }
 
 fn idle(server: &Server, connections: u64) -> Result<Outcome, LabError> {
@@ -165,7 +270,7 @@ fn idle(server: &Server, connections: u64) -> Result<Outcome, LabError> {
         requests: connections,
         requests_per_s: Some(connections as f64 / elapsed.as_secs_f64()),
         rss_bytes: Some(after),
-        extra: vec![("bytes_per_connection", after.saturating_sub(before) / connections.max(1))],
+        extra: vec![("bytes_per_connection".to_owned(), (after.saturating_sub(before) / connections.max(1)) as f64)],
         ..Outcome::default()
     })
 }
@@ -173,14 +278,14 @@ fn idle(server: &Server, connections: u64) -> Result<Outcome, LabError> {
 fn churn(server: &Server, keys: u64, rounds: u64) -> Result<Outcome, LabError> {
     let begin = Instant::now();
     let mut client: Client = server.client()?;
-    let churned = generate::churn(&mut client, keys, rounds).map_err(|error| step_error("churn", &error, server))?;
+    let churned = fill::churn(&mut client, keys, rounds).map_err(|error| step_error("churn", &error, server))?;
     let elapsed = begin.elapsed();
     thread::sleep(SETTLE);
     Ok(Outcome {
         command_line: format!("{keys} keys of 16 to 511 bytes written {rounds} times, nine in ten deleted"),
         requests: churned.commands,
         requests_per_s: Some(churned.commands as f64 / elapsed.as_secs_f64()),
-        extra: vec![("live_bytes", churned.live_bytes)],
+        extra: vec![("live_bytes".to_owned(), churned.content_bytes as f64)],
         ..Outcome::default()
     })
 }
@@ -225,6 +330,13 @@ impl BenchmarkRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_longest_are_found_in_info() {
+        let info = "# Stats\r\ntotal_forks:0\r\nlongest_turn_us:512\r\nlongest_lock_hold_us:7\r\n";
+        let longest = [("longest_turn_us".to_owned(), 512.0), ("longest_lock_hold_us".to_owned(), 7.0)];
+        assert_eq!(longest_in(info), longest);
+    }
 
     #[test]
     fn figures_are_found_by_their_headers() {

@@ -56,7 +56,7 @@ fn paint(measured: &[Measured], path: &Path) -> Painted {
         area.draw_text(&one.scenario.what, &text(14.0, HPos::Left), (12, y + ROW / 2))?;
         y += ROW;
         for compared in cases {
-            area.draw_text(&compared.case.what, &text(13.0, HPos::Right), (LABELS - 10, y + ROW / 2))?;
+            area.draw_text(&compared.what, &text(13.0, HPos::Right), (LABELS - 10, y + ROW / 2))?;
             bar(&area, compared.ratio(), RATE_COLOR, y + 3)?;
             bar(&area, compared.cpu_ratio(), CPU_COLOR, y + 15)?;
             y += ROW;
@@ -69,7 +69,7 @@ fn paint(measured: &[Measured], path: &Path) -> Painted {
 }
 
 fn rates<'a>(measured: &'a Measured) -> Vec<&'a Compared<'a>> {
-    measured.cases.iter().filter(|compared| compared.case.figure == Figure::RequestsPerS).collect()
+    measured.cases.iter().filter(|compared| compared.figure == Figure::RequestsPerS).collect()
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;

@@ -36,9 +36,14 @@ impl Row {
         match figure {
             Figure::RequestsPerS => self.requests_per_s,
             Figure::P99Ms => self.p99_ms,
+            Figure::MaxMs => self.extra("max_us").map(|us| us / 1000.0),
             Figure::CpuUsPerRequest => self.cpu_us_per_request,
             Figure::RssBytes => Some(self.rss_bytes as f64),
             Figure::BytesPerConnection => self.extra("bytes_per_connection"),
+            Figure::BytesEach => self.extra("bytes_each"),
+            Figure::LongestTurnUs => self.extra("longest_turn_us"),
+            Figure::LongestLockHoldUs => self.extra("longest_lock_hold_us"),
+            Figure::LongestLockWaitUs => self.extra("longest_lock_wait_us"),
         }
     }
 

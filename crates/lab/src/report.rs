@@ -1,7 +1,10 @@
-//! From rows to figures: medians of a run, the two sides of a case beside each other, and the table of the README.
+//! From rows to figures: medians of a run, the two sides of a case beside each other, and the tables of the documents.
+//!
+//! The table of the records has every line. The README has those that a scenario calls a headline, and every one that
+//! misses its target.
 
 use crate::record::{self, Row};
-use crate::scenario::{Case, Figure, Scenario, Target};
+use crate::scenario::{Figure, Scenario, Target};
 use crate::{LabError, file_error, io_error};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +13,15 @@ use std::path::{Path, PathBuf};
 const BEGIN: &str = "<!-- figures: begin (made by `bobbin-lab table`) -->";
 const END: &str = "<!-- figures: end -->";
 
-/// The newest figures of one case.
+/// The newest of one figure of a case: a line of the table.
 pub(crate) struct Compared<'a> {
-    pub(crate) case: &'a Case,
-    pub(crate) sides: [Figures; 2],
+    pub(crate) what: String,
+    pub(crate) figure: Figure,
+    target: &'a Target,
+    is_headline: bool,
+    /// Whether it is the case's own figure, beside which CPU and p99 are shown.
+    is_own: bool,
+    sides: [Figures; 2],
 }
 
 /// A scenario's cases that have rows, and the file they are from.
@@ -24,11 +32,12 @@ pub(crate) struct Measured<'a> {
 }
 
 /// Medians over the turns of one run of one side.
-pub(crate) struct Figures {
-    /// What the case shows.
-    pub(crate) figure: Spread,
-    pub(crate) cpu_us: Option<Spread>,
-    pub(crate) p99_ms: Option<Spread>,
+#[derive(Default)]
+struct Figures {
+    /// What the line shows; absent where this side has no such figure.
+    figure: Option<Spread>,
+    cpu_us: Option<Spread>,
+    p99_ms: Option<Spread>,
 }
 
 /// What several turns gave.
@@ -57,7 +66,7 @@ impl Spread {
 impl Compared<'_> {
     /// First side to second, of the figure shown.
     pub(crate) fn ratio(&self) -> Option<f64> {
-        ratio(Some(self.sides[0].figure), Some(self.sides[1].figure))
+        ratio(self.sides[0].figure, self.sides[1].figure)
     }
 
     /// First side to second, of CPU a request.
@@ -69,15 +78,24 @@ impl Compared<'_> {
         ratio(self.sides[0].p99_ms, self.sides[1].p99_ms)
     }
 
+    /// Whether the README shows it.
+    fn is_for_readme(&self) -> bool {
+        self.is_headline || !self.meets_target()
+    }
+
     /// Whether every part of the target is met.
-    fn meets(&self, target: &Target) -> bool {
+    fn meets_target(&self) -> bool {
+        let target = self.target;
+        let [first, second] = [self.sides[0].figure, self.sides[1].figure];
+        let difference = first.zip(second).map(|(first, second)| first.median - second.median);
         let at_least = |value: Option<f64>, bound: Option<f64>| bound.is_none_or(|b| value.is_some_and(|v| v >= b));
         let at_most = |value: Option<f64>, bound: Option<f64>| bound.is_none_or(|b| value.is_some_and(|v| v <= b));
         at_least(self.ratio(), target.ratio_min)
             && at_most(self.ratio(), target.ratio_max)
             && at_most(self.cpu_ratio(), target.cpu_max)
             && at_most(self.p99_ratio(), target.p99_max)
-            && at_most(Some(self.sides[0].figure.median), target.figure_max)
+            && at_most(first.map(|spread| spread.max), target.figure_max)
+            && at_most(difference, target.difference_max)
     }
 }
 
@@ -90,12 +108,21 @@ pub(crate) fn measured<'a>(scenarios: &'a [Scenario], records: &Path) -> Result<
     for scenario in scenarios {
         let Some(file) = record::newest(records, &scenario.name)? else { continue };
         let rows = record::read(&file)?;
-        let cases: Vec<_> = scenario.cases.iter().filter_map(|case| compared(scenario, case, &rows)).collect();
+        let cases = compared(scenario, &rows);
         if !cases.is_empty() {
             all.push(Measured { scenario, file, cases });
         }
     }
     Ok(all)
+}
+
+/// What the README shows of all figures.
+pub(crate) fn digest(mut measured: Vec<Measured>) -> Vec<Measured> {
+    for one in &mut measured {
+        one.cases.retain(Compared::is_for_readme);
+    }
+    measured.retain(|one| !one.cases.is_empty());
+    measured
 }
 
 /// The table in Markdown; links are relative to `base`.
@@ -130,18 +157,37 @@ pub(crate) fn put_table(readme: &Path, table: &str) -> Result<(), LabError> {
     fs::write(readme, format!("{head}{BEGIN}\n\n{table}\n{END}{tail}")).map_err(io_error(shown()))
 }
 
-fn compared<'a>(scenario: &Scenario, case: &'a Case, rows: &[Row]) -> Option<Compared<'a>> {
-    let name = format!("{}/{}", scenario.name, case.name);
-    let [first, second] = &scenario.sides;
-    let figures = |label: &str| {
-        let run: Vec<&Row> = last_run(rows.iter().filter(|row| row.scenario == name && row.side == label));
-        Some(Figures {
-            figure: Spread::of(run.iter().filter_map(|row| row.figure(case.figure)))?,
+/// A line for each case and further figure of it that the first side has rows of.
+fn compared<'a>(scenario: &'a Scenario, rows: &[Row]) -> Vec<Compared<'a>> {
+    let mut lines = Vec::new();
+    for case in &scenario.cases {
+        let name = format!("{}/{}", scenario.name, case.name);
+        let runs = [0, 1].map(|side: usize| {
+            let label = &scenario.sides[side].label;
+            last_run(rows.iter().filter(|row| row.scenario == name && row.side == *label))
+        });
+        let own = (case.what.clone(), case.figure, &case.target);
+        let also =
+            scenario.also.iter().map(|also| (format!("{}: {}", case.what, also.what), also.figure, &also.target));
+        for (index, (what, figure, target)) in std::iter::once(own).chain(also).enumerate() {
+            let sides = [0, 1].map(|side: usize| Figures::of(&runs[side], figure));
+            if sides[0].figure.is_some() {
+                let is_own = index == 0;
+                lines.push(Compared { what, figure, target, is_headline: is_own && case.headline, is_own, sides });
+            }
+        }
+    }
+    lines
+}
+
+impl Figures {
+    fn of(run: &[&Row], figure: Figure) -> Self {
+        Self {
+            figure: Spread::of(run.iter().filter_map(|row| row.figure(figure))),
             cpu_us: Spread::of(run.iter().filter_map(|row| row.cpu_us_per_request)),
             p99_ms: Spread::of(run.iter().filter_map(|row| row.p99_ms)),
-        })
-    };
-    Some(Compared { case, sides: [figures(&first.label)?, figures(&second.label)?] })
+        }
+    }
 }
 
 /// A day's file may hold several runs; a new one begins where the turn does not rise.
@@ -162,23 +208,22 @@ fn ratio(first: Option<Spread>, second: Option<Spread>) -> Option<f64> {
 }
 
 fn case_line(compared: &Compared) -> String {
-    let case = compared.case;
+    let Compared { what, figure, .. } = compared;
     let times = |ratio: Option<f64>| ratio.map_or("-".into(), |ratio| format!("{ratio:.2} ×"));
-    let p99 = case.figure != Figure::P99Ms;
-    let target = target_text(&case.target, case.figure);
-    let mark = match (target.is_empty(), compared.meets(&case.target)) {
+    let is_own = compared.is_own;
+    let target = target_text(compared.target, *figure);
+    let mark = match (target.is_empty(), compared.meets_target()) {
         (true, _) => "",
         (false, true) => " ✓",
         (false, false) => " ✗",
     };
     format!(
-        "| {} | {} | {} | {} | {} | {} | {target}{mark} |\n",
-        case.what,
-        spread_text(compared.sides[0].figure, case.figure),
-        spread_text(compared.sides[1].figure, case.figure),
+        "| {what} | {} | {} | {} | {} | {} | {target}{mark} |\n",
+        spread_text(compared.sides[0].figure, *figure),
+        spread_text(compared.sides[1].figure, *figure),
         times(compared.ratio()),
-        times(compared.cpu_ratio()),
-        times(compared.p99_ratio().filter(|_| p99)),
+        times(compared.cpu_ratio().filter(|_| is_own)),
+        times(compared.p99_ratio().filter(|_| is_own && *figure != Figure::P99Ms)),
     )
 }
 
@@ -189,21 +234,20 @@ fn target_text(target: &Target, figure: Figure) -> String {
         part(target.ratio_max, "≤"),
         part(target.cpu_max, "CPU ≤"),
         part(target.p99_max, "p99 ≤"),
-        target.figure_max.map(|bound| {
-            let scale = Scale::of(bound, figure);
-            format!("≤ {} {}", scale.text(bound), scale.unit)
-        }),
+        target.figure_max.map(|bound| format!("≤ {}", Scale::of(bound, figure).text_with_unit(bound))),
+        target.difference_max.map(|bound| format!("≤ + {}", Scale::of(bound, figure).text_with_unit(bound))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn spread_text(spread: Spread, figure: Figure) -> String {
+fn spread_text(spread: Option<Spread>, figure: Figure) -> String {
+    let Some(spread) = spread else { return "-".to_owned() };
     let scale = Scale::of(spread.median, figure);
-    let median = scale.text(spread.median);
+    let median = scale.text_with_unit(spread.median);
     if spread.min == spread.max {
-        return format!("{median} {}", scale.unit);
+        return median;
     }
-    format!("{median} {} ({} to {})", scale.unit, scale.text(spread.min), scale.text(spread.max))
+    format!("{median} ({} to {})", scale.text(spread.min), scale.text(spread.max))
 }
 
 /// How values of about one size are written.
@@ -219,10 +263,14 @@ impl Scale {
             Figure::RequestsPerS if value >= 100_000.0 => (1000.0, 0, "k/s"),
             Figure::RequestsPerS if value >= 10_000.0 => (1000.0, 1, "k/s"),
             Figure::RequestsPerS => (1.0, 0, "/s"),
-            Figure::P99Ms => (1.0, 2, "ms"),
+            Figure::P99Ms | Figure::MaxMs => (1.0, 2, "ms"),
             Figure::CpuUsPerRequest => (1.0, 2, "µs"),
+            Figure::RssBytes if value < 104_857_600.0 => (1_048_576.0, 1, "MiB"),
             Figure::RssBytes => (1_048_576.0, 0, "MiB"),
             Figure::BytesPerConnection => (1.0, 0, "B"),
+            Figure::BytesEach if value < 1000.0 => (1.0, 2, "B"),
+            Figure::BytesEach => (1.0, 0, "B"),
+            Figure::LongestTurnUs | Figure::LongestLockHoldUs | Figure::LongestLockWaitUs => (1.0, 0, "µs"),
         };
         Self { divisor, decimals, unit }
     }
@@ -230,12 +278,17 @@ impl Scale {
     fn text(&self, value: f64) -> String {
         format!("{:.*}", self.decimals, value / self.divisor)
     }
+
+    fn text_with_unit(&self, value: f64) -> String {
+        format!("{} {}", self.text(value), self.unit)
+    }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::record::tests::row;
+    use crate::scenario::Also;
 
     const SCENARIO: &str = r#"
         what = "Reads"
@@ -279,6 +332,34 @@ pub(crate) mod tests {
                         | ≥ 1.4 ×, CPU ≤ 0.5 × ✗ |";
         assert!(table.contains(expected), "{table}");
         assert!(table.contains("([2026-03-02](box/2026-03-02-reads.csv))"), "{table}");
+    }
+
+    #[test]
+    fn further_figures_have_lines_and_one_side_may_lack_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let longest = |turn, us: u64| Row { extra: format!("longest_turn_us={us}"), ..row("bobbin", turn, 2.0, 1.0) };
+        let rows = [longest(1, 90), longest(2, 2001), longest(3, 80), row("redis", 1, 1.0, 1.0)];
+        let mut scenarios = [scenario_with_rows(folder.path(), &rows)];
+        let target = Target { figure_max: Some(2000.0), ..Target::default() };
+        scenarios[0].also = vec![Also { what: "turn".into(), figure: Figure::LongestTurnUs, target }];
+        let all = measured(&scenarios, folder.path()).unwrap();
+        let table = table(&all, folder.path());
+        // Each turn must hold, not the median alone.
+        assert!(table.contains("| GET: turn | 90 µs (80 to 2001) | - | - | - | - | ≤ 2000 µs ✗ |"), "{table}");
+        assert_eq!(digest(all)[0].cases.len(), 2);
+    }
+
+    #[test]
+    fn the_readme_has_headlines_and_missed_targets() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut scenarios =
+            [scenario_with_rows(folder.path(), &[row("bobbin", 1, 3.0, 1.0), row("redis", 1, 2.0, 2.0)])];
+        assert!(digest(measured(&scenarios, folder.path()).unwrap()).is_empty());
+        scenarios[0].cases[0].headline = true;
+        assert_eq!(digest(measured(&scenarios, folder.path()).unwrap()).len(), 1);
+        scenarios[0].cases[0].headline = false;
+        scenarios[0].cases[0].target.difference_max = Some(0.5);
+        assert_eq!(digest(measured(&scenarios, folder.path()).unwrap()).len(), 1);
     }
 
     #[test]

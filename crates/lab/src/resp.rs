@@ -4,26 +4,70 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// How long a server may stay silent before a step fails.
 const SILENCE: Duration = Duration::from_secs(60);
 /// Lines longer than this are no reply of ours.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
+/// Longest rest of a slow reader: it must notice in time that all is over.
+const REST_MAX: Duration = Duration::from_millis(50);
 
 /// One connection.
 pub(crate) struct Client {
-    reader: BufReader<TcpStream>,
+    reader: BufReader<Source>,
+}
+
+/// What is read from: a socket, as fast as it gives or more slowly.
+struct Source {
+    stream: TcpStream,
+    slow: Option<Slow>,
+}
+
+/// A reader that keeps to a rate and gives up when all is over.
+struct Slow {
+    /// 0 for as fast as they come.
+    bytes_per_s: u64,
+    begin: Instant,
+    read_bytes: u64,
+    over: Arc<AtomicBool>,
+}
+
+impl Slow {
+    /// Waits until the next bytes are due.
+    fn wait(&self) -> io::Result<()> {
+        let due_s = if self.bytes_per_s == 0 { 0.0 } else { self.read_bytes as f64 / self.bytes_per_s as f64 };
+        let due = self.begin + Duration::from_secs_f64(due_s);
+        loop {
+            let rest = due.saturating_duration_since(Instant::now());
+            if self.over.load(Ordering::Relaxed) {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            if rest.is_zero() {
+                return Ok(());
+            }
+            thread::sleep(rest.min(REST_MAX));
+        }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let Some(slow) = &mut self.slow else { return self.stream.read(room) };
+        slow.wait()?;
+        let bytes = self.stream.read(room)?;
+        slow.read_bytes += bytes as u64;
+        Ok(bytes)
+    }
 }
 
 /// Appends a command in its wire form.
 pub(crate) fn encode(out: &mut Vec<u8>, words: &[&[u8]]) {
-    use std::fmt::Write as _;
-    let mut head = String::new();
-    let mut number = |out: &mut Vec<u8>, mark: char, value: usize| {
-        head.clear();
-        write!(head, "{mark}{value}\r\n").expect("writing to a String");
-        out.extend_from_slice(head.as_bytes());
+    let number = |out: &mut Vec<u8>, mark: char, value: usize| {
+        write!(out, "{mark}{value}\r\n").expect("writing to a Vec");
     };
     number(out, '*', words.len());
     for word in words {
@@ -51,7 +95,13 @@ impl Client {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(SILENCE))?;
         stream.set_write_timeout(Some(SILENCE))?;
-        Ok(Self { reader: BufReader::with_capacity(64 * 1024, stream) })
+        Ok(Self { reader: BufReader::with_capacity(64 * 1024, Source { stream, slow: None }) })
+    }
+
+    /// From now on reads no more than so many bytes a second (0 for any number), and breaks off once `over` is set.
+    pub(crate) fn read_at(&mut self, bytes_per_s: u64, over: Arc<AtomicBool>) {
+        let slow = Slow { bytes_per_s, begin: Instant::now(), read_bytes: 0, over };
+        self.reader.get_mut().slow = Some(slow);
     }
 
     /// Sends bytes that [`encode`] made.
@@ -59,7 +109,7 @@ impl Client {
     /// # Errors
     /// The connection broke.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.reader.get_mut().write_all(bytes)
+        self.reader.get_mut().stream.write_all(bytes)
     }
 
     /// Reads replies and forgets them.

@@ -1,13 +1,15 @@
 //! Scenarios are data: two sides, what to load, what to run, what must then be true, and what is hoped for.
 //!
 //! ```text
-//! scenario  what, items, side x 2, prepare *        one server start a turn
-//!   case    what, prepare *, load, check, target    one row a turn
+//! scenario  what, items, side x 2, prepare *, also *   one server start a turn, or one a case
+//!   case    what, prepare *, load, check, target       one row a turn
 //! ```
 //!
 //! Counts may be given as text with a name in braces: `{requests}`, `{items}`, `{middle}` (half of the items),
-//! `{middle_end}` (99 further), `{last}` (items less one). `{middle:12}` is filled with zeros to 12 digits.
+//! `{middle_end}` (99 further), `{last}` (items less one), `{most}` (1.4 times the items). `{middle:12}` is filled with
+//! zeros to 12 digits.
 
+use crate::contents::Contents;
 use crate::programs::Program;
 use crate::{LabError, file_error, io_error};
 use serde::Deserialize;
@@ -32,13 +34,31 @@ pub(crate) struct Scenario {
     /// Seconds that one load may take.
     #[serde(default = "limit_s_default")]
     pub(crate) limit_s: u64,
+    /// Turns beyond which nothing is learned, where a figure is the same in each.
+    pub(crate) turns_max: Option<u32>,
+    /// Whether each case has a server of its own, prepared anew.
+    #[serde(default)]
+    pub(crate) server_each: bool,
     /// The one measured and the one beside it.
     #[serde(rename = "side")]
     pub(crate) sides: [Side; 2],
     #[serde(default)]
     pub(crate) prepare: Vec<Prepare>,
+    /// Shown of every case besides its own figure.
+    #[serde(default)]
+    pub(crate) also: Vec<Also>,
     #[serde(rename = "case")]
     pub(crate) cases: Vec<Case>,
+}
+
+/// A further figure of a scenario's cases.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Also {
+    pub(crate) what: String,
+    pub(crate) figure: Figure,
+    #[serde(default)]
+    pub(crate) target: Target,
 }
 
 /// A server with its flags.
@@ -72,6 +92,9 @@ pub(crate) struct Case {
     pub(crate) figure: Figure,
     #[serde(default)]
     pub(crate) target: Target,
+    /// Whether the README shows it even when its target is met.
+    #[serde(default)]
+    pub(crate) headline: bool,
 }
 
 /// What is done before a load, unmeasured.
@@ -82,8 +105,34 @@ pub(crate) enum Prepare {
     Command(String),
     /// Keys `key:000000000000` and on, the names redis-benchmark asks for.
     Strings { count: String, value_bytes: usize },
-    /// One list of the numbers 0 to `count` - 1, filled with zeros to `item_bytes` digits.
-    List { key: String, count: String, item_bytes: usize },
+    /// One list, its first item the oldest.
+    List {
+        key: String,
+        count: String,
+        item_bytes: usize,
+        #[serde(default)]
+        contents: Contents,
+    },
+    /// Data as a memory load has it.
+    Data { count: String, data: Data },
+}
+
+/// Data of which a certain number is loaded.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Data {
+    /// Items of the list `list`, pushed at its head.
+    List { contents: Contents, item_bytes: usize },
+    /// Keys `key:000000000000` and on, in an order without pattern.
+    Keys {
+        contents: Contents,
+        value_bytes: usize,
+        /// Whether each has a time to live, of weeks.
+        #[serde(default)]
+        expiring: bool,
+    },
+    /// Lists `list:000000000000` and on that grow side by side, an item at a time.
+    Lists { items: u64, contents: Contents, item_bytes: usize },
 }
 
 /// What is measured.
@@ -92,19 +141,44 @@ pub(crate) enum Prepare {
 pub(crate) enum Load {
     /// redis-benchmark with these arguments; host, port, `-n` and `--csv` are added.
     Benchmark(String),
-    /// Our own timed calls; each connection has one command under way.
+    /// Our own timed calls; each connection has one under way.
     Generator {
+        /// Commands with ` ; ` between are one call; `{random:12}` is another number below `items` for each call.
         command: String,
         connections: usize,
         /// Calls due in a second, over all connections; as fast as answered if absent.
         pace_per_s: Option<u64>,
-        /// A command that one more client repeats meanwhile, uncounted.
-        beside: Option<String>,
+        /// What others do meanwhile, uncounted.
+        beside: Option<Beside>,
+    },
+    /// The server's memory with shares of `count`, each above that of the empty server.
+    Memory {
+        count: String,
+        data: Data,
+        /// In hundredths of `count`, rising.
+        #[serde(default = "marks_percent_default")]
+        marks_percent: Vec<u64>,
     },
     /// Connections that send one PING and then nothing.
     Idle { connections: u64 },
     /// Keys of changing sizes, overwritten `rounds` times; nine in ten then deleted.
     Churn { keys: String, rounds: u64 },
+}
+
+/// Clients that keep a server busy while calls are timed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Beside {
+    /// Commands with ` ; ` between are sent one by one.
+    pub(crate) command: String,
+    /// So many names of keys are put behind the command.
+    #[serde(default)]
+    pub(crate) keys: u64,
+    /// A client for each; bytes it reads in a second, 0 for as fast as they come.
+    #[serde(default = "reads_default")]
+    pub(crate) reads_bytes_per_s: Vec<u64>,
+    /// Rounds of each client; until all calls are timed if absent, the last reply then being left unread.
+    pub(crate) rounds: Option<u64>,
 }
 
 /// A command and the reply it must have.
@@ -122,9 +196,16 @@ pub(crate) enum Figure {
     #[default]
     RequestsPerS,
     P99Ms,
+    MaxMs,
     CpuUsPerRequest,
     RssBytes,
     BytesPerConnection,
+    /// Memory of one item, key or list; the worst of all marks.
+    BytesEach,
+    /// By the server's own account, as the next two.
+    LongestTurnUs,
+    LongestLockHoldUs,
+    LongestLockWaitUs,
 }
 
 /// What is hoped for, all of the first side against the second but for `figure_max`.
@@ -135,8 +216,10 @@ pub(crate) struct Target {
     pub(crate) ratio_max: Option<f64>,
     pub(crate) cpu_max: Option<f64>,
     pub(crate) p99_max: Option<f64>,
-    /// The first side's figure by itself, in the figure's unit.
+    /// The first side's figure by itself in every turn, in the figure's unit.
     pub(crate) figure_max: Option<f64>,
+    /// How much the first side's figure may be above the second's, in the figure's unit.
+    pub(crate) difference_max: Option<f64>,
 }
 
 /// The values of the placeholders.
@@ -182,8 +265,10 @@ impl Scenario {
         self.items = self.items.div_ceil(QUICK_DIVISOR);
         for case in &mut self.cases {
             case.requests = case.requests.div_ceil(QUICK_DIVISOR);
-            if let Load::Idle { connections } = &mut case.load {
-                *connections = connections.div_ceil(QUICK_DIVISOR);
+            match &mut case.load {
+                Load::Idle { connections } => *connections = connections.div_ceil(QUICK_DIVISOR),
+                Load::Generator { beside: Some(beside), .. } => beside.keys = beside.keys.div_ceil(QUICK_DIVISOR),
+                _ => {}
             }
         }
     }
@@ -213,6 +298,7 @@ impl Counts {
             ("middle", middle),
             ("middle_end", middle + 99),
             ("last", self.items.saturating_sub(1)),
+            ("most", self.items * 14 / 10),
         ];
         let mut text = text.to_owned();
         for (name, value) in values {
@@ -234,6 +320,14 @@ impl Counts {
 
 fn limit_s_default() -> u64 {
     300
+}
+
+fn marks_percent_default() -> Vec<u64> {
+    vec![100]
+}
+
+fn reads_default() -> Vec<u64> {
+    vec![0]
 }
 
 #[cfg(test)]
@@ -259,13 +353,17 @@ mod tests {
                 for prepare in scenario.prepare.iter().chain(&case.prepare) {
                     match prepare {
                         Prepare::Command(_) => {}
-                        Prepare::Strings { count, .. } | Prepare::List { count, .. } => {
+                        Prepare::Strings { count, .. } | Prepare::List { count, .. } | Prepare::Data { count, .. } => {
                             assert!(counts.number(count).unwrap() > 0, "{place} loads nothing");
                         }
                     }
                 }
                 let filled = counts.fill(&format!("{:?} {:?}", case.load, case.check));
                 assert!(!filled.contains("{middle"), "{place}: an unknown placeholder");
+                if let Load::Memory { count, marks_percent, .. } = &case.load {
+                    counts.number(count).unwrap();
+                    assert!(!marks_percent.is_empty() && marks_percent.is_sorted(), "{place}: marks rise");
+                }
                 assert!(!case.check.command.is_empty(), "{place}: nothing is checked");
             }
         }
@@ -274,7 +372,7 @@ mod tests {
     #[test]
     fn placeholders_are_filled() {
         let counts = Counts { requests: 70, items: 1000 };
-        assert_eq!(counts.fill("{requests} {items} {middle} {middle_end} {last}"), "70 1000 500 599 999");
+        assert_eq!(counts.fill("{requests} {items} {middle} {middle_end} {last} {most}"), "70 1000 500 599 999 1400");
         assert_eq!(counts.fill("{middle:12}"), "000000000500");
         assert_eq!(counts.number("{items}").unwrap(), 1000);
         counts.number("{other}").unwrap_err();

@@ -1,11 +1,12 @@
 //! Runs scenarios: sides in turns, the first to go changing each time, one row a case and turn.
 
+use crate::load::{self, rounded};
 use crate::machine::Machine;
 use crate::programs::{self, Programs};
 use crate::record::{self, Row};
 use crate::scenario::{Case, Scenario, Side};
 use crate::server::Server;
-use crate::{LabError, load, proc};
+use crate::{LabError, proc};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -26,7 +27,7 @@ impl Runner {
     /// The first failure of a side or of the record, once everything else has run.
     pub(crate) fn run(&self, scenario: &Scenario) -> Result<(), LabError> {
         let mut failure = None;
-        for turn in 1..=self.turns {
+        for turn in 1..=scenario.turns_max.map_or(self.turns, |most| most.min(self.turns)) {
             let [first, second] = &scenario.sides;
             let order = if turn % 2 == 1 { [first, second] } else { [second, first] };
             for side in order {
@@ -42,14 +43,16 @@ impl Runner {
     fn side_turn(&self, scenario: &Scenario, side: &Side, turn: u32) -> Result<(), LabError> {
         let path = self.programs.path(side.program);
         let version = programs::version(path)?;
-        let server = Server::start(path, &side.flags, &self.data)?;
-        for (index, case) in scenario.cases.iter().enumerate() {
-            if index == 0 {
-                for step in &scenario.prepare {
-                    load::prepare(&server, step, scenario.counts(case))?;
-                }
+        let mut shared = None;
+        for case in &scenario.cases {
+            if scenario.server_each {
+                shared = None;
             }
-            let row = self.case_turn(scenario, case, &server)?;
+            let server = match &mut shared {
+                Some(server) => server,
+                none => none.insert(self.prepared(scenario, side, case)?),
+            };
+            let row = self.case_turn(scenario, case, server)?;
             let row = Row { side: side.label.clone(), durability: side.durability.clone(), turn, ..row };
             let row = Row { version: version.clone(), ..row };
             println!("{}", line(&row));
@@ -59,19 +62,30 @@ impl Runner {
         Ok(())
     }
 
+    /// A fresh server with what all cases need.
+    fn prepared(&self, scenario: &Scenario, side: &Side, case: &Case) -> Result<Server, LabError> {
+        let server = Server::start(self.programs.path(side.program), &side.flags, &self.data)?;
+        for step in &scenario.prepare {
+            load::prepare(&server, step, scenario.counts(case))?;
+        }
+        Ok(server)
+    }
+
     /// Measures one case; what belongs to the side is left for the caller to fill.
     fn case_turn(&self, scenario: &Scenario, case: &Case, server: &Server) -> Result<Row, LabError> {
         let counts = scenario.counts(case);
         for step in &case.prepare {
             load::prepare(server, step, counts)?;
         }
+        load::forget_longest(server)?;
         let cpu_before_us = proc::cpu_us(server.pid())?;
         let outcome = load::apply(case, server, &self.programs, counts, scenario.limit_s)?;
         let cpu_us = proc::cpu_us(server.pid())? - cpu_before_us;
         let (rss_bytes, rss_bytes_max) = proc::memory_bytes(server.pid())?;
+        let longest = load::longest(server)?;
         load::check(case, server, counts)?;
         let mut extra = vec![format!("rss_bytes_max={rss_bytes_max}")];
-        extra.extend(outcome.extra.iter().map(|(name, value)| format!("{name}={value}")));
+        extra.extend(outcome.extra.iter().chain(&longest).map(|(name, value)| format!("{name}={value}")));
         Ok(Row {
             date: record::date_text(base::clock::system_wall_time()()),
             commit: self.commit.clone(),
@@ -103,11 +117,6 @@ pub(crate) fn commit() -> String {
     let changed = git(&["status", "--porcelain", "--", "crates", "Cargo.toml", "Cargo.lock"]);
     let mark = if changed.is_none_or(|changed| !changed.is_empty()) { "+" } else { "" };
     format!("{}{mark}", commit.trim())
-}
-
-/// More digits than the clock can back would only make the file longer.
-fn rounded(value: f64, parts: f64) -> f64 {
-    (value * parts).round() / parts
 }
 
 fn line(row: &Row) -> String {

@@ -1,0 +1,285 @@
+//! Fillers: data put into a server as quickly as it takes it.
+//!
+//! ```text
+//!  make batch 2 | send 2 | await 1 | make 3 | send 3 | await 2      one batch is under way while the next is made
+//! ```
+
+use crate::contents::{Items, below, mixed, shuffled};
+use crate::resp::{Client, encode};
+use crate::scenario::Data;
+use std::io;
+
+/// Commands are sent when they have grown to this.
+const BATCH_BYTES: usize = 64 * 1024;
+pub(crate) const ITEMS_PER_PUSH: u64 = 500;
+/// Times to live are spread over this many seconds from this on: none ends while we look.
+const TIME_TO_LIVE_S: u64 = 1_000_000;
+
+/// Commands on their way to a server.
+struct Pipe<'a> {
+    client: &'a mut Client,
+    out: Vec<u8>,
+    /// Commands in `out`.
+    ready: usize,
+    /// Commands sent and not yet answered.
+    under_way: usize,
+}
+
+impl<'a> Pipe<'a> {
+    fn new(client: &'a mut Client) -> Self {
+        Self { client, out: Vec::with_capacity(2 * BATCH_BYTES), ready: 0, under_way: 0 }
+    }
+
+    fn command(&mut self, words: &[&[u8]]) -> io::Result<()> {
+        encode(&mut self.out, words);
+        self.ready += 1;
+        if self.out.len() < BATCH_BYTES { Ok(()) } else { self.send() }
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        self.client.send(&self.out)?;
+        self.out.clear();
+        self.client.skip_replies(self.under_way)?;
+        self.under_way = std::mem::take(&mut self.ready);
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.send()?;
+        self.client.skip_replies(self.under_way)
+    }
+}
+
+/// Loads the strings `key:000000000000` and on.
+///
+/// # Errors
+/// The connection broke or a reply is an error.
+pub(crate) fn fill_strings(client: &mut Client, count: u64, value_bytes: usize) -> io::Result<()> {
+    let value = vec![b'x'; value_bytes];
+    let mut pipe = Pipe::new(client);
+    for index in 0..count {
+        pipe.command(&[b"SET", key(index).as_bytes(), &value])?;
+    }
+    pipe.finish()
+}
+
+/// Pushes the next `count` items to a list, many a command, with `verb`.
+///
+/// # Errors
+/// The connection broke or a reply is an error.
+pub(crate) fn push_items(
+    client: &mut Client,
+    verb: &str,
+    key: &str,
+    items: &mut Items,
+    count: u64,
+) -> io::Result<Filled> {
+    let mut pipe = Pipe::new(client);
+    let mut filled = Filled::default();
+    let mut room = vec![Vec::new(); ITEMS_PER_PUSH as usize];
+    let mut left = count;
+    while left > 0 {
+        let taken = left.min(ITEMS_PER_PUSH);
+        left -= taken;
+        let taken = &mut room[..taken as usize];
+        taken.iter_mut().for_each(|item| items.next_into(item));
+        let mut words = vec![verb.as_bytes(), key.as_bytes()];
+        words.extend(taken.iter().map(Vec::as_slice));
+        pipe.command(&words)?;
+        filled.commands += 1;
+        filled.content_bytes += taken.iter().map(|item| item.len() as u64).sum::<u64>();
+    }
+    pipe.finish()?;
+    Ok(filled)
+}
+
+/// What was put into a server.
+#[derive(Default)]
+pub(crate) struct Filled {
+    pub(crate) commands: u64,
+    /// Bytes of the keys (of lists: of the items alone) and values.
+    pub(crate) content_bytes: u64,
+}
+
+/// Data that grows from mark to mark.
+pub(crate) struct Filler {
+    data: Data,
+    items: Items,
+    done: u64,
+    /// How many there will be at last.
+    most: u64,
+}
+
+impl Filler {
+    /// Nothing yet, `most` at last.
+    pub(crate) fn new(data: Data, most: u64) -> Self {
+        let items = match data {
+            Data::List { contents, item_bytes } | Data::Lists { contents, item_bytes, .. } => {
+                Items::new(contents, item_bytes)
+            }
+            Data::Keys { contents, value_bytes, .. } => Items::new(contents, value_bytes),
+        };
+        Self { data, items, done: 0, most }
+    }
+
+    /// Loads until there are `count`.
+    ///
+    /// # Errors
+    /// The connection broke or a reply is an error.
+    pub(crate) fn fill_to(&mut self, client: &mut Client, count: u64) -> io::Result<Filled> {
+        let from = std::mem::replace(&mut self.done, count);
+        match self.data {
+            Data::List { .. } => push_items(client, "LPUSH", "list", &mut self.items, count - from),
+            Data::Keys { expiring, .. } => self.set_keys(client, from..count, expiring),
+            Data::Lists { items, .. } => self.push_side_by_side(client, from..count, items),
+        }
+    }
+
+    fn set_keys(&mut self, client: &mut Client, range: std::ops::Range<u64>, expiring: bool) -> io::Result<Filled> {
+        let mut pipe = Pipe::new(client);
+        let mut filled = Filled::default();
+        let mut value = Vec::new();
+        for position in range {
+            self.items.next_into(&mut value);
+            let key = key(shuffled(position, self.most));
+            let time_s = (TIME_TO_LIVE_S + below(mixed(position), TIME_TO_LIVE_S)).to_string();
+            let words: [&[u8]; 5] = [b"SET", key.as_bytes(), &value, b"EX", time_s.as_bytes()];
+            pipe.command(if expiring { &words } else { &words[..3] })?;
+            filled.commands += 1;
+            filled.content_bytes += (key.len() + value.len()) as u64;
+        }
+        pipe.finish()?;
+        Ok(filled)
+    }
+
+    fn push_side_by_side(
+        &mut self,
+        client: &mut Client,
+        range: std::ops::Range<u64>,
+        items: u64,
+    ) -> io::Result<Filled> {
+        let mut pipe = Pipe::new(client);
+        let mut filled = Filled::default();
+        let mut item = Vec::new();
+        for list in (0..items).flat_map(|_| range.clone()) {
+            self.items.next_into(&mut item);
+            pipe.command(&[b"RPUSH", format!("list:{list:012}").as_bytes(), &item])?;
+            filled.commands += 1;
+            filled.content_bytes += item.len() as u64;
+        }
+        pipe.finish()?;
+        Ok(filled)
+    }
+}
+
+/// Writes `keys` keys with values of 16 to 511 bytes, again with other sizes in each further round, then deletes all
+/// but every tenth; what it tells of content is what is left.
+///
+/// # Errors
+/// The connection broke or a reply is an error.
+pub(crate) fn churn(client: &mut Client, keys: u64, rounds: u64) -> io::Result<Filled> {
+    let room = [b'x'; 512];
+    let name = |index: u64| format!("churn:{index:012}");
+    let mut pipe = Pipe::new(client);
+    for round in 0..rounds {
+        for index in 0..keys {
+            pipe.command(&[b"SET", name(index).as_bytes(), &room[..churned_bytes(index, round)]])?;
+        }
+    }
+    for index in (0..keys).filter(|index| index % 10 != 0) {
+        pipe.command(&[b"DEL", name(index).as_bytes()])?;
+    }
+    pipe.finish()?;
+    let left = (0..keys).step_by(10).map(|index| name(index).len() + churned_bytes(index, rounds - 1));
+    let content_bytes = left.map(|bytes| bytes as u64).sum();
+    Ok(Filled { commands: keys * rounds + keys - keys.div_ceil(10), content_bytes })
+}
+
+/// The names that redis-benchmark asks for.
+pub(crate) fn key(index: u64) -> String {
+    format!("key:{index:012}")
+}
+
+/// Sizes that differ from key to key and from round to round, the same in every run.
+fn churned_bytes(index: u64, round: u64) -> usize {
+    let mixed = (index ^ (round << 40)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    16 + (mixed >> 40) as usize % 496
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contents::Contents;
+    use crate::server::Server;
+    use crate::skip::program_or_skip;
+
+    fn server() -> Option<(tempfile::TempDir, Server)> {
+        let redis = program_or_skip("lab::fill", "redis-server")?;
+        let data = tempfile::tempdir().unwrap();
+        let server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
+        Some((data, server))
+    }
+
+    #[test]
+    fn strings_and_lists_are_loaded_in_order() {
+        let Some((_data, server)) = server() else { return };
+        let mut client = server.client().unwrap();
+        fill_strings(&mut client, 130, 3).unwrap();
+        assert_eq!(client.call("DBSIZE").unwrap(), "130");
+        assert_eq!(client.call("GET key:000000000129").unwrap(), "xxx");
+
+        let mut items = Items::new(Contents::Consecutive, 6);
+        let filled = push_items(&mut client, "RPUSH", "numbers", &mut items, 1001).unwrap();
+        assert_eq!((filled.commands, filled.content_bytes), (3, 6006));
+        assert_eq!(client.call("LLEN numbers").unwrap(), "1001");
+        assert_eq!(client.call("LRANGE numbers -2 -1").unwrap(), "000999 001000");
+    }
+
+    #[test]
+    fn data_grows_from_mark_to_mark() {
+        let Some((_data, server)) = server() else { return };
+        let mut client = server.client().unwrap();
+        let contents = Contents::Consecutive;
+        let mut list = Filler::new(Data::List { contents, item_bytes: 12 }, 1400);
+        list.fill_to(&mut client, 700).unwrap();
+        assert_eq!(client.call("LINDEX list 0").unwrap(), "000000000699");
+        list.fill_to(&mut client, 1400).unwrap();
+        assert_eq!(client.call("LRANGE list 699 700").unwrap(), "000000000700 000000000699");
+
+        client.call("FLUSHALL").unwrap();
+        let mut keys = Filler::new(Data::Keys { contents, value_bytes: 8, expiring: true }, 140);
+        keys.fill_to(&mut client, 100).unwrap();
+        assert_eq!(client.call("DBSIZE").unwrap(), "100");
+        keys.fill_to(&mut client, 140).unwrap();
+        assert_eq!(client.call("DBSIZE").unwrap(), "140");
+        let time_s: u64 = client.call("TTL key:000000000139").unwrap().parse().unwrap();
+        assert!((TIME_TO_LIVE_S - 100..2 * TIME_TO_LIVE_S).contains(&time_s));
+
+        client.call("FLUSHALL").unwrap();
+        let mut lists = Filler::new(Data::Lists { items: 3, contents, item_bytes: 2 }, 4);
+        let filled = lists.fill_to(&mut client, 4).unwrap();
+        assert_eq!((filled.commands, filled.content_bytes), (12, 24));
+        assert_eq!(client.call("LRANGE list:000000000001 0 -1").unwrap(), "01 05 09");
+    }
+
+    #[test]
+    fn a_churn_leaves_every_tenth_key_as_last_written() {
+        let Some((_data, server)) = server() else { return };
+        let mut client = server.client().unwrap();
+        let churned = churn(&mut client, 95, 2).unwrap();
+        assert_eq!(client.call("DBSIZE").unwrap(), "10");
+        assert_eq!(churned.commands, 95 * 2 + 85);
+        let last: u64 = client.call("STRLEN churn:000000000090").unwrap().parse().unwrap();
+        assert_eq!(last, churned_bytes(90, 1) as u64);
+        assert!(churned.content_bytes > 10 * (18 + 16));
+    }
+
+    #[test]
+    fn an_error_reply_fails_a_filler() {
+        let Some((_data, server)) = server() else { return };
+        let mut client = server.client().unwrap();
+        client.call("SET list text").unwrap();
+        let mut items = Items::new(Contents::Hex, 12);
+        push_items(&mut client, "RPUSH", "list", &mut items, 5).err().unwrap();
+    }
+}
