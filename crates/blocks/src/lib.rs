@@ -13,6 +13,7 @@
 //! - a leaf's layout and how one is built or changed in place: `leaf`, read through `view`
 //! - children, counts and sums: `inner`
 //! - operations that walk down and repair on the way up: `tree`, `walk`
+//! - long ones in steps over a clone: `search`, `removal`
 //! - bytes for journal, store and wire: `codec`
 //!
 //! Absent on purpose: locks, clocks, files, global state, and any reference into a block that outlives a
@@ -24,6 +25,9 @@ mod inner;
 mod leaf;
 mod list;
 mod node;
+mod removal;
+mod runs;
+mod search;
 mod tree;
 mod view;
 mod walk;
@@ -31,6 +35,9 @@ mod walk;
 pub use codec::DecodeError;
 pub use leaf::{ITEM_BYTES_MAX, LEAF_BYTES_MAX};
 pub use list::BlockList;
+pub use removal::Removal;
+pub use runs::Runs;
+pub use search::Search;
 pub use walk::Visit;
 
 /// An end of a list.

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use crate::inner::Inner;
 use crate::leaf::{ITEM_BYTES_MAX, Lean};
 use crate::node::{Kind, Node, Totals};
+use crate::removal::Removal;
 use crate::tree::{self, Change};
 use crate::walk::{self, Visit};
 use crate::{Direction, End};
@@ -24,6 +25,9 @@ pub struct BlockList {
 }
 
 const _: () = assert!(size_of::<BlockList>() == 8);
+
+/// How much of a list is taken at a time by a removal of many runs, in bytes.
+const PART_BYTES: u64 = 64 << 10;
 
 impl BlockList {
     /// An empty list; allocates nothing.
@@ -159,6 +163,14 @@ impl BlockList {
         } else {
             self.root = None;
         }
+    }
+
+    /// Removes the items of these runs, given as first index and count, which must rise and not overlap. As
+    /// [`BlockList::remove_many`], but for however many without a list of all of them.
+    pub fn remove_runs(&mut self, mut runs: impl Iterator<Item = (u64, u64)>) {
+        let mut removal = Removal::new(mem::take(self));
+        while !removal.step(PART_BYTES, &mut || runs.next()) {}
+        *self = removal.into_list();
     }
 
     /// Keeps the `count` items from `start` and drops the others. O(log n + blocks freed).

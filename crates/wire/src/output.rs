@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Everything before the first source is ready. `fill` runs that source into the piece before it until enough is
-//! ready, so a reply of any length occupies about `FILL_BYTES` at a time.
+//! ready, so a reply of any length occupies about `FILL_BYTES` at a time. A source may have to search before it knows
+//! what to write: `fill_some` then comes back after each step.
 
 use crate::reply::{BULK_SHARED_BYTES_MIN, More, Source};
 use crate::resp::{Encoder, Protocol};
@@ -50,7 +51,7 @@ impl Piece {
 }
 
 /// A place in an [`Output`] to go back to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     pieces_count: usize,
     tail_bytes: usize,
@@ -121,17 +122,25 @@ impl Output {
         }
     }
 
-    /// Runs the sources at the front until 64 KiB are ready or no source is left.
+    /// Runs the sources at the front until 64 KiB are ready or no source is left, however long they search.
     pub fn fill(&mut self) {
+        while self.fill_some() {}
+    }
+
+    /// As [`Output::fill`], but for a source that searched and wrote nothing: `true` says so, and that others may
+    /// have their turn before it goes on.
+    pub fn fill_some(&mut self) -> bool {
         loop {
             let ready: usize = self.ready_slices().map(<[u8]>::len).sum();
             if ready >= FILL_BYTES {
-                return;
+                return false;
             }
             let Some(index) = self.pieces.iter().position(|piece| matches!(piece, Piece::Source(..))) else {
-                return;
+                return false;
             };
-            self.run_source(index);
+            if self.run_source(index) {
+                return true;
+            }
         }
     }
 
@@ -226,8 +235,9 @@ impl Output {
         queued.chain(tail).map(move |bytes| &bytes[std::mem::take(&mut skipped)..]).filter(|bytes| !bytes.is_empty())
     }
 
-    /// One step of the source at `index`, whose bytes go into the piece before it if that is short.
-    fn run_source(&mut self, index: usize) {
+    /// One step of the source at `index`, whose bytes go into the piece before it if that is short. Whether it has
+    /// written nothing and goes on.
+    fn run_source(&mut self, index: usize) -> bool {
         let mut index = index;
         let mut step = Output::new();
         // Short only: a piece that grew as fast as it is consumed would end up holding the whole reply.
@@ -240,7 +250,10 @@ impl Output {
         let Some(Piece::Source(mut source, protocol)) = self.pieces.remove(index) else {
             unreachable!("`fill` found a source here")
         };
-        match source.next(&mut Encoder::new(&mut step, protocol)) {
+        let mark = step.mark();
+        let more = source.next(&mut Encoder::new(&mut step, protocol));
+        let searches = more == More::Follows && step.mark() == mark;
+        match more {
             More::Follows => step.append_source(source, protocol),
             More::Done if step.tail.is_empty() => {}
             More::Done => step.pieces.push_back(Piece::Bytes(step.tail)),
@@ -248,6 +261,7 @@ impl Output {
         for piece in step.pieces.into_iter().rev() {
             self.pieces.insert(index, piece);
         }
+        searches
     }
 
     fn remove_bytes(&mut self, index: usize) -> Vec<u8> {

@@ -19,7 +19,8 @@ pub enum More {
 
 /// A reply written in steps, from a clone of the value as it was when the command ran.
 pub trait Source: Send {
-    /// Writes about [`SOURCE_STEP_BYTES`] and says whether more follows. Not called again after `Done`.
+    /// Writes about [`SOURCE_STEP_BYTES`] (or searches for some 100 µs and writes nothing) and says whether more
+    /// follows. Not called again after `Done`.
     fn next(&mut self, reply: &mut dyn Reply) -> More;
 }
 

@@ -167,6 +167,42 @@ fn a_source_keeps_its_place_and_little_memory() {
     assert!(output.take_buffer().is_none());
 }
 
+/// Searches for some steps before it writes.
+struct Searcher(u32);
+
+impl Source for Searcher {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        if self.0 > 0 {
+            self.0 -= 1;
+            return More::Follows;
+        }
+        reply.int(7);
+        More::Done
+    }
+}
+
+#[test]
+fn a_source_that_searches_lets_others_have_their_turn() {
+    for before in [false, true] {
+        let mut output = Output::new();
+        let mut reply = Encoder::new(&mut output, Protocol::Resp2);
+        if before {
+            reply.int(1);
+        }
+        reply.stream(Box::new(Searcher(3)));
+        reply.ok();
+        for _ in 0..3 {
+            assert!(output.fill_some());
+            assert_eq!(output.front().is_some(), before);
+            assert!(!output.is_empty());
+        }
+        assert!(!output.fill_some());
+        let sent = drained(&mut output, 3);
+        assert_eq!(show(&sent), if before { ":1 :7 +OK " } else { ":7 +OK " });
+    }
+    assert_eq!(both(|reply| reply.stream(Box::new(Searcher(9)))).0, ":7 ");
+}
+
 #[test]
 fn nothing_passes_a_source() {
     let mut output = Output::new();

@@ -3,7 +3,6 @@
 use super::range::index_of;
 use crate::prelude::*;
 use blocks::Direction;
-use kinds::List;
 
 pub(crate) const COMMANDS: &[Command] = &[LSET, LINSERT, LREM, LTRIM];
 
@@ -92,36 +91,20 @@ fn lrem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         reply.int(0);
         return Ok(());
     };
-    let runs = runs_of(list, args.get(3), count);
-    tx.need_room(runs.len() as u64 * (key.len() as u64 + EFFECT_BYTES_MAX))?;
+    let direction = if count < 0 { Direction::Backward } else { Direction::Forward };
+    let limit = if count == 0 { u64::MAX } else { count.unsigned_abs() };
+    let found = list.find_all(args.get(3), direction, limit);
+    tx.need_room(found.runs() as u64 * (key.len() as u64 + EFFECT_BYTES_MAX))?;
     let mut list = tx.list_mut(key, Absent::Leave)?.expect("just seen");
-    for (index, count) in &runs {
-        list.remove(*index, *count);
+    for (index, count) in (0..found.runs()).rev().map(|at| found.rising(at)) {
+        list.remove(index, count);
     }
-    reply.int(runs.iter().map(|(_, count)| *count as i64).sum());
+    reply.int(found.items() as i64);
     Ok(())
 }
 
 /// The effect of one removal, without the key, in bytes at most.
 const EFFECT_BYTES_MAX: u64 = 40;
-
-/// Runs of elements that equal `element`, as index and length, the last of the list first.
-fn runs_of(list: &List, element: &[u8], count: i64) -> Vec<(u64, u64)> {
-    let direction = if count < 0 { Direction::Backward } else { Direction::Forward };
-    let limit = if count == 0 { usize::MAX } else { usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX) };
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    for index in super::find::all(list, element, direction).take(limit) {
-        match runs.last_mut() {
-            Some((start, count)) if *start + *count == index => *count += 1,
-            Some((start, count)) if index + 1 == *start => (*start, *count) = (index, *count + 1),
-            _ => runs.push((index, 1)),
-        }
-    }
-    if direction == Direction::Forward {
-        runs.reverse();
-    }
-    runs
-}
 
 fn ltrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (start, stop) = (parse::int(args.get(2))?, parse::int(args.get(3))?);

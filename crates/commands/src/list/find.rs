@@ -1,8 +1,9 @@
 //! LPOS: where an element is.
 
 use crate::prelude::*;
-use blocks::Direction;
+use blocks::{Direction, Search};
 use kinds::List;
+use std::ops::Range;
 use wire::{More, Source};
 
 pub(crate) const COMMANDS: &[Command] = &[LPOS];
@@ -23,7 +24,11 @@ const LPOS: Command = Command {
 };
 
 /// Lists with more content than this are searched once the locks are let go, in bytes.
-const LOCKED_BYTES_MAX: u64 = 64 << 10;
+pub(super) const LOCKED_BYTES_MAX: u64 = 64 << 10;
+/// How much is searched in one step, in bytes: some 50 µs.
+const STEP_BYTES: u64 = 256 << 10;
+/// How many indices are told in one step.
+const STEP_INDICES: usize = 4096;
 
 #[derive(Clone, Copy)]
 struct Options {
@@ -45,10 +50,11 @@ fn lpos(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         }
         return Ok(());
     };
+    let mut finding = Finding::new(list, args.get(2), options);
     if list.content_bytes() > LOCKED_BYTES_MAX {
-        reply.stream(Box::new(Search { list: list.clone(), element: args.get(2).to_vec(), options }));
+        reply.stream(Box::new(finding));
     } else {
-        tell(reply, list, args.get(2), options);
+        while finding.next(reply) == More::Follows {}
     }
     Ok(())
 }
@@ -75,63 +81,102 @@ fn options(args: &Args) -> Result<Options, Failure> {
     Ok(options)
 }
 
-fn tell(reply: &mut dyn Reply, list: &List, element: &[u8], options: Options) {
-    let Options { direction, skip, count, compared_max } = options;
-    let compared = if compared_max == 0 { u64::MAX } else { compared_max };
-    // A clone cut to the part that is compared: a search in it stops where it must.
-    let (part, offset) = match direction {
-        _ if compared >= list.len() => (list.clone(), 0),
-        Direction::Forward => (cut(list, 0, compared), 0),
-        Direction::Backward => (cut(list, list.len() - compared, compared), list.len() - compared),
-    };
-    let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-    let mut found = all(&part, element, direction).skip(skip).map(|index| (index + offset) as i64);
-    match count {
-        None => match found.next() {
-            Some(index) => reply.int(index),
-            None => reply.null(),
-        },
-        Some(count) => {
-            let indices: Vec<i64> = found.take(if count == 0 { usize::MAX } else { count as usize }).collect();
-            reply.array(indices.len());
-            indices.into_iter().for_each(|index| reply.int(index));
+/// The part of a list that is compared, and where it begins.
+fn compared(list: &List, options: Options) -> (List, u64) {
+    let Options { direction, compared_max, .. } = options;
+    if compared_max == 0 || compared_max >= list.len() {
+        return (list.clone(), 0);
+    }
+    let start = if direction == Direction::Forward { 0 } else { list.len() - compared_max };
+    let mut part = list.clone();
+    part.trim(start, compared_max);
+    (part, start)
+}
+
+/// LPOS under way: it searches, and then tells what it found. Steps of a big list are made once the locks are let go.
+struct Finding {
+    search: Search,
+    /// Where the part that is searched begins.
+    offset: u64,
+    options: Options,
+    /// `None` while it searches.
+    telling: Option<Telling>,
+}
+
+struct Telling {
+    /// Indices to be skipped yet.
+    skip: u64,
+    /// What is left of the run at hand.
+    run: Range<u64>,
+    /// The run after it.
+    next: usize,
+}
+
+impl Finding {
+    fn new(list: &List, element: &[u8], options: Options) -> Self {
+        let (part, offset) = compared(list, options);
+        let count = match options.count {
+            None => 1,
+            Some(0) => u64::MAX,
+            Some(count) => count,
+        };
+        let search = Search::new(part, element, options.direction, options.skip.saturating_add(count));
+        Self { search, offset, options, telling: None }
+    }
+
+    /// Says how many indices follow.
+    fn begin(&self, reply: &mut dyn Reply) -> Telling {
+        let Options { skip, count, .. } = self.options;
+        let told = self.search.found().items().saturating_sub(skip);
+        match count {
+            Some(_) => reply.array(told as usize),
+            None if told == 0 => reply.null(),
+            None => {}
         }
+        let next = if told > 0 { 0 } else { self.search.found().runs() };
+        Telling { skip, run: 0..0, next }
+    }
+
+    /// Tells a part of what was found.
+    fn tell(&self, telling: &mut Telling, reply: &mut dyn Reply) -> More {
+        let direction = self.options.direction;
+        for _ in 0..STEP_INDICES {
+            let Telling { skip, run, next } = telling;
+            if run.is_empty() {
+                if *next == self.search.found().runs() {
+                    return More::Done;
+                }
+                *run = self.run(*next);
+                *next += 1;
+            }
+            let skipped = (run.end - run.start).min(*skip);
+            *skip -= skipped;
+            let index = match direction {
+                Direction::Forward => run.nth(skipped as usize),
+                Direction::Backward => run.nth_back(skipped as usize),
+            };
+            if let Some(index) = index {
+                reply.int(index as i64);
+            }
+        }
+        More::Follows
+    }
+
+    fn run(&self, at: usize) -> Range<u64> {
+        let (start, count) = self.search.found().run(at);
+        start + self.offset..start + self.offset + count
     }
 }
 
-fn cut(list: &List, start: u64, count: u64) -> List {
-    let mut part = list.clone();
-    part.trim(start, count);
-    part
-}
-
-/// Indices of the elements that equal `element`, from one end to the other.
-pub(super) fn all<'a>(list: &'a List, element: &'a [u8], direction: Direction) -> impl Iterator<Item = u64> + 'a {
-    let first = match direction {
-        Direction::Forward => Some(0),
-        Direction::Backward => list.len().checked_sub(1),
-    };
-    let mut from = first;
-    std::iter::from_fn(move || {
-        let index = list.find(element, from?, direction)?;
-        from = match direction {
-            Direction::Forward => Some(index + 1),
-            Direction::Backward => index.checked_sub(1),
-        };
-        Some(index)
-    })
-}
-
-/// A search that is made once the locks are let go.
-struct Search {
-    list: List,
-    element: Vec<u8>,
-    options: Options,
-}
-
-impl Source for Search {
+impl Source for Finding {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        tell(reply, &self.list, &self.element, self.options);
-        More::Done
+        let mut telling = match self.telling.take() {
+            Some(telling) => telling,
+            None if self.search.step(STEP_BYTES) => self.begin(reply),
+            None => return More::Follows,
+        };
+        let more = self.tell(&mut telling, reply);
+        self.telling = Some(telling);
+        more
     }
 }

@@ -58,12 +58,12 @@ impl Connection {
     fn write(&mut self) -> Result<Sent, End> {
         let mut written_bytes = 0;
         while written_bytes < WRITE_BYTES_MAX {
-            self.output.fill();
+            let searches = self.output.fill_some();
             let mut slices = [IoSlice::new(&[]); SLICES_MAX];
             let count = self.output.io_slices(&mut slices);
             if count == 0 {
-                assert!(self.output.is_empty(), "a source gives bytes or ends");
-                return Ok(Sent::All);
+                assert!(searches || self.output.is_empty(), "a source gives bytes, searches or ends");
+                return Ok(if searches { Sent::Enough } else { Sent::All });
             }
             let Some(bytes) = self.socket.write(&slices[..count])? else { return Ok(Sent::Blocked) };
             self.output.consume(bytes);

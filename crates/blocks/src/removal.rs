@@ -1,0 +1,103 @@
+//! Removing items at many positions, a part of the list at a time.
+//!
+//! ```text
+//!   kept: all before, without what goes | a part of some leaves | rest
+//!                          ^--- append -----' `--- split off ---^
+//! ```
+//!
+//! Leaves without such an item move over as they are, shared with whoever else holds them.
+
+use crate::BlockList;
+use crate::node::Kind;
+use crate::search::weight;
+
+/// A removal under way. On a clone it leaves the original alone, which is how a long one holds nobody up.
+pub struct Removal {
+    kept: BlockList,
+    rest: BlockList,
+    /// Where `rest` began in the list.
+    at: u64,
+    /// What is left of the run at hand.
+    run: Option<(u64, u64)>,
+}
+
+impl Removal {
+    /// Begins with all of `list`.
+    pub fn new(list: BlockList) -> Removal {
+        Removal { kept: BlockList::new(), rest: list, at: 0, run: None }
+    }
+
+    /// Passes about `bytes_max` of leaves from which items go, at least one; whether it is over. `next` gives runs, as
+    /// first index in the list and count, that rise and do not overlap.
+    ///
+    /// # Panics
+    /// If a run leaves the list or lies before the one before it: the caller's bug.
+    pub fn step(&mut self, bytes_max: u64, next: &mut impl FnMut() -> Option<(u64, u64)>) -> bool {
+        self.run = self.run.take().or_else(&mut *next);
+        let Some((start, _)) = self.run else {
+            self.kept.append(std::mem::take(&mut self.rest));
+            return true;
+        };
+        let gap = start.checked_sub(self.at).expect("runs rise");
+        assert!(gap < self.rest.len());
+        if gap >= leading_items(&self.rest, bytes_max) {
+            let whole = self.take(leaf_start(&self.rest, gap));
+            self.kept.append(whole);
+        }
+        let (from, items) = (self.at, leading_items(&self.rest, bytes_max));
+        let mut part = self.take(items);
+        let mut positions = Vec::new();
+        while let Some((start, count)) = self.run.filter(|(start, _)| *start < from + items) {
+            assert!(count > 0);
+            assert!(start >= positions.last().map_or(from, |last| from + last + 1));
+            let end = start.checked_add(count).expect("a run within the list");
+            positions.extend(start - from..end.min(from + items) - from);
+            self.run = if end > from + items { Some((from + items, end - from - items)) } else { next() };
+        }
+        part.remove_many(&positions);
+        self.kept.append(part);
+        false
+    }
+
+    /// The list after the removal, once it is over.
+    pub fn into_list(self) -> BlockList {
+        assert!(self.rest.is_empty());
+        self.kept
+    }
+
+    fn take(&mut self, items: u64) -> BlockList {
+        let rest = self.rest.split_off(items);
+        self.at += items;
+        std::mem::replace(&mut self.rest, rest)
+    }
+}
+
+/// Items of the leading leaves that weigh about `bytes_max`, at least one leaf. The list has items.
+fn leading_items(list: &BlockList, bytes_max: u64) -> u64 {
+    let mut node = list.root.as_ref().expect("a list that has items");
+    let (mut items, mut left) = (0, bytes_max);
+    'down: while let Kind::Inner(inner) = node.kind() {
+        for slot in inner.slots() {
+            let bytes = weight(&slot.node);
+            if bytes > left {
+                node = &slot.node;
+                continue 'down;
+            }
+            left -= bytes;
+            items += slot.items;
+        }
+        return items;
+    }
+    if items == 0 { node.items() } else { items }
+}
+
+/// Where the leaf begins that holds `index`.
+fn leaf_start(list: &BlockList, index: u64) -> u64 {
+    let mut node = list.root.as_ref().expect("a list that has items");
+    let mut rest = index;
+    while let Kind::Inner(inner) = node.kind() {
+        let (child, within) = inner.seek(rest);
+        (node, rest) = (&inner.slots()[child].node, within);
+    }
+    index - rest
+}

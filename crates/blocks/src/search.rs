@@ -1,0 +1,212 @@
+//! Searching a list that nobody waits for: in steps over a clone, and once more in a list that has changed since.
+//!
+//! ```text
+//!   clone   [ searched, and noted by address ............ | a step | not yet ]
+//!   now     [ the clone's own: skipped | a new leaf: searched | the clone's own: skipped ]
+//! ```
+//!
+//! The clone keeps its nodes alive and unchanged, so a node of another list at an address noted here *is* the clone's,
+//! and what was found below it holds there too, moved to where it lies now.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use crate::node::{Kind, Node};
+use crate::{BlockList, Direction, Runs, walk};
+
+/// A search for all items that equal one, or for the first of them from an end.
+pub struct Search {
+    list: BlockList,
+    needle: Vec<u8>,
+    direction: Direction,
+    limit: u64,
+    /// Where it goes on; `None` once it is over.
+    from: Option<u64>,
+    found: Runs,
+    /// Where nodes that were searched to their end begin, by their addresses; `None` if nobody will ask.
+    noted: Option<BTreeMap<usize, u64>>,
+}
+
+impl Search {
+    /// Looks in `list` for up to `limit` items that equal `needle`, from the head forward or from the tail backward.
+    pub fn new(list: BlockList, needle: &[u8], direction: Direction, limit: u64) -> Search {
+        let from = match direction {
+            Direction::Forward => (!list.is_empty()).then_some(0),
+            Direction::Backward => list.len().checked_sub(1),
+        };
+        let from = from.filter(|_| limit > 0);
+        Search { list, needle: needle.to_vec(), direction, limit, from, found: Runs::default(), noted: None }
+    }
+
+    /// Notes what [`Search::again`] needs; to be said before the first step.
+    #[must_use]
+    pub fn repeatable(self) -> Search {
+        Search { noted: Some(BTreeMap::new()), ..self }
+    }
+
+    /// The list that is searched.
+    pub fn list(&self) -> &BlockList {
+        &self.list
+    }
+
+    /// Searches about `bytes_max` more, at least a leaf; whether it is over.
+    pub fn step(&mut self, bytes_max: u64) -> bool {
+        let mut bytes = 0;
+        while let Some(at) = self.from
+            && bytes < bytes_max
+        {
+            bytes += self.search_leaf(at);
+        }
+        self.from.is_none()
+    }
+
+    /// Indices of what was found so far, in the order of the search: forward they rise, backward they fall.
+    pub fn found(&self) -> &Runs {
+        &self.found
+    }
+
+    /// What this search, which is over and [`Search::repeatable`], finds in a list that has changed since. Looks only
+    /// into nodes that are not the clone's own, and into those that it never reached. O(changes · log n + found).
+    pub fn again(&self, now: &BlockList) -> Runs {
+        assert!(self.from.is_none());
+        let mut found = Runs::default();
+        if let Some(root) = &now.root {
+            self.search_anew(root, 0, &mut found);
+        }
+        found
+    }
+
+    /// Searches the leaf that holds `at`; how many bytes that were.
+    fn search_leaf(&mut self, at: u64) -> u64 {
+        let Search { list, needle, direction, limit, found, noted, .. } = self;
+        let mut node = list.root.as_ref().expect("an index of a list that has items");
+        let mut start = 0;
+        let mut path = Vec::new();
+        loop {
+            if noted.is_some() {
+                path.push((address(node), start, node.items()));
+            }
+            let Kind::Inner(inner) = node.kind() else { break };
+            let (child, rest) = inner.seek(at - start);
+            start = at - rest;
+            node = &inner.slots()[child].node;
+        }
+        find_all(node, start, needle, *direction, *limit, found);
+        let end = start + node.items();
+        if found.items() == *limit {
+            self.from = None;
+            return weight(node);
+        }
+        if let Some(noted) = noted {
+            let is_over = |from: u64, items: u64| match direction {
+                Direction::Forward => from + items == end,
+                Direction::Backward => from == start,
+            };
+            let over = path.iter().filter(|(_, from, items)| is_over(*from, *items));
+            noted.extend(over.map(|(address, from, _)| (*address, *from)));
+        }
+        self.from = match direction {
+            Direction::Forward => (end < list.len()).then_some(end),
+            Direction::Backward => start.checked_sub(1),
+        };
+        weight(node)
+    }
+
+    fn search_anew(&self, node: &Node, start: u64, found: &mut Runs) {
+        if found.items() == self.limit {
+            return;
+        }
+        let noted = self.noted.as_ref().expect("said before the first step");
+        if let Some(&was) = noted.get(&address(node)) {
+            return self.move_found(was, node.items(), start, found);
+        }
+        let Kind::Inner(inner) = node.kind() else {
+            return find_all(node, start, &self.needle, self.direction, self.limit, found);
+        };
+        match self.direction {
+            Direction::Forward => {
+                let mut start = start;
+                for slot in inner.slots() {
+                    self.search_anew(&slot.node, start, found);
+                    start += slot.items;
+                }
+            }
+            Direction::Backward => {
+                let mut end = start + inner.items();
+                for slot in inner.slots().iter().rev() {
+                    end -= slot.items;
+                    self.search_anew(&slot.node, end, found);
+                }
+            }
+        }
+    }
+
+    /// Adds what was found among the `items` from `was` on, which now begin at `start`.
+    fn move_found(&self, was: u64, items: u64, start: u64, found: &mut Runs) {
+        let end = was + items;
+        let is_before = |&(from, count): &(u64, u64)| match self.direction {
+            Direction::Forward => from + count <= was,
+            Direction::Backward => from >= end,
+        };
+        let first = self.found.partition_point(is_before);
+        for (from, count) in (first..self.found.runs()).map(|at| self.found.run(at)) {
+            let (from, to) = (from.max(was), (from + count).min(end));
+            if from >= to {
+                break;
+            }
+            add(found, from - was + start, to - from, self.direction, self.limit);
+        }
+    }
+}
+
+impl BlockList {
+    /// Indices of up to `limit` items that equal `needle`, in the order of a search in this direction. O(items passed).
+    pub fn find_all(&self, needle: &[u8], direction: Direction, limit: u64) -> Runs {
+        let mut search = Search::new(self.clone(), needle, direction, limit);
+        while !search.step(u64::MAX) {}
+        search.found
+    }
+}
+
+/// Adds the items of a leaf that equal `needle`.
+fn find_all(leaf: &Node, start: u64, needle: &[u8], direction: Direction, limit: u64, found: &mut Runs) {
+    let items = leaf.items();
+    let from = if direction == Direction::Forward { 0 } else { items - 1 };
+    let Some(first) = walk::find(leaf, needle, from, direction) else { return };
+    add(found, start + first, 1, direction, limit);
+    // Most leaves hold none; one that holds one is passed once, however many it holds.
+    let mut at = first;
+    let mut visit = |item: &[u8]| {
+        at = if direction == Direction::Forward { at + 1 } else { at - 1 };
+        if item == needle {
+            add(found, start + at, 1, direction, limit);
+        }
+        if found.items() == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let (rest, count) = match direction {
+        Direction::Forward => (first + 1, items - first - 1),
+        Direction::Backward => (0, first),
+    };
+    if count > 0 {
+        let _ = walk::walk(leaf, rest, count, direction, &mut visit);
+    }
+}
+
+/// Adds a run, or as much of it as the limit allows, from where the search comes.
+fn add(found: &mut Runs, start: u64, count: u64, direction: Direction, limit: u64) {
+    let taken = count.min(limit - found.items());
+    let start = if direction == Direction::Forward { start } else { start + count - taken };
+    if taken > 0 {
+        found.add(start, taken);
+    }
+}
+
+/// About what it costs to pass a node, in bytes: items without bytes cost too.
+pub(crate) fn weight(node: &Node) -> u64 {
+    let totals = node.totals();
+    totals.content + totals.items
+}
+
+fn address(node: &Node) -> usize {
+    std::ptr::from_ref(node.head()).addr()
+}
