@@ -3,6 +3,7 @@
 use commands::Run;
 use commands::table::{self, Found};
 use commands::testing::direct::World;
+use commands::testing::dump::dump;
 use keyspace::{Held, Log, Tx};
 use std::collections::{BTreeMap, BTreeSet};
 use wire::client::Value;
@@ -90,6 +91,78 @@ fn long_texts() {
     assert_eq!(call(&mut world, &["GETRANGE", "k", "100", "200"]), Value::bulk(&text[100..=200]));
     assert_eq!(call(&mut world, &["APPEND", "k", "!"]), Value::Int(150_001));
     assert_eq!(call(&mut world, &["GETDEL", "k"]), Value::bulk(text + "!"));
+}
+
+/// Every command that tells a text, at lengths where it is inline, long, streamed, and cut at an edge of its pieces.
+#[test]
+fn long_texts_at_every_edge() {
+    const LENGTHS: [usize; 9] = [16_383, 16_384, 16_385, 20_399, 20_400, 20_401, 65_536, 65_537, 300_000];
+    let of =
+        |len: usize| -> Vec<u8> { (0..len as u32).map(|at| at.wrapping_mul(0x9e37_79b9).to_be_bytes()[0]).collect() };
+    for len in LENGTHS {
+        let text = of(len);
+        let mut world = World::new(Protocol::Resp2);
+        let [key, set] = [b"k".to_vec(), b"SET".to_vec()];
+        let told = Value::bulk(&text);
+        world.call(&[set.clone(), key.clone(), text.clone()]);
+        assert_eq!(call(&mut world, &["GET", "k"]), told, "{len}");
+        assert_eq!(call(&mut world, &["GETEX", "k", "EX", "100"]), told, "{len}");
+        assert_eq!(
+            call(&mut world, &["MGET", "k", "none", "k"]),
+            Value::Array(vec![told.clone(), Value::Null, told.clone()])
+        );
+        for from in [0, 1, 4_079, 4_080, 4_081, 8_160, 16_383] {
+            for to in [from, from + 1, 4_080, 8_159, len - 2, len - 1] {
+                let part = text.get(from..len.min(to + 1)).unwrap_or_default();
+                let reply = call(&mut world, &["GETRANGE", "k", &from.to_string(), &to.to_string()]);
+                assert_eq!(reply, Value::bulk(part), "{from} to {to} of {len}");
+            }
+        }
+        let other = of(len + 7);
+        assert_eq!(world.call(&[set.clone(), key.clone(), other.clone(), b"GET".to_vec()]), told, "{len}");
+        assert_eq!(world.call(&[b"GETSET".to_vec(), key, text]), Value::bulk(other), "{len}");
+        assert_eq!(call(&mut world, &["STRLEN", "k"]), Value::Int(len as i64));
+        assert_eq!(call(&mut world, &["GETDEL", "k"]), told, "{len}");
+        assert_eq!(call(&mut world, &["GET", "k"]), Value::Null);
+        assert_eq!(dump(&world.keyspace), dump(&world.replayed()));
+    }
+}
+
+#[test]
+fn a_reply_is_of_the_text_as_it_was() {
+    let world = World::new(Protocol::Resp2);
+    let mut outputs = Vec::new();
+    for (words, expected) in [
+        (["SETRANGE", "k", "200000", "first"], None),
+        (["GETRANGE", "k", "0", "-1"], Some("first")),
+        (["SETRANGE", "k", "200000", "later"], None),
+        (["GETRANGE", "k", "0", "-1"], Some("later")),
+        (["SETRANGE", "k", "10", "longer"], None),
+    ] {
+        let request = OwnedRequest::of(&words);
+        let Found::Command(row) = table::find(&request.args()) else { panic!("a row") };
+        let Run::Local(handler) = row.run else { panic!("a local row") };
+        let mut log = Log::default();
+        let mut tx = Tx::new(&world.keyspace, Held::under_gate(&world.keyspace), 0, world.now, &mut log, u64::MAX);
+        let mut output = Output::new();
+        handler(&mut tx, &request.args(), &mut Encoder::new(&mut output, Protocol::Resp2)).unwrap();
+        tx.end().clear();
+        outputs.extend(expected.map(|end| (output, end)));
+    }
+    for (mut output, end) in outputs {
+        let mut parser = wire::client::Parser::new();
+        output.fill();
+        while let Some(bytes) = output.front() {
+            parser.feed(bytes);
+            let count = bytes.len();
+            output.consume(count);
+            output.fill();
+        }
+        let value = parser.next_value().unwrap().unwrap();
+        let (zeros, told) = value.as_bytes().unwrap().split_at(200_000);
+        assert!(zeros.iter().all(|byte| *byte == 0));
+        assert_eq!(told, end.as_bytes());
+    }
 }
 
 /// The length of a longest common subsequence, by the definition, a row at a time.

@@ -3,8 +3,7 @@
 use crate::deadlines::Deadlines;
 use base::Ms;
 use base::limits::SHARDS;
-use kinds::{Kind, List, Text, Value, text};
-use std::sync::Arc;
+use kinds::{Kind, List, LongText, Text, Value, text};
 use table::{Content, NewContent, Table};
 
 /// An entry as the table keeps it.
@@ -123,8 +122,8 @@ impl Section {
     /// Puts a value under `key`, whatever was there.
     pub(crate) fn put_value(&mut self, hash: u64, key: &[u8], value: Value, expires_at_ms: Option<Ms>) {
         let content = match value {
-            Value::Text(bytes) if bytes.len() <= text::INLINE_BYTES_MAX => {
-                return self.put_text(hash, key, &bytes, expires_at_ms);
+            Value::Text(text) if text.bytes_count() <= text::INLINE_BYTES_MAX => {
+                return self.put_text(hash, key, &text.to_vec(0..text.bytes_count()), expires_at_ms);
             }
             value => NewContent::Value(value),
         };
@@ -214,47 +213,44 @@ impl Section {
 
     /// Appends to the text under `key`, which is made if absent. `None` if another kind is there.
     pub(crate) fn append_text(&mut self, hash: u64, key: &[u8], bytes: &[u8]) -> Option<()> {
-        self.edit_text(hash, key, bytes.len(), |content| content.extend_from_slice(bytes))
+        self.write_text(hash, key, None, bytes)
     }
 
     /// Overwrites the text under `key` from `offset` on, filling a gap with zeros. `None` if another kind is there.
     pub(crate) fn overwrite_text(&mut self, hash: u64, key: &[u8], offset: usize, bytes: &[u8]) -> Option<()> {
-        self.edit_text(hash, key, 0, |content| {
-            let end = offset + bytes.len();
-            if content.len() < end {
-                content.resize(end, 0);
-            }
-            content[offset..end].copy_from_slice(bytes);
-        })
+        self.write_text(hash, key, Some(offset), bytes)
     }
 
-    fn edit_text(&mut self, hash: u64, key: &[u8], more_bytes: usize, edit: impl FnOnce(&mut Vec<u8>)) -> Option<()> {
+    /// Writes at an offset, or at the end.
+    fn write_text(&mut self, hash: u64, key: &[u8], offset: Option<usize>, bytes: &[u8]) -> Option<()> {
         if let Some(mut entry) = self.table.find_mut(hash, key)
             && let Some(value) = entry.value_mut()
         {
-            let Value::Text(shared) = value else { return None };
-            let bytes_before = value_bytes(shared);
-            edit(Arc::make_mut(shared));
-            self.values_bytes = self.values_bytes + value_bytes(shared) - bytes_before;
+            let Value::Text(text) = value else { return None };
+            let bytes_before = text.heap_bytes();
+            text.overwrite(offset.unwrap_or(text.bytes_count()), bytes);
+            self.values_bytes = self.values_bytes + text.heap_bytes() - bytes_before;
             return Some(());
         }
-        let (mut content, expires_at_ms) = match self.table.find(hash, key) {
-            Some(entry) => {
-                let text = text_of(entry)?;
-                let mut content = Vec::with_capacity(text.bytes_count() + more_bytes);
-                content.extend_from_slice(text.bytes(&mut [0; text::DIGITS_MAX]));
-                (content, entry.expires_at_ms())
-            }
-            None => (Vec::new(), None),
-        };
-        edit(&mut content);
-        // An edited text stays bytes, as in Redis, even if it now spells an integer.
-        let new = if content.len() > text::INLINE_BYTES_MAX {
-            NewContent::Value(Value::Text(Arc::new(content)))
+        let (mut digits, mut old, mut expires_at_ms) = ([0; text::DIGITS_MAX], &[][..], None);
+        if let Some(entry) = self.table.find(hash, key) {
+            expires_at_ms = entry.expires_at_ms();
+            old = text_of(entry)?.short(&mut digits).expect("what is no value is short");
+        }
+        let offset = offset.unwrap_or(old.len());
+        let end = offset + bytes.len();
+        if end > text::INLINE_BYTES_MAX {
+            let mut text = LongText::of(old);
+            text.overwrite(offset, bytes);
+            self.put(hash, key, NewContent::Value(Value::Text(text)), expires_at_ms);
         } else {
-            NewContent::Bytes(&content)
-        };
-        self.put(hash, key, new, expires_at_ms);
+            let mut content = Vec::with_capacity(old.len().max(end));
+            content.extend_from_slice(old);
+            content.resize(old.len().max(end), 0);
+            content[offset..end].copy_from_slice(bytes);
+            // An edited text stays bytes, as in Redis, even if it now spells an integer.
+            self.put(hash, key, NewContent::Bytes(&content), expires_at_ms);
+        }
         Some(())
     }
 
@@ -300,7 +296,7 @@ pub fn text_of(entry: Entry<'_>) -> Option<Text<'_>> {
     match entry.content() {
         Content::Bytes(bytes) => Some(Text::Bytes(bytes)),
         Content::Int(number) => Some(Text::Int(number)),
-        Content::Value(Value::Text(bytes)) => Some(Text::Long(bytes)),
+        Content::Value(Value::Text(text)) => Some(Text::Long(text)),
         Content::Value(_) => None,
     }
 }
@@ -319,7 +315,7 @@ fn new_text(bytes: &[u8]) -> NewContent<'_, Value> {
     } else if bytes.len() <= text::INLINE_BYTES_MAX {
         NewContent::Bytes(bytes)
     } else {
-        NewContent::Value(Value::Text(Arc::new(bytes.to_vec())))
+        NewContent::Value(Value::Text(LongText::of(bytes)))
     }
 }
 
@@ -328,8 +324,4 @@ fn held_bytes(content: Content<'_, Value>) -> u64 {
         Content::Value(value) => value.heap_bytes(),
         _ => 0,
     }
-}
-
-fn value_bytes(shared: &Arc<Vec<u8>>) -> u64 {
-    shared.capacity() as u64 + 40
 }

@@ -6,13 +6,14 @@
 #![forbid(unsafe_code)]
 
 pub mod list;
+pub mod long_text;
 pub mod text;
 
 pub use list::List;
+pub use long_text::LongText;
 pub use text::Text;
 
 use base::varint;
-use std::sync::Arc;
 
 /// What a key holds, as `TYPE` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub enum Value {
     /// A long text (longer than [`text::INLINE_BYTES_MAX`]).
-    Text(Arc<Vec<u8>>),
+    Text(LongText),
     /// A list; never empty in a table.
     List(List),
 }
@@ -71,7 +72,7 @@ impl Value {
     /// Bytes of memory beside the root itself. O(1).
     pub fn heap_bytes(&self) -> u64 {
         match self {
-            Self::Text(bytes) => bytes.capacity() as u64 + 40,
+            Self::Text(text) => text.heap_bytes(),
             Self::List(list) => list.heap_bytes(),
         }
     }
@@ -80,7 +81,7 @@ impl Value {
     pub fn encoded_bytes(&self) -> u64 {
         varint::BYTES_MAX as u64
             + match self {
-                Self::Text(bytes) => bytes.len() as u64,
+                Self::Text(text) => text.bytes_count() as u64,
                 Self::List(list) => list.encoded_bytes(),
             }
     }
@@ -88,7 +89,10 @@ impl Value {
     /// Appends the value, without its kind.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self {
-            Self::Text(bytes) => varint::put_bytes(out, bytes),
+            Self::Text(text) => {
+                varint::put(out, text.bytes_count() as u64);
+                text.for_each_piece(0..text.bytes_count(), |piece| out.extend_from_slice(piece));
+            }
             Self::List(list) => list.encode(out),
         }
     }
@@ -96,7 +100,7 @@ impl Value {
     /// Takes a value of `kind` that [`Value::encode`] wrote; `None` if the bytes are not one.
     pub fn decode(kind: Kind, input: &mut &[u8]) -> Option<Self> {
         match kind {
-            Kind::Text => varint::take_bytes(input).map(|bytes| Self::Text(Arc::new(bytes.to_vec()))),
+            Kind::Text => varint::take_bytes(input).map(|bytes| Self::Text(LongText::of(bytes))),
             Kind::List => List::decode(input).ok().filter(|list| !list.is_empty()).map(Self::List),
         }
     }

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! up to 16 KiB   in the entry itself; an integer in canonical form as 8 bytes
-//! above          an own counted buffer, so that a reader clones it in O(1) and copies without a lock
+//! above          a tree of byte blocks, `long_text`, so that a reader clones it in O(1) and copies without a lock
 //! ```
 
-use std::sync::Arc;
+use crate::LongText;
 
 /// Longest text that lies in the entry itself, in bytes.
 pub const INLINE_BYTES_MAX: usize = 16 << 10;
@@ -20,8 +20,8 @@ pub enum Text<'a> {
     Int(i64),
     /// Bytes in the entry.
     Bytes(&'a [u8]),
-    /// A long text in a buffer of its own.
-    Long(&'a Arc<Vec<u8>>),
+    /// A long text.
+    Long(&'a LongText),
 }
 
 impl<'a> Text<'a> {
@@ -30,25 +30,43 @@ impl<'a> Text<'a> {
         match self {
             Self::Int(number) => digits_count(*number),
             Self::Bytes(bytes) => bytes.len(),
-            Self::Long(bytes) => bytes.len(),
+            Self::Long(text) => text.bytes_count(),
         }
     }
 
-    /// The bytes; those of an integer are written to `digits`.
-    pub fn bytes<'b>(&self, digits: &'b mut [u8; DIGITS_MAX]) -> &'b [u8]
+    /// The bytes, those of an integer written to `digits`; `None` if it is long.
+    pub fn short<'b>(&self, digits: &'b mut [u8; DIGITS_MAX]) -> Option<&'b [u8]>
     where
         'a: 'b,
     {
         match self {
-            Self::Int(number) => format_int(*number, digits),
-            Self::Bytes(bytes) => bytes,
-            Self::Long(bytes) => bytes,
+            Self::Int(number) => Some(format_int(*number, digits)),
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Long(_) => None,
+        }
+    }
+
+    /// Shows all bytes in order: a short text at once, a long one piece by piece.
+    pub fn for_each_piece(&self, mut visit: impl FnMut(&[u8])) {
+        match self {
+            Self::Long(text) => text.for_each_piece(0..text.bytes_count(), visit),
+            short => visit(short.short(&mut [0; DIGITS_MAX]).expect("it is not long")),
         }
     }
 
     /// The bytes as an owned copy.
     pub fn to_vec(&self) -> Vec<u8> {
-        self.bytes(&mut [0; DIGITS_MAX]).to_vec()
+        let mut bytes = Vec::with_capacity(self.bytes_count());
+        self.for_each_piece(|piece| bytes.extend_from_slice(piece));
+        bytes
+    }
+
+    /// As a value: a long text is cloned, a short one copied.
+    pub fn to_long(&self) -> LongText {
+        match self {
+            Self::Long(text) => (*text).clone(),
+            short => LongText::of(short.short(&mut [0; DIGITS_MAX]).expect("it is not long")),
+        }
     }
 
     /// The integer it spells, if it is one by Redis's rules.

@@ -4,7 +4,7 @@
 //!   bytes in ──> resp::Decoder ──> Ranges ──> Args ──> a handler
 //!                                                        │ dyn Reply
 //!   bytes out <── Output <── resp::Encoder <─────────────┘
-//!                   ^ pieces: | bytes | shared bulk | Source | bytes ... |
+//!                   ^ pieces: | bytes | Source | bytes ... |
 //! ```
 //!
 //! A handler sees [`Args`] and [`Reply`] only, so another protocol is another decoder and another `Reply`.
@@ -20,5 +20,5 @@ mod request;
 pub mod resp;
 
 pub use output::{Mark, Output};
-pub use reply::{BULK_SHARED_BYTES_MIN, More, Reply, SOURCE_STEP_BYTES, Source};
+pub use reply::{More, Reply, SOURCE_STEP_BYTES, Source};
 pub use request::{Args, ArgsIter, OwnedRequest, Ranges};

@@ -1,7 +1,7 @@
 //! The replies of one batch, in order, on their way to a socket.
 //!
 //! ```text
-//!   pieces   | bytes | shared bulk | bytes | Source | bytes |   then   tail, where replies are written
+//!   pieces   | bytes | bytes | Source | bytes |   then   tail, where replies are written
 //!            ^ consumed                    ^ nothing behind may leave before the source is done
 //! ```
 //!
@@ -9,11 +9,10 @@
 //! ready, so a reply of any length occupies about `FILL_BYTES` at a time. A source may have to search before it knows
 //! what to write: `fill_some` then comes back after each step.
 
-use crate::reply::{BULK_SHARED_BYTES_MIN, More, Source};
+use crate::reply::{BULK_QUEUED_BYTES_MIN, More, Source};
 use crate::resp::{Encoder, Protocol};
 use std::collections::VecDeque;
 use std::io::IoSlice;
-use std::sync::Arc;
 
 /// `Output::fill` stops when this much is ready, in bytes.
 const FILL_BYTES: usize = 64 << 10;
@@ -35,7 +34,6 @@ const _: () = assert!(size_of::<Output>() <= 96);
 
 enum Piece {
     Bytes(Vec<u8>),
-    Shared(Arc<Vec<u8>>),
     Source(Box<dyn Source>, Protocol),
 }
 
@@ -44,7 +42,6 @@ impl Piece {
     fn ready(&self) -> Option<&[u8]> {
         match self {
             Piece::Bytes(bytes) => Some(bytes),
-            Piece::Shared(bytes) => Some(bytes),
             Piece::Source(..) => None,
         }
     }
@@ -201,18 +198,10 @@ impl Output {
 
     /// Queues `bytes` as they are if that is worth a piece of its own.
     pub(crate) fn append_owned(&mut self, bytes: Vec<u8>) {
-        if bytes.len() < BULK_SHARED_BYTES_MIN {
+        if bytes.len() < BULK_QUEUED_BYTES_MIN {
             self.tail.extend_from_slice(&bytes);
         } else {
             self.push_piece(Piece::Bytes(bytes));
-        }
-    }
-
-    pub(crate) fn append_shared(&mut self, bytes: Arc<Vec<u8>>) {
-        if bytes.len() < BULK_SHARED_BYTES_MIN {
-            self.tail.extend_from_slice(&bytes);
-        } else {
-            self.push_piece(Piece::Shared(bytes));
         }
     }
 

@@ -1,12 +1,10 @@
 //! What a handler may say, whatever the protocol: the [`Reply`] trait, and [`Source`] for replies too long to be
 //! written at once.
 
-use std::sync::Arc;
-
 /// About how much a [`Source`] writes in one step, in bytes.
 pub const SOURCE_STEP_BYTES: usize = 32 << 10;
-/// Bulks from this length on are queued as they are rather than copied, in bytes.
-pub const BULK_SHARED_BYTES_MIN: usize = 64 << 10;
+/// Owned bulks from this length on are queued as they are rather than copied, in bytes.
+pub(crate) const BULK_QUEUED_BYTES_MIN: usize = 64 << 10;
 
 /// Whether a [`Source`] has more to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,10 +58,14 @@ pub trait Reply {
         self.bulk(&bytes);
     }
 
-    /// A bulk that may be sent without copying it, shared with its owner until then.
-    fn bulk_shared(&mut self, bytes: Arc<Vec<u8>>) {
-        self.bulk(&bytes);
-    }
+    /// The beginning of a bulk that comes in parts: exactly so many bytes follow, then its end.
+    fn bulk_begin(&mut self, bytes_count: usize);
+
+    /// More bytes of a bulk that was begun.
+    fn bulk_part(&mut self, bytes: &[u8]);
+
+    /// The end of a bulk that was begun.
+    fn bulk_end(&mut self);
 
     /// No value.
     fn null(&mut self);

@@ -3,7 +3,6 @@
 
 use proptest::prelude::*;
 use std::io::IoSlice;
-use std::sync::Arc;
 use wire::client::{Parser, ReplyError, Value};
 use wire::number::{Double, parse_int};
 use wire::resp::{Encoder, Protocol};
@@ -216,21 +215,35 @@ fn nothing_passes_a_source() {
 }
 
 #[test]
-fn large_bulks_are_shared() {
-    let shared = Arc::new(vec![7; 100_000]);
+fn large_owned_bulks_are_not_copied() {
+    let large = vec![8; 70_000];
+    let address = large.as_ptr();
     let mut output = Output::new();
     let mut reply = Encoder::new(&mut output, Protocol::Resp2);
-    reply.bulk_shared(Arc::clone(&shared));
-    reply.bulk_owned(vec![8; 70_000]);
+    reply.bulk_owned(large);
     reply.bulk_owned(vec![9; 3]);
-    assert_eq!(Arc::strong_count(&shared), 2);
     let mut slices = [IoSlice::new(&[]); 8];
-    assert_eq!(output.io_slices(&mut slices), 5);
-    assert!(std::ptr::eq(slices[1].as_ptr(), shared.as_ptr()));
+    assert_eq!(output.io_slices(&mut slices), 3);
+    assert!(std::ptr::eq(slices[1].as_ptr(), address));
     let mut parser = Parser::new();
     parser.feed(&drained(&mut output, 4096));
-    assert_eq!(Arc::strong_count(&shared), 1);
-    for expected in [&shared[..], &[8; 70_000], &[9; 3]] {
+    for expected in [&[8; 70_000][..], &[9; 3]] {
+        assert_eq!(parser.next_value(), Ok(Some(Value::bulk(expected))));
+    }
+}
+
+#[test]
+fn a_bulk_may_come_in_parts() {
+    let mut output = Output::new();
+    let mut reply = Encoder::new(&mut output, Protocol::Resp2);
+    reply.bulk_begin(11);
+    [&b"in "[..], b"", b"parts \r\n"].iter().for_each(|part| reply.bulk_part(part));
+    reply.bulk_end();
+    reply.bulk_begin(0);
+    reply.bulk_end();
+    let mut parser = Parser::new();
+    parser.feed(&drained(&mut output, 4096));
+    for expected in [&b"in parts \r\n"[..], b""] {
         assert_eq!(parser.next_value(), Ok(Some(Value::bulk(expected))));
     }
 }

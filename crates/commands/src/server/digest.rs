@@ -27,7 +27,7 @@ impl Digest {
         let mut mixer = Mixer::default();
         if let Some(text) = text_of(entry) {
             mixer.add(b"text");
-            mixer.add(text.bytes(&mut [0; kinds::text::DIGITS_MAX]));
+            text.for_each_piece(|piece| mixer.add(piece));
         } else if let Some(list) = list_of(entry) {
             mixer.add(b"list");
             let _ = list.walk(0, list.len(), Direction::Forward, &mut |item: &[u8]| {

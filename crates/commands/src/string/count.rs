@@ -2,7 +2,6 @@
 
 use crate::decimal::Decimal;
 use crate::prelude::*;
-use kinds::Text;
 use kinds::text::{DIGITS_MAX, format_int};
 
 pub(crate) const COMMANDS: &[Command] = &[INCR, DECR, INCRBY, DECRBY, INCRBYFLOAT];
@@ -71,9 +70,8 @@ fn add_decimal(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let number = |text: &[u8]| Decimal::parse(text).ok_or(Failure::NotAFloat);
     let before = match tx.text(key)? {
-        // Longer than any number: not to be copied to find that out.
-        Some(Text::Long(_)) => return Err(Failure::NotAFloat),
-        Some(text) => number(text.bytes(&mut [0; DIGITS_MAX]))?,
+        // A long text is longer than any number.
+        Some(text) => number(text.short(&mut [0; DIGITS_MAX]).ok_or(Failure::NotAFloat)?)?,
         None => number(b"0")?,
     };
     let sum = before.sum(&number(args.get(2))?);

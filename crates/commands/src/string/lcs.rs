@@ -6,9 +6,8 @@
 
 use crate::prelude::*;
 use base::limits::BULK_BYTES_MAX;
-use kinds::Text;
+use kinds::LongText;
 use std::ops::Range;
-use std::sync::Arc;
 use wire::{More, Source};
 
 pub(crate) const COMMANDS: &[Command] = &[LCS];
@@ -31,10 +30,22 @@ const LCS: Command = Command {
 /// Tables with more cells than this are filled once the locks are let go.
 const CELLS_LOCKED_MAX: usize = 16 << 10;
 
-/// A question whole: texts and options.
+/// What is asked, of texts as they are.
+struct Asked {
+    left: LongText,
+    right: LongText,
+    options: Options,
+}
+
+/// What is asked, of texts at hand.
 struct Question {
-    left: Arc<Vec<u8>>,
-    right: Arc<Vec<u8>>,
+    left: Vec<u8>,
+    right: Vec<u8>,
+    options: Options,
+}
+
+#[derive(Clone, Copy)]
+struct Options {
     answer: Answer,
     /// Shorter runs are not told.
     match_bytes_min: i64,
@@ -56,31 +67,27 @@ struct Match {
 
 fn lcs(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (left, right) = (content(tx, args.get(1))?, content(tx, args.get(2))?);
-    let question = with_options(args, left, right)?;
-    let cells_count = question.cells_count();
+    let asked = Asked { left, right, options: options(args)? };
+    let cells_count = (asked.left.bytes_count() + 1).saturating_mul(asked.right.bytes_count() + 1);
     if cells_count > BULK_BYTES_MAX / size_of::<u32>() {
         let text = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
         return Err(Failure::text(text));
     }
     if cells_count > CELLS_LOCKED_MAX {
-        reply.stream(Box::new(question));
+        reply.stream(Box::new(asked));
     } else {
-        question.answer(reply);
+        asked.question().answer(reply);
     }
     Ok(())
 }
 
-fn content(tx: &mut Tx, key: &[u8]) -> Result<Arc<Vec<u8>>, Failure> {
+fn content(tx: &mut Tx, key: &[u8]) -> Result<LongText, Failure> {
     let not_a_text = |_| Failure::text("ERR The specified keys must contain string values");
-    Ok(match tx.text(key).map_err(not_a_text)? {
-        Some(Text::Long(shared)) => Arc::clone(shared),
-        Some(short) => Arc::new(short.to_vec()),
-        None => Arc::default(),
-    })
+    Ok(tx.text(key).map_err(not_a_text)?.map_or_else(LongText::default, |text| text.to_long()))
 }
 
-fn with_options(args: &Args, left: Arc<Vec<u8>>, right: Arc<Vec<u8>>) -> Result<Question, Failure> {
-    let mut question = Question { left, right, answer: Answer::Bytes, match_bytes_min: 0, with_match_bytes: false };
+fn options(args: &Args) -> Result<Options, Failure> {
+    let mut options = Options { answer: Answer::Bytes, match_bytes_min: 0, with_match_bytes: false };
     let (mut length, mut matches) = (false, false);
     let mut words = args.from(3).iter();
     while let Some(word) = words.next() {
@@ -89,14 +96,14 @@ fn with_options(args: &Args, left: Arc<Vec<u8>>, right: Arc<Vec<u8>>) -> Result<
         } else if parse::is(word, "IDX") {
             matches = true;
         } else if parse::is(word, "WITHMATCHLEN") {
-            question.with_match_bytes = true;
+            options.with_match_bytes = true;
         } else if parse::is(word, "MINMATCHLEN") {
-            question.match_bytes_min = parse::int(words.next().ok_or(Failure::Syntax)?)?;
+            options.match_bytes_min = parse::int(words.next().ok_or(Failure::Syntax)?)?;
         } else {
             return Err(Failure::Syntax);
         }
     }
-    question.answer = match (length, matches) {
+    options.answer = match (length, matches) {
         (true, true) => {
             return Err(Failure::text("ERR If you want both the length and indexes, please just use IDX."));
         }
@@ -104,13 +111,20 @@ fn with_options(args: &Args, left: Arc<Vec<u8>>, right: Arc<Vec<u8>>) -> Result<
         (false, true) => Answer::Matches,
         (false, false) => Answer::Bytes,
     };
-    Ok(question)
+    Ok(options)
 }
 
-impl Source for Question {
+impl Source for Asked {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        self.answer(reply);
+        self.question().answer(reply);
         More::Done
+    }
+}
+
+impl Asked {
+    fn question(&self) -> Question {
+        let [left, right] = [&self.left, &self.right].map(|text| text.to_vec(0..text.bytes_count()));
+        Question { left, right, options: self.options }
     }
 }
 
@@ -122,11 +136,11 @@ impl Question {
     fn answer(&self, reply: &mut dyn Reply) {
         let lengths = self.lengths();
         let length = *lengths.last().expect("at least one cell");
-        if self.answer == Answer::Length {
+        if self.options.answer == Answer::Length {
             return reply.int(i64::from(length));
         }
         let matches = self.matches(&lengths);
-        if self.answer == Answer::Matches {
+        if self.options.answer == Answer::Matches {
             return self.tell_matches(&matches, length, reply);
         }
         let bytes: Vec<u8> = matches.iter().rev().flat_map(|found| &self.left[found.left.clone()]).copied().collect();
@@ -174,18 +188,18 @@ impl Question {
 
     fn tell_matches(&self, matches: &[Match], length: u32, reply: &mut dyn Reply) {
         let told: Vec<&Match> =
-            matches.iter().filter(|found| found.left.len() as i64 >= self.match_bytes_min).collect();
+            matches.iter().filter(|found| found.left.len() as i64 >= self.options.match_bytes_min).collect();
         reply.map(2);
         reply.bulk(b"matches");
         reply.array(told.len());
         for found in told {
-            reply.array(if self.with_match_bytes { 3 } else { 2 });
+            reply.array(if self.options.with_match_bytes { 3 } else { 2 });
             for range in [&found.left, &found.right] {
                 reply.array(2);
                 reply.int(range.start as i64);
                 reply.int(range.end as i64 - 1);
             }
-            if self.with_match_bytes {
+            if self.options.with_match_bytes {
                 reply.int(found.left.len() as i64);
             }
         }

@@ -1,12 +1,9 @@
 //! APPEND STRLEN GETRANGE SUBSTR SETRANGE: parts of a text.
 
+use super::tell_part;
 use crate::prelude::*;
 use base::limits::BULK_BYTES_MAX;
-use kinds::Text;
-use kinds::text::DIGITS_MAX;
 use std::ops::Range;
-use std::sync::Arc;
-use wire::{BULK_SHARED_BYTES_MIN, More, Source};
 
 pub(crate) const COMMANDS: &[Command] = &[APPEND, STRLEN, GETRANGE, SUBSTR, SETRANGE];
 
@@ -18,7 +15,7 @@ const APPEND: Command = Command {
     access: Access::Write { grows: true },
     flags: &[Flag::Fast],
     group: Group::String,
-    cost: "O(1), amortised",
+    cost: "O(n), n the bytes put",
     since: "2.0.0",
     brief: "Puts bytes behind a text, making it if absent.",
     answer: "int: the length after that, in bytes",
@@ -70,7 +67,7 @@ const SETRANGE: Command = Command {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     flags: &[],
-    cost: "O(n), n the bytes written and those of a short text moved",
+    cost: "O(n), n the bytes written",
     since: "2.2.0",
     brief: "Writes bytes into a text from an offset on, zeros before them if it is short.",
     run: Run::Local(setrange),
@@ -113,13 +110,7 @@ fn getrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         reply.bulk(b"");
         return Ok(());
     };
-    let range = offsets(start, end, text.bytes_count());
-    match text {
-        Text::Long(shared) if range.len() >= BULK_SHARED_BYTES_MIN => {
-            reply.stream(Box::new(Part { text: Arc::clone(shared), range }));
-        }
-        text => reply.bulk(&text.bytes(&mut [0; DIGITS_MAX])[range]),
-    }
+    tell_part(reply, text, offsets(start, end, text.bytes_count()));
     Ok(())
 }
 
@@ -131,17 +122,4 @@ fn offsets(start: i64, end: i64, len: usize) -> Range<usize> {
     let from_end = |offset: i64| if offset < 0 { offset.saturating_add(len as i64).max(0) } else { offset };
     let (start, end) = (from_end(start), from_end(end).min(len as i64 - 1));
     if start > end { 0..0 } else { start as usize..end as usize + 1 }
-}
-
-/// A part of a long text, copied once the locks are let go.
-struct Part {
-    text: Arc<Vec<u8>>,
-    range: Range<usize>,
-}
-
-impl Source for Part {
-    fn next(&mut self, reply: &mut dyn Reply) -> More {
-        reply.bulk(&self.text[self.range.clone()]);
-        More::Done
-    }
 }

@@ -85,3 +85,58 @@
 > SETRANGE missing 536870912 x            !ERR string exceeds maximum allowed size (proto-max-bulk-len)
 > SETRANGE k 0                            !ERR wrong number of arguments for 'setrange' command
 > EXISTS missing                          =0
+
+# Long texts: at 16 KiB, where one becomes a tree, and at the edges of its pieces of 4,080 bytes
+> SETRANGE t 16383 x                      =16384
+> OBJECT ENCODING t                       ="raw"
+> APPEND t yz                             =16386
+> STRLEN t                                =16386
+> GETRANGE t 16380 -1                     ="\x00\x00\x00xyz"
+> GETRANGE t 16383 16383                  ="x"
+> GETRANGE t 16384 16384                  ="y"
+> SETRANGE t 4078 abcdef                  =16386
+> GETRANGE t 4077 4084                    ="\x00abcdef\x00"
+> GETRANGE t 4079 4079                    ="b"
+> GETRANGE t 4080 4080                    ="c"
+> GETRANGE t 4081 4081                    ="d"
+> GETRANGE t 4080 4079                    =""
+> SETRANGE t 8160 p                       =16386
+> SETRANGE t 8159 o                       =16386
+> SUBSTR t 8158 8161                      ="\x00op\x00"
+> SETRANGE t 16386 next                   =16390
+> GETRANGE t -7 -1                        ="xyznext"
+> SETRANGE t 20398 end                    =20401
+> GETRANGE t 16386 16391                  ="next\x00\x00"
+> GETRANGE t -5 -1                        ="\x00\x00end"
+> APPEND t ""                             =20401
+> APPEND t more                           =20405
+> GETRANGE t 20396 99999                  ="\x00\x00endmore"
+> SETRANGE t 0 first                      =20405
+> GETRANGE t 0 6                          ="first\x00\x00"
+> GETRANGE t -99999 4                     ="first"
+> GETRANGE t 20405 20405                  =""
+> GETRANGE t -99999 -99999                ="f"
+> SETRANGE t 30000 ""                     =20405
+> SETRANGE t 536870912 x                  !ERR string exceeds maximum allowed size (proto-max-bulk-len)
+> EXPIRE t 100                            =1
+> APPEND t !                              =20406
+> TTL t                                   =40..100
+> OBJECT ENCODING t                       ="raw"
+> INCR t                                  !ERR value is not an integer or out of range
+> INCRBYFLOAT t 1                         !ERR value is not a valid float
+> RENAME t u                              =OK
+> COPY u t                                =1
+> SETRANGE u 4079 UU                      =20406
+> GETRANGE t 4078 4083                    ="abcdef"
+> GETRANGE u 4078 4083                    ="aUUdef"
+> STRLEN t                                =20406
+> TTL t                                   =40..100
+> SETRANGE far 100000000 x                =100000001
+> GETRANGE far 99999998 -1                ="\x00\x00x"
+> SETRANGE far 50000000 y                 =100000001
+> GETRANGE far 49999999 50000001          ="\x00y\x00"
+> STRLEN far                              =100000001
+> SET far short                           =OK
+> OBJECT ENCODING far                     ="embstr"
+> GETRANGE far 0 -1                       ="short"
+> SET far "" GET                          ="short"

@@ -10,7 +10,6 @@ use crate::effect::Effect;
 use crate::section::{Entry, list_of, text_of};
 use base::Ms;
 use kinds::{Kind, Value};
-use std::sync::Arc;
 
 /// What to do when the key is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +45,7 @@ impl Whole {
     pub fn of(entry: Entry<'_>) -> Self {
         let value = match list_of(entry) {
             Some(list) => Value::List(list.clone()),
-            None => Value::Text(match text_of(entry).expect("an entry is a list or a text") {
-                kinds::Text::Long(shared) => shared.clone(),
-                short => Arc::new(short.to_vec()),
-            }),
+            None => Value::Text(text_of(entry).expect("an entry is a list or a text").to_long()),
         };
         Self { value, expires_at_ms: entry.expires_at_ms() }
     }
@@ -62,7 +58,10 @@ impl Whole {
     pub(crate) fn effect<'a>(&'a self, encoded: &'a mut Vec<u8>) -> Effect<'a> {
         let expires_at_ms = self.expires_at_ms;
         match &self.value {
-            Value::Text(bytes) => Effect::TextPut { expires_at_ms, bytes },
+            Value::Text(text) => {
+                *encoded = text.to_vec(0..text.bytes_count());
+                Effect::TextPut { expires_at_ms, bytes: encoded }
+            }
             Value::List(list) => {
                 list.encode(encoded);
                 Effect::ValuePut { expires_at_ms, kind: Kind::List, encoded }

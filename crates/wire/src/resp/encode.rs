@@ -16,7 +16,6 @@ use crate::number::Double;
 use crate::output::Output;
 use crate::reply::{Reply, Source};
 use crate::request::Args;
-use std::sync::Arc;
 
 /// Which dialect a client asked for with `HELLO`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,9 +123,15 @@ impl Reply for Encoder<'_> {
         self.put(b"\r\n");
     }
 
-    fn bulk_shared(&mut self, bytes: Arc<Vec<u8>>) {
-        self.header(b'$', bytes.len());
-        self.output.append_shared(bytes);
+    fn bulk_begin(&mut self, bytes_count: usize) {
+        self.header(b'$', bytes_count);
+    }
+
+    fn bulk_part(&mut self, bytes: &[u8]) {
+        self.put(bytes);
+    }
+
+    fn bulk_end(&mut self) {
         self.put(b"\r\n");
     }
 
