@@ -1,7 +1,11 @@
 //! What a request costs in the server without sockets: whole turns of a session, in this process.
 //!
 //! `cargo bench -p engine --bench turn [-- FILTER]` prints nanoseconds a request for pipelines of 64, and LRANGE of 100
-//! items of one list by one and by two threads at once (requests a second, and their ratio).
+//! items of one list by one and by two threads at once (requests a second, and their ratio). A filter that is the name
+//! of a workload is that one alone.
+//!
+//! With `BOBBIN_BATCHES=count` each workload runs once, with so many batches to warm up and as many again: the difference
+//! in instructions of two such runs is that of their requests alone. `scripts/instructions` counts so.
 
 use base::clock::{Clock, system_wall_time};
 use base::hash::KeyHasher;
@@ -18,21 +22,30 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const PIPELINE: usize = 64;
 const KEYS: usize = 100_000;
+/// From one request's key to the next.
+const KEY_STEP: usize = 2_654_435_761;
 const TURNS: usize = 5;
-/// Batches a measurement; fewer, by BOBBIN_BATCHES, to count instructions.
-fn batches_count() -> usize {
-    std::env::var("BOBBIN_BATCHES").ok().and_then(|count| count.parse().ok()).unwrap_or(8_000)
+const BATCHES: usize = 8_000;
+/// Different batches; they are sent again and again.
+const BATCHES_MADE: usize = 1_600;
+/// Items of the lists that are read.
+const ITEMS: usize = 100_000;
+
+/// Batches a measurement, if it is instructions that are counted.
+fn batches_counted() -> Option<usize> {
+    std::env::var("BOBBIN_BATCHES").ok().and_then(|count| count.parse().ok())
 }
 
 fn main() {
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
-    for (name, requests) in WORKLOADS {
-        if name.contains(&filter) {
-            let requests = keyed(requests);
-            let mut nanos: Vec<f64> = (0..TURNS).map(|_| run_alone(&requests)).collect();
-            nanos.sort_by(f64::total_cmp);
-            println!("{name:24} {:8.1} ns a request (median of {TURNS}; best {:.1})", nanos[TURNS / 2], nanos[0]);
-        }
+    let (turns, batches) = batches_counted().map_or((TURNS, BATCHES), |batches| (1, batches));
+    let is_one = WORKLOADS.iter().any(|workload| workload.name == filter);
+    for workload in WORKLOADS.iter().filter(|it| if is_one { it.name == filter } else { it.name.contains(&filter) }) {
+        let requests = keyed(&workload.request);
+        let mut nanos: Vec<f64> = (0..turns).map(|_| run_alone(workload, &requests, batches)).collect();
+        nanos.sort_by(f64::total_cmp);
+        let (name, median, best) = (workload.name, nanos[turns / 2], nanos[0]);
+        println!("{name:24} {median:8.1} ns a request (median of {turns}; best {best:.1})");
     }
     if "threads".contains(&filter) {
         run_threads();
@@ -66,24 +79,81 @@ fn words(text: &str) -> Vec<String> {
 
 /// Batches of a pipeline each, over all keys in an order without pattern.
 fn keyed(request: &MakeRequest) -> Vec<Vec<u8>> {
-    let key = |at: usize| at.wrapping_mul(2_654_435_761) % KEYS;
-    let batches =
-        (0..1_600).map(|batch| (0..PIPELINE).map(|at| words(&request(key(batch * PIPELINE + at)))).collect::<Vec<_>>());
-    batches.map(|batch| encode(&batch)).collect()
+    let key = |at: usize| at.wrapping_mul(KEY_STEP) % KEYS;
+    let batch = |batch: usize| (0..PIPELINE).map(|at| words(&request(key(batch * PIPELINE + at)))).collect::<Vec<_>>();
+    (0..BATCHES_MADE).map(|index| encode(&batch(index))).collect()
 }
 
 /// Makes the request for a key.
 type MakeRequest = fn(usize) -> String;
 
-/// What is measured, by name.
-const WORKLOADS: &[(&str, MakeRequest)] = &[
-    ("ping", |_| "PING".to_owned()),
-    ("set", |key| format!("SET key:{key:012} xxx")),
-    ("get", |key| format!("GET key:{key:012}")),
-    ("incr", |key| format!("INCR counter:{key:012}")),
-    ("lpush", |_| "LPUSH mylist xxx".to_owned()),
-    ("push_pop", |key| if key % 2 == 0 { "LPUSH queue xxx".to_owned() } else { "LPOP queue".to_owned() }),
+/// What is measured.
+struct Workload {
+    name: &'static str,
+    /// Puts there what the requests need besides the keys.
+    prepare: fn(&mut Session),
+    request: MakeRequest,
+}
+
+const fn plain(name: &'static str, request: MakeRequest) -> Workload {
+    Workload { name, prepare: |_| (), request }
+}
+
+const WORKLOADS: &[Workload] = &[
+    plain("ping", |_| "PING".to_owned()),
+    plain("set", |key| format!("SET key:{key:012} xxx")),
+    plain("get", |key| format!("GET key:{key:012}")),
+    plain("incr", |key| format!("INCR counter:{key:012}")),
+    plain("mget_10", |key| {
+        (0..10).fold("MGET".to_owned(), |text, at| text + &format!(" key:{:012}", (key + at) % KEYS))
+    }),
+    plain("expire", |key| format!("EXPIRE key:{key:012} {}", 1_000_000 + key)),
+    // Even and odd keys come in turns: what was deleted is set by the next request.
+    plain("del_set", |key| {
+        let last = (key + KEYS - KEY_STEP % KEYS) % KEYS;
+        if key % 2 == 0 { format!("DEL key:{key:012}") } else { format!("SET key:{last:012} xxx") }
+    }),
+    plain("lpush", |_| "LPUSH mylist xxx".to_owned()),
+    Workload {
+        name: "lpop",
+        // Enough for every batch there is.
+        prepare: |session| push(session, "mylist", 2 * BATCHES * PIPELINE, |_| "xxx".to_owned()),
+        request: |_| "LPOP mylist".to_owned(),
+    },
+    plain("push_pop", |key| if key % 2 == 0 { "LPUSH queue xxx".to_owned() } else { "LPOP queue".to_owned() }),
+    // Letters that no codec makes shorter, so the blocks stay as they were written.
+    Workload {
+        name: "lrange_100_raw",
+        prepare: |session| push(session, "items", ITEMS, |at| mixed(at, |byte| char::from(0x21 + byte % 94))),
+        request: range_of_100,
+    },
+    Workload {
+        name: "lrange_100_digits",
+        prepare: |session| push(session, "items", ITEMS, |at| mixed(at, |byte| char::from(b'0' + byte % 10))),
+        request: range_of_100,
+    },
 ];
+
+fn range_of_100(key: usize) -> String {
+    let start = key % (ITEMS - 100);
+    format!("LRANGE items {start} {}", start + 99)
+}
+
+/// Twelve signs without pattern.
+fn mixed(at: usize, sign: fn(u8) -> char) -> String {
+    let number = (at as u128 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C834);
+    let number = (number ^ (number >> 64)).wrapping_mul(0xD6E8_FEB8_6659_FD93_A5A3_5625_2B1F_4C6D);
+    number.to_be_bytes()[..12].iter().map(|byte| sign(*byte)).collect()
+}
+
+/// Fills a list, oldest item first.
+fn push(session: &mut Session, list: &str, count: usize, item: fn(usize) -> String) {
+    for from in (0..count).step_by(100) {
+        let mut request = vec!["RPUSH".to_owned(), list.to_owned()];
+        request.extend((from..count.min(from + 100)).map(item));
+        run(session, &[encode(&[request])], 1);
+    }
+}
 
 /// Sends batches until their number is reached; replies are thrown away.
 fn run(session: &mut Session, batches: &[Vec<u8>], count: usize) {
@@ -103,15 +173,16 @@ fn run(session: &mut Session, batches: &[Vec<u8>], count: usize) {
     }
 }
 
-fn run_alone(batches: &[Vec<u8>]) -> f64 {
+fn run_alone(workload: &Workload, requests: &[Vec<u8>], batches: usize) -> f64 {
     let engine = engine();
     let mut session = session(&engine, 0);
     let keys: Vec<_> = (0..KEYS).map(|key| words(&format!("SET key:{key:012} xxx"))).collect();
     keys.chunks(PIPELINE).for_each(|keys| run(&mut session, &[encode(keys)], 1));
-    run(&mut session, batches, batches.len().min(batches_count()));
+    (workload.prepare)(&mut session);
+    run(&mut session, requests, requests.len().min(batches));
     let began = Instant::now();
-    run(&mut session, batches, batches_count());
-    began.elapsed().as_nanos() as f64 / (batches_count() * PIPELINE) as f64
+    run(&mut session, requests, batches);
+    began.elapsed().as_nanos() as f64 / (batches * PIPELINE) as f64
 }
 
 fn run_threads() {
@@ -122,15 +193,16 @@ fn run_threads() {
     let reads: Vec<Vec<String>> =
         (0..PIPELINE).map(|at| words(&format!("LRANGE list {} {}", at * 100, at * 100 + 99))).collect();
     let reads = [encode(&reads)];
+    let batches = batches_counted().unwrap_or(BATCHES);
     let rate = |threads: usize| {
         let began = Instant::now();
         std::thread::scope(|scope| {
             for index in 0..threads {
                 let (engine, reads) = (&engine, &reads);
-                scope.spawn(move || run(&mut session(engine, index), reads, batches_count()));
+                scope.spawn(move || run(&mut session(engine, index), reads, batches));
             }
         });
-        (threads * batches_count() * PIPELINE) as f64 / began.elapsed().as_secs_f64()
+        (threads * batches * PIPELINE) as f64 / began.elapsed().as_secs_f64()
     };
     let mut ratios = Vec::new();
     for _ in 0..TURNS {

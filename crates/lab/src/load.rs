@@ -14,8 +14,9 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time for a server to give memory back before it is looked at.
+/// Time for a server to give memory back before it is looked at; and for one that has just started to come to rest.
 const SETTLE: Duration = Duration::from_secs(2);
+const SETTLE_EMPTY: Duration = Duration::from_millis(500);
 
 /// What a load saw; what it cannot see is absent.
 #[derive(Default)]
@@ -200,7 +201,7 @@ fn generator_line(work: &Loop) -> String {
 /// Loads to each mark and looks at the memory there, above that of the empty server.
 fn memory(server: &Server, count: u64, data: Data, marks_percent: &[u64]) -> Result<Outcome, LabError> {
     let mut client = server.client()?;
-    thread::sleep(SETTLE);
+    thread::sleep(SETTLE_EMPTY);
     let (empty, _) = proc::memory_bytes(server.pid())?;
     let at_mark = |percent: u64| count * percent / 100;
     let most = marks_percent.last().map_or(0, |percent| at_mark(*percent));
