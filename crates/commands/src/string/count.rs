@@ -2,7 +2,7 @@
 
 use crate::decimal::Decimal;
 use crate::prelude::*;
-use kinds::text::{DIGITS_MAX, format_int};
+use kinds::text::{DIGITS_MAX, format_int, parse_int};
 
 pub(crate) const COMMANDS: &[Command] = &[INCR, DECR, INCRBY, DECRBY, INCRBYFLOAT];
 
@@ -77,8 +77,13 @@ fn add_decimal(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let sum = before.sum(&number(args.get(2))?);
     let sum = sum.ok_or(Failure::text("ERR increment would produce NaN or Infinity"))?;
     // `1e4000` has 4,001 digits in print.
-    tx.need_room((2 * key.len() + sum.len() + 64) as u64)?;
-    tx.text_mut(key, Absent::Create)?.expect("is to be made").replace(sum.as_bytes());
+    tx.need_room((3 * key.len() + sum.len() + 128) as u64)?;
+    let mut text = tx.text_mut(key, Absent::Create)?.expect("is to be made");
+    text.replace(sum.as_bytes());
+    if parse_int(sum.as_bytes()).is_some() {
+        // Bytes that were written into stay bytes: OBJECT ENCODING tells no int, as in Redis.
+        text.overwrite(0, b"");
+    }
     reply.bulk(sum.as_bytes());
     Ok(())
 }

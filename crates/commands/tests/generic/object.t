@@ -43,3 +43,18 @@ since: 7.2 redis.io/commands/object-encoding: a small list is a listpack
 > OBJECT ENCODING part                    ="embstr"
 > SET part abc                            =OK
 > OBJECT ENCODING part                    ="embstr"
+
+# Sums
+> SET sum 1                               =OK
+> INCRBYFLOAT sum 1                       ="2"
+> OBJECT ENCODING sum                     ="embstr"
+> INCRBYFLOAT sum 0.5                     ="2.5"
+> OBJECT ENCODING sum                     ="embstr"
+> INCRBYFLOAT sum 0.5                     ="3"
+> OBJECT ENCODING sum                     ="embstr"
+> INCR sum                                =4
+> OBJECT ENCODING sum                     ="int"
+> INCRBYFLOAT fresh 2                     ="2"
+> OBJECT ENCODING fresh                   ="embstr"
+> DECRBY fresh 5                          =-3
+> OBJECT ENCODING fresh                   ="int"
