@@ -198,6 +198,10 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.shelf.leave();
+        if !self.output.is_empty() {
+            // It may hold the last clone of a big value.
+            self.shelf.worker.engine.freer.free(Box::new(std::mem::take(&mut self.output)));
+        }
     }
 }
 

@@ -41,7 +41,10 @@ fn a_slow_reader_of_100_mb_holds_nobody_up_and_sees_one_instant() {
     set_marks(&mut other, "behind");
     assert!(held_bytes(&mut other) < 1 << 20, "the connection holds a few steps of its reply at a time");
     assert_marks(&other.call(&["GET", "text"]), "behind");
+    let mut gone = server.connect();
+    gone.send(&["GET", "text"]);
     assert_eq!(other.call(&["DEL", "text"]), Value::Int(1));
+    drop(gone);
     set_marks(&mut other, "anew");
     assert_marks(&slow.reply(), "before");
     assert_eq!(slow.call(&["GETRANGE", "text", "99999994", "-1"]), Value::bulk("\0\0anew"));
