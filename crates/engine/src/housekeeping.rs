@@ -37,6 +37,12 @@ impl Freer {
         let _ = self.sender.send(garbage);
     }
 
+    /// [`Freer::free`] for another thread, which may outlive the engine.
+    pub fn remote(&self) -> impl Fn(Box<dyn Any + Send>) + Send + use<> {
+        let sender = self.sender.clone();
+        move |garbage| drop(sender.send(garbage))
+    }
+
     /// The other end, for the thread that drops; once.
     pub fn receiver(&self) -> Option<Receiver<Box<dyn Any + Send>>> {
         self.receiver.lock().expect("no holder panics").take()
@@ -106,7 +112,7 @@ impl Expirer {
         let more = tx.expire(shard, table, EXPIRE_KEYS_MAX);
         crate::session::mark_watches(engine, &mut tx);
         let (expired, garbage) = (tx.expired, tx.take_garbage());
-        crate::session::hand_over(tx, claim, lane.as_mut());
+        crate::session::hand_over(engine, tx, claim, lane.as_mut());
         let counters = engine.counters.last().expect("there is one for background threads");
         counters.longest_lock_hold_us.raise(thread_cpu_us() - began_us);
         counters.expired.add(u64::from(expired));

@@ -338,3 +338,72 @@ fn a_reload_that_cannot_read_leaves_all_keys_as_they_were() {
         assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
     }
 }
+
+impl Client {
+    /// Pushes `items_count` items of twelve bytes.
+    fn push_many(&mut self, key: &str, items_count: u64) {
+        for from in (0..items_count).step_by(1_000) {
+            let items = (from..items_count.min(from + 1_000)).map(|item| format!("{item:012}"));
+            self.call(&format!("RPUSH {key} {}", items.collect::<Vec<_>>().join(" ")));
+        }
+    }
+}
+
+#[test]
+fn what_is_put_whole_is_journaled_as_it_was_when_it_was_put() {
+    let world = World::new(&[("enable-debug-command", "yes")]);
+    let mut client = world.client();
+    client.push_many("long", 200_000);
+    client.call(&format!("SET text {}", "t".repeat(300_000)));
+    client.call("EXPIRE text 5000");
+    for line in [
+        "MULTI",
+        "COPY long copy",
+        "LPUSH copy head",
+        "COPY copy third",
+        "RPOP copy 150000",
+        "RENAME long other",
+        "RPUSH other tail",
+        "COPY text copied",
+        "APPEND copied more",
+        "MOVE third 1",
+    ] {
+        client.call(line);
+    }
+    assert!(client.call("EXEC").starts_with("*9\r\n:1\r\n:200001\r\n:1\r\n*150000\r\n"));
+    let digest = client.call("DEBUG DIGEST");
+    for _ in 0..2 {
+        assert_eq!(client.call("LLEN copy"), ":50001\r\n");
+        assert_eq!(client.call("LLEN other"), ":200001\r\n");
+        assert_eq!(client.call("LINDEX copy -1"), format!("$12\r\n{:012}\r\n", 49_999));
+        assert_eq!(client.call("STRLEN copied"), ":300004\r\n");
+        assert_eq!(client.call("EXISTS long third"), ":0\r\n");
+        client.call("SELECT 1");
+        assert_eq!(client.call("LRANGE third 0 0"), "*1\r\n$4\r\nhead\r\n");
+        assert_eq!(client.call("LLEN third"), ":200001\r\n");
+        client.call("SELECT 0");
+        assert_eq!(client.call("DEBUG DIGEST"), digest);
+        assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
+    }
+}
+
+#[test]
+fn a_long_list_that_is_put_whole_marks_watches_and_feeds_who_waits() {
+    let world = World::new(&[]);
+    let (mut blocked, mut watcher, mut other) = (world.client(), world.client(), world.client());
+    other.push_many("long", 20_000);
+    watcher.call("WATCH third");
+    let mut reply = Output::new();
+    let Next::Slow(slow) = blocked.send(&[b"BLMPOP", b"0", b"1", b"copy", b"LEFT", b"COUNT", b"15000"], &mut reply)
+    else {
+        panic!("there is nothing yet")
+    };
+    assert_eq!(other.call("COPY long copy"), ":1\r\n");
+    assert_eq!(other.call("LLEN copy"), ":5000\r\n");
+    block_on(blocked.session.run_slowly(slow, &mut reply));
+    assert!(read(reply).starts_with("*2\r\n$4\r\ncopy\r\n*15000\r\n"));
+    assert_eq!(other.call("RENAME copy third"), "+OK\r\n");
+    watcher.call("MULTI");
+    watcher.call("PING");
+    assert_eq!(watcher.call("EXEC"), "*-1\r\n");
+}

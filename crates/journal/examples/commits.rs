@@ -77,7 +77,7 @@ fn work(mut lane: Lane, waits: bool, end: Instant) {
             }
         };
         payload.resize(60, count as u8);
-        let ticket = lane.take(claim, payload.len());
+        let ticket = lane.take(claim, payload.len() as u64);
         let position = ticket.end;
         lane.hand_over(ticket, count, &mut payload);
         lane.end_turn();

@@ -23,7 +23,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
 use sync::bell::Bell;
-use sync::lane::{Consumer, INLINE_BYTES_MAX, Producer, lane, ring_bytes};
+use sync::lane::{Consumer, INLINE_BYTES_MAX, Late, Producer, lane, ring_bytes};
 use sync::primitives::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 use sync::primitives::{Mutex, Padded, lock};
 
@@ -452,10 +452,10 @@ impl Lane {
     ///
     /// # Panics
     /// If the payload is longer than what was claimed: the caller's bug.
-    pub fn take(&mut self, mut claim: Claim, payload_bytes: usize) -> Ticket {
-        assert!(payload_bytes as u64 <= claim.hold.payload_bytes, "a frame longer than its claim");
+    pub fn take(&mut self, mut claim: Claim, payload_bytes: u64) -> Ticket {
+        assert!(payload_bytes <= claim.hold.payload_bytes, "a frame longer than its claim");
         assert!(Rc::ptr_eq(&claim.lane, &self.state), "a claim of another lane");
-        let frame_bytes = (HEAD_BYTES + payload_bytes) as u64;
+        let frame_bytes = HEAD_BYTES as u64 + payload_bytes;
         let position = self.state.journal.next.0.fetch_add(frame_bytes, Ordering::SeqCst);
         Ticket { position, end: position + frame_bytes, hold: std::mem::take(&mut claim.hold) }
     }
@@ -466,14 +466,28 @@ impl Lane {
     /// # Panics
     /// If the payload has another length than the ticket was taken for: the caller's bug.
     pub fn hand_over(&mut self, ticket: Ticket, time_ms: Ms, payload: &mut Vec<u8>) {
-        let payload_bytes = payload.len();
-        assert_eq!(ticket.end - ticket.position, (HEAD_BYTES + payload_bytes) as u64);
-        if payload_bytes > INLINE_BYTES_MAX {
+        let payload_bytes = ticket.check(payload.len() as u64);
+        if payload.len() > INLINE_BYTES_MAX {
             self.producer.push_owned(ticket.position, time_ms, std::mem::take(payload));
         } else {
             self.producer.push(ticket.position, time_ms, payload);
             payload.clear();
         }
+        self.settle(ticket, payload_bytes);
+    }
+
+    /// Hands over the frame of `ticket`, whose payload the writer has made when it writes it. Otherwise as
+    /// [`Lane::hand_over`].
+    ///
+    /// # Panics
+    /// If the payload has another length than the ticket was taken for: the caller's bug.
+    pub fn hand_over_late(&mut self, ticket: Ticket, time_ms: Ms, payload: Late) {
+        let payload_bytes = ticket.check(payload.bytes_count());
+        self.producer.push_late(ticket.position, time_ms, payload);
+        self.settle(ticket, payload_bytes);
+    }
+
+    fn settle(&mut self, ticket: Ticket, payload_bytes: u64) {
         let journal = &self.state.journal;
         self.has_news = true;
         if self.producer.queued_bytes(PRESSURE_BYTES) >= PRESSURE_BYTES {
@@ -481,8 +495,8 @@ impl Lane {
         }
         let mut rest = ticket.hold;
         std::mem::forget(ticket);
-        rest.charge -= journal.room.charge(payload_bytes as u64);
-        rest.own_segment &= !journal.room.is_oversize(payload_bytes as u64);
+        rest.charge -= journal.room.charge(payload_bytes);
+        rest.own_segment &= !journal.room.is_oversize(payload_bytes);
         self.state.release(rest);
     }
 
@@ -563,6 +577,14 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         self.lane.release(self.hold);
+    }
+}
+
+impl Ticket {
+    /// Gives the length of the payload, if it is what the position was taken for.
+    fn check(&self, payload_bytes: u64) -> u64 {
+        assert_eq!(self.end - self.position, HEAD_BYTES as u64 + payload_bytes);
+        payload_bytes
     }
 }
 

@@ -48,6 +48,7 @@ pub use recovery::{Opened, Prepared, Recovery, TornTail, open, prepare, read};
 pub use run::Running;
 pub use scan::{Frame, Replay, scan_bytes};
 pub use signal::Alert;
+pub use sync::lane::Late;
 pub use writer::{Step, Writer};
 
 use base::Ms;

@@ -19,7 +19,7 @@ use base::disk::DiskFile;
 use base::{Ms, Position};
 use std::io;
 use std::sync::Arc;
-use sync::lane::{Consumer, Payload};
+use sync::lane::{Consumer, Late, Payload};
 use sync::primitives::atomic::Ordering;
 use sync::primitives::lock;
 
@@ -350,17 +350,21 @@ impl Writer {
         self.time_ms = self.time_ms.max(head.time_ms);
         let record = self.record_head(Kind::Frame, head.payload_bytes as u32, position);
         let batch = &mut self.batch;
-        self.lanes[lane].take(|payload| match payload {
+        let beside = self.lanes[lane].take(|payload| match payload {
             Payload::Inline(first, second) => {
                 batch.bytes.extend_from_slice(&record.encode([first, second]));
                 batch.bytes.extend_from_slice(first);
                 batch.bytes.extend_from_slice(second);
+                None
             }
-            Payload::Owned(payload) => {
-                batch.bytes.extend_from_slice(&record.encode([&payload, &[]]));
-                batch.tail = Some(payload);
-            }
+            Payload::Owned(payload) => Some(Late::new(head.payload_bytes, || payload)),
+            Payload::Late(payload) => Some(payload),
         });
+        // Only here: its place in the ring is free by now.
+        if let Some(payload) = beside.map(Late::make) {
+            batch.bytes.extend_from_slice(&record.encode([&payload, &[]]));
+            batch.tail = Some(payload);
+        }
         batch.frames += 1;
         batch.charge += self.journal.room.charge(head.payload_bytes);
     }

@@ -159,7 +159,7 @@ fn a_claim_for_a_long_frame_may_end_in_a_short_one() {
             world.run();
         };
         assert!(matches!(world.lanes[1].try_admit(50_000, Purpose::Grow), Err(Refusal::Wait)));
-        let ticket = world.lanes[0].take(claim, round);
+        let ticket = world.lanes[0].take(claim, round as u64);
         world.lanes[0].hand_over(ticket, 0, &mut vec![1; round]);
         world.run();
     }
@@ -328,7 +328,7 @@ fn work(mut lane: journal::Lane) -> u64 {
                 }
                 std::thread::park();
             };
-            let ticket = lane.take(claim, payload.len());
+            let ticket = lane.take(claim, payload.len() as u64);
             end = ticket.end;
             lane.hand_over(ticket, 0, &mut payload.clone());
             frames += 1;

@@ -24,7 +24,7 @@ mod section;
 mod shard;
 mod tx;
 
-pub use effect::{DecodeError, Effect, Log, Record};
+pub use effect::{DecodeError, Effect, Log, Named, Payload, Record};
 pub use guard::{Absent, Expiry, ListMut, TextMut, Whole};
 pub use held::{Held, Plan};
 pub use map::DatabaseMap;

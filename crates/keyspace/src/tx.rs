@@ -295,13 +295,15 @@ impl<'k> Tx<'k> {
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
     pub fn put_whole(&mut self, database: u32, key: &[u8], whole: &Whole) -> Result<(), Abandon> {
-        self.need_room(whole.encoded_bytes() + key.len() as u64 + 64)?;
-        let mut encoded = Vec::new();
-        let effect = whole.effect(&mut encoded);
-        let before = (self.database, self.table);
-        self.use_database(database);
-        self.change(key, &effect, Before::Settled);
-        (self.database, self.table) = before;
+        self.need_room(whole.effect_bytes_max() + key.len() as u64)?;
+        let (hash, table, now) = (self.held.hash(key), self.keyspace.map().table(database), self.now);
+        let section = self.held.state_mut(shard_of(hash)).section_mut(table);
+        if let Some(undo) = &mut self.undo {
+            note_old(undo, section, table, hash, key);
+        }
+        self.log.record_whole(table, key, whole);
+        section.set_time(now);
+        effect::apply_whole(section, hash, key, whole);
         Ok(())
     }
 
@@ -310,7 +312,7 @@ impl<'k> Tx<'k> {
     /// # Errors
     /// If less is claimed.
     pub fn need_room(&self, more_bytes: u64) -> Result<(), Abandon> {
-        let bytes = self.log.payload().len() as u64 + more_bytes;
+        let bytes = self.log.payload_bytes() + more_bytes;
         if bytes > self.room_bytes { Err(Abandon::Room(bytes)) } else { Ok(()) }
     }
 

@@ -77,13 +77,15 @@ impl Value {
         }
     }
 
-    /// A bound of the bytes that [`Value::encode`] appends. O(1).
+    /// Exact size of what [`Value::encode`] appends. O(1).
     pub fn encoded_bytes(&self) -> u64 {
-        varint::BYTES_MAX as u64
-            + match self {
-                Self::Text(text) => text.bytes_count() as u64,
-                Self::List(list) => list.encoded_bytes(),
+        match self {
+            Self::Text(text) => {
+                let bytes = text.bytes_count();
+                (varint::encoded_bytes(bytes as u64) + bytes) as u64
             }
+            Self::List(list) => list.encoded_bytes(),
+        }
     }
 
     /// Appends the value, without its kind.

@@ -262,3 +262,32 @@ fn what_a_reply_told_outlives_twenty_kills() {
     let (texts, items) = (base.texts.len(), base.items.len());
     println!("{facts_count} facts; {sent} numbers sent, {texts} texts, {items} items, counter at {}", base.counter);
 }
+
+#[test]
+fn a_long_list_copied_and_renamed_outlives_a_kill() {
+    const ITEMS: usize = 300_000;
+    let mut server = Server::start(&["--fsync", "always"]);
+    let mut client = server.connect();
+    let names: Vec<String> = (0..ITEMS).map(|item| format!("item:{item:07}")).collect();
+    for part in names.chunks(10_000) {
+        let words = ["RPUSH", "list"].into_iter().chain(part.iter().map(String::as_str));
+        client.call(&words.collect::<Vec<_>>());
+    }
+    assert_eq!(client.call(&["COPY", "list", "copy"]), Value::Int(1));
+    assert_eq!(client.call(&["LPUSH", "copy", "head"]), Value::Int(ITEMS as i64 + 1));
+    assert_eq!(client.call(&["RENAME", "list", "renamed"]), Value::Simple("OK".into()));
+    assert_eq!(client.call(&["RPUSH", "renamed", "tail"]), Value::Int(ITEMS as i64 + 1));
+    assert_eq!(client.call(&["MOVE", "copy", "1"]), Value::Int(1));
+    server.kill();
+    server.restart();
+    let mut client = server.connect();
+    let expected = |item: &str| Value::bulk(item);
+    let renamed = client.call(&["LRANGE", "renamed", "0", "-1"]);
+    let (last, rest) = renamed.as_slice().unwrap().split_last().unwrap();
+    assert!(rest.iter().eq(&names.iter().map(|name| expected(name)).collect::<Vec<_>>()));
+    assert_eq!(*last, expected("tail"));
+    assert_eq!(client.call(&["EXISTS", "list", "copy"]), Value::Int(0));
+    client.call(&["SELECT", "1"]);
+    assert_eq!(client.call(&["LLEN", "copy"]), Value::Int(ITEMS as i64 + 1));
+    assert_eq!(client.call(&["LRANGE", "copy", "0", "1"]), Value::Array(vec![expected("head"), expected(&names[0])]));
+}

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! A payload may turn the corner of the ring; its reader then sees two pieces. A payload of more than
-//! [`INLINE_BYTES_MAX`] does not lie in the ring: its buffer is handed over whole, and the ring carries its three words.
+//! [`INLINE_BYTES_MAX`] does not lie in the ring: its buffer is handed over whole, and the ring carries its three words;
+//! or what will make it is ([`Late`]), and the ring carries one.
 //!
 //! Nothing here waits: who pushes has looked at [`Producer::free_bytes`] before, which only grows behind its back.
 
@@ -28,6 +29,7 @@ const WORD_BYTES: usize = 8;
 const HEAD_BYTES: usize = 3 * WORD_BYTES;
 const OWNED_BYTES: usize = HEAD_BYTES + 3 * WORD_BYTES;
 const OWNED: u64 = 1 << 63;
+const LATE: u64 = 1 << 62;
 
 /// Bytes that a payload takes in the ring, at most; longer payloads go beside it.
 pub const fn ring_bytes(payload_bytes: usize) -> usize {
@@ -54,6 +56,45 @@ pub enum Payload<'a> {
     Inline(&'a [u8], &'a [u8]),
     /// A buffer handed over whole.
     Owned(Vec<u8>),
+    /// A buffer that is made by whoever takes it.
+    Late(Late),
+}
+
+/// A payload whose bytes are made where they are needed, by then without any lock: until then it is only known how many.
+pub struct Late {
+    bytes_count: u64,
+    make: Box<Make>,
+}
+
+/// Boxed twice, so that one word stands for it.
+type Make = Box<dyn FnOnce() -> Vec<u8> + Send>;
+
+impl Late {
+    /// A payload of exactly `bytes_count` bytes, which `make` gives.
+    pub fn new(bytes_count: u64, make: impl FnOnce() -> Vec<u8> + Send + 'static) -> Self {
+        Self { bytes_count, make: Box::new(Box::new(make)) }
+    }
+
+    /// How many bytes it will be.
+    pub fn bytes_count(&self) -> u64 {
+        self.bytes_count
+    }
+
+    /// The bytes.
+    ///
+    /// # Panics
+    /// If they are not as many as was said: their position is taken, and the next frame's behind them.
+    pub fn make(self) -> Vec<u8> {
+        let bytes = (self.make)();
+        assert_eq!(bytes.len() as u64, self.bytes_count, "a payload of another length than was said");
+        bytes
+    }
+}
+
+impl std::fmt::Debug for Late {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Late({} bytes)", self.bytes_count)
+    }
 }
 
 struct Ring {
@@ -139,6 +180,17 @@ impl Producer {
         self.publish(OWNED_BYTES);
     }
 
+    /// Pushes a frame whose payload is made by whoever takes it.
+    ///
+    /// # Panics
+    /// If there is no room for the words that stand for it: the caller's bug.
+    pub fn push_late(&mut self, position: u64, time_ms: u64, payload: Late) {
+        self.claim(OWNED_BYTES);
+        self.put_words([position, time_ms, payload.bytes_count | LATE], 0);
+        self.put_words([Box::into_raw(payload.make).expose_provenance() as u64], HEAD_BYTES);
+        self.publish(OWNED_BYTES);
+    }
+
     /// Bytes that wait for the consumer, or more: the true count is looked up only when what was last known of the
     /// consumer makes it `enough_bytes` or more.
     pub fn queued_bytes(&mut self, enough_bytes: usize) -> usize {
@@ -191,7 +243,7 @@ impl Consumer {
     pub fn peek(&mut self) -> Option<Head> {
         self.refresh().then(|| {
             let [position, time_ms, length] = self.words(0);
-            Head { position, time_ms, payload_bytes: length & !OWNED }
+            Head { position, time_ms, payload_bytes: length & !(OWNED | LATE) }
         })
     }
 
@@ -205,6 +257,9 @@ impl Consumer {
         let (bytes, result) = if length & OWNED != 0 {
             let payload = self.owned((length & !OWNED) as usize);
             (OWNED_BYTES, (read)(Payload::Owned(payload)))
+        } else if length & LATE != 0 {
+            let payload = self.late(length & !LATE);
+            (OWNED_BYTES, (read)(Payload::Late(payload)))
         } else {
             let (first, second) = self.pieces(length as usize);
             (HEAD_BYTES + (length as usize).next_multiple_of(WORD_BYTES), (read)(Payload::Inline(first, second)))
@@ -265,6 +320,16 @@ impl Consumer {
     }
 }
 
+impl Consumer {
+    fn late(&self, bytes_count: u64) -> Late {
+        let [pointer] = self.words(HEAD_BYTES);
+        let pointer = std::ptr::with_exposed_provenance_mut(pointer as usize);
+        // SAFETY: `push_late` took this word from a box that it gave up, and each record is taken once.
+        let make = unsafe { Box::from_raw(pointer) };
+        Late { bytes_count, make }
+    }
+}
+
 impl Drop for Consumer {
     fn drop(&mut self) {
         // Buffers that nobody took are given back here. What is pushed after this is lost to the allocator: the
@@ -283,7 +348,12 @@ mod tests {
         match payload {
             Payload::Inline(first, second) => [first, second].concat(),
             Payload::Owned(payload) => payload,
+            Payload::Late(payload) => payload.make(),
         }
+    }
+
+    fn late(payload: Vec<u8>) -> Late {
+        Late::new(payload.len() as u64, move || payload)
     }
 
     #[test]
@@ -302,6 +372,7 @@ mod tests {
             }
             match round % 5 {
                 0 => producer.push_owned(position, round, payload.clone()),
+                1 => producer.push_late(position, round, late(payload.clone())),
                 _ => producer.push(position, round, &payload),
             }
             twin.push_back((position, payload));
@@ -331,6 +402,7 @@ mod tests {
                     }
                     match index % 7 {
                         0 => producer.push_owned(index, 0, payload),
+                        1 => producer.push_late(index, 0, late(payload)),
                         _ => producer.push(index, 0, &payload),
                     }
                 }
@@ -349,7 +421,18 @@ mod tests {
     fn untaken_buffers_are_given_back() {
         let (mut producer, consumer) = lane_of(1 << 10);
         producer.push_owned(0, 0, vec![1; 1 << 20]);
+        let kept = std::sync::Arc::new(());
+        let held = kept.clone();
+        let make = move || vec![std::sync::Arc::strong_count(&held) as u8];
+        producer.push_late(1, 0, Late::new(1, make));
         drop(consumer);
+        assert_eq!(std::sync::Arc::strong_count(&kept), 1);
+    }
+
+    #[test]
+    #[should_panic = "another length"]
+    fn a_payload_of_another_length_is_a_bug() {
+        Late::new(3, || vec![0; 4]).make();
     }
 }
 
@@ -371,6 +454,7 @@ mod schedules {
                         }
                         match index % 3 {
                             0 => producer.push_owned(index, 0, payload.to_vec()),
+                            1 => producer.push_late(index, 0, Late::new(9, move || payload.to_vec())),
                             _ => producer.push(index, 0, &payload),
                         }
                     }
@@ -383,6 +467,7 @@ mod schedules {
                     consumer.take(|payload| match payload {
                         Payload::Inline(first, second) => assert_eq!([first, second].concat(), [index as u8; 9]),
                         Payload::Owned(payload) => assert_eq!(payload, [index as u8; 9]),
+                        Payload::Late(payload) => assert_eq!(payload.make(), [index as u8; 9]),
                     });
                 }
                 pusher.join().unwrap();

@@ -119,7 +119,7 @@ fn copy(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 fn put_over(tx: &mut Tx, database: u32, key: &[u8], new_key: &[u8]) -> Outcome {
     let whole = tx.whole(key).expect("the caller has looked");
     // Behind it the removal must fit too.
-    tx.need_room(whole.encoded_bytes() + (key.len() + new_key.len()) as u64 + 128)?;
+    tx.need_room(whole.effect_bytes_max() + (key.len() + new_key.len()) as u64 + 64)?;
     Ok(tx.put_whole(database, new_key, &whole)?)
 }
 

@@ -16,8 +16,8 @@ use crate::worker::{Scratch, Worker};
 use base::{Ms, Position};
 use commands::table::Row;
 use commands::{Access, Failure, Flag, Local, Run};
-use journal::{Claim, Lane, Purpose, Refusal};
-use keyspace::{Abandon, Effect, Held, Plan, Tx};
+use journal::{Claim, Lane, Late, Purpose, Refusal};
+use keyspace::{Abandon, Held, Named, Payload, Plan, Tx};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -212,7 +212,7 @@ impl Session {
             worker.counters().expired.add(u64::from(tx.expired));
         }
         let garbage = if changes { tx.take_garbage() } else { Vec::new() };
-        let seen = hand_over(tx, claim, worker.lane.borrow_mut().as_mut());
+        let seen = hand_over(engine, tx, claim, worker.lane.borrow_mut().as_mut());
         // Built as that canary, reads are answered before what they saw is durable: the history test must find it.
         if changes || !cfg!(bobbin_canary = "early-read") {
             self.saw(seen);
@@ -303,20 +303,34 @@ impl Session {
 
 /// Takes a position for the tx's frame as the last act under its locks, lets go, and hands the frame over. Leaves the
 /// log empty, and gives what the reply has seen.
-pub(crate) fn hand_over(mut tx: Tx<'_>, claim: Option<Claim>, lane: Option<&mut Lane>) -> Position {
+pub(crate) fn hand_over(engine: &Engine, mut tx: Tx<'_>, claim: Option<Claim>, lane: Option<&mut Lane>) -> Position {
     let (seen, now) = (tx.seen(), tx.now());
     let (Some(lane), false) = (lane, tx.log().is_empty()) else {
         tx.end().clear();
         return seen;
     };
     let claim = claim.expect("a row that changes keys was admitted");
-    let ticket = lane.take(claim, tx.log().payload().len());
+    let ticket = lane.take(claim, tx.log().payload_bytes());
     let end = ticket.end;
     tx.stamp(end);
     let log = tx.end();
-    lane.hand_over(ticket, now, log.payload_mut());
+    match log.payload_mut().complete() {
+        Some(bytes) => lane.hand_over(ticket, now, bytes),
+        None => lane.hand_over_late(ticket, now, late(engine, std::mem::take(log.payload_mut()))),
+    }
     log.clear();
     seen.max(end)
+}
+
+/// A payload that the journal's thread makes: the clones in it may be the last of their values by then, so they go
+/// where values are dropped.
+fn late(engine: &Engine, payload: Payload) -> Late {
+    let drop_later = engine.freer.remote();
+    Late::new(payload.bytes_count(), move || {
+        let bytes = payload.to_vec();
+        drop_later(Box::new(payload));
+        bytes
+    })
 }
 
 /// Claims journal room for a frame of at most `bytes`; nothing to claim without a journal.
@@ -416,14 +430,12 @@ pub(crate) fn mark_watches(engine: &Engine, tx: &mut Tx<'_>) {
         return;
     }
     let map = engine.keyspace.map();
-    for record in tx.log().records() {
-        if let Effect::MapPut { .. } = record.effect {
-            continue;
-        }
-        let shard = keyspace::shard_of(engine.keyspace.hash(record.key));
+    for named in tx.log().named_from(0) {
+        let Named::Key(table, key) = named else { continue };
+        let shard = keyspace::shard_of(engine.keyspace.hash(key));
         if hooks.any(shard) {
-            for database in (0..map.databases()).filter(|database| map.table(*database) == record.table) {
-                hooks.mark_watches(shard, database, record.key);
+            for database in (0..map.databases()).filter(|database| map.table(*database) == table) {
+                hooks.mark_watches(shard, database, key);
             }
         }
     }

@@ -280,7 +280,7 @@ impl Session {
             let args = request.args();
             // A row before it may have asked for more than it was counted with.
             if row.writes() && tx.need_room(row_bound(row, &args)).is_err() {
-                return Err(NotNow::Room(tx.log().payload().len() as u64 + queue_bound(&queue[index..])));
+                return Err(NotNow::Room(tx.log().payload_bytes() + queue_bound(&queue[index..])));
             }
             let mark = output.mark();
             let began = quanta::Instant::now();

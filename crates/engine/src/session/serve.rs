@@ -6,7 +6,7 @@ use super::attempt::{NotNow, SHARDS_MAX, Served};
 use crate::waiter::Waiter;
 use crate::worker::Worker;
 use commands::{Failure, Run};
-use keyspace::{Abandon, Effect, Tx};
+use keyspace::{Abandon, Named, Tx};
 use std::collections::HashSet;
 use std::sync::Arc;
 use wire::Output;
@@ -19,10 +19,10 @@ impl Session {
     /// What the tx lacks for it: it is to be abandoned and run again with that.
     pub(super) fn serve_blocked(&self, worker: &Worker, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), NotNow> {
         let engine = &*worker.engine;
-        let mut done_bytes = 0;
-        while done_bytes < tx.log().payload().len() {
-            let fed = self.fed_keys(worker, tx, done_bytes);
-            done_bytes = tx.log().payload().len();
+        let mut done = 0;
+        while done < tx.log().mark() {
+            let fed = self.fed_keys(worker, tx, done);
+            done = tx.log().mark();
             for (database, key) in fed {
                 let shard = keyspace::shard_of(engine.keyspace.hash(&key));
                 for waiter in engine.hooks.waiters(shard, database, &key) {
@@ -35,23 +35,26 @@ impl Session {
         Ok(())
     }
 
-    /// Keys that the records from `from_bytes` on may have fed.
-    fn fed_keys(&self, worker: &Worker, tx: &Tx<'_>, from_bytes: usize) -> Vec<(u32, Vec<u8>)> {
+    /// Keys that the records behind `mark` may have fed.
+    fn fed_keys(&self, worker: &Worker, tx: &Tx<'_>, mark: usize) -> Vec<(u32, Vec<u8>)> {
         let engine = &*worker.engine;
         let map = engine.keyspace.map();
         let (mut fed, mut known) = (Vec::new(), HashSet::new());
-        for record in tx.log().records_from(from_bytes) {
-            if let Effect::MapPut { database, .. } = record.effect {
-                let waited = engine.hooks.used_shards().flat_map(|shard| engine.hooks.waited_keys(shard));
-                fed.extend(waited.filter(|(of, _)| *of == database));
+        for named in tx.log().named_from(mark) {
+            let (table, key) = match named {
+                Named::Key(table, key) => (table, key),
+                Named::Database(database) => {
+                    let waited = engine.hooks.used_shards().flat_map(|shard| engine.hooks.waited_keys(shard));
+                    fed.extend(waited.filter(|(of, _)| *of == database));
+                    continue;
+                }
+            };
+            if !engine.hooks.any(keyspace::shard_of(engine.keyspace.hash(key))) {
                 continue;
             }
-            if !engine.hooks.any(keyspace::shard_of(engine.keyspace.hash(record.key))) {
-                continue;
-            }
-            for database in (0..map.databases()).filter(|database| map.table(*database) == record.table) {
-                if known.insert((database, record.key)) {
-                    fed.push((database, record.key.to_vec()));
+            for database in (0..map.databases()).filter(|database| map.table(*database) == table) {
+                if known.insert((database, key)) {
+                    fed.push((database, key.to_vec()));
                 }
             }
         }

@@ -125,7 +125,7 @@ impl World {
                 Err(refusal) => return Err(refusal),
             }
         };
-        let ticket = self.lanes[lane].take(claim, payload.len());
+        let ticket = self.lanes[lane].take(claim, payload.len() as u64);
         let (position, end) = (ticket.position, ticket.end);
         self.now_ms += 1;
         let now_ms = self.now_ms;

@@ -1,17 +1,56 @@
 //! The log of one tx: its effects, encoded as they happen, in a buffer that the worker lends and gets back.
 //!
+//! ```text
+//! bytes    | record | record | head of a whole put | record | ...
+//!                                                  ^
+//! holes                                            value, a clone: its bytes are made when the shards are let go
+//! ```
+//!
+//! A value of 64 KiB and more that is put whole is not encoded under the locks: its size is known without, and so is
+//! the frame's.
+//!
 //! Without a journal nobody reads the records, unless a watch or a blocked client hangs off a key: then only whether
 //! anything changed is noted.
 
-use super::{Effect, Record};
+use super::{Effect, Record, put_whole_head, take_name};
 use crate::TableId;
+use crate::guard::Whole;
+use kinds::Value;
 
 /// Effects of one tx; what will be its frame's payload.
 #[derive(Default)]
 pub struct Log {
-    bytes: Vec<u8>,
+    payload: Payload,
     changed: bool,
     unread: bool,
+}
+
+/// Records of which some lack their value, which lies beside them.
+#[derive(Default)]
+pub struct Payload {
+    bytes: Vec<u8>,
+    holes: Vec<Hole>,
+}
+
+/// Where a value's bytes belong.
+struct Hole {
+    /// Where its record begins.
+    record_at: usize,
+    /// Where the value belongs, which ends the record.
+    at: usize,
+    value: Value,
+}
+
+/// A value that takes less than this is encoded at once, in bytes.
+const HOLE_BYTES_MIN: u64 = 64 << 10;
+
+/// What a record has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named<'a> {
+    /// A key of this table.
+    Key(TableId, &'a [u8]),
+    /// The table of this database.
+    Database(u32),
 }
 
 impl Log {
@@ -26,40 +65,194 @@ impl Log {
         self.unread = !read;
     }
 
-    /// The frame's payload so far.
-    pub fn payload(&self) -> &[u8] {
-        &self.bytes
+    /// Exact size of the payload so far. O(values beside it).
+    pub fn payload_bytes(&self) -> u64 {
+        self.payload.bytes_count()
     }
 
     /// The payload, for whoever takes it away; what is left is to be cleared.
-    pub fn payload_mut(&mut self) -> &mut Vec<u8> {
-        &mut self.bytes
+    pub fn payload_mut(&mut self) -> &mut Payload {
+        &mut self.payload
     }
 
-    /// The records so far, in order.
-    pub fn records(&self) -> impl Iterator<Item = Record<'_>> {
-        self.records_from(0)
+    /// Where the records so far end, for [`Log::named_from`].
+    pub fn mark(&self) -> usize {
+        self.payload.bytes.len()
     }
 
-    /// The records behind the first `from_bytes` of the payload, which must end with a record.
-    pub fn records_from(&self, from_bytes: usize) -> impl Iterator<Item = Record<'_>> {
-        let mut input = &self.bytes[from_bytes..];
+    /// What the records behind `mark` have changed, in order.
+    pub fn named_from(&self, mark: usize) -> impl Iterator<Item = Named<'_>> {
+        let Payload { bytes, holes } = &self.payload;
+        let mut holes = holes.iter().skip_while(move |hole| hole.record_at < mark).peekable();
+        let mut input = &bytes[mark..];
         std::iter::from_fn(move || {
-            (!input.is_empty()).then(|| Record::decode(&mut input).expect("what a log holds was encoded by it"))
+            let at = bytes.len() - input.len();
+            (at < bytes.len()).then(|| match holes.next_if(|hole| hole.record_at == at) {
+                Some(hole) => {
+                    let (_, table, key) = take_name(&mut input).expect("what a log holds was encoded by it");
+                    input = &bytes[hole.at..];
+                    Named::Key(table, key)
+                }
+                None => Record::decode(&mut input).expect("what a log holds was encoded by it").named(),
+            })
         })
     }
 
     /// Forgets everything and is read again; keeps the buffer unless it has grown large.
     pub fn clear(&mut self) {
-        self.bytes.clear();
+        self.payload.bytes.clear();
+        self.payload.bytes.shrink_to(64 << 10);
+        self.payload.holes.clear();
         (self.changed, self.unread) = (false, false);
-        self.bytes.shrink_to(64 << 10);
     }
 
     pub(crate) fn record(&mut self, table: TableId, key: &[u8], effect: &Effect<'_>) {
         self.changed = true;
         if !self.unread {
-            Record { table, key, effect: *effect }.encode(&mut self.bytes);
+            Record { table, key, effect: *effect }.encode(&mut self.payload.bytes);
         }
+    }
+
+    /// Records that `key` holds `whole`, whatever it held.
+    pub(crate) fn record_whole(&mut self, table: TableId, key: &[u8], whole: &Whole) {
+        self.changed = true;
+        if self.unread {
+            return;
+        }
+        let Payload { bytes, holes } = &mut self.payload;
+        let record_at = bytes.len();
+        put_whole_head(bytes, table, key, whole);
+        if whole.value.encoded_bytes() < HOLE_BYTES_MIN {
+            whole.value.encode(bytes);
+        } else {
+            holes.push(Hole { record_at, at: bytes.len(), value: whole.value.clone() });
+        }
+    }
+}
+
+impl<'a> Record<'a> {
+    fn named(&self) -> Named<'a> {
+        match self.effect {
+            Effect::MapPut { database, .. } => Named::Database(database),
+            _ => Named::Key(self.table, self.key),
+        }
+    }
+}
+
+impl Payload {
+    /// Exact size of the whole. O(values beside it).
+    pub fn bytes_count(&self) -> u64 {
+        self.bytes.len() as u64 + self.holes.iter().map(|hole| hole.value.encoded_bytes()).sum::<u64>()
+    }
+
+    /// The whole, if no value lies beside it.
+    pub fn complete(&mut self) -> Option<&mut Vec<u8>> {
+        self.holes.is_empty().then_some(&mut self.bytes)
+    }
+
+    /// The whole. O(bytes).
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.bytes_count() as usize);
+        let mut done = 0;
+        for hole in &self.holes {
+            out.extend_from_slice(&self.bytes[done..hole.at]);
+            hole.value.encode(&mut out);
+            done = hole.at;
+        }
+        out.extend_from_slice(&self.bytes[done..]);
+        assert_eq!(out.len() as u64, self.bytes_count(), "a value told a size that is not its own");
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::varint;
+    use blocks::End;
+    use kinds::{Kind, List};
+
+    fn text_of(bytes: usize) -> Value {
+        let mut encoded = Vec::new();
+        varint::put_bytes(&mut encoded, &b"x".repeat(bytes));
+        Value::decode(Kind::Text, &mut &encoded[..]).expect("bytes are a text")
+    }
+
+    fn list_of(items: usize) -> Value {
+        let mut list = List::new();
+        (0..items).for_each(|item| list.push(End::Tail, format!("item {item}").as_bytes()));
+        Value::List(list)
+    }
+
+    #[test]
+    fn a_whole_put_takes_the_bytes_of_the_effect_that_it_is() {
+        for value in [1, 100, 20_000, 70_000].map(text_of).into_iter().chain([1, 100, 3_000, 100_000].map(list_of)) {
+            for expires_at_ms in [None, Some(1_700_000_000_000)] {
+                let whole = Whole { value: value.clone(), expires_at_ms };
+                let mut encoded = Vec::new();
+                value.encode(&mut encoded);
+                let effect = match &value {
+                    Value::Text(_) => {
+                        let bytes = varint::take_bytes(&mut &encoded[..]).expect("a text is bytes behind their length");
+                        Effect::TextPut { expires_at_ms, bytes }
+                    }
+                    Value::List(_) => Effect::ValuePut { expires_at_ms, kind: Kind::List, encoded: &encoded },
+                };
+                let mut twin = Log::default();
+                let mut log = Log::default();
+                for log in [&mut log, &mut twin] {
+                    log.record(7, b"before", &Effect::Remove);
+                }
+                log.record_whole(7, b"key", &whole);
+                twin.record(7, b"key", &effect);
+                for log in [&mut log, &mut twin] {
+                    log.record(7, b"between", &Effect::ExpiryClear);
+                }
+                log.record_whole(8, b"other", &whole);
+                twin.record(8, b"other", &effect);
+                let expected = twin.payload_mut().complete().expect("nothing lies beside it").clone();
+                assert_eq!(log.payload_bytes(), expected.len() as u64);
+                assert!(log.payload_mut().to_vec() == expected, "{} bytes encoded", encoded.len());
+                let is_big = value.encoded_bytes() >= HOLE_BYTES_MIN;
+                assert_eq!(log.payload_mut().complete().is_none(), is_big);
+                let names = [Named::Key(7, b"before"), Named::Key(7, b"key"), Named::Key(7, b"between")];
+                assert!(log.named_from(0).eq(names.into_iter().chain([Named::Key(8, b"other")])));
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_told_from_any_mark_between_records() {
+        let mut log = Log::default();
+        let whole = Whole { value: list_of(50_000), expires_at_ms: None };
+        let mut marks = Vec::new();
+        for table in 0..6 {
+            marks.push(log.mark());
+            if table % 2 == 0 {
+                log.record_whole(table, b"big", &whole);
+            } else {
+                log.record(table, b"small", &Effect::Remove);
+            }
+        }
+        for (mark, from) in marks.into_iter().zip(0..) {
+            let tables = log.named_from(mark).map(|named| match named {
+                Named::Key(table, _) => table,
+                Named::Database(_) => unreachable!("none was recorded"),
+            });
+            assert!(tables.eq(from..6));
+        }
+        assert_eq!(log.named_from(log.mark()).next(), None);
+    }
+
+    #[test]
+    fn a_value_keeps_the_state_in_which_it_was_put() {
+        let Value::List(mut list) = list_of(50_000) else { unreachable!() };
+        let mut log = Log::default();
+        let whole = Whole { value: Value::List(list.clone()), expires_at_ms: None };
+        log.record_whole(0, b"key", &whole);
+        let before = log.payload_mut().to_vec();
+        list.push(End::Tail, b"later");
+        drop(whole);
+        assert!(log.payload_mut().to_vec() == before);
     }
 }

@@ -11,9 +11,10 @@ mod list;
 mod log;
 
 pub use list::{Items, ListChange};
-pub use log::Log;
+pub use log::{Log, Named, Payload};
 
 use crate::TableId;
+use crate::guard::Whole;
 use crate::section::Section;
 use base::limits::BULK_BYTES_MAX;
 use base::{Ms, varint};
@@ -105,15 +106,27 @@ impl<'a> Record<'a> {
     /// # Errors
     /// If the bytes are none; `input` is then not to be used further.
     pub fn decode(input: &mut &'a [u8]) -> Result<Self, DecodeError> {
-        let (&number, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
-        *input = rest;
-        let table = take_u32(input)?;
-        let key = take_bytes(input)?;
+        let (number, table, key) = take_name(input)?;
         let effect = Effect::decode_fields(number, input)?;
         if matches!(effect, Effect::MapPut { .. }) && (table != 0 || !key.is_empty()) {
             return Err(DecodeError::Malformed);
         }
         Ok(Self { table, key, effect })
+    }
+}
+
+/// Appends the record by which `key` holds `whole`, up to the value itself, which follows as [`Value::encode`] writes it:
+/// an [`Effect::TextPut`] or an [`Effect::ValuePut`] that nobody had to build.
+fn put_whole_head(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole) {
+    let kind = whole.value.kind();
+    let number = if kind == Kind::Text { 2 } else { 32 };
+    out.push(number + u8::from(whole.expires_at_ms.is_some()));
+    varint::put(out, u64::from(table));
+    varint::put_bytes(out, key);
+    put_time(out, whole.expires_at_ms);
+    if kind != Kind::Text {
+        out.push(kind.number());
+        varint::put(out, whole.value.encoded_bytes());
     }
 }
 
@@ -218,6 +231,11 @@ pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effec
     Ok(())
 }
 
+/// Applies the effect by which `key` holds `whole`, sharing its blocks. O(1) but for short texts.
+pub(crate) fn apply_whole(section: &mut Section, hash: u64, key: &[u8], whole: &Whole) {
+    section.put_value(hash, key, whole.value.clone(), whole.expires_at_ms);
+}
+
 fn misfit_unless(fits: bool) -> Result<(), DecodeError> {
     if fits { Ok(()) } else { Err(DecodeError::Misfit) }
 }
@@ -226,6 +244,13 @@ fn put_time(out: &mut Vec<u8>, at_ms: Option<Ms>) {
     if let Some(at_ms) = at_ms {
         varint::put(out, at_ms);
     }
+}
+
+/// What every record begins with: number, table, key.
+fn take_name<'a>(input: &mut &'a [u8]) -> Result<(u8, TableId, &'a [u8]), DecodeError> {
+    let (&number, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
+    *input = rest;
+    Ok((number, take_u32(input)?, take_bytes(input)?))
 }
 
 fn take(input: &mut &[u8]) -> Result<u64, DecodeError> {

@@ -6,10 +6,9 @@ mod text;
 pub use list::ListMut;
 pub use text::TextMut;
 
-use crate::effect::Effect;
 use crate::section::{Entry, list_of, text_of};
-use base::Ms;
-use kinds::{Kind, Value};
+use base::{Ms, varint};
+use kinds::Value;
 
 /// What to do when the key is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,22 +49,11 @@ impl Whole {
         Self { value, expires_at_ms: entry.expires_at_ms() }
     }
 
-    /// A bound of the bytes that its effect takes.
-    pub fn encoded_bytes(&self) -> u64 {
-        self.value.encoded_bytes()
-    }
-
-    pub(crate) fn effect<'a>(&'a self, encoded: &'a mut Vec<u8>) -> Effect<'a> {
-        let expires_at_ms = self.expires_at_ms;
-        match &self.value {
-            Value::Text(text) => {
-                *encoded = text.to_vec(0..text.bytes_count());
-                Effect::TextPut { expires_at_ms, bytes: encoded }
-            }
-            Value::List(list) => {
-                list.encode(encoded);
-                Effect::ValuePut { expires_at_ms, kind: Kind::List, encoded }
-            }
-        }
+    /// A bound of the bytes that its effect takes, beside the key.
+    pub fn effect_bytes_max(&self) -> u64 {
+        self.value.encoded_bytes() + HEAD_BYTES_MAX
     }
 }
+
+/// Number, table, length of the key, time, kind and length of the value, at most.
+const HEAD_BYTES_MAX: u64 = 2 + 4 * varint::BYTES_MAX as u64;
