@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::session::Session;
-use keyspace::Tx;
+use keyspace::{Cuts, Tx};
 use std::ops::ControlFlow;
 use sync::lock::Want;
 use wire::{Args, Reply};
@@ -107,6 +107,8 @@ pub enum Flag {
     AllowBusy,
     /// Only where `enable-debug-command` allows it.
     Debug,
+    /// It puts arguments under keys as they are: long ones are cut before the shards are held.
+    PutsText,
 }
 
 /// A family of commands.
@@ -323,6 +325,13 @@ impl Command {
     /// Whether the row has `flag`.
     pub fn has(&self, flag: Flag) -> bool {
         self.flags.contains(&flag)
+    }
+
+    /// Adds to `cuts` the long texts that it may put.
+    pub fn cut_texts(&self, args: &Args<'_>, cuts: &mut Cuts) {
+        if self.has(Flag::PutsText) {
+            args.from(2).iter().for_each(|argument| cuts.add(argument));
+        }
     }
 
     /// Whether it changes keys.

@@ -124,8 +124,32 @@ fn long_texts_at_every_edge() {
         assert_eq!(call(&mut world, &["STRLEN", "k"]), Value::Int(len as i64));
         assert_eq!(call(&mut world, &["GETDEL", "k"]), told, "{len}");
         assert_eq!(call(&mut world, &["GET", "k"]), Value::Null);
+        puts_of(&mut world, &of(len), &of(len + 9));
         assert_eq!(dump(&world.keyspace), dump(&world.replayed()));
     }
+}
+
+/// Every command that puts texts as they are.
+fn puts_of(world: &mut World, text: &[u8], other: &[u8]) {
+    let mut put = |words: &[&[u8]]| world.call(&words.iter().map(|word| word.to_vec()).collect::<Vec<_>>());
+    let ok = Value::Simple("OK".to_owned());
+    assert_eq!(put(&[b"MSET", b"a", text, b"b", b"short", b"c", other]), ok);
+    assert_eq!(put(&[b"MGET", b"a", b"b", b"c"]), bulks([text, b"short", other]));
+    assert_eq!(put(&[b"SETNX", b"a", other]), Value::Int(0));
+    assert_eq!(put(&[b"SETNX", b"d", other]), Value::Int(1));
+    assert_eq!(put(&[b"MSETNX", b"e", text, b"f", text]), Value::Int(1));
+    assert_eq!(put(&[b"SETEX", b"a", b"1000", other]), ok);
+    assert_eq!(put(&[b"SET", b"a", text, b"KEEPTTL"]), ok);
+    assert_eq!(put(&[b"TTL", b"a"]), Value::Int(1000));
+    assert_eq!(put(&[b"SET", b"b", text, b"KEEPTTL", b"XX"]), ok);
+    assert_eq!(put(&[b"TTL", b"b"]), Value::Int(-1));
+    assert_eq!(put(&[b"SET", b"a", text, b"PX", b"5000"]), ok);
+    assert_eq!(put(&[b"PTTL", b"a"]), Value::Int(5000));
+    assert_eq!(put(&[b"SET", b"a", other]), ok);
+    assert_eq!(put(&[b"TTL", b"a"]), Value::Int(-1));
+    assert_eq!(put(&[b"APPEND", b"a", b"!"]), Value::Int(other.len() as i64 + 1));
+    let longer = [other, b"!"].concat();
+    assert_eq!(put(&[b"MGET", b"a", b"b", b"c", b"d", b"e"]), bulks([&longer, text, other, other, text]));
 }
 
 #[test]

@@ -15,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cuts;
 mod deadlines;
 pub mod effect;
 pub mod guard;
@@ -24,6 +25,7 @@ mod section;
 mod shard;
 mod tx;
 
+pub use cuts::Cuts;
 pub use effect::{DecodeError, Effect, Log, Named, Payload, Record};
 pub use guard::{Absent, Expiry, ListMut, TextMut, Whole};
 pub use held::{Held, Plan};

@@ -3,13 +3,14 @@
 //! It reads at one instant `now`, the same for every shard it holds, and records every change in its [`Log`]. It
 //! ends in one of two ways: [`Tx::end`] gives the log to be framed, [`Tx::abandon`] puts every key back.
 
+use crate::cuts::Cuts;
 use crate::effect::{self, Effect, Log};
 use crate::guard::{Absent, Expiry, ListMut, TextMut, Whole};
 use crate::held::Held;
 use crate::section::{Due, Entry, OwnedEntry, Section, kind_of, list_of, text_of};
 use crate::{Keyspace, TableId, shard_of};
 use base::{Ms, Position};
-use kinds::{Kind, List, Text};
+use kinds::{Kind, List, Text, Value, text};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use sync::lock::Want;
@@ -37,6 +38,7 @@ pub struct Tx<'k> {
     room_bytes: u64,
     undo: Option<Box<Undo>>,
     serving: Option<Box<[u8]>>,
+    cuts: Option<&'k Cuts>,
     /// Tables given to databases and taken from them.
     moved: Vec<(u32, TableId)>,
     touches: bool,
@@ -97,6 +99,7 @@ impl<'k> Tx<'k> {
             room_bytes,
             undo: None,
             serving: None,
+            cuts: None,
             moved: Vec::new(),
             touches: true,
             hits: 0,
@@ -108,6 +111,11 @@ impl<'k> Tx<'k> {
     /// Says whether what this tx looks at counts as used (CLIENT NO-TOUCH); it does unless told otherwise.
     pub fn set_touching(&mut self, touches: bool) {
         self.touches = touches;
+    }
+
+    /// Gives it long texts of the request, cut.
+    pub fn set_cuts(&mut self, cuts: &'k Cuts) {
+        self.cuts = Some(cuts);
     }
 
     /// Keeps the old entry of each key on first touch from here on, so that the tx can be abandoned after changes.
@@ -253,6 +261,17 @@ impl<'k> Tx<'k> {
 
     /// Puts a text under `key`, whatever it held.
     pub fn put_text(&mut self, key: &[u8], bytes: &[u8], expiry: Expiry) {
+        if bytes.len() > text::INLINE_BYTES_MAX
+            && let Some(text) = self.cuts.and_then(|cuts| cuts.find(bytes))
+        {
+            let expires_at_ms = match expiry {
+                Expiry::Keep => self.entry(key).and_then(|entry| entry.expires_at_ms()),
+                Expiry::Clear => None,
+                Expiry::At(at_ms) => Some(at_ms),
+            };
+            let whole = Whole { value: Value::Text(text.clone()), expires_at_ms };
+            return self.put_whole(self.database, key, &whole).expect("a row is admitted with its arguments");
+        }
         let effect = match expiry {
             Expiry::Keep if self.entry(key).is_some() => Effect::TextReplace(bytes),
             Expiry::Keep | Expiry::Clear => Effect::TextPut { expires_at_ms: None, bytes },

@@ -114,8 +114,8 @@ fn flag_name(flag: Flag) -> Option<&'static str> {
         Flag::Stale => "stale",
         Flag::SkipSlowlog => "skip_slowlog",
         Flag::AllowBusy => "allow_busy",
-        // A category, and a setting: not among Redis's flags.
-        Flag::Dangerous | Flag::Debug => return None,
+        // A category, a setting, and what happens inside: not among Redis's flags.
+        Flag::Dangerous | Flag::Debug | Flag::PutsText => return None,
     })
 }
 

@@ -34,7 +34,7 @@ const MSET: Command = Command {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::many(1, -1, 2, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[],
+    flags: &[Flag::PutsText],
     since: "1.0.1",
     brief: "Puts several texts under their keys, whatever these held.",
     answer: "simple: OK",

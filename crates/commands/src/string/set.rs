@@ -15,7 +15,7 @@ const SET: Command = Command {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE VARIABLE_FLAGS")],
     access: Access::Write { grows: true },
-    flags: &[],
+    flags: &[Flag::PutsText],
     group: Group::String,
     cost: "O(1)",
     since: "1.0.0",
@@ -29,7 +29,7 @@ const SETNX: Command = Command {
     syntax: "key value",
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "OW INSERT")],
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::PutsText],
     brief: "Puts a text under a key that is absent.",
     answer: "int: 1 if it was put, 0 if the key is there",
     run: Run::Local(|tx, args, reply| {
@@ -69,7 +69,7 @@ const GETSET: Command = Command {
     syntax: "key value",
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::PutsText],
     brief: "Puts a text under a key and tells the old one.",
     answer: "bulk: the old text; null: the key was absent",
     run: Run::Local(|tx, args, reply| {

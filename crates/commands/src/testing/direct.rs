@@ -12,7 +12,7 @@ use crate::table::{self, Found};
 use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
-use keyspace::{Abandon, Held, Keyspace, Log, Plan, Tx};
+use keyspace::{Abandon, Cuts, Held, Keyspace, Log, Plan, Tx};
 use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output, OwnedRequest, Reply};
@@ -159,8 +159,10 @@ impl World {
         } else {
             plan.try_hold(&self.keyspace).unwrap_or_else(|_| panic!("{}: nobody else is here", row.name))
         };
-        let mut log = Log::default();
+        let (mut log, mut cuts) = (Log::default(), Cuts::default());
+        row.cut_texts(args, &mut cuts);
         let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, &mut log, room_bytes);
+        tx.set_cuts(&cuts);
         let outcome = handler(&mut tx, args, &mut Encoder::new(output, self.protocol));
         let log = tx.end();
         let frame = log.payload_mut().to_vec();

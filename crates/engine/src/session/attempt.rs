@@ -15,9 +15,9 @@ use crate::waiter::{Answer, Waiter};
 use crate::worker::{Scratch, Worker};
 use base::{Ms, Position};
 use commands::table::Row;
-use commands::{Access, Failure, Flag, Local, Run};
+use commands::{Access, Failure, Flag, Local, Run, Verb};
 use journal::{Claim, Lane, Late, Purpose, Refusal};
-use keyspace::{Abandon, Held, Named, Payload, Plan, Tx};
+use keyspace::{Abandon, Cuts, Held, Named, Payload, Plan, Tx};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -33,6 +33,8 @@ pub(super) struct Needs {
     pub(super) room_bytes: u64,
     /// More shards, exclusively.
     pub(super) shards: Vec<usize>,
+    /// Long texts that it may put, cut.
+    pub(super) cuts: Cuts,
 }
 
 /// What an attempt is made with.
@@ -83,6 +85,16 @@ impl Served {
 }
 
 impl Session {
+    /// What is needed from the first attempt on.
+    pub(super) fn needs(&self, row: &Row, args: &Args<'_>) -> Needs {
+        let mut needs = Needs::default();
+        row.cut_texts(args, &mut needs.cuts);
+        if let (Run::Engine(Verb::Exec), Some(multi)) = (row.run, &self.multi) {
+            multi.queue.iter().for_each(|(row, request)| row.cut_texts(&request.args(), &mut needs.cuts));
+        }
+        needs
+    }
+
     /// Runs a command, if everything it needs is to be had at once.
     pub(super) fn attempt(
         &mut self,
@@ -162,6 +174,7 @@ impl Session {
         if feeds {
             tx.keep_old();
         }
+        tx.set_cuts(&needs.cuts);
         let mark = output.mark();
         let outcome = handler(&mut tx, args, &mut Encoder::new(output, self.protocol));
         match outcome {

@@ -205,6 +205,7 @@ impl Session {
         let room_bytes = claim.as_ref().map_or(u64::MAX, journal::Claim::payload_bytes);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
         tx.set_touching(!self.client.no_touch.load(Relaxed));
+        tx.set_cuts(&needs.cuts);
         let mark = output.mark();
         if self.watches_have_changed(&mut tx) {
             self.saw(tx.seen());

@@ -21,7 +21,7 @@ pub(crate) use attempt::{hand_over, mark_watches};
 use crate::client::Client;
 use crate::hooks::Watch;
 use crate::worker::Worker;
-use attempt::{Attempt, Needs, NotNow};
+use attempt::{Attempt, NotNow};
 use base::Position;
 use commands::table::{self, Found, Row};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
@@ -217,7 +217,8 @@ impl Session {
         }
         self.client.last_row.store(row.index() as u16 + 1, Relaxed);
         let (mark, before) = (output.mark(), self.reply_mode);
-        let attempt = Attempt { worker, needs: &Needs::default(), raised: None, now };
+        let needs = self.needs(&row, args);
+        let attempt = Attempt { worker, needs: &needs, raised: None, now };
         match self.attempt(&attempt, row, args, output) {
             Ok(()) => {
                 self.settle_reply(mark, before, output);

@@ -2,7 +2,7 @@
 //!
 //! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
 
-use super::attempt::{Attempt, Needs, NotNow, SHARDS_MAX};
+use super::attempt::{Attempt, NotNow, SHARDS_MAX};
 use super::serve::take_off;
 use super::{Session, Slow};
 use crate::client::Client;
@@ -50,7 +50,7 @@ impl Session {
         why: NotNow,
         output: &mut Output,
     ) -> Duration {
-        let mut needs = Needs::default();
+        let mut needs = self.needs(&row, args);
         let mut why = why;
         let mut rounds = 0;
         let wait_began = Instant::now();
