@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 type Twin = VecDeque<Vec<u8>>;
 
 /// Items beyond this make a run slow and show nothing new.
-const ITEMS_MAX: usize = 3000;
+const ITEMS_MAX: usize = 5000;
 
 fuzz_target!(|data: &[u8]| {
     match data.split_first() {
@@ -95,7 +95,7 @@ fn perform(input: &mut Input<'_>) {
 
 fn step(input: &mut Input<'_>, list: &mut BlockList, twin: &mut Twin, clone: &mut Option<(BlockList, Twin)>) {
     let len = twin.len();
-    match input.byte() % 13 {
+    match input.byte() % 14 {
         0 => push(input.end(), &input.item(), 1, list, twin),
         1 => push(input.end(), &input.item(), input.below(700), list, twin),
         2 => pop(input.end(), list, twin),
@@ -142,8 +142,29 @@ fn step(input: &mut Input<'_>, list: &mut BlockList, twin: &mut Twin, clone: &mu
             }
         }
         12 => find(&input.item(), input.below(len + 2), list, twin),
+        13 => {
+            let (end, content, first, count) = (input.end(), input.byte(), input.below(0x1_0000), input.below(2500));
+            (0..count).for_each(|nth| push(end, &packable(content, first, nth), 1, list, twin));
+            find(&packable(content, first, count / 2), 0, list, twin);
+        }
         _ => {}
     }
+}
+
+/// The `nth` item of a sequence that fits one packed form or another.
+fn packable(content: u8, first: usize, nth: usize) -> Vec<u8> {
+    let drawn = ((first as u64) << 32 | nth as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7;
+    match content % 8 {
+        0 => format!("{:012}", first + nth),
+        1 => format!("{:012}", 1_000_000 + first - nth),
+        2 => format!("{:012}", first + 50 * nth + drawn as usize % 100),
+        3 => format!("{}", drawn >> (drawn % 53)),
+        4 => format!("{drawn:012x}"),
+        5 => format!("{:X}", drawn >> (drawn % 40)),
+        6 => format!("key:{}:{}", first % 7, drawn % 1000),
+        _ => (0..12).map(|at| char::from(b"0aZ-_9Qz"[(drawn >> (3 * at)) as usize % 8])).collect(),
+    }
+    .into_bytes()
 }
 
 fn push(end: End, item: &[u8], count: usize, list: &mut BlockList, twin: &mut Twin) {

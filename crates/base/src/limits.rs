@@ -10,3 +10,5 @@ pub const ARGUMENTS_MAX: usize = 1 << 20;
 pub const INLINE_BYTES_MAX: usize = 64 << 10;
 /// A leaf block with every header, at most, in bytes.
 pub const BLOCK_BYTES_MAX: usize = 4096;
+/// Version of the block format (`docs/formats/block.md`): a data folder of another version is refused.
+pub const BLOCK_FORMAT: u32 = 1;

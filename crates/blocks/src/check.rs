@@ -4,7 +4,8 @@ use crate::BlockList;
 use crate::inner::{CHILDREN_MAX, Inner};
 use crate::leaf::{DATA_BYTES_MAX, ITEM_BYTES_MAX, ITEMS_MAX, LEAF_BYTES_MAX};
 use crate::node::{Kind, Node, Totals};
-use crate::view::{Codec, View};
+use crate::pack::{self, Packed};
+use crate::view::{Codec, Leaf, View};
 
 impl BlockList {
     /// Panics unless counts, sums, levels and layouts are as they must be.
@@ -20,7 +21,8 @@ impl BlockList {
 
 fn check_node(node: &Node) {
     match node.kind() {
-        Kind::Leaf(view) => check_leaf(node, &view),
+        Kind::Leaf(Leaf::Raw(view)) => check_leaf(node, &view),
+        Kind::Leaf(Leaf::Packed(packed)) => check_packed(node, &packed),
         Kind::Inner(inner) => check_inner(node, inner),
     }
 }
@@ -59,4 +61,16 @@ fn check_leaf(node: &Node, view: &View<'_>) {
         assert!(usize::from(head.start) + view.bytes.len() <= column_start);
         assert!(usize::from(head.high) <= data_bytes);
     }
+}
+
+fn check_packed(node: &Node, packed: &Packed<'_>) {
+    let head = node.head();
+    assert!(head.start <= 1);
+    assert!(node.live_bytes() <= head.data_bytes());
+    assert!(head.data_bytes() <= DATA_BYTES_MAX);
+    let Codec::Packed(form) = head.codec else { panic!("a packed leaf says so") };
+    let (_, content_bytes) = Packed::check(form, packed.count(), node.packed_bytes()).expect("what we packed is sound");
+    assert_eq!(content_bytes, usize::from(head.high));
+    assert!(content_bytes <= pack::CONTENT_BYTES_MAX);
+    assert_eq!(node.open().view().lengths_sum(), content_bytes);
 }

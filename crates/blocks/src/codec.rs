@@ -7,7 +7,8 @@ use crate::BlockList;
 use crate::inner::{CHILDREN_MAX, Inner};
 use crate::leaf::{DATA_BYTES_MAX, ITEM_BYTES_MAX, ITEMS_MAX, build};
 use crate::node::{Kind, Node};
-use crate::view::{Codec, Lengths, View};
+use crate::pack::Packed;
+use crate::view::{Codec, Leaf, Lengths, View};
 
 /// Why bytes are not a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -58,13 +59,20 @@ impl BlockList {
 
 fn encode_node(node: &Node, out: &mut Vec<u8>) {
     match node.kind() {
-        Kind::Leaf(view) => encode_leaf(node.head().codec, &view, out),
+        Kind::Leaf(Leaf::Raw(view)) => encode_raw(node.head().codec, &view, out),
+        Kind::Leaf(Leaf::Packed(_)) => encode_packed(node, out),
         Kind::Inner(inner) => inner.slots().iter().for_each(|slot| encode_node(&slot.node, out)),
     }
 }
 
-fn encode_leaf(codec: Codec, view: &View<'_>, out: &mut Vec<u8>) {
-    out.push(codec as u8);
+fn encode_packed(node: &Node, out: &mut Vec<u8>) {
+    out.push(node.head().codec.number());
+    varint::put(out, node.items());
+    varint::put_bytes(out, node.packed_bytes());
+}
+
+fn encode_raw(codec: Codec, view: &View<'_>, out: &mut Vec<u8>) {
+    out.push(codec.number());
     varint::put(out, view.count as u64);
     let extent = match view.lengths {
         Lengths::Fixed(width) => width,
@@ -78,11 +86,19 @@ fn encode_leaf(codec: Codec, view: &View<'_>, out: &mut Vec<u8>) {
 fn decode_leaf(input: &mut &[u8]) -> Result<Node, DecodeError> {
     let (&[byte], rest) = input.split_first_chunk().ok_or(DecodeError::Malformed)?;
     *input = rest;
-    let codec = Codec::from_byte(byte).ok_or(DecodeError::UnknownCodec(byte))?;
+    let codec = Codec::of_number(byte).ok_or(DecodeError::UnknownCodec(byte))?;
     let count = take_usize(input)?;
     let extent = take_usize(input)?;
     if count == 0 || count > ITEMS_MAX || extent > ITEM_BYTES_MAX {
         return Err(DecodeError::Inconsistent);
+    }
+    if let Codec::Packed(form) = codec {
+        if extent > DATA_BYTES_MAX {
+            return Err(DecodeError::Inconsistent);
+        }
+        let bytes = take_slice(input, extent)?;
+        let (_, content_bytes) = Packed::check(form, count, bytes)?;
+        return Ok(Node::packed(form, count, content_bytes, bytes));
     }
     let bytes_count = if codec == Codec::Fixed { count * extent } else { extent };
     let column_bytes = count * codec.column_width();
@@ -93,9 +109,9 @@ fn decode_leaf(input: &mut &[u8]) -> Result<Node, DecodeError> {
     let bytes = take_slice(input, bytes_count)?;
     let column = take_slice(input, column_bytes)?;
     let lengths = match codec {
-        Codec::Fixed => Lengths::Fixed(extent),
         Codec::Narrow => Lengths::Narrow(column),
         Codec::Wide => Lengths::Wide(column),
+        _ => Lengths::Fixed(extent),
     };
     let view = View { count, lengths, bytes };
     if view.lengths_sum() != bytes.len() {

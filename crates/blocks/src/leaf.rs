@@ -17,6 +17,7 @@ use base::varint;
 
 use crate::End;
 use crate::node::{HEAD_BYTES, Head, Node, Totals};
+use crate::pack::Form;
 use crate::view::{Codec, Lengths, View};
 
 /// Most bytes of a leaf, head included, unless a single item outgrows it.
@@ -36,6 +37,9 @@ const OPENING_BYTES: usize = 1024;
 
 /// Moving the slack of a full-size leaf to its other end pays only when at least this much is free.
 const SLIDE_BYTES_MIN: usize = LEAF_BYTES_MAX / 16;
+
+/// What a packed leaf has in place of a start once it is as it shall stay.
+const SETTLED: u16 = 1;
 
 const _: () = assert!(ITEMS_MAX <= u16::MAX as usize);
 
@@ -78,6 +82,11 @@ impl Measure {
     /// Bytes in use behind the head.
     pub(crate) fn live_bytes(&self) -> usize {
         self.bytes + self.count * self.codec.column_width()
+    }
+
+    /// Bytes kept per item beside its own.
+    pub(crate) fn column_width(&self) -> usize {
+        self.codec.column_width()
     }
 
     /// Whether one leaf holds it.
@@ -171,9 +180,9 @@ fn write_column(column: &mut [u8], codec: Codec, piece: &View<'_>) {
 
 fn write_length(column: &mut [u8], codec: Codec, place: usize, length: usize) {
     match codec {
-        Codec::Fixed => {}
         Codec::Narrow => column[place] = length as u8,
         Codec::Wide => column[2 * place..2 * place + 2].copy_from_slice(&(length as u16).to_le_bytes()),
+        _ => {}
     }
 }
 
@@ -200,7 +209,7 @@ impl Node {
         let count = usize::from(head.items);
         match head.codec {
             Codec::Fixed => count * head.width(),
-            Codec::Narrow | Codec::Wide => usize::from(head.low) + count * head.codec.column_width(),
+            _ => usize::from(head.low) + count * head.codec.column_width(),
         }
     }
 
@@ -210,6 +219,7 @@ impl Node {
         let content = match head.codec {
             Codec::Fixed => count * head.width() as u64,
             Codec::Narrow | Codec::Wide => u64::from(head.low),
+            _ => u64::from(head.high),
         };
         Totals {
             items: count,
@@ -221,6 +231,9 @@ impl Node {
 
     /// Pushes into a leaf that nobody else holds, if it has room; returns the growth of its encoded bytes.
     pub(crate) fn leaf_push_in_place(&mut self, end: End, item: &[u8]) -> Option<u64> {
+        if self.head().codec.is_packed() {
+            return None;
+        }
         let (head, data) = self.leaf_mut();
         let before = encoded_heads(head);
         if !push_in_place(head, data, end, item) {
@@ -233,6 +246,9 @@ impl Node {
     /// Pushes into a leaf without room, or that others hold; false if it is full (or better left as it is) and a new
     /// leaf should be opened.
     pub(crate) fn leaf_push(&mut self, end: End, item: &[u8], lean: Lean) -> bool {
+        if self.is_packed() {
+            return false;
+        }
         let view = self.view();
         let live = self.live_bytes();
         let odd = matches!(view.lengths, Lengths::Fixed(width) if width != item.len());
@@ -260,7 +276,42 @@ impl Node {
         true
     }
 
-    /// Takes `count` items off an end; the leaf keeps at least one.
+    /// What a packed leaf holds.
+    pub(crate) fn packed_bytes(&self) -> &[u8] {
+        &self.data()[..usize::from(self.head().low)]
+    }
+
+    /// A packed leaf of these bytes, which shall stay as it is.
+    pub(crate) fn packed(form: Form, count: usize, content_bytes: usize, data: &[u8]) -> Node {
+        let mut node = Node::leaf_to_pack(form, count, content_bytes, data.len());
+        node.leaf_mut().1[..data.len()].copy_from_slice(data);
+        node.set_settled();
+        node
+    }
+
+    /// A packed leaf whose `bytes` are yet to be written.
+    pub(crate) fn leaf_to_pack(form: Form, count: usize, content_bytes: usize, bytes: usize) -> Node {
+        let mut node = Node::leaf(step_up(HEAD_BYTES + bytes) - HEAD_BYTES, Codec::Packed(form), 0);
+        let (head, _) = node.leaf_mut();
+        head.items = count as u16;
+        head.low = bytes as u16;
+        head.high = content_bytes as u16;
+        node
+    }
+
+    /// Whether this packed leaf is as it shall stay.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.head().start == SETTLED
+    }
+
+    /// Says so, unless others hold the leaf: then it may be packed anew, which does no harm.
+    pub(crate) fn set_settled(&mut self) {
+        if self.is_unique() {
+            self.leaf_mut().0.start = SETTLED;
+        }
+    }
+
+    /// Takes `count` items off an end of a raw leaf, which keeps at least one.
     pub(crate) fn leaf_discard(&mut self, end: End, count: usize) {
         let items = usize::from(self.head().items);
         assert!(count < items);
@@ -298,9 +349,12 @@ impl Node {
     /// takes the item, and the gap has room. The leaf keeps at least one item.
     pub(crate) fn leaf_splice_in_place(&mut self, index: usize, removed: usize, item: Option<&[u8]>) -> bool {
         let inserted = usize::from(item.is_some());
+        if self.is_packed() || !self.is_unique() {
+            return false;
+        }
         let view = self.view();
         let count = view.count - removed + inserted;
-        if count == 0 || count > ITEMS_MAX || !self.is_unique() {
+        if count == 0 || count > ITEMS_MAX {
             return false;
         }
         let at = view.offset(index);
@@ -335,6 +389,9 @@ impl Node {
     /// Takes one item off an end of a leaf that nobody else holds, if the leaf then stays as it is; returns the
     /// item's bytes and what the encoded bytes fall by.
     pub(crate) fn leaf_pop_in_place(&mut self, end: End) -> Option<(u64, u64)> {
+        if self.head().codec.is_packed() {
+            return None;
+        }
         let live = self.live_bytes();
         let (head, data) = self.leaf_mut();
         let (column_width, count) = (head.codec.column_width(), usize::from(head.items));
@@ -342,7 +399,7 @@ impl Node {
         let length = match head.codec {
             Codec::Fixed => head.width(),
             Codec::Narrow => usize::from(data[place]),
-            Codec::Wide => usize::from(u16::from_le_bytes([data[place], data[place + 1]])),
+            _ => usize::from(u16::from_le_bytes([data[place], data[place + 1]])),
         };
         let shed = length + column_width;
         if count == 1 || wastes(live - shed, data.len()) {
@@ -374,6 +431,7 @@ fn takes(head: &Head, item: &[u8]) -> bool {
         Codec::Fixed => item.len() == head.width(),
         Codec::Narrow => item.len() <= usize::from(u8::MAX),
         Codec::Wide => item.len() <= DATA_BYTES_MAX,
+        _ => false,
     }
 }
 
@@ -386,7 +444,7 @@ fn column_end(head: &Head, data_bytes: usize) -> usize {
 fn encoded_heads(head: &Head) -> usize {
     let extent = match head.codec {
         Codec::Fixed => head.width() as u64,
-        Codec::Narrow | Codec::Wide => u64::from(head.low),
+        _ => u64::from(head.low),
     };
     1 + varint::encoded_bytes(u64::from(head.items)) + varint::encoded_bytes(extent)
 }

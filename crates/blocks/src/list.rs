@@ -88,8 +88,8 @@ impl BlockList {
         if root.items() == 1 {
             self.root = None;
         } else {
-            tree::pop(root, end);
-            self.lower();
+            let nodes = tree::pop(root, end);
+            self.follow(nodes);
         }
         true
     }
@@ -115,7 +115,7 @@ impl BlockList {
         let mut rest = index;
         loop {
             match node.kind() {
-                Kind::Leaf(view) => return Some(visit(view.item(rest as usize))),
+                Kind::Leaf(leaf) => return Some(leaf.item(rest as usize, visit)),
                 Kind::Inner(inner) => {
                     let (at, within) = inner.seek(rest);
                     node = &inner.slots()[at].node;
@@ -243,8 +243,8 @@ impl BlockList {
         if count == root.items() {
             self.root = None;
         } else {
-            tree::discard(root, end, count);
-            self.lower();
+            let nodes = tree::discard(root, end, count);
+            self.follow(nodes);
         }
     }
 
@@ -254,7 +254,16 @@ impl BlockList {
         match tree::splice(root, index, removed, item) {
             Change::Kept => self.lower(),
             Change::Emptied => self.root = None,
-            Change::Grew(nodes) => self.raise(|root| std::iter::once(root).chain(nodes).collect()),
+            Change::Grew(nodes) => self.follow(nodes),
+        }
+    }
+
+    /// Takes in what follows the root since a change, or takes away roots with a single child if nothing does.
+    fn follow(&mut self, nodes: Vec<Node>) {
+        if nodes.is_empty() {
+            self.lower();
+        } else {
+            self.raise(|root| std::iter::once(root).chain(nodes).collect());
         }
     }
 
@@ -280,9 +289,9 @@ fn visit_end(root: &Node, end: End, visit: impl FnOnce(&[u8])) {
     let mut node = root;
     loop {
         match node.kind() {
-            Kind::Leaf(view) => {
-                let index = if end == End::Head { 0 } else { view.count - 1 };
-                return visit(view.item(index));
+            Kind::Leaf(leaf) => {
+                let index = if end == End::Head { 0 } else { leaf.count() - 1 };
+                return leaf.item(index, visit);
             }
             Kind::Inner(inner) => node = &inner.slots()[inner.end_index(end)].node,
         }

@@ -5,8 +5,8 @@
 //!   | refs    | level | codec | items | capacity | start | low | high | leaf: slack, bytes, gap, column, slack
 //! ```
 //!
-//! `level` 0 is a leaf; the fields after it belong to leaves (see `leaf`). An inner node uses `refs` and `level`
-//! alone and goes on with what `inner` says. The count is our own rather than `Arc`'s so that "only me" is one
+//! `level` 0 is a leaf; the fields after it belong to leaves (see `leaf`, and `pack` for what a packed leaf keeps).
+//! An inner node uses `refs` and `level` alone and goes on with what `inner` says. The count is our own rather than `Arc`'s so that "only me" is one
 //! load and the head stays at sixteen bytes.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use crate::inner::Inner;
 use crate::leaf::DATA_BYTES_MAX;
-use crate::view::{Codec, View};
+use crate::view::{Codec, Leaf};
 
 /// Bytes of a [`Head`].
 pub(crate) const HEAD_BYTES: usize = size_of::<Head>();
@@ -32,11 +32,12 @@ pub(crate) struct Head {
     pub(crate) items: u16,
     /// Bytes behind the head; 0 when a single item outgrows a block, and then its length says it.
     pub(crate) capacity: u16,
-    /// Where the item bytes begin, from the end of the head.
+    /// Where the item bytes begin, from the end of the head. Packed: 1 once the leaf is as it shall stay.
     pub(crate) start: u16,
-    /// Fixed: the lower half of the item width. Mixed: item bytes in use.
+    /// Fixed: the lower half of the item width. Mixed: item bytes in use. Packed: bytes in use.
     pub(crate) low: u16,
-    /// Fixed: the upper half of the item width. Mixed: where the column of lengths ends.
+    /// Fixed: the upper half of the item width. Mixed: where the column of lengths ends. Packed: bytes of the items
+    /// unpacked.
     pub(crate) high: u16,
 }
 
@@ -101,7 +102,7 @@ unsafe impl Send for Node {}
 unsafe impl Sync for Node {}
 
 pub(crate) enum Kind<'a> {
-    Leaf(View<'a>),
+    Leaf(Leaf<'a>),
     Inner(&'a Inner),
 }
 
@@ -150,7 +151,7 @@ impl Node {
     }
 
     pub(crate) fn kind(&self) -> Kind<'_> {
-        if self.is_leaf() { Kind::Leaf(self.view()) } else { Kind::Inner(self.as_inner()) }
+        if self.is_leaf() { Kind::Leaf(self.contents()) } else { Kind::Inner(self.as_inner()) }
     }
 
     pub(crate) fn as_inner(&self) -> &Inner {

@@ -1,13 +1,18 @@
 //! Operations on a subtree: down to the leaf, and repair on the way up.
 //!
-//! Each takes `&mut Node` and copies what others hold, along its path only. Two rules keep the tree dense: a push
-//! that finds a leaf or a node full opens a new one at the end (so pushed lists are full, not half full), and a
-//! node that a removal leaves below half merges with a neighbour when both fill at most three quarters of one.
+//! Each takes `&mut Node` and copies what others hold, along its path only. Three rules keep the tree dense: a push
+//! that finds a leaf or a node full opens a new one at the end (so pushed lists are full, not half full); the leaves
+//! behind it are packed (see `settle`); and a node that a removal leaves below half merges with a neighbour when both
+//! fill at most three quarters of one.
+//!
+//! A packed leaf that is written to becomes raw leaves, as many as it needs.
 
 use crate::End;
 use crate::inner::{CHILDREN_MAX, Inner};
 use crate::leaf::{DATA_BYTES_MAX, Lean, Measure, build, build_roomy};
 use crate::node::Node;
+use crate::pack::CONTENT_BYTES_MAX;
+use crate::settle::{one_leaf, raw_leaves, settle};
 use crate::view::View;
 
 /// What became of a node.
@@ -16,7 +21,7 @@ pub(crate) enum Change {
     Kept,
     /// Its last item went; the node is stale and must be thrown away.
     Emptied,
-    /// These follow it now, one or two of the same level.
+    /// These follow it now, of the same level.
     Grew(Vec<Node>),
 }
 
@@ -51,33 +56,53 @@ fn push_opening(node: &mut Node, end: End, item: &[u8], lean: Lean) -> Option<No
     let inner = node.inner_mut();
     let at = inner.end_index(end);
     let extra = inner.with_child(at, |child| push_opening(child, end, item, Lean::All(end)))?;
+    if extra.is_leaf() {
+        settle(inner, end);
+    }
     if inner.is_full() {
         return Some(Node::inner(Inner::of([extra])));
     }
+    let at = inner.end_index(end);
     let place = if end == End::Head { 0 } else { at + 1 };
     inner.insert(place, extra);
     None
 }
 
-/// Drops `count` items off an end; at least one stays.
-pub(crate) fn discard(node: &mut Node, end: End, count: u64) {
+/// Drops `count` items off an end; at least one stays. Gives what follows the node now.
+pub(crate) fn discard(node: &mut Node, end: End, count: u64) -> Vec<Node> {
     assert!(count < node.items());
     if count == 0 {
-        return;
+        return Vec::new();
+    }
+    if node.is_packed() {
+        return discard_packed(node, end, count as usize);
     }
     if node.is_leaf() {
-        return node.leaf_discard(end, count as usize);
+        node.leaf_discard(end, count as usize);
+        return Vec::new();
     }
     let inner = node.inner_mut();
     let rest = inner.drop_children(end, count);
-    inner.with_child(inner.end_index(end), |child| discard(child, end, rest));
+    let at = inner.end_index(end);
+    let nodes = inner.with_child(at, |child| discard(child, end, rest));
+    inner.put(at + 1, nodes).into_iter().collect()
 }
 
-/// Drops one item off an end; at least one stays.
-pub(crate) fn pop(node: &mut Node, end: End) {
-    if pop_in_place(node, end).is_none() {
-        discard(node, end, 1);
-    }
+/// What is left is opened: who takes items off an end takes more.
+fn discard_packed(node: &mut Node, end: End, count: usize) -> Vec<Node> {
+    let contents = node.contents();
+    let opened = match end {
+        End::Head => contents.open(count, contents.count()),
+        End::Tail => contents.open(0, contents.count() - count),
+    };
+    let mut leaves = raw_leaves(&opened.view());
+    *node = leaves.remove(0);
+    leaves
+}
+
+/// Drops one item off an end; at least one stays. Gives what follows the node now.
+pub(crate) fn pop(node: &mut Node, end: End) -> Vec<Node> {
+    if pop_in_place(node, end).is_none() { discard(node, end, 1) } else { Vec::new() }
 }
 
 /// As [`push_in_place`]; returns the item's bytes and what the encoded bytes fall by.
@@ -117,7 +142,30 @@ pub(crate) fn splice(node: &mut Node, index: u64, removed: usize, item: Option<&
     }
 }
 
+/// As [`splice`], among the raw leaves that a packed one becomes.
+fn splice_packed(node: &mut Node, index: usize, removed: usize, item: Option<&[u8]>) -> Change {
+    let mut leaves = raw_leaves(&node.open().view());
+    let (mut at, mut rest) = (0, index as u64);
+    while rest >= leaves[at].items() {
+        rest -= leaves[at].items();
+        at += 1;
+    }
+    match splice_leaf(&mut leaves[at], rest as usize, removed, item) {
+        Change::Kept => {}
+        Change::Emptied => drop(leaves.remove(at)),
+        Change::Grew(nodes) => drop(leaves.splice(at + 1..at + 1, nodes)),
+    }
+    if leaves.is_empty() {
+        return Change::Emptied;
+    }
+    *node = leaves.remove(0);
+    if leaves.is_empty() { Change::Kept } else { Change::Grew(leaves) }
+}
+
 fn splice_leaf(node: &mut Node, index: usize, removed: usize, item: Option<&[u8]>) -> Change {
+    if node.is_packed() {
+        return splice_packed(node, index, removed, item);
+    }
     if node.leaf_splice_in_place(index, removed, item) {
         return Change::Kept;
     }
@@ -179,7 +227,7 @@ pub(crate) fn remove_many(node: &mut Node, positions: &[u64], base: u64) -> bool
         {
             return true;
         }
-        let leaf = leaf_without(&node.view(), positions, base);
+        let leaf = leaf_without(node, positions, base);
         *node = leaf;
         return true;
     }
@@ -200,7 +248,9 @@ pub(crate) fn remove_many(node: &mut Node, positions: &[u64], base: u64) -> bool
     true
 }
 
-fn leaf_without(view: &View<'_>, positions: &[u64], base: u64) -> Node {
+fn leaf_without(node: &Node, positions: &[u64], base: u64) -> Node {
+    let opened = node.open();
+    let view = opened.view();
     let mut pieces = Vec::with_capacity(positions.len() + 1);
     let mut from = 0;
     for position in positions {
@@ -209,6 +259,9 @@ fn leaf_without(view: &View<'_>, positions: &[u64], base: u64) -> Node {
         from = index + 1;
     }
     pieces.push(view.range(from, view.count));
+    if node.is_packed() {
+        return one_leaf(&pieces).expect("some of the items of one leaf fit one leaf");
+    }
     build(&pieces)
 }
 
@@ -235,13 +288,25 @@ const FILL_MAX: usize = DATA_BYTES_MAX;
 
 /// How full a node is, of [`FILL_MAX`].
 fn fill(node: &Node) -> usize {
-    if node.is_leaf() { node.live_bytes() } else { node.as_inner().slots().len() * (FILL_MAX / CHILDREN_MAX) }
+    if !node.is_leaf() {
+        return node.as_inner().slots().len() * (FILL_MAX / CHILDREN_MAX);
+    }
+    if node.is_packed() {
+        // It is full of bytes, or of what they stand for.
+        let content_bytes = node.totals().content as usize;
+        return node.live_bytes().max(content_bytes * FILL_MAX / CONTENT_BYTES_MAX);
+    }
+    node.live_bytes()
 }
 
 /// Two neighbours of one level as one node, if it holds them.
 fn merged(left: &Node, right: &Node) -> Option<Node> {
     if left.is_leaf() {
-        let pieces = [left.view(), right.view()];
+        let (left_opened, right_opened) = (left.open(), right.open());
+        let pieces = [left_opened.view(), right_opened.view()];
+        if left.is_packed() || right.is_packed() {
+            return one_leaf(&pieces);
+        }
         return Measure::of(&pieces).fits().then(|| build(&pieces));
     }
     let (left, right) = (left.as_inner(), right.as_inner());
@@ -269,7 +334,7 @@ pub(crate) fn join(mut left: Node, mut right: Node) -> (Node, Option<Node>) {
         (right, extra)
     } else if left.is_leaf() {
         let small = fill(&left).min(fill(&right)) * 2 < FILL_MAX;
-        match merged(&left, &right).filter(|_| small) {
+        match small.then(|| merged(&left, &right)).flatten() {
             Some(node) => (node, None),
             None => (left, Some(right)),
         }

@@ -1,7 +1,7 @@
 //! Reading items that lie back to back: a leaf, a part of one, or a single item from outside.
 //!
-//! A view is what the rest of the crate sees of a block. The `match` over [`Codec`] in [`Node::view`] is the only
-//! place that knows how a block keeps its items; packed codecs join there.
+//! A view is what the rest of the crate sees of a raw block. A packed one ([`Leaf::Packed`]) is unpacked, as far as
+//! it is needed, to be seen through a view of the copy.
 //!
 //! ```text
 //!   bytes:   | item 0 | item 1 | item 2 |            back to back, in order
@@ -10,31 +10,55 @@
 //!            so that bytes and lengths grow towards each other while a list is pushed at its tail
 //! ```
 
+use crate::Direction;
 use crate::node::Node;
+use crate::pack::{Form, Packed, Run};
 
-/// How a block keeps its items. The numbers are part of the block format.
-#[repr(u8)]
+/// How a block keeps its items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codec {
     /// All items have one length; nothing is kept per item.
-    Fixed = 1,
+    Fixed,
     /// One byte of length per item.
-    Narrow = 2,
+    Narrow,
     /// Two bytes of length per item, lower byte first.
-    Wide = 3,
+    Wide,
+    /// Smaller than raw.
+    Packed(Form),
 }
 
+const _: () = assert!(size_of::<Codec>() == 1);
+
 impl Codec {
-    pub(crate) fn from_byte(byte: u8) -> Option<Codec> {
-        [Codec::Fixed, Codec::Narrow, Codec::Wide].into_iter().find(|codec| *codec as u8 == byte)
+    /// The number of the block format.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Codec::Fixed => 1,
+            Codec::Narrow => 2,
+            Codec::Wide => 3,
+            Codec::Packed(form) => form as u8,
+        }
     }
 
-    /// Bytes kept per item.
+    pub(crate) fn of_number(number: u8) -> Option<Codec> {
+        match number {
+            1 => Some(Codec::Fixed),
+            2 => Some(Codec::Narrow),
+            3 => Some(Codec::Wide),
+            _ => Form::from_byte(number).map(Codec::Packed),
+        }
+    }
+
+    pub(crate) fn is_packed(self) -> bool {
+        matches!(self, Codec::Packed(_))
+    }
+
+    /// Bytes kept per item beside its own, in a raw block.
     pub(crate) fn column_width(self) -> usize {
         match self {
-            Codec::Fixed => 0,
             Codec::Narrow => 1,
             Codec::Wide => 2,
+            _ => 0,
         }
     }
 }
@@ -54,8 +78,85 @@ pub(crate) struct View<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
+/// The items of a leaf, as it keeps them.
+#[derive(Clone, Copy)]
+pub(crate) enum Leaf<'a> {
+    Raw(View<'a>),
+    Packed(Packed<'a>),
+}
+
+/// Items to be seen through a view, unpacked if need be.
+pub(crate) enum Opened<'a> {
+    Raw(View<'a>),
+    Unpacked(Run),
+}
+
+impl Opened<'_> {
+    pub(crate) fn view(&self) -> View<'_> {
+        match self {
+            Opened::Raw(view) => *view,
+            Opened::Unpacked(run) => run.view(),
+        }
+    }
+}
+
+impl<'a> Leaf<'a> {
+    /// The items `from..to`.
+    pub(crate) fn open(&self, from: usize, to: usize) -> Opened<'a> {
+        match self {
+            Leaf::Raw(view) => Opened::Raw(view.range(from, to)),
+            Leaf::Packed(packed) => Opened::Unpacked(packed.unpack(from, to)),
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Leaf::Raw(view) => view.count,
+            Leaf::Packed(packed) => packed.count(),
+        }
+    }
+
+    /// Shows one item.
+    pub(crate) fn item<R>(&self, index: usize, visit: impl FnOnce(&[u8]) -> R) -> R {
+        match self {
+            Leaf::Raw(view) => visit(view.item(index)),
+            Leaf::Packed(packed) => visit(packed.unpack(index, index + 1).view().bytes),
+        }
+    }
+
+    /// The nearest index, from `from` on in this direction and `from` included, whose item equals `needle`.
+    pub(crate) fn find(&self, needle: &[u8], from: usize, direction: Direction) -> Option<usize> {
+        let (start, end) = match direction {
+            Direction::Forward => (from, self.count()),
+            Direction::Backward => (0, from + 1),
+        };
+        match self {
+            Leaf::Raw(view) => view.range(start, end).find(needle, direction).map(|index| start + index),
+            Leaf::Packed(packed) => packed.find(needle, start, end, direction),
+        }
+    }
+}
+
 impl Node {
-    /// The items of a leaf.
+    /// The items of a leaf, as it keeps them.
+    pub(crate) fn contents(&self) -> Leaf<'_> {
+        let head = self.head();
+        match head.codec {
+            Codec::Packed(form) => Leaf::Packed(Packed::of(form, usize::from(head.items), self.packed_bytes())),
+            _ => Leaf::Raw(self.view()),
+        }
+    }
+
+    /// All items of a leaf.
+    pub(crate) fn open(&self) -> Opened<'_> {
+        self.contents().open(0, usize::from(self.head().items))
+    }
+
+    pub(crate) fn is_packed(&self) -> bool {
+        self.is_leaf() && self.head().codec.is_packed()
+    }
+
+    /// The items of a raw leaf.
     pub(crate) fn view(&self) -> View<'_> {
         let head = self.head();
         let data = self.data();
@@ -78,6 +179,7 @@ impl Node {
                 let (column, bytes) = mixed(2);
                 View { count, lengths: Lengths::Wide(column), bytes }
             }
+            _ => unreachable!("a packed leaf is seen unpacked"),
         }
     }
 }
@@ -110,6 +212,19 @@ impl<'a> View<'a> {
             Lengths::Wide(column) if near_head => sum_wide(&column[2 * behind..]),
             Lengths::Wide(column) => self.bytes.len() - sum_wide(&column[..2 * behind]),
         }
+    }
+
+    /// How many items from the front have at most so many bytes together; at least one, if there is one.
+    pub(crate) fn count_within(&self, bytes_max: usize) -> usize {
+        if self.bytes.len() <= bytes_max {
+            return self.count;
+        }
+        let mut bytes = 0;
+        let is_beyond = |&index: &usize| {
+            bytes += self.length(index);
+            index > 0 && bytes > bytes_max
+        };
+        (0..self.count).find(is_beyond).unwrap_or(self.count)
     }
 
     pub(crate) fn item(&self, index: usize) -> &'a [u8] {

@@ -34,7 +34,7 @@ pub(crate) fn walk(
     visit: &mut impl Visit,
 ) -> ControlFlow<()> {
     match node.kind() {
-        Kind::Leaf(view) => walk_view(&view.range(start as usize, (start + count) as usize), direction, visit),
+        Kind::Leaf(leaf) => walk_view(&leaf.open(start as usize, (start + count) as usize).view(), direction, visit),
         Kind::Inner(inner) => match direction {
             Direction::Forward => walk_forward(inner, start, count, visit),
             Direction::Backward => walk_backward(inner, start, count, visit),
@@ -95,7 +95,7 @@ fn walk_view(view: &View<'_>, direction: Direction, visit: &mut impl Visit) -> C
 /// The first item equal to `needle` at or after `from`, or the last at or before it.
 pub(crate) fn find(node: &Node, needle: &[u8], from: u64, direction: Direction) -> Option<u64> {
     let inner = match node.kind() {
-        Kind::Leaf(view) => return find_in_view(&view, needle, from as usize, direction).map(|index| index as u64),
+        Kind::Leaf(leaf) => return leaf.find(needle, from as usize, direction).map(|index| index as u64),
         Kind::Inner(inner) => inner,
     };
     let (mut at, mut from) = inner.seek(from);
@@ -122,17 +122,15 @@ pub(crate) fn find(node: &Node, needle: &[u8], from: u64, direction: Direction) 
     }
 }
 
-fn find_in_view(view: &View<'_>, needle: &[u8], from: usize, direction: Direction) -> Option<usize> {
-    let (first, view) = match direction {
-        Direction::Forward => (from, view.range(from, view.count)),
-        Direction::Backward => (0, view.range(0, from + 1)),
-    };
-    let found = match view.lengths {
-        Lengths::Fixed(width) if width != needle.len() => None,
-        Lengths::Fixed(_) => find_fixed(view.bytes, view.count, needle, direction),
-        Lengths::Narrow(_) | Lengths::Wide(_) => find_mixed(&view, needle, direction),
-    };
-    found.map(|index| first + index)
+impl View<'_> {
+    /// The first item, or backward the last, that equals `needle`.
+    pub(crate) fn find(&self, needle: &[u8], direction: Direction) -> Option<usize> {
+        match self.lengths {
+            Lengths::Fixed(width) if width != needle.len() => None,
+            Lengths::Fixed(_) => find_fixed(self.bytes, self.count, needle, direction),
+            Lengths::Narrow(_) | Lengths::Wide(_) => find_mixed(self, needle, direction),
+        }
+    }
 }
 
 /// Among items of the needle's own length.

@@ -47,7 +47,7 @@ fn unsound_bytes_are_refused() {
         (b"", Malformed),
         (b"\x01", Malformed),
         (b"\x01\x00\x01\x01a", UnknownCodec(0)),
-        (b"\x01\x04\x01\x01a", UnknownCodec(4)),
+        (b"\x01\x09\x01\x01a", UnknownCodec(9)),
         (b"\x01\x01\x00\x01", Inconsistent),
         (b"\x01\x01\x01\x02a", Malformed),
         (b"\x01\x01\x80\x00\x01a", Malformed),

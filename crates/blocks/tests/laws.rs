@@ -16,11 +16,14 @@ type Twin = VecDeque<Vec<u8>>;
 enum Op {
     Push(End, Vec<u8>),
     PushMany(End, Vec<u8>, u16),
+    PushSome(End, Content, u32, u16),
     Pop(End),
     PopMany(End, u16),
     Set(u32, Vec<u8>),
     Insert(u32, Vec<u8>),
     InsertMany(u32, Vec<u8>, u16),
+    InsertSome(u32, Content, u32, u16),
+    SetSome(u32, Content, u32, u16),
     Remove(u32),
     RemoveMany(u8, u8),
     RemoveRun(u32, u16),
@@ -30,6 +33,66 @@ enum Op {
     AppendClone,
     Clone,
     Recode,
+}
+
+/// What fits one packed form or another.
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    Rising,
+    Falling,
+    Gaps,
+    Digits,
+    Numbers,
+    Hex,
+    UpperHex,
+    MixedHex,
+    Signs,
+    Prefix,
+    Noise,
+}
+
+impl Content {
+    const ALL: [Content; 11] = [
+        Content::Rising,
+        Content::Falling,
+        Content::Gaps,
+        Content::Digits,
+        Content::Numbers,
+        Content::Hex,
+        Content::UpperHex,
+        Content::MixedHex,
+        Content::Signs,
+        Content::Prefix,
+        Content::Noise,
+    ];
+
+    /// The `nth` of a sequence of items.
+    fn item(self, seed: u32, nth: u64) -> Vec<u8> {
+        let base = u64::from(seed);
+        let drawn = (base << 32 | nth).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ base << 7;
+        let drawn = (drawn ^ drawn >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 11;
+        match self {
+            Content::Rising => format!("{:012}", base + nth),
+            Content::Falling => format!("{:012}", base + 10_000 - nth),
+            Content::Gaps => format!("{:012}", base + 50 * nth + drawn % 100),
+            Content::Digits => format!("{:012}", drawn % 1_000_000_000_000),
+            Content::Numbers => format!("{}", drawn >> (drawn % 53)),
+            Content::Hex => format!("{:012x}", drawn & 0xffff_ffff_ffff),
+            Content::UpperHex => format!("{:012X}", drawn & 0xffff_ffff_ffff),
+            Content::MixedHex => format!("{:x}", drawn >> (drawn % 40)),
+            Content::Signs => {
+                const SIGNS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
+                return (0..12).map(|at| SIGNS[(drawn.rotate_left(5 * at) % 64) as usize]).collect();
+            }
+            Content::Prefix => format!("session:{}:{}", seed % 3, drawn % 100_000),
+            Content::Noise => return [&drawn.to_le_bytes()[..], &drawn.rotate_left(17).to_le_bytes()[..4]].concat(),
+        }
+        .into_bytes()
+    }
+}
+
+fn content() -> impl Strategy<Value = Content> {
+    (0..Content::ALL.len()).prop_map(|at| Content::ALL[at])
 }
 
 fn item() -> impl Strategy<Value = Vec<u8>> {
@@ -55,6 +118,12 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         4 => (end(), item()).prop_map(|(end, item)| Op::Push(end, item)),
         4 => (end(), item(), 1u16..900).prop_map(|(end, item, count)| Op::PushMany(end, item, count)),
+        6 => (end(), content(), any::<u32>(), 1u16..2500)
+            .prop_map(|(end, content, seed, count)| Op::PushSome(end, content, seed, count)),
+        1 => (any::<u32>(), content(), any::<u32>(), 1u16..100)
+            .prop_map(|(at, content, seed, count)| Op::InsertSome(at, content, seed, count)),
+        2 => (any::<u32>(), content(), any::<u32>(), 1u16..30)
+            .prop_map(|(at, content, seed, count)| Op::SetSome(at, content, seed, count)),
         3 => end().prop_map(Op::Pop),
         2 => (end(), 0u16..700).prop_map(|(end, count)| Op::PopMany(end, count)),
         3 => (any::<u32>(), item()).prop_map(|(at, item)| Op::Set(at, item)),
@@ -73,7 +142,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 /// Items beyond this make a case slow and show nothing new.
-const ITEMS_MAX: usize = 6000;
+const ITEMS_MAX: usize = 9000;
 
 struct Pair {
     list: BlockList,
@@ -121,8 +190,22 @@ impl Pair {
         let crowded = len > ITEMS_MAX;
         match op {
             Op::Push(end, item) => self.push(*end, item),
-            Op::PushMany(..) | Op::InsertMany(..) | Op::AppendClone if crowded => {}
+            Op::PushMany(..) | Op::PushSome(..) | Op::InsertMany(..) | Op::AppendClone if crowded => {}
             Op::PushMany(end, item, count) => (0..*count).for_each(|_| self.push(*end, item)),
+            Op::PushSome(end, content, seed, count) => {
+                (0..u64::from(*count)).for_each(|nth| self.push(*end, &content.item(*seed, nth)));
+            }
+            Op::InsertSome(at, content, seed, count) => {
+                let at = Pair::at(*at, len + 1);
+                (0..u64::from(*count)).for_each(|nth| self.insert(at, &content.item(*seed, nth)));
+            }
+            Op::SetSome(at, content, seed, count) => {
+                for nth in 0..usize::from(*count).min(len) {
+                    let (at, item) = ((Pair::at(*at, len) + 37 * nth) % len, content.item(*seed, nth as u64));
+                    self.list.set(at as u64, &item);
+                    self.twin[at] = item;
+                }
+            }
             Op::Pop(end) => {
                 let mut seen = None;
                 let popped = self.list.pop(*end, |item| seen = Some(item.to_vec()));
@@ -252,7 +335,7 @@ fn compare(list: &BlockList, twin: &Twin) {
         compare_find(list, twin, &twin[at], at);
     }
     assert_eq!(list.get(twin.len() as u64, |_| ()), None);
-    for needle in [&b""[..], b"\0", b"absent", &[9; 12], &[9; 17], &[9; 300]] {
+    for needle in [&b""[..], b"\0", b"absent", b"000000000000", b"7", b"abc", &[9; 12], &[9; 17], &[9; 300]] {
         compare_find(list, twin, needle, twin.len() / 2);
     }
 }

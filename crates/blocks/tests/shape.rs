@@ -33,7 +33,10 @@ fn a_short_list_is_one_small_block() {
 fn pushed_lists_are_dense_at_either_end() {
     for end in [End::Head, End::Tail] {
         let mut list = BlockList::new();
-        (0..200_000u32).for_each(|_| list.push(end, b"twelve bytes"));
+        for nth in 0..200_000u64 {
+            let noise = nth.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
+            list.push(end, &[&noise[..], &noise[2..6]].concat());
+        }
         let bytes_an_item = list.heap_bytes() as f64 / 200_000.0;
         assert!(bytes_an_item < 12.2, "{end:?}: {bytes_an_item}");
     }
@@ -43,9 +46,47 @@ fn pushed_lists_are_dense_at_either_end() {
 fn mixed_lengths_cost_little_more_than_a_byte_each() {
     for end in [End::Head, End::Tail] {
         let mut list = BlockList::new();
-        (0..100_000usize).for_each(|at| list.push(end, &[b'x'; 40][..at * 7 % 40]));
+        for at in 0..100_000usize {
+            let noise: Vec<u8> = (0..40).map(|place| (at * 31 + place * 97 ^ at >> 5) as u8).collect();
+            list.push(end, &noise[..at * 7 % 40]);
+        }
         let over = (list.heap_bytes() - list.content_bytes()) as f64 / 100_000.0;
         assert!(over < 1.6, "{end:?}: {over} bytes an item beyond content");
+    }
+}
+
+/// What a full list of 12-byte items may take an item, pushed at either end, by what they spell.
+#[test]
+fn lists_of_ids_are_as_dense_as_what_they_spell() {
+    const SIGNS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let drawn = |nth: u64| {
+        let mixed = (nth + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb)
+    };
+    let signs = |nth: u64| {
+        let mut rest = u128::from(drawn(nth)) << 64 | u128::from(drawn(nth + 7_777_777));
+        let mut item = [0; 12];
+        item.iter_mut().for_each(|sign| (*sign, rest) = (SIGNS[(rest % 62) as usize], rest / 62));
+        item.to_vec()
+    };
+    let number = |value: u64| format!("{value:012}").into_bytes();
+    let cases: [(&str, f64, &dyn Fn(u64) -> Vec<u8>); 6] = [
+        ("alphanumerics", 9.3, &signs),
+        ("hex", 6.2, &|nth| format!("{:012x}", drawn(nth) >> 16).into_bytes()),
+        ("digits", 5.2, &|nth| number(drawn(nth) % 1_000_000_000_000)),
+        ("rising", 2.5, &|nth| number(50 * nth + drawn(nth) % 100)),
+        ("consecutive", 0.2, &number),
+        ("prefix and digits", 3.2, &|nth| format!("post:{:07}", drawn(nth) % 10_000_000).into_bytes()),
+    ];
+    for (name, bytes_max, item) in cases {
+        for end in [End::Head, End::Tail] {
+            let mut list = BlockList::new();
+            (0..200_000).for_each(|nth| list.push(end, &item(nth)));
+            list.check();
+            let bytes_an_item = list.heap_bytes() as f64 / 200_000.0;
+            assert!(bytes_an_item < bytes_max, "{name}, {end:?}: {bytes_an_item}");
+        }
     }
 }
 

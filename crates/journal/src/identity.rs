@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! file `identity`, 56 bytes
-//!   | magic 8 | version 4 | crc 4 | hash key 16 | shards 4 | zero 12 | created ms 8 |
-//!   0         8           12      16            32         36        48             56
+//!   | magic 8 | version 4 | crc 4 | hash key 16 | shards 4 | blocks 4 | zero 8 | created ms 8 |
+//!   0         8           12      16            32         36         40       48             56
 //! ```
 //!
 //! It is written after the first segment is durable. So a folder with an identity has had segments, and frames
@@ -28,13 +28,15 @@ pub struct Identity {
     pub hash_key: [u8; 16],
     /// Shards of the keyspace.
     pub shards: u32,
+    /// Format version of the blocks in frames; 0 in folders from before the first.
+    pub blocks: u32,
     /// When the folder was made.
     pub created_ms: Ms,
 }
 
 impl Identity {
     pub(crate) fn draw(options: &Options) -> Self {
-        Self { hash_key: options.drawn[0], shards: options.shards, created_ms: options.now_ms }
+        Self { hash_key: options.drawn[0], shards: options.shards, blocks: options.blocks, created_ms: options.now_ms }
     }
 
     /// Reads the identity kept in `folder`; `None` if there is none.
@@ -78,6 +80,7 @@ impl Identity {
         bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
         bytes[16..32].copy_from_slice(&self.hash_key);
         bytes[32..36].copy_from_slice(&self.shards.to_le_bytes());
+        bytes[36..40].copy_from_slice(&self.blocks.to_le_bytes());
         bytes[48..].copy_from_slice(&self.created_ms.to_le_bytes());
         let crc = checksum(checksum(0, &bytes[..12]), &bytes[16..]);
         bytes[12..16].copy_from_slice(&crc.to_le_bytes());
@@ -97,7 +100,7 @@ impl Identity {
         }
         let mut hash_key = [0; 16];
         hash_key.copy_from_slice(&bytes[16..32]);
-        Ok(Self { hash_key, shards: u32_at(bytes, 32), created_ms: u64_at(bytes, 48) })
+        Ok(Self { hash_key, shards: u32_at(bytes, 32), blocks: u32_at(bytes, 36), created_ms: u64_at(bytes, 48) })
     }
 }
 
@@ -107,7 +110,7 @@ mod tests {
 
     #[test]
     fn any_wrong_bit_and_any_other_length_is_refused() {
-        let identity = Identity { hash_key: [9; 16], shards: 1024, created_ms: 77 };
+        let identity = Identity { hash_key: [9; 16], shards: 1024, blocks: 3, created_ms: 77 };
         let mut bytes = identity.encode();
         assert_eq!(Identity::decode(&bytes), Ok(identity));
         for bit in 0..BYTES * 8 {

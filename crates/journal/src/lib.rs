@@ -79,6 +79,8 @@ pub struct Options {
     pub undurable_bytes_max: u64,
     /// Shards of the keyspace, for the identity of a new journal.
     pub shards: u32,
+    /// Format version of the blocks in frames, for the identity of a new journal.
+    pub blocks: u32,
     /// Wall time at start.
     pub now_ms: Ms,
     /// The writer's timers.
@@ -96,6 +98,7 @@ impl Options {
             segment_bytes: 8 << 20,
             undurable_bytes_max: 64 << 20,
             shards: base::limits::SHARDS as u32,
+            blocks: base::limits::BLOCK_FORMAT,
             now_ms,
             elapsed_us: Arc::new(move || begun.elapsed().as_micros() as u64),
             drawn: [base::hash::KeyHasher::random().key(), base::hash::KeyHasher::random().key()],

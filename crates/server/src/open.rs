@@ -4,7 +4,7 @@ use crate::startup::{DataFolder, Refused};
 use base::clock::{Clock, WallTime, system_wall_time};
 use base::disk::RealDisk;
 use base::hash::KeyHasher;
-use base::limits::SHARDS;
+use base::limits::{BLOCK_FORMAT, SHARDS};
 use engine::settings::Settings;
 use engine::{Engine, Parts, Replayer, policy_of};
 use journal::{Frame, OpenError, Opened, Options, Recovery, Replay, Running};
@@ -42,6 +42,14 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
         let shards = prepared.identity.shards;
         return Err(Refused::new(format!(
             "the data folder {} has {shards} shards and this version has {SHARDS}; start the version that made it",
+            folder.path().display()
+        )));
+    }
+    if prepared.identity.blocks != BLOCK_FORMAT {
+        let blocks = prepared.identity.blocks;
+        return Err(Refused::new(format!(
+            "the data folder {} has blocks of format {blocks} and this version reads format {BLOCK_FORMAT}; \
+             start the version that made it, or another data folder",
             folder.path().display()
         )));
     }

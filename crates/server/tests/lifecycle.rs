@@ -158,3 +158,24 @@ fn a_damaged_journal_is_refused_with_file_and_offset() {
     assert!(refused.starts_with(&format!("bobbin: {} is damaged at byte ", segment.display())), "{refused}");
     assert!(refused.contains("exit status: 2"), "{refused}");
 }
+
+/// As the versions did that wrote blocks before their format was frozen: no version in the identity.
+#[test]
+fn blocks_of_another_format_are_refused_with_both_versions() {
+    let mut server = Server::start(&[]);
+    server.stop();
+    let path = server.data().join("journal/identity");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[36..40].fill(0);
+    let crc = base::checksum(base::checksum(0, &bytes[..12]), &bytes[16..]);
+    bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    let refused = server.try_restart().unwrap_err();
+    let expected = format!(
+        "bobbin: the data folder {} has blocks of format 0 and this version reads format 1; \
+         start the version that made it, or another data folder",
+        server.data().display()
+    );
+    assert!(refused.starts_with(&expected), "{refused}");
+    assert!(refused.contains("exit status: 2"), "{refused}");
+}

@@ -68,6 +68,7 @@ pub(crate) fn options(policy: Policy, elapsed_us: &Arc<AtomicU64>) -> Options {
         segment_bytes: SEGMENT_BYTES,
         undurable_bytes_max: 1 << 20,
         shards: 16,
+        blocks: 1,
         now_ms: 1000,
         elapsed_us: Arc::new(move || elapsed_us.load(Ordering::SeqCst)),
         drawn: [[3; 16], [5; 16]],

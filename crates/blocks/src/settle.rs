@@ -1,0 +1,158 @@
+//! When leaves are packed, and into what.
+//!
+//! ```text
+//!   a list is pushed at its tail; a new leaf is opened behind a full one:
+//!
+//!     | settled | settled | alone | alone | alone | full, raw | new, raw |
+//!                         '--- the run ---'   ^
+//!                                             packed alone when the next leaf is full
+//! ```
+//!
+//! - The two leaves at a pushed end stay raw: one is written to, the other is where pops that follow would end.
+//! - A leaf is packed alone as soon as it is the third. When the run of those holds as much as one packed leaf may,
+//!   it becomes leaves that are full, and a rest that begins the next run. So an item is packed twice, not more.
+//! - A settled leaf stays as it is until somebody writes to it.
+
+use std::ops::Range;
+
+use crate::End;
+use crate::inner::Inner;
+use crate::leaf::{DATA_BYTES_MAX, Measure, build};
+use crate::node::Node;
+use crate::pack::{self, CONTENT_BYTES_MAX, Plan, Run};
+use crate::view::View;
+
+/// Packs what is no longer pushed to at this end of a node of leaves. If the node is full, all of it: what follows
+/// comes under another.
+pub(crate) fn settle(inner: &mut Inner, end: End) {
+    let (count, is_full) = (inner.slots().len(), inner.is_full());
+    let place = |nth: usize| if end == End::Head { nth } else { count - 1 - nth };
+    let open_count = usize::from(!is_full);
+    for nth in open_count..count.min(2) {
+        pack_alone(inner, place(nth));
+    }
+    let (mut run_count, mut content_bytes) = (0, 0);
+    while open_count + run_count < count && content_bytes < CONTENT_BYTES_MAX {
+        let leaf = &inner.slots()[place(open_count + run_count)].node;
+        if !leaf.is_packed() || leaf.is_settled() {
+            break;
+        }
+        content_bytes += leaf.totals().content as usize;
+        run_count += 1;
+    }
+    if run_count > 1 && (is_full || content_bytes >= CONTENT_BYTES_MAX) {
+        let nearest = place(open_count);
+        match end {
+            End::Head => pack_run(inner, nearest..nearest + run_count, end),
+            End::Tail => pack_run(inner, nearest + 1 - run_count..nearest + 1, end),
+        }
+    }
+}
+
+fn pack_alone(inner: &mut Inner, at: usize) {
+    let leaf = &inner.slots()[at].node;
+    if leaf.is_packed() {
+        return;
+    }
+    let view = leaf.view();
+    if let Some(plan) = pack::plan(&view, DATA_BYTES_MAX).filter(|plan| plan.count == view.count) {
+        let packed = packed(&plan, &view, false);
+        inner.with_child(at, |child| *child = packed);
+    }
+}
+
+/// Packs neighbours anew, together, unless that gains nothing: then they are settled as they are.
+fn pack_run(inner: &mut Inner, range: Range<usize>, end: End) {
+    let opened: Vec<_> = inner.slots()[range.clone()].iter().map(|slot| slot.node.open()).collect();
+    let views: Vec<View<'_>> = opened.iter().map(|opened| opened.view()).collect();
+    let run = Run::gather(&views).expect("packed items are short");
+    let leaves = packed_leaves(&run.view(), end);
+    drop(opened);
+    // Not what is allocated: the rest is not yet as large as it will be.
+    let before: usize = inner.slots()[range.clone()].iter().map(|slot| slot.node.live_bytes()).sum();
+    let after: usize = leaves.iter().map(Node::live_bytes).sum();
+    if after >= before || leaves.len() > range.len() {
+        range.for_each(|at| inner.with_child(at, Node::set_settled));
+        return;
+    }
+    for at in range.clone().rev() {
+        drop(inner.take(at));
+    }
+    for (nth, leaf) in leaves.into_iter().enumerate() {
+        inner.insert(range.start + nth, leaf);
+    }
+}
+
+/// Leaves of all these items, each as full as may be but for one at `end`; raw ones where packing gains nothing.
+fn packed_leaves(view: &View<'_>, end: End) -> Vec<Node> {
+    let mut leaves = Vec::new();
+    let mut from = 0;
+    if end == End::Head {
+        // What would be left at the tail, if all leaves took as many items as the first, goes first.
+        let front = view.range(0, view.count_within(CONTENT_BYTES_MAX));
+        let left = pack::plan(&front, DATA_BYTES_MAX).map_or(0, |plan| view.count % plan.count);
+        if let Some(plan) = pack::plan(&view.range(0, left), DATA_BYTES_MAX) {
+            from = plan.count;
+            leaves.push(packed(&plan, view, false));
+        }
+    }
+    while from < view.count {
+        let rest = view.range(from, view.count);
+        let window = rest.range(0, rest.count_within(CONTENT_BYTES_MAX));
+        let leaf = match pack::plan(&window, DATA_BYTES_MAX) {
+            Some(plan) => packed(&plan, &window, end == End::Head || plan.count < rest.count),
+            None => build(&[window.range(0, raw_count(&window))]),
+        };
+        from += leaf.items() as usize;
+        leaves.push(leaf);
+    }
+    leaves
+}
+
+/// Raw leaves of all these items.
+pub(crate) fn raw_leaves(view: &View<'_>) -> Vec<Node> {
+    let mut leaves = Vec::new();
+    let mut from = 0;
+    while from < view.count {
+        let rest = view.range(from, view.count);
+        let count = raw_count(&rest);
+        leaves.push(build(&[rest.range(0, count)]));
+        from += count;
+    }
+    leaves
+}
+
+/// One leaf of all these items, if one holds them: packed if it is smaller so, or does not hold them otherwise.
+pub(crate) fn one_leaf(pieces: &[View<'_>]) -> Option<Node> {
+    let is_raw = Measure::of(pieces).fits();
+    let packed = Run::gather(pieces).and_then(|run| {
+        let view = run.view();
+        if view.bytes.len() > CONTENT_BYTES_MAX {
+            return None;
+        }
+        let plan = pack::smallest_within(&view, DATA_BYTES_MAX)?;
+        (plan.count == view.count && (!is_raw || pack::is_worth_it(&plan, &view))).then(|| packed(&plan, &view, true))
+    });
+    packed.or_else(|| is_raw.then(|| build(pieces)))
+}
+
+fn packed(plan: &Plan, view: &View<'_>, is_settled: bool) -> Node {
+    let mut leaf = Node::leaf_to_pack(plan.form, plan.count, view.offset(plan.count), plan.data_bytes);
+    pack::write(plan, view, &mut leaf.leaf_mut().1[..plan.data_bytes]);
+    if is_settled {
+        leaf.set_settled();
+    }
+    leaf
+}
+
+/// How many items from the front fit a raw leaf; at least one.
+fn raw_count(view: &View<'_>) -> usize {
+    let column_width = Measure::of(&[*view]).column_width();
+    let mut bytes = 0;
+    (0..view.count)
+        .find(|&index| {
+            bytes += view.length(index) + column_width;
+            index > 0 && bytes > DATA_BYTES_MAX
+        })
+        .unwrap_or(view.count)
+}
