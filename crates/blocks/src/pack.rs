@@ -26,8 +26,6 @@ mod digits;
 mod packed;
 mod signs;
 #[cfg(test)]
-mod speed;
-#[cfg(test)]
 mod tests;
 
 use bits::Writer;
@@ -113,21 +111,35 @@ pub(crate) struct Plan {
 impl Plan {
     /// A plan of one form for all of a run.
     fn of(form: Form, run: &View<'_>, prefix_bytes: usize, bodies: Bodies, values: Values) -> Plan {
-        let mut plan = Plan { form, count: run.count, data_bytes: 0, prefix_bytes, bodies, values };
-        let stream_bits = match bodies {
-            _ if form == Form::Digits => run.count * plan.values.line.bits,
-            Bodies::Equal(length) => run.count * length * form.sign_bits(),
-            _ => (run.bytes.len() - run.count * prefix_bytes) * form.sign_bits(),
+        Plan { form, count: 0, data_bytes: 0, prefix_bytes, bodies, values }.taking(run)
+    }
+
+    /// The same prefix and parameters for this run, which has no item that the plan was not made for.
+    fn taking(mut self, run: &View<'_>) -> Plan {
+        let body_bytes = run.bytes.len() - run.count * self.prefix_bytes;
+        let stream_bits = if self.form == Form::Digits {
+            run.count * self.values.line.bits
+        } else {
+            body_bytes * self.form.sign_bits()
         };
-        let column_bytes = if bodies == Bodies::Column { run.count } else { 0 };
-        plan.data_bytes = plan.fixed_bytes() + column_bytes + stream_bits.div_ceil(8);
-        plan
+        let column_bytes = if self.bodies == Bodies::Column { run.count } else { 0 };
+        self.count = run.count;
+        self.data_bytes = self.fixed_bytes() + column_bytes + stream_bits.div_ceil(8);
+        self
     }
 
     /// Bytes that do not depend on the count.
     fn fixed_bytes(&self) -> usize {
         let parameters = if self.form == Form::Digits { Line::BYTES } else { 0 };
         HEAD_BYTES + self.prefix_bytes + parameters
+    }
+
+    /// Whether it takes eight items of the run, and saves a sixteenth of them and of their lengths.
+    pub(crate) fn is_worth_it(&self, run: &View<'_>) -> bool {
+        let taken = run.range(0, self.count);
+        let column_bytes = if taken.common_length().is_some() { 0 } else { taken.count };
+        let raw_bytes = taken.bytes.len() + column_bytes;
+        self.count >= ITEMS_MIN && self.data_bytes + raw_bytes.div_ceil(16) <= raw_bytes
     }
 
     /// How many items of `run` fit with this plan's prefix and parameters.
@@ -144,7 +156,7 @@ impl Plan {
     fn fits_column(&self, run: &View<'_>, room: usize) -> usize {
         let mut stream_bits = 0;
         for index in 0..run.count {
-            stream_bits += (run.length(index) - self.prefix_bytes) * self.form.sign_bits();
+            stream_bits += run.length(index).saturating_sub(self.prefix_bytes) * self.form.sign_bits();
             if index + 1 + stream_bits.div_ceil(8) > room {
                 return index;
             }
@@ -156,9 +168,11 @@ impl Plan {
 /// The smallest packed form of `run`, or of as many items from its front as fit `data_bytes_max`.
 ///
 /// None if no form is worth it: it must save a sixteenth of the items' bytes and lengths, and take eight items. A
-/// form counts only if it takes every item of the run. O(bytes), and quick to refuse what has no form.
+/// form counts only if it takes every item of the run; if not all fit, the one that is the smallest for all takes at
+/// least what fits with the prefix and the parameters that hold for all. O(bytes), and quick to refuse what has no
+/// form.
 pub(crate) fn plan(run: &View<'_>, data_bytes_max: usize) -> Option<Plan> {
-    smallest_within(run, data_bytes_max).filter(|plan| is_worth_it(plan, &run.range(0, plan.count)))
+    smallest_within(run, data_bytes_max).filter(|plan| plan.is_worth_it(run))
 }
 
 /// As [`plan`], whether it is worth it or not.
@@ -167,31 +181,33 @@ pub(crate) fn smallest_within(run: &View<'_>, data_bytes_max: usize) -> Option<P
         return None;
     }
     assert!(run.bytes.len() <= CONTENT_BYTES_MAX);
-    let mut best = smallest(run)?;
-    if best.data_bytes > data_bytes_max {
-        // Parameters that hold for all items hold for fewer; fewer may have better ones, so a few more may fit.
-        let mut beyond = run.count;
-        let mut count = best.fits(run, data_bytes_max);
-        best = smallest(&run.range(0, count))?;
-        loop {
-            count = best.fits(run, data_bytes_max).min(beyond - 1);
-            if count <= best.count {
-                break;
-            }
-            match smallest(&run.range(0, count)) {
-                Some(plan) if plan.data_bytes <= data_bytes_max => best = plan,
-                _ => beyond = count,
-            }
-        }
-    }
+    let whole = smallest(run)?;
+    let best = if whole.data_bytes <= data_bytes_max { whole } else { shortened(whole, run, data_bytes_max) };
     Some(best)
 }
 
-/// Whether a plan saves enough, and takes enough items.
-pub(crate) fn is_worth_it(plan: &Plan, run: &View<'_>) -> bool {
-    let column_bytes = if run.common_length().is_some() { 0 } else { run.count };
-    let raw_bytes = run.bytes.len() + column_bytes;
-    plan.count >= ITEMS_MIN && plan.data_bytes + raw_bytes.div_ceil(16) <= raw_bytes
+/// A plan of as many items as fit, from one of more. Prefix and parameters hold for fewer; fewer may have better
+/// ones, so that a few more fit in turn.
+fn shortened(whole: Plan, run: &View<'_>, data_bytes_max: usize) -> Plan {
+    let mut large = whole;
+    loop {
+        let (large_count, count) = (large.count, large.fits(run, data_bytes_max));
+        let front = run.range(0, count);
+        let same = large.taking(&front);
+        let best = match smallest(&front) {
+            Some(fresh) if fresh.data_bytes <= same.data_bytes => fresh,
+            _ => same,
+        };
+        let more = best.fits(run, data_bytes_max).min(large_count - 1);
+        let Some(larger) = (more > best.count).then(|| smallest(&run.range(0, more))).flatten() else { return best };
+        if larger.data_bytes <= data_bytes_max {
+            return larger;
+        }
+        if larger.fits(run, data_bytes_max) <= best.count {
+            return best;
+        }
+        large = larger;
+    }
 }
 
 /// The smallest form of all of a run; none if nothing is in common, neither prefix nor alphabet.
@@ -277,7 +293,7 @@ pub(crate) fn write(plan: &Plan, run: &View<'_>, out: &mut [u8]) {
         rest = behind;
     }
     if plan.form == Form::Digits {
-        plan.values.write(rest);
+        plan.values.write(run.count, rest);
         return;
     }
     let mut writer = Writer::new(rest);

@@ -131,7 +131,7 @@ pub(crate) fn one_leaf(pieces: &[View<'_>]) -> Option<Node> {
             return None;
         }
         let plan = pack::smallest_within(&view, DATA_BYTES_MAX)?;
-        (plan.count == view.count && (!is_raw || pack::is_worth_it(&plan, &view))).then(|| packed(&plan, &view, true))
+        (plan.count == view.count && (!is_raw || plan.is_worth_it(&view))).then(|| packed(&plan, &view, true))
     });
     packed.or_else(|| is_raw.then(|| build(pieces)))
 }

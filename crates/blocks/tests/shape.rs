@@ -47,7 +47,7 @@ fn mixed_lengths_cost_little_more_than_a_byte_each() {
     for end in [End::Head, End::Tail] {
         let mut list = BlockList::new();
         for at in 0..100_000usize {
-            let noise: Vec<u8> = (0..40).map(|place| (at * 31 + place * 97 ^ at >> 5) as u8).collect();
+            let noise: Vec<u8> = (0..40).map(|place| ((at * 31 + place * 97) ^ (at >> 5)) as u8).collect();
             list.push(end, &noise[..at * 7 % 40]);
         }
         let over = (list.heap_bytes() - list.content_bytes()) as f64 / 100_000.0;
@@ -71,7 +71,8 @@ fn lists_of_ids_are_as_dense_as_what_they_spell() {
         item.to_vec()
     };
     let number = |value: u64| format!("{value:012}").into_bytes();
-    let cases: [(&str, f64, &dyn Fn(u64) -> Vec<u8>); 6] = [
+    type Item<'a> = &'a dyn Fn(u64) -> Vec<u8>;
+    let cases: [(&str, f64, Item<'_>); 6] = [
         ("alphanumerics", 9.3, &signs),
         ("hex", 6.2, &|nth| format!("{:012x}", drawn(nth) >> 16).into_bytes()),
         ("digits", 5.2, &|nth| number(drawn(nth) % 1_000_000_000_000)),

@@ -29,9 +29,6 @@ const SLOPE_MAX: i128 = 1 << 50;
 /// Values that lie further apart get no slope.
 const SPREAD_MAX: u64 = 1 << 61;
 
-/// How often a slope is bettered.
-const TURNS_MAX: usize = 6;
-
 /// Where values lie.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
@@ -52,23 +49,39 @@ impl Line {
         self.base.wrapping_add(rise(self.slope, index) as u64)
     }
 
-    /// The line of fewest bits that we find: flat, or between the convex hulls of the values.
+    /// 1 or -1, if every value is that much more than the one before.
+    pub(super) fn pace(&self) -> Option<i64> {
+        let pace = self.slope >> FRACTION_BITS;
+        (self.bits == 0 && pace.abs() == 1 && pace << FRACTION_BITS == self.slope).then_some(pace)
+    }
+
+    /// The line of fewest bits: flat, or with the slope from the first value to the last.
     fn through(values: &[u64]) -> Line {
         let (low, high) = values.iter().fold((u64::MAX, 0), |(low, high), &value| (low.min(value), high.max(value)));
-        let mut best = Line { base: low, slope: 0, bits: bits_of(high - low) };
+        let flat = Line { base: low, slope: 0, bits: bits_of(high - low) };
         let steps = values.len() as i128 - 1;
         if high - low > SPREAD_MAX || steps < 1 {
-            return best;
+            return flat;
         }
         let (first, last) = (values[0], values[values.len() - 1]);
         let slope = (i128::from(last) - i128::from(first)) * (1 << FRACTION_BITS) / steps;
-        if slope.abs() < SLOPE_MAX {
-            let strip = Strip::of(values, slope as i64);
-            if strip.line.bits < best.bits {
-                best = strip.line;
-            }
+        if slope.abs() >= SLOPE_MAX {
+            return flat;
         }
-        best
+        let sloped = Line::below(values, slope as i64);
+        if sloped.bits < flat.bits { sloped } else { flat }
+    }
+
+    /// The highest line of this slope that no value lies below.
+    fn below(values: &[u64], slope: i64) -> Line {
+        let first = values[0];
+        let (mut low, mut high) = (i64::MAX, i64::MIN);
+        for (index, value) in values.iter().enumerate() {
+            let above = value.wrapping_sub(first) as i64 - rise(slope, index);
+            low = low.min(above);
+            high = high.max(above);
+        }
+        Line { base: first.wrapping_add(low as u64), slope, bits: bits_of((high - low) as u64) }
     }
 }
 
@@ -78,25 +91,6 @@ fn rise(slope: i64, index: usize) -> i64 {
 
 fn bits_of(value: u64) -> usize {
     (u64::BITS - value.leading_zeros()) as usize
-}
-
-/// The values between two parallels.
-struct Strip {
-    line: Line,
-}
-
-impl Strip {
-    fn of(values: &[u64], slope: i64) -> Strip {
-        let first = values[0];
-        let (mut low, mut high) = (i64::MAX, i64::MIN);
-        for (index, value) in values.iter().enumerate() {
-            let above = value.wrapping_sub(first) as i64 - rise(slope, index);
-            low = low.min(above);
-            high = high.max(above);
-        }
-        let bits = bits_of((high - low) as u64);
-        Strip { line: Line { base: first.wrapping_add(low as u64), slope, bits } }
-    }
 }
 
 /// The values of a run and their line.
@@ -113,8 +107,8 @@ impl Values {
         Values { line: Line::through(&values), values }
     }
 
-    /// Parameters and residuals.
-    pub(super) fn write(&self, out: &mut [u8]) {
+    /// Parameters, and the residuals of the first `count`.
+    pub(super) fn write(&self, count: usize, out: &mut [u8]) {
         let (parameters, stream) = out.split_at_mut(Line::BYTES);
         parameters[..8].copy_from_slice(&self.line.base.to_le_bytes());
         parameters[8..16].copy_from_slice(&self.line.slope.to_le_bytes());
@@ -123,7 +117,7 @@ impl Values {
             return;
         }
         let mut writer = Writer::new(stream);
-        for (index, value) in self.values.iter().enumerate() {
+        for (index, value) in self.values[..count].iter().enumerate() {
             writer.put(value.wrapping_sub(self.line.at(index)), self.line.bits);
         }
         writer.finish();
@@ -179,7 +173,7 @@ pub(super) fn parse(body: &[u8]) -> Option<u64> {
 /// "00000000", which also is what turns digits into their values.
 const DIGITS: u64 = 0x3030_3030_3030_3030;
 
-const HUNDRED_MILLION: u64 = 100_000_000;
+pub(super) const HUNDRED_MILLION: u64 = 100_000_000;
 
 /// Eight digits as values of bytes, the first lowest, as one number: pairs, then fours, then eights.
 #[inline]
@@ -191,15 +185,26 @@ fn eight_value(digits: u64) -> u64 {
     upper.wrapping_add(lower) >> 32
 }
 
-/// Eight digits of a number below 100,000,000, leading zeros included, the first lowest.
+/// The digits of a value, at most `length` (1 to 8), leading zeros included, the first lowest.
 #[inline]
-pub(super) fn eight_spelt(value: u64) -> u64 {
+pub(super) fn spelt_8(value: u64, length: usize) -> u64 {
     // Two lanes of four digits, then four of two, then eight of one; the factors divide by 100 and by 10.
-    let fours = value / 10_000 | (value % 10_000) << 32;
+    let value = value as u32;
+    let fours = u64::from(value / 10_000) | u64::from(value % 10_000) << 32;
     let hundreds = (fours * 10_486) >> 20 & 0x0000_007f_0000_007f;
     let pairs = hundreds | (fours - 100 * hundreds) << 16;
     let tens = (pairs * 103) >> 10 & 0x000f_000f_000f_000f;
-    (tens | (pairs - 10 * tens) << 8) + DIGITS
+    ((tens | (pairs - 10 * tens) << 8) + DIGITS) >> (64 - 8 * length)
+}
+
+/// The same for 1 to 4 digits.
+#[inline]
+pub(super) fn spelt_4(value: u64, length: usize) -> u64 {
+    let value = value as u32;
+    let hundreds = (value * 10_486) >> 20;
+    let pairs = hundreds | (value - 100 * hundreds) << 16;
+    let tens = (pairs * 103) >> 10 & 0x000f_000f;
+    u64::from(((tens | (pairs - 10 * tens) << 8) + DIGITS as u32) >> (32 - 8 * length))
 }
 
 /// Digits of a value: one for 0.
@@ -211,26 +216,4 @@ pub(super) fn length_of(value: u64) -> usize {
 /// The first value of more than `length` digits (at most nineteen).
 pub(super) fn beyond(length: usize) -> u64 {
     10_u64.pow(length as u32)
-}
-
-/// The words that spell `value` in `length` digits: each holds the digits given with it, the first lowest.
-#[inline]
-pub(super) fn spell(value: u64, length: usize, mut put: impl FnMut(u64, usize)) {
-    if length <= 8 {
-        put(eight_spelt(value) >> (64 - 8 * length), length);
-    } else {
-        spell_long(value, length, put);
-    }
-}
-
-#[inline]
-fn spell_long(value: u64, length: usize, mut put: impl FnMut(u64, usize)) {
-    let (upper, lower) = (value / HUNDRED_MILLION, value % HUNDRED_MILLION);
-    if length <= 16 {
-        put(eight_spelt(upper) >> (128 - 8 * length), length - 8);
-    } else {
-        put(eight_spelt(upper / HUNDRED_MILLION) >> (192 - 8 * length), length - 16);
-        put(eight_spelt(upper % HUNDRED_MILLION), 8);
-    }
-    put(eight_spelt(lower), 8);
 }

@@ -102,8 +102,7 @@ impl<'a> Packed<'a> {
         }
         let beyond = digits::beyond(length_max);
         let (mut body_bytes, mut longest) = (0, 0);
-        for index in 0..self.count {
-            let value = self.value(index);
+        for value in self.values(0, self.count) {
             if value >= beyond {
                 return Err(DecodeError::Inconsistent);
             }
@@ -117,20 +116,6 @@ impl<'a> Packed<'a> {
     /// Items in the run.
     pub(crate) fn count(&self) -> usize {
         self.count
-    }
-
-    /// The length of one item. O(1).
-    pub(crate) fn length(&self, index: usize) -> usize {
-        assert!(index < self.count);
-        self.prefix.len() + self.body_length(index)
-    }
-
-    /// The length all items have, if they were packed as having one. O(1).
-    pub(crate) fn common_length(&self) -> Option<usize> {
-        match self.bodies {
-            Bodies::Equal(length) => Some(self.prefix.len() + length),
-            _ => None,
-        }
     }
 
     fn body_length(&self, index: usize) -> usize {
@@ -147,12 +132,22 @@ impl<'a> Packed<'a> {
 
     #[inline]
     fn value(&self, index: usize) -> u64 {
-        self.line.at(index).wrapping_add(self.residual(index))
+        self.line.at(index).wrapping_add(bits::take(self.stream, index * self.line.bits, self.line.bits))
     }
 
+    /// The values of `from..to`, at half the price of [`Packed::value`].
     #[inline]
-    fn residual(&self, index: usize) -> u64 {
-        if self.line.bits == 0 { 0 } else { bits::take(self.stream, index * self.line.bits, self.line.bits) }
+    fn values(&self, from: usize, to: usize) -> impl Iterator<Item = u64> + use<'a> {
+        let Packed { line, stream, .. } = *self;
+        let residual_mask = mask(line.bits);
+        (from..to).zip((from * line.bits..).step_by(line.bits.max(1))).map(move |(index, at)| {
+            let (byte, shift) = (at / 8, at % 8);
+            let mut word = bits::window(stream, byte) >> shift;
+            if shift + line.bits > 64 {
+                word |= bits::window(stream, byte + 8) << (64 - shift);
+            }
+            line.at(index).wrapping_add(word & residual_mask)
+        })
     }
 
     /// Signs before item `index`. O(1) for equal lengths, else one sum over bytes.
@@ -170,69 +165,127 @@ impl<'a> Packed<'a> {
         match (self.form, self.bodies) {
             (Form::Digits, Bodies::Equal(length)) => self.unpack_equal_digits(from, to, length),
             (Form::Digits, _) => self.unpack_canonical(from, to),
-            (_, Bodies::Equal(length)) => self.unpack_equal_signs(from, to, length),
-            _ => self.unpack_column(from, to),
+            _ => self.unpack_signs(from, to),
         }
     }
 
     fn unpack_equal_digits(&self, from: usize, to: usize, length: usize) -> Run {
-        let width = self.prefix.len() + length;
-        let mut page = Page::new((to - from) * width, self.prefix);
-        for index in from..to {
-            page.put_prefix();
-            digits::spell(self.value(index), length, |word, bytes| page.put(word, bytes));
+        let packed = *self;
+        let width = packed.prefix.len() + length;
+        if length <= 8 && width >= 8 && from < to {
+            return packed.unpack_short_digits(from, to, length);
         }
-        Run { count: to - from, bytes: page.finish(), width, column: Vec::new() }
+        let mut bytes = vec![0; (to - from) * width + SLACK_BYTES];
+        let mut page = Page::new(&mut bytes, packed.prefix);
+        let mut at = 0;
+        for value in packed.values(from, to) {
+            let body = page.put_prefix(at);
+            page.put_digits(body, value, length);
+            at += width;
+        }
+        Run::fixed(bytes, to - from, width)
+    }
+
+    /// Items of which only the last eight bytes differ: a word each.
+    fn unpack_short_digits(&self, from: usize, to: usize, length: usize) -> Run {
+        let packed = *self;
+        let width = packed.prefix.len() + length;
+        let mut bytes = rows(packed.prefix, width, to - from);
+        let rows = bytes.chunks_exact_mut(width).map(|row| row.last_chunk_mut::<8>().expect("eight bytes or more"));
+        let body_mask = !mask(64 - 8 * length);
+        let prefix_word = bits::window(&packed.prefix[width - 8..], 0) & !body_mask;
+        let word_of = |digits: u64| (digits & body_mask | prefix_word).to_le_bytes();
+        match packed.line.pace() {
+            Some(pace) => {
+                // Ids in a row: one digit changes, nine times of ten. 200 ns for 100 items instead of 440.
+                let mut spelt = 0;
+                let mut left = 0;
+                for (row, index) in rows.zip(from..) {
+                    if left == 0 {
+                        let value = packed.value(index);
+                        spelt = digits::spelt_8(value, 8);
+                        left = if pace > 0 { 10 - value % 10 } else { value % 10 + 1 };
+                    }
+                    *row = word_of(spelt);
+                    spelt = spelt.wrapping_add_signed(pace << 56);
+                    left -= 1;
+                }
+            }
+            None if length <= 4 => {
+                for (row, value) in rows.zip(packed.values(from, to)) {
+                    *row = word_of(digits::spelt_4(value, 4) << 32);
+                }
+            }
+            None => {
+                for (row, value) in rows.zip(packed.values(from, to)) {
+                    *row = word_of(digits::spelt_8(value, 8));
+                }
+            }
+        }
+        Run::fixed(bytes, to - from, width)
     }
 
     fn unpack_canonical(&self, from: usize, to: usize) -> Run {
+        let packed = *self;
         let mut column = vec![0; to - from];
-        let mut page = Page::new((to - from) * (self.prefix.len() + digits::LENGTH_MAX), self.prefix);
-        for (index, place) in (from..to).zip(column.iter_mut().rev()) {
-            let value = self.value(index);
+        let mut bytes = vec![0; (to - from) * (packed.prefix.len() + digits::LENGTH_MAX) + SLACK_BYTES];
+        let mut page = Page::new(&mut bytes, packed.prefix);
+        let mut at = 0;
+        for (value, place) in packed.values(from, to).zip(column.iter_mut().rev()) {
             let length = digits::length_of(value);
-            page.put_prefix();
-            digits::spell(value, length, |word, bytes| page.put(word, bytes));
-            *place = (self.prefix.len() + length) as u8;
+            let body = page.put_prefix(at);
+            page.put_digits(body, value, length);
+            *place = (packed.prefix.len() + length) as u8;
+            at = body + length;
         }
-        Run::mixed(page.finish(), column)
+        Run::mixed(bytes, at, column)
     }
 
-    fn unpack_equal_signs(&self, from: usize, to: usize, length: usize) -> Run {
-        let width = self.prefix.len() + length;
-        let mut page = Page::new((to - from) * width, self.prefix);
-        if self.prefix.is_empty() {
-            self.spell(from * length, (to - from) * length, &mut page);
+    fn unpack_signs(&self, from: usize, to: usize) -> Run {
+        match self.form {
+            Form::Plain | Form::Digits => self.unpack_spelt(from, to, 8, |packed| packed),
+            Form::Hex => self.unpack_spelt(from, to, 4, signs::hex_spelt),
+            Form::UpperHex => self.unpack_spelt(from, to, 4, signs::upper_hex_spelt),
+            Form::Sextets => self.unpack_spelt(from, to, 6, signs::sextets_spelt),
+        }
+    }
+
+    /// Unpacks signs of so many bits; `spelt` gives eight of them.
+    #[inline]
+    fn unpack_spelt(&self, from: usize, to: usize, sign_bits: usize, spelt: impl Fn(u64) -> u64) -> Run {
+        let packed = *self;
+        let prefix_bytes = packed.prefix.len();
+        let signs = packed.sign_offset(from)..packed.sign_offset(to);
+        let count = to - from;
+        let content_bytes = count * prefix_bytes + signs.len();
+        let mut bytes = vec![0; content_bytes + SLACK_BYTES];
+        let spell = |page: &mut Page<'_>, mut at: usize, sign: usize, signs: usize| {
+            let (mut byte, shift) = (sign * sign_bits / 8, sign * sign_bits % 8);
+            for _ in 0..signs.div_ceil(8) {
+                page.put(at, spelt(bits::window(packed.stream, byte) >> shift));
+                at += 8;
+                byte += sign_bits;
+            }
+        };
+        let mut page = Page::new(&mut bytes, packed.prefix);
+        if prefix_bytes == 0 {
+            spell(&mut page, 0, signs.start, signs.len());
         } else {
+            let (mut at, mut sign) = (0, signs.start);
             for index in from..to {
-                page.put_prefix();
-                self.spell(index * length, length, &mut page);
+                let length = packed.body_length(index);
+                let body = page.put_prefix(at);
+                spell(&mut page, body, sign, length);
+                at = body + length;
+                sign += length;
             }
         }
-        Run { count: to - from, bytes: page.finish(), width, column: Vec::new() }
-    }
-
-    fn unpack_column(&self, from: usize, to: usize) -> Run {
-        let mut at = self.sign_offset(from);
-        let lengths = &self.column[from..to];
-        let mut page = Page::new((to - from) * self.prefix.len() + sum(lengths), self.prefix);
-        for &length in lengths {
-            page.put_prefix();
-            self.spell(at, usize::from(length), &mut page);
-            at += usize::from(length);
-        }
-        let column = lengths.iter().rev().map(|&length| self.prefix.len() as u8 + length).collect();
-        Run::mixed(page.finish(), column)
-    }
-
-    /// Puts `count` signs from sign `at` on the page.
-    #[inline]
-    fn spell(&self, at: usize, count: usize, page: &mut Page) {
-        let sign_bits = self.form.sign_bits();
-        for done in (0..count).step_by(8) {
-            let bit = (at + done) * sign_bits;
-            let packed = bits::window(self.stream, bit / 8) >> (bit % 8);
-            page.put(signs::eight_spelt(self.form, packed), (count - done).min(8));
+        match packed.bodies {
+            Bodies::Equal(length) => Run::fixed(bytes, count, prefix_bytes + length),
+            _ => {
+                let lengths = packed.column[from..to].iter().rev();
+                Run::mixed(bytes, content_bytes, lengths.map(|&length| prefix_bytes as u8 + length).collect())
+            }
         }
     }
 
@@ -275,8 +328,8 @@ impl<'a> Packed<'a> {
         let equals = |at: usize| {
             (0..body.len())
                 .step_by(8)
-                .zip(parts)
-                .all(|(done, part)| bits::take(self.stream, (at + done) * sign_bits, part_bits(done)) == part)
+                .zip(&parts)
+                .all(|(done, part)| bits::take(self.stream, (at + done) * sign_bits, part_bits(done)) == *part)
         };
         let mut at = self.sign_offset(if direction == Direction::Forward { from } else { to });
         for step in 0..to - from {
@@ -319,11 +372,18 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn mixed(bytes: Vec<u8>, column: Vec<u8>) -> Run {
-        let count = column.len();
+    fn fixed(mut bytes: Vec<u8>, count: usize, width: usize) -> Run {
+        bytes.truncate(count * width);
+        Run { count, bytes, width, column: Vec::new() }
+    }
+
+    fn mixed(mut bytes: Vec<u8>, bytes_count: usize, column: Vec<u8>) -> Run {
         let width = column.first().copied().unwrap_or(0);
-        let is_fixed = column.iter().all(|&length| length == width);
-        Run { count, bytes, width: usize::from(width), column: if is_fixed { Vec::new() } else { column } }
+        if column.iter().all(|&length| length == width) {
+            return Run::fixed(bytes, column.len(), usize::from(width));
+        }
+        bytes.truncate(bytes_count);
+        Run { count: column.len(), bytes, width: 0, column }
     }
 
     /// All items of these pieces; none if one of them is longer than a packed item may be.
@@ -340,7 +400,8 @@ impl Run {
                 Lengths::Wide(_) => column.extend((0..piece.count).rev().map(|index| piece.length(index) as u8)),
             }
         }
-        Some(Run::mixed(bytes, column))
+        let bytes_count = bytes.len();
+        Some(Run::mixed(bytes, bytes_count, column))
     }
 
     pub(crate) fn view(&self) -> View<'_> {
@@ -349,39 +410,64 @@ impl Run {
     }
 }
 
-/// Bytes that are written front to back in whole words: what a word has too much, the next one overwrites.
-struct Page {
-    bytes: Vec<u8>,
-    at: usize,
-    prefix: [u8; ITEM_BYTES_MAX + SLACK_BYTES],
-    prefix_bytes: usize,
+/// The prefix, and zeros up to the width, so many times.
+fn rows(prefix: &[u8], width: usize, count: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(count * width);
+    bytes.extend_from_slice(prefix);
+    bytes.resize(width, 0);
+    while bytes.len() < count * width {
+        let more = bytes.len().min(count * width - bytes.len());
+        bytes.extend_from_within(..more);
+    }
+    bytes
 }
 
-impl Page {
-    fn new(bytes_max: usize, prefix: &[u8]) -> Page {
-        let mut padded = [0; ITEM_BYTES_MAX + SLACK_BYTES];
-        padded[..prefix.len()].copy_from_slice(prefix);
-        Page { bytes: vec![0; bytes_max + SLACK_BYTES], at: 0, prefix: padded, prefix_bytes: prefix.len() }
+/// Bytes that are written front to back in whole words: what a word has too much, the next one overwrites.
+struct Page<'a> {
+    bytes: &'a mut [u8],
+    prefix: &'a [u8],
+    prefix_begin: [u8; 16],
+}
+
+impl<'a> Page<'a> {
+    /// The bytes hold [`SLACK_BYTES`] more than will be used.
+    fn new(bytes: &'a mut [u8], prefix: &'a [u8]) -> Page<'a> {
+        let mut prefix_begin = [0; 16];
+        let begin = prefix.len().min(16);
+        prefix_begin[..begin].copy_from_slice(&prefix[..begin]);
+        Page { bytes, prefix, prefix_begin }
     }
 
     #[inline]
-    fn put(&mut self, word: u64, bytes: usize) {
-        self.bytes[self.at..self.at + 8].copy_from_slice(&word.to_le_bytes());
-        self.at += bytes;
+    fn put(&mut self, at: usize, word: u64) {
+        self.bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
     }
 
+    /// Puts the prefix and returns where it ends.
     #[inline]
-    fn put_prefix(&mut self) {
-        for done in (0..self.prefix_bytes).step_by(16) {
-            let part = &self.prefix[done..done + 16];
-            self.bytes[self.at + done..self.at + done + 16].copy_from_slice(part);
+    fn put_prefix(&mut self, at: usize) -> usize {
+        self.bytes[at..at + 16].copy_from_slice(&self.prefix_begin);
+        if let Some(rest) = self.prefix.get(16..) {
+            self.bytes[at + 16..at + 16 + rest.len()].copy_from_slice(rest);
         }
-        self.at += self.prefix_bytes;
+        at + self.prefix.len()
     }
 
-    fn finish(mut self) -> Vec<u8> {
-        assert!(self.at + SLACK_BYTES <= self.bytes.len());
-        self.bytes.truncate(self.at);
-        self.bytes
+    #[inline]
+    fn put_digits(&mut self, at: usize, value: u64, length: usize) {
+        if length <= 8 {
+            self.put(at, digits::spelt_8(value, length));
+            return;
+        }
+        let (upper, lower) = (value / digits::HUNDRED_MILLION, value % digits::HUNDRED_MILLION);
+        if length <= 12 {
+            self.put(at, digits::spelt_4(upper, length - 8));
+        } else if length <= 16 {
+            self.put(at, digits::spelt_8(upper, length - 8));
+        } else {
+            self.put(at, digits::spelt_8(upper / digits::HUNDRED_MILLION, length - 16));
+            self.put(at + length - 16, digits::spelt_8(upper % digits::HUNDRED_MILLION, 8));
+        }
+        self.put(at + length - 8, digits::spelt_8(lower, 8));
     }
 }

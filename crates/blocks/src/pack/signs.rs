@@ -136,18 +136,21 @@ pub(super) fn eight_packed(form: Form, signs: u64) -> u64 {
     }
 }
 
-/// Eight signs out of their bits; what lies above those is ignored.
+/// Eight signs out of their bits; what lies above those is ignored. So with the two below.
 #[inline]
-pub(super) fn eight_spelt(form: Form, packed: u64) -> u64 {
-    match form {
-        Form::Plain | Form::Digits => packed,
-        Form::Hex => spelt_hex(packed, b'a' - b'0' - 10),
-        Form::UpperHex => spelt_hex(packed, b'A' - b'0' - 10),
-        Form::Sextets => {
-            let pair = |place: usize| u64::from(PAIRS[(packed >> (12 * place) & 0xfff) as usize]) << (16 * place);
-            pair(0) | pair(1) | pair(2) | pair(3)
-        }
-    }
+pub(super) fn hex_spelt(packed: u64) -> u64 {
+    spelt_hex(packed, b'a' - b'0' - 10)
+}
+
+#[inline]
+pub(super) fn upper_hex_spelt(packed: u64) -> u64 {
+    spelt_hex(packed, b'A' - b'0' - 10)
+}
+
+#[inline]
+pub(super) fn sextets_spelt(packed: u64) -> u64 {
+    let pair = |place: usize| u64::from(PAIRS[(packed >> (12 * place) & 0xfff) as usize]) << (16 * place);
+    pair(0) | pair(1) | pair(2) | pair(3)
 }
 
 #[inline]
