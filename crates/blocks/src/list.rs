@@ -170,7 +170,7 @@ impl BlockList {
     pub fn remove_runs(&mut self, mut runs: impl Iterator<Item = (u64, u64)>) {
         let mut removal = Removal::new(mem::take(self));
         while !removal.step(PART_BYTES, &mut || runs.next()) {}
-        *self = removal.into_list();
+        *self = removal.take_list();
     }
 
     /// Keeps the `count` items from `start` and drops the others. O(log n + blocks freed).

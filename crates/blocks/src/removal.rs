@@ -59,10 +59,10 @@ impl Removal {
         false
     }
 
-    /// The list after the removal, once it is over.
-    pub fn into_list(self) -> BlockList {
+    /// Takes the list after the removal, which is over.
+    pub fn take_list(&mut self) -> BlockList {
         assert!(self.rest.is_empty());
-        self.kept
+        std::mem::take(&mut self.kept)
     }
 
     fn take(&mut self, items: u64) -> BlockList {

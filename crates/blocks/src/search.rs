@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::node::{Kind, Node};
 use crate::{BlockList, Direction, Runs, walk};
@@ -22,7 +23,7 @@ pub struct Search {
     limit: u64,
     /// Where it goes on; `None` once it is over.
     from: Option<u64>,
-    found: Runs,
+    found: Arc<Runs>,
     /// Where nodes that were searched to their end begin, by their addresses; `None` if nobody will ask.
     noted: Option<BTreeMap<usize, u64>>,
 }
@@ -35,7 +36,7 @@ impl Search {
             Direction::Backward => list.len().checked_sub(1),
         };
         let from = from.filter(|_| limit > 0);
-        Search { list, needle: needle.to_vec(), direction, limit, from, found: Runs::default(), noted: None }
+        Search { list, needle: needle.to_vec(), direction, limit, from, found: Arc::default(), noted: None }
     }
 
     /// Notes what [`Search::again`] needs; to be said before the first step.
@@ -61,7 +62,7 @@ impl Search {
     }
 
     /// Indices of what was found so far, in the order of the search: forward they rise, backward they fall.
-    pub fn found(&self) -> &Runs {
+    pub fn found(&self) -> &Arc<Runs> {
         &self.found
     }
 
@@ -79,6 +80,7 @@ impl Search {
     /// Searches the leaf that holds `at`; how many bytes that were.
     fn search_leaf(&mut self, at: u64) -> u64 {
         let Search { list, needle, direction, limit, found, noted, .. } = self;
+        let found = Arc::make_mut(found);
         let mut node = list.root.as_ref().expect("an index of a list that has items");
         let mut start = 0;
         let mut path = Vec::new();
@@ -161,7 +163,7 @@ impl Search {
 
 impl BlockList {
     /// Indices of up to `limit` items that equal `needle`, in the order of a search in this direction. O(items passed).
-    pub fn find_all(&self, needle: &[u8], direction: Direction, limit: u64) -> Runs {
+    pub fn find_all(&self, needle: &[u8], direction: Direction, limit: u64) -> Arc<Runs> {
         let mut search = Search::new(self.clone(), needle, direction, limit);
         while !search.step(u64::MAX) {}
         search.found

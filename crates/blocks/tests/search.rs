@@ -175,7 +175,7 @@ proptest! {
             .filter(|at| !runs.iter().any(|(start, count)| (*start..start + count).contains(at)))
             .map(|at| twin[at as usize].clone())
             .collect();
-        for changed in [removal.into_list(), list] {
+        for changed in [removal.take_list(), list] {
             changed.check();
             prop_assert!(contents(&changed) == kept);
         }

@@ -75,9 +75,71 @@ fn searches_of_a_long_list() {
     let from_tail = ["LPOS", "k", "33333", "COUNT", "0", "MAXLEN", "100", "RANK", "-1"];
     assert_eq!(call(&mut world, &from_tail), indices(&last));
     assert_eq!(call(&mut world, &["LPOS", "k", "nothing"]), Value::Null);
+    assert_eq!(call(&mut world, &["LPOS", "k", "nothing", "COUNT", "0"]), indices(&[]));
+    assert_eq!(call(&mut world, &["LPOS", "k", "33333", "RANK", "3000", "COUNT", "5"]), indices(&all[2_999..3_004]));
+    let mut back: Vec<i64> = all[..all.len() - 7].to_vec();
+    back.reverse();
+    assert_eq!(call(&mut world, &["LPOS", "k", "33333", "RANK", "-8", "COUNT", "0"]), indices(&back));
+    assert_eq!(call(&mut world, &["LPOS", "k", "33333", "RANK", "-8"]), Value::Int(back[0]));
+    assert_eq!(call(&mut world, &["LPOS", "k", "33333", "RANK", "100000"]), Value::Null);
     assert_eq!(call(&mut world, &["LREM", "k", "0", "33333"]), Value::Int(all.len() as i64));
     let kept: Vec<&String> = items.iter().filter(|item| *item != "33333").collect();
     assert_eq!(call(&mut world, &["LRANGE", "k", "0", "-1"]), bulks(kept));
+}
+
+/// Where LREM finds elements to remove, by the definition.
+fn removed(items: &[String], count: i64, wanted: &str) -> Vec<usize> {
+    let mut found: Vec<usize> = (0..items.len()).filter(|index| items[*index] == wanted).collect();
+    let limit = if count == 0 { found.len() } else { found.len().min(count.unsigned_abs() as usize) };
+    if count < 0 {
+        found.drain(..found.len() - limit);
+    }
+    found.truncate(limit);
+    found
+}
+
+#[test]
+fn removals_from_a_long_list() {
+    let few = |index: usize| index % 3001 == 2;
+    let many = |index: usize| index.is_multiple_of(2);
+    let neighbours = |index: usize| (5_000..17_000).contains(&index);
+    let ends = |index: usize| !(40..29_990).contains(&index);
+    let all = |_: usize| true;
+    let shapes: [&dyn Fn(usize) -> bool; 5] = [&few, &many, &neighbours, &ends, &all];
+    for (shape, is_wanted) in shapes.into_iter().enumerate() {
+        for count in [0, -1, 7, -9_000, i64::MIN] {
+            let mut items = items();
+            (0..items.len()).filter(|index| is_wanted(*index)).for_each(|index| items[index] = "wanted".to_owned());
+            let mut world = world_with(&items);
+            call(&mut world, &["PEXPIRE", "k", "100000"]);
+            let found = removed(&items, count, "wanted");
+            let frames_before = world.frames.len();
+            let reply = call(&mut world, &["LREM", "k", &count.to_string(), "wanted"]);
+            assert_eq!(reply, Value::Int(found.len() as i64), "shape {shape}, count {count}");
+            let frame = world.frames[frames_before..].concat();
+            assert!(frame.len() < 32 + 2 * found.len() + items.len() / 128, "one effect: {} bytes", frame.len());
+            found.iter().rev().for_each(|index| drop(items.remove(*index)));
+            assert_eq!(call(&mut world, &["LRANGE", "k", "0", "-1"]), bulks(&items), "shape {shape}, count {count}");
+            let ttl = call(&mut world, &["PTTL", "k"]);
+            assert_eq!(ttl, Value::Int(if items.is_empty() { -2 } else { 100_000 }));
+            assert_eq!(dump(&world.replayed()), dump(&world.keyspace), "shape {shape}, count {count}");
+        }
+    }
+}
+
+#[test]
+fn insertions_into_a_long_list() {
+    let mut items = items();
+    items[20_000] = "pivot".to_owned();
+    items[25_000] = "pivot".to_owned();
+    let mut world = world_with(&items);
+    assert_eq!(call(&mut world, &["LINSERT", "k", "BEFORE", "pivot", "before"]), Value::Int(30_001));
+    assert_eq!(call(&mut world, &["LINSERT", "k", "AFTER", "pivot", "after"]), Value::Int(30_002));
+    assert_eq!(call(&mut world, &["LINSERT", "k", "AFTER", "nothing", "x"]), Value::Int(-1));
+    items.insert(20_001, "after".to_owned());
+    items.insert(20_000, "before".to_owned());
+    assert_eq!(call(&mut world, &["LRANGE", "k", "0", "-1"]), bulks(&items));
+    assert_eq!(dump(&world.replayed()), dump(&world.keyspace));
 }
 
 #[test]

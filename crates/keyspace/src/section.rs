@@ -211,6 +211,14 @@ impl Section {
         Some(result)
     }
 
+    /// Puts another list in the place of the one under `key`; an empty one removes the key.
+    pub(crate) fn exchange_list(&mut self, hash: u64, key: &[u8], list: List) {
+        let old = self.change_list(hash, key, |old| std::mem::replace(old, list)).expect("a list is there");
+        if old.heap_bytes() >= GARBAGE_BYTES_MIN {
+            self.garbage.push(Value::List(old));
+        }
+    }
+
     /// Appends to the text under `key`, which is made if absent. `None` if another kind is there.
     pub(crate) fn append_text(&mut self, hash: u64, key: &[u8], bytes: &[u8]) -> Option<()> {
         self.write_text(hash, key, None, bytes)

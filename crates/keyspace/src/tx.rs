@@ -7,12 +7,15 @@ use crate::cuts::Cuts;
 use crate::effect::{self, Effect, Log};
 use crate::guard::{Absent, Expiry, ListMut, TextMut, Whole};
 use crate::held::Held;
+use crate::search::{Aim, Finding, Prepared, Searches, Wanted};
 use crate::section::{Due, Entry, OwnedEntry, Section, kind_of, list_of, text_of};
 use crate::{Keyspace, TableId, shard_of};
 use base::{Ms, Position};
+use blocks::Runs;
 use kinds::{Kind, List, Text, Value, text};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use sync::lock::Want;
 
 /// The key holds another kind than the command works on.
@@ -20,11 +23,16 @@ use sync::lock::Want;
 pub struct WrongType;
 
 /// A tx cannot go on as it is: undo it, get what it lacks, run it again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Abandon {
     /// Its frame needs room for this many bytes in all.
     Room(u64),
+    /// A big list is to be searched without its lock.
+    Search(Box<Wanted>),
 }
+
+/// So many clones of a list are searched before it is searched under its lock.
+const TRIES_MAX: u32 = 2;
 
 /// One command's view of the keyspace.
 pub struct Tx<'k> {
@@ -42,6 +50,7 @@ pub struct Tx<'k> {
     /// Tables given to databases and taken from them.
     moved: Vec<(u32, TableId)>,
     touches: bool,
+    searches: Option<&'k Searches>,
     /// Reads that found a key.
     pub hits: u32,
     /// Reads that found none.
@@ -102,6 +111,7 @@ impl<'k> Tx<'k> {
             cuts: None,
             moved: Vec::new(),
             touches: true,
+            searches: None,
             hits: 0,
             misses: 0,
             expired: 0,
@@ -116,6 +126,11 @@ impl<'k> Tx<'k> {
     /// Gives it long texts of the request, cut.
     pub fn set_cuts(&mut self, cuts: &'k Cuts) {
         self.cuts = Some(cuts);
+    }
+
+    /// Gives it the searches that were made for it.
+    pub fn set_searches(&mut self, searches: &'k Searches) {
+        self.searches = Some(searches);
     }
 
     /// Keeps the old entry of each key on first touch from here on, so that the tx can be abandoned after changes.
@@ -202,6 +217,23 @@ impl<'k> Tx<'k> {
     /// If another kind is there.
     pub fn list(&mut self, key: &[u8]) -> Result<Option<&List>, WrongType> {
         self.entry(key).map(|entry| list_of(entry).ok_or(WrongType)).transpose()
+    }
+
+    /// What is found in the list under `key`, which is big and there.
+    ///
+    /// # Errors
+    /// If it has not been searched yet, or has changed since; the third time it is searched here, as far as it changed.
+    pub fn search(&mut self, key: &[u8], aim: &Aim) -> Result<Finding<'k>, Abandon> {
+        let (table, searches) = (self.table, self.searches);
+        let list = self.list(key).ok().flatten().expect("just seen by the caller");
+        match searches.and_then(|searches| searches.get(table, key, aim)) {
+            Some(search) if search.wanted.list.shares_root_with(list) => Ok(Finding::Still(search)),
+            Some(search) if search.tries >= TRIES_MAX => Ok(Finding::Now(Arc::new(search.again(list)))),
+            _ => {
+                let wanted = Wanted { table, key: key.into(), aim: aim.clone(), list: list.clone() };
+                Err(Abandon::Search(Box::new(wanted)))
+            }
+        }
     }
 
     /// Live entries of the current table in `shard`, in the order of their hashes, from `from_hash` on.
@@ -365,6 +397,19 @@ impl<'k> Tx<'k> {
         self.log.record(table, key, effect);
         section.set_time(now);
         effect::apply(section, hash, key, effect).expect("a guard records only what fits");
+    }
+
+    /// Makes a removal that was prepared on the list as it is.
+    pub(crate) fn exchange_list(&mut self, key: &[u8], found: &Arc<Runs>, prepared: &Prepared) {
+        let hash = self.held.hash(key);
+        let (table, now) = (self.table, self.now);
+        let section = self.held.state_mut(shard_of(hash)).section_mut(table);
+        if let Some(undo) = &mut self.undo {
+            note_old(undo, section, table, hash, key);
+        }
+        self.log.record_removal(table, key, found, prepared.runs_bytes);
+        section.set_time(now);
+        section.exchange_list(hash, key, prepared.after.clone());
     }
 
     /// Removes up to `keys_max` keys of `table` in `shard` whose time has come. Whether more may be due.

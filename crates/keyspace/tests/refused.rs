@@ -44,7 +44,7 @@ fn assert_untouched(keyspace: &Keyspace, context: &str) {
 #[test]
 fn what_does_not_fit_the_value_is_a_misfit_and_changes_nothing() {
     let items = Items::Slices(&[b"x"]);
-    let cases: [(&[u8], Effect<'_>); 15] = [
+    let cases: [(&[u8], Effect<'_>); 19] = [
         (b"l", Effect::TextAppend(b"x")),
         (b"l", Effect::TextOverwrite { offset: 0, bytes: b"x" }),
         (b"t", Effect::TextOverwrite { offset: 512 << 20, bytes: b"x" }),
@@ -60,10 +60,26 @@ fn what_does_not_fit_the_value_is_a_misfit_and_changes_nothing() {
         (b"l", list(ListChange::Insert { index: 3, item: b"x" })),
         (b"l", list(ListChange::Remove { index: 1, count: 2 })),
         (b"l", list(ListChange::Remove { index: 2, count: u64::MAX })),
+        (b"l", list(ListChange::RemoveMany { count: 1, runs: &[2, 1] })),
+        (b"l", list(ListChange::RemoveMany { count: 2, runs: &[0, 1, 1, 1] })),
+        (b"none", list(ListChange::RemoveMany { count: 1, runs: &[0, 1] })),
+        (b"t", list(ListChange::RemoveMany { count: 1, runs: &[0, 1] })),
     ];
     let keyspace = filled();
     for (key, effect) in cases {
         assert_eq!(replay(&keyspace, key, effect), Err(DecodeError::Misfit), "{effect:?}");
+        assert_untouched(&keyspace, &format!("{effect:?}"));
+    }
+}
+
+#[test]
+fn runs_that_are_none_are_malformed() {
+    let keyspace = filled();
+    let cases: [(u64, &[u8]); 6] =
+        [(2, &[0, 1]), (1, &[0, 2]), (0, &[0, 0]), (2, &[0, 1, 0, 1]), (1, &[0, 1, 1]), (1, &[0x80, 0, 1])];
+    for (count, runs) in cases {
+        let effect = list(ListChange::RemoveMany { count, runs });
+        assert_eq!(replay(&keyspace, b"l", effect), Err(DecodeError::Malformed), "{effect:?}");
         assert_untouched(&keyspace, &format!("{effect:?}"));
     }
 }

@@ -1,8 +1,12 @@
 //! LSET LINSERT LREM LTRIM: change a list in its midst.
+//!
+//! LINSERT and LREM search. A big list they search without its lock: the handler asks its tx, which is abandoned, and the
+//! row runs again with what was found.
 
 use super::range::index_of;
 use crate::prelude::*;
 use blocks::Direction;
+use keyspace::{Aim, Finding};
 
 pub(crate) const COMMANDS: &[Command] = &[LSET, LINSERT, LREM, LTRIM];
 
@@ -71,15 +75,18 @@ fn linsert(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         word if parse::is(word, "AFTER") => 1,
         _ => return Err(Failure::Syntax),
     };
-    let Some(mut list) = tx.list_mut(args.get(1), Absent::Leave)? else {
+    let key = args.get(1);
+    let aim = Aim { needle: args.get(3).to_vec(), direction: Direction::Forward, limit: 1, removes: false };
+    let Some(pivot) = find(tx, key, &aim)? else {
         reply.int(0);
         return Ok(());
     };
-    let pivot = list.list().and_then(|list| list.find(args.get(3), 0, Direction::Forward));
-    let Some(pivot) = pivot else {
+    if pivot.found().runs() == 0 {
         reply.int(-1);
         return Ok(());
-    };
+    }
+    let (pivot, _) = pivot.found().run(0);
+    let mut list = tx.list_mut(key, Absent::Leave)?.expect("just seen");
     list.insert(pivot + behind, args.get(4));
     reply.int(list.len() as i64);
     Ok(())
@@ -87,24 +94,29 @@ fn linsert(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 fn lrem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (key, count) = (args.get(1), parse::int(args.get(2))?);
-    let Some(list) = tx.list(key)? else {
+    let direction = if count < 0 { Direction::Backward } else { Direction::Forward };
+    let limit = if count == 0 { u64::MAX } else { count.unsigned_abs() };
+    let aim = Aim { needle: args.get(3).to_vec(), direction, limit, removes: true };
+    let Some(finding) = find(tx, key, &aim)? else {
         reply.int(0);
         return Ok(());
     };
-    let direction = if count < 0 { Direction::Backward } else { Direction::Forward };
-    let limit = if count == 0 { u64::MAX } else { count.unsigned_abs() };
-    let found = list.find_all(args.get(3), direction, limit);
-    tx.need_room(found.runs() as u64 * (key.len() as u64 + EFFECT_BYTES_MAX))?;
     let mut list = tx.list_mut(key, Absent::Leave)?.expect("just seen");
-    for (index, count) in (0..found.runs()).rev().map(|at| found.rising(at)) {
-        list.remove(index, count);
-    }
-    reply.int(found.items() as i64);
+    reply.int(list.remove_found(&finding)? as i64);
     Ok(())
 }
 
-/// The effect of one removal, without the key, in bytes at most.
-const EFFECT_BYTES_MAX: u64 = 40;
+/// Lists with more content than this are searched while no lock is held, in bytes.
+const LOCKED_BYTES_MAX: u64 = 64 << 10;
+
+/// Where the elements are; `None` if the key is absent.
+fn find<'k>(tx: &mut Tx<'k>, key: &[u8], aim: &Aim) -> Result<Option<Finding<'k>>, Failure> {
+    let Some(list) = tx.list(key)? else { return Ok(None) };
+    if list.content_bytes() > LOCKED_BYTES_MAX {
+        return Ok(Some(tx.search(key, aim)?));
+    }
+    Ok(Some(Finding::Now(list.find_all(&aim.needle, aim.direction, aim.limit))))
+}
 
 fn ltrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (start, stop) = (parse::int(args.get(2))?, parse::int(args.get(3))?);

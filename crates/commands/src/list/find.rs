@@ -24,7 +24,7 @@ const LPOS: Command = Command {
 };
 
 /// Lists with more content than this are searched once the locks are let go, in bytes.
-pub(super) const LOCKED_BYTES_MAX: u64 = 64 << 10;
+const LOCKED_BYTES_MAX: u64 = 64 << 10;
 /// How much is searched in one step, in bytes: some 50 µs.
 const STEP_BYTES: u64 = 256 << 10;
 /// How many indices are told in one step.

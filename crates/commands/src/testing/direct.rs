@@ -12,7 +12,7 @@ use crate::table::{self, Found};
 use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
-use keyspace::{Abandon, Cuts, Held, Keyspace, Log, Plan, Tx};
+use keyspace::{Abandon, Cuts, Held, Keyspace, Log, Plan, Searches, Tx};
 use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output, OwnedRequest, Reply};
@@ -119,7 +119,7 @@ impl World {
         Ok(())
     }
 
-    /// Runs a handler, with more room if it asks for more.
+    /// Runs a handler, with more room or a search if it asks for them.
     fn local(
         &mut self,
         row: &Command,
@@ -129,12 +129,18 @@ impl World {
         gate: bool,
     ) -> Result<(), Failure> {
         let mut room_bytes = (args.bytes_total() + 32 * args.len() + 64) as u64;
+        let mut searches = Searches::default();
         loop {
             let mark = output.mark();
-            match self.attempt(row, handler, args, output, gate, room_bytes) {
+            match self.attempt(row, handler, args, output, gate, room_bytes, &searches) {
                 Err(Failure::Abandon(Abandon::Room(bytes))) => {
                     assert!(bytes > room_bytes);
                     room_bytes = bytes;
+                    output.truncate(mark);
+                }
+                Err(Failure::Abandon(Abandon::Search(wanted))) => {
+                    assert!(searches.begin(*wanted).is_none(), "nobody else changes the list");
+                    while !searches.step() {}
                     output.truncate(mark);
                 }
                 outcome => return outcome,
@@ -142,6 +148,7 @@ impl World {
         }
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what an attempt of the engine gathers in a struct")]
     fn attempt(
         &mut self,
         row: &Command,
@@ -150,6 +157,7 @@ impl World {
         output: &mut Output,
         gate: bool,
         room_bytes: u64,
+        searches: &Searches,
     ) -> Result<(), Failure> {
         let mut plan = Plan::default();
         row.for_each_key(args, |key, want| plan.add_key(&self.keyspace, key, want));
@@ -163,6 +171,7 @@ impl World {
         row.cut_texts(args, &mut cuts);
         let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, &mut log, room_bytes);
         tx.set_cuts(&cuts);
+        tx.set_searches(searches);
         let outcome = handler(&mut tx, args, &mut Encoder::new(output, self.protocol));
         let log = tx.end();
         let frame = log.payload_mut().to_vec();

@@ -3,7 +3,7 @@
 //! ```text
 //! admit room --> plan shards --> hold them all --> tx: handlers --> serve blocked clients
 //!     |               |               |              |                   |
-//!   Room           Shards          Locked         Room, Waiting        Shards, Room          NotNow
+//!   Room           Shards          Locked     Room, Waiting, Search    Shards, Room          NotNow
 //!
 //! --> mark watches --> take a position --> stamp the shards --> let go --> hand the frame over --> answer the served
 //! ```
@@ -17,7 +17,7 @@ use base::{Ms, Position};
 use commands::table::Row;
 use commands::{Access, Failure, Flag, Local, Run, Verb};
 use journal::{Claim, Lane, Late, Purpose, Refusal};
-use keyspace::{Abandon, Cuts, Held, Named, Payload, Plan, Tx};
+use keyspace::{Abandon, Cuts, Held, Named, Payload, Plan, Searches, Tx, Wanted};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -35,6 +35,8 @@ pub(super) struct Needs {
     pub(super) shards: Vec<usize>,
     /// Long texts that it may put, cut.
     pub(super) cuts: Cuts,
+    /// Big lists to be searched, and what was found in them.
+    pub(super) searches: Searches,
 }
 
 /// What an attempt is made with.
@@ -54,6 +56,8 @@ pub(super) enum NotNow {
     Room(u64),
     /// These shards are needed too.
     Shards(Vec<usize>),
+    /// A big list is to be searched without its lock.
+    Search(Box<Wanted>),
     /// It can only run under the gate.
     Gate,
     /// CLIENT PAUSE.
@@ -64,6 +68,15 @@ pub(super) enum NotNow {
     Sweep,
     /// Only the engine can do it, and not at once.
     Verb,
+}
+
+impl From<Abandon> for NotNow {
+    fn from(abandon: Abandon) -> Self {
+        match abandon {
+            Abandon::Room(bytes) => Self::Room(bytes),
+            Abandon::Search(wanted) => Self::Search(wanted),
+        }
+    }
 }
 
 /// Blocked clients that this tx serves: their claims are given back if it is abandoned.
@@ -171,6 +184,7 @@ impl Session {
         log.set_read(engine.journal.is_some() || feeds);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
         tx.set_touching(!self.client.no_touch.load(Relaxed));
+        tx.set_searches(&needs.searches);
         if feeds {
             tx.keep_old();
         }
@@ -186,10 +200,10 @@ impl Session {
                 tx.abandon();
                 return Err(waiting);
             }
-            Err(Failure::Abandon(Abandon::Room(bytes))) => {
+            Err(Failure::Abandon(lack)) => {
                 output.truncate(mark);
                 tx.abandon();
-                return Err(NotNow::Room(bytes));
+                return Err(lack.into());
             }
             Err(failure) => {
                 output.truncate(mark);

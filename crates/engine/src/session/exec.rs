@@ -206,6 +206,7 @@ impl Session {
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
         tx.set_touching(!self.client.no_touch.load(Relaxed));
         tx.set_cuts(&needs.cuts);
+        tx.set_searches(&needs.searches);
         let mark = output.mark();
         if self.watches_have_changed(&mut tx) {
             self.saw(tx.seen());
@@ -294,6 +295,7 @@ impl Session {
                 Err(Failure::Abandon(Abandon::Room(bytes))) => {
                     return Err(NotNow::Room(bytes + queue_bound(&queue[index + 1..])));
                 }
+                Err(Failure::Abandon(lack)) => return Err(lack.into()),
                 Err(failure) => {
                     output.truncate(mark);
                     self.fail(worker, Some(*row), &failure, output);

@@ -26,9 +26,11 @@ use base::Position;
 use commands::table::{self, Found, Row};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
 use quanta::Instant;
+use slow::Took;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 use wire::resp::{Decoder, Encoder, Limits, Protocol, Step};
 use wire::{Args, Output, OwnedRequest, Ranges, Reply};
 
@@ -176,7 +178,9 @@ impl Session {
             let took = ended - began;
             began = ended;
             match ran {
-                Ran::Done(row) => self.count(&worker, slow_bound_us, row, &args, took),
+                Ran::Done(row) => {
+                    self.count(&worker, slow_bound_us, row, &args, Took { held: took, searched: Duration::ZERO });
+                }
                 Ran::Queued | Ran::Refused => {}
                 Ran::NotNow(row, why) => {
                     break Next::Slow(Box::new(Slow { row, request: args.to_owned(), why }));
@@ -270,16 +274,19 @@ impl Session {
         }
     }
 
-    fn count(&self, worker: &Worker, slow_bound_us: u64, row: Row, args: &Args<'_>, took: std::time::Duration) {
+    fn count(&self, worker: &Worker, slow_bound_us: u64, row: Row, args: &Args<'_>, took: Took) {
+        let Took { held, searched } = took;
+        let took = held + searched;
         let counters = &worker.counters().rows[row.index()];
         counters.calls.add(1);
         counters.took_ns.add(took.as_nanos() as u64);
         counters.latency.add(took.as_nanos() as u64);
         let took_us = took.as_micros() as u64;
-        // The whole of a command, its locks included, so never too low.
-        let hold_us = &worker.counters().longest_lock_hold_us;
-        if took_us > hold_us.get() && !row.keys.is_empty() {
-            hold_us.raise(worker.own_us(took_us));
+        // The whole of an attempt, its locks included, so never too low.
+        let (hold_us, held_us) = (&worker.counters().longest_lock_hold_us, held.as_micros() as u64);
+        let holds = !row.keys.is_empty() || matches!(row.run, Run::Engine(Verb::Exec));
+        if held_us > hold_us.get() && holds {
+            hold_us.raise(worker.own_us(held_us));
         }
         if took_us >= slow_bound_us && !row.has(Flag::SkipSlowlog) {
             self.note_slow(worker, args, took_us);

@@ -6,7 +6,7 @@ use super::attempt::{NotNow, SHARDS_MAX, Served};
 use crate::waiter::Waiter;
 use crate::worker::Worker;
 use commands::{Failure, Run};
-use keyspace::{Abandon, Named, Tx};
+use keyspace::{Named, Tx};
 use std::collections::HashSet;
 use std::sync::Arc;
 use wire::Output;
@@ -79,8 +79,9 @@ fn serve_one(
     if !missing.is_empty() {
         return Err(if missing.len() > SHARDS_MAX { NotNow::Gate } else { NotNow::Shards(missing) });
     }
-    if let Err(Abandon::Room(bytes)) = tx.need_room(super::attempt::row_bound(&waiter.row, &waiter.request.args())) {
-        return Err(NotNow::Room(2 * bytes));
+    let bound = super::attempt::row_bound(&waiter.row, &waiter.request.args());
+    if tx.need_room(bound).is_err() {
+        return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound)));
     }
     if !waiter.claim() {
         return Ok(true);
@@ -95,9 +96,9 @@ fn serve_one(
             waiter.give_back();
             return Ok(false);
         }
-        Err(Failure::Abandon(Abandon::Room(bytes))) => {
+        Err(Failure::Abandon(lack)) => {
             waiter.give_back();
-            return Err(NotNow::Room(bytes));
+            return Err(lack.into());
         }
         Err(failure) => super::write_failure(&mut output, protocol, &failure),
     }

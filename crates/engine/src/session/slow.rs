@@ -2,7 +2,7 @@
 //!
 //! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
 
-use super::attempt::{Attempt, NotNow, SHARDS_MAX};
+use super::attempt::{Attempt, Needs, NotNow, SHARDS_MAX};
 use super::serve::take_off;
 use super::{Session, Slow};
 use crate::client::Client;
@@ -11,7 +11,7 @@ use crate::worker::{Scratch, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
 use commands::{Failure, Run, Verb};
-use keyspace::Tx;
+use keyspace::{Tx, Wanted};
 use quanta::Instant;
 use std::future::poll_fn;
 use std::ops::ControlFlow;
@@ -26,8 +26,32 @@ use wire::{Args, Output, Reply};
 
 /// After so many rounds without all its shards a command goes under the gate.
 const ROUNDS_MAX: usize = 4;
-/// How long a sweep works before it lets others have their turn, in microseconds.
+/// How long a sweep or a search works before it lets others have their turn, in microseconds.
 const SWEEP_US_MAX: u128 = 500;
+
+/// For how long a request ran; how long it waited is not in it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Took {
+    /// In the attempt that came to something, most of it under its locks.
+    pub(super) held: Duration,
+    /// Before that, in clones, without a lock.
+    pub(super) searched: Duration,
+}
+
+/// What attempts lacked, for as long as the request lives. Clones may turn out to be the last reference to a big list,
+/// so a thread that has time drops them.
+struct Lent<'w> {
+    needs: Needs,
+    worker: &'w Worker,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if !self.needs.searches.is_empty() {
+            self.worker.engine.freer.free(Box::new(std::mem::take(&mut self.needs.searches)));
+        }
+    }
+}
 
 impl Session {
     /// Runs a request to its end, waiting for what it needs. Dropped, it has not run, or has run as a whole.
@@ -41,7 +65,6 @@ impl Session {
         self.count(&worker, worker.slow_bound_us(), row, &args, took);
     }
 
-    /// Gives the time for which it ran; that for which it waited is not in it.
     async fn run_until_done(
         &mut self,
         worker: &Rc<Worker>,
@@ -49,11 +72,13 @@ impl Session {
         args: &Args<'_>,
         why: NotNow,
         output: &mut Output,
-    ) -> Duration {
-        let mut needs = self.needs(&row, args);
+    ) -> Took {
+        let mut lent = Lent { needs: self.needs(&row, args), worker };
+        let needs = &mut lent.needs;
         let mut why = why;
         let mut rounds = 0;
-        let wait_began = Instant::now();
+        let mut searched = Duration::ZERO;
+        let mut wait_began = Instant::now();
         loop {
             let mut parked = None;
             let mut gated = false;
@@ -72,28 +97,34 @@ impl Session {
                 // More than was asked for before: that may be had at once.
                 NotNow::Room(bytes) if bytes > needs.room_bytes => needs.room_bytes = bytes,
                 NotNow::Room(_) => wait_room(worker).await,
+                NotNow::Search(wanted) => {
+                    searched += search(worker, needs, *wanted).await;
+                    wait_began = Instant::now();
+                }
                 NotNow::Paused => self.wait_pause(worker, &row).await,
                 NotNow::Waiting(wait) => {
                     self.wait_blocked(worker, row, args, wait, output).await;
-                    return Duration::ZERO;
+                    return Took::default();
                 }
-                NotNow::Sweep => return self.sweep(worker, row, args, output).await,
+                NotNow::Sweep => return Took { held: self.sweep(worker, row, args, output).await, searched },
                 NotNow::Verb => {
                     let began = Instant::now();
                     self.run_slow_verb(worker, row, args, output).await;
-                    return began.elapsed();
+                    return Took { held: began.elapsed(), searched };
                 }
             }
             let mut began = Instant::now();
+            worker.mark_cpu(began);
             let now = worker.engine.clock.now();
             let result = if gated {
                 let raised = raise(worker).await;
                 began = Instant::now();
+                worker.mark_cpu(began);
                 let now = worker.engine.clock.now();
-                let attempt = Attempt { worker, needs: &needs, raised: Some(&raised), now };
+                let attempt = Attempt { worker, needs, raised: Some(&raised), now };
                 self.attempt(&attempt, row, args, output)
             } else if let Some(_inside) = worker.member.enter() {
-                let attempt = Attempt { worker, needs: &needs, raised: None, now };
+                let attempt = Attempt { worker, needs, raised: None, now };
                 self.attempt(&attempt, row, args, output)
             } else {
                 gate_open(worker).await;
@@ -106,7 +137,7 @@ impl Session {
                     if rounds > 0 {
                         worker.counters().longest_lock_wait_us.raise(wait_began.elapsed().as_micros() as u64);
                     }
-                    return began.elapsed();
+                    return Took { held: began.elapsed(), searched };
                 }
                 Err(next) => why = next,
             }
@@ -349,6 +380,30 @@ async fn raise(worker: &Worker) -> Raised<'_> {
             return raising.await;
         }
         gate_open(worker).await;
+    }
+}
+
+/// Searches a clone, in turns. Gives the time that took.
+async fn search(worker: &Worker, needs: &mut Needs, wanted: Wanted) -> Duration {
+    if let Some(earlier) = needs.searches.begin(wanted) {
+        worker.engine.freer.free(Box::new(earlier));
+    }
+    let mut took = Duration::ZERO;
+    loop {
+        // First of all: the attempt was a turn.
+        yield_now().await;
+        let began = Instant::now();
+        worker.mark_cpu(began);
+        let mut is_over = false;
+        while !is_over && began.elapsed().as_micros() < SWEEP_US_MAX {
+            is_over = needs.searches.step();
+        }
+        let turn = began.elapsed();
+        took += turn;
+        worker.counters().longest_turn_us.raise(worker.own_us(turn.as_micros() as u64));
+        if is_over {
+            return took;
+        }
     }
 }
 

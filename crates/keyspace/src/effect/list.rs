@@ -1,8 +1,9 @@
 //! Changes to a list.
 
 use super::{DecodeError, take, take_bytes};
+use crate::TableId;
 use base::varint;
-use blocks::{End, ITEM_BYTES_MAX};
+use blocks::{End, ITEM_BYTES_MAX, Runs};
 use kinds::List;
 
 /// A change to the list under a key, which is made if absent and goes when its last item leaves.
@@ -42,6 +43,13 @@ pub enum ListChange<'a> {
         index: u64,
         /// How many.
         count: u64,
+    },
+    /// 16. Items leave at many places.
+    RemoveMany {
+        /// How many in all.
+        count: u64,
+        /// Where, as a [`RunWriter`] writes it.
+        runs: &'a [u8],
     },
 }
 
@@ -124,6 +132,7 @@ impl<'a> ListChange<'a> {
             Self::Put { .. } => 13,
             Self::Insert { .. } => 14,
             Self::Remove { .. } => 15,
+            Self::RemoveMany { .. } => 16,
         }
     }
 
@@ -139,6 +148,10 @@ impl<'a> ListChange<'a> {
                 varint::put(out, index);
                 varint::put(out, count);
             }
+            Self::RemoveMany { count, runs } => {
+                varint::put(out, count);
+                varint::put_bytes(out, runs);
+            }
         }
     }
 
@@ -151,6 +164,7 @@ impl<'a> ListChange<'a> {
             13 => Self::Put { index: take(input)?, item: take_item(input)? },
             14 => Self::Insert { index: take(input)?, item: take_item(input)? },
             15 => Self::Remove { index: take(input)?, count: take(input)? },
+            16 => Self::RemoveMany { count: take(input)?, runs: take_bytes(input)? },
             unknown => return Err(DecodeError::UnknownNumber(unknown)),
         })
     }
@@ -159,7 +173,7 @@ impl<'a> ListChange<'a> {
     pub(crate) fn len_after(&self, len: u64) -> u64 {
         match *self {
             Self::Push { items, .. } => len + items.count(),
-            Self::Pop { count, .. } | Self::Remove { count, .. } => len - count,
+            Self::Pop { count, .. } | Self::Remove { count, .. } | Self::RemoveMany { count, .. } => len - count,
             Self::Put { .. } => len,
             Self::Insert { .. } => len + 1,
         }
@@ -174,6 +188,7 @@ impl<'a> ListChange<'a> {
             Self::Put { index, .. } => index < len,
             Self::Insert { index, .. } => index <= len,
             Self::Remove { index, count } => index.checked_add(count).is_some_and(|end| end <= len),
+            Self::RemoveMany { count, runs } => check_runs(runs, count)? <= len,
         };
         if !fits {
             return Err(DecodeError::Misfit);
@@ -190,9 +205,89 @@ impl<'a> ListChange<'a> {
                 rest.trim(count, rest.len() - count);
                 list.append(rest);
             }
+            Self::RemoveMany { runs, .. } => list.remove_runs(RunReader::new(runs)),
         }
         Ok(())
     }
+}
+
+/// Writes runs, which rise and do not touch, each as a varint of the items between it and the one before it (or the
+/// head) and a varint of how many it has.
+#[derive(Default)]
+pub struct RunWriter {
+    end: u64,
+}
+
+impl RunWriter {
+    /// Appends a run of first index and count.
+    pub fn put(&mut self, out: &mut Vec<u8>, run: (u64, u64)) {
+        varint::put(out, self.gap(run));
+        varint::put(out, run.1);
+    }
+
+    /// What [`RunWriter::put`] would append, in bytes.
+    pub fn encoded_bytes(&mut self, run: (u64, u64)) -> usize {
+        varint::encoded_bytes(self.gap(run)) + varint::encoded_bytes(run.1)
+    }
+
+    fn gap(&mut self, (start, count): (u64, u64)) -> u64 {
+        let gap = start - self.end;
+        self.end = start + count;
+        gap
+    }
+}
+
+/// Appends all of `runs`, the lowest first.
+pub(crate) fn put_runs(out: &mut Vec<u8>, runs: &Runs) {
+    let mut writer = RunWriter::default();
+    (0..runs.runs()).for_each(|at| writer.put(out, runs.rising(at)));
+}
+
+/// The start of a record of number 16, up to its `runs_bytes` of runs.
+pub(super) fn put_removal_head(out: &mut Vec<u8>, table: TableId, key: &[u8], count: u64, runs_bytes: u64) {
+    out.push(16);
+    varint::put(out, u64::from(table));
+    varint::put_bytes(out, key);
+    varint::put(out, count);
+    varint::put(out, runs_bytes);
+}
+
+/// Runs as a [`RunWriter`] wrote them; to be checked first.
+struct RunReader<'a> {
+    input: &'a [u8],
+    end: u64,
+}
+
+impl<'a> RunReader<'a> {
+    fn new(input: &'a [u8]) -> Self {
+        Self { input, end: 0 }
+    }
+
+    /// The next run, if what is left of it is one.
+    fn run(&mut self) -> Result<(u64, u64), DecodeError> {
+        let (gap, count) = (take(&mut self.input)?, take(&mut self.input)?);
+        let start = self.end.checked_add(gap).ok_or(DecodeError::Misfit)?;
+        let is_apart = gap > 0 || self.end == 0;
+        self.end = start.checked_add(count).ok_or(DecodeError::Misfit)?;
+        if is_apart && count > 0 { Ok((start, count)) } else { Err(DecodeError::Malformed) }
+    }
+}
+
+impl Iterator for RunReader<'_> {
+    type Item = (u64, u64);
+
+    fn next(&mut self) -> Option<(u64, u64)> {
+        (!self.input.is_empty()).then(|| self.run().expect("checked before"))
+    }
+}
+
+/// Where the last of these runs ends, if they are runs of `count` items in all.
+fn check_runs(runs: &[u8], count: u64) -> Result<u64, DecodeError> {
+    let (mut reader, mut left) = (RunReader::new(runs), count);
+    while !reader.input.is_empty() {
+        left = left.checked_sub(reader.run()?.1).ok_or(DecodeError::Malformed)?;
+    }
+    if left == 0 { Ok(reader.end) } else { Err(DecodeError::Malformed) }
 }
 
 /// An item as long as a list can hold: a frame has room for a longer one.

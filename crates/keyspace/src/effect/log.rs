@@ -7,15 +7,18 @@
 //! ```
 //!
 //! A value of 64 KiB and more that is put whole is not encoded under the locks: its size is known without, and so is
-//! the frame's.
+//! the frame's. Likewise the runs of a long removal.
 //!
 //! Without a journal nobody reads the records, unless a watch or a blocked client hangs off a key: then only whether
 //! anything changed is noted.
 
+use super::list::{put_removal_head, put_runs};
 use super::{Effect, Record, put_whole_head, take_name};
 use crate::TableId;
 use crate::guard::Whole;
+use blocks::Runs;
 use kinds::Value;
+use std::sync::Arc;
 
 /// Effects of one tx; what will be its frame's payload.
 #[derive(Default)]
@@ -25,23 +28,45 @@ pub struct Log {
     unread: bool,
 }
 
-/// Records of which some lack their value, which lies beside them.
+/// Records of which some lack their end, which lies beside them.
 #[derive(Default)]
 pub struct Payload {
     bytes: Vec<u8>,
     holes: Vec<Hole>,
 }
 
-/// Where a value's bytes belong.
+/// Where the bytes of what lies beside belong.
 struct Hole {
     /// Where its record begins.
     record_at: usize,
-    /// Where the value belongs, which ends the record.
+    /// Where the bytes belong, which end the record.
     at: usize,
-    value: Value,
+    beside: Beside,
 }
 
-/// A value that takes less than this is encoded at once, in bytes.
+enum Beside {
+    Value(Value),
+    /// Runs of a removal, and their size encoded.
+    Runs(Arc<Runs>, u64),
+}
+
+impl Beside {
+    fn encoded_bytes(&self) -> u64 {
+        match self {
+            Self::Value(value) => value.encoded_bytes(),
+            Self::Runs(_, bytes) => *bytes,
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Value(value) => value.encode(out),
+            Self::Runs(runs, _) => put_runs(out, runs),
+        }
+    }
+}
+
+/// What takes less than this is encoded at once, in bytes.
 const HOLE_BYTES_MIN: u64 = 64 << 10;
 
 /// What a record has changed.
@@ -119,14 +144,20 @@ impl Log {
         if self.unread {
             return;
         }
-        let Payload { bytes, holes } = &mut self.payload;
-        let record_at = bytes.len();
-        put_whole_head(bytes, table, key, whole);
-        if whole.value.encoded_bytes() < HOLE_BYTES_MIN {
-            whole.value.encode(bytes);
-        } else {
-            holes.push(Hole { record_at, at: bytes.len(), value: whole.value.clone() });
+        let record_at = self.payload.bytes.len();
+        put_whole_head(&mut self.payload.bytes, table, key, whole);
+        self.payload.put(record_at, Beside::Value(whole.value.clone()));
+    }
+
+    /// Records that the items at `found` leave the list under `key`; encoded they take `runs_bytes`.
+    pub(crate) fn record_removal(&mut self, table: TableId, key: &[u8], found: &Arc<Runs>, runs_bytes: u64) {
+        self.changed = true;
+        if self.unread {
+            return;
         }
+        let record_at = self.payload.bytes.len();
+        put_removal_head(&mut self.payload.bytes, table, key, found.items(), runs_bytes);
+        self.payload.put(record_at, Beside::Runs(found.clone(), runs_bytes));
     }
 }
 
@@ -140,9 +171,18 @@ impl<'a> Record<'a> {
 }
 
 impl Payload {
+    /// Puts what ends the record that began at `record_at`.
+    fn put(&mut self, record_at: usize, beside: Beside) {
+        if beside.encoded_bytes() < HOLE_BYTES_MIN {
+            beside.encode(&mut self.bytes);
+        } else {
+            self.holes.push(Hole { record_at, at: self.bytes.len(), beside });
+        }
+    }
+
     /// Exact size of the whole. O(values beside it).
     pub fn bytes_count(&self) -> u64 {
-        self.bytes.len() as u64 + self.holes.iter().map(|hole| hole.value.encoded_bytes()).sum::<u64>()
+        self.bytes.len() as u64 + self.holes.iter().map(|hole| hole.beside.encoded_bytes()).sum::<u64>()
     }
 
     /// The whole, if no value lies beside it.
@@ -156,7 +196,7 @@ impl Payload {
         let mut done = 0;
         for hole in &self.holes {
             out.extend_from_slice(&self.bytes[done..hole.at]);
-            hole.value.encode(&mut out);
+            hole.beside.encode(&mut out);
             done = hole.at;
         }
         out.extend_from_slice(&self.bytes[done..]);
@@ -168,6 +208,7 @@ impl Payload {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effect::{ListChange, RunWriter};
     use base::varint;
     use blocks::End;
     use kinds::{Kind, List};
@@ -218,6 +259,28 @@ mod tests {
                 let names = [Named::Key(7, b"before"), Named::Key(7, b"key"), Named::Key(7, b"between")];
                 assert!(log.named_from(0).eq(names.into_iter().chain([Named::Key(8, b"other")])));
             }
+        }
+    }
+
+    #[test]
+    fn a_long_removal_takes_the_bytes_of_the_effect_that_it_is() {
+        for count in [2, 1_000, 100_000] {
+            let mut found = Runs::default();
+            (0..count).rev().for_each(|at| found.add(at * 300 + at % 2, 1 + at % 200));
+            let (mut runs, mut writer, mut runs_bytes) = (Vec::new(), RunWriter::default(), 0);
+            put_runs(&mut runs, &found);
+            (0..found.runs()).for_each(|at| runs_bytes += writer.encoded_bytes(found.rising(at)));
+            assert_eq!(runs_bytes, runs.len());
+            let (mut log, mut twin) = (Log::default(), Log::default());
+            log.record_removal(7, b"key", &Arc::new(found.clone()), runs_bytes as u64);
+            twin.record(7, b"key", &Effect::List(ListChange::RemoveMany { count: found.items(), runs: &runs }));
+            for log in [&mut log, &mut twin] {
+                log.record(7, b"after", &Effect::ExpiryClear);
+            }
+            assert_eq!(log.payload_bytes(), twin.payload_bytes());
+            assert!(log.payload_mut().to_vec() == twin.payload_mut().to_vec(), "{count} runs");
+            assert_eq!(log.payload_mut().complete().is_none(), runs_bytes as u64 >= HOLE_BYTES_MIN);
+            assert!(log.named_from(0).eq([Named::Key(7, b"key"), Named::Key(7, b"after")]));
         }
     }
 

@@ -10,7 +10,8 @@
 mod list;
 mod log;
 
-pub use list::{Items, ListChange};
+pub(crate) use list::put_runs;
+pub use list::{Items, ListChange, RunWriter};
 pub use log::{Log, Named, Payload};
 
 use crate::TableId;
@@ -47,7 +48,7 @@ pub enum Effect<'a> {
     ExpiryPut(Ms),
     /// 8. The key no longer expires.
     ExpiryClear,
-    /// 9 to 15. A change to a list.
+    /// 9 to 16. A change to a list.
     List(ListChange<'a>),
     /// 32 without, 33 with a deadline. The key holds this value, whatever it held.
     ValuePut {
@@ -184,7 +185,7 @@ impl<'a> Effect<'a> {
             6 => Self::TextOverwrite { offset: take(input)?, bytes: take_bytes(input)? },
             7 => Self::ExpiryPut(take(input)?),
             8 => Self::ExpiryClear,
-            9..=15 => Self::List(ListChange::decode_fields(number, input)?),
+            9..=16 => Self::List(ListChange::decode_fields(number, input)?),
             32 | 33 => {
                 let expires_at_ms = if number == 33 { Some(take(input)?) } else { None };
                 let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
@@ -289,6 +290,7 @@ mod tests {
             (13, Effect::List(ListChange::Put { index: 7, item: b"new" })),
             (14, Effect::List(ListChange::Insert { index: 0, item: b"" })),
             (15, Effect::List(ListChange::Remove { index: 9, count: 300 })),
+            (16, Effect::List(ListChange::RemoveMany { count: 4, runs: &[2, 1, 2, 3] })),
             (32, Effect::ValuePut { expires_at_ms: None, kind: Kind::Text, encoded: b"\x01z" }),
             (33, Effect::ValuePut { expires_at_ms: Some(9), kind: Kind::List, encoded: b"" }),
             (64, Effect::MapPut { database: 3, table: 70_000 }),

@@ -1,10 +1,14 @@
 //! The guard of a list.
 
-use crate::effect::{Effect, Items, ListChange};
-use crate::tx::{Before, Tx};
+use crate::effect::{Effect, Items, ListChange, put_runs};
+use crate::search::Finding;
+use crate::tx::{Abandon, Before, Tx};
 use blocks::{Direction, End};
 use kinds::List;
 use std::ops::ControlFlow;
+
+/// What a record of a removal has beside key and runs, in bytes at most.
+const FIELDS_BYTES_MAX: u64 = 64;
 
 /// A list under a key, to be changed. The key comes with the first item and goes with the last.
 pub struct ListMut<'t, 'k> {
@@ -85,6 +89,31 @@ impl<'t, 'k> ListMut<'t, 'k> {
         if count > 0 && start > 0 {
             self.change(ListChange::Pop { end: End::Head, count: start });
         }
+    }
+
+    /// Removes what was found in the list as it is; how many items that are. O(1) if it was prepared, else O(found).
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn remove_found(&mut self, finding: &Finding<'_>) -> Result<u64, Abandon> {
+        let found = finding.found();
+        if let Finding::Still(search) = finding
+            && let Some(prepared) = search.prepared()
+        {
+            self.tx.need_room(prepared.runs_bytes + self.key.len() as u64 + FIELDS_BYTES_MAX)?;
+            self.tx.exchange_list(self.key, found, prepared);
+            self.len -= found.items();
+        } else if found.runs() == 1 {
+            let (index, count) = found.run(0);
+            self.tx.need_room(self.key.len() as u64 + FIELDS_BYTES_MAX)?;
+            self.change(ListChange::Remove { index, count });
+        } else if found.runs() > 1 {
+            let mut runs = Vec::new();
+            put_runs(&mut runs, found);
+            self.tx.need_room((runs.len() + self.key.len()) as u64 + FIELDS_BYTES_MAX)?;
+            self.change(ListChange::RemoveMany { count: found.items(), runs: &runs });
+        }
+        Ok(found.items())
     }
 
     fn change(&mut self, change: ListChange<'_>) {

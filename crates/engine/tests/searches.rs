@@ -1,0 +1,183 @@
+//! Commands that search a big list while others change it: what they do is as if they had run alone, at their end.
+
+mod support;
+
+use engine::Next;
+use std::pin::pin;
+use std::task::{Context, Waker};
+use support::{Client, World, read};
+use wire::Output;
+
+/// More content than is searched under a lock; each seventh element is `x`.
+fn fill(client: &mut Client) -> Vec<String> {
+    let items: Vec<String> =
+        (0..20_000).map(|index| if index % 7 == 0 { "x".to_owned() } else { format!("{index:08}") }).collect();
+    for part in items.chunks(1000) {
+        client.call(&format!("RPUSH big {}", part.join(" ")));
+    }
+    items
+}
+
+/// Sends a request that is to wait for its search, and lets `meanwhile` act between any two of its turns.
+fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut()) -> String {
+    let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+    let mut output = Output::new();
+    let Next::Slow(slow) = client.send(&words, &mut output) else {
+        panic!("{line}: it is to be searched off the lock")
+    };
+    {
+        let mut running = pin!(client.session.run_slowly(slow, &mut output));
+        let mut context = Context::from_waker(Waker::noop());
+        meanwhile();
+        while running.as_mut().poll(&mut context).is_pending() {
+            meanwhile();
+        }
+    }
+    read(output)
+}
+
+fn elements(client: &mut Client) -> Vec<String> {
+    let reply = client.call("LRANGE big 0 -1");
+    reply.split("\r\n").skip(1).filter(|part| !part.is_empty() && !part.starts_with('$')).map(str::to_owned).collect()
+}
+
+/// After a restart from the journal alone it is the same.
+fn assert_durable(client: &mut Client) {
+    let before = elements(client);
+    assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
+    assert_eq!(elements(client), before);
+}
+
+fn world() -> World {
+    World::new(&[("enable-debug-command", "yes")])
+}
+
+#[test]
+fn lrem_beside_nobody() {
+    for (count, expected) in [(0, 2858), (5, 5), (-2000, 2000)] {
+        let world = world();
+        let mut client = world.client();
+        let mut items = fill(&mut client);
+        let reply = run_beside(&mut client, &format!("LREM big {count} x"), || {});
+        assert_eq!(reply, format!(":{expected}\r\n"));
+        let mut left = expected;
+        if count < 0 {
+            items.reverse();
+        }
+        items.retain(|item| {
+            let goes = item == "x" && left > 0;
+            left -= usize::from(goes);
+            !goes
+        });
+        if count < 0 {
+            items.reverse();
+        }
+        assert_eq!(elements(&mut client), items);
+        assert_durable(&mut client);
+    }
+}
+
+#[test]
+fn lrem_beside_pushes_and_pops() {
+    let world = world();
+    let (mut client, mut other) = (world.client(), world.client());
+    let items = fill(&mut client);
+    let mut count = items.iter().filter(|item| *item == "x").count();
+    let mut popped = 0;
+    let reply = run_beside(&mut client, "LREM big 0 x", || {
+        other.call("RPUSH big x y x");
+        other.call("LPUSH big z x");
+        other.call("LSET big 9000 x");
+        other.call("RPOP big");
+        popped += 1;
+        count = elements(&mut other).iter().filter(|item| *item == "x").count();
+    });
+    assert!(popped >= 2, "it was searched twice");
+    assert_eq!(reply, format!(":{count}\r\n"));
+    assert!(elements(&mut client).iter().all(|item| item != "x"));
+    assert_durable(&mut client);
+}
+
+#[test]
+fn linsert_beside_pivots_that_come_and_go() {
+    let world = world();
+    let (mut client, mut other) = (world.client(), world.client());
+    fill(&mut client);
+    let mut turn = 0;
+    let reply = run_beside(&mut client, "LINSERT big AFTER 00010001 new", || {
+        turn += 1;
+        match turn % 3 {
+            0 => other.call("LREM big 1 00010001"),
+            1 => other.call("LSET big 4000 00010001"),
+            _ => other.call("RPUSH big 00010001"),
+        };
+    });
+    let items = elements(&mut client);
+    assert_eq!(reply, format!(":{}\r\n", items.len()));
+    let pivot = items.iter().position(|item| item == "00010001").expect("it is pushed faster than removed");
+    assert_eq!(items[pivot + 1], "new");
+    assert_durable(&mut client);
+}
+
+#[test]
+fn a_key_that_goes_or_becomes_another_kind_meanwhile() {
+    for (change, reply) in [("DEL big", ":0\r\n"), ("SET big text", "-WRONGTYPE"), ("LTRIM big 1 3", ":0\r\n")] {
+        let world = world();
+        let (mut client, mut other) = (world.client(), world.client());
+        fill(&mut client);
+        let told = run_beside(&mut client, "LREM big 0 x", || drop(other.call(change)));
+        assert!(told.starts_with(reply), "{change}: {told}");
+    }
+}
+
+#[test]
+fn a_blocked_client_is_served_what_a_removal_leaves() {
+    let world = world();
+    let (mut client, mut other) = (world.client(), world.client());
+    let count = fill(&mut client).iter().filter(|item| *item == "x").count();
+    // It waits for another key of the shard's hooks too, so records are read.
+    let mut output = Output::new();
+    let Next::Slow(slow) = other.send(&[b"BLPOP", b"none", b"0"], &mut output) else { panic!("nothing is there") };
+    assert_eq!(run_beside(&mut client, "LREM big 0 x", || {}), format!(":{count}\r\n"));
+    drop(slow);
+    client.call("WATCH big");
+    let mut third = world.client();
+    third.call("RPUSH big x");
+    client.call("MULTI");
+    client.call("LREM big 0 x");
+    assert_eq!(client.call("EXEC"), "*-1\r\n");
+}
+
+#[test]
+fn exec_with_searches_is_one_instant() {
+    for changes in [false, true] {
+        let world = world();
+        let (mut client, mut other) = (world.client(), world.client());
+        fill(&mut client);
+        client.call("MULTI");
+        for line in [
+            "LREM big 0 x",
+            "LINSERT big BEFORE 00010001 x",
+            "RPUSH big x",
+            "LREM big -1 x",
+            "LREM big 3 x",
+            "LLEN big",
+        ] {
+            assert_eq!(client.call(line), "+QUEUED\r\n");
+        }
+        let mut before = elements(&mut other);
+        let reply = run_beside(&mut client, "EXEC", || {
+            if changes {
+                other.call("LPUSH big x y x");
+                before = elements(&mut other);
+            }
+        });
+        let found = before.iter().filter(|item| *item == "x").count();
+        let rest = before.len() - found;
+        let expected = format!("*6\r\n:{found}\r\n:{}\r\n:{}\r\n:1\r\n:1\r\n:{rest}\r\n", rest + 1, rest + 2);
+        assert_eq!(reply, expected);
+        before.retain(|item| item != "x");
+        assert_eq!(elements(&mut client), before);
+        assert_durable(&mut client);
+    }
+}

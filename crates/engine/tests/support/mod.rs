@@ -1,0 +1,146 @@
+//! An engine and its sessions without sockets, over a journal on a disk in memory and a clock that the test moves.
+
+#![allow(dead_code, reason = "each test file uses its part of this")]
+
+use base::clock::Clock;
+use base::disk::FakeDisk;
+use base::hash::KeyHasher;
+use engine::settings::{Draft, find};
+use engine::{Engine, Next, Parts, Replayer, Session, Worker};
+use journal::{Options, Policy, Running};
+use keyspace::Keyspace;
+use std::path::Path;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use wire::{Output, OwnedRequest, Ranges};
+
+/// Where the clock begins, in milliseconds.
+const START_MS: u64 = 1_700_000_000_000;
+/// A sleep no longer than this is over at once, any other never.
+const SLEEP_MS_MAX: u64 = 100;
+
+/// An engine and one worker.
+pub(crate) struct World {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) worker: Rc<Worker>,
+    now_ms: Arc<AtomicU64>,
+    pub(crate) disk: Arc<FakeDisk>,
+    _journal: Running,
+}
+
+impl World {
+    pub(crate) fn new(settings: &[(&str, &str)]) -> Self {
+        let mut draft = Draft::new();
+        for (name, value) in settings {
+            draft.put_flag(find(name).unwrap(), value).unwrap();
+        }
+        let settings = Arc::new(draft.finish());
+        let disk = Arc::new(FakeDisk::new());
+        let prepared =
+            journal::prepare(disk.clone(), Path::new("/data/journal"), Options::new(Policy::EverySec, START_MS))
+                .unwrap();
+        let hasher = KeyHasher::new(prepared.identity.hash_key);
+        let keyspace = Keyspace::new(hasher, settings.current().databases);
+        let opened = prepared.open(&mut Replayer(&keyspace)).unwrap();
+        let now_ms = Arc::new(AtomicU64::new(START_MS));
+        let wall = now_ms.clone();
+        let clock = Clock::new(Arc::new(move || wall.load(Relaxed)), 0).unwrap();
+        let parts = Parts { hasher, clock, settings, workers: 1 };
+        let engine = Engine::new(parts, keyspace, Some((opened.journal, opened.recovery)));
+        let timer = |ms| -> engine::worker::Sleep {
+            if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
+        };
+        let worker = Rc::new(Worker::new(engine.clone(), 0, Box::new(timer)));
+        Self { engine, worker, now_ms, disk, _journal: Running::start(opened.writer, opened.maker) }
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        let client = self.engine.clients.add("test:0", "test:1", true, START_MS);
+        Client { session: Session::new(self.worker.clone(), client), worker: self.worker.clone() }
+    }
+
+    pub(crate) fn advance(&self, ms: u64) {
+        self.now_ms.fetch_add(ms, Relaxed);
+    }
+}
+
+/// One connection.
+pub(crate) struct Client {
+    pub(crate) session: Session,
+    worker: Rc<Worker>,
+}
+
+impl Client {
+    /// Sends a request; what it has to wait for, if it has to.
+    pub(crate) fn send(&mut self, words: &[&[u8]], output: &mut Output) -> Next {
+        let mut input = Vec::new();
+        wire::resp::request(&mut input, OwnedRequest::of(words).args());
+        self.session.run_turn(&input, &mut Ranges::new(), output).next
+    }
+
+    /// The reply to a request, in RESP.
+    pub(crate) fn call_bytes(&mut self, words: &[&[u8]]) -> String {
+        let mut output = Output::new();
+        if let Next::Slow(slow) = self.send(words, &mut output) {
+            let mut listen = pin!(self.worker.listen());
+            let mut run = pin!(self.session.run_slowly(slow, &mut output));
+            block_on(std::future::poll_fn(|context| {
+                let _ = listen.as_mut().poll(context);
+                run.as_mut().poll(context)
+            }));
+        }
+        read(output)
+    }
+
+    pub(crate) fn call(&mut self, line: &str) -> String {
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        self.call_bytes(&words)
+    }
+}
+
+pub(crate) fn read(mut output: Output) -> String {
+    let mut bytes = Vec::new();
+    loop {
+        output.fill();
+        let Some(front) = output.front() else { break };
+        bytes.extend_from_slice(front);
+        let count = front.len();
+        output.consume(count);
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+pub(crate) fn block_on<R>(future: impl Future<Output = R>) -> R {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return result;
+        }
+        thread::park();
+    }
+}
+
+async fn yield_now() {
+    let mut yielded = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
