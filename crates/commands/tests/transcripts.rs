@@ -260,6 +260,47 @@ fn random_requests_against_redis() {
     }
 }
 
+/// Lists that are searched without their lock: what is found, inserted and removed is what Redis says.
+#[test]
+#[ignore = "needs redis-server: make transcripts-against-redis"]
+fn big_lists_against_redis() {
+    let peer = Peer::find();
+    let mut redis = socket::Socket::connect(&peer.address, false).unwrap();
+    for seed in 0..8 {
+        let mut world = World::new(Protocol::Resp2);
+        redis.ask(&[b"FLUSHALL".to_vec()]).unwrap();
+        let numbers = dice::numbers(1_000 + seed, 100_000);
+        let mut dice = dice::Dice::new(&numbers);
+        // A few elements that are many, and many that are few.
+        let kinds = [3, 200, 20_000][seed as usize % 3];
+        let mut both = |words: Vec<String>| {
+            let words: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
+            let (ours, theirs) = (world.call(&words), redis.ask(&words).unwrap());
+            let shown: Vec<_> = words.iter().take(7).map(|word| word.escape_ascii().to_string()).collect();
+            assert!(ours == theirs, "seed {seed}, {}", shown.join(" "));
+        };
+        let element = |dice: &mut dice::Dice<'_>| format!("element:{}", dice.below(kinds));
+        for _ in 0..20 {
+            let elements = (0..1_000).map(|_| element(&mut dice));
+            both(["RPUSH", "k"].map(str::to_owned).into_iter().chain(elements).collect());
+        }
+        for _ in 0..100 {
+            let element = element(&mut dice);
+            let count: i64 = [0, 1, 2, 100, 3_000][dice.below(5)] * [1, -1][dice.below(2)];
+            let line = match dice.below(6) {
+                0 => format!("LREM k {count} {element}"),
+                1 => format!("LINSERT k BEFORE {element} {element}"),
+                2 => format!("LINSERT k AFTER {element} new:{count}"),
+                3 => format!("LPOS k {element} RANK {}", if count == 0 { 1 } else { count }),
+                4 => format!("LPOS k {element} COUNT {} MAXLEN {}", count.unsigned_abs(), dice.below(30_000)),
+                _ => format!("LPOS k {element} COUNT 0 RANK -{} MAXLEN {}", 1 + dice.below(50), dice.below(30_000)),
+            };
+            both(line.split(' ').map(str::to_owned).collect());
+        }
+        both(["LRANGE", "k", "0", "-1"].map(str::to_owned).to_vec());
+    }
+}
+
 /// Sums of ordinary numbers are Redis's but for what its long double adds: where that has 64 bits, less than a
 /// billionth of a billionth of the greatest of the three.
 #[test]

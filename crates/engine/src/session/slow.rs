@@ -1,4 +1,5 @@
-//! A request that has to wait: for a shard, for journal room, for the gate, for an element, for time to pass.
+//! A request that has to wait: for a shard, for journal room, for the gate, for an element, for its own search of a big
+//! list, for time to pass.
 //!
 //! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
 
@@ -99,7 +100,7 @@ impl Session {
                 NotNow::Room(_) => wait_room(worker).await,
                 NotNow::Search(wanted) => {
                     searched += search(worker, needs, *wanted).await;
-                    wait_began = Instant::now();
+                    (rounds, wait_began) = (0, Instant::now());
                 }
                 NotNow::Paused => self.wait_pause(worker, &row).await,
                 NotNow::Waiting(wait) => {
