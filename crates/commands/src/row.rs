@@ -2,7 +2,8 @@
 
 use crate::failure::Failure;
 use crate::session::Session;
-use keyspace::{Cuts, Tx};
+use keyspace::Tx;
+use kinds::text::INLINE_BYTES_MAX;
 use std::ops::ControlFlow;
 use sync::lock::Want;
 use wire::{Args, Reply};
@@ -327,11 +328,10 @@ impl Command {
         self.flags.contains(&flag)
     }
 
-    /// Adds to `cuts` the long texts that it may put.
-    pub fn cut_texts(&self, args: &Args<'_>, cuts: &mut Cuts) {
-        if self.has(Flag::PutsText) {
-            args.from(2).iter().for_each(|argument| cuts.add(argument));
-        }
+    /// The long texts that it may put.
+    pub fn long_texts<'a>(&self, args: &Args<'a>) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let texts = self.has(Flag::PutsText).then(|| args.from(2).iter());
+        texts.into_iter().flatten().filter(|text| text.len() > INLINE_BYTES_MAX)
     }
 
     /// Whether it changes keys.

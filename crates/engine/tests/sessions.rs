@@ -42,9 +42,15 @@ fn rows_of_exec_do_not_take_each_others_room() {
 
 #[test]
 fn long_texts_in_exec_are_put_whole_and_in_their_turn() {
-    let world = World::new(&[]);
+    // What is cut in a turn, and what is cut in steps.
+    for count in [300_000, 3_000_000] {
+        long_texts_in_exec(&World::new(&[]), count);
+    }
+}
+
+fn long_texts_in_exec(world: &World, count: usize) {
     let (mut client, mut other) = (world.client(), world.client());
-    let [long, longer] = [("x", 30_000), ("y", 300_000)].map(|(sign, count)| sign.repeat(count));
+    let [long, longer] = [("x", 30_000), ("y", count)].map(|(sign, count)| sign.repeat(count));
     client.call(&format!("SET a {long}"));
     client.call("MULTI");
     client.call(&format!("SET b {longer}"));
@@ -52,7 +58,8 @@ fn long_texts_in_exec_are_put_whole_and_in_their_turn() {
     client.call(&format!("MSET a {longer} b {long}"));
     client.call("APPEND a !");
     client.call("SETRANGE c 5 --");
-    assert_eq!(client.call("EXEC"), "*5\r\n+OK\r\n+OK\r\n+OK\r\n:300001\r\n:300000\r\n");
+    let lengths = format!(":{}\r\n:{count}\r\n", count + 1);
+    assert_eq!(client.call("EXEC"), format!("*5\r\n+OK\r\n+OK\r\n+OK\r\n{lengths}"));
     assert_eq!(other.call("GETRANGE a -3 -1"), "$3\r\nyy!\r\n");
     assert_eq!(other.call("GETRANGE c 4 8"), "$5\r\ny--yy\r\n");
     assert_eq!(other.call("GET b"), format!("$30000\r\n{long}\r\n"));

@@ -1,6 +1,6 @@
 //! Long texts of a request, cut into pieces before any shard is held: 100 MB of them take some 25 ms.
 
-use kinds::{LongText, text};
+use kinds::LongText;
 
 /// Texts that a tx may put without copying them under its locks.
 #[derive(Default)]
@@ -14,12 +14,13 @@ struct Cut {
 }
 
 impl Cuts {
-    /// Cuts `argument` if it is a long text. Its bytes must stay where they are until the tx ends.
-    pub fn add(&mut self, argument: &[u8]) {
-        if argument.len() > text::INLINE_BYTES_MAX {
-            let text = LongText::of(argument);
-            self.0.push(Cut { address: argument.as_ptr().addr(), bytes: argument.len(), text });
-        }
+    /// Adds `argument`, whose bytes must stay where they are until the tx ends, as `text`.
+    ///
+    /// # Panics
+    /// If they differ in length.
+    pub fn add(&mut self, argument: &[u8], text: LongText) {
+        assert_eq!(argument.len(), text.bytes_count());
+        self.0.push(Cut { address: argument.as_ptr().addr(), bytes: argument.len(), text });
     }
 
     /// The text of `argument`, if it was cut. O(texts).

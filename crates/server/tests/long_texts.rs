@@ -75,6 +75,8 @@ fn long_texts_survive_a_kill() {
     assert_eq!(client.call(&["APPEND", "other", &piece]), Value::Int(640_000));
     assert_eq!(client.call(&["COPY", "other", "copy"]), Value::Int(1));
     assert_eq!(client.call(&["SETRANGE", "copy", "0", "copy"]), Value::Int(640_000));
+    let large = "0123456789".repeat(3_000_000);
+    assert_eq!(client.call(&["MSET", "large", &large, "small", "x"]), Value::Simple("OK".to_owned()));
     server.kill();
     server.restart();
     let mut client = server.connect();
@@ -82,6 +84,7 @@ fn long_texts_survive_a_kill() {
     let mut twin = piece.repeat(2).into_bytes();
     twin[4079..4081].copy_from_slice(b"--");
     assert!(client.call(&["GET", "other"]) == Value::bulk(&twin));
+    assert!(client.call(&["GET", "large"]) == Value::bulk(&large));
     twin[..4].copy_from_slice(b"copy");
     assert!(client.call(&["GET", "copy"]) == Value::bulk(&twin));
 }

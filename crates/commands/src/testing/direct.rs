@@ -13,6 +13,7 @@ use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use keyspace::{Abandon, Cuts, Held, Keyspace, Log, Plan, Searches, Tx};
+use kinds::LongText;
 use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output, OwnedRequest, Reply};
@@ -168,7 +169,7 @@ impl World {
             plan.try_hold(&self.keyspace).unwrap_or_else(|_| panic!("{}: nobody else is here", row.name))
         };
         let (mut log, mut cuts) = (Log::default(), Cuts::default());
-        row.cut_texts(args, &mut cuts);
+        row.long_texts(args).for_each(|text| cuts.add(text, LongText::of(text)));
         let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, &mut log, room_bytes);
         tx.set_cuts(&cuts);
         tx.set_searches(searches);

@@ -18,6 +18,7 @@ use commands::table::Row;
 use commands::{Access, Failure, Flag, Local, Run, Verb};
 use journal::{Claim, Lane, Late, Purpose, Refusal};
 use keyspace::{Abandon, Cuts, Held, Named, Payload, Plan, Searches, Tx, Wanted};
+use kinds::LongText;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -64,6 +65,8 @@ pub(super) enum NotNow {
     Paused,
     /// It is blocked now, and hangs off its keys.
     Waiting(Wait),
+    /// Texts are to be cut that are too long for a turn.
+    LongTexts,
     /// It walks over all shards.
     Sweep,
     /// Only the engine can do it, and not at once.
@@ -98,14 +101,22 @@ impl Served {
 }
 
 impl Session {
-    /// What is needed from the first attempt on.
-    pub(super) fn needs(&self, row: &Row, args: &Args<'_>) -> Needs {
+    /// The long texts that a request may put, those of an EXEC's queue included.
+    pub(super) fn long_texts<'a>(&'a self, row: &Row, args: &Args<'a>) -> impl Iterator<Item = &'a [u8]> {
+        let is_exec = matches!(row.run, Run::Engine(Verb::Exec));
+        let queue = self.multi.iter().filter(move |_| is_exec).flat_map(|multi| &multi.queue);
+        row.long_texts(args).chain(queue.flat_map(|(row, request)| row.long_texts(&request.args())))
+    }
+
+    /// What is needed from the first attempt on, if it is to be had at once.
+    pub(super) fn needs(&self, row: &Row, args: &Args<'_>) -> Result<Needs, NotNow> {
         let mut needs = Needs::default();
-        row.cut_texts(args, &mut needs.cuts);
-        if let (Run::Engine(Verb::Exec), Some(multi)) = (row.run, &self.multi) {
-            multi.queue.iter().for_each(|(row, request)| row.cut_texts(&request.args(), &mut needs.cuts));
+        let mut bytes_left = CUT_BYTES_MAX;
+        for text in self.long_texts(row, args) {
+            bytes_left = bytes_left.checked_sub(text.len()).ok_or(NotNow::LongTexts)?;
+            needs.cuts.add(text, LongText::of(text));
         }
-        needs
+        Ok(needs)
     }
 
     /// Runs a command, if everything it needs is to be had at once.
@@ -395,6 +406,9 @@ pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raise
     }
     result.map_err(|(shard, want)| NotNow::Locked(shard, want))
 }
+
+/// Texts of so many bytes are cut in a turn, at most: some 250 µs.
+const CUT_BYTES_MAX: usize = 1 << 20;
 
 /// About a microsecond of trying.
 const SPINS: usize = 20;

@@ -221,7 +221,10 @@ impl Session {
         }
         self.client.last_row.store(row.index() as u16 + 1, Relaxed);
         let (mark, before) = (output.mark(), self.reply_mode);
-        let needs = self.needs(&row, args);
+        let needs = match self.needs(&row, args) {
+            Ok(needs) => needs,
+            Err(why) => return Ran::NotNow(row, why),
+        };
         let attempt = Attempt { worker, needs: &needs, raised: None, now };
         match self.attempt(&attempt, row, args, output) {
             Ok(()) => {

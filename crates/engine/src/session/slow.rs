@@ -12,7 +12,9 @@ use crate::worker::{Scratch, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
 use commands::{Failure, Run, Verb};
-use keyspace::{Tx, Wanted};
+use keyspace::{Cuts, Tx, Wanted};
+use kinds::LongText;
+use kinds::long_text::PIECE_BYTES;
 use quanta::Instant;
 use std::future::poll_fn;
 use std::ops::ControlFlow;
@@ -27,6 +29,8 @@ use wire::{Args, Output, Reply};
 
 /// After so many rounds without all its shards a command goes under the gate.
 const ROUNDS_MAX: usize = 4;
+/// How much of a text is cut before others have their turn, in bytes: some 100 µs.
+const CUT_STEP_BYTES: usize = 100 * PIECE_BYTES;
 /// How long a sweep or a search works before it lets others have their turn, in microseconds.
 const SWEEP_US_MAX: u128 = 500;
 
@@ -74,7 +78,8 @@ impl Session {
         why: NotNow,
         output: &mut Output,
     ) -> Took {
-        let mut lent = Lent { needs: self.needs(&row, args), worker };
+        let needs = Needs { cuts: self.cut(&row, args).await, ..Needs::default() };
+        let mut lent = Lent { needs, worker };
         let needs = &mut lent.needs;
         let mut why = why;
         let mut rounds = 0;
@@ -98,6 +103,7 @@ impl Session {
                 // More than was asked for before: that may be had at once.
                 NotNow::Room(bytes) if bytes > needs.room_bytes => needs.room_bytes = bytes,
                 NotNow::Room(_) => wait_room(worker).await,
+                NotNow::LongTexts => {}
                 NotNow::Search(wanted) => {
                     searched += search(worker, needs, *wanted).await;
                     (rounds, wait_began) = (0, Instant::now());
@@ -143,6 +149,22 @@ impl Session {
                 Err(next) => why = next,
             }
         }
+    }
+
+    /// Cuts the long texts of a request, in steps between which others have their turn.
+    async fn cut(&self, row: &Row, args: &Args<'_>) -> Cuts {
+        let mut cuts = Cuts::default();
+        for argument in self.long_texts(row, args) {
+            let mut text = LongText::default();
+            for step in argument.chunks(CUT_STEP_BYTES) {
+                text.append(step);
+                if text.bytes_count() < argument.len() {
+                    yield_now().await;
+                }
+            }
+            cuts.add(argument, text);
+        }
+        cuts
     }
 
     async fn wait_pause(&self, worker: &Worker, row: &Row) {
