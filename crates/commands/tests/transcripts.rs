@@ -301,6 +301,27 @@ fn big_lists_against_redis() {
     }
 }
 
+/// Tables that are filled in many steps, wide ones, high ones and square ones.
+#[test]
+#[ignore = "needs redis-server: make transcripts-against-redis"]
+fn long_subsequences_against_redis() {
+    let peer = Peer::find();
+    let mut redis = socket::Socket::connect(&peer.address, false).unwrap();
+    redis.ask(&[b"FLUSHALL".to_vec()]).unwrap();
+    let mut world = World::new(Protocol::Resp2);
+    let numbers = dice::numbers(77, 400_000);
+    let mut dice = dice::Dice::new(&numbers);
+    for (left, right) in [(900, 700), (1, 70_000), (70_000, 1), (70_000, 0), (3, 60_000), (300, 2_000)] {
+        let mut text = |count| (0..count).map(|_| b'a' + dice.below(4) as u8).collect::<Vec<u8>>();
+        let words = [b"MSET".to_vec(), b"l".to_vec(), text(left), b"r".to_vec(), text(right)];
+        assert_eq!(world.call(&words), redis.ask(&words).unwrap());
+        for line in ["LCS l r", "LCS l r LEN", "LCS l r IDX WITHMATCHLEN", "LCS r l IDX MINMATCHLEN 3"] {
+            let words: Vec<Vec<u8>> = line.split(' ').map(Into::into).collect();
+            assert!(world.call(&words) == redis.ask(&words).unwrap(), "{line} of {left} and {right} bytes");
+        }
+    }
+}
+
 /// Sums of ordinary numbers are Redis's but for what its long double adds: where that has 64 bits, less than a
 /// billionth of a billionth of the greatest of the three.
 #[test]

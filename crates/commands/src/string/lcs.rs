@@ -3,6 +3,10 @@
 //! The plain table: `lengths[i][j]` is the answer for the first `i` bytes of one and the first `j` of the other.
 //! The way back from its end gives the bytes, and the runs in which they lie in both texts, last first. Which of
 //! several longest ones that is, is Redis's choice: where both ways are as good, one byte less of the second.
+//!
+//! ```text
+//! cut the texts out --> fill the table --> find the way back --> tell        a step each, or many
+//! ```
 
 use crate::prelude::*;
 use base::limits::BULK_BYTES_MAX;
@@ -29,19 +33,29 @@ const LCS: Command = Command {
 
 /// Tables with more cells than this are filled once the locks are let go.
 const CELLS_LOCKED_MAX: usize = 16 << 10;
+/// How many cells are filled, or passed on the way back, in one step: some 100 µs.
+const STEP_CELLS: usize = 64 << 10;
 
-/// What is asked, of texts as they are.
+/// What is asked, of texts as they are, and the work on it once it has begun.
 struct Asked {
     left: LongText,
     right: LongText,
     options: Options,
+    work: Option<Work>,
 }
 
-/// What is asked, of texts at hand.
-struct Question {
+/// Texts at hand, and their table.
+struct Work {
     left: Vec<u8>,
     right: Vec<u8>,
-    options: Options,
+    /// Row by row; a row for each prefix of `left`, the empty one first.
+    lengths: Vec<u32>,
+    /// The cell that is filled next.
+    next: usize,
+    /// How much of both texts the way back has yet to pass.
+    way: (usize, usize),
+    /// Runs of bytes that are in both, the last first.
+    matches: Vec<Match>,
 }
 
 #[derive(Clone, Copy)]
@@ -67,7 +81,7 @@ struct Match {
 
 fn lcs(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (left, right) = (content(tx, args.get(1))?, content(tx, args.get(2))?);
-    let asked = Asked { left, right, options: options(args)? };
+    let mut asked = Asked { left, right, options: options(args)?, work: None };
     let cells_count = (asked.left.bytes_count() + 1).saturating_mul(asked.right.bytes_count() + 1);
     if cells_count > BULK_BYTES_MAX / size_of::<u32>() {
         let text = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
@@ -76,7 +90,7 @@ fn lcs(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if cells_count > CELLS_LOCKED_MAX {
         reply.stream(Box::new(asked));
     } else {
-        asked.question().answer(reply);
+        while asked.next(reply) == More::Follows {}
     }
     Ok(())
 }
@@ -116,90 +130,102 @@ fn options(args: &Args) -> Result<Options, Failure> {
 
 impl Source for Asked {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        self.question().answer(reply);
+        let [left, right] = [&self.left, &self.right];
+        let work = self.work.get_or_insert_with(|| Work::new(left, right));
+        if !work.fill() || (self.options.answer != Answer::Length && !work.find_way()) {
+            return More::Follows;
+        }
+        work.answer(self.options, reply);
         More::Done
     }
 }
 
-impl Asked {
-    fn question(&self) -> Question {
-        let [left, right] = [&self.left, &self.right].map(|text| text.to_vec(0..text.bytes_count()));
-        Question { left, right, options: self.options }
-    }
-}
-
-impl Question {
-    fn cells_count(&self) -> usize {
-        (self.left.len() + 1).saturating_mul(self.right.len() + 1)
+impl Work {
+    fn new(left: &LongText, right: &LongText) -> Self {
+        let [left, right] = [left, right].map(|text| text.to_vec(0..text.bytes_count()));
+        let lengths = vec![0; (left.len() + 1) * (right.len() + 1)];
+        let (next, way) = (right.len() + 1, (left.len(), right.len()));
+        Self { left, right, lengths, next, way, matches: Vec::new() }
     }
 
-    fn answer(&self, reply: &mut dyn Reply) {
-        let lengths = self.lengths();
-        let length = *lengths.last().expect("at least one cell");
-        if self.options.answer == Answer::Length {
-            return reply.int(i64::from(length));
-        }
-        let matches = self.matches(&lengths);
-        if self.options.answer == Answer::Matches {
-            return self.tell_matches(&matches, length, reply);
-        }
-        let bytes: Vec<u8> = matches.iter().rev().flat_map(|found| &self.left[found.left.clone()]).copied().collect();
-        assert!(bytes.len() == length as usize);
-        reply.bulk_owned(bytes);
-    }
-
-    /// The table, row by row; a row for each prefix of `left`, the empty one first.
-    fn lengths(&self) -> Vec<u32> {
+    /// A step of the table; whether it is full.
+    fn fill(&mut self) -> bool {
         let width = self.right.len() + 1;
-        let mut lengths = vec![0; self.cells_count()];
-        for (row, left) in self.left.iter().enumerate() {
-            let (above, below) = lengths.split_at_mut((row + 1) * width);
-            let above = &above[row * width..];
-            for (column, right) in self.right.iter().enumerate() {
-                below[column + 1] =
-                    if left == right { above[column] + 1 } else { above[column + 1].max(below[column]) };
+        let mut cells_left = STEP_CELLS;
+        while cells_left > 0 && self.next < self.lengths.len() {
+            let (row, from) = (self.next / width, self.next % width);
+            let (above, below) = self.lengths.split_at_mut(row * width);
+            let above = &above[(row - 1) * width..];
+            let byte = self.left[row - 1];
+            let to = width.min(from + cells_left);
+            // The first of a row stays 0.
+            for column in from.max(1)..to {
+                below[column] = if byte == self.right[column - 1] {
+                    above[column - 1] + 1
+                } else {
+                    above[column].max(below[column - 1])
+                };
             }
+            self.next += to - from;
+            cells_left -= to - from;
         }
-        lengths
+        self.next >= self.lengths.len()
     }
 
-    /// The way back from the end of the table: runs of bytes that are in both, the last first.
-    fn matches(&self, lengths: &[u32]) -> Vec<Match> {
+    /// A step of the way back from the end of the table; whether it has come to the start of a text.
+    fn find_way(&mut self) -> bool {
         let width = self.right.len() + 1;
-        let mut matches: Vec<Match> = Vec::new();
-        let (mut i, mut j) = (self.left.len(), self.right.len());
-        while i > 0 && j > 0 {
+        let (mut i, mut j) = self.way;
+        for _ in 0..STEP_CELLS {
+            if i == 0 || j == 0 {
+                break;
+            }
             if self.left[i - 1] == self.right[j - 1] {
                 (i, j) = (i - 1, j - 1);
-                match matches.last_mut() {
+                match self.matches.last_mut() {
                     Some(last) if last.left.start == i + 1 && last.right.start == j + 1 => {
                         (last.left.start, last.right.start) = (i, j);
                     }
-                    _ => matches.push(Match { left: i..i + 1, right: j..j + 1 }),
+                    _ => self.matches.push(Match { left: i..i + 1, right: j..j + 1 }),
                 }
-            } else if lengths[(i - 1) * width + j] > lengths[i * width + j - 1] {
+            } else if self.lengths[(i - 1) * width + j] > self.lengths[i * width + j - 1] {
                 i -= 1;
             } else {
                 j -= 1;
             }
         }
-        matches
+        self.way = (i, j);
+        i == 0 || j == 0
     }
 
-    fn tell_matches(&self, matches: &[Match], length: u32, reply: &mut dyn Reply) {
+    fn answer(&self, options: Options, reply: &mut dyn Reply) {
+        let length = *self.lengths.last().expect("at least one cell");
+        match options.answer {
+            Answer::Length => reply.int(i64::from(length)),
+            Answer::Matches => self.tell_matches(length, options, reply),
+            Answer::Bytes => {
+                let runs = self.matches.iter().rev();
+                let bytes: Vec<u8> = runs.flat_map(|found| &self.left[found.left.clone()]).copied().collect();
+                assert!(bytes.len() == length as usize);
+                reply.bulk_owned(bytes);
+            }
+        }
+    }
+
+    fn tell_matches(&self, length: u32, options: Options, reply: &mut dyn Reply) {
         let told: Vec<&Match> =
-            matches.iter().filter(|found| found.left.len() as i64 >= self.options.match_bytes_min).collect();
+            self.matches.iter().filter(|found| found.left.len() as i64 >= options.match_bytes_min).collect();
         reply.map(2);
         reply.bulk(b"matches");
         reply.array(told.len());
         for found in told {
-            reply.array(if self.options.with_match_bytes { 3 } else { 2 });
+            reply.array(if options.with_match_bytes { 3 } else { 2 });
             for range in [&found.left, &found.right] {
                 reply.array(2);
                 reply.int(range.start as i64);
                 reply.int(range.end as i64 - 1);
             }
-            if self.options.with_match_bytes {
+            if options.with_match_bytes {
                 reply.int(found.left.len() as i64);
             }
         }
