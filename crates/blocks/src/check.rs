@@ -1,9 +1,11 @@
 //! The checker of invariants, for tests: O(n).
 
+use std::collections::BTreeSet;
+
 use crate::BlockList;
 use crate::inner::{CHILDREN_MAX, Inner};
 use crate::leaf::{DATA_BYTES_MAX, ITEM_BYTES_MAX, ITEMS_MAX, LEAF_BYTES_MAX};
-use crate::node::{Kind, Node, Totals};
+use crate::node::{Head, Kind, Node, Totals};
 use crate::pack::{self, Packed};
 use crate::view::{Codec, Leaf, View};
 
@@ -16,6 +18,33 @@ impl BlockList {
             assert!(inner.slots().len() > 1, "a root with one child should have been taken away");
         }
         check_node(root);
+    }
+
+    /// Bytes of the nodes of this list that are none of `other`'s.
+    #[doc(hidden)]
+    pub fn bytes_apart_from(&self, other: &BlockList) -> u64 {
+        let mut theirs = BTreeSet::new();
+        other.root.iter().for_each(|root| note_all(root, &mut theirs));
+        self.root.as_ref().map_or(0, |root| bytes_apart(root, &theirs))
+    }
+}
+
+fn note_all(node: &Node, noted: &mut BTreeSet<*const Head>) {
+    noted.insert(std::ptr::from_ref(node.head()));
+    if let Kind::Inner(inner) = node.kind() {
+        inner.slots().iter().for_each(|slot| note_all(&slot.node, noted));
+    }
+}
+
+fn bytes_apart(node: &Node, theirs: &BTreeSet<*const Head>) -> u64 {
+    if theirs.contains(&std::ptr::from_ref(node.head())) {
+        return 0;
+    }
+    match node.kind() {
+        Kind::Leaf(_) => node.totals().heap,
+        Kind::Inner(inner) => {
+            inner.own_bytes() + inner.slots().iter().map(|slot| bytes_apart(&slot.node, theirs)).sum::<u64>()
+        }
     }
 }
 

@@ -54,8 +54,12 @@ impl Inner {
     }
 
     pub(crate) fn totals(&self) -> Totals {
-        let own = size_of::<Inner>() + self.slots.capacity() * size_of::<Slot>();
-        Totals { heap: self.sums.heap + own as u64, ..self.sums }
+        Totals { heap: self.sums.heap + self.own_bytes(), ..self.sums }
+    }
+
+    /// Bytes asked of the allocator for this node without its children.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        (size_of::<Inner>() + self.slots.capacity() * size_of::<Slot>()) as u64
     }
 
     /// The child that holds item `index`, and the index within it.
@@ -168,16 +172,22 @@ impl Inner {
             End::Head => drop(self.slots.drain(..children)),
             End::Tail => self.slots.truncate(self.slots.len() - children),
         }
+        self.shrink();
+        count
+    }
+
+    /// Gives memory back when three quarters are unused.
+    fn shrink(&mut self) {
         if self.slots.len() * 4 < self.slots.capacity() {
             self.slots.shrink_to(self.slots.len() * 2);
         }
-        count
     }
 
     /// Moves the children from `at` on to a new node.
     pub(crate) fn split_right(&mut self, at: usize) -> Inner {
         let right = Inner::of_slots(self.slots.split_off(at));
         self.sums.subtract(right.sums);
+        self.shrink();
         right
     }
 

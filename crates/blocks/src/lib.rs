@@ -14,6 +14,7 @@
 //! - children, counts and sums: `inner`
 //! - operations that walk down and repair on the way up: `tree`, `walk`
 //! - long ones in steps over a clone: `search`, `removal`
+//! - what clones keep alive: `shed`
 //! - bytes for journal, store and wire: `codec`
 //!
 //! Absent on purpose: locks, clocks, files, global state, and any reference into a block that outlives a
@@ -30,6 +31,7 @@ mod removal;
 mod runs;
 mod search;
 mod settle;
+mod shed;
 mod tree;
 mod view;
 mod walk;
@@ -40,6 +42,7 @@ pub use list::BlockList;
 pub use removal::Removal;
 pub use runs::Runs;
 pub use search::Search;
+pub use shed::counting_shed;
 pub use walk::Visit;
 
 /// An end of a list.

@@ -192,10 +192,10 @@ impl BlockList {
         if at == len {
             return BlockList::new();
         }
-        let mut right = self.clone();
-        right.discard(End::Head, at);
-        self.discard(End::Tail, len - at);
-        right
+        let root = self.root.take().expect("it has items");
+        let (left, right) = tree::split(root, at);
+        *self = BlockList::of(left);
+        BlockList::of(right)
     }
 
     /// Puts the items of `other` after those of this list. O(log n).
@@ -238,6 +238,13 @@ impl BlockList {
         }
     }
 
+    /// A list of these nodes, which are of one level; at least one.
+    fn of(nodes: Vec<Node>) -> BlockList {
+        let mut list = BlockList { root: Some(Node::inner(Inner::of(nodes))) };
+        list.lower();
+        list
+    }
+
     fn discard(&mut self, end: End, count: u64) {
         let Some(root) = &mut self.root else { return };
         if count == root.items() {
@@ -275,12 +282,11 @@ impl BlockList {
 
     /// Takes away roots with a single child.
     fn lower(&mut self) {
-        while let Some(root) = &self.root
+        while let Some(root) = &mut self.root
             && !root.is_leaf()
-            && let [only] = root.as_inner().slots()
+            && root.as_inner().slots().len() == 1
         {
-            let only = only.node.clone();
-            self.root = Some(only);
+            *root = root.inner_mut().take(0);
         }
     }
 }

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use crate::inner::Inner;
 use crate::leaf::DATA_BYTES_MAX;
+use crate::shed;
 use crate::view::{Codec, Leaf};
 
 /// Bytes of a [`Head`].
@@ -163,7 +164,10 @@ impl Node {
     /// The inner node for writing, copied first if others hold it.
     pub(crate) fn inner_mut(&mut self) -> &mut Inner {
         if !self.is_unique() {
-            *self = Node::inner(self.as_inner().copy());
+            let inner = self.as_inner();
+            let (own_bytes, copy) = (inner.own_bytes(), Node::inner(inner.copy()));
+            // The children are carried over.
+            shed::counted_as(own_bytes, || *self = copy);
         }
         assert!(!self.is_leaf());
         // SAFETY: an inner node (asserted) held by us alone, borrowed mutably.
@@ -230,8 +234,9 @@ impl Clone for Node {
 impl Drop for Node {
     fn drop(&mut self) {
         if !self.is_unique() {
+            let bytes = self.totals().heap;
             if self.head().refs.fetch_sub(1, Ordering::Release) != 1 {
-                return;
+                return shed::note(bytes);
             }
             fence(Ordering::Acquire);
         }

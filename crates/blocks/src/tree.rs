@@ -273,14 +273,20 @@ fn mend(inner: &mut Inner, at: usize) {
     let last = inner.slots().len() - 1;
     for left in [at.min(last - 1), at.saturating_sub(1)] {
         let [a, b] = [left, left + 1].map(|at| &inner.slots()[at].node);
-        if (fill(a) + fill(b)) * 4 <= FILL_MAX * 3
-            && let Some(merged) = merged(a, b)
-        {
-            drop(inner.take(left + 1));
-            drop(inner.take(left));
-            inner.insert(left, merged);
-            return;
+        if (fill(a) + fill(b)) * 4 > FILL_MAX * 3 {
+            continue;
         }
+        let merged = if a.is_leaf() { merged(a, b) } else { None };
+        if merged.is_none() && a.is_leaf() {
+            continue;
+        }
+        let (mut right, mut node) = (inner.take(left + 1), inner.take(left));
+        match merged {
+            Some(leaf) => node = leaf,
+            None => node.inner_mut().absorb(right.inner_mut()),
+        }
+        inner.insert(left, node);
+        return;
     }
 }
 
@@ -299,22 +305,43 @@ fn fill(node: &Node) -> usize {
     node.live_bytes()
 }
 
-/// Two neighbours of one level as one node, if it holds them.
+/// Two neighbouring leaves as one, if it holds them.
 fn merged(left: &Node, right: &Node) -> Option<Node> {
-    if left.is_leaf() {
-        let (left_opened, right_opened) = (left.open(), right.open());
-        let pieces = [left_opened.view(), right_opened.view()];
-        if left.is_packed() || right.is_packed() {
-            return one_leaf(&pieces);
-        }
-        return Measure::of(&pieces).fits().then(|| build(&pieces));
+    let (left_opened, right_opened) = (left.open(), right.open());
+    let pieces = [left_opened.view(), right_opened.view()];
+    if left.is_packed() || right.is_packed() {
+        return one_leaf(&pieces);
     }
-    let (left, right) = (left.as_inner(), right.as_inner());
-    (left.slots().len() + right.slots().len() <= CHILDREN_MAX).then(|| {
-        let mut inner = left.copy();
-        inner.absorb(&mut right.copy());
-        Node::inner(inner)
-    })
+    Measure::of(&pieces).fits().then(|| build(&pieces))
+}
+
+/// Splits before item `at`; neither part is empty. Gives the nodes of both, of the level of this one.
+pub(crate) fn split(mut node: Node, at: u64) -> (Vec<Node>, Vec<Node>) {
+    assert!(at > 0 && at < node.items());
+    if node.is_leaf() {
+        let (contents, at) = (node.contents(), at as usize);
+        let [left, right] = [0..at, at..contents.count()].map(|part| contents.open(part.start, part.end));
+        return (raw_leaves(&left.view()), raw_leaves(&right.view()));
+    }
+    let inner = node.inner_mut();
+    let (index, rest) = inner.seek(at);
+    if rest == 0 {
+        let right = inner.split_right(index);
+        return (vec![node], vec![Node::inner(right)]);
+    }
+    let (left, right) = split(inner.take(index), rest);
+    let right = if index < inner.slots().len() {
+        let mut behind = inner.split_right(index);
+        let more = behind.put(0, right);
+        std::iter::once(Node::inner(behind)).chain(more).collect()
+    } else {
+        vec![Node::inner(Inner::of(right))]
+    };
+    if index == 0 {
+        return (vec![Node::inner(Inner::of(left))], right);
+    }
+    let more = inner.put(index, left);
+    (std::iter::once(node).chain(more).collect(), right)
 }
 
 /// Joins two subtrees, of whatever heights, into one or two nodes of the greater height.

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use blocks::{BlockList, Direction, End, Visit};
+use blocks::{BlockList, Direction, End, Visit, counting_shed};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -365,6 +365,26 @@ proptest! {
         }
         pair.compare_all();
         compare(&recoded(&pair.list), &pair.twin);
+    }
+
+    /// What changes say they gave up is, to the byte, what a clone holds and the list does not.
+    #[test]
+    fn counts_what_a_clone_holds_alone(before in vec(op(), 1..20), after in vec(op(), 1..40)) {
+        // Without blocks that one list holds twice, and other clones.
+        let is_plain = |op: &&Op| !matches!(op, Op::AppendClone | Op::Clone);
+        let mut pair = Pair::new();
+        before.iter().filter(is_plain).for_each(|op| pair.run(op));
+        let clone = pair.list.clone();
+        let mut shed_bytes = 0;
+        for op in after.iter().filter(is_plain) {
+            let ((), bytes) = counting_shed(|| pair.run(op));
+            shed_bytes += bytes;
+            prop_assert_eq!(shed_bytes, clone.bytes_apart_from(&pair.list), "after {:?}", op);
+        }
+        let ((), bytes) = counting_shed(|| pair.list = BlockList::new());
+        prop_assert_eq!(shed_bytes + bytes, clone.heap_bytes());
+        let ((), bytes) = counting_shed(|| drop(clone));
+        prop_assert_eq!(bytes, 0, "the last holder gives up nothing that others hold");
     }
 
     /// Foreign bytes give an error or a sound list, which can be used.
