@@ -34,7 +34,8 @@ pub use connection::greeting::REDIS_VERSION;
 pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeout_ms};
 pub use failure::Failure;
 pub use row::{
-    Access, Arity, Begin, BeginSweep, Command, Find, Flag, Group, KeySpec, Local, Outcome, Run, Sweep, TimeoutAt, Verb,
+    Access, Arity, Begin, BeginGather, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local, Outcome, Run,
+    Sweep, TimeoutAt, Verb, Walk,
 };
 pub use session::{ClientFilter, MemoryFigures, ReplyMode, Session, SlowEntry, Switch};
 

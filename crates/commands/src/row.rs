@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::session::Session;
+use base::Ms;
 use keyspace::Tx;
 use kinds::text::INLINE_BYTES_MAX;
-use std::ops::ControlFlow;
 use sync::lock::Want;
 use wire::{Args, Reply};
 
@@ -244,11 +244,22 @@ pub type Local = fn(&mut Tx, &Args, &mut dyn Reply) -> Outcome;
 /// Begins a walk over all shards, given the arguments and a random number.
 pub type BeginSweep = fn(&Args, u64) -> Result<Box<dyn Sweep>, Failure>;
 
+/// Begins a look at many keys, given the arguments.
+pub type BeginGather = fn(&Args) -> Box<dyn Gather>;
+
 /// Where a command runs.
 #[derive(Clone, Copy)]
 pub enum Run {
     /// Under the locks of the shards of its keys.
     Local(Local),
+    /// Likewise, of all arguments behind the name; where they are very many, read shard by shard, and told as of one
+    /// instant all the same.
+    Gather {
+        /// The handler for a few.
+        at_once: Local,
+        /// Begins the look at many.
+        begin: BeginGather,
+    },
     /// Likewise, and again, in a writer's hands, when one of its keys gets what it waits for.
     /// `try_now` fails with [`Failure::Nothing`] if there is nothing yet, and has then checked the time-out.
     Blocking {
@@ -301,6 +312,26 @@ pub enum Verb {
     Shutdown,
 }
 
+/// How a [`Sweep`] goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Walk {
+    /// To the next shard.
+    Next,
+    /// With the same shard, which others may have in between.
+    Again,
+    /// Not at all.
+    Over,
+}
+
+/// A look at many keys, of which each is looked at by itself, and again if it may have changed since.
+pub trait Gather: Send {
+    /// Notes what is under `key`, the argument at `at`; gives its deadline.
+    fn look(&mut self, tx: &mut Tx, at: usize, key: &[u8]) -> Option<Ms>;
+
+    /// Writes the reply.
+    fn finish(self: Box<Self>, reply: &mut dyn Reply);
+}
+
 /// A walk over all shards, one at a time, each under its own lock.
 pub trait Sweep: Send {
     /// Where it begins; it ends with the last shard.
@@ -308,8 +339,8 @@ pub trait Sweep: Send {
         0
     }
 
-    /// Looks at one shard; `Break` ends the walk.
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> ControlFlow<()>;
+    /// Looks at one shard, or at some hundred keys of it.
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk;
 
     /// Writes the reply.
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome;

@@ -73,9 +73,15 @@ pub struct Counters {
     pub errors: Counter,
     /// Connections cut off because they did not read their replies.
     pub slow_readers: Counter,
+    /// Turns by their own CPU time.
+    pub turns: Latency,
+    /// Holds of shards by their own CPU time.
+    pub lock_holds: Latency,
+    /// Waits for shards or the gate, by the clock on the wall.
+    pub lock_waits: Latency,
     /// Longest turn of own CPU time, in microseconds.
     pub longest_turn_us: Counter,
-    /// Longest time shards were held, in microseconds.
+    /// Longest time shards were held, of own CPU time, in microseconds.
     pub longest_lock_hold_us: Counter,
     /// Longest time a command waited for shards, in microseconds.
     pub longest_lock_wait_us: Counter,
@@ -98,6 +104,9 @@ impl Default for Counters {
             refused: Counter::default(),
             errors: Counter::default(),
             slow_readers: Counter::default(),
+            turns: Latency::default(),
+            lock_holds: Latency::default(),
+            lock_waits: Latency::default(),
             longest_turn_us: Counter::default(),
             longest_lock_hold_us: Counter::default(),
             longest_lock_wait_us: Counter::default(),
@@ -111,7 +120,8 @@ impl Counters {
         let rows = self.rows.iter().flat_map(|row| {
             [&row.calls, &row.took_ns, &row.failed, &row.rejected].into_iter().chain(row.latency.counters())
         });
-        rows.chain([
+        let histograms = [&self.turns, &self.lock_holds, &self.lock_waits].into_iter().flat_map(Latency::counters);
+        rows.chain(histograms).chain([
             &self.commands,
             &self.input_bytes,
             &self.output_bytes,

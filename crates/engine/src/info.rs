@@ -2,7 +2,7 @@
 
 use crate::counters::{Counter, Counters};
 use crate::engine::{Engine, VERSION};
-use crate::latency::percentiles_ns;
+use crate::latency::{Latency, percentiles_ns};
 use commands::{MemoryFigures, REDIS_VERSION, table};
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
@@ -242,6 +242,9 @@ fn stats(engine: &Engine, out: &mut String) {
     line(out, "longest_lock_wait_us", greatest(engine, |c| &c.longest_lock_wait_us));
     let durable_wait_us = engine.journal.as_ref().map_or(0, |journal| journal.statistics().longest_durable_wait_us);
     line(out, "longest_durable_wait_us", durable_wait_us);
+    percentiles(engine, out, "turn_us", |c| &c.turns);
+    percentiles(engine, out, "lock_hold_us", |c| &c.lock_holds);
+    percentiles(engine, out, "lock_wait_us", |c| &c.lock_waits);
 }
 
 fn replication(engine: &Engine, out: &mut String) {
@@ -290,13 +293,21 @@ fn commandstats(engine: &Engine, out: &mut String) {
 fn latencystats(engine: &Engine, out: &mut String) {
     for (index, row) in table::rows().enumerate() {
         let all = engine.counters.iter().map(|counters| &counters.rows[index].latency);
-        if let Some(told) = percentiles_ns(all, [0.5, 0.99, 0.999]) {
-            let [p50, p99, p999] = told.map(|ns| ns as f64 / 1000.0);
+        if let Some(value) = percentiles_us(all) {
             let name = row.name.to_ascii_lowercase().replace(' ', "|");
-            let value = format_args!("p50={p50:.3},p99={p99:.3},p99.9={p999:.3}");
             line(out, &format!("latency_percentiles_usec_{name}"), value);
         }
     }
+}
+
+fn percentiles(engine: &Engine, out: &mut String, name: &str, of: fn(&Counters) -> &Latency) {
+    let value = percentiles_us(engine.counters.iter().map(of));
+    line(out, name, value.unwrap_or_else(|| "p50=0.000,p99=0.000,p99.9=0.000".to_owned()));
+}
+
+fn percentiles_us<'a>(all: impl Iterator<Item = &'a Latency>) -> Option<String> {
+    let [p50, p99, p999] = percentiles_ns(all, [0.5, 0.99, 0.999])?.map(|ns| ns as f64 / 1000.0);
+    Some(format!("p50={p50:.3},p99={p99:.3},p99.9={p999:.3}"))
 }
 
 fn errorstats(engine: &Engine, out: &mut String) {

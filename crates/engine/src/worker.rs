@@ -12,9 +12,10 @@ use keyspace::{Log, Plan};
 use quanta::Instant;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 use sync::bell::Bell;
 use sync::gate::Member;
 
@@ -115,17 +116,59 @@ impl Worker {
         self.lane.borrow_mut().iter_mut().for_each(Lane::end_turn);
     }
 
+    /// Counts each poll of a connection's task as a turn: its requests, its writes to the socket, its steps of what is
+    /// told or searched in parts.
+    pub async fn in_turns<R>(&self, task: impl Future<Output = R>) -> R {
+        let mut task = pin!(task);
+        std::future::poll_fn(|context| {
+            let began = Instant::now();
+            self.mark_cpu(began);
+            let result = task.as_mut().poll(context);
+            self.note_turn(began.elapsed());
+            result
+        })
+        .await
+    }
+
+    fn note_turn(&self, took: Duration) {
+        let counters = self.counters();
+        let own_ns = self.own_ns(took);
+        counters.turns.add(own_ns);
+        counters.longest_turn_us.raise(own_ns / 1000);
+    }
+
+    /// Counts a hold of shards that has just ended.
+    #[inline]
+    pub(crate) fn note_hold(&self, took: Duration) {
+        let counters = self.counters();
+        let own_ns = self.own_ns(took);
+        counters.lock_holds.add(own_ns);
+        counters.longest_lock_hold_us.raise(own_ns / 1000);
+    }
+
+    /// Counts a wait for shards or for the gate, which is no thread's own time: it is told as it was.
+    pub(crate) fn note_wait(&self, took: Duration) {
+        let counters = self.counters();
+        counters.lock_waits.add(took.as_nanos() as u64);
+        counters.longest_lock_wait_us.raise(took.as_micros() as u64);
+    }
+
     /// Begins to measure: reads the thread's CPU time now and then, since reading it is a system call.
-    pub(crate) fn mark_cpu(&self, now: Instant) {
+    fn mark_cpu(&self, now: Instant) {
         if self.cpu_mark.get().0.is_none_or(|at| (now - at).as_micros() > CPU_MARK_US) {
             self.cpu_mark.set((Some(now), thread_cpu_us()));
         }
     }
 
-    /// Of a span of `us` microseconds that has just ended, a bound of what was this thread's own and not the
-    /// scheduler's.
-    pub(crate) fn own_us(&self, us: u64) -> u64 {
-        us.min(thread_cpu_us().saturating_sub(self.cpu_mark.get().1))
+    /// Of a span of this turn that has just ended, in nanoseconds, a bound of what was this thread's own and not the
+    /// scheduler's. A short one is taken to be its own.
+    #[inline]
+    fn own_ns(&self, took: Duration) -> u64 {
+        let ns = took.as_nanos() as u64;
+        if ns < OWN_NS_MIN || self.cpu_mark.get().0.is_none() {
+            return ns;
+        }
+        ns.min(thread_cpu_us().saturating_sub(self.cpu_mark.get().1) * 1000)
     }
 
     /// Ready once everything below `position` is durable; `false` if it never will be.
@@ -187,8 +230,10 @@ impl Worker {
     }
 }
 
-/// How old the mark of CPU time may get, and so how far [`Worker::own_us`] may be too high, in microseconds.
+/// How old the mark of CPU time may get, and so how far [`Worker::own_ns`] may be too high, in microseconds.
 const CPU_MARK_US: u128 = 200;
+/// Spans from this length on are held against the CPU time, in nanoseconds.
+const OWN_NS_MIN: u64 = 500_000;
 
 /// CPU time of the calling thread, in microseconds: what the scheduler gave to others is not in it.
 pub(crate) fn thread_cpu_us() -> u64 {

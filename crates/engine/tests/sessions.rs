@@ -3,6 +3,7 @@
 mod support;
 
 use engine::{Expirer, Next};
+use std::pin::pin;
 use std::task::{Context, Waker};
 use support::{Client, World, block_on, read};
 use wire::Output;
@@ -295,4 +296,77 @@ fn a_long_list_that_is_put_whole_marks_watches_and_feeds_who_waits() {
     watcher.call("MULTI");
     watcher.call("PING");
     assert_eq!(watcher.call("EXEC"), "*-1\r\n");
+}
+
+/// MGET of `keys_count` keys, which another client puts anew, all at once, whenever it lets others have their turn.
+fn look_while_all_are_put(keys_count: usize, puts_max: usize) -> (String, usize) {
+    let world = World::new(&[]);
+    let (mut reader, mut writer) = (world.client(), world.client());
+    let names: Vec<String> = (0..keys_count).map(|key| format!("key:{key}")).collect();
+    let mut put = |value: usize| {
+        let pairs: Vec<String> = names.iter().map(|name| format!("{name} {value}")).collect();
+        assert_eq!(writer.call(&format!("MSET {}", pairs.join(" "))), "+OK\r\n");
+    };
+    put(0);
+    let mut words: Vec<&[u8]> = vec![b"MGET"];
+    words.extend(names.iter().map(|name| name.as_bytes()));
+    let mut output = Output::new();
+    let Next::Slow(slow) = reader.send(&words, &mut output) else { panic!("so many keys are gathered") };
+    let mut puts = 0;
+    {
+        let mut running = pin!(reader.session.run_slowly(slow, &mut output));
+        while running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+            if puts < puts_max {
+                puts += 1;
+                put(puts);
+            }
+        }
+    }
+    (read(output), puts)
+}
+
+#[test]
+fn many_texts_are_told_as_of_one_instant() {
+    for (keys_count, puts_max) in [(300, 1), (300, usize::MAX), (3_000, 1), (3_000, 2), (3_000, usize::MAX)] {
+        let (reply, puts) = look_while_all_are_put(keys_count, puts_max);
+        assert!(puts > 0, "somebody else had a turn");
+        let digits = puts.to_string();
+        let told = format!("${}\r\n{digits}\r\n", digits.len()).repeat(keys_count);
+        assert_eq!(reply, format!("*{keys_count}\r\n{told}"), "{keys_count} keys, put {puts} times");
+    }
+}
+
+#[test]
+fn keys_that_expire_or_change_their_database_while_many_are_looked_at_are_looked_at_again() {
+    for change in ["expire", "SWAPDB 0 1", "FLUSHALL", "DEL key:7"] {
+        let world = World::new(&[]);
+        let (mut reader, mut other) = (world.client(), world.client());
+        let mut words: Vec<Vec<u8>> = vec![b"EXISTS".to_vec()];
+        for key in 0..2_000 {
+            other.call(&format!("SET key:{key} value{}", if key % 2 == 0 { " PX 50" } else { "" }));
+            words.push(format!("key:{key}").into_bytes());
+        }
+        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+        let mut output = Output::new();
+        let Next::Slow(slow) = reader.send(&words, &mut output) else { panic!("so many keys are gathered") };
+        let mut running = Box::pin(reader.session.run_slowly(slow, &mut output));
+        let mut context = Context::from_waker(Waker::noop());
+        let mut changes = 0;
+        while running.as_mut().poll(&mut context).is_pending() {
+            // The last look comes after a rest, so a change in every rest comes before it.
+            match change {
+                "expire" => world.advance(60),
+                "SWAPDB 0 1" if changes > 0 => {}
+                line => drop(other.call(line)),
+            }
+            changes += 1;
+        }
+        drop(running);
+        let expected = match change {
+            "expire" => 1_000,
+            "DEL key:7" => 1_999,
+            _ => 0,
+        };
+        assert_eq!(read(output), format!(":{expected}\r\n"), "{change}, {changes} times");
+    }
 }

@@ -90,6 +90,7 @@ pub struct Held<'k> {
     keyspace: &'k Keyspace,
     /// The first lies here, since most commands hold one.
     first: Option<(u16, Guard<'k>)>,
+    /// In shard order.
     rest: Vec<(u16, Guard<'k>)>,
     located: &'k [Located],
     /// Under the gate nobody else is inside: shards are taken as they are met.
@@ -124,8 +125,20 @@ impl<'k> Held<'k> {
         if self.first.is_none() {
             self.first = Some((shard, guard));
         } else {
-            self.rest.push((shard, guard));
+            let at = self.rest.partition_point(|(held, _)| *held < shard);
+            self.rest.insert(at, (shard, guard));
         }
+    }
+
+    /// The guard of `shard`, if it is held. O(log shards).
+    fn find(&self, shard: usize) -> Option<&Guard<'k>> {
+        if let Some((held, guard)) = &self.first
+            && usize::from(*held) == shard
+        {
+            return Some(guard);
+        }
+        let at = self.rest.binary_search_by_key(&shard, |(held, _)| usize::from(*held)).ok()?;
+        Some(&self.rest[at].1)
     }
 
     fn guards(&self) -> impl Iterator<Item = &(u16, Guard<'k>)> {
@@ -145,10 +158,8 @@ impl<'k> Held<'k> {
 
     /// Whether `shard` is held, for writing if `want` says so.
     pub(crate) fn holds(&self, shard: usize, want: Want) -> bool {
-        self.gated
-            || self.guards().any(|(held, guard)| {
-                *held as usize == shard && (want == Want::Read || matches!(guard, Guard::Write { .. }))
-            })
+        let is_enough = |guard: &Guard<'_>| want == Want::Read || matches!(guard, Guard::Write { .. });
+        self.gated || self.find(shard).is_some_and(is_enough)
     }
 
     pub(crate) fn is_gated(&self) -> bool {
@@ -164,6 +175,7 @@ impl<'k> Held<'k> {
         match self.guard(shard) {
             Guard::Write { write, changed } => {
                 *changed = true;
+                write.note_change();
                 write
             }
             Guard::Read(_) => panic!("shard {shard} is held for reading only: the row's access is wrong"),
@@ -187,11 +199,22 @@ impl<'k> Held<'k> {
     }
 
     fn guard(&mut self, shard: usize) -> &mut Guard<'k> {
-        if self.gated && !self.shards().any(|held| held == shard) {
-            let write = self.keyspace.shard(shard).try_write().expect("nobody else is inside while the gate is up");
-            self.push(shard as u16, Guard::Write { write, changed: false });
+        if self.first.as_ref().is_none_or(|(held, _)| usize::from(*held) != shard) {
+            return self.guard_of_rest(shard);
         }
-        let found = self.guards_mut().find(|(held, _)| usize::from(*held) == shard);
-        &mut found.expect("the row's keys name every key it touches").1
+        &mut self.first.as_mut().expect("just seen").1
+    }
+
+    fn guard_of_rest(&mut self, shard: usize) -> &mut Guard<'k> {
+        let at = match self.rest.binary_search_by_key(&shard, |(held, _)| usize::from(*held)) {
+            Ok(at) => at,
+            Err(at) => {
+                assert!(self.gated, "the row's keys name every key it touches");
+                let write = self.keyspace.shard(shard).try_write().expect("nobody else is inside while the gate is up");
+                self.rest.insert(at, (shard as u16, Guard::Write { write, changed: false }));
+                at
+            }
+        };
+        &mut self.rest[at].1
     }
 }

@@ -34,7 +34,7 @@ pub use map::DatabaseMap;
 pub use search::{Aim, Finding, Search, Searches, Wanted};
 pub use section::{Entry, OwnedEntry, Section, kind_of, list_of, text_of};
 pub use shard::ShardState;
-pub use tx::{Abandon, Tx, WrongType};
+pub use tx::{Abandon, Tx, Version, WrongType};
 
 use base::hash::KeyHasher;
 use base::limits::SHARDS;

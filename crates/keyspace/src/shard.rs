@@ -13,6 +13,8 @@ pub struct ShardState {
     sections: SmallVec<[(TableId, Section); 1]>,
     /// Position after the last frame that changed this shard.
     last: Position,
+    /// Raised by every change: what was read under one hold is true under a later one if this is the same.
+    changes: u64,
     /// Greatest `now` at which a key was found expired: later txs may not see it alive again.
     expired_at_ms: AtomicU64,
 }
@@ -23,6 +25,15 @@ impl ShardState {
         self.last
     }
 
+    /// A count that every change raises.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    pub(crate) fn note_change(&mut self) {
+        self.changes += 1;
+    }
+
     pub(crate) fn stamp(&mut self, end: Position) {
         assert!(end >= self.last, "positions only rise");
         self.last = end;
@@ -31,6 +42,7 @@ impl ShardState {
     /// Exchanges all keys with `other`.
     pub(crate) fn exchange(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.sections, &mut other.sections);
+        self.changes += 1;
     }
 
     pub(crate) fn expired_at_ms(&self) -> Ms {

@@ -34,6 +34,13 @@ pub enum Abandon {
 /// So many clones of a list are searched before it is searched under its lock.
 const TRIES_MAX: u32 = 2;
 
+/// See [`Tx::version`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    table: TableId,
+    changes: u64,
+}
+
 /// One command's view of the keyspace.
 pub struct Tx<'k> {
     keyspace: &'k Keyspace,
@@ -244,6 +251,12 @@ impl<'k> Tx<'k> {
             .into_iter()
             .flat_map(move |section| section.scan(from_hash))
             .filter(move |(_, entry)| is_live(*entry, now))
+    }
+
+    /// What `shard` held of the current table until now, in short: while it is the same, and no deadline has passed, so
+    /// is everything that was read there.
+    pub fn version(&mut self, shard: usize) -> Version {
+        Version { table: self.table, changes: self.held.state(shard).changes() }
     }
 
     /// The current table's section in `shard`, expired keys and all.

@@ -168,7 +168,10 @@ impl Shelf {
         let client = engine.clients.add(&address, &local_address, arrival.is_local(), engine.clock.now());
         let session = Session::new(self.worker.clone(), client);
         match Connection::new(self.clone(), arrival.socket, session) {
-            Ok(mut connection) => drop(spawn_local(async move { connection.serve().await })),
+            Ok(mut connection) => {
+                let shelf = self.clone();
+                drop(spawn_local(async move { shelf.worker.in_turns(connection.serve()).await }));
+            }
             Err(error) => {
                 self.leave();
                 warn!("a client at {address} cannot be served: {error}");

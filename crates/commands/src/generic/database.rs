@@ -4,8 +4,7 @@
 //! it a table that is new: what the old one holds goes later, in steps.
 
 use crate::prelude::*;
-use crate::row::Sweep;
-use std::ops::ControlFlow;
+use crate::row::{Sweep, Walk};
 
 pub(crate) const COMMANDS: &[Command] = &[DBSIZE, RANDOMKEY, SWAPDB, FLUSHDB, FLUSHALL];
 
@@ -119,9 +118,9 @@ struct Size {
 }
 
 impl Sweep for Size {
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> ControlFlow<()> {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
         self.keys_count += tx.section(shard).map_or(0, |section| section.keys_count());
-        ControlFlow::Continue(())
+        Walk::Next
     }
 
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome {
@@ -172,14 +171,14 @@ fn live_count(tx: &mut Tx, shard: usize) -> usize {
 }
 
 impl Sweep for Draw {
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> ControlFlow<()> {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
         let here = live_count(tx, shard);
         self.keys_count += here;
         let chosen = here > 0 && ((u128::from(self.next()) * self.keys_count as u128) >> 64) < here as u128;
         if chosen || self.key.is_none() {
             self.key = self.key_of(tx, shard).or(self.key.take());
         }
-        ControlFlow::Continue(())
+        Walk::Next
     }
 
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome {

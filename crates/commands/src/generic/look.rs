@@ -1,6 +1,8 @@
 //! EXISTS TOUCH TYPE: whether and what a key is.
 
 use crate::prelude::*;
+use crate::row::Gather;
+use base::Ms;
 use keyspace::kind_of;
 
 pub(crate) const COMMANDS: &[Command] = &[EXISTS, TOUCH, TYPE];
@@ -17,24 +19,49 @@ const EXISTS: Command = Command {
     since: "1.0.0",
     brief: "Counts which of the keys are there.",
     answer: "int: keys that are there; one given twice counts twice",
-    run: Run::Local(|tx, args, reply| {
-        let count = args.from(1).iter().filter(|key| tx.peek(key).is_some()).count();
-        reply.int(count as i64);
-        Ok(())
-    }),
+    run: Run::Gather {
+        at_once: |tx, args, reply| {
+            let count = args.from(1).iter().filter(|key| tx.peek(key).is_some()).count();
+            reply.int(count as i64);
+            Ok(())
+        },
+        begin: |args| Box::new(There { keys: vec![false; args.len() - 1], touches: false }),
+    },
 };
 
 const TOUCH: Command = Command {
     name: "TOUCH",
     since: "3.2.1",
     brief: "Counts which of the keys are there, as a use of them.",
-    run: Run::Local(|tx, args, reply| {
-        let count = args.from(1).iter().filter(|key| tx.exists(key)).count();
-        reply.int(count as i64);
-        Ok(())
-    }),
+    run: Run::Gather {
+        at_once: |tx, args, reply| {
+            let count = args.from(1).iter().filter(|key| tx.exists(key)).count();
+            reply.int(count as i64);
+            Ok(())
+        },
+        begin: |args| Box::new(There { keys: vec![false; args.len() - 1], touches: true }),
+    },
     ..EXISTS
 };
+
+/// Which of very many keys are there.
+struct There {
+    keys: Vec<bool>,
+    touches: bool,
+}
+
+impl Gather for There {
+    fn look(&mut self, tx: &mut Tx, at: usize, key: &[u8]) -> Option<Ms> {
+        let entry = if self.touches { tx.entry(key) } else { tx.peek(key) };
+        self.keys[at - 1] = entry.is_some();
+        entry.and_then(|entry| entry.expires_at_ms())
+    }
+
+    fn finish(self: Box<Self>, reply: &mut dyn Reply) {
+        let count = self.keys.iter().filter(|is_there| **is_there).count();
+        reply.int(count as i64);
+    }
+}
 
 const TYPE: Command = Command {
     name: "TYPE",

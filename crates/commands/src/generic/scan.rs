@@ -9,11 +9,12 @@
 //! do not hang on the number of keys, so a key that stays is told once in a whole walk, whatever comes and goes.
 
 use crate::prelude::*;
-use crate::row::Sweep;
+use crate::row::{Sweep, Walk};
 use base::glob::{self, Case};
 use base::limits::SHARDS;
+use base::varint;
 use keyspace::kind_of;
-use std::ops::ControlFlow;
+use std::collections::VecDeque;
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
 pub(crate) const COMMANDS: &[Command] = &[SCAN, KEYS];
@@ -43,7 +44,8 @@ const KEYS: Command = Command {
     brief: "Tells all keys that match a pattern.",
     answer: "array: the keys",
     run: Run::Sweep(|args, _| {
-        Ok(Box::new(Keys { filter: Filter { pattern: pattern(args.get(1)), kind: None }, names: Names::default() }))
+        let filter = Filter { pattern: pattern(args.get(1)), kind: None };
+        Ok(Box::new(Keys { filter, from_hash: 0, names: Names::default() }))
     }),
     ..SCAN
 };
@@ -110,26 +112,55 @@ fn parse_cursor(argument: &[u8]) -> Option<u64> {
     digits?.parse().ok()
 }
 
+/// Keys looked at under one hold of a shard: up to some 200 µs with a long pattern.
+const VISIT_KEYS_MAX: u64 = 256;
+
+/// Takes names of `shard` from `from_hash` on until no more looks are left, and then to the end of a prefix; gives the
+/// next prefix, if there is any.
+fn gather(
+    tx: &mut Tx,
+    shard: usize,
+    from_hash: u64,
+    looks_left: &mut u64,
+    filter: &Filter,
+    names: &mut Names,
+) -> Option<u64> {
+    let mut last = None;
+    for (prefix, entry) in tx.scan(shard, from_hash) {
+        if *looks_left == 0 && last != Some(prefix) {
+            return Some(prefix);
+        }
+        last = Some(prefix);
+        *looks_left = looks_left.saturating_sub(1);
+        if filter.takes(entry) {
+            names.push(entry.key());
+        }
+    }
+    None
+}
+
 impl Sweep for Scan {
     fn first_shard(&self) -> usize {
         (self.from_hash >> SHARD_SHIFT) as usize
     }
 
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> ControlFlow<()> {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
         let from_hash = self.from_hash.max((shard as u64) << SHARD_SHIFT);
-        let mut last = None;
-        for (prefix, entry) in tx.scan(shard, from_hash) {
-            if self.left == 0 && last != Some(prefix) {
-                self.cursor = prefix >> CURSOR_SHIFT;
-                return ControlFlow::Break(());
+        let looks_max = self.left.min(VISIT_KEYS_MAX);
+        let mut looks_left = looks_max;
+        let next = gather(tx, shard, from_hash, &mut looks_left, &self.filter, &mut self.names);
+        self.left -= looks_max - looks_left;
+        match next {
+            None => Walk::Next,
+            Some(prefix) if self.left > 0 => {
+                self.from_hash = prefix;
+                Walk::Again
             }
-            last = Some(prefix);
-            self.left = self.left.saturating_sub(1);
-            if self.filter.takes(entry) {
-                self.names.push(entry.key());
+            Some(prefix) => {
+                self.cursor = prefix >> CURSOR_SHIFT;
+                Walk::Over
             }
         }
-        ControlFlow::Continue(())
     }
 
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome {
@@ -142,17 +173,20 @@ impl Sweep for Scan {
 
 struct Keys {
     filter: Filter,
+    from_hash: u64,
     names: Names,
 }
 
 impl Sweep for Keys {
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> ControlFlow<()> {
-        for (_, entry) in tx.scan(shard, 0) {
-            if self.filter.takes(entry) {
-                self.names.push(entry.key());
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
+        let from_hash = self.from_hash.max((shard as u64) << SHARD_SHIFT);
+        match gather(tx, shard, from_hash, &mut { VISIT_KEYS_MAX }, &self.filter, &mut self.names) {
+            None => Walk::Next,
+            Some(prefix) => {
+                self.from_hash = prefix;
+                Walk::Again
             }
         }
-        ControlFlow::Continue(())
     }
 
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome {
@@ -161,25 +195,33 @@ impl Sweep for Keys {
     }
 }
 
-/// Names one behind the other, as many as there may be.
+/// Names, each behind its length, as many as there may be: in pieces, since a buffer of 100 MB that grows is copied
+/// under a lock.
 #[derive(Default)]
 struct Names {
-    bytes: Vec<u8>,
-    /// Where each ends.
-    ends: Vec<usize>,
-    /// How many have been told.
-    told: usize,
+    pieces: VecDeque<Vec<u8>>,
+    count: usize,
+    /// How much of the first piece has been told, in bytes.
+    told_bytes: usize,
 }
+
+const PIECE_BYTES: usize = 64 << 10;
 
 impl Names {
     fn push(&mut self, name: &[u8]) {
-        self.bytes.extend_from_slice(name);
-        self.ends.push(self.bytes.len());
+        let bytes = varint::encoded_bytes(name.len() as u64) + name.len();
+        if self.pieces.back().is_none_or(|piece| piece.len() + bytes > PIECE_BYTES) {
+            // The first is small as a rule.
+            let capacity = if self.pieces.is_empty() { bytes } else { PIECE_BYTES.max(bytes) };
+            self.pieces.push_back(Vec::with_capacity(capacity));
+        }
+        varint::put_bytes(self.pieces.back_mut().expect("just made"), name);
+        self.count += 1;
     }
 
     /// Replies an array, in steps if it is long.
     fn tell(mut self, reply: &mut dyn Reply) {
-        reply.array(self.ends.len());
+        reply.array(self.count);
         if self.next(reply) == More::Follows {
             reply.stream(Box::new(self));
         }
@@ -188,16 +230,25 @@ impl Names {
 
 impl Source for Names {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        let mut start = self.told.checked_sub(1).map_or(0, |last| self.ends[last]);
-        let step_end = start + SOURCE_STEP_BYTES;
-        for &end in &self.ends[self.told..] {
-            if start >= step_end {
+        let mut left_bytes = SOURCE_STEP_BYTES;
+        while let Some(piece) = self.pieces.front() {
+            let mut rest = &piece[self.told_bytes..];
+            while left_bytes > 0
+                && let Some(name) = varint::take_bytes(&mut rest)
+            {
+                reply.bulk(name);
+                left_bytes = left_bytes.saturating_sub(name.len() + HEADER_BYTES);
+            }
+            self.told_bytes = piece.len() - rest.len();
+            if !rest.is_empty() {
                 return More::Follows;
             }
-            reply.bulk(&self.bytes[start..end]);
-            start = end;
-            self.told += 1;
+            self.pieces.pop_front();
+            self.told_bytes = 0;
         }
         More::Done
     }
 }
+
+/// About what a name's header takes, in bytes.
+const HEADER_BYTES: usize = 8;

@@ -9,7 +9,7 @@
 //! A deadline counts by being there; when it falls due is not part of the data.
 
 use crate::failure::Failure;
-use crate::row::{Outcome, Sweep};
+use crate::row::{Outcome, Sweep, Walk};
 use base::hash::KeyHasher;
 use blocks::Direction;
 use keyspace::{Entry, Tx, list_of, text_of};
@@ -95,7 +95,7 @@ pub(super) struct DigestSweep {
 }
 
 impl Sweep for DigestSweep {
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> ControlFlow<()> {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
         let before = tx.database();
         for database in 0..tx.keyspace().map().databases() {
             tx.use_database(database);
@@ -104,7 +104,7 @@ impl Sweep for DigestSweep {
             }
         }
         tx.use_database(before);
-        ControlFlow::Continue(())
+        Walk::Next
     }
 
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome {

@@ -2,7 +2,11 @@
 
 use super::tell;
 use crate::prelude::*;
+use crate::row::Gather;
+use base::Ms;
 use keyspace::text_of;
+use kinds::{LongText, Text, long_text};
+use wire::{More, SOURCE_STEP_BYTES, Source};
 
 pub(crate) const COMMANDS: &[Command] = &[MGET, MSET, MSETNX];
 
@@ -18,15 +22,87 @@ const MGET: Command = Command {
     since: "1.0.0",
     brief: "Tells the texts under several keys.",
     answer: "array: for each key its text, or null if it is absent or holds another kind",
-    run: Run::Local(|tx, args, reply| {
-        let keys = args.from(1);
-        reply.array(keys.len());
-        for key in keys {
-            tell(reply, tx.entry(key).and_then(text_of));
-        }
-        Ok(())
-    }),
+    run: Run::Gather {
+        at_once: |tx, args, reply| {
+            let keys = args.from(1);
+            reply.array(keys.len());
+            for key in keys {
+                tell(reply, tx.entry(key).and_then(text_of));
+            }
+            Ok(())
+        },
+        begin: |args| Box::new(Texts((1..args.len()).map(|_| Found::Nothing).collect())),
+    },
 };
+
+/// What MGET has found under each of very many keys.
+struct Texts(Vec<Found>);
+
+enum Found {
+    Nothing,
+    Int(i64),
+    Short(Box<[u8]>),
+    Long(LongText),
+}
+
+impl Gather for Texts {
+    fn look(&mut self, tx: &mut Tx, at: usize, key: &[u8]) -> Option<Ms> {
+        let entry = tx.entry(key);
+        self.0[at - 1] = match entry.and_then(text_of) {
+            None => Found::Nothing,
+            Some(Text::Int(number)) => Found::Int(number),
+            Some(Text::Bytes(bytes)) => Found::Short(bytes.into()),
+            Some(Text::Long(long)) => Found::Long(long.clone()),
+        };
+        entry.and_then(|entry| entry.expires_at_ms())
+    }
+
+    fn finish(self: Box<Self>, reply: &mut dyn Reply) {
+        reply.array(self.0.len());
+        reply.stream(Box::new(Rest { texts: self.0.into_iter(), long: None }));
+    }
+}
+
+/// What of it is yet to be told.
+struct Rest {
+    texts: std::vec::IntoIter<Found>,
+    /// A long one that has been begun.
+    long: Option<long_text::Part>,
+}
+
+impl Source for Rest {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        let mut left_bytes = SOURCE_STEP_BYTES;
+        while left_bytes > 0 {
+            if let Some(long) = &mut self.long {
+                long.take(left_bytes, |piece| reply.bulk_part(piece));
+                if long.bytes_count() > 0 {
+                    return More::Follows;
+                }
+                reply.bulk_end();
+                self.long = None;
+            }
+            let Some(found) = self.texts.next() else { return More::Done };
+            left_bytes = left_bytes.saturating_sub(HEADER_BYTES);
+            match found {
+                Found::Nothing => reply.null(),
+                Found::Int(number) => reply.bulk_int(number),
+                Found::Short(bytes) => {
+                    reply.bulk(&bytes);
+                    left_bytes = left_bytes.saturating_sub(bytes.len());
+                }
+                Found::Long(long) => {
+                    reply.bulk_begin(long.bytes_count());
+                    self.long = Some(long.part(0..long.bytes_count()));
+                }
+            }
+        }
+        More::Follows
+    }
+}
+
+/// About what a header takes, in bytes.
+const HEADER_BYTES: usize = 8;
 
 const MSET: Command = Command {
     name: "MSET",

@@ -123,11 +123,11 @@ impl World {
         assert!(row.arity.allows(args.len()), "{request}: the engine refuses the count");
         let value = self.tx(0, |tx| {
             reply_of(Protocol::Resp2, |reply| match row.run {
-                Run::Local(handler) => handler(tx, &args, reply),
+                Run::Local(handler) | Run::Gather { at_once: handler, .. } => handler(tx, &args, reply),
                 Run::Sweep(begin) => {
                     let mut sweep = begin(&args, 0)?;
                     for shard in sweep.first_shard()..SHARDS {
-                        if sweep.visit(tx, shard).is_break() {
+                        if sweep.visit(tx, shard) == commands::Walk::Over {
                             break;
                         }
                     }

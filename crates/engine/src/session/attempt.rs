@@ -8,6 +8,7 @@
 //! --> mark watches --> take a position --> stamp the shards --> let go --> hand the frame over --> answer the served
 //! ```
 
+use super::gather::ARGUMENTS_MAX;
 use super::slow::Wait;
 use super::{POISONED, Session, purpose, write_failure};
 use crate::engine::Engine;
@@ -69,6 +70,8 @@ pub(super) enum NotNow {
     LongTexts,
     /// It walks over all shards.
     Sweep,
+    /// It looks at very many keys.
+    Gather,
     /// Only the engine can do it, and not at once.
     Verb,
 }
@@ -137,6 +140,8 @@ impl Session {
             #[cfg(bobbin_canary = "lockless-pop")]
             Run::Local(handler) if row.name == "LPOP" => self.pop_in_two_steps(attempt, row, handler, args, output),
             Run::Local(handler) => self.run_one(attempt, row, handler, args, output),
+            Run::Gather { .. } if raised.is_none() && args.len() > ARGUMENTS_MAX => Err(NotNow::Gather),
+            Run::Gather { at_once, .. } => self.run_one(attempt, row, at_once, args, output),
             Run::Blocking { try_now, .. } => self.run_one(attempt, row, try_now, args, output),
             Run::Gate(handler) if raised.is_some() => self.run_one(attempt, row, handler, args, output),
             Run::Gate(_) => Err(NotNow::Gate),

@@ -6,7 +6,7 @@ use super::attempt::{
 use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
 use commands::table::Row;
-use commands::{Failure, Outcome, Run, Verb};
+use commands::{Failure, Outcome, Run, Verb, Walk};
 use keyspace::{Abandon, Tx};
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -315,7 +315,9 @@ impl Session {
     ) -> Outcome {
         let protocol = self.protocol;
         match row.run {
-            Run::Local(handler) | Run::Gate(handler) => handler(tx, args, &mut Encoder::new(output, protocol)),
+            Run::Local(handler) | Run::Gather { at_once: handler, .. } | Run::Gate(handler) => {
+                handler(tx, args, &mut Encoder::new(output, protocol))
+            }
             Run::Blocking { try_now, empty, .. } => match try_now(tx, args, &mut Encoder::new(output, protocol)) {
                 Err(Failure::Nothing) => {
                     empty(&mut Encoder::new(output, protocol));
@@ -332,9 +334,12 @@ impl Session {
             }
             Run::Sweep(begin) => {
                 let mut sweep = begin(args, worker.random())?;
-                for shard in sweep.first_shard()..base::limits::SHARDS {
-                    if sweep.visit(tx, shard).is_break() {
-                        break;
+                let mut shard = sweep.first_shard();
+                while shard < base::limits::SHARDS {
+                    match sweep.visit(tx, shard) {
+                        Walk::Next => shard += 1,
+                        Walk::Again => {}
+                        Walk::Over => break,
                     }
                 }
                 sweep.finish(&mut Encoder::new(output, protocol))

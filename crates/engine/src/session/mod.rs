@@ -12,6 +12,7 @@ mod attempt;
 #[cfg(bobbin_canary = "lockless-pop")]
 mod canary;
 mod exec;
+mod gather;
 mod host;
 mod serve;
 mod slow;
@@ -144,7 +145,6 @@ impl Session {
         let Some(_inside) = worker.member.enter() else { return Turn { used: 0, next: Next::Gate } };
         self.client.last_ms.store(now, Relaxed);
         let turn_began = Instant::now();
-        worker.mark_cpu(turn_began);
         let mut began = turn_began;
         let mut used = 0;
         let mut requests = 0;
@@ -195,10 +195,6 @@ impl Session {
         };
         worker.end_turn();
         counters.commands.add(requests as u64);
-        let turn_us = (began - turn_began).as_micros() as u64;
-        if turn_us > counters.longest_turn_us.get() {
-            counters.longest_turn_us.raise(worker.own_us(turn_us));
-        }
         Turn { used, next }
     }
 
@@ -285,11 +281,9 @@ impl Session {
         counters.took_ns.add(took.as_nanos() as u64);
         counters.latency.add(took.as_nanos() as u64);
         let took_us = took.as_micros() as u64;
-        // The whole of an attempt, its locks included, so never too low.
-        let (hold_us, held_us) = (&worker.counters().longest_lock_hold_us, held.as_micros() as u64);
-        let holds = !row.keys.is_empty() || matches!(row.run, Run::Engine(Verb::Exec));
-        if held_us > hold_us.get() && holds {
-            hold_us.raise(worker.own_us(held_us));
+        if holds_shards(&row, args) {
+            // The whole of an attempt, its locks included, so never too low.
+            worker.note_hold(held);
         }
         if took_us >= slow_bound_us && !row.has(Flag::SkipSlowlog) {
             self.note_slow(worker, args, took_us);
@@ -368,6 +362,15 @@ enum Ran {
     Refused,
     /// It has to wait.
     NotNow(Row, NotNow),
+}
+
+/// Whether all of a command's time counts as a hold of shards; of what walks and gathers only each part does.
+fn holds_shards(row: &Row, args: &Args<'_>) -> bool {
+    match row.run {
+        Run::Gather { .. } => args.len() <= gather::ARGUMENTS_MAX,
+        Run::Local(_) | Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Watch) => true,
+        Run::Sweep(_) | Run::Session(_) | Run::Engine(_) => false,
+    }
 }
 
 /// What a client hears whose reply will never be durable.

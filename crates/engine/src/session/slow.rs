@@ -11,13 +11,12 @@ use crate::waiter::{Answer, Waiter};
 use crate::worker::{Scratch, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
-use commands::{Failure, Run, Verb};
+use commands::{Failure, Run, Verb, Walk};
 use keyspace::{Cuts, Tx, Wanted};
 use kinds::LongText;
 use kinds::long_text::PIECE_BYTES;
 use quanta::Instant;
 use std::future::poll_fn;
-use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
@@ -84,14 +83,16 @@ impl Session {
         let mut why = why;
         let mut rounds = 0;
         let mut searched = Duration::ZERO;
-        let mut wait_began = Instant::now();
+        let mut waited = Duration::ZERO;
         loop {
             let mut parked = None;
             let mut gated = false;
             match why {
                 NotNow::Locked(shard, want) if rounds < ROUNDS_MAX => {
                     rounds += 1;
+                    let began = Instant::now();
                     parked = Some(park(worker, shard, want).await);
+                    waited += began.elapsed();
                 }
                 NotNow::Locked(..) | NotNow::Gate => gated = true,
                 NotNow::Shards(shards) => {
@@ -106,7 +107,7 @@ impl Session {
                 NotNow::LongTexts => {}
                 NotNow::Search(wanted) => {
                     searched += search(worker, needs, *wanted).await;
-                    (rounds, wait_began) = (0, Instant::now());
+                    rounds = 0;
                 }
                 NotNow::Paused => self.wait_pause(worker, &row).await,
                 NotNow::Waiting(wait) => {
@@ -114,6 +115,7 @@ impl Session {
                     return Took::default();
                 }
                 NotNow::Sweep => return Took { held: self.sweep(worker, row, args, output).await, searched },
+                NotNow::Gather => return Took { held: self.gather(worker, row, args, output).await, searched },
                 NotNow::Verb => {
                     let began = Instant::now();
                     self.run_slow_verb(worker, row, args, output).await;
@@ -121,12 +123,11 @@ impl Session {
                 }
             }
             let mut began = Instant::now();
-            worker.mark_cpu(began);
             let now = worker.engine.clock.now();
             let result = if gated {
                 let raised = raise(worker).await;
+                waited += began.elapsed();
                 began = Instant::now();
-                worker.mark_cpu(began);
                 let now = worker.engine.clock.now();
                 let attempt = Attempt { worker, needs, raised: Some(&raised), now };
                 self.attempt(&attempt, row, args, output)
@@ -135,14 +136,15 @@ impl Session {
                 self.attempt(&attempt, row, args, output)
             } else {
                 gate_open(worker).await;
+                waited += began.elapsed();
                 Err(NotNow::Shards(Vec::new()))
             };
             drop(parked);
             worker.end_turn();
             match result {
                 Ok(()) => {
-                    if rounds > 0 {
-                        worker.counters().longest_lock_wait_us.raise(wait_began.elapsed().as_micros() as u64);
+                    if waited > Duration::ZERO {
+                        worker.note_wait(waited);
                     }
                     return Took { held: began.elapsed(), searched };
                 }
@@ -212,14 +214,17 @@ impl Session {
         let mut took = Duration::ZERO;
         let result = match begin(args, worker.random()) {
             Ok(mut sweep) => {
-                for shard in sweep.first_shard()..SHARDS {
+                let mut shard = sweep.first_shard();
+                while shard < SHARDS {
                     if began.elapsed().as_micros() > SWEEP_US_MAX {
                         took += began.elapsed();
                         yield_now().await;
                         began = Instant::now();
                     }
-                    if self.visit(worker, &mut *sweep, shard).await.is_break() {
-                        break;
+                    match self.visit(worker, &mut *sweep, shard).await {
+                        Walk::Next => shard += 1,
+                        Walk::Again => {}
+                        Walk::Over => break,
                     }
                 }
                 sweep.finish(&mut Encoder::new(output, self.protocol))
@@ -238,7 +243,7 @@ impl Session {
         took + began.elapsed()
     }
 
-    async fn visit(&self, worker: &Worker, sweep: &mut dyn commands::Sweep, shard: usize) -> ControlFlow<()> {
+    async fn visit(&self, worker: &Worker, sweep: &mut dyn commands::Sweep, shard: usize) -> Walk {
         let engine = &*worker.engine;
         loop {
             if let Some(_inside) = worker.member.enter() {
@@ -248,7 +253,11 @@ impl Session {
                 plan.add_shard(shard, Want::Read);
                 if let Ok(held) = plan.try_hold(&engine.keyspace) {
                     let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
-                    return sweep.visit(&mut tx, shard);
+                    let began = Instant::now();
+                    let walk = sweep.visit(&mut tx, shard);
+                    drop(tx);
+                    worker.note_hold(began.elapsed());
+                    return walk;
                 }
             } else {
                 gate_open(worker).await;
@@ -352,7 +361,7 @@ impl Drop for Wait {
 }
 
 /// Waits until a shard may be free. What it gives is to be kept until the next try.
-async fn park(worker: &Worker, shard: usize, want: Want) -> Parked<'_, keyspace::ShardState> {
+pub(super) async fn park(worker: &Worker, shard: usize, want: Want) -> Parked<'_, keyspace::ShardState> {
     let lock = worker.engine.keyspace.shard(shard);
     let mut parked = None;
     poll_fn(|context| match parked.is_some() {
@@ -384,7 +393,7 @@ async fn wait_room(worker: &Worker) {
 /// Room may come between a refusal and the registration: then nobody wakes the waiter, and it looks again by itself.
 const ROOM_MS: base::Ms = 5;
 
-async fn gate_open(worker: &Worker) {
+pub(super) async fn gate_open(worker: &Worker) {
     let gate = &worker.engine.gate;
     poll_fn(|context| {
         if !gate.is_raised() {
@@ -397,7 +406,7 @@ async fn gate_open(worker: &Worker) {
 }
 
 /// Raises the gate, after whoever has it up.
-async fn raise(worker: &Worker) -> Raised<'_> {
+pub(super) async fn raise(worker: &Worker) -> Raised<'_> {
     loop {
         if let Some(raising) = worker.member.try_raise() {
             return raising.await;
@@ -416,14 +425,11 @@ async fn search(worker: &Worker, needs: &mut Needs, wanted: Wanted) -> Duration 
         // First of all: the attempt was a turn.
         yield_now().await;
         let began = Instant::now();
-        worker.mark_cpu(began);
         let mut is_over = false;
         while !is_over && began.elapsed().as_micros() < SWEEP_US_MAX {
             is_over = needs.searches.step();
         }
-        let turn = began.elapsed();
-        took += turn;
-        worker.counters().longest_turn_us.raise(worker.own_us(turn.as_micros() as u64));
+        took += began.elapsed();
         if is_over {
             return took;
         }
@@ -431,7 +437,7 @@ async fn search(worker: &Worker, needs: &mut Needs, wanted: Wanted) -> Duration 
 }
 
 /// Lets the other connections of this worker have their turn.
-async fn yield_now() {
+pub(super) async fn yield_now() {
     let mut yielded = false;
     poll_fn(|context| {
         if std::mem::replace(&mut yielded, true) {

@@ -1,0 +1,258 @@
+//! A look at very many keys (MGET, EXISTS, TOUCH) as of one instant, without holding their shards for as long as it takes.
+//!
+//! ```text
+//! hash all keys --> look, one shard at a time, noting its version --> hold all shards: is every version the same?
+//!                     ^                                                  |               |
+//!                     '-- the shards that have changed: many keys -------'               '-- yes, or few keys have
+//!                                                                                            changed: look again, tell
+//! ```
+//!
+//! What is told was true while all shards were held. After [`ROUNDS_MAX`] rounds however much has changed is looked at
+//! under the locks.
+
+use super::Session;
+use super::attempt::{NotNow, hold};
+use super::slow::{gate_open, park, raise, yield_now};
+use crate::worker::{Scratch, Worker};
+use base::Ms;
+use base::limits::SHARDS;
+use commands::Gather;
+use commands::table::Row;
+use keyspace::{Tx, Version};
+use quanta::Instant;
+use std::rc::Rc;
+use std::time::Duration;
+use sync::gate::Raised;
+use sync::lock::Want;
+use wire::resp::Encoder;
+use wire::{Args, Output};
+
+/// Arguments above which a look at keys is made in this way.
+pub(super) const ARGUMENTS_MAX: usize = 256;
+/// Keys that may be looked at again while all shards are held: some 300 µs.
+const KEYS_AGAIN_MAX: usize = 1_000;
+/// Rounds after which all that changed is.
+const ROUNDS_MAX: usize = 3;
+/// Tries for all shards after which the gate is raised.
+const TRIES_MAX: usize = 4;
+/// How long it works before others have their turn, in microseconds.
+const WORK_US_MAX: u128 = 300;
+/// Keys looked at between two looks at the clock.
+const KEYS_A_LOOK: usize = 64;
+
+/// A shard's part of the keys.
+#[derive(Default)]
+struct Part {
+    /// Which arguments.
+    at: Vec<u32>,
+    seen: Option<Seen>,
+}
+
+/// What was there when the first of them was looked at.
+#[derive(Clone, Copy)]
+struct Seen {
+    version: Version,
+    /// When the first of the keys expires.
+    until: Ms,
+}
+
+impl Part {
+    fn is_true(&self, tx: &mut Tx<'_>, shard: usize) -> bool {
+        self.seen.is_some_and(|seen| seen.version == tx.version(shard) && tx.now() < seen.until)
+    }
+
+    /// Looks at its keys from number `from` on until `began` is too long ago; gives the first that is left.
+    fn look(&mut self, tx: &mut Tx<'_>, shard: usize, from: usize, to_look: &mut ToLook<'_>, began: Instant) -> usize {
+        if from == 0 {
+            self.seen = Some(Seen { version: tx.version(shard), until: Ms::MAX });
+        }
+        let mut until = self.seen.expect("begun with the first").until;
+        let mut done = from;
+        for keys in self.at[from..].chunks(KEYS_A_LOOK) {
+            for &at in keys {
+                let at = at as usize;
+                until = until.min(to_look.gather.look(tx, at, to_look.args.get(at)).unwrap_or(Ms::MAX));
+            }
+            done += keys.len();
+            if began.elapsed().as_micros() > WORK_US_MAX {
+                break;
+            }
+        }
+        self.seen.as_mut().expect("begun with the first").until = until;
+        done
+    }
+}
+
+/// What is looked at, and who notes it.
+struct ToLook<'a> {
+    args: &'a Args<'a>,
+    gather: Box<dyn Gather>,
+}
+
+/// Work in pieces, between which others have their turn.
+struct Pace {
+    began: Instant,
+    took: Duration,
+}
+
+impl Pace {
+    async fn rest_if_due(&mut self) {
+        if self.began.elapsed().as_micros() > WORK_US_MAX {
+            self.rest().await;
+        }
+    }
+
+    async fn rest(&mut self) {
+        self.took += self.began.elapsed();
+        yield_now().await;
+        self.began = Instant::now();
+    }
+}
+
+impl Session {
+    /// Runs a row that gathers. Gives the time for which it ran.
+    pub(super) async fn gather(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: Row,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> Duration {
+        let commands::Run::Gather { begin, .. } = row.run else { unreachable!("asked for a look at keys") };
+        // First of all: to take in so long a request was a turn.
+        yield_now().await;
+        let mut pace = Pace { began: Instant::now(), took: Duration::ZERO };
+        let mut parts: Vec<Part> = (0..SHARDS).map(|_| Part::default()).collect();
+        for at in 1..args.len() {
+            parts[keyspace::shard_of(worker.engine.keyspace.hash(args.get(at)))].at.push(at as u32);
+            if at.is_multiple_of(KEYS_A_LOOK) {
+                pace.rest_if_due().await;
+            }
+        }
+        pace.rest_if_due().await;
+        let mut to_look = ToLook { args, gather: begin(args) };
+        let mut stale: Vec<usize> = (0..SHARDS).filter(|shard| !parts[*shard].at.is_empty()).collect();
+        for round in 1.. {
+            for shard in stale {
+                self.look(worker, shard, &mut parts[shard], &mut to_look, &mut pace).await;
+            }
+            pace.rest().await;
+            let keys_max = if round < ROUNDS_MAX { KEYS_AGAIN_MAX } else { usize::MAX };
+            stale = self.settle(worker, &mut parts, &mut to_look, keys_max, &mut pace).await;
+            if stale.is_empty() {
+                break;
+            }
+        }
+        let mark = output.mark();
+        to_look.gather.finish(&mut Encoder::new(output, self.protocol));
+        self.hide_unreadable(worker, self.watermark, mark, output);
+        pace.took + pace.began.elapsed()
+    }
+
+    /// Looks at the keys of one shard, under its lock for a moment at a time.
+    async fn look(&self, worker: &Worker, shard: usize, part: &mut Part, to_look: &mut ToLook<'_>, pace: &mut Pace) {
+        let engine = &*worker.engine;
+        let mut done = 0;
+        while done < part.at.len() {
+            pace.rest_if_due().await;
+            let Some(inside) = worker.member.enter() else {
+                gate_open(worker).await;
+                continue;
+            };
+            let looked = {
+                let mut scratch = worker.scratch.borrow_mut();
+                let Scratch { plan, log } = &mut *scratch;
+                plan.clear();
+                plan.add_shard(shard, Want::Read);
+                plan.try_hold(&engine.keyspace).ok().map(|held| {
+                    let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
+                    tx.set_touching(!self.client.no_touch.load(std::sync::atomic::Ordering::Relaxed));
+                    let began = Instant::now();
+                    done = part.look(&mut tx, shard, done, to_look, pace.began);
+                    let counters = worker.counters();
+                    counters.hits.add(u64::from(tx.hits));
+                    counters.misses.add(u64::from(tx.misses));
+                    worker.note_hold(began.elapsed());
+                })
+            };
+            drop(inside);
+            if looked.is_none() {
+                drop(park(worker, shard, Want::Read).await);
+            }
+        }
+    }
+
+    /// Holds all shards and looks at what has changed, if that is at most `keys_max` keys; else gives the shards in
+    /// which they are.
+    async fn settle(
+        &mut self,
+        worker: &Rc<Worker>,
+        parts: &mut [Part],
+        to_look: &mut ToLook<'_>,
+        keys_max: usize,
+        pace: &mut Pace,
+    ) -> Vec<usize> {
+        let wait_began = Instant::now();
+        for tries in 0.. {
+            let settled = if tries < TRIES_MAX {
+                let Some(_inside) = worker.member.enter() else {
+                    gate_open(worker).await;
+                    continue;
+                };
+                self.settle_held(worker, None, parts, to_look, keys_max)
+            } else {
+                let raised = raise(worker).await;
+                pace.began = Instant::now();
+                self.settle_held(worker, Some(&raised), parts, to_look, keys_max)
+            };
+            match settled {
+                Ok(stale) => {
+                    if tries > 0 {
+                        worker.note_wait(wait_began.elapsed());
+                    }
+                    return stale;
+                }
+                Err(NotNow::Locked(shard, want)) => {
+                    pace.took += pace.began.elapsed();
+                    drop(park(worker, shard, want).await);
+                    pace.began = Instant::now();
+                }
+                Err(_) => unreachable!("a hold fails for a lock alone"),
+            }
+        }
+        unreachable!("under the gate every shard is held")
+    }
+
+    fn settle_held(
+        &mut self,
+        worker: &Worker,
+        raised: Option<&Raised<'_>>,
+        parts: &mut [Part],
+        to_look: &mut ToLook<'_>,
+        keys_max: usize,
+    ) -> Result<Vec<usize>, NotNow> {
+        let engine = &*worker.engine;
+        let mut scratch = worker.scratch.borrow_mut();
+        let Scratch { plan, log } = &mut *scratch;
+        plan.clear();
+        let shards = || (0..SHARDS).filter(|shard| !parts[*shard].at.is_empty());
+        shards().for_each(|shard| plan.add_shard(shard, Want::Read));
+        let began = Instant::now();
+        let held = hold(engine, plan, raised)?;
+        let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
+        let stale: Vec<usize> = shards().filter(|shard| !parts[*shard].is_true(&mut tx, *shard)).collect();
+        let keys_count: usize = stale.iter().map(|shard| parts[*shard].at.len()).sum();
+        let is_settled = keys_count <= keys_max;
+        if is_settled {
+            for &shard in &stale {
+                for &at in &parts[shard].at {
+                    to_look.gather.look(&mut tx, at as usize, to_look.args.get(at as usize));
+                }
+            }
+            self.saw(tx.seen());
+        }
+        tx.end();
+        worker.note_hold(began.elapsed());
+        Ok(if is_settled { Vec::new() } else { stale })
+    }
+}
