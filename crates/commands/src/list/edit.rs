@@ -3,6 +3,7 @@
 //! LINSERT and LREM search. A big list they search without its lock: the handler asks its tx, which is abandoned, and the
 //! row runs again with what was found.
 
+use super::find::LOCKED_BYTES_MAX;
 use super::range::index_of;
 use crate::prelude::*;
 use blocks::Direction;
@@ -105,9 +106,6 @@ fn lrem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     reply.int(list.remove_found(&finding)? as i64);
     Ok(())
 }
-
-/// Lists with more content than this are searched while no lock is held, in bytes.
-const LOCKED_BYTES_MAX: u64 = 64 << 10;
 
 /// Where the elements are; `None` if the key is absent.
 fn find<'k>(tx: &mut Tx<'k>, key: &[u8], aim: &Aim) -> Result<Option<Finding<'k>>, Failure> {

@@ -23,8 +23,8 @@ const LPOS: Command = Command {
     run: Run::Local(lpos),
 };
 
-/// Lists with more content than this are searched once the locks are let go, in bytes.
-const LOCKED_BYTES_MAX: u64 = 64 << 10;
+/// Lists with more content than this are searched while no lock is held, in bytes.
+pub(super) const LOCKED_BYTES_MAX: u64 = 64 << 10;
 /// How much is searched in one step, in bytes: some 50 µs.
 const STEP_BYTES: u64 = 256 << 10;
 /// How many indices are told in one step.
