@@ -154,7 +154,7 @@ fn step(input: &mut Input<'_>, list: &mut BlockList, twin: &mut Twin, clone: &mu
 /// The `nth` item of a sequence that fits one packed form or another.
 fn packable(content: u8, first: usize, nth: usize) -> Vec<u8> {
     let drawn = ((first as u64) << 32 | nth as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7;
-    match content % 8 {
+    match content % 10 {
         0 => format!("{:012}", first + nth),
         1 => format!("{:012}", 1_000_000 + first - nth),
         2 => format!("{:012}", first + 50 * nth + drawn as usize % 100),
@@ -162,6 +162,8 @@ fn packable(content: u8, first: usize, nth: usize) -> Vec<u8> {
         4 => format!("{drawn:012x}"),
         5 => format!("{:X}", drawn >> (drawn % 40)),
         6 => format!("key:{}:{}", first % 7, drawn % 1000),
+        7 => format!("{:012}", (first % 100 + nth) * 100_000_000),
+        8 => format!("{}", drawn % (first as u64 % 10 + 1)),
         _ => (0..12).map(|at| char::from(b"0aZ-_9Qz"[(drawn >> (3 * at)) as usize % 8])).collect(),
     }
     .into_bytes()

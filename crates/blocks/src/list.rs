@@ -158,11 +158,8 @@ impl BlockList {
             return;
         };
         assert!(last < root.items());
-        if tree::remove_many(root, positions, 0) {
-            self.lower();
-        } else {
-            self.root = None;
-        }
+        let change = tree::remove_many(root, positions, 0);
+        self.follow_change(change);
     }
 
     /// Removes the items of these runs, given as first index and count, which must rise and not overlap. As
@@ -258,7 +255,12 @@ impl BlockList {
     fn splice(&mut self, index: u64, removed: usize, item: Option<&[u8]>) {
         assert!(item.is_none_or(|item| item.len() <= ITEM_BYTES_MAX));
         let root = self.root.as_mut().expect("an index below the length");
-        match tree::splice(root, index, removed, item) {
+        let change = tree::splice(root, index, removed, item);
+        self.follow_change(change);
+    }
+
+    fn follow_change(&mut self, change: Change) {
+        match change {
             Change::Kept => self.lower(),
             Change::Emptied => self.root = None,
             Change::Grew(nodes) => self.follow(nodes),

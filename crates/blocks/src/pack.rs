@@ -32,6 +32,7 @@ use bits::Writer;
 use digits::{Line, Values};
 pub(crate) use packed::{Packed, Run};
 
+use crate::leaf::ITEMS_MAX;
 use crate::view::View;
 
 /// Longest item that is packed: lengths are kept in one byte.
@@ -165,7 +166,7 @@ impl Plan {
     }
 }
 
-/// The smallest packed form of `run`, or of as many items from its front as fit `data_bytes_max`.
+/// The smallest packed form of `run`, or of as many items from its front as fit `data_bytes_max` and one block.
 ///
 /// None if no form is worth it: it must save a sixteenth of the items' bytes and lengths, and take eight items. A
 /// form counts only if it takes every item of the run; if not all fit, the one that is the smallest for all takes at
@@ -181,8 +182,9 @@ pub(crate) fn smallest_within(run: &View<'_>, data_bytes_max: usize) -> Option<P
         return None;
     }
     assert!(run.bytes.len() <= CONTENT_BYTES_MAX);
-    let whole = smallest(run)?;
-    let best = if whole.data_bytes <= data_bytes_max { whole } else { shortened(whole, run, data_bytes_max) };
+    let run = run.range(0, run.count.min(ITEMS_MAX));
+    let whole = smallest(&run)?;
+    let best = if whole.data_bytes <= data_bytes_max { whole } else { shortened(whole, &run, data_bytes_max) };
     Some(best)
 }
 

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use crate::End;
 use crate::inner::Inner;
-use crate::leaf::{DATA_BYTES_MAX, Measure, build};
+use crate::leaf::{DATA_BYTES_MAX, ITEMS_MAX, Measure, build};
 use crate::node::Node;
 use crate::pack::{self, CONTENT_BYTES_MAX, Plan, Run};
 use crate::view::View;
@@ -136,6 +136,14 @@ pub(crate) fn one_leaf(pieces: &[View<'_>]) -> Option<Node> {
     packed.or_else(|| is_raw.then(|| build(pieces)))
 }
 
+/// As few leaves of all these items, which are short, as may be.
+pub(crate) fn few_leaves(pieces: &[View<'_>]) -> Vec<Node> {
+    one_leaf(pieces).map_or_else(
+        || packed_leaves(&Run::gather(pieces).expect("packed items are short").view(), End::Tail),
+        |leaf| vec![leaf],
+    )
+}
+
 fn packed(plan: &Plan, view: &View<'_>, is_settled: bool) -> Node {
     let mut leaf = Node::leaf_to_pack(plan.form, plan.count, view.offset(plan.count), plan.data_bytes);
     pack::write(plan, view, &mut leaf.leaf_mut().1[..plan.data_bytes]);
@@ -155,4 +163,5 @@ fn raw_count(view: &View<'_>) -> usize {
             index > 0 && bytes > DATA_BYTES_MAX
         })
         .unwrap_or(view.count)
+        .min(ITEMS_MAX)
 }

@@ -12,7 +12,7 @@ use crate::inner::{CHILDREN_MAX, Inner};
 use crate::leaf::{DATA_BYTES_MAX, Lean, Measure, build, build_roomy};
 use crate::node::Node;
 use crate::pack::CONTENT_BYTES_MAX;
-use crate::settle::{one_leaf, raw_leaves, settle};
+use crate::settle::{few_leaves, one_leaf, raw_leaves, settle};
 use crate::view::View;
 
 /// What became of a node.
@@ -215,40 +215,58 @@ fn half_index(view: &View<'_>) -> usize {
         .unwrap_or(view.count / 2)
 }
 
-/// Removes the items at these rising positions, counted from `base` at the node's first item; false when none
-/// is left and the node must be thrown away.
-pub(crate) fn remove_many(node: &mut Node, positions: &[u64], base: u64) -> bool {
+/// Removes the items at these rising positions, counted from `base` at the node's first item.
+pub(crate) fn remove_many(node: &mut Node, positions: &[u64], base: u64) -> Change {
     if positions.len() as u64 == node.items() {
-        return false;
+        return Change::Emptied;
     }
     if node.is_leaf() {
-        if let [only] = positions
-            && node.leaf_splice_in_place((only - base) as usize, 1, None)
-        {
-            return true;
-        }
-        let leaf = leaf_without(node, positions, base);
-        *node = leaf;
-        return true;
+        return remove_from_leaf(node, positions, base);
     }
     let inner = node.inner_mut();
     let mut positions = positions;
     let mut first = base + inner.items();
+    let mut behind = Vec::new();
     for at in (0..inner.slots().len()).rev() {
         first -= inner.slots()[at].items;
         let (before, here) = positions.split_at(positions.partition_point(|&position| position < first));
         positions = before;
-        if !here.is_empty() && !inner.with_child(at, |child| remove_many(child, here, first)) {
-            drop(inner.take(at));
+        if here.is_empty() {
+            continue;
+        }
+        match inner.with_child(at, |child| remove_many(child, here, first)) {
+            Change::Kept => {}
+            Change::Emptied => drop(inner.take(at)),
+            Change::Grew(nodes) if inner.slots().len() + nodes.len() > CHILDREN_MAX => {
+                behind.splice(0..0, split_before(inner, at + 1, nodes));
+            }
+            Change::Grew(nodes) => assert!(inner.put(at + 1, nodes).is_none()),
         }
     }
+    mend_all(inner);
+    behind.iter_mut().for_each(|node| mend_all(node.inner_mut()));
+    if behind.is_empty() { Change::Kept } else { Change::Grew(behind) }
+}
+
+fn mend_all(inner: &mut Inner) {
     for at in (0..inner.slots().len()).rev() {
         mend(inner, at);
     }
-    true
 }
 
-fn leaf_without(node: &Node, positions: &[u64], base: u64) -> Node {
+/// Fewer packed items may need more bytes: those behind one that goes no longer lie on their line.
+fn remove_from_leaf(node: &mut Node, positions: &[u64], base: u64) -> Change {
+    if let [only] = positions
+        && node.leaf_splice_in_place((only - base) as usize, 1, None)
+    {
+        return Change::Kept;
+    }
+    let mut leaves = leaves_without(node, positions, base);
+    *node = leaves.remove(0);
+    if leaves.is_empty() { Change::Kept } else { Change::Grew(leaves) }
+}
+
+fn leaves_without(node: &Node, positions: &[u64], base: u64) -> Vec<Node> {
     let opened = node.open();
     let view = opened.view();
     let mut pieces = Vec::with_capacity(positions.len() + 1);
@@ -259,10 +277,7 @@ fn leaf_without(node: &Node, positions: &[u64], base: u64) -> Node {
         from = index + 1;
     }
     pieces.push(view.range(from, view.count));
-    if node.is_packed() {
-        return one_leaf(&pieces).expect("some of the items of one leaf fit one leaf");
-    }
-    build(&pieces)
+    if node.is_packed() { few_leaves(&pieces) } else { vec![build(&pieces)] }
 }
 
 /// Merges the child at `at` with a neighbour when it is below half and both leave room in one.
@@ -330,18 +345,22 @@ pub(crate) fn split(mut node: Node, at: u64) -> (Vec<Node>, Vec<Node>) {
         return (vec![node], vec![Node::inner(right)]);
     }
     let (left, right) = split(inner.take(index), rest);
-    let right = if index < inner.slots().len() {
-        let mut behind = inner.split_right(index);
-        let more = behind.put(0, right);
-        std::iter::once(Node::inner(behind)).chain(more).collect()
-    } else {
-        vec![Node::inner(Inner::of(right))]
-    };
+    let right = split_before(inner, index, right);
     if index == 0 {
         return (vec![Node::inner(Inner::of(left))], right);
     }
     let more = inner.put(index, left);
     (std::iter::once(node).chain(more).collect(), right)
+}
+
+/// Splits the children before `at`; `nodes` and those behind follow the node from now on.
+fn split_before(inner: &mut Inner, at: usize, nodes: Vec<Node>) -> Vec<Node> {
+    if at == inner.slots().len() {
+        return vec![Node::inner(Inner::of(nodes))];
+    }
+    let mut behind = inner.split_right(at);
+    let more = behind.put(0, nodes);
+    std::iter::once(Node::inner(behind)).chain(more).collect()
 }
 
 /// Joins two subtrees, of whatever heights, into one or two nodes of the greater height.

@@ -48,11 +48,13 @@ enum Content {
     MixedHex,
     Signs,
     Prefix,
+    Strides,
+    Single,
     Noise,
 }
 
 impl Content {
-    const ALL: [Content; 11] = [
+    const ALL: [Content; 13] = [
         Content::Rising,
         Content::Falling,
         Content::Gaps,
@@ -63,6 +65,8 @@ impl Content {
         Content::MixedHex,
         Content::Signs,
         Content::Prefix,
+        Content::Strides,
+        Content::Single,
         Content::Noise,
     ];
 
@@ -85,6 +89,8 @@ impl Content {
                 return (0..12).map(|at| SIGNS[(drawn.rotate_left(5 * at) % 64) as usize]).collect();
             }
             Content::Prefix => format!("session:{}:{}", seed % 3, drawn % 100_000),
+            Content::Strides => format!("{:012}", (base % 100 + nth) * 100_000_000 + drawn % (1 << (seed % 24))),
+            Content::Single => format!("{}", drawn % (base % 10 + 1)),
             Content::Noise => return [&drawn.to_le_bytes()[..], &drawn.rotate_left(17).to_le_bytes()[..4]].concat(),
         }
         .into_bytes()
