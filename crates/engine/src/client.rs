@@ -38,6 +38,8 @@ pub struct Client {
     pub no_evict: AtomicBool,
     /// See above.
     pub no_touch: AtomicBool,
+    /// See [`Client::pinned_bytes`].
+    pinned_bytes: AtomicU64,
     told: Mutex<Option<Box<Told>>>,
     closing: AtomicBool,
     idle: Mutex<Option<Waker>>,
@@ -59,6 +61,16 @@ impl Client {
     /// What it told of itself.
     pub fn told(&self) -> Told {
         self.told.lock().expect("no holder panics").as_deref().cloned().unwrap_or_default()
+    }
+
+    /// Bytes that replies under way keep in memory although their values have given them up.
+    pub fn pinned_bytes(&self) -> u64 {
+        self.pinned_bytes.load(Relaxed)
+    }
+
+    /// Memory that is kept for it, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        1024 + self.output_bytes.load(Relaxed) as u64 + self.pinned_bytes()
     }
 
     /// Changes what it told of itself.
@@ -127,9 +139,10 @@ impl Client {
         let command = row.and_then(|index| commands::table::rows().nth(usize::from(index)));
         let command = command.map_or("NULL".to_owned(), |command| command.name.to_ascii_lowercase().replace(' ', "|"));
         let output = self.output_bytes.load(Relaxed);
+        let output_memory = output as u64 + self.pinned_bytes();
         format!(
             "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={flags}{more_flags} db={} sub=0 psub=0 ssub=0 multi={} watch={} qbuf=0 \
-             qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={output} oll=0 omem={output} tot-mem={} events=r cmd={command} \
+             qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={output} oll=0 omem={output_memory} tot-mem={} events=r cmd={command} \
              user=default redir=-1 resp={} lib-name={} lib-ver={}",
             self.id,
             self.address,
@@ -140,7 +153,7 @@ impl Client {
             self.database.load(Relaxed),
             if queued == usize::MAX { -1 } else { queued as i64 },
             self.watching.load(Relaxed),
-            1024 + output,
+            self.memory_bytes(),
             self.protocol.load(Relaxed),
             told.library,
             told.version,
@@ -154,6 +167,7 @@ pub struct Clients {
     next_id: AtomicU64,
     by_id: Mutex<BTreeMap<u64, Arc<Client>>>,
     count: AtomicUsize,
+    pinned_bytes: AtomicU64,
 }
 
 impl Clients {
@@ -172,6 +186,7 @@ impl Clients {
             queued: AtomicUsize::new(usize::MAX),
             watching: AtomicUsize::new(0),
             output_bytes: AtomicUsize::new(0),
+            pinned_bytes: AtomicU64::new(0),
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
             told: Mutex::default(),
@@ -186,9 +201,48 @@ impl Clients {
 
     /// A connection goes.
     pub fn remove(&self, id: u64) {
-        if self.by_id.lock().expect("no holder panics").remove(&id).is_some() {
+        let removed = self.by_id.lock().expect("no holder panics").remove(&id);
+        if let Some(client) = removed {
             self.count.fetch_sub(1, Relaxed);
+            self.note_pinned(&client, 0);
         }
+    }
+
+    /// Notes what `client` pins now. Only by its own connection.
+    pub fn note_pinned(&self, client: &Client, bytes: u64) {
+        let before = client.pinned_bytes.swap(bytes, Relaxed);
+        if bytes != before {
+            self.pinned_bytes.fetch_add(bytes.wrapping_sub(before), Relaxed);
+        }
+    }
+
+    /// Sum of what clients pin, in bytes. O(1).
+    pub fn pinned_bytes(&self) -> u64 {
+        self.pinned_bytes.load(Relaxed)
+    }
+
+    /// Asks those to close that pin most, until what the others pin is at most `limit_bytes`. Those that asked for
+    /// NO-EVICT stay. Gives whom it asked, and what each pins.
+    pub fn close_greatest_pinners(&self, limit_bytes: u64) -> Vec<(Arc<Client>, u64)> {
+        if self.pinned_bytes() <= limit_bytes {
+            return Vec::new();
+        }
+        let clients = self.by_id.lock().expect("no holder panics");
+        let pinning = clients.values().map(|client| (client.clone(), client.pinned_bytes()));
+        let mut pinning: Vec<_> = pinning.filter(|(client, bytes)| *bytes > 0 && !client.is_closing(None)).collect();
+        drop(clients);
+        let mut sum: u64 = pinning.iter().map(|(_, bytes)| bytes).sum();
+        pinning.retain(|(client, _)| !client.no_evict.load(Relaxed));
+        pinning.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+        pinning.retain(|(client, bytes)| {
+            let goes = sum > limit_bytes;
+            if goes {
+                sum -= bytes;
+                client.close();
+            }
+            goes
+        });
+        pinning
     }
 
     /// How many there are.

@@ -73,6 +73,8 @@ pub struct Counters {
     pub errors: Counter,
     /// Connections cut off because they did not read their replies.
     pub slow_readers: Counter,
+    /// Connections cut off because their replies pinned most.
+    pub evicted: Counter,
     /// Turns by their own CPU time.
     pub turns: Latency,
     /// Holds of shards by their own CPU time.
@@ -104,6 +106,7 @@ impl Default for Counters {
             refused: Counter::default(),
             errors: Counter::default(),
             slow_readers: Counter::default(),
+            evicted: Counter::default(),
             turns: Latency::default(),
             lock_holds: Latency::default(),
             lock_waits: Latency::default(),
@@ -132,6 +135,7 @@ impl Counters {
             &self.refused,
             &self.errors,
             &self.slow_readers,
+            &self.evicted,
             &self.longest_turn_us,
             &self.longest_lock_hold_us,
             &self.longest_lock_wait_us,

@@ -51,6 +51,8 @@ pub struct Engine {
     pub pause: Pause,
     /// Where big values go to be dropped.
     pub freer: Freer,
+    /// Bytes of the clones in frames that are on their way to the journal: the most that it pins.
+    pub journal_clones_bytes: Arc<AtomicU64>,
     /// When the server was ready.
     pub started_ms: Ms,
     /// Forty hexadecimal digits, new at each start.
@@ -111,6 +113,7 @@ impl Engine {
             slowlog: SlowLog::default(),
             pause: Pause::default(),
             freer: Freer::default(),
+            journal_clones_bytes: Arc::default(),
             run_id,
             port: AtomicU32::new(u32::from(current.port)),
             active_expire: AtomicBool::new(true),

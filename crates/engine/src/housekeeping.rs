@@ -124,3 +124,17 @@ impl Expirer {
         more
     }
 }
+
+/// Least that all clients together may pin unless the setting says how much, in bytes.
+const PINNED_BYTES_MIN: u64 = 256 << 20;
+
+/// Asks those clients to close whose replies pin most, while all together pin more than the setting allows.
+pub fn close_greatest_pinners(engine: &Engine) -> Vec<(std::sync::Arc<crate::client::Client>, u64)> {
+    let limit_bytes = match engine.settings.current().pinned_bytes_max {
+        0 => PINNED_BYTES_MIN.max(crate::info::total_system_bytes() / 8),
+        bytes => bytes,
+    };
+    let closed = engine.clients.close_greatest_pinners(limit_bytes);
+    engine.counters.last().expect("there is one for background threads").evicted.add(closed.len() as u64);
+    closed
+}

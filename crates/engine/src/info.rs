@@ -101,12 +101,10 @@ fn clients(engine: &Engine, out: &mut String) {
 pub fn memory(engine: &Engine) -> MemoryFigures {
     let sums = engine.sums();
     let dataset_bytes = sums.data_bytes;
-    let clients: usize = {
-        let all = engine.clients.select(&commands::ClientFilter::default(), 0, 0);
-        all.iter().map(|client| 1024 + client.output_bytes.load(Relaxed)).sum()
-    };
+    let clients = engine.clients.select(&commands::ClientFilter::default(), 0, 0);
+    let clients_bytes: u64 = clients.iter().map(|client| client.memory_bytes()).sum();
     let startup_bytes = engine.startup_bytes.load(Relaxed);
-    let total_bytes = startup_bytes + dataset_bytes + clients as u64;
+    let total_bytes = startup_bytes + dataset_bytes + clients_bytes;
     let peak_bytes = engine.peak_bytes.fetch_max(total_bytes, Relaxed).max(total_bytes);
     let databases = (0..).zip(sums.databases).filter(|(_, (keys, _))| *keys > 0);
     let databases: Vec<_> = databases.map(|(number, (keys, expiring))| (number, keys, expiring)).collect();
@@ -114,7 +112,7 @@ pub fn memory(engine: &Engine) -> MemoryFigures {
         peak_bytes,
         total_bytes,
         startup_bytes,
-        clients_bytes: clients as u64,
+        clients_bytes,
         dataset_bytes,
         resident_bytes: resident_bytes(),
         keys_count: databases.iter().map(|(_, keys, _)| keys).sum(),
@@ -129,7 +127,8 @@ fn resident_bytes() -> u64 {
     pages.unwrap_or(0) * 4096
 }
 
-fn total_system_bytes() -> u64 {
+/// Memory of this machine, in bytes.
+pub(crate) fn total_system_bytes() -> u64 {
     let system = rustix::system::sysinfo();
     system.totalram as u64 * u64::from(system.mem_unit)
 }
@@ -157,6 +156,8 @@ fn memory_section(engine: &Engine, out: &mut String) {
         format_args!("{:.2}", figures.resident_bytes as f64 / figures.total_bytes.max(1) as f64),
     );
     line(out, "mem_clients_normal", figures.clients_bytes);
+    line(out, "mem_clients_pinned", engine.clients.pinned_bytes());
+    line(out, "mem_journal_pinned", engine.journal_clones_bytes.load(Relaxed));
     line(out, "mem_allocator", "jemalloc");
 }
 
@@ -228,7 +229,7 @@ fn stats(engine: &Engine, out: &mut String) {
     line(out, "rejected_connections", total(engine, |c| &c.refused));
     line(out, "expired_keys", total(engine, |c| &c.expired));
     line(out, "evicted_keys", 0);
-    line(out, "evicted_clients", 0);
+    line(out, "evicted_clients", total(engine, |c| &c.evicted));
     line(out, "keyspace_hits", total(engine, |c| &c.hits));
     line(out, "keyspace_misses", total(engine, |c| &c.misses));
     line(out, "pubsub_channels", 0);

@@ -24,6 +24,6 @@ mod waiter;
 pub mod worker;
 
 pub use engine::{Engine, Parts, Replayer, Sums, VERSION, policy_of};
-pub use housekeeping::{Expirer, Freer};
+pub use housekeeping::{Expirer, Freer, close_greatest_pinners};
 pub use session::{Next, Session, Slow, Turn};
 pub use worker::Worker;

@@ -191,9 +191,10 @@ impl<'k> Held<'k> {
         self.guards().map(|(shard, _)| *shard as usize)
     }
 
-    pub(crate) fn changed_mut(&mut self) -> impl Iterator<Item = &mut ShardState> {
-        self.guards_mut().filter_map(|(_, guard)| match guard {
-            Guard::Write { write, changed: true } => Some(&mut **write),
+    /// The shards that were changed, each with its number.
+    pub(crate) fn changed_mut(&mut self) -> impl Iterator<Item = (usize, &mut ShardState)> {
+        self.guards_mut().filter_map(|(shard, guard)| match guard {
+            Guard::Write { write, changed: true } => Some((usize::from(*shard), &mut **write)),
             _ => None,
         })
     }

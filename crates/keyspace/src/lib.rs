@@ -21,6 +21,7 @@ pub mod effect;
 pub mod guard;
 mod held;
 mod map;
+mod pins;
 mod search;
 mod section;
 mod shard;
@@ -31,6 +32,7 @@ pub use effect::{DecodeError, Effect, Log, Named, Payload, Record};
 pub use guard::{Absent, Expiry, ListMut, TextMut, Whole};
 pub use held::{Held, Plan};
 pub use map::DatabaseMap;
+pub use pins::{Garbage, Pin};
 pub use search::{Aim, Finding, Search, Searches, Wanted};
 pub use section::{Entry, OwnedEntry, Section, kind_of, list_of, text_of};
 pub use shard::ShardState;
@@ -38,6 +40,8 @@ pub use tx::{Abandon, Tx, Version, WrongType};
 
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
+use pins::Sheds;
+use std::sync::Arc;
 use sync::lock::ShardLock;
 
 /// Names a table for ever: FLUSH gives a database a fresh id, SWAPDB exchanges two.
@@ -48,13 +52,14 @@ pub struct Keyspace {
     shards: Box<[ShardLock<ShardState>]>,
     hasher: KeyHasher,
     map: DatabaseMap,
+    sheds: Arc<Sheds>,
 }
 
 impl Keyspace {
     /// An empty keyspace of `databases` databases under `hasher`.
     pub fn new(hasher: KeyHasher, databases: u32) -> Self {
         let shards = (0..SHARDS).map(|_| ShardLock::new(ShardState::default())).collect();
-        Self { shards, hasher, map: DatabaseMap::new(databases) }
+        Self { shards, hasher, map: DatabaseMap::new(databases), sheds: Sheds::new() }
     }
 
     /// The keyed hash of a key name.
@@ -114,9 +119,10 @@ impl Keyspace {
 
     /// Takes the tables out of shard `index` that no database names any more, to be dropped elsewhere.
     /// `None` if the shard is held by somebody: try again.
-    pub fn take_dead_sections(&self, index: usize) -> Option<Vec<Section>> {
+    pub fn take_dead_sections(&self, index: usize) -> Option<Garbage<Vec<Section>>> {
         let mut shard = self.shards[index].try_write()?;
-        Some(shard.take_sections(|table| !self.map.names(table)))
+        let dead = shard.take_sections(|table| !self.map.names(table));
+        Some(Garbage::new(dead, index, &self.sheds))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::deadlines::Deadlines;
 use base::Ms;
 use base::limits::SHARDS;
 use kinds::{Kind, List, LongText, Text, Value, text};
-use table::{Content, NewContent, Table};
+use table::{Content, NewContent, OwnedContent, Table};
 
 /// An entry as the table keeps it.
 pub type Entry<'a> = table::Entry<'a, Value>;
@@ -86,22 +86,23 @@ impl Section {
         }
     }
 
-    /// Removes a key; `None` if it is absent. What is removed may be big: its owner drops it.
-    pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) -> Option<OwnedEntry> {
-        let entry = self.table.remove(hash, key)?;
-        self.note_left(entry.read());
-        Some(entry)
+    /// Removes a key, if it is there.
+    pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) {
+        let Some(entry) = self.table.remove(hash, key) else { return };
+        self.expiring_count -= usize::from(entry.read().expires_at_ms().is_some());
+        if let Content::Value(_) = entry.read().content()
+            && let OwnedContent::Value(value) = entry.into_content()
+        {
+            self.let_go(value);
+        }
     }
 
-    fn note_left(&mut self, entry: Entry<'_>) {
-        self.expiring_count -= usize::from(entry.expires_at_ms().is_some());
-        if let Content::Value(value) = entry.content() {
-            let bytes = value.heap_bytes();
-            self.values_bytes -= bytes;
-            if bytes >= GARBAGE_BYTES_MIN {
-                // A clone, so that the entry's own reference is not the last.
-                self.garbage.push(value.clone());
-            }
+    /// Drops a value that left, here or where there is time for it.
+    fn let_go(&mut self, value: Value) {
+        let bytes = value.heap_bytes();
+        self.values_bytes -= bytes;
+        if bytes >= GARBAGE_BYTES_MIN {
+            self.garbage.push(value);
         }
     }
 
@@ -136,20 +137,16 @@ impl Section {
             _ => 0,
         };
         if let Some(mut entry) = self.table.find_mut(hash, key) {
-            let old = entry.read();
-            let old_expires_at_ms = old.expires_at_ms();
+            let old_expires_at_ms = entry.expires_at_ms();
             self.expiring_count -= usize::from(old_expires_at_ms.is_some());
-            if let Content::Value(value) = old.content() {
-                let bytes = value.heap_bytes();
-                self.values_bytes -= bytes;
-                if bytes >= GARBAGE_BYTES_MIN {
-                    self.garbage.push(value.clone());
-                }
-            }
+            let old = entry.value_mut().map(|value| std::mem::replace(value, Value::List(List::new())));
             entry.set_content(content);
             entry.touch(self.now_s);
             if old_expires_at_ms != expires_at_ms {
                 entry.set_expiry(expires_at_ms);
+            }
+            if let Some(old) = old {
+                self.let_go(old);
             }
         } else {
             self.table.insert(hash, key, content, expires_at_ms).touch(self.now_s);

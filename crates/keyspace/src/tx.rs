@@ -9,7 +9,7 @@ use crate::guard::{Absent, Expiry, ListMut, TextMut, Whole};
 use crate::held::Held;
 use crate::search::{Aim, Finding, Prepared, Searches, Wanted};
 use crate::section::{Due, Entry, OwnedEntry, Section, kind_of, list_of, text_of};
-use crate::{Keyspace, TableId, shard_of};
+use crate::{Garbage, Keyspace, TableId, shard_of};
 use base::{Ms, Position};
 use blocks::Runs;
 use kinds::{Kind, List, Text, Value, text};
@@ -367,7 +367,7 @@ impl<'k> Tx<'k> {
         }
         self.log.record_whole(table, key, whole);
         section.set_time(now);
-        effect::apply_whole(section, hash, key, whole);
+        self.keyspace.sheds.counting(shard_of(hash), || effect::apply_whole(section, hash, key, whole));
         Ok(())
     }
 
@@ -405,11 +405,12 @@ impl<'k> Tx<'k> {
         if before == Before::Unknown && section.find(hash, key).is_some_and(|entry| !is_live(entry, now)) {
             self.expired += 1;
             self.log.record(table, key, &Effect::Remove);
-            section.remove(hash, key);
+            self.keyspace.sheds.counting(shard, || section.remove(hash, key));
         }
         self.log.record(table, key, effect);
         section.set_time(now);
-        effect::apply(section, hash, key, effect).expect("a guard records only what fits");
+        let applied = self.keyspace.sheds.counting(shard, || effect::apply(section, hash, key, effect));
+        applied.expect("a guard records only what fits");
     }
 
     /// Makes a removal that was prepared on the list as it is.
@@ -422,7 +423,7 @@ impl<'k> Tx<'k> {
         }
         self.log.record_removal(table, key, found, prepared.runs_bytes);
         section.set_time(now);
-        section.exchange_list(hash, key, prepared.after.clone());
+        self.keyspace.sheds.counting(shard_of(hash), || section.exchange_list(hash, key, prepared.after.clone()));
     }
 
     /// Removes up to `keys_max` keys of `table` in `shard` whose time has come. Whether more may be due.
@@ -443,7 +444,7 @@ impl<'k> Tx<'k> {
                         return true;
                     }
                     self.log.record(table, &key, &Effect::Remove);
-                    section.remove(hash, &key);
+                    self.keyspace.sheds.counting(shard, || section.remove(hash, &key));
                     self.expired += 1;
                 }
                 Due::More => {}
@@ -488,18 +489,22 @@ impl<'k> Tx<'k> {
 
     /// Notes `end`, the position after this tx's frame, in every shard that it changed. The last act under the locks.
     pub fn stamp(&mut self, end: Position) {
-        self.held.changed_mut().for_each(|state| state.stamp(end));
+        self.held.changed_mut().for_each(|(_, state)| state.stamp(end));
         if self.map_changed() {
             self.keyspace.map().stamp(end);
         }
     }
 
     /// Big values that left; to be dropped once the shards are let go, by a thread that has time.
-    pub fn take_garbage(&mut self) -> Vec<kinds::Value> {
+    pub fn take_garbage(&mut self) -> Vec<Garbage<Value>> {
         if !self.held.states().any(|state| state.has_garbage()) {
             return Vec::new();
         }
-        self.held.changed_mut().flat_map(|state| state.take_garbage()).collect()
+        let sheds = &self.keyspace.sheds;
+        let changed = self.held.changed_mut();
+        changed
+            .flat_map(|(shard, state)| state.take_garbage().map(move |value| Garbage::new(value, shard, sheds)))
+            .collect()
     }
 
     /// Lets the shards go. The tx is over; its log may still be read, and is to be cleared.

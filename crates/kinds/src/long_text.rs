@@ -158,6 +158,11 @@ impl Part {
         self.range.len()
     }
 
+    /// As [`LongText::heap_bytes`]. O(1).
+    pub fn heap_bytes(&self) -> u64 {
+        self.pieces.heap_bytes()
+    }
+
     /// Shows the next bytes, about `bytes_max` of them, and lets their pieces go.
     pub fn take(&mut self, bytes_max: usize, visit: impl FnMut(&[u8])) {
         let pieces_count = (bytes_max / PIECE_BYTES).max(1).min(self.pieces.len() as usize);

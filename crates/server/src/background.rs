@@ -13,6 +13,8 @@ use tracing::{debug, warn};
 const LOOK_MS: u64 = 100;
 /// The same while there is more to do than one look does: whoever holds what it needs can go on.
 const BUSY_MS: u64 = 1;
+/// How often it is looked at what clients pin.
+const PINS_LOOK: Duration = Duration::from_millis(250);
 /// How often idle clients are looked for.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
 /// The priority of a thread that holds shards for moments: below the workers, and not starved by them.
@@ -63,13 +65,15 @@ struct Keeper {
     engine: Arc<Engine>,
     expirer: Expirer,
     jumps: u64,
+    pins_looked: Instant,
     idle_looked: Instant,
 }
 
 impl Keeper {
     fn new(engine: Arc<Engine>) -> Self {
         let expirer = Expirer::new(engine.clone());
-        Self { expirer, jumps: engine.clock.jumps(), idle_looked: Instant::now(), engine }
+        let now = Instant::now();
+        Self { expirer, jumps: engine.clock.jumps(), pins_looked: now, idle_looked: now, engine }
     }
 
     /// Does what is due; whether more is.
@@ -79,6 +83,16 @@ impl Keeper {
         let jumps = self.engine.clock.jumps();
         if std::mem::replace(&mut self.jumps, jumps) != jumps {
             warn!("the system's clock jumped forward by more than a minute: keys may have expired early");
+        }
+        if self.pins_looked.elapsed() >= PINS_LOOK {
+            self.pins_looked = Instant::now();
+            for (client, bytes) in engine::close_greatest_pinners(&self.engine) {
+                let (id, address) = (client.id, &client.address);
+                warn!(
+                    "client {id} at {address} reads more slowly than others write: cut off while its replies keep \
+                     {bytes} bytes, see client-pinned-limit"
+                );
+            }
         }
         if self.idle_looked.elapsed() >= IDLE_LOOK {
             self.idle_looked = Instant::now();

@@ -18,6 +18,8 @@ use std::io::IoSlice;
 const FILL_BYTES: usize = 64 << 10;
 /// A drained buffer larger than this is given back to the allocator rather than used again, in bytes.
 const BUFFER_KEPT_BYTES_MAX: usize = 256 << 10;
+/// A source that pins at least so much is not dropped in passing, in bytes.
+const SPENT_BYTES_MIN: u64 = 64 << 10;
 
 /// A queue of replies.
 #[derive(Default)]
@@ -28,7 +30,12 @@ pub struct Output {
     consumed: usize,
     /// The buffer of a piece that has left, for the next step of a source.
     spare: Vec<u8>,
+    spent: Option<Box<Spent>>,
 }
+
+/// Sources that have ended and may be the last holders of much.
+#[derive(Default)]
+struct Spent(Vec<Box<dyn Source>>);
 
 const _: () = assert!(size_of::<Output>() <= 96);
 
@@ -69,6 +76,20 @@ impl Output {
     pub fn bytes_pending(&self) -> usize {
         let queued: usize = self.pieces.iter().filter_map(Piece::ready).map(<[u8]>::len).sum();
         queued + self.tail.len() - self.consumed
+    }
+
+    /// What the sources that are yet to run keep in memory, in bytes ([`Source::pinned_bytes`]). O(pieces).
+    pub fn pinned_bytes(&self) -> u64 {
+        let pinned = |piece: &Piece| match piece {
+            Piece::Source(source, _) => source.pinned_bytes(),
+            Piece::Bytes(_) => 0,
+        };
+        self.pieces.iter().map(pinned).sum()
+    }
+
+    /// Sources that have ended and whose drop may take long; `None` if there are none.
+    pub fn take_spent(&mut self) -> Option<Vec<Box<dyn Source>>> {
+        self.spent.take().map(|spent| spent.0)
     }
 
     /// The next bytes to send; `None` if none are ready, for want of a reply or of [`Output::fill`].
@@ -244,6 +265,12 @@ impl Output {
         let searches = more == More::Follows && step.mark() == mark;
         match more {
             More::Follows => step.append_source(source, protocol),
+            More::Done if source.pinned_bytes() >= SPENT_BYTES_MIN => {
+                self.spent.get_or_insert_default().0.push(source);
+                if !step.tail.is_empty() {
+                    step.pieces.push_back(Piece::Bytes(step.tail));
+                }
+            }
             More::Done if step.tail.is_empty() => {}
             More::Done => step.pieces.push_back(Piece::Bytes(step.tail)),
         }

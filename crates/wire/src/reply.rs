@@ -20,6 +20,12 @@ pub trait Source: Send {
     /// Writes about [`SOURCE_STEP_BYTES`] (or searches for some 100 µs and writes nothing) and says whether more
     /// follows. Not called again after `Done`.
     fn next(&mut self, reply: &mut dyn Reply) -> More;
+
+    /// How much it keeps in memory that nobody else needs any more, in bytes: its clone's blocks that the value has given
+    /// up since.
+    fn pinned_bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// Writes one reply. Aggregates announce how many values follow; the caller writes exactly as many.

@@ -124,6 +124,37 @@ fn whole_numbers_are_written_one_way() {
     }
 }
 
+/// One step, and a clone that pins as much as it says.
+struct Holder(u64);
+
+impl Source for Holder {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        reply.int(self.0 as i64);
+        More::Done
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        self.0
+    }
+}
+
+#[test]
+fn what_sources_pin_is_told_and_great_ones_are_not_dropped_in_passing() {
+    let mut output = Output::new();
+    let mut reply = Encoder::new(&mut output, Protocol::Resp2);
+    reply.int(1);
+    reply.stream(Box::new(Holder(100)));
+    reply.stream(Box::new(Holder(1 << 20)));
+    assert_eq!(output.pinned_bytes(), 100 + (1 << 20));
+    assert!(output.take_spent().is_none(), "none has ended");
+    output.fill();
+    assert_eq!(output.pinned_bytes(), 0);
+    let spent = output.take_spent().expect("the greater one");
+    assert!(spent.iter().map(|source| source.pinned_bytes()).eq([1 << 20]));
+    assert!(output.take_spent().is_none());
+    assert_eq!(output.front(), Some(&b":1\r\n:100\r\n:1048576\r\n"[..]));
+}
+
 /// Counts down, a bulk a step.
 struct Countdown(u32);
 

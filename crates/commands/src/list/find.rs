@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use blocks::{Direction, Search};
+use keyspace::Pin;
 use kinds::List;
 use std::ops::Range;
 use wire::{More, Source};
@@ -43,6 +44,7 @@ struct Options {
 
 fn lpos(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let options = options(args)?;
+    let keyspace = tx.keyspace();
     let Some(list) = tx.list(args.get(1))? else {
         match options.count {
             Some(_) => reply.array(0),
@@ -52,6 +54,7 @@ fn lpos(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     };
     let mut finding = Finding::new(list, args.get(2), options);
     if list.content_bytes() > LOCKED_BYTES_MAX {
+        finding.pin = Some(keyspace.pin(args.get(1)));
         reply.stream(Box::new(finding));
     } else {
         while finding.next(reply) == More::Follows {}
@@ -101,6 +104,8 @@ struct Finding {
     options: Options,
     /// `None` while it searches.
     telling: Option<Telling>,
+    /// Once it goes on without the locks.
+    pin: Option<Pin>,
 }
 
 struct Telling {
@@ -121,7 +126,7 @@ impl Finding {
             Some(count) => count,
         };
         let search = Search::new(part, element, options.direction, options.skip.saturating_add(count));
-        Self { search, offset, options, telling: None }
+        Self { search, offset, options, telling: None, pin: None }
     }
 
     /// Says how many indices follow.
@@ -178,5 +183,8 @@ impl Source for Finding {
         let more = self.tell(&mut telling, reply);
         self.telling = Some(telling);
         more
+    }
+    fn pinned_bytes(&self) -> u64 {
+        self.pin.as_ref().map_or(0, |pin| pin.bytes(self.search.list().heap_bytes()))
     }
 }

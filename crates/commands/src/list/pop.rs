@@ -1,6 +1,7 @@
 //! LPOP RPOP LMPOP: take elements off an end of a list.
 
-use super::{end, range};
+use super::end;
+use super::range::{self, Part};
 use crate::prelude::*;
 use blocks::{Direction, End};
 
@@ -62,12 +63,14 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
 
 /// Takes up to `count` elements off a list that is there and replies them as an array.
 pub(super) fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mut dyn Reply) -> Outcome {
+    let keyspace = tx.keyspace();
     let list = tx.list(key)?.expect("the caller has looked");
     let (len, count) = (list.len(), count.min(list.len()));
-    match end {
-        End::Head => range::tell(reply, list, 0, count, Direction::Forward),
-        End::Tail => range::tell(reply, list, len - count, count, Direction::Backward),
-    }
+    let part = match end {
+        End::Head => Part { start: 0, count, direction: Direction::Forward },
+        End::Tail => Part { start: len - count, count, direction: Direction::Backward },
+    };
+    range::tell(reply, list, part, || keyspace.pin(key));
     let mut list = tx.list_mut(key, Absent::Leave)?.expect("the caller has looked");
     match end {
         End::Head => list.keep(count, len - count),

@@ -6,6 +6,7 @@
 
 use crate::prelude::*;
 use blocks::{Direction, Visit};
+use keyspace::Pin;
 use kinds::List;
 use std::ops::ControlFlow;
 use wire::{More, SOURCE_STEP_BYTES, Source};
@@ -57,12 +58,13 @@ const LINDEX: Command = Command {
 
 fn lrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (start, stop) = (parse::int(args.get(2))?, parse::int(args.get(3))?);
+    let keyspace = tx.keyspace();
     let Some(list) = tx.list(args.get(1))? else {
         reply.array(0);
         return Ok(());
     };
     let (start, count) = parse::range(start, stop, list.len());
-    tell(reply, list, start, count, Direction::Forward);
+    tell(reply, list, Part { start, count, direction: Direction::Forward }, || keyspace.pin(args.get(1)));
     Ok(())
 }
 
@@ -89,21 +91,21 @@ const LOCKED_BYTES_MAX: usize = 64 << 10;
 /// About what an item's header takes, in bytes.
 const HEADER_BYTES: usize = 8;
 
-/// Replies an array of `count` items from `start` on, backward the last of them first.
-pub(super) fn tell(reply: &mut dyn Reply, list: &List, start: u64, count: u64, direction: Direction) {
-    reply.array(count as usize);
-    let rest = tell_some(reply, list, Part { start, count, direction }, LOCKED_BYTES_MAX);
+/// Replies a part of a list as an array; `pin` is for the clone, if it takes one.
+pub(super) fn tell(reply: &mut dyn Reply, list: &List, part: Part, pin: impl FnOnce() -> Pin) {
+    reply.array(part.count as usize);
+    let rest = tell_some(reply, list, part, LOCKED_BYTES_MAX);
     if rest.count > 0 {
-        reply.stream(Box::new(Rest { list: list.clone(), part: rest }));
+        reply.stream(Box::new(Rest { list: list.clone(), part: rest, pin: pin() }));
     }
 }
 
-/// A part of a list, yet to be told.
+/// A part of a list, yet to be told: `count` items from `start` on, backward the last of them first.
 #[derive(Clone, Copy)]
-struct Part {
-    start: u64,
-    count: u64,
-    direction: Direction,
+pub(super) struct Part {
+    pub(super) start: u64,
+    pub(super) count: u64,
+    pub(super) direction: Direction,
 }
 
 /// Writes about `bytes_max` of `part` and says what is left.
@@ -148,11 +150,16 @@ impl Visit for Items<'_> {
 struct Rest {
     list: List,
     part: Part,
+    pin: Pin,
 }
 
 impl Source for Rest {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         self.part = tell_some(reply, &self.list, self.part, SOURCE_STEP_BYTES);
         if self.part.count > 0 { More::Follows } else { More::Done }
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        self.pin.bytes(self.list.heap_bytes())
     }
 }

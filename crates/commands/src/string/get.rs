@@ -19,7 +19,8 @@ const GET: Command = Command {
     brief: "Tells the text under a key.",
     answer: "bulk: the text; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
-        tell(reply, tx.text(args.get(1))?);
+        let keyspace = tx.keyspace();
+        tell(reply, tx.text(args.get(1))?, || keyspace.pin(args.get(1)));
         Ok(())
     }),
 };
@@ -31,7 +32,8 @@ const GETDEL: Command = Command {
     since: "6.2.0",
     brief: "Tells the text under a key and removes the key.",
     run: Run::Local(|tx, args, reply| {
-        tell(reply, tx.text(args.get(1))?);
+        let keyspace = tx.keyspace();
+        tell(reply, tx.text(args.get(1))?, || keyspace.pin(args.get(1)));
         tx.remove(args.get(1));
         Ok(())
     }),
@@ -54,6 +56,7 @@ fn getex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let now = tx.now();
     let life = options::of_getex(args)?;
+    let keyspace = tx.keyspace();
     let text = tx.text(key)?;
     // Redis looks at the time only once it has found the key.
     let until = match life {
@@ -61,7 +64,7 @@ fn getex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         _ => None,
     };
     let there = text.is_some();
-    tell(reply, text);
+    tell(reply, text, || keyspace.pin(key));
     if until.is_some() {
         tx.set_expiry(key, until);
     } else if there && matches!(life, Life::Persist) && expires(tx, key) {

@@ -4,7 +4,7 @@ use super::tell;
 use crate::prelude::*;
 use crate::row::Gather;
 use base::Ms;
-use keyspace::text_of;
+use keyspace::{Pin, text_of};
 use kinds::{LongText, Text, long_text};
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
@@ -24,10 +24,10 @@ const MGET: Command = Command {
     answer: "array: for each key its text, or null if it is absent or holds another kind",
     run: Run::Gather {
         at_once: |tx, args, reply| {
-            let keys = args.from(1);
+            let (keys, keyspace) = (args.from(1), tx.keyspace());
             reply.array(keys.len());
             for key in keys {
-                tell(reply, tx.entry(key).and_then(text_of));
+                tell(reply, tx.entry(key).and_then(text_of), || keyspace.pin(key));
             }
             Ok(())
         },
@@ -42,39 +42,43 @@ enum Found {
     Nothing,
     Int(i64),
     Short(Box<[u8]>),
-    Long(LongText),
+    Long(LongText, Pin),
 }
 
 impl Gather for Texts {
     fn look(&mut self, tx: &mut Tx, at: usize, key: &[u8]) -> Option<Ms> {
+        let keyspace = tx.keyspace();
         let entry = tx.entry(key);
         self.0[at - 1] = match entry.and_then(text_of) {
             None => Found::Nothing,
             Some(Text::Int(number)) => Found::Int(number),
             Some(Text::Bytes(bytes)) => Found::Short(bytes.into()),
-            Some(Text::Long(long)) => Found::Long(long.clone()),
+            Some(Text::Long(long)) => Found::Long(long.clone(), keyspace.pin(key)),
         };
         entry.and_then(|entry| entry.expires_at_ms())
     }
 
     fn finish(self: Box<Self>, reply: &mut dyn Reply) {
         reply.array(self.0.len());
-        reply.stream(Box::new(Rest { texts: self.0.into_iter(), long: None }));
+        let long_left = self.0.iter().filter(|found| matches!(found, Found::Long(..))).count();
+        reply.stream(Box::new(Rest { texts: self.0.into_iter(), long_left, long: None }));
     }
 }
 
 /// What of it is yet to be told.
 struct Rest {
     texts: std::vec::IntoIter<Found>,
+    /// How many long ones are among them.
+    long_left: usize,
     /// A long one that has been begun.
-    long: Option<long_text::Part>,
+    long: Option<(long_text::Part, Pin)>,
 }
 
 impl Source for Rest {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         let mut left_bytes = SOURCE_STEP_BYTES;
         while left_bytes > 0 {
-            if let Some(long) = &mut self.long {
+            if let Some((long, _)) = &mut self.long {
                 long.take(left_bytes, |piece| reply.bulk_part(piece));
                 if long.bytes_count() > 0 {
                     return More::Follows;
@@ -91,13 +95,26 @@ impl Source for Rest {
                     reply.bulk(&bytes);
                     left_bytes = left_bytes.saturating_sub(bytes.len());
                 }
-                Found::Long(long) => {
+                Found::Long(long, pin) => {
                     reply.bulk_begin(long.bytes_count());
-                    self.long = Some(long.part(0..long.bytes_count()));
+                    self.long = Some((long.part(0..long.bytes_count()), pin));
+                    self.long_left -= 1;
                 }
             }
         }
         More::Follows
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        let begun = self.long.as_ref().map_or(0, |(long, pin)| pin.bytes(long.heap_bytes()));
+        if self.long_left == 0 {
+            return begun;
+        }
+        let pinned = |found: &Found| match found {
+            Found::Long(long, pin) => pin.bytes(long.heap_bytes()),
+            _ => 0,
+        };
+        begun + self.texts.as_slice().iter().map(pinned).sum::<u64>()
     }
 }
 

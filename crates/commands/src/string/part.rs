@@ -106,11 +106,12 @@ fn checked_bytes(bytes_count: usize, more: usize) -> Result<usize, Failure> {
 
 fn getrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (start, end) = (parse::int(args.get(2))?, parse::int(args.get(3))?);
+    let keyspace = tx.keyspace();
     let Some(text) = tx.text(args.get(1))? else {
         reply.bulk(b"");
         return Ok(());
     };
-    tell_part(reply, text, offsets(start, end, text.bytes_count()));
+    tell_part(reply, text, offsets(start, end, text.bytes_count()), || keyspace.pin(args.get(1)));
     Ok(())
 }
 

@@ -73,7 +73,8 @@ const GETSET: Command = Command {
     brief: "Puts a text under a key and tells the old one.",
     answer: "bulk: the old text; null: the key was absent",
     run: Run::Local(|tx, args, reply| {
-        tell(reply, tx.text(args.get(1))?);
+        let keyspace = tx.keyspace();
+        tell(reply, tx.text(args.get(1))?, || keyspace.pin(args.get(1)));
         tx.put_text(args.get(1), args.get(2), Expiry::Clear);
         Ok(())
     }),
@@ -89,7 +90,8 @@ fn set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         Life::Default | Life::Persist => Expiry::Clear,
     };
     if options.get {
-        tell(reply, tx.text(key)?);
+        let keyspace = tx.keyspace();
+        tell(reply, tx.text(key)?, || keyspace.pin(key));
     }
     let may = may_set(tx, key, options);
     if may {

@@ -369,9 +369,12 @@ pub(crate) fn hand_over(engine: &Engine, mut tx: Tx<'_>, claim: Option<Claim>, l
 /// where values are dropped.
 fn late(engine: &Engine, payload: Payload) -> Late {
     let drop_later = engine.freer.remote();
+    let (clones_bytes, sum) = (payload.clones_bytes(), engine.journal_clones_bytes.clone());
+    sum.fetch_add(clones_bytes, Relaxed);
     Late::new(payload.bytes_count(), move || {
         let bytes = payload.to_vec();
         drop_later(Box::new(payload));
+        sum.fetch_sub(clones_bytes, Relaxed);
         bytes
     })
 }

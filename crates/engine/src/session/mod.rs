@@ -314,6 +314,14 @@ impl Session {
         if self.may_write() { std::task::Poll::Ready(true) } else { self.worker.poll_durable(self.watermark, context) }
     }
 
+    /// Notes what waits for the client: how many bytes its output holds or pins, which count against its limit.
+    pub fn note_waiting(&self, output: &Output) -> u64 {
+        let (pending_bytes, pinned_bytes) = (output.bytes_pending(), output.pinned_bytes());
+        self.client.output_bytes.store(pending_bytes, Relaxed);
+        self.worker.engine.clients.note_pinned(&self.client, pinned_bytes);
+        pending_bytes as u64 + pinned_bytes
+    }
+
     /// All replies in the output have been handed to the socket.
     pub fn note_written(&mut self) {
         self.replies_held = 0;
@@ -321,7 +329,7 @@ impl Session {
 
     /// Replaces the replies that will never be durable by as many errors.
     pub fn fail_held(&mut self, output: &mut Output) {
-        *output = Output::new();
+        self.worker.engine.freer.free(Box::new(std::mem::take(output)));
         for _ in 0..std::mem::take(&mut self.replies_held) {
             Encoder::new(output, self.protocol).error(POISONED);
         }

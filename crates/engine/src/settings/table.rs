@@ -311,6 +311,16 @@ pub static SETTINGS: &[Setting] = &[
         help: "Disconnects slow readers: class, hard limit, soft limit and its seconds, for each class.",
     },
     Setting {
+        name: "client-pinned-limit",
+        redis_names: &[],
+        kind: Kind::Bytes { min: 0, max: i64::MAX as u64, set: |current, bytes| current.pinned_bytes_max = bytes },
+        default: "0",
+        changes: Anytime,
+        group: Group::Limits,
+        // 256 MB, or an eighth of the memory if that is more.
+        help: "Most bytes of changed values kept for unread replies, all clients together; 0 lets the memory decide.",
+    },
+    Setting {
         name: "client-query-buffer-limit",
         redis_names: &["client-query-buffer-limit"],
         kind: Kind::Bytes {

@@ -171,6 +171,15 @@ impl<'a> Record<'a> {
 }
 
 impl Payload {
+    /// Memory of the values that lie beside the records, in bytes. O(values).
+    pub fn clones_bytes(&self) -> u64 {
+        let clones = self.holes.iter().map(|hole| match &hole.beside {
+            Beside::Value(value) => value.heap_bytes(),
+            Beside::Runs(..) => 0,
+        });
+        clones.sum()
+    }
+
     /// Puts what ends the record that began at `record_at`.
     fn put(&mut self, record_at: usize, beside: Beside) {
         if beside.encoded_bytes() < HOLE_BYTES_MIN {

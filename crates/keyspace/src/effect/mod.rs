@@ -205,7 +205,7 @@ impl<'a> Effect<'a> {
 /// [`DecodeError::Misfit`] if the state is not one the effect can have been recorded on; then nothing changed.
 pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effect<'_>) -> Result<(), DecodeError> {
     match *effect {
-        Effect::Remove => drop(section.remove(hash, key)),
+        Effect::Remove => section.remove(hash, key),
         Effect::TextPut { expires_at_ms, bytes } => section.put_text(hash, key, bytes, expires_at_ms),
         Effect::TextReplace(bytes) => {
             let expires_at_ms = section.find(hash, key).and_then(|entry| entry.expires_at_ms());

@@ -59,6 +59,9 @@ impl Connection {
         let mut written_bytes = 0;
         while written_bytes < WRITE_BYTES_MAX {
             let searches = self.output.fill_some();
+            if let Some(spent) = self.output.take_spent() {
+                self.shelf.worker.engine.freer.free(Box::new(spent));
+            }
             let mut slices = [IoSlice::new(&[]); SLICES_MAX];
             let count = self.output.io_slices(&mut slices);
             if count == 0 {
@@ -80,10 +83,9 @@ impl Connection {
         let mut patience = Patience::default();
         let mut takes_in = false;
         while sent != Sent::All {
-            let pending_bytes = self.output.bytes_pending();
-            client.output_bytes.store(pending_bytes, Relaxed);
+            let waiting_bytes = self.session.note_waiting(&self.output);
             let limit = shelf.worker.settings().output_limits.normal;
-            if patience.ends(limit, pending_bytes as u64, Instant::now()) {
+            if patience.ends(limit, waiting_bytes, Instant::now()) {
                 return Err(End::OutputTooLong);
             }
             if sent == Sent::Enough {
@@ -100,7 +102,7 @@ impl Connection {
                 client.last_ms.store(shelf.worker.engine.clock.now(), Relaxed);
             }
         }
-        client.output_bytes.store(0, Relaxed);
+        self.session.note_waiting(&self.output);
         Ok(())
     }
 
@@ -153,9 +155,9 @@ struct Patience {
 }
 
 impl Patience {
-    /// Whether a client for which `pending_bytes` wait is to be cut off.
-    fn ends(&mut self, limit: OutputLimit, pending_bytes: u64, now: Instant) -> bool {
-        let is_above = |bound_bytes: u64| bound_bytes > 0 && pending_bytes > bound_bytes;
+    /// Whether a client for which `waiting_bytes` are held is to be cut off.
+    fn ends(&mut self, limit: OutputLimit, waiting_bytes: u64, now: Instant) -> bool {
+        let is_above = |bound_bytes: u64| bound_bytes > 0 && waiting_bytes > bound_bytes;
         if is_above(limit.hard_bytes) {
             return true;
         }

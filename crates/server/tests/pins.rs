@@ -1,0 +1,71 @@
+//! Eight readers of a list of a million items, none of which reads, while all of it is written anew.
+
+mod support;
+
+use std::net::TcpStream;
+use support::{Connection, Server};
+use wire::client::Value;
+
+const ITEMS: usize = 1_000_000;
+const LIMIT_BYTES: u64 = 24 << 20;
+
+/// Sets an item in each leaf of an eighth of the list.
+fn rewrite(client: &mut Connection<TcpStream>, eighth: usize, mark: &str) {
+    let indices: Vec<String> =
+        (0..ITEMS / 8).step_by(200).map(|index| (index + eighth * ITEMS / 8).to_string()).collect();
+    for index in indices {
+        assert_eq!(client.call(&["LSET", "list", &index, mark]), Value::Simple("OK".to_owned()));
+    }
+}
+
+/// A field of each client's line, those without it left out, by their numbers.
+fn clients(client: &mut Connection<TcpStream>, field: &str) -> Vec<(u64, u64)> {
+    let reply = client.call(&["CLIENT", "LIST"]);
+    let list = String::from_utf8(reply.as_bytes().expect("a list").to_vec()).unwrap();
+    let number = |line: &str, field: &str| -> Option<u64> {
+        line.split(' ').find_map(|word| word.strip_prefix(field)?.strip_prefix('=')).map(|value| value.parse().unwrap())
+    };
+    list.lines().map(|line| (number(line, "id").unwrap(), number(line, field).unwrap_or(0))).collect()
+}
+
+#[test]
+fn the_slow_reader_that_pins_most_goes_first_and_the_others_are_told_all() {
+    let server = Server::start(&["--journal", "off", "--client-pinned-limit", "24mb"]);
+    let mut writer = server.connect();
+    let item = |index: usize| format!("{:012x}", (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16);
+    for start in (0..ITEMS).step_by(10_000) {
+        let items: Vec<String> = (start..start + 10_000).map(item).collect();
+        let words: Vec<&str> = ["RPUSH", "list"].into_iter().chain(items.iter().map(String::as_str)).collect();
+        writer.call(&words);
+    }
+    // Each reader asks a little later than the one before: what is rewritten in between only the earlier ones pin.
+    let mut readers = Vec::new();
+    for eighth in 0..8 {
+        let mut reader = server.connect();
+        let id = reader.call(&["CLIENT", "ID"]).as_int().expect("a number") as u64;
+        reader.send(&["LRANGE", "list", "0", "-1"]);
+        // It waits for the socket once it has taken what it does.
+        while !clients(&mut writer, "omem").iter().any(|(client, bytes)| *client == id && *bytes > 0) {}
+        readers.push((id, reader));
+        rewrite(&mut writer, eighth, "somewhere else");
+    }
+    let gone = |writer: &mut Connection<TcpStream>| {
+        let there = clients(writer, "id");
+        (0..8).filter(|&nth| !there.iter().any(|(id, _)| *id == readers[nth].0)).collect::<Vec<_>>()
+    };
+    while server.info("evicted_clients") == "0" || gone(&mut writer).is_empty() {}
+    // The keeper may look again once what was pinned has settled.
+    while server.info("mem_clients_pinned").parse::<u64>().unwrap() > LIMIT_BYTES {}
+    let gone = gone(&mut writer);
+    assert_eq!(gone, (0..gone.len()).collect::<Vec<_>>(), "those that pin most, the first to ask, went");
+    assert!(gone.len() < 8);
+    assert!(server.log().contains("see client-pinned-limit"), "{}", server.log());
+    let (_, last) = readers.last_mut().unwrap();
+    let reply = last.reply();
+    let items = reply.as_slice().expect("all of it");
+    assert_eq!(items.len(), ITEMS);
+    assert_eq!(items[ITEMS - 2], Value::bulk(item(ITEMS - 2)), "as it was when it was asked for");
+    drop(readers);
+    while server.info("mem_clients_pinned") != "0" {}
+    println!("{} of 8 went; longest_turn_us {}", gone.len(), server.info("longest_turn_us"));
+}
