@@ -119,8 +119,9 @@ fn dependencies_come_from_the_public_registries() {
         faults.extend(sources.filter(|from| !from.starts_with(public)).map(|from| format!("{}: {from}", file.path)));
     }
     for file in files() {
-        if file.path.ends_with(".cargo/config.toml") || file.path.ends_with(".npmrc") || file.path.ends_with("pip.conf")
-        {
+        let is_cargo_config = file.path.ends_with(".cargo/config.toml");
+        let only_environment = file.text.lines().filter(|line| line.starts_with('[')).all(|line| line == "[env]");
+        if is_cargo_config && !only_environment || file.path.ends_with(".npmrc") || file.path.ends_with("pip.conf") {
             faults.push(format!("{} sets where packages come from", file.path));
         }
         if file.path.ends_with("requirements.txt") && file.text.contains("index-url") {
