@@ -73,3 +73,107 @@ fn the_longest_blocks_are_taken() {
     bytes.resize(bytes.len() + 4081, b'x');
     assert_eq!(decoded(&bytes).expect("one item beyond a block").len(), 1);
 }
+
+/// A list in each codec, spelt by hand from the page, and bytes put into it at a place that make it none.
+type Fixture<'a> = (&'a str, &'a [&'a str], &'a [(usize, u8, DecodeError)]);
+
+const FIXTURES: &[Fixture<'_>] = {
+    use DecodeError::{Inconsistent, Malformed, UnknownCodec};
+    &[
+        (
+            "02 01 02 03 616263 646566",
+            &["abc", "def"],
+            &[(0, 1, Inconsistent), (1, 0, UnknownCodec(0)), (3, 4, Malformed)],
+        ),
+        ("03 02 03 04 61626364 000301", &["a", "bcd", ""], &[(3, 0x80, Inconsistent), (9, 2, Inconsistent)]),
+        ("02 03 02 03 616263 02000100", &["a", "bc"], &[(8, 1, Inconsistent), (2, 0, Inconsistent)]),
+        (
+            "02 04 02 0a 04 02 6c6f6720 6f6b 6e6f",
+            &["log ok", "log no"],
+            &[(5, 1, Inconsistent), (5, 3, Malformed), (4, 9, Malformed), (2, 3, Malformed)],
+        ),
+        (
+            "03 05 03 16 02 ff 6964 0600000000000000 0000030000000000 01 05",
+            &["id7", "id9", "id13"],
+            &[
+                (5, 0, Inconsistent),
+                (5, 1, Inconsistent),
+                (5, 20, Inconsistent),
+                (15, 0xff, Inconsistent),
+                (24, 9, Malformed),
+                (24, 65, Inconsistent),
+                (25, 0x0d, Inconsistent),
+            ],
+        ),
+        (
+            "03 06 03 06 01 02 61 f1 02 c3",
+            &["a1f", "a20", "a3c"],
+            &[(4, 7, Malformed), (5, 3, Malformed), (5, 1, Inconsistent), (5, 255, Malformed)],
+        ),
+        (
+            "03 07 03 07 00 ff 010200 ba 0c",
+            &["A", "BC", ""],
+            &[(10, 0x1c, Inconsistent), (8, 2, Malformed), (7, 0, Inconsistent)],
+        ),
+        ("02 08 02 06 01 02 78 fe e8 26", &["x-Z", "xk9"], &[(5, 3, Malformed), (1, 9, UnknownCodec(9))]),
+    ]
+};
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    let signs: Vec<char> = hex.chars().filter(|sign| *sign != ' ').collect();
+    signs
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(&pair.iter().collect::<String>(), 16).expect("two signs of hexadecimal"))
+        .collect()
+}
+
+#[test]
+fn each_codec_is_read_as_the_page_says_and_refused_when_corrupted() {
+    for (nth, (hex, items, corruptions)) in FIXTURES.iter().enumerate() {
+        let sound = bytes_of(hex);
+        assert_eq!(usize::from(sound[1]), nth + 1, "a fixture for each codec");
+        let items: Vec<Vec<u8>> = items.iter().map(|item| item.as_bytes().to_vec()).collect();
+        assert_eq!(decoded(&sound), Ok(items), "{hex}");
+        for (place, byte, error) in *corruptions {
+            let mut bytes = sound.clone();
+            assert_ne!(bytes[*place], *byte);
+            bytes[*place] = *byte;
+            assert_eq!(decoded(&bytes), Err(*error), "{hex} with {byte:02x} at {place}");
+        }
+        for end in 0..sound.len() {
+            assert_eq!(decoded(&sound[..end]), Err(DecodeError::Malformed), "{hex} up to {end}");
+        }
+    }
+}
+
+/// What was packed elsewhere is written again as it came.
+#[test]
+fn packed_blocks_are_written_as_they_were_read() {
+    for (hex, ..) in &FIXTURES[3..] {
+        let sound = bytes_of(hex);
+        let list = BlockList::decode(&mut &sound[..]).expect("sound");
+        let mut bytes = Vec::new();
+        list.encode(&mut bytes);
+        assert_eq!(bytes, sound, "{hex}");
+    }
+}
+
+#[test]
+fn packed_blocks_have_bounds() {
+    let block = |count: &[u8], extent: &[u8], data: &[&[u8]]| {
+        decoded(&[count, &[4], count, extent, &data.concat()].concat()).map(|items| items.len())
+    };
+    // One prefix of four bytes for 4,080 items, and for one more; 254 bytes each for 65 of them, and for one more.
+    assert_eq!(block(b"\xf0\x1f", b"\x06", &[b"\x04\x00", b"four"]), Ok(4080));
+    assert_eq!(block(b"\xf1\x1f", b"\x06", &[b"\x04\x00", b"four"]), Err(DecodeError::Inconsistent));
+    assert_eq!(block(b"\x41", b"\x80\x02", &[b"\xfe\x00", &[b'x'; 254]]), Ok(65));
+    assert_eq!(block(b"\x42", b"\x80\x02", &[b"\xfe\x00", &[b'x'; 254]]), Err(DecodeError::Inconsistent));
+    // 16 items of 255 bytes make 4,098 with their lengths.
+    let lengths = [255; 16];
+    assert_eq!(block(b"\x10", b"\x82\x20", &[b"\x00\xff", &lengths, &[b'x'; 4080]]), Err(DecodeError::Inconsistent));
+    let lengths = [255; 15];
+    assert_eq!(block(b"\x0f", b"\x82\x1e", &[b"\x00\xff", &lengths, &[b'x'; 3825]]), Ok(15));
+    // A prefix and a body of 255 bytes, and of 256.
+    assert_eq!(block(b"\x01", b"\x81\x02", &[b"\x80\x7f", &[b'x'; 255]]), Ok(1));
+    assert_eq!(block(b"\x01", b"\x82\x02", &[b"\x80\x80", &[b'x'; 256]]), Err(DecodeError::Inconsistent));
+}
