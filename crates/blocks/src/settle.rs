@@ -11,7 +11,7 @@
 //! - The two leaves at a pushed end stay raw: one is written to, the other is where pops that follow would end.
 //! - A leaf is packed alone as soon as it is the third. When the run of those holds as much as one packed leaf may,
 //!   it becomes leaves that are full, and a rest that begins the next run. So an item is packed twice, not more.
-//! - A settled leaf stays as it is until somebody writes to it.
+//! - A settled leaf stays as it is until somebody writes to it. What pops opened is packed again once pushes have passed it.
 
 use std::ops::Range;
 
@@ -28,8 +28,11 @@ pub(crate) fn settle(inner: &mut Inner, end: End) {
     let (count, is_full) = (inner.slots().len(), inner.is_full());
     let place = |nth: usize| if end == End::Head { nth } else { count - 1 - nth };
     let open_count = usize::from(!is_full);
-    for nth in open_count..count.min(2) {
-        pack_alone(inner, place(nth));
+    for nth in open_count..count {
+        // Beyond the third there is one to pack only where pops, or other writes, have opened some.
+        if !pack_alone(inner, place(nth)) && nth > 0 {
+            break;
+        }
     }
     let (mut run_count, mut content_bytes) = (0, 0);
     while open_count + run_count < count && content_bytes < CONTENT_BYTES_MAX {
@@ -49,16 +52,17 @@ pub(crate) fn settle(inner: &mut Inner, end: End) {
     }
 }
 
-fn pack_alone(inner: &mut Inner, at: usize) {
+/// Packs a leaf if it is raw and worth it; whether it was.
+fn pack_alone(inner: &mut Inner, at: usize) -> bool {
     let leaf = &inner.slots()[at].node;
     if leaf.is_packed() {
-        return;
+        return false;
     }
     let view = leaf.view();
-    if let Some(plan) = pack::plan(&view, DATA_BYTES_MAX).filter(|plan| plan.count == view.count) {
-        let packed = packed(&plan, &view, false);
-        inner.with_child(at, |child| *child = packed);
-    }
+    let Some(plan) = pack::plan(&view, DATA_BYTES_MAX).filter(|plan| plan.count == view.count) else { return false };
+    let packed = packed(&plan, &view, false);
+    inner.with_child(at, |child| *child = packed);
+    true
 }
 
 /// Packs neighbours anew, together, unless that gains nothing: then they are settled as they are.

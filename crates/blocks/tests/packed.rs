@@ -90,3 +90,19 @@ fn no_leaf_takes_more_items_than_it_may() {
     pair.remove(|at| at % 7 > 1);
     pair.check();
 }
+
+/// A stack that falls a little between its rises opens packed leaves again and again.
+#[test]
+fn what_pops_opened_is_packed_again() {
+    for end in [End::Head, End::Tail] {
+        let mut list = BlockList::new();
+        let mut nth = 0..;
+        for _ in 0..50 {
+            nth.by_ref().take(2_500).for_each(|id: u64| list.push(end, format!("{id:012}").as_bytes()));
+            (0..800).for_each(|_| assert!(list.pop(end, |_| ())));
+        }
+        list.check();
+        let bytes_an_item = list.heap_bytes() as f64 / list.len() as f64;
+        assert!(bytes_an_item < 0.6, "{end:?}: {bytes_an_item}");
+    }
+}
