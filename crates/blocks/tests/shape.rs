@@ -77,7 +77,7 @@ fn lists_of_ids_are_as_dense_as_what_they_spell() {
         ("hex", 6.2, &|nth| format!("{:012x}", drawn(nth) >> 16).into_bytes()),
         ("digits", 5.2, &|nth| number(drawn(nth) % 1_000_000_000_000)),
         ("rising", 2.5, &|nth| number(50 * nth + drawn(nth) % 100)),
-        ("consecutive", 0.2, &number),
+        ("consecutive", 0.1, &number),
         ("prefix and digits", 3.2, &|nth| format!("post:{:07}", drawn(nth) % 10_000_000).into_bytes()),
     ];
     for (name, bytes_max, item) in cases {
