@@ -1,84 +1,240 @@
-//! When keys of one section fall due: eight bytes a key, no names.
+//! When keys of one section fall due: a sorted set of hints, six bytes each, no names.
 //!
 //! ```text
-//! | due, in ms since 1970 : 44 | hash bits that place the key in its table : 20 |   in a binary heap, earliest first
+//! hint    | due, in ticks of 32 ms since 1970, rounded up : 44 | bits that place the key in its table : 20 |
+//!         | era : 16 | what its bucket keeps of it : 48                                                    |
+//!
+//! bucket  | first hint | hint hint hint ...   up to 128 of one era (99 days), soonest first
+//! bucket  | first hint | hint hint ...
 //! ```
 //!
-//! A hint is never taken back: when it falls due, the key it meant may be gone, or have another deadline, and then
-//! nothing happens. Hints beyond twice the keys that do expire are swept by building the heap anew.
+//! A hint stands for all keys of its section that share the 20 bits. What holds: **each key that expires has a hint that
+//! falls due no later than the key, to the tick.** So whoever moves a deadline forward adds a hint; whoever moves one
+//! back, or takes it away, does nothing. A hint that falls due before its keys is put back at the deadline of the first
+//! of them, and one without keys is gone; what is put back where a hint lies already is that hint.
+//!
+//! A full bucket is halved and rooms are the allocator's own sizes, so where deadlines lie dense a key costs 7.5 bytes
+//! at the worst. A section with few hints pays 32 bytes for its bucket, and hints years apart lie in buckets of their own.
 
 use base::Ms;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use table::{PREFIX_BITS, SHARED_BITS};
 
 const TAG_BITS: u32 = PREFIX_BITS - SHARED_BITS;
-/// The last due time that a hint can tell, in the year 2527: what falls due later waits for a reader or writer.
-const DUE_MS_MAX: Ms = (1 << (u64::BITS - TAG_BITS)) - 1;
+const KEPT_BITS: u32 = 48;
+/// Keys go up to so much after their deadline, in milliseconds.
+const TICK_MS: Ms = 32;
+/// The last due time that a hint can tell lies beyond the year 19,000.
+const TICK_MAX: u64 = (1 << (u64::BITS - TAG_BITS)) - 1;
+/// Hints that a bucket has room for: what fits the allocator's sizes 32, 64, 96, ... 768.
+const ROOMS: [usize; 14] = [5, 10, 16, 21, 26, 32, 37, 42, 53, 64, 74, 85, 106, HINTS_MAX];
+/// Hints of a bucket.
+const HINTS_MAX: usize = 128;
 
 /// The due times of one section's keys.
 #[derive(Default)]
 pub(crate) struct Deadlines {
-    heap: BinaryHeap<Reverse<u64>>,
+    /// None is empty.
+    buckets: Vec<Bucket>,
+    hints_count: usize,
+    /// Hints that the buckets have room for.
+    rooms_count: usize,
+    /// The last hint that was swept.
+    swept: u64,
 }
 
+struct Bucket {
+    first: u64,
+    /// The lower 48 bits of each.
+    hints: Vec<Kept>,
+}
+
+type Kept = [u16; 3];
+
 impl Deadlines {
-    /// Notes that the key of `hash` falls due at `at_ms`.
+    /// Notes that the key of `hash` falls due at `at_ms`. O(log n).
     pub(crate) fn push(&mut self, at_ms: Ms, hash: u64) {
-        self.heap.push(Reverse(hint(at_ms, hash)));
+        self.insert(hint(at_ms, hash));
     }
 
-    /// Takes the earliest hint that is due at `now`: the hash of the key it means, but for the bits that all keys of
-    /// the section share and those that their table does not look at. Gives memory back as hints go.
+    /// Takes the earliest hint that is due at `now`: the hash of the keys it means, but for the bits that all keys of
+    /// the section share and those that their table does not look at. Gives memory back as hints go. O(1).
     pub(crate) fn pop_due(&mut self, now: Ms) -> Option<u64> {
         if self.next_due()? > now {
             return None;
         }
-        let Reverse(hint) = self.heap.pop()?;
-        if self.heap.len() < self.heap.capacity() / 4 {
-            self.heap.shrink_to(2 * self.heap.len());
+        let bucket = &mut self.buckets[0];
+        let hint = bucket.first;
+        if bucket.hints.len() == 1 {
+            self.take(0);
+            return Some(prefix(hint));
         }
-        Some(hint << (u64::BITS - TAG_BITS) >> SHARED_BITS)
+        let room_before = bucket.hints.capacity();
+        bucket.hints.remove(0);
+        bucket.first = bucket.whole(bucket.hints[0]);
+        give_back(&mut bucket.hints);
+        self.rooms_count -= room_before - bucket.hints.capacity();
+        self.hints_count -= 1;
+        Some(prefix(hint))
     }
 
     /// When the next key may fall due.
     pub(crate) fn next_due(&self) -> Option<Ms> {
-        self.heap.peek().map(|Reverse(hint)| hint >> TAG_BITS)
+        self.buckets.first().map(|bucket| (bucket.first >> TAG_BITS) * TICK_MS)
     }
 
     /// How many hints there are, outdated ones included.
     pub(crate) fn hints_count(&self) -> usize {
-        self.heap.len()
+        self.hints_count
     }
 
-    /// Replaces all hints.
-    pub(crate) fn rebuild(&mut self, keys: impl Iterator<Item = (Ms, u64)>) {
-        self.heap = keys.map(|(at_ms, hash)| Reverse(hint(at_ms, hash))).collect();
+    /// Has the hints of the next bucket agree with the keys they mean; `deadline` tells the first deadline of those of a
+    /// hash. Whoever sweeps bucket after bucket gets rid of every hint that was outdated when he began.
+    pub(crate) fn sweep(&mut self, deadline: impl Fn(u64) -> Option<Ms>) {
+        let next = self.buckets.partition_point(|bucket| bucket.last() <= self.swept);
+        let bucket = self.take(if next < self.buckets.len() { next } else { 0 });
+        self.swept = bucket.last();
+        for old in bucket.hints.iter().map(|kept| bucket.whole(*kept)) {
+            let new = deadline(prefix(old)).map(|at_ms| hint(at_ms, prefix(old)));
+            // One that is later than its keys has an earlier one beside it.
+            if let Some(new) = new.filter(|new| *new >= old) {
+                self.insert(new);
+            }
+        }
     }
 
     /// Bytes of memory.
     pub(crate) fn heap_bytes(&self) -> u64 {
-        self.heap.capacity() as u64 * 8
+        (self.rooms_count * size_of::<Kept>() + self.buckets.capacity() * size_of::<Bucket>()) as u64
+    }
+
+    fn insert(&mut self, hint: u64) {
+        let mut index = self.bucket_for(hint);
+        let Err(mut place) = self.buckets[index].place(hint) else { return };
+        if self.buckets[index].hints.len() == HINTS_MAX {
+            self.halve(index);
+            if place > HINTS_MAX / 2 {
+                (index, place) = (index + 1, place - HINTS_MAX / 2);
+            }
+        }
+        let bucket = &mut self.buckets[index];
+        let (count, room_before) = (bucket.hints.len(), bucket.hints.capacity());
+        if count == room_before {
+            let room = ROOMS.into_iter().find(|room| *room > count).expect("it is not full");
+            bucket.hints.reserve_exact(room - count);
+        }
+        bucket.hints.insert(place, kept(hint));
+        bucket.first = bucket.first.min(hint);
+        self.rooms_count += bucket.hints.capacity() - room_before;
+        self.hints_count += 1;
+    }
+
+    /// The bucket of a hint's era that begins last before it, or first after it, or is made.
+    fn bucket_for(&mut self, hint: u64) -> usize {
+        let after = self.buckets.partition_point(|bucket| bucket.first <= hint);
+        let is_of_its_era = |bucket: &Bucket| bucket.first >> KEPT_BITS == hint >> KEPT_BITS;
+        if after > 0 && is_of_its_era(&self.buckets[after - 1]) {
+            return after - 1;
+        }
+        if !self.buckets.get(after).is_some_and(is_of_its_era) {
+            self.insert_bucket(after, Bucket { first: hint, hints: Vec::new() });
+        }
+        after
+    }
+
+    fn halve(&mut self, index: usize) {
+        let bucket = &mut self.buckets[index];
+        let room_before = bucket.hints.capacity();
+        let later = bucket.hints.split_off(HINTS_MAX / 2);
+        bucket.hints.shrink_to_fit();
+        self.rooms_count = self.rooms_count + bucket.hints.capacity() + later.capacity() - room_before;
+        let later = Bucket { first: bucket.whole(later[0]), hints: later };
+        self.insert_bucket(index + 1, later);
+    }
+
+    fn insert_bucket(&mut self, index: usize, bucket: Bucket) {
+        if self.buckets.len() == self.buckets.capacity() {
+            self.buckets.reserve_exact(self.buckets.len() / 8 + 1);
+        }
+        self.buckets.insert(index, bucket);
+    }
+
+    fn take(&mut self, index: usize) -> Bucket {
+        let bucket = self.buckets.remove(index);
+        give_back(&mut self.buckets);
+        self.hints_count -= bucket.hints.len();
+        self.rooms_count -= bucket.hints.capacity();
+        bucket
+    }
+}
+
+impl Bucket {
+    fn whole(&self, kept: Kept) -> u64 {
+        let [a, b, c] = kept.map(u64::from);
+        self.first >> KEPT_BITS << KEPT_BITS | a << 32 | b << 16 | c
+    }
+
+    fn last(&self) -> u64 {
+        self.whole(*self.hints.last().expect("no bucket is empty"))
+    }
+
+    /// Where the hint lies, or where it would have to.
+    fn place(&self, hint: u64) -> Result<usize, usize> {
+        match self.hints.last() {
+            // Most deadlines are later than those before them.
+            Some(last) if *last < kept(hint) => Err(self.hints.len()),
+            _ => self.hints.binary_search(&kept(hint)),
+        }
     }
 }
 
 fn hint(at_ms: Ms, hash: u64) -> u64 {
-    at_ms.min(DUE_MS_MAX) << TAG_BITS | hash << SHARED_BITS >> (u64::BITS - TAG_BITS)
+    at_ms.div_ceil(TICK_MS).min(TICK_MAX) << TAG_BITS | hash << SHARED_BITS >> (u64::BITS - TAG_BITS)
+}
+
+fn prefix(hint: u64) -> u64 {
+    hint << (u64::BITS - TAG_BITS) >> SHARED_BITS
+}
+
+fn kept(hint: u64) -> Kept {
+    [(hint >> 32) as u16, (hint >> 16) as u16, hint as u16]
+}
+
+/// Three quarters empty is too empty.
+fn give_back<T>(items: &mut Vec<T>) {
+    if items.len() <= items.capacity() / 4 {
+        items.shrink_to(2 * items.len());
+    }
+}
+
+#[cfg(test)]
+impl Deadlines {
+    /// All hints, and whether the sums and the order are right.
+    pub(crate) fn hints(&self) -> Vec<u64> {
+        let hints: Vec<u64> = self.buckets.iter().flat_map(|it| it.hints.iter().map(|kept| it.whole(*kept))).collect();
+        assert!(hints.is_sorted_by(|a, b| a < b), "a hint lies wrong or twice");
+        assert!(self.buckets.iter().all(|it| it.first == it.whole(it.hints[0]) && it.hints.len() <= HINTS_MAX));
+        assert_eq!(self.hints_count, hints.len());
+        assert_eq!(self.rooms_count, self.buckets.iter().map(|it| it.hints.capacity()).sum::<usize>());
+        hints
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const DAY_MS: Ms = 24 * 60 * 60 * 1000;
+
     #[test]
     fn gives_each_hint_once_it_is_due_and_leads_to_its_hash() {
         let mut deadlines = Deadlines::default();
         deadlines.push(5_000, 0xabcd_ef01_2345_6789);
         deadlines.push(Ms::MAX, 0);
-        assert_eq!(deadlines.next_due(), Some(5_000));
+        let due_ms = deadlines.next_due().unwrap();
+        assert!((5_000..5_000 + TICK_MS).contains(&due_ms), "{due_ms}");
         assert_eq!(deadlines.pop_due(4_999), None);
         // Ten bits are the section's own; twenty follow.
-        assert_eq!(deadlines.pop_due(5_000), Some(0x000d_ef00_0000_0000));
+        assert_eq!(deadlines.pop_due(due_ms), Some(0x000d_ef00_0000_0000));
         assert_eq!(deadlines.pop_due(Ms::MAX - 1), Some(0));
         assert_eq!(deadlines.pop_due(Ms::MAX), None);
     }
@@ -86,11 +242,52 @@ mod tests {
     #[test]
     fn hints_that_went_leave_no_memory() {
         let mut deadlines = Deadlines::default();
-        (0..10_000).for_each(|at_ms| deadlines.push(at_ms, at_ms));
+        (0..10_000).for_each(|at_ms| deadlines.push(at_ms, at_ms << 34));
         let full_bytes = deadlines.heap_bytes();
-        (0..9_000).for_each(|_| assert!(deadlines.pop_due(10_000).is_some()));
+        (0..9_000).for_each(|_| assert!(deadlines.pop_due(11_000).is_some()));
         assert!(deadlines.heap_bytes() < full_bytes / 2);
-        while deadlines.pop_due(10_000).is_some() {}
+        while deadlines.pop_due(11_000).is_some() {}
         assert_eq!(deadlines.heap_bytes(), 0);
+    }
+
+    /// Bytes a hint at the worst while so many are pushed, and in the end.
+    fn bytes_each(count: u64, from_count: u64, at_ms: impl Fn(u64) -> Ms) -> (f64, f64) {
+        let mut deadlines = Deadlines::default();
+        let mut worst: f64 = 0.0;
+        for index in 0..count {
+            deadlines.push(at_ms(index), mixed(index + 1));
+            let each = deadlines.heap_bytes() as f64 / deadlines.hints_count() as f64;
+            worst = worst.max(if index < from_count { 0.0 } else { each });
+        }
+        let each = deadlines.heap_bytes() as f64 / deadlines.hints().len() as f64;
+        (worst, each)
+    }
+
+    fn mixed(index: u64) -> u64 {
+        let mixed = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    }
+
+    #[test]
+    fn a_key_costs_at_most_eight_bytes() {
+        let orders: [(&str, &dyn Fn(u64) -> Ms); 5] = [
+            ("one after the other", &|index| 7_000 + 500 * index),
+            ("one before the other", &|index| 400 * DAY_MS - 500 * index),
+            ("all at once", &|_| 20_000 * DAY_MS),
+            ("anywhere in a day", &|index| 20_000 * DAY_MS + mixed(index) % DAY_MS),
+            ("anywhere in a year", &|index| 20_000 * DAY_MS + mixed(index) % (365 * DAY_MS)),
+        ];
+        for (order, at_ms) in orders {
+            for count in [1_000, 5_000, 10_000] {
+                let (worst, each) = bytes_each(count, 500, at_ms);
+                println!("{count:6} keys, {order:20} {each:.2} bytes each, {worst:.2} at the worst");
+                assert!(worst <= 8.0, "{order}: {worst} bytes a key");
+            }
+        }
+        for count in [1, 2, 5, 10, 20, 50, 100, 200, 500] {
+            let (_, each) = bytes_each(count, 0, |index| 20_000 * DAY_MS + mixed(index) % DAY_MS);
+            println!("{count:6} keys of one day: {each:.2} bytes each");
+            assert!(each * count as f64 <= 8.0 * count as f64 + 64.0);
+        }
     }
 }

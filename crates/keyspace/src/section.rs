@@ -28,6 +28,8 @@ pub struct Section {
 
 /// A value with more memory than this is not dropped under a lock, in bytes.
 const GARBAGE_BYTES_MIN: u64 = 64 << 10;
+/// So many outdated hints lie about, beside as many as keys expire, before they are swept.
+const OUTDATED_HINTS: usize = 64;
 
 impl Section {
     /// Says when what follows happens.
@@ -81,15 +83,15 @@ impl Section {
         if let Some(entry) = entry {
             let (expires_at_ms, added_bytes) = (entry.read().expires_at_ms(), held_bytes(entry.read().content()));
             self.table.put_back(hash, entry);
-            // Last, since hints may be made anew from what is in the table.
-            self.note_added(hash, expires_at_ms, added_bytes);
+            self.values_bytes += added_bytes;
+            self.note_expiry(hash, None, expires_at_ms);
         }
     }
 
     /// Removes a key, if it is there.
     pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) {
         let Some(entry) = self.table.remove(hash, key) else { return };
-        self.expiring_count -= usize::from(entry.read().expires_at_ms().is_some());
+        self.note_expiry(hash, entry.read().expires_at_ms(), None);
         if let Content::Value(_) = entry.read().content()
             && let OwnedContent::Value(value) = entry.into_content()
         {
@@ -136,9 +138,9 @@ impl Section {
             NewContent::Value(value) => value.heap_bytes(),
             _ => 0,
         };
+        let mut old_expires_at_ms = None;
         if let Some(mut entry) = self.table.find_mut(hash, key) {
-            let old_expires_at_ms = entry.expires_at_ms();
-            self.expiring_count -= usize::from(old_expires_at_ms.is_some());
+            old_expires_at_ms = entry.expires_at_ms();
             let old = entry.value_mut().map(|value| std::mem::replace(value, Value::List(List::new())));
             entry.set_content(content);
             entry.touch(self.now_s);
@@ -151,36 +153,35 @@ impl Section {
         } else {
             self.table.insert(hash, key, content, expires_at_ms).touch(self.now_s);
         }
-        self.note_added(hash, expires_at_ms, added_bytes);
+        self.values_bytes += added_bytes;
+        self.note_expiry(hash, old_expires_at_ms, expires_at_ms);
     }
 
-    fn note_added(&mut self, hash: u64, expires_at_ms: Option<Ms>, value_bytes: u64) {
-        self.values_bytes += value_bytes;
-        if let Some(at_ms) = expires_at_ms {
-            self.expiring_count += 1;
-            self.push_deadline(at_ms, hash);
+    /// Follows a deadline that came, moved or went; to be called when the table has it.
+    fn note_expiry(&mut self, hash: u64, old_ms: Option<Ms>, new_ms: Option<Ms>) {
+        self.expiring_count = self.expiring_count + usize::from(new_ms.is_some()) - usize::from(old_ms.is_some());
+        if let Some(at_ms) = new_ms
+            && old_ms.is_none_or(|old_ms| at_ms < old_ms)
+        {
+            self.deadlines.push(at_ms, hash);
         }
-    }
-
-    fn push_deadline(&mut self, at_ms: Ms, hash: u64) {
-        self.deadlines.push(at_ms, hash);
-        if self.deadlines.hints_count() > 2 * self.expiring_count + 64 {
-            let keys = self.table.scan(0).filter_map(|(hash, entry)| Some((entry.expires_at_ms()?, hash)));
-            self.deadlines.rebuild(keys);
+        // Now and then a bucket, so that nobody waits for all of them.
+        if self.deadlines.hints_count() > 2 * self.expiring_count + OUTDATED_HINTS {
+            self.deadlines.sweep(|prefix| expiring(&self.table, prefix).map(|(at_ms, _)| at_ms).min());
         }
     }
 
     /// Has a key that [`Section::next_expired`] gave be given again.
-    pub(crate) fn note_due(&mut self, now: Ms, hash: u64) {
-        self.deadlines.push(now, hash);
+    pub(crate) fn note_due(&mut self, hash: u64) {
+        self.deadlines.push(0, hash);
     }
 
     /// Sets or clears the deadline of a key that is there.
     pub(crate) fn set_expiry(&mut self, hash: u64, key: &[u8], expires_at_ms: Option<Ms>) -> bool {
         let Some(mut entry) = self.table.find_mut(hash, key) else { return false };
-        self.expiring_count -= usize::from(entry.expires_at_ms().is_some());
+        let old_expires_at_ms = entry.read().expires_at_ms();
         entry.set_expiry(expires_at_ms);
-        self.note_added(hash, expires_at_ms, 0);
+        self.note_expiry(hash, old_expires_at_ms, expires_at_ms);
         true
     }
 
@@ -259,23 +260,30 @@ impl Section {
         Some(())
     }
 
-    /// The next key that has fallen due at `now`, if any of this section's hints leads to one. `shard` is the
-    /// section's own, since hints carry no shard bits. Looks at up to `hints_max` hints.
-    pub(crate) fn next_expired(&mut self, shard: usize, now: Ms, hints_max: usize) -> Due {
+    /// The next key that has fallen due at `now` and is no longer than `key_bytes_max`, if any of this section's hints
+    /// leads to one. `shard` is the section's own, since hints carry no shard bits. Looks at up to `hints_max` hints.
+    pub(crate) fn next_expired(&mut self, shard: usize, now: Ms, key_bytes_max: u64, hints_max: usize) -> Due {
         for _ in 0..hints_max {
-            let Some(hash) = self.deadlines.pop_due(now) else { return Due::Nothing };
-            let prefix = (shard as u64) << (64 - SHARDS.trailing_zeros()) | hash;
-            let expired = self
-                .table
-                .scan(prefix)
-                .take_while(|(hash, _)| *hash == prefix)
-                .find(|(_, entry)| entry.expires_at_ms().is_some_and(|at_ms| at_ms <= now));
-            if let Some((hash, entry)) = expired {
-                return Due::Key(hash, entry.key().to_vec());
+            let Some(prefix) = self.deadlines.pop_due(now) else { return Due::Nothing };
+            let keys = || expiring(&self.table, prefix).filter(|(_, key)| key.len() as u64 <= key_bytes_max);
+            let due = keys().find(|(at_ms, _)| *at_ms <= now).map(|(_, key)| key.to_vec());
+            // One hint may mean several keys; it goes on for the others.
+            let next_ms = keys().filter(|(_, key)| due.as_deref() != Some(key)).map(|(at_ms, _)| at_ms).min();
+            if let Some(next_ms) = next_ms {
+                self.deadlines.push(next_ms, prefix);
+            }
+            if let Some(key) = due {
+                return Due::Key((shard as u64) << (64 - SHARDS.trailing_zeros()) | prefix, key);
             }
         }
         Due::More
     }
+}
+
+/// Deadlines and names of the keys that a hint means.
+fn expiring(table: &Table<Value>, prefix: u64) -> impl Iterator<Item = (Ms, &[u8])> {
+    let keys = table.scan(prefix).take_while(move |(hash, _)| *hash == prefix);
+    keys.filter_map(|(_, entry)| Some((entry.expires_at_ms()?, entry.key())))
 }
 
 /// What [`Section::next_expired`] found.
@@ -330,3 +338,6 @@ fn held_bytes(content: Content<'_, Value>) -> u64 {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,6 +33,10 @@ pub enum Abandon {
 
 /// So many clones of a list are searched before it is searched under its lock.
 const TRIES_MAX: u32 = 2;
+/// A recorded removal takes no more bytes beside its key.
+const REMOVE_BYTES_MAX: u64 = 64;
+/// Hints that are looked at for each key that expires.
+const HINTS_MAX: usize = 8;
 
 /// See [`Tx::version`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -429,18 +433,16 @@ impl<'k> Tx<'k> {
     /// Removes up to `keys_max` keys of `table` in `shard` whose time has come. Whether more may be due.
     pub fn expire(&mut self, shard: usize, table: TableId, keys_max: usize) -> bool {
         self.table = table;
+        let now = self.now;
+        // A name too long for any pass goes when a writer meets it.
+        let key_bytes_max = self.room_bytes.saturating_sub(REMOVE_BYTES_MAX);
         for _ in 0..keys_max {
-            let now = self.now;
-            match self.held.state_mut(shard).section_mut(table).next_expired(shard, now, 64) {
+            match self.held.state_mut(shard).section_mut(table).next_expired(shard, now, key_bytes_max, HINTS_MAX) {
                 Due::Key(hash, key) => {
-                    let has_room = self.need_room(key.len() as u64 + 64).is_ok();
+                    let has_room = self.need_room(key.len() as u64 + REMOVE_BYTES_MAX).is_ok();
                     let section = self.held.state_mut(shard).section_mut(table);
-                    if !has_room && self.log.is_empty() {
-                        // Too long for any pass: it goes when a writer meets it.
-                        continue;
-                    }
                     if !has_room {
-                        section.note_due(now, hash);
+                        section.note_due(hash);
                         return true;
                     }
                     self.log.record(table, &key, &Effect::Remove);
