@@ -175,7 +175,7 @@ fn deadlines_that_slide_add_no_hints() {
 #[test]
 fn many_keys_without_a_deadline_are_not_looked_at_for_few_with_one() {
     let mut section = Section::default();
-    let hash = |key: u64| key % (1 << 20) << 34;
+    let hash = |key: u64| (key % (1 << 20)) << 34;
     for key in 0..20_000u64 {
         section.put_text(hash(key), &key.to_le_bytes(), b"text", None);
     }
