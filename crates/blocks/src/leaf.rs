@@ -311,6 +311,11 @@ impl Node {
         }
     }
 
+    /// Whether a smaller allocation would hold this leaf.
+    pub(crate) fn is_roomy(&self) -> bool {
+        step_up(HEAD_BYTES + self.live_bytes()) < HEAD_BYTES + self.head().data_bytes()
+    }
+
     /// Takes `count` items off an end of a raw leaf, which keeps at least one.
     pub(crate) fn leaf_discard(&mut self, end: End, count: usize) {
         let items = usize::from(self.head().items);

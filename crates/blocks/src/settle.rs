@@ -52,17 +52,21 @@ pub(crate) fn settle(inner: &mut Inner, end: End) {
     }
 }
 
-/// Packs a leaf if it is raw and worth it; whether it was.
+/// Packs a leaf if it is raw and worth it; whether it was. If not, room that no push will use is given back.
 fn pack_alone(inner: &mut Inner, at: usize) -> bool {
     let leaf = &inner.slots()[at].node;
     if leaf.is_packed() {
         return false;
     }
     let view = leaf.view();
-    let Some(plan) = pack::plan(&view, DATA_BYTES_MAX).filter(|plan| plan.count == view.count) else { return false };
-    let packed = packed(&plan, &view, false);
-    inner.with_child(at, |child| *child = packed);
-    true
+    let plan = pack::plan(&view, DATA_BYTES_MAX).filter(|plan| plan.count == view.count);
+    let smaller = match &plan {
+        Some(plan) => packed(plan, &view, false),
+        None if leaf.is_roomy() => build(&[view]),
+        None => return false,
+    };
+    inner.with_child(at, |child| *child = smaller);
+    plan.is_some()
 }
 
 /// Packs neighbours anew, together, unless that gains nothing: then they are settled as they are.

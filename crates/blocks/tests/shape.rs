@@ -92,6 +92,17 @@ fn lists_of_ids_are_as_dense_as_what_they_spell() {
 }
 
 #[test]
+fn blocks_of_long_items_are_as_large_as_these() {
+    for end in [End::Head, End::Tail] {
+        let mut list = BlockList::new();
+        (0..3_000usize).for_each(|nth| list.push(end, &(0..1024).map(|at| (at * nth >> 3) as u8).collect::<Vec<u8>>()));
+        list.check();
+        let bytes_an_item = list.heap_bytes() as f64 / 3_000.0;
+        assert!(bytes_an_item < 1_210.0, "{end:?}: {bytes_an_item}");
+    }
+}
+
+#[test]
 fn one_odd_item_does_not_spoil_a_run() {
     let mut list = list_of(1000, 12);
     list.push(End::Tail, b"odd");

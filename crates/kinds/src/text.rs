@@ -7,8 +7,9 @@
 
 use crate::LongText;
 
-/// Longest text that lies in the entry itself, in bytes.
-pub const INLINE_BYTES_MAX: usize = 16 << 10;
+/// Longest text that lies in the entry itself, in bytes: with a key beside it an entry stays at 16 KiB, behind which an
+/// allocator's next step is 20.
+pub const INLINE_BYTES_MAX: usize = (16 << 10) - 256;
 
 /// Longest decimal form of an `i64`, in bytes.
 pub const DIGITS_MAX: usize = 20;
