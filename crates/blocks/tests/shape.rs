@@ -95,7 +95,8 @@ fn lists_of_ids_are_as_dense_as_what_they_spell() {
 fn blocks_of_long_items_are_as_large_as_these() {
     for end in [End::Head, End::Tail] {
         let mut list = BlockList::new();
-        (0..3_000usize).for_each(|nth| list.push(end, &(0..1024).map(|at| (at * nth >> 3) as u8).collect::<Vec<u8>>()));
+        (0..3_000usize)
+            .for_each(|nth| list.push(end, &(0..1024).map(|at| ((at * nth) >> 3) as u8).collect::<Vec<u8>>()));
         list.check();
         let bytes_an_item = list.heap_bytes() as f64 / 3_000.0;
         assert!(bytes_an_item < 1_210.0, "{end:?}: {bytes_an_item}");
