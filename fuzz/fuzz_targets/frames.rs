@@ -77,6 +77,7 @@ fn options() -> Options {
         segment_bytes: SEGMENT_BYTES,
         undurable_bytes_max: 1 << 20,
         shards: 16,
+        blocks: 1,
         now_ms: 1000,
         elapsed_us: Arc::new(|| 1),
         drawn: [[3; 16], [5; 16]],
@@ -105,7 +106,7 @@ fn journal_of(disk: &FakeDisk, lengths: impl Iterator<Item = usize>) -> Frames {
         let payload = vec![index as u8; length];
         while opened.maker.step().is_none() {}
         let claim = lane.try_admit(payload.len() as u64, Purpose::Grow).expect("spares are there and nothing waits");
-        let ticket = lane.take(claim, payload.len());
+        let ticket = lane.take(claim, payload.len() as u64);
         frames.push((ticket.position, payload.clone()));
         lane.hand_over(ticket, index as u64, &mut payload.clone());
         while !matches!(opened.writer.step(), Step::Rest { .. } | Step::Poisoned) {}
