@@ -181,3 +181,38 @@ fn exec_with_searches_is_one_instant() {
         assert_durable(&mut client);
     }
 }
+
+/// Each attempt gives the database a fresh table: a list in it can never be searched off the lock.
+#[test]
+fn exec_may_search_a_list_in_a_database_that_it_flushed() {
+    let world = world();
+    let mut client = world.client();
+    fill(&mut client);
+    let items: Vec<String> = (0..10_000).map(|index| format!("{index:08}")).collect();
+    client.call("MULTI");
+    client.call("FLUSHDB");
+    client.call(&format!("RPUSH big {}", items.join(" ")));
+    client.call("LREM big 0 00000007");
+    client.call("LINSERT big BEFORE 00000008 new");
+    let reply = run_beside(&mut client, "EXEC", || {});
+    assert_eq!(reply, "*4\r\n+OK\r\n:10000\r\n:1\r\n:10000\r\n");
+    assert_eq!(client.call("LRANGE big 6 8"), "*3\r\n$8\r\n00000006\r\n$3\r\nnew\r\n$8\r\n00000008\r\n");
+    assert_durable(&mut client);
+}
+
+#[test]
+fn exec_of_very_many_searches_ends_after_few_attempts() {
+    let world = world();
+    let mut client = world.client();
+    fill(&mut client);
+    client.call("MULTI");
+    for index in 1..=300 {
+        client.call(&format!("LREM big 1 {:08}", 7 * index + 1));
+    }
+    let mut turns = 0;
+    let reply = run_beside(&mut client, "EXEC", || turns += 1);
+    assert_eq!(reply, format!("*300\r\n{}", ":1\r\n".repeat(300)));
+    assert!(turns < 100, "{turns} turns");
+    assert_eq!(client.call("LLEN big"), ":19700\r\n");
+    assert_durable(&mut client);
+}

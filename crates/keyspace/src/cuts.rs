@@ -14,6 +14,11 @@ struct Cut {
 }
 
 impl Cuts {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds `argument`, whose bytes must stay where they are until the tx ends, as `text`.
     ///
     /// # Panics

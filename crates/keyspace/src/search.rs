@@ -63,6 +63,11 @@ impl Searches {
         self.0.is_empty()
     }
 
+    /// How many lists, or items of one list, have been searched.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Begins a search. Gives an earlier one for the same that came to nothing: it may hold the last reference to much.
     pub fn begin(&mut self, wanted: Wanted) -> Option<Search> {
         let earlier = self.0.iter().position(|one| one.wanted.is_for(wanted.table, &wanted.key, &wanted.aim));

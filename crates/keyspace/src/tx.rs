@@ -33,6 +33,9 @@ pub enum Abandon {
 
 /// So many clones of a list are searched before it is searched under its lock.
 const TRIES_MAX: u32 = 2;
+/// So many searches are made for one EXEC: each runs all of its rows anew, and a list in a table that the EXEC itself made
+/// is never found again.
+const SEARCHES_MAX: usize = 8;
 /// A recorded removal takes no more bytes beside its key.
 const REMOVE_BYTES_MAX: u64 = 64;
 /// Hints that are looked at for each key that expires.
@@ -234,12 +237,16 @@ impl<'k> Tx<'k> {
     ///
     /// # Errors
     /// If it has not been searched yet, or has changed since; the third time it is searched here, as far as it changed.
+    /// Beyond [`SEARCHES_MAX`] searches for one EXEC all further ones are made here.
     pub fn search(&mut self, key: &[u8], aim: &Aim) -> Result<Finding<'k>, Abandon> {
         let (table, searches) = (self.table, self.searches);
         let list = self.list(key).ok().flatten().expect("just seen by the caller");
         match searches.and_then(|searches| searches.get(table, key, aim)) {
             Some(search) if search.wanted.list.shares_root_with(list) => Ok(Finding::Still(search)),
             Some(search) if search.tries >= TRIES_MAX => Ok(Finding::Now(Arc::new(search.again(list)))),
+            None if searches.is_some_and(|searches| searches.count() >= SEARCHES_MAX) => {
+                Ok(Finding::Now(list.find_all(&aim.needle, aim.direction, aim.limit)))
+            }
             _ => {
                 let wanted = Wanted { table, key: key.into(), aim: aim.clone(), list: list.clone() };
                 Err(Abandon::Search(Box::new(wanted)))

@@ -96,7 +96,10 @@ pub(super) fn tell(reply: &mut dyn Reply, list: &List, part: Part, pin: impl FnO
     reply.array(part.count as usize);
     let rest = tell_some(reply, list, part, LOCKED_BYTES_MAX);
     if rest.count > 0 {
-        reply.stream(Box::new(Rest { list: list.clone(), part: rest, pin: pin() }));
+        // Of the list only what is told is kept, and pinned.
+        let mut told = list.clone();
+        told.trim(rest.start, rest.count);
+        reply.stream(Box::new(Rest { list: told, part: Part { start: 0, ..rest }, pin: pin() }));
     }
 }
 

@@ -45,6 +45,12 @@ enum Found {
     Long(LongText, Pin),
 }
 
+impl Found {
+    fn short_bytes(&self) -> usize {
+        if let Self::Short(bytes) = self { bytes.len() } else { 0 }
+    }
+}
+
 impl Gather for Texts {
     fn look(&mut self, tx: &mut Tx, at: usize, key: &[u8]) -> Option<Ms> {
         let keyspace = tx.keyspace();
@@ -61,7 +67,8 @@ impl Gather for Texts {
     fn finish(self: Box<Self>, reply: &mut dyn Reply) {
         reply.array(self.0.len());
         let long_left = self.0.iter().filter(|found| matches!(found, Found::Long(..))).count();
-        reply.stream(Box::new(Rest { texts: self.0.into_iter(), long_left, long: None }));
+        let short_bytes = self.0.iter().map(Found::short_bytes).sum();
+        reply.stream(Box::new(Rest { texts: self.0.into_iter(), long_left, short_bytes, long: None }));
     }
 }
 
@@ -70,6 +77,8 @@ struct Rest {
     texts: std::vec::IntoIter<Found>,
     /// How many long ones are among them.
     long_left: usize,
+    /// Bytes of copies that are yet to be told.
+    short_bytes: usize,
     /// A long one that has been begun.
     long: Option<(long_text::Part, Pin)>,
 }
@@ -79,7 +88,9 @@ impl Source for Rest {
         let mut left_bytes = SOURCE_STEP_BYTES;
         while left_bytes > 0 {
             if let Some((long, _)) = &mut self.long {
+                let before_bytes = long.bytes_count();
                 long.take(left_bytes, |piece| reply.bulk_part(piece));
+                left_bytes = left_bytes.saturating_sub(before_bytes - long.bytes_count());
                 if long.bytes_count() > 0 {
                     return More::Follows;
                 }
@@ -92,6 +103,7 @@ impl Source for Rest {
                 Found::Nothing => reply.null(),
                 Found::Int(number) => reply.bulk_int(number),
                 Found::Short(bytes) => {
+                    self.short_bytes -= bytes.len();
                     reply.bulk(&bytes);
                     left_bytes = left_bytes.saturating_sub(bytes.len());
                 }
@@ -106,7 +118,8 @@ impl Source for Rest {
     }
 
     fn pinned_bytes(&self) -> u64 {
-        let begun = self.long.as_ref().map_or(0, |(long, pin)| pin.bytes(long.heap_bytes()));
+        // Copies are held for this reader alone, as much as what only its clones keep.
+        let begun = self.long.as_ref().map_or(0, |(long, pin)| pin.bytes(long.heap_bytes())) + self.short_bytes as u64;
         if self.long_left == 0 {
             return begun;
         }

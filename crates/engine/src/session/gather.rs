@@ -240,6 +240,7 @@ impl Session {
         let began = Instant::now();
         let held = hold(engine, plan, raised)?;
         let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
+        tx.set_touching(!self.client.no_touch.load(std::sync::atomic::Ordering::Relaxed));
         let stale: Vec<usize> = shards().filter(|shard| !parts[*shard].is_true(&mut tx, *shard)).collect();
         let keys_count: usize = stale.iter().map(|shard| parts[*shard].at.len()).sum();
         let is_settled = keys_count <= keys_max;

@@ -51,8 +51,9 @@ struct Lent<'w> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        if !self.needs.searches.is_empty() {
-            self.worker.engine.freer.free(Box::new(std::mem::take(&mut self.needs.searches)));
+        if !self.needs.searches.is_empty() || !self.needs.cuts.is_empty() {
+            let needs = std::mem::take(&mut self.needs);
+            self.worker.engine.freer.free(Box::new((needs.searches, needs.cuts)));
         }
     }
 }
