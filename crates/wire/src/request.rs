@@ -82,7 +82,13 @@ impl<'a> Args<'a> {
 
     /// A copy that outlives the input.
     pub fn to_owned(&self) -> OwnedRequest {
-        OwnedRequest::of_parts(self.iter(), self.len(), self.bytes_total())
+        let (Some(first), Some(last)) = (self.ranges.first(), self.ranges.last()) else {
+            return OwnedRequest { bytes: Box::default(), ranges: Box::default() };
+        };
+        // Arguments lie in order: one copy of all that is between them is much quicker than one of each.
+        let bytes = &self.bytes[first.start as usize..(last.start + last.length) as usize];
+        let moved = |range: &Range| Range { start: range.start - first.start, length: range.length };
+        OwnedRequest { bytes: bytes.into(), ranges: self.ranges.iter().map(moved).collect() }
     }
 }
 
@@ -165,7 +171,7 @@ impl Ranges {
 }
 
 /// A request that owns its bytes, for `MULTI` queues, parked commands and tests.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct OwnedRequest {
     bytes: Box<[u8]>,
     ranges: Box<[Range]>,
@@ -198,6 +204,14 @@ impl OwnedRequest {
         OwnedRequest { bytes: bytes.into(), ranges: ranges.into() }
     }
 }
+
+impl PartialEq for OwnedRequest {
+    fn eq(&self, other: &OwnedRequest) -> bool {
+        self.args() == other.args()
+    }
+}
+
+impl Eq for OwnedRequest {}
 
 impl std::fmt::Debug for OwnedRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -162,6 +162,12 @@ impl Session {
                     used += empty_bytes;
                     continue;
                 }
+                Step::NeedMore { at_least } if at_least <= rest.len() => {
+                    if turn_began.elapsed().as_micros() > TURN_US_MAX {
+                        break Next::Again;
+                    }
+                    continue;
+                }
                 Step::NeedMore { at_least } => break Next::Input(at_least),
                 Step::Broken(error) => {
                     Encoder::new(output, self.protocol).error(&format!("ERR {error}"));

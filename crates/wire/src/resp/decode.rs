@@ -34,13 +34,17 @@ pub enum Limits {
 const UNAUTHENTICATED_ARGUMENTS_MAX: i64 = 10;
 const UNAUTHENTICATED_BULK_BYTES_MAX: i64 = 16 << 10;
 
+/// Arguments decoded in one step, at most: some 60 µs, so that a long request does not hold up other connections.
+const STEP_ARGUMENTS_MAX: u32 = 4096;
+
 /// Up to this capacity parked ranges are kept as they are.
 const RANGES_PARKED_MIN: usize = 64;
 
 /// What one step found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The request is not whole. Call again with the same input and more behind it.
+    /// The request is not whole. Call again with the same input and more behind it; or, if this is no longer than the
+    /// input, with the same input: a request of very many arguments takes more than one step.
     NeedMore {
         /// The least length of the whole input, in bytes, with which another step can get further.
         at_least: usize,
@@ -191,7 +195,12 @@ impl Decoder {
         }
         let mut at = self.at as usize;
         let mut left = self.left;
+        let left_behind = left.saturating_sub(STEP_ARGUMENTS_MAX);
         while left > 0 {
+            if left == left_behind {
+                (self.at, self.left) = (at as u32, left);
+                return Err(Pause::Short { at_least: at });
+            }
             match self.bulk(input, at) {
                 Ok((range, next)) => {
                     list.push(range);
