@@ -8,9 +8,11 @@
 //!                                             packed alone when the next leaf is full
 //! ```
 //!
-//! - The two leaves at a pushed end stay raw: one is written to, the other is where pops that follow would end.
+//! - The two leaves at a pushed end stay raw: one is written to, the other is where pops that follow would end. Only
+//!   where a node of leaves is full is its last one packed too, for what follows comes under another node.
 //! - A leaf is packed alone as soon as it is the third. When the run of those holds as much as one packed leaf may,
-//!   it becomes leaves that are full, and a rest that begins the next run. So an item is packed twice, not more.
+//!   it becomes leaves that are full, and a rest that begins the next run. So an item is packed about twice;
+//!   more often only while the last places of a node fill.
 //! - A settled leaf stays as it is until somebody writes to it. What pops opened is packed again once pushes have passed it.
 
 use std::ops::Range;

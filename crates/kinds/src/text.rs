@@ -1,7 +1,7 @@
 //! The text: bytes, or the integer they spell.
 //!
 //! ```text
-//! up to 16 KiB   in the entry itself; an integer in canonical form as 8 bytes
+//! below 16 KiB   in the entry itself (INLINE_BYTES_MAX); an integer in canonical form as 8 bytes
 //! above          a tree of byte blocks, `long_text`, so that a reader clones it in O(1) and copies without a lock
 //! ```
 
