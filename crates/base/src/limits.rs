@@ -2,6 +2,8 @@
 
 /// Shards of a keyspace, fixed in the data folder.
 pub const SHARDS: usize = 1024;
+/// Most databases that can be configured; so many table ids are each the first of one.
+pub const DATABASES_MAX: u32 = 65_536;
 /// Longest key or value, in bytes (Redis: `proto-max-bulk-len`).
 pub const BULK_BYTES_MAX: usize = 512 << 20;
 /// Most arguments of one request (Redis).

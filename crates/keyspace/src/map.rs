@@ -5,20 +5,26 @@
 
 use crate::TableId;
 use base::Position;
+use base::limits::DATABASES_MAX;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard};
 
 /// Database number -> table id.
 pub struct DatabaseMap {
     tables: Box<[AtomicU32]>,
+    /// Of databases beyond the configured ones, where an earlier start had more: those that do not have their first
+    /// table any more.
+    unseen: Mutex<BTreeMap<u32, TableId>>,
     next: AtomicU32,
     last: AtomicU64,
 }
 
 impl DatabaseMap {
-    /// Database `n` begins with table `n`.
+    /// Database `n` begins with table `n`, whether it is configured now or at another start.
     pub fn new(databases: u32) -> Self {
         let tables = (0..databases).map(AtomicU32::new).collect();
-        Self { tables, next: AtomicU32::new(databases), last: AtomicU64::new(0) }
+        Self { tables, unseen: Mutex::default(), next: AtomicU32::new(DATABASES_MAX), last: AtomicU64::new(0) }
     }
 
     /// How many databases there are.
@@ -31,9 +37,25 @@ impl DatabaseMap {
         self.tables[database as usize].load(Relaxed)
     }
 
-    /// Whether any database has `table`.
+    /// Whether any database has `table`, be it one beyond the configured ones.
     pub fn names(&self, table: TableId) -> bool {
-        self.tables.iter().any(|named| named.load(Relaxed) == table)
+        self.tables.iter().any(|named| named.load(Relaxed) == table) || self.names_unseen(table)
+    }
+
+    #[cold]
+    fn names_unseen(&self, table: TableId) -> bool {
+        let unseen = self.unseen();
+        let is_first = (self.databases()..DATABASES_MAX).contains(&table) && !unseen.contains_key(&table);
+        is_first || unseen.values().any(|named| *named == table)
+    }
+
+    /// Every database that has another table than its first, with that table.
+    pub fn changed(&self) -> Vec<(u32, TableId)> {
+        let seen = (0..self.databases()).map(|database| (database, self.table(database)));
+        let unseen = self.unseen();
+        seen.chain(unseen.iter().map(|(database, table)| (*database, *table)))
+            .filter(|(database, table)| database != table)
+            .collect()
     }
 
     /// An id that was never used. The caller holds the gate.
@@ -44,8 +66,9 @@ impl DatabaseMap {
     /// Gives `database` the table `table`. The caller holds the gate or is recovery. A database beyond the
     /// configured ones keeps its data unseen.
     pub fn put(&self, database: u32, table: TableId) {
-        if let Some(slot) = self.tables.get(database as usize) {
-            slot.store(table, Relaxed);
+        match self.tables.get(database as usize) {
+            Some(slot) => slot.store(table, Relaxed),
+            None => drop(self.unseen().insert(database, table)),
         }
         self.next.fetch_max(table.saturating_add(1), Relaxed);
     }
@@ -55,6 +78,7 @@ impl DatabaseMap {
         for (mine, theirs) in self.tables.iter().zip(&other.tables) {
             theirs.store(mine.swap(theirs.load(Relaxed), Relaxed), Relaxed);
         }
+        std::mem::swap(&mut *self.unseen(), &mut *other.unseen());
         let next = self.next.fetch_max(other.next.load(Relaxed), Relaxed);
         other.next.fetch_max(next, Relaxed);
     }
@@ -67,5 +91,33 @@ impl DatabaseMap {
     /// Notes the position after a frame that changed the map.
     pub fn stamp(&self, end: Position) {
         self.last.fetch_max(end, Relaxed);
+    }
+
+    fn unseen(&self) -> MutexGuard<'_, BTreeMap<u32, TableId>> {
+        self.unseen.lock().expect("no holder panics")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_beyond_the_configured_ones_keeps_its_table() {
+        let map = DatabaseMap::new(2);
+        assert!(map.names(1) && map.names(7), "database 7 may have keys of another start");
+        map.put(7, 70_000);
+        map.put(0, 70_001);
+        assert!(map.names(70_000) && map.names(70_001) && !map.names(7) && !map.names(0));
+        assert_eq!(map.changed(), [(0, 70_001), (7, 70_000)]);
+        let more = DatabaseMap::new(8);
+        map.changed().into_iter().for_each(|(database, table)| more.put(database, table));
+        assert_eq!((more.table(7), more.table(0), more.table(6)), (70_000, 70_001, 6));
+        assert_eq!(more.fresh(), 70_002);
+    }
+
+    #[test]
+    fn a_fresh_table_is_no_databases_first() {
+        assert_eq!(DatabaseMap::new(4).fresh(), DATABASES_MAX);
     }
 }

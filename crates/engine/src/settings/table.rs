@@ -6,7 +6,7 @@
 use super::current::{Current, DebugCommand, Fsync, LogFormat, LogLevel, Secret};
 use super::kind::{Kind, Word};
 use Changes::{Anytime, AtStart};
-use base::limits::BULK_BYTES_MAX;
+use base::limits::{BULK_BYTES_MAX, DATABASES_MAX};
 use std::path::PathBuf;
 
 /// One row: all there is to know about a setting.
@@ -243,7 +243,12 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "databases",
         redis_names: &["databases"],
-        kind: Kind::Integer { unit: "", min: 1, max: 65_536, set: |current, count| current.databases = count as u32 },
+        kind: Kind::Integer {
+            unit: "",
+            min: 1,
+            max: DATABASES_MAX as i64,
+            set: |current, count| current.databases = count as u32,
+        },
         default: "16",
         changes: AtStart,
         group: Group::Data,
