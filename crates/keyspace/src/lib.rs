@@ -25,6 +25,7 @@ mod pins;
 mod search;
 mod section;
 mod shard;
+mod turn;
 mod tx;
 
 pub use cuts::Cuts;
@@ -36,6 +37,8 @@ pub use pins::{Garbage, Pin};
 pub use search::{Aim, Finding, Search, Searches, Wanted};
 pub use section::{Entry, OwnedEntry, Section, kind_of, list_of, text_of};
 pub use shard::ShardState;
+pub use turn::{Batch, BlockSink, BlockSource, Inline, STEP_ENTRIES, Step, TableCount, Turned, WHOLE_BYTES_MAX};
+pub use turn::{LoadError, Loading, MapState, Merge, Tail};
 pub use tx::{Abandon, Tx, Version, WrongType};
 
 use base::hash::KeyHasher;
@@ -87,20 +90,7 @@ impl Keyspace {
     /// # Errors
     /// If the bytes are no frame of this version; effects before the faulty one are applied.
     pub fn replay(&self, payload: &[u8]) -> Result<(), DecodeError> {
-        let mut input = payload;
-        while !input.is_empty() {
-            let record = Record::decode(&mut input)?;
-            if let Effect::MapPut { database, table } = record.effect {
-                self.map.put(database, table);
-                continue;
-            }
-            let hash = self.hash(record.key);
-            let mut shard = self.shards[shard_of(hash)].try_write().expect("recovery is alone with the keyspace");
-            let section = shard.section_mut(record.table);
-            effect::apply(section, hash, record.key, &record.effect)?;
-            section.take_garbage();
-        }
-        Ok(())
+        self.replay_where(payload, |_, _| true)
     }
 
     /// An empty keyspace of as many databases under the same hasher.

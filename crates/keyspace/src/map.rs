@@ -73,6 +73,11 @@ impl DatabaseMap {
         self.next.fetch_max(table.saturating_add(1), Relaxed);
     }
 
+    /// No id below `next` is given any more.
+    pub(crate) fn skip_to(&self, next: TableId) {
+        self.next.fetch_max(next, Relaxed);
+    }
+
     /// Exchanges all tables with `other`; ids that were given stay given in both. The caller holds the gate.
     pub(crate) fn exchange(&self, other: &Self) {
         for (mine, theirs) in self.tables.iter().zip(&other.tables) {

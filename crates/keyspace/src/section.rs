@@ -1,6 +1,8 @@
 //! One shard's part of one table: the entries, their deadlines, and the sums that INFO tells.
 
+use crate::TableId;
 use crate::deadlines::Deadlines;
+use crate::turn::{Batch, Marking, Room};
 use base::Ms;
 use base::limits::SHARDS;
 use kinds::{Kind, List, LongText, Text, Value, text};
@@ -24,6 +26,8 @@ pub struct Section {
     garbage: Vec<Value>,
     /// When it is changed, in seconds: what is put counts as used then. 0 in a replay, which knows no time.
     now_s: u32,
+    /// What of it the store is to be told.
+    marking: Marking,
 }
 
 /// A value with more memory than this is not dropped under a lock, in bytes.
@@ -32,6 +36,24 @@ const GARBAGE_BYTES_MIN: u64 = 64 << 10;
 const OUTDATED_HINTS: usize = 64;
 
 impl Section {
+    /// An empty one, each change of which sets `mark`.
+    pub(crate) fn marked(mark: u8) -> Self {
+        Self { marking: Marking::new(mark), ..Self::default() }
+    }
+
+    pub(crate) fn marking(&self) -> &Marking {
+        &self.marking
+    }
+
+    pub(crate) fn marking_mut(&mut self) -> &mut Marking {
+        &mut self.marking
+    }
+
+    /// Takes into `batch` what the turn under way has to write, as far as `room` allows; whether that was the rest.
+    pub(crate) fn take(&mut self, id: TableId, room: &mut Room, batch: &mut Batch) -> bool {
+        self.marking.take(id, &mut self.table, room, batch)
+    }
+
     /// Says when what follows happens.
     pub(crate) fn set_time(&mut self, now: Ms) {
         self.now_s = (now / 1000) as u32;
@@ -80,8 +102,9 @@ impl Section {
     /// Puts an entry (or its absence) back as it was.
     pub(crate) fn restore(&mut self, hash: u64, key: &[u8], entry: Option<OwnedEntry>) {
         self.remove(hash, key);
-        if let Some(entry) = entry {
+        if let Some(mut entry) = entry {
             let (expires_at_ms, added_bytes) = (entry.read().expires_at_ms(), held_bytes(entry.read().content()));
+            self.marking.restoring(hash, &mut entry);
             self.table.put_back(hash, entry);
             self.values_bytes += added_bytes;
             self.note_expiry(hash, None, expires_at_ms);
@@ -92,7 +115,9 @@ impl Section {
     pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) {
         let Some(entry) = self.table.remove(hash, key) else { return };
         self.note_expiry(hash, entry.read().expires_at_ms(), None);
-        if let Content::Value(_) = entry.read().content()
+        self.values_bytes -= held_bytes(entry.read().content());
+        if let Some(entry) = self.marking.removing(hash, entry)
+            && let Content::Value(_) = entry.read().content()
             && let OwnedContent::Value(value) = entry.into_content()
         {
             self.let_go(value);
@@ -101,9 +126,7 @@ impl Section {
 
     /// Drops a value that left, here or where there is time for it.
     fn let_go(&mut self, value: Value) {
-        let bytes = value.heap_bytes();
-        self.values_bytes -= bytes;
-        if bytes >= GARBAGE_BYTES_MIN {
+        if value.heap_bytes() >= GARBAGE_BYTES_MIN {
             self.garbage.push(value);
         }
     }
@@ -140,6 +163,7 @@ impl Section {
         };
         let mut old_expires_at_ms = None;
         if let Some(mut entry) = self.table.find_mut(hash, key) {
+            self.marking.changing(hash, &mut entry);
             old_expires_at_ms = entry.expires_at_ms();
             let old = entry.value_mut().map(|value| std::mem::replace(value, Value::List(List::new())));
             entry.set_content(content);
@@ -148,10 +172,11 @@ impl Section {
                 entry.set_expiry(expires_at_ms);
             }
             if let Some(old) = old {
+                self.values_bytes -= old.heap_bytes();
                 self.let_go(old);
             }
         } else {
-            self.table.insert(hash, key, content, expires_at_ms).touch(self.now_s);
+            self.marking.inserted(self.now_s, &mut self.table.insert(hash, key, content, expires_at_ms));
         }
         self.values_bytes += added_bytes;
         self.note_expiry(hash, old_expires_at_ms, expires_at_ms);
@@ -179,6 +204,7 @@ impl Section {
     /// Sets or clears the deadline of a key that is there.
     pub(crate) fn set_expiry(&mut self, hash: u64, key: &[u8], expires_at_ms: Option<Ms>) -> bool {
         let Some(mut entry) = self.table.find_mut(hash, key) else { return false };
+        self.marking.changing(hash, &mut entry);
         let old_expires_at_ms = entry.read().expires_at_ms();
         entry.set_expiry(expires_at_ms);
         self.note_expiry(hash, old_expires_at_ms, expires_at_ms);
@@ -194,10 +220,11 @@ impl Section {
             if !list.is_empty() {
                 self.values_bytes += list.heap_bytes();
                 let content = NewContent::Value(Value::List(list));
-                self.table.insert(hash, key, content, None).touch(self.now_s);
+                self.marking.inserted(self.now_s, &mut self.table.insert(hash, key, content, None));
             }
             return Some(result);
         };
+        self.marking.changing(hash, &mut entry);
         let Some(Value::List(list)) = entry.value_mut() else { return None };
         let bytes_before = list.heap_bytes();
         let result = change(list);
@@ -230,8 +257,10 @@ impl Section {
     /// Writes at an offset, or at the end.
     fn write_text(&mut self, hash: u64, key: &[u8], offset: Option<usize>, bytes: &[u8]) -> Option<()> {
         if let Some(mut entry) = self.table.find_mut(hash, key)
-            && let Some(value) = entry.value_mut()
+            && let Content::Value(_) = entry.content()
         {
+            self.marking.changing(hash, &mut entry);
+            let value = entry.value_mut().expect("just seen");
             let Value::Text(text) = value else { return None };
             let bytes_before = text.heap_bytes();
             text.overwrite(offset.unwrap_or(text.bytes_count()), bytes);

@@ -1,6 +1,7 @@
 //! What lies under one shard's lock.
 
 use crate::section::Section;
+use crate::turn::{NAMES_BYTES_MAX, Turning};
 use crate::{Keyspace, TableId};
 use base::{Ms, Position};
 use smallvec::SmallVec;
@@ -17,6 +18,7 @@ pub struct ShardState {
     changes: u64,
     /// Greatest `now` at which a key was found expired: later txs may not see it alive again.
     expired_at_ms: AtomicU64,
+    turning: Turning,
 }
 
 impl ShardState {
@@ -39,10 +41,25 @@ impl ShardState {
         self.last = end;
     }
 
-    /// Exchanges all keys with `other`.
+    /// Exchanges all keys with `other`. A turn under way is lost, and the next one writes every entry.
     pub(crate) fn exchange(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.sections, &mut other.sections);
         self.changes += 1;
+        self.renew_marking();
+    }
+
+    /// Takes over the sections of `other`.
+    pub(crate) fn adopt(&mut self, other: Self) {
+        self.sections = other.sections;
+        self.changes += 1;
+    }
+
+    pub(crate) fn turning(&self) -> &Turning {
+        &self.turning
+    }
+
+    pub(crate) fn turning_mut(&mut self) -> &mut Turning {
+        &mut self.turning
     }
 
     pub(crate) fn expired_at_ms(&self) -> Ms {
@@ -67,10 +84,25 @@ impl ShardState {
 
     pub(crate) fn section_mut(&mut self, table: TableId) -> &mut Section {
         let index = self.sections.iter().position(|(id, _)| *id == table).unwrap_or_else(|| {
-            self.sections.push((table, Section::default()));
+            self.sections.push((table, Section::marked(self.turning.mark())));
             self.sections.len() - 1
         });
+        if self.sections.len() > 1 {
+            self.share_names(index);
+        }
         &mut self.sections[index].1
+    }
+
+    pub(crate) fn sections_mut(&mut self) -> impl Iterator<Item = (TableId, &mut Section)> {
+        self.sections.iter_mut().map(|(table, section)| (*table, section))
+    }
+
+    /// Gives one section the room for names that the others leave.
+    #[cold]
+    fn share_names(&mut self, index: usize) {
+        let all_bytes: usize = self.sections.iter().map(|(_, section)| section.marking().names_bytes()).sum();
+        let marking = self.sections[index].1.marking_mut();
+        marking.set_names_bytes_max(NAMES_BYTES_MAX.saturating_sub(all_bytes - marking.names_bytes()));
     }
 
     pub(crate) fn has_garbage(&self) -> bool {

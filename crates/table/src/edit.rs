@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::mem::forget;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use base::Ms;
@@ -125,10 +126,8 @@ impl<'a, V> EntryMut<'a, V> {
 
     /// Sets the three marks.
     pub fn set_marks(&mut self, marks: u8) {
-        assert!(marks < 8);
         // SAFETY: alive while `self` is.
-        let head = unsafe { self.raw().head() };
-        head.store(head.load(Relaxed) & !head::MARKS_MASK | u32::from(marks) << head::MARKS_SHIFT, Relaxed);
+        set_marks(unsafe { self.raw().head() }, marks);
     }
 
     /// Makes a text longer; the result is where the new bytes begin, for the caller to write.
@@ -205,6 +204,12 @@ impl<V> OwnedEntry<V> {
         unsafe { Entry::new(self.0) }
     }
 
+    /// Sets the three marks.
+    pub fn set_marks(&mut self, marks: u8) {
+        // SAFETY: alive while `self` is.
+        set_marks(unsafe { self.0.head() }, marks);
+    }
+
     /// The content alone.
     pub fn into_content(self) -> OwnedContent<V> {
         match self.read().content() {
@@ -221,6 +226,11 @@ impl<V> OwnedEntry<V> {
             }
         }
     }
+}
+
+fn set_marks(head: &AtomicU32, marks: u8) {
+    assert!(marks < 8);
+    head.store(head.load(Relaxed) & !head::MARKS_MASK | u32::from(marks) << head::MARKS_SHIFT, Relaxed);
 }
 
 impl<V> Drop for OwnedEntry<V> {

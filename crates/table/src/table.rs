@@ -17,6 +17,7 @@
 //! scan may pause while it happens. Up to 8 slots there is one home: a sorted list, filled to the last slot.
 
 use std::marker::PhantomData;
+use std::ops::ControlFlow;
 
 use base::Ms;
 
@@ -147,6 +148,24 @@ impl<V> Table<V> {
             slots = &slots[1..];
         }
         Scan { table: self, slots: slots.iter(), shared }
+    }
+
+    /// Shows the entries from the first whose hash has the prefix of `from_hash` or a greater one, as [`Table::scan`]
+    /// does, to be changed, until `visit` breaks off.
+    pub fn visit_mut(
+        &mut self,
+        from_hash: u64,
+        mut visit: impl FnMut(u64, EntryMut<'_, V>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let shared = from_hash & !(u64::MAX >> SHARED_BITS);
+        let from = tag(from_hash);
+        for index in self.home(from)..self.slots.len() {
+            let slot = self.slots[index];
+            if !slot.is_empty() && slot.tag() >= from {
+                visit(shared | slot.tag() << (u64::BITS - PREFIX_BITS), self.entry_mut(index))?;
+            }
+        }
+        ControlFlow::Continue(())
     }
 
     /// An entry drawn by `random`, each as likely as any other; `None` if there is none. O(1) on average.

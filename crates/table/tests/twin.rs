@@ -1,6 +1,7 @@
 //! The table beside a naive twin, under kind and unkind hashes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -100,6 +101,8 @@ enum Step {
     /// Takes an entry out and puts it back.
     Move(usize),
     Scan(usize),
+    /// Marks entries from this one's prefix on, up to so many.
+    Visit(usize, usize, u8),
 }
 
 fn plain() -> impl Strategy<Value = Plain> {
@@ -126,7 +129,8 @@ fn change(keys: usize) -> impl Strategy<Value = Step> {
         2 => (at.clone(), any::<u32>()).prop_map(|(at, now)| Step::Touch(at, now)),
         2 => at.clone().prop_map(Step::Flip),
         1 => at.clone().prop_map(Step::Move),
-        1 => at.prop_map(Step::Scan),
+        1 => at.clone().prop_map(Step::Scan),
+        1 => (at, 1..12usize, 0u8..8).prop_map(|(at, count, marks)| Step::Visit(at, count, marks)),
     ]
 }
 
@@ -186,6 +190,7 @@ impl Pair {
                 }
             }
             Step::Scan(at) => self.scan(*at),
+            Step::Visit(at, count, marks) => self.visit(*at, *count, *marks),
             Step::Append(at, _)
             | Step::Resize(at, _)
             | Step::Expire(at, _)
@@ -273,6 +278,28 @@ impl Pair {
         }
         assert_eq!(entry.key(), name.1);
         assert_eq!(&self::record(entry.read()), record);
+    }
+
+    /// Marks what a scan from there would see first, and lengthens its texts.
+    fn visit(&mut self, at: usize, count: usize, marks: u8) {
+        let from = self.hash.of(at);
+        let names = self.table.scan(from).take(count).map(|(hash, entry)| (hash, entry.key().to_vec()));
+        let mut names = names.collect::<Vec<_>>().into_iter();
+        let twin = &mut self.twin;
+        let visited = self.table.visit_mut(from, |hash, mut entry| {
+            let Some(name) = names.next() else { return ControlFlow::Break(()) };
+            assert_eq!((hash, entry.key()), (name.0, &name.1[..]));
+            let record = twin.get_mut(&name).expect("the twin has it");
+            entry.set_marks(marks);
+            record.marks = marks;
+            if let Plain::Bytes(bytes) = &mut record.content {
+                entry.append(b"visited");
+                bytes.extend(b"visited");
+            }
+            ControlFlow::Continue(())
+        });
+        assert!(names.next().is_none());
+        assert_eq!(visited.is_break(), self.twin.range((prefix(from), vec![])..).count() > count);
     }
 
     /// From the prefix of a key on, the same groups of equal prefix.

@@ -118,7 +118,7 @@ impl<'a> Record<'a> {
 
 /// Appends the record by which `key` holds `whole`, up to the value itself, which follows as [`Value::encode`] writes it:
 /// an [`Effect::TextPut`] or an [`Effect::ValuePut`] that nobody had to build.
-fn put_whole_head(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole) {
+pub(crate) fn put_whole_head(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole) {
     let kind = whole.value.kind();
     let number = if kind == Kind::Text { 2 } else { 32 };
     out.push(number + u8::from(whole.expires_at_ms.is_some()));
@@ -241,20 +241,20 @@ fn misfit_unless(fits: bool) -> Result<(), DecodeError> {
     if fits { Ok(()) } else { Err(DecodeError::Misfit) }
 }
 
-fn put_time(out: &mut Vec<u8>, at_ms: Option<Ms>) {
+pub(crate) fn put_time(out: &mut Vec<u8>, at_ms: Option<Ms>) {
     if let Some(at_ms) = at_ms {
         varint::put(out, at_ms);
     }
 }
 
 /// What every record begins with: number, table, key.
-fn take_name<'a>(input: &mut &'a [u8]) -> Result<(u8, TableId, &'a [u8]), DecodeError> {
+pub(crate) fn take_name<'a>(input: &mut &'a [u8]) -> Result<(u8, TableId, &'a [u8]), DecodeError> {
     let (&number, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
     *input = rest;
     Ok((number, take_u32(input)?, take_bytes(input)?))
 }
 
-fn take(input: &mut &[u8]) -> Result<u64, DecodeError> {
+pub(crate) fn take(input: &mut &[u8]) -> Result<u64, DecodeError> {
     varint::take(input).ok_or(DecodeError::Malformed)
 }
 
@@ -262,7 +262,7 @@ fn take_u32(input: &mut &[u8]) -> Result<u32, DecodeError> {
     u32::try_from(take(input)?).map_err(|_| DecodeError::Malformed)
 }
 
-fn take_bytes<'a>(input: &mut &'a [u8]) -> Result<&'a [u8], DecodeError> {
+pub(crate) fn take_bytes<'a>(input: &mut &'a [u8]) -> Result<&'a [u8], DecodeError> {
     varint::take_bytes(input).ok_or(DecodeError::Malformed)
 }
 

@@ -1,0 +1,220 @@
+//! Turning a shard: how the store comes to know a shard's state as of one position of the journal.
+//!
+//! ```text
+//!                turn: P(s), marks flip                   all taken, committed
+//!   changes ----------|--------------------------------------------|--------->
+//!     old mark        |  present mark; an old state that is still  |
+//!                     |  to be written is handed over first        |
+//!                     `- take - take - take - ...  records of the state at P(s), a few hundred entries a step
+//! ```
+//!
+//! A turn is O(tables), under the shard's lock; so is each step, which looks at as many entries as it is told to and is
+//! encoded when the lock is let go. The records of a turn, applied to what the store has, make the shard's state at P(s):
+//! the keys that were deleted first, then every entry that has changed; or all there are, if the turn is *whole*.
+//!
+//! Entries of tables that no database names any more are not written. So a turn may know of a FLUSH behind its P(s): before
+//! its commit the journal is to be durable up to where it ended when the last step was taken, not only up to P(s).
+
+mod loading;
+mod marking;
+mod merge;
+mod records;
+mod tail;
+
+pub use loading::{BlockSource, LoadError, Loading};
+pub(crate) use marking::{Marking, NAMES_BYTES_MAX};
+pub use merge::Merge;
+pub(crate) use records::Room;
+pub use records::{Batch, BlockSink, Inline, WHOLE_BYTES_MAX};
+pub use tail::{MapState, Tail};
+
+use crate::section::OwnedEntry;
+use crate::shard::ShardState;
+use crate::{Keyspace, TableId};
+use base::Position;
+use marking::{EVEN, PARITIES};
+
+/// Entries that a step looks at, unless there is a reason for another number: some ten microseconds.
+pub const STEP_ENTRIES: usize = 256;
+
+/// What a shard knows of its turns.
+#[derive(Default)]
+pub(crate) struct Turning {
+    /// See [`Marking`].
+    mark: u8,
+    /// The next turn writes every entry.
+    whole: bool,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Stage {
+    /// No turn is under way.
+    #[default]
+    Still,
+    /// What a turn found is being taken.
+    Taking,
+    /// A turn was abandoned, and some entries have its marks still.
+    Clearing,
+}
+
+impl Turning {
+    pub(crate) fn mark(&self) -> u8 {
+        self.mark
+    }
+}
+
+/// The keys of one table in one shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableCount {
+    /// Which table.
+    pub table: TableId,
+    /// Its keys.
+    pub keys: u64,
+    /// Those of them with a deadline.
+    pub expiring: u64,
+}
+
+/// A shard has turned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turned {
+    /// P(s): what is written is the state after all frames that end here or before.
+    pub position: Position,
+    /// Whether every entry is written, and what the store has of the shard is void.
+    pub is_whole: bool,
+    /// Nothing has changed since the turn before: there is nothing to take, only the position moves on.
+    pub is_unchanged: bool,
+    /// The keys of each table that a database names, those without keys left out.
+    pub tables: Vec<TableCount>,
+}
+
+/// What is left of a turn after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Something; take again.
+    More,
+    /// Nothing: with this batch all has been taken.
+    Over,
+    /// There is no turn: it was abandoned, or all keys were exchanged (DEBUG RELOAD). What was taken is worth nothing.
+    Lost,
+}
+
+impl ShardState {
+    /// Turns the shard, which keeps marks; `position` tells the journal's next position under the same hold. `whole` asks
+    /// for every entry. `None` if marks of an abandoned turn had to be cleared, a few hundred: to be called again.
+    /// O(tables). The turn before must be over.
+    pub fn turn(&mut self, keyspace: &Keyspace, whole: bool, position: impl FnOnce() -> Position) -> Option<Turned> {
+        if self.turning().stage == Stage::Clearing && !self.clear_step() {
+            return None;
+        }
+        assert!(self.turning().stage == Stage::Still, "a shard is turned again when its last turn is over");
+        assert!(self.turning().mark & PARITIES != 0, "a shard that is turned keeps marks");
+        let tables = self.tables(keyspace);
+        let markings = || self.sections().map(|(table, section)| (table, section.marking()));
+        let is_whole = whole || self.turning().whole || markings().any(|(_, marking)| marking.is_whole());
+        let is_changed = markings().any(|(table, marking)| marking.is_changed() && keyspace.map().names(table));
+        if is_whole || is_changed {
+            self.flip(keyspace, is_whole);
+        }
+        Some(Turned { position: position(), is_whole, is_unchanged: !is_whole && !is_changed, tables })
+    }
+
+    fn flip(&mut self, keyspace: &Keyspace, whole: bool) {
+        let mark = self.turning().mark ^ PARITIES;
+        *self.turning_mut() = Turning { mark, whole: false, stage: Stage::Taking };
+        for (table, section) in self.sections_mut() {
+            section.marking_mut().turn(whole, keyspace.map().names(table));
+        }
+    }
+
+    /// Takes into `batch`, which is empty, what the turn has found, looking at `entries_max` entries (or a few more, whose
+    /// hashes are alike).
+    pub fn take(&mut self, keyspace: &Keyspace, entries_max: usize, batch: &mut Batch) -> Step {
+        assert!(entries_max > 0 && batch.is_empty());
+        if self.turning().stage != Stage::Taking {
+            return Step::Lost;
+        }
+        let mut room = Room::new(entries_max);
+        for (table, section) in self.sections_mut() {
+            if !keyspace.map().names(table) {
+                batch.drop_later(section.marking_mut().end_turn());
+            } else if !section.take(table, &mut room, batch) {
+                return Step::More;
+            }
+        }
+        self.turning_mut().stage = Stage::Still;
+        Step::Over
+    }
+
+    /// The commit of the last turn has failed, or the turn is not to go on: the next one writes every entry. What comes
+    /// back is to be dropped without the lock.
+    #[must_use = "it may hold much, and is to be dropped without the lock"]
+    pub fn abandon_turn(&mut self) -> impl Send + use<> {
+        let turning = self.turning_mut();
+        turning.whole = true;
+        if turning.stage == Stage::Taking {
+            turning.stage = Stage::Clearing;
+        }
+        let mut kept: Vec<OwnedEntry> = Vec::new();
+        for (_, section) in self.sections_mut() {
+            section.marking_mut().make_whole();
+            kept.append(&mut section.marking_mut().abandon_turn());
+        }
+        kept
+    }
+
+    /// Clears some marks of an abandoned turn; whether those were the last.
+    fn clear_step(&mut self) -> bool {
+        let (mut room, mut batch) = (Room::new(STEP_ENTRIES), Batch::default());
+        let is_over = self.sections_mut().all(|(table, section)| section.take(table, &mut room, &mut batch));
+        if is_over {
+            self.turning_mut().stage = Stage::Still;
+        }
+        is_over
+    }
+
+    /// The keys of each table that a database names, by table, those without keys left out. O(tables).
+    pub fn tables(&self, keyspace: &Keyspace) -> Vec<TableCount> {
+        self.tables_of(|table| keyspace.map().names(table))
+    }
+
+    fn tables_of(&self, is_alive: impl Fn(TableId) -> bool) -> Vec<TableCount> {
+        let named = self.sections().filter(|(table, section)| section.keys_count() > 0 && is_alive(*table));
+        let counts = named.map(|(table, section)| {
+            let (keys, expiring) = (section.keys_count() as u64, section.expiring_count() as u64);
+            TableCount { table, keys, expiring }
+        });
+        let mut counts: Vec<_> = counts.collect();
+        counts.sort_unstable_by_key(|count| count.table);
+        counts
+    }
+
+    /// Every change sets `mark` from here on, and what is there counts as known to the store.
+    fn begin_marks(&mut self, mark: u8) {
+        self.turning_mut().mark = mark;
+        self.sections_mut().for_each(|(_, section)| section.marking_mut().begin(mark));
+    }
+
+    /// The entries are others, without marks: the store knows none of them.
+    pub(crate) fn renew_marking(&mut self) {
+        let mark = self.turning().mark;
+        *self.turning_mut() = Turning { mark, whole: true, stage: Stage::Still };
+        for (_, section) in self.sections_mut() {
+            *section.marking_mut() = Marking::new(mark);
+        }
+    }
+}
+
+impl Keyspace {
+    /// There is a store: from here on changes are marked. Nobody else may hold a shard, and none has keys.
+    pub fn keep_marks(&self) {
+        for shard in &self.shards {
+            let mut state = shard.try_write().expect("a start is alone with the keyspace");
+            assert!(state.sections().next().is_none(), "keys are marked from the first on");
+            state.begin_marks(EVEN);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! Reading a shard out of the store: records, applied in order to an empty shard, beside the one that is in use.
+
+use super::TableCount;
+use super::marking::{EVEN, PARITIES, PRESENT};
+use super::records::STORED;
+use super::tail::Tail;
+use crate::effect::{self, DecodeError, Effect, Record, take, take_bytes, take_name};
+use crate::shard::ShardState;
+use crate::{Keyspace, TableId, shard_of};
+use base::Ms;
+use kinds::{Kind, Value};
+
+/// Where values lie that do not lie in their records: the other side of a [`BlockSink`](super::BlockSink).
+pub trait BlockSource {
+    /// Why it failed.
+    type Error;
+
+    /// The value of `kind` that was put with `form`.
+    ///
+    /// # Errors
+    /// The source's own; also if `form` is none.
+    fn get(&mut self, kind: Kind, form: &[u8]) -> Result<Value, Self::Error>;
+}
+
+impl BlockSource for super::Inline {
+    type Error = DecodeError;
+
+    fn get(&mut self, _: Kind, _: &[u8]) -> Result<Value, DecodeError> {
+        Err(DecodeError::Malformed)
+    }
+}
+
+/// A record that cannot be of the shard's store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError<E> {
+    /// Its bytes are none.
+    #[error("a stored record is malformed: {0}")]
+    Record(#[from] DecodeError),
+    /// An effect that says less than what a key holds.
+    #[error("a stored record changes a key instead of saying what it holds")]
+    Change,
+    /// Its key belongs elsewhere.
+    #[error("a stored record is of a key of shard {0}")]
+    Misplaced(usize),
+    /// Its value could not be had, or is of another kind than it says.
+    #[error("the value of a stored record: {0}")]
+    Value(E),
+    /// The value is of another kind than its record says, or has nothing in it.
+    #[error("the value of a stored record is not what the record says")]
+    WrongValue,
+}
+
+/// A shard that is being read. Whoever reads it needs no lock until [`Loading::end`].
+pub struct Loading<'k> {
+    keyspace: &'k Keyspace,
+    tail: &'k Tail,
+    shard: usize,
+    state: ShardState,
+}
+
+impl Keyspace {
+    /// Begins to read `shard`, of which `tail` knows the tables that are alive.
+    pub fn load<'k>(&'k self, shard: usize, tail: &'k Tail) -> Loading<'k> {
+        let mut state = ShardState::default();
+        state.begin_marks(PRESENT);
+        Loading { keyspace: self, tail, shard, state }
+    }
+}
+
+impl Loading<'_> {
+    /// Applies one record. Records of a base come first, then those of the deltas, the oldest first. Those of tables that
+    /// are dead are passed over.
+    ///
+    /// # Errors
+    /// If the bytes are no record of this shard, or `source` fails.
+    pub fn record<S: BlockSource>(&mut self, record: &[u8], source: &mut S) -> Result<(), LoadError<S::Error>> {
+        if matches!(record.first(), Some(&number) if number == STORED || number == STORED + 1) {
+            return self.stored(record, source);
+        }
+        let mut input = record;
+        let Record { table, key, effect } = Record::decode(&mut input)?;
+        if !input.is_empty() {
+            return Err(DecodeError::Malformed.into());
+        }
+        if !matches!(effect, Effect::Remove | Effect::TextPut { .. } | Effect::ValuePut { .. }) {
+            return Err(LoadError::Change);
+        }
+        let hash = self.hash(key)?;
+        if self.tail.is_alive(table) {
+            let section = self.state.section_mut(table);
+            effect::apply(section, hash, key, &effect)?;
+            section.take_garbage();
+        }
+        Ok(())
+    }
+
+    fn stored<S: BlockSource>(&mut self, record: &[u8], source: &mut S) -> Result<(), LoadError<S::Error>> {
+        let Stored { table, key, expires_at_ms, kind, form } = Stored::decode(record)?;
+        let hash = self.hash(key)?;
+        if self.tail.is_alive(table) {
+            let value = source.get(kind, form).map_err(LoadError::Value)?;
+            let is_empty = matches!(&value, Value::List(list) if list.is_empty());
+            if value.kind() != kind || is_empty {
+                return Err(LoadError::WrongValue);
+            }
+            let section = self.state.section_mut(table);
+            section.put_value(hash, key, value, expires_at_ms);
+            section.take_garbage();
+        }
+        Ok(())
+    }
+
+    fn hash<E>(&self, key: &[u8]) -> Result<u64, LoadError<E>> {
+        let hash = self.keyspace.hash(key);
+        if shard_of(hash) == self.shard { Ok(hash) } else { Err(LoadError::Misplaced(shard_of(hash))) }
+    }
+
+    /// The keys of each table so far, to be held against what the store says; those without keys left out.
+    pub fn tables(&self) -> Vec<TableCount> {
+        self.state.tables_of(|table| self.tail.is_alive(table))
+    }
+
+    /// Puts what was read into `state`, the shard's own, which has no keys. Every entry counts as unchanged. O(tables).
+    pub fn end(mut self, state: &mut ShardState) {
+        let mark = state.turning().mark;
+        assert!(mark & PARITIES == EVEN, "a shard is read once, before its first turn");
+        assert!(state.sections().next().is_none(), "a shard is read once, before its first change");
+        self.state.begin_marks(mark);
+        state.adopt(self.state);
+    }
+}
+
+/// A record whose value lies elsewhere, taken apart.
+struct Stored<'a> {
+    table: TableId,
+    key: &'a [u8],
+    expires_at_ms: Option<Ms>,
+    kind: Kind,
+    form: &'a [u8],
+}
+
+impl<'a> Stored<'a> {
+    fn decode(mut input: &'a [u8]) -> Result<Self, DecodeError> {
+        let (number, table, key) = take_name(&mut input)?;
+        let expires_at_ms = if number == STORED { None } else { Some(take(&mut input)?) };
+        let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
+        input = rest;
+        let kind = Kind::of_number(kind).ok_or(DecodeError::Malformed)?;
+        let form = take_bytes(&mut input)?;
+        if input.is_empty() { Ok(Self { table, key, expires_at_ms, kind, form }) } else { Err(DecodeError::Malformed) }
+    }
+}

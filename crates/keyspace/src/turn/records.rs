@@ -1,0 +1,174 @@
+//! What one step takes out of a shard, and its records for the store.
+//!
+//! Under the lock short texts are encoded and the roots of values cloned; values are encoded when the shard is let go.
+//! Records are effects ([`crate::effect`]), and one that is none:
+//!
+//! ```text
+//! | 128 or 129 | table : varint | key : bytes | time, in 129 | kind | form : bytes |      a value that lies elsewhere
+//! ```
+
+use crate::TableId;
+use crate::effect::{Effect, Record, put_time, put_whole_head};
+use crate::guard::Whole;
+use crate::section::{Entry, text_of};
+use crate::turn::marking::SectionTurn;
+use base::varint;
+use kinds::{Value, text};
+
+/// A record whose value lies elsewhere, without a deadline; with one it is one more.
+pub(crate) const STORED: u8 = 128;
+/// A value that takes no more, in bytes, always lies in its record.
+pub const WHOLE_BYTES_MAX: u64 = base::limits::BLOCK_BYTES_MAX as u64;
+/// Bytes that a step encodes under the lock, at most, but for its last entry.
+const STEP_BYTES: usize = 64 << 10;
+
+/// Where values of more than [`WHOLE_BYTES_MAX`] are put.
+pub trait BlockSink {
+    /// Why it failed.
+    type Error;
+
+    /// Puts `value` where it can be found again, and appends to `form` what that takes. `false`, and nothing appended, if
+    /// the value is to lie in its record.
+    ///
+    /// # Errors
+    /// The sink's own.
+    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<bool, Self::Error>;
+}
+
+/// Has every value lie in its record.
+pub struct Inline;
+
+impl BlockSink for Inline {
+    type Error = std::convert::Infallible;
+
+    fn put(&mut self, _: &Value, _: &mut Vec<u8>) -> Result<bool, Self::Error> {
+        Ok(false)
+    }
+}
+
+/// What one step has taken out of a shard. It may hold much: to be encoded and dropped without the lock.
+#[derive(Default)]
+pub struct Batch {
+    /// Whole records, and keys of those whose values are beside them.
+    bytes: Vec<u8>,
+    taken: Vec<Taken>,
+    /// Turns of sections that died.
+    dead: Vec<SectionTurn>,
+}
+
+struct Taken {
+    /// Where its bytes end; they begin where those before end.
+    end: usize,
+    value: Option<(TableId, Whole)>,
+}
+
+/// How much a step may still take.
+pub(crate) struct Room {
+    entries: usize,
+}
+
+impl Room {
+    pub(crate) fn new(entries: usize) -> Self {
+        Self { entries }
+    }
+
+    /// Takes the room of one entry, if there is any.
+    pub(crate) fn enter(&mut self, batch: &Batch) -> bool {
+        let has_room = self.entries > 0 && batch.bytes.len() < STEP_BYTES;
+        self.entries -= usize::from(has_room);
+        has_room
+    }
+}
+
+impl Batch {
+    /// Whether it holds no record.
+    pub fn is_empty(&self) -> bool {
+        self.taken.is_empty()
+    }
+
+    /// How many records it holds.
+    pub fn records_count(&self) -> usize {
+        self.taken.len()
+    }
+
+    pub(crate) fn put_removal(&mut self, table: TableId, key: &[u8]) {
+        self.put_record(&Record { table, key, effect: Effect::Remove });
+    }
+
+    pub(crate) fn put(&mut self, table: TableId, entry: Entry<'_>) {
+        let mut digits = [0; text::DIGITS_MAX];
+        let expires_at_ms = entry.expires_at_ms();
+        let text = text_of(entry);
+        if let Some(bytes) = text.as_ref().and_then(|text| text.short(&mut digits)) {
+            return self.put_record(&Record {
+                table,
+                key: entry.key(),
+                effect: Effect::TextPut { expires_at_ms, bytes },
+            });
+        }
+        self.bytes.extend_from_slice(entry.key());
+        self.taken.push(Taken { end: self.bytes.len(), value: Some((table, Whole::of(entry))) });
+    }
+
+    fn put_record(&mut self, record: &Record<'_>) {
+        record.encode(&mut self.bytes);
+        self.taken.push(Taken { end: self.bytes.len(), value: None });
+    }
+
+    pub(crate) fn drop_later(&mut self, turn: Option<Box<SectionTurn>>) {
+        self.dead.extend(turn.map(|turn| *turn));
+    }
+
+    /// Gives each record to `visit`, in order, and is empty then, even after an error. Big values go to `sink`.
+    ///
+    /// # Errors
+    /// The first of `sink` or `visit`.
+    pub fn encode<S: BlockSink>(
+        &mut self,
+        sink: &mut S,
+        mut visit: impl FnMut(&[u8]) -> Result<(), S::Error>,
+    ) -> Result<(), S::Error> {
+        let Self { bytes, taken, dead } = std::mem::take(self);
+        drop(dead);
+        let (mut at, mut record) = (0, Vec::new());
+        for Taken { end, value } in taken {
+            let own = &bytes[std::mem::replace(&mut at, end)..end];
+            match value {
+                None => visit(own)?,
+                Some((table, whole)) => {
+                    record.clear();
+                    put_value(&mut record, table, own, &whole, sink)?;
+                    visit(&record)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends the record of a value.
+fn put_value<S: BlockSink>(
+    out: &mut Vec<u8>,
+    table: TableId,
+    key: &[u8],
+    whole: &Whole,
+    sink: &mut S,
+) -> Result<(), S::Error> {
+    let mut form = Vec::new();
+    if whole.value.encoded_bytes() > WHOLE_BYTES_MAX && sink.put(&whole.value, &mut form)? {
+        put_stored(out, table, key, whole, &form);
+    } else {
+        put_whole_head(out, table, key, whole);
+        whole.value.encode(out);
+    }
+    Ok(())
+}
+
+fn put_stored(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole, form: &[u8]) {
+    out.push(STORED + u8::from(whole.expires_at_ms.is_some()));
+    varint::put(out, u64::from(table));
+    varint::put_bytes(out, key);
+    put_time(out, whole.expires_at_ms);
+    out.push(whole.value.kind().number());
+    varint::put_bytes(out, form);
+}

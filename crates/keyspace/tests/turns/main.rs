@@ -1,0 +1,140 @@
+//! Turns beside naive twins. Whatever happens between the steps of a turn: its records, applied over those of the turns
+//! before it, make exactly what the shard held at its position; and the effects since then make what it holds now.
+//!
+//! `BOBBIN_CASES` scales the number of cases.
+
+mod store;
+mod world;
+
+use blocks::End;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use world::{Change, DATABASES, Happening, World, keys};
+
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    let number = any::<i32>().prop_map(|number| number.to_string().into_bytes());
+    let of = |lengths: std::ops::Range<usize>| (any::<u8>(), lengths).prop_map(|(byte, length)| vec![byte; length]);
+    prop_oneof![4 => number, 4 => of(0..40), 2 => of(200..5_000), 2 => of(16_000..60_000)]
+}
+
+fn end() -> impl Strategy<Value = End> {
+    prop_oneof![Just(End::Head), Just(End::Tail)]
+}
+
+fn delay() -> impl Strategy<Value = Option<u64>> {
+    prop_oneof![1 => Just(None), 2 => (1..20_000u64).prop_map(Some)]
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let keys_count = keys().names.len();
+    let push = (end(), 0..4u8, prop_oneof![3 => 1..5usize, 1 => 100..1_500usize], prop_oneof![0..2usize, 1..30usize]);
+    prop_oneof![
+        8 => (bytes(), delay()).prop_map(|(bytes, delay)| Change::Put(bytes, delay)),
+        2 => bytes().prop_map(Change::Replace),
+        3 => bytes().prop_map(Change::Append),
+        2 => (0..20_000usize, bytes()).prop_map(|(offset, bytes)| Change::Overwrite(offset, bytes)),
+        8 => Just(Change::Remove),
+        4 => delay().prop_map(Change::Expiry),
+        8 => push.prop_map(|(end, byte, count, bytes)| Change::Push(end, byte, count, bytes)),
+        3 => (end(), prop_oneof![1..4u64, 1..3_000u64]).prop_map(|(end, count)| Change::Pop(end, count)),
+        2 => (any::<u64>(), bytes()).prop_map(|(index, item)| Change::Set(index, item)),
+        2 => (any::<u64>(), bytes()).prop_map(|(index, item)| Change::Insert(index, item)),
+        2 => any::<(u64, u64)>().prop_map(|(start, count)| Change::Cut(start, count)),
+        2 => (0..6u8).prop_map(Change::Without),
+        5 => (0..keys_count, 0..DATABASES, any::<bool>()).prop_map(|(to, of, moves)| Change::Copy(to, of, moves)),
+        1 => Just(Change::Flush),
+        1 => (0..DATABASES).prop_map(Change::Swap),
+    ]
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    // Most of it in one database, and much of it on few keys.
+    let database = || prop_oneof![4 => Just(0u32), 1 => 0..DATABASES];
+    let count = keys().names.len();
+    let key = move || prop_oneof![2 => 0..count, 1 => 0..3usize, 1 => count - 2..count];
+    let changes = proptest::collection::vec((database(), key(), change()), 1..4);
+    let shard = || prop_oneof![2 => Just(0usize), 1 => 1..3usize];
+    prop_oneof![
+        30 => (changes, prop::bool::weighted(0.2)).prop_map(|(changes, undone)| Happening::Changes(changes, undone)),
+        2 => (1..5_000u64).prop_map(Happening::Expire),
+        8 => (shard(), prop::bool::weighted(0.1)).prop_map(|(shard, whole)| Happening::Turn(shard, whole)),
+        10 => (shard(), 1..6usize).prop_map(|(shard, entries)| Happening::Take(shard, entries)),
+        6 => shard().prop_map(Happening::Commit),
+        1 => shard().prop_map(Happening::Fail),
+        1 => Just(Happening::CommitMap),
+        1 => shard().prop_map(Happening::Merge),
+        1 => prop::bool::weighted(0.3).prop_map(Happening::Restart),
+    ]
+}
+
+fn cases() -> u32 {
+    std::env::var("BOBBIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
+}
+
+/// Ends with everything committed and read back.
+fn run(happenings: &[Happening]) -> BTreeSet<&'static str> {
+    let mut world = World::new();
+    happenings.iter().for_each(|happening| world.run(happening));
+    for shard in 0..keys().shards.len() {
+        [Happening::Commit(shard), Happening::Turn(shard, false), Happening::Commit(shard)]
+            .iter()
+            .for_each(|last| world.run(last));
+    }
+    world.run(&Happening::CommitMap);
+    world.run(&Happening::Restart(false));
+    world.seen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
+
+    #[test]
+    fn the_store_holds_what_the_shard_held_at_its_turn(happenings in proptest::collection::vec(happening(), 1..120)) {
+        run(&happenings);
+    }
+
+    #[test]
+    fn so_it_does_when_all_keys_are_exchanged(
+        happenings in proptest::collection::vec(prop_oneof![20 => happening(), 1 => Just(Happening::Reload)], 1..80),
+    ) {
+        run(&happenings);
+    }
+}
+
+#[test]
+fn the_law_meets_what_it_is_for() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let long = proptest::collection::vec(happening(), 2_000);
+    let seen = run(&long.new_tree(&mut runner).unwrap().current());
+    let all = ["changed", "failed amid", "searched", "stored elsewhere", "unchanged", "whole by itself"];
+    assert_eq!(seen, all.into());
+}
+
+fn put(key: usize, text: &[u8]) -> Happening {
+    Happening::Changes(vec![(0, key, Change::Put(text.to_vec(), None))], false)
+}
+
+fn remove(key: usize) -> Happening {
+    Happening::Changes(vec![(0, key, Change::Remove)], false)
+}
+
+#[test]
+fn names_that_overflow_make_the_next_turn_whole_and_no_other() {
+    let [one, other] = [keys().names.len() - 2, keys().names.len() - 1];
+    let mut world = World::new();
+    let commit = [Happening::Turn(0, false), Happening::Commit(0)];
+    let steps = [put(one, b"1"), put(other, b"2")].into_iter().chain(commit.clone());
+    steps.chain([remove(one)]).chain(commit.clone()).for_each(|step| world.run(&step));
+    assert!(!world.seen.contains("whole by itself"));
+    [put(one, b"1")]
+        .iter()
+        .chain(&commit)
+        .chain(&[remove(one), remove(other)])
+        .chain(&commit)
+        .for_each(|step| world.run(step));
+    assert!(world.seen.remove("whole by itself"));
+    [put(one, b"1")].iter().chain(&commit).chain(&[remove(one)]).chain(&commit).for_each(|step| world.run(step));
+    assert!(!world.seen.contains("whole by itself"));
+    world.run(&Happening::Restart(true));
+}

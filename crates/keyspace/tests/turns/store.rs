@@ -1,0 +1,141 @@
+//! A naive store: runs of records in memory, and what a shard held.
+
+use keyspace::{BlockSink, BlockSource, DecodeError, Keyspace, Loading, MapState, ShardState, TableCount, TableId};
+use keyspace::{Merge, Turned, list_of, text_of};
+use kinds::{Kind, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+/// What one key holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    Text(Vec<u8>),
+    List(Vec<Vec<u8>>),
+}
+
+/// What one shard holds: by table and key, with deadlines.
+pub(crate) type Contents = BTreeMap<(TableId, Vec<u8>), (Content, Option<u64>)>;
+
+/// All that `state` holds of tables that `is_alive`.
+pub(crate) fn contents(state: &ShardState, is_alive: impl Fn(TableId) -> bool) -> Contents {
+    let alive = state.sections().filter(|(table, _)| is_alive(*table));
+    let entries = alive.flat_map(|(table, section)| section.scan(0).map(move |(_, entry)| (table, entry)));
+    let held = entries.map(|(table, entry)| {
+        let content = match list_of(entry) {
+            Some(list) => Content::List(items(list)),
+            None => Content::Text(text_of(entry).unwrap().to_vec()),
+        };
+        ((table, entry.key().to_vec()), (content, entry.expires_at_ms()))
+    });
+    held.collect()
+}
+
+fn items(list: &kinds::List) -> Vec<Vec<u8>> {
+    let mut items = Vec::new();
+    let _ = list.walk(0, list.len(), blocks::Direction::Forward, &mut |item: &[u8]| {
+        items.push(item.to_vec());
+        ControlFlow::Continue(())
+    });
+    items
+}
+
+/// Values that lie elsewhere, by number; some are sent back to lie in their records.
+#[derive(Default)]
+pub(crate) struct Elsewhere {
+    values: BTreeMap<u8, Vec<u8>>,
+    next: u8,
+}
+
+impl BlockSink for Elsewhere {
+    type Error = DecodeError;
+
+    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<bool, DecodeError> {
+        self.next = self.next.wrapping_add(1);
+        if self.next.is_multiple_of(3) || self.values.contains_key(&self.next) {
+            return Ok(false);
+        }
+        let mut encoded = Vec::new();
+        value.encode(&mut encoded);
+        self.values.insert(self.next, encoded);
+        form.push(self.next);
+        Ok(true)
+    }
+}
+
+impl BlockSource for Elsewhere {
+    type Error = DecodeError;
+
+    fn get(&mut self, kind: Kind, form: &[u8]) -> Result<Value, DecodeError> {
+        let number = form.first().ok_or(DecodeError::Malformed)?;
+        let encoded = self.values.get(number).ok_or(DecodeError::Malformed)?;
+        Value::decode(kind, &mut &encoded[..]).ok_or(DecodeError::Malformed)
+    }
+}
+
+/// What the store has of one shard.
+#[derive(Default)]
+pub(crate) struct Stored {
+    pub(crate) position: u64,
+    pub(crate) tables: Vec<TableCount>,
+    /// The base, if there is one, and deltas.
+    pub(crate) runs: Vec<Vec<Vec<u8>>>,
+    pub(crate) has_base: bool,
+}
+
+impl Stored {
+    /// A turn is committed. Without a base below it a delta would be worth nothing.
+    pub(crate) fn commit(&mut self, turned: Turned, records: Vec<Vec<u8>>) {
+        (self.position, self.tables) = (turned.position, turned.tables);
+        if turned.is_whole {
+            self.runs.clear();
+            self.has_base = true;
+        }
+        assert!(self.has_base);
+        if !turned.is_unchanged {
+            self.runs.push(records);
+        }
+    }
+
+    /// Joins all deltas.
+    pub(crate) fn merge(&mut self) {
+        if self.runs.len() > 2 {
+            let mut merge = Merge::default();
+            self.runs.drain(1..).flatten().for_each(|record| merge.add(&record).unwrap());
+            let mut joined = Vec::new();
+            merge
+                .finish(|record| {
+                    joined.push(record.to_vec());
+                    Ok::<_, DecodeError>(())
+                })
+                .unwrap();
+            let names: BTreeSet<_> = joined.iter().map(|record| name(record)).collect();
+            assert_eq!(names.len(), joined.len(), "a key has one record");
+            self.runs.push(joined);
+        }
+    }
+
+    /// Reads all runs.
+    pub(crate) fn load(&self, loading: &mut Loading<'_>, elsewhere: &mut Elsewhere) {
+        self.runs.iter().flatten().for_each(|record| loading.record(record, elsewhere).unwrap());
+    }
+}
+
+/// Table and key of a record.
+pub(crate) fn name(record: &[u8]) -> (TableId, Vec<u8>) {
+    let mut input = &record[1..];
+    let table = base::varint::take(&mut input).unwrap();
+    (table as TableId, base::varint::take_bytes(&mut input).unwrap().to_vec())
+}
+
+/// What the store has of all.
+#[derive(Default)]
+pub(crate) struct Store {
+    pub(crate) shards: BTreeMap<usize, Stored>,
+    pub(crate) map: Option<(u64, MapState)>,
+    pub(crate) elsewhere: Elsewhere,
+}
+
+/// Takes all that `state` holds of the tables that `keyspace` names.
+pub(crate) fn named(keyspace: &Keyspace, state: &ShardState) -> Contents {
+    contents(state, |table| keyspace.map().names(table))
+}

@@ -1,0 +1,380 @@
+//! A keyspace with a journal and a naive store beside it, and one step at a time of what can happen to them.
+
+use crate::store::{Contents, Store, contents, name, named};
+use base::hash::KeyHasher;
+use base::limits::SHARDS;
+use blocks::{Direction, End};
+use keyspace::{Abandon, Absent, Aim, Batch, Expiry, Held, Keyspace, Log, Searches, Step, Tail, Turned, Tx, shard_of};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+pub(crate) const DATABASES: u32 = 3;
+/// Long enough that two of them overflow the names that a shard keeps.
+const LONG_KEY_BYTES: usize = 33_000;
+
+/// Keys by number, many in few shards.
+pub(crate) struct Keys {
+    pub(crate) names: Vec<Vec<u8>>,
+    pub(crate) shards: Vec<usize>,
+}
+
+pub(crate) fn hasher() -> KeyHasher {
+    KeyHasher::new([7; 16])
+}
+
+pub(crate) fn keys() -> &'static Keys {
+    static KEYS: OnceLock<Keys> = OnceLock::new();
+    KEYS.get_or_init(|| {
+        let shard = |name: &[u8]| shard_of(hasher().hash(name));
+        let mut seen = BTreeMap::new();
+        let long = (0..).find_map(|number: u32| {
+            let mut name = number.to_string().into_bytes();
+            name.resize(LONG_KEY_BYTES, b'l');
+            seen.insert(shard(&name), name.clone()).map(|other| (other, name))
+        });
+        let (one, other) = long.expect("there are more names than shards");
+        let crowded = shard(&one);
+        let shards = vec![crowded, (crowded + 1) % SHARDS, (crowded + 2) % SHARDS];
+        let short =
+            (0..).map(|number: u32| number.to_string().into_bytes()).filter(|name| shards.contains(&shard(name)));
+        let mut names: Vec<_> = short.take(20).collect();
+        names.extend([one, other]);
+        Keys { names, shards }
+    })
+}
+
+/// What a tx does.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    Put(Vec<u8>, Option<u64>),
+    Replace(Vec<u8>),
+    Append(Vec<u8>),
+    Overwrite(usize, Vec<u8>),
+    Remove,
+    Expiry(Option<u64>),
+    Push(End, u8, usize, usize),
+    Pop(End, u64),
+    Set(u64, Vec<u8>),
+    Insert(u64, Vec<u8>),
+    Cut(u64, u64),
+    Without(u8),
+    /// To a key of a database; whether the source goes.
+    Copy(usize, u32, bool),
+    Flush,
+    Swap(u32),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Happening {
+    /// Changes of keys of databases; whether they are undone.
+    Changes(Vec<(u32, usize, Change)>, bool),
+    /// So much time passes; then a pass over what has expired.
+    Expire(u64),
+    Turn(usize, bool),
+    Take(usize, usize),
+    Commit(usize),
+    Fail(usize),
+    CommitMap,
+    Merge(usize),
+    /// Another keyspace, from the store and the journal; whether to go on with it.
+    Restart(bool),
+    /// All of the journal is replayed in place of what there is.
+    Reload,
+}
+
+/// A turn that is not committed.
+struct Open {
+    turned: Turned,
+    /// What the shard held when it turned.
+    before: Contents,
+    records: Vec<Vec<u8>>,
+    is_over: bool,
+}
+
+pub(crate) struct World {
+    keyspace: Keyspace,
+    journal: Vec<(u64, Vec<u8>)>,
+    position: u64,
+    now: u64,
+    store: Store,
+    open: BTreeMap<usize, Open>,
+    /// What came about, for tests that are to meet it.
+    pub(crate) seen: BTreeSet<&'static str>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let keyspace = Keyspace::new(hasher(), DATABASES);
+        keyspace.keep_marks();
+        let seen = BTreeSet::new();
+        Self {
+            keyspace,
+            journal: vec![],
+            position: 0,
+            now: 1_000_000,
+            store: Store::default(),
+            open: BTreeMap::new(),
+            seen,
+        }
+    }
+
+    pub(crate) fn run(&mut self, happening: &Happening) {
+        match happening {
+            Happening::Changes(changes, is_undone) => self.change(changes, *is_undone),
+            Happening::Expire(passed) => {
+                self.now += passed;
+                self.expire();
+            }
+            Happening::Turn(shard, whole) => self.turn(keys().shards[*shard], *whole),
+            Happening::Take(shard, entries) => self.take(keys().shards[*shard], *entries),
+            Happening::Commit(shard) => self.commit(keys().shards[*shard]),
+            Happening::Fail(shard) => self.fail(keys().shards[*shard]),
+            Happening::CommitMap => self.store.map = Some((self.position, self.keyspace.map().state())),
+            Happening::Merge(shard) => {
+                self.store.shards.entry(keys().shards[*shard]).or_default().merge();
+            }
+            Happening::Restart(goes_on) => self.restart(*goes_on),
+            Happening::Reload => self.reload(),
+        }
+    }
+
+    /// Runs a tx over all shards; its frame goes into the journal.
+    fn tx(&mut self, is_undone: bool, run: impl Fn(&mut Tx<'_>) -> Result<(), Abandon>) {
+        let mut searches = Searches::default();
+        loop {
+            let mut log = Log::default();
+            let held = Held::under_gate(&self.keyspace);
+            let mut tx = Tx::new(&self.keyspace, held, 0, self.now, &mut log, u64::MAX);
+            tx.keep_old();
+            tx.set_searches(&searches);
+            match run(&mut tx) {
+                Err(Abandon::Search(wanted)) => {
+                    tx.abandon();
+                    drop(searches.begin(*wanted));
+                    while !searches.step() {}
+                    self.seen.insert("searched");
+                    continue;
+                }
+                Err(Abandon::Room(_)) => unreachable!("there is room"),
+                Ok(()) if is_undone => return tx.abandon(),
+                Ok(()) => {}
+            }
+            drop(tx.take_garbage());
+            let payload = tx.end().payload_mut().to_vec();
+            if !payload.is_empty() {
+                self.journal.push((self.position, payload));
+                // Frames have headers.
+                self.position += 20 + self.journal.last().unwrap().1.len() as u64;
+            }
+            return;
+        }
+    }
+
+    fn change(&mut self, changes: &[(u32, usize, Change)], is_undone: bool) {
+        self.tx(is_undone, |tx| {
+            changes.iter().try_for_each(|(database, key, change)| {
+                tx.use_database(*database);
+                apply(tx, *database, *key, change)
+            })
+        });
+    }
+
+    fn expire(&mut self) {
+        let tables: Vec<_> = (0..DATABASES).map(|database| self.keyspace.map().table(database)).collect();
+        self.tx(false, |tx| {
+            for shard in &keys().shards {
+                tables.iter().for_each(|table| while tx.expire(*shard, *table, 100) {});
+            }
+            Ok(())
+        });
+    }
+
+    fn turn(&mut self, shard: usize, whole: bool) {
+        if self.open.contains_key(&shard) {
+            return;
+        }
+        let whole = whole || self.store.shards.get(&shard).is_none_or(|stored| !stored.has_base);
+        let mut state = self.keyspace.shard(shard).try_write().unwrap();
+        let before = named(&self.keyspace, &state);
+        let turned = state.turn(&self.keyspace, whole, || self.position).expect("there are few entries to clear");
+        assert!(turned.is_whole || !whole);
+        for count in &turned.tables {
+            let mine = before.iter().filter(|((table, _), _)| *table == count.table);
+            assert_eq!(mine.clone().count() as u64, count.keys);
+            assert_eq!(mine.filter(|(_, (_, at))| at.is_some()).count() as u64, count.expiring);
+        }
+        assert_eq!(turned.tables.iter().map(|count| count.keys).sum::<u64>(), before.len() as u64);
+        if turned.is_whole && !whole {
+            self.seen.insert("whole by itself");
+        }
+        self.seen.insert(if turned.is_unchanged { "unchanged" } else { "changed" });
+        let is_over = turned.is_unchanged;
+        self.open.insert(shard, Open { turned, before, records: Vec::new(), is_over });
+    }
+
+    fn take(&mut self, shard: usize, entries: usize) {
+        let Some(open) = self.open.get_mut(&shard).filter(|open| !open.is_over) else { return };
+        let mut batch = Batch::default();
+        let step = self.keyspace.shard(shard).try_write().unwrap().take(&self.keyspace, entries, &mut batch);
+        let (taken, mut records) = (batch.records_count(), Vec::new());
+        let keep = |record: &[u8]| {
+            records.push(record.to_vec());
+            Ok(())
+        };
+        batch.encode(&mut self.store.elsewhere, keep).unwrap();
+        assert_eq!(records.len(), taken);
+        open.records.append(&mut records);
+        assert_ne!(step, Step::Lost);
+        open.is_over = step == Step::Over;
+    }
+
+    /// Commits a turn, having taken what is left of it, and reads the shard back.
+    fn commit(&mut self, shard: usize) {
+        while self.open.get(&shard).is_some_and(|open| !open.is_over) {
+            self.take(shard, 7);
+        }
+        let Some(Open { turned, before, records, .. }) = self.open.remove(&shard) else { return };
+        let puts: Vec<_> = records.iter().filter(|record| record[0] != 1).map(|record| name(record)).collect();
+        assert_eq!(puts.iter().collect::<BTreeSet<_>>().len(), puts.len(), "each entry is written once");
+        if records.iter().any(|record| record[0] >= 128) {
+            self.seen.insert("stored elsewhere");
+        }
+        assert!(!turned.is_whole || puts.len() == records.len(), "a base has no removals");
+        let tables = turned.tables.clone();
+        let stored = self.store.shards.entry(shard).or_default();
+        stored.commit(turned, records);
+
+        let is_named = |table| self.keyspace.map().names(table);
+        let tail = Tail::whole(self.keyspace.map());
+        let other = self.keyspace.empty_like();
+        other.keep_marks();
+        let mut loading = other.load(shard, &tail);
+        self.store.shards[&shard].load(&mut loading, &mut self.store.elsewhere);
+        assert!(loading.tables().iter().eq(tables.iter().filter(|count| is_named(count.table))));
+        let mut state = other.shard(shard).try_write().unwrap();
+        loading.end(&mut state);
+        let expected: Contents = before.into_iter().filter(|((table, _), _)| is_named(*table)).collect();
+        assert_eq!(contents(&state, |_| true), expected, "shard {shard} at its turn");
+    }
+
+    fn fail(&mut self, shard: usize) {
+        if let Some(open) = self.open.remove(&shard) {
+            let mut state = self.keyspace.shard(shard).try_write().unwrap();
+            drop(state.abandon_turn());
+            if !open.is_over {
+                self.seen.insert("failed amid");
+                assert_eq!(state.take(&self.keyspace, 1, &mut Batch::default()), Step::Lost);
+            }
+        }
+    }
+
+    fn restart(&mut self, goes_on: bool) {
+        let other = self.keyspace.empty_like();
+        let (map_from, map) = self.store.map.clone().unwrap_or_else(|| (0, other.map().state()));
+        other.map().restore(&map);
+        other.keep_marks();
+        let mut shards_from = vec![0; SHARDS];
+        self.store.shards.iter().for_each(|(shard, stored)| shards_from[*shard] = stored.position);
+        let mut tail = Tail::new(&map, map_from, shards_from);
+        self.journal.iter().for_each(|(begin, payload)| tail.note(*begin, payload).unwrap());
+        for (shard, stored) in &self.store.shards {
+            let mut loading = other.load(*shard, &tail);
+            stored.load(&mut loading, &mut self.store.elsewhere);
+            loading.end(&mut other.shard(*shard).try_write().unwrap());
+        }
+        self.journal.iter().for_each(|(begin, payload)| other.replay_tail(&tail, *begin, payload).unwrap());
+        // Ids that an undone tx gave are given again.
+        assert_eq!(other.map().state().tables, self.keyspace.map().state().tables);
+        for shard in &keys().shards {
+            let (mine, theirs) = (self.keyspace.shard(*shard), other.shard(*shard));
+            let mine = named(&self.keyspace, &mine.try_read().unwrap());
+            let theirs = theirs.try_read().unwrap();
+            assert_eq!(named(&other, &theirs), mine, "shard {shard} after a restart");
+            assert_eq!(contents(&theirs, |_| true), mine, "shard {shard}: nothing dead is read or replayed");
+        }
+        if goes_on {
+            self.open.clear();
+            self.keyspace = other;
+        }
+    }
+
+    fn reload(&mut self) {
+        let other = self.keyspace.empty_like();
+        self.journal.iter().for_each(|(_, payload)| other.replay(payload).unwrap());
+        self.keyspace.exchange(&other);
+        for shard in std::mem::take(&mut self.open).into_keys() {
+            let mut state = self.keyspace.shard(shard).try_write().unwrap();
+            assert_eq!(state.take(&self.keyspace, 1, &mut Batch::default()), Step::Lost);
+        }
+    }
+}
+
+fn apply(tx: &mut Tx<'_>, database: u32, key: usize, change: &Change) -> Result<(), Abandon> {
+    let key = &keys().names[key][..];
+    let at = |delay: &Option<u64>| delay.map(|delay| 1_000_000 + delay);
+    match change {
+        Change::Put(bytes, delay) => tx.put_text(key, bytes, at(delay).map_or(Expiry::Clear, Expiry::At)),
+        Change::Replace(bytes) => tx.put_text(key, bytes, Expiry::Keep),
+        Change::Append(bytes) => {
+            if let Ok(Some(mut text)) = tx.text_mut(key, Absent::Create) {
+                text.append(bytes);
+            }
+        }
+        Change::Overwrite(offset, bytes) => {
+            if let Ok(Some(mut text)) = tx.text_mut(key, Absent::Create) {
+                text.overwrite(*offset, bytes);
+            }
+        }
+        Change::Remove => drop(tx.remove(key)),
+        Change::Expiry(delay) => drop(tx.set_expiry(key, at(delay))),
+        Change::Copy(to, to_database, moves) => {
+            if let Some(whole) = tx.whole(key) {
+                if *moves {
+                    tx.remove(key);
+                }
+                tx.put_whole(*to_database, &keys().names[*to], &whole)?;
+            }
+        }
+        Change::Flush => {
+            let fresh = tx.keyspace().map().fresh();
+            tx.put_map(database, fresh);
+        }
+        Change::Swap(other) => {
+            let (mine, theirs) = (tx.keyspace().map().table(database), tx.keyspace().map().table(*other));
+            tx.put_map(database, theirs);
+            tx.put_map(*other, mine);
+        }
+        of_list => return apply_to_list(tx, key, of_list),
+    }
+    Ok(())
+}
+
+fn apply_to_list(tx: &mut Tx<'_>, key: &[u8], change: &Change) -> Result<(), Abandon> {
+    let absent = if matches!(change, Change::Push(..)) { Absent::Create } else { Absent::Leave };
+    if let Change::Without(byte) = change
+        && tx.list(key).is_ok_and(|list| list.is_some())
+    {
+        let aim = Aim { needle: vec![*byte], direction: Direction::Forward, limit: u64::MAX, removes: true };
+        let finding = tx.search(key, &aim)?;
+        let mut list = tx.list_mut(key, Absent::Leave).unwrap().unwrap();
+        list.remove_found(&finding)?;
+        return Ok(());
+    }
+    let Ok(Some(mut list)) = tx.list_mut(key, absent) else { return Ok(()) };
+    let len = list.len();
+    match change {
+        Change::Push(end, byte, count, bytes) => {
+            let items: Vec<_> = (0..*count).map(|at| vec![byte.wrapping_add((at % 3) as u8); *bytes]).collect();
+            list.push(*end, &items.iter().map(|item| &item[..]).collect::<Vec<_>>());
+        }
+        Change::Pop(end, count) => list.pop(*end, *count, |_| ()),
+        Change::Set(index, item) if len > 0 => list.set(index % len, item),
+        Change::Insert(index, item) => list.insert(index % (len + 1), item),
+        Change::Cut(start, count) if len > 0 => {
+            let start = start % len;
+            list.remove(start, 1 + count % (len - start));
+        }
+        _ => {}
+    }
+    Ok(())
+}
