@@ -7,14 +7,14 @@ use crate::effect::{self, DecodeError, Effect, Record};
 use crate::map::DatabaseMap;
 use crate::{Keyspace, TableId, shard_of};
 use base::Position;
-use base::limits::SHARDS;
+use base::limits::{DATABASES_MAX, SHARDS};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The map of databases, as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapState {
-    /// The table of each database.
-    pub tables: Vec<TableId>,
+    /// Every database that has another table than its first, with that table.
+    pub changed: Vec<(u32, TableId)>,
     /// The least id that was never given.
     pub next: TableId,
 }
@@ -22,13 +22,12 @@ pub struct MapState {
 impl DatabaseMap {
     /// As it is. Whoever asks is inside the gate, so that it cannot change meanwhile.
     pub fn state(&self) -> MapState {
-        let tables = (0..self.databases()).map(|database| self.table(database)).collect();
-        MapState { tables, next: self.fresh() }
+        MapState { changed: self.changed(), next: self.fresh() }
     }
 
-    /// Becomes what it was. Databases beyond those of `state` keep theirs. Only at a start, before all else.
+    /// Becomes what it was. Only at a start, before all else.
     pub fn restore(&self, state: &MapState) {
-        (0..).zip(&state.tables).for_each(|(database, table)| self.put(database, *table));
+        state.changed.iter().for_each(|(database, table)| self.put(*database, *table));
         self.skip_to(state.next);
     }
 }
@@ -37,8 +36,9 @@ impl DatabaseMap {
 pub struct Tail {
     shards_from: Box<[Position]>,
     map_from: Position,
-    /// Of each database, known here or not.
+    /// Of databases that were given another table than their first.
     tables: BTreeMap<u32, TableId>,
+    /// These tables.
     alive: BTreeSet<TableId>,
 }
 
@@ -54,7 +54,7 @@ impl Tail {
     /// If there are not [`SHARDS`] positions.
     pub fn new(map: &MapState, map_from: Position, shards_from: Vec<Position>) -> Self {
         assert_eq!(shards_from.len(), SHARDS);
-        let tables: BTreeMap<_, _> = (0..).zip(map.tables.iter().copied()).collect();
+        let tables: BTreeMap<_, _> = map.changed.iter().copied().collect();
         let alive = tables.values().copied().collect();
         Self { shards_from: shards_from.into(), map_from, tables, alive }
     }
@@ -85,7 +85,8 @@ impl Tail {
 
     /// Whether any database names `table` at the end.
     pub fn is_alive(&self, table: TableId) -> bool {
-        self.alive.contains(&table)
+        let is_first = table < DATABASES_MAX && !self.tables.contains_key(&table);
+        is_first || self.alive.contains(&table)
     }
 
     /// Where the tail of `shard` begins.

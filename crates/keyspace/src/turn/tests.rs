@@ -51,7 +51,7 @@ struct Pair {
 impl Pair {
     fn hash(key: u8) -> u64 {
         // Three prefixes, and bits behind them that differ.
-        5 << 54 | u64::from(key % 3) * 0x5_1234 << 34 | u64::from(key)
+        5 << 54 | (u64::from(key % 3) * 0x5_1234) << 34 | u64::from(key)
     }
 
     fn run(&mut self, act: &Act) {
@@ -108,7 +108,12 @@ impl Pair {
             self.clears = !is_over;
         }
         let Some((held, known)) = &mut self.turn else { return };
-        batch.encode(&mut Inline, |record| Ok(apply(known, record))).unwrap();
+        batch
+            .encode(&mut Inline, |record| {
+                apply(known, record);
+                Ok(())
+            })
+            .unwrap();
         if is_over {
             assert_eq!(known, held);
             self.stored = std::mem::take(known);
