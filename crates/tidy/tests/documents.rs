@@ -15,6 +15,7 @@ fn the_documents_are_there() {
         "docs/formats/block.md",
         "docs/formats/effect.md",
         "docs/formats/frame.md",
+        "docs/formats/store.md",
     ];
     let missing = expected.into_iter().filter(|path| !root().join(path).is_file()).map(str::to_owned);
     assert_none("missing:", &missing.collect::<Vec<_>>());

@@ -12,6 +12,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("kinds", &["base", "blocks"]),
     ("wire", &["base"]),
     ("journal", &["base", "sync"]),
+    ("store", &["base"]),
     ("keyspace", &["base", "blocks", "kinds", "sync", "table"]),
     ("commands", &["base", "blocks", "keyspace", "kinds", "sync", "table", "wire"]),
     ("engine", &["base", "commands", "journal", "keyspace", "kinds", "sync", "wire"]),

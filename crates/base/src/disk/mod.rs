@@ -32,7 +32,7 @@ pub trait Disk: Send + Sync {
 }
 
 /// One open file.
-pub trait DiskFile: Send {
+pub trait DiskFile: Send + Sync {
     /// Length in bytes.
     fn bytes(&self) -> io::Result<u64>;
     /// Reads at `offset` until `buffer` is full or the file ends; returns the bytes read.

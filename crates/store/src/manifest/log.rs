@@ -1,0 +1,169 @@
+//! Writing a manifest: a commit is one record, appended, or the first of a new manifest.
+//!
+//! ```text
+//! append   write the record, sync it: THE COMMIT.  Write a mark behind it, which the next sync takes along.
+//! anew     write manifest n + 1 under another name, sync it, rename it, sync the folder: THE COMMIT.
+//! ```
+//!
+//! Anew if the manifest has grown, or if it is in doubt how it ends, after a write or a sync that failed; and at each
+//! start, since what is read then may be what a sync that failed left in the page cache, and no later sync repairs
+//! that. A number that was tried is not used again.
+
+use super::change;
+use super::format::{HEAD_BYTES, Head, Kind, put_record};
+use crate::reserve::Reserve;
+use crate::state::{Change, State};
+use crate::{Options, StoreError, names};
+use base::Ms;
+use base::disk::{Disk, DiskFile};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The manifest that commits are written to.
+pub(crate) struct Log {
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+    file: Option<Box<dyn DiskFile>>,
+    number: u32,
+    /// The greatest number ever tried.
+    tried: u32,
+    bytes: u64,
+    snapshot_bytes: u64,
+    crc: u32,
+    in_doubt: bool,
+}
+
+/// A commit to be appended.
+struct Append<'a> {
+    record: &'a [u8],
+    crc: u32,
+    commit: u64,
+    now_ms: Ms,
+}
+
+impl Log {
+    /// The log of a folder whose manifest has `number` (0 if there is none), and in which none above `tried` was begun.
+    /// It begins with a manifest written anew.
+    pub(crate) fn new(disk: Arc<dyn Disk>, folder: &Path, number: u32, tried: u32) -> Self {
+        let folder = folder.to_owned();
+        Self { disk, folder, file: None, number, tried, bytes: 0, snapshot_bytes: 0, crc: 0, in_doubt: true }
+    }
+
+    /// Whether a commit that failed may be there after a crash.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.in_doubt
+    }
+
+    /// Bytes of the manifest.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.join(names::manifest(self.number))
+    }
+
+    /// Writes a commit that leads to `state`, durably. Gives the bytes written. Files that are to be removed when
+    /// nothing is in doubt any more go to `doomed`.
+    pub(crate) fn commit(
+        &mut self,
+        change: &Change,
+        state: &State,
+        options: &Options,
+        now_ms: Ms,
+        reserve: &mut Reserve,
+        doomed: &mut Vec<PathBuf>,
+    ) -> Result<u64, StoreError> {
+        let mut record = Vec::new();
+        let payload = change::encode(change);
+        let crc = put_record(&mut record, Kind::Commit, self.number, state.commit, now_ms, self.crc, &payload);
+        let bytes_max = options.manifest_bytes_min.max(4 * self.snapshot_bytes);
+        let fits = self.bytes + record.len() as u64 <= bytes_max;
+        let may_append = self.file.is_some() && !self.in_doubt;
+        if !fits || !may_append {
+            let done = self.anew(state, options, [now_ms; 2], reserve, doomed);
+            // A disk without room for the whole state may have some for one commit.
+            if done.is_ok() || self.in_doubt || !may_append {
+                return done;
+            }
+        }
+        let commit = Append { record: &record, crc, commit: state.commit, now_ms };
+        self.append(&commit, reserve)
+    }
+
+    fn append(&mut self, commit: &Append<'_>, reserve: &mut Reserve) -> Result<u64, StoreError> {
+        let path = self.path();
+        let offset = self.bytes;
+        let mut file = self.file.take().expect("a manifest that is appended to is open");
+        self.in_doubt = true;
+        let written = reserve.spend(|| file.write_at(commit.record, offset)).and_then(|()| file.sync());
+        written.map_err(StoreError::io(&path))?;
+        self.bytes += commit.record.len() as u64;
+        self.crc = commit.crc;
+        let mut mark = Vec::new();
+        put_record(&mut mark, Kind::Mark, self.number, commit.commit, commit.now_ms, commit.crc, &[]);
+        // The commit is done; how the manifest ends is in doubt if its mark is not written.
+        if file.write_at(&mark, self.bytes).is_ok() {
+            self.bytes += mark.len() as u64;
+            self.in_doubt = false;
+            self.file = Some(file);
+        }
+        Ok(commit.record.len() as u64)
+    }
+
+    /// Writes a manifest of the next number, the whole state in it; `times_ms` are now and that of the last commit.
+    pub(crate) fn anew(
+        &mut self,
+        state: &State,
+        options: &Options,
+        times_ms: [Ms; 2],
+        reserve: &mut Reserve,
+        doomed: &mut Vec<PathBuf>,
+    ) -> Result<u64, StoreError> {
+        self.tried += 1;
+        let number = self.tried;
+        let (new, path) = (names::manifest_new(number), names::manifest(number));
+        let (new, path) = (self.folder.join(new), self.folder.join(path));
+        let Options { shards, blocks_format, identity, .. } = *options;
+        let head = Head { number, shards, blocks_format, identity, created_ms: times_ms[0] };
+        let mut bytes = head.encode().to_vec();
+        let payload = change::encode(&state.whole());
+        let crc = put_record(&mut bytes, Kind::Whole, number, state.commit, times_ms[1], head.crc(), &payload);
+        let file = match self.write_new(&new, &bytes, reserve) {
+            Ok(file) => file,
+            Err(error) => {
+                let _ = self.disk.remove(&new);
+                doomed.push(new);
+                return Err(error);
+            }
+        };
+        self.in_doubt = true;
+        let renamed = self.disk.rename(&new, &path).and_then(|()| self.disk.sync_folder(&self.folder));
+        if let Err(error) = renamed {
+            doomed.extend([new, path.clone()]);
+            return Err(StoreError::Io { file: path, error });
+        }
+        if self.number != 0 {
+            doomed.push(self.path());
+        }
+        self.number = number;
+        self.file = Some(file);
+        self.bytes = bytes.len() as u64;
+        self.snapshot_bytes = self.bytes - HEAD_BYTES as u64;
+        self.crc = crc;
+        self.in_doubt = false;
+        Ok(self.bytes)
+    }
+
+    fn write_new(&self, path: &Path, bytes: &[u8], reserve: &mut Reserve) -> Result<Box<dyn DiskFile>, StoreError> {
+        let mut file = reserve.spend(|| self.disk.create(path)).map_err(StoreError::io(path))?;
+        let written = reserve.spend(|| file.write_at(bytes, 0)).and_then(|()| file.sync());
+        written.map(|()| file).map_err(StoreError::io(path))
+    }
+
+    /// Makes the last mark durable.
+    pub(crate) fn close(mut self) -> Result<(), StoreError> {
+        let path = self.path();
+        self.file.as_mut().map_or(Ok(()), |file| file.sync()).map_err(StoreError::io(&path))
+    }
+}

@@ -1,0 +1,250 @@
+//! Reading a manifest: the whole state, then commit after commit, each following the one before.
+//!
+//! ```text
+//!   | head | whole | commit | mark | commit | mark | commit | torn ...
+//!                                                    ^ the state        ^ where the next commit would be written
+//! ```
+//!
+//! A mark tells nothing that the next commit does not tell too, so a broken one between two commits is passed over.
+
+use super::change;
+use super::format::{HEAD_BYTES, Head, Kind, MARK_BYTES, RECORD_MAGIC, RECORD_MAGIC_AT, Record};
+use crate::StoreError;
+use crate::state::{Change, ShardChange, State};
+use base::Ms;
+use base::disk::Disk;
+use std::io;
+use std::path::Path;
+
+/// Longer is no manifest, in bytes.
+const BYTES_MAX: u64 = 4 << 30;
+/// More is no number of shards.
+const SHARDS_MAX: u32 = 1 << 20;
+
+/// What a manifest says.
+pub(crate) struct Walk {
+    pub(crate) head: Head,
+    pub(crate) state: State,
+    /// Where the first whole record ends.
+    pub(crate) snapshot_end: u64,
+    /// Where the last whole record ends, its mark included.
+    pub(crate) end: u64,
+    /// The checksum of the last record, marks aside.
+    pub(crate) crc: u32,
+    pub(crate) time_ms: Ms,
+    /// What is wrong with the bytes at the end, if there are any.
+    pub(crate) broken: Option<&'static str>,
+}
+
+/// Reads a manifest's file.
+pub(crate) fn load(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>, StoreError> {
+    let load = || {
+        let file = disk.open(path)?;
+        let bytes = file.bytes()?;
+        if bytes > BYTES_MAX {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is longer than any manifest"));
+        }
+        let mut buffer = vec![0; bytes as usize];
+        let count = file.read_at(&mut buffer, 0)?;
+        buffer.truncate(count);
+        Ok(buffer)
+    };
+    load().map_err(StoreError::io(path))
+}
+
+/// Reads bytes as a manifest is read: for whoever wants to know that no bytes do harm. Gives the number of the last
+/// commit and where its record ends.
+///
+/// # Errors
+/// In words, what is wrong, and where.
+pub fn scan_bytes(bytes: &[u8]) -> Result<(u64, u64), (u64, String)> {
+    let walk = walk(bytes)?;
+    let salvage = salvage(bytes, walk.head.number, walk.head.shards);
+    let beyond = mark_beyond(bytes, &walk);
+    assert!(beyond.is_none_or(|(offset, commit)| offset >= walk.end && commit > walk.state.commit));
+    assert!(salvage.state.commit >= walk.state.commit);
+    Ok((walk.state.commit, walk.end))
+}
+
+/// Reads the records of a manifest up to the first that is not whole.
+///
+/// # Errors
+/// Where and what, if the head or the whole state is not to be read, or if a whole record contradicts the state. No
+/// power cut explains that.
+pub(crate) fn walk(bytes: &[u8]) -> Result<Walk, (u64, String)> {
+    let head = Head::decode(bytes).map_err(|why| (0, why))?;
+    if head.shards > SHARDS_MAX {
+        return Err((20, format!("the manifest is of {} shards", head.shards)));
+    }
+    let mut walk = Walk {
+        state: State::new(head.shards),
+        snapshot_end: 0,
+        end: HEAD_BYTES as u64,
+        crc: head.crc(),
+        time_ms: 0,
+        broken: None,
+        head,
+    };
+    while (walk.end as usize) < bytes.len() {
+        match walk.next(bytes) {
+            Ok((record, offset)) => walk.take(&record, offset)?,
+            Err(why) => {
+                walk.broken = Some(why);
+                break;
+            }
+        }
+    }
+    if walk.snapshot_end == 0 {
+        return Err((walk.end, walk.broken.unwrap_or("the manifest ends where the whole state should be").into()));
+    }
+    Ok(walk)
+}
+
+impl Walk {
+    /// The record that may stand next, and where it begins.
+    fn next<'a>(&self, bytes: &'a [u8]) -> Result<(Record<'a>, u64), &'static str> {
+        self.read(bytes, self.end).map(|record| (record, self.end)).or_else(|why| {
+            let behind_mark = self.end + MARK_BYTES as u64;
+            let beyond = self.read(bytes, behind_mark).ok().filter(|record| record.kind == Kind::Commit);
+            beyond.filter(|_| self.snapshot_end != 0).map(|record| (record, behind_mark)).ok_or(why)
+        })
+    }
+
+    fn read<'a>(&self, bytes: &'a [u8], offset: u64) -> Result<Record<'a>, &'static str> {
+        let record = Record::decode(bytes.get(offset as usize..).unwrap_or_default())?;
+        if record.manifest != self.head.number {
+            return Err("the record is of another manifest");
+        }
+        if record.before != self.crc {
+            return Err("the record follows another one");
+        }
+        let fits = match record.kind {
+            Kind::Whole => self.snapshot_end == 0,
+            Kind::Commit => self.snapshot_end != 0 && Some(record.commit) == self.state.commit.checked_add(1),
+            Kind::Mark => self.snapshot_end != 0 && record.commit == self.state.commit,
+        };
+        if fits { Ok(record) } else { Err("the record does not belong here") }
+    }
+
+    fn take(&mut self, record: &Record<'_>, offset: u64) -> Result<(), (u64, String)> {
+        self.end = offset + record.bytes() as u64;
+        self.time_ms = self.time_ms.max(record.time_ms);
+        if record.kind == Kind::Mark {
+            return Ok(());
+        }
+        let wrong = |why: String| (offset, format!("a record whose checksum holds cannot be read: {why}"));
+        let change = change::decode(record.payload).ok_or_else(|| wrong("its payload is out of form".into()))?;
+        self.state.apply(change).map_err(wrong)?;
+        self.state.commit = record.commit;
+        self.crc = record.crc;
+        if record.kind == Kind::Whole {
+            self.snapshot_end = self.end;
+        }
+        Ok(())
+    }
+}
+
+/// A mark beyond the end that tells of a later commit: proof that bytes were lost which were synced. Where it lies, and
+/// the commit.
+pub(crate) fn mark_beyond(bytes: &[u8], walk: &Walk) -> Option<(u64, u64)> {
+    candidates(bytes, walk.end as usize).find_map(|offset| {
+        // A record's length is not believed here, so a search stays linear.
+        let mark = Record::decode(&bytes[offset..bytes.len().min(offset + MARK_BYTES)]).ok()?;
+        let counts = mark.kind == Kind::Mark && mark.manifest == walk.head.number && mark.commit > walk.state.commit;
+        counts.then_some((offset as u64, mark.commit))
+    })
+}
+
+/// Where a record may begin, from `from` on.
+fn candidates(bytes: &[u8], from: usize) -> impl Iterator<Item = usize> {
+    let mut at = from + RECORD_MAGIC_AT;
+    std::iter::from_fn(move || {
+        let found = bytes.get(at..)?.windows(3).position(|three| three == RECORD_MAGIC)?;
+        at += found + 1;
+        Some(at - 1 - RECORD_MAGIC_AT)
+    })
+}
+
+/// What can be read of a manifest that is damaged.
+pub(crate) struct Salvage {
+    pub(crate) state: State,
+    pub(crate) time_ms: Ms,
+    /// Where it is damaged, why, and what that loses.
+    pub(crate) damages: Vec<(u64, String, String)>,
+}
+
+/// Reads all whole records of manifest `number`, wherever they stand.
+pub(crate) fn salvage(bytes: &[u8], number: u32, shards: u32) -> Salvage {
+    let mut salvage = Salvage { state: State::new(shards), time_ms: 0, damages: Vec::new() };
+    if let Err(why) = Head::decode(bytes) {
+        salvage.damages.push((0, why, "nothing by itself".into()));
+    }
+    let (mut offset, mut has_whole) = (HEAD_BYTES, false);
+    while offset < bytes.len() {
+        let record = match Record::decode(&bytes[offset..]).map(|record| salvage.fits(&record, number, has_whole)) {
+            Ok(Ok(record)) => record,
+            Ok(Err(why)) | Err(why) => {
+                let next = candidates(bytes, offset + 1).find(|&at| {
+                    Record::decode(&bytes[at..]).is_ok_and(|it| salvage.fits(&it, number, has_whole).is_ok())
+                });
+                let rest = &bytes[offset..next.unwrap_or(bytes.len())];
+                if rest.iter().any(|&byte| byte != 0) && !is_mark_sized(rest, next) {
+                    let loss = if has_whole { "the commits recorded here" } else { "the whole state recorded here" };
+                    salvage.damages.push((offset as u64, why.into(), loss.into()));
+                }
+                offset = next.unwrap_or(bytes.len());
+                continue;
+            }
+        };
+        has_whole |= record.kind == Kind::Whole;
+        salvage.take(&record, offset as u64);
+        offset += record.bytes();
+    }
+    salvage
+}
+
+/// A broken mark between two commits loses nothing.
+fn is_mark_sized(rest: &[u8], next: Option<usize>) -> bool {
+    next.is_some() && rest.len() == MARK_BYTES
+}
+
+impl Salvage {
+    fn fits<'a>(&self, record: &Record<'a>, number: u32, has_whole: bool) -> Result<Record<'a>, &'static str> {
+        let is_later = match record.kind {
+            Kind::Whole => !has_whole,
+            Kind::Commit => record.commit > self.state.commit,
+            Kind::Mark => record.commit >= self.state.commit,
+        };
+        if record.manifest == number && is_later { Ok(*record) } else { Err("the record does not belong here") }
+    }
+
+    /// Takes of a record what does not contradict the rest.
+    fn take(&mut self, record: &Record<'_>, offset: u64) {
+        self.time_ms = self.time_ms.max(record.time_ms);
+        if record.kind == Kind::Mark {
+            return;
+        }
+        self.state.commit = record.commit;
+        let Some(Change { next_segment, segments, map, shards }) = change::decode(record.payload) else {
+            let loss = "this commit".into();
+            self.damages.push((offset, "the payload of the record is out of form".into(), loss));
+            return;
+        };
+        self.state.next_segment = self.state.next_segment.max(next_segment);
+        for segment in segments.into_iter().filter(|it| it.number != 0 && it.number < next_segment) {
+            self.state.segments.entry(segment.number).or_insert(segment);
+        }
+        self.state.map = map.or(self.state.map.take());
+        for change in shards {
+            let shard = match &change {
+                ShardChange::Put(record) => record.shard,
+                ShardChange::Moved(shard, _) => *shard,
+            };
+            let next_segment = self.state.next_segment;
+            let one = Change { next_segment, shards: vec![change], ..Change::default() };
+            if let Err(why) = self.state.apply(one) {
+                self.damages.push((offset, why, format!("what this commit changed in shard {shard}")));
+            }
+        }
+    }
+}

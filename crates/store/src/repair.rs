@@ -1,0 +1,161 @@
+//! Repairing a store: one commit, after which it opens and every run can be read.
+//!
+//! ```text
+//! bytes that are damaged      copied to damaged-NAME-OFFSET-n.bin
+//! runs that are damaged       written anew, of the pages that are whole
+//! segments that are missing   named no more
+//! a damaged manifest          renamed to damaged-NAME-n.bin, and segments that it may have named too
+//! ```
+//!
+//! Damaged blocks stay where they are: which values name them is not known here, and reading them says that they are
+//! damaged.
+
+use crate::check::{Findings, Report, segment_path};
+use crate::commit::Commit;
+use crate::manifest::Log;
+use crate::names;
+use crate::state::{Run, ShardRecord, State};
+use crate::store::Store;
+use crate::survey::Survey;
+use crate::window::Window;
+use crate::{Options, StoreError};
+use base::disk::Disk;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Checks the store, and mends what is damaged. The report tells what was wrong and what is lost.
+///
+/// # Errors
+/// The disk's, and a store that is not of these options. Then everything committed is as it was.
+pub fn repair(
+    disk: Arc<dyn Disk>,
+    folder: &Path,
+    options: Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Report, StoreError> {
+    let findings = Findings::gather(&*disk, folder, options, progress)?;
+    if findings.report.damages.is_empty() {
+        return Ok(findings.report);
+    }
+    Repair { disk, folder, options, findings }.run()
+}
+
+struct Repair<'a> {
+    disk: Arc<dyn Disk>,
+    folder: &'a Path,
+    options: Options,
+    findings: Findings,
+}
+
+impl Repair<'_> {
+    fn run(mut self) -> Result<Report, StoreError> {
+        let broken = self.broken_shards();
+        self.keep_faults()?;
+        let mut state = std::mem::replace(&mut self.findings.state, State::new(0));
+        let mut records = Vec::new();
+        for record in &state.shards {
+            let is_here = |segment: u32| self.findings.surveys.contains_key(&segment);
+            let blocks: Vec<_> = record.blocks.iter().filter(|share| is_here(share.segment)).copied().collect();
+            if broken.contains(&record.shard) || blocks != record.blocks {
+                records.push(ShardRecord { blocks, ..record.clone() });
+            }
+        }
+        // As long as the files are now: the store opens with what is there.
+        for (number, survey) in &self.findings.surveys {
+            let segment = state.segments.get_mut(number).expect("a surveyed segment is of the state");
+            segment.bytes = segment.bytes.min(survey.file_bytes);
+        }
+        let (disk, folder) = (self.disk.clone(), self.folder);
+        let log = Log::new(disk.clone(), folder, self.findings.manifest, self.findings.inventory.highest_manifest());
+        let mut store = Store::assemble(disk, folder, self.options, state, log);
+        store.doom_strangers(&self.findings.inventory, &[]);
+        self.keep_files(&mut store);
+        let mut commit = store.begin(self.options.now_ms);
+        for record in records {
+            let record = self.mend(&mut commit, record)?;
+            commit.put_shard(record);
+        }
+        commit.finish()?;
+        store.close()?;
+        Ok(self.findings.report)
+    }
+
+    /// Shards with a damaged run.
+    fn broken_shards(&self) -> BTreeSet<u32> {
+        self.findings.report.damages.iter().filter_map(|damage| damage.shard).collect()
+    }
+
+    /// Copies what is damaged, since its segment may be removed.
+    fn keep_faults(&mut self) -> Result<(), StoreError> {
+        for (number, survey) in &self.findings.surveys {
+            let path = segment_path(self.folder, &self.findings.state.segments[number]);
+            let file = self.disk.open(&path).map_err(StoreError::io(&path))?;
+            let mut window = Window::new(&*file).map_err(StoreError::io(&path))?;
+            for fault in &survey.faults {
+                let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("segment");
+                let name = format!("damaged-{name}-{}.bin", fault.offset);
+                let aside = self.folder.join(name);
+                let bytes = window.at(fault.offset, fault.end - fault.offset).map_err(StoreError::io(&path))?;
+                let _ = self.disk.remove(&aside);
+                let kept = self.disk.create(&aside).and_then(|mut file| {
+                    file.write_at(bytes, 0)?;
+                    file.sync()
+                });
+                kept.map_err(StoreError::io(&aside))?;
+                self.findings.report.kept_as.push(aside);
+            }
+        }
+        Ok(())
+    }
+
+    /// With a damaged manifest, files that it may have named are renamed instead of removed.
+    fn keep_files(&mut self, store: &mut Store) {
+        if !self.findings.is_manifest_damaged {
+            return;
+        }
+        let inventory = &self.findings.inventory;
+        let manifest = (self.findings.manifest != 0).then(|| names::manifest(self.findings.manifest));
+        let is_stranger = |number: &u32| !store.is_alive(*number);
+        let strangers = inventory.segments.iter().filter(|(number, _)| is_stranger(number));
+        let strangers: Vec<String> = strangers.map(|&(number, kind)| names::segment(number, kind)).collect();
+        for name in manifest.into_iter().chain(strangers) {
+            let kept = store.keep_aside(&self.folder.join(name));
+            self.findings.report.kept_as.extend(kept);
+        }
+    }
+
+    /// A shard's record whose runs are whole: those that are damaged are written anew.
+    fn mend(&self, commit: &mut Commit<'_>, record: ShardRecord) -> Result<ShardRecord, StoreError> {
+        let mut runs = Vec::new();
+        for run in &record.runs {
+            let Some(survey) = self.findings.surveys.get(&run.segment) else { continue };
+            if survey.check_run(record.shard, run).is_ok() {
+                runs.push(*run);
+            } else {
+                runs.push(self.copy(commit, record.shard, run, survey)?);
+            }
+        }
+        Ok(ShardRecord { runs, ..record })
+    }
+
+    /// Writes the records of a run's whole pages anew.
+    fn copy(&self, commit: &mut Commit<'_>, shard: u32, run: &Run, survey: &Survey) -> Result<Run, StoreError> {
+        let path = self.folder.join(names::segment(run.segment, crate::SegmentKind::Runs));
+        let file = self.disk.open(&path).map_err(StoreError::io(&path))?;
+        commit.begin_run(shard, run.is_base)?;
+        for page in survey.pages_of(shard, run) {
+            let mut failed = None;
+            let told = page.visit(&*file, &mut |record| {
+                failed = commit.record(record).err();
+                if failed.is_some() { Err(String::new()) } else { Ok(()) }
+            });
+            match (failed, told) {
+                (Some(error), _) => return Err(error),
+                (None, Err(error)) => return Err(StoreError::Io { file: path, error }),
+                (None, Ok(())) => {}
+            }
+        }
+        commit.end_run()
+    }
+}

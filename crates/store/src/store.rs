@@ -1,0 +1,543 @@
+//! The store: opening it, what it holds, and what a commit does to it.
+//!
+//! ```text
+//! open   the manifest of the highest number: head, whole state, commits      damaged, or torn at its end
+//!        is there proof of a later commit?  a mark beyond the end, a segment begun after it, a named one gone: damaged
+//!        a manifest of the next number, with what was read in it: from here on that is durable
+//!        what no commit names is removed, but whole segments that follow the last commit
+//! begin  those too
+//! ```
+//!
+//! So whoever finds that the journal and the store do not meet still has all there was, a torn record included.
+
+use crate::commit::Commit;
+use crate::manifest::{self, Log, Walk};
+use crate::names::{self, Inventory};
+use crate::reader::{Catalog, Handles, Reader, SegmentFile};
+use crate::reserve::Reserve;
+use crate::segment::{END_BYTES, HEAD_BYTES, SegmentHead, decode_end};
+use crate::state::{Change, MapRecord, SegmentKind, SegmentRecord, ShardRecord, State};
+use crate::{Options, StoreError};
+use base::disk::Disk;
+use base::{Ms, Position};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What each shard holds, as of the last commit.
+pub struct Store {
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+    options: Options,
+    state: State,
+    log: Log,
+    /// The number of the last commit that was tried.
+    tried_commit: u64,
+    next_segment: u32,
+    handles: Arc<Handles>,
+    catalog: Arc<Catalog>,
+    reserve: Reserve,
+    doomed: Vec<Doomed>,
+    opening: Opening,
+    statistics: Statistics,
+}
+
+/// A file to be removed.
+struct Doomed {
+    path: PathBuf,
+    /// Kept under this name instead.
+    aside: Option<PathBuf>,
+    /// Not while a reader knows it.
+    segment: Option<Arc<SegmentFile>>,
+}
+
+/// What was found when the store was opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opening {
+    /// Whether there was none, and one was made.
+    pub is_new: bool,
+    /// A last record that does not count, kept aside.
+    pub torn: Option<Torn>,
+    /// Segments that are whole and that no commit names: their commit did not end, or its record is lost. With a
+    /// journal that goes back to [`Store::least_position`] nothing is lost. The first commit removes them.
+    pub unclaimed: Vec<PathBuf>,
+}
+
+/// Bytes beyond the manifest's last whole record, none of them known synced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Torn {
+    /// The manifest.
+    pub file: PathBuf,
+    /// Where in it.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+    /// What is wrong there.
+    pub why: String,
+}
+
+/// A segment that shards name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentState {
+    /// Its number.
+    pub number: u32,
+    /// What it holds.
+    pub kind: SegmentKind,
+    /// Bytes of its file.
+    pub file_bytes: u64,
+    /// Bytes that shards name; blocks that two values share count twice.
+    pub live_bytes: u64,
+    /// When it was written.
+    pub created_ms: Ms,
+}
+
+/// Counts for whoever asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Bytes of segments, manifest and reserve.
+    pub disk_bytes: u64,
+    /// Bytes that shards name; blocks that two values share count twice.
+    pub live_bytes: u64,
+    /// Segments that shards name.
+    pub segments: u64,
+    /// Files that wait to be removed.
+    pub doomed: u64,
+    /// Commits since it was opened.
+    pub commits: u64,
+    /// Commits since it was opened that failed or were dropped.
+    pub commits_failed: u64,
+    /// Bytes written since it was opened.
+    pub bytes_written: u64,
+    /// Bytes of runs and blocks in the last commit.
+    pub last_commit_bytes: u64,
+    /// When the last commit ended, of an earlier run too; 0 if there was none.
+    pub last_commit_ms: Ms,
+}
+
+impl Store {
+    /// Opens the store in `folder`, or makes one.
+    ///
+    /// # Errors
+    /// The disk's, and damage, with file and offset.
+    pub fn open(disk: Arc<dyn Disk>, folder: &Path, options: Options) -> Result<Self, StoreError> {
+        assert!(options.segment_bytes_max < u64::from(u32::MAX), "a block's offset has 32 bits");
+        disk.create_folder(folder).map_err(StoreError::io(folder))?;
+        if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            disk.sync_folder(parent).map_err(StoreError::io(parent))?;
+        }
+        let inventory = Inventory::of(&disk.list(folder).map_err(StoreError::io(folder))?);
+        match inventory.manifests.last() {
+            Some(&number) => Self::open_old(disk, folder, options, &inventory, number),
+            None if inventory.segments.is_empty() => Self::make(disk, folder, options, &inventory),
+            None => {
+                let why = "the manifest is missing, and there are segments";
+                Err(StoreError::damaged(&folder.join(names::manifest(1)), 0, why))
+            }
+        }
+    }
+
+    fn make(disk: Arc<dyn Disk>, folder: &Path, options: Options, inventory: &Inventory) -> Result<Self, StoreError> {
+        let log = Log::new(disk.clone(), folder, 0, inventory.highest_manifest());
+        let mut store = Self::assemble(disk, folder, options, State::new(options.shards), log);
+        store.opening.is_new = true;
+        store.begin_manifest(inventory)?;
+        Ok(store)
+    }
+
+    fn open_old(
+        disk: Arc<dyn Disk>,
+        folder: &Path,
+        options: Options,
+        inventory: &Inventory,
+        number: u32,
+    ) -> Result<Self, StoreError> {
+        let path = folder.join(names::manifest(number));
+        let bytes = manifest::load(&*disk, &path)?;
+        let damaged = |(offset, why): (u64, String)| StoreError::damaged(&path, offset, why);
+        let mut walk = manifest::walk(&bytes).map_err(damaged)?;
+        check_head(&walk, number, &options).map_err(|why| damaged((0, why)))?;
+        walk.state.forget_dead();
+        let (opening, unfinished) = judge(&*disk, folder, &path, &bytes, &walk, inventory)?;
+        // No record ever named them, and a full disk may need their room.
+        unfinished.iter().for_each(|path| drop(disk.remove(path)));
+        let log = Log::new(disk.clone(), folder, number, inventory.highest_manifest());
+        let mut store = Self::assemble(disk, folder, options, walk.state, log);
+        store.opening = opening;
+        store.statistics.last_commit_ms = walk.time_ms;
+        store.begin_manifest(inventory)?;
+        Ok(store)
+    }
+
+    /// Makes the state durable, and removes what it does not name.
+    fn begin_manifest(&mut self, inventory: &Inventory) -> Result<(), StoreError> {
+        let new = inventory.unfinished.iter().map(|&number| self.folder.join(names::manifest_new(number)));
+        new.for_each(|path| drop(self.disk.remove(&path)));
+        let (mut doomed, times_ms) = (Vec::new(), [self.options.now_ms, self.statistics.last_commit_ms]);
+        let begun = self.log.anew(&self.state, &self.options, times_ms, &mut self.reserve, &mut doomed);
+        match begun {
+            // The first commit writes it; until then nothing is removed.
+            Err(error) if error.is_full() && !self.opening.is_new => self.settle()?,
+            begun => drop(begun?),
+        }
+        self.doom(doomed.into_iter());
+        let unclaimed = self.opening.unclaimed.clone();
+        self.doom_strangers(inventory, &unclaimed);
+        self.sweep();
+        self.doom(unclaimed.into_iter());
+        self.reserve.make();
+        Ok(())
+    }
+
+    /// Makes the manifest that was read durable, as well as a sync can.
+    fn settle(&self) -> Result<(), StoreError> {
+        let path = self.log.path();
+        self.disk.open(&path).and_then(|mut file| file.sync()).map_err(StoreError::io(&path))?;
+        self.disk.sync_folder(&self.folder).map_err(StoreError::io(&self.folder))
+    }
+
+    /// A store of this state. Nothing is done on the disk.
+    pub(crate) fn assemble(disk: Arc<dyn Disk>, folder: &Path, options: Options, state: State, log: Log) -> Self {
+        let segments = state.segments.values().map(|&record| (record.number, SegmentFile::new(folder, record)));
+        Self {
+            catalog: Arc::new(segments.collect()),
+            tried_commit: state.commit,
+            next_segment: state.next_segment,
+            log,
+            state,
+            handles: Handles::new(disk.clone()),
+            reserve: Reserve::new(disk.clone(), folder, options.reserve_bytes),
+            doomed: Vec::new(),
+            opening: Opening::default(),
+            statistics: Statistics::default(),
+            disk,
+            folder: folder.to_owned(),
+            options,
+        }
+    }
+
+    /// Dooms what no commit names, but `spared`, and passes over the numbers it has.
+    pub(crate) fn doom_strangers(&mut self, inventory: &Inventory, spared: &[PathBuf]) {
+        let current = self.log.path();
+        let manifests = inventory.manifests.iter().map(|&number| names::manifest(number));
+        let unfinished = inventory.unfinished.iter().map(|&number| names::manifest_new(number));
+        let strangers = inventory.segments.iter().filter(|(number, _)| !self.state.segments.contains_key(number));
+        let strangers = strangers.map(|&(number, kind)| names::segment(number, kind));
+        let all: Vec<PathBuf> =
+            manifests.chain(unfinished).chain(strangers).map(|name| self.folder.join(name)).collect();
+        let known: Vec<PathBuf> = self.doomed.iter().map(|doomed| doomed.path.clone()).collect();
+        let is_new = |path: &PathBuf| *path != current && !spared.contains(path) && !known.contains(path);
+        self.doom(all.into_iter().filter(is_new));
+        let used = inventory.segments.iter().map(|(number, _)| number.saturating_add(1)).max();
+        self.next_segment = self.next_segment.max(used.unwrap_or(1));
+    }
+
+    /// What was found when it was opened.
+    pub fn opening(&self) -> &Opening {
+        &self.opening
+    }
+
+    /// What the store holds of a shard.
+    ///
+    /// # Panics
+    /// If there is no such shard.
+    pub fn shard(&self, index: u32) -> &ShardRecord {
+        &self.state.shards[index as usize]
+    }
+
+    /// The map of tables; `None` before one was committed.
+    pub fn map(&self) -> Option<&MapRecord> {
+        self.state.map.as_ref()
+    }
+
+    /// The least position of all shards and of the map: the journal is needed from here on.
+    pub fn least_position(&self) -> Position {
+        self.state.least_position()
+    }
+
+    /// The number of the last commit.
+    pub fn commits(&self) -> u64 {
+        self.state.commit
+    }
+
+    /// Whether some shard names the segment.
+    pub fn is_alive(&self, segment: u32) -> bool {
+        self.state.segments.contains_key(&segment)
+    }
+
+    /// A reader of what is committed now.
+    pub fn reader(&self) -> Reader {
+        Reader::new(self.handles.clone(), self.catalog.clone())
+    }
+
+    /// Begins a commit.
+    pub fn begin(&mut self, now_ms: Ms) -> Commit<'_> {
+        self.sweep();
+        Commit::new(self, now_ms)
+    }
+
+    /// The segments that shards name. O(shards).
+    pub fn segments(&self) -> Vec<SegmentState> {
+        let live = self.state.live_bytes();
+        let state = |segment: &SegmentRecord| SegmentState {
+            number: segment.number,
+            kind: segment.kind,
+            file_bytes: segment.bytes,
+            live_bytes: live.get(&segment.number).copied().unwrap_or(0),
+            created_ms: segment.created_ms,
+        };
+        self.state.segments.values().map(state).collect()
+    }
+
+    /// Counts. O(shards).
+    pub fn statistics(&self) -> Statistics {
+        let segments = self.segments();
+        let file_bytes: u64 = segments.iter().map(|segment| segment.file_bytes).sum();
+        Statistics {
+            disk_bytes: file_bytes + self.log.bytes() + self.reserve.bytes(),
+            live_bytes: segments.iter().map(|segment| segment.live_bytes).fold(0, u64::saturating_add),
+            segments: segments.len() as u64,
+            doomed: self.doomed.len() as u64,
+            ..self.statistics
+        }
+    }
+
+    /// Stops in order: whatever is committed can be told from what is torn.
+    ///
+    /// # Errors
+    /// The disk's; everything committed is durable all the same.
+    pub fn close(self) -> Result<(), StoreError> {
+        self.log.close()
+    }
+
+    /// Commits `change`. An error leaves the state as it was.
+    pub(crate) fn commit(&mut self, change: Change, now_ms: Ms) -> Result<(), StoreError> {
+        if !change.segments.is_empty() {
+            self.disk.sync_folder(&self.folder).map_err(StoreError::io(&self.folder))?;
+        }
+        let new = change.segments.clone();
+        let mut state = self.state.clone();
+        state.commit = self.tried_commit + 1;
+        if let Err(why) = state.apply(change.clone()) {
+            panic!("a commit contradicts the store: {why}");
+        }
+        let mut dead = state.forget_dead();
+        let mut doomed = Vec::new();
+        let written = self.log.commit(&change, &state, &self.options, now_ms, &mut self.reserve, &mut doomed);
+        if written.is_ok() || self.log.is_in_doubt() {
+            self.tried_commit = state.commit;
+        }
+        self.doom(doomed.into_iter());
+        self.statistics.bytes_written += written?;
+        self.state = state;
+        let mut catalog = Catalog::clone(&self.catalog);
+        catalog.extend(new.into_iter().map(|record| (record.number, SegmentFile::new(&self.folder, record))));
+        for segment in dead.drain(..).filter_map(|record| catalog.remove(&record.number)) {
+            self.doomed.push(Doomed { path: segment.path.clone(), aside: None, segment: Some(segment) });
+        }
+        self.catalog = Arc::new(catalog);
+        Ok(())
+    }
+
+    /// After a commit of so many bytes, or one that failed.
+    pub(crate) fn commit_ended(&mut self, bytes: Option<u64>, now_ms: Ms) {
+        match bytes {
+            Some(bytes) => {
+                self.statistics.commits += 1;
+                self.statistics.bytes_written += bytes;
+                self.statistics.last_commit_bytes = bytes;
+                self.statistics.last_commit_ms = now_ms;
+            }
+            None => self.statistics.commits_failed += 1,
+        }
+        self.sweep();
+        self.reserve.make();
+    }
+
+    /// Has files removed once nothing is in doubt.
+    pub(crate) fn doom(&mut self, paths: impl Iterator<Item = PathBuf>) {
+        let torn = self.opening.torn.as_ref().map(|torn| &torn.file);
+        let doomed = paths.map(|path| Doomed {
+            aside: torn.filter(|torn| **torn == path).and_then(|_| self.aside("torn", &path)),
+            path,
+            segment: None,
+        });
+        let doomed: Vec<_> = doomed.collect();
+        self.doomed.extend(doomed);
+    }
+
+    /// Has a file renamed once nothing is in doubt; says how.
+    pub(crate) fn keep_aside(&mut self, path: &Path) -> Option<PathBuf> {
+        let aside = self.aside("damaged", path);
+        self.doomed.retain(|doomed| doomed.path != path);
+        self.doomed.push(Doomed { path: path.to_owned(), aside: aside.clone(), segment: None });
+        aside
+    }
+
+    /// A free name for what is kept of a file.
+    pub(crate) fn aside(&self, prefix: &str, path: &Path) -> Option<PathBuf> {
+        let name = path.file_name()?.to_str()?;
+        (1..1000)
+            .map(|attempt| self.folder.join(format!("{prefix}-{name}-{attempt}.bin")))
+            .find(|path| matches!(self.disk.open(path), Err(error) if error.kind() == io::ErrorKind::NotFound))
+    }
+
+    /// Removes what is doomed. What cannot be removed now is tried again with the next commit.
+    fn sweep(&mut self) {
+        if self.log.is_in_doubt() {
+            return;
+        }
+        let doomed = std::mem::take(&mut self.doomed);
+        self.doomed = doomed.into_iter().filter(|doomed| !self.remove(doomed)).collect();
+    }
+
+    fn remove(&self, doomed: &Doomed) -> bool {
+        if let Some(segment) = &doomed.segment {
+            if Arc::strong_count(segment) > 1 {
+                return false;
+            }
+            self.handles.close(segment.record.number);
+        }
+        let removed = match &doomed.aside {
+            Some(aside) => self.disk.rename(&doomed.path, aside),
+            None => self.disk.remove(&doomed.path),
+        };
+        removed.map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |()| true)
+    }
+
+    pub(crate) fn next_head(&mut self, kind: SegmentKind, created_ms: Ms) -> SegmentHead {
+        let number = self.next_segment;
+        // Given away for good: a place noted for a commit that failed is never alive again.
+        self.next_segment = number.checked_add(1).expect("four thousand million segments are enough");
+        let follows = self.state.commit;
+        SegmentHead { kind, number, blocks_format: self.options.blocks_format, follows, created_ms }
+    }
+
+    pub(crate) fn making(&mut self) -> (&dyn Disk, &Path, &mut Reserve) {
+        (&*self.disk, &self.folder, &mut self.reserve)
+    }
+
+    pub(crate) fn reserve_mut(&mut self) -> &mut Reserve {
+        &mut self.reserve
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn next_segment(&self) -> u32 {
+        self.next_segment
+    }
+
+    pub(crate) fn segment_bytes_max(&self) -> u64 {
+        self.options.segment_bytes_max
+    }
+}
+
+/// Whether the manifest is of this store.
+pub(crate) fn check_head(walk: &Walk, number: u32, options: &Options) -> Result<(), String> {
+    let head = &walk.head;
+    if head.number != number {
+        return Err(format!("the file holds manifest {}", head.number));
+    }
+    if head.identity != options.identity {
+        return Err("the store belongs to another data folder".into());
+    }
+    if head.shards != options.shards {
+        return Err(format!("the store is of {} shards, looked for were {}", head.shards, options.shards));
+    }
+    if head.blocks_format != options.blocks_format {
+        let (found, known) = (head.blocks_format, options.blocks_format);
+        return Err(format!("its blocks have format version {found}, known is {known}"));
+    }
+    Ok(())
+}
+
+/// Refuses a manifest that provably lost what it held. Gives the segments, too, that were never written to the end.
+pub(crate) fn judge(
+    disk: &dyn Disk,
+    folder: &Path,
+    path: &Path,
+    bytes: &[u8],
+    walk: &Walk,
+    inventory: &Inventory,
+) -> Result<(Opening, Vec<PathBuf>), StoreError> {
+    let commit = walk.state.commit;
+    let lost = |offset: u64, what: String| {
+        let why = walk.broken.unwrap_or("the manifest ends here");
+        Err(StoreError::damaged(path, offset, format!("{why} behind commit {commit}, though {what}")))
+    };
+    if let Some((offset, later)) = manifest::mark_beyond(bytes, walk) {
+        return lost(walk.end, format!("a mark says that commit {later} was synced (byte {offset})"));
+    }
+    let (mut opening, mut unfinished) = (Opening::default(), Vec::new());
+    for &(number, kind) in &inventory.segments {
+        if walk.state.segments.contains_key(&number) {
+            continue;
+        }
+        let stranger = folder.join(names::segment(number, kind));
+        match look_at(disk, &stranger, number).map_err(StoreError::io(&stranger))? {
+            Some((follows, _)) if follows > commit => {
+                return lost(walk.end, format!("{} was begun after commit {follows}", names::segment(number, kind)));
+            }
+            Some((follows, true)) if follows == commit => opening.unclaimed.push(stranger),
+            Some((_, true)) => {}
+            Some((_, false)) | None => unfinished.push(stranger),
+        }
+    }
+    // Whether the manifest may have ended later.
+    let is_suspect = walk.broken.is_some() || !opening.unclaimed.is_empty();
+    for segment in walk.state.segments.values() {
+        match check_there(disk, folder, segment) {
+            // The state at the end still names it, a later one did not.
+            Err(StoreError::Damaged { file, .. }) if is_suspect && !file_is_there(disk, &file) => {
+                return lost(walk.end, format!("{} is gone, which is named there", file.display()));
+            }
+            there => there?,
+        }
+    }
+    let rest = &bytes[walk.end as usize..];
+    opening.torn = walk.broken.filter(|_| rest.iter().any(|&byte| byte != 0)).map(|why| Torn {
+        file: path.to_owned(),
+        offset: walk.end,
+        bytes: rest.len() as u64,
+        why: why.into(),
+    });
+    Ok((opening, unfinished))
+}
+
+/// Whether a segment that is named is there, as long as it was.
+fn check_there(disk: &dyn Disk, folder: &Path, segment: &SegmentRecord) -> Result<(), StoreError> {
+    let path = folder.join(names::segment(segment.number, segment.kind));
+    match disk.open(&path).and_then(|file| file.bytes()) {
+        Ok(bytes) if bytes >= segment.bytes => Ok(()),
+        Ok(bytes) => {
+            Err(StoreError::damaged(&path, bytes, format!("the file ends here, it was {} bytes long", segment.bytes)))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(StoreError::damaged(&path, 0, "the file is missing, and the manifest names it"))
+        }
+        Err(error) => Err(StoreError::Io { file: path, error }),
+    }
+}
+
+fn file_is_there(disk: &dyn Disk, path: &Path) -> bool {
+    !matches!(disk.open(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
+}
+
+/// The commit that a segment follows, and whether it is whole; `None` if not even its head is.
+fn look_at(disk: &dyn Disk, path: &Path, number: u32) -> io::Result<Option<(u64, bool)>> {
+    let file = disk.open(path)?;
+    let mut head = [0; HEAD_BYTES];
+    let count = file.read_at(&mut head, 0)?;
+    let Some(head) = SegmentHead::decode(&head[..count]).ok().filter(|head| head.number == number) else {
+        return Ok(None);
+    };
+    let end_at = file.bytes()?.saturating_sub(END_BYTES as u64);
+    let mut end = [0; END_BYTES];
+    let count = file.read_at(&mut end, end_at)?;
+    Ok(Some((head.follows, decode_end(&end[..count], number, end_at).is_ok())))
+}

@@ -1,0 +1,127 @@
+//! A disk without room: a commit fails cleanly, and one that frees room can be made.
+
+mod world;
+
+use base::disk::FakeDisk;
+use store::{ShardRecord, Store};
+use world::*;
+
+/// A store whose disk has no room left but the reserve.
+fn full(seed: u64) -> (FakeDisk, Store, Twin) {
+    let disk = FakeDisk::new();
+    let (store, twin) = grown(&disk, &mut random(seed), 10);
+    disk.set_capacity(Some(disk.used_bytes()));
+    (disk, store, twin)
+}
+
+fn has_reserve(disk: &FakeDisk) -> bool {
+    files(disk).iter().any(|path| name_of(path) == "reserve")
+}
+
+#[test]
+fn a_commit_without_room_fails_and_loses_nothing() {
+    for seed in 0..cases(30) {
+        let (disk, mut store, twin) = full(seed);
+        for bytes in [9_000, 100_000, 400_000] {
+            let mut commit = store.begin(2000);
+            commit.begin_run(0, true).unwrap();
+            let error = commit.record(&vec![1; bytes]).and_then(|()| commit.end_run()).err();
+            drop(commit);
+            // What is short is gathered first, and only refused by the end.
+            let is_long = bytes > 256 << 10;
+            assert_eq!(error.is_some_and(|error| error.is_full()), is_long, "seed {seed}");
+            twin.compare(&store).unwrap();
+            assert!(has_reserve(&disk), "seed {seed}: the reserve is made again");
+        }
+        let mut commit = store.begin(2000);
+        commit.begin_run(0, true).unwrap();
+        commit.record(&[1; 60_000]).unwrap();
+        let run = commit.end_run().unwrap();
+        commit.put_shard(ShardRecord { position: 1 << 40, runs: vec![run], ..ShardRecord::default() });
+        assert!(commit.finish().is_err_and(|error| error.is_full()), "seed {seed}");
+        twin.compare(&store).unwrap();
+        drop(store);
+        twin.compare(&open(&disk).unwrap()).unwrap();
+        assert_whole(&disk, "after a full disk");
+    }
+}
+
+#[test]
+fn a_commit_that_frees_room_can_be_made() {
+    for seed in 0..cases(30) {
+        let (disk, mut store, mut twin) = full(seed);
+        let used = disk.used_bytes();
+        let mut commit = store.begin(2000);
+        for shard in 1..SHARDS {
+            let record = ShardRecord { shard, position: 1 << 40, ..ShardRecord::default() };
+            twin.shards[shard as usize] = TwinShard { record: record.clone(), ..TwinShard::default() };
+            commit.put_shard(record);
+        }
+        commit.begin_run(0, true).unwrap();
+        commit.record(b"what is left").unwrap();
+        let run = commit.end_run().unwrap();
+        let record = ShardRecord { position: 1 << 40, runs: vec![run], ..ShardRecord::default() };
+        twin.shards[0] =
+            TwinShard { record: record.clone(), runs: vec![vec![b"what is left".to_vec()]], ..TwinShard::default() };
+        commit.put_shard(record);
+        commit.finish().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        twin.compare(&store).unwrap();
+        assert!(disk.used_bytes() < used, "seed {seed}");
+        assert!(has_reserve(&disk), "seed {seed}: the reserve is made again");
+        drop(store);
+        twin.compare(&open(&disk).unwrap()).unwrap();
+    }
+}
+
+/// A restart on a full disk works, and so does the commit after it.
+#[test]
+fn a_full_disk_is_opened() {
+    for seed in 0..cases(30) {
+        let (disk, store, twin) = full(seed);
+        drop(store);
+        for capacity in [disk.used_bytes(), disk.used_bytes() - 1000] {
+            disk.set_capacity(Some(capacity));
+            let mut store = open(&disk).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            twin.compare(&store).unwrap();
+            let mut commit = store.begin(2000);
+            commit.put_shard(twin.shards[0].record.clone());
+            commit.finish().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        }
+        disk.set_capacity(None);
+        let store = open(&disk).unwrap();
+        twin.compare(&store).unwrap();
+        assert!(has_reserve(&disk));
+        drop(store);
+        assert_whole(&disk, "after room came back");
+    }
+}
+
+/// Commits go on at the brim: each is there whole, or not at all.
+#[test]
+fn life_at_the_brim() {
+    for seed in 0..cases(30) {
+        let (disk, mut random) = (FakeDisk::new(), random(seed));
+        let (mut store, mut twin) = grown(&disk, &mut random, 3);
+        disk.set_capacity(Some(disk.used_bytes() + 20_000));
+        let (mut done, mut refused) = (0, 0);
+        for round in 0..40 {
+            match commit(&mut store, &twin, &mut random) {
+                Ok(next) => {
+                    twin = next;
+                    done += 1;
+                }
+                Err(error) => {
+                    assert!(error.is_full(), "seed {seed}: {error}");
+                    refused += 1;
+                }
+            }
+            twin.compare(&store).unwrap_or_else(|why| panic!("seed {seed}, round {round}: {why}"));
+            if round % 10 == 9 {
+                drop(store);
+                store = open(&disk).unwrap_or_else(|error| panic!("seed {seed}, round {round}: {error}"));
+                twin.compare(&store).unwrap();
+            }
+        }
+        assert!(done > 0 && refused + done == 40);
+    }
+}
