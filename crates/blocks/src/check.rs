@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::BlockList;
+use crate::codec::encode_leaf;
 use crate::inner::{CHILDREN_MAX, Inner};
 use crate::leaf::{DATA_BYTES_MAX, ITEM_BYTES_MAX, ITEMS_MAX, LEAF_BYTES_MAX};
 use crate::node::{Head, Kind, Node, Totals};
 use crate::pack::{self, Packed};
 use crate::view::{Codec, Leaf, View};
+use crate::{BlockList, Place};
 
 impl BlockList {
     /// Panics unless counts, sums, levels and layouts are as they must be.
@@ -15,9 +16,15 @@ impl BlockList {
     pub fn check(&self) {
         let Some(root) = &self.root else { return };
         if let Kind::Inner(inner) = root.kind() {
-            assert!(inner.slots().len() > 1, "a root with one child should have been taken away");
+            assert!(inner.len() > 1, "a root with one child should have been taken away");
         }
         check_node(root);
+    }
+
+    /// Panics unless each leaf that has a place is, as it is now, what `read` gives for that place.
+    #[doc(hidden)]
+    pub fn check_places(&self, read: &mut impl FnMut(Place) -> Vec<u8>) {
+        self.root.iter().for_each(|root| check_places(root, read));
     }
 
     /// Bytes of the nodes of this list that are none of `other`'s.
@@ -32,7 +39,7 @@ impl BlockList {
 fn note_all(node: &Node, noted: &mut BTreeSet<*const Head>) {
     noted.insert(std::ptr::from_ref(node.head()));
     if let Kind::Inner(inner) = node.kind() {
-        inner.slots().iter().for_each(|slot| note_all(&slot.node, noted));
+        inner.children().for_each(|(_, child)| note_all(child, noted));
     }
 }
 
@@ -43,8 +50,20 @@ fn bytes_apart(node: &Node, theirs: &BTreeSet<*const Head>) -> u64 {
     match node.kind() {
         Kind::Leaf(_) => node.totals().heap,
         Kind::Inner(inner) => {
-            inner.own_bytes() + inner.slots().iter().map(|slot| bytes_apart(&slot.node, theirs)).sum::<u64>()
+            inner.own_bytes() + inner.children().map(|(_, child)| bytes_apart(child, theirs)).sum::<u64>()
         }
+    }
+}
+
+fn check_places(node: &Node, read: &mut impl FnMut(Place) -> Vec<u8>) {
+    let Kind::Inner(inner) = node.kind() else { return };
+    for (at, (_, child)) in inner.children().enumerate() {
+        if let Some(place) = inner.place(at) {
+            let mut bytes = Vec::new();
+            encode_leaf(child, &mut bytes);
+            assert_eq!(bytes, read(place), "a leaf that has changed has no place");
+        }
+        check_places(child, read);
     }
 }
 
@@ -57,14 +76,19 @@ fn check_node(node: &Node) {
 }
 
 fn check_inner(node: &Node, inner: &Inner) {
-    assert!(!inner.slots().is_empty());
-    assert!(inner.slots().len() <= CHILDREN_MAX);
+    assert!(inner.len() > 0);
+    assert!(inner.len() <= CHILDREN_MAX);
     let mut sums = Totals::default();
-    for slot in inner.slots() {
-        assert_eq!(slot.node.level() + 1, node.level(), "all leaves lie at one depth");
-        assert_eq!(slot.items, slot.node.items());
-        check_node(&slot.node);
-        sums.add(slot.node.totals());
+    for (at, (items, child)) in inner.children().enumerate() {
+        assert_eq!(child.level() + 1, node.level(), "all leaves lie at one depth");
+        assert_eq!(items, child.items());
+        if child.is_leaf() {
+            assert_eq!(inner.leaf_bytes(at), child.totals().encoded);
+        } else {
+            assert_eq!(inner.place(at), None, "leaves alone have places");
+        }
+        check_node(child);
+        sums.add(child.totals());
     }
     let own = node.totals().heap - sums.heap;
     assert!(own < 4096, "an inner node's own bytes are bounded");

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::BlockList;
 use crate::inner::{CHILDREN_MAX, Inner};
-use crate::leaf::{DATA_BYTES_MAX, ITEM_BYTES_MAX, ITEMS_MAX, build};
+use crate::leaf::{DATA_BYTES_MAX, ITEM_BYTES_MAX, ITEMS_MAX, build_as};
 use crate::node::{Kind, Node};
 use crate::pack::Packed;
 use crate::view::{Codec, Leaf, Lengths, View};
@@ -59,9 +59,15 @@ impl BlockList {
 
 fn encode_node(node: &Node, out: &mut Vec<u8>) {
     match node.kind() {
-        Kind::Leaf(Leaf::Raw(view)) => encode_raw(node.head().codec, &view, out),
-        Kind::Leaf(Leaf::Packed(_)) => encode_packed(node, out),
-        Kind::Inner(inner) => inner.slots().iter().for_each(|slot| encode_node(&slot.node, out)),
+        Kind::Leaf(_) => encode_leaf(node, out),
+        Kind::Inner(inner) => inner.children().for_each(|(_, child)| encode_node(child, out)),
+    }
+}
+
+pub(crate) fn encode_leaf(leaf: &Node, out: &mut Vec<u8>) {
+    match leaf.contents() {
+        Leaf::Raw(view) => encode_raw(leaf.head().codec, &view, out),
+        Leaf::Packed(_) => encode_packed(leaf, out),
     }
 }
 
@@ -83,6 +89,13 @@ fn encode_raw(codec: Codec, view: &View<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(view.column());
 }
 
+/// A leaf of these bytes, all of them.
+pub(crate) fn decode_alone(mut bytes: &[u8]) -> Result<Node, DecodeError> {
+    let leaf = decode_leaf(&mut bytes)?;
+    if bytes.is_empty() { Ok(leaf) } else { Err(DecodeError::Inconsistent) }
+}
+
+/// A leaf under the codec that it was written in, so that it is written as it was read.
 fn decode_leaf(input: &mut &[u8]) -> Result<Node, DecodeError> {
     let (&[byte], rest) = input.split_first_chunk().ok_or(DecodeError::Malformed)?;
     *input = rest;
@@ -117,7 +130,7 @@ fn decode_leaf(input: &mut &[u8]) -> Result<Node, DecodeError> {
     if view.lengths_sum() != bytes.len() {
         return Err(DecodeError::Inconsistent);
     }
-    Ok(build(&[view]))
+    Ok(build_as(codec, &view))
 }
 
 fn take_usize(input: &mut &[u8]) -> Result<usize, DecodeError> {
@@ -131,7 +144,7 @@ fn take_slice<'a>(input: &mut &'a [u8], bytes: usize) -> Result<&'a [u8], Decode
 }
 
 /// A tree above these nodes, level by level.
-fn tree_of(mut nodes: Vec<Node>) -> Option<Node> {
+pub(crate) fn tree_of(mut nodes: Vec<Node>) -> Option<Node> {
     while nodes.len() > 1 {
         let mut above = Vec::with_capacity(nodes.len().div_ceil(CHILDREN_MAX));
         let mut children = nodes.into_iter().peekable();

@@ -1,18 +1,48 @@
 //! An inner node: children with their item counts, and sums over them.
 //!
+//! ```text
+//!   slot   | tally                          | child | place |        above leaves
+//!          | items 32 | encoded bytes 32    |       |       |
+//!          | items 64                       |       | 0     |        above inner nodes
+//! ```
+//!
 //! A child's count lies beside its pointer, so finding a position touches one node a level. The other sums (item
 //! bytes, heap bytes, encoded bytes) are kept once per node: whoever changes a child adds the difference.
+//!
+//! A leaf that is stored has its place beside it, and so the length of what lies there. Whoever may change a child, or
+//! puts another in, leaves it without a place: that a place is there means that the leaf is as it was stored. Slots are
+//! private to this file for that reason.
 
 use crate::End;
+use crate::leaf::ITEM_BYTES_MAX;
 use crate::node::{Head, Node, Totals};
+use crate::place::{Place, PlaceCell};
 use crate::view::Codec;
 
 /// Most children of an inner node.
 pub(crate) const CHILDREN_MAX: usize = 64;
 
-pub(crate) struct Slot {
-    pub(crate) items: u64,
-    pub(crate) node: Node,
+/// Bits of a tally above leaves that are items.
+const ITEMS_BITS: u32 = 32;
+
+// The longest encoded leaf: one item, behind codec, count and width. Its items are fewer than its bytes.
+const _: () = assert!(ITEM_BYTES_MAX + 7 <= u32::MAX as usize);
+
+struct Slot {
+    tally: u64,
+    node: Node,
+    place: PlaceCell,
+}
+
+impl Slot {
+    fn of(node: Node) -> Slot {
+        Slot { tally: tally(node.is_leaf(), node.totals()), node, place: PlaceCell::default() }
+    }
+}
+
+/// Of one child, or of what it changes by: above leaves a sum of tallies is the tally of the sums.
+fn tally(is_leaf: bool, totals: Totals) -> u64 {
+    if is_leaf { totals.items | totals.encoded << ITEMS_BITS } else { totals.items }
 }
 
 #[repr(C)]
@@ -26,8 +56,13 @@ pub(crate) struct Inner {
 impl Inner {
     /// A node above these children, which are of one level.
     pub(crate) fn of(children: impl IntoIterator<Item = Node>) -> Inner {
-        let slots: Vec<Slot> = children.into_iter().map(|node| Slot { items: node.items(), node }).collect();
-        Inner::of_slots(slots)
+        Inner::of_slots(children.into_iter().map(Slot::of).collect())
+    }
+
+    /// A node above these leaves, each of which is what lies at its place.
+    pub(crate) fn of_stored(leaves: impl IntoIterator<Item = (Node, Place)>) -> Inner {
+        let slot = |(node, place)| Slot { place: PlaceCell::of(place), ..Slot::of(node) };
+        Inner::of_slots(leaves.into_iter().map(slot).collect())
     }
 
     fn of_slots(slots: Vec<Slot>) -> Inner {
@@ -39,14 +74,56 @@ impl Inner {
         Inner { head: Head::new(level, Codec::Fixed), sums, slots }
     }
 
-    /// The same children under a node of its own.
+    /// The same children, and their places, under a node of its own.
     pub(crate) fn copy(&self) -> Inner {
-        let slots = self.slots.iter().map(|slot| Slot { items: slot.items, node: slot.node.clone() }).collect();
+        let copy = |slot: &Slot| Slot { tally: slot.tally, node: slot.node.clone(), place: slot.place.clone() };
+        let slots = self.slots.iter().map(copy).collect();
         Inner { head: Head::new(self.head.level, Codec::Fixed), sums: self.sums, slots }
     }
 
-    pub(crate) fn slots(&self) -> &[Slot] {
-        &self.slots
+    /// Number of children.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(crate) fn child(&self, at: usize) -> &Node {
+        &self.slots[at].node
+    }
+
+    /// Items of a child, without a look at it.
+    pub(crate) fn items_of(&self, at: usize) -> u64 {
+        self.items_in(self.slots[at].tally)
+    }
+
+    /// The children with their items.
+    pub(crate) fn children(&self) -> impl DoubleEndedIterator<Item = (u64, &Node)> + ExactSizeIterator {
+        self.slots.iter().map(|slot| (self.items_in(slot.tally), &slot.node))
+    }
+
+    /// Whether the children are leaves.
+    pub(crate) fn is_above_leaves(&self) -> bool {
+        self.head.level == 1
+    }
+
+    fn items_in(&self, tally: u64) -> u64 {
+        if self.is_above_leaves() { low(tally) } else { tally }
+    }
+
+    /// Encoded bytes of a leaf, without a look at it.
+    pub(crate) fn leaf_bytes(&self, at: usize) -> u64 {
+        debug_assert!(self.is_above_leaves());
+        self.slots[at].tally >> ITEMS_BITS
+    }
+
+    /// Where a leaf is stored as it is now, if it is.
+    pub(crate) fn place(&self, at: usize) -> Option<Place> {
+        self.slots[at].place.get()
+    }
+
+    /// Notes that a leaf, as it is now, lies there.
+    pub(crate) fn note_place(&self, at: usize, place: Place) {
+        assert!(self.is_above_leaves());
+        self.slots[at].place.note(place);
     }
 
     pub(crate) fn items(&self) -> u64 {
@@ -65,14 +142,8 @@ impl Inner {
     /// The child that holds item `index`, and the index within it.
     pub(crate) fn seek(&self, index: u64) -> (usize, u64) {
         debug_assert!(index < self.items());
-        let mut rest = index;
-        for (at, slot) in self.slots.iter().enumerate() {
-            if rest < slot.items {
-                return (at, rest);
-            }
-            rest -= slot.items;
-        }
-        unreachable!("the counts of the children add up to the node's")
+        let tallies = self.slots.iter().map(|slot| slot.tally);
+        if self.is_above_leaves() { seek(index, tallies.map(low)) } else { seek(index, tallies) }
     }
 
     pub(crate) fn end_index(&self, end: End) -> usize {
@@ -82,33 +153,38 @@ impl Inner {
         }
     }
 
-    /// The child at an end, for a change that `count_push` or `count_pop` is told of.
+    /// The child at an end, for a change that `count_push` or `count_pop` is told of. It loses its place.
     pub(crate) fn end_mut(&mut self, end: End) -> &mut Node {
         let at = self.end_index(end);
-        &mut self.slots[at].node
+        let slot = &mut self.slots[at];
+        slot.place.clear();
+        &mut slot.node
     }
 
     /// Counts an item pushed into the child at an end, whose allocation stayed as it was.
     pub(crate) fn count_push(&mut self, end: End, content: u64, encoded: u64) {
         let at = self.end_index(end);
-        self.slots[at].items += 1;
-        self.sums.add(Totals { items: 1, content, heap: 0, encoded });
+        let growth = Totals { items: 1, content, heap: 0, encoded };
+        self.slots[at].tally += tally(self.is_above_leaves(), growth);
+        self.sums.add(growth);
     }
 
     /// Counts an item taken off the child at an end, whose allocation stayed as it was.
     pub(crate) fn count_pop(&mut self, end: End, content: u64, encoded: u64) {
         let at = self.end_index(end);
-        self.slots[at].items -= 1;
-        self.sums.subtract(Totals { items: 1, content, heap: 0, encoded });
+        let loss = Totals { items: 1, content, heap: 0, encoded };
+        self.slots[at].tally -= tally(self.is_above_leaves(), loss);
+        self.sums.subtract(loss);
     }
 
-    /// Lets `change` have a child, and keeps count and sums right.
+    /// Lets `change` have a child, which loses its place, and keeps count and sums right.
     pub(crate) fn with_child<R>(&mut self, at: usize, change: impl FnOnce(&mut Node) -> R) -> R {
         let slot = &mut self.slots[at];
+        slot.place.clear();
         let before = slot.node.totals();
         let result = change(&mut slot.node);
         let after = slot.node.totals();
-        slot.items = after.items;
+        slot.tally = tally(slot.node.is_leaf(), after);
         self.sums.add(after);
         self.sums.subtract(before);
         result
@@ -142,11 +218,11 @@ impl Inner {
 
     pub(crate) fn insert(&mut self, at: usize, node: Node) {
         assert!(self.slots.len() < CHILDREN_MAX);
-        let totals = node.totals();
-        self.slots.insert(at, Slot { items: totals.items, node });
-        self.sums.add(totals);
+        self.sums.add(node.totals());
+        self.slots.insert(at, Slot::of(node));
     }
 
+    /// Takes a child out; its place is forgotten.
     pub(crate) fn take(&mut self, at: usize) -> Node {
         let slot = self.slots.remove(at);
         self.sums.subtract(slot.node.totals());
@@ -156,10 +232,12 @@ impl Inner {
     /// Drops whole children off an end while they hold no more than `count` items; returns how many items of the
     /// next child remain to be dropped.
     pub(crate) fn drop_children(&mut self, end: End, mut count: u64) -> u64 {
+        let is_above_leaves = self.is_above_leaves();
         let is_whole = |slot: &&Slot| {
-            let whole = slot.items <= count;
+            let items = if is_above_leaves { low(slot.tally) } else { slot.tally };
+            let whole = items <= count;
             if whole {
-                count -= slot.items;
+                count -= items;
                 self.sums.subtract(slot.node.totals());
             }
             whole
@@ -198,4 +276,20 @@ impl Inner {
         self.slots.append(&mut right.slots);
         self.sums.add(std::mem::take(&mut right.sums));
     }
+}
+
+/// The items in a tally above leaves.
+fn low(tally: u64) -> u64 {
+    u64::from(tally as u32)
+}
+
+fn seek(index: u64, items: impl Iterator<Item = u64>) -> (usize, u64) {
+    let mut rest = index;
+    for (at, items) in items.enumerate() {
+        if rest < items {
+            return (at, rest);
+        }
+        rest -= items;
+    }
+    unreachable!("the counts of the children add up to the node's")
 }

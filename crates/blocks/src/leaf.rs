@@ -110,7 +110,17 @@ pub(crate) fn build_roomy(pieces: &[View<'_>]) -> Node {
 ///
 /// The pieces must fit one leaf and hold at least one item.
 fn build_with_room(pieces: &[View<'_>], leaf_bytes: usize, lean: Lean) -> Node {
-    let measure = Measure::of(pieces);
+    build_measured(&Measure::of(pieces), pieces, leaf_bytes, lean)
+}
+
+/// A leaf of these items, as small as they allow, under the codec of their lengths: not under a better one.
+pub(crate) fn build_as(codec: Codec, view: &View<'_>) -> Node {
+    let width = if let Lengths::Fixed(width) = view.lengths { width } else { 0 };
+    let measure = Measure { count: view.count, bytes: view.bytes.len(), codec, width };
+    build_measured(&measure, &[*view], 0, Lean::Mostly(End::Tail))
+}
+
+fn build_measured(measure: &Measure, pieces: &[View<'_>], leaf_bytes: usize, lean: Lean) -> Node {
     assert!(measure.count > 0);
     assert!(measure.fits());
     let live = measure.live_bytes();
@@ -120,7 +130,7 @@ fn build_with_room(pieces: &[View<'_>], leaf_bytes: usize, lean: Lean) -> Node {
         step_up(leaf_bytes.max(HEAD_BYTES + live)) - HEAD_BYTES
     };
     let mut node = Node::leaf(data_bytes, measure.codec, if measure.codec == Codec::Fixed { measure.width } else { 0 });
-    place(&mut node, &measure, lean);
+    place(&mut node, measure, lean);
     copy_pieces(&mut node, pieces);
     node
 }

@@ -16,6 +16,7 @@
 //! - long ones in steps over a clone: `search`, `removal`
 //! - what clones keep alive: `shed`
 //! - bytes for journal, store and wire: `codec`
+//! - leaves that are stored one by one, and where: `stored`, `place`
 //!
 //! Absent on purpose: locks, clocks, files, global state, and any reference into a block that outlives a
 //! visitor's call, so that a block may be packed without a caller noticing.
@@ -27,11 +28,13 @@ mod leaf;
 mod list;
 mod node;
 mod pack;
+mod place;
 mod removal;
 mod runs;
 mod search;
 mod settle;
 mod shed;
+mod stored;
 mod tree;
 mod view;
 mod walk;
@@ -39,10 +42,12 @@ mod walk;
 pub use codec::DecodeError;
 pub use leaf::{ITEM_BYTES_MAX, LEAF_BYTES_MAX};
 pub use list::BlockList;
+pub use place::Place;
 pub use removal::Removal;
 pub use runs::Runs;
 pub use search::Search;
 pub use shed::counting_shed;
+pub use stored::{LeafStore, StoredError, StoredLeaf, StoredLeaves, Storing, leaf_counts};
 pub use walk::Visit;
 
 /// An end of a list.

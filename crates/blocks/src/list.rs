@@ -118,7 +118,7 @@ impl BlockList {
                 Kind::Leaf(leaf) => return Some(leaf.item(rest as usize, visit)),
                 Kind::Inner(inner) => {
                     let (at, within) = inner.seek(rest);
-                    node = &inner.slots()[at].node;
+                    node = inner.child(at);
                     rest = within;
                 }
             }
@@ -286,7 +286,7 @@ impl BlockList {
     fn lower(&mut self) {
         while let Some(root) = &mut self.root
             && !root.is_leaf()
-            && root.as_inner().slots().len() == 1
+            && root.as_inner().len() == 1
         {
             *root = root.inner_mut().take(0);
         }
@@ -301,7 +301,7 @@ fn visit_end(root: &Node, end: End, visit: impl FnOnce(&[u8])) {
                 let index = if end == End::Head { 0 } else { leaf.count() - 1 };
                 return leaf.item(index, visit);
             }
-            Kind::Inner(inner) => node = &inner.slots()[inner.end_index(end)].node,
+            Kind::Inner(inner) => node = inner.child(inner.end_index(end)),
         }
     }
 }

@@ -151,6 +151,11 @@ impl Node {
         self.0 == other.0
     }
 
+    /// Tells it from every other node, as long as somebody holds it.
+    pub(crate) fn address(&self) -> usize {
+        self.0.addr().get()
+    }
+
     pub(crate) fn kind(&self) -> Kind<'_> {
         if self.is_leaf() { Kind::Leaf(self.contents()) } else { Kind::Inner(self.as_inner()) }
     }

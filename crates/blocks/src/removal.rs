@@ -77,14 +77,14 @@ fn leading_items(list: &BlockList, bytes_max: u64) -> u64 {
     let mut node = list.root.as_ref().expect("a list that has items");
     let (mut items, mut left) = (0, bytes_max);
     'down: while let Kind::Inner(inner) = node.kind() {
-        for slot in inner.slots() {
-            let bytes = weight(&slot.node);
+        for (here, child) in inner.children() {
+            let bytes = weight(child);
             if bytes > left {
-                node = &slot.node;
+                node = child;
                 continue 'down;
             }
             left -= bytes;
-            items += slot.items;
+            items += here;
         }
         return items;
     }
@@ -97,7 +97,7 @@ fn leaf_start(list: &BlockList, index: u64) -> u64 {
     let mut rest = index;
     while let Kind::Inner(inner) = node.kind() {
         let (child, within) = inner.seek(rest);
-        (node, rest) = (&inner.slots()[child].node, within);
+        (node, rest) = (inner.child(child), within);
     }
     index - rest
 }

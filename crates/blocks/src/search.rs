@@ -86,12 +86,12 @@ impl Search {
         let mut path = Vec::new();
         loop {
             if noted.is_some() {
-                path.push((address(node), start, node.items()));
+                path.push((node.address(), start, node.items()));
             }
             let Kind::Inner(inner) = node.kind() else { break };
             let (child, rest) = inner.seek(at - start);
             start = at - rest;
-            node = &inner.slots()[child].node;
+            node = inner.child(child);
         }
         find_all(node, start, needle, *direction, *limit, found);
         let end = start + node.items();
@@ -119,7 +119,7 @@ impl Search {
             return;
         }
         let noted = self.noted.as_ref().expect("said before the first step");
-        if let Some(&was) = noted.get(&address(node)) {
+        if let Some(&was) = noted.get(&node.address()) {
             return self.move_found(was, node.items(), start, found);
         }
         let Kind::Inner(inner) = node.kind() else {
@@ -128,16 +128,16 @@ impl Search {
         match self.direction {
             Direction::Forward => {
                 let mut start = start;
-                for slot in inner.slots() {
-                    self.search_anew(&slot.node, start, found);
-                    start += slot.items;
+                for (items, child) in inner.children() {
+                    self.search_anew(child, start, found);
+                    start += items;
                 }
             }
             Direction::Backward => {
                 let mut end = start + inner.items();
-                for slot in inner.slots().iter().rev() {
-                    end -= slot.items;
-                    self.search_anew(&slot.node, end, found);
+                for (items, child) in inner.children().rev() {
+                    end -= items;
+                    self.search_anew(child, end, found);
                 }
             }
         }
@@ -207,8 +207,4 @@ fn add(found: &mut Runs, start: u64, count: u64, direction: Direction, limit: u6
 pub(crate) fn weight(node: &Node) -> u64 {
     let totals = node.totals();
     totals.content + totals.items
-}
-
-fn address(node: &Node) -> usize {
-    std::ptr::from_ref(node.head()).addr()
 }

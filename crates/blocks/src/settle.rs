@@ -27,7 +27,7 @@ use crate::view::View;
 /// Packs what is no longer pushed to at this end of a node of leaves. If the node is full, all of it: what follows
 /// comes under another.
 pub(crate) fn settle(inner: &mut Inner, end: End) {
-    let (count, is_full) = (inner.slots().len(), inner.is_full());
+    let (count, is_full) = (inner.len(), inner.is_full());
     let place = |nth: usize| if end == End::Head { nth } else { count - 1 - nth };
     let open_count = usize::from(!is_full);
     for nth in open_count..count {
@@ -38,7 +38,7 @@ pub(crate) fn settle(inner: &mut Inner, end: End) {
     }
     let (mut run_count, mut content_bytes) = (0, 0);
     while open_count + run_count < count && content_bytes < CONTENT_BYTES_MAX {
-        let leaf = &inner.slots()[place(open_count + run_count)].node;
+        let leaf = inner.child(place(open_count + run_count));
         if !leaf.is_packed() || leaf.is_settled() {
             break;
         }
@@ -56,7 +56,7 @@ pub(crate) fn settle(inner: &mut Inner, end: End) {
 
 /// Packs a leaf if it is raw and worth it; whether it was. If not, room that no push will use is given back.
 fn pack_alone(inner: &mut Inner, at: usize) -> bool {
-    let leaf = &inner.slots()[at].node;
+    let leaf = inner.child(at);
     if leaf.is_packed() {
         return false;
     }
@@ -73,13 +73,13 @@ fn pack_alone(inner: &mut Inner, at: usize) -> bool {
 
 /// Packs neighbours anew, together, unless that gains nothing: then they are settled as they are.
 fn pack_run(inner: &mut Inner, range: Range<usize>, end: End) {
-    let opened: Vec<_> = inner.slots()[range.clone()].iter().map(|slot| slot.node.open()).collect();
+    let opened: Vec<_> = range.clone().map(|at| inner.child(at).open()).collect();
     let views: Vec<View<'_>> = opened.iter().map(|opened| opened.view()).collect();
     let run = Run::gather(&views).expect("packed items are short");
     let leaves = packed_leaves(&run.view(), end);
     drop(opened);
     // Not what is allocated: the rest is not yet as large as it will be.
-    let before: usize = inner.slots()[range.clone()].iter().map(|slot| slot.node.live_bytes()).sum();
+    let before: usize = range.clone().map(|at| inner.child(at).live_bytes()).sum();
     let after: usize = leaves.iter().map(Node::live_bytes).sum();
     if after >= before || leaves.len() > range.len() {
         range.for_each(|at| inner.with_child(at, Node::set_settled));

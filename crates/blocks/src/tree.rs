@@ -133,7 +133,7 @@ pub(crate) fn splice(node: &mut Node, index: u64, removed: usize, item: Option<&
             }
             Change::Kept
         }
-        Change::Emptied if inner.slots().len() == 1 => Change::Emptied,
+        Change::Emptied if inner.len() == 1 => Change::Emptied,
         Change::Emptied => {
             drop(inner.take(at));
             Change::Kept
@@ -227,8 +227,8 @@ pub(crate) fn remove_many(node: &mut Node, positions: &[u64], base: u64) -> Chan
     let mut positions = positions;
     let mut first = base + inner.items();
     let mut behind = Vec::new();
-    for at in (0..inner.slots().len()).rev() {
-        first -= inner.slots()[at].items;
+    for at in (0..inner.len()).rev() {
+        first -= inner.items_of(at);
         let (before, here) = positions.split_at(positions.partition_point(|&position| position < first));
         positions = before;
         if here.is_empty() {
@@ -237,7 +237,7 @@ pub(crate) fn remove_many(node: &mut Node, positions: &[u64], base: u64) -> Chan
         match inner.with_child(at, |child| remove_many(child, here, first)) {
             Change::Kept => {}
             Change::Emptied => drop(inner.take(at)),
-            Change::Grew(nodes) if inner.slots().len() + nodes.len() > CHILDREN_MAX => {
+            Change::Grew(nodes) if inner.len() + nodes.len() > CHILDREN_MAX => {
                 behind.splice(0..0, split_before(inner, at + 1, nodes));
             }
             Change::Grew(nodes) => assert!(inner.put(at + 1, nodes).is_none()),
@@ -249,7 +249,7 @@ pub(crate) fn remove_many(node: &mut Node, positions: &[u64], base: u64) -> Chan
 }
 
 fn mend_all(inner: &mut Inner) {
-    for at in (0..inner.slots().len()).rev() {
+    for at in (0..inner.len()).rev() {
         mend(inner, at);
     }
 }
@@ -282,12 +282,12 @@ fn leaves_without(node: &Node, positions: &[u64], base: u64) -> Vec<Node> {
 
 /// Merges the child at `at` with a neighbour when it is below half and both leave room in one.
 fn mend(inner: &mut Inner, at: usize) {
-    if at >= inner.slots().len() || inner.slots().len() == 1 || fill(&inner.slots()[at].node) * 2 >= FILL_MAX {
+    if at >= inner.len() || inner.len() == 1 || fill(inner.child(at)) * 2 >= FILL_MAX {
         return;
     }
-    let last = inner.slots().len() - 1;
+    let last = inner.len() - 1;
     for left in [at.min(last - 1), at.saturating_sub(1)] {
-        let [a, b] = [left, left + 1].map(|at| &inner.slots()[at].node);
+        let [a, b] = [left, left + 1].map(|at| inner.child(at));
         if (fill(a) + fill(b)) * 4 > FILL_MAX * 3 {
             continue;
         }
@@ -310,7 +310,7 @@ const FILL_MAX: usize = DATA_BYTES_MAX;
 /// How full a node is, of [`FILL_MAX`].
 fn fill(node: &Node) -> usize {
     if !node.is_leaf() {
-        return node.as_inner().slots().len() * (FILL_MAX / CHILDREN_MAX);
+        return node.as_inner().len() * (FILL_MAX / CHILDREN_MAX);
     }
     if node.is_packed() {
         // It is full of bytes, or of what they stand for.
@@ -355,7 +355,7 @@ pub(crate) fn split(mut node: Node, at: u64) -> (Vec<Node>, Vec<Node>) {
 
 /// Splits the children before `at`; `nodes` and those behind follow the node from now on.
 fn split_before(inner: &mut Inner, at: usize, nodes: Vec<Node>) -> Vec<Node> {
-    if at == inner.slots().len() {
+    if at == inner.len() {
         return vec![Node::inner(Inner::of(nodes))];
     }
     let mut behind = inner.split_right(at);
@@ -379,8 +379,7 @@ pub(crate) fn join(mut left: Node, mut right: Node) -> (Node, Option<Node>) {
         let extra = extra.and_then(|node| inner.put(1, vec![node]));
         (right, extra)
     } else if left.is_leaf() {
-        let small = fill(&left).min(fill(&right)) * 2 < FILL_MAX;
-        match small.then(|| merged(&left, &right)).flatten() {
+        match joined_leaf(&left, &right) {
             Some(node) => (node, None),
             None => (left, Some(right)),
         }
@@ -389,28 +388,49 @@ pub(crate) fn join(mut left: Node, mut right: Node) -> (Node, Option<Node>) {
     }
 }
 
+/// Two leaves as one, if one of them is small and one holds both.
+fn joined_leaf(left: &Node, right: &Node) -> Option<Node> {
+    let small = fill(left).min(fill(right)) * 2 < FILL_MAX;
+    small.then(|| merged(left, right)).flatten()
+}
+
 /// Joins two inner nodes of one level: first their seam, then their children.
 fn join_level(mut left: Node, mut right: Node) -> (Node, Option<Node>) {
     let (a, b) = (left.inner_mut(), right.inner_mut());
-    let (joined, extra) = join(a.take(a.end_index(End::Tail)), b.take(0));
-    a.insert(a.slots().len(), joined);
-    if let Some(node) = extra {
-        b.insert(0, node);
-    }
-    if a.slots().len() + b.slots().len() <= CHILDREN_MAX {
+    join_seam(a, b);
+    if a.len() + b.len() <= CHILDREN_MAX {
         a.absorb(b);
         return (left, None);
     }
-    let half = (a.slots().len() + b.slots().len()) / 2;
-    if b.slots().len() * 2 < CHILDREN_MAX {
+    let half = (a.len() + b.len()) / 2;
+    if b.len() * 2 < CHILDREN_MAX {
         let mut tail = a.split_right(half);
         tail.absorb(b);
         return (left, Some(Node::inner(tail)));
     }
-    if a.slots().len() * 2 < CHILDREN_MAX {
-        while a.slots().len() < half {
-            a.insert(a.slots().len(), b.take(0));
-        }
+    if a.len() * 2 < CHILDREN_MAX {
+        let rest = b.split_right(half - a.len());
+        a.absorb(b);
+        *b = rest;
     }
     (left, Some(right))
+}
+
+/// Joins the last child of one node and the first of the next. Leaves that stay two are left where they are, and keep
+/// their places.
+fn join_seam(left: &mut Inner, right: &mut Inner) {
+    let last = left.end_index(End::Tail);
+    let (a, b) = (left.child(last), right.child(0));
+    if a.is_leaf() {
+        if let Some(leaf) = joined_leaf(a, b) {
+            drop((left.take(last), right.take(0)));
+            left.insert(last, leaf);
+        }
+        return;
+    }
+    let (joined, extra) = join(left.take(last), right.take(0));
+    left.insert(last, joined);
+    if let Some(node) = extra {
+        right.insert(0, node);
+    }
 }

@@ -45,9 +45,8 @@ pub(crate) fn walk(
 fn walk_forward(inner: &Inner, start: u64, mut count: u64, visit: &mut impl Visit) -> ControlFlow<()> {
     let (mut at, mut from) = inner.seek(start);
     while count > 0 {
-        let slot = &inner.slots()[at];
-        let here = count.min(slot.items - from);
-        walk(&slot.node, from, here, Direction::Forward, visit)?;
+        let here = count.min(inner.items_of(at) - from);
+        walk(inner.child(at), from, here, Direction::Forward, visit)?;
         count -= here;
         from = 0;
         at += 1;
@@ -60,13 +59,13 @@ fn walk_backward(inner: &Inner, start: u64, mut count: u64, visit: &mut impl Vis
     let mut end = last + 1;
     loop {
         let here = count.min(end);
-        walk(&inner.slots()[at].node, end - here, here, Direction::Backward, visit)?;
+        walk(inner.child(at), end - here, here, Direction::Backward, visit)?;
         count -= here;
         if count == 0 {
             return ControlFlow::Continue(());
         }
         at -= 1;
-        end = inner.slots()[at].items;
+        end = inner.items_of(at);
     }
 }
 
@@ -99,24 +98,24 @@ pub(crate) fn find(node: &Node, needle: &[u8], from: u64, direction: Direction) 
         Kind::Inner(inner) => inner,
     };
     let (mut at, mut from) = inner.seek(from);
-    let mut base: u64 = inner.slots()[..at].iter().map(|slot| slot.items).sum();
+    let mut base: u64 = inner.children().take(at).map(|(items, _)| items).sum();
     loop {
-        if let Some(index) = find(&inner.slots()[at].node, needle, from, direction) {
+        if let Some(index) = find(inner.child(at), needle, from, direction) {
             return Some(base + index);
         }
         match direction {
             Direction::Forward => {
-                base += inner.slots()[at].items;
+                base += inner.items_of(at);
                 at += 1;
                 from = 0;
             }
             Direction::Backward => {
                 at = at.checked_sub(1)?;
-                base -= inner.slots()[at].items;
-                from = inner.slots()[at].items - 1;
+                base -= inner.items_of(at);
+                from = inner.items_of(at) - 1;
             }
         }
-        if at == inner.slots().len() {
+        if at == inner.len() {
             return None;
         }
     }

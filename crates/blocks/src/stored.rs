@@ -1,0 +1,333 @@
+//! A list whose leaves lie elsewhere, each at its place: writing those that are not stored yet, and reading them back.
+//!
+//! ```text
+//!   first time    leaf a  leaf b  leaf c              write a, b, c       form: a b c
+//!   SET in b      place   -       place               write b'            form: a b' c
+//!                 `--- as it was stored: kept, unless its store wants to be rid of it
+//! ```
+//!
+//! The stored form names the leaves; it is drawn in `docs/formats/block.md`. What it names never changes, so a clone, and
+//! a copy under another name, may name it too. A list of one leaf has no node to note a place in: it is written again
+//! each time, and better encoded whole.
+
+use base::varint;
+use thiserror::Error;
+
+use crate::codec::{decode_alone, encode_leaf, tree_of};
+use crate::inner::{CHILDREN_MAX, Inner};
+use crate::leaf::{ITEM_BYTES_MAX, ITEMS_MAX};
+use crate::node::{Kind, Node};
+use crate::{BlockList, DecodeError, Place};
+
+/// Longest encoded leaf: codec, count and extent before the item that it holds.
+const LEAF_ENCODED_MAX: u64 = ITEM_BYTES_MAX as u64 + 7;
+
+/// What it counts in a step to pass a leaf that is kept, in bytes.
+const KEPT_BYTES: u64 = 64;
+
+/// Steps of a place beyond this are jumps: the leaves behind lie as far from each other as those before.
+const GAP_MAX: u64 = 1 << 16;
+
+/// Where leaves are kept.
+pub trait LeafStore {
+    /// Why a leaf cannot be written.
+    type Error;
+
+    /// Whether the leaf of so many encoded bytes that lies at `place` may stay there. If so, the form names it there.
+    fn keeps(&mut self, place: Place, bytes: u64) -> bool;
+
+    /// Writes an encoded leaf, which the form then names, and tells where.
+    ///
+    /// # Errors
+    /// The store's own.
+    fn write(&mut self, leaf: &[u8]) -> Result<Place, Self::Error>;
+}
+
+/// A leaf as the stored form names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredLeaf {
+    /// Where it lies.
+    pub place: Place,
+    /// Its encoded bytes.
+    pub bytes: u64,
+    /// Its items.
+    pub items: u64,
+    /// Bytes of its items.
+    pub content_bytes: u64,
+}
+
+/// Why a stored list cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum StoredError<E> {
+    /// The stored form itself is unsound.
+    #[error("the stored form of a list: {0}")]
+    Form(DecodeError),
+    /// What lies at a place is not the leaf that the form names.
+    #[error("the block at place {at:#x}: {1}", at = .0.number())]
+    Leaf(Place, DecodeError),
+    /// A leaf could not be read.
+    #[error(transparent)]
+    Read(E),
+}
+
+/// A list on its way into a store, leaf by leaf. It holds a clone; what it notes is noted for all who share its nodes.
+pub struct Storing {
+    list: BlockList,
+    /// First item of the next leaf.
+    at: u64,
+    row: Row,
+    /// The leaf before, by its address, and where it lies: zeros of a text are one leaf, many times.
+    before: Option<(usize, Place)>,
+}
+
+impl Storing {
+    /// Begins with the first leaf, and the stored form with its head.
+    pub fn new(list: BlockList, form: &mut Vec<u8>) -> Storing {
+        varint::put(form, list.len());
+        Storing { list, at: 0, row: Row::default(), before: None }
+    }
+
+    /// Goes over the next leaves until about `bytes_max` have been written, at least one leaf, and appends their names
+    /// to `form`; whether it is over.
+    ///
+    /// # Errors
+    /// The store's, at the first leaf that it does not take; the same leaf is next then.
+    pub fn step<S: LeafStore>(&mut self, bytes_max: u64, store: &mut S, form: &mut Vec<u8>) -> Result<bool, S::Error> {
+        let (list, mut bytes, mut scratch) = (self.list.clone(), 0, Vec::new());
+        let Some(root) = &list.root else { return Ok(true) };
+        while bytes < bytes_max.max(1) && self.at < root.items() {
+            let Some((inner, first)) = above_leaf(root, self.at) else {
+                self.store_leaf(root, None, store, &mut scratch, form)?;
+                break;
+            };
+            for at in first..inner.len() {
+                let known = inner.place(at);
+                let (place, cost) = self.store_leaf(inner.child(at), known, store, &mut scratch, form)?;
+                if known != Some(place) {
+                    inner.note_place(at, place);
+                }
+                bytes += cost;
+                if bytes >= bytes_max {
+                    break;
+                }
+            }
+        }
+        Ok(self.at == root.items())
+    }
+
+    /// Names a leaf, written if it must be; where it lies, and what that cost.
+    fn store_leaf<S: LeafStore>(
+        &mut self,
+        leaf: &Node,
+        known: Option<Place>,
+        store: &mut S,
+        scratch: &mut Vec<u8>,
+        form: &mut Vec<u8>,
+    ) -> Result<(Place, u64), S::Error> {
+        let (address, totals) = (leaf.address(), leaf.totals());
+        let before = self.before.filter(|(before, _)| *before == address).map(|(_, place)| place);
+        let (place, cost) = match before.or(known).filter(|place| store.keeps(*place, totals.encoded)) {
+            Some(place) => (place, KEPT_BYTES),
+            None => {
+                scratch.clear();
+                encode_leaf(leaf, scratch);
+                (store.write(scratch)?, totals.encoded)
+            }
+        };
+        self.before = Some((address, place));
+        self.at += totals.items;
+        let row = StoredLeaf { place, bytes: totals.encoded, items: totals.items, content_bytes: totals.content };
+        self.row.put(&row, form);
+        Ok((place, cost))
+    }
+}
+
+/// The node of leaves below which `index` lies, and which of its children holds it; none if `node` is a leaf.
+fn above_leaf(node: &Node, index: u64) -> Option<(&Inner, usize)> {
+    let (mut node, mut rest) = (node, index);
+    while let Kind::Inner(inner) = node.kind() {
+        let (at, within) = inner.seek(rest);
+        if inner.is_above_leaves() {
+            return Some((inner, at));
+        }
+        (node, rest) = (inner.child(at), within);
+    }
+    None
+}
+
+/// The leaves that a stored form names, one after another.
+pub struct StoredLeaves {
+    items_left: u64,
+    row: Row,
+}
+
+impl StoredLeaves {
+    /// Takes the head of a stored form off the front of `input`.
+    ///
+    /// # Errors
+    /// If that is none.
+    pub fn of(input: &mut &[u8]) -> Result<StoredLeaves, DecodeError> {
+        let items_left = varint::take(input).ok_or(DecodeError::Malformed)?;
+        Ok(StoredLeaves { items_left, row: Row::default() })
+    }
+
+    /// Takes the next leaf's name off the front of `input`, which goes on where the last call left it; `None`, and
+    /// nothing is taken, once there is none.
+    ///
+    /// # Errors
+    /// If no leaf can be of that name.
+    pub fn take(&mut self, input: &mut &[u8]) -> Result<Option<StoredLeaf>, DecodeError> {
+        if self.items_left == 0 {
+            return Ok(None);
+        }
+        let leaf = self.row.take(input)?;
+        self.items_left = self.items_left.checked_sub(leaf.items).ok_or(DecodeError::Inconsistent)?;
+        Ok(Some(leaf))
+    }
+}
+
+/// The last leaf named; the next one is named by what it differs by from what this lets expect.
+#[derive(Default)]
+struct Row {
+    place: u64,
+    bytes: u64,
+    items: u64,
+    content_bytes: u64,
+    /// Between the end of a leaf and the place of the next, where they lie in a row.
+    gap: u64,
+}
+
+impl Row {
+    fn put(&mut self, leaf: &StoredLeaf, form: &mut Vec<u8>) {
+        let place = leaf.place.number();
+        let step = place.wrapping_sub(self.place_expected());
+        let steps = [
+            step,
+            leaf.bytes.wrapping_sub(self.bytes),
+            leaf.items.wrapping_sub(self.items),
+            leaf.content_bytes.wrapping_sub(self.content_expected(leaf.items)),
+        ];
+        steps.iter().for_each(|step| varint::put(form, zigzag(*step)));
+        self.follow(leaf, step);
+    }
+
+    fn take(&mut self, input: &mut &[u8]) -> Result<StoredLeaf, DecodeError> {
+        let mut after = |before: u64| {
+            let step = varint::take(input).map(unzigzag).ok_or(DecodeError::Malformed)?;
+            Ok(before.wrapping_add(step))
+        };
+        let expected = self.place_expected();
+        let place = after(expected)?;
+        let (bytes, items) = (after(self.bytes)?, after(self.items)?);
+        // What is no count of items is refused below.
+        let content_bytes = after(self.content_expected(items.min(ITEMS_MAX as u64)))?;
+        let is_sound = (1..=LEAF_ENCODED_MAX).contains(&bytes)
+            && (1..=ITEMS_MAX as u64).contains(&items)
+            && content_bytes <= ITEM_BYTES_MAX as u64;
+        let place_found = Place::of_number(place).filter(|_| is_sound).ok_or(DecodeError::Inconsistent)?;
+        let leaf = StoredLeaf { place: place_found, bytes, items, content_bytes };
+        self.follow(&leaf, place.wrapping_sub(expected));
+        Ok(leaf)
+    }
+
+    fn place_expected(&self) -> u64 {
+        self.place.wrapping_add(self.bytes).wrapping_add(self.gap)
+    }
+
+    /// Of items as long as those before.
+    fn content_expected(&self, items: u64) -> u64 {
+        items * self.content_bytes / self.items.max(1)
+    }
+
+    fn follow(&mut self, leaf: &StoredLeaf, step: u64) {
+        let gap = if zigzag(step) < GAP_MAX { self.gap.wrapping_add(step) } else { self.gap };
+        let StoredLeaf { place, bytes, items, content_bytes } = *leaf;
+        *self = Row { place: place.number(), bytes, items, content_bytes, gap };
+    }
+}
+
+/// Small numbers for small differences, to either side.
+fn zigzag(difference: u64) -> u64 {
+    difference << 1 ^ ((difference as i64) >> 63) as u64
+}
+
+fn unzigzag(number: u64) -> u64 {
+    number >> 1 ^ (number & 1).wrapping_neg()
+}
+
+/// Items, and bytes of these, of what must be one encoded leaf and nothing else.
+///
+/// # Errors
+/// See [`DecodeError`].
+pub fn leaf_counts(bytes: &[u8]) -> Result<(u64, u64), DecodeError> {
+    decode_alone(bytes).map(|leaf| (leaf.items(), leaf.totals().content))
+}
+
+impl BlockList {
+    /// Whether the list is one leaf, or nothing: then it is best encoded whole. O(1).
+    pub fn is_one_leaf(&self) -> bool {
+        self.root.as_ref().is_none_or(Node::is_leaf)
+    }
+
+    /// Shows every place and the encoded bytes of the leaf that lies there, in order; one that is named many times is
+    /// shown as often. Reads no leaf. O(leaves).
+    pub fn visit_places(&self, visit: &mut impl FnMut(Place, u64)) {
+        self.root.iter().for_each(|root| visit_places(root, visit));
+    }
+
+    /// Takes a stored form off the front of `input` and makes the list of it; `read` gives what lies at a place, in so
+    /// many bytes. Each leaf has its place then. Nothing is trusted, neither the form nor what is read. O(leaves).
+    ///
+    /// # Errors
+    /// See [`StoredError`]. `input` is somewhere within the form then.
+    pub fn of_stored<B: AsRef<[u8]>, E>(
+        input: &mut &[u8],
+        read: &mut impl FnMut(Place, usize) -> Result<B, E>,
+    ) -> Result<BlockList, StoredError<E>> {
+        let mut names = StoredLeaves::of(input).map_err(StoredError::Form)?;
+        let (mut above, mut leaves) = (Vec::new(), Vec::<(Node, Place)>::with_capacity(CHILDREN_MAX));
+        while let Some(name) = names.take(input).map_err(StoredError::Form)? {
+            let before = leaves.last().filter(|(leaf, place)| *place == name.place && is_named(leaf, &name));
+            let leaf = match before {
+                Some((leaf, _)) => leaf.clone(),
+                None => {
+                    let bytes = read(name.place, name.bytes as usize).map_err(StoredError::Read)?;
+                    let leaf = decode_alone(bytes.as_ref()).map_err(|error| StoredError::Leaf(name.place, error))?;
+                    if !is_named(&leaf, &name) {
+                        return Err(StoredError::Leaf(name.place, DecodeError::Inconsistent));
+                    }
+                    leaf
+                }
+            };
+            if leaves.len() == CHILDREN_MAX {
+                above.push(Node::inner(Inner::of_stored(leaves.drain(..))));
+            }
+            leaves.push((leaf, name.place));
+        }
+        if above.is_empty() && leaves.len() < 2 {
+            return Ok(BlockList { root: leaves.pop().map(|(leaf, _)| leaf) });
+        }
+        above.push(Node::inner(Inner::of_stored(leaves)));
+        Ok(BlockList { root: tree_of(above) })
+    }
+}
+
+fn is_named(leaf: &Node, name: &StoredLeaf) -> bool {
+    let totals = leaf.totals();
+    (totals.encoded, totals.items, totals.content) == (name.bytes, name.items, name.content_bytes)
+}
+
+fn visit_places(node: &Node, visit: &mut impl FnMut(Place, u64)) {
+    if node.is_leaf() {
+        return;
+    }
+    let inner = node.as_inner();
+    if !inner.is_above_leaves() {
+        return inner.children().for_each(|(_, child)| visit_places(child, visit));
+    }
+    for at in 0..inner.len() {
+        if let Some(place) = inner.place(at) {
+            visit(place, inner.leaf_bytes(at));
+        }
+    }
+}
