@@ -8,7 +8,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use blocks::{BlockList, Direction, End, Visit};
+use blocks::{BlockList, Direction, End, LeafStore, Place, Storing, Visit};
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -91,6 +91,7 @@ fn main() {
         }
         let (mut list, ..) = built(items, content, End::Tail);
         reads(&list);
+        stored(&list);
         writes(&mut list, content);
     }
 }
@@ -161,6 +162,52 @@ fn reads(list: &BlockList) {
     });
     println!("    = {:.2} ns an item passed", scanned / len as f64);
     turns("clone and drop", 1_000_000, |_| drop(black_box(list.clone())));
+}
+
+/// A store in memory; a place is where a leaf ends.
+struct Shelf(Vec<u8>);
+
+impl LeafStore for Shelf {
+    type Error = std::convert::Infallible;
+
+    fn keeps(&mut self, _: Place, _: u64) -> bool {
+        true
+    }
+
+    fn write(&mut self, leaf: &[u8]) -> Result<Place, Self::Error> {
+        self.0.extend_from_slice(leaf);
+        Ok(Place::of_number(self.0.len() as u64).expect("no leaf is empty"))
+    }
+}
+
+impl Shelf {
+    fn store(&mut self, list: &BlockList) -> Vec<u8> {
+        let mut form = Vec::new();
+        let mut storing = Storing::new(list.clone(), &mut form);
+        while !storing.step(64 << 10, self, &mut form).expect("it takes everything") {}
+        form
+    }
+}
+
+fn stored(list: &BlockList) {
+    let mut shelf = Shelf(Vec::with_capacity(list.encoded_bytes() as usize));
+    let begun = Instant::now();
+    let mut form = shelf.store(list);
+    println!("  store: {:.0} us", begun.elapsed().as_secs_f64() * 1e6);
+    turns("store again, unchanged", 1, |_| form = shelf.store(list));
+    let (mut leaves, mut bytes) = (0, 0);
+    turns("visit all places", 1, |_| {
+        (leaves, bytes) = (0, 0);
+        list.visit_places(&mut |_, leaf_bytes| (leaves, bytes) = (leaves + 1, bytes + leaf_bytes));
+    });
+    println!("  stored form: {leaves} leaves, {:.2} bytes each, of {bytes} bytes", form.len() as f64 / leaves as f64);
+    let mut read = |place: Place, bytes: usize| {
+        let end = place.number() as usize;
+        Ok::<_, std::convert::Infallible>(&shelf.0[end - bytes..end])
+    };
+    turns("read back", 1, |_| {
+        black_box(BlockList::of_stored(&mut &form[..], &mut read).expect("what was stored"));
+    });
 }
 
 fn writes(list: &mut BlockList, content: Content) {

@@ -14,6 +14,7 @@ pub use long_text::LongText;
 pub use text::Text;
 
 use base::varint;
+use blocks::{DecodeError, Place, StoredError, Storing};
 
 /// What a key holds, as `TYPE` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +105,45 @@ impl Value {
         match kind {
             Kind::Text => varint::take_bytes(input).map(|bytes| Self::Text(LongText::of(bytes))),
             Kind::List => List::decode(input).ok().filter(|list| !list.is_empty()).map(Self::List),
+        }
+    }
+
+    /// Begins to store the value leaf by leaf, as it is now, and its stored form. O(1).
+    pub fn storing(&self, form: &mut Vec<u8>) -> Storing {
+        Storing::new(self.blocks().clone(), form)
+    }
+
+    /// Takes a value of `kind` from the stored form that [`Value::storing`] wrote; see [`List::of_stored`].
+    ///
+    /// # Errors
+    /// See [`StoredError`]; a value must also be one that its kind can be.
+    pub fn of_stored<B: AsRef<[u8]>, E>(
+        kind: Kind,
+        input: &mut &[u8],
+        read: &mut impl FnMut(Place, usize) -> Result<B, E>,
+    ) -> Result<Self, StoredError<E>> {
+        let list = List::of_stored(input, read)?;
+        let value = match kind {
+            Kind::Text => LongText::of_pieces(list).map(Self::Text),
+            Kind::List => Some(list).filter(|list| !list.is_empty()).map(Self::List),
+        };
+        value.ok_or(StoredError::Form(DecodeError::Inconsistent))
+    }
+
+    /// Whether the value is a single leaf, which is best encoded whole. O(1).
+    pub fn is_one_leaf(&self) -> bool {
+        self.blocks().is_one_leaf()
+    }
+
+    /// Shows where its leaves are stored; see [`List::visit_places`].
+    pub fn visit_places(&self, visit: &mut impl FnMut(Place, u64)) {
+        self.blocks().visit_places(visit);
+    }
+
+    fn blocks(&self) -> &List {
+        match self {
+            Self::Text(text) => text.pieces(),
+            Self::List(list) => list,
         }
     }
 }

@@ -33,6 +33,21 @@ impl LongText {
         text
     }
 
+    /// The text of these pieces, as another had them; `None` if no text has. O(pieces).
+    pub(crate) fn of_pieces(pieces: List) -> Option<Self> {
+        let mut left = pieces.len();
+        let flow = pieces.walk(0, left, Direction::Forward, &mut |piece: &[u8]| {
+            left -= 1;
+            let is_sound = piece.len() == PIECE_BYTES || (left == 0 && (1..PIECE_BYTES).contains(&piece.len()));
+            if is_sound { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        flow.is_continue().then_some(Self { pieces })
+    }
+
+    pub(crate) fn pieces(&self) -> &List {
+        &self.pieces
+    }
+
     /// Length in bytes. O(1).
     pub fn bytes_count(&self) -> usize {
         self.pieces.content_bytes() as usize

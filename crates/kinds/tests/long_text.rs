@@ -2,8 +2,9 @@
 //!
 //! `BOBBIN_CASES` scales the number of cases.
 
+use blocks::{DecodeError, End, LeafStore, Place, StoredError};
 use kinds::long_text::{PIECE_BYTES, Part};
-use kinds::{Kind, LongText, Value};
+use kinds::{Kind, List, LongText, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -23,6 +24,7 @@ enum Op {
     Part(usize, usize),
     TakePart(usize),
     Recode,
+    Store,
 }
 
 /// Lengths that lie at the edges of pieces as often as between them.
@@ -47,12 +49,48 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (offset(), offset()).prop_map(|(from, to)| Op::Part(from, to)),
         3 => (1..40_000usize).prop_map(Op::TakePart),
         1 => Just(Op::Recode),
+        3 => Just(Op::Store),
     ]
+}
+
+/// A store of blocks in memory.
+#[derive(Default)]
+struct Shelf {
+    blocks: Vec<Vec<u8>>,
+}
+
+impl LeafStore for Shelf {
+    type Error = ();
+
+    fn keeps(&mut self, place: Place, bytes: u64) -> bool {
+        assert_eq!(self.blocks[place.number() as usize - 1].len() as u64, bytes);
+        true
+    }
+
+    fn write(&mut self, leaf: &[u8]) -> Result<Place, ()> {
+        self.blocks.push(leaf.to_vec());
+        Place::of_number(self.blocks.len() as u64).ok_or(())
+    }
+}
+
+impl Shelf {
+    fn store(&mut self, value: &Value) -> Vec<u8> {
+        let mut form = Vec::new();
+        let mut storing = value.storing(&mut form);
+        while !storing.step(10_000, self, &mut form).expect("it takes everything") {}
+        form
+    }
+
+    fn load(&self, kind: Kind, form: &[u8]) -> Result<Value, StoredError<()>> {
+        let read = &mut |place: Place, _| self.blocks.get(place.number() as usize - 1).ok_or(());
+        Value::of_stored(kind, &mut &form[..], read)
+    }
 }
 
 #[derive(Default)]
 struct Pair {
     text: LongText,
+    shelf: Shelf,
     twin: Vec<u8>,
     clones: Vec<(LongText, Vec<u8>)>,
     parts: Vec<(Part, Vec<u8>)>,
@@ -126,6 +164,16 @@ impl Pair {
                 let Some(Value::Text(text)) = Value::decode(Kind::Text, &mut &bytes[..]) else { panic!("a text") };
                 self.text = text;
             }
+            Op::Store => {
+                let value = Value::Text(self.text.clone());
+                let form = self.shelf.store(&value);
+                let loaded = self.shelf.load(Kind::Text, &form);
+                let mut places = 0;
+                value.visit_places(&mut |_, _| places += 1);
+                assert_eq!(places, if value.is_one_leaf() { 0 } else { len.div_ceil(PIECE_BYTES) });
+                let Ok(Value::Text(text)) = loaded else { panic!("{loaded:?}") };
+                self.text = text;
+            }
         }
     }
 
@@ -183,4 +231,36 @@ fn the_longest_text_of_zeros_takes_bytes_like_any_other() {
         part.take(1, |piece| told.extend_from_slice(piece));
     }
     assert_eq!(told, [&[0; 10][..], b"in the midst", &[0; 8]].concat());
+}
+
+#[test]
+fn the_longest_text_of_zeros_is_stored_in_a_few_blocks() {
+    let mut text = LongText::default();
+    text.overwrite(LONGEST_BYTES - 1, b"!");
+    let mut shelf = Shelf::default();
+    let form = shelf.store(&Value::Text(text));
+    assert!(shelf.blocks.len() < 2_100, "{}", shelf.blocks.len());
+    let Ok(Value::Text(text)) = shelf.load(Kind::Text, &form) else { panic!("a text") };
+    assert_eq!(text.bytes_count(), LONGEST_BYTES);
+    assert_eq!(text.to_vec(LONGEST_BYTES - 3..LONGEST_BYTES), b"\0\0!");
+}
+
+#[test]
+fn a_value_is_stored_as_its_kind_can_be() {
+    let list_of = |lengths: &[usize]| {
+        let mut list = List::new();
+        lengths.iter().for_each(|length| list.push(End::Tail, &vec![b'x'; *length]));
+        Value::List(list)
+    };
+    let mut shelf = Shelf::default();
+    let unsound = Some(StoredError::Form(DecodeError::Inconsistent));
+    for lengths in [&[4080, 4079, 4080][..], &[4081], &[4080, 4081], &[4080, 0], &[2000, 2080, 4080], &[12; 900]] {
+        let form = shelf.store(&list_of(lengths));
+        assert!(matches!(shelf.load(Kind::List, &form), Ok(Value::List(list)) if list.len() == lengths.len() as u64));
+        assert_eq!(shelf.load(Kind::Text, &form).err(), unsound, "{lengths:?}");
+    }
+    let form = shelf.store(&list_of(&[4080, 4080, 1]));
+    assert!(matches!(shelf.load(Kind::Text, &form), Ok(Value::Text(text)) if text.bytes_count() == 8161));
+    let form = shelf.store(&list_of(&[]));
+    assert_eq!(shelf.load(Kind::List, &form).err(), unsound, "a list is never empty");
 }
