@@ -48,7 +48,7 @@ fn scan(segment: &[u8]) {
 fn change(script: &[u8]) {
     let lengths = script.iter().take_while(|&&length| length != 0).take(40);
     let disk = FakeDisk::new();
-    let twin = journal_of(&disk, lengths.clone().map(|&length| usize::from(length)));
+    let (twin, from) = journal_of(&disk, lengths.clone().map(|&length| usize::from(length)));
     let mut changes = script[lengths.count()..].iter().skip(1).copied();
     let files = segment_files(&disk);
     let mut honest = true;
@@ -56,7 +56,7 @@ fn change(script: &[u8]) {
         let path = &files[usize::from(segment) % files.len()];
         honest &= alter(&disk, path, what, usize::from(low) | usize::from(high) << 8, value);
     }
-    let first = match recover(&disk) {
+    let first = match recover(&disk, from) {
         Ok(first) => first,
         Err(OpenError::Damaged { why, remedy, .. }) => return assert!(!why.is_empty() && !remedy.is_empty()),
         Err(OpenError::Io { error, .. }) => panic!("the disk does all it is asked: {error}"),
@@ -64,7 +64,7 @@ fn change(script: &[u8]) {
     if honest {
         assert!(first.len() <= twin.len() && first[..] == twin[..first.len()], "a wrong frame");
     }
-    assert_eq!(recover(&disk).expect("what was recovered stays readable"), first);
+    assert_eq!(recover(&disk, from).expect("what was recovered stays readable"), first);
 }
 
 fn folder() -> PathBuf {
@@ -84,23 +84,25 @@ fn options() -> Options {
     }
 }
 
-fn open(disk: &FakeDisk) -> Result<(Opened, Frames), OpenError> {
+fn open(disk: &FakeDisk, from: Position) -> Result<(Opened, Frames), OpenError> {
     let mut frames = Frames::new();
     let mut replay = |frame: Frame<'_>| {
         frames.push((frame.position, frame.payload.to_vec()));
         Ok(())
     };
-    let opened = journal::open(Arc::new(disk.clone()), &folder(), options(), &mut replay)?;
+    let opened = journal::open(Arc::new(disk.clone()), &folder(), options(), from, &mut replay)?;
     Ok((opened, frames))
 }
 
-fn recover(disk: &FakeDisk) -> Result<Frames, OpenError> {
-    open(disk).map(|(_, frames)| frames)
+fn recover(disk: &FakeDisk, from: Position) -> Result<Frames, OpenError> {
+    open(disk, from).map(|(_, frames)| frames)
 }
 
-/// Writes a journal of frames of these lengths; every fifth frame is followed by a stop, clean or not.
-fn journal_of(disk: &FakeDisk, lengths: impl Iterator<Item = usize>) -> Frames {
-    let (mut opened, mut frames) = open(disk).expect("a new journal");
+/// Writes a journal of frames of these lengths; every fifth frame is followed by a stop, clean or not, and now and
+/// then segments are released there and used again. Gives the frames that are needed, and from where on.
+fn journal_of(disk: &FakeDisk, lengths: impl Iterator<Item = usize>) -> (Frames, Position) {
+    let (mut opened, mut frames) = open(disk, 0).expect("a new journal");
+    let mut from = 0;
     let mut lane = opened.journal.lane();
     for (index, length) in lengths.enumerate() {
         let payload = vec![index as u8; length];
@@ -109,16 +111,25 @@ fn journal_of(disk: &FakeDisk, lengths: impl Iterator<Item = usize>) -> Frames {
         let ticket = lane.take(claim, payload.len() as u64);
         frames.push((ticket.position, payload.clone()));
         lane.hand_over(ticket, index as u64, &mut payload.clone());
-        while !matches!(opened.writer.step(), Step::Rest { .. } | Step::Poisoned) {}
+        write(&mut opened);
         if index % 5 == 4 {
             if index % 2 == 0 {
                 opened.writer.stop().expect("a clean stop");
             }
-            opened = open(disk).expect("a true journal").0;
+            opened = open(disk, from).expect("a true journal").0;
             lane = opened.journal.lane();
+            if index % 3 == 0 {
+                from = opened.journal.durable();
+                opened.journal.release_below(from);
+            }
         }
     }
-    frames
+    frames.retain(|(position, _)| *position >= from);
+    (frames, from)
+}
+
+fn write(opened: &mut Opened) {
+    while !matches!(opened.writer.step(), Step::Rest { .. } | Step::Poisoned) {}
 }
 
 fn segment_files(disk: &FakeDisk) -> Vec<PathBuf> {

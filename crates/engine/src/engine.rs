@@ -188,7 +188,7 @@ impl Engine {
     /// The journal's, as text; all keys are as they were.
     pub fn reload(&self, journal: &Journal, end: Position) -> Result<(), String> {
         let other = self.keyspace.empty_like();
-        journal.replay(end, &mut Replayer(&other)).map_err(|error| error.to_string())?;
+        journal.replay(0..end, &mut Replayer(&other)).map_err(|error| error.to_string())?;
         self.keyspace.exchange(&other);
         self.freer.free(Box::new(other));
         Ok(())

@@ -208,6 +208,10 @@ fn persistence(engine: &Engine, out: &mut String) {
     line(out, "journal_longest_sync_us", statistics.sync_us_max);
     line(out, "journal_segments", statistics.segments);
     line(out, "journal_spares", statistics.spares);
+    line(out, "journal_file_bytes", statistics.file_bytes);
+    line(out, "journal_tail_bytes", statistics.tail_bytes);
+    line(out, "journal_recycled", statistics.recycled);
+    line(out, "journal_removed", statistics.removed);
     line(out, "journal_full", u8::from(statistics.full));
     line(out, "journal_poisoned", statistics.poisoned.unwrap_or_default().replace(['\r', '\n'], " "));
     if let Some(recovery) = &engine.recovery {

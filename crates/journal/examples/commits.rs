@@ -38,7 +38,7 @@ fn main() {
     };
     let options = Options::new(policy, 1);
     let prepared = prepare(Arc::new(RealDisk), Path::new(folder), options).expect("prepared");
-    let opened = prepared.open(&mut replay).expect("opened");
+    let opened = prepared.open(0, &mut replay).expect("opened");
     let frames = opened.recovery.frames as f64;
     let open_seconds = begun.elapsed().as_secs_f64();
     println!("opened in {open_seconds:.3} s: {frames} frames, {:.2} million a second", frames / open_seconds / 1e6);

@@ -50,7 +50,7 @@ impl std::error::Error for OpenError {}
 pub enum Refusal {
     /// No room yet: register by [`crate::Journal::wait_room`], try once more, then wait.
     Wait,
-    /// The disk is full.
+    /// The disk is full, or the tail is as long as it may be and releases fail.
     Full,
     /// A write or a sync failed; only a restart heals.
     Poisoned,

@@ -22,6 +22,8 @@ pub const SEGMENT_HEAD_BYTES: usize = 64;
 pub const HEAD_BYTES: usize = 40;
 /// Bytes of a mark.
 pub const MARK_BYTES: usize = HEAD_BYTES + 8;
+/// Zeros that follow the last record where bytes of a former life may lie behind: as many as a last mark needs.
+pub(crate) const STOP_BYTES: usize = MARK_BYTES;
 /// Longest payload of a frame, in bytes.
 pub const PAYLOAD_BYTES_MAX: u64 = u32::MAX as u64 - HEAD_BYTES as u64;
 
@@ -45,7 +47,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn of(number: u8) -> Option<Self> {
+    pub(crate) fn of(number: u8) -> Option<Self> {
         [Self::Frame, Self::Mark, Self::SegmentEnd, Self::CleanStop].into_iter().find(|&kind| kind as u8 == number)
     }
 }

@@ -13,7 +13,9 @@
 use crate::format::{HEAD_BYTES, History, PAYLOAD_BYTES_MAX};
 use crate::maker::Depot;
 use crate::room::Room;
+use crate::shelf::{Barrier, Shelf};
 use crate::signal::{Alert, Signal};
+use crate::statistics::Counters;
 use crate::{Options, Policy, Refusal};
 use base::disk::Disk;
 use base::{Ms, Position};
@@ -77,55 +79,14 @@ pub struct Journal {
     waiting: AtomicBool,
     waiters: Mutex<Vec<Waker>>,
     pub(crate) depot: Mutex<Depot>,
+    pub(crate) shelf: Mutex<Shelf>,
+    pub(crate) barrier: Barrier,
     pub(crate) writer: Signal,
     pub(crate) maker: Signal,
     pub(crate) stopping: AtomicBool,
     pub(crate) counters: Counters,
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: PathBuf,
-}
-
-/// What the writer and the maker count.
-#[derive(Default)]
-pub(crate) struct Counters {
-    pub(crate) frames: AtomicU64,
-    pub(crate) bytes: AtomicU64,
-    pub(crate) writes: AtomicU64,
-    pub(crate) syncs: AtomicU64,
-    pub(crate) sync_us_last: AtomicU64,
-    pub(crate) sync_us_max: AtomicU64,
-    pub(crate) durable_wait_us_max: AtomicU64,
-    pub(crate) segments: AtomicU64,
-    pub(crate) last_write_us: AtomicU64,
-    pub(crate) last_roll_us: AtomicU64,
-}
-
-/// What the journal did since it was opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Statistics {
-    /// Frames written.
-    pub frames: u64,
-    /// Bytes of these frames, heads included.
-    pub bytes: u64,
-    /// Writes, each of any number of frames.
-    pub writes: u64,
-    /// Syncs.
-    pub syncs: u64,
-    /// Duration of the last sync, in microseconds.
-    pub sync_us_last: u64,
-    /// Duration of the longest sync, in microseconds.
-    pub sync_us_max: u64,
-    /// Longest time between the writer's taking up a frame and its being durable, under [`Policy::Always`] or when
-    /// somebody waited for it, in microseconds.
-    pub longest_durable_wait_us: u64,
-    /// Segments with frames, those found at start included.
-    pub segments: u64,
-    /// Segments made ahead.
-    pub spares: u64,
-    /// The last attempt to make a spare failed.
-    pub full: bool,
-    /// Why a write or sync failed, if one did.
-    pub poisoned: Option<String>,
 }
 
 impl Journal {
@@ -150,10 +111,12 @@ impl Journal {
             waiting: AtomicBool::new(false),
             waiters: Mutex::new(Vec::new()),
             depot: Mutex::new(Depot::default()),
+            shelf: Mutex::new(begin.shelf),
+            barrier: Barrier::new(),
             writer: Signal::default(),
             maker: Signal::default(),
             stopping: AtomicBool::new(false),
-            counters: Counters { segments: AtomicU64::new(begin.segments), ..Counters::default() },
+            counters: Counters::default(),
             disk,
             folder,
         }
@@ -236,23 +199,8 @@ impl Journal {
         fence(Ordering::SeqCst);
     }
 
-    /// What was done since the journal was opened.
-    pub fn statistics(&self) -> Statistics {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let counters = &self.counters;
-        Statistics {
-            frames: count(&counters.frames),
-            bytes: count(&counters.bytes),
-            writes: count(&counters.writes),
-            syncs: count(&counters.syncs),
-            sync_us_last: count(&counters.sync_us_last),
-            sync_us_max: count(&counters.sync_us_max),
-            longest_durable_wait_us: count(&counters.durable_wait_us_max),
-            segments: count(&counters.segments),
-            spares: lock(&self.depot).spares.len() as u64,
-            full: self.full.load(Ordering::Relaxed),
-            poisoned: self.is_poisoned().then(|| lock(&self.poison).clone()),
-        }
+    pub(crate) fn poison_reason(&self) -> Option<String> {
+        self.is_poisoned().then(|| lock(&self.poison).clone())
     }
 
     pub(crate) fn poison(&self, reason: String) {
@@ -322,20 +270,26 @@ impl Journal {
         self.next() - self.durable() >= self.undurable_bytes_max / 2
     }
 
-    fn is_behind(&self) -> bool {
+    /// Refuses whoever must wait for the disk, or for a release.
+    fn check_pace(&self, purpose: Purpose) -> Result<(), Refusal> {
         let settled = if self.policy() == Policy::Never { &self.written.0 } else { &self.durable };
-        // In this order: `next` is read last, so the difference is never negative.
-        let settled = settled.load(Ordering::SeqCst);
-        self.next() - settled >= self.undurable_bytes_max
+        let (settled, barrier) = (settled.load(Ordering::SeqCst), self.barrier.position(purpose));
+        // Read last, so the difference is never negative.
+        let next = self.next();
+        match () {
+            () if next - settled < self.undurable_bytes_max && next < barrier => Ok(()),
+            () if self.is_poisoned() => Err(Refusal::Poisoned),
+            () if next >= barrier && self.barrier.is_failing() => Err(Refusal::Full),
+            () => Err(Refusal::Wait),
+        }
     }
 }
 
 /// Where a journal begins when it is opened.
-#[derive(Clone, Copy)]
 pub(crate) struct Begin {
     pub(crate) position: Position,
     pub(crate) history: History,
-    pub(crate) segments: u64,
+    pub(crate) shelf: Shelf,
 }
 
 /// One thread's way to hand over frames.
@@ -391,9 +345,7 @@ impl Lane {
     /// Nothing has changed; see [`Refusal`].
     pub fn try_admit(&self, payload_bytes: u64, purpose: Purpose) -> Result<Claim, Refusal> {
         let journal = &self.state.journal;
-        if journal.is_behind() {
-            return Err(if journal.is_poisoned() { Refusal::Poisoned } else { Refusal::Wait });
-        }
+        journal.check_pace(purpose)?;
         let mut claim = Claim { lane: self.state.clone(), hold: Hold::default() };
         self.extend(&mut claim, payload_bytes, purpose)?;
         Ok(claim)

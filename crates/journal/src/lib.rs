@@ -20,6 +20,9 @@
 //! every sync. Under the other policies nobody waits for a sync, and allocating, which claims the same room, is enough
 //! and does not write everything twice.
 //!
+//! **Segments are given back** once somebody keeps elsewhere what lies below a position (`shelf.rs`), as spares for
+//! reuse while some are wanted. A journal so begins anywhere, and a start says from where on it is read.
+//!
 //! Absent from here: what a frame means, shards, replies. A `Disk` is all this crate knows of the world; time comes in
 //! by functions.
 
@@ -34,20 +37,24 @@ mod recovery;
 mod room;
 mod run;
 mod scan;
+mod shelf;
 mod signal;
+mod statistics;
 mod writer;
 
 pub use error::{OpenError, Refusal};
 pub use format::{
     HEAD_BYTES, History, Kind, MARK_BYTES, PAYLOAD_BYTES_MAX, Record, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead,
 };
-pub use front::{Claim, Journal, Lane, Purpose, Reached, Statistics, Ticket};
+pub use front::{Claim, Journal, Lane, Purpose, Reached, Ticket};
 pub use identity::Identity;
 pub use maker::Maker;
 pub use recovery::{Opened, Prepared, Recovery, TornTail, open, prepare, read};
 pub use run::Running;
 pub use scan::{Frame, Replay, scan_bytes};
+pub use shelf::Hold;
 pub use signal::Alert;
+pub use statistics::Statistics;
 pub use sync::lane::Late;
 pub use writer::{Step, Writer};
 

@@ -1,10 +1,16 @@
-//! The maker: segments ahead of need, so that the writer never fills one in its own time.
+//! The maker: segments ahead of need, so that the writer never fills one in its own time; and where those go that
+//! nobody needs any more.
 //!
 //! One spare is kept always, the room of last resort for frames that only take away. While frames come there are more,
 //! up to [`SPARES_MAX`]; after [`IDLE_US`] without any all but one are given back. How many there should be is decided
 //! by [`choose`], a pure function; the rest is dull.
+//!
+//! Released segments become spares where one is wanted: their room is claimed, and under [`Policy::Always`] need not be
+//! filled. A few wait for that while frames come; the others are removed.
 
+use crate::format::segment_name;
 use crate::front::Journal;
+use crate::shelf::Kept;
 use crate::{ElapsedUs, OpenError, Policy, Refusal};
 use base::disk::{Disk, DiskFile};
 use std::io;
@@ -15,9 +21,11 @@ use sync::primitives::lock;
 
 /// Spares at most.
 const SPARES_MAX: usize = 4;
+/// Released segments that wait to become spares, at most: they come many at a time, and are wanted one by one.
+const RELEASED_MAX: usize = 8;
 /// After so long without a frame, spares are given back.
 const IDLE_US: u64 = 10_000_000;
-/// How soon it tries again when the disk was full.
+/// How soon it tries again when the disk was full, or refused to give a segment back.
 const RETRY_US: u64 = 250_000;
 /// How long it rests when nobody asks.
 const REST_US: u64 = 1_000_000;
@@ -40,9 +48,17 @@ pub(crate) struct Spare {
     pub(crate) file: Box<dyn DiskFile>,
     pub(crate) name: String,
     pub(crate) bytes: u64,
+    /// It was a segment, whose bytes it still shows.
+    pub(crate) is_recycled: bool,
 }
 
 impl Depot {
+    /// The number of spares, and the bytes of all files.
+    pub(crate) fn sums(&self) -> (u64, u64) {
+        let bytes = self.spares.iter().chain(&self.own).map(|spare| spare.bytes).sum();
+        (self.spares.len() as u64, bytes)
+    }
+
     /// The segment to begin next, which claims have made sure is there.
     pub(crate) fn take(&mut self, is_own: bool) -> Spare {
         if is_own {
@@ -78,19 +94,30 @@ pub struct Maker {
     elapsed_us: ElapsedUs,
     spares_made: u64,
     retry_at_us: u64,
+    release_at_us: u64,
     asked_at_us: u64,
 }
 
 /// What the number of spares calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
+    /// A spare of a released segment.
+    Recycle,
+    /// A spare.
     Make,
+    /// A released segment.
+    Remove,
+    /// A spare.
     GiveBack,
     Nothing,
 }
 
 struct State {
     spares: usize,
+    /// Segments that may leave.
+    released: usize,
+    /// Somebody lacks room on the disk.
+    is_pressed: bool,
     free: i64,
     asked: i64,
     /// Time since a frame was written, or refused for want of room.
@@ -108,8 +135,11 @@ fn choose(state: &State) -> Choice {
         () if state.since_roll_us < IDLE_US => SPARES_MAX,
         () => 2,
     };
+    let released_max = if is_idle || state.is_pressed { 0 } else { RELEASED_MAX };
     match state.spares {
+        spares if spares < wanted && state.released > 0 => Choice::Recycle,
         spares if spares < wanted => Choice::Make,
+        _ if state.released > released_max => Choice::Remove,
         spares if is_idle && spares > wanted => Choice::GiveBack,
         _ => Choice::Nothing,
     }
@@ -117,7 +147,7 @@ fn choose(state: &State) -> Choice {
 
 impl Maker {
     pub(crate) fn new(journal: Arc<Journal>, elapsed_us: ElapsedUs) -> Self {
-        Self { journal, elapsed_us, spares_made: 0, retry_at_us: 0, asked_at_us: 0 }
+        Self { journal, elapsed_us, spares_made: 0, retry_at_us: 0, release_at_us: 0, asked_at_us: 0 }
     }
 
     /// Makes or gives back at most one segment. Says how many microseconds it may rest; `None`: there is more to do.
@@ -126,27 +156,78 @@ impl Maker {
         if self.make_own() {
             return None;
         }
-        match choose(&self.state(now_us)) {
-            Choice::Make if now_us < self.retry_at_us => return Some(self.retry_at_us - now_us),
+        let rest_us = match self.release_at_us.saturating_sub(now_us) {
+            0 => REST_US,
+            us => us,
+        };
+        let is_done = match choose(&self.state(now_us)) {
+            Choice::Make if now_us < self.retry_at_us => return Some(rest_us.min(self.retry_at_us - now_us)),
             Choice::Make => {
                 if !self.make_spare() {
                     self.retry_at_us = now_us + RETRY_US;
-                    return Some(RETRY_US);
+                    return Some(rest_us.min(RETRY_US));
                 }
-                return None;
+                true
             }
-            Choice::GiveBack if self.give_back() => return None,
-            Choice::GiveBack | Choice::Nothing => {}
+            Choice::Recycle => self.release(now_us, true),
+            Choice::Remove => self.release(now_us, false),
+            Choice::GiveBack => self.give_back(),
+            Choice::Nothing => false,
+        };
+        if is_done {
+            return None;
         }
         self.give_back_own(now_us);
-        Some(REST_US)
+        Some(rest_us)
     }
 
     /// Whether there is something to do now; looked at between arming and resting.
     pub(crate) fn has_news(&mut self) -> bool {
         let now_us = (self.elapsed_us)();
         let is_own_wanted = lock(&self.journal.depot).own_wanted_bytes != 0;
-        is_own_wanted || now_us >= self.retry_at_us && choose(&self.state(now_us)) == Choice::Make
+        let is_due = match choose(&self.state(now_us)) {
+            Choice::Make => now_us >= self.retry_at_us,
+            Choice::Recycle | Choice::Remove => true,
+            Choice::GiveBack | Choice::Nothing => false,
+        };
+        is_own_wanted || is_due
+    }
+
+    /// Gives the oldest released segment back. If that fails it is tried again later.
+    fn release(&mut self, now_us: u64, is_wanted: bool) -> bool {
+        // None: somebody has begun to read since.
+        let Some(leaver) = lock(&self.journal.shelf).leaver() else { return false };
+        let is_spare = is_wanted && leaver.bytes == self.journal.room.segment_bytes;
+        match if is_spare { self.recycle(leaver) } else { self.remove_segment(leaver) } {
+            // Where it is not found somebody else has removed it.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => self.release_at_us = now_us + RETRY_US,
+            _ => {
+                lock(&self.journal.shelf).has_left();
+                // Where the disk was full there is room now.
+                self.retry_at_us = 0;
+            }
+        }
+        true
+    }
+
+    /// Makes a spare of a segment.
+    fn recycle(&mut self, leaver: Kept) -> io::Result<()> {
+        let journal = self.journal.clone();
+        let path = journal.folder.join(segment_name(leaver.number));
+        let name = self.spare_name();
+        let mut file = journal.disk.open(&path)?;
+        // A copy of the folder may have lost the room it does not use.
+        file.allocate(leaver.bytes)?;
+        journal.disk.rename(&path, &journal.folder.join(&name))?;
+        self.add_spare(Spare { file, name, bytes: leaver.bytes, is_recycled: true });
+        journal.counters.recycled.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn remove_segment(&self, leaver: Kept) -> io::Result<()> {
+        self.journal.disk.remove(&self.journal.folder.join(segment_name(leaver.number)))?;
+        self.journal.counters.removed.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
     fn state(&mut self, now_us: u64) -> State {
@@ -162,8 +243,11 @@ impl Maker {
             journal.notify_room();
         }
         let used_at_us = journal.counters.last_write_us.load(Ordering::Relaxed).max(self.asked_at_us);
+        let is_refused = now_us < self.release_at_us;
         State {
             spares: lock(&journal.depot).spares.len(),
+            released: if is_refused { 0 } else { lock(&journal.shelf).leavers_count() },
+            is_pressed: journal.barrier.is_failing(),
             free,
             asked,
             since_use_us: now_us.saturating_sub(used_at_us),
@@ -174,14 +258,25 @@ impl Maker {
     fn make_spare(&mut self) -> bool {
         let journal = self.journal.clone();
         let made = self.make(journal.room.segment_bytes, journal.policy() == Policy::Always);
-        let is_made = made.is_ok();
-        if let Ok(spare) = made {
-            lock(&journal.depot).spares.push(spare);
-            journal.add_room(journal.room.spare());
+        match made {
+            Ok(spare) => {
+                self.add_spare(spare);
+                true
+            }
+            Err(_) => {
+                journal.full.store(true, Ordering::SeqCst);
+                journal.notify_room();
+                false
+            }
         }
-        journal.full.store(!is_made, Ordering::SeqCst);
+    }
+
+    fn add_spare(&self, spare: Spare) {
+        let journal = &*self.journal;
+        lock(&journal.depot).spares.push(spare);
+        journal.add_room(journal.room.spare());
+        journal.full.store(false, Ordering::SeqCst);
         journal.notify_room();
-        is_made
     }
 
     fn make_own(&mut self) -> bool {
@@ -209,9 +304,13 @@ impl Maker {
     }
 
     fn make(&mut self, bytes: u64, filled: bool) -> io::Result<Spare> {
-        self.spares_made += 1;
-        let name = format!("spare-{}.log", self.spares_made);
+        let name = self.spare_name();
         make_file(&*self.journal.disk, &self.journal.folder, name, bytes, filled)
+    }
+
+    fn spare_name(&mut self) -> String {
+        self.spares_made += 1;
+        format!("spare-{}.log", self.spares_made)
     }
 
     /// Gives one spare back, unless frames that grow need its room.
@@ -258,7 +357,7 @@ pub(crate) fn make_file(disk: &dyn Disk, folder: &Path, name: String, bytes: u64
     let mut file = disk.create(&path)?;
     let made = file.allocate(bytes).and_then(|()| if filled { fill(&mut *file, bytes) } else { Ok(()) });
     match made {
-        Ok(()) => Ok(Spare { file, name, bytes }),
+        Ok(()) => Ok(Spare { file, name, bytes, is_recycled: false }),
         Err(error) => {
             drop(file);
             // What stays behind is removed at the next start.
@@ -293,7 +392,7 @@ mod tests {
     use super::*;
 
     fn state(spares: usize, free: i64, asked: i64, since_use_us: u64, since_roll_us: u64) -> State {
-        State { spares, free, asked, since_use_us, since_roll_us }
+        State { spares, released: 0, is_pressed: false, free, asked, since_use_us, since_roll_us }
     }
 
     #[test]
@@ -314,5 +413,16 @@ mod tests {
         ] {
             assert_eq!(choose(&state), choice);
         }
+    }
+    #[test]
+    fn released_segments_wait_to_be_wanted_while_frames_come() {
+        let (now, long) = (0, IDLE_US);
+        let released = |released, state| choose(&State { released, ..state });
+        assert_eq!(released(1, state(3, 10, 0, now, now)), Choice::Recycle);
+        assert_eq!(released(1, state(0, 0, 0, long, long)), Choice::Recycle);
+        assert_eq!(released(RELEASED_MAX, state(4, 10, 0, now, now)), Choice::Nothing);
+        assert_eq!(released(RELEASED_MAX + 1, state(4, 10, 0, now, now)), Choice::Remove);
+        assert_eq!(released(1, state(4, 10, 0, long, long)), Choice::Remove);
+        assert_eq!(released(1, State { is_pressed: true, ..state(4, 10, 0, now, now) }), Choice::Remove);
     }
 }

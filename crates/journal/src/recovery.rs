@@ -3,7 +3,7 @@
 //! ```text
 //! 1 read, refuse damage
 //! 2 torn bytes and segments beyond them: kept aside under other names     a crash before 6 ends finds the same or less
-//! 3 sync every segment that counts, and the folder
+//! 3 sync every segment that counts, and the folder; then remove those below where reading begins
 //! 4 cut the last segment that counts where its records end
 //! 5 make a segment of the next number; after an unclean stop under a new history
 //! 6 sync it and the folder; on the first start then write the identity
@@ -12,17 +12,19 @@
 //! Everything that was accepted is synced before step 5, so the new segment's head may say so: from then on a loss
 //! below it is damage. The cut needs no sync: if it is undone, the next segment still says where the records end.
 
-use crate::format::{History, SegmentHead, segment_name};
+use crate::format::{History, STOP_BYTES, SegmentHead, segment_name};
 use crate::front::{Begin, Journal};
 use crate::identity::Identity;
 use crate::maker::{Maker, Spare, make_file, remove_leftovers};
 use crate::room::Room;
-use crate::scan::{Break, Replay, Scan, Tale, load, segment_numbers};
+use crate::scan::{Break, Replay, Scan, Tale, has_record_of, load, segment_numbers};
+use crate::shelf::{Kept, Shelf};
 use crate::writer::{Segment, Writer};
 use crate::{OpenError, Options, Policy};
 use base::disk::Disk;
 use base::{Ms, Position};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -108,19 +110,21 @@ pub fn open(
     disk: Arc<dyn Disk>,
     folder: &Path,
     options: Options,
+    from: Position,
     replay: &mut dyn Replay,
 ) -> Result<Opened, OpenError> {
-    prepare(disk, folder, options)?.open(replay)
+    prepare(disk, folder, options)?.open(from, replay)
 }
 
-/// Reads the frames of `folder` below `up_to` once more, while the journal may be open: everything below `up_to` must
-/// be written.
+/// Reads the frames of `range` in `folder` once more, while the journal may be open: everything below its end must be
+/// written, and nothing is given back meanwhile.
 ///
 /// # Errors
-/// The disk's, and damage, which includes an end before `up_to`.
-pub fn read(disk: &dyn Disk, folder: &Path, up_to: Position, replay: &mut dyn Replay) -> Result<(), OpenError> {
+/// The disk's, and damage, which includes a begin within a frame or before the first, and an end beyond the last.
+pub fn read(disk: &dyn Disk, folder: &Path, range: Range<Position>, replay: &mut dyn Replay) -> Result<(), OpenError> {
     let numbers = segment_numbers(&disk.list(folder).map_err(OpenError::io(folder))?);
-    let tale = Scan::new(disk, folder, up_to).run(&numbers, replay)?;
+    let up_to = range.end;
+    let tale = Scan::new(disk, folder, range).run(&numbers, replay)?;
     if tale.position < up_to {
         let why = format!("the journal ends at position {}, looked for was {up_to}", tale.position);
         let remedy = "Restart: recovery says more.".into();
@@ -129,32 +133,25 @@ pub fn read(disk: &dyn Disk, folder: &Path, up_to: Position, replay: &mut dyn Re
     Ok(())
 }
 
-impl Journal {
-    /// Reads the frames below `up_to`, which must be written, from the files. The journal stays open.
-    ///
-    /// # Errors
-    /// As [`read`].
-    pub fn replay(&self, up_to: Position, replay: &mut dyn Replay) -> Result<(), OpenError> {
-        read(&*self.disk, &self.folder, up_to, replay)
-    }
-}
-
 impl Prepared {
-    /// Reads the journal, tells `replay` every frame, and opens it for writing. When this returns, everything that
-    /// `replay` was told is durable.
+    /// Reads the journal, tells `replay` every frame from position `from` on, and opens it for writing. When this
+    /// returns, everything that `replay` was told is durable. What lies below `from` may be gone, and counts as
+    /// released: see [`Journal::release_below`]. Where nobody keeps anything elsewhere, `from` is 0.
     ///
     /// # Errors
-    /// The disk's, and [`OpenError::Damaged`] for anything that a torn tail does not explain.
-    pub fn open(self, replay: &mut dyn Replay) -> Result<Opened, OpenError> {
+    /// The disk's, and [`OpenError::Damaged`] for anything that a torn tail does not explain; also if `from` lies beyond
+    /// the last whole frame, within one, or before the first that is there.
+    pub fn open(self, from: Position, replay: &mut dyn Replay) -> Result<Opened, OpenError> {
         let (disk, folder) = (&*self.disk, &*self.folder);
         let names = disk.list(folder).map_err(OpenError::io(folder))?;
         remove_leftovers(disk, folder, &names)?;
         let numbers = segment_numbers(&names);
-        let tale = Scan::new(disk, folder, Position::MAX).run(&numbers, replay)?;
+        let tale = Scan::new(disk, folder, from..Position::MAX).run(&numbers, replay)?;
         self.refuse_lost_start(&tale)?;
         self.refuse_foreign(&tale)?;
         let torn = tale.broken.as_ref().map(|broken| self.keep_aside(broken, &tale)).transpose()?.flatten();
         self.settle(&tale.accepted)?;
+        self.remove_released(&tale.released)?;
         tale.broken.as_ref().map_or(Ok(()), |broken| self.cut(broken, &tale))?;
         let clean_stop = tale.clean_stop && torn.is_none() || numbers.is_empty();
         let head = self.next_segment(&tale, clean_stop);
@@ -172,17 +169,33 @@ impl Prepared {
             clean_stop,
             torn,
         };
-        Ok(self.opened(recovery, head, spare))
+        let mut segments = tale.accepted;
+        if let (Some(last), Some(broken)) = (segments.last_mut(), &tale.broken)
+            && last.number == broken.number
+        {
+            last.bytes = broken.offset;
+        }
+        segments.push(Kept { number: head.number, first_position: head.first_position, bytes: spare.bytes });
+        Ok(self.opened(recovery, head, spare, Shelf::new(segments, from)))
     }
 
-    fn opened(self, recovery: Recovery, head: SegmentHead, spare: Spare) -> Opened {
+    fn opened(self, recovery: Recovery, head: SegmentHead, spare: Spare, shelf: Shelf) -> Opened {
         let Self { identity, disk, folder, options, .. } = self;
-        let begin = Begin { position: recovery.end, history: head.history, segments: recovery.segments + 1 };
+        let begin = Begin { position: recovery.end, history: head.history, shelf };
         let journal = Arc::new(Journal::new(&options, disk, folder, begin));
         let segment = Segment::new(spare, head.number);
         let elapsed_us = options.elapsed_us.clone();
         let writer = Writer::new(journal.clone(), options.elapsed_us, segment, &head, recovery.last_time_ms);
         Opened { maker: Maker::new(journal.clone(), elapsed_us), journal, writer, recovery, identity }
+    }
+
+    /// Removes what was on its way to be given back, or has come back.
+    fn remove_released(&self, released: &[u32]) -> Result<(), OpenError> {
+        for &number in released {
+            let path = self.folder.join(segment_name(number));
+            self.disk.remove(&path).map_err(OpenError::io(&path))?;
+        }
+        Ok(())
     }
 
     /// The first segment was durable before the identity was written.
@@ -202,7 +215,7 @@ impl Prepared {
 
     /// The identity was written before the first frame.
     fn refuse_foreign(&self, tale: &Tale) -> Result<(), OpenError> {
-        if !self.is_new || tale.frames == 0 {
+        if !self.is_new || tale.position == 0 {
             return Ok(());
         }
         Err(OpenError::Damaged {
@@ -222,7 +235,7 @@ impl Prepared {
             why: broken.why.clone(),
             kept_as: Vec::new(),
         };
-        let is_accepted = tale.accepted.last() == Some(&broken.number);
+        let is_accepted = tale.last_number() == Some(broken.number);
         if is_accepted {
             self.keep_rest(broken, &mut torn)?;
         }
@@ -235,7 +248,7 @@ impl Prepared {
 
     /// Cuts off what was kept aside, and gives the room of zeros back.
     fn cut(&self, broken: &Break, tale: &Tale) -> Result<(), OpenError> {
-        if tale.accepted.last() != Some(&broken.number) {
+        if tale.last_number() != Some(broken.number) {
             return Ok(());
         }
         let path = self.folder.join(segment_name(broken.number));
@@ -248,7 +261,7 @@ impl Prepared {
         let mut bytes = Vec::new();
         load(&*self.disk, &path, &mut bytes).map_err(OpenError::io(&path))?;
         let rest = content(bytes.get(broken.offset as usize..).unwrap_or_default());
-        if rest.is_empty() {
+        if rest.is_empty() || is_stopped(rest) && !has_record_of(rest, broken.number) {
             return Ok(());
         }
         let (name, path) = self.aside(broken.number)?;
@@ -262,13 +275,14 @@ impl Prepared {
         Ok(())
     }
 
-    /// Gives a segment that does not count another name, or removes it if it is empty.
+    /// Gives a segment that does not count another name, or removes it if it is empty or shows only a former life.
     fn keep_segment(&self, number: u32, torn: &mut TornTail) -> Result<(), OpenError> {
         let path = self.folder.join(segment_name(number));
         let mut bytes = Vec::new();
         load(&*self.disk, &path, &mut bytes).map_err(OpenError::io(&path))?;
         let content_bytes = content(&bytes).len() as u64;
-        if content_bytes == 0 {
+        let is_former = SegmentHead::decode(&bytes).is_ok_and(|head| head.number < number);
+        if content_bytes == 0 || is_former && !has_record_of(&bytes, number) {
             return self.disk.remove(&path).map_err(OpenError::io(&path));
         }
         let (name, aside) = self.aside(number)?;
@@ -293,9 +307,9 @@ impl Prepared {
     }
 
     /// Makes what was read durable: after a kill it may lie in the page cache alone.
-    fn settle(&self, accepted: &[u32]) -> Result<(), OpenError> {
-        for &number in accepted {
-            let path = self.folder.join(segment_name(number));
+    fn settle(&self, accepted: &[Kept]) -> Result<(), OpenError> {
+        for segment in accepted {
+            let path = self.folder.join(segment_name(segment.number));
             self.disk.open(&path).and_then(|mut file| file.sync()).map_err(OpenError::io(&path))?;
         }
         self.disk.sync_folder(&self.folder).map_err(OpenError::io(&self.folder))
@@ -308,12 +322,12 @@ impl Prepared {
             None => (tale.history.unwrap_or(History(0)).next(drawn), tale.position),
         };
         SegmentHead {
-            number: tale.accepted.last().map_or(1, |last| last + 1),
+            number: tale.last_number().map_or(1, |last| last + 1),
             history,
             history_begins,
             first_position: tale.position,
             synced: tale.position,
-            created_ms: self.options.now_ms,
+            created_ms: self.options.now_ms.max(tale.time_ms),
         }
     }
 
@@ -332,6 +346,12 @@ impl Prepared {
         };
         begin().map_err(OpenError::io(&path))
     }
+}
+
+/// Whether bytes begin with the zeros that follow the last record, so that more of them can only be of a former life,
+/// or of records of which more is found.
+fn is_stopped(bytes: &[u8]) -> bool {
+    bytes.iter().take(STOP_BYTES).all(|&byte| byte == 0)
 }
 
 /// Bytes up to the last that is not zero.

@@ -1,6 +1,7 @@
 //! Reading a journal: one segment's bytes, and the tale of all segments.
 //!
 //! ```text
+//! the last segment that begins at or below the position from which on is read; those before it count no more
 //! for each segment in order of numbers
 //!   its head fits: number, history not older, first position = where we are        else broken here
 //!   record by record: whole, of this segment and history, position = where we are  else broken here
@@ -14,13 +15,15 @@
 
 use crate::format::{
     HEAD_BYTES, History, Kind, PAYLOAD_BYTES_MAX, RECORD_MAGIC, RECORD_MAGIC_AT, Record, SEGMENT_HEAD_BYTES,
-    SegmentHead, segment_name, segment_number,
+    SegmentHead, segment_name, segment_number, u32_at,
 };
 use crate::room::Room;
+use crate::shelf::Kept;
 use crate::{MARK_BYTES, OpenError};
 use base::disk::Disk;
 use base::{Ms, Position};
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 /// A frame as it was read.
@@ -37,6 +40,9 @@ pub struct Frame<'a> {
     /// Its bytes.
     pub payload: &'a [u8],
 }
+
+/// For a journal that does not reach from the store's position on.
+const REMEDY: &str = "Restore the whole data folder from a backup: the store needs the journal from its position on.";
 
 /// Who is told what a journal holds.
 pub trait Replay {
@@ -77,11 +83,16 @@ struct Walk {
     end: End,
 }
 
-/// Reads the records of one segment's bytes, up to position `up_to`.
-fn walk(bytes: &[u8], head: &SegmentHead, up_to: Position, replay: &mut dyn Replay) -> Result<Walk, (usize, String)> {
+/// Reads the records of one segment's bytes, and tells of the frames in `range`.
+fn walk(
+    bytes: &[u8],
+    head: &SegmentHead,
+    range: &Range<Position>,
+    replay: &mut dyn Replay,
+) -> Result<Walk, (usize, String)> {
     let mut walk =
         Walk { position: head.first_position, offset: SEGMENT_HEAD_BYTES, time_ms: 0, frames: 0, end: End::Reached };
-    while walk.position < up_to {
+    while walk.position < range.end {
         let record = match Record::decode(&bytes[walk.offset..]) {
             Ok(record) => record,
             Err(why) => return Ok(Walk { end: End::Broken(why), ..walk }),
@@ -96,10 +107,15 @@ fn walk(bytes: &[u8], head: &SegmentHead, up_to: Position, replay: &mut dyn Repl
                 return Ok(Walk { end: End::Broken("the positions overflow"), ..walk });
             };
             let (position, time_ms) = (walk.position, record.head.time_ms);
-            let frame = Frame { position, end, time_ms, history: head.history, payload: record.payload };
-            replay.frame(frame).map_err(|why| (walk.offset, why))?;
+            if position < range.start && range.start < end {
+                return Err((walk.offset, format!("the store is of position {}, in its midst", range.start)));
+            }
+            if range.start <= position {
+                let frame = Frame { position, end, time_ms, history: head.history, payload: record.payload };
+                replay.frame(frame).map_err(|why| (walk.offset, why))?;
+                walk.frames += 1;
+            }
             walk.position = end;
-            walk.frames += 1;
         }
         walk.offset += record.bytes();
         if matches!(record.head.kind, Kind::SegmentEnd | Kind::CleanStop) {
@@ -131,7 +147,7 @@ fn misplaced(record: &Record<'_>, segment: &SegmentHead, position: Position) -> 
 /// In words, what is wrong with the head of the segment or with a frame's payload.
 pub fn scan_bytes(bytes: &[u8], replay: &mut dyn Replay) -> Result<Position, String> {
     let head = SegmentHead::decode(bytes)?;
-    let walk = walk(bytes, &head, Position::MAX, replay).map_err(|(_, why)| why)?;
+    let walk = walk(bytes, &head, &(0..Position::MAX), replay).map_err(|(_, why)| why)?;
     let found = evidence(bytes, walk.offset, head.number, head.history, walk.position);
     assert!(found.is_none_or(|found| found.synced > walk.position));
     Ok(walk.position)
@@ -164,6 +180,12 @@ fn evidence(bytes: &[u8], from: usize, number: u32, history: History, position: 
     None
 }
 
+/// Whether anything in `bytes` looks like the head of a record of segment `number`, whole or not.
+pub(crate) fn has_record_of(bytes: &[u8], number: u32) -> bool {
+    let looks = |head: &[u8]| head[..3] == RECORD_MAGIC && Kind::of(head[3]).is_some() && u32_at(head, 4) == number;
+    bytes.windows(8).any(looks)
+}
+
 /// The numbers of the segments in `folder`, in order.
 pub(crate) fn segment_numbers(names: &[String]) -> Vec<u32> {
     let mut numbers: Vec<u32> = names.iter().filter_map(|name| segment_number(name)).collect();
@@ -193,34 +215,46 @@ pub(crate) struct Tale {
     pub(crate) time_ms: Ms,
     pub(crate) frames: u64,
     pub(crate) bytes: u64,
+    /// Segments that lie below what was read.
+    pub(crate) released: Vec<u32>,
     /// Segments whose frames were accepted.
-    pub(crate) accepted: Vec<u32>,
+    pub(crate) accepted: Vec<Kept>,
     pub(crate) clean_stop: bool,
     pub(crate) broken: Option<Break>,
+}
+
+impl Tale {
+    /// The last segment whose frames were accepted.
+    pub(crate) fn last_number(&self) -> Option<u32> {
+        self.accepted.last().map(|segment| segment.number)
+    }
 }
 
 /// Reads all segments of a folder.
 pub(crate) struct Scan<'a> {
     disk: &'a dyn Disk,
     folder: &'a Path,
-    up_to: Position,
+    range: Range<Position>,
     buffer: Vec<u8>,
     tale: Tale,
 }
 
 impl<'a> Scan<'a> {
-    pub(crate) fn new(disk: &'a dyn Disk, folder: &'a Path, up_to: Position) -> Self {
-        Self { disk, folder, up_to, buffer: Vec::new(), tale: Tale::default() }
+    pub(crate) fn new(disk: &'a dyn Disk, folder: &'a Path, range: Range<Position>) -> Self {
+        Self { disk, folder, range, buffer: Vec::new(), tale: Tale::default() }
     }
 
     /// Reads the segments `numbers`; refuses damage.
     pub(crate) fn run(mut self, numbers: &[u32], replay: &mut dyn Replay) -> Result<Tale, OpenError> {
+        let (released, numbers) = numbers.split_at(self.begin(numbers)?);
+        self.tale.released = released.to_vec();
+        let first = numbers.first().copied().filter(|_| self.tale.history.is_some()).unwrap_or(1);
         let bytes_total = numbers.iter().map(|&number| self.file_bytes(number)).sum::<Result<u64, _>>()?;
         let mut bytes_done = 0;
         let mut ended: Option<Break> = None;
         for (index, &number) in numbers.iter().enumerate() {
             let later = || numbers[index + 1..].to_vec();
-            let expected = self.tale.accepted.last().map_or(1, |last| last + 1);
+            let expected = self.tale.last_number().map_or(first, |last| last + 1);
             let head = if number == expected {
                 self.load(number)?;
                 self.check_head(number)
@@ -240,7 +274,7 @@ impl<'a> Scan<'a> {
                     break;
                 }
             };
-            let walk = walk(&self.buffer, &head, self.up_to, replay).map_err(|(offset, why)| {
+            let walk = walk(&self.buffer, &head, &self.range, replay).map_err(|(offset, why)| {
                 let why = format!("a frame whose checksum holds cannot be read: {why}");
                 self.damaged(number, offset as u64, why)
             })?;
@@ -258,10 +292,61 @@ impl<'a> Scan<'a> {
             }
         }
         self.tale.broken = self.tale.broken.take().or(ended);
-        match self.tale.broken.clone() {
-            Some(broken) => self.judge(&broken).map(|()| self.tale),
-            None => Ok(self.tale),
+        if let Some(broken) = self.tale.broken.clone() {
+            self.judge(&broken)?;
         }
+        self.refuse_short().map(|()| self.tale)
+    }
+
+    /// Finds the segment with which reading begins: the last one that begins at or below that position. Gives its
+    /// place in `numbers`.
+    fn begin(&mut self, numbers: &[u32]) -> Result<usize, OpenError> {
+        let from = self.range.start;
+        let mut begins = None;
+        for (index, &number) in numbers.iter().enumerate().rev() {
+            let Some(head) = self.head(number)? else { continue };
+            if head.first_position <= from {
+                // What lay before is gone; it was not written later than this segment was made.
+                let time_ms = if head.first_position > 0 { head.created_ms } else { 0 };
+                let (position, history) = (head.first_position, Some(head.history));
+                self.tale = Tale { position, history, time_ms, ..Tale::default() };
+                return Ok(index);
+            }
+            begins = Some((number, head.first_position));
+        }
+        if from == 0 {
+            return Ok(0);
+        }
+        let (file, journal) = match begins {
+            Some((number, first)) => (segment_name(number), format!("the journal begins at {first}")),
+            None => (segment_name(1), "the journal has no segment that can be read".into()),
+        };
+        let why = format!("the store is of position {from}, {journal}");
+        Err(OpenError::Damaged { file: self.folder.join(file), offset: 0, why, remedy: REMEDY.into() })
+    }
+
+    /// The head of a segment, if it is whole and of that number.
+    fn head(&self, number: u32) -> Result<Option<SegmentHead>, OpenError> {
+        let path = self.folder.join(segment_name(number));
+        let mut bytes = [0; SEGMENT_HEAD_BYTES];
+        let read = self.disk.open(&path).and_then(|file| file.read_at(&mut bytes, 0));
+        let count = read.map_err(OpenError::io(&path))?;
+        Ok(SegmentHead::decode(&bytes[..count]).ok().filter(|head| head.number == number))
+    }
+
+    /// Refuses a journal that ends below where reading was to begin.
+    fn refuse_short(&self) -> Result<(), OpenError> {
+        let (position, from) = (self.tale.position, self.range.start);
+        if position >= from {
+            return Ok(());
+        }
+        let last = self.tale.last_number().unwrap_or(1);
+        let (number, offset, why) = match &self.tale.broken {
+            Some(broken) => (broken.number, broken.offset, format!("{}; ", broken.why)),
+            None => (last, self.file_bytes(last)?, String::new()),
+        };
+        let why = format!("{why}the store is of position {from}, the journal ends at {position}");
+        Err(self.damaged(number, offset, why))
     }
 
     fn accept(&mut self, head: &SegmentHead, walk: &Walk) {
@@ -272,7 +357,8 @@ impl<'a> Scan<'a> {
         tale.time_ms = tale.time_ms.max(walk.time_ms);
         tale.frames += walk.frames;
         tale.bytes += (walk.offset - SEGMENT_HEAD_BYTES) as u64;
-        tale.accepted.push(head.number);
+        let (number, first_position, bytes) = (head.number, head.first_position, self.buffer.len() as u64);
+        tale.accepted.push(Kept { number, first_position, bytes });
     }
 
     /// Whether the segment in the buffer may stand where the tale has come.
@@ -333,11 +419,13 @@ impl<'a> Scan<'a> {
     fn damaged(&self, number: u32, offset: u64, why: String) -> OpenError {
         let file = self.folder.join(segment_name(number));
         let position = self.tale.position;
-        let remedy = format!(
+        let cut = format!(
             "Restore the journal's files from a backup; or, to go on with what lies below position {position} and lose \
              the rest, cut this file to {offset} bytes (away if that is 0) and move all segments of higher numbers \
              elsewhere."
         );
+        // A journal that was cut below the store's position would only be refused for that.
+        let remedy = if position < self.range.start { REMEDY.into() } else { cut };
         OpenError::Damaged { file, offset, why, remedy }
     }
 

@@ -10,9 +10,12 @@
 //!
 //! There is no timer under [`Policy::Always`]: the next batch is what was handed over during the last sync.
 
-use crate::format::{Kind, MARK_BYTES, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead, encode_mark, segment_name};
+use crate::format::{
+    Kind, MARK_BYTES, RecordHead, SEGMENT_HEAD_BYTES, STOP_BYTES, SegmentHead, encode_mark, segment_name,
+};
 use crate::front::Journal;
 use crate::maker::Spare;
+use crate::shelf::Kept;
 use crate::signal::Alert;
 use crate::{ElapsedUs, HEAD_BYTES, History, Policy};
 use base::disk::DiskFile;
@@ -37,6 +40,8 @@ const MARK_US: u64 = 500_000;
 const PACE_US: u64 = 5_000;
 /// So long after the last frame it keeps the pace; later the next frame wakes it.
 const PACED_US: u64 = 100_000;
+/// Follows the last record of a recycled segment, so that its end shows as that of a new one does.
+const STOP: [u8; STOP_BYTES] = [0; STOP_BYTES];
 /// Rest when nothing is due.
 const REST_US: u64 = 1_000_000;
 
@@ -70,12 +75,15 @@ pub(crate) struct Segment {
     offset: u64,
     /// The last record is a mark that followed a sync: it has used up the room kept for it.
     has_marked: bool,
+    /// What lies behind its records is of a former life.
+    is_recycled: bool,
 }
 
 impl Segment {
     pub(crate) fn new(spare: Spare, number: u32) -> Self {
         let offset = SEGMENT_HEAD_BYTES as u64;
-        Self { file: spare.file, number, bytes: spare.bytes, offset, has_marked: false }
+        let Spare { file, bytes, is_recycled, .. } = spare;
+        Self { file, number, bytes, offset, has_marked: false, is_recycled }
     }
 
     /// Bytes for records, beside a mark that follows a sync and the last mark.
@@ -379,9 +387,16 @@ impl Writer {
         let worth = self.worth();
         let batch = &mut self.batch;
         let (bytes, frames, charge) = (batch.len(), batch.frames, batch.charge);
+        let (tail, tail_offset) = (batch.tail.take(), self.segment.offset + batch.bytes.len() as u64);
+        if self.segment.is_recycled {
+            match &tail {
+                None => batch.bytes.extend_from_slice(&STOP),
+                Some(tail) => self.segment.file.write_at(&STOP, tail_offset + tail.len() as u64)?,
+            }
+        }
         self.segment.file.write_at(&batch.bytes, self.segment.offset)?;
-        if let Some(tail) = batch.tail.take() {
-            self.segment.file.write_at(&tail, self.segment.offset + batch.bytes.len() as u64)?;
+        if let Some(tail) = tail {
+            self.segment.file.write_at(&tail, tail_offset)?;
         }
         batch.bytes.clear();
         (batch.frames, batch.charge) = (0, 0);
@@ -433,6 +448,7 @@ impl Writer {
             let wait_us = now_us.saturating_sub(self.unsynced_since_us);
             counters.durable_wait_us_max.fetch_max(wait_us, Ordering::Relaxed);
         }
+        lock(&journal.shelf).settle();
         journal.durable.store(self.durable, Ordering::SeqCst);
         journal.ring_bells(self.durable);
         journal.notify_room();
@@ -451,7 +467,8 @@ impl Writer {
     fn put_mark(&mut self, kind: Kind) -> io::Result<()> {
         self.time_ms = self.time_ms.max((self.now_ms)());
         let mark = encode_mark(self.record_head(kind, 0, self.position), self.durable);
-        self.segment.file.write_at(&mark, self.segment.offset)?;
+        let stop = if kind == Kind::Mark && self.segment.is_recycled { &STOP[..] } else { &[] };
+        self.segment.file.write_at(&[&mark, stop].concat(), self.segment.offset)?;
         self.segment.offset += MARK_BYTES as u64;
         self.marked = self.durable;
         Ok(())
@@ -473,15 +490,20 @@ impl Writer {
             synced: self.durable,
             created_ms: self.time_ms,
         };
-        spare.file.write_at(&head.encode(), 0)?;
+        let stop = if spare.is_recycled { &STOP[..] } else { &[] };
+        spare.file.write_at(&[&head.encode(), stop].concat(), 0)?;
         let (from, to) = (journal.folder.join(&spare.name), journal.folder.join(segment_name(head.number)));
         journal.disk.rename(&from, &to)?;
         self.is_folder_dirty = true;
+        lock(&journal.shelf).push(Kept {
+            number: head.number,
+            first_position: head.first_position,
+            bytes: spare.bytes,
+        });
         let closed = std::mem::replace(&mut self.segment, Segment::new(spare, head.number));
         self.closed.push(closed.file);
         // A spare's worth is free already; a segment made for one frame was not counted.
         journal.add_room(if is_own { self.worth() - worth } else { -worth });
-        journal.counters.segments.fetch_add(1, Ordering::Relaxed);
         journal.counters.last_roll_us.store((self.elapsed_us)(), Ordering::Relaxed);
         journal.maker.wake(Alert::Frame);
         journal.notify_room();

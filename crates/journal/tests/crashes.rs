@@ -1,4 +1,5 @@
-//! The power is cut at every operation, and again during and after recovery: what was durable is there.
+//! The power is cut at every operation, and again during and after recovery: what was durable is there, from the
+//! position on below which somebody else keeps it.
 
 mod world;
 
@@ -7,50 +8,61 @@ use journal::{Policy, Purpose};
 use world::*;
 
 /// What a run left behind: every frame handed over, and the position below which all was durable.
+#[derive(Clone)]
 struct Past {
     frames: Frames,
     durable: u64,
+    /// What lies below is kept elsewhere.
+    from: u64,
+    releases: bool,
 }
+
+const NOTHING: Past = Past { frames: Frames::new(), durable: 0, from: 0, releases: false };
+const RELEASING: Past = Past { frames: Frames::new(), durable: 0, from: 0, releases: true };
 
 /// Runs a small workload until the disk fails or it ends.
 fn run(disk: &FakeDisk, policy: Policy, seed: u64, past: &Past) -> Past {
-    let Ok(mut world) = World::open(disk, policy) else {
-        return Past { frames: past.frames.clone(), durable: past.durable };
+    let Ok(mut world) = World::open_from(disk, policy, past.from) else {
+        return past.clone();
     };
-    world.load(&mut random(seed), 25);
-    world.run();
-    if seed.is_multiple_of(3) && !world.journal.is_poisoned() {
-        let (frames, end) = (world.frames, world.journal.next());
-        let durable = if world.writer.stop().is_ok() { end } else { world.journal.durable() };
-        return Past { frames, durable };
+    let releases = past.releases;
+    match releases {
+        true => world.load_and_release(&mut random(seed), 40),
+        false => world.load(&mut random(seed), 25),
     }
-    Past { durable: world.journal.durable(), frames: world.frames }
+    world.run();
+    let (frames, from) = (world.frames, world.from);
+    if seed.is_multiple_of(3) && !world.journal.is_poisoned() {
+        let end = world.journal.next();
+        let durable = if world.writer.stop().is_ok() { end } else { world.journal.durable() };
+        return Past { frames, durable, from, releases };
+    }
+    Past { durable: world.journal.durable(), frames, from, releases }
 }
 
 /// Opens what a crash left; everything durable must be there. Gives back what counts from now on.
 fn recover(disk: &FakeDisk, policy: Policy, past: &Past, context: &str) -> Past {
-    let world = World::open(disk, policy).unwrap_or_else(|error| panic!("{context}: {error}"));
-    check_prefix(&world.frames, &past.frames, past.durable, context);
+    let world = World::open_from(disk, policy, past.from).unwrap_or_else(|error| panic!("{context}: {error}"));
+    check_prefix(&world.frames, &since(&past.frames, past.from), past.durable, context);
     assert_eq!(world.recovery.end, world.journal.durable(), "{context}: recovery makes durable what it tells");
-    Past { durable: world.recovery.end, frames: world.frames }
+    Past { durable: world.recovery.end, frames: world.frames, ..*past }
 }
 
-fn crash_everywhere(policy: Policy, seed: u64) {
-    let nothing = Past { frames: Frames::new(), durable: 0 };
+fn crash_everywhere(policy: Policy, seed: u64, nothing: &Past) {
     let whole = FakeDisk::new();
-    run(&whole, policy, seed, &nothing);
+    run(&whole, policy, seed, nothing);
     let operations = whole.operations();
     let mut random = random(seed ^ 77);
     for operation in 0..operations {
         let context = format!("{policy:?}, seed {seed}, power cut at operation {operation} of {operations}");
         let disk = FakeDisk::new();
         disk.halt_at(operation);
-        let past = run(&disk, policy, seed, &nothing);
+        let past = run(&disk, policy, seed, nothing);
         let crashed = disk.crash(seed ^ operation);
         // The power goes once more while it recovers, and once more at once after.
         let again = crashed.copy();
         again.halt_at(random.below(60));
-        let _ = World::open(&again, policy);
+        let _ = World::open_from(&again, policy, past.from);
         let past = recover(&again.crash(operation), policy, &past, &format!("{context}, again in recovery"));
         let settled = again.crash(operation);
         let second = recover(&settled, policy, &past, &format!("{context}, after recovery"));
@@ -66,15 +78,24 @@ fn crash_everywhere(policy: Policy, seed: u64) {
 #[test]
 fn power_cut_at_every_operation_under_always() {
     for seed in 0..cases(8) {
-        crash_everywhere(Policy::Always, seed);
+        crash_everywhere(Policy::Always, seed, &NOTHING);
     }
 }
 
 #[test]
 fn power_cut_at_every_operation_under_the_other_policies() {
     for seed in 0..cases(4) {
-        crash_everywhere(Policy::EverySec, 1000 + seed);
-        crash_everywhere(Policy::Never, 2000 + seed);
+        crash_everywhere(Policy::EverySec, 1000 + seed, &NOTHING);
+        crash_everywhere(Policy::Never, 2000 + seed, &NOTHING);
+    }
+}
+
+#[test]
+fn power_cut_at_every_operation_while_segments_are_given_back() {
+    for seed in 0..cases(2) {
+        crash_everywhere(Policy::Always, 3000 + seed, &RELEASING);
+        crash_everywhere(Policy::EverySec, 4000 + seed, &RELEASING);
+        crash_everywhere(Policy::Never, 5000 + seed, &RELEASING);
     }
 }
 
@@ -82,7 +103,7 @@ fn power_cut_at_every_operation_under_the_other_policies() {
 #[test]
 fn one_failing_operation_loses_nothing_durable() {
     for seed in 0..cases(6) {
-        let nothing = Past { frames: Frames::new(), durable: 0 };
+        let nothing = if seed % 2 == 0 { NOTHING } else { RELEASING };
         let whole = FakeDisk::new();
         run(&whole, Policy::Always, seed, &nothing);
         for operation in 0..whole.operations() {
@@ -102,11 +123,14 @@ fn a_kill_keeps_everything_written() {
         for policy in [Policy::Always, Policy::EverySec, Policy::Never] {
             let disk = FakeDisk::new();
             let mut world = World::open(&disk, policy).unwrap();
-            world.load(&mut random(seed), 60);
+            match seed % 2 {
+                0 => world.load(&mut random(seed), 60),
+                _ => world.load_and_release(&mut random(seed), 120),
+            }
             let written = world.journal.written();
             let context = format!("{policy:?}, seed {seed}");
-            let again = World::open(&disk.copy(), policy).unwrap();
-            check_prefix(&again.frames, &world.frames, written, &context);
+            let again = World::open_from(&disk.copy(), policy, world.from).unwrap();
+            check_prefix(&again.frames, &since(&world.frames, world.from), written, &context);
             assert_eq!(again.recovery.torn, None, "{context}");
         }
     }
@@ -121,9 +145,13 @@ fn what_recovery_tells_after_a_kill_is_durable() {
             let kill = || {
                 let disk = FakeDisk::new();
                 let mut world = World::open(&disk, policy).unwrap();
-                world.load(&mut random(seed), 20 + seed % 30);
+                match seed % 2 {
+                    0 => world.load(&mut random(seed), 20 + seed % 30),
+                    _ => world.load_and_release(&mut random(seed), 20 + seed % 30),
+                }
                 world.write();
-                (disk, Past { durable: world.journal.durable(), frames: world.frames })
+                let (frames, from) = (world.frames, world.from);
+                (disk, Past { durable: world.journal.durable(), frames, from, releases: false })
             };
             let (disk, past) = kill();
             let begun = disk.operations();
@@ -132,7 +160,7 @@ fn what_recovery_tells_after_a_kill_is_durable() {
             for operation in begun..disk.operations() {
                 let (disk, past) = kill();
                 disk.halt_at(operation);
-                let _ = World::open(&disk, policy);
+                let _ = World::open_from(&disk, policy, past.from);
                 let context = format!("{policy:?}, seed {seed}, killed, cut at operation {operation} of recovery");
                 recover(&disk.crash(seed ^ operation), policy, &past, &context);
             }

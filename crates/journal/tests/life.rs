@@ -25,7 +25,7 @@ fn a_clean_stop_keeps_everything_and_the_history() {
             world.load(&mut random(round), 60);
             let end = world.journal.next();
             twin = world.stop();
-            assert_eq!(frames_of(&disk, end), twin);
+            assert_eq!(frames_of(&disk, 0..end), twin);
             disk = disk.crash(round);
         }
     }
@@ -65,7 +65,7 @@ fn frames_are_written_in_order_of_positions_and_a_gap_is_waited_for() {
         seen.push((frame.payload[0], frame.time_ms));
         Ok(())
     };
-    world.journal.replay(world.journal.written(), &mut replay).unwrap();
+    world.journal.replay(0..world.journal.written(), &mut replay).unwrap();
     assert_eq!(seen, [(0, 3), (1, 3), (2, 3)]);
 }
 
@@ -143,7 +143,7 @@ fn frames_longer_than_a_segment_have_their_own() {
     let end = world.journal.next();
     assert_eq!(world.journal.durable(), end);
     let twin = world.stop();
-    assert_eq!(frames_of(&disk, end), twin);
+    assert_eq!(frames_of(&disk, 0..end), twin);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_full_disk_refuses_growth_before_anything_changes() {
         assert_eq!(world.journal.durable(), world.journal.next());
         let end = world.journal.next();
         let twin = world.stop();
-        assert_eq!(frames_of(&disk, end), twin);
+        assert_eq!(frames_of(&disk, 0..end), twin);
     }
 }
 
@@ -299,7 +299,7 @@ fn threads_hand_over_and_wait_for_their_bells() {
     assert_eq!(journal.durable(), journal.next());
     let end = journal.next();
     running.stop().unwrap();
-    assert_eq!(frames_of(&disk.crash(1), end).len() as u64, counts.iter().sum::<u64>());
+    assert_eq!(frames_of(&disk.crash(1), 0..end).len() as u64, counts.iter().sum::<u64>());
 }
 
 /// Hands over frames in small batches and waits for each batch to be durable.

@@ -56,7 +56,7 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
     let hasher = KeyHasher::new(prepared.identity.hash_key);
     let keyspace = Keyspace::new(hasher, current.databases);
     let mut progress = Progress::new(&keyspace);
-    let opened = prepared.open(&mut progress).map_err(|error| unreadable(folder, &error))?;
+    let opened = prepared.open(0, &mut progress).map_err(|error| unreadable(folder, &error))?;
     let Opened { journal, mut writer, maker, recovery, .. } = opened;
     let clock = Clock::new(wall, recovery.last_time_ms).map_err(from_the_future)?;
     let time = clock.clone();

@@ -299,7 +299,7 @@ impl World {
         let hasher = KeyHasher::new(prepared.identity.hash_key);
         let keyspace = Keyspace::new(hasher, 16);
         let mut collector = Collector { replayer: Replayer(&keyspace), frames: Vec::new() };
-        let opened = prepared.open(&mut collector).map_err(|error| error.to_string())?;
+        let opened = prepared.open(0, &mut collector).map_err(|error| error.to_string())?;
         let recovered = collector.frames;
         let Opened { journal, mut writer, maker, recovery, .. } = opened;
         let clock = Clock::new(wall, recovery.last_time_ms).map_err(|ahead_ms| format!("{ahead_ms} ms ahead"))?;

@@ -45,7 +45,7 @@ impl World {
                 .unwrap();
         let hasher = KeyHasher::new(prepared.identity.hash_key);
         let keyspace = Keyspace::new(hasher, settings.current().databases);
-        let opened = prepared.open(&mut Replayer(&keyspace)).unwrap();
+        let opened = prepared.open(0, &mut Replayer(&keyspace)).unwrap();
         let now_ms = Arc::new(AtomicU64::new(START_MS));
         let wall = now_ms.clone();
         let clock = Clock::new(Arc::new(move || wall.load(Relaxed)), 0).unwrap();

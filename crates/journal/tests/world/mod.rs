@@ -7,9 +7,11 @@ use base::disk::FakeDisk;
 use journal::{
     Frame, Journal, Lane, Maker, OpenError, Opened, Options, Policy, Purpose, Recovery, Refusal, Step, Writer,
 };
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use sync::bell::Bell;
 
 pub(crate) const SEGMENT_BYTES: u64 = 4096;
 
@@ -59,6 +61,8 @@ pub(crate) struct World {
     /// Every frame handed over, those found at the start first.
     pub(crate) frames: Frames,
     pub(crate) now_ms: u64,
+    /// What lies below is kept elsewhere.
+    pub(crate) from: Position,
 }
 
 pub(crate) fn options(policy: Policy, elapsed_us: &Arc<AtomicU64>) -> Options {
@@ -77,17 +81,22 @@ pub(crate) fn options(policy: Policy, elapsed_us: &Arc<AtomicU64>) -> Options {
 
 impl World {
     pub(crate) fn open(disk: &FakeDisk, policy: Policy) -> Result<Self, OpenError> {
+        Self::open_from(disk, policy, 0)
+    }
+
+    /// Opens a journal of which somebody keeps elsewhere what lies below `from`.
+    pub(crate) fn open_from(disk: &FakeDisk, policy: Policy, from: Position) -> Result<Self, OpenError> {
         let elapsed_us = Arc::new(AtomicU64::new(1));
         let mut frames = Frames::new();
         let mut replay = |frame: Frame<'_>| {
             frames.push((frame.position, frame.payload.to_vec()));
             Ok(())
         };
-        let opened = journal::open(Arc::new(disk.clone()), &folder(), options(policy, &elapsed_us), &mut replay)?;
+        let opened = journal::open(Arc::new(disk.clone()), &folder(), options(policy, &elapsed_us), from, &mut replay)?;
         let Opened { journal, writer, maker, recovery, .. } = opened;
         let lanes = (0..3).map(|_| journal.lane()).collect();
         let mut world =
-            Self { disk: disk.clone(), elapsed_us, journal, writer, maker, lanes, recovery, frames, now_ms: 0 };
+            Self { disk: disk.clone(), elapsed_us, journal, writer, maker, lanes, recovery, frames, now_ms: 0, from };
         world.make();
         Ok(world)
     }
@@ -106,6 +115,14 @@ impl World {
         self.make();
         self.write();
         self.make();
+    }
+
+    /// Makes durable what was handed over.
+    pub(crate) fn settle(&mut self) {
+        let bell = Arc::new(Bell::new());
+        self.journal.add_bell(bell.clone());
+        let _ = self.journal.want(&bell, self.journal.next());
+        self.write();
     }
 
     pub(crate) fn pass_ms(&mut self, ms: u64) {
@@ -152,6 +169,33 @@ impl World {
         }
     }
 
+    /// Lets go of what lies below the begin of some durable frame, or below all that is durable.
+    pub(crate) fn release(&mut self, random: &mut Random) {
+        let durable = self.journal.durable();
+        let begins = self.frames.iter().map(|(position, _)| *position);
+        let begins: Vec<_> = begins.filter(|&begin| begin >= self.from && begin < durable).collect();
+        let some = begins.get(random.below(begins.len() as u64 + 1) as usize);
+        // First durable elsewhere, then released.
+        self.from = some.copied().unwrap_or(durable);
+        self.journal.release_below(self.from);
+        match random.below(8) {
+            0 => {}
+            // So long that no segment waits to be used again.
+            1 => self.pass_ms(10_001),
+            _ => self.make(),
+        }
+    }
+
+    /// As [`World::load`], and lets go of frames now and then.
+    pub(crate) fn load_and_release(&mut self, random: &mut Random, count: u64) {
+        for _ in 0..count / 5 {
+            self.load(random, 5);
+            if random.below(2) == 0 {
+                self.release(random);
+            }
+        }
+    }
+
     /// Stops in order.
     pub(crate) fn stop(self) -> Frames {
         self.writer.stop().expect("a clean stop");
@@ -171,14 +215,19 @@ pub(crate) fn payload(random: &mut Random) -> Vec<u8> {
 }
 
 /// The frames that a disk holds, read without opening it.
-pub(crate) fn frames_of(disk: &FakeDisk, up_to: Position) -> Frames {
+pub(crate) fn frames_of(disk: &FakeDisk, range: Range<Position>) -> Frames {
     let mut frames = Frames::new();
     let mut replay = |frame: Frame<'_>| {
         frames.push((frame.position, frame.payload.to_vec()));
         Ok(())
     };
-    journal::read(disk, &folder(), up_to, &mut replay).expect("readable");
+    journal::read(disk, &folder(), range, &mut replay).expect("readable");
     frames
+}
+
+/// The frames from `from` on.
+pub(crate) fn since(frames: &Frames, from: Position) -> Frames {
+    frames.iter().filter(|(position, _)| *position >= from).cloned().collect()
 }
 
 /// Recovered frames are the first ones of the twin, down to `durable` at least.

@@ -165,7 +165,7 @@ fn recover(disk: &FakeDisk, folder: &Path) -> Result<BTreeSet<Id>, String> {
     let options = Options::new(Policy::Never, 0);
     let prepared = journal::prepare(Arc::new(disk.clone()), folder, options).map_err(|error| error.to_string())?;
     let keyspace = Keyspace::new(KeyHasher::new(prepared.identity.hash_key), 1);
-    prepared.open(&mut Replayer(&keyspace)).map_err(|error| error.to_string())?;
+    prepared.open(0, &mut Replayer(&keyspace)).map_err(|error| error.to_string())?;
     Ok((0..SHARDS).flat_map(|index| values(&keyspace, index)).collect())
 }
 

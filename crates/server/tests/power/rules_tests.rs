@@ -160,10 +160,8 @@ fn a_value_that_no_file_has_is_a_fault() {
 /// A journal that is stopped in order ends with a mark.
 fn last_mark() -> Vec<u8> {
     let (disk, folder) = (FakeDisk::new(), Path::new("/j"));
-    let opened =
-        journal::open(Arc::new(disk.clone()), folder, Options::new(Policy::Always, 0), &mut |_: journal::Frame<'_>| {
-            Ok(())
-        });
+    let mut replay = |_: journal::Frame<'_>| Ok(());
+    let opened = journal::open(Arc::new(disk.clone()), folder, Options::new(Policy::Always, 0), 0, &mut replay);
     opened.map_err(|error| error.to_string()).unwrap().writer.stop().unwrap();
     let file = disk.open(&folder.join("0000000001.log")).unwrap();
     let mut bytes = vec![0; journal::MARK_BYTES];

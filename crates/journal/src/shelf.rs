@@ -1,0 +1,205 @@
+//! The shelf: the segments on the disk, from the oldest that somebody may still need to the one being written.
+//!
+//! ```text
+//!   released                                     next
+//!      |                                           |
+//!   1  |  2     3     4  ...                    9  |  being written: never given back
+//!   |  +-- tail: bytes from here on, bounded by admission
+//!   +-- wholly below `released`, and what follows is durable: the maker makes a spare of it, or removes it
+//!       once too many wait for that, or nothing is written
+//! ```
+//!
+//! Names change on the disk in no certain order: after a crash any segments below the one that holds `released` may be
+//! there, or hold what was written into them as spares. Nobody reads them then.
+
+use crate::front::Journal;
+use crate::scan::Scan;
+use crate::signal::Alert;
+use crate::{OpenError, Purpose, Replay};
+use base::Position;
+use std::collections::VecDeque;
+use std::ops::Range;
+use sync::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
+use sync::primitives::lock;
+
+/// Frames that only take away go on for such a part of the tail's limit beyond it.
+const SHRINK_PART: u64 = 4;
+
+/// A segment on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) number: u32,
+    pub(crate) first_position: Position,
+    /// Of its file.
+    pub(crate) bytes: u64,
+}
+
+/// All segments on the disk.
+pub(crate) struct Shelf {
+    /// Oldest first; the last one is being written.
+    segments: VecDeque<Kept>,
+    /// The name and the head of this segment are durable, and of all before it.
+    settled: u32,
+    /// Nobody needs what lies below.
+    released: Position,
+    /// What the maker is giving back.
+    leaving: Option<Kept>,
+    /// Readers during whose life nothing leaves.
+    holds: usize,
+    tail_bytes_max: u64,
+}
+
+impl Shelf {
+    /// The shelf of a journal whose `segments` are durable, read from `released` on.
+    pub(crate) fn new(segments: Vec<Kept>, released: Position) -> Self {
+        let settled = segments.last().expect("one is being written").number;
+        let tail_bytes_max = u64::MAX;
+        Self { segments: segments.into(), settled, released, leaving: None, holds: 0, tail_bytes_max }
+    }
+
+    /// A segment was begun.
+    pub(crate) fn push(&mut self, segment: Kept) {
+        self.segments.push_back(segment);
+    }
+
+    /// Everything that is written is durable, the last segment's name too.
+    pub(crate) fn settle(&mut self) {
+        self.settled = self.written().number;
+    }
+
+    fn written(&self) -> Kept {
+        *self.segments.back().expect("one is being written")
+    }
+
+    /// What the maker is to give back now, until it says [`Shelf::has_left`].
+    pub(crate) fn leaver(&mut self) -> Option<Kept> {
+        if self.leavers_count() > 0 && self.leaving.is_none() {
+            self.leaving = self.segments.pop_front();
+        }
+        self.leaving
+    }
+
+    pub(crate) fn has_left(&mut self) {
+        self.leaving = None;
+    }
+
+    /// How many segments lie below what is needed and may leave. The one that follows must outlive a power cut first: it
+    /// says where the journal begins.
+    pub(crate) fn leavers_count(&self) -> usize {
+        let is_below = |next: &&Kept| next.first_position <= self.released && next.number <= self.settled;
+        let free = if self.holds == 0 { self.segments.iter().skip(1).take_while(is_below).count() } else { 0 };
+        free + usize::from(self.leaving.is_some())
+    }
+
+    pub(crate) fn segments_count(&self) -> u64 {
+        self.segments.len() as u64
+    }
+
+    /// Bytes of the files of all segments.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.segments.iter().chain(&self.leaving).map(|segment| segment.bytes).sum()
+    }
+}
+
+/// Where admission ends for want of a release.
+pub(crate) struct Barrier {
+    /// For each [`Purpose`], the position from which on no frame is admitted.
+    positions: [AtomicU64; 2],
+    /// No release is to be hoped for at present.
+    is_failing: AtomicBool,
+}
+
+impl Barrier {
+    pub(crate) fn new() -> Self {
+        Self { positions: [const { AtomicU64::new(u64::MAX) }; 2], is_failing: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn position(&self, purpose: Purpose) -> Position {
+        self.positions[purpose as usize].load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn is_failing(&self) -> bool {
+        self.is_failing.load(Ordering::SeqCst)
+    }
+
+    fn set(&self, shelf: &Shelf) {
+        let grow = shelf.released.saturating_add(shelf.tail_bytes_max);
+        let shrink = grow.saturating_add(shelf.tail_bytes_max / SHRINK_PART);
+        for (purpose, position) in [(Purpose::Grow, grow), (Purpose::Shrink, shrink)] {
+            self.positions[purpose as usize].store(position, Ordering::SeqCst);
+        }
+    }
+}
+
+/// While it lives, no segment is given back.
+#[must_use]
+pub struct Hold<'a>(&'a Journal);
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.shelf).holds -= 1;
+        self.0.maker.wake(Alert::Pressure);
+    }
+}
+
+impl Journal {
+    /// Says that nobody needs what lies below `position` any more, after a restart neither: segments that lie wholly
+    /// below it become spares, or are removed, by the maker. Frames that waited for it are admitted.
+    ///
+    /// # Panics
+    /// If `position` is not durable: the caller's bug.
+    pub fn release_below(&self, position: Position) {
+        assert!(position <= self.durable(), "{position} was released, durable is {}", self.durable());
+        let mut shelf = lock(&self.shelf);
+        shelf.released = shelf.released.max(position);
+        self.barrier.set(&shelf);
+        drop(shelf);
+        self.maker.wake(Alert::Pressure);
+        self.notify_room();
+    }
+
+    /// Below this position nobody needs anything.
+    pub fn released(&self) -> Position {
+        lock(&self.shelf).released
+    }
+
+    /// Bytes of frames from `from` on.
+    pub fn tail_bytes(&self, from: Position) -> u64 {
+        self.next().saturating_sub(from)
+    }
+
+    /// Bounds the bytes of frames beyond what was released: frames that grow wait from there on for the next release,
+    /// frames that only take away a quarter further. `u64::MAX`, as at the start: no bound.
+    pub fn set_tail_limit(&self, bytes_max: u64) {
+        let mut shelf = lock(&self.shelf);
+        shelf.tail_bytes_max = bytes_max;
+        self.barrier.set(&shelf);
+        drop(shelf);
+        self.notify_room();
+    }
+
+    /// Says whether releases fail at present: then whoever would wait for one is refused by [`crate::Refusal::Full`],
+    /// and no released segment is kept to become a spare.
+    pub fn set_release_failing(&self, is_failing: bool) {
+        self.barrier.is_failing.store(is_failing, Ordering::SeqCst);
+        self.maker.wake(Alert::Pressure);
+        self.notify_room();
+    }
+
+    /// Keeps all segments that there are until it is dropped; what is released meanwhile is given back then.
+    pub fn hold(&self) -> Hold<'_> {
+        lock(&self.shelf).holds += 1;
+        Hold(self)
+    }
+
+    /// Reads the frames of `range`, whose end must be written, from the files. It begins where a frame does. The
+    /// journal stays open, and gives no segment back meanwhile.
+    ///
+    /// # Errors
+    /// As [`crate::read`].
+    pub fn replay(&self, range: Range<Position>, replay: &mut dyn Replay) -> Result<(), OpenError> {
+        let _hold = self.hold();
+        let numbers: Vec<u32> = lock(&self.shelf).segments.iter().map(|segment| segment.number).collect();
+        Scan::new(&*self.disk, &self.folder, range).run(&numbers, replay).map(drop)
+    }
+}

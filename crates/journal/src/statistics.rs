@@ -1,0 +1,85 @@
+//! What the writer and the maker count.
+
+use crate::front::Journal;
+use sync::primitives::atomic::{AtomicU64, Ordering};
+use sync::primitives::lock;
+
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) frames: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+    pub(crate) writes: AtomicU64,
+    pub(crate) syncs: AtomicU64,
+    pub(crate) sync_us_last: AtomicU64,
+    pub(crate) sync_us_max: AtomicU64,
+    pub(crate) durable_wait_us_max: AtomicU64,
+    pub(crate) recycled: AtomicU64,
+    pub(crate) removed: AtomicU64,
+    pub(crate) last_write_us: AtomicU64,
+    pub(crate) last_roll_us: AtomicU64,
+}
+
+/// What the journal did since it was opened, and what it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    /// Frames written.
+    pub frames: u64,
+    /// Bytes of these frames, heads included.
+    pub bytes: u64,
+    /// Writes, each of any number of frames.
+    pub writes: u64,
+    /// Syncs.
+    pub syncs: u64,
+    /// Duration of the last sync, in microseconds.
+    pub sync_us_last: u64,
+    /// Duration of the longest sync, in microseconds.
+    pub sync_us_max: u64,
+    /// Longest time between the writer's taking up a frame and its being durable, under [`crate::Policy::Always`] or
+    /// when somebody waited for it, in microseconds.
+    pub longest_durable_wait_us: u64,
+    /// Segments on the disk, the one being written included.
+    pub segments: u64,
+    /// Segments made ahead.
+    pub spares: u64,
+    /// Bytes of the files of segments and spares.
+    pub file_bytes: u64,
+    /// Bytes of frames beyond what was released.
+    pub tail_bytes: u64,
+    /// Released segments that became spares.
+    pub recycled: u64,
+    /// Released segments that were removed.
+    pub removed: u64,
+    /// The last attempt to make a spare failed.
+    pub full: bool,
+    /// Why a write or sync failed, if one did.
+    pub poisoned: Option<String>,
+}
+
+impl Journal {
+    /// What was done since the journal was opened, and what there is. O(segments).
+    pub fn statistics(&self) -> Statistics {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let counters = &self.counters;
+        let (spares, spare_bytes) = lock(&self.depot).sums();
+        let shelf = lock(&self.shelf);
+        let (segments, segment_bytes) = (shelf.segments_count(), shelf.file_bytes());
+        drop(shelf);
+        Statistics {
+            frames: count(&counters.frames),
+            bytes: count(&counters.bytes),
+            writes: count(&counters.writes),
+            syncs: count(&counters.syncs),
+            sync_us_last: count(&counters.sync_us_last),
+            sync_us_max: count(&counters.sync_us_max),
+            longest_durable_wait_us: count(&counters.durable_wait_us_max),
+            segments,
+            spares,
+            file_bytes: segment_bytes + spare_bytes,
+            tail_bytes: self.tail_bytes(self.released()),
+            recycled: count(&counters.recycled),
+            removed: count(&counters.removed),
+            full: self.full.load(Ordering::Relaxed),
+            poisoned: self.poison_reason(),
+        }
+    }
+}
