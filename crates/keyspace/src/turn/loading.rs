@@ -9,6 +9,7 @@ use crate::shard::ShardState;
 use crate::{Keyspace, TableId, shard_of};
 use base::Ms;
 use kinds::{Kind, Value};
+use std::collections::HashMap;
 
 /// Where values lie that do not lie in their records: the other side of a [`BlockSink`](super::BlockSink).
 pub trait BlockSource {
@@ -51,11 +52,24 @@ pub enum LoadError<E> {
 }
 
 /// A shard that is being read. Whoever reads it needs no lock until [`Loading::end`].
+///
+/// First all [`Loading::record`]s, then [`Loading::settle`], then what the journal has beyond: [`Loading::replay`].
 pub struct Loading<'k> {
     keyspace: &'k Keyspace,
     tail: &'k Tail,
     shard: usize,
     state: ShardState,
+    /// Values that lie elsewhere, by table and key: had only when no later record can take their place, since what a
+    /// record names that counts no more may be gone.
+    elsewhere: HashMap<(TableId, Box<[u8]>), Elsewhere>,
+}
+
+/// What a record says of a value that lies elsewhere.
+struct Elsewhere {
+    hash: u64,
+    expires_at_ms: Option<Ms>,
+    kind: Kind,
+    form: Box<[u8]>,
 }
 
 impl Keyspace {
@@ -63,7 +77,7 @@ impl Keyspace {
     pub fn load<'k>(&'k self, shard: usize, tail: &'k Tail) -> Loading<'k> {
         let mut state = ShardState::default();
         state.begin_marks(PRESENT);
-        Loading { keyspace: self, tail, shard, state }
+        Loading { keyspace: self, tail, shard, state, elsewhere: HashMap::new() }
     }
 }
 
@@ -72,10 +86,10 @@ impl Loading<'_> {
     /// are dead are passed over.
     ///
     /// # Errors
-    /// If the bytes are no record of this shard, or `source` fails.
-    pub fn record<S: BlockSource>(&mut self, record: &[u8], source: &mut S) -> Result<(), LoadError<S::Error>> {
+    /// If the bytes are no record of this shard.
+    pub fn record<E>(&mut self, record: &[u8]) -> Result<(), LoadError<E>> {
         if matches!(record.first(), Some(&number) if number == STORED || number == STORED + 1) {
-            return self.stored(record, source);
+            return self.stored(record);
         }
         let mut input = record;
         let Record { table, key, effect } = Record::decode(&mut input)?;
@@ -87,25 +101,60 @@ impl Loading<'_> {
         }
         let hash = self.hash(key)?;
         if self.tail.is_alive(table) {
-            let section = self.state.section_mut(table);
-            effect::apply(section, hash, key, &effect)?;
-            section.take_garbage();
+            if !self.elsewhere.is_empty() {
+                self.elsewhere.remove(&(table, key.into()));
+            }
+            self.apply(table, hash, key, &effect)?;
         }
         Ok(())
     }
 
-    fn stored<S: BlockSource>(&mut self, record: &[u8], source: &mut S) -> Result<(), LoadError<S::Error>> {
+    fn apply(&mut self, table: TableId, hash: u64, key: &[u8], effect: &Effect<'_>) -> Result<(), DecodeError> {
+        let section = self.state.section_mut(table);
+        effect::apply(section, hash, key, effect)?;
+        section.take_garbage();
+        Ok(())
+    }
+
+    fn stored<E>(&mut self, record: &[u8]) -> Result<(), LoadError<E>> {
         let Stored { table, key, expires_at_ms, kind, form } = Stored::decode(record)?;
         let hash = self.hash(key)?;
         if self.tail.is_alive(table) {
-            let value = source.get(kind, form).map_err(LoadError::Value)?;
+            self.apply(table, hash, key, &Effect::Remove)?;
+            let elsewhere = Elsewhere { hash, expires_at_ms, kind, form: form.into() };
+            self.elsewhere.insert((table, key.into()), elsewhere);
+        }
+        Ok(())
+    }
+
+    /// Has the values that lie elsewhere from `source`: there are no more records. What is applied from here on counts as
+    /// changed.
+    ///
+    /// # Errors
+    /// If `source` fails, or gives something else than a record says.
+    pub fn settle<S: BlockSource>(&mut self, source: &mut S) -> Result<(), LoadError<S::Error>> {
+        for ((table, key), Elsewhere { hash, expires_at_ms, kind, form }) in std::mem::take(&mut self.elsewhere) {
+            let value = source.get(kind, &form).map_err(LoadError::Value)?;
             let is_empty = matches!(&value, Value::List(list) if list.is_empty());
             if value.kind() != kind || is_empty {
                 return Err(LoadError::WrongValue);
             }
-            let section = self.state.section_mut(table);
-            section.put_value(hash, key, value, expires_at_ms);
-            section.take_garbage();
+            self.state.section_mut(table).put_value(hash, &key, value, expires_at_ms);
+        }
+        self.state.begin_marks(EVEN);
+        Ok(())
+    }
+
+    /// Applies effects of the journal that the store does not know, one after another, as they lie in frames.
+    ///
+    /// # Errors
+    /// If the bytes are no effects of this version on keys of this shard.
+    pub fn replay(&mut self, mut effects: &[u8]) -> Result<(), DecodeError> {
+        while !effects.is_empty() {
+            let Record { table, key, effect } = Record::decode(&mut effects)?;
+            if self.tail.is_alive(table) {
+                self.apply(table, self.keyspace.hash(key), key, &effect)?;
+            }
         }
         Ok(())
     }
@@ -115,17 +164,16 @@ impl Loading<'_> {
         if shard_of(hash) == self.shard { Ok(hash) } else { Err(LoadError::Misplaced(shard_of(hash))) }
     }
 
-    /// The keys of each table so far, to be held against what the store says; those without keys left out.
+    /// The keys of each table, to be held against what the store says when all is settled; those without keys left out.
     pub fn tables(&self) -> Vec<TableCount> {
         self.state.tables_of(|table| self.tail.is_alive(table))
     }
 
-    /// Puts what was read into `state`, the shard's own, which has no keys. Every entry counts as unchanged. O(tables).
-    pub fn end(mut self, state: &mut ShardState) {
-        let mark = state.turning().mark;
-        assert!(mark & PARITIES == EVEN, "a shard is read once, before its first turn");
+    /// Puts what was read into `state`, the shard's own, which has no keys. O(tables).
+    pub fn end(self, state: &mut ShardState) {
+        assert!(self.elsewhere.is_empty(), "values are settled before");
+        assert!(state.turning().mark & PARITIES == EVEN, "a shard is read once, before its first turn");
         assert!(state.sections().next().is_none(), "a shard is read once, before its first change");
-        self.state.begin_marks(mark);
         state.adopt(self.state);
     }
 }

@@ -33,6 +33,9 @@ pub trait BlockSink {
     /// # Errors
     /// The sink's own.
     fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<bool, Self::Error>;
+
+    /// Is told of a value that was put in an earlier turn and has not changed since: what that took is still needed.
+    fn keep(&mut self, value: &Value);
 }
 
 /// Has every value lie in its record.
@@ -44,6 +47,8 @@ impl BlockSink for Inline {
     fn put(&mut self, _: &Value, _: &mut Vec<u8>) -> Result<bool, Self::Error> {
         Ok(false)
     }
+
+    fn keep(&mut self, _: &Value) {}
 }
 
 /// What one step has taken out of a shard. It may hold much: to be encoded and dropped without the lock.
@@ -52,6 +57,8 @@ pub struct Batch {
     /// Whole records, and keys of those whose values are beside them.
     bytes: Vec<u8>,
     taken: Vec<Taken>,
+    /// Values that are not written, and that lie elsewhere.
+    kept: Vec<Value>,
     /// Turns of sections that died.
     dead: Vec<SectionTurn>,
 }
@@ -81,9 +88,9 @@ impl Room {
 }
 
 impl Batch {
-    /// Whether it holds no record.
+    /// Whether it holds nothing.
     pub fn is_empty(&self) -> bool {
-        self.taken.is_empty()
+        self.taken.is_empty() && self.kept.is_empty()
     }
 
     /// How many records it holds.
@@ -115,6 +122,10 @@ impl Batch {
         self.taken.push(Taken { end: self.bytes.len(), value: None });
     }
 
+    pub(crate) fn keep(&mut self, value: Value) {
+        self.kept.push(value);
+    }
+
     pub(crate) fn drop_later(&mut self, turn: Option<Box<SectionTurn>>) {
         self.dead.extend(turn.map(|turn| *turn));
     }
@@ -128,8 +139,9 @@ impl Batch {
         sink: &mut S,
         mut visit: impl FnMut(&[u8]) -> Result<(), S::Error>,
     ) -> Result<(), S::Error> {
-        let Self { bytes, taken, dead } = std::mem::take(self);
+        let Self { bytes, taken, kept, dead } = std::mem::take(self);
         drop(dead);
+        kept.iter().for_each(|value| sink.keep(value));
         let (mut at, mut record) = (0, Vec::new());
         for Taken { end, value } in taken {
             let own = &bytes[std::mem::replace(&mut at, end)..end];

@@ -224,7 +224,7 @@ fn what_is_no_record_of_a_shard_is_refused() {
         Record { table: 0, key: b"key", effect }.encode(&mut record);
         record
     };
-    let refused = |shard: usize, record: &[u8]| keyspace.load(shard, &tail).record(record, &mut Inline).unwrap_err();
+    let refused = |shard: usize, record: &[u8]| keyspace.load(shard, &tail).record::<DecodeError>(record).unwrap_err();
     let whole = encoded(Effect::TextPut { expires_at_ms: Some(7), bytes: b"text" });
     assert_eq!(refused((shard + 1) % 1024, &whole), LoadError::Misplaced(shard));
     for cut in 0..whole.len() {
@@ -234,7 +234,9 @@ fn what_is_no_record_of_a_shard_is_refused() {
     assert_eq!(refused(shard, &encoded(Effect::TextAppend(b"x"))), LoadError::Change);
     assert_eq!(refused(shard, &encoded(Effect::ExpiryClear)), LoadError::Change);
     let stored = [&[128, 0, 3][..], b"key", &[2, 1, 9]].concat();
-    assert_eq!(refused(shard, &stored), LoadError::Value(DecodeError::Malformed));
+    let mut loading = keyspace.load(shard, &tail);
+    loading.record::<DecodeError>(&stored).unwrap();
+    assert_eq!(loading.settle(&mut Inline).unwrap_err(), LoadError::Value(DecodeError::Malformed));
     for cut in 0..stored.len() {
         assert_eq!(refused(shard, &stored[..cut]), LoadError::Record(DecodeError::Malformed));
     }

@@ -1,5 +1,6 @@
 //! A naive store: runs of records in memory, and what a shard held.
 
+use blocks::{LeafStore, Place};
 use keyspace::{BlockSink, BlockSource, DecodeError, Keyspace, Loading, MapState, ShardState, TableCount, TableId};
 use keyspace::{Merge, Turned, list_of, text_of};
 use kinds::{Kind, Value};
@@ -39,36 +40,72 @@ fn items(list: &kinds::List) -> Vec<Vec<u8>> {
     items
 }
 
-/// Values that lie elsewhere, by number; some are sent back to lie in their records.
+/// Leaves by place. Some values are sent back to lie in their records; leaves that no shard's last turn has named are
+/// gone.
 #[derive(Default)]
 pub(crate) struct Elsewhere {
-    values: BTreeMap<u8, Vec<u8>>,
-    next: u8,
+    leaves: BTreeMap<u64, Vec<u8>>,
+    puts: u64,
+    next: u64,
+    /// What the turn being encoded names.
+    named: BTreeSet<u64>,
+}
+
+impl Elsewhere {
+    /// What has been named since this was last asked.
+    pub(crate) fn take_named(&mut self) -> BTreeSet<u64> {
+        std::mem::take(&mut self.named)
+    }
+
+    /// Forgets what is not in `named`.
+    pub(crate) fn keep_only(&mut self, named: &BTreeSet<u64>) {
+        self.leaves.retain(|place, _| named.contains(place));
+    }
+}
+
+impl LeafStore for Elsewhere {
+    type Error = DecodeError;
+
+    fn keeps(&mut self, place: Place, bytes: u64) -> bool {
+        let keeps = self.leaves.get(&place.number()).is_some_and(|leaf| leaf.len() as u64 == bytes);
+        if keeps {
+            self.named.insert(place.number());
+        }
+        keeps
+    }
+
+    fn write(&mut self, leaf: &[u8]) -> Result<Place, DecodeError> {
+        self.next += 1;
+        self.leaves.insert(self.next, leaf.to_vec());
+        self.named.insert(self.next);
+        Ok(Place::of_number(self.next).unwrap())
+    }
 }
 
 impl BlockSink for Elsewhere {
     type Error = DecodeError;
 
     fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<bool, DecodeError> {
-        self.next = self.next.wrapping_add(1);
-        if self.next.is_multiple_of(3) || self.values.contains_key(&self.next) {
+        self.puts += 1;
+        if self.puts.is_multiple_of(3) || value.is_one_leaf() {
             return Ok(false);
         }
-        let mut encoded = Vec::new();
-        value.encode(&mut encoded);
-        self.values.insert(self.next, encoded);
-        form.push(self.next);
+        let mut storing = value.storing(form);
+        while !storing.step(5_000, self, form)? {}
         Ok(true)
+    }
+
+    fn keep(&mut self, value: &Value) {
+        value.visit_places(&mut |place, _| drop(self.named.insert(place.number())));
     }
 }
 
 impl BlockSource for Elsewhere {
     type Error = DecodeError;
 
-    fn get(&mut self, kind: Kind, form: &[u8]) -> Result<Value, DecodeError> {
-        let number = form.first().ok_or(DecodeError::Malformed)?;
-        let encoded = self.values.get(number).ok_or(DecodeError::Malformed)?;
-        Value::decode(kind, &mut &encoded[..]).ok_or(DecodeError::Malformed)
+    fn get(&mut self, kind: Kind, mut form: &[u8]) -> Result<Value, DecodeError> {
+        let read = &mut |place: Place, _| self.leaves.get(&place.number()).ok_or(DecodeError::Malformed);
+        Value::of_stored(kind, &mut form, read).map_err(|_| DecodeError::Malformed)
     }
 }
 
@@ -80,11 +117,13 @@ pub(crate) struct Stored {
     /// The base, if there is one, and deltas.
     pub(crate) runs: Vec<Vec<Vec<u8>>>,
     pub(crate) has_base: bool,
+    /// Leaves that it names.
+    pub(crate) named: BTreeSet<u64>,
 }
 
 impl Stored {
     /// A turn is committed. Without a base below it a delta would be worth nothing.
-    pub(crate) fn commit(&mut self, turned: Turned, records: Vec<Vec<u8>>) {
+    pub(crate) fn commit(&mut self, turned: Turned, records: Vec<Vec<u8>>, named: BTreeSet<u64>) {
         (self.position, self.tables) = (turned.position, turned.tables);
         if turned.is_whole {
             self.runs.clear();
@@ -93,6 +132,7 @@ impl Stored {
         assert!(self.has_base);
         if !turned.is_unchanged {
             self.runs.push(records);
+            self.named = named;
         }
     }
 
@@ -116,7 +156,8 @@ impl Stored {
 
     /// Reads all runs.
     pub(crate) fn load(&self, loading: &mut Loading<'_>, elsewhere: &mut Elsewhere) {
-        self.runs.iter().flatten().for_each(|record| loading.record(record, elsewhere).unwrap());
+        self.runs.iter().flatten().for_each(|record| loading.record::<DecodeError>(record).unwrap());
+        loading.settle(elsewhere).unwrap();
     }
 }
 
