@@ -96,7 +96,7 @@ impl BlockSink for Elsewhere {
     }
 
     fn keep(&mut self, value: &Value) {
-        value.visit_places(&mut |place, _| drop(self.named.insert(place.number())));
+        value.visit_places(&mut |place, _| self.named.extend([place.number()]));
     }
 }
 
