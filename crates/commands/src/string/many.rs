@@ -31,12 +31,27 @@ const MGET: Command = Command {
             }
             Ok(())
         },
-        begin: |args| Box::new(Texts((1..args.len()).map(|_| Found::Nothing).collect())),
+        begin: |_| Box::new(Texts::default()),
     },
 };
 
 /// What MGET has found under each of very many keys.
-struct Texts(Vec<Found>);
+///
+/// ```text
+/// pieces   | 64 keys | 64 keys | 64 keys | ..      40 bytes a key: 4 MB at once would be a thousand fresh pages
+/// ```
+#[derive(Default)]
+struct Texts {
+    pieces: Vec<Vec<Found>>,
+    keys_count: usize,
+    /// How many long ones are among them.
+    long_count: usize,
+    /// Bytes of copies of short ones.
+    short_bytes: usize,
+}
+
+/// Keys of one piece.
+const PIECE_KEYS: usize = 64;
 
 enum Found {
     Nothing,
@@ -49,38 +64,72 @@ impl Found {
     fn short_bytes(&self) -> usize {
         if let Self::Short(bytes) = self { bytes.len() } else { 0 }
     }
+
+    fn is_long(&self) -> bool {
+        matches!(self, Self::Long(..))
+    }
+}
+
+impl Texts {
+    fn put(&mut self, index: usize, found: Found) {
+        self.long_count += usize::from(found.is_long());
+        self.short_bytes += found.short_bytes();
+        let before = std::mem::replace(&mut self.pieces[index / PIECE_KEYS][index % PIECE_KEYS], found);
+        self.long_count -= usize::from(before.is_long());
+        self.short_bytes -= before.short_bytes();
+    }
 }
 
 impl Gather for Texts {
+    fn expect(&mut self) {
+        if self.keys_count.is_multiple_of(PIECE_KEYS) {
+            self.pieces.push(Vec::with_capacity(PIECE_KEYS));
+        }
+        self.pieces.last_mut().expect("the first key begins a piece").push(Found::Nothing);
+        self.keys_count += 1;
+    }
+
     fn look(&mut self, tx: &mut Tx, at: usize, key: &[u8]) -> Option<Ms> {
         let keyspace = tx.keyspace();
         let entry = tx.entry(key);
-        self.0[at - 1] = match entry.and_then(text_of) {
+        let found = match entry.and_then(text_of) {
             None => Found::Nothing,
             Some(Text::Int(number)) => Found::Int(number),
             Some(Text::Bytes(bytes)) => Found::Short(bytes.into()),
             Some(Text::Long(long)) => Found::Long(long.clone(), keyspace.pin(key)),
         };
-        entry.and_then(|entry| entry.expires_at_ms())
+        let until = entry.and_then(|entry| entry.expires_at_ms());
+        self.put(at - 1, found);
+        until
     }
 
     fn finish(self: Box<Self>, reply: &mut dyn Reply) {
-        reply.array(self.0.len());
-        let long_left = self.0.iter().filter(|found| matches!(found, Found::Long(..))).count();
-        let short_bytes = self.0.iter().map(Found::short_bytes).sum();
-        reply.stream(Box::new(Rest { texts: self.0.into_iter(), long_left, short_bytes, long: None }));
+        reply.array(self.keys_count);
+        let Self { pieces, long_count: long_left, short_bytes, .. } = *self;
+        let (pieces, piece) = (pieces.into_iter(), Vec::new().into_iter());
+        reply.stream(Box::new(Rest { piece, pieces, long_left, short_bytes, long: None }));
     }
 }
 
 /// What of it is yet to be told.
 struct Rest {
-    texts: std::vec::IntoIter<Found>,
+    piece: std::vec::IntoIter<Found>,
+    pieces: std::vec::IntoIter<Vec<Found>>,
     /// How many long ones are among them.
     long_left: usize,
     /// Bytes of copies that are yet to be told.
     short_bytes: usize,
     /// A long one that has been begun.
     long: Option<(long_text::Part, Pin)>,
+}
+
+impl Rest {
+    fn next_found(&mut self) -> Option<Found> {
+        if self.piece.len() == 0 {
+            self.piece = self.pieces.next()?.into_iter();
+        }
+        self.piece.next()
+    }
 }
 
 impl Source for Rest {
@@ -97,7 +146,7 @@ impl Source for Rest {
                 reply.bulk_end();
                 self.long = None;
             }
-            let Some(found) = self.texts.next() else { return More::Done };
+            let Some(found) = self.next_found() else { return More::Done };
             left_bytes = left_bytes.saturating_sub(HEADER_BYTES);
             match found {
                 Found::Nothing => reply.null(),
@@ -127,7 +176,8 @@ impl Source for Rest {
             Found::Long(long, pin) => pin.bytes(long.heap_bytes()),
             _ => 0,
         };
-        begun + self.texts.as_slice().iter().map(pinned).sum::<u64>()
+        let pieces = std::iter::once(self.piece.as_slice()).chain(self.pieces.as_slice().iter().map(Vec::as_slice));
+        begun + pieces.flatten().map(pinned).sum::<u64>()
     }
 }
 

@@ -125,6 +125,7 @@ impl World {
     /// As the engine does it with very many keys, of which nobody changes any meanwhile.
     fn gather(&mut self, begin: BeginGather, args: &Args, output: &mut Output) -> Result<(), Failure> {
         let mut gather = begin(args);
+        (1..args.len()).for_each(|_| gather.expect());
         for at in 1..args.len() {
             let (mut plan, mut log) = (Plan::default(), Log::default());
             let held = hold(&self.keyspace, &mut plan, shard_of(self.keyspace.hash(args.get(at))));

@@ -122,15 +122,16 @@ impl Session {
         // First of all: to take in so long a request was a turn.
         yield_now().await;
         let mut pace = Pace { began: Instant::now(), took: Duration::ZERO };
+        let mut to_look = ToLook { args, gather: begin(args) };
         let mut parts: Vec<Part> = (0..SHARDS).map(|_| Part::default()).collect();
         for at in 1..args.len() {
             parts[keyspace::shard_of(worker.engine.keyspace.hash(args.get(at)))].at.push(at as u32);
+            to_look.gather.expect();
             if at.is_multiple_of(KEYS_A_LOOK) {
                 pace.rest_if_due().await;
             }
         }
         pace.rest_if_due().await;
-        let mut to_look = ToLook { args, gather: begin(args) };
         let mut stale: Vec<usize> = (0..SHARDS).filter(|shard| !parts[*shard].at.is_empty()).collect();
         for round in 1.. {
             for shard in stale {
