@@ -144,7 +144,7 @@ impl Connection {
         if input.bytes_wanted() as u64 > shelf.worker.settings().query_buffer_bytes_max {
             return Err(End::InputTooLong);
         }
-        let room = input.room().map_err(|_| End::InputTooLong)?;
+        let Some(room) = input.room().map_err(|_| End::InputTooLong)? else { return Ok(Next::Again) };
         let read_bytes = socket.read(room)?;
         shelf.worker.counters().input_bytes.add(read_bytes as u64);
         Ok(if self.input.is_due() { self.run_own() } else { Next::Input(1) })

@@ -16,8 +16,9 @@ use tokio::time::{Sleep, sleep};
 
 /// Pieces of output that one write carries, at most.
 const SLICES_MAX: usize = 16;
-/// Bytes written before other connections have their turn: some 100 µs.
-const WRITE_BYTES_MAX: usize = 256 << 10;
+/// Once so many bytes are written other connections have their turn: some 30 µs, and 300 where the system has to find the
+/// memory for them.
+const WRITE_BYTES_MAX: usize = 64 << 10;
 /// After so long without taking anything a reader is taken to be busy sending.
 const STALL_MS: u64 = 100;
 /// How often a reader's bounds are looked at while it takes nothing.

@@ -7,11 +7,20 @@
 //!
 //! So an idle connection holds no memory, a pipeline is read in large pieces wherever it is cut, and a value of
 //! 512 MiB is received in one buffer of its size.
+//!
+//! A buffer that has become too small is left for a larger one in steps, between which others have their turn:
+//!
+//! ```text
+//! bytes    | done with | moved | to be moved |
+//! larger               | moved | free ................ |
+//! ```
 
 /// A request that lacks so much is received in a buffer of its own, in bytes.
 const OWN_BYTES_MIN: usize = 4 << 10;
 /// Least room for one read into such a buffer, in bytes.
 const OWN_READ_BYTES_MIN: usize = 64 << 10;
+/// How much is moved in one step, in bytes: some 10 µs, and 32 pages that may be fresh.
+const MOVE_BYTES_MAX: usize = 128 << 10;
 
 /// Bytes received and not run.
 #[derive(Default)]
@@ -19,6 +28,8 @@ pub(super) struct Input {
     bytes: Vec<u8>,
     /// Bytes of `bytes` that are done with.
     used: usize,
+    /// Where the rest of `bytes` is being moved; without memory otherwise.
+    larger: Vec<u8>,
     /// With so many bytes in all another turn can get further.
     at_least: usize,
 }
@@ -39,23 +50,35 @@ impl Input {
         self.at_least >= OWN_BYTES_MIN
     }
 
-    /// A buffer with room for what is missing, the bytes received before what is free.
+    /// A buffer with room for what is missing, the bytes received before what is free. `None`: it is not ready yet;
+    /// this is to be called again once others have had their turn.
     ///
     /// # Errors
     /// There is no memory for it.
-    pub(super) fn room(&mut self) -> Result<&mut Vec<u8>, std::collections::TryReserveError> {
-        self.bytes.drain(..std::mem::take(&mut self.used));
-        let missing = self.at_least.saturating_sub(self.bytes.len());
-        if missing > OWN_READ_BYTES_MIN {
-            self.bytes.try_reserve_exact(missing)?;
-        } else if self.bytes.capacity() - self.bytes.len() < missing.max(1) {
-            self.bytes.try_reserve(OWN_READ_BYTES_MIN)?;
+    pub(super) fn room(&mut self) -> Result<Option<&mut Vec<u8>>, std::collections::TryReserveError> {
+        let rest_bytes = self.rest().len();
+        let missing = self.at_least.saturating_sub(rest_bytes).max(1);
+        if self.bytes.capacity() - self.bytes.len() >= missing {
+            return Ok(Some(&mut self.bytes));
         }
-        Ok(&mut self.bytes)
+        if self.larger.capacity() == 0 {
+            let exact = missing > OWN_READ_BYTES_MIN;
+            let free = if exact { missing } else { rest_bytes.max(OWN_READ_BYTES_MIN) };
+            self.larger.try_reserve_exact(rest_bytes + free)?;
+        }
+        let from = self.used + self.larger.len();
+        let to = self.bytes.len().min(from + MOVE_BYTES_MAX);
+        self.larger.extend_from_slice(&self.bytes[from..to]);
+        if to < self.bytes.len() {
+            return Ok(None);
+        }
+        (self.bytes, self.used) = (std::mem::take(&mut self.larger), 0);
+        Ok(Some(&mut self.bytes))
     }
 
     /// Notes a turn over these bytes, after which `at_least` are wanted.
     pub(super) fn advance(&mut self, used: usize, at_least: usize) {
+        self.larger = Vec::new();
         self.used += used;
         self.at_least = at_least;
         let rest_bytes = self.bytes.len() - self.used;
@@ -68,6 +91,7 @@ impl Input {
 
     /// Keeps `rest` in the place of all before, after a turn over bytes that are not its own.
     pub(super) fn replace(&mut self, rest: &[u8], at_least: usize) {
+        self.larger = Vec::new();
         self.bytes.clear();
         self.bytes.extend_from_slice(rest);
         self.used = 0;
@@ -111,10 +135,10 @@ mod tests {
         let mut input = Input::default();
         input.replace(b"*1\r\n$1000000\r\n", 1_000_016);
         assert!(input.is_own() && !input.is_due());
-        let room = input.room().unwrap();
+        let room = input.room().unwrap().unwrap();
         assert_eq!((room.len(), room.capacity()), (14, 1_000_016));
         room.extend_from_slice(&[b'x'; 1000]);
-        assert_eq!(input.room().unwrap().capacity(), 1_000_016, "no second buffer");
+        assert_eq!(input.room().unwrap().unwrap().capacity(), 1_000_016, "no second buffer");
         input.append(&vec![b'x'; 999_002]);
         assert!(input.is_due());
         input.advance(1_000_016, 1);
@@ -125,7 +149,25 @@ mod tests {
     fn many_small_arguments_are_read_in_large_pieces() {
         let mut input = Input::default();
         input.replace(&[b'x'; 5000], 5001);
-        let room = input.room().unwrap();
+        let room = input.room().unwrap().unwrap();
         assert!(room.capacity() - room.len() >= OWN_READ_BYTES_MIN);
+    }
+
+    #[test]
+    fn a_buffer_that_is_too_small_is_left_in_steps() {
+        let received: Vec<u8> = (0..3 * MOVE_BYTES_MAX).map(|index| index as u8).collect();
+        let mut input = Input::default();
+        input.replace(&received, 1);
+        input.bytes.shrink_to_fit();
+        input.advance(10, received.len() - 9);
+        assert!(input.room().unwrap().is_none() && input.room().unwrap().is_none());
+        assert_eq!(input.rest(), &received[10..], "it stays whole meanwhile");
+        // More comes while the reader of replies stalls.
+        input.append(b"more");
+        assert!(input.is_due());
+        let whole = [&received[10..], b"more"].concat();
+        input.advance(1, whole.len());
+        while input.room().unwrap().is_none() {}
+        assert_eq!(input.rest(), &whole[1..]);
     }
 }

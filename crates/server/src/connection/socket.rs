@@ -11,6 +11,9 @@ use std::task::{Context, Poll};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+/// Most of one read, in bytes: some 20 µs, and 32 pages that may be fresh.
+const READ_BYTES_MAX: usize = 128 << 10;
+
 /// The other side is gone, or the line broken.
 #[derive(Debug)]
 pub(super) struct Gone;
@@ -36,14 +39,13 @@ impl Socket {
         self.unread
     }
 
-    /// Reads behind what `buffer` holds, up to its capacity. 0 if there is nothing now.
+    /// Reads behind what `buffer` holds, up to its capacity or [`READ_BYTES_MAX`]. 0 if there is nothing now.
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>) -> Result<usize, Gone> {
-        let room_bytes = buffer.capacity() - buffer.len();
-        debug_assert!(room_bytes > 0);
+        debug_assert!(buffer.capacity() > buffer.len());
         loop {
-            match rustix::io::read(self.descriptor.get_ref(), spare_capacity(buffer)) {
-                Ok(0) => return Err(Gone),
-                Ok(bytes) => {
+            match self.read_some(buffer) {
+                Ok((_, 0)) => return Err(Gone),
+                Ok((room_bytes, bytes)) => {
                     if bytes < room_bytes {
                         self.forget(Interest::READABLE);
                     }
@@ -57,6 +59,22 @@ impl Socket {
                 Err(_) => return Err(Gone),
             }
         }
+    }
+
+    /// One read: how many bytes it asked for, and how many it got.
+    fn read_some(&self, buffer: &mut Vec<u8>) -> Result<(usize, usize), Errno> {
+        let (descriptor, held_bytes) = (self.descriptor.get_ref(), buffer.len());
+        let free_bytes = buffer.capacity() - held_bytes;
+        if free_bytes <= READ_BYTES_MAX {
+            return Ok((free_bytes, rustix::io::read(descriptor, spare_capacity(buffer))?));
+        }
+        // Only so much is zeroed as is there to be read, and one byte by which the end of it is seen.
+        let there_bytes = rustix::io::ioctl_fionread(descriptor)? as usize;
+        let room_bytes = (there_bytes + 1).min(READ_BYTES_MAX);
+        buffer.resize(held_bytes + room_bytes, 0);
+        let read = rustix::io::read(descriptor, &mut buffer[held_bytes..]);
+        buffer.truncate(held_bytes + read.unwrap_or(0));
+        Ok((room_bytes, read?))
     }
 
     /// Writes what it takes; `None` if it takes nothing now.

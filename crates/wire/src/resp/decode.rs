@@ -39,6 +39,8 @@ const STEP_ARGUMENTS_MAX: u32 = 4096;
 
 /// Up to this capacity parked ranges are kept as they are.
 const RANGES_PARKED_MIN: usize = 64;
+/// From so many on there is room for all that are to come.
+const RANGES_PARKED_MANY: usize = 4096;
 
 /// What one step found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +179,7 @@ impl Decoder {
     /// Keeps the ranges found so far, without the room a longer request may have made.
     fn park(&mut self, list: &mut Vec<Range>) {
         self.parked = std::mem::take(list);
-        if self.parked.capacity() > RANGES_PARKED_MIN {
+        if self.parked.capacity() > RANGES_PARKED_MIN && self.parked.len() < RANGES_PARKED_MANY {
             // To twice what is used: growing again is then paid for by what was pushed.
             self.parked.shrink_to(self.parked.len() * 2);
         }
@@ -195,6 +197,10 @@ impl Decoder {
         }
         let mut at = self.at as usize;
         let mut left = self.left;
+        if list.len() >= RANGES_PARKED_MANY {
+            // Room for all: growing by and by would move much at once. What is not used yet is not even touched.
+            list.reserve_exact(left as usize);
+        }
         let left_behind = left.saturating_sub(STEP_ARGUMENTS_MAX);
         while left > 0 {
             if left == left_behind {
