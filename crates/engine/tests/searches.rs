@@ -26,7 +26,7 @@ fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut()) -> S
         panic!("{line}: it is to be searched off the lock")
     };
     {
-        let mut running = pin!(client.session.run_slowly(slow, &mut output));
+        let mut running = pin!(client.session.run_slowly(slow, &client.input, &mut output));
         let mut context = Context::from_waker(Waker::noop());
         meanwhile();
         while running.as_mut().poll(&mut context).is_pending() {

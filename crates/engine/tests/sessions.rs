@@ -110,7 +110,7 @@ fn a_command_that_waited_for_room_while_a_pause_began_waits_for_its_end_too() {
     let paused = writer.client_slow(&world);
     assert_eq!(other.call("CLIENT PAUSE 50 WRITE"), "+OK\r\n");
     let mut output = Output::new();
-    let mut running = Box::pin(writer.session.run_slowly(paused, &mut output));
+    let mut running = Box::pin(writer.session.run_slowly(paused, &writer.input, &mut output));
     let mut context = Context::from_waker(Waker::noop());
     for _ in 0..10 {
         assert!(running.as_mut().poll(&mut context).is_pending());
@@ -290,7 +290,7 @@ fn a_long_list_that_is_put_whole_marks_watches_and_feeds_who_waits() {
     };
     assert_eq!(other.call("COPY long copy"), ":1\r\n");
     assert_eq!(other.call("LLEN copy"), ":5000\r\n");
-    block_on(blocked.session.run_slowly(slow, &mut reply));
+    block_on(blocked.session.run_slowly(slow, &blocked.input, &mut reply));
     assert!(read(reply).starts_with("*2\r\n$4\r\ncopy\r\n*15000\r\n"));
     assert_eq!(other.call("RENAME copy third"), "+OK\r\n");
     watcher.call("MULTI");
@@ -314,7 +314,7 @@ fn look_while_all_are_put(keys_count: usize, puts_max: usize) -> (String, usize)
     let Next::Slow(slow) = reader.send(&words, &mut output) else { panic!("so many keys are gathered") };
     let mut puts = 0;
     {
-        let mut running = pin!(reader.session.run_slowly(slow, &mut output));
+        let mut running = pin!(reader.session.run_slowly(slow, &reader.input, &mut output));
         while running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
             if puts < puts_max {
                 puts += 1;
@@ -349,7 +349,7 @@ fn keys_that_expire_or_change_their_database_while_many_are_looked_at_are_looked
         let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
         let mut output = Output::new();
         let Next::Slow(slow) = reader.send(&words, &mut output) else { panic!("so many keys are gathered") };
-        let mut running = Box::pin(reader.session.run_slowly(slow, &mut output));
+        let mut running = Box::pin(reader.session.run_slowly(slow, &reader.input, &mut output));
         let mut context = Context::from_waker(Waker::noop());
         let mut changes = 0;
         while running.as_mut().poll(&mut context).is_pending() {

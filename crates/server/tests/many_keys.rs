@@ -1,9 +1,10 @@
-//! MGET of very many keys beside MSETs of the same keys: it tells one instant, however it gathers them.
+//! Requests of very many keys: MGET beside MSETs of the same keys tells one instant, however it gathers them; and however
+//! they are cut on their way, each is answered in its place.
 
 mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use support::Server;
+use support::{Server, request};
 use wire::client::Value;
 
 const KEYS: usize = 2_000;
@@ -42,5 +43,53 @@ fn one_instant_of_very_many_keys() {
             assert!(values.iter().all(|value| *value == values[0]), "two instants in one reply");
         }
         is_over.store(true, Relaxed);
+    });
+}
+
+#[test]
+fn requests_of_very_many_keys_in_pieces_and_in_a_pipeline() {
+    const KEYS: usize = 300_000;
+    let server = Server::start(&["--journal", "off"]);
+    let mut client = server.connect();
+    assert_eq!(client.call(&["MSET", "key:7", "seven", "key:299999", "last"]), Value::Simple("OK".into()));
+    let words =
+        |name: &str| [name.to_owned()].into_iter().chain((0..KEYS).map(|key| format!("key:{key}"))).collect::<Vec<_>>();
+    let pipeline = [
+        request(&["SET", "key:8", "eight"]),
+        request(&words("MGET")),
+        request(&["ECHO", "between"]),
+        request(&words("EXISTS")),
+        // It waits too, and has its own bytes behind it when it is served.
+        request(&["BLPOP", "queue", "0"]),
+        request(&words("TOUCH")),
+        request(&["PING"]),
+    ]
+    .concat();
+    let bulk = |text: &str| Value::Bulk(text.into());
+    // Cut byte by byte at first, and at odd places further on.
+    let (singly, rest) = pipeline.split_at(300);
+    let pieces = singly.chunks(1).chain(rest[..100_000].chunks(997)).chain(rest[100_000..].chunks(300_007));
+    std::thread::scope(|scope| {
+        let mut stream = client.stream.try_clone().unwrap();
+        scope.spawn(move || pieces.for_each(|piece| std::io::Write::write_all(&mut stream, piece).unwrap()));
+        assert_eq!(client.reply(), Value::Simple("OK".into()));
+        let found = client.reply();
+        let found = found.as_slice().unwrap();
+        assert_eq!(found.len(), KEYS);
+        for (key, value) in found.iter().enumerate() {
+            let expected = match key {
+                7 => bulk("seven"),
+                8 => bulk("eight"),
+                299_999 => bulk("last"),
+                _ => Value::Null,
+            };
+            assert_eq!(*value, expected, "key:{key}");
+        }
+        assert_eq!(client.reply(), bulk("between"));
+        assert_eq!(client.reply(), Value::Int(3));
+        server.connect().call(&["RPUSH", "queue", "job"]);
+        assert_eq!(client.reply(), Value::Array(vec![bulk("queue"), bulk("job")]));
+        assert_eq!(client.reply(), Value::Int(3));
+        assert_eq!(client.reply(), Value::Simple("PONG".into()));
     });
 }

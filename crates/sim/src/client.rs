@@ -145,8 +145,7 @@ impl Client {
         while pipeline.replies.len() < pipeline.requests.len() {
             let turn = self.session.run_turn(&pipeline.input[pipeline.used..], &mut ranges, &mut pipeline.output);
             pipeline.used += turn.used;
-            let is_slow = matches!(turn.next, Next::Slow(_));
-            self.note_ran(pipeline, pipeline.ends.partition_point(|end| *end <= pipeline.used) - usize::from(is_slow));
+            self.note_ran(pipeline, pipeline.ends.partition_point(|end| *end <= pipeline.used));
             self.flush(pipeline).await?;
             match turn.next {
                 _ if self.session.is_closing() || self.session.client().is_closing(None) => return Err(Lost),
@@ -177,8 +176,10 @@ impl Client {
             touches.iter().filter_map(|touch| if let Touch::Key(0, key) = touch { Some(key.clone()) } else { None });
         let waited: Vec<String> = waited.collect();
         let mut was_blocked = false;
+        let request_bytes = slow.request_bytes();
         let result = {
-            let mut running = pin!(self.session.run_slowly(slow, &mut pipeline.output));
+            let input = &pipeline.input[pipeline.used..];
+            let mut running = pin!(self.session.run_slowly(slow, input, &mut pipeline.output));
             poll_fn(|context| {
                 if client.is_closing(Some(context)) {
                     return Poll::Ready(Err(Lost));
@@ -193,6 +194,7 @@ impl Client {
             })
             .await
         };
+        pipeline.used += request_bytes;
         pipeline.ran += 1;
         scene.note_seen(pipeline);
         if was_blocked {

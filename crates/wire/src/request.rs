@@ -160,6 +160,14 @@ impl Ranges {
         Args { bytes: if self.inline { &self.unquoted } else { input }, ranges: &self.list }
     }
 
+    /// Takes them for a request that is to outlive this step: a few are copied, very many moved.
+    pub fn take(&mut self) -> Ranges {
+        if self.list.len() > RANGES_KEPT_MAX {
+            return std::mem::take(self);
+        }
+        Ranges { list: self.list.as_slice().into(), unquoted: self.unquoted.as_slice().into(), inline: self.inline }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.list.clear();
         if self.list.capacity() > RANGES_KEPT_MAX {
@@ -170,7 +178,7 @@ impl Ranges {
     }
 }
 
-/// A request that owns its bytes, for `MULTI` queues, parked commands and tests.
+/// A request that owns its bytes, for `MULTI` queues, blocked clients and tests.
 #[derive(Clone)]
 pub struct OwnedRequest {
     bytes: Box<[u8]>,

@@ -95,17 +95,26 @@ pub enum Next {
     Again,
     /// The gate is up: [`Session::gate_open`], then again.
     Gate,
-    /// A request that must wait: [`Session::run_slowly`], then again.
+    /// A request that must wait: [`Session::run_slowly`], then again. Its bytes are not among those that are done with.
     Slow(Box<Slow>),
     /// It is over once the output has been written.
     Close,
 }
 
-/// A request that could not run at once.
+/// A request that could not run at once. Its bytes stay where they are, at the start of what is not done with: a copy
+/// of a long one would be a long turn.
 pub struct Slow {
     row: Row,
-    request: OwnedRequest,
+    ranges: Ranges,
+    request_bytes: usize,
     why: NotNow,
+}
+
+impl Slow {
+    /// How long it is, in bytes: when it has run, they are done with.
+    pub fn request_bytes(&self) -> usize {
+        self.request_bytes
+    }
 }
 
 impl Session {
@@ -178,7 +187,6 @@ impl Session {
             };
             requests += 1;
             let args = ranges.args(rest);
-            used += request_bytes;
             let ran = self.request(&worker, &args, now, output);
             let ended = Instant::now();
             let took = ended - began;
@@ -189,9 +197,10 @@ impl Session {
                 }
                 Ran::Queued | Ran::Refused => {}
                 Ran::NotNow(row, why) => {
-                    break Next::Slow(Box::new(Slow { row, request: args.to_owned(), why }));
+                    break Next::Slow(Box::new(Slow { row, ranges: ranges.take(), request_bytes, why }));
                 }
             }
+            used += request_bytes;
             if (ended - turn_began).as_micros() > TURN_US_MAX && used < input.len() {
                 break Next::Again;
             }

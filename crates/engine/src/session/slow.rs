@@ -59,11 +59,12 @@ impl Drop for Lent<'_> {
 }
 
 impl Session {
-    /// Runs a request to its end, waiting for what it needs. Dropped, it has not run, or has run as a whole.
-    pub async fn run_slowly(&mut self, slow: Box<Slow>, output: &mut Output) {
+    /// Runs a request to its end, waiting for what it needs; `input` begins with it. Dropped, it has not run, or has
+    /// run as a whole.
+    pub async fn run_slowly(&mut self, slow: Box<Slow>, input: &[u8], output: &mut Output) {
         let worker = self.worker.clone();
-        let Slow { row, request, why } = *slow;
-        let args = request.args();
+        let Slow { row, ranges, why, .. } = *slow;
+        let args = ranges.args(input);
         let (mark, before) = (output.mark(), self.reply_mode);
         let took = self.run_until_done(&worker, row, &args, why, output).await;
         self.settle_reply(mark, before, output);

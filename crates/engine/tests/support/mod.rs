@@ -60,7 +60,7 @@ impl World {
 
     pub(crate) fn client(&self) -> Client {
         let client = self.engine.clients.add("test:0", "test:1", true, START_MS);
-        Client { session: Session::new(self.worker.clone(), client), worker: self.worker.clone() }
+        Client { session: Session::new(self.worker.clone(), client), worker: self.worker.clone(), input: Vec::new() }
     }
 
     pub(crate) fn advance(&self, ms: u64) {
@@ -72,14 +72,16 @@ impl World {
 pub(crate) struct Client {
     pub(crate) session: Session,
     worker: Rc<Worker>,
+    /// What was sent last.
+    pub(crate) input: Vec<u8>,
 }
 
 impl Client {
     /// Sends a request; what it has to wait for, if it has to.
     pub(crate) fn send(&mut self, words: &[&[u8]], output: &mut Output) -> Next {
-        let mut input = Vec::new();
-        wire::resp::request(&mut input, OwnedRequest::of(words).args());
-        self.session.run_turn(&input, &mut Ranges::new(), output).next
+        self.input.clear();
+        wire::resp::request(&mut self.input, OwnedRequest::of(words).args());
+        self.session.run_turn(&self.input, &mut Ranges::new(), output).next
     }
 
     /// The reply to a request, in RESP.
@@ -87,7 +89,7 @@ impl Client {
         let mut output = Output::new();
         if let Next::Slow(slow) = self.send(words, &mut output) {
             let mut listen = pin!(self.worker.listen());
-            let mut run = pin!(self.session.run_slowly(slow, &mut output));
+            let mut run = pin!(self.session.run_slowly(slow, &self.input, &mut output));
             block_on(std::future::poll_fn(|context| {
                 let _ = listen.as_mut().poll(context);
                 run.as_mut().poll(context)

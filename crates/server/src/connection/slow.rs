@@ -12,21 +12,26 @@ use std::task::Poll;
 impl Connection {
     /// Runs a request to its end, or until there is nobody to run it for.
     pub(super) async fn run_slowly(&mut self, slow: Box<Slow>) -> Result<(), End> {
-        let Self { session, output, socket, .. } = self;
+        let Self { session, input, output, socket, .. } = self;
         let client = session.client().clone();
-        let mut running = pin!(session.run_slowly(slow, output));
-        poll_fn(|context| {
-            if client.is_closing(Some(context)) {
-                return Poll::Ready(Err(End::Asked));
-            }
-            if running.as_mut().poll(context).is_ready() {
-                return Poll::Ready(Ok(()));
-            }
-            if client.blocked().is_some() && socket.poll_gone(context).is_ready() {
-                return Poll::Ready(Err(End::Gone));
-            }
-            Poll::Pending
-        })
-        .await
+        let request_bytes = slow.request_bytes();
+        {
+            let mut running = pin!(session.run_slowly(slow, input.rest(), output));
+            poll_fn(|context| {
+                if client.is_closing(Some(context)) {
+                    return Poll::Ready(Err(End::Asked));
+                }
+                if running.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Ok(()));
+                }
+                if client.blocked().is_some() && socket.poll_gone(context).is_ready() {
+                    return Poll::Ready(Err(End::Gone));
+                }
+                Poll::Pending
+            })
+            .await?;
+        }
+        input.advance(request_bytes, 1);
+        Ok(())
     }
 }
