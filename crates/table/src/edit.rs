@@ -69,7 +69,9 @@ impl<'a, V> EntryMut<'a, V> {
         // SAFETY: the old content is a live value; it is overwritten below without being dropped.
         let old_value = (old.form == Form::Value).then(|| unsafe { self.raw().value().read() });
         let shape = old.with_content(&content);
-        self.reshape(&shape, self.expires_at_ms(), 0);
+        if shape != old {
+            self.reshape(&shape, self.expires_at_ms(), 0);
+        }
         // SAFETY: the entry now has this shape, which was made for `content`.
         unsafe { self.raw().write_content(&shape, content) };
         drop(old_value);
