@@ -1,41 +1,46 @@
 //! Which shards a command needs, and those it holds.
 
 use crate::shard::ShardState;
-use crate::{Keyspace, shard_of};
+use crate::{Keyspace, TableId, shard_of};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use sync::lock::{Read, Want, Write};
 
 /// The shards that a command's keys name, in shard order once sealed.
 #[derive(Clone, Default)]
 pub struct Plan {
     wants: SmallVec<[(u16, Want); 4]>,
-    /// Of the first two keys.
-    located: [Located; 2],
-    keys_count: usize,
+    /// Of the first keys, in the order in which they were added.
+    located: Vec<Located>,
 }
 
+/// Of so many keys the hashes are kept: 8 KiB.
+const LOCATED_MAX: usize = 256;
+
 /// The hash of a key argument, found again by where the argument lies in memory: hashing it twice would cost more.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Located {
     address: usize,
     bytes: usize,
     hash: u64,
+    /// Of its shard among those of the plan, once sealed.
+    place: u16,
 }
 
 impl Plan {
     /// Forgets everything, to be used again.
     pub fn clear(&mut self) {
         self.wants.clear();
-        self.keys_count = 0;
+        self.located.clear();
     }
 
     /// Adds the shard of `key`. The bytes of `key` must stay where they are until the tx ends.
     pub fn add_key(&mut self, keyspace: &Keyspace, key: &[u8], want: Want) {
         let hash = keyspace.hash(key);
-        if let Some(located) = self.located.get_mut(self.keys_count) {
-            *located = Located { address: key.as_ptr().addr(), bytes: key.len(), hash };
-            self.keys_count += 1;
+        if self.located.len() < LOCATED_MAX {
+            self.located.push(Located { address: key.as_ptr().addr(), bytes: key.len(), hash, place: 0 });
         }
+        keyspace.shard(shard_of(hash)).prefetch();
         self.add_shard(shard_of(hash), want);
     }
 
@@ -49,8 +54,18 @@ impl Plan {
         if self.wants.len() < 2 {
             return;
         }
-        self.wants.sort_unstable_by_key(|(shard, want)| (*shard, *want == Want::Read));
-        self.wants.dedup_by_key(|(shard, _)| *shard);
+        self.wants.sort_unstable_by_key(|(shard, _)| *shard);
+        self.wants.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same && next.1 == Want::Write {
+                kept.1 = Want::Write;
+            }
+            is_same
+        });
+        for located in &mut self.located {
+            let shard = shard_of(located.hash) as u16;
+            located.place = self.wants.partition_point(|(wanted, _)| *wanted < shard) as u16;
+        }
     }
 
     /// How many shards, once sealed.
@@ -69,7 +84,8 @@ impl Plan {
     /// The first shard that somebody else holds, and how it was wanted.
     #[inline]
     pub fn try_hold<'k>(&'k self, keyspace: &'k Keyspace) -> Result<Held<'k>, (usize, Want)> {
-        let mut held = Held { located: &self.located[..self.keys_count], ..Held::nothing(keyspace) };
+        let mut held = Held { located: &self.located, ..Held::nothing(keyspace) };
+        held.guards.reserve_exact(self.wants.len());
         for &(shard, want) in &self.wants {
             let lock = keyspace.shard(shard as usize);
             let guard = match want {
@@ -77,7 +93,7 @@ impl Plan {
                 Want::Write => lock.try_write().map(|write| Guard::Write { write, changed: false }),
             };
             match guard {
-                Some(guard) => held.push(shard, guard),
+                Some(guard) => held.guards.push((shard, guard)),
                 None => return Err((shard as usize, want)),
             }
         }
@@ -88,11 +104,11 @@ impl Plan {
 /// Shards held by one tx.
 pub struct Held<'k> {
     keyspace: &'k Keyspace,
-    /// The first lies here, since most commands hold one.
-    first: Option<(u16, Guard<'k>)>,
-    /// In shard order.
-    rest: Vec<(u16, Guard<'k>)>,
+    /// In shard order. One lies here, since most commands hold one.
+    guards: SmallVec<[(u16, Guard<'k>); 1]>,
     located: &'k [Located],
+    /// Where the key was found that was asked for last: commands take their keys one after the other.
+    located_at: Cell<usize>,
     /// Under the gate nobody else is inside: shards are taken as they are met.
     gated: bool,
 }
@@ -118,48 +134,52 @@ impl<'k> Held<'k> {
     }
 
     fn nothing(keyspace: &'k Keyspace) -> Self {
-        Self { keyspace, first: None, rest: Vec::new(), located: &[], gated: false }
+        Self { keyspace, guards: SmallVec::new(), located: &[], located_at: Cell::new(0), gated: false }
     }
 
-    fn push(&mut self, shard: u16, guard: Guard<'k>) {
-        if self.first.is_none() {
-            self.first = Some((shard, guard));
-        } else {
-            let at = self.rest.partition_point(|(held, _)| *held < shard);
-            self.rest.insert(at, (shard, guard));
+    /// Where the guard of `shard` lies, or would have to. O(1) for that of the key asked for last, else O(log shards).
+    #[inline]
+    fn find(&self, shard: usize) -> Result<usize, usize> {
+        let place = self.located.get(self.located_at.get()).map_or(0, |located| usize::from(located.place));
+        match self.guards.get(place) {
+            Some((held, _)) if usize::from(*held) == shard => Ok(place),
+            _ => self.guards.binary_search_by_key(&shard, |(held, _)| usize::from(*held)),
         }
     }
 
-    /// The guard of `shard`, if it is held. O(log shards).
-    fn find(&self, shard: usize) -> Option<&Guard<'k>> {
-        if let Some((held, guard)) = &self.first
-            && usize::from(*held) == shard
-        {
-            return Some(guard);
+    /// Has the processor fetch what is known of several keys in `table`, one step for all before the next.
+    pub(crate) fn prefetch(&self, table: TableId) {
+        if self.located.len() < 2 {
+            return;
         }
-        let at = self.rest.binary_search_by_key(&shard, |(held, _)| usize::from(*held)).ok()?;
-        Some(&self.rest[at].1)
-    }
-
-    fn guards(&self) -> impl Iterator<Item = &(u16, Guard<'k>)> {
-        self.first.iter().chain(&self.rest)
-    }
-
-    fn guards_mut(&mut self) -> impl Iterator<Item = &mut (u16, Guard<'k>)> {
-        self.first.iter_mut().chain(&mut self.rest)
+        let sections = || {
+            let section = |located: &Located| self.guards[usize::from(located.place)].1.state().section(table);
+            self.located.iter().filter_map(move |located| Some((section(located)?, located.hash)))
+        };
+        sections().for_each(|(section, hash)| section.prefetch_slots(hash));
+        sections().for_each(|(section, hash)| section.prefetch_entry(hash));
     }
 
     /// The hash of `key`.
     pub(crate) fn hash(&self, key: &[u8]) -> u64 {
-        let address = key.as_ptr().addr();
-        let known = self.located.iter().find(|located| located.address == address && located.bytes == key.len());
-        known.map_or_else(|| self.keyspace.hash(key), |located| located.hash)
+        let at = self.located_at.get();
+        for at in [at, at + 1, 0] {
+            if let Some(located) = self.located.get(at)
+                && located.address == key.as_ptr().addr()
+                && located.bytes == key.len()
+            {
+                debug_assert_eq!(located.hash, self.keyspace.hash(key), "the bytes of a key have moved");
+                self.located_at.set(at);
+                return located.hash;
+            }
+        }
+        self.keyspace.hash(key)
     }
 
     /// Whether `shard` is held, for writing if `want` says so.
     pub(crate) fn holds(&self, shard: usize, want: Want) -> bool {
         let is_enough = |guard: &Guard<'_>| want == Want::Read || matches!(guard, Guard::Write { .. });
-        self.gated || self.find(shard).is_some_and(is_enough)
+        self.gated || self.find(shard).is_ok_and(|at| is_enough(&self.guards[at].1))
     }
 
     pub(crate) fn is_gated(&self) -> bool {
@@ -183,39 +203,32 @@ impl<'k> Held<'k> {
     }
 
     pub(crate) fn states(&self) -> impl Iterator<Item = &ShardState> {
-        self.guards().map(|(_, guard)| guard.state())
+        self.guards.iter().map(|(_, guard)| guard.state())
     }
 
     /// Numbers of the shards held.
     pub(crate) fn shards(&self) -> impl Iterator<Item = usize> {
-        self.guards().map(|(shard, _)| *shard as usize)
+        self.guards.iter().map(|(shard, _)| *shard as usize)
     }
 
     /// The shards that were changed, each with its number.
     pub(crate) fn changed_mut(&mut self) -> impl Iterator<Item = (usize, &mut ShardState)> {
-        self.guards_mut().filter_map(|(shard, guard)| match guard {
+        self.guards.iter_mut().filter_map(|(shard, guard)| match guard {
             Guard::Write { write, changed: true } => Some((usize::from(*shard), &mut **write)),
             _ => None,
         })
     }
 
     fn guard(&mut self, shard: usize) -> &mut Guard<'k> {
-        if self.first.as_ref().is_none_or(|(held, _)| usize::from(*held) != shard) {
-            return self.guard_of_rest(shard);
-        }
-        &mut self.first.as_mut().expect("just seen").1
+        let at = self.find(shard).unwrap_or_else(|at| self.take_under_gate(at, shard));
+        &mut self.guards[at].1
     }
 
-    fn guard_of_rest(&mut self, shard: usize) -> &mut Guard<'k> {
-        let at = match self.rest.binary_search_by_key(&shard, |(held, _)| usize::from(*held)) {
-            Ok(at) => at,
-            Err(at) => {
-                assert!(self.gated, "the row's keys name every key it touches");
-                let write = self.keyspace.shard(shard).try_write().expect("nobody else is inside while the gate is up");
-                self.rest.insert(at, (shard as u16, Guard::Write { write, changed: false }));
-                at
-            }
-        };
-        &mut self.rest[at].1
+    #[cold]
+    fn take_under_gate(&mut self, at: usize, shard: usize) -> usize {
+        assert!(self.gated, "the row's keys name every key it touches");
+        let write = self.keyspace.shard(shard).try_write().expect("nobody else is inside while the gate is up");
+        self.guards.insert(at, (shard as u16, Guard::Write { write, changed: false }));
+        at
     }
 }

@@ -84,6 +84,16 @@ impl Section {
         self.table.find(hash, key)
     }
 
+    /// See [`Table::prefetch_slots`].
+    pub(crate) fn prefetch_slots(&self, hash: u64) {
+        self.table.prefetch_slots(hash);
+    }
+
+    /// See [`Table::prefetch_entry`].
+    pub(crate) fn prefetch_entry(&self, hash: u64) {
+        self.table.prefetch_entry(hash);
+    }
+
     /// Entries in the order of their hashes, from `from_hash` on.
     pub fn scan(&self, from_hash: u64) -> impl Iterator<Item = (u64, Entry<'_>)> {
         self.table.scan(from_hash)

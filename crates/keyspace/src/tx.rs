@@ -112,6 +112,7 @@ impl<'k> Tx<'k> {
         assert!(log.is_empty());
         let now = held.states().fold(now, |now, state| now.max(state.expired_at_ms()));
         let table = keyspace.map().table(database);
+        held.prefetch(table);
         Self {
             keyspace,
             held,

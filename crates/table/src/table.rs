@@ -183,6 +183,23 @@ impl<V> Table<V> {
         }
     }
 
+    /// Has the processor fetch the slots in which the key of `hash` would lie. See [`Table::prefetch_entry`].
+    pub fn prefetch_slots(&self, hash: u64) {
+        if let Some(slot) = self.slots.get(self.home(tag(hash))) {
+            prefetch(slot);
+        }
+    }
+
+    /// Has the processor fetch the entry of the key of `hash`: whoever looks up several keys waits for all at once.
+    pub fn prefetch_entry(&self, hash: u64) {
+        let tag = tag(hash);
+        let run = self.slots.iter().skip(self.home(tag)).take_while(|slot| !slot.is_empty() && slot.tag() <= tag);
+        if let Some(slot) = { run }.find(|slot| slot.tag() == tag) {
+            // SAFETY: a slot that is not empty holds a live entry.
+            prefetch(unsafe { slot.raw::<V>().part(0) });
+        }
+    }
+
     fn index_of(&self, hash: u64, key: &[u8]) -> Option<usize> {
         self.search(hash, key).ok()
     }
@@ -353,6 +370,18 @@ impl Slot {
     fn tag(self) -> u64 {
         self.0 >> ADDRESS_BITS
     }
+}
+
+/// Has the processor fetch the line of cache at `at`.
+#[inline]
+fn prefetch<T>(at: *const T) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a hint; it reads and writes nothing.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = at;
 }
 
 /// Bits of an address below 2^48 that is a multiple of [`size::ALIGN`].

@@ -184,7 +184,8 @@ impl World {
         room_bytes: u64,
         searches: &Searches,
     ) -> Result<(), Failure> {
-        let mut plan = Plan::default();
+        let (mut plan, mut log, mut cuts) = (Plan::default(), Log::default(), Cuts::default());
+        row.long_texts(args).for_each(|text| cuts.add(text, LongText::of(text)));
         row.for_each_key(args, |key, want| plan.add_key(&self.keyspace, key, want));
         plan.seal();
         let held = if gate {
@@ -192,8 +193,6 @@ impl World {
         } else {
             plan.try_hold(&self.keyspace).unwrap_or_else(|_| panic!("{}: nobody else is here", row.name))
         };
-        let (mut log, mut cuts) = (Log::default(), Cuts::default());
-        row.long_texts(args).for_each(|text| cuts.add(text, LongText::of(text)));
         let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, &mut log, room_bytes);
         tx.set_cuts(&cuts);
         tx.set_searches(searches);

@@ -241,7 +241,8 @@ impl Session {
             row.for_each_key(&request.args(), |key, want| plan.add_key(keyspace, key, want));
         }
         for (_, key, _) in self.watched.iter().flat_map(|watched| &watched.keys) {
-            plan.add_key(keyspace, key, Want::Read);
+            // Not as a key of the tx: UNWATCH in the queue gives its bytes back.
+            plan.add_shard(keyspace::shard_of(keyspace.hash(key)), Want::Read);
         }
         needs.shards.iter().for_each(|shard| plan.add_shard(*shard, Want::Write));
         plan.seal();
