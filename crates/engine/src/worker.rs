@@ -87,9 +87,9 @@ impl Worker {
         &self.engine.counters[self.index]
     }
 
-    /// The bound of the slow log in microseconds, without touching what other threads count.
-    pub(crate) fn slow_bound_us(&self) -> u64 {
-        self.reader.borrow_mut().current().slowlog_slower_than_us.unwrap_or(u64::MAX)
+    /// The bound of the slow log in nanoseconds, without touching what other threads count.
+    pub(crate) fn slow_bound_ns(&self) -> u64 {
+        self.reader.borrow_mut().current().slowlog_slower_than_us.map_or(u64::MAX, |us| us.saturating_mul(1000))
     }
 
     /// The settings in force.
@@ -132,16 +132,20 @@ impl Worker {
 
     fn note_turn(&self, took: Duration) {
         let counters = self.counters();
-        let own_ns = self.own_ns(took);
+        let own_ns = self.own_ns(took.as_nanos() as u64);
         counters.turns.add(own_ns);
         counters.longest_turn_us.raise(own_ns / 1000);
     }
 
     /// Counts a hold of shards that has just ended.
-    #[inline]
     pub(crate) fn note_hold(&self, took: Duration) {
+        self.note_hold_ns(took.as_nanos() as u64);
+    }
+
+    #[inline]
+    pub(crate) fn note_hold_ns(&self, took_ns: u64) {
         let counters = self.counters();
-        let own_ns = self.own_ns(took);
+        let own_ns = self.own_ns(took_ns);
         counters.lock_holds.add(own_ns);
         counters.longest_lock_hold_us.raise(own_ns / 1000);
     }
@@ -163,12 +167,11 @@ impl Worker {
     /// Of a span of this turn that has just ended, in nanoseconds, a bound of what was this thread's own and not the
     /// scheduler's. A short one is taken to be its own.
     #[inline]
-    fn own_ns(&self, took: Duration) -> u64 {
-        let ns = took.as_nanos() as u64;
-        if ns < OWN_NS_MIN || self.cpu_mark.get().0.is_none() {
-            return ns;
+    fn own_ns(&self, took_ns: u64) -> u64 {
+        if took_ns < OWN_NS_MIN || self.cpu_mark.get().0.is_none() {
+            return took_ns;
         }
-        ns.min(thread_cpu_us().saturating_sub(self.cpu_mark.get().1) * 1000)
+        took_ns.min(thread_cpu_us().saturating_sub(self.cpu_mark.get().1) * 1000)
     }
 
     /// Ready once everything below `position` is durable; `false` if it never will be.

@@ -112,12 +112,12 @@ impl Session {
     }
 
     /// What is needed from the first attempt on, if it is to be had at once.
-    pub(super) fn needs(&self, row: &Row, args: &Args<'_>) -> Result<Needs, NotNow> {
-        let mut needs = Needs::default();
+    pub(super) fn needs(&self, row: &Row, args: &Args<'_>) -> Result<Option<Needs>, NotNow> {
+        let mut needs = None::<Needs>;
         let mut bytes_left = CUT_BYTES_MAX;
         for text in self.long_texts(row, args) {
             bytes_left = bytes_left.checked_sub(text.len()).ok_or(NotNow::LongTexts)?;
-            needs.cuts.add(text, LongText::of(text));
+            needs.get_or_insert_default().cuts.add(text, LongText::of(text));
         }
         Ok(needs)
     }

@@ -22,7 +22,7 @@ pub(crate) use attempt::{hand_over, mark_watches};
 use crate::client::Client;
 use crate::hooks::Watch;
 use crate::worker::Worker;
-use attempt::{Attempt, NotNow};
+use attempt::{Attempt, Needs, NotNow};
 use base::Position;
 use commands::table::{self, Found, Row};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
@@ -149,10 +149,11 @@ impl Session {
     pub fn run_turn(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Turn {
         let worker = self.worker.clone();
         let now = worker.engine.clock.now();
-        let slow_bound_us = worker.slow_bound_us();
+        let slow_bound_ns = worker.slow_bound_ns();
         let counters = worker.counters();
         let Some(_inside) = worker.member.enter() else { return Turn { used: 0, next: Next::Gate } };
         self.client.last_ms.store(now, Relaxed);
+        let plain = Attempt { worker: &worker, needs: &Needs::default(), raised: None, now };
         let turn_began = Instant::now();
         let mut began = turn_began;
         let mut used = 0;
@@ -187,13 +188,13 @@ impl Session {
             };
             requests += 1;
             let args = ranges.args(rest);
-            let ran = self.request(&worker, &args, now, output);
+            let ran = self.request(&plain, &args, output);
             let ended = Instant::now();
             let took = ended - began;
             began = ended;
             match ran {
                 Ran::Done(row) => {
-                    self.count(&worker, slow_bound_us, row, &args, Took { held: took, searched: Duration::ZERO });
+                    self.count(&worker, slow_bound_ns, row, &args, Took { held: took, searched: Duration::ZERO });
                 }
                 Ran::Queued | Ran::Refused => {}
                 Ran::NotNow(row, why) => {
@@ -213,9 +214,10 @@ impl Session {
         Turn { used, next }
     }
 
-    /// One request, as far as it goes at once.
+    /// One request, as far as it goes at once; `plain` is an attempt without needs.
     #[inline]
-    fn request(&mut self, worker: &Rc<Worker>, args: &Args<'_>, now: base::Ms, output: &mut Output) -> Ran {
+    fn request(&mut self, plain: &Attempt<'_>, args: &Args<'_>, output: &mut Output) -> Ran {
+        let worker = plain.worker;
         let row = match table::find(args) {
             Found::Command(row) => row,
             found => return self.refuse(worker, None, output, &unknown(found, args)),
@@ -236,7 +238,7 @@ impl Session {
             Ok(needs) => needs,
             Err(why) => return Ran::NotNow(row, why),
         };
-        let attempt = Attempt { worker, needs: &needs, raised: None, now };
+        let attempt = Attempt { needs: needs.as_ref().unwrap_or(plain.needs), ..*plain };
         match self.attempt(&attempt, row, args, output) {
             Ok(()) => {
                 self.settle_reply(mark, before, output);
@@ -288,20 +290,19 @@ impl Session {
         }
     }
 
-    fn count(&self, worker: &Worker, slow_bound_us: u64, row: Row, args: &Args<'_>, took: Took) {
-        let Took { held, searched } = took;
-        let took = held + searched;
+    fn count(&self, worker: &Worker, slow_bound_ns: u64, row: Row, args: &Args<'_>, took: Took) {
+        let held_ns = took.held.as_nanos() as u64;
+        let took_ns = held_ns + took.searched.as_nanos() as u64;
         let counters = &worker.counters().rows[row.index()];
         counters.calls.add(1);
-        counters.took_ns.add(took.as_nanos() as u64);
-        counters.latency.add(took.as_nanos() as u64);
-        let took_us = took.as_micros() as u64;
+        counters.took_ns.add(took_ns);
+        counters.latency.add(took_ns);
         if holds_shards(&row, args) {
             // The whole of an attempt, its locks included, so never too low.
-            worker.note_hold(held);
+            worker.note_hold_ns(held_ns);
         }
-        if took_us >= slow_bound_us && !row.has(Flag::SkipSlowlog) {
-            self.note_slow(worker, args, took_us);
+        if took_ns >= slow_bound_ns && !row.has(Flag::SkipSlowlog) {
+            self.note_slow(worker, args, took_ns / 1000);
         }
     }
 

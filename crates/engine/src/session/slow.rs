@@ -68,7 +68,7 @@ impl Session {
         let (mark, before) = (output.mark(), self.reply_mode);
         let took = self.run_until_done(&worker, row, &args, why, output).await;
         self.settle_reply(mark, before, output);
-        self.count(&worker, worker.slow_bound_us(), row, &args, took);
+        self.count(&worker, worker.slow_bound_ns(), row, &args, took);
     }
 
     async fn run_until_done(
