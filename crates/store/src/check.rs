@@ -174,7 +174,7 @@ impl Findings {
         folder: &Path,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(), StoreError> {
-        let bytes_total: u64 = self.state.segments.values().map(|segment| segment.bytes).sum();
+        let bytes_total = self.state.segments.values().fold(0u64, |sum, segment| sum.saturating_add(segment.bytes));
         let mut bytes_done = 0;
         progress(bytes_done, bytes_total);
         for segment in self.state.segments.values() {

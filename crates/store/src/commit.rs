@@ -53,7 +53,7 @@ impl<'a> Commit<'a> {
             finished: Vec::new(),
             paths: Vec::new(),
             run: None,
-            page: Vec::with_capacity(PAGE_BYTES),
+            page: Vec::new(),
             page_records: 0,
             shards: BTreeMap::new(),
             map: None,
@@ -240,7 +240,7 @@ impl<'a> Commit<'a> {
             }
             self.finished.push(writer.finish(self.store.reserve_mut())?);
         }
-        let head = self.store.next_head(kind, self.now_ms);
+        let head = self.store.next_head(kind, self.now_ms).ok_or_else(|| StoreError::used_up(self.store.folder()))?;
         self.paths.push((head.number, self.store.folder().join(names::segment(head.number, kind))));
         self.create(&head)
     }

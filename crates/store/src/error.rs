@@ -41,6 +41,11 @@ impl StoreError {
         move |error| Self::Io { file: file.to_owned(), error }
     }
 
+    /// Files have numbers of 32 bits.
+    pub(crate) fn used_up(folder: &Path) -> Self {
+        Self::Io { file: folder.to_owned(), error: io::Error::other("the numbers of its files are used up") }
+    }
+
     pub(crate) fn damaged(file: &Path, offset: u64, why: impl Into<String>) -> Self {
         Self::Damaged { file: file.to_owned(), offset, why: why.into(), remedy: REMEDY.into() }
     }

@@ -168,8 +168,7 @@ impl SegmentWriter {
         let path = folder.join(names::segment(head.number, head.kind));
         let file = reserve.spend(|| disk.create(&path)).map_err(StoreError::io(&path))?;
         let SegmentHead { kind, number, created_ms, .. } = *head;
-        let mut buffer = Vec::with_capacity(WRITE_BYTES);
-        buffer.extend_from_slice(&head.encode());
+        let buffer = head.encode().to_vec();
         Ok(Self { number, path, kind, created_ms, file, buffer, written_bytes: 0, count: 0 })
     }
 

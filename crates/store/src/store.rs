@@ -404,12 +404,13 @@ impl Store {
         removed.map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |()| true)
     }
 
-    pub(crate) fn next_head(&mut self, kind: SegmentKind, created_ms: Ms) -> SegmentHead {
+    /// The head of the next segment; `None` when the numbers are used up.
+    pub(crate) fn next_head(&mut self, kind: SegmentKind, created_ms: Ms) -> Option<SegmentHead> {
         let number = self.next_segment;
         // Given away for good: a place noted for a commit that failed is never alive again.
-        self.next_segment = number.checked_add(1).expect("four thousand million segments are enough");
+        self.next_segment = number.checked_add(1)?;
         let follows = self.state.commit;
-        SegmentHead { kind, number, blocks_format: self.options.blocks_format, follows, created_ms }
+        Some(SegmentHead { kind, number, blocks_format: self.options.blocks_format, follows, created_ms })
     }
 
     pub(crate) fn making(&mut self) -> (&dyn Disk, &Path, &mut Reserve) {

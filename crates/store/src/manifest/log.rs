@@ -120,8 +120,8 @@ impl Log {
         reserve: &mut Reserve,
         doomed: &mut Vec<PathBuf>,
     ) -> Result<u64, StoreError> {
-        self.tried += 1;
-        let number = self.tried;
+        let number = self.tried.checked_add(1).ok_or_else(|| StoreError::used_up(&self.folder))?;
+        self.tried = number;
         let (new, path) = (names::manifest_new(number), names::manifest(number));
         let (new, path) = (self.folder.join(new), self.folder.join(path));
         let Options { shards, blocks_format, identity, .. } = *options;

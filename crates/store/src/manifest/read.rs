@@ -20,6 +20,8 @@ use std::path::Path;
 const BYTES_MAX: u64 = 4 << 30;
 /// More is no number of shards.
 const SHARDS_MAX: u32 = 1 << 20;
+/// More commits there are not.
+const COMMITS_MAX: u64 = 1 << 56;
 
 /// What a manifest says.
 pub(crate) struct Walk {
@@ -119,7 +121,7 @@ impl Walk {
             return Err("the record follows another one");
         }
         let fits = match record.kind {
-            Kind::Whole => self.snapshot_end == 0,
+            Kind::Whole => self.snapshot_end == 0 && record.commit <= COMMITS_MAX,
             Kind::Commit => self.snapshot_end != 0 && Some(record.commit) == self.state.commit.checked_add(1),
             Kind::Mark => self.snapshot_end != 0 && record.commit == self.state.commit,
         };
@@ -211,8 +213,8 @@ fn is_mark_sized(rest: &[u8], next: Option<usize>) -> bool {
 impl Salvage {
     fn fits<'a>(&self, record: &Record<'a>, number: u32, has_whole: bool) -> Result<Record<'a>, &'static str> {
         let is_later = match record.kind {
-            Kind::Whole => !has_whole,
-            Kind::Commit => record.commit > self.state.commit,
+            Kind::Whole => !has_whole && record.commit <= COMMITS_MAX,
+            Kind::Commit => record.commit > self.state.commit && record.commit <= COMMITS_MAX,
             Kind::Mark => record.commit >= self.state.commit,
         };
         if record.manifest == number && is_later { Ok(*record) } else { Err("the record does not belong here") }

@@ -1,0 +1,3 @@
+//! What more than one target needs.
+
+pub mod store_world;
