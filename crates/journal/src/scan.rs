@@ -312,17 +312,20 @@ impl<'a> Scan<'a> {
                 self.tale = Tale { position, history, time_ms, ..Tale::default() };
                 return Ok(index);
             }
-            begins = Some((number, head.first_position));
+            begins = Some((index, head.first_position));
         }
         if from == 0 {
             return Ok(0);
         }
-        let (file, journal) = match begins {
-            Some((number, first)) => (segment_name(number), format!("the journal begins at {first}")),
-            None => (segment_name(1), "the journal has no segment that can be read".into()),
+        let journal = match begins {
+            Some((_, first)) => format!("the journal begins at {first}"),
+            None => "the journal has no segment that can be read".into(),
         };
+        // The one before, if there is one, has lost its head.
+        let index = begins.map_or(numbers.len(), |(index, _)| index).saturating_sub(1);
+        let file = self.folder.join(segment_name(numbers.get(index).copied().unwrap_or(1)));
         let why = format!("the store is of position {from}, {journal}");
-        Err(OpenError::Damaged { file: self.folder.join(file), offset: 0, why, remedy: REMEDY.into() })
+        Err(OpenError::Damaged { file, offset: 0, why, remedy: REMEDY.into() })
     }
 
     /// The head of a segment, if it is whole and of that number.

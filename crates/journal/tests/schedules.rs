@@ -5,7 +5,7 @@
 mod world;
 
 use base::disk::FakeDisk;
-use journal::{Lane, Policy, Purpose, Reached, Refusal, Running};
+use journal::{Journal, Lane, Policy, Purpose, Reached, Refusal, Running};
 use std::sync::Arc;
 use sync::bell::Bell;
 use sync::primitives::thread;
@@ -40,16 +40,35 @@ fn work(mut lane: Lane, turns: u8) {
     }
 }
 
-fn hand_over(policy: Policy) {
+/// Has everything synced and releases it, until all frames there will be are.
+fn release(journal: &Journal, end: u64) {
+    let bell = Arc::new(Bell::new());
+    journal.add_bell(bell.clone());
+    while journal.released() < end {
+        let position = journal.next();
+        while journal.want(&bell, position) == Reached::Waiting {
+            shuttle::future::block_on(std::future::poll_fn(|context| bell.poll_rung(context)));
+        }
+        journal.release_below(position);
+        thread::yield_now();
+    }
+}
+
+fn hand_over(policy: Policy, tail_bytes_max: u64) {
     let disk = FakeDisk::new();
     let World { journal, writer, maker, .. } = World::open(&disk, policy).unwrap();
+    journal.set_tail_limit(tail_bytes_max);
     let running = Running::start(writer, maker);
+    let releaser = (tail_bytes_max < u64::MAX).then(|| {
+        let journal = journal.clone();
+        thread::spawn(move || release(&journal, 12 * 80))
+    });
     let worker = || {
         let journal = journal.clone();
         thread::spawn(move || work(journal.lane(), 3))
     };
     let workers = [worker(), worker()];
-    workers.into_iter().for_each(|worker| worker.join().unwrap());
+    workers.into_iter().chain(releaser).for_each(|worker| worker.join().unwrap());
     assert_eq!(journal.durable(), journal.next());
     let end = journal.next();
     running.stop().unwrap();
@@ -58,10 +77,16 @@ fn hand_over(policy: Policy) {
 
 #[test]
 fn every_wait_ends_under_always() {
-    shuttle::check_random(|| hand_over(Policy::Always), cases(4000) as usize);
+    shuttle::check_random(|| hand_over(Policy::Always, u64::MAX), cases(4000) as usize);
 }
 
 #[test]
 fn every_wait_ends_under_everysec() {
-    shuttle::check_random(|| hand_over(Policy::EverySec), cases(4000) as usize);
+    shuttle::check_random(|| hand_over(Policy::EverySec, u64::MAX), cases(4000) as usize);
+}
+
+#[test]
+fn every_wait_for_a_release_ends() {
+    shuttle::check_random(|| hand_over(Policy::Never, 200), cases(2000) as usize);
+    shuttle::check_random(|| hand_over(Policy::Always, 200), cases(1000) as usize);
 }
