@@ -114,7 +114,7 @@ impl Section {
         self.remove(hash, key);
         if let Some(mut entry) = entry {
             let (expires_at_ms, added_bytes) = (entry.read().expires_at_ms(), held_bytes(entry.read().content()));
-            self.marking.restoring(hash, &mut entry);
+            self.marking.restoring(&mut entry);
             self.table.put_back(hash, entry);
             self.values_bytes += added_bytes;
             self.note_expiry(hash, None, expires_at_ms);
@@ -125,9 +125,10 @@ impl Section {
     pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) {
         let Some(entry) = self.table.remove(hash, key) else { return };
         self.note_expiry(hash, entry.read().expires_at_ms(), None);
-        self.values_bytes -= held_bytes(entry.read().content());
+        let held_bytes = held_bytes(entry.read().content());
+        self.values_bytes -= held_bytes;
         if let Some(entry) = self.marking.removing(hash, entry)
-            && let Content::Value(_) = entry.read().content()
+            && held_bytes > 0
             && let OwnedContent::Value(value) = entry.into_content()
         {
             self.let_go(value);

@@ -28,13 +28,13 @@ pub(crate) use records::Room;
 pub use records::{Batch, BlockSink, Inline, WHOLE_BYTES_MAX};
 pub use tail::{MapState, Tail};
 
-use crate::section::OwnedEntry;
+use crate::section::Section;
 use crate::shard::ShardState;
 use crate::{Keyspace, TableId};
 use base::Position;
 use marking::{EVEN, PARITIES};
 
-/// Entries that a step looks at, unless there is a reason for another number: some ten microseconds.
+/// Entries that a step looks at, unless there is a reason for another number: some twenty microseconds where memory is cold.
 pub const STEP_ENTRIES: usize = 256;
 
 /// What a shard knows of its turns.
@@ -128,7 +128,7 @@ impl ShardState {
     }
 
     /// Takes into `batch`, which is empty, what the turn has found, looking at `entries_max` entries (or a few more, whose
-    /// hashes are alike).
+    /// hashes are alike); one that is taken counts as four.
     pub fn take(&mut self, keyspace: &Keyspace, entries_max: usize, batch: &mut Batch) -> Step {
         assert!(entries_max > 0 && batch.is_empty());
         if self.turning().stage != Stage::Taking {
@@ -146,8 +146,8 @@ impl ShardState {
         Step::Over
     }
 
-    /// The commit of the last turn has failed, or the turn is not to go on: the next one writes every entry. What comes
-    /// back is to be dropped without the lock.
+    /// The commit of the last turn has failed, or the turn is not to go on: the next one writes every entry. A shard that
+    /// was unchanged needs no such call. What comes back is to be dropped without the lock.
     #[must_use = "it may hold much, and is to be dropped without the lock"]
     pub fn abandon_turn(&mut self) -> impl Send + use<> {
         let turning = self.turning_mut();
@@ -155,12 +155,11 @@ impl ShardState {
         if turning.stage == Stage::Taking {
             turning.stage = Stage::Clearing;
         }
-        let mut kept: Vec<OwnedEntry> = Vec::new();
-        for (_, section) in self.sections_mut() {
+        let abandon = |section: &mut Section| {
             section.marking_mut().make_whole();
-            kept.append(&mut section.marking_mut().abandon_turn());
-        }
-        kept
+            section.marking_mut().abandon_turn()
+        };
+        self.sections_mut().map(|(_, section)| abandon(section)).collect::<Vec<_>>()
     }
 
     /// Clears some marks of an abandoned turn; whether those were the last.

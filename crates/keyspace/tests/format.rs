@@ -1,13 +1,21 @@
 //! The published page of effects says what the code does: `docs/formats/effect.md`.
 
 use base::hash::KeyHasher;
-use keyspace::{Keyspace, Record};
+use blocks::{End, LeafStore, Place};
+use keyspace::{Absent, Batch, BlockSink, BlockSource, DecodeError, Held, Keyspace, Log, Record, Tail, Tx};
+use keyspace::{list_of, shard_of};
+use kinds::{Kind, Value};
+use std::convert::Infallible;
 
 const PAGE: &str = include_str!("../../../docs/formats/effect.md");
 
 /// The bytes of each line of the page's last drawing but their explanation.
 fn examples() -> Vec<Vec<u8>> {
-    let (_, section) = PAGE.split_once("## Each number once").expect("the section is there");
+    drawing("## Each number once")
+}
+
+fn drawing(head: &str) -> Vec<Vec<u8>> {
+    let (_, section) = PAGE.split_once(head).expect("the section is there");
     let drawing = section.split("```").nth(1).expect("the drawing is there");
     drawing.lines().filter(|line| !line.is_empty()).map(bytes_of).collect()
 }
@@ -56,4 +64,106 @@ fn whole_values_of_the_page_can_be_replayed() {
         keyspace.replay(example).unwrap_or_else(|error| panic!("{example:x?}: {error}"));
     }
     assert_eq!(keyspace.map().table(3), 70_000);
+}
+
+/// The leaf of the page, and the two places that it names.
+const LEAF_PLACES: [u64; 2] = [0x1_0000_0040, 0x2_0000_0040];
+
+/// Two leaves of one item each.
+fn items() -> [Vec<u8>; 2] {
+    [vec![7; 3_000], vec![8; 3_000]]
+}
+
+#[derive(Default)]
+struct Leaves {
+    leaves: Vec<Vec<u8>>,
+}
+
+impl LeafStore for Leaves {
+    type Error = Infallible;
+
+    fn keeps(&mut self, _: Place, _: u64) -> bool {
+        unreachable!("nothing is stored yet")
+    }
+
+    fn write(&mut self, leaf: &[u8]) -> Result<Place, Infallible> {
+        self.leaves.push(leaf.to_vec());
+        Ok(Place::of_number(LEAF_PLACES[self.leaves.len() - 1]).unwrap())
+    }
+}
+
+impl BlockSink for Leaves {
+    type Error = Infallible;
+
+    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<bool, Infallible> {
+        let mut storing = value.storing(form);
+        while !storing.step(1, self, form)? {}
+        Ok(true)
+    }
+
+    fn keep(&mut self, _: &Value) {
+        unreachable!("nothing is stored yet")
+    }
+}
+
+impl BlockSource for Leaves {
+    type Error = DecodeError;
+
+    fn get(&mut self, kind: Kind, mut form: &[u8]) -> Result<Value, DecodeError> {
+        let read = &mut |place: Place, _| {
+            let at = LEAF_PLACES.iter().position(|known| *known == place.number()).ok_or(DecodeError::Malformed)?;
+            Ok::<_, DecodeError>(&self.leaves[at])
+        };
+        Value::of_stored(kind, &mut form, read).map_err(|_| DecodeError::Malformed)
+    }
+}
+
+/// A keyspace of which database 5 has a list.
+fn filled(expires_at_ms: Option<u64>) -> Keyspace {
+    let keyspace = Keyspace::new(KeyHasher::new([7; 16]), 16);
+    keyspace.keep_marks();
+    let mut log = Log::default();
+    let mut tx = Tx::new(&keyspace, Held::under_gate(&keyspace), 5, 0, &mut log, u64::MAX);
+    items().iter().for_each(|item| {
+        tx.list_mut(b"k", Absent::Create).unwrap().unwrap().push(End::Tail, &[item]);
+    });
+    tx.set_expiry(b"k", expires_at_ms);
+    tx.end();
+    keyspace
+}
+
+#[test]
+fn records_of_the_store_are_what_the_page_shows() {
+    let deadlines = [None, Some(1_700_000_000_000)];
+    for (example, expires_at_ms) in drawing("## Records of the store").iter().zip(deadlines) {
+        let keyspace = filled(expires_at_ms);
+        let shard = shard_of(keyspace.hash(b"k"));
+        let (mut batch, mut leaves) = (Batch::default(), Leaves::default());
+        let mut state = keyspace.shard(shard).try_write().unwrap();
+        state.turn(&keyspace, true, || 0).unwrap();
+        state.take(&keyspace, 1, &mut batch);
+        let mut records = Vec::new();
+        let keep = |record: &[u8]| {
+            records.push(record.to_vec());
+            Ok(())
+        };
+        batch.encode(&mut leaves, keep).unwrap();
+        assert_eq!(&records[0], example);
+
+        let tail = Tail::whole(keyspace.map());
+        let other = keyspace.empty_like();
+        other.keep_marks();
+        let mut loading = other.load(shard, &tail);
+        loading.record::<DecodeError>(example).unwrap();
+        loading.settle(&mut leaves).unwrap();
+        loading.end(&mut other.shard(shard).try_write().unwrap());
+        let state = other.shard(shard).try_read().unwrap();
+        let entry = state.section(5).unwrap().find(other.hash(b"k"), b"k").expect("it was read");
+        assert_eq!(entry.expires_at_ms(), expires_at_ms);
+        let list = list_of(entry).unwrap();
+        for (index, item) in (0..).zip(items()) {
+            assert_eq!(list.get(index, <[u8]>::to_vec), Some(item));
+        }
+        assert_eq!(list.len(), 2);
+    }
 }

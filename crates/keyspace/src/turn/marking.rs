@@ -138,14 +138,10 @@ impl Marking {
         }
     }
 
-    /// An entry comes back as it was under this hold, in which it has changed.
-    pub(crate) fn restoring(&mut self, hash: u64, entry: &mut OwnedEntry) {
-        let mut marks = entry.read().marks();
-        if self.turn_ahead(hash, marks).is_some_and(|turn| turn.wants(marks)) {
-            // The change has handed it over.
-            marks = PRESENT;
-        }
-        entry.set_marks(marks | self.mark);
+    /// An entry comes back as it was under this hold, in which it has changed and what it became was removed.
+    pub(crate) fn restoring(&mut self, entry: &mut OwnedEntry) {
+        // If the change handed it over, the removal has noted its name.
+        entry.set_marks(entry.read().marks() & PRESENT | self.mark);
         self.changes += u64::from(self.mark != 0);
     }
 
@@ -153,7 +149,7 @@ impl Marking {
     fn turn_ahead(&mut self, hash: u64, marks: u8) -> Option<&mut SectionTurn> {
         let is_changed = marks & self.mark != 0;
         let turn = self.turn.as_deref_mut()?;
-        (!is_changed && turn.is_ahead(hash)).then_some(turn)
+        (!is_changed && !turn.clears && turn.is_ahead(hash)).then_some(turn)
     }
 
     fn note_name(&mut self, key: &[u8]) {
@@ -225,12 +221,12 @@ impl Marking {
     }
 
     /// Gives the turn up: what it has not taken has its old marks cleared by [`Marking::take`]. Gives what it kept.
-    pub(crate) fn abandon_turn(&mut self) -> Vec<OwnedEntry> {
-        let Some(turn) = &mut self.turn else { return Vec::new() };
+    pub(crate) fn abandon_turn(&mut self) -> (Vec<OwnedEntry>, Vec<Value>) {
+        let Some(turn) = &mut self.turn else { return Default::default() };
         turn.clears = true;
         turn.names = Vec::new();
         turn.names_taken = 0;
-        std::mem::take(&mut turn.handed)
+        (std::mem::take(&mut turn.handed), std::mem::take(&mut turn.kept))
     }
 
     /// Ends the turn of a section that nobody reads any more.

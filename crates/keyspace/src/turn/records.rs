@@ -34,7 +34,9 @@ pub trait BlockSink {
     /// The sink's own.
     fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<bool, Self::Error>;
 
-    /// Is told of a value that was put in an earlier turn and has not changed since: what that took is still needed.
+    /// Is told of a value that was put in an earlier turn and has not changed since: what that took is still needed. Where
+    /// its leaves note that they lie is what its record says, unless a value that shares them was put meanwhile and had
+    /// to be written anew: so a shard that names what is not to be kept is to be turned whole, until it is gone.
     fn keep(&mut self, value: &Value);
 }
 
@@ -71,18 +73,23 @@ struct Taken {
 
 /// How much a step may still take.
 pub(crate) struct Room {
-    entries: usize,
+    entries_max: usize,
+    entered: usize,
 }
 
+/// An entry that is taken costs as much more as so many that are only looked at.
+const TAKEN_COST: usize = 3;
+
 impl Room {
-    pub(crate) fn new(entries: usize) -> Self {
-        Self { entries }
+    pub(crate) fn new(entries_max: usize) -> Self {
+        Self { entries_max, entered: 0 }
     }
 
     /// Takes the room of one entry, if there is any.
     pub(crate) fn enter(&mut self, batch: &Batch) -> bool {
-        let has_room = self.entries > 0 && batch.bytes.len() < STEP_BYTES;
-        self.entries -= usize::from(has_room);
+        let used = self.entered + TAKEN_COST * batch.taken.len();
+        let has_room = used < self.entries_max && batch.bytes.len() < STEP_BYTES;
+        self.entered += usize::from(has_room);
         has_room
     }
 }
@@ -139,22 +146,19 @@ impl Batch {
         sink: &mut S,
         mut visit: impl FnMut(&[u8]) -> Result<(), S::Error>,
     ) -> Result<(), S::Error> {
-        let Self { bytes, taken, kept, dead } = std::mem::take(self);
-        drop(dead);
-        kept.iter().for_each(|value| sink.keep(value));
+        let Self { bytes, taken, kept, dead } = self;
+        dead.clear();
+        kept.drain(..).for_each(|value| sink.keep(&value));
         let (mut at, mut record) = (0, Vec::new());
-        for Taken { end, value } in taken {
+        let done = taken.drain(..).try_for_each(|Taken { end, value }| {
             let own = &bytes[std::mem::replace(&mut at, end)..end];
-            match value {
-                None => visit(own)?,
-                Some((table, whole)) => {
-                    record.clear();
-                    put_value(&mut record, table, own, &whole, sink)?;
-                    visit(&record)?;
-                }
-            }
-        }
-        Ok(())
+            let Some((table, whole)) = value else { return visit(own) };
+            record.clear();
+            put_value(&mut record, table, own, &whole, sink)?;
+            visit(&record)
+        });
+        bytes.clear();
+        done
     }
 }
 

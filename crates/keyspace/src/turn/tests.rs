@@ -6,7 +6,7 @@ use crate::section::{Section, text_of};
 use crate::{DecodeError, Effect, Record};
 use base::hash::KeyHasher;
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const TABLE: TableId = 9;
 
@@ -42,8 +42,8 @@ struct Pair {
     /// Each change is another one.
     changes: u64,
     stored: Twin,
-    /// What the section held at the turn under way, what is known of it, and whether all of it will be.
-    turn: Option<(Twin, Twin)>,
+    /// What the section held at the turn under way, what is known of it, and records that were taken.
+    turn: Option<(Twin, Twin, BTreeSet<Vec<u8>>)>,
     /// Marks of a turn that was abandoned are there still.
     clears: bool,
 }
@@ -95,7 +95,7 @@ impl Pair {
         let whole = whole || self.section.marking().is_whole();
         self.section.marking_mut().turn(whole, true);
         let below = if whole { Twin::new() } else { self.stored.clone() };
-        self.turn = Some((self.held(), below));
+        self.turn = Some((self.held(), below, BTreeSet::new()));
     }
 
     fn take(&mut self, entries: usize) {
@@ -107,9 +107,10 @@ impl Pair {
             assert!(batch.is_empty());
             self.clears = !is_over;
         }
-        let Some((held, known)) = &mut self.turn else { return };
+        let Some((held, known, puts)) = &mut self.turn else { return };
         batch
             .encode(&mut Inline, |record| {
+                assert!(record[0] == 1 || puts.insert(record.to_vec()), "an entry is taken once");
                 apply(known, record);
                 Ok(())
             })
@@ -176,7 +177,7 @@ fn many_marks_of_an_abandoned_turn_are_cleared_in_steps() {
     names.iter().for_each(|name| put(&mut state, name));
     assert!(!state.turn(&keyspace, false, || 1).unwrap().is_unchanged);
     let mut batch = Batch::default();
-    assert_eq!(state.take(&keyspace, 100, &mut batch), Step::More);
+    assert_eq!(state.take(&keyspace, 400, &mut batch), Step::More);
     assert_eq!(batch.records_count(), 100);
     drop(state.abandon_turn());
     names.iter().step_by(3).for_each(|name| put(&mut state, name));

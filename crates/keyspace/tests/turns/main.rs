@@ -62,6 +62,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         6 => shard().prop_map(Happening::Commit),
         1 => shard().prop_map(Happening::Fail),
         1 => Just(Happening::CommitMap),
+        1 => Just(Happening::Housekeep),
         1 => shard().prop_map(Happening::Merge),
         1 => prop::bool::weighted(0.3).prop_map(Happening::Restart),
     ]

@@ -76,6 +76,8 @@ pub(crate) enum Happening {
     Fail(usize),
     CommitMap,
     Merge(usize),
+    /// Tables that nobody names are dropped.
+    Housekeep,
     /// Another keyspace, from the store and the journal; whether to go on with it.
     Restart(bool),
     /// All of the journal is replayed in place of what there is.
@@ -134,6 +136,11 @@ impl World {
             Happening::CommitMap => self.store.map = Some((self.position, self.keyspace.map().state())),
             Happening::Merge(shard) => {
                 self.store.shards.entry(keys().shards[*shard]).or_default().merge();
+            }
+            Happening::Housekeep => {
+                for shard in &keys().shards {
+                    drop(self.keyspace.take_dead_sections(*shard).expect("nobody holds it"));
+                }
             }
             Happening::Restart(goes_on) => self.restart(*goes_on),
             Happening::Reload => self.reload(),
@@ -227,6 +234,7 @@ impl World {
         batch.encode(&mut self.store.elsewhere, keep).unwrap();
         open.named.append(&mut self.store.elsewhere.take_named());
         assert_eq!(records.len(), taken);
+        assert!(records.iter().all(|record| self.keyspace.map().names(name(record).0)), "nobody reads what is dead");
         open.records.append(&mut records);
         assert_ne!(step, Step::Lost);
         open.is_over = step == Step::Over;
