@@ -1,7 +1,7 @@
 //! A commit: segments being written, then one record of the manifest.
 
 use crate::page::{PAGE_BYTES, PAGE_HEAD_BYTES, PAYLOAD_BYTES_MAX, PageHead, encode_block_head};
-use crate::reader::chain_crc;
+use crate::reader::{Alive, chain_crc};
 use crate::segment::{SegmentHead, SegmentWriter};
 use crate::state::{Change, MapRecord, Place, Run, SegmentKind, SegmentRecord, ShardChange, ShardRecord};
 use crate::store::Store;
@@ -22,7 +22,9 @@ pub struct Commit<'a> {
     /// Segments that are written to the end.
     finished: Vec<SegmentRecord>,
     /// The files of all segments of this commit.
-    paths: Vec<(u32, PathBuf)>,
+    paths: Vec<PathBuf>,
+    /// Its segments have numbers from here on.
+    own: u32,
     run: Option<OpenRun>,
     /// Records of the page that is being filled.
     page: Vec<u8>,
@@ -46,6 +48,7 @@ struct OpenRun {
 impl<'a> Commit<'a> {
     pub(crate) fn new(store: &'a mut Store, now_ms: Ms) -> Self {
         Self {
+            own: store.next_segment(),
             store,
             now_ms,
             runs: None,
@@ -67,9 +70,10 @@ impl<'a> Commit<'a> {
         self.store
     }
 
-    /// Whether a shard put in this commit may name `segment`: it is alive, or is being written by this commit.
-    pub fn is_alive(&self, segment: u32) -> bool {
-        self.store.is_alive(segment) || self.paths.iter().any(|(own, _)| *own == segment)
+    /// Which segments a shard put in this commit may name: for whoever writes blocks meanwhile. A place in memory that
+    /// a commit before this one noted and then failed is not of them.
+    pub fn alive(&self) -> Alive {
+        Alive { catalog: self.store.catalog(), own: self.own }
     }
 
     /// Bytes of runs and blocks so far.
@@ -241,7 +245,7 @@ impl<'a> Commit<'a> {
             self.finished.push(writer.finish(self.store.reserve_mut())?);
         }
         let head = self.store.next_head(kind, self.now_ms).ok_or_else(|| StoreError::used_up(self.store.folder()))?;
-        self.paths.push((head.number, self.store.folder().join(names::segment(head.number, kind))));
+        self.paths.push(self.store.folder().join(names::segment(head.number, kind)));
         self.create(&head)
     }
 
@@ -277,7 +281,7 @@ impl Drop for Commit<'_> {
         }
         // Closed before they are removed, so that their room is free.
         (self.runs, self.blocks) = (None, None);
-        self.store.doom(std::mem::take(&mut self.paths).into_iter().map(|(_, path)| path));
+        self.store.doom(std::mem::take(&mut self.paths).into_iter());
         self.store.commit_ended(None, self.now_ms);
     }
 }

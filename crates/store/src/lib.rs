@@ -53,7 +53,7 @@ pub use commit::Commit;
 pub use error::StoreError;
 pub use manifest::scan_bytes as scan_manifest;
 pub use page::{BLOCK_HEAD_BYTES, PAGE_BYTES, block_bytes};
-pub use reader::Reader;
+pub use reader::{Alive, Reader};
 pub use repair::repair;
 pub use segment::scan_bytes as scan_segment;
 pub use state::{Keys, MapRecord, Place, Run, SegmentKind, ShardRecord, Share};

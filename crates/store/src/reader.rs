@@ -72,6 +72,21 @@ impl Handles {
     }
 }
 
+/// Which segments a value may name in the commit that is being made. It holds what it knows, as a [`Reader`] does.
+#[derive(Clone)]
+pub struct Alive {
+    pub(crate) catalog: Arc<Catalog>,
+    /// Numbers from here on are of the commit itself.
+    pub(crate) own: u32,
+}
+
+impl Alive {
+    /// Whether `segment` is alive, or is being written by the commit.
+    pub fn contains(&self, segment: u32) -> bool {
+        segment >= self.own || self.catalog.contains_key(&segment)
+    }
+}
+
 /// Reads what was committed when it was made. Clones share what they know.
 #[derive(Clone)]
 pub struct Reader {

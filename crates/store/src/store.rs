@@ -417,6 +417,10 @@ impl Store {
         (&*self.disk, &self.folder, &mut self.reserve)
     }
 
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.catalog.clone()
+    }
+
     pub(crate) fn reserve_mut(&mut self) -> &mut Reserve {
         &mut self.reserve
     }

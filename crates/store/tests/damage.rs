@@ -252,6 +252,38 @@ fn a_file_cut_short() {
     assert!(seen.contains_key(&Outcome::Refused) && seen.contains_key(&Outcome::CutBack), "{seen:?}");
 }
 
+/// The power goes at every operation of a repair: the next one announces the same, or all is mended.
+#[test]
+fn a_repair_that_is_cut_short_is_made_again() {
+    let repair = |disk: &FakeDisk| store::repair(Arc::new(disk.clone()), &folder(), options(), &mut |_, _| {});
+    let mut cuts = 0;
+    for seed in 0..cases(12) {
+        let (kept, mut random) = (kept(seed), random(seed));
+        let runs: Vec<PathBuf> = kept.files().into_iter().filter(|path| name_of(path).ends_with(".runs")).collect();
+        let Some(path) = runs.first() else { continue };
+        let damaged = kept.disk.copy();
+        let offset = 40 + random.below(bytes_of(&damaged, path).len() as u64 - 40);
+        damaged.open(path).unwrap().write_at(&[0x55; 3], offset).unwrap();
+        let damaged = damaged.copy();
+        let announced = check(&damaged);
+        let whole = damaged.copy();
+        repair(&whole).unwrap();
+        for operation in 0..whole.operations() {
+            let context = format!("seed {seed}, power cut at operation {operation} of the repair");
+            let disk = damaged.copy();
+            disk.halt_at(operation);
+            let _ = repair(&disk);
+            let crashed = disk.crash(operation);
+            let told = repair(&crashed).unwrap_or_else(|error| panic!("{context}: {error}"));
+            assert!(told.damages == announced.damages || told.damages.is_empty(), "{context}: {:?}", told.damages);
+            let store = open(&crashed).unwrap_or_else(|error| panic!("{context}: {error}"));
+            check_losses(kept.last(), &store, &announced, &context);
+            cuts += 1;
+        }
+    }
+    assert!(cuts > 0);
+}
+
 #[test]
 fn a_missing_file() {
     for seed in 0..cases(20) {

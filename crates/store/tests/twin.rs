@@ -60,6 +60,7 @@ fn segment_numbers_are_never_used_again() {
     let mut numbers = BTreeSet::new();
     for _ in 0..10 {
         let mut dropped = store.begin(1);
+        assert!(numbers.iter().all(|number| !dropped.alive().contains(*number)), "those of failed commits are dead");
         let place = dropped.block(b"leaf").unwrap();
         assert!(numbers.insert(place.segment()));
         drop(dropped);

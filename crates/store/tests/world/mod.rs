@@ -161,7 +161,7 @@ fn change(commit: &mut Commit<'_>, shard: &mut TwinShard, random: &mut Random) -
     for _ in 0..random.below(4) {
         let bytes = random.bytes(3000);
         let place = commit.block(&bytes)?;
-        assert!(commit.is_alive(place.segment()));
+        assert!(commit.alive().contains(place.segment()));
         shard.blocks.push((place, bytes));
     }
     let mut shares = BTreeMap::<u32, u64>::new();
