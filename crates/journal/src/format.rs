@@ -22,8 +22,6 @@ pub const SEGMENT_HEAD_BYTES: usize = 64;
 pub const HEAD_BYTES: usize = 40;
 /// Bytes of a mark.
 pub const MARK_BYTES: usize = HEAD_BYTES + 8;
-/// Zeros that follow the last record where bytes of a former life may lie behind: as many as a last mark needs.
-pub(crate) const STOP_BYTES: usize = MARK_BYTES;
 /// Longest payload of a frame, in bytes.
 pub const PAYLOAD_BYTES_MAX: u64 = u32::MAX as u64 - HEAD_BYTES as u64;
 
@@ -235,6 +233,15 @@ pub(crate) fn encode_mark(mut head: RecordHead, synced: Position) -> [u8; MARK_B
     let payload = synced.to_le_bytes();
     bytes[..HEAD_BYTES].copy_from_slice(&head.encode([&payload, &[]]));
     bytes[HEAD_BYTES..].copy_from_slice(&payload);
+    bytes
+}
+
+/// The head of a record of no kind, which follows the last record where bytes of a former life may lie behind. The next
+/// write is written over it.
+pub(crate) fn encode_stop(segment: u32, history: History, position: Position) -> [u8; HEAD_BYTES] {
+    let head = RecordHead { kind: Kind::Frame, payload_bytes: 0, segment, history, position, time_ms: 0 };
+    let mut bytes = head.encode([&[], &[]]);
+    bytes[11] = 0;
     bytes
 }
 

@@ -12,7 +12,7 @@
 //! Everything that was accepted is synced before step 5, so the new segment's head may say so: from then on a loss
 //! below it is damage. The cut needs no sync: if it is undone, the next segment still says where the records end.
 
-use crate::format::{History, STOP_BYTES, SegmentHead, segment_name};
+use crate::format::{History, SegmentHead, encode_stop, segment_name};
 use crate::front::{Begin, Journal};
 use crate::identity::Identity;
 use crate::maker::{Maker, Spare, make_file, remove_leftovers};
@@ -237,7 +237,7 @@ impl Prepared {
         };
         let is_accepted = tale.last_number() == Some(broken.number);
         if is_accepted {
-            self.keep_rest(broken, &mut torn)?;
+            self.keep_rest(broken, tale, &mut torn)?;
         }
         let unread = (broken.is_there && !is_accepted).then_some(broken.number);
         for number in unread.into_iter().chain(broken.later.iter().copied()) {
@@ -256,12 +256,14 @@ impl Prepared {
     }
 
     /// Copies what lies beyond the break in its own segment to a file.
-    fn keep_rest(&self, broken: &Break, torn: &mut TornTail) -> Result<(), OpenError> {
+    fn keep_rest(&self, broken: &Break, tale: &Tale, torn: &mut TornTail) -> Result<(), OpenError> {
         let path = self.folder.join(segment_name(broken.number));
         let mut bytes = Vec::new();
         load(&*self.disk, &path, &mut bytes).map_err(OpenError::io(&path))?;
-        let rest = content(bytes.get(broken.offset as usize..).unwrap_or_default());
-        if rest.is_empty() || is_stopped(rest) && !has_record_of(rest, broken.number) {
+        let beyond = bytes.get(broken.offset as usize..).unwrap_or_default();
+        let rest = content(beyond);
+        let stop = encode_stop(broken.number, tale.history.unwrap_or(History(0)), tale.position);
+        if rest.is_empty() || beyond.starts_with(&stop) && !has_record_of(rest, broken.number) {
             return Ok(());
         }
         let (name, path) = self.aside(broken.number)?;
@@ -346,12 +348,6 @@ impl Prepared {
         };
         begin().map_err(OpenError::io(&path))
     }
-}
-
-/// Whether bytes begin with the zeros that follow the last record, so that more of them can only be of a former life,
-/// or of records of which more is found.
-fn is_stopped(bytes: &[u8]) -> bool {
-    bytes.iter().take(STOP_BYTES).all(|&byte| byte == 0)
 }
 
 /// Bytes up to the last that is not zero.

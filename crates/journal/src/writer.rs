@@ -11,7 +11,7 @@
 //! There is no timer under [`Policy::Always`]: the next batch is what was handed over during the last sync.
 
 use crate::format::{
-    Kind, MARK_BYTES, RecordHead, SEGMENT_HEAD_BYTES, STOP_BYTES, SegmentHead, encode_mark, segment_name,
+    Kind, MARK_BYTES, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead, encode_mark, encode_stop, segment_name,
 };
 use crate::front::Journal;
 use crate::maker::Spare;
@@ -40,8 +40,6 @@ const MARK_US: u64 = 500_000;
 const PACE_US: u64 = 5_000;
 /// So long after the last frame it keeps the pace; later the next frame wakes it.
 const PACED_US: u64 = 100_000;
-/// Follows the last record of a recycled segment, so that its end shows as that of a new one does.
-const STOP: [u8; STOP_BYTES] = [0; STOP_BYTES];
 /// Rest when nothing is due.
 const REST_US: u64 = 1_000_000;
 
@@ -389,9 +387,11 @@ impl Writer {
         let (bytes, frames, charge) = (batch.len(), batch.frames, batch.charge);
         let (tail, tail_offset) = (batch.tail.take(), self.segment.offset + batch.bytes.len() as u64);
         if self.segment.is_recycled {
+            let end = self.position + bytes - MARK_BYTES as u64;
+            let stop = encode_stop(self.segment.number, self.history, end);
             match &tail {
-                None => batch.bytes.extend_from_slice(&STOP),
-                Some(tail) => self.segment.file.write_at(&STOP, tail_offset + tail.len() as u64)?,
+                None => batch.bytes.extend_from_slice(&stop),
+                Some(tail) => self.segment.file.write_at(&stop, tail_offset + tail.len() as u64)?,
             }
         }
         self.segment.file.write_at(&batch.bytes, self.segment.offset)?;
@@ -467,8 +467,11 @@ impl Writer {
     fn put_mark(&mut self, kind: Kind) -> io::Result<()> {
         self.time_ms = self.time_ms.max((self.now_ms)());
         let mark = encode_mark(self.record_head(kind, 0, self.position), self.durable);
-        let stop = if kind == Kind::Mark && self.segment.is_recycled { &STOP[..] } else { &[] };
-        self.segment.file.write_at(&[&mark, stop].concat(), self.segment.offset)?;
+        let stop = encode_stop(self.segment.number, self.history, self.position);
+        let has_stop = kind == Kind::Mark && self.segment.is_recycled;
+        self.segment
+            .file
+            .write_at(&[&mark, &stop[..if has_stop { HEAD_BYTES } else { 0 }]].concat(), self.segment.offset)?;
         self.segment.offset += MARK_BYTES as u64;
         self.marked = self.durable;
         Ok(())
@@ -490,8 +493,8 @@ impl Writer {
             synced: self.durable,
             created_ms: self.time_ms,
         };
-        let stop = if spare.is_recycled { &STOP[..] } else { &[] };
-        spare.file.write_at(&[&head.encode(), stop].concat(), 0)?;
+        let stop = encode_stop(head.number, self.history, self.position);
+        spare.file.write_at(&[&head.encode(), &stop[..if spare.is_recycled { HEAD_BYTES } else { 0 }]].concat(), 0)?;
         let (from, to) = (journal.folder.join(&spare.name), journal.folder.join(segment_name(head.number)));
         journal.disk.rename(&from, &to)?;
         self.is_folder_dirty = true;

@@ -428,3 +428,27 @@ impl std::task::Wake for Unpark {
         self.0.unpark();
     }
 }
+
+/// The segment that follows must be durable before what lies below it goes.
+#[test]
+fn a_power_cut_after_a_segment_was_begun_leaves_a_begin() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::EverySec).unwrap();
+    for _ in 0..5 {
+        // Durable to the end of a segment, and the next one begun.
+        loop {
+            world.settle();
+            world.put(0, &[5; 400], Purpose::Grow).unwrap();
+            if world.writer.step() == journal::Step::Rolled {
+                break;
+            }
+        }
+        let from = world.journal.durable();
+        world.journal.release_below(from);
+        world.pass_make_only_ms(10_001);
+        for seed in 0..40 {
+            let again = World::open_from(&disk.crash(seed), Policy::EverySec, from);
+            assert_eq!(again.unwrap_or_else(|error| panic!("seed {seed}: {error}")).recovery.end, from);
+        }
+    }
+}

@@ -130,6 +130,12 @@ impl World {
         self.run();
     }
 
+    /// Time passes for the maker alone.
+    pub(crate) fn pass_make_only_ms(&mut self, ms: u64) {
+        self.elapsed_us.fetch_add(ms * 1000, Ordering::SeqCst);
+        self.make();
+    }
+
     /// Hands over one frame; waits by running the journal.
     pub(crate) fn put(&mut self, lane: usize, payload: &[u8], purpose: Purpose) -> Result<Position, Refusal> {
         let mut tries = 0;
