@@ -202,6 +202,34 @@ fn old_bytes_behind_a_torn_place_are_no_frames_and_no_damage() {
     assert!(torn > 0);
 }
 
+/// A write of which only the end has reached a recycled segment is a torn tail, not bytes of a former life.
+#[test]
+fn the_end_of_a_write_is_told_from_old_bytes() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::EverySec).unwrap();
+    fill(&mut world, 6, 90);
+    world.from = world.journal.durable();
+    world.journal.release_below(world.from);
+    // The spares made before come first.
+    fill(&mut world, 7, 61);
+    let path = segment_files(&disk).pop().unwrap();
+    let before = bytes_of(&disk, &path);
+    let (kept, end) = (since(&world.frames, world.from), world.journal.written());
+    assert!(before.iter().rposition(|&byte| byte != 0) > Some(SEGMENT_BYTES as usize / 2), "old bytes lie behind");
+    for index in 0..4 {
+        world.put(0, &[index; 61], Purpose::Grow).unwrap();
+    }
+    world.write();
+    let after = bytes_of(&disk, &path);
+    let begin = (0..after.len()).find(|&at| after[at] != before[at]).unwrap();
+    // The stop of the write before stays, and what follows it has come.
+    let begin = begin - begin % 4;
+    disk.open(&path).unwrap().write_at(&before[begin..begin + 60], begin as u64).unwrap();
+    let again = World::open_from(&disk.copy(), Policy::EverySec, world.from).unwrap();
+    assert_eq!((again.frames, again.recovery.end), (kept, end));
+    assert!(again.recovery.torn.is_some(), "it is announced");
+}
+
 /// A power cut may take a recycled segment's new head, and leave its old one.
 #[test]
 fn an_old_head_under_a_new_name_is_no_segment() {
@@ -225,12 +253,12 @@ fn a_reader_keeps_what_it_reads() {
     let journal = world.journal.clone();
     let hold = journal.hold();
     journal.release_below(end);
-    world.make();
+    world.pass_make_only_ms(10_001);
     assert_eq!(frames_of(&disk, 0..end), twin);
     let mut seen = Frames::new();
     let mut replay = |frame: Frame<'_>| {
         if seen.is_empty() {
-            world.make();
+            world.pass_make_only_ms(10_001);
         }
         seen.push((frame.position, frame.payload.to_vec()));
         Ok(())
