@@ -13,6 +13,8 @@
 //! puts another in, leaves it without a place: that a place is there means that the leaf is as it was stored. Slots are
 //! private to this file for that reason.
 
+use std::ops::Range;
+
 use crate::End;
 use crate::leaf::ITEM_BYTES_MAX;
 use crate::node::{Head, Node, Totals};
@@ -37,6 +39,11 @@ struct Slot {
 impl Slot {
     fn of(node: Node) -> Slot {
         Slot { tally: tally(node.is_leaf(), node.totals()), node, place: PlaceCell::default() }
+    }
+
+    /// The same child and its place, for a node of its own.
+    fn copy(&self) -> Slot {
+        Slot { tally: self.tally, node: self.node.clone(), place: self.place.clone() }
     }
 }
 
@@ -76,8 +83,7 @@ impl Inner {
 
     /// The same children, and their places, under a node of its own.
     pub(crate) fn copy(&self) -> Inner {
-        let copy = |slot: &Slot| Slot { tally: slot.tally, node: slot.node.clone(), place: slot.place.clone() };
-        let slots = self.slots.iter().map(copy).collect();
+        let slots = self.slots.iter().map(Slot::copy).collect();
         Inner { head: Head::new(self.head.level, Codec::Fixed), sums: self.sums, slots }
     }
 
@@ -231,27 +237,41 @@ impl Inner {
 
     /// Drops whole children off an end while they hold no more than `count` items; returns how many items of the
     /// next child remain to be dropped.
-    pub(crate) fn drop_children(&mut self, end: End, mut count: u64) -> u64 {
-        let is_above_leaves = self.is_above_leaves();
+    pub(crate) fn drop_children(&mut self, end: End, count: u64) -> u64 {
+        let (whole, rest) = self.whole_children(end, count);
+        for slot in self.slots.drain(whole) {
+            self.sums.subtract(slot.node.totals());
+        }
+        self.shrink();
+        rest
+    }
+
+    /// As [`Inner::drop_children`], but of a copy: only the children that stay are touched, and keep their places.
+    pub(crate) fn copy_without(&self, end: End, count: u64) -> (Inner, u64) {
+        let (whole, rest) = self.whole_children(end, count);
+        let kept = match end {
+            End::Head => &self.slots[whole.end..],
+            End::Tail => &self.slots[..whole.start],
+        };
+        (Inner::of_slots(kept.iter().map(Slot::copy).collect()), rest)
+    }
+
+    /// The children at an end that hold no more than `count` items together, and how many of those are left over.
+    fn whole_children(&self, end: End, mut count: u64) -> (Range<usize>, u64) {
         let is_whole = |slot: &&Slot| {
-            let items = if is_above_leaves { low(slot.tally) } else { slot.tally };
+            let items = self.items_in(slot.tally);
             let whole = items <= count;
             if whole {
                 count -= items;
-                self.sums.subtract(slot.node.totals());
             }
             whole
         };
-        let children = match end {
-            End::Head => self.slots.iter().take_while(is_whole).count(),
-            End::Tail => self.slots.iter().rev().take_while(is_whole).count(),
+        let len = self.slots.len();
+        let range = match end {
+            End::Head => 0..self.slots.iter().take_while(is_whole).count(),
+            End::Tail => len - self.slots.iter().rev().take_while(is_whole).count()..len,
         };
-        match end {
-            End::Head => drop(self.slots.drain(..children)),
-            End::Tail => self.slots.truncate(self.slots.len() - children),
-        }
-        self.shrink();
-        count
+        (range, count)
     }
 
     /// Gives memory back when three quarters are unused.

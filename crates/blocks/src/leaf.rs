@@ -52,6 +52,18 @@ pub(crate) enum Lean {
     Mostly(End),
 }
 
+impl Lean {
+    /// How much of `free` bytes lies before the items.
+    fn at_head(self, free: usize) -> usize {
+        match self {
+            Self::All(End::Head) => free,
+            Self::All(End::Tail) => 0,
+            Self::Mostly(End::Head) => free - free / 8,
+            Self::Mostly(End::Tail) => free / 8,
+        }
+    }
+}
+
 /// What a leaf of some pieces would be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measure {
@@ -129,26 +141,23 @@ fn build_measured(measure: &Measure, pieces: &[View<'_>], leaf_bytes: usize, lea
     } else {
         step_up(leaf_bytes.max(HEAD_BYTES + live)) - HEAD_BYTES
     };
+    let free_at_head = if live > DATA_BYTES_MAX { 0 } else { lean.at_head(data_bytes - live) };
+    if let ([piece], Codec::Fixed) = (pieces, measure.codec) {
+        return Node::leaf_fixed(data_bytes, measure.width, piece.count, free_at_head, piece.bytes);
+    }
     let mut node = Node::leaf(data_bytes, measure.codec, if measure.codec == Codec::Fixed { measure.width } else { 0 });
-    place(&mut node, measure, lean);
+    place(&mut node, measure, free_at_head);
     copy_pieces(&mut node, pieces);
     node
 }
 
 /// Sets the head of an empty leaf: where bytes and lengths will lie.
-fn place(node: &mut Node, measure: &Measure, lean: Lean) {
+fn place(node: &mut Node, measure: &Measure, free_at_head: usize) {
     let (head, data) = node.leaf_mut();
-    let free = data.len() - measure.live_bytes();
-    let free_at_head = match lean {
-        Lean::All(End::Head) => free,
-        Lean::All(End::Tail) => 0,
-        Lean::Mostly(End::Head) => free - free / 8,
-        Lean::Mostly(End::Tail) => free / 8,
-    };
     head.items = measure.count as u16;
     let column_width = measure.codec.column_width();
     if column_width == 0 {
-        head.start = if head.capacity == 0 { 0 } else { free_at_head as u16 };
+        head.start = free_at_head as u16;
         return;
     }
     // Head slack is shared out as the items here share their bytes and lengths.

@@ -175,8 +175,14 @@ impl BlockList {
         let len = self.len();
         assert!(start <= len);
         assert!(count <= len - start);
-        self.discard(End::Tail, len - start - count);
-        self.discard(End::Head, start);
+        let behind = len - start - count;
+        // The greater part first: what then is copied of nodes that others hold is less.
+        let ends = if start > behind {
+            [(End::Head, start), (End::Tail, behind)]
+        } else {
+            [(End::Tail, behind), (End::Head, start)]
+        };
+        ends.into_iter().for_each(|(end, dropped)| self.discard(end, dropped));
     }
 
     /// Takes the items from `at` on off the list and returns them. O(log n).

@@ -9,10 +9,11 @@
 //! An inner node uses `refs` and `level` alone and goes on with what `inner` says. The count is our own rather than `Arc`'s so that "only me" is one
 //! load and the head stays at sixteen bytes.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
+use crate::End;
 use crate::inner::Inner;
 use crate::leaf::DATA_BYTES_MAX;
 use crate::shed;
@@ -47,6 +48,15 @@ const _: () = assert!(HEAD_BYTES == 16);
 impl Head {
     pub(crate) fn new(level: u8, codec: Codec) -> Head {
         Head { refs: AtomicU32::new(1), level, codec, items: 0, capacity: 0, start: 0, low: 0, high: 0 }
+    }
+
+    /// The head of a leaf without items.
+    fn of_leaf(data_bytes: usize, codec: Codec, width: usize) -> Head {
+        let mut head = Head::new(0, codec);
+        head.capacity = if data_bytes <= DATA_BYTES_MAX { data_bytes as u16 } else { 0 };
+        head.set_width(width);
+        assert!(head.data_bytes() == data_bytes);
+        head
     }
 
     /// Item width of a fixed leaf.
@@ -116,12 +126,33 @@ impl Node {
         // plain bytes.
         let pointer = unsafe { alloc_zeroed(layout) };
         let Some(pointer) = NonNull::new(pointer) else { handle_alloc_error(layout) };
-        let mut head = Head::new(0, codec);
-        head.capacity = if data_bytes <= DATA_BYTES_MAX { data_bytes as u16 } else { 0 };
-        head.set_width(width);
-        assert!(head.data_bytes() == data_bytes);
         // SAFETY: fresh memory of this layout, aligned for a head.
-        unsafe { pointer.cast::<Head>().write(head) };
+        unsafe { pointer.cast::<Head>().write(Head::of_leaf(data_bytes, codec, width)) };
+        Node(pointer.cast())
+    }
+
+    /// A fixed leaf of `count` items of `width` that lie in `bytes`, which it has from `start` on. Only what they leave
+    /// is zeroed: of large items every byte counts.
+    pub(crate) fn leaf_fixed(data_bytes: usize, width: usize, count: usize, start: usize, bytes: &[u8]) -> Node {
+        let end = start + bytes.len();
+        assert!(end <= data_bytes);
+        let layout = leaf_layout(data_bytes);
+        let mut head = Head::of_leaf(data_bytes, Codec::Fixed, width);
+        head.items = count as u16;
+        head.start = start as u16;
+        // SAFETY: the layout holds at least a head, so its size is not zero.
+        let pointer = unsafe { alloc(layout) };
+        let Some(pointer) = NonNull::new(pointer) else { handle_alloc_error(layout) };
+        // SAFETY: fresh memory of this layout, aligned for a head, with `data_bytes` behind it. The three writes
+        // meet at `start` and `end`, neither beyond `data_bytes` (asserted), so they leave no byte unwritten; and
+        // `bytes` cannot overlap what has just been allocated.
+        unsafe {
+            pointer.cast::<Head>().write(head);
+            let data = pointer.as_ptr().add(HEAD_BYTES);
+            data.write_bytes(0, start);
+            data.add(start).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            data.add(end).write_bytes(0, data_bytes - end);
+        }
         Node(pointer.cast())
     }
 
@@ -179,11 +210,25 @@ impl Node {
         unsafe { self.0.cast::<Inner>().as_mut() }
     }
 
+    /// [`Inner::drop_children`] of this inner node, or of a copy in its place if others hold it.
+    pub(crate) fn drop_children(&mut self, end: End, count: u64) -> u64 {
+        if self.is_unique() {
+            return self.inner_mut().drop_children(end, count);
+        }
+        let inner = self.as_inner();
+        let (copy, rest) = inner.copy_without(end, count);
+        // The children that stay are carried over.
+        let shed_bytes = inner.totals().heap - (copy.totals().heap - copy.own_bytes());
+        let copy = Node::inner(copy);
+        shed::counted_as(shed_bytes, || *self = copy);
+        rest
+    }
+
     /// The bytes behind a leaf's head.
     pub(crate) fn data(&self) -> &[u8] {
         assert!(self.is_leaf());
         let bytes = self.head().data_bytes();
-        // SAFETY: `Node::leaf` allocated and zeroed that many bytes behind the head.
+        // SAFETY: `Node::leaf` or `Node::leaf_fixed` allocated and wrote that many bytes behind the head.
         unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast::<u8>().add(HEAD_BYTES), bytes) }
     }
 
@@ -193,7 +238,7 @@ impl Node {
         assert!(self.is_unique());
         let bytes = self.head().data_bytes();
         // SAFETY: held by us alone and borrowed mutably; head and data do not overlap, the data was allocated
-        // and zeroed by `Node::leaf`.
+        // and written by `Node::leaf` or `Node::leaf_fixed`.
         unsafe {
             let data = std::slice::from_raw_parts_mut(self.0.as_ptr().cast::<u8>().add(HEAD_BYTES), bytes);
             (self.0.as_mut(), data)
@@ -218,7 +263,7 @@ impl Node {
     fn free(&mut self) {
         if self.is_leaf() {
             let layout = leaf_layout(self.head().data_bytes());
-            // SAFETY: the last holder; allocated by `Node::leaf` with this very layout, since `data_bytes` never
+            // SAFETY: the last holder; allocated as a leaf with this very layout, since `data_bytes` never
             // changes in a leaf's life.
             unsafe { dealloc(self.0.as_ptr().cast(), layout) }
         } else {

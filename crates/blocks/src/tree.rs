@@ -81,8 +81,8 @@ pub(crate) fn discard(node: &mut Node, end: End, count: u64) -> Vec<Node> {
         node.leaf_discard(end, count as usize);
         return Vec::new();
     }
+    let rest = node.drop_children(end, count);
     let inner = node.inner_mut();
-    let rest = inner.drop_children(end, count);
     let at = inner.end_index(end);
     let nodes = inner.with_child(at, |child| discard(child, end, rest));
     inner.put(at + 1, nodes).into_iter().collect()

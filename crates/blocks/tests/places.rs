@@ -289,6 +289,14 @@ fn only_what_has_changed_is_written_again() {
     assert!(rewritten(100_000, |list| list.push(End::Head, &bytes())) <= 2);
     assert_eq!(rewritten(100_000, |list| assert!(list.pop(End::Tail, |_| ()))), 1);
     assert!(rewritten(100_000, |list| list.trim(20_000, 60_000)) <= 2);
+    let mut held = BlockList::new();
+    assert!(
+        rewritten(100_000, |list| {
+            held = list.clone();
+            list.trim(20_000, 60_000);
+        }) <= 2,
+        "a part of what others hold"
+    );
     assert!(rewritten(100_000, |list| list.remove_many(&[100, 50_000, 50_001, 99_000])) <= 3);
     assert!(
         rewritten(100_000, |list| {
