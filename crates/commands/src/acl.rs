@@ -34,8 +34,8 @@ pub fn categories(command: &Command) -> Vec<&'static str> {
     let facts = [
         (command.access == Access::Read, "read"),
         (command.writes(), "write"),
-        // ROLE is for whoever runs the server, but needs no such right inside Redis.
-        (admin || command.name == "ROLE", "admin"),
+        // These two are for whoever runs the server, but need no such right inside Redis.
+        (admin || matches!(command.name, "ROLE" | "LASTSAVE"), "admin"),
         (admin || command.has(Flag::Dangerous), "dangerous"),
         (fast, "fast"),
         (!fast, "slow"),

@@ -308,6 +308,8 @@ pub enum Verb {
     DebugSleep,
     /// DEBUG RELOAD
     DebugReload,
+    /// SAVE
+    Save,
     /// SHUTDOWN
     Shutdown,
 }

@@ -54,6 +54,10 @@ pub trait Session {
 
     // ---- the server ----
 
+    /// Has a checkpoint made. The error is the whole text.
+    fn begin_checkpoint(&mut self) -> Result<(), String>;
+    /// When the last checkpoint ended, or the server started.
+    fn saved_ms(&self) -> u64;
     /// Microseconds since the epoch.
     fn now_us(&self) -> u64;
     /// Settings whose names match any of the glob patterns.

@@ -1,5 +1,6 @@
 //! The engine: the keyspace and everything that is shared by the threads that serve it.
 
+use crate::checkpoint::Orders;
 use crate::client::Clients;
 use crate::counters::{Counters, Errors, Rates, Sample};
 use crate::hooks::Hooks;
@@ -63,6 +64,8 @@ pub struct Engine {
     pub active_expire: AtomicBool,
     /// What recovery found.
     pub recovery: Option<Recovery>,
+    /// What the checkpointer is asked, and what it tells.
+    pub checkpoints: Orders,
     members: AtomicU32,
     /// Bytes in use when ready, and the most since.
     pub startup_bytes: AtomicU64,
@@ -118,6 +121,7 @@ impl Engine {
             port: AtomicU32::new(u32::from(current.port)),
             active_expire: AtomicBool::new(true),
             recovery,
+            checkpoints: Orders::default(),
             members: AtomicU32::new(0),
             startup_bytes: AtomicU64::new(0),
             peak_bytes: AtomicU64::new(0),
@@ -182,16 +186,22 @@ impl Engine {
         self.errors.reset();
     }
 
-    /// Replays the journal below `end`, which is durable, in place of all keys there are. The caller has the gate up.
+    /// Asks for a checkpoint; the number of its round.
     ///
     /// # Errors
-    /// The journal's, as text; all keys are as they were.
-    pub fn reload(&self, journal: &Journal, end: Position) -> Result<(), String> {
-        let other = self.keyspace.empty_like();
-        journal.replay(0..end, &mut Replayer(&other)).map_err(|error| error.to_string())?;
-        self.keyspace.exchange(&other);
-        self.freer.free(Box::new(other));
-        Ok(())
+    /// The whole text, if one is asked for or under way, or there is nowhere to keep it.
+    pub fn begin_checkpoint(&self) -> Result<u64, String> {
+        if self.journal.is_none() {
+            return Err("ERR there is nowhere to save to: the journal is off".into());
+        }
+        self.checkpoints.ask().ok_or_else(|| "ERR Background save already in progress".into())
+    }
+
+    /// Counts a hold of a shard by a background thread.
+    pub(crate) fn note_background_hold(&self, held_us: u64) {
+        let counters = self.counters.last().expect("there is one for background threads");
+        counters.longest_lock_hold_us.raise(held_us);
+        counters.lock_holds.add(held_us * 1000);
     }
 
     /// What there is, in one look at each shard; one that is held for writing is left out. O(shards).
@@ -228,14 +238,5 @@ pub fn policy_of(fsync: Fsync) -> Policy {
         Fsync::Always => Policy::Always,
         Fsync::Everysec => Policy::EverySec,
         Fsync::Never => Policy::Never,
-    }
-}
-
-/// Replays frames into a keyspace.
-pub struct Replayer<'a>(pub &'a Keyspace);
-
-impl journal::Replay for Replayer<'_> {
-    fn frame(&mut self, frame: journal::Frame<'_>) -> Result<(), String> {
-        self.0.replay(frame.payload).map_err(|error| error.to_string())
     }
 }

@@ -114,9 +114,7 @@ impl Expirer {
         let (expired, garbage) = (tx.expired, tx.take_garbage());
         crate::session::hand_over(engine, tx, claim, lane.as_mut());
         let counters = engine.counters.last().expect("there is one for background threads");
-        let held_us = thread_cpu_us() - began_us;
-        counters.longest_lock_hold_us.raise(held_us);
-        counters.lock_holds.add(held_us * 1000);
+        engine.note_background_hold(thread_cpu_us() - began_us);
         counters.expired.add(u64::from(expired));
         if !garbage.is_empty() {
             engine.freer.free(Box::new(garbage));

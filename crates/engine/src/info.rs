@@ -1,8 +1,10 @@
 //! INFO: what clients, exporters and people read of a server, in Redis's form and under Redis's names.
 
+use crate::checkpoint::{Round, Told};
 use crate::counters::{Counter, Counters};
 use crate::engine::{Engine, VERSION};
 use crate::latency::{Latency, percentiles_ns};
+use base::limits::SHARDS;
 use commands::{MemoryFigures, REDIS_VERSION, table};
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
@@ -175,12 +177,21 @@ fn human(bytes: u64) -> String {
 fn persistence(engine: &Engine, out: &mut String) {
     line(out, "loading", 0);
     line(out, "async_loading", 0);
-    line(out, "rdb_changes_since_last_save", 0);
-    line(out, "rdb_bgsave_in_progress", 0);
-    line(out, "rdb_last_save_time", engine.started_ms / 1000);
-    line(out, "rdb_last_bgsave_status", "ok");
-    line(out, "rdb_last_bgsave_time_sec", -1);
-    line(out, "rdb_current_bgsave_time_sec", -1);
+    let told = engine.checkpoints.told();
+    let seconds = |round: &Round, until_ms: u64| until_ms.saturating_sub(round.began_ms) / 1000;
+    let is_failed = told.last.as_ref().is_some_and(|ended| ended.fault.is_some());
+    line(
+        out,
+        "rdb_changes_since_last_save",
+        engine.journal.as_ref().map_or(0, |journal| journal.tail_bytes(journal.released())),
+    );
+    line(out, "rdb_bgsave_in_progress", u8::from(told.round.is_some()));
+    line(out, "rdb_last_save_time", told.saved_ms.max(engine.started_ms) / 1000);
+    line(out, "rdb_last_bgsave_status", if is_failed { "err" } else { "ok" });
+    let last_s = told.last.as_ref().map_or(-1, |ended| seconds(&ended.round, ended.ended_ms) as i64);
+    line(out, "rdb_last_bgsave_time_sec", last_s);
+    let now_s = told.round.as_ref().map_or(-1, |round| seconds(round, engine.clock.now()) as i64);
+    line(out, "rdb_current_bgsave_time_sec", now_s);
     let Some(journal) = &engine.journal else {
         line(out, "aof_enabled", 0);
         line(out, "aof_last_write_status", "ok");
@@ -189,12 +200,13 @@ fn persistence(engine: &Engine, out: &mut String) {
     let statistics = journal.statistics();
     let status = if statistics.poisoned.is_some() || statistics.full { "err" } else { "ok" };
     line(out, "aof_enabled", 1);
-    line(out, "aof_rewrite_in_progress", 0);
+    line(out, "aof_rewrite_in_progress", u8::from(told.round.is_some()));
     line(out, "aof_rewrite_scheduled", 0);
-    line(out, "aof_last_rewrite_time_sec", -1);
-    line(out, "aof_last_bgrewrite_status", "ok");
+    line(out, "aof_last_rewrite_time_sec", last_s);
+    line(out, "aof_last_bgrewrite_status", if is_failed { "err" } else { "ok" });
     line(out, "aof_last_write_status", status);
-    line(out, "aof_current_size", journal.written());
+    line(out, "aof_current_size", statistics.file_bytes);
+    line(out, "aof_base_size", told.stored.statistics.live_bytes);
     line(out, "aof_pending_bio_fsync", 0);
     line(out, "journal_position", journal.next());
     line(out, "journal_written", journal.written());
@@ -212,13 +224,43 @@ fn persistence(engine: &Engine, out: &mut String) {
     line(out, "journal_tail_bytes", statistics.tail_bytes);
     line(out, "journal_recycled", statistics.recycled);
     line(out, "journal_removed", statistics.removed);
+    line(out, "journal_tail_bytes", statistics.tail_bytes);
+    line(out, "journal_file_bytes", statistics.file_bytes);
+    line(out, "journal_recycled", statistics.recycled);
+    line(out, "journal_removed", statistics.removed);
     line(out, "journal_full", u8::from(statistics.full));
     line(out, "journal_poisoned", statistics.poisoned.unwrap_or_default().replace(['\r', '\n'], " "));
+    checkpoints(&told, engine.clock.now(), out);
     if let Some(recovery) = &engine.recovery {
         line(out, "recovered_frames", recovery.frames);
         line(out, "recovered_after_clean_stop", u8::from(recovery.clean_stop));
         line(out, "recovered_torn_bytes", recovery.torn.as_ref().map_or(0, |torn| torn.bytes));
     }
+}
+
+fn checkpoints(told: &Told, now: u64, out: &mut String) {
+    let stored = &told.stored.statistics;
+    line(out, "checkpoint_position", told.stored.position);
+    line(out, "checkpoint_rounds", told.rounds);
+    if let Some(round) = &told.round {
+        let took_ms = now.saturating_sub(round.began_ms);
+        let left = SHARDS - round.shards_done;
+        line(out, "checkpoint_reason", round.reason.word());
+        line(out, "checkpoint_progress_percent", round.shards_done * 100 / SHARDS);
+        line(out, "checkpoint_eta_seconds", took_ms * left as u64 / round.shards_done.max(1) as u64 / 1000);
+    }
+    if let Some(ended) = &told.last {
+        line(out, "checkpoint_last_reason", ended.round.reason.word());
+        line(out, "checkpoint_last_ms", ended.ended_ms.saturating_sub(ended.round.began_ms));
+        line(out, "checkpoint_last_bytes", ended.round.bytes);
+        line(out, "checkpoint_last_fault", ended.fault.as_deref().unwrap_or_default().replace(['\r', '\n'], " "));
+    }
+    line(out, "store_disk_bytes", stored.disk_bytes);
+    line(out, "store_live_bytes", stored.live_bytes);
+    line(out, "store_segments", stored.segments);
+    line(out, "store_commits", stored.commits);
+    line(out, "store_commits_failed", stored.commits_failed);
+    line(out, "store_bytes_written", stored.bytes_written);
 }
 
 fn stats(engine: &Engine, out: &mut String) {

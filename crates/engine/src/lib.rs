@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Session (one a connection) --> Worker (one a thread) --> Engine (one) --> Keyspace, Journal, Clients, Hooks
+//!                                       Checkpointer (one) ----^   `--> Store
 //! ```
 //!
 //! Invariant: nothing here opens a socket or starts a thread; futures are woken by plain wakers and sleep by the
@@ -9,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod checkpoint;
 pub mod client;
 pub mod counters;
 mod engine;
@@ -16,14 +18,18 @@ mod hooks;
 mod housekeeping;
 pub mod info;
 pub mod latency;
+pub mod loading;
 mod pause;
 mod session;
 pub mod settings;
 mod slowlog;
 mod waiter;
+mod waits;
 pub mod worker;
 
-pub use engine::{Engine, Parts, Replayer, Sums, VERSION, policy_of};
+pub use checkpoint::{Checkpointer, Pace};
+pub use engine::{Engine, Parts, Sums, VERSION, policy_of};
 pub use housekeeping::{Expirer, Freer, close_greatest_pinners};
+pub use loading::{Gathering, Loading};
 pub use session::{Next, Session, Slow, Turn};
 pub use worker::Worker;

@@ -221,7 +221,7 @@ fn a_reload_that_cannot_read_leaves_all_keys_as_they_were() {
     client.call("RPUSH list d");
     world.disk.fail_next_read();
     let reply = client.call("DEBUG RELOAD");
-    assert!(reply.starts_with("-ERR the journal cannot be read back"), "{reply}");
+    assert!(reply.starts_with("-ERR the data cannot be read back"), "{reply}");
     for _ in 0..2 {
         assert_eq!(client.call("GET key"), "$5\r\nvalue\r\n");
         assert_eq!(client.call("LLEN list"), ":4\r\n");

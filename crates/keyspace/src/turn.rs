@@ -25,7 +25,7 @@ pub use loading::{BlockSource, LoadError, Loading};
 pub(crate) use marking::{Marking, NAMES_BYTES_MAX};
 pub use merge::Merge;
 pub(crate) use records::Room;
-pub use records::{Batch, BlockSink, Inline, WHOLE_BYTES_MAX};
+pub use records::{Batch, BlockSink, Inline, WHOLE_BYTES_MAX, named_by};
 pub use tail::{MapState, Tail};
 
 use crate::section::Section;

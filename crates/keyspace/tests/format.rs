@@ -100,10 +100,6 @@ impl BlockSink for Leaves {
         while !storing.step(1, self, form)? {}
         Ok(true)
     }
-
-    fn keep(&mut self, _: &Value) {
-        unreachable!("nothing is stored yet")
-    }
 }
 
 impl BlockSource for Leaves {

@@ -1,12 +1,16 @@
-//! The threads beside the workers: one keeps house, one drops what is big. They yield to the workers.
+//! The threads beside the workers: one keeps house, one drops what is big, one writes checkpoints. They yield to the
+//! workers.
 
+use engine::checkpoint::Usage;
 use engine::settings::Settings;
-use engine::{Engine, Expirer};
+use engine::{Checkpointer, Engine, Expirer, Pace};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use store::Store;
+use tokio::sync::oneshot;
 use tracing::{debug, warn};
 
 /// Time between two looks of the housekeeper.
@@ -19,6 +23,12 @@ const PINS_LOOK: Duration = Duration::from_millis(250);
 const IDLE_LOOK: Duration = Duration::from_secs(1);
 /// The priority of a thread that holds shards for moments: below the workers, and not starved by them.
 const KEEPER_NICENESS: i32 = 5;
+/// The priority of the thread that writes checkpoints: it holds shards too, for shorter moments.
+const CHECKPOINTER_NICENESS: i32 = 5;
+/// A commit of the store has about so many bytes.
+const COMMIT_BYTES: u64 = 32 << 20;
+/// The journal beyond the last checkpoint takes at most such a part of the file system before the next one begins.
+const JOURNAL_PART: u64 = 8;
 /// The priority of a thread for which nobody waits.
 const FREER_NICENESS: i32 = 10;
 
@@ -26,14 +36,17 @@ const FREER_NICENESS: i32 = 10;
 pub(crate) struct Background {
     keeper: JoinHandle<()>,
     stopping: Arc<AtomicBool>,
+    checkpointer: Option<(JoinHandle<()>, oneshot::Sender<()>)>,
 }
 
 impl Background {
-    /// Starts them.
+    /// Starts them; the one that writes checkpoints goes on with `store`, on a file system of `disk_bytes`.
     ///
     /// # Errors
     /// The system gives no thread.
-    pub(crate) fn start(engine: &Arc<Engine>) -> io::Result<Self> {
+    pub(crate) fn start(engine: &Arc<Engine>, store: Option<(Store, Vec<Usage>)>, disk_bytes: u64) -> io::Result<Self> {
+        let pace = Pace { journal_bytes_max: disk_bytes / JOURNAL_PART, commit_bytes: COMMIT_BYTES };
+        let checkpointer = store.map(|(store, usages)| checkpoint(engine.clone(), store, usages, pace)).transpose()?;
         let garbage = engine.freer.receiver().expect("one process has one freer");
         thread::Builder::new().name("freer".to_owned()).spawn(move || {
             lower(FREER_NICENESS);
@@ -49,15 +62,42 @@ impl Background {
                 thread::park_timeout(Duration::from_millis(rest_ms));
             }
         };
-        Ok(Self { keeper: thread::Builder::new().name("keeper".to_owned()).spawn(body)?, stopping })
+        Ok(Self { keeper: thread::Builder::new().name("keeper".to_owned()).spawn(body)?, stopping, checkpointer })
     }
 
-    /// Ends the housekeeper, after which nothing here changes a key.
+    /// Ends the housekeeper, after which nothing here changes a key, and the checkpointer, wherever it is.
     pub(crate) fn stop(self) {
+        if let Some((thread, stop)) = self.checkpointer {
+            drop(stop);
+            thread.join().expect("the checkpointer aborts rather than panics");
+        }
         self.stopping.store(true, Relaxed);
         self.keeper.thread().unpark();
         self.keeper.join().expect("the keeper aborts rather than panics");
     }
+}
+
+/// Starts the thread that writes checkpoints; it ends when the sender goes.
+fn checkpoint(
+    engine: Arc<Engine>,
+    store: Store,
+    usages: Vec<Usage>,
+    pace: Pace,
+) -> io::Result<(JoinHandle<()>, oneshot::Sender<()>)> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let (stop, stopped) = oneshot::channel();
+    let body = move || {
+        lower(CHECKPOINTER_NICENESS);
+        let timer = Box::new(|ms| -> engine::worker::Sleep { Box::pin(tokio::time::sleep(Duration::from_millis(ms))) });
+        let checkpointer = Checkpointer::new(engine, store, usages, timer, pace);
+        runtime.block_on(async {
+            tokio::select! {
+                () = checkpointer.run() => unreachable!("it runs for ever"),
+                _ = stopped => {}
+            }
+        });
+    };
+    Ok((thread::Builder::new().name("checkpointer".to_owned()).spawn(body)?, stop))
 }
 
 /// Expires keys, samples the rates, and sends idle clients away.

@@ -1,20 +1,26 @@
-//! From the data folder to an engine: the journal is read, checked and replayed before anybody is served.
+//! From the data folder to an engine: what the store holds is loaded and what the journal has beyond is replayed before
+//! anybody is served.
 
 use crate::startup::{DataFolder, Refused};
 use base::clock::{Clock, WallTime, system_wall_time};
 use base::disk::RealDisk;
 use base::hash::KeyHasher;
 use base::limits::{BLOCK_FORMAT, SHARDS};
+use engine::checkpoint::Usage;
 use engine::settings::Settings;
-use engine::{Engine, Parts, Replayer, policy_of};
+use engine::{Engine, Gathering, Parts, policy_of};
 use journal::{Frame, OpenError, Opened, Options, Recovery, Replay, Running};
 use keyspace::Keyspace;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
+use store::{Store, StoreError};
 use tracing::{info, warn};
 
 /// Where the journal lies in the data folder.
 const JOURNAL_FOLDER: &str = "journal";
+/// Where the store does.
+const STORE_FOLDER: &str = "store";
 /// Time between two lines about the progress of recovery.
 const PROGRESS: Duration = Duration::from_secs(1);
 
@@ -23,6 +29,8 @@ pub(crate) struct Open {
     pub(crate) engine: Arc<Engine>,
     /// The journal's threads; `None` with the journal off.
     pub(crate) journal: Option<Running>,
+    /// What the checkpointer is to go on with; `None` with the journal off.
+    pub(crate) store: Option<(Store, Vec<Usage>)>,
     /// What was found, for the line that says the server is ready.
     pub(crate) found: String,
 }
@@ -54,17 +62,26 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
         )));
     }
     let hasher = KeyHasher::new(prepared.identity.hash_key);
+    let store = open_store(folder, prepared.identity.hash_key, wall())?;
     let keyspace = Keyspace::new(hasher, current.databases);
-    let mut progress = Progress::new(&keyspace);
-    let opened = prepared.open(0, &mut progress).map_err(|error| unreadable(folder, &error))?;
+    keyspace.keep_marks();
+    let mut progress = Progress::new(Gathering::new(&keyspace, &store));
+    let opened = prepared.open(store.least_position(), &mut progress).map_err(|error| unreadable(folder, &error))?;
+    let loading = progress.gathering.finish(&store);
+    let loaded = thread::scope(|scope| {
+        let loaders: Vec<_> = (0..workers.max(1)).map(|_| scope.spawn(|| loading.run(&keyspace))).collect();
+        loaders.into_iter().try_for_each(|loader| loader.join().expect("a loader aborts rather than panics"))
+    });
+    loaded.map_err(Refused::new)?;
+    let usages = loading.finish();
     let Opened { journal, mut writer, maker, recovery, .. } = opened;
     let clock = Clock::new(wall, recovery.last_time_ms).map_err(from_the_future)?;
     let time = clock.clone();
     writer.set_clock(move || time.now());
-    let found = found(&recovery);
+    let found = found(&recovery, &store);
     let parts = Parts { hasher, clock, settings, workers };
     let engine = Engine::new(parts, keyspace, Some((journal, recovery)));
-    Ok(Open { engine, journal: Some(Running::start(writer, maker)), found })
+    Ok(Open { engine, journal: Some(Running::start(writer, maker)), store: Some((store, usages)), found })
 }
 
 fn open_cache(settings: Arc<Settings>, wall: WallTime, workers: usize) -> Open {
@@ -72,24 +89,45 @@ fn open_cache(settings: Arc<Settings>, wall: WallTime, workers: usize) -> Open {
     let clock = Clock::new(wall, 0).expect("time 0 lies ahead of no clock");
     let keyspace = Keyspace::new(hasher, settings.current().databases);
     let parts = Parts { hasher, clock, settings, workers };
-    Open { engine: Engine::new(parts, keyspace, None), journal: None, found: String::new() }
+    Open { engine: Engine::new(parts, keyspace, None), journal: None, store: None, found: String::new() }
+}
+
+fn open_store(folder: &DataFolder, hash_key: [u8; 16], now_ms: base::Ms) -> Result<Store, Refused> {
+    let identity = u64::from_le_bytes(*hash_key.first_chunk().expect("16 bytes hold 8"));
+    let path = folder.path().join(STORE_FOLDER);
+    let opened = Store::open(Arc::new(RealDisk), &path, store::Options::new(identity, now_ms));
+    let store = opened.map_err(|error| match &error {
+        StoreError::Damaged { .. } => Refused::new(error.to_string()),
+        StoreError::Io { error: cause, .. } => {
+            Refused::by_disk(folder.path(), cause, || format!("cannot open the store: {error}"))
+        }
+    })?;
+    if let Some(torn) = &store.opening().torn {
+        let (file, offset, bytes, why) = (torn.file.display(), torn.offset, torn.bytes, &torn.why);
+        warn!(
+            "a checkpoint did not come to its end: {file} breaks off at byte {offset} ({why}); {bytes} bytes are kept aside"
+        );
+    }
+    Ok(store)
 }
 
 /// What recovery found, and a warning for what it had to cut off.
-fn found(recovery: &Recovery) -> String {
-    let Some(torn) = &recovery.torn else {
-        return match recovery.frames {
-            0 if recovery.segments == 0 => "new".to_owned(),
-            frames => format!("{frames} frames replayed"),
-        };
+fn found(recovery: &Recovery, store: &Store) -> String {
+    let keys: u64 = (0..SHARDS as u32).flat_map(|shard| &store.shard(shard).tables).map(|table| table.keys).sum();
+    let frames = recovery.frames;
+    let loaded = match (keys, frames) {
+        (0, 0) if recovery.segments == 0 => "new".to_owned(),
+        (0, frames) => format!("{frames} frames replayed"),
+        (keys, frames) => format!("{keys} keys loaded, {frames} frames replayed"),
     };
+    let Some(torn) = &recovery.torn else { return loaded };
     let (file, offset, bytes, why) = (torn.file.display(), torn.offset, torn.bytes, &torn.why);
     let kept = torn.kept_as.join(", ");
     warn!(
         "torn tail: {file} breaks off at byte {offset} ({why}), as after a crash; \
          {bytes} bytes that were never acknowledged as durable are kept aside as {kept}"
     );
-    format!("{} frames replayed, a torn tail of {bytes} bytes kept aside", recovery.frames)
+    format!("{loaded}, a torn tail of {bytes} bytes kept aside")
 }
 
 fn unreadable(folder: &DataFolder, error: &OpenError) -> Refused {
@@ -109,30 +147,28 @@ fn from_the_future(ahead_ms: base::Ms) -> Refused {
     ))
 }
 
-/// Replays, and says how far it is.
-struct Progress<'a> {
-    replayer: Replayer<'a>,
-    frames: u64,
+/// Gathers what the journal tells, and says how far it is.
+struct Progress<'k> {
+    gathering: Gathering<'k>,
     said: Instant,
 }
 
-impl<'a> Progress<'a> {
-    fn new(keyspace: &'a Keyspace) -> Self {
-        Self { replayer: Replayer(keyspace), frames: 0, said: Instant::now() }
+impl<'k> Progress<'k> {
+    fn new(gathering: Gathering<'k>) -> Self {
+        Self { gathering, said: Instant::now() }
     }
 }
 
 impl Replay for Progress<'_> {
     fn frame(&mut self, frame: Frame<'_>) -> Result<(), String> {
-        self.frames += 1;
-        self.replayer.frame(frame)
+        self.gathering.frame(frame)
     }
 
     fn progress(&mut self, bytes_done: u64, bytes_total: u64) {
         if self.said.elapsed() >= PROGRESS {
             self.said = Instant::now();
-            let (done_mb, total_mb) = (bytes_done >> 20, bytes_total >> 20);
-            info!("replaying the journal: {done_mb} of {total_mb} MB, {} frames", self.frames);
+            let (done_mb, total_mb, frames) = (bytes_done >> 20, bytes_total >> 20, self.gathering.frames);
+            info!("reading the journal: {done_mb} of {total_mb} MB, {frames} frames");
         }
     }
 }

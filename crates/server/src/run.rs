@@ -30,12 +30,13 @@ use tracing::{error, info, warn};
 pub fn run(prepared: Prepared, began: Instant) -> Result<ExitCode, Refused> {
     abort_on_panic();
     let Prepared { settings, listeners, folder, threads } = prepared;
-    let Open { engine, journal, found } = open(settings, folder.as_ref(), threads)?;
+    let Open { engine, journal, store, found } = open(settings, folder.as_ref(), threads)?;
     let lacking = |error: io::Error| Refused::new(format!("the system gives no thread or event loop: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(lacking)?;
     let mut signals = runtime.block_on(async { Signals::new() }).map_err(lacking)?;
     let addresses = listeners.addresses();
-    let background = Background::start(&engine).map_err(lacking)?;
+    let disk_bytes = folder.as_ref().map_or(0, DataFolder::disk_bytes);
+    let background = Background::start(&engine, store, disk_bytes).map_err(lacking)?;
     let workers = Workers::start(&engine, threads, listeners).map_err(lacking)?;
     let ready_ms = began.elapsed().as_millis() as u64;
     let path = folder.as_ref().map(DataFolder::path);

@@ -12,13 +12,14 @@ use base::clock::Clock;
 use base::disk::{Disk, FakeDisk};
 use base::hash::KeyHasher;
 use engine::settings::Draft;
-use engine::{Engine, Expirer, Parts, Replayer, policy_of};
+use engine::{Checkpointer, Engine, Expirer, Gathering, Pace, Parts, policy_of};
 use journal::{Opened, Options, Policy, Replay};
 use keyspace::Keyspace;
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
+use store::Store;
 
 /// What goes wrong beside the crash at the end of each life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +85,12 @@ impl Plan {
 
 const LIVES: usize = 3;
 const FOLDER: &str = "data/journal";
+const STORE_FOLDER: &str = "data/store";
 /// Small, so that a life crosses several.
 const SEGMENT_BYTES: u64 = 16 << 10;
+
+/// Small, so that a round has several.
+const COMMIT_BYTES: u64 = 4 << 10;
 
 /// A world being run.
 pub struct World {
@@ -295,12 +300,23 @@ impl World {
             Fault::LyingDisk => Arc::new(LyingDisk(disk.clone())),
             _ => Arc::new(disk.clone()),
         };
-        let prepared = journal::prepare(files, Path::new(FOLDER), options).map_err(|error| error.to_string())?;
+        let prepared =
+            journal::prepare(files.clone(), Path::new(FOLDER), options).map_err(|error| error.to_string())?;
         let hasher = KeyHasher::new(prepared.identity.hash_key);
+        let identity = u64::from_le_bytes(*prepared.identity.hash_key.first_chunk().expect("16 bytes hold 8"));
+        let mut store_options = store::Options::new(identity, wall());
+        (store_options.reserve_bytes, store_options.segment_bytes_max) = (4 << 10, 8 << 10);
+        store_options.manifest_bytes_min = 16 << 10;
+        let store = Store::open(files.clone(), Path::new(STORE_FOLDER), store_options);
+        let store = store.map_err(|error| error.to_string())?;
         let keyspace = Keyspace::new(hasher, 16);
-        let mut collector = Collector { replayer: Replayer(&keyspace), frames: Vec::new() };
-        let opened = prepared.open(0, &mut collector).map_err(|error| error.to_string())?;
+        keyspace.keep_marks();
+        let mut collector = Collector { gathering: Gathering::new(&keyspace, &store), frames: Vec::new() };
+        let opened = prepared.open(store.least_position(), &mut collector).map_err(|error| error.to_string())?;
         let recovered = collector.frames;
+        let loading = collector.gathering.finish(&store);
+        loading.run(&keyspace)?;
+        let usages = loading.finish();
         let Opened { journal, mut writer, maker, recovery, .. } = opened;
         let clock = Clock::new(wall, recovery.last_time_ms).map_err(|ahead_ms| format!("{ahead_ms} ms ahead"))?;
         let time = clock.clone();
@@ -309,6 +325,10 @@ impl World {
         let engine = Engine::new(parts, keyspace, Some((journal, recovery)));
         let mut tasks = Executor::default();
         let workers = workers(&engine, &self.time, &mut tasks);
+        let time = self.time.clone();
+        let pace = Pace { journal_bytes_max: u64::MAX, commit_bytes: COMMIT_BYTES };
+        let checkpointer = Checkpointer::new(engine.clone(), store, usages, Box::new(move |ms| time.sleep(ms)), pace);
+        tasks.spawn(checkpointer.run());
         let scene = Rc::new(Scene {
             engine: engine.clone(),
             workers,
@@ -344,13 +364,13 @@ impl World {
 
 /// Replays, and keeps the frames.
 struct Collector<'a> {
-    replayer: Replayer<'a>,
+    gathering: Gathering<'a>,
     frames: Vec<Frame>,
 }
 
 impl Replay for Collector<'_> {
     fn frame(&mut self, frame: journal::Frame<'_>) -> Result<(), String> {
         self.frames.push(Frame::of(&frame));
-        self.replayer.frame(frame)
+        self.gathering.frame(frame)
     }
 }

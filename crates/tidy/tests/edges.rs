@@ -15,11 +15,11 @@ const EDGES: &[(&str, &[&str])] = &[
     ("store", &["base"]),
     ("keyspace", &["base", "blocks", "kinds", "sync", "table"]),
     ("commands", &["base", "blocks", "keyspace", "kinds", "sync", "table", "wire"]),
-    ("engine", &["base", "commands", "journal", "keyspace", "kinds", "sync", "wire"]),
+    ("engine", &["base", "blocks", "commands", "journal", "keyspace", "kinds", "store", "sync", "wire"]),
     ("history", &[]),
-    ("sim", &["base", "blocks", "engine", "history", "journal", "keyspace", "wire"]),
+    ("sim", &["base", "blocks", "engine", "history", "journal", "keyspace", "store", "wire"]),
     ("lab", &["base"]),
-    ("server", &["base", "commands", "engine", "journal", "keyspace", "sync", "wire"]),
+    ("server", &["base", "commands", "engine", "journal", "keyspace", "store", "sync", "wire"]),
     ("tidy", &[]),
 ];
 

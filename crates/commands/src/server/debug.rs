@@ -71,8 +71,8 @@ const RELOAD: Command = Command {
     name: "DEBUG RELOAD",
     syntax: "",
     arity: Arity::Exactly(2),
-    cost: "O(n), n the journal",
-    brief: "Drops all data and reads it back from the journal.",
+    cost: "O(n), n all data; nobody else is served while it is loaded",
+    brief: "Stores everything, and loads it again in place of the keys there are.",
     run: Run::Engine(Verb::DebugReload),
     ..SLEEP
 };

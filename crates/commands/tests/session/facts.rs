@@ -25,7 +25,6 @@ const ABSENT: &[(&str, &str)] = &[
     ("client|getredir", "as above"),
     ("client|tracking", "as above"),
     ("client|trackinginfo", "as above"),
-    ("lastsave", "there are no dumps whose time it could tell"),
     ("memory|doctor", "MEMORY STATS tells the figures"),
     ("memory|malloc-stats", "as above"),
     ("memory|purge", "memory goes back by itself"),

@@ -230,6 +230,18 @@ impl Session for Fake {
         self.note("unpause");
     }
 
+    fn begin_checkpoint(&mut self) -> Result<(), String> {
+        self.note("checkpoint");
+        if self.asked.iter().filter(|asked| *asked == "checkpoint").count() > 1 {
+            return Err("ERR Background save already in progress".into());
+        }
+        Ok(())
+    }
+
+    fn saved_ms(&self) -> u64 {
+        1_700_000_000_999
+    }
+
     fn now_us(&self) -> u64 {
         self.now_us
     }

@@ -1,4 +1,4 @@
-//! INFO TIME ROLE CONFIG SLOWLOG MEMORY STATS SAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE.
+//! INFO TIME ROLE CONFIG SLOWLOG MEMORY STATS BGSAVE LASTSAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE.
 
 use crate::fake::Fake;
 use commands::{MemoryFigures, SlowEntry, shutdown_arguments, sleep_ms};
@@ -97,11 +97,20 @@ fn memory_stats() {
 }
 
 #[test]
-fn dumps_are_refused() {
-    let mut fake = Fake::new();
-    for request in ["SAVE", "BGSAVE", "BGSAVE SCHEDULE", "BGREWRITEAOF"] {
-        assert!(fake.call(request).starts_with("!ERR there are no dumps"), "{request}");
+fn checkpoints_begin() {
+    for (request, answer) in [
+        ("BGSAVE", "Background saving started"),
+        ("BGSAVE SCHEDULE", "Background saving started"),
+        ("BGREWRITEAOF", "Background append only file rewriting started"),
+    ] {
+        let mut fake = Fake::new();
+        assert_eq!(fake.call(request), answer);
+        assert_eq!(fake.asked, ["checkpoint"], "{request}");
+        assert_eq!(fake.call(request), "!ERR Background save already in progress", "{request}");
     }
+    let mut fake = Fake::new();
+    assert_eq!(fake.call("BGSAVE NOW"), "!ERR syntax error");
+    assert_eq!(fake.call("LASTSAVE"), "1700000000");
 }
 
 #[test]

@@ -63,7 +63,9 @@ impl Session {
                 Encoder::new(output, self.protocol).ok();
                 Ok(())
             }
-            Verb::Pause | Verb::DebugSleep | Verb::DebugReload | Verb::Shutdown => return Err(NotNow::Verb),
+            Verb::Pause | Verb::DebugSleep | Verb::DebugReload | Verb::Save | Verb::Shutdown => {
+                return Err(NotNow::Verb);
+            }
         };
         if let Err(failure) = outcome {
             self.fail(worker, Some(row), &failure, output);

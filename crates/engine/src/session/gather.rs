@@ -12,7 +12,7 @@
 
 use super::Session;
 use super::attempt::{NotNow, hold};
-use super::slow::{gate_open, park, raise, yield_now};
+use crate::waits::{gate_open, park, raise, yield_now};
 use crate::worker::{Scratch, Worker};
 use base::Ms;
 use base::limits::SHARDS;
@@ -157,7 +157,7 @@ impl Session {
         while done < part.at.len() {
             pace.rest_if_due().await;
             let Some(inside) = worker.member.enter() else {
-                gate_open(worker).await;
+                gate_open(&worker.engine.gate).await;
                 continue;
             };
             let looked = {
@@ -178,7 +178,7 @@ impl Session {
             };
             drop(inside);
             if looked.is_none() {
-                drop(park(worker, shard, Want::Read).await);
+                drop(park(&worker.engine.keyspace, shard, Want::Read).await);
             }
         }
     }
@@ -197,12 +197,12 @@ impl Session {
         for tries in 0.. {
             let settled = if tries < TRIES_MAX {
                 let Some(_inside) = worker.member.enter() else {
-                    gate_open(worker).await;
+                    gate_open(&worker.engine.gate).await;
                     continue;
                 };
                 self.settle_held(worker, None, parts, to_look, keys_max)
             } else {
-                let raised = raise(worker).await;
+                let raised = raise(&worker.member).await;
                 pace.began = Instant::now();
                 self.settle_held(worker, Some(&raised), parts, to_look, keys_max)
             };
@@ -215,7 +215,7 @@ impl Session {
                 }
                 Err(NotNow::Locked(shard, want)) => {
                     pace.took += pace.began.elapsed();
-                    drop(park(worker, shard, want).await);
+                    drop(park(&worker.engine.keyspace, shard, want).await);
                     pace.began = Instant::now();
                 }
                 Err(_) => unreachable!("a hold fails for a lock alone"),

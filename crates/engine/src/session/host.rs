@@ -136,6 +136,15 @@ impl commands::Session for Session {
         self.worker.engine.pause.end();
     }
 
+    fn begin_checkpoint(&mut self) -> Result<(), String> {
+        self.worker.engine.begin_checkpoint().map(drop)
+    }
+
+    fn saved_ms(&self) -> u64 {
+        let engine = &self.worker.engine;
+        engine.checkpoints.told().saved_ms.max(engine.started_ms)
+    }
+
     fn now_us(&self) -> u64 {
         self.worker.engine.clock.wall_us()
     }

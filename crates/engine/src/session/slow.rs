@@ -7,7 +7,9 @@ use super::attempt::{Attempt, Needs, NotNow, SHARDS_MAX};
 use super::serve::take_off;
 use super::{Session, Slow};
 use crate::client::Client;
+use crate::engine::Engine;
 use crate::waiter::{Answer, Waiter};
+use crate::waits::{gate_open, park, raise, yield_now};
 use crate::worker::{Scratch, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
@@ -21,8 +23,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use sync::gate::Raised;
-use sync::lock::{Parked, Want};
+use sync::lock::Want;
 use wire::resp::Encoder;
 use wire::{Args, Output, Reply};
 
@@ -93,7 +94,7 @@ impl Session {
                 NotNow::Locked(shard, want) if rounds < ROUNDS_MAX => {
                     rounds += 1;
                     let began = Instant::now();
-                    parked = Some(park(worker, shard, want).await);
+                    parked = Some(park(&worker.engine.keyspace, shard, want).await);
                     waited += began.elapsed();
                 }
                 NotNow::Locked(..) | NotNow::Gate => gated = true,
@@ -127,7 +128,7 @@ impl Session {
             let mut began = Instant::now();
             let now = worker.engine.clock.now();
             let result = if gated {
-                let raised = raise(worker).await;
+                let raised = raise(&worker.member).await;
                 waited += began.elapsed();
                 began = Instant::now();
                 let now = worker.engine.clock.now();
@@ -137,7 +138,7 @@ impl Session {
                 let attempt = Attempt { worker, needs, raised: None, now };
                 self.attempt(&attempt, row, args, output)
             } else {
-                gate_open(worker).await;
+                gate_open(&worker.engine.gate).await;
                 waited += began.elapsed();
                 Err(NotNow::Shards(Vec::new()))
             };
@@ -262,10 +263,10 @@ impl Session {
                     return walk;
                 }
             } else {
-                gate_open(worker).await;
+                gate_open(&worker.engine.gate).await;
                 continue;
             }
-            let parked = park(worker, shard, Want::Read).await;
+            let parked = park(&worker.engine.keyspace, shard, Want::Read).await;
             // A sweep needs this shard alone, so the next try follows at once.
             drop(parked);
         }
@@ -276,7 +277,8 @@ impl Session {
         let outcome = match verb {
             Verb::Pause => self.pause(worker, args).await,
             Verb::DebugSleep => self.debug_sleep(worker, args).await,
-            Verb::DebugReload => self.debug_reload(worker).await,
+            Verb::DebugReload => debug_reload(&worker.engine).await,
+            Verb::Save => save(&worker.engine).await,
             Verb::Shutdown => self.shutdown(worker, args),
             Verb::Multi | Verb::Exec | Verb::Discard | Verb::Watch | Verb::Unwatch => unreachable!("these run at once"),
         };
@@ -293,7 +295,7 @@ impl Session {
     async fn pause(&self, worker: &Worker, args: &Args<'_>) -> Result<(), Failure> {
         let (span_ms, writes_only) = commands::pause_arguments(args)?;
         // Under the gate only to set the flag: nothing that was running goes on after it.
-        let _raised = raise(worker).await;
+        let _raised = raise(&worker.member).await;
         let until_ms = worker.engine.clock.now().saturating_add(span_ms);
         worker.engine.pause.begin(until_ms, writes_only);
         Ok(())
@@ -303,21 +305,6 @@ impl Session {
         let span_ms = commands::sleep_ms(args)?;
         worker.sleep(span_ms).await;
         Ok(())
-    }
-
-    async fn debug_reload(&self, worker: &Rc<Worker>) -> Result<(), Failure> {
-        let engine = worker.engine.clone();
-        let Some(journal) = engine.journal.clone() else {
-            return Err(Failure::text("ERR nothing to reload: the journal is off"));
-        };
-        let _raised = raise(worker).await;
-        let end = journal.next();
-        if !poll_fn(|context| worker.poll_durable(end, context)).await {
-            return Err(Failure::text(super::POISONED));
-        }
-        let failed =
-            |error| Failure::text(format!("ERR the journal cannot be read back: {error}. All keys are as they were"));
-        engine.reload(&journal, end).map_err(failed)
     }
 
     fn shutdown(&mut self, worker: &Worker, args: &Args<'_>) -> Result<(), Failure> {
@@ -362,21 +349,6 @@ impl Drop for Wait {
     }
 }
 
-/// Waits until a shard may be free. What it gives is to be kept until the next try.
-pub(super) async fn park(worker: &Worker, shard: usize, want: Want) -> Parked<'_, keyspace::ShardState> {
-    let lock = worker.engine.keyspace.shard(shard);
-    let mut parked = None;
-    poll_fn(|context| match parked.is_some() {
-        true => Poll::Ready(()),
-        false => {
-            parked = Some(lock.park(want, context.waker()));
-            Poll::Pending
-        }
-    })
-    .await;
-    parked.expect("parked before it was woken")
-}
-
 /// Waits until the journal may have room.
 async fn wait_room(worker: &Worker) {
     let Some(journal) = &worker.engine.journal else { return };
@@ -394,28 +366,6 @@ async fn wait_room(worker: &Worker) {
 
 /// Room may come between a refusal and the registration: then nobody wakes the waiter, and it looks again by itself.
 const ROOM_MS: base::Ms = 5;
-
-pub(super) async fn gate_open(worker: &Worker) {
-    let gate = &worker.engine.gate;
-    poll_fn(|context| {
-        if !gate.is_raised() {
-            return Poll::Ready(());
-        }
-        gate.wait_open(context.waker());
-        if gate.is_raised() { Poll::Pending } else { Poll::Ready(()) }
-    })
-    .await;
-}
-
-/// Raises the gate, after whoever has it up.
-pub(super) async fn raise(worker: &Worker) -> Raised<'_> {
-    loop {
-        if let Some(raising) = worker.member.try_raise() {
-            return raising.await;
-        }
-        gate_open(worker).await;
-    }
-}
 
 /// Searches a clone, in turns. Gives the time that took.
 async fn search(worker: &Worker, needs: &mut Needs, wanted: Wanted) -> Duration {
@@ -438,15 +388,21 @@ async fn search(worker: &Worker, needs: &mut Needs, wanted: Wanted) -> Duration 
     }
 }
 
-/// Lets the other connections of this worker have their turn.
-pub(super) async fn yield_now() {
-    let mut yielded = false;
-    poll_fn(|context| {
-        if std::mem::replace(&mut yielded, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
+/// SAVE
+async fn save(engine: &Engine) -> Result<(), Failure> {
+    let number = engine.begin_checkpoint().map_err(Failure::text)?;
+    let fault = poll_fn(|context| engine.checkpoints.poll_ended(number, context)).await;
+    fault.map_or(Ok(()), |why| Err(Failure::text(format!("ERR the checkpoint failed: {why}"))))
+}
+
+/// DEBUG RELOAD
+async fn debug_reload(engine: &Engine) -> Result<(), Failure> {
+    if engine.journal.is_none() {
+        return Err(Failure::text("ERR nothing to reload: the journal is off"));
+    }
+    let number = engine.checkpoints.ask_reload();
+    let fault = poll_fn(|context| engine.checkpoints.poll_reloaded(number, context)).await;
+    fault.map_or(Ok(()), |why| {
+        Err(Failure::text(format!("ERR the data cannot be read back: {why}. All keys are as they were")))
     })
-    .await;
 }

@@ -38,6 +38,8 @@ pub struct Current {
     pub debug_command: DebugCommand,
     /// Output that may wait for a client, by its class.
     pub output_limits: OutputLimits,
+    /// `checkpoint-journal-size`, in bytes.
+    pub checkpoint_journal_bytes: u64,
     /// Most bytes that clients' replies under way may pin together; 0 for as many as the memory allows.
     pub pinned_bytes_max: u64,
     /// Most bytes of unread requests of one client.

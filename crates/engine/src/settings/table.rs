@@ -241,6 +241,20 @@ pub static SETTINGS: &[Setting] = &[
         help: "When writes are synced to disk: always before the reply, once a second, or when the system pleases.",
     },
     Setting {
+        name: "checkpoint-journal-size",
+        redis_names: &[],
+        kind: Kind::Bytes {
+            min: 64 << 10,
+            max: 1 << 40,
+            set: |current, bytes| current.checkpoint_journal_bytes = bytes,
+        },
+        default: "256mb",
+        changes: Anytime,
+        group: Group::Data,
+        // At most an eighth of the file system; writers wait at four times as much.
+        help: "Journal beyond the last checkpoint that begins the next one; it bounds what a restart replays.",
+    },
+    Setting {
         name: "databases",
         redis_names: &["databases"],
         kind: Kind::Integer {
@@ -441,7 +455,7 @@ pub static FACTS: &[Fact] = &[
     Fact {
         redis_name: "save",
         value: |_| "",
-        reason: "There are no snapshots; the journal keeps the data, and the only value is the empty one.",
+        reason: "Checkpoints are made when the journal has grown, not by a schedule; the only value is the empty one.",
     },
 ];
 

@@ -179,7 +179,11 @@ fn config_set_refuses_with_the_texts_of_redis() {
         ("tcp-keepalive", "99999999999999999999", "argument couldn't be parsed into an integer"),
         ("maxmemory", "1mb", "Memory is not limited; the only value is 0."),
         ("appendonly", "no", "The journal is turned on or off at start: bobbin --journal on|off."),
-        ("save", "60 1", "There are no snapshots; the journal keeps the data, and the only value is the empty one."),
+        (
+            "save",
+            "60 1",
+            "Checkpoints are made when the journal has grown, not by a schedule; the only value is the empty one.",
+        ),
     ];
     for (name, given, why) in cases {
         let first = if name == "timeout" { ("slowlog-max-len", "9") } else { ("timeout", "9") };

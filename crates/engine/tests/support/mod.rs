@@ -6,16 +6,18 @@ use base::clock::Clock;
 use base::disk::FakeDisk;
 use base::hash::KeyHasher;
 use engine::settings::{Draft, find};
-use engine::{Engine, Next, Parts, Replayer, Session, Worker};
+use engine::{Checkpointer, Engine, Gathering, Next, Pace, Parts, Session, Worker};
 use journal::{Options, Policy, Running};
 use keyspace::Keyspace;
+use std::cell::RefCell;
 use std::path::Path;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
+use store::Store;
 use wire::{Output, OwnedRequest, Ranges};
 
 /// Where the clock begins, in milliseconds.
@@ -23,12 +25,16 @@ const START_MS: u64 = 1_700_000_000_000;
 /// A sleep no longer than this is over at once, any other never.
 const SLEEP_MS_MAX: u64 = 100;
 
-/// An engine and one worker.
+/// What goes on beside requests that wait.
+type Background = Rc<RefCell<Pin<Box<dyn Future<Output = ()>>>>>;
+
+/// An engine, one worker, and a checkpointer that works while a request waits.
 pub(crate) struct World {
     pub(crate) engine: Arc<Engine>,
     pub(crate) worker: Rc<Worker>,
     now_ms: Arc<AtomicU64>,
     pub(crate) disk: Arc<FakeDisk>,
+    checkpointer: Background,
     _journal: Running,
 }
 
@@ -45,7 +51,14 @@ impl World {
                 .unwrap();
         let hasher = KeyHasher::new(prepared.identity.hash_key);
         let keyspace = Keyspace::new(hasher, settings.current().databases);
-        let opened = prepared.open(0, &mut Replayer(&keyspace)).unwrap();
+        let identity = u64::from_le_bytes(*prepared.identity.hash_key.first_chunk().unwrap());
+        let store =
+            Store::open(disk.clone(), Path::new("/data/store"), store::Options::new(identity, START_MS)).unwrap();
+        keyspace.keep_marks();
+        let mut gathering = Gathering::new(&keyspace, &store);
+        let opened = prepared.open(store.least_position(), &mut gathering).unwrap();
+        let loading = gathering.finish(&store);
+        loading.run(&keyspace).unwrap();
         let now_ms = Arc::new(AtomicU64::new(START_MS));
         let wall = now_ms.clone();
         let clock = Clock::new(Arc::new(move || wall.load(Relaxed)), 0).unwrap();
@@ -55,12 +68,16 @@ impl World {
             if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
         };
         let worker = Rc::new(Worker::new(engine.clone(), 0, Box::new(timer)));
-        Self { engine, worker, now_ms, disk, _journal: Running::start(opened.writer, opened.maker) }
+        let pace = Pace { journal_bytes_max: u64::MAX, commit_bytes: 1 << 20 };
+        let checkpointer = Checkpointer::new(engine.clone(), store, loading.finish(), Box::new(timer), pace);
+        let checkpointer: Background = Rc::new(RefCell::new(Box::pin(checkpointer.run())));
+        Self { engine, worker, now_ms, disk, checkpointer, _journal: Running::start(opened.writer, opened.maker) }
     }
 
     pub(crate) fn client(&self) -> Client {
         let client = self.engine.clients.add("test:0", "test:1", true, START_MS);
-        Client { session: Session::new(self.worker.clone(), client), worker: self.worker.clone(), input: Vec::new() }
+        let (worker, background) = (self.worker.clone(), self.checkpointer.clone());
+        Client { session: Session::new(worker.clone(), client), worker, background, input: Vec::new() }
     }
 
     pub(crate) fn advance(&self, ms: u64) {
@@ -72,6 +89,7 @@ impl World {
 pub(crate) struct Client {
     pub(crate) session: Session,
     worker: Rc<Worker>,
+    background: Background,
     /// What was sent last.
     pub(crate) input: Vec<u8>,
 }
@@ -81,7 +99,15 @@ impl Client {
     pub(crate) fn send(&mut self, words: &[&[u8]], output: &mut Output) -> Next {
         self.input.clear();
         wire::resp::request(&mut self.input, OwnedRequest::of(words).args());
-        self.session.run_turn(&self.input, &mut Ranges::new(), output).next
+        let mut ranges = Ranges::new();
+        loop {
+            let turn = self.session.run_turn(&self.input, &mut ranges, output);
+            self.input.drain(..turn.used);
+            // A slow machine may end a turn before a long request is read.
+            if !matches!(turn.next, Next::Again) {
+                return turn.next;
+            }
+        }
     }
 
     /// The reply to a request, in RESP.
@@ -92,6 +118,7 @@ impl Client {
             let mut run = pin!(self.session.run_slowly(slow, &self.input, &mut output));
             block_on(std::future::poll_fn(|context| {
                 let _ = listen.as_mut().poll(context);
+                let _ = self.background.borrow_mut().as_mut().poll(context);
                 run.as_mut().poll(context)
             }));
         }

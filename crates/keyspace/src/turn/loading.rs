@@ -2,9 +2,9 @@
 
 use super::TableCount;
 use super::marking::{EVEN, PARITIES, PRESENT};
-use super::records::STORED;
+use super::records::{Stored, is_stored, take_stored};
 use super::tail::Tail;
-use crate::effect::{self, DecodeError, Effect, Record, take, take_bytes, take_name};
+use crate::effect::{self, DecodeError, Effect, Record, take_name};
 use crate::shard::ShardState;
 use crate::{Keyspace, TableId, shard_of};
 use base::Ms;
@@ -88,7 +88,7 @@ impl Loading<'_> {
     /// # Errors
     /// If the bytes are no record of this shard.
     pub fn record<E>(&mut self, record: &[u8]) -> Result<(), LoadError<E>> {
-        if matches!(record.first(), Some(&number) if number == STORED || number == STORED + 1) {
+        if record.first().is_some_and(|number| is_stored(*number)) {
             return self.stored(record);
         }
         let mut input = record;
@@ -116,8 +116,12 @@ impl Loading<'_> {
         Ok(())
     }
 
-    fn stored<E>(&mut self, record: &[u8]) -> Result<(), LoadError<E>> {
-        let Stored { table, key, expires_at_ms, kind, form } = Stored::decode(record)?;
+    fn stored<E>(&mut self, mut record: &[u8]) -> Result<(), LoadError<E>> {
+        let (number, table, key) = take_name(&mut record)?;
+        let Stored { expires_at_ms, kind, form } = take_stored(number, &mut record)?;
+        if !record.is_empty() {
+            return Err(DecodeError::Malformed.into());
+        }
         let hash = self.hash(key)?;
         if self.tail.is_alive(table) {
             self.apply(table, hash, key, &Effect::Remove)?;
@@ -175,26 +179,5 @@ impl Loading<'_> {
         assert!(state.turning().mark & PARITIES == EVEN, "a shard is read once, before its first turn");
         assert!(state.sections().next().is_none(), "a shard is read once, before its first change");
         state.adopt(self.state);
-    }
-}
-
-/// A record whose value lies elsewhere, taken apart.
-struct Stored<'a> {
-    table: TableId,
-    key: &'a [u8],
-    expires_at_ms: Option<Ms>,
-    kind: Kind,
-    form: &'a [u8],
-}
-
-impl<'a> Stored<'a> {
-    fn decode(mut input: &'a [u8]) -> Result<Self, DecodeError> {
-        let (number, table, key) = take_name(&mut input)?;
-        let expires_at_ms = if number == STORED { None } else { Some(take(&mut input)?) };
-        let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
-        input = rest;
-        let kind = Kind::of_number(kind).ok_or(DecodeError::Malformed)?;
-        let form = take_bytes(&mut input)?;
-        if input.is_empty() { Ok(Self { table, key, expires_at_ms, kind, form }) } else { Err(DecodeError::Malformed) }
     }
 }

@@ -12,12 +12,12 @@
 //! with both marks of change there is not. So an entry with the present mark is never the turn's business.
 
 use crate::TableId;
-use crate::section::{Entry, OwnedEntry};
+use crate::section::OwnedEntry;
 use crate::turn::{Batch, Room};
 use base::varint;
 use kinds::Value;
 use std::ops::ControlFlow;
-use table::{Content, EntryMut, SHARED_BITS, Table};
+use table::{EntryMut, SHARED_BITS, Table};
 
 /// The entry is in the store, or the turn under way writes it.
 pub(crate) const PRESENT: u8 = 0b100;
@@ -50,8 +50,6 @@ pub(crate) struct SectionTurn {
     names_taken: usize,
     /// Old states of entries that have changed since.
     handed: Vec<OwnedEntry>,
-    /// Values of entries ahead that have changed since and are not due: what the store has of them is named still.
-    kept: Vec<Value>,
     /// The first hash ahead; `None` if all are taken.
     next: Option<u64>,
     /// Every entry is due, not only those with the mark `old`.
@@ -86,13 +84,9 @@ impl Marking {
     #[cold]
     fn first_change(&mut self, hash: u64, entry: &mut EntryMut<'_, Value>) {
         let mut marks = entry.marks();
-        if let Some(turn) = self.turn_ahead(hash, marks) {
-            if turn.wants(marks) {
-                turn.handed.push(entry.read().copy_out());
-                marks = PRESENT;
-            } else {
-                turn.kept.extend(kept_of(entry.read()));
-            }
+        if let Some(turn) = self.turn_due(hash, marks) {
+            turn.handed.push(entry.read().copy_out());
+            marks = PRESENT;
         }
         entry.set_marks(marks | self.mark);
         self.changes += 1;
@@ -120,19 +114,15 @@ impl Marking {
     #[cold]
     fn remove_known(&mut self, hash: u64, entry: OwnedEntry) -> Option<OwnedEntry> {
         let marks = entry.read().marks();
-        let is_due = self.turn_ahead(hash, marks).is_some_and(|turn| turn.wants(marks));
+        let is_due = self.turn_due(hash, marks).is_some();
         if is_due || marks & PRESENT != 0 {
             self.note_name(entry.read().key());
         }
         self.changes += 1;
-        match self.turn_ahead(hash, marks) {
-            Some(turn) if is_due => {
+        match self.turn_due(hash, marks) {
+            Some(turn) => {
                 turn.handed.push(entry);
                 None
-            }
-            Some(turn) => {
-                turn.kept.extend(kept_of(entry.read()));
-                Some(entry)
             }
             None => Some(entry),
         }
@@ -145,11 +135,11 @@ impl Marking {
         self.changes += u64::from(self.mark != 0);
     }
 
-    /// The turn under way, if it has not seen an entry of these marks yet and will want to know of its old state.
-    fn turn_ahead(&mut self, hash: u64, marks: u8) -> Option<&mut SectionTurn> {
+    /// The turn under way, if it has still to write an entry of these marks.
+    fn turn_due(&mut self, hash: u64, marks: u8) -> Option<&mut SectionTurn> {
         let is_changed = marks & self.mark != 0;
         let turn = self.turn.as_deref_mut()?;
-        (!is_changed && !turn.clears && turn.is_ahead(hash)).then_some(turn)
+        (!is_changed && turn.is_ahead(hash) && turn.wants(marks)).then_some(turn)
     }
 
     fn note_name(&mut self, key: &[u8]) {
@@ -211,22 +201,22 @@ impl Marking {
         let old = self.mark;
         self.mark ^= PARITIES;
         let names = std::mem::take(&mut self.names);
+        let has_any = is_due && (whole || self.changes > 0);
         (self.changes, self.whole) = (0, false);
-        // Without a change too: what the store has of its values elsewhere is to be named.
-        self.turn = is_due.then(|| {
+        self.turn = has_any.then(|| {
             let names = if whole { Vec::new() } else { names };
-            let (handed, kept) = (Vec::new(), Vec::new());
-            Box::new(SectionTurn { names, names_taken: 0, handed, kept, next: Some(0), whole, old, clears: false })
+            let handed = Vec::new();
+            Box::new(SectionTurn { names, names_taken: 0, handed, next: Some(0), whole, old, clears: false })
         });
     }
 
     /// Gives the turn up: what it has not taken has its old marks cleared by [`Marking::take`]. Gives what it kept.
-    pub(crate) fn abandon_turn(&mut self) -> (Vec<OwnedEntry>, Vec<Value>) {
-        let Some(turn) = &mut self.turn else { return Default::default() };
+    pub(crate) fn abandon_turn(&mut self) -> Vec<OwnedEntry> {
+        let Some(turn) = &mut self.turn else { return Vec::new() };
         turn.clears = true;
         turn.names = Vec::new();
         turn.names_taken = 0;
-        (std::mem::take(&mut turn.handed), std::mem::take(&mut turn.kept))
+        std::mem::take(&mut turn.handed)
     }
 
     /// Ends the turn of a section that nobody reads any more.
@@ -239,7 +229,6 @@ impl Marking {
         let Some(turn) = &mut self.turn else { return true };
         turn.take_names(id, room, batch);
         turn.take_handed(id, room, batch);
-        turn.kept.drain(..).for_each(|value| batch.keep(value));
         turn.scan(self.mark, id, table, room, batch);
         let is_over = turn.next.is_none() && turn.handed.is_empty() && turn.names_taken == turn.names.len();
         if is_over {
@@ -291,21 +280,11 @@ impl SectionTurn {
                 entry.set_marks(PRESENT);
             } else if marks & self.old != 0 {
                 entry.set_marks(marks & !self.old);
-            } else if marks & mark == 0 && !self.clears {
-                kept_of(entry.read()).into_iter().for_each(|value| batch.keep(value));
             }
             ControlFlow::Continue(())
         });
         if scanned.is_continue() {
             self.next = None;
         }
-    }
-}
-
-/// The value of an entry whose leaves may lie elsewhere.
-fn kept_of(entry: Entry<'_>) -> Option<Value> {
-    match entry.content() {
-        Content::Value(value) if !value.is_one_leaf() => Some(value.clone()),
-        _ => None,
     }
 }

@@ -8,12 +8,13 @@
 //! ```
 
 use crate::TableId;
-use crate::effect::{Effect, Record, put_time, put_whole_head};
+use crate::effect::{DecodeError, Effect, Record, put_time, put_whole_head, take, take_bytes, take_name};
 use crate::guard::Whole;
 use crate::section::{Entry, text_of};
 use crate::turn::marking::SectionTurn;
-use base::varint;
-use kinds::{Value, text};
+use base::{Ms, varint};
+use blocks::{StoredLeaf, StoredLeaves};
+use kinds::{Kind, Value, text};
 
 /// A record whose value lies elsewhere, without a deadline; with one it is one more.
 pub(crate) const STORED: u8 = 128;
@@ -33,11 +34,6 @@ pub trait BlockSink {
     /// # Errors
     /// The sink's own.
     fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<bool, Self::Error>;
-
-    /// Is told of a value that was put in an earlier turn and has not changed since: what that took is still needed. Where
-    /// its leaves note that they lie is what its record says, unless a value that shares them was put meanwhile and had
-    /// to be written anew: so a shard that names what is not to be kept is to be turned whole, until it is gone.
-    fn keep(&mut self, value: &Value);
 }
 
 /// Has every value lie in its record.
@@ -49,8 +45,6 @@ impl BlockSink for Inline {
     fn put(&mut self, _: &Value, _: &mut Vec<u8>) -> Result<bool, Self::Error> {
         Ok(false)
     }
-
-    fn keep(&mut self, _: &Value) {}
 }
 
 /// What one step has taken out of a shard. It may hold much: to be encoded and dropped without the lock.
@@ -59,8 +53,6 @@ pub struct Batch {
     /// Whole records, and keys of those whose values are beside them.
     bytes: Vec<u8>,
     taken: Vec<Taken>,
-    /// Values that are not written, and that lie elsewhere.
-    kept: Vec<Value>,
     /// Turns of sections that died.
     dead: Vec<SectionTurn>,
 }
@@ -95,9 +87,9 @@ impl Room {
 }
 
 impl Batch {
-    /// Whether it holds nothing.
+    /// Whether it holds no record.
     pub fn is_empty(&self) -> bool {
-        self.taken.is_empty() && self.kept.is_empty()
+        self.taken.is_empty()
     }
 
     /// How many records it holds.
@@ -129,10 +121,6 @@ impl Batch {
         self.taken.push(Taken { end: self.bytes.len(), value: None });
     }
 
-    pub(crate) fn keep(&mut self, value: Value) {
-        self.kept.push(value);
-    }
-
     pub(crate) fn drop_later(&mut self, turn: Option<Box<SectionTurn>>) {
         self.dead.extend(turn.map(|turn| *turn));
     }
@@ -146,9 +134,8 @@ impl Batch {
         sink: &mut S,
         mut visit: impl FnMut(&[u8]) -> Result<(), S::Error>,
     ) -> Result<(), S::Error> {
-        let Self { bytes, taken, kept, dead } = self;
+        let Self { bytes, taken, dead } = self;
         dead.clear();
-        kept.drain(..).for_each(|value| sink.keep(&value));
         let (mut at, mut record) = (0, Vec::new());
         let done = taken.drain(..).try_for_each(|Taken { end, value }| {
             let own = &bytes[std::mem::replace(&mut at, end)..end];
@@ -187,4 +174,45 @@ fn put_stored(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole, form
     put_time(out, whole.expires_at_ms);
     out.push(whole.value.kind().number());
     varint::put_bytes(out, form);
+}
+
+/// The table and key that a record is of; and each leaf that it names elsewhere goes to `visit`.
+///
+/// What a shard's state names is the sum over the newest record of each key. Places in memory do not tell it: values that
+/// share nodes share these, and storing one may move what the record of the other still names.
+///
+/// # Errors
+/// If the bytes are no record.
+pub fn named_by(record: &[u8], mut visit: impl FnMut(StoredLeaf)) -> Result<(TableId, &[u8]), DecodeError> {
+    let mut input = record;
+    let (number, table, key) = take_name(&mut input)?;
+    if is_stored(number) {
+        let mut form = take_stored(number, &mut input)?.form;
+        let mut leaves = StoredLeaves::of(&mut form).map_err(|_| DecodeError::Malformed)?;
+        while let Some(leaf) = leaves.take(&mut form).map_err(|_| DecodeError::Malformed)? {
+            visit(leaf);
+        }
+    }
+    Ok((table, key))
+}
+
+/// Whether a record of this number is of a value that lies elsewhere.
+pub(crate) fn is_stored(number: u8) -> bool {
+    number & !1 == STORED
+}
+
+/// What follows the name in a record of a value that lies elsewhere.
+pub(crate) struct Stored<'a> {
+    pub(crate) expires_at_ms: Option<Ms>,
+    pub(crate) kind: Kind,
+    pub(crate) form: &'a [u8],
+}
+
+/// Takes it off the front of `input`.
+pub(crate) fn take_stored<'a>(number: u8, input: &mut &'a [u8]) -> Result<Stored<'a>, DecodeError> {
+    let expires_at_ms = if number == STORED { None } else { Some(take(input)?) };
+    let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
+    *input = rest;
+    let kind = Kind::of_number(kind).ok_or(DecodeError::Malformed)?;
+    Ok(Stored { expires_at_ms, kind, form: take_bytes(input)? })
 }

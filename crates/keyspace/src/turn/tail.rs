@@ -83,6 +83,38 @@ impl Tail {
         Ok(())
     }
 
+    /// Takes in the frame that begins at `begin`, all frames in order: what it does to the map is noted, and done in
+    /// `keyspace`; each other effect that the store lacks goes to `visit` with its shard.
+    ///
+    /// # Errors
+    /// If the bytes are no frame of this version.
+    pub fn split(
+        &mut self,
+        keyspace: &Keyspace,
+        begin: Position,
+        payload: &[u8],
+        mut visit: impl FnMut(usize, &[u8]),
+    ) -> Result<(), DecodeError> {
+        let mut input = payload;
+        while !input.is_empty() {
+            let before = input;
+            let Record { key, effect, .. } = Record::decode(&mut input)?;
+            if let Effect::MapPut { database, table } = effect {
+                if begin >= self.map_from {
+                    self.tables.insert(database, table);
+                    self.alive = self.tables.values().copied().collect();
+                    keyspace.map().put(database, table);
+                }
+                continue;
+            }
+            let shard = shard_of(keyspace.hash(key));
+            if begin >= self.shards_from[shard] {
+                visit(shard, &before[..before.len() - input.len()]);
+            }
+        }
+        Ok(())
+    }
+
     /// Whether any database names `table` at the end.
     pub fn is_alive(&self, table: TableId) -> bool {
         let is_first = table < DATABASES_MAX && !self.tables.contains_key(&table);

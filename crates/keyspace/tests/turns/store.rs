@@ -2,7 +2,7 @@
 
 use blocks::{LeafStore, Place};
 use keyspace::{BlockSink, BlockSource, DecodeError, Keyspace, Loading, MapState, ShardState, TableCount, TableId};
-use keyspace::{Merge, Turned, list_of, text_of};
+use keyspace::{Merge, Turned, list_of, named_by, text_of};
 use kinds::{Kind, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -47,16 +47,11 @@ pub(crate) struct Elsewhere {
     leaves: BTreeMap<u64, Vec<u8>>,
     puts: u64,
     next: u64,
-    /// What the turn being encoded names.
-    named: BTreeSet<u64>,
+    /// The last place before the present put.
+    before: u64,
 }
 
 impl Elsewhere {
-    /// What has been named since this was last asked.
-    pub(crate) fn take_named(&mut self) -> BTreeSet<u64> {
-        std::mem::take(&mut self.named)
-    }
-
     /// Forgets what is not in `named`.
     pub(crate) fn keep_only(&mut self, named: &BTreeSet<u64>) {
         self.leaves.retain(|place, _| named.contains(place));
@@ -67,17 +62,14 @@ impl LeafStore for Elsewhere {
     type Error = DecodeError;
 
     fn keeps(&mut self, place: Place, bytes: u64) -> bool {
-        let keeps = self.leaves.get(&place.number()).is_some_and(|leaf| leaf.len() as u64 == bytes);
-        if keeps {
-            self.named.insert(place.number());
-        }
-        keeps
+        // Some it wants to be rid of.
+        let is_drained = place.number() <= self.before && place.number().wrapping_mul(0x9e37_79b9) & 3 == self.puts & 3;
+        !is_drained && self.leaves.get(&place.number()).is_some_and(|leaf| leaf.len() as u64 == bytes)
     }
 
     fn write(&mut self, leaf: &[u8]) -> Result<Place, DecodeError> {
         self.next += 1;
         self.leaves.insert(self.next, leaf.to_vec());
-        self.named.insert(self.next);
         Ok(Place::of_number(self.next).unwrap())
     }
 }
@@ -87,16 +79,13 @@ impl BlockSink for Elsewhere {
 
     fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<bool, DecodeError> {
         self.puts += 1;
+        self.before = self.next;
         if self.puts.is_multiple_of(3) || value.is_one_leaf() {
             return Ok(false);
         }
         let mut storing = value.storing(form);
         while !storing.step(5_000, self, form)? {}
         Ok(true)
-    }
-
-    fn keep(&mut self, value: &Value) {
-        value.visit_places(&mut |place, _| self.named.extend([place.number()]));
     }
 }
 
@@ -117,13 +106,11 @@ pub(crate) struct Stored {
     /// The base, if there is one, and deltas.
     pub(crate) runs: Vec<Vec<Vec<u8>>>,
     pub(crate) has_base: bool,
-    /// Leaves that it names.
-    pub(crate) named: BTreeSet<u64>,
 }
 
 impl Stored {
     /// A turn is committed. Without a base below it a delta would be worth nothing.
-    pub(crate) fn commit(&mut self, turned: Turned, records: Vec<Vec<u8>>, named: BTreeSet<u64>) {
+    pub(crate) fn commit(&mut self, turned: Turned, records: Vec<Vec<u8>>) {
         (self.position, self.tables) = (turned.position, turned.tables);
         if turned.is_whole {
             self.runs.clear();
@@ -132,8 +119,18 @@ impl Stored {
         assert!(self.has_base);
         if !turned.is_unchanged {
             self.runs.push(records);
-            self.named = named;
         }
+    }
+
+    /// The leaves that its values lie in: what the newest record of each key names.
+    pub(crate) fn named(&self) -> BTreeSet<u64> {
+        let mut by_key = BTreeMap::new();
+        for record in self.runs.iter().flatten() {
+            let mut leaves = Vec::new();
+            let (table, key) = named_by(record, |leaf| leaves.push(leaf.place.number())).unwrap();
+            by_key.insert((table, key), leaves);
+        }
+        by_key.into_values().flatten().collect()
     }
 
     /// Joins all deltas.

@@ -1,10 +1,12 @@
 //! A keyspace with a journal and a naive store beside it, and one step at a time of what can happen to them.
 
-use crate::store::{Contents, Store, contents, name, named};
+use crate::store::{Contents, Store, Stored, contents, name, named};
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use blocks::{Direction, End};
-use keyspace::{Abandon, Absent, Aim, Batch, Expiry, Held, Keyspace, Log, Searches, Step, Tail, Turned, Tx, shard_of};
+use keyspace::{
+    Abandon, Absent, Aim, Batch, Expiry, Held, Keyspace, Log, Searches, Step, Tail, Turned, Tx, named_by, shard_of,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
@@ -90,8 +92,6 @@ struct Open {
     /// What the shard held when it turned.
     before: Contents,
     records: Vec<Vec<u8>>,
-    /// Leaves that it names.
-    named: BTreeSet<u64>,
     is_over: bool,
 }
 
@@ -218,10 +218,9 @@ impl World {
         }
         self.seen.insert(if turned.is_unchanged { "unchanged" } else { "changed" });
         let is_over = turned.is_unchanged;
-        self.open.insert(shard, Open { turned, before, records: Vec::new(), named: BTreeSet::new(), is_over });
+        self.open.insert(shard, Open { turned, before, records: Vec::new(), is_over });
     }
 
-    /// Takes a step of a turn, and notes which leaves it names.
     fn take(&mut self, shard: usize, entries: usize) {
         let Some(open) = self.open.get_mut(&shard).filter(|open| !open.is_over) else { return };
         let mut batch = Batch::default();
@@ -232,7 +231,6 @@ impl World {
             Ok(())
         };
         batch.encode(&mut self.store.elsewhere, keep).unwrap();
-        open.named.append(&mut self.store.elsewhere.take_named());
         assert_eq!(records.len(), taken);
         assert!(records.iter().all(|record| self.keyspace.map().names(name(record).0)), "nobody reads what is dead");
         open.records.append(&mut records);
@@ -245,7 +243,7 @@ impl World {
         while self.open.get(&shard).is_some_and(|open| !open.is_over) {
             self.take(shard, 7);
         }
-        let Some(Open { turned, before, records, named, .. }) = self.open.remove(&shard) else { return };
+        let Some(Open { turned, before, records, .. }) = self.open.remove(&shard) else { return };
         let puts: Vec<_> = records.iter().filter(|record| record[0] != 1).map(|record| name(record)).collect();
         assert_eq!(puts.iter().collect::<BTreeSet<_>>().len(), puts.len(), "each entry is written once");
         if records.iter().any(|record| record[0] >= 128) {
@@ -254,10 +252,12 @@ impl World {
         assert!(!turned.is_whole || puts.len() == records.len(), "a base has no removals");
         let tables = turned.tables.clone();
         let stored = self.store.shards.entry(shard).or_default();
-        stored.commit(turned, records, named);
-        let named = self.store.shards.values().flat_map(|stored| &stored.named);
-        let open = self.open.values().flat_map(|open| &open.named);
-        self.store.elsewhere.keep_only(&named.chain(open).copied().collect());
+        stored.commit(turned, records);
+        let mut named: BTreeSet<u64> = self.store.shards.values().flat_map(Stored::named).collect();
+        for record in self.open.values().flat_map(|open| &open.records) {
+            named_by(record, |leaf| named.extend([leaf.place.number()])).unwrap();
+        }
+        self.store.elsewhere.keep_only(&named);
 
         let is_named = |table| self.keyspace.map().names(table);
         let tail = Tail::whole(self.keyspace.map());

@@ -8,13 +8,14 @@ use crate::trace::{Call, Event, NEVER};
 use base::disk::{Disk, DiskFile, FakeDisk};
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
-use engine::Replayer;
+use engine::Gathering;
 use journal::{Options, Policy};
 use keyspace::{Keyspace, list_of, text_of};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use store::Store;
 
 /// A power cut.
 pub(crate) struct Cut {
@@ -165,7 +166,14 @@ fn recover(disk: &FakeDisk, folder: &Path) -> Result<BTreeSet<Id>, String> {
     let options = Options::new(Policy::Never, 0);
     let prepared = journal::prepare(Arc::new(disk.clone()), folder, options).map_err(|error| error.to_string())?;
     let keyspace = Keyspace::new(KeyHasher::new(prepared.identity.hash_key), 1);
-    prepared.open(0, &mut Replayer(&keyspace)).map_err(|error| error.to_string())?;
+    let identity = u64::from_le_bytes(*prepared.identity.hash_key.first_chunk().expect("16 bytes hold 8"));
+    let store_folder = folder.with_file_name("store");
+    let store = Store::open(Arc::new(disk.clone()), &store_folder, store::Options::new(identity, 0));
+    let store = store.map_err(|error| error.to_string())?;
+    keyspace.keep_marks();
+    let mut gathering = Gathering::new(&keyspace, &store);
+    prepared.open(store.least_position(), &mut gathering).map_err(|error| error.to_string())?;
+    gathering.finish(&store).run(&keyspace)?;
     Ok((0..SHARDS).flat_map(|index| values(&keyspace, index)).collect())
 }
 

@@ -1,0 +1,250 @@
+//! The checkpointer: what the journal has grown by goes into the store, a few shards at a time, while everything goes on.
+//!
+//! ```text
+//!   reason --> round: shard 0, 1, 2 ... 1023                       asked, journal long, changed long ago, idle
+//!                turn      P(s) := journal's next position         one lock, O(tables)
+//!                take      some hundred entries a step             one lock a step, encoded without it
+//!                ... until the commit has some 32 MB
+//!                sync      the journal, up to where it is now
+//!                commit    then the journal below the least P(s) is let go of
+//! ```
+//!
+//! A commit that fails leaves the store as it was; its shards are written whole the next time. What a run holds and which
+//! one a shard gets is chosen in `policy`; what is asked and told lies in [`Orders`].
+//!
+//! No thread and no sleep of its own: the server drives it, and a simulated world.
+
+mod orders;
+mod policy;
+mod reload;
+mod round;
+mod sink;
+mod usage;
+
+pub use orders::{Ended, Orders, Reason, Round, Told};
+pub use usage::Usage;
+
+use crate::engine::Engine;
+use crate::waits::{gate_open, park, raise};
+use crate::worker::{Sleep, Timer, thread_cpu_us};
+use base::{Ms, Position};
+use journal::{Journal, Reached};
+use keyspace::{Keyspace, ShardState};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use store::Store;
+use sync::bell::Bell;
+use sync::gate::{Member, Raised};
+use sync::lock::Want;
+
+/// How often it looks whether there is a reason for a round.
+const LOOK_MS: Ms = 100;
+/// Without a change for so long, what has changed is stored.
+const IDLE_MS: Ms = 10_000;
+/// What has changed is stored after so long, whatever else.
+const AGE_MS: Ms = 15 * 60_000;
+/// A round that failed is tried again after so long.
+const AGAIN_MS: Ms = 1_000;
+
+/// How a checkpointer goes about it, beside the settings.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// The setting of the journal's size counts as this if it is more, in bytes.
+    pub journal_bytes_max: u64,
+    /// A commit has about so many bytes.
+    pub commit_bytes: u64,
+}
+
+/// Writes checkpoints.
+pub struct Checkpointer {
+    hands: Hands,
+    store: Store,
+    /// Of each shard, as the store has it.
+    usages: Vec<Usage>,
+    engine: Arc<Engine>,
+    /// The journal's end when the last round was begun that has stored everything.
+    stored: Position,
+    /// Where the journal ended at the last look, and since when.
+    looked: (Position, Ms),
+    /// When the first change was seen that no round has stored.
+    changed_ms: Option<Ms>,
+    failed_ms: Option<Ms>,
+}
+
+/// What it works with, beside the store.
+struct Hands {
+    engine: Arc<Engine>,
+    journal: Arc<Journal>,
+    member: Member,
+    bell: Arc<Bell>,
+    timer: Timer,
+    pace: Pace,
+    /// So many bytes of journal begin a round.
+    journal_bytes: u64,
+}
+
+impl Checkpointer {
+    /// The checkpointer of `engine`, which has a journal, over the store that its keys were loaded from; `usages` are what
+    /// [`crate::Loading::finish`] gave.
+    ///
+    /// # Panics
+    /// If there is no journal.
+    pub fn new(engine: Arc<Engine>, store: Store, usages: Vec<Usage>, timer: Timer, pace: Pace) -> Self {
+        let journal = engine.journal.clone().expect("what is not journaled is not stored either");
+        let bell = Arc::new(Bell::new());
+        journal.add_bell(bell.clone());
+        let (stored, looked) = (store.least_position(), (journal.next(), engine.clock.now()));
+        engine.checkpoints.tell_store(&store);
+        let mut hands =
+            Hands { engine: engine.clone(), member: engine.member(), journal, bell, timer, pace, journal_bytes: 0 };
+        hands.follow_settings();
+        Self { hands, store, usages, engine, stored, looked, changed_ms: None, failed_ms: None }
+    }
+
+    /// Makes a round whenever there is a reason, for ever. To be dropped when the server stops: at any time.
+    pub async fn run(mut self) {
+        loop {
+            match self.task().await {
+                Task::Round(reason) => self.checkpoint(reason).await,
+                Task::Reload => {
+                    let result = self.reload().await;
+                    self.engine.checkpoints.end_reload(result);
+                }
+            }
+        }
+    }
+
+    /// One round, and what is told of it.
+    async fn checkpoint(&mut self, reason: Reason) {
+        let engine = self.engine.clone();
+        engine.checkpoints.begin(reason, engine.clock.now());
+        let end = self.hands.journal.next();
+        let result = self.round().await;
+        let now = engine.clock.now();
+        self.hands.journal.set_release_failing(result.is_err());
+        self.failed_ms = result.is_err().then_some(now);
+        if result.is_ok() {
+            (self.stored, self.changed_ms) = (end, None);
+        }
+        engine.checkpoints.tell_store(&self.store);
+        engine.checkpoints.end(now, result.err());
+    }
+
+    /// Waits until there is something to do.
+    async fn task(&mut self) -> Task {
+        loop {
+            self.hands.follow_settings();
+            if let Some(task) = self.engine.checkpoints.order() {
+                return task;
+            }
+            let (now, next) = (self.engine.clock.now(), self.hands.journal.next());
+            if self.looked.0 != next {
+                self.looked = (next, now);
+            }
+            if next > self.stored {
+                self.changed_ms.get_or_insert(now);
+                if let Some(reason) = self.own_reason(now, next) {
+                    return Task::Round(reason);
+                }
+            }
+            self.hands.wait_order().await;
+        }
+    }
+
+    fn own_reason(&self, now: Ms, next: Position) -> Option<Reason> {
+        let since = |ms: Ms| now.saturating_sub(ms);
+        if let Some(failed_ms) = self.failed_ms {
+            return (since(failed_ms) >= AGAIN_MS).then_some(Reason::Again);
+        }
+        let is_long = next - self.store.least_position() >= self.hands.journal_bytes;
+        match () {
+            () if is_long || self.hands.journal.statistics().full => Some(Reason::Journal),
+            () if since(self.looked.1) >= IDLE_MS => Some(Reason::Idle),
+            () if self.changed_ms.is_some_and(|ms| since(ms) >= AGE_MS) => Some(Reason::Age),
+            () => None,
+        }
+    }
+}
+
+/// What there is to do.
+enum Task {
+    Round(Reason),
+    Reload,
+}
+
+impl Hands {
+    fn follow_settings(&mut self) {
+        let bytes = self.engine.settings.current().checkpoint_journal_bytes.min(self.pace.journal_bytes_max);
+        if std::mem::replace(&mut self.journal_bytes, bytes) != bytes {
+            self.journal.set_tail_limit(bytes.saturating_mul(TAIL_PER_ROUND));
+        }
+    }
+
+    /// Waits for an order, or for the time of the next look.
+    async fn wait_order(&self) {
+        let mut sleep: Sleep = (self.timer)(LOOK_MS);
+        let orders = &self.engine.checkpoints;
+        poll_fn(|context| match orders.poll_order(context) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => sleep.as_mut().poll(context),
+        })
+        .await;
+    }
+
+    async fn sleep(&self, ms: Ms) {
+        (self.timer)(ms).await;
+    }
+
+    /// Waits until the journal is durable up to `position`.
+    async fn durable(&self, position: Position) -> Result<(), String> {
+        let Self { journal, bell, .. } = self;
+        poll_fn(|context| {
+            loop {
+                match journal.want(bell, position) {
+                    Reached::Durable => return Poll::Ready(Ok(())),
+                    Reached::Poisoned => {
+                        let why = journal.statistics().poisoned.unwrap_or_default();
+                        return Poll::Ready(Err(format!("the journal cannot be synced: {why}")));
+                    }
+                    Reached::Waiting if bell.poll_rung(context).is_ready() => {}
+                    Reached::Waiting => return Poll::Pending,
+                }
+            }
+        })
+        .await
+    }
+
+    /// Lets `work` have a shard alone, as soon as it is to be had.
+    async fn locked<R>(&self, shard: usize, work: impl FnOnce(&mut ShardState, &Keyspace) -> R) -> R {
+        let (keyspace, mut parked) = (&self.engine.keyspace, None);
+        loop {
+            if let Some(_inside) = self.member.enter() {
+                if let Some(mut state) = keyspace.shard(shard).try_write() {
+                    let began_us = thread_cpu_us();
+                    let result = work(&mut state, keyspace);
+                    drop(state);
+                    self.engine.note_background_hold(thread_cpu_us() - began_us);
+                    return result;
+                }
+            } else {
+                drop(parked.take());
+                self.gate_open().await;
+                continue;
+            }
+            // Kept until the next try.
+            parked = Some(park(keyspace, shard, Want::Write).await);
+        }
+    }
+
+    async fn gate_open(&self) {
+        gate_open(&self.engine.gate).await;
+    }
+
+    async fn raise(&self) -> Raised<'_> {
+        raise(&self.member).await
+    }
+}
+
+/// Writers wait when the journal's tail is so many times as long as what begins a round.
+const TAIL_PER_ROUND: u64 = 4;

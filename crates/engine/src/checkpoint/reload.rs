@@ -1,0 +1,32 @@
+//! DEBUG RELOAD: everything is stored, and loaded again in place of the keys there are.
+
+use super::{Checkpointer, Reason};
+use crate::loading::Gathering;
+
+impl Checkpointer {
+    /// Stores everything and loads it. The gate is up while it is loaded.
+    ///
+    /// # Errors
+    /// In words; all keys are as they were then.
+    pub(super) async fn reload(&mut self) -> Result<(), String> {
+        self.checkpoint(Reason::Asked).await;
+        if let Some(fault) = self.engine.checkpoints.told().last.and_then(|ended| ended.fault) {
+            return Err(fault);
+        }
+        let Self { hands, store, usages, .. } = self;
+        let _raised = hands.raise().await;
+        let end = hands.journal.next();
+        hands.durable(end).await?;
+        let keyspace = &hands.engine.keyspace;
+        let other = keyspace.empty_like();
+        other.keep_marks();
+        let mut gathering = Gathering::new(&other, store);
+        hands.journal.replay(store.least_position()..end, &mut gathering).map_err(|error| error.to_string())?;
+        let loading = gathering.finish(store);
+        loading.run(&other)?;
+        *usages = loading.finish();
+        keyspace.exchange(&other);
+        hands.engine.freer.free(Box::new(other));
+        Ok(())
+    }
+}

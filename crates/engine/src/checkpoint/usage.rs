@@ -1,0 +1,50 @@
+//! Which block segments a shard's stored values lie in: summed over the newest record of each key.
+
+use blocks::Place as LeafPlace;
+use keyspace::{DecodeError, TableId, named_by};
+use std::collections::{BTreeMap, HashMap};
+use store::{Place, Share, block_bytes};
+
+/// What each value that lies in blocks takes of which segment. Some hundred bytes of memory for each.
+#[derive(Clone, Default)]
+pub struct Usage {
+    values: HashMap<(TableId, Box<[u8]>), Vec<Share>>,
+}
+
+impl Usage {
+    /// Follows a record, in the order in which records are applied.
+    ///
+    /// # Errors
+    /// If the bytes are no record.
+    pub fn apply(&mut self, record: &[u8]) -> Result<(), DecodeError> {
+        let mut shares = BTreeMap::<u32, u64>::new();
+        let (table, key) = named_by(record, |leaf| {
+            *shares.entry(place_of(leaf.place).segment()).or_default() += block_bytes(leaf.bytes as usize);
+        })?;
+        if !shares.is_empty() {
+            self.values.insert((table, key.into()), shares_of(shares));
+        } else if !self.values.is_empty() {
+            self.values.remove(&(table, key.into()));
+        }
+        Ok(())
+    }
+
+    /// What all values of tables that are alive take.
+    pub(super) fn shares(&self, is_alive: impl Fn(TableId) -> bool) -> Vec<Share> {
+        let mut sum = BTreeMap::<u32, u64>::new();
+        let alive = self.values.iter().filter(|((table, _), _)| is_alive(*table));
+        for share in alive.flat_map(|(_, shares)| shares) {
+            *sum.entry(share.segment).or_default() += share.bytes;
+        }
+        shares_of(sum)
+    }
+}
+
+fn shares_of(sum: BTreeMap<u32, u64>) -> Vec<Share> {
+    sum.into_iter().map(|(segment, bytes)| Share { segment, bytes }).collect()
+}
+
+/// The store's place of a leaf. A record that names segment 0, which there is not, is refused when it is loaded.
+pub(super) fn place_of(place: LeafPlace) -> Place {
+    Place::of_number(place.number()).unwrap_or_else(|| Place::new(u32::MAX, 0).expect("a segment"))
+}

@@ -1,0 +1,57 @@
+//! Waits: for a shard, for the gate, for one's next turn. Nothing is held across them.
+
+use keyspace::{Keyspace, ShardState};
+use std::future::poll_fn;
+use std::task::Poll;
+use sync::gate::{Gate, Member, Raised};
+use sync::lock::{Parked, Want};
+
+/// Waits until a shard may be free. What it gives is to be kept until the next try.
+pub(crate) async fn park(keyspace: &Keyspace, shard: usize, want: Want) -> Parked<'_, ShardState> {
+    let lock = keyspace.shard(shard);
+    let mut parked = None;
+    poll_fn(|context| match parked.is_some() {
+        true => Poll::Ready(()),
+        false => {
+            parked = Some(lock.park(want, context.waker()));
+            Poll::Pending
+        }
+    })
+    .await;
+    parked.expect("parked before it was woken")
+}
+
+/// Waits until the gate may be down.
+pub(crate) async fn gate_open(gate: &Gate) {
+    poll_fn(|context| {
+        if !gate.is_raised() {
+            return Poll::Ready(());
+        }
+        gate.wait_open(context.waker());
+        if gate.is_raised() { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+}
+
+/// Raises the gate, after whoever has it up.
+pub(crate) async fn raise(member: &Member) -> Raised<'_> {
+    loop {
+        if let Some(raising) = member.try_raise() {
+            return raising.await;
+        }
+        gate_open(member.gate()).await;
+    }
+}
+
+/// Lets others on this event loop have their turn.
+pub(crate) async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
