@@ -12,6 +12,7 @@ use crate::checkpoint::Usage;
 use base::limits::SHARDS;
 use keyspace::{Keyspace, LoadError, MapState, TableCount, Tail};
 use kinds::{Kind, Value};
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use store::{Reader, ShardRecord, Store, StoreError};
@@ -63,6 +64,19 @@ struct Part {
     usage: Usage,
 }
 
+/// A shard of which not all is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mended {
+    /// Which.
+    pub shard: usize,
+    /// Keys that the store had of it.
+    pub keys_stored: u64,
+    /// Those that could be read, some perhaps as they were before.
+    pub keys_left: u64,
+    /// Changes in the journal that do not fit what is left.
+    pub changes_lost: u64,
+}
+
 /// The shards that are not in their place yet.
 pub struct Loading {
     tail: Tail,
@@ -96,10 +110,40 @@ impl Loading {
         let mut part = self.parts[shard].lock().expect("no holder panics");
         let Part { record, effects, usage } = &mut *part;
         let (record, effects) = (std::mem::take(record), std::mem::take(effects));
+        *usage = self.load_whole(keyspace, shard, &record, &effects)?;
+        Ok(())
+    }
+
+    fn load_whole(
+        &self,
+        keyspace: &Keyspace,
+        shard: usize,
+        record: &ShardRecord,
+        effects: &[u8],
+    ) -> Result<Usage, String> {
         if record.runs.is_empty() && effects.is_empty() {
-            return Ok(());
+            return Ok(Usage::default());
         }
-        let mut loading = keyspace.load(shard, &self.tail);
+        let (mut loading, usage) = self.records(keyspace, shard, record)?;
+        let settled = loading.settle(&mut Source(&self.reader));
+        settled.map_err(|error| match error {
+            LoadError::Value(why) => why,
+            other => format!("shard {shard} of the store: {other}. {REMEDY}"),
+        })?;
+        self.check_counts(record, &loading.tables(), shard)?;
+        let replayed = loading.replay(effects);
+        replayed.map_err(|error| format!("the journal does not fit shard {shard} of the store: {error}. {REMEDY}"))?;
+        loading.end(&mut keyspace.shard(shard).try_write().expect("nobody changes what is not there yet"));
+        Ok(usage)
+    }
+
+    fn records<'k>(
+        &'k self,
+        keyspace: &'k Keyspace,
+        shard: usize,
+        record: &ShardRecord,
+    ) -> Result<(keyspace::Loading<'k>, Usage), String> {
+        let (mut loading, mut usage) = (keyspace.load(shard, &self.tail), Usage::default());
         for run in &record.runs {
             let visit = &mut |bytes: &[u8]| {
                 loading.record::<String>(bytes).map_err(|error| error.to_string())?;
@@ -107,16 +151,37 @@ impl Loading {
             };
             self.reader.visit(shard as u32, run, visit).map_err(|error| error.to_string())?;
         }
-        let settled = loading.settle(&mut Source(&self.reader));
-        settled.map_err(|error| match error {
-            LoadError::Value(why) => why,
-            other => format!("shard {shard} of the store: {other}. {REMEDY}"),
-        })?;
-        self.check_counts(&record, &loading.tables(), shard)?;
-        let replayed = loading.replay(&effects);
-        replayed.map_err(|error| format!("the journal does not fit shard {shard} of the store: {error}. {REMEDY}"))?;
+        Ok((loading, usage))
+    }
+
+    /// Loads all shards as [`Loading::run`] does, for a repair: of those in `damaged`, and of those that cannot be loaded,
+    /// whatever is left. Which those were.
+    ///
+    /// # Errors
+    /// In words, what not even a repair can pass over.
+    pub fn run_mending(&self, keyspace: &Keyspace, damaged: &BTreeSet<u32>) -> Result<Vec<Mended>, String> {
+        let mut mended = Vec::new();
+        for shard in 0..SHARDS {
+            let part = self.parts[shard].lock().expect("no holder panics");
+            let Part { record, effects, .. } = &*part;
+            if damaged.contains(&(shard as u32)) || self.load_whole(keyspace, shard, record, effects).is_err() {
+                mended.push(self.load_rest(keyspace, record, effects)?);
+            }
+        }
+        Ok(mended)
+    }
+
+    fn load_rest(&self, keyspace: &Keyspace, record: &ShardRecord, effects: &[u8]) -> Result<Mended, String> {
+        let shard = record.shard as usize;
+        let (mut loading, _) = self.records(keyspace, shard, record)?;
+        let lost = loading.settle_rest(&mut Source(&self.reader));
+        let keys_left = loading.tables().iter().map(|count| count.keys).sum();
+        let left_out = loading.replay_rest(effects, lost);
+        let changes_lost = left_out.map_err(|error| format!("the journal's effects on shard {shard}: {error}"))?;
         loading.end(&mut keyspace.shard(shard).try_write().expect("nobody changes what is not there yet"));
-        Ok(())
+        let alive = record.tables.iter().filter(|keys| self.tail.is_alive(keys.table));
+        let keys_stored = alive.map(|keys| keys.keys).sum();
+        Ok(Mended { shard, keys_stored, keys_left, changes_lost })
     }
 
     fn check_counts(&self, record: &ShardRecord, found: &[TableCount], shard: usize) -> Result<(), String> {

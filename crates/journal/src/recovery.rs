@@ -17,7 +17,7 @@ use crate::front::{Begin, Journal};
 use crate::identity::Identity;
 use crate::maker::{Maker, Spare, make_file, remove_leftovers};
 use crate::room::Room;
-use crate::scan::{Break, Replay, Scan, Tale, has_record_of, load, segment_numbers};
+use crate::scan::{Break, REMEDY, Replay, Scan, Tale, has_record_of, load, segment_numbers};
 use crate::shelf::{Kept, Shelf};
 use crate::writer::{Segment, Writer};
 use crate::{OpenError, Options, Policy};
@@ -36,6 +36,8 @@ pub struct Prepared {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     options: Options,
+    /// The journal must reach up to here.
+    reach: Position,
 }
 
 /// An open journal.
@@ -99,7 +101,7 @@ pub fn prepare(disk: Arc<dyn Disk>, folder: &Path, options: Options) -> Result<P
     }
     let kept = Identity::read(&*disk, folder)?;
     let identity = kept.unwrap_or_else(|| Identity::draw(&options));
-    Ok(Prepared { identity, is_new: kept.is_none(), disk, folder: folder.to_owned(), options })
+    Ok(Prepared { identity, is_new: kept.is_none(), disk, folder: folder.to_owned(), options, reach: 0 })
 }
 
 /// [`prepare`] and [`Prepared::open`] in one, for whoever needs no identity to replay.
@@ -134,6 +136,17 @@ pub fn read(disk: &dyn Disk, folder: &Path, range: Range<Position>, replay: &mut
 }
 
 impl Prepared {
+    /// Whether the folder has no identity yet.
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// Somebody keeps elsewhere what lies below `position`, which was synced: a journal that ends before is damaged, however
+    /// it ends.
+    pub fn must_reach(self, position: Position) -> Self {
+        Self { reach: position, ..self }
+    }
+
     /// Reads the journal, tells `replay` every frame from position `from` on, and opens it for writing. When this
     /// returns, everything that `replay` was told is durable. What lies below `from` may be gone, and counts as
     /// released: see [`Journal::release_below`]. Where nobody keeps anything elsewhere, `from` is 0.
@@ -149,6 +162,7 @@ impl Prepared {
         let tale = Scan::new(disk, folder, from..Position::MAX).run(&numbers, replay)?;
         self.refuse_lost_start(&tale)?;
         self.refuse_foreign(&tale)?;
+        self.refuse_short(&tale)?;
         let torn = tale.broken.as_ref().map(|broken| self.keep_aside(broken, &tale)).transpose()?.flatten();
         self.settle(&tale.accepted)?;
         self.remove_released(&tale.released)?;
@@ -223,6 +237,24 @@ impl Prepared {
             offset: 0,
             why: "the file is missing, and the journal has frames".into(),
             remedy: "Restore this file from a backup: it never changes.".into(),
+        })
+    }
+
+    /// What a store has was synced in the journal before.
+    fn refuse_short(&self, tale: &Tale) -> Result<(), OpenError> {
+        if tale.position >= self.reach {
+            return Ok(());
+        }
+        let last = tale.last_number().unwrap_or(1);
+        let (number, offset, why) = match &tale.broken {
+            Some(broken) => (broken.number, broken.offset, format!("{}; ", broken.why)),
+            None => (last, 0, String::new()),
+        };
+        Err(OpenError::Damaged {
+            file: self.folder.join(segment_name(number)),
+            offset,
+            why: format!("{why}the store knows position {}, the journal ends at {}", self.reach, tale.position),
+            remedy: REMEDY.into(),
         })
     }
 

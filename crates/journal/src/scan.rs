@@ -42,7 +42,8 @@ pub struct Frame<'a> {
 }
 
 /// For a journal that does not reach from the store's position on.
-const REMEDY: &str = "Restore the whole data folder from a backup: the store needs the journal from its position on.";
+pub(crate) const REMEDY: &str =
+    "Restore the whole data folder from a backup: the store needs the journal from its position on.";
 
 /// Who is told what a journal holds.
 pub trait Replay {

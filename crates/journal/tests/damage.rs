@@ -4,8 +4,9 @@
 mod world;
 
 use base::disk::{Disk, FakeDisk};
-use journal::{HEAD_BYTES, MARK_BYTES, OpenError, Policy, Record, SEGMENT_HEAD_BYTES};
+use journal::{Frame, HEAD_BYTES, MARK_BYTES, OpenError, Policy, Record, SEGMENT_HEAD_BYTES};
 use std::path::Path;
+use std::sync::Arc;
 use world::*;
 
 struct Journal {
@@ -231,4 +232,23 @@ fn no_bytes_do_harm() {
         }
         let _ = journal::scan_bytes(&bytes, &mut |_: journal::Frame<'_>| Ok(()));
     }
+}
+
+#[test]
+fn a_journal_that_ends_below_what_a_store_knows_is_damaged() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::Always).unwrap();
+    world.load(&mut random(1), 20);
+    world.settle();
+    let end = world.journal.next();
+    world.stop();
+    let files: Vec<_> = segment_files(&disk).into_iter().map(|path| (bytes_of(&disk, &path), path)).collect();
+    let open = |reach| {
+        let prepared = journal::prepare(Arc::new(disk.clone()), &folder(), options(Policy::Always, &Arc::default()));
+        prepared.unwrap().must_reach(reach).open(0, &mut |_: Frame<'_>| Ok(())).map(|opened| opened.recovery.end)
+    };
+    let error = open(end + 1).expect_err("refused");
+    assert!(matches!(&error, OpenError::Damaged { .. }) && error.to_string().contains("the store knows"), "{error}");
+    files.iter().for_each(|(bytes, path)| assert!(bytes_of(&disk, path) == *bytes, "a refusal changes nothing"));
+    assert_eq!(open(end).unwrap(), end);
 }

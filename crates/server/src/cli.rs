@@ -3,6 +3,7 @@
 //! ```text
 //! bobbin [serve] [--NAME VALUE]...     run the server
 //! bobbin config  [--NAME VALUE]...     show each setting, its value and where the value comes from
+//! bobbin check DIR [--repair]          say whether a data folder is sound, and mend it if asked to
 //! ```
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -18,6 +19,13 @@ pub enum Order {
     Serve(Settings),
     /// Show the settings.
     Config(Settings),
+    /// Check a data folder, and repair it if so asked.
+    Check {
+        /// Which.
+        folder: PathBuf,
+        /// Whether to mend what is damaged.
+        repair: bool,
+    },
     /// Print help or version, in `clap`'s care.
     Print(clap::Error),
 }
@@ -26,6 +34,18 @@ pub enum Order {
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 const CONFIG: &str = "config";
+const CHECK: &str = "check";
+const REPAIR: &str = "repair";
+const FOLDER: &str = "DIR";
+
+const CHECKING: &str = "\
+Reads all of the data folder DIR as a start would, and changes nothing. Says what is there, what is damaged, with file and \
+offset, and what a repair would lose. No server may use the folder meanwhile.
+
+With --repair it mends what can be mended: what is damaged is kept aside under other names in the same folder, the rest is \
+put together, and all is checked again. Of what cannot be mended it says what to restore.
+
+Exit code: 0 sound, 1 damaged, 2 it could not be checked.";
 
 const ORIGINS: &str = "\
 Every option can also be set by the environment (--log-level is BOBBIN_LOG_LEVEL) and in the TOML file
@@ -37,6 +57,7 @@ Examples:
   bobbin --fsync always --dir /var/lib/bobbin   lose no write that was acknowledged
   bobbin --journal off --port 7000              a pure cache that keeps nothing
   BOBBIN_REQUIREPASS=secret bobbin --bind '*'   serve other machines as well, with a password
+  bobbin check bobbin-data                      say whether a data folder is sound
   bobbin config --config bobbin.toml            show each setting and where its value comes from";
 
 /// Reads the arguments (the program's name first) and what they point to.
@@ -56,6 +77,11 @@ pub fn read(
     };
     match matches.subcommand() {
         Some((CONFIG, matches)) => gather(matches, variable).map(Order::Config),
+        Some((CHECK, matches)) => {
+            let folder = matches.get_one::<PathBuf>(FOLDER).cloned();
+            let folder = folder.ok_or("which data folder? bobbin check DIR [--repair]")?;
+            Ok(Order::Check { folder, repair: matches.get_flag(REPAIR) })
+        }
         Some((_, matches)) => gather(matches, variable).map(Order::Serve),
         None => gather(&matches, variable).map(Order::Serve),
     }
@@ -140,8 +166,22 @@ fn command() -> Command {
         .subcommand_help_heading("Commands")
         .subcommand(Command::new("serve").about("Runs the server; the same as no command at all."))
         .subcommand(Command::new(CONFIG).about("Shows each setting, its value and where the value comes from."))
+        .subcommand(check())
         .arg(file)
         .args(SETTINGS.iter().map(flag))
+}
+
+fn check() -> Command {
+    let folder = Arg::new(FOLDER).value_parser(clap::value_parser!(PathBuf));
+    let repair = Arg::new(REPAIR).long(REPAIR).action(ArgAction::SetTrue);
+    Command::new(CHECK)
+        .about("Says whether a data folder is sound; with --repair, mends it.")
+        .override_usage("bobbin check DIR [--repair]")
+        // Without the settings, which mean nothing here.
+        .help_template("{about-with-newline}\n{usage-heading} {usage}{after-help}")
+        .after_help(CHECKING)
+        .arg(folder)
+        .arg(repair)
 }
 
 fn flag(setting: &'static Setting) -> Arg {

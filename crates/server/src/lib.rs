@@ -4,6 +4,7 @@
 
 mod accept;
 mod background;
+pub mod check;
 pub mod cli;
 mod connection;
 mod event;

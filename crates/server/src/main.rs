@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use server::cli::{self, Order};
-use server::run;
 use server::startup::{self, REFUSED};
+use server::{check, run};
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -17,6 +17,7 @@ fn main() -> ExitCode {
     match cli::read(std::env::args_os(), |name| std::env::var_os(name)) {
         Ok(Order::Serve(settings)) => startup::serve(settings, |prepared| run::run(prepared, began)),
         Ok(Order::Config(settings)) => print(&cli::show(&settings)),
+        Ok(Order::Check { folder, repair }) => check::run(&folder, repair),
         Ok(Order::Print(text)) => {
             // A reader that went away has read what it wanted.
             let _ = text.print();

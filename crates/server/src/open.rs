@@ -3,14 +3,16 @@
 
 use crate::startup::{DataFolder, Refused};
 use base::clock::{Clock, WallTime, system_wall_time};
-use base::disk::RealDisk;
+use base::disk::{Disk, RealDisk};
 use base::hash::KeyHasher;
 use base::limits::{BLOCK_FORMAT, SHARDS};
 use engine::checkpoint::Usage;
 use engine::settings::Settings;
-use engine::{Engine, Gathering, Parts, policy_of};
+use engine::{Engine, Gathering, Loading, Mended, Parts, policy_of};
 use journal::{Frame, OpenError, Opened, Options, Recovery, Replay, Running};
 use keyspace::Keyspace;
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,9 +20,9 @@ use store::{Store, StoreError};
 use tracing::{info, warn};
 
 /// Where the journal lies in the data folder.
-const JOURNAL_FOLDER: &str = "journal";
+pub(crate) const JOURNAL_FOLDER: &str = "journal";
 /// Where the store does.
-const STORE_FOLDER: &str = "store";
+pub(crate) const STORE_FOLDER: &str = "store";
 /// Time between two lines about the progress of recovery.
 const PROGRESS: Duration = Duration::from_secs(1);
 
@@ -43,37 +45,21 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
     let wall = system_wall_time();
     let Some(folder) = folder else { return Ok(open_cache(settings, wall, workers)) };
     let current = settings.current();
-    let options = Options::new(policy_of(current.fsync), wall());
-    let path = folder.path().join(JOURNAL_FOLDER);
-    let prepared = journal::prepare(Arc::new(RealDisk), &path, options).map_err(|error| unreadable(folder, &error))?;
-    if prepared.identity.shards as usize != SHARDS {
-        let shards = prepared.identity.shards;
-        return Err(Refused::new(format!(
-            "the data folder {} has {shards} shards and this version has {SHARDS}; start the version that made it",
-            folder.path().display()
-        )));
-    }
-    if prepared.identity.blocks != BLOCK_FORMAT {
-        let blocks = prepared.identity.blocks;
-        return Err(Refused::new(format!(
-            "the data folder {} has blocks of format {blocks} and this version reads format {BLOCK_FORMAT}; \
-             start the version that made it, or another data folder",
-            folder.path().display()
-        )));
-    }
-    let hasher = KeyHasher::new(prepared.identity.hash_key);
-    let store = open_store(folder, prepared.identity.hash_key, wall())?;
-    let keyspace = Keyspace::new(hasher, current.databases);
-    keyspace.keep_marks();
-    let mut progress = Progress::new(Gathering::new(&keyspace, &store));
-    let opened = prepared.open(store.least_position(), &mut progress).map_err(|error| unreadable(folder, &error))?;
-    let loading = progress.gathering.finish(&store);
-    let loaded = thread::scope(|scope| {
-        let loaders: Vec<_> = (0..workers.max(1)).map(|_| scope.spawn(|| loading.run(&keyspace))).collect();
-        loaders.into_iter().try_for_each(|loader| loader.join().expect("a loader aborts rather than panics"))
-    });
-    loaded.map_err(Refused::new)?;
-    let usages = loading.finish();
+    let source = Source {
+        disk: Arc::new(RealDisk),
+        folder: folder.path(),
+        options: Options::new(policy_of(current.fsync), wall()),
+        databases: current.databases,
+    };
+    let mut said = Instant::now();
+    let loaded = source.load(&Loaders::Threads(workers), &mut |done, total, frames| {
+        if said.elapsed() >= PROGRESS {
+            said = Instant::now();
+            let (done_mb, total_mb) = (done >> 20, total >> 20);
+            info!("reading the journal: {done_mb} of {total_mb} MB, {frames} frames");
+        }
+    })?;
+    let Loaded { hasher, keyspace, store, usages, opened, .. } = loaded;
     let Opened { journal, mut writer, maker, recovery, .. } = opened;
     let clock = Clock::new(wall, recovery.last_time_ms).map_err(from_the_future)?;
     let time = clock.clone();
@@ -92,27 +78,123 @@ fn open_cache(settings: Arc<Settings>, wall: WallTime, workers: usize) -> Open {
     Open { engine: Engine::new(parts, keyspace, None), journal: None, store: None, found: String::new() }
 }
 
-fn open_store(folder: &DataFolder, hash_key: [u8; 16], now_ms: base::Ms) -> Result<Store, Refused> {
+/// Which store belongs to a journal of this hash key.
+pub(crate) fn store_options(hash_key: [u8; 16], now_ms: base::Ms) -> store::Options {
     let identity = u64::from_le_bytes(*hash_key.first_chunk().expect("16 bytes hold 8"));
-    let path = folder.path().join(STORE_FOLDER);
-    let opened = Store::open(Arc::new(RealDisk), &path, store::Options::new(identity, now_ms));
-    let store = opened.map_err(|error| match &error {
-        StoreError::Damaged { .. } => Refused::new(error.to_string()),
-        StoreError::Io { error: cause, .. } => {
-            Refused::by_disk(folder.path(), cause, || format!("cannot open the store: {error}"))
+    store::Options::new(identity, now_ms)
+}
+
+/// What there is to load, and where.
+pub(crate) struct Source<'a> {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) folder: &'a Path,
+    pub(crate) options: Options,
+    pub(crate) databases: u32,
+}
+
+/// How shards are loaded.
+pub(crate) enum Loaders {
+    /// Each must be whole; by so many threads.
+    Threads(usize),
+    /// What is left of these, and of those that are not whole.
+    Mending(BTreeSet<u32>),
+}
+
+/// What was loaded.
+pub(crate) struct Loaded {
+    pub(crate) hasher: KeyHasher,
+    pub(crate) keyspace: Keyspace,
+    pub(crate) store: Store,
+    /// What each shard uses of it.
+    pub(crate) usages: Vec<Usage>,
+    pub(crate) opened: Opened,
+    /// Of what is not whole.
+    pub(crate) mended: Vec<Mended>,
+}
+
+impl Source<'_> {
+    /// Loads the store and replays the journal. `told` learns the bytes read of the journal, those there are, and the
+    /// frames.
+    pub(crate) fn load(&self, loaders: &Loaders, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Loaded, Refused> {
+        let prepared = self.prepare()?;
+        let hash_key = prepared.identity.hash_key;
+        let hasher = KeyHasher::new(hash_key);
+        let store = self.open_store(hash_key)?;
+        let keyspace = Keyspace::new(hasher, self.databases);
+        keyspace.keep_marks();
+        let mut progress = Progress { gathering: Gathering::new(&keyspace, &store), told };
+        let prepared = prepared.must_reach(store.greatest_position());
+        let opened = prepared.open(store.least_position(), &mut progress).map_err(|error| self.unreadable(&error))?;
+        let loading = progress.gathering.finish(&store);
+        let mended = match loaders {
+            Loaders::Threads(count) => load_whole(&loading, &keyspace, *count).map(|()| Vec::new()),
+            Loaders::Mending(damaged) => loading.run_mending(&keyspace, damaged),
+        };
+        let mended = mended.map_err(Refused::new)?;
+        let usages = loading.finish();
+        Ok(Loaded { hasher, keyspace, store, usages, opened, mended })
+    }
+
+    /// The journal, of which the folder must be of this version.
+    pub(crate) fn prepare(&self) -> Result<journal::Prepared, Refused> {
+        let (disk, path) = (self.disk.clone(), self.folder.join(JOURNAL_FOLDER));
+        let prepared = journal::prepare(disk, &path, self.options.clone()).map_err(|error| self.unreadable(&error))?;
+        let (shards, blocks, folder) = (prepared.identity.shards, prepared.identity.blocks, self.folder.display());
+        if shards as usize != SHARDS {
+            return Err(Refused::new(format!(
+                "the data folder {folder} has {shards} shards and this version has {SHARDS}; start the version that made it"
+            )));
         }
-    })?;
+        if blocks != BLOCK_FORMAT {
+            return Err(Refused::new(format!(
+                "the data folder {folder} has blocks of format {blocks} and this version reads format {BLOCK_FORMAT}; \
+                 start the version that made it, or another data folder"
+            )));
+        }
+        Ok(prepared)
+    }
+
+    fn open_store(&self, hash_key: [u8; 16]) -> Result<Store, Refused> {
+        let path = self.folder.join(STORE_FOLDER);
+        let opened = Store::open(self.disk.clone(), &path, store_options(hash_key, self.options.now_ms));
+        opened.map_err(|error| self.unstored(&error))
+    }
+
+    /// Why a store is refused.
+    pub(crate) fn unstored(&self, error: &StoreError) -> Refused {
+        match error {
+            StoreError::Damaged { .. } => Refused::new(error.to_string()),
+            StoreError::Io { error: cause, .. } => {
+                Refused::by_disk(self.folder, cause, || format!("cannot open the store: {error}"))
+            }
+        }
+    }
+
+    fn unreadable(&self, error: &OpenError) -> Refused {
+        match error {
+            OpenError::Damaged { .. } => Refused::new(error.to_string()),
+            OpenError::Io { error: cause, .. } => {
+                Refused::by_disk(self.folder, cause, || format!("cannot open the journal: {error}"))
+            }
+        }
+    }
+}
+
+fn load_whole(loading: &Loading, keyspace: &Keyspace, threads: usize) -> Result<(), String> {
+    thread::scope(|scope| {
+        let loaders: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(|| loading.run(keyspace))).collect();
+        loaders.into_iter().try_for_each(|loader| loader.join().expect("a loader aborts rather than panics"))
+    })
+}
+
+/// What recovery found, and a warning for what it had to cut off.
+fn found(recovery: &Recovery, store: &Store) -> String {
     if let Some(torn) = &store.opening().torn {
         let (file, offset, bytes, why) = (torn.file.display(), torn.offset, torn.bytes, &torn.why);
         warn!(
             "a checkpoint did not come to its end: {file} breaks off at byte {offset} ({why}); {bytes} bytes are kept aside"
         );
     }
-    Ok(store)
-}
-
-/// What recovery found, and a warning for what it had to cut off.
-fn found(recovery: &Recovery, store: &Store) -> String {
     let keys: u64 = (0..SHARDS as u32).flat_map(|shard| &store.shard(shard).tables).map(|table| table.keys).sum();
     let frames = recovery.frames;
     let loaded = match (keys, frames) {
@@ -130,15 +212,6 @@ fn found(recovery: &Recovery, store: &Store) -> String {
     format!("{loaded}, a torn tail of {bytes} bytes kept aside")
 }
 
-fn unreadable(folder: &DataFolder, error: &OpenError) -> Refused {
-    match error {
-        OpenError::Damaged { .. } => Refused::new(error.to_string()),
-        OpenError::Io { error: cause, .. } => {
-            Refused::by_disk(folder.path(), cause, || format!("cannot open the journal: {error}"))
-        }
-    }
-}
-
 fn from_the_future(ahead_ms: base::Ms) -> Refused {
     let ahead_min = ahead_ms / 60_000;
     Refused::new(format!(
@@ -148,27 +221,17 @@ fn from_the_future(ahead_ms: base::Ms) -> Refused {
 }
 
 /// Gathers what the journal tells, and says how far it is.
-struct Progress<'k> {
+struct Progress<'k, 't> {
     gathering: Gathering<'k>,
-    said: Instant,
+    told: &'t mut dyn FnMut(u64, u64, u64),
 }
 
-impl<'k> Progress<'k> {
-    fn new(gathering: Gathering<'k>) -> Self {
-        Self { gathering, said: Instant::now() }
-    }
-}
-
-impl Replay for Progress<'_> {
+impl Replay for Progress<'_, '_> {
     fn frame(&mut self, frame: Frame<'_>) -> Result<(), String> {
         self.gathering.frame(frame)
     }
 
     fn progress(&mut self, bytes_done: u64, bytes_total: u64) {
-        if self.said.elapsed() >= PROGRESS {
-            self.said = Instant::now();
-            let (done_mb, total_mb, frames) = (bytes_done >> 20, bytes_total >> 20, self.gathering.frames);
-            info!("reading the journal: {done_mb} of {total_mb} MB, {frames} frames");
-        }
+        (self.told)(bytes_done, bytes_total, self.gathering.frames);
     }
 }

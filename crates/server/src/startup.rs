@@ -27,28 +27,37 @@ pub const REFUSED: u8 = 2;
 
 /// Why the server does not start: one line with the remedy.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Refused(String);
+pub struct Refused {
+    line: String,
+    is_by_disk: bool,
+}
 
 impl Refused {
     pub(crate) fn new(line: String) -> Self {
-        Self(line)
+        Self { line, is_by_disk: false }
+    }
+
+    /// Whether the disk refused something, and nobody knows more.
+    pub(crate) fn is_by_disk(&self) -> bool {
+        self.is_by_disk
     }
 
     /// For an error of the disk under the data folder: what to do if it is full, else `other`.
     pub(crate) fn by_disk(folder: &Path, error: &io::Error, other: impl FnOnce() -> String) -> Self {
         let folder = folder.display();
-        Self(match error.kind() {
+        let line = match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                 format!("the disk under the data folder {folder} is full; make room on it or choose another with --dir")
             }
             _ => other(),
-        })
+        };
+        Self { line, is_by_disk: true }
     }
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.line)
     }
 }
 

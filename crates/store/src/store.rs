@@ -254,6 +254,12 @@ impl Store {
         self.state.least_position()
     }
 
+    /// The greatest position of all shards and of the map: the journal reaches up to there.
+    pub fn greatest_position(&self) -> Position {
+        let map = self.state.map.as_ref().map_or(0, |map| map.position);
+        self.state.shards.iter().map(|record| record.position).fold(map, Position::max)
+    }
+
     /// The number of the last commit.
     pub fn commits(&self) -> u64 {
         self.state.commit

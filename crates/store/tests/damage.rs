@@ -159,7 +159,9 @@ fn check_and_repair(kept: &Kept, disk: &FakeDisk, damaged: &Path, outcome: Outco
     let after = check(disk);
     assert!(after.damages.iter().all(|damage| damage.shard.is_none()), "{context}: {:?}", after.damages);
     // Of a manifest that was cut commits are lost, not records of runs.
-    if !name_of(damaged).starts_with("manifest-") {
+    if name_of(damaged).starts_with("manifest-") {
+        check_known(kept, &store, &report, context);
+    } else {
         check_losses(kept.last(), &store, &report, context);
     }
     for name in &told.kept_as {
@@ -167,6 +169,19 @@ fn check_and_repair(kept: &Kept, disk: &FakeDisk, damaged: &Path, outcome: Outco
     }
     let twin = twin_of(&store);
     commit(&mut store, &twin, &mut random(1)).unwrap_or_else(|error| panic!("{context}: {error}"));
+}
+
+/// Each shard is as it was at its position, whichever commits are lost; but those of which losses were announced.
+fn check_known(kept: &Kept, store: &Store, report: &Report, context: &str) {
+    let left = twin_of(store);
+    for (index, shard) in left.shards.iter().enumerate() {
+        let was = |twin: &Twin| {
+            let known = &twin.shards[index];
+            known.record.position == shard.record.position && known.runs == shard.runs
+        };
+        let is_announced = report.damages.iter().any(|damage| damage.shard == Some(index as u32));
+        assert!(is_announced || kept.twins.iter().any(was), "{context}: shard {index} never was like this");
+    }
 }
 
 /// What is left of each run is what there was, without the records announced.

@@ -4,9 +4,11 @@
 //! returned; a name made, renamed or removed only after [`Disk::sync_folder`] of its folder returned. Until then
 //! any subset of the written 512-byte sectors may survive.
 
+mod dry;
 mod fake;
 mod real;
 
+pub use dry::DryDisk;
 pub use fake::FakeDisk;
 pub use real::RealDisk;
 

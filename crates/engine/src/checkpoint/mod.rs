@@ -14,6 +14,7 @@
 //!
 //! No thread and no sleep of its own: the server drives it, and a simulated world.
 
+mod mend;
 mod orders;
 mod policy;
 mod reload;
@@ -21,6 +22,7 @@ mod round;
 mod sink;
 mod usage;
 
+pub use mend::store_shards;
 pub use orders::{Ended, Orders, Reason, Round, Told};
 pub use usage::Usage;
 

@@ -292,6 +292,6 @@ impl Hands {
     }
 }
 
-fn keys(count: &keyspace::TableCount) -> Keys {
+pub(super) fn keys(count: &keyspace::TableCount) -> Keys {
     Keys { table: count.table, keys: count.keys, expiring: count.expiring }
 }

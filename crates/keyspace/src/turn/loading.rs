@@ -9,7 +9,7 @@ use crate::shard::ShardState;
 use crate::{Keyspace, TableId, shard_of};
 use base::Ms;
 use kinds::{Kind, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Where values lie that do not lie in their records: the other side of a [`BlockSink`](super::BlockSink).
 pub trait BlockSource {
@@ -137,16 +137,66 @@ impl Loading<'_> {
     /// # Errors
     /// If `source` fails, or gives something else than a record says.
     pub fn settle<S: BlockSource>(&mut self, source: &mut S) -> Result<(), LoadError<S::Error>> {
-        for ((table, key), Elsewhere { hash, expires_at_ms, kind, form }) in std::mem::take(&mut self.elsewhere) {
-            let value = source.get(kind, &form).map_err(LoadError::Value)?;
-            let is_empty = matches!(&value, Value::List(list) if list.is_empty());
-            if value.kind() != kind || is_empty {
-                return Err(LoadError::WrongValue);
-            }
-            self.state.section_mut(table).put_value(hash, &key, value, expires_at_ms);
+        for ((table, key), elsewhere) in std::mem::take(&mut self.elsewhere) {
+            self.put(table, &key, &elsewhere, source)?;
         }
         self.state.begin_marks(EVEN);
         Ok(())
+    }
+
+    fn put<S: BlockSource>(
+        &mut self,
+        table: TableId,
+        key: &[u8],
+        elsewhere: &Elsewhere,
+        source: &mut S,
+    ) -> Result<(), LoadError<S::Error>> {
+        let Elsewhere { hash, expires_at_ms, kind, form } = elsewhere;
+        let value = source.get(*kind, form).map_err(LoadError::Value)?;
+        let is_empty = matches!(&value, Value::List(list) if list.is_empty());
+        if value.kind() != *kind || is_empty {
+            return Err(LoadError::WrongValue);
+        }
+        self.state.section_mut(table).put_value(*hash, key, value, *expires_at_ms);
+        Ok(())
+    }
+
+    /// As [`Loading::settle`], for a repair: values that cannot be had are left out. Their tables and keys.
+    pub fn settle_rest<S: BlockSource>(&mut self, source: &mut S) -> HashSet<(TableId, Box<[u8]>)> {
+        let mut lost = HashSet::new();
+        for ((table, key), elsewhere) in std::mem::take(&mut self.elsewhere) {
+            if self.put(table, &key, &elsewhere, source).is_err() {
+                lost.insert((table, key));
+            }
+        }
+        self.state.begin_marks(EVEN);
+        lost
+    }
+
+    /// As [`Loading::replay`], for a repair: what does not fit what is there is left out, and so are changes to keys that
+    /// are `lost`, until they are put or removed whole. How many effects were.
+    ///
+    /// # Errors
+    /// If the bytes are no effects of this version.
+    pub fn replay_rest(
+        &mut self,
+        mut effects: &[u8],
+        mut lost: HashSet<(TableId, Box<[u8]>)>,
+    ) -> Result<u64, DecodeError> {
+        let mut left_out = 0;
+        while !effects.is_empty() {
+            let Record { table, key, effect } = Record::decode(&mut effects)?;
+            if !self.tail.is_alive(table) {
+                continue;
+            }
+            if matches!(effect, Effect::Remove | Effect::TextPut { .. } | Effect::ValuePut { .. }) {
+                lost.remove(&(table, key.into()));
+            }
+            let is_lost = !lost.is_empty() && lost.contains(&(table, key.into()));
+            let fits = !is_lost && self.apply(table, self.keyspace.hash(key), key, &effect).is_ok();
+            left_out += u64::from(!fits);
+        }
+        Ok(left_out)
     }
 
     /// Applies effects of the journal that the store does not know, one after another, as they lie in frames.

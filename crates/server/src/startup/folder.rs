@@ -42,6 +42,26 @@ impl DataFolder {
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
+    /// Locks a folder that is there, and changes nothing in it, not even where it lacks a lock file: then nobody has ever
+    /// held it.
+    ///
+    /// # Errors
+    /// There is none, it cannot be read, or another process holds it.
+    pub fn look_at(path: &Path) -> Result<Option<Self>, Refused> {
+        let unreadable = |error: &io::Error| Refused::by_disk(path, error, || format!("{}: {error}", path.display()));
+        fs::read_dir(path).map_err(|error| unreadable(&error))?;
+        let mut lock = match File::open(path.join(LOCK)) {
+            Ok(lock) => lock,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(&error)),
+        };
+        match lock.try_lock() {
+            Ok(()) => Ok(Some(Self { path: path.to_owned(), _lock: lock })),
+            Err(TryLockError::WouldBlock) => Err(held(path, &mut lock)),
+            Err(TryLockError::Error(error)) => Err(unreadable(&error)),
+        }
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -74,5 +94,5 @@ fn held(path: &Path, lock: &mut File) -> Refused {
     let _ = lock.read_to_string(&mut text);
     let process = text.trim().parse::<u32>().map_or(String::new(), |id| format!(", pid {id}"));
     let path = path.display();
-    Refused(format!("the data folder {path} is in use by another Bobbin{process}; choose another with --dir"))
+    Refused::new(format!("the data folder {path} is in use by another Bobbin{process}; choose another with --dir"))
 }

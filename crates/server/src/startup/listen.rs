@@ -97,7 +97,7 @@ pub(super) fn reachable(addresses: &[Address]) -> Option<IpAddr> {
 /// Protected mode: without a password only this machine is served.
 pub(super) fn protect(current: &Current, addresses: &[Address]) -> Result<(), Refused> {
     match reachable(addresses) {
-        Some(address) if current.requirepass.is_none() => Err(Refused(format!(
+        Some(address) if current.requirepass.is_none() => Err(Refused::new(format!(
             "other machines can reach {address} and there is no password; \
              set one by BOBBIN_REQUIREPASS, or listen on this machine alone with --bind 127.0.0.1"
         ))),
@@ -117,7 +117,7 @@ pub(super) fn listen(current: &Current, addresses: &[Address]) -> Result<Listene
     }
     if let Some(path) = &current.unixsocket {
         let listener = listen_unix(path, current)
-            .map_err(|error| Refused(format!("cannot listen on the unix socket {}: {error}", path.display())))?;
+            .map_err(|error| Refused::new(format!("cannot listen on the unix socket {}: {error}", path.display())))?;
         listeners.unix = Some(listener);
     }
     if listeners.tcp.is_empty() && listeners.unix.is_none() { Err(nowhere()) } else { Ok(listeners) }
@@ -173,7 +173,7 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 fn refused(address: SocketAddr, error: &io::Error) -> Refused {
-    Refused(match error.kind() {
+    Refused::new(match error.kind() {
         ErrorKind::AddrInUse => {
             format!("{address} is taken by another program; stop it, or choose another port with --port")
         }
@@ -186,9 +186,9 @@ fn refused(address: SocketAddr, error: &io::Error) -> Refused {
 }
 
 fn unresolved(text: &str, error: &io::Error) -> Refused {
-    Refused(format!("cannot find the address of {text:?}: {error}; see --bind"))
+    Refused::new(format!("cannot find the address of {text:?}: {error}; see --bind"))
 }
 
 fn nowhere() -> Refused {
-    Refused("there is nothing to listen on; give --port, --bind or --unixsocket".to_owned())
+    Refused::new("there is nothing to listen on; give --port, --bind or --unixsocket".to_owned())
 }

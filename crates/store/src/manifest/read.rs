@@ -13,6 +13,7 @@ use crate::StoreError;
 use crate::state::{Change, ShardChange, State};
 use base::Ms;
 use base::disk::Disk;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
@@ -173,11 +174,13 @@ pub(crate) struct Salvage {
     pub(crate) time_ms: Ms,
     /// Where it is damaged, why, and what that loses.
     pub(crate) damages: Vec<(u64, String, String)>,
+    /// Shards of which a lost commit may have told more than is known: that one moves on means nothing until it is put.
+    in_doubt: BTreeSet<u32>,
 }
 
 /// Reads all whole records of manifest `number`, wherever they stand.
 pub(crate) fn salvage(bytes: &[u8], number: u32, shards: u32) -> Salvage {
-    let mut salvage = Salvage { state: State::new(shards), time_ms: 0, damages: Vec::new() };
+    let mut salvage = Salvage { state: State::new(shards), time_ms: 0, damages: Vec::new(), in_doubt: BTreeSet::new() };
     if let Err(why) = Head::decode(bytes) {
         salvage.damages.push((0, why, "nothing by itself".into()));
     }
@@ -226,10 +229,15 @@ impl Salvage {
         if record.kind == Kind::Mark {
             return;
         }
+        let is_next = record.kind == Kind::Whole || Some(record.commit) == self.state.commit.checked_add(1);
         self.state.commit = record.commit;
+        if !is_next {
+            self.doubt_all();
+        }
         let Some(Change { next_segment, segments, map, shards }) = change::decode(record.payload) else {
             let loss = "this commit".into();
             self.damages.push((offset, "the payload of the record is out of form".into(), loss));
+            self.doubt_all();
             return;
         };
         self.state.next_segment = self.state.next_segment.max(next_segment);
@@ -238,15 +246,26 @@ impl Salvage {
         }
         self.state.map = map.or(self.state.map.take());
         for change in shards {
-            let shard = match &change {
-                ShardChange::Put(record) => record.shard,
-                ShardChange::Moved(shard, _) => *shard,
+            let (shard, is_put) = match &change {
+                ShardChange::Put(record) => (record.shard, true),
+                ShardChange::Moved(shard, _) => (*shard, false),
             };
+            if !is_put && self.in_doubt.contains(&shard) {
+                continue;
+            }
             let next_segment = self.state.next_segment;
             let one = Change { next_segment, shards: vec![change], ..Change::default() };
-            if let Err(why) = self.state.apply(one) {
-                self.damages.push((offset, why, format!("what this commit changed in shard {shard}")));
+            match self.state.apply(one) {
+                Ok(()) => drop(self.in_doubt.remove(&shard)),
+                Err(why) => {
+                    self.in_doubt.insert(shard);
+                    self.damages.push((offset, why, format!("what this commit changed in shard {shard}")));
+                }
             }
         }
+    }
+
+    fn doubt_all(&mut self) {
+        self.in_doubt.extend(0..self.state.shards.len() as u32);
     }
 }

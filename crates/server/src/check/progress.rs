@@ -1,0 +1,53 @@
+//! How far a check is: a bar on a terminal, else a line now and then.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+
+/// Time between two lines.
+const LINE: Duration = Duration::from_secs(1);
+const BAR: &str = "{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left";
+
+/// Tells people.
+pub(super) struct Bar {
+    /// On a terminal.
+    bar: Option<ProgressBar>,
+    what: &'static str,
+    said: Instant,
+}
+
+impl Bar {
+    pub(super) fn new() -> Self {
+        let bar = stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template(BAR).expect("the template is well formed");
+            ProgressBar::new(0).with_style(style)
+        });
+        Self { bar, what: "", said: Instant::now() }
+    }
+
+    /// So many bytes of so many are done.
+    pub(super) fn tell(&mut self, what: &'static str, done: u64, total: u64) {
+        let is_other = std::mem::replace(&mut self.what, what) != what;
+        match &self.bar {
+            Some(bar) => {
+                if is_other {
+                    bar.reset();
+                    bar.set_message(what);
+                }
+                bar.set_length(total);
+                bar.set_position(done);
+            }
+            None if self.said.elapsed() >= LINE => {
+                self.said = Instant::now();
+                eprintln!("{what}: {} of {} MB", done >> 20, total >> 20);
+            }
+            None => {}
+        }
+    }
+
+    pub(super) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! `bobbin check`: flipped bytes and cut files are found, mended as announced or refused, and never give a wrong answer.
+//!
+//! ```text
+//! template: a small folder ── damage one file ── look ── sound?    a start has exactly the right keys
+//!                                                  |
+//!                                                damaged ── a start is refused, or has exactly the right keys
+//!                                                  '─ repair ── keys as announced; shards not announced exactly right
+//! ```
+//!
+//! `BOBBIN_CHECK_FLIPS=2000` makes as many flips and a tenth as many cuts; 200 without it.
+
+mod support;
+
+use commands::testing::dump::{Entry, dump};
+use keyspace::{Keyspace, shard_of};
+use server::check::{self, Findings, Repair};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use support::{Server, bobbin};
+use tempfile::TempDir;
+use wire::client::Value;
+
+type Keys = BTreeMap<(u32, Vec<u8>), Entry>;
+
+/// What keys hold, whatever its encoding.
+type Contents = BTreeMap<(u32, Vec<u8>), (Vec<Vec<u8>>, Option<u64>)>;
+
+fn contents(keys: &Keys) -> Contents {
+    keys.iter().map(|(name, (_, content, expires))| (name.clone(), (content.clone(), *expires))).collect()
+}
+
+/// The contents after each of the commands behind the last SAVE of [`fill`], the last first.
+fn states(keys: &Keys) -> Vec<Contents> {
+    let mut states = vec![contents(keys)];
+    let mut undo = |key: &str, back: &dyn Fn(&mut Vec<Vec<u8>>)| {
+        let mut state = states[states.len() - 1].clone();
+        back(&mut state.entry((0, key.into())).or_default().0);
+        states.push(state);
+    };
+    undo("text:117", &|text| *text = vec![b"first 117".to_vec()]);
+    undo("list:2", &|list| list.push(item(9, 199).into()));
+    undo("list:1", &|list| drop(list.pop()));
+    for number in (30..90).rev() {
+        undo(&format!("text:{number}"), &|text| {
+            let length = text[0].len() - " and more".len();
+            text[0].truncate(length);
+        });
+    }
+    states
+}
+
+/// An item of a list of [`fill`].
+fn item(part: usize, item: usize) -> String {
+    ((item * 7919 + part * 31) % 100_003).to_string()
+}
+
+/// Files of a data folder, by their names in it.
+#[derive(Clone)]
+struct Files(BTreeMap<PathBuf, Vec<u8>>);
+
+impl Files {
+    /// What lies in `folder`, but for room that was claimed ahead.
+    fn of(folder: &Path) -> Self {
+        let mut files = BTreeMap::new();
+        for part in ["journal", "store"] {
+            for entry in fs::read_dir(folder.join(part)).unwrap() {
+                let name = PathBuf::from(part).join(entry.unwrap().file_name());
+                let text = name.to_str().unwrap();
+                if text.contains("spare") || text.ends_with("reserve") {
+                    continue;
+                }
+                let mut bytes = fs::read(folder.join(&name)).unwrap();
+                if text.ends_with(".log") {
+                    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+                    bytes.truncate(bytes.len().min(end + 256));
+                }
+                files.insert(name, bytes);
+            }
+        }
+        Self(files)
+    }
+
+    fn write(&self) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in &self.0 {
+            fs::create_dir_all(folder.path().join(name).parent().unwrap()).unwrap();
+            fs::write(folder.path().join(name), bytes).unwrap();
+        }
+        folder
+    }
+}
+
+/// Dice that fall alike in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+fn fill(server: &Server) {
+    let mut client = server.connect();
+    let mut call = |arguments: &[&str]| {
+        let reply = client.call(arguments);
+        assert!(reply.as_error().is_none(), "{arguments:?}: {reply}");
+    };
+    for number in 0..120 {
+        call(&["SET", &format!("text:{number}"), &format!("first {number}")]);
+    }
+    for list in 0..3 {
+        let name = format!("list:{list}");
+        for part in 0..if list == 2 { 10 } else { 1 } {
+            let items: Vec<String> = (0..200).map(|at| item(part, at)).collect();
+            let items: Vec<&str> = items.iter().map(String::as_str).collect();
+            call(&[&["RPUSH", name.as_str()], &items[..]].concat());
+        }
+    }
+    call(&["SETRANGE", "long", "16400", "end"]);
+    call(&["SELECT", "3"]);
+    call(&["SET", "elsewhere", "three", "EXAT", "4000000000"]);
+    call(&["SELECT", "0"]);
+    call(&["SAVE"]);
+    for number in 0..60 {
+        call(&["SET", &format!("text:{number}"), &format!("second {number}")]);
+    }
+    call(&["DEL", "text:119", "text:118"]);
+    call(&["LPUSH", "list:0", "new"]);
+    call(&["SAVE"]);
+    for number in 30..90 {
+        call(&["APPEND", &format!("text:{number}"), " and more"]);
+    }
+    call(&["RPUSH", "list:1", "last"]);
+    call(&["RPOP", "list:2"]);
+    call(&["DEL", "text:117"]);
+}
+
+/// A small folder whose server ended in order, or was killed, and what it holds.
+fn template(in_order: bool) -> (Files, Keys) {
+    let mut server = Server::start(&["--fsync", "always"]);
+    fill(&server);
+    if in_order {
+        server.stop();
+    } else {
+        server.kill();
+    }
+    let files = Files::of(&server.data());
+    let folder = files.write();
+    let keys = dump(&check::load(folder.path()).unwrap());
+    assert_eq!(keys.len(), 117 + 3 + 2);
+    (files, keys)
+}
+
+fn look(folder: &Path) -> Findings {
+    check::look(folder, &mut |_, _, _| {}).unwrap()
+}
+
+/// Keys after a repair: as many as announced, and those of shards that were not announced as they were.
+fn assert_repaired(folder: &Path, announced: &Repair, keys: &Keys, context: &str) {
+    let told = check::repair(folder, &mut |_, _, _| {}).unwrap_or_else(|error| panic!("{context}: {error}"));
+    assert_eq!(told.mended, announced.mended, "{context}");
+    let again = look(folder);
+    assert!(again.damages.is_empty(), "{context}: {:?}", again.damages);
+    let keyspace = check::load(folder).unwrap();
+    let left = dump(&keyspace);
+    assert_eq!(left.len() as u64, announced.facts.keys, "{context}");
+    assert_eq!(again.facts.unwrap().keys, announced.facts.keys, "{context}");
+    let is_announced = |key: &[u8]| {
+        let shard = shard_of(keyspace.hash(key));
+        announced.mended.iter().any(|mended| mended.shard == shard)
+    };
+    let whole = |keys: &Keys| -> Keys {
+        let whole = keys.iter().filter(|((_, key), _)| !is_announced(key));
+        whole.map(|(name, entry)| (name.clone(), entry.clone())).collect()
+    };
+    assert!(whole(&left) == whole(keys), "{context}: a shard that was not announced has changed");
+}
+
+/// How many were sound, mended, and beyond repair.
+#[derive(Debug, Default)]
+struct Tally {
+    sound: usize,
+    /// As after a crash that came before the end.
+    older: usize,
+    mended: usize,
+    lossless: usize,
+    hopeless: usize,
+}
+
+impl Tally {
+    fn judge(&mut self, files: &Files, keys: &Keys, context: &str) {
+        let folder = files.write();
+        let found = look(folder.path());
+        assert!(Files::of(folder.path()).0 == files.0, "{context}: a look has changed the folder");
+        let started: Result<Keyspace, _> = check::load(folder.path());
+        match (&found.repair, started) {
+            (None, Ok(keyspace)) => {
+                let left = dump(&keyspace);
+                self.sound += usize::from(left == *keys);
+                if left != *keys {
+                    // Nobody can tell a journal that was cut from one whose last frames never got to the disk.
+                    let is_torn = found.facts.is_some_and(|facts| facts.journal.torn.is_some());
+                    assert!(is_torn || context.starts_with("a cut"), "{context}: sound, and keys are wrong");
+                    assert!(context.contains("journal/"), "{context}: sound, and keys are wrong");
+                    assert!(states(keys).contains(&contents(&left)), "{context}: keys are as they never were");
+                    self.older += 1;
+                }
+            }
+            (Some(_), Ok(_)) => panic!("{context}: said to be damaged, and a start takes it: {:?}", found.damages),
+            (None, Err(error)) => panic!("{context}: said to be sound, and a start refuses it: {error}"),
+            (Some(repair), Err(refused)) => {
+                let text = found.damages.join("\n");
+                assert!(text.contains("/journal/") || text.contains("/store/"), "{context}: no file is named: {text}");
+                assert!(refused.to_string().len() > 20);
+                match repair {
+                    Ok(announced) => {
+                        self.mended += 1;
+                        self.lossless += usize::from(announced.mended.is_empty());
+                        assert_repaired(folder.path(), announced, keys, &format!("{context}: {text}"));
+                    }
+                    Err(_) => {
+                        assert!(text.contains("Restore"), "{context}: no remedy: {text}");
+                        self.hopeless += 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn flips() -> usize {
+    std::env::var("BOBBIN_CHECK_FLIPS").map_or(200, |count| count.parse().unwrap())
+}
+
+fn damage(in_order: bool, seed: u64) {
+    let (files, keys) = template(in_order);
+    let names: Vec<PathBuf> = files.0.keys().cloned().collect();
+    let (mut dice, mut tally) = (Dice(seed), Tally::default());
+    for number in 0..flips() / 2 + flips() / 20 {
+        let name = &names[dice.below(names.len())];
+        let mut broken = files.clone();
+        let bytes = broken.0.get_mut(name).unwrap();
+        if bytes.is_empty() {
+            continue;
+        }
+        let at = dice.below(bytes.len());
+        let what = if number < flips() / 2 {
+            bytes[at] ^= 1 << dice.below(8);
+            "a flip at"
+        } else {
+            bytes.truncate(at);
+            "a cut to"
+        };
+        tally.judge(&broken, &keys, &format!("{what} {at} of {}", name.display()));
+    }
+    eprintln!("{tally:?}");
+    assert!(tally.mended > 0 && tally.hopeless > 0, "{tally:?}");
+}
+
+#[test]
+fn damage_in_a_folder_closed_in_order_is_never_a_wrong_answer() {
+    damage(true, 0x0b0b_b1e5);
+}
+
+#[test]
+fn damage_in_a_folder_after_a_kill_is_never_a_wrong_answer() {
+    damage(false, 0x5eed_0001);
+}
+
+fn bobbin_check(folder: &Path, flags: &[&str]) -> (i32, String) {
+    let Output { status, stdout, stderr } = bobbin().arg("check").arg(folder).args(flags).output().unwrap();
+    let text = String::from_utf8([stdout, stderr].concat()).unwrap();
+    assert!(!text.contains("panicked"), "{text}");
+    (status.code().unwrap_or_else(|| panic!("{status}: {text}")), text)
+}
+
+#[test]
+fn the_command_says_sound_damaged_or_not_checked() {
+    let (files, _) = template(true);
+    let folder = files.write();
+    let (code, text) = bobbin_check(folder.path(), &[]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("keys     122") && text.ends_with("sound\n"), "{text}");
+    assert!(Files::of(folder.path()).0 == files.0 && fs::read_dir(folder.path()).unwrap().count() == 2);
+
+    let name = files.0.keys().find(|name| name.extension().is_some_and(|end| end == "runs")).unwrap();
+    let mut broken = files.clone();
+    broken.0.get_mut(name).unwrap()[100] ^= 1;
+    let folder = broken.write();
+    let (code, text) = bobbin_check(folder.path(), &[]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("damage: ") && text.contains(name.to_str().unwrap()), "{text}");
+    assert!(text.contains("--repair mends it"), "{text}");
+    let (code, text) = bobbin_check(folder.path(), &["--repair"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("kept aside: ") && text.ends_with("sound\n"), "{text}");
+    assert_eq!(bobbin_check(folder.path(), &[]).0, 0);
+    let left = check::load(folder.path()).map(|keyspace| dump(&keyspace)).unwrap();
+    let parent = tempfile::tempdir().unwrap();
+    fs::rename(folder.keep(), parent.path().join("data")).unwrap();
+    let server = Server::start_in(parent, &[]);
+    let in_first = left.keys().filter(|(database, _)| *database == 0).count();
+    assert_eq!(server.connect().call(&["DBSIZE"]), Value::Int(in_first as i64));
+
+    let mut lost = files.clone();
+    lost.0.remove(Path::new("journal/identity"));
+    let folder = lost.write();
+    let (code, text) = bobbin_check(folder.path(), &["--repair"]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("journal/identity") && text.contains("Restore"), "{text}");
+    assert!(Files::of(folder.path()).0 == lost.0, "what cannot be mended is left alone");
+
+    let empty = tempfile::tempdir().unwrap();
+    for (path, why) in [(empty.path().to_owned(), "no data folder"), (empty.path().join("none"), "none")] {
+        let (code, text) = bobbin_check(&path, &["--repair"]);
+        assert_eq!(code, 2, "{text}");
+        assert!(text.contains(why), "{text}");
+    }
+    assert_eq!(bobbin().arg("check").output().unwrap().status.code(), Some(2));
+}
+
+#[test]
+fn a_folder_in_use_is_not_checked() {
+    let server = Server::start(&[]);
+    let (code, text) = bobbin_check(&server.data(), &[]);
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("in use by another Bobbin"), "{text}");
+    assert_eq!(server.connect().call(&["PING"]), Value::Simple("PONG".to_owned()));
+}
+
+#[test]
+fn a_torn_tail_is_sound_and_a_repair_keeps_it_aside() {
+    let (mut files, keys) = template(false);
+    let name = files.0.keys().rfind(|name| name.extension().is_some_and(|end| end == "log")).unwrap().clone();
+    let bytes = files.0.get_mut(&name).unwrap();
+    let end = bytes.iter().rposition(|&byte| byte != 0).unwrap() + 1;
+    bytes.truncate(end);
+    bytes.extend_from_slice(b"half of something");
+    let folder = files.write();
+    let (code, text) = bobbin_check(folder.path(), &[]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("torn tail"), "{text}");
+    let (code, text) = bobbin_check(folder.path(), &["--repair"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("kept aside: ") && text.contains("torn-"), "{text}");
+    let (code, text) = bobbin_check(folder.path(), &[]);
+    assert!(code == 0 && !text.contains("torn tail"), "{text}");
+    assert!(dump(&check::load(folder.path()).unwrap()) == keys);
+}
+
+fn kept() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/data-1")
+}
+
+/// The folder of this version, which every later one must read. `BLESS=1` writes it anew: not once it is released.
+#[test]
+fn a_data_folder_of_version_1_is_opened() {
+    if std::env::var_os("BLESS").is_some() {
+        let (files, _) = template(true);
+        for (name, bytes) in &files.0 {
+            fs::create_dir_all(kept().join(name).parent().unwrap()).unwrap();
+            fs::write(kept().join(name), bytes).unwrap();
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    for (name, bytes) in Files::of(&kept()).0 {
+        fs::create_dir_all(data.join(&name).parent().unwrap()).unwrap();
+        fs::write(data.join(name), bytes).unwrap();
+    }
+    let (code, text) = bobbin_check(&data, &[]);
+    assert_eq!(code, 0, "{text}");
+    let server = Server::start_in(folder, &[]);
+    let mut client = server.connect();
+    assert_eq!(client.call(&["DBSIZE"]), Value::Int(121));
+    let mut get = |key: &str| String::from_utf8(client.call(&["GET", key]).as_bytes().unwrap().to_vec()).unwrap();
+    for number in 0..117 {
+        let base = if number < 60 { "second" } else { "first" };
+        let more = if (30..90).contains(&number) { " and more" } else { "" };
+        assert_eq!(get(&format!("text:{number}")), format!("{base} {number}{more}"));
+    }
+    assert_eq!(get("long").trim_start_matches('\0'), "end");
+    let mut length = |key: &str| client.call(&["LLEN", key]);
+    assert_eq!([length("list:0"), length("list:1"), length("list:2")], [201, 201, 1999].map(Value::Int));
+    assert_eq!(client.call(&["LINDEX", "list:0", "0"]), Value::bulk("new"));
+    assert_eq!(client.call(&["LINDEX", "list:1", "-1"]), Value::bulk("last"));
+    for at in 0..1999usize {
+        let item = item(at / 200, at % 200);
+        assert_eq!(client.call(&["LINDEX", "list:2", &at.to_string()]), Value::bulk(item), "{at}");
+    }
+    assert_eq!(client.call(&["EXISTS", "text:117", "text:118", "text:119"]), Value::Int(0));
+    client.call(&["SELECT", "3"]);
+    assert_eq!(client.call(&["GET", "elsewhere"]), Value::bulk("three"));
+}
