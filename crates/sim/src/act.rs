@@ -3,46 +3,69 @@
 
 use crate::client::{Client, let_others_go_on, number};
 use crate::request::{Request, TOKEN, Touch};
+use crate::world::Workload;
 use wire::client::Value;
 
 /// Keys that all share.
-const SHARED: [&str; 6] = ["shared:0", "shared:1", "shared:2", "shared:3", "shared:4", "shared:5"];
+pub(crate) const SHARED: [&str; 6] = ["shared:0", "shared:1", "shared:2", "shared:3", "shared:4", "shared:5"];
 
 impl Client {
     /// Does one thing after another until the world stops.
     pub(crate) async fn run(mut self) {
         while !self.scene.stop.get() {
-            match self.below(24) {
-                0 => self.write_register().await,
-                1 => self.read_register().await,
-                2 => self.push_list().await,
-                3 => self.read_list().await,
-                4 => self.write_trio().await,
-                5 | 6 => self.push_element().await,
-                7 | 8 => self.move_element().await,
-                9 => self.write_fleeting().await,
-                10 => self.read_fleeting().await,
-                11 => self.count_up().await,
-                12 => self.wait_shared().await,
-                13 => self.disturb().await,
-                14 => self.transact_shared().await,
-                15..=18 => self.call_recorded().await,
-                _ => self.use_shared().await,
+            match self.scene.workload {
+                Workload::Mixed => self.do_anything().await,
+                Workload::Values if self.below(2) == 0 => self.do_anything().await,
+                Workload::Values if self.below(4) == 0 => self.hand_big_on().await,
+                Workload::Values => self.use_big().await,
+                Workload::Databases => self.do_without_facts().await,
             }
             let_others_go_on().await;
         }
     }
 
-    fn below(&self, bound: u64) -> u64 {
+    async fn do_anything(&mut self) {
+        match self.below(25) {
+            0 => self.write_register().await,
+            1 => self.read_register().await,
+            2 => self.push_list().await,
+            3 => self.read_list().await,
+            4 => self.write_trio().await,
+            5 | 6 => self.push_element().await,
+            7 | 8 => self.move_element().await,
+            9 => self.write_fleeting().await,
+            10 => self.read_fleeting().await,
+            11 => self.count_up().await,
+            12 => self.wait_shared().await,
+            13 => self.disturb().await,
+            14 => self.transact_shared().await,
+            15..=18 => self.call_recorded().await,
+            19 => self.use_big().await,
+            _ => self.use_shared().await,
+        }
+    }
+
+    /// What no flush of any database can make wrong.
+    async fn do_without_facts(&mut self) {
+        match self.below(6) {
+            0 => self.wait_shared().await,
+            1 => self.disturb().await,
+            2 => self.transact_shared().await,
+            3 => self.use_shared().await,
+            _ => self.use_databases().await,
+        }
+    }
+
+    pub(crate) fn below(&self, bound: u64) -> u64 {
         self.scene.random.below(bound)
     }
 
-    fn one_of<'a>(&self, words: &[&'a str]) -> &'a str {
+    pub(crate) fn one_of<'a>(&self, words: &[&'a str]) -> &'a str {
         words[self.below(words.len() as u64) as usize]
     }
 
     /// A word that comes once in a world.
-    fn token(&self) -> String {
+    pub(crate) fn token(&self) -> String {
         let number = {
             let mut facts = self.scene.facts.borrow_mut();
             facts.tokens += 1;
@@ -167,8 +190,9 @@ impl Client {
     /// What makes others wait, or wakes them.
     async fn disturb(&mut self) {
         let id = (1 + self.below(12)).to_string();
-        match self.below(12) {
+        match self.below(14) {
             0 => drop(self.call(Request::plain(&["DEBUG", "RELOAD"])).await),
+            12 | 13 => self.checkpoint().await,
             1 => drop(self.call(Request::plain(&["CLIENT", "KILL", "ID", &id])).await),
             2 => drop(self.call(Request::plain(&["CLIENT", "UNBLOCK", &id])).await),
             3 => drop(self.call(Request::plain(&["CLIENT", "UNBLOCK", &id, "ERROR"])).await),
@@ -183,12 +207,12 @@ impl Client {
         }
     }
 
-    async fn exchange_databases(&mut self) {
+    pub(crate) async fn exchange_databases(&mut self) {
         let touches = vec![Touch::Database(1), Touch::Database(2)];
         self.call(Request { touches, ..Request::plain(&["SWAPDB", "1", "2"]) }).await;
     }
 
-    async fn flush_database(&mut self) {
+    pub(crate) async fn flush_database(&mut self) {
         let flush = Request { touches: vec![Touch::Database(1)], ..Request::plain(&["FLUSHDB"]) };
         let back = Request::plain(&["SELECT", "0"]);
         // Whether or not it came through, the next connection begins in database 0.

@@ -5,6 +5,7 @@ use crate::ledger::Ledger;
 use crate::line::Line;
 use crate::random::Random;
 use crate::request::{Request, Touch};
+use crate::world::Workload;
 use base::Position;
 use engine::{Engine, Next, Session, Slow, Worker};
 use journal::Policy;
@@ -27,6 +28,7 @@ pub(crate) struct Scene {
     pub(crate) line: RefCell<Line>,
     pub(crate) random: Random,
     pub(crate) stop: Cell<bool>,
+    pub(crate) workload: Workload,
     /// Replies leave when they are ready, not when they are durable: the canary.
     pub(crate) hasty: bool,
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! frames, in order of positions    |--- durable when the reply left ---|--- frames --- next when the request ran
 //!                                                                        none of these may touch a key of the request
-//! after a crash                    |--- recovered: a beginning of all frames, to the durable position at least ---|
+//! after a crash     |-- the store --|--- recovered: as all frames were, to the durable position at least ---|
 //! ```
 //!
 //! So a reply that left too early is found whether or not this crash took back what it told.
@@ -11,7 +11,7 @@
 use crate::request::Touch;
 use base::{Ms, Position};
 use journal::History;
-use keyspace::{Effect, Record, TableId};
+use keyspace::{Effect, Keyspace, Record, TableId, shard_of};
 
 /// A frame as it lies in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,22 +106,79 @@ impl Ledger {
     }
 }
 
-/// What a crash may leave: a beginning of these frames, up to a position at least.
+/// All frames of a world so far, also those that the journal has let go of; and what a crash must leave of them.
+#[derive(Default)]
 pub(crate) struct Past {
-    pub(crate) frames: Vec<Frame>,
-    pub(crate) kept: Position,
+    frames: Vec<Frame>,
+    /// Recovery reaches this position at least.
+    kept: Position,
 }
 
 impl Past {
-    pub(crate) fn judge(&self, recovered: &[Frame]) {
+    pub(crate) fn frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// Where they end.
+    pub(crate) fn end(&self) -> Position {
+        self.frames.last().map_or(0, |frame| frame.end)
+    }
+
+    /// Frames that were made since.
+    pub(crate) fn add(&mut self, frames: impl IntoIterator<Item = Frame>) {
+        let end = self.end();
+        self.frames.extend(frames.into_iter().filter(|frame| frame.position >= end));
+    }
+
+    /// What has been added is what a crash has found.
+    pub(crate) fn keep(&mut self, kept: Position) {
+        self.kept = kept;
+    }
+
+    /// What was `recovered` from `from` on is what had been written there, and all that must be there; it is the truth
+    /// from now on. What lies below `from` is the store's.
+    pub(crate) fn judge(&mut self, from: Position, recovered: &[Frame]) {
         let times_rise = recovered.windows(2).all(|pair| pair[0].time_ms <= pair[1].time_ms);
         assert!(times_rise, "the times of frames go back");
         let chained = recovered.windows(2).all(|pair| pair[0].end == pair[1].position);
         assert!(chained, "there is a gap between recovered frames");
-        let end = recovered.last().map_or(0, |frame| frame.end);
+        let begin = recovered.first().map_or(from, |frame| frame.position);
+        assert_eq!(begin, from, "recovery begins elsewhere than where the store ends");
+        let end = recovered.last().map_or(from, |frame| frame.end);
         assert!(end >= self.kept, "recovered up to {end}, and {} was durable", self.kept);
-        assert!(recovered.len() <= self.frames.len(), "there are frames that nobody has written");
-        let differs = recovered.iter().zip(&self.frames).find(|(there, made)| there != made);
+        let stored = self.frames.partition_point(|frame| frame.end <= from);
+        let stored_end = stored.checked_sub(1).map_or(0, |last| self.frames[last].end);
+        assert_eq!(stored_end, from, "the store's least position lies within a frame");
+        let tail = &self.frames[stored..];
+        assert!(recovered.len() <= tail.len(), "there are frames that nobody has written");
+        let differs = recovered.iter().zip(tail).find(|(there, made)| there != made);
         assert!(differs.is_none(), "a recovered frame is not what was written: {differs:?}");
+        self.frames.truncate(stored + recovered.len());
     }
+}
+
+/// What `frames` make of a keyspace like `like`: of each shard, as far as `shards_until` says, and of the map.
+pub(crate) fn replayed(
+    frames: &[Frame],
+    like: &Keyspace,
+    shards_until: impl Fn(usize) -> Position,
+    map_until: Position,
+) -> Keyspace {
+    let made = like.empty_like();
+    for frame in frames {
+        let (mut rest, mut wanted) = (&frame.payload[..], Vec::new());
+        while !rest.is_empty() {
+            let before = rest;
+            let record = Record::decode(&mut rest).expect("a frame of ours holds effects");
+            let until = match record.effect {
+                Effect::MapPut { .. } => map_until,
+                _ => shards_until(shard_of(like.hash(record.key))),
+            };
+            if frame.position < until {
+                wanted.extend_from_slice(&before[..before.len() - rest.len()]);
+            }
+        }
+        made.replay(&wanted).expect("a frame of ours is replayed");
+    }
+    made
 }

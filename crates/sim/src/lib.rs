@@ -9,14 +9,15 @@
 //! ```
 //!
 //! Clients write unique values to keys of their own, read each other's, and move elements of one queue; so what must be
-//! there after a crash follows from the replies that left, without a model of the server. Five things are held against
-//! each other: what was told and what is there (`check`), replies and the frames they had seen (`ledger`), state and the
+//! there after a crash follows from the replies that left, without a model of the server. Six things are held against
+//! each other: what is loaded, the store as of its positions, and all frames ever made (`ledger`), what was told and what is there (`check`), replies and the frames they had seen (`ledger`), state and the
 //! replay of its journal (`life`), who waits and who is served (`line`), and all calls of a few keys over all lives and
 //! one order of them (`record`). One seed is one world: the same seed gives the same run.
 
 #![forbid(unsafe_code)]
 
 mod act;
+mod boot;
 mod check;
 mod client;
 mod executor;
@@ -28,7 +29,9 @@ mod lying;
 mod random;
 mod record;
 mod request;
+mod sick;
 mod state;
+mod turns;
 mod world;
 
-pub use world::{Fault, Plan, World};
+pub use world::{Fault, Plan, Seen, Workload, World};

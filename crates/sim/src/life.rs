@@ -5,7 +5,9 @@ use crate::executor::{Executor, Time};
 use crate::ledger::Frame;
 use crate::random::Random;
 use crate::request::Request;
+use crate::sick::Illness;
 use crate::state::state;
+use base::Position;
 use base::limits::SHARDS;
 use engine::{Engine, Expirer, Worker};
 use journal::{Journal, Maker, Step, Writer};
@@ -29,8 +31,11 @@ pub(crate) struct Life {
     pub(crate) tasks: Executor,
     /// The first task that is no worker's.
     pub(crate) guests: usize,
-    /// What it found at its start.
+    /// What it found in the journal at its start, and from which position on it looked.
     pub(crate) recovered: Vec<Frame>,
+    pub(crate) stored: Position,
+    /// Of the store's files.
+    pub(crate) illness: Illness,
     pub(crate) time: Time,
     pub(crate) random: Random,
     /// Asks how long lists are, database 0.

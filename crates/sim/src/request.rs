@@ -42,6 +42,16 @@ impl Request {
         Self { touches, ..Self::plain(words) }
     }
 
+    /// The same on keys of another database, which is selected.
+    pub(crate) fn into_database(mut self, database: u32) -> Self {
+        for touch in &mut self.touches {
+            if let Touch::Key(of, _) = touch {
+                *of = database;
+            }
+        }
+        self
+    }
+
     /// MULTI, the requests, EXEC: the reply of EXEC depends on what they, and the keys `watched`, depend on.
     pub(crate) fn transaction(requests: Vec<Self>, watched: &[&str]) -> Vec<Self> {
         let mut exec = Self::on(&["EXEC"], watched);

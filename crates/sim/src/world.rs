@@ -1,25 +1,19 @@
 //! A world: lives of one server over one disk, with a crash or a stop between them.
 
+use crate::boot::SEGMENT_BYTES;
 use crate::check;
-use crate::client::{Client, Scene};
 use crate::executor::{Executor, Time};
 use crate::facts::Facts;
-use crate::ledger::{Frame, Past};
-use crate::life::{CLIENTS, Life, WORKERS, workers};
-use crate::lying::LyingDisk;
+use crate::ledger::{Past, replayed};
+use crate::life::Life;
 use crate::random::Random;
-use base::clock::Clock;
-use base::disk::{Disk, FakeDisk};
+use crate::state::state;
+use base::Position;
+use base::disk::FakeDisk;
 use base::hash::KeyHasher;
-use engine::settings::Draft;
-use engine::{Checkpointer, Engine, Expirer, Gathering, Pace, Parts, policy_of};
-use journal::{Opened, Options, Policy, Replay};
-use keyspace::Keyspace;
-use std::cell::{Cell, RefCell};
-use std::path::Path;
+use journal::Policy;
+use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
-use store::Store;
 
 /// What goes wrong beside the crash at the end of each life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +36,21 @@ pub enum Fault {
     Kill,
     /// The wall clock is moved back and forth.
     ClockJumps,
+    /// Any operation on the store's files may fail, while the journal's do not.
+    SickStore,
     /// The disk syncs nothing and says it has: a canary, which must be caught.
     LyingDisk,
+}
+
+/// What clients do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// All sorts of things.
+    Mixed,
+    /// Big values are copied and renamed between shards, and what they were taken from is deleted; a checkpoint between.
+    Values,
+    /// Databases are flushed and exchanged; a checkpoint between.
+    Databases,
 }
 
 /// What a world is to be.
@@ -55,6 +62,8 @@ pub struct Plan {
     pub policy: Policy,
     /// What goes wrong.
     pub fault: Fault,
+    /// What clients do.
+    pub workload: Workload,
     /// Replies leave before they are durable: a canary, which must be caught.
     pub hasty: bool,
     /// Steps of a life, at most.
@@ -78,46 +87,61 @@ impl Plan {
             Fault::CleanStop,
             Fault::Kill,
             Fault::ClockJumps,
+            Fault::SickStore,
         ];
-        Self { seed, policy, fault: faults[(seed / 4 % 7) as usize], hasty: false, steps_max: 1600 }
+        let workloads = [Workload::Mixed, Workload::Values, Workload::Mixed, Workload::Databases];
+        let (fault, workload) = (faults[(seed / 4 % 8) as usize], workloads[(seed / 32 % 4) as usize]);
+        Self { seed, policy, fault, workload, hasty: false, steps_max: 1600 }
     }
 }
 
 const LIVES: usize = 3;
-const FOLDER: &str = "data/journal";
-const STORE_FOLDER: &str = "data/store";
-/// Small, so that a life crosses several.
-const SEGMENT_BYTES: u64 = 16 << 10;
-
-/// Small, so that a round has several.
-const COMMIT_BYTES: u64 = 4 << 10;
+/// What has been seen of a world that came to its end. The same plan gives the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Replies that left.
+    pub replies: u64,
+    /// Commits of the store.
+    pub commits: u64,
+    /// Those that failed.
+    pub commits_failed: u64,
+    /// Of all frames, and of all that was written.
+    pub hash: u64,
+}
 
 /// A world being run.
 pub struct World {
     pub(crate) plan: Plan,
-    random: Random,
-    time: Time,
+    pub(crate) random: Random,
+    pub(crate) time: Time,
     pub(crate) facts: Rc<RefCell<Facts>>,
-    /// What the last crash may have left.
-    past: RefCell<Option<Past>>,
+    past: RefCell<Past>,
+    seen: RefCell<Seen>,
 }
 
 impl World {
-    /// Runs the world of `plan` to its end. What has been seen of it: replies, and a hash of all that was written.
+    /// Runs the world of `plan` to its end.
     ///
     /// # Panics
     /// If anything is there, or is not, against what clients were told.
-    pub fn run(plan: Plan) -> (u64, u64) {
+    pub fn run(plan: Plan) -> Seen {
         let world = Self::new(plan);
         world.time.rule(|| world.run_lives())
     }
 
     fn new(plan: Plan) -> Self {
         let random = Random::new(plan.seed);
-        Self { plan, random, time: Time::new(), facts: Rc::default(), past: RefCell::default() }
+        Self {
+            plan,
+            random,
+            time: Time::new(),
+            facts: Rc::default(),
+            past: RefCell::default(),
+            seen: RefCell::default(),
+        }
     }
 
-    fn run_lives(&self) -> (u64, u64) {
+    fn run_lives(&self) -> Seen {
         let mut disk = FakeDisk::new();
         for _ in 0..LIVES {
             disk = self.live(disk);
@@ -128,10 +152,12 @@ impl World {
             self.facts.borrow().record.judge();
         }
         let hasher = KeyHasher::new([7; 16]);
-        let written = life.recovered.iter().fold(0, |hash: u64, frame| {
+        let frames = self.past.borrow().frames().iter().fold(life.stored, |hash, frame| {
             hash.rotate_left(1) ^ hasher.hash(&frame.payload) ^ frame.time_ms ^ frame.position
         });
-        (self.facts.borrow().replies, written)
+        let mut seen = *self.seen.borrow();
+        (seen.replies, seen.hash) = (self.facts.borrow().replies, seen.hash ^ frames);
+        seen
     }
 
     /// How many operations of the disk the first life of `plan` takes.
@@ -145,11 +171,27 @@ impl World {
     /// Boots from what a crash or stop left, and holds it against what was.
     fn reborn(&self, disk: &FakeDisk) -> Life {
         let life = self.boot(disk).unwrap_or_else(|error| panic!("a crashed disk is not recovered: {error}"));
-        if let Some(past) = &*self.past.borrow() {
-            past.judge(&life.recovered);
-        }
-        check::check(self, &life);
+        self.judge(&life, disk);
         life
+    }
+
+    /// Holds what is there after a boot against what was.
+    fn judge(&self, life: &Life, disk: &FakeDisk) {
+        self.past.borrow_mut().judge(life.stored, &life.recovered);
+        self.check_store(life, disk);
+        check::check(self, life);
+    }
+
+    /// Store and journal make what all frames ever made; the store alone makes of each shard what all before its position
+    /// do.
+    fn check_store(&self, life: &Life, disk: &FakeDisk) {
+        let (past, like) = (self.past.borrow(), &life.engine.keyspace);
+        let whole = replayed(past.frames(), like, |_| Position::MAX, Position::MAX);
+        assert_eq!(state(like), state(&whole), "store and journal (left) are not what all frames make (right)");
+        let (store, alone) = self.store_alone(&disk.copy(), like);
+        let map_until = store.map().map_or(0, |map| map.position);
+        let made = replayed(past.frames(), like, |shard| store.shard(shard as u32).position, map_until);
+        assert_eq!(state(&alone), state(&made), "the store (left) is not what the frames before it make (right)");
     }
 
     /// One life, from boot to its end. Gives the disk as it is then.
@@ -162,11 +204,12 @@ impl World {
             },
             _ => self.reborn(&disk),
         };
-        self.prepare_fault(&disk);
+        self.prepare_fault(&disk, &life);
         life.open();
         let steps = self.plan.steps_max / 16 + self.random.below(self.plan.steps_max);
         for step in 0..steps {
             life.step();
+            self.collect(&life, &disk);
             self.meddle(&disk, step, steps);
             if self.random.one_in(500) {
                 self.check_replay(&life, &disk);
@@ -186,20 +229,18 @@ impl World {
             _ => unreachable!("asked for by these faults alone"),
         }
         let life = self.boot(disk).ok()?;
-        if let Some(past) = &*self.past.borrow() {
-            past.judge(&life.recovered);
-        }
-        check::check(self, &life);
+        self.judge(&life, disk);
         Some(life)
     }
 
-    fn prepare_fault(&self, disk: &FakeDisk) {
+    fn prepare_fault(&self, disk: &FakeDisk, life: &Life) {
         match self.plan.fault {
-            Fault::FailedOperation => disk.fail_at(disk.operations() + self.random.below(100)),
+            Fault::FailedOperation => disk.fail_at(disk.operations() + self.random.below(400)),
             Fault::SmallDisk => {
                 let room_bytes = 3 * SEGMENT_BYTES + self.random.below(SEGMENT_BYTES);
                 disk.set_capacity(Some(disk.used_bytes() + room_bytes));
             }
+            Fault::SickStore => life.illness.begin(self.random.next()),
             _ => {}
         }
     }
@@ -209,6 +250,15 @@ impl World {
             Fault::SmallDisk if step == steps * 3 / 4 => disk.set_capacity(None),
             Fault::ClockJumps if self.random.one_in(50) => self.time.jump(self.random.below(10_000) as i64 - 5_000),
             _ => {}
+        }
+    }
+
+    /// Notes frames that the journal lets go of, before it does. To be called after each step.
+    fn collect(&self, life: &Life, disk: &FakeDisk) {
+        let (mut past, released) = (self.past.borrow_mut(), life.journal().released());
+        if released > past.end() {
+            let range = past.end()..released;
+            past.add(self.frames(disk, range));
         }
     }
 
@@ -233,22 +283,24 @@ impl World {
         let crashed = if is_kill { disk.killed() } else { disk.crash(self.random.next()) };
         crashed.set_capacity(None);
         let (durable, written) = (life.journal().durable(), life.journal().written());
-        let frames = self.remember(life, &disk);
+        self.remember(life, &disk);
         if self.plan.fault != Fault::CrashInRecovery {
-            *self.past.borrow_mut() = Some(Past { frames, kept: if is_kill { written } else { durable } });
+            self.past.borrow_mut().keep(if is_kill { written } else { durable });
             return crashed;
         }
         crashed.halt_at(self.random.below(40));
-        let recovered = self.boot(&crashed).ok().and_then(|life| life.recovered.last().map(|frame| frame.end));
+        let recovered = self.boot(&crashed).ok().map(|life| life.journal().next());
         // What a recovery that came to its end has accepted stays, whether or not the kill had left it in memory alone.
-        *self.past.borrow_mut() = Some(Past { frames, kept: recovered.unwrap_or(0).max(durable) });
+        self.past.borrow_mut().keep(recovered.unwrap_or(0).max(durable));
         crashed.crash(self.random.next())
     }
 
     /// All frames that a life made, those that only the writer's lanes hold included, held against what it showed.
-    fn remember(&self, mut life: Life, disk: &FakeDisk) -> Vec<Frame> {
+    fn remember(&self, mut life: Life, disk: &FakeDisk) {
+        self.note_seen(&life, disk);
         disk.fail_at(u64::MAX);
         disk.set_capacity(None);
+        life.illness.end();
         life.tasks = Executor::default();
         life.drain();
         let twin = self.twin(disk);
@@ -256,8 +308,16 @@ impl World {
             assert_eq!(life.journal().written(), life.journal().next(), "the writer has left frames behind");
             life.check_replay(&twin);
         }
-        life.scene.ledger.borrow().judge(&twin.recovered);
-        twin.recovered
+        self.past.borrow_mut().add(twin.recovered);
+        life.scene.ledger.borrow().judge(self.past.borrow().frames());
+    }
+
+    fn note_seen(&self, life: &Life, disk: &FakeDisk) {
+        let statistics = life.engine.checkpoints.told().stored.statistics;
+        let mut seen = self.seen.borrow_mut();
+        seen.commits += statistics.commits;
+        seen.commits_failed += statistics.commits_failed;
+        seen.hash = seen.hash.rotate_left(1) ^ statistics.bytes_written ^ disk.operations() << 32;
     }
 
     /// Lets the clients end and stops the writer in order: then nothing may be lost, whatever the policy.
@@ -266,6 +326,7 @@ impl World {
         let mut steps = 0;
         while life.tasks.any_alive(life.guests..life.tasks.len()) {
             life.step();
+            self.collect(&life, &disk);
             steps += 1;
             if steps % 4_000 == 0 {
                 // Who waits without a bound is sent away, as at the stop of a server.
@@ -274,103 +335,14 @@ impl World {
             assert!(steps < 100_000, "a client waits for ever");
         }
         self.check_replay(&life, &disk);
+        self.note_seen(&life, &disk);
         let end = life.journal().next();
         let Life { writer, tasks, .. } = life;
         drop(tasks);
         writer.stop().unwrap_or_else(|why| panic!("no clean stop: {why}"));
-        let frames = self.twin(&disk).recovered;
-        *self.past.borrow_mut() = Some(Past { frames, kept: end });
+        let mut past = self.past.borrow_mut();
+        past.add(self.twin(&disk).recovered);
+        past.keep(end);
         disk.crash(self.random.next())
-    }
-
-    fn boot(&self, disk: &FakeDisk) -> Result<Life, String> {
-        let wall = self.time.wall();
-        let mut settings = Draft::new();
-        let fsync = ["always", "everysec", "never"][self.plan.policy as usize];
-        for (name, value) in [("fsync", fsync), ("enable-debug-command", "yes")] {
-            let row = engine::settings::find(name).expect("it is a row");
-            settings.put_flag(row, value).map_err(|mistake| mistake.to_string())?;
-        }
-        let settings = Arc::new(settings.finish());
-        let mut options = Options::new(policy_of(settings.current().fsync), wall());
-        options.segment_bytes = SEGMENT_BYTES;
-        options.elapsed_us = self.time.elapsed_us();
-        options.drawn = [self.drawn(), self.drawn()];
-        let files: Arc<dyn Disk> = match self.plan.fault {
-            Fault::LyingDisk => Arc::new(LyingDisk(disk.clone())),
-            _ => Arc::new(disk.clone()),
-        };
-        let prepared =
-            journal::prepare(files.clone(), Path::new(FOLDER), options).map_err(|error| error.to_string())?;
-        let hasher = KeyHasher::new(prepared.identity.hash_key);
-        let identity = u64::from_le_bytes(*prepared.identity.hash_key.first_chunk().expect("16 bytes hold 8"));
-        let mut store_options = store::Options::new(identity, wall());
-        (store_options.reserve_bytes, store_options.segment_bytes_max) = (4 << 10, 8 << 10);
-        store_options.manifest_bytes_min = 16 << 10;
-        let store = Store::open(files.clone(), Path::new(STORE_FOLDER), store_options);
-        let store = store.map_err(|error| error.to_string())?;
-        let keyspace = Keyspace::new(hasher, 16);
-        keyspace.keep_marks();
-        let mut collector = Collector { gathering: Gathering::new(&keyspace, &store), frames: Vec::new() };
-        let opened = prepared.open(store.least_position(), &mut collector).map_err(|error| error.to_string())?;
-        let recovered = collector.frames;
-        let loading = collector.gathering.finish(&store);
-        loading.run(&keyspace)?;
-        let usages = loading.finish();
-        let Opened { journal, mut writer, maker, recovery, .. } = opened;
-        let clock = Clock::new(wall, recovery.last_time_ms).map_err(|ahead_ms| format!("{ahead_ms} ms ahead"))?;
-        let time = clock.clone();
-        writer.set_clock(move || time.now());
-        let parts = Parts { hasher, clock, settings, workers: WORKERS };
-        let engine = Engine::new(parts, keyspace, Some((journal, recovery)));
-        let mut tasks = Executor::default();
-        let workers = workers(&engine, &self.time, &mut tasks);
-        let time = self.time.clone();
-        let pace = Pace { journal_bytes_max: u64::MAX, commit_bytes: COMMIT_BYTES };
-        let checkpointer = Checkpointer::new(engine.clone(), store, usages, Box::new(move |ms| time.sleep(ms)), pace);
-        tasks.spawn(checkpointer.run());
-        let scene = Rc::new(Scene {
-            engine: engine.clone(),
-            workers,
-            facts: self.facts.clone(),
-            ledger: RefCell::default(),
-            line: RefCell::default(),
-            random: self.random.clone(),
-            stop: Cell::new(false),
-            hasty: self.plan.hasty,
-        });
-        Ok(Life {
-            observer: RefCell::new(Client::new(CLIENTS, scene.clone())),
-            expirer: Expirer::new(engine.clone()),
-            guests: tasks.len(),
-            time: self.time.clone(),
-            random: self.random.clone(),
-            engine,
-            scene,
-            writer,
-            maker,
-            tasks,
-            recovered,
-        })
-    }
-
-    fn drawn(&self) -> [u8; 16] {
-        let mut drawn = [0; 16];
-        drawn[..8].copy_from_slice(&self.random.next().to_le_bytes());
-        drawn[8..].copy_from_slice(&self.random.next().to_le_bytes());
-        drawn
-    }
-}
-
-/// Replays, and keeps the frames.
-struct Collector<'a> {
-    gathering: Gathering<'a>,
-    frames: Vec<Frame>,
-}
-
-impl Replay for Collector<'_> {
-    fn frame(&mut self, frame: journal::Frame<'_>) -> Result<(), String> {
-        self.frames.push(Frame::of(&frame));
-        self.gathering.frame(frame)
     }
 }

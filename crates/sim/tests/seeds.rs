@@ -1,7 +1,7 @@
 //! Worlds by the thousand. `make sim SEED=9187` runs one again; SEEDS sets how many are run, from 0 on.
 
 use journal::Policy;
-use sim::{Fault, Plan, World};
+use sim::{Fault, Plan, Seen, Workload, World};
 use std::thread;
 
 fn setting(name: &str) -> Option<u64> {
@@ -9,16 +9,16 @@ fn setting(name: &str) -> Option<u64> {
 }
 
 /// Runs a world; a failure says how to see it again.
-fn run(plan: Plan) -> Result<u64, String> {
+fn run(plan: Plan) -> Result<Seen, String> {
     let world = std::panic::catch_unwind(|| World::run(plan));
-    world.map(|(replies, _)| replies).map_err(|panic| {
+    world.map_err(|panic| {
         let why = panic.downcast_ref::<String>().map_or("it panicked", String::as_str);
         format!("{plan:?}: {why}\n    see it again: make sim SEED={}", plan.seed)
     })
 }
 
-/// Runs worlds, two at a time. The replies that left, or the lines of those that failed.
-fn run_all(plans: &[Plan]) -> Result<u64, Vec<String>> {
+/// Runs worlds, two at a time. What was seen in all, or the lines of those that failed.
+fn run_all(plans: &[Plan]) -> Result<Seen, Vec<String>> {
     let results: Vec<_> = thread::scope(|scope| {
         let half = |odd| scope.spawn(move || plans.iter().skip(odd).step_by(2).map(|plan| run(*plan)).collect());
         let halves: Vec<thread::ScopedJoinHandle<'_, Vec<_>>> = (0..2).map(half).collect();
@@ -26,13 +26,22 @@ fn run_all(plans: &[Plan]) -> Result<u64, Vec<String>> {
     });
     let (done, failed): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
     if failed.is_empty() {
-        Ok(done.into_iter().flatten().sum())
+        Ok(done.into_iter().flatten().fold(Seen::default(), sum))
     } else {
         Err(failed.into_iter().filter_map(Result::err).collect())
     }
 }
 
-fn must_run(plans: &[Plan]) -> u64 {
+fn sum(one: Seen, other: Seen) -> Seen {
+    Seen {
+        replies: one.replies + other.replies,
+        commits: one.commits + other.commits,
+        commits_failed: one.commits_failed + other.commits_failed,
+        hash: one.hash ^ other.hash,
+    }
+}
+
+fn must_run(plans: &[Plan]) -> Seen {
     run_all(plans).unwrap_or_else(|failed| panic!("{} of {} worlds:\n{}", failed.len(), plans.len(), failed.join("\n")))
 }
 
@@ -45,14 +54,15 @@ fn nothing_told_is_lost_in_any_world() {
     }
     let seeds = setting("SEEDS").unwrap_or(1000);
     let plans: Vec<Plan> = (0..seeds).map(Plan::of).collect();
-    let replies = must_run(&plans);
-    println!("{seeds} worlds, {replies} replies");
-    assert!(replies > 20 * seeds, "the worlds do next to nothing");
+    let seen = must_run(&plans);
+    println!("{seeds} worlds, {seen:?}");
+    assert!(seen.replies > 20 * seeds, "the worlds do next to nothing");
+    assert!(seen.commits > 4 * seeds, "the worlds store next to nothing");
 }
 
 #[test]
 fn one_seed_is_one_world() {
-    for seed in 0..28 {
+    for seed in 0..128 {
         assert_eq!(World::run(Plan::of(seed)), World::run(Plan::of(seed)), "seed {seed}");
     }
 }
@@ -63,15 +73,16 @@ fn any_operation_of_the_disk_may_be_the_last_or_fail() {
     let mut plans = Vec::new();
     for seed in 0..4 {
         for policy in [Policy::Always, Policy::EverySec] {
-            let small = Plan { seed, policy, fault: Fault::Nothing, hasty: false, steps_max: 150 };
+            let workload = [Workload::Values, Workload::Databases, Workload::Mixed, Workload::Values][seed as usize];
+            let small = Plan { seed, policy, fault: Fault::Nothing, workload, hasty: false, steps_max: 150 };
             for operation in 0..World::operations(small) {
                 plans.push(Plan { fault: Fault::HaltAt(operation), ..small });
                 plans.push(Plan { fault: Fault::FailAt(operation), ..small });
             }
         }
     }
-    let replies = must_run(&plans);
-    println!("{} small worlds, {replies} replies", plans.len());
+    let seen = must_run(&plans);
+    println!("{} small worlds, {seen:?}", plans.len());
 }
 
 /// The canary: a server that lets replies leave before they are durable is found out.

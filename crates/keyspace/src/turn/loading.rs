@@ -9,7 +9,7 @@ use crate::shard::ShardState;
 use crate::{Keyspace, TableId, shard_of};
 use base::Ms;
 use kinds::{Kind, Value};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// Where values lie that do not lie in their records: the other side of a [`BlockSink`](super::BlockSink).
 pub trait BlockSource {
@@ -61,7 +61,7 @@ pub struct Loading<'k> {
     state: ShardState,
     /// Values that lie elsewhere, by table and key: had only when no later record can take their place, since what a
     /// record names that counts no more may be gone.
-    elsewhere: HashMap<(TableId, Box<[u8]>), Elsewhere>,
+    elsewhere: BTreeMap<(TableId, Box<[u8]>), Elsewhere>,
 }
 
 /// What a record says of a value that lies elsewhere.
@@ -77,7 +77,7 @@ impl Keyspace {
     pub fn load<'k>(&'k self, shard: usize, tail: &'k Tail) -> Loading<'k> {
         let mut state = ShardState::default();
         state.begin_marks(PRESENT);
-        Loading { keyspace: self, tail, shard, state, elsewhere: HashMap::new() }
+        Loading { keyspace: self, tail, shard, state, elsewhere: BTreeMap::new() }
     }
 }
 
