@@ -41,11 +41,12 @@ impl ShardState {
         self.last = end;
     }
 
-    /// Exchanges all keys with `other`. A turn under way is lost, and the next one writes every entry.
+    /// Exchanges all keys with `other`, which is not turned any more. A turn under way is lost, and the next one writes
+    /// every entry.
     pub(crate) fn exchange(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.sections, &mut other.sections);
         self.changes += 1;
-        self.renew_marking();
+        self.renew_marking(other.turning.mark());
     }
 
     /// Takes over the sections of `other`.

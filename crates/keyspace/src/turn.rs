@@ -194,9 +194,10 @@ impl ShardState {
         self.sections_mut().for_each(|(_, section)| section.marking_mut().begin(mark));
     }
 
-    /// The entries are others, without marks: the store knows none of them.
-    pub(crate) fn renew_marking(&mut self) {
-        let mark = self.turning().mark;
+    /// The entries are others, which were changed under `mark`, or without marks if it is 0: the store knows none of them.
+    pub(crate) fn renew_marking(&mut self, mark: u8) {
+        // An entry that has the present mark is not the next turn's business, so both go on together.
+        let mark = if mark == 0 { self.turning().mark } else { mark };
         *self.turning_mut() = Turning { mark, whole: true, stage: Stage::Still };
         for (_, section) in self.sections_mut() {
             *section.marking_mut() = Marking::new(mark);

@@ -315,6 +315,8 @@ impl World {
 
     fn reload(&mut self) {
         let other = self.keyspace.empty_like();
+        // So these entries have marks of their own, whatever the turns here have come to.
+        other.keep_marks();
         self.journal.iter().for_each(|(_, payload)| other.replay(payload).unwrap());
         self.keyspace.exchange(&other);
         for shard in std::mem::take(&mut self.open).into_keys() {
