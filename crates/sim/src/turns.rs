@@ -79,11 +79,11 @@ impl Client {
 
     async fn fill_database(&mut self) {
         let database = FLEETING[self.below(2) as usize];
-        let (key, word) = (self.one_of(&SHARED), self.long(300));
+        let key = self.one_of(&SHARED);
         let requests = [
             Request::plain(&["SELECT", &database.to_string()]),
-            Request::within(database, &["RPUSH", key, &word], &[key]),
-            Request::within(database, &["SET", &format!("{key}:text"), &word, "PX", "200"], &[]),
+            Request::within(database, &["RPUSH", key, &self.long(300)], &[key]),
+            Request::within(database, &["SET", &format!("{key}:text"), &self.long(300), "PX", "200"], &[]),
             self.push_big(self.one_of(&BIG)).into_database(database),
             Request::plain(&["SELECT", "0"]),
         ];
