@@ -454,7 +454,9 @@ pub(crate) fn check_head(walk: &Walk, number: u32, options: &Options) -> Result<
     if head.number != number {
         return Err(format!("the file holds manifest {}", head.number));
     }
-    if head.identity != options.identity {
+    // A start that was cut short made the store before the folder's identity was kept; the next one draws another.
+    let is_blank = walk.state.commit == 0 && walk.state.segments.is_empty();
+    if head.identity != options.identity && !is_blank {
         return Err("the store belongs to another data folder".into());
     }
     if head.shards != options.shards {
