@@ -115,6 +115,7 @@ pub struct World {
     pub(crate) random: Random,
     pub(crate) time: Time,
     pub(crate) facts: Rc<RefCell<Facts>>,
+    /// All frames so far.
     past: RefCell<Past>,
     seen: RefCell<Seen>,
 }
@@ -255,9 +256,20 @@ impl World {
 
     /// Notes frames that the journal lets go of, before it does. To be called after each step.
     fn collect(&self, life: &Life, disk: &FakeDisk) {
-        let (mut past, released) = (self.past.borrow_mut(), life.journal().released());
-        if released > past.end() {
-            let range = past.end()..released;
+        self.note_frames(life.journal().released(), disk);
+    }
+
+    /// Notes all other frames that there are; the store of the twin may know of a commit that ended in doubt, after which
+    /// the journal was not released.
+    fn note_rest(&self, twin: &Life, disk: &FakeDisk) {
+        self.note_frames(twin.stored, disk);
+        self.past.borrow_mut().add(twin.recovered.iter().cloned());
+    }
+
+    fn note_frames(&self, until: Position, disk: &FakeDisk) {
+        let mut past = self.past.borrow_mut();
+        if until > past.end() {
+            let range = past.end()..until;
             past.add(self.frames(disk, range));
         }
     }
@@ -308,7 +320,7 @@ impl World {
             assert_eq!(life.journal().written(), life.journal().next(), "the writer has left frames behind");
             life.check_replay(&twin);
         }
-        self.past.borrow_mut().add(twin.recovered);
+        self.note_rest(&twin, disk);
         life.scene.ledger.borrow().judge(self.past.borrow().frames());
     }
 
@@ -340,9 +352,8 @@ impl World {
         let Life { writer, tasks, .. } = life;
         drop(tasks);
         writer.stop().unwrap_or_else(|why| panic!("no clean stop: {why}"));
-        let mut past = self.past.borrow_mut();
-        past.add(self.twin(&disk).recovered);
-        past.keep(end);
+        self.note_rest(&self.twin(&disk), &disk);
+        self.past.borrow_mut().keep(end);
         disk.crash(self.random.next())
     }
 }

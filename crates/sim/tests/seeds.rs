@@ -62,7 +62,7 @@ fn nothing_told_is_lost_in_any_world() {
 
 #[test]
 fn one_seed_is_one_world() {
-    for seed in 0..128 {
+    for seed in (0..128).step_by(9) {
         assert_eq!(World::run(Plan::of(seed)), World::run(Plan::of(seed)), "seed {seed}");
     }
 }
@@ -83,6 +83,20 @@ fn any_operation_of_the_disk_may_be_the_last_or_fail() {
     }
     let seen = must_run(&plans);
     println!("{} small worlds, {seen:?}", plans.len());
+}
+
+/// Worlds that found a bug.
+#[test]
+fn worlds_that_found_a_bug_do_so_no_more() {
+    let plan =
+        |seed, policy, fault, workload, steps_max| Plan { seed, policy, fault, workload, hasty: false, steps_max };
+    must_run(&[
+        // Keys that DEBUG RELOAD had loaded had marks of other turns, and were missing in the next base.
+        plan(2, Policy::EverySec, Fault::Nothing, Workload::Mixed, 1600),
+        plan(32, Policy::Always, Fault::Nothing, Workload::Values, 1600),
+        // The first start was cut short between the making of the store and that of the folder's identity.
+        plan(0, Policy::Always, Fault::HaltAt(12), Workload::Values, 150),
+    ]);
 }
 
 /// The canary: a server that lets replies leave before they are durable is found out.
