@@ -68,6 +68,7 @@ impl World {
         keyspace.keep_marks();
         let mut collector = Collector { gathering: Gathering::new(&keyspace, &store), frames: Vec::new() };
         let stored = store.least_position();
+        let prepared = prepared.must_reach(store.greatest_position());
         let opened = prepared.open(stored, &mut collector).map_err(|error| error.to_string())?;
         let recovered = collector.frames;
         let loading = collector.gathering.finish(&store);
