@@ -157,8 +157,8 @@ fn the_least_position_is_that_of_all_shards_and_the_map() {
 
 #[test]
 fn a_store_of_another_folder_shape_or_format_is_refused() {
-    let disk = FakeDisk::new();
-    open(&disk).unwrap().close().unwrap();
+    let (disk, mut random) = (FakeDisk::new(), random(6));
+    grown(&disk, &mut random, 1).0.close().unwrap();
     let other = |change: fn(&mut store::Options)| {
         let mut options = options();
         change(&mut options);
@@ -168,6 +168,22 @@ fn a_store_of_another_folder_shape_or_format_is_refused() {
     assert!(matches!(other(|options| options.shards = 7), Err(StoreError::Damaged { .. })));
     assert!(matches!(other(|options| options.blocks_format = 9), Err(StoreError::Damaged { .. })));
     assert!(other(|_| ()).is_ok());
+}
+
+#[test]
+fn a_store_in_which_nothing_was_committed_belongs_to_whoever_opens_it() {
+    let disk = FakeDisk::new();
+    open(&disk).unwrap().close().unwrap();
+    let mut other = options();
+    other.identity += 1;
+    let open_other = || Store::open(std::sync::Arc::new(disk.clone()), &folder(), other);
+    assert!(open_other().unwrap().map().is_none());
+    // And to nobody else from the first commit on.
+    let mut store = open_other().unwrap();
+    commit(&mut store, &Twin::new(), &mut random(6)).unwrap();
+    drop(store);
+    assert!(open_other().is_ok());
+    assert!(matches!(open(&disk), Err(StoreError::Damaged { .. })));
 }
 
 #[test]
