@@ -10,9 +10,10 @@
 //!
 //! Clients write unique values to keys of their own, read each other's, and move elements of one queue; so what must be
 //! there after a crash follows from the replies that left, without a model of the server. Six things are held against
-//! each other: what is loaded, the store as of its positions, and all frames ever made (`ledger`), what was told and what is there (`check`), replies and the frames they had seen (`ledger`), state and the
-//! replay of its journal (`life`), who waits and who is served (`line`), and all calls of a few keys over all lives and
-//! one order of them (`record`). One seed is one world: the same seed gives the same run.
+//! each other: store and journal, and all frames ever made (`ledger`), what was told and what is there (`check`), replies
+//! and the frames they had seen (`ledger`), state and the replay of its journal (`life`), who waits and who is served
+//! (`line`), and all calls of a few keys over all lives and one order of them (`record`). One seed is one world: the same
+//! seed gives the same run.
 
 #![forbid(unsafe_code)]
 
