@@ -1,13 +1,14 @@
-//! kill -9 under load, twenty times on one data folder: what a reply has told is there ever after.
+//! kill -9 under load, again and again on one data folder: what a reply has told is there ever after.
 //!
 //! ```text
-//!   start ── read everything ── writers and readers ── kill -9 ──.      20 rounds
+//!   start ── read everything ── writers and readers ── kill -9 ──.      20 rounds, 10 more amid checkpoints
 //!     ^            |                     |                       |
 //!     |         Content  <─ holds ─   facts: all that replies told
 //!     '──────────────────────────────────────────────────────────'
 //! ```
 //!
 //! Reading everything is a reply too: what one round finds, the next finds again, and nothing beside it that is as old.
+//! `BOBBIN_KILLS` says how many rounds there are instead.
 
 mod support;
 
@@ -18,6 +19,8 @@ use support::{Server, request};
 use wire::client::Value;
 
 const ROUNDS: u64 = 20;
+/// The same while checkpoints are made all the time.
+const ROUNDS_AMID_CHECKPOINTS: u64 = 10;
 const WRITERS: u64 = 4;
 const READERS: u64 = 2;
 /// Numbers that writers are given before a kill.
@@ -34,6 +37,8 @@ enum Fact {
     Text(u64),
     /// Both keys of one EXEC are there.
     Pair(u64),
+    /// `brief:number` was deleted.
+    Gone(u64),
     /// The item at an index of the list.
     Item(usize, Item),
     /// Neighbours in the list.
@@ -49,6 +54,8 @@ enum Fact {
 struct Content {
     texts: BTreeSet<u64>,
     pairs: BTreeSet<u64>,
+    /// Keys that were not deleted.
+    briefs: BTreeSet<u64>,
     items: Vec<Item>,
     counter: i64,
 }
@@ -61,13 +68,13 @@ impl Content {
             let numbers = from..=last.min(from + NUMBERS_A_READ - 1);
             let names = numbers.clone().flat_map(names);
             let reply = client.call(&[vec!["MGET".to_owned()], names.collect()].concat());
-            for (number, values) in numbers.zip(reply.as_slice().unwrap().chunks(3)) {
+            for (number, values) in numbers.zip(reply.as_slice().unwrap().chunks(4)) {
                 content.note(number, values);
             }
         }
         content.items = items(&client.call(&["LRANGE", "list", "0", "-1"]));
         content.counter = counter(&client.call(&["GET", "counter"]));
-        let keys = content.texts.len() + 2 * content.pairs.len() + 2 * usize::from(last > 0);
+        let keys = content.texts.len() + 2 * content.pairs.len() + content.briefs.len() + 2 * usize::from(last > 0);
         assert_eq!(client.call(&["DBSIZE"]), Value::Int(keys as i64), "there are keys that nobody wrote");
         content
     }
@@ -79,16 +86,18 @@ impl Content {
             assert!(!is_there || value.as_bytes() == Some(&text(number)), "{number} has another's value");
             is_there
         };
-        let [text, first, second] = [0, 1, 2].map(|index| is_there(&values[index]));
+        let [text, first, second, brief] = [0, 1, 2, 3].map(|index| is_there(&values[index]));
         assert_eq!(first, second, "half of the EXEC of {number} is there");
         self.texts.extend(text.then_some(number));
         self.pairs.extend(first.then_some(number));
+        self.briefs.extend(brief.then_some(number));
     }
 
     /// Panics unless all that was there when `last` was the last number is there still, and nothing else that old.
     fn check_base(&self, base: &Self, last: u64) {
         assert!(self.texts.range(..=last).eq(&base.texts), "texts of earlier rounds");
         assert!(self.pairs.range(..=last).eq(&base.pairs), "pairs of earlier rounds");
+        assert!(self.briefs.range(..=last).eq(&base.briefs), "keys of earlier rounds that were not deleted");
         assert!(self.items.starts_with(&base.items), "items of earlier rounds");
     }
 
@@ -101,6 +110,7 @@ impl Content {
             match fact {
                 Fact::Text(number) => assert!(self.texts.contains(number), "the text {number} is gone"),
                 Fact::Pair(number) => assert!(self.pairs.contains(number), "the pair {number} is gone"),
+                Fact::Gone(number) => assert!(!self.briefs.contains(number), "the deleted key {number} is there again"),
                 Fact::Item(index, item) => {
                     assert_eq!(self.items.get(*index), Some(item), "the item at {index} is another");
                 }
@@ -129,8 +139,8 @@ impl Content {
 }
 
 /// The keys that go with a number.
-fn names(number: u64) -> [String; 3] {
-    ["text", "first", "second"].map(|name| format!("{name}:{number}"))
+fn names(number: u64) -> [String; 4] {
+    ["text", "first", "second", "brief"].map(|name| format!("{name}:{number}"))
 }
 
 /// The value of these keys; now and then a long one, so that segments fill.
@@ -150,23 +160,29 @@ fn counter(reply: &Value) -> i64 {
     reply.as_bytes().map_or(0, |digits| std::str::from_utf8(digits).unwrap().parse().unwrap())
 }
 
-/// All that a writer sends with one number.
-fn writes(writer: u64, number: u64) -> [Vec<u8>; 7] {
-    let ([text_name, first, second], value) = (names(number), text(number));
+/// All that a writer sends with one number; the number before is one of its own.
+fn writes(writer: u64, number: u64, before: u64) -> [Vec<u8>; 9] {
+    let ([text_name, first, second, brief], value) = (names(number), text(number));
     let set = |name: &str| request(&[b"SET", name.as_bytes(), &value]);
     let push = request(&["RPUSH", "list", &format!("{writer}:{number}")]);
     let [incr, multi, exec] = [&["INCR", "counter"][..], &["MULTI"], &["EXEC"]].map(request);
-    [set(&text_name), push, incr, multi, set(&first), set(&second), exec]
+    let [.., brief_before] = names(before);
+    let delete = request(&["DEL", &brief_before]);
+    [set(&text_name), push, incr, multi, set(&first), set(&second), exec, set(&brief), delete]
 }
 
 /// What the reply to the write at `index` of [`writes`] tells.
-fn told(writer: u64, number: u64, index: usize, reply: &Value) -> Option<Fact> {
+fn told(writer: u64, number: u64, before: u64, index: usize, reply: &Value) -> Option<Fact> {
     match (index, reply) {
         (0, Value::Simple(_)) => Some(Fact::Text(number)),
         (1, Value::Int(length)) => Some(Fact::Item(*length as usize - 1, (writer, number))),
         (2, Value::Int(value)) => Some(Fact::Raised(*value)),
-        (3..=5, Value::Simple(_)) => None,
+        (3..=5 | 7, Value::Simple(_)) => None,
         (6, Value::Array(_)) => Some(Fact::Pair(number)),
+        (8, Value::Int(count)) => {
+            assert_eq!(*count, i64::from(before > 0), "keys deleted with the name of {before}");
+            Some(Fact::Gone(before))
+        }
         _ => panic!("reply {index} is {reply}"),
     }
 }
@@ -174,6 +190,8 @@ fn told(writer: u64, number: u64, index: usize, reply: &Value) -> Option<Fact> {
 /// One life of the server, from ready to killed.
 struct Round<'a> {
     server: &'a Server,
+    /// Whether checkpoints are asked for all the time.
+    is_saved: bool,
     /// The last number given.
     numbers: &'a AtomicU64,
     /// Whoever gets this number kills the server.
@@ -184,23 +202,37 @@ impl Round<'_> {
     /// Writes, `at_once` requests before their replies, until the server is gone.
     fn write(&self, writer: u64, at_once: usize) -> Vec<Fact> {
         let (mut client, mut facts) = (self.server.connect(), Vec::new());
+        let mut before = 0;
         loop {
             let number = self.numbers.fetch_add(1, SeqCst) + 1;
             if number == self.fatal {
                 self.server.signal(Signal::KILL);
             }
             let mut index = 0;
-            for requests in writes(writer, number).chunks(at_once) {
+            for requests in writes(writer, number, before).chunks(at_once) {
                 let replies = client.calls_until_gone(requests);
                 for reply in &replies {
-                    facts.extend(told(writer, number, index, reply));
+                    facts.extend(told(writer, number, before, index, reply));
                     index += 1;
                 }
                 if replies.len() < requests.len() {
                     return facts;
                 }
             }
+            before = number;
         }
+    }
+
+    /// Has one checkpoint made after another, until the server is gone.
+    fn save(&self) -> Vec<Fact> {
+        let mut client = self.server.connect();
+        let save = || vec![request(&["SAVE"])];
+        while let [reply] = client.calls_until_gone(&save()).as_slice() {
+            // The checkpointer may have begun one by itself.
+            let is_busy = reply.as_error().is_some_and(|text| text.contains("already in progress"));
+            assert!(is_busy || *reply == Value::Simple("OK".into()), "SAVE answers {reply}");
+        }
+        Vec::new()
     }
 
     /// Reads what others may just be writing, until the server is gone.
@@ -208,9 +240,8 @@ impl Round<'_> {
         let (mut client, mut facts) = (self.server.connect(), Vec::new());
         loop {
             let number = self.numbers.load(SeqCst);
-            let names = names(number);
             let requests = [
-                request(&["MGET", &names[0], &names[1], &names[2]]),
+                request(&[vec!["MGET".to_owned()], names(number).to_vec()].concat()),
                 request(&["LRANGE", "list", "-3", "-1"]),
                 request(&["GET", "counter"]),
             ];
@@ -232,20 +263,22 @@ impl Round<'_> {
                 scope.spawn(move || self.write(writer, at_once))
             });
             let readers = (0..READERS).map(|_| scope.spawn(|| self.read()));
-            let clients: Vec<_> = writers.chain(readers).collect();
+            let saver = self.is_saved.then(|| scope.spawn(|| self.save()));
+            let clients: Vec<_> = writers.chain(readers).chain(saver).collect();
             clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
         })
     }
 }
 
-#[test]
-fn what_a_reply_told_outlives_twenty_kills() {
-    let mut server = Server::start(&["--fsync", "always"]);
+/// Kills a server with `flags` in each of `rounds`, on one folder; checkpoints are made meanwhile if `is_saved`.
+fn outlives_kills(flags: &[&str], rounds: u64, is_saved: bool) {
+    let rounds = std::env::var("BOBBIN_KILLS").map_or(rounds, |text| text.parse().expect("BOBBIN_KILLS is a number"));
+    let mut server = Server::start(flags);
     let (mut base, numbers) = (Content::default(), AtomicU64::new(0));
-    let mut facts_count = 0;
-    for round in 0..ROUNDS {
+    let (mut facts_count, mut checkpoints) = (0, 0);
+    for round in 0..rounds {
         let begin = numbers.load(SeqCst);
-        let facts = Round { server: &server, numbers: &numbers, fatal: begin + NUMBERS_A_ROUND }.run();
+        let facts = Round { server: &server, is_saved, numbers: &numbers, fatal: begin + NUMBERS_A_ROUND }.run();
         facts_count += facts.len();
         server.wait();
         server.restart();
@@ -257,10 +290,23 @@ fn what_a_reply_told_outlives_twenty_kills() {
         let raises = content.counter - base.counter;
         assert!(raises <= (last - begin) as i64, "round {round}: {raises} steps of the counter were not asked for");
         base = content;
+        checkpoints += u64::from(server.log().contains(" keys loaded"));
     }
     let sent = numbers.into_inner();
     let (texts, items) = (base.texts.len(), base.items.len());
     println!("{facts_count} facts; {sent} numbers sent, {texts} texts, {items} items, counter at {}", base.counter);
+    assert!(!is_saved || checkpoints == rounds, "{checkpoints} of {rounds} starts found a checkpoint");
+}
+
+#[test]
+fn what_a_reply_told_outlives_twenty_kills() {
+    outlives_kills(&["--fsync", "always"], ROUNDS, false);
+}
+
+#[test]
+fn what_a_reply_told_outlives_kills_amid_checkpoints() {
+    let flags = ["--fsync", "always", "--checkpoint-journal-size", "64kb"];
+    outlives_kills(&flags, ROUNDS_AMID_CHECKPOINTS, true);
 }
 
 #[test]

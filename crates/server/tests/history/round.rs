@@ -1,9 +1,10 @@
-//! A round: a fresh server, load, and kills at random instants, in one record.
+//! A round: a fresh server, load amid checkpoints, and kills at random instants, in one record.
 
 use crate::client::Client;
-use crate::support::Server;
+use crate::support::{Connection, Server, request};
 use crate::workload::{self, Board, Chance};
 use history::{End, Event};
+use std::net::TcpStream;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -14,12 +15,14 @@ const CLIENTS: u32 = 8;
 pub(crate) const KILLS: usize = 3;
 /// Bounds of the time under load, from one start on.
 const LOAD_MS: Range<u64> = 20..300;
+/// Bounds of the time between two checkpoints that are asked for.
+const SAVE_MS: Range<u64> = 2..60;
 
 /// Plays a round. In its record the events of one client follow each other as they were called.
 pub(crate) fn play(chance: &mut Chance) -> Vec<Event> {
     let clock = Instant::now();
     let board = Board::default();
-    let mut server = Server::start(&["--fsync", "always"]);
+    let mut server = Server::start(&["--fsync", "always", "--checkpoint-journal-size", "64kb"]);
     let mut events = Vec::new();
     for _ in 0..KILLS {
         events.extend(load(&mut server, &board, chance, clock, true));
@@ -50,7 +53,10 @@ fn load(server: &mut Server, board: &Board, chance: &mut Chance, clock: Instant,
                 })
             })
             .collect();
-        thread::sleep(Duration::from_millis(LOAD_MS.start + chance.below(LOAD_MS.end - LOAD_MS.start)));
+        let mut saving = Chance::new(chance.next());
+        let saver = server.connect();
+        scope.spawn(move || save(saver, board, &mut saving));
+        sleep(LOAD_MS, chance);
         if is_killed {
             server.kill();
         }
@@ -65,6 +71,20 @@ fn load(server: &mut Server, board: &Board, chance: &mut Chance, clock: Instant,
     events.retain(|event| !is_lost(event) || event.called_ns <= dead_ns);
     events.iter_mut().filter(|event| is_lost(event)).for_each(|event| event.end = End::Lost(dead_ns));
     events
+}
+
+/// Asks for checkpoints, until the load is over or the server is dead.
+fn save(mut client: Connection<TcpStream>, board: &Board, chance: &mut Chance) {
+    while !board.is_over.load(Ordering::Relaxed) {
+        let [reply] = &client.calls_until_gone(&[request(&["BGSAVE"])])[..] else { return };
+        let is_busy = reply.as_error().is_some_and(|text| text.contains("already in progress"));
+        assert!(is_busy || reply.as_error().is_none(), "BGSAVE answers {reply}");
+        sleep(SAVE_MS, chance);
+    }
+}
+
+fn sleep(ms: Range<u64>, chance: &mut Chance) {
+    thread::sleep(Duration::from_millis(ms.start + chance.below(ms.end - ms.start)));
 }
 
 /// One client, that the server answers in full.
