@@ -1,9 +1,9 @@
 //! Power loss, tested at the boundary of system calls: `kill -9` leaves the page cache, a power cut does not.
 //!
 //! ```text
-//! strace -f bobbin --fsync always   three lives: killed under load, restarted over a torn tail and stopped, everysec
+//! strace -f bobbin --fsync always   three lives amid checkpoints: killed, restarted over a torn tail and stopped, everysec
 //!     |
-//!   trace --> rules      what was synced before what, line by line
+//!   trace --> rules      what was synced before what, line by line; `stored` has those of the store
 //!         `-> rebuild    the folder as a power cut leaves it at 200 instants and at each step of each start: recovered
 //! ```
 
@@ -15,6 +15,8 @@ mod rebuild;
 mod rules;
 #[path = "power/rules_tests.rs"]
 mod rules_tests;
+#[path = "power/stored.rs"]
+mod stored;
 #[path = "power/talk.rs"]
 mod talk;
 #[path = "power/trace.rs"]
@@ -118,21 +120,41 @@ impl Load<'_> {
         }
     }
 
-    fn run(&self, rounds: u32) {
+    /// One checkpoint after another, as long as somebody else holds `load` and the server is there.
+    fn checkpoints(&self, load: &Arc<()>) {
+        let mut client = self.life.connect();
+        while Arc::strong_count(load) > 1 {
+            let replies = client.calls_until_gone(&[request(&["SAVE"])]);
+            let Some(reply) = replies.first() else { return };
+            let is_busy = reply.as_error().is_some_and(|text| text.contains("already in progress"));
+            assert!(is_busy || *reply == Value::Simple("OK".into()), "SAVE answers {reply}");
+        }
+    }
+
+    /// Pipelines amid checkpoints; `meanwhile` is called beside them.
+    fn run_beside(&self, rounds: u32, meanwhile: impl FnOnce()) {
+        let load = Arc::new(());
         std::thread::scope(|scope| {
             for number in 1..LISTS {
-                scope.spawn(move || self.pipelines(number, rounds));
+                let load = load.clone();
+                scope.spawn(move || {
+                    self.pipelines(number, rounds);
+                    drop(load);
+                });
             }
+            scope.spawn(|| self.checkpoints(&load));
+            meanwhile();
         });
+    }
+
+    fn run(&self, rounds: u32) {
+        self.run_beside(rounds, || {});
     }
 
     /// Ends the server by `signal` in the midst of it.
     fn run_until(&self, signal: Signal) {
         let enough = self.ids.load(SeqCst) + 600;
-        std::thread::scope(|scope| {
-            for number in 1..LISTS {
-                scope.spawn(move || self.pipelines(number, u32::MAX));
-            }
+        self.run_beside(u32::MAX, || {
             while self.ids.load(SeqCst) < enough {
                 std::thread::yield_now();
             }
@@ -186,6 +208,7 @@ fn three_lives(folder: &Path, strace: &Path) -> Vec<Event> {
 fn lost_for_real(cut: &Cut, journal: &Path) -> Result<Vec<Id>, String> {
     let folder = tempfile::tempdir().unwrap();
     cut.copy(journal, &folder.path().join("data/journal"));
+    cut.copy(&journal.with_file_name("store"), &folder.path().join("data/store"));
     let life = Life::start(folder.path(), "always", None)?;
     let mut client = life.connect();
     let mut found: BTreeSet<Id> = BTreeSet::new();
@@ -248,12 +271,15 @@ fn what_was_acknowledged_outlives_a_power_cut() {
     let root = folder.path().canonicalize().unwrap();
     let events = three_lives(&root, &strace);
     let verdict = rules::check(&events);
+    let stored = stored::check(&events);
     let told: usize = verdict.replies.iter().map(|reply| reply.ids.len()).sum();
     let (replies, segments) = (verdict.replies.len(), verdict.segments);
     println!("{} calls, {replies} replies that tell of {told} values, {segments} segments", events.len());
+    println!("{} commits of the store, {} of its segments removed", stored.commits, stored.removed);
+    assert!(stored.commits >= 10 && stored.removed >= 5, "too few checkpoints to show anything");
     assert!(replies > 1_000 && told > 2_000 && segments >= 5, "the load is too small to show anything");
     assert_eq!((verdict.torn, verdict.stops), (1, 2), "torn tails and clean stops that were seen");
-    let mut faults = verdict.faults;
+    let mut faults = [verdict.faults, stored.faults].concat();
     faults.extend(cut_faults(&Film::new(&events, &verdict.replies), &root));
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults[..faults.len().min(20)].join("\n"));
 }

@@ -37,6 +37,8 @@ enum Step<'a> {
 pub(crate) struct Film<'a> {
     steps: Vec<(usize, Step<'a>)>,
     starts: Vec<usize>,
+    /// Files that get their names or go, and commits of the store.
+    turns: Vec<usize>,
 }
 
 impl<'a> Film<'a> {
@@ -51,7 +53,7 @@ impl<'a> Film<'a> {
         }
         steps.extend(replies.iter().map(|reply| (reply.line, Step::Told(&reply.ids))));
         steps.sort_by_key(|step| step.0);
-        let mut starts = Vec::new();
+        let (mut starts, mut turns) = (Vec::new(), Vec::new());
         let mut is_starting = false;
         for (index, (_, step)) in steps.iter().enumerate() {
             match step {
@@ -60,17 +62,22 @@ impl<'a> Film<'a> {
                 // Room is filled in many writes; one of them is enough.
                 Step::Change(Call::Write { bytes, offset, .. }) if *offset > 0 && bytes.iter().all(|&b| b == 0) => {}
                 _ if is_starting => starts.push(index),
+                Step::Change(Call::Rename { .. } | Call::Remove { .. }) => turns.push(index),
+                Step::Change(Call::Write { path, .. }) if path.to_string_lossy().contains("manifest-") => {
+                    turns.push(index);
+                }
                 _ => {}
             }
         }
-        Self { steps, starts }
+        Self { steps, starts, turns }
     }
 
-    /// `count` instants at random, and each step of each start.
+    /// `count` instants at random, as many of the turns, and each step of each start.
     pub(crate) fn instants(&self, count: u64) -> Vec<usize> {
         let steps = self.steps.len() as u64;
         let mut instants: Vec<usize> = (0..count).map(|index| (mixed(index) % steps) as usize).collect();
         instants.extend(&self.starts);
+        instants.extend(self.turns.iter().step_by(self.turns.len() / count as usize + 1));
         instants.sort_unstable();
         instants
     }

@@ -42,6 +42,7 @@ impl Life {
         let (port, trace) = (free_port(), folder.join("trace"));
         let mut command = strace.map_or_else(bobbin, |strace| under(strace, &trace));
         command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--threads", "2", "--fsync", policy]);
+        command.args(["--checkpoint-journal-size", "64kb"]);
         let mut child = command.arg("--dir").arg(folder.join("data")).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         let mut log = String::new();
