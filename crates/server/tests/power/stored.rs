@@ -30,6 +30,12 @@ struct File {
     unnamed: Option<usize>,
 }
 
+impl File {
+    fn lasts(&self) -> bool {
+        self.unsynced.is_empty() && self.unnamed.is_none()
+    }
+}
+
 /// The store's files as a trace goes by. Syncs count from where they return, for what had returned when they began.
 #[derive(Default)]
 struct Walk {
@@ -51,6 +57,8 @@ pub(crate) fn check(events: &[Event]) -> Verdict {
 impl Walk {
     fn note(&mut self, event: &Event) {
         match &event.call {
+            // What a commit left that was cut short: no record names it.
+            Call::Start { .. } => self.files.retain(|path, file| !is_segment(path) || file.lasts()),
             Call::Create { path } if is_stored(path) => {
                 self.files.entry(path.clone()).or_default().unnamed = Some(event.end);
             }
@@ -94,8 +102,7 @@ impl Walk {
     }
 
     fn must_last(&mut self, line: usize, which: impl Fn(&Path) -> bool, then: &str) {
-        let is_lasting = |file: &File| file.unsynced.is_empty() && file.unnamed.is_none();
-        let weak = self.files.iter().find(|(path, file)| which(path) && !is_lasting(file));
+        let weak = self.files.iter().find(|(path, file)| which(path) && !file.lasts());
         if let Some((path, _)) = weak {
             self.must(line, false, &path.clone(), then);
         }
