@@ -45,7 +45,8 @@ impl Background {
     /// # Errors
     /// The system gives no thread.
     pub(crate) fn start(engine: &Arc<Engine>, store: Option<(Store, Vec<Usage>)>, disk_bytes: u64) -> io::Result<Self> {
-        let pace = Pace { journal_bytes_max: disk_bytes / JOURNAL_PART, commit_bytes: COMMIT_BYTES };
+        let journal_bytes_max = disk_bytes / JOURNAL_PART;
+        let pace = Pace { journal_bytes_max, commit_bytes: COMMIT_BYTES, step_entries: keyspace::STEP_ENTRIES };
         let checkpointer = store.map(|(store, usages)| checkpoint(engine.clone(), store, usages, pace)).transpose()?;
         let garbage = engine.freer.receiver().expect("one process has one freer");
         thread::Builder::new().name("freer".to_owned()).spawn(move || {

@@ -84,7 +84,7 @@ impl World {
         let workers = workers(&engine, &self.time, &mut tasks);
         let time = self.time.clone();
         let journal_bytes_max = JOURNAL_BYTES_MIN << (self.plan.seed % JOURNAL_SIZES);
-        let pace = Pace { journal_bytes_max, commit_bytes: COMMIT_BYTES };
+        let pace = Pace { journal_bytes_max, commit_bytes: COMMIT_BYTES, step_entries: 1 };
         let checkpointer = Checkpointer::new(engine.clone(), store, usages, Box::new(move |ms| time.sleep(ms)), pace);
         tasks.spawn(checkpointer.run());
         let scene = Rc::new(Scene {

@@ -56,6 +56,8 @@ pub struct Pace {
     pub journal_bytes_max: u64,
     /// A commit has about so many bytes.
     pub commit_bytes: u64,
+    /// Entries looked at under one hold of a shard.
+    pub step_entries: usize,
 }
 
 /// Writes checkpoints.

@@ -6,7 +6,7 @@ use super::usage::Usage;
 use super::{Checkpointer, Hands};
 use crate::waits::yield_now;
 use base::limits::SHARDS;
-use keyspace::{Batch, Merge, STEP_ENTRIES, Step, Turned};
+use keyspace::{Batch, Merge, Step, Turned};
 use std::cell::RefCell;
 use store::{Commit, Keys, MapRecord, Run, ShardRecord, StoreError};
 
@@ -97,6 +97,8 @@ impl Writing<'_, '_> {
         let before = self.commit.borrow().store().shard(shard as u32).clone();
         let stored = self.stored(&before);
         let (turned, choice) = self.hands.turn(shard, &stored).await;
+        // Whoever waited for the shard comes first.
+        yield_now().await;
         let mut record =
             ShardRecord { position: turned.position, tables: turned.tables.iter().map(keys).collect(), ..before };
         let mut usage = Usage::default();
@@ -227,7 +229,7 @@ impl Writing<'_, '_> {
     /// Lets others go first, the more so the shorter the journal's tail is.
     async fn rest(&mut self) {
         let Work { entries, bytes_before } = self.work;
-        *entries += STEP_ENTRIES;
+        *entries += self.hands.pace.step_entries;
         let bytes = self.commit.borrow().bytes();
         let units = (*entries / WORK_ENTRIES) as u64 + (bytes - *bytes_before) / WORK_BYTES;
         if units == 0 {
@@ -262,7 +264,7 @@ impl Hands {
     async fn take(&self, shard: usize) -> (Step, Batch) {
         self.locked(shard, |state, keyspace| {
             let mut batch = Batch::default();
-            let step = state.take(keyspace, STEP_ENTRIES, &mut batch);
+            let step = state.take(keyspace, self.pace.step_entries, &mut batch);
             (step, batch)
         })
         .await

@@ -68,7 +68,7 @@ impl World {
             if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
         };
         let worker = Rc::new(Worker::new(engine.clone(), 0, Box::new(timer)));
-        let pace = Pace { journal_bytes_max: u64::MAX, commit_bytes: 1 << 20 };
+        let pace = Pace { journal_bytes_max: u64::MAX, commit_bytes: 1 << 20, step_entries: 7 };
         let checkpointer = Checkpointer::new(engine.clone(), store, loading.finish(), Box::new(timer), pace);
         let checkpointer: Background = Rc::new(RefCell::new(Box::pin(checkpointer.run())));
         Self { engine, worker, now_ms, disk, checkpointer, _journal: Running::start(opened.writer, opened.maker) }
