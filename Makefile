@@ -11,7 +11,7 @@ QUICK ?=
 FUZZ_SECONDS ?= 600
 # A seed of the simulator to run again; without it the seeds 0 to SEEDS - 1 are run.
 SEED ?=
-SEEDS ?= 1000
+SEEDS ?= 2000
 SOAK_SECONDS ?= 3600
 # Tests of the real binary build it like `make run` does.
 SERVER_PROFILE ?= quick

@@ -74,6 +74,8 @@ pub struct Checkpointer {
     /// When the first change was seen that no round has stored.
     changed_ms: Option<Ms>,
     failed_ms: Option<Ms>,
+    /// When the last round ended.
+    rested_ms: Ms,
 }
 
 /// What it works with, beside the store.
@@ -103,7 +105,7 @@ impl Checkpointer {
         let mut hands =
             Hands { engine: engine.clone(), member: engine.member(), journal, bell, timer, pace, journal_bytes: 0 };
         hands.follow_settings();
-        Self { hands, store, usages, engine, stored, looked, changed_ms: None, failed_ms: None }
+        Self { hands, store, usages, engine, stored, looked, changed_ms: None, failed_ms: None, rested_ms: 0 }
     }
 
     /// Makes a round whenever there is a reason, for ever. To be dropped when the server stops: at any time.
@@ -124,10 +126,15 @@ impl Checkpointer {
         let engine = self.engine.clone();
         engine.checkpoints.begin(reason, engine.clock.now());
         let end = self.hands.journal.next();
-        let result = self.round().await;
+        let result = match self.hands.journal.is_poisoned() {
+            // Nothing could be committed.
+            true => self.hands.durable(end).await,
+            false => self.round().await,
+        };
         let now = engine.clock.now();
         self.hands.journal.set_release_failing(result.is_err());
         self.failed_ms = result.is_err().then_some(now);
+        self.rested_ms = now;
         if result.is_ok() {
             (self.stored, self.changed_ms) = (end, None);
         }
@@ -158,12 +165,16 @@ impl Checkpointer {
 
     fn own_reason(&self, now: Ms, next: Position) -> Option<Reason> {
         let since = |ms: Ms| now.saturating_sub(ms);
+        if self.hands.journal.is_poisoned() {
+            return None;
+        }
         if let Some(failed_ms) = self.failed_ms {
             return (since(failed_ms) >= AGAIN_MS).then_some(Reason::Again);
         }
         let is_long = next - self.store.least_position() >= self.hands.journal_bytes;
         match () {
-            () if is_long || self.hands.journal.statistics().full => Some(Reason::Journal),
+            () if is_long => Some(Reason::Journal),
+            () if since(self.rested_ms) >= AGAIN_MS && self.hands.journal.statistics().full => Some(Reason::Journal),
             () if since(self.looked.1) >= IDLE_MS => Some(Reason::Idle),
             () if self.changed_ms.is_some_and(|ms| since(ms) >= AGE_MS) => Some(Reason::Age),
             () => None,

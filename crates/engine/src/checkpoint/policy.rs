@@ -53,6 +53,7 @@ pub(super) fn choose(stored: &Stored, keys: u64) -> Choice {
     let is_mostly_gone = stored.records >= 2 * keys + RECORDS_SLACK;
     let is_outgrown = 2 * stored.deltas_bytes >= stored.base_bytes && stored.deltas > 0;
     match () {
+        () if keys == 0 && stored.records == 0 => Choice::Delta,
         () if !stored.has_base || stored.drains_base || is_mostly_gone || is_outgrown => Choice::Base,
         () if stored.deltas >= DELTAS_MAX || stored.drains_delta => Choice::Merge,
         () => Choice::Delta,
@@ -106,7 +107,8 @@ mod tests {
     fn a_run_is_chosen_by_what_is_stored() {
         let stored = Stored { has_base: true, base_bytes: 1000, records: 100, ..Stored::default() };
         let cases = [
-            (Stored::default(), 0, Choice::Base),
+            (Stored::default(), 0, Choice::Delta),
+            (Stored::default(), 1, Choice::Base),
             (stored, 100, Choice::Delta),
             (Stored { deltas: 1, deltas_bytes: 499, ..stored }, 100, Choice::Delta),
             (Stored { deltas: 1, deltas_bytes: 500, ..stored }, 100, Choice::Base),

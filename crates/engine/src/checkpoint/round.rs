@@ -6,18 +6,24 @@ use super::usage::Usage;
 use super::{Checkpointer, Hands};
 use crate::waits::yield_now;
 use base::limits::SHARDS;
-use keyspace::{Batch, Merge, Step, Turned};
+use keyspace::{Batch, DatabaseMap, Merge, Step, Turned};
 use std::cell::RefCell;
-use store::{Commit, Keys, MapRecord, Run, ShardRecord, StoreError};
+use store::{Commit, Keys, MapRecord, Run, ShardRecord, Share, StoreError};
+
+/// A commit of a round that follows one that failed has about so many bytes: less than is kept in reserve.
+const COMMIT_BYTES_AGAIN: u64 = 1 << 20;
 
 impl Checkpointer {
     /// Writes every shard.
     pub(super) async fn round(&mut self) -> Result<(), String> {
-        let drained = self.drained();
+        // Where there was no room, nothing is written that need not be, and a little at a time.
+        let is_again = self.failed_ms.is_some();
+        let drained = if is_again { Vec::new() } else { self.drained() };
+        let commit_bytes = if is_again { COMMIT_BYTES_AGAIN } else { self.hands.pace.commit_bytes };
         let (mut shard, mut bytes) = (0, 0);
         while shard < SHARDS {
             let mut turned = Vec::new();
-            let result = self.commit(shard, &drained, &mut turned, &mut bytes).await;
+            let result = self.commit(shard, commit_bytes, &drained, &mut turned, &mut bytes).await;
             for (shard, usage) in turned {
                 match &result {
                     Ok(_) => self.usages[shard] = usage,
@@ -44,6 +50,7 @@ impl Checkpointer {
     async fn commit(
         &mut self,
         first: usize,
+        commit_bytes: u64,
         drained: &[u32],
         turned: &mut Vec<(usize, Usage)>,
         bytes: &mut u64,
@@ -51,7 +58,7 @@ impl Checkpointer {
         let Self { hands, store, usages, .. } = self;
         let commit = RefCell::new(store.begin(hands.engine.clock.now()));
         let (mut shard, mut work) = (first, Work::default());
-        while shard < SHARDS && commit.borrow().bytes() < hands.pace.commit_bytes {
+        while shard < SHARDS && commit.borrow().bytes() < commit_bytes {
             let mut writing = Writing { hands, commit: &commit, drained, usages, turned, work: &mut work };
             writing.shard(shard).await.map_err(|error| error.to_string())?;
             shard += 1;
@@ -97,8 +104,10 @@ impl Writing<'_, '_> {
         let before = self.commit.borrow().store().shard(shard as u32).clone();
         let stored = self.stored(&before);
         let (turned, choice) = self.hands.turn(shard, &stored).await;
-        // Whoever waited for the shard comes first.
-        yield_now().await;
+        if !turned.is_unchanged {
+            // Whoever waited for the shard comes first.
+            yield_now().await;
+        }
         let mut record =
             ShardRecord { position: turned.position, tables: turned.tables.iter().map(keys).collect(), ..before };
         let mut usage = Usage::default();
@@ -116,11 +125,10 @@ impl Writing<'_, '_> {
                 (Choice::Delta, false) => self.delta(shard, &mut usage, &mut record).await,
                 (Choice::Delta, true) => Ok(()),
             };
-            let map = self.hands.engine.keyspace.map();
-            record.blocks = usage.shares(|table| map.names(table));
-            // Noted first: what has turned is to be abandoned if that failed.
-            if !turned.is_unchanged {
-                self.turned.push((shard, std::mem::take(&mut usage)));
+            record.blocks = self.hands.shares(&usage).await;
+            // Noted first: what has turned is to be abandoned if that failed, and what cannot be read to be written anew.
+            if !turned.is_unchanged || written.is_err() {
+                self.turned.push((shard, usage));
             }
             return written.map(|()| self.commit.borrow_mut().put_shard(record));
         }
@@ -236,11 +244,15 @@ impl Writing<'_, '_> {
             return yield_now().await;
         }
         *self.work = Work { entries: 0, bytes_before: bytes };
-        let rest_ms = policy::rest_ms(units * 1000, self.hands.work_percent());
-        if rest_ms == 0 {
-            return yield_now().await;
+        // In slices: a big value earns a long rest, and meanwhile there may be less time for it.
+        for unit in 0..units {
+            let rest_ms = policy::rest_ms(1000, self.hands.work_percent());
+            match (rest_ms, unit) {
+                (0, 0) => return yield_now().await,
+                (0, _) => return,
+                _ => self.hands.sleep(rest_ms).await,
+            }
         }
-        self.hands.sleep(rest_ms).await;
     }
 }
 
@@ -277,10 +289,23 @@ impl Hands {
 
     /// The map of databases, and the journal's end that goes with it.
     async fn map(&self) -> (MapRecord, base::Position) {
+        self.inside(|map| {
+            let (map, position) = (map.state(), self.journal.next());
+            (MapRecord { position, tables: map.changed, next_table: map.next }, position)
+        })
+        .await
+    }
+
+    /// What the values of living tables take.
+    async fn shares(&self, usage: &Usage) -> Vec<Share> {
+        self.inside(|map| usage.shares(|table| map.names(table))).await
+    }
+
+    /// Lets `look` see the map of databases while nobody changes it.
+    async fn inside<R>(&self, look: impl FnOnce(&DatabaseMap) -> R) -> R {
         loop {
             if let Some(_inside) = self.member.enter() {
-                let (map, position) = (self.engine.keyspace.map().state(), self.journal.next());
-                return (MapRecord { position, tables: map.changed, next_table: map.next }, position);
+                return look(self.engine.keyspace.map());
             }
             self.gate_open().await;
         }
