@@ -54,9 +54,9 @@ fuzz_target!(|data: &[u8]| {
     });
 });
 
-/// Databases get tables that no record names, so all others are dead.
+/// All databases get a table that no record names, so all others are dead.
 fn clear(keyspace: &Keyspace) {
-    (0..DATABASES).for_each(|database| keyspace.map().put(database, TABLES_MAX + database));
+    (0..TABLES_MAX).for_each(|database| keyspace.map().put(database, TABLES_MAX));
     (0..SHARDS).for_each(|shard| drop(keyspace.take_dead_sections(shard).expect("nobody else is here")));
 }
 
@@ -65,6 +65,7 @@ fn is_sane(mut payload: &[u8]) -> bool {
     while !payload.is_empty() {
         match Record::decode(&mut payload) {
             Ok(Record { effect: Effect::TextOverwrite { offset, .. }, .. }) if offset > OFFSET_MAX => return false,
+            Ok(Record { effect: Effect::MapPut { database, .. }, .. }) if database >= TABLES_MAX => return false,
             Ok(record) if record.table >= TABLES_MAX => return false,
             Ok(_) => {}
             Err(_) => break,

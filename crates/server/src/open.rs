@@ -119,12 +119,16 @@ impl Source<'_> {
         let prepared = self.prepare()?;
         let hash_key = prepared.identity.hash_key;
         let hasher = KeyHasher::new(hash_key);
-        let store = self.open_store(hash_key)?;
+        let store = self.open_store(hash_key, prepared.is_new())?;
         let keyspace = Keyspace::new(hasher, self.databases);
         keyspace.keep_marks();
         let mut progress = Progress { gathering: Gathering::new(&keyspace, &store), told };
         let prepared = prepared.must_reach(store.greatest_position());
-        let opened = prepared.open(store.least_position(), &mut progress).map_err(|error| self.unreadable(&error))?;
+        let opened = prepared.open(store.least_position(), &mut progress);
+        let opened = opened.map_err(|error| match &error {
+            OpenError::Damaged { .. } if store.opening().is_new => self.without_store(&error),
+            error => self.unreadable(error),
+        })?;
         let loading = progress.gathering.finish(&store);
         let mended = match loaders {
             Loaders::Threads(count) => load_whole(&loading, &keyspace, *count).map(|()| Vec::new()),
@@ -154,10 +158,24 @@ impl Source<'_> {
         Ok(prepared)
     }
 
-    fn open_store(&self, hash_key: [u8; 16]) -> Result<Store, Refused> {
+    fn open_store(&self, hash_key: [u8; 16], without_journal: bool) -> Result<Store, Refused> {
         let path = self.folder.join(STORE_FOLDER);
         let opened = Store::open(self.disk.clone(), &path, store_options(hash_key, self.options.now_ms));
-        opened.map_err(|error| self.unstored(&error))
+        opened.map_err(|error| match error {
+            StoreError::Damaged { .. } if without_journal => Refused::new(format!(
+                "the data folder has a store, {}, and no journal, {}: restore the journal from a backup; or, to begin with \
+                 no data, remove the whole folder",
+                path.display(),
+                self.folder.join(JOURNAL_FOLDER).display()
+            )),
+            error => self.unstored(&error),
+        })
+    }
+
+    /// A journal that was refused beside a store that was missing.
+    fn without_store(&self, error: &OpenError) -> Refused {
+        let path = self.folder.join(STORE_FOLDER);
+        Refused::new(format!("{error} The store, {}, was missing: if it was removed, restore it", path.display()))
     }
 
     /// Why a store is refused.

@@ -1,0 +1,107 @@
+//! Checkpoints of the real binary: what is saved is there after a crash, disk shrinks as data does, and a folder that has
+//! lost a part is refused.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use support::{Connection, Server, request};
+use wire::client::Value;
+
+const ALWAYS: &[&str] = &["--fsync", "always"];
+
+fn bytes_in(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let bytes = |entry: fs::DirEntry| {
+        let is_folder = entry.file_type().unwrap().is_dir();
+        // A file may be given back meanwhile.
+        if is_folder { bytes_in(&entry.path()) } else { entry.metadata().map_or(0, |facts| facts.len()) }
+    };
+    entries.map(bytes).sum()
+}
+
+fn simple(text: &str) -> Value {
+    Value::Simple(text.to_owned())
+}
+
+#[test]
+fn what_is_saved_and_what_comes_after_is_there_after_a_crash() {
+    let mut server = Server::start(ALWAYS);
+    let mut client = server.connect();
+    let began = client.call(&["LASTSAVE"]);
+    for key in 0..1_000 {
+        client.call(&["SET", &format!("key:{key}"), "before"]);
+    }
+    for _ in 0..50 {
+        client.call(&[&["RPUSH", "list"][..], &["an item of some length"; 100]].concat());
+    }
+    client.call(&["SETRANGE", "text", "100000", "end"]);
+    assert_eq!(client.call(&["SAVE"]), simple("OK"));
+    assert!(matches!((began, client.call(&["LASTSAVE"])), (Value::Int(began), Value::Int(saved)) if saved >= began));
+    assert_eq!(server.info("journal_tail_bytes"), "0");
+    assert_eq!(server.info("rdb_last_bgsave_status"), "ok");
+    for key in 0..10 {
+        client.call(&["SET", &format!("key:{key}"), "after"]);
+    }
+    client.call(&["DEL", "key:999"]);
+    client.call(&["LPOP", "list"]);
+    server.kill();
+    server.restart();
+    assert!(server.log().contains("1002 keys loaded, 12 frames replayed"), "{}", server.log());
+    let mut client = server.connect();
+    assert_eq!(client.call(&["DBSIZE"]), Value::Int(1_001));
+    assert_eq!(client.call(&["GET", "key:9"]), Value::Bulk(b"after".to_vec()));
+    assert_eq!(client.call(&["GET", "key:10"]), Value::Bulk(b"before".to_vec()));
+    assert_eq!(client.call(&["EXISTS", "key:999"]), Value::Int(0));
+    assert_eq!(client.call(&["LLEN", "list"]), Value::Int(4_999));
+    assert_eq!(client.call(&["STRLEN", "text"]), Value::Int(100_003));
+    assert_eq!(client.call(&["GETRANGE", "text", "99999", "-1"]), Value::Bulk(b"\0end".to_vec()));
+}
+
+#[test]
+fn the_folder_shrinks_with_the_data() {
+    let server = Server::start(&["--checkpoint-journal-size", "4mb"]);
+    let mut client = server.connect();
+    let message = "m".repeat(256);
+    let push = request(&[&["LPUSH", "queue"][..], &[message.as_str(); 1_000]].concat());
+    let pop = request(&["RPOP", "queue", "1000"]);
+    for _ in 0..400 {
+        call(&mut client, &push);
+    }
+    client.call(&["SAVE"]);
+    let full = bytes_in(&server.data());
+    assert!(full > 100_000_000, "{full} bytes for 400,000 messages of 256");
+    for _ in 0..400 {
+        call(&mut client, &pop);
+    }
+    client.call(&["SAVE"]);
+    let (_, store) = (client, server.data().join("store"));
+    let drained = bytes_in(&store);
+    assert!(drained < 20_000_000, "{drained} bytes for no message");
+}
+
+fn call(client: &mut Connection<std::net::TcpStream>, request: &[u8]) {
+    client.send_bytes(request);
+    client.reply();
+}
+
+#[test]
+fn a_folder_that_has_lost_its_journal_or_its_store_is_refused() {
+    for (lost, told) in [("journal", "and no journal"), ("store", "was missing: if it was removed, restore it")] {
+        let mut server = Server::start(&["--checkpoint-journal-size", "64kb"]);
+        let mut client = server.connect();
+        let value = "v".repeat(1 << 20);
+        for key in 0..20 {
+            client.call(&["SET", &format!("key:{key}"), &value]);
+        }
+        client.call(&["SAVE"]);
+        for key in 0..20 {
+            client.call(&["SET", &format!("key:{key}"), &value]);
+        }
+        client.call(&["SAVE"]);
+        server.stop();
+        fs::remove_dir_all(server.data().join(lost)).unwrap();
+        let log = server.try_restart().expect_err("what is lost is missed");
+        assert!(log.contains(told), "{lost}: {log}");
+    }
+}
