@@ -141,10 +141,11 @@ impl Shelf {
         self.buffer.take()
     }
 
-    /// Takes back what [`Shelf::lend_buffer`] gave, if the output has left.
+    /// Takes back what [`Shelf::lend_buffer`] gave, if the output has left. The largest is kept: its pages are there.
     pub(crate) fn keep_buffer(&self, output: &mut Output) {
         if let Some(buffer) = output.take_buffer() {
-            self.buffer.set(buffer);
+            let kept = self.buffer.take();
+            self.buffer.set(if buffer.capacity() < kept.capacity() { kept } else { buffer });
         }
     }
 

@@ -7,15 +7,17 @@
 //!
 //! Everything before the first source is ready. `fill` runs that source into the piece before it until enough is
 //! ready, so a reply of any length occupies about `FILL_BYTES` at a time. A source may have to search before it knows
-//! what to write: `fill_some` then comes back after each step.
+//! what to write, or write into memory that is fresh: `fill_some` then comes back after each step.
 
-use crate::reply::{BULK_QUEUED_BYTES_MIN, More, Source};
+use crate::reply::{BULK_QUEUED_BYTES_MIN, More, SOURCE_STEP_BYTES, Source};
 use crate::resp::{Encoder, Protocol};
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
 /// `Output::fill` stops when this much is ready, in bytes.
 const FILL_BYTES: usize = 64 << 10;
+/// Room of a buffer that sources write into, in bytes: made at once, it is not moved as it fills.
+const ROOM_BYTES: usize = FILL_BYTES + SOURCE_STEP_BYTES;
 /// A drained buffer larger than this is given back to the allocator rather than used again, in bytes.
 const BUFFER_KEPT_BYTES_MAX: usize = 256 << 10;
 /// A source that pins at least so much is not dropped in passing, in bytes.
@@ -145,8 +147,8 @@ impl Output {
         while self.fill_some() {}
     }
 
-    /// As [`Output::fill`], but for a source that searched and wrote nothing: `true` says so, and that others may
-    /// have their turn before it goes on.
+    /// As [`Output::fill`], but up to a step that searched and wrote nothing, or wrote into a fresh buffer, whose pages
+    /// the system has to find: `true` says so, and that others may have their turn before it goes on.
     pub fn fill_some(&mut self) -> bool {
         loop {
             let ready: usize = self.ready_slices().map(<[u8]>::len).sum();
@@ -245,8 +247,8 @@ impl Output {
         queued.chain(tail).map(move |bytes| &bytes[std::mem::take(&mut skipped)..]).filter(|bytes| !bytes.is_empty())
     }
 
-    /// One step of the source at `index`, whose bytes go into the piece before it if that is short. Whether it has
-    /// written nothing and goes on.
+    /// One step of the source at `index`, whose bytes go into the piece before it if that is short. Whether it goes on
+    /// and has written nothing, or into a fresh buffer.
     fn run_source(&mut self, index: usize) -> bool {
         let mut index = index;
         let mut step = Output::new();
@@ -260,9 +262,18 @@ impl Output {
         let Some(Piece::Source(mut source, protocol)) = self.pieces.remove(index) else {
             unreachable!("`fill` found a source here")
         };
+        let is_fresh = step.tail.capacity() < ROOM_BYTES;
+        if is_fresh {
+            let mut roomy = Vec::with_capacity(ROOM_BYTES);
+            roomy.append(&mut step.tail);
+            step.tail = roomy;
+        }
         let mark = step.mark();
         let more = source.next(&mut Encoder::new(&mut step, protocol));
-        let searches = more == More::Follows && step.mark() == mark;
+        let shall_rest = more == More::Follows && (is_fresh || step.mark() == mark);
+        if step.tail.is_empty() {
+            self.keep_spare(std::mem::take(&mut step.tail));
+        }
         match more {
             More::Follows => step.append_source(source, protocol),
             More::Done if source.pinned_bytes() >= SPENT_BYTES_MIN => {
@@ -277,7 +288,7 @@ impl Output {
         for piece in step.pieces.into_iter().rev() {
             self.pieces.insert(index, piece);
         }
-        searches
+        shall_rest
     }
 
     fn remove_bytes(&mut self, index: usize) -> Vec<u8> {
@@ -289,11 +300,15 @@ impl Output {
 
     fn drop_front(&mut self) {
         if let Some(Piece::Bytes(mut bytes)) = self.pieces.pop_front() {
-            let room = bytes.capacity();
-            if room > self.spare.capacity() && room <= BUFFER_KEPT_BYTES_MAX {
-                bytes.clear();
-                self.spare = bytes;
-            }
+            bytes.clear();
+            self.keep_spare(bytes);
+        }
+    }
+
+    fn keep_spare(&mut self, buffer: Vec<u8>) {
+        let room = buffer.capacity();
+        if room > self.spare.capacity() && room <= BUFFER_KEPT_BYTES_MAX {
+            self.spare = buffer;
         }
     }
 }

@@ -234,6 +234,19 @@ fn a_source_that_searches_lets_others_have_their_turn() {
 }
 
 #[test]
+fn a_fresh_buffer_gets_one_step_and_a_used_one_all_of_them() {
+    let mut output = Output::new();
+    Encoder::new(&mut output, Protocol::Resp2).stream(Box::new(Countdown(500)));
+    assert!(output.fill_some(), "others have their turn");
+    assert_eq!(output.bytes_pending(), b"$1000\r\n\r\n".len() + 1000);
+    for _ in 0..3 {
+        assert!(!output.fill_some());
+        assert!(output.bytes_pending() >= 64 << 10);
+        output.consume(output.bytes_pending());
+    }
+}
+
+#[test]
 fn nothing_passes_a_source() {
     let mut output = Output::new();
     Encoder::new(&mut output, Protocol::Resp3).stream(Box::new(Countdown(1)));

@@ -59,20 +59,23 @@ impl Connection {
     fn write(&mut self) -> Result<Sent, End> {
         let mut written_bytes = 0;
         while written_bytes < WRITE_BYTES_MAX {
-            let searches = self.output.fill_some();
+            let shall_rest = self.output.fill_some();
             if let Some(spent) = self.output.take_spent() {
                 self.shelf.worker.engine.freer.free(Box::new(spent));
             }
             let mut slices = [IoSlice::new(&[]); SLICES_MAX];
             let count = self.output.io_slices(&mut slices);
             if count == 0 {
-                assert!(searches || self.output.is_empty(), "a source gives bytes, searches or ends");
-                return Ok(if searches { Sent::Enough } else { Sent::All });
+                assert!(shall_rest || self.output.is_empty(), "a source gives bytes, searches or ends");
+                return Ok(if shall_rest { Sent::Enough } else { Sent::All });
             }
             let Some(bytes) = self.socket.write(&slices[..count])? else { return Ok(Sent::Blocked) };
             self.output.consume(bytes);
             self.shelf.worker.counters().output_bytes.add(bytes as u64);
             written_bytes += bytes;
+            if shall_rest {
+                break;
+            }
         }
         Ok(if self.output.is_empty() { Sent::All } else { Sent::Enough })
     }

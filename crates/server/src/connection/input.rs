@@ -19,8 +19,8 @@
 const OWN_BYTES_MIN: usize = 4 << 10;
 /// Least room for one read into such a buffer, in bytes.
 const OWN_READ_BYTES_MIN: usize = 64 << 10;
-/// How much is moved in one step, in bytes: some 10 µs, and 32 pages that may be fresh.
-const MOVE_BYTES_MAX: usize = 128 << 10;
+/// How much is moved in one step, in bytes: some 3 µs, and 8 pages that may be fresh.
+const MOVE_BYTES_MAX: usize = 32 << 10;
 
 /// Bytes received and not run.
 #[derive(Default)]

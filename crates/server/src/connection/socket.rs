@@ -11,8 +11,8 @@ use std::task::{Context, Poll};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Most of one read, in bytes: some 20 µs, and 32 pages that may be fresh.
-const READ_BYTES_MAX: usize = 128 << 10;
+/// Most of one read, in bytes: some 5 µs, and 8 pages that may be fresh.
+const READ_BYTES_MAX: usize = 32 << 10;
 
 /// The other side is gone, or the line broken.
 #[derive(Debug)]
