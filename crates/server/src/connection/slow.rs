@@ -9,6 +9,9 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
+/// To end a request of so many bytes and to let go of it is a turn, and to begin to tell its reply another.
+const LONG_BYTES_MIN: usize = 64 << 10;
+
 impl Connection {
     /// Runs a request to its end, or until there is nobody to run it for.
     pub(super) async fn run_slowly(&mut self, slow: Box<Slow>) -> Result<(), End> {
@@ -32,6 +35,9 @@ impl Connection {
             .await?;
         }
         input.advance(request_bytes, 1);
+        if request_bytes >= LONG_BYTES_MIN {
+            tokio::task::yield_now().await;
+        }
         Ok(())
     }
 }
