@@ -224,10 +224,6 @@ fn persistence(engine: &Engine, out: &mut String) {
     line(out, "journal_tail_bytes", statistics.tail_bytes);
     line(out, "journal_recycled", statistics.recycled);
     line(out, "journal_removed", statistics.removed);
-    line(out, "journal_tail_bytes", statistics.tail_bytes);
-    line(out, "journal_file_bytes", statistics.file_bytes);
-    line(out, "journal_recycled", statistics.recycled);
-    line(out, "journal_removed", statistics.removed);
     line(out, "journal_full", u8::from(statistics.full));
     line(out, "journal_poisoned", statistics.poisoned.unwrap_or_default().replace(['\r', '\n'], " "));
     checkpoints(&told, engine.clock.now(), out);

@@ -89,8 +89,8 @@ pub(super) fn drained(segments: impl IntoIterator<Item = Segment>, copy_bytes: u
 /// How much of its time a round works, in percent, when `tail_bytes` of journal lie behind the oldest shard and a
 /// round is begun at `size_bytes`: at first it lets others go first, and at three times that size it goes first.
 pub(super) fn work_percent(tail_bytes: u64, size_bytes: u64) -> u64 {
-    let third = size_bytes.max(1) / 2;
-    let over = tail_bytes.saturating_sub(size_bytes) / third.max(1);
+    let half_bytes = (size_bytes / 2).max(1);
+    let over = tail_bytes.saturating_sub(size_bytes) / half_bytes;
     (25 + 25 * over).min(100)
 }
 

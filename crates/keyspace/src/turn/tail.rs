@@ -1,7 +1,9 @@
 //! The tail of the journal: what the store lacks of each shard and of the map, and which tables are alive at its end.
 //!
-//! It is gone over twice. [`Tail::note`] finds out what becomes of the map; then [`Keyspace::replay_tail`] applies what
-//! lies at or behind a shard's position and in a table that somebody will name. Tables flushed on the way cost nothing.
+//! A start goes over it once: [`Tail::split`] does what becomes of the map and sorts the other effects by shard, to be
+//! applied when the last map is known. Who cannot keep them all goes over it twice: [`Tail::note`] finds out what becomes
+//! of the map; then [`Keyspace::replay_tail`] applies what lies at or behind a shard's position and in a table that
+//! somebody will name.
 
 use crate::effect::{self, DecodeError, Effect, Record};
 use crate::map::DatabaseMap;
