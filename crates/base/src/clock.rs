@@ -28,6 +28,12 @@ pub fn system_wall_time() -> WallTime {
     })
 }
 
+/// CPU time of the calling thread, in microseconds: what the scheduler gave to others is not in it.
+pub fn thread_cpu_us() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000
+}
+
 /// The engine clock; clones share it.
 #[derive(Clone)]
 pub struct Clock {

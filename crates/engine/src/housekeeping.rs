@@ -1,7 +1,7 @@
 //! What runs beside the workers: removing expired keys, dropping what is big.
 
 use crate::engine::Engine;
-use crate::worker::thread_cpu_us;
+use base::clock::thread_cpu_us;
 use base::limits::SHARDS;
 use journal::{Lane, Purpose, Refusal};
 use keyspace::{Log, Plan, Tx};

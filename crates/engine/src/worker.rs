@@ -6,6 +6,7 @@
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::settings::{Current, Reader};
+use base::clock::thread_cpu_us;
 use base::{Ms, Position};
 use journal::{Journal, Lane, Reached};
 use keyspace::{Log, Plan};
@@ -237,9 +238,3 @@ impl Worker {
 const CPU_MARK_US: u128 = 200;
 /// Spans from this length on are held against the CPU time, in nanoseconds.
 const OWN_NS_MIN: u64 = 500_000;
-
-/// CPU time of the calling thread, in microseconds: what the scheduler gave to others is not in it.
-pub(crate) fn thread_cpu_us() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000
-}

@@ -33,6 +33,7 @@ mod resp;
 mod scenario;
 mod server;
 pub mod skip;
+mod stall;
 mod turn;
 
 use std::io;

@@ -44,6 +44,7 @@ impl Row {
             Figure::LongestTurnUs => self.extra("longest_turn_us"),
             Figure::LongestLockHoldUs => self.extra("longest_lock_hold_us"),
             Figure::LongestLockWaitUs => self.extra("longest_lock_wait_us"),
+            Figure::MachineStallUs => self.extra("machine_stall_us"),
         }
     }
 

@@ -206,6 +206,8 @@ pub(crate) enum Figure {
     LongestTurnUs,
     LongestLockHoldUs,
     LongestLockWaitUs,
+    /// The longest stall of a loop that only writes, just after the case: the machine's own, not a server's.
+    MachineStallUs,
 }
 
 /// What is hoped for, all of the first side against the second but for `figure_max`.

@@ -4,11 +4,15 @@ use crate::load::{self, rounded};
 use crate::machine::Machine;
 use crate::programs::{self, Programs};
 use crate::record::{self, Row};
-use crate::scenario::{Case, Scenario, Side};
+use crate::scenario::{Case, Figure, Scenario, Side};
 use crate::server::Server;
-use crate::{LabError, proc};
+use crate::{LabError, proc, stall};
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
+
+/// How long the machine's own stalls are looked for after a case.
+const STALL_SPAN: Duration = Duration::from_secs(2);
 
 /// Where and how scenarios run.
 pub(crate) struct Runner {
@@ -85,6 +89,9 @@ impl Runner {
         let longest = load::longest(server)?;
         load::check(case, server, counts)?;
         let mut extra = vec![format!("rss_bytes_max={rss_bytes_max}")];
+        if scenario.also.iter().any(|also| also.figure == Figure::MachineStallUs) && !longest.is_empty() {
+            extra.push(format!("machine_stall_us={}", stall::longest_us(STALL_SPAN)));
+        }
         extra.extend(outcome.extra.iter().chain(&longest).map(|(name, value)| format!("{name}={value}")));
         Ok(Row {
             date: record::date_text(base::clock::system_wall_time()()),

@@ -1,7 +1,8 @@
 //! LLEN LRANGE LINDEX: read a list by position.
 //!
 //! ```text
-//! | the first 64 KiB, written under the lock | the rest, from a clone, 32 KiB at a time, without it |
+//! likely up to 64 KiB:   | written under the lock | what is left after all, from a clone |
+//! likely longer:         | all of it from a clone, 32 KiB at a time, without the lock      |
 //! ```
 
 use crate::prelude::*;
@@ -94,13 +95,20 @@ const HEADER_BYTES: usize = 8;
 /// Replies a part of a list as an array; `pin` is for the clone, if it takes one.
 pub(super) fn tell(reply: &mut dyn Reply, list: &List, part: Part, pin: impl FnOnce() -> Pin) {
     reply.array(part.count as usize);
-    let rest = tell_some(reply, list, part, LOCKED_BYTES_MAX);
+    // What would be long is not begun here: under the lock, in a buffer that grows, its beginning is the slowest of its steps.
+    let is_long = part.count.saturating_mul(item_bytes(list)) > LOCKED_BYTES_MAX as u64;
+    let rest = if is_long { part } else { tell_some(reply, list, part, LOCKED_BYTES_MAX) };
     if rest.count > 0 {
         // Of the list only what is told is kept, and pinned.
         let mut told = list.clone();
         told.trim(rest.start, rest.count);
         reply.stream(Box::new(Rest { list: told, part: Part { start: 0, ..rest }, pin: pin() }));
     }
+}
+
+/// About what an item takes in a reply, in bytes, were all of them alike.
+fn item_bytes(list: &List) -> u64 {
+    list.content_bytes() / list.len().max(1) + HEADER_BYTES as u64
 }
 
 /// A part of a list, yet to be told: `count` items from `start` on, backward the last of them first.

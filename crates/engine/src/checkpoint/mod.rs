@@ -28,7 +28,8 @@ pub use usage::Usage;
 
 use crate::engine::Engine;
 use crate::waits::{gate_open, park, raise};
-use crate::worker::{Sleep, Timer, thread_cpu_us};
+use crate::worker::{Sleep, Timer};
+use base::clock::thread_cpu_us;
 use base::{Ms, Position};
 use journal::{Journal, Reached};
 use keyspace::{Keyspace, ShardState};

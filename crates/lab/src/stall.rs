@@ -1,0 +1,43 @@
+//! How long this machine itself holds up a thread, by the thread's own CPU clock.
+//!
+//! A virtual machine's host takes memory back that is free, and finds it again when it is first written to; whoever
+//! writes then stands still, and the guest counts that as his work. So a server's longest turn means something only
+//! beside the longest stall of a loop that does nothing but write.
+
+use base::clock::thread_cpu_us;
+use std::time::{Duration, Instant};
+
+/// Written to in one step, in bytes: as much as a turn of the server writes.
+const STEP_BYTES: usize = 64 << 10;
+/// Taken from the system and given back at a time, in bytes.
+const AREA_BYTES: usize = 64 << 20;
+/// One write makes a page of so many bytes resident.
+const PAGE_BYTES: usize = 4 << 10;
+
+/// The longest step of a loop that for `span` writes into fresh memory, in microseconds of CPU.
+pub(crate) fn longest_us(span: Duration) -> u64 {
+    let began = Instant::now();
+    let mut longest_us = 0;
+    while began.elapsed() < span {
+        let mut area = vec![0u8; AREA_BYTES];
+        for step in area.chunks_mut(STEP_BYTES) {
+            let began_us = thread_cpu_us();
+            step.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = 1);
+            std::hint::black_box(step);
+            longest_us = longest_us.max(thread_cpu_us() - began_us);
+        }
+    }
+    longest_us
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_takes_some_time_and_no_more_than_all_of_them() {
+        let before_us = thread_cpu_us();
+        let longest_us = longest_us(Duration::from_millis(50));
+        assert!((1..=thread_cpu_us() - before_us).contains(&longest_us), "{longest_us}");
+    }
+}
