@@ -172,6 +172,34 @@ impl Filler {
     }
 }
 
+/// Takes a part of data of this kind out again, spread evenly: keys (of lists: whole ones) deleted; of the one list,
+/// items popped at its older end. The number of commands.
+///
+/// # Errors
+/// The connection broke or a reply is an error.
+pub(crate) fn drop_part(client: &mut Client, data: Data, count: u64, percent: u64) -> io::Result<u64> {
+    let mut pipe = Pipe::new(client);
+    let mut commands = 0;
+    if let Data::List { .. } = data {
+        let mut left = count * percent / 100;
+        while left > 0 {
+            let taken = left.min(ITEMS_PER_PUSH);
+            left -= taken;
+            commands += 1;
+            pipe.command(&[b"RPOP", b"list", taken.to_string().as_bytes()])?;
+        }
+    } else {
+        let is_list = matches!(data, Data::Lists { .. });
+        for index in (0..count).filter(|index| index % 100 < percent) {
+            let name = if is_list { format!("list:{index:012}") } else { key(index) };
+            commands += 1;
+            pipe.command(&[b"DEL", name.as_bytes()])?;
+        }
+    }
+    pipe.finish()?;
+    Ok(commands)
+}
+
 /// Writes `keys` keys with values of 16 to 511 bytes, again with other sizes in each further round, then deletes all
 /// but every tenth; what it tells of content is what is left.
 ///
@@ -260,6 +288,26 @@ mod tests {
         let filled = lists.fill_to(&mut client, 4).unwrap();
         assert_eq!((filled.commands, filled.content_bytes), (12, 24));
         assert_eq!(client.call("LRANGE list:000000000001 0 -1").unwrap(), "01 05 09");
+    }
+
+    #[test]
+    fn a_part_is_dropped_of_any_data() {
+        let Some((_data, server)) = server() else { return };
+        let mut client = server.client().unwrap();
+        let contents = Contents::Consecutive;
+        let mut dropped = |data, percent| {
+            client.call("FLUSHALL").unwrap();
+            Filler::new(data, 1200).fill_to(&mut client, 1200).unwrap();
+            let commands = drop_part(&mut client, data, 1200, percent).unwrap();
+            (commands, client.call("DBSIZE").unwrap(), client.call("LINDEX list -1"))
+        };
+        let list = Data::List { contents, item_bytes: 6 };
+        let (commands, keys, last) = dropped(list, 60);
+        assert_eq!((commands, keys.as_str(), last.unwrap().as_str()), (2, "1", "000720"));
+        assert_eq!(dropped(list, 100).1, "0");
+        let keys = Data::Keys { contents, value_bytes: 6, expiring: false };
+        assert_eq!(dropped(keys, 90).1, "120");
+        assert_eq!(dropped(Data::Lists { items: 2, contents, item_bytes: 6 }, 25).1, "900");
     }
 
     #[test]

@@ -65,7 +65,8 @@ impl Loop<'_> {
             let (over, rounds) = (&over, &beside_rounds);
             let besides: Vec<_> = reads
                 .iter()
-                .map(|bytes_per_s| scope.spawn(move || self.keep_busy(*bytes_per_s, over, rounds)))
+                .zip(0..)
+                .map(|(bytes_per_s, place)| scope.spawn(move || self.keep_busy(place, *bytes_per_s, over, rounds)))
                 .collect();
             let workers: Vec<_> =
                 clients.drain(..).map(|client| scope.spawn(|| self.timed_calls(client, &left, begin))).collect();
@@ -94,8 +95,7 @@ impl Loop<'_> {
         while let Ok(before) = left.try_update(Ordering::Relaxed, Ordering::Relaxed, take) {
             let index = self.requests - before;
             if self.command.contains(RANDOM) {
-                let random = format!("{:012}", below(mixed(index), self.random_bound));
-                bytes = encode_call(&self.command.replace(RANDOM, &random)).0;
+                bytes = encode_call(&self.with_random(self.command, index)).0;
             }
             let due = self.due(begin, index);
             thread::sleep(due.saturating_duration_since(Instant::now()));
@@ -109,6 +109,10 @@ impl Loop<'_> {
         Ok(latency_us)
     }
 
+    fn with_random(&self, command: &str, index: u64) -> String {
+        command.replace(RANDOM, &format!("{:012}", below(mixed(index), self.random_bound)))
+    }
+
     /// When the call of this index is to be sent.
     fn due(&self, begin: Instant, index: u64) -> Instant {
         let offset_s = |pace_per_s: u64| index as f64 / pace_per_s as f64;
@@ -116,17 +120,26 @@ impl Loop<'_> {
     }
 
     /// One client of those beside the timed calls.
-    fn keep_busy(&self, bytes_per_s: u64, over: &Arc<AtomicBool>, rounds: &AtomicU64) -> io::Result<()> {
+    fn keep_busy(&self, place: u64, bytes_per_s: u64, over: &Arc<AtomicBool>, rounds: &AtomicU64) -> io::Result<()> {
         let Some(beside) = self.beside else { return Ok(()) };
         let mut client = Client::connect(self.port)?;
         let is_over = || over.load(Ordering::Relaxed);
         let names: String = (0..beside.keys).map(|index| " ".to_owned() + &key(index)).collect();
-        let (bytes, commands) = encode_call(&(beside.command.clone() + &names));
+        let command = beside.command.clone() + &names;
+        let (mut bytes, commands) = encode_call(&command);
         if beside.rounds.is_none() {
             client.read_at(bytes_per_s, over.clone());
         }
         let mut own_rounds = 0;
+        let begin = Instant::now();
         while beside.rounds.map_or_else(|| !is_over(), |rounds| own_rounds < rounds) {
+            if let Some(pace) = beside.pace_per_s {
+                let due = begin + Duration::from_secs_f64(own_rounds as f64 / pace as f64);
+                thread::sleep(due.saturating_duration_since(Instant::now()));
+            }
+            if command.contains(RANDOM) {
+                bytes = encode_call(&self.with_random(&command, ((place + 1) << 40) | own_rounds)).0;
+            }
             match client.send(&bytes).and_then(|()| client.skip_replies(commands)) {
                 Err(_) if beside.rounds.is_none() && is_over() => break,
                 done => done?,
@@ -162,7 +175,7 @@ mod tests {
     }
 
     fn beside(command: &str, reads_bytes_per_s: Vec<u64>, rounds: Option<u64>) -> Beside {
-        Beside { command: command.to_owned(), keys: 0, reads_bytes_per_s, rounds }
+        Beside { command: command.to_owned(), keys: 0, reads_bytes_per_s, rounds, pace_per_s: None }
     }
 
     #[test]
@@ -186,10 +199,15 @@ mod tests {
         assert_eq!(client.call("GET sum").unwrap(), "500");
         assert_eq!(client.call("DBSIZE").unwrap(), "13");
 
+        let paced = Beside { pace_per_s: Some(1000), ..beside("SET by:{random:12} x", vec![0, 0], Some(50)) };
+        let timed = Loop { beside: Some(&paced), ..calls(server.port(), "PING") }.run().unwrap();
+        assert_eq!(timed.beside_rounds, 100);
+        assert_eq!(client.call("DBSIZE").unwrap(), "23");
+
         let keys = Beside { keys: 2, ..beside("DEL", vec![0], Some(1)) };
         client.call("MSET key:000000000000 a key:000000000001 b").unwrap();
         Loop { beside: Some(&keys), ..calls(server.port(), "PING") }.run().unwrap();
-        assert_eq!(client.call("DBSIZE").unwrap(), "13");
+        assert_eq!(client.call("DBSIZE").unwrap(), "23");
     }
 
     #[test]

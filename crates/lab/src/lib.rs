@@ -6,7 +6,9 @@
 //!                              [server] <--+    +--> [load]              +--> [report] --> README table, SVG
 //!                              start, stop           redis-benchmark,
 //!                              [proc] CPU, RSS       [generate] timed calls,
-//!                                                    [fill] of [contents]
+//!                              [watch] folder        [fill] of [contents],
+//!                                                    [writes], [leftover], [restart],
+//!                                                    beside them [checkpoints]
 //! ```
 //!
 //! A turn is one fresh server in one fresh folder. Turns alternate between the two sides of a scenario, so that a
@@ -18,10 +20,12 @@
 
 #![forbid(unsafe_code)]
 
+mod checkpoints;
 pub mod cli;
 mod contents;
 mod fill;
 mod generate;
+mod leftover;
 mod load;
 mod machine;
 mod plot;
@@ -30,11 +34,14 @@ mod programs;
 mod record;
 mod report;
 mod resp;
+mod restart;
 mod scenario;
 mod server;
 pub mod skip;
 mod stall;
 mod turn;
+mod watch;
+mod writes;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -3,12 +3,12 @@
 use crate::contents::Items;
 use crate::fill::{self, Filler};
 use crate::generate::{self, Loop};
-use crate::proc;
 use crate::programs::{Programs, bounded};
 use crate::resp::Client;
 use crate::scenario::{Case, Counts, Data, Load, Prepare};
 use crate::server::Server;
 use crate::{LabError, io_error};
+use crate::{checkpoints, leftover, proc, restart, writes};
 use std::io;
 use std::process::Command;
 use std::thread;
@@ -49,6 +49,7 @@ pub(crate) fn prepare(server: &Server, step: &Prepare, counts: Counts) -> Result
             let count = counts.number(count)?;
             Filler::new(*data, count).fill_to(&mut client, count).map(drop)
         }
+        Prepare::Checkpoint(command) => checkpoints::make(&mut client, command),
     };
     done.map_err(|error| step_error("prepare", &error, server))
 }
@@ -59,12 +60,37 @@ pub(crate) fn prepare(server: &Server, step: &Prepare, counts: Counts) -> Result
 /// The load failed or took longer than `limit_s`.
 pub(crate) fn apply(
     case: &Case,
+    server: &mut Server,
+    programs: &Programs,
+    counts: Counts,
+    limit_s: u64,
+) -> Result<Outcome, LabError> {
+    let wanted = case.checkpoints.as_ref();
+    match &case.load {
+        Load::Writes(work) => writes::measure(server, work, counts.number(&work.keys)?, wanted),
+        Load::Restart { writes, least_s } => restart::measure(server, writes, counts.number(&writes.keys)?, *least_s),
+        load => {
+            let apply = || apply_plain(load, server, programs, counts, limit_s);
+            let done = checkpoints::beside(wanted, server.port(), apply);
+            let (outcome, spans) = done.map_err(|error| step_error("checkpoints", &error, server))?;
+            let mut outcome = outcome?;
+            if let Some(wanted) = wanted {
+                outcome.command_line += &format!(" while {} is repeated", wanted.command);
+                outcome.extra.push(("checkpoints".to_owned(), spans.len() as f64));
+            }
+            Ok(outcome)
+        }
+    }
+}
+
+fn apply_plain(
+    load: &Load,
     server: &Server,
     programs: &Programs,
     counts: Counts,
     limit_s: u64,
 ) -> Result<Outcome, LabError> {
-    match &case.load {
+    match load {
         Load::Benchmark(arguments) => benchmark(&counts.fill(arguments), server, programs, counts, limit_s),
         Load::Generator { command, connections, pace_per_s, beside } => {
             let command = counts.fill(command);
@@ -90,6 +116,10 @@ pub(crate) fn apply(
         Load::Memory { count, data, marks_percent } => memory(server, counts.number(count)?, *data, marks_percent),
         Load::Idle { connections } => idle(server, *connections),
         Load::Churn { keys, rounds } => churn(server, counts.number(keys)?, *rounds),
+        Load::Fill { count, data, dropped_percent, rest_s } => {
+            leftover::measure(server, counts.number(count)?, *data, *dropped_percent, *rest_s)
+        }
+        Load::Writes(_) | Load::Restart { .. } => unreachable!("they see to the server and checkpoints themselves"),
     }
 }
 
@@ -151,6 +181,7 @@ fn benchmark(
         requests_per_s: Some(row.requests_per_s),
         p50_ms: Some(row.p50_ms),
         p99_ms: Some(row.p99_ms),
+        extra: vec![("max_us".to_owned(), (row.max_ms * 1000.0).round())],
         ..Outcome::default()
     })
 }
@@ -189,8 +220,9 @@ fn generator_line(work: &Loop) -> String {
         let keys = if beside.keys == 0 { String::new() } else { format!(" of {} keys", beside.keys) };
         let reads: Vec<String> = beside.reads_bytes_per_s.iter().map(u64::to_string).collect();
         let reads = reads.join(" ");
+        let pace = beside.pace_per_s.map_or(String::new(), |pace| format!(", {pace} due a second of each"));
         format!(
-            " while {} others {times} {}{keys}, reading {reads} B/s",
+            " while {} others {times} {}{keys}, reading {reads} B/s{pace}",
             beside.reads_bytes_per_s.len(),
             beside.command
         )
@@ -234,7 +266,7 @@ fn memory(server: &Server, count: u64, data: Data, marks_percent: &[u64]) -> Res
     })
 }
 
-fn data_text(data: Data) -> String {
+pub(crate) fn data_text(data: Data) -> String {
     match data {
         Data::List { contents, item_bytes } => {
             format!("{item_bytes}-byte {contents:?} in one list, LPUSH of {}", fill::ITEMS_PER_PUSH)
@@ -303,7 +335,7 @@ fn allow_open_files(count: u64) -> Result<(), LabError> {
     Ok(())
 }
 
-fn step_error(step: &str, error: &io::Error, server: &Server) -> LabError {
+pub(crate) fn step_error(step: &str, error: &io::Error, server: &Server) -> LabError {
     LabError::Step(format!("{step}: {error}; {}", server.last_words()))
 }
 
@@ -315,6 +347,7 @@ struct BenchmarkRow {
     requests_per_s: f64,
     p50_ms: f64,
     p99_ms: f64,
+    max_ms: f64,
 }
 
 impl BenchmarkRow {
@@ -324,7 +357,12 @@ impl BenchmarkRow {
         let headers = reader.headers().ok()?.clone();
         let row = reader.records().filter_map(Result::ok).last()?;
         let field = |name| row.get(headers.iter().position(|header| header == name)?)?.parse().ok();
-        Some(Self { requests_per_s: field("rps")?, p50_ms: field("p50_latency_ms")?, p99_ms: field("p99_latency_ms")? })
+        Some(Self {
+            requests_per_s: field("rps")?,
+            p50_ms: field("p50_latency_ms")?,
+            p99_ms: field("p99_latency_ms")?,
+            max_ms: field("max_latency_ms")?,
+        })
     }
 }
 
@@ -345,7 +383,7 @@ mod tests {
                     \"p99_latency_ms\",\"max_latency_ms\"\n\
                     \"GET\",\"12500.50\",\"0.4\",\"0.1\",\"0.3\",\"0.8\",\"1.5\",\"9.0\"\n";
         let row = BenchmarkRow::last_of(text).unwrap();
-        assert_eq!((row.requests_per_s, row.p50_ms, row.p99_ms), (12500.5, 0.3, 1.5));
+        assert_eq!((row.requests_per_s, row.p50_ms, row.p99_ms, row.max_ms), (12500.5, 0.3, 1.5, 9.0));
         assert!(BenchmarkRow::last_of("Could not connect\n").is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! What the kernel knows about a process: CPU used and memory held, from `/proc/PID`.
+//! What the kernel knows about a process: CPU used, memory held, bytes written, from `/proc/PID`.
 
 use crate::{LabError, io_error};
 use std::fs;
@@ -26,6 +26,38 @@ pub(crate) fn memory_bytes(pid: u32) -> Result<(u64, u64), LabError> {
     let text = fs::read_to_string(&path).map_err(io_error(&path))?;
     let field = |name| kib_field(&text, name).map(|kib| kib * 1024);
     field("VmRSS:").zip(field("VmHWM:")).ok_or_else(|| LabError::Step(format!("{path}: no memory figures")))
+}
+
+/// Memory that the process and its children hold together, in bytes.
+///
+/// A page that several of them share is counted once (the sum of their shares, `Pss`): after a fork that is the
+/// parent's memory and the pages of which there are two by now.
+///
+/// # Errors
+/// The process is gone.
+pub(crate) fn family_memory_bytes(pid: u32) -> Result<u64, LabError> {
+    let path = format!("/proc/{pid}/task/{pid}/children");
+    let children = fs::read_to_string(&path).map_err(io_error(&path))?;
+    let mut kib = share_kib(pid).ok_or_else(|| LabError::Step(format!("process {pid} is gone")))?;
+    // A child may have ended since.
+    kib += children.split_whitespace().filter_map(|child| share_kib(child.parse().ok()?)).sum::<u64>();
+    Ok(kib * 1024)
+}
+
+fn share_kib(pid: u32) -> Option<u64> {
+    kib_field(&fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?, "Pss:")
+}
+
+/// Bytes that the process and the children it has waited for had written to disks so far: pages as they became dirty,
+/// and direct writes.
+///
+/// # Errors
+/// The process is gone.
+pub(crate) fn written_bytes(pid: u32) -> Result<u64, LabError> {
+    let path = format!("/proc/{pid}/io");
+    let text = fs::read_to_string(&path).map_err(io_error(&path))?;
+    let field = text.lines().find_map(|line| line.strip_prefix("write_bytes:")?.trim().parse().ok());
+    field.ok_or_else(|| LabError::Step(format!("{path}: unknown form")))
 }
 
 /// utime + stime + cutime + cstime: fields 14 to 17, counted after the name, which may itself hold spaces.
@@ -62,10 +94,23 @@ mod tests {
     }
 
     #[test]
+    fn children_are_counted_in() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let own = share_kib(std::process::id());
+        // The list of children is that of the main thread, which no test runs on.
+        assert!(family_memory_bytes(std::process::id()).unwrap() > 0);
+        assert!(own.is_some() && share_kib(child.id()).is_some());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(share_kib(child.id()), None);
+    }
+
+    #[test]
     fn this_process_has_cpu_and_memory() {
         let (now, most) = memory_bytes(std::process::id()).unwrap();
         assert!(now > 0);
         assert!(most >= now);
         cpu_us(std::process::id()).unwrap();
+        written_bytes(std::process::id()).unwrap();
     }
 }

@@ -35,6 +35,7 @@ impl Row {
     pub(crate) fn figure(&self, figure: Figure) -> Option<f64> {
         match figure {
             Figure::RequestsPerS => self.requests_per_s,
+            Figure::P50Ms => self.p50_ms,
             Figure::P99Ms => self.p99_ms,
             Figure::MaxMs => self.extra("max_us").map(|us| us / 1000.0),
             Figure::CpuUsPerRequest => self.cpu_us_per_request,
@@ -45,6 +46,13 @@ impl Row {
             Figure::LongestLockHoldUs => self.extra("longest_lock_hold_us"),
             Figure::LongestLockWaitUs => self.extra("longest_lock_wait_us"),
             Figure::MachineStallUs => self.extra("machine_stall_us"),
+            Figure::LongestGapMs => self.extra("longest_gap_us").map(|us| us / 1000.0),
+            Figure::MemoryGrowthBytes => self.extra("memory_growth_bytes"),
+            Figure::FolderBytes => self.extra("folder_bytes"),
+            Figure::FolderBytesMax => self.extra("folder_bytes_max"),
+            Figure::WrittenPerByte => self.extra("written_per_byte"),
+            Figure::FirstReplyMs => self.extra("first_reply_ms"),
+            Figure::LoadedMs => self.extra("loaded_ms"),
         }
     }
 

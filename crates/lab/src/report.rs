@@ -18,6 +18,10 @@ pub(crate) struct Compared<'a> {
     pub(crate) what: String,
     pub(crate) figure: Figure,
     target: &'a Target,
+    /// What the target allows by another case of the first side; absent if that was never run.
+    by_other: Option<f64>,
+    /// That case in words.
+    other: &'a str,
     is_headline: bool,
     /// Whether it is the case's own figure, beside which CPU and p99 are shown.
     is_own: bool,
@@ -96,6 +100,7 @@ impl Compared<'_> {
             && at_most(self.p99_ratio(), target.p99_max)
             && at_most(first.map(|spread| spread.max), target.figure_max)
             && at_most(difference, target.difference_max)
+            && (target.times.is_none() || first.zip(self.by_other).is_some_and(|(first, bound)| first.median <= bound))
     }
 }
 
@@ -161,23 +166,36 @@ pub(crate) fn put_table(readme: &Path, table: &str) -> Result<(), LabError> {
 fn compared<'a>(scenario: &'a Scenario, rows: &[Row]) -> Vec<Compared<'a>> {
     let mut lines = Vec::new();
     for case in &scenario.cases {
-        let name = format!("{}/{}", scenario.name, case.name);
-        let runs = [0, 1].map(|side: usize| {
-            let label = &scenario.sides[side].label;
-            last_run(rows.iter().filter(|row| row.scenario == name && row.side == *label))
-        });
+        let runs = [0, 1].map(|side| run_of(scenario, rows, &case.name, side));
         let own = (case.what.clone(), case.figure, &case.target);
-        let also =
-            scenario.also.iter().map(|also| (format!("{}: {}", case.what, also.what), also.figure, &also.target));
+        let also = scenario.also.iter().filter(|also| also.figure != case.figure);
+        let also = also.map(|also| (format!("{}: {}", case.what, also.what), also.figure, &also.target));
         for (index, (what, figure, target)) in std::iter::once(own).chain(also).enumerate() {
             let sides = [0, 1].map(|side: usize| Figures::of(&runs[side], figure));
             if sides[0].figure.is_some() {
                 let is_own = index == 0;
-                lines.push(Compared { what, figure, target, is_headline: is_own && case.headline, is_own, sides });
+                let is_headline = is_own && case.headline;
+                let (by_other, other) = other_of(scenario, rows, target, figure);
+                lines.push(Compared { what, figure, target, by_other, other, is_headline, is_own, sides });
             }
         }
     }
     lines
+}
+
+/// What a target allows by another case, and that case in words.
+fn other_of<'a>(scenario: &'a Scenario, rows: &[Row], target: &Target, figure: Figure) -> (Option<f64>, &'a str) {
+    let Some(times) = &target.times else { return (None, "") };
+    let other = Figures::of(&run_of(scenario, rows, &times.case, 0), figure);
+    let what = scenario.cases.iter().find(|case| case.name == times.case).map_or("", |case| case.what.as_str());
+    (other.figure.map(|spread| spread.median * times.max), what)
+}
+
+/// The last run of a case on one side.
+fn run_of<'a>(scenario: &Scenario, rows: &'a [Row], case: &str, side: usize) -> Vec<&'a Row> {
+    let name = format!("{}/{case}", scenario.name);
+    let label = &scenario.sides[side].label;
+    last_run(rows.iter().filter(|row| row.scenario == name && row.side == *label))
 }
 
 impl Figures {
@@ -211,7 +229,7 @@ fn case_line(compared: &Compared) -> String {
     let Compared { what, figure, .. } = compared;
     let times = |ratio: Option<f64>| ratio.map_or("-".into(), |ratio| format!("{ratio:.2} ×"));
     let is_own = compared.is_own;
-    let target = target_text(compared.target, *figure);
+    let target = target_text(compared);
     let mark = match (target.is_empty(), compared.meets_target()) {
         (true, _) => "",
         (false, true) => " ✓",
@@ -227,7 +245,8 @@ fn case_line(compared: &Compared) -> String {
     )
 }
 
-fn target_text(target: &Target, figure: Figure) -> String {
+fn target_text(compared: &Compared) -> String {
+    let Compared { target, figure, other, .. } = *compared;
     let part = |bound: Option<f64>, text: &str| bound.map(|bound| format!("{text} {bound} ×"));
     let parts = [
         part(target.ratio_min, "≥"),
@@ -236,6 +255,7 @@ fn target_text(target: &Target, figure: Figure) -> String {
         part(target.p99_max, "p99 ≤"),
         target.figure_max.map(|bound| format!("≤ {}", Scale::of(bound, figure).text_with_unit(bound))),
         target.difference_max.map(|bound| format!("≤ + {}", Scale::of(bound, figure).text_with_unit(bound))),
+        target.times.as_ref().map(|times| format!("≤ {} × \"{other}\"", times.max)),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -263,10 +283,13 @@ impl Scale {
             Figure::RequestsPerS if value >= 100_000.0 => (1000.0, 0, "k/s"),
             Figure::RequestsPerS if value >= 10_000.0 => (1000.0, 1, "k/s"),
             Figure::RequestsPerS => (1.0, 0, "/s"),
-            Figure::P99Ms | Figure::MaxMs => (1.0, 2, "ms"),
+            Figure::P50Ms | Figure::P99Ms | Figure::MaxMs | Figure::LongestGapMs => (1.0, 2, "ms"),
+            Figure::FirstReplyMs | Figure::LoadedMs => (1.0, 0, "ms"),
             Figure::CpuUsPerRequest => (1.0, 2, "µs"),
-            Figure::RssBytes if value < 104_857_600.0 => (1_048_576.0, 1, "MiB"),
-            Figure::RssBytes => (1_048_576.0, 0, "MiB"),
+            Figure::RssBytes | Figure::MemoryGrowthBytes | Figure::FolderBytes | Figure::FolderBytesMax => {
+                (1_048_576.0, if value < 104_857_600.0 { 1 } else { 0 }, "MiB")
+            }
+            Figure::WrittenPerByte => (1.0, 2, "B"),
             Figure::BytesPerConnection => (1.0, 0, "B"),
             Figure::BytesEach if value < 1000.0 => (1.0, 2, "B"),
             Figure::BytesEach => (1.0, 0, "B"),
@@ -334,6 +357,31 @@ pub(crate) mod tests {
                         | ≥ 1.4 ×, CPU ≤ 0.5 × ✗ |";
         assert!(table.contains(expected), "{table}");
         assert!(table.contains("([2026-03-02](box/2026-03-02-reads.csv))"), "{table}");
+    }
+
+    #[test]
+    fn a_case_is_held_against_another_of_its_own_side() {
+        let folder = tempfile::tempdir().unwrap();
+        let slow =
+            |turn, p99_ms| Row { scenario: "reads/slow".into(), p99_ms: Some(p99_ms), ..row("bobbin", turn, 1.0, 1.0) };
+        let rows = [row("bobbin", 1, 3.0, 1.0), slow(1, 2.0), slow(2, 9.0), slow(3, 1.5)];
+        let mut scenarios = [scenario_with_rows(folder.path(), &rows)];
+        let also = r#"
+            name = "slow"
+            what = "GET, slowly"
+            load.benchmark = "-t get"
+            check = { command = "PING", answer = "PONG" }
+            figure = "p99_ms"
+            target = { times = { case = "get", max = 2.0 } }
+        "#;
+        scenarios[0].cases.push(toml::from_str(also).unwrap());
+        scenarios[0].cases[0].target = Target::default();
+        let told = |scenarios: &[Scenario]| table(&measured(scenarios, folder.path()).unwrap(), folder.path());
+        let line = "| GET, slowly | 2.00 ms (1.50 to 9.00) | - | - | - | - | ≤ 2 × \"GET\" ✓ |";
+        assert!(told(&scenarios).contains(line), "{}", told(&scenarios));
+        scenarios[0].cases[1].target.times.as_mut().unwrap().max = 1.9;
+        assert!(told(&scenarios).contains("≤ 1.9 × \"GET\" ✗"));
+        assert_eq!(digest(measured(&scenarios, folder.path()).unwrap()).len(), 1);
     }
 
     #[test]

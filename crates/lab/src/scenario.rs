@@ -85,6 +85,11 @@ pub(crate) struct Case {
     #[serde(default)]
     pub(crate) prepare: Vec<Prepare>,
     pub(crate) load: Load,
+    /// Made again and again while the load goes on.
+    pub(crate) checkpoints: Option<Checkpoints>,
+    /// Whether the second side is spared: it has nothing of the kind, or no room beside.
+    #[serde(default)]
+    pub(crate) alone: bool,
     /// Asked when the load is over.
     pub(crate) check: Check,
     /// Which figure of a row the table shows.
@@ -115,6 +120,19 @@ pub(crate) enum Prepare {
     },
     /// Data as a memory load has it.
     Data { count: String, data: Data },
+    /// A checkpoint asked for with this command, and awaited.
+    Checkpoint(String),
+}
+
+/// Checkpoints that are made one after another while something else is measured.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Checkpoints {
+    /// `BGSAVE` or `BGREWRITEAOF`.
+    pub(crate) command: String,
+    /// Seconds of the load before the first.
+    #[serde(default)]
+    pub(crate) after_s: u64,
 }
 
 /// Data of which a certain number is loaded.
@@ -163,6 +181,50 @@ pub(crate) enum Load {
     Idle { connections: u64 },
     /// Keys of changing sizes, overwritten `rounds` times; nine in ten then deleted.
     Churn { keys: String, rounds: u64 },
+    /// Pipelined writes for a time, at random among so many keys.
+    Writes(Writes),
+    /// Data put in, some of it taken out again, and then nothing for a while: what the disk holds then.
+    Fill {
+        count: String,
+        data: Data,
+        /// In hundredths: keys deleted, or items popped at the list's other end.
+        dropped_percent: u64,
+        rest_s: u64,
+    },
+    /// The server killed at a random moment of pipelined writes, and started again on what it left.
+    Restart {
+        writes: Writes,
+        /// Seconds of writing before which it is not killed.
+        least_s: u64,
+    },
+}
+
+/// Clients that write as fast as they are answered, each with one pipeline under way.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Writes {
+    pub(crate) verb: Verb,
+    pub(crate) keys: String,
+    pub(crate) value_bytes: usize,
+    pub(crate) connections: u64,
+    pub(crate) pipeline: u64,
+    /// How long, at most.
+    pub(crate) seconds: u64,
+    /// Records due in a second, over all connections; as fast as answered if absent.
+    pub(crate) pace_per_s: Option<u64>,
+    /// Seconds in which nothing is written, before the disk is looked at for the last time.
+    #[serde(default)]
+    pub(crate) rest_s: u64,
+}
+
+/// What one of many writes does.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum Verb {
+    /// Overwrites `key:000000000000` or one of those that follow.
+    Set,
+    /// Pushes to `list:000000000000` or one of those that follow.
+    Rpush,
 }
 
 /// Clients that keep a server busy while calls are timed.
@@ -179,6 +241,8 @@ pub(crate) struct Beside {
     pub(crate) reads_bytes_per_s: Vec<u64>,
     /// Rounds of each client; until all calls are timed if absent, the last reply then being left unread.
     pub(crate) rounds: Option<u64>,
+    /// Rounds of each client that are due in a second; as fast as answered if absent.
+    pub(crate) pace_per_s: Option<u64>,
 }
 
 /// A command and the reply it must have.
@@ -195,6 +259,7 @@ pub(crate) struct Check {
 pub(crate) enum Figure {
     #[default]
     RequestsPerS,
+    P50Ms,
     P99Ms,
     MaxMs,
     CpuUsPerRequest,
@@ -208,6 +273,18 @@ pub(crate) enum Figure {
     LongestLockWaitUs,
     /// The longest stall of a loop that only writes, just after the case: the machine's own, not a server's.
     MachineStallUs,
+    /// The longest time in which none of the clients had an answer.
+    LongestGapMs,
+    /// Memory of the server and its children at the height of a checkpoint, above that before it.
+    MemoryGrowthBytes,
+    /// The data folder when all is over; and at its greatest.
+    FolderBytes,
+    FolderBytesMax,
+    /// Bytes written to the disk for each byte of keys and values.
+    WrittenPerByte,
+    /// From the start of the program to the first right answer; and until it has loaded everything.
+    FirstReplyMs,
+    LoadedMs,
 }
 
 /// What is hoped for, all of the first side against the second but for `figure_max`.
@@ -222,6 +299,16 @@ pub(crate) struct Target {
     pub(crate) figure_max: Option<f64>,
     /// How much the first side's figure may be above the second's, in the figure's unit.
     pub(crate) difference_max: Option<f64>,
+    /// Against the first side's figure in another case of the scenario.
+    pub(crate) times: Option<Times>,
+}
+
+/// A case to be compared with, and how many times its figure is allowed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Times {
+    pub(crate) case: String,
+    pub(crate) max: f64,
 }
 
 /// The values of the placeholders.
@@ -267,9 +354,18 @@ impl Scenario {
         self.items = self.items.div_ceil(QUICK_DIVISOR);
         for case in &mut self.cases {
             case.requests = case.requests.div_ceil(QUICK_DIVISOR);
+            if let Some(checkpoints) = &mut case.checkpoints {
+                checkpoints.after_s = checkpoints.after_s.min(1);
+            }
             match &mut case.load {
                 Load::Idle { connections } => *connections = connections.div_ceil(QUICK_DIVISOR),
                 Load::Generator { beside: Some(beside), .. } => beside.keys = beside.keys.div_ceil(QUICK_DIVISOR),
+                Load::Fill { rest_s, .. } => *rest_s = (*rest_s).min(1),
+                Load::Writes(writes) => writes.shorten(),
+                Load::Restart { writes, least_s } => {
+                    *least_s = 0;
+                    writes.shorten();
+                }
                 _ => {}
             }
         }
@@ -287,6 +383,13 @@ impl Scenario {
 
     pub(crate) fn counts(&self, case: &Case) -> Counts {
         Counts { requests: case.requests, items: self.items }
+    }
+}
+
+impl Writes {
+    fn shorten(&mut self) {
+        self.seconds = self.seconds.min(2);
+        self.rest_s = self.rest_s.min(1);
     }
 }
 
@@ -354,7 +457,7 @@ mod tests {
                 let counts = scenario.counts(case);
                 for prepare in scenario.prepare.iter().chain(&case.prepare) {
                     match prepare {
-                        Prepare::Command(_) => {}
+                        Prepare::Command(_) | Prepare::Checkpoint(_) => {}
                         Prepare::Strings { count, .. } | Prepare::List { count, .. } | Prepare::Data { count, .. } => {
                             assert!(counts.number(count).unwrap() > 0, "{place} loads nothing");
                         }
@@ -365,6 +468,13 @@ mod tests {
                 if let Load::Memory { count, marks_percent, .. } = &case.load {
                     counts.number(count).unwrap();
                     assert!(!marks_percent.is_empty() && marks_percent.is_sorted(), "{place}: marks rise");
+                }
+                if let Load::Writes(writes) | Load::Restart { writes, .. } = &case.load {
+                    counts.number(&writes.keys).unwrap();
+                    assert!(writes.connections > 0 && writes.pipeline > 0, "{place} writes nothing");
+                }
+                if let Some(times) = &case.target.times {
+                    assert!(scenario.cases.iter().any(|it| it.name == times.case), "{place}: no case to compare with");
                 }
                 assert!(!case.check.command.is_empty(), "{place}: nothing is checked");
             }

@@ -4,7 +4,7 @@ use crate::programs::tied;
 use crate::resp::Client;
 use crate::{LabError, io_error};
 use rustix::process::{Pid, Signal, kill_process};
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -20,9 +20,11 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 pub(crate) struct Server {
     child: Child,
     port: u16,
+    program: PathBuf,
+    flags: Vec<String>,
     log: PathBuf,
     /// Gone with the server, and after it: fields drop in this order.
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Server {
@@ -35,20 +37,45 @@ impl Server {
         let folder = tempfile::tempdir_in(data).map_err(io_error(data.display().to_string()))?;
         let log = folder.path().join("server.log");
         let port = free_port()?;
-        let out = File::create(&log).map_err(io_error(log.display().to_string()))?;
-        let err = out.try_clone().map_err(io_error(log.display().to_string()))?;
-        let child = tied(program, "KILL")
-            .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"])
-            .arg(folder.path())
-            .args(flags)
-            .stdin(Stdio::null())
-            .stdout(out)
-            .stderr(err)
-            .spawn()
-            .map_err(io_error(program.display().to_string()))?;
-        let mut server = Self { child, port, log, _folder: folder };
+        let child = spawn(program, flags, port, folder.path(), &log)?;
+        let (program, flags) = (program.to_owned(), flags.to_vec());
+        let mut server = Self { child, port, program, flags, log, folder };
         server.wait_ready()?;
         Ok(server)
+    }
+
+    /// Ends it as a crash of the process would, and waits until it is gone.
+    ///
+    /// # Errors
+    /// The system refused.
+    pub(crate) fn kill(&mut self) -> Result<(), LabError> {
+        self.child.kill().map_err(io_error("kill"))?;
+        self.child.wait().map(drop).map_err(io_error("wait"))
+    }
+
+    /// Starts the same program anew on what it left, and does not wait until it answers.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(crate) fn start_again(&mut self) -> Result<(), LabError> {
+        self.child = spawn(&self.program, &self.flags, self.port, self.folder.path(), &self.log)?;
+        Ok(())
+    }
+
+    /// An error with its last words if it has ended.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub(crate) fn is_running(&mut self) -> Result<(), LabError> {
+        match self.child.try_wait().map_err(io_error("wait"))? {
+            Some(status) => Err(LabError::Step(format!("the server ended ({status}); {}", self.last_words()))),
+            None => Ok(()),
+        }
+    }
+
+    /// Where its data are, and its log.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -78,9 +105,7 @@ impl Server {
     fn wait_ready(&mut self) -> Result<(), LabError> {
         let begin = Instant::now();
         loop {
-            if let Some(status) = self.child.try_wait().map_err(io_error("wait"))? {
-                return Err(LabError::Step(format!("the server ended ({status}); {}", self.last_words())));
-            }
+            self.is_running()?;
             let answer = Client::connect(self.port).and_then(|mut client| client.call("PING"));
             if answer.is_ok_and(|answer| answer == "PONG") {
                 return Ok(());
@@ -95,6 +120,10 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        // A number of one that is gone may be another's by now.
+        if !matches!(self.child.try_wait(), Ok(None)) {
+            return;
+        }
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         let asked = pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok());
         let begin = Instant::now();
@@ -108,6 +137,21 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn spawn(program: &Path, flags: &[String], port: u16, folder: &Path, log: &Path) -> Result<Child, LabError> {
+    let shown = || log.display().to_string();
+    let out = OpenOptions::new().create(true).append(true).open(log).map_err(io_error(shown()))?;
+    let err = out.try_clone().map_err(io_error(shown()))?;
+    tied(program, "KILL")
+        .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"])
+        .arg(folder)
+        .args(flags)
+        .stdin(Stdio::null())
+        .stdout(out)
+        .stderr(err)
+        .spawn()
+        .map_err(io_error(program.display().to_string()))
 }
 
 /// A port nobody listens on. Another process may take it before the server does; then the start fails and says so.
@@ -132,6 +176,22 @@ mod tests {
         assert!(!Path::new(&format!("/proc/{pid}")).exists());
         assert!(Client::connect(port).is_err());
         assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_killed_server_goes_on_with_what_it_left() {
+        let Some(redis) = program_or_skip("lab::server", "redis-server") else { return };
+        let data = tempfile::tempdir().unwrap();
+        let flags = ["--save", "", "--appendonly", "yes", "--appendfsync", "always"].map(str::to_owned);
+        let mut server = Server::start(&redis, &flags, data.path()).unwrap();
+        let pid = server.pid();
+        server.client().unwrap().call("SET kept here").unwrap();
+        server.kill().unwrap();
+        server.is_running().unwrap_err();
+        server.start_again().unwrap();
+        server.wait_ready().unwrap();
+        assert_ne!(server.pid(), pid);
+        assert_eq!(server.client().unwrap().call("GET kept").unwrap(), "here");
     }
 
     #[test]

@@ -48,7 +48,8 @@ impl Runner {
         let path = self.programs.path(side.program);
         let version = programs::version(path)?;
         let mut shared = None;
-        for case in &scenario.cases {
+        let is_second = side.label == scenario.sides[1].label;
+        for case in scenario.cases.iter().filter(|case| !(case.alone && is_second)) {
             if scenario.server_each {
                 shared = None;
             }
@@ -76,7 +77,7 @@ impl Runner {
     }
 
     /// Measures one case; what belongs to the side is left for the caller to fill.
-    fn case_turn(&self, scenario: &Scenario, case: &Case, server: &Server) -> Result<Row, LabError> {
+    fn case_turn(&self, scenario: &Scenario, case: &Case, server: &mut Server) -> Result<Row, LabError> {
         let counts = scenario.counts(case);
         for step in &case.prepare {
             load::prepare(server, step, counts)?;
@@ -84,7 +85,7 @@ impl Runner {
         load::forget_longest(server)?;
         let cpu_before_us = proc::cpu_us(server.pid())?;
         let outcome = load::apply(case, server, &self.programs, counts, scenario.limit_s)?;
-        let cpu_us = proc::cpu_us(server.pid())? - cpu_before_us;
+        let cpu_us = proc::cpu_us(server.pid())?.saturating_sub(cpu_before_us);
         let (rss_bytes, rss_bytes_max) = proc::memory_bytes(server.pid())?;
         let longest = load::longest(server)?;
         load::check(case, server, counts)?;

@@ -1,0 +1,158 @@
+//! Checkpoints made one after another while something is measured, by whatever name the server knows them.
+//!
+//! ```text
+//! load          |===================================|
+//! checkpoints   . after_s |-----|-----|-----|----|--|.....|     the last one is awaited: its cost is of this load
+//! ```
+
+use crate::resp::Client;
+use crate::scenario::Checkpoints;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long one checkpoint may take.
+const LIMIT: Duration = Duration::from_secs(600);
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// From when to when one was under way.
+pub(crate) type Span = (Instant, Instant);
+
+/// Does `work`, and has checkpoints made meanwhile if they are wanted: at least one, and none when it returns.
+///
+/// # Errors
+/// The server is gone, made none in time, or refused.
+pub(crate) fn beside<T>(
+    wanted: Option<&Checkpoints>,
+    port: u16,
+    work: impl FnOnce() -> T,
+) -> io::Result<(T, Vec<Span>)> {
+    let Some(wanted) = wanted else { return Ok((work(), Vec::new())) };
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let repeating = scope.spawn(|| repeat(wanted, port, &over));
+        let done = work();
+        over.store(true, Ordering::Relaxed);
+        let spans = repeating.join().expect("a worker does not panic")?;
+        Ok((done, spans))
+    })
+}
+
+fn repeat(wanted: &Checkpoints, port: u16, over: &AtomicBool) -> io::Result<Vec<Span>> {
+    let begin = Instant::now();
+    let is_over = || over.load(Ordering::Relaxed);
+    while begin.elapsed().as_secs() < wanted.after_s && !is_over() {
+        thread::sleep(LOOK_AGAIN);
+    }
+    let mut client = Client::connect(port)?;
+    let mut spans = Vec::new();
+    while spans.is_empty() || !is_over() {
+        let begin = Instant::now();
+        make(&mut client, &wanted.command)?;
+        spans.push((begin, Instant::now()));
+    }
+    Ok(spans)
+}
+
+/// Asks for one checkpoint and waits until it has ended; one that is under way already is taken for it.
+///
+/// # Errors
+/// The server is gone, refuses, or is not done in time.
+pub(crate) fn make(client: &mut Client, command: &str) -> io::Result<()> {
+    let rounds_before = Progress::ask(client)?.rounds;
+    match client.call(command) {
+        Err(error) if error.to_string().contains("in progress") => {}
+        answer => drop(answer?),
+    }
+    let begin = Instant::now();
+    loop {
+        let now = Progress::ask(client)?;
+        if now.rounds > rounds_before && !now.is_running {
+            return Ok(());
+        }
+        if begin.elapsed() > LIMIT {
+            return Err(io::Error::other(format!("{command} has not ended in {LIMIT:?}")));
+        }
+        thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// Checkpoints so far.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Progress {
+    /// Begun or ended, as the server counts; always more after one.
+    pub(crate) rounds: u64,
+    pub(crate) is_running: bool,
+}
+
+impl Progress {
+    /// Asks the server.
+    ///
+    /// # Errors
+    /// It is gone, or gives no such account.
+    pub(crate) fn ask(client: &mut Client) -> io::Result<Self> {
+        Self::read(&client.call("INFO persistence")?).ok_or_else(|| io::Error::other("INFO tells of no checkpoints"))
+    }
+
+    fn read(info: &str) -> Option<Self> {
+        let field = |name: &str| field(info, name);
+        // A peer counts its dumps and its rewritten logs apart.
+        let rounds = field("checkpoint_rounds").or_else(|| Some(field("rdb_saves")? + field("aof_rewrites")?))?;
+        let is_running = ["rdb_bgsave_in_progress", "aof_rewrite_in_progress", "aof_rewrite_scheduled"]
+            .into_iter()
+            .any(|name| field(name).is_some_and(|value| value > 0));
+        Some(Self { rounds, is_running })
+    }
+}
+
+/// A number of INFO.
+pub(crate) fn field(info: &str, name: &str) -> Option<u64> {
+    let mut pairs = info.lines().filter_map(|line| line.split_once(':'));
+    pairs.find_map(|(found, value)| (found == name).then(|| value.trim().parse().ok())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::Server;
+    use crate::skip::program_or_skip;
+
+    #[test]
+    fn progress_is_read_in_both_tongues() {
+        let ours = "# Persistence\r\nrdb_bgsave_in_progress:1\r\ncheckpoint_rounds:4\r\n";
+        assert_eq!(Progress::read(ours), Some(Progress { rounds: 4, is_running: true }));
+        let peers = "rdb_bgsave_in_progress:0\r\nrdb_saves:2\r\naof_rewrite_in_progress:0\r\naof_rewrites:3\r\n";
+        assert_eq!(Progress::read(peers), Some(Progress { rounds: 5, is_running: false }));
+        assert_eq!(Progress::read("loading:0\r\n"), None);
+    }
+
+    #[test]
+    fn checkpoints_go_on_while_there_is_work_and_none_is_left() {
+        let Some(redis) = program_or_skip("lab::checkpoints", "redis-server") else { return };
+        let data = tempfile::tempdir().unwrap();
+        let flags = ["--save", "", "--appendonly", "yes"].map(str::to_owned);
+        let server = Server::start(&redis, &flags, data.path()).unwrap();
+        let mut client = server.client().unwrap();
+        for command in ["BGSAVE", "BGREWRITEAOF"] {
+            let before = Progress::ask(&mut client).unwrap().rounds;
+            let wanted = Checkpoints { command: command.to_owned(), after_s: 0 };
+            // Work that ends only when a checkpoint has been made.
+            let work = || {
+                let mut client = server.client().unwrap();
+                while Progress::ask(&mut client).unwrap().rounds == before {
+                    thread::sleep(LOOK_AGAIN);
+                }
+            };
+            let ((), spans) = beside(Some(&wanted), server.port(), work).unwrap();
+            let after = Progress::ask(&mut client).unwrap();
+            assert!(!after.is_running);
+            assert_eq!(after.rounds - before, spans.len() as u64);
+            assert!(spans.iter().all(|(begin, end)| begin < end));
+        }
+        let (seven, spans) = beside(None, server.port(), || 7).unwrap();
+        assert_eq!((seven, spans.len()), (7, 0));
+        let wrong = Checkpoints { command: "NOSUCH".to_owned(), after_s: 0 };
+        beside(Some(&wrong), server.port(), || ()).unwrap_err();
+    }
+}

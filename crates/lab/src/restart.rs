@@ -1,0 +1,202 @@
+//! How soon a killed server answers again, and how soon it has loaded everything.
+//!
+//! ```text
+//! load .. writes |=========== kill -9 |  start                                         the page cache stays warm
+//!                                        |........ first right reply ... loading:0 |
+//! ```
+//!
+//! Some keys are left alone by the writes, so what they must hold is known: the server is asked for it before. A
+//! refusal (`LOADING`, or nobody listening yet) is asked again; another answer fails the step.
+
+use crate::LabError;
+use crate::checkpoints::field;
+use crate::contents::{below, mixed};
+use crate::fill::key;
+use crate::load::{Outcome, step_error};
+use crate::resp::Client;
+use crate::scenario::Writes;
+use crate::server::Server;
+use crate::watch;
+use crate::writes::{self, SPARED_EVERY, Writers, Written};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// So many keys are asked for in the end.
+const KNOWN: u64 = 100;
+const LOADED_WITHIN: Duration = Duration::from_secs(600);
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// Writes, kills, starts again, asks. Of the keys, those that [`SPARED_EVERY`] divides must be there.
+///
+/// # Errors
+/// The server did not take the writes, did not come back, or answers otherwise than before.
+pub(crate) fn measure(server: &mut Server, writes: &Writes, keys: u64, least_s: u64) -> Result<Outcome, LabError> {
+    let draw = mixed(u64::from(server.pid()));
+    let before = Before::look(server, keys, draw)?;
+    let (written, lived) = killed_while_writing(server, writes, keys, moment(writes, least_s, draw))?;
+    let folder_bytes = watch::folder_bytes(server.folder());
+
+    let begin = Instant::now();
+    server.start_again()?;
+    let (name, value) = &before.known[0];
+    let first_reply = first_right_reply(server, begin, name, value)?;
+    let loaded = loaded(server, begin)?;
+    before.hold_against(server)?;
+    let ms = |time: Duration| (time.as_micros() as f64 / 1000.0 * 10.0).round() / 10.0;
+    let extra = [
+        ("first_reply_ms", ms(first_reply)),
+        ("loaded_ms", ms(loaded)),
+        ("killed_after_ms", ms(lived)),
+        ("records_before", written.records as f64),
+        ("folder_bytes", folder_bytes as f64),
+    ];
+    Ok(Outcome {
+        command_line: format!("{}, kill -9 meanwhile, start", writes::line(writes, keys, None)),
+        extra: extra.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+        ..Outcome::default()
+    })
+}
+
+/// When it is killed: anywhere between the least and all of the writers' time.
+fn moment(writes: &Writes, least_s: u64, draw: u64) -> Duration {
+    let span_ms = writes.seconds.saturating_sub(least_s) * 1000;
+    Duration::from_millis(least_s * 1000 + below(mixed(draw), span_ms.max(1)))
+}
+
+/// What a server held that is killed.
+struct Before {
+    /// Names and values of keys that nobody writes to.
+    known: Vec<(String, String)>,
+    keys: String,
+}
+
+impl Before {
+    fn look(server: &Server, keys: u64, draw: u64) -> Result<Self, LabError> {
+        let mut client = server.client()?;
+        let mut ask = |line: String| client.call(&line).map_err(|error| step_error(&line, &error, server));
+        let mut known = Vec::new();
+        for index in 0..KNOWN {
+            let name = key(below(mixed(draw ^ index), keys.div_ceil(SPARED_EVERY)) * SPARED_EVERY);
+            let value = ask(format!("GET {name}"))?;
+            known.push((name, value));
+        }
+        Ok(Self { known, keys: ask("DBSIZE".to_owned())? })
+    }
+
+    fn hold_against(&self, server: &Server) -> Result<(), LabError> {
+        let mut client = server.client()?;
+        let mut ask = |line: String| client.call(&line).map_err(|error| step_error(&line, &error, server));
+        for (name, value) in &self.known {
+            right(name, value, &ask(format!("GET {name}"))?)?;
+        }
+        right("DBSIZE", &self.keys, &ask("DBSIZE".to_owned())?)
+    }
+}
+
+fn right(what: &str, expected: &str, answer: &str) -> Result<(), LabError> {
+    let wrong = || LabError::Step(format!("{what} is `{answer}` after the restart, was `{expected}`"));
+    (answer == expected).then_some(()).ok_or_else(wrong)
+}
+
+/// What was written, and how long the server lived meanwhile.
+fn killed_while_writing(
+    server: &mut Server,
+    writes: &Writes,
+    keys: u64,
+    after: Duration,
+) -> Result<(Written, Duration), LabError> {
+    // The time is the killer's to watch.
+    let lasting = Writes { seconds: after.as_secs() + 600, ..writes.clone() };
+    let writers = Writers { port: server.port(), writes: &lasting, keys, spares: true };
+    let forgiven = AtomicBool::new(false);
+    let begin = Instant::now();
+    let (written, killed) = thread::scope(|scope| {
+        let writing = scope.spawn(|| writers.run(&forgiven));
+        while begin.elapsed() < after && !writing.is_finished() {
+            thread::sleep(LOOK_AGAIN);
+        }
+        forgiven.store(true, Ordering::Relaxed);
+        let killed = server.kill();
+        (writing.join().expect("a worker does not panic"), killed)
+    });
+    killed?;
+    let written = written.map_err(|error| LabError::Step(format!("writes before the kill: {error}")))?;
+    Ok((written, begin.elapsed()))
+}
+
+fn first_right_reply(server: &mut Server, begin: Instant, name: &str, value: &str) -> Result<Duration, LabError> {
+    let question = format!("GET {name}");
+    wait(server, begin, |port| match ask(port, &question) {
+        Ok(answer) => right(name, value, &answer).map(|()| true),
+        Err(_) => Ok(false),
+    })
+}
+
+/// A server that says nothing of loading has loaded when it answers.
+fn loaded(server: &mut Server, begin: Instant) -> Result<Duration, LabError> {
+    wait(server, begin, |port| {
+        Ok(ask(port, "INFO persistence").is_ok_and(|info| field(&info, "loading").unwrap_or(0) == 0))
+    })
+}
+
+fn ask(port: u16, question: &str) -> io::Result<String> {
+    Client::connect(port)?.call(question)
+}
+
+fn wait(
+    server: &mut Server,
+    begin: Instant,
+    mut is_done: impl FnMut(u16) -> Result<bool, LabError>,
+) -> Result<Duration, LabError> {
+    while !is_done(server.port())? {
+        server.is_running()?;
+        if begin.elapsed() > LOADED_WITHIN {
+            return Err(LabError::Step(format!("not back in {LOADED_WITHIN:?}; {}", server.last_words())));
+        }
+        thread::sleep(LOOK_AGAIN);
+    }
+    Ok(begin.elapsed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fill::fill_strings;
+    use crate::scenario::Verb;
+    use crate::skip::program_or_skip;
+    use crate::writes::tests::writes;
+
+    #[test]
+    fn it_is_killed_between_the_least_and_the_most() {
+        let writes = Writes { seconds: 5, ..writes(Verb::Set) };
+        let moments: Vec<Duration> = (0..1000).map(|draw| moment(&writes, 2, draw)).collect();
+        assert!(moments.iter().all(|at| (2000..5000).contains(&at.as_millis())));
+        assert!(moments.iter().any(|at| at.as_millis() < 2100) && moments.iter().any(|at| at.as_millis() > 4900));
+        assert_eq!(moment(&writes, 5, 3), Duration::from_secs(5));
+    }
+
+    #[test]
+    fn a_server_that_kept_everything_is_right() {
+        let Some(redis) = program_or_skip("lab::restart", "redis-server") else { return };
+        let data = tempfile::tempdir().unwrap();
+        let flags = ["--save", "", "--appendonly", "yes"].map(str::to_owned);
+        let mut server = Server::start(&redis, &flags, data.path()).unwrap();
+        fill_strings(&mut server.client().unwrap(), 2500, 7).unwrap();
+        let outcome = measure(&mut server, &writes(Verb::Set), 2500, 0).unwrap();
+        let extra = |name: &str| outcome.extra.iter().find(|(found, _)| found == name).unwrap().1;
+        assert!(extra("first_reply_ms") <= extra("loaded_ms"));
+        assert_eq!(server.client().unwrap().call("DBSIZE").unwrap(), "2500");
+    }
+
+    #[test]
+    fn a_server_that_lost_something_is_found_out() {
+        let Some(redis) = program_or_skip("lab::restart", "redis-server") else { return };
+        let data = tempfile::tempdir().unwrap();
+        let mut server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
+        fill_strings(&mut server.client().unwrap(), 2500, 7).unwrap();
+        let error = measure(&mut server, &writes(Verb::Set), 2500, 0).err().unwrap().to_string();
+        assert!(error.contains("after the restart"), "{error}");
+    }
+}

@@ -1,0 +1,126 @@
+//! Looks at a server now and then while something goes on: the memory of its family, the bytes of its folder.
+
+use crate::checkpoints::Span;
+use crate::server::Server;
+use crate::{LabError, proc};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Between two looks.
+const STEP: Duration = Duration::from_millis(100);
+/// What came before a checkpoint is its memory over so long.
+const BEFORE: Duration = Duration::from_secs(1);
+
+/// What was seen.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) folder_bytes_max: u64,
+    /// When, and how many bytes; empty unless asked for.
+    pub(crate) memory: Vec<(Instant, u64)>,
+}
+
+/// Memory around checkpoints, in bytes.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Growth {
+    /// The most in the second before the first.
+    pub(crate) before: u64,
+    /// The most while one was under way.
+    pub(crate) peak: u64,
+}
+
+/// Does `work` and looks on.
+///
+/// A look at memory makes the kernel walk the server's pages, so it is taken only where it is wanted.
+///
+/// # Errors
+/// The server is gone.
+pub(crate) fn during<T>(server: &Server, wants_memory: bool, work: impl FnOnce() -> T) -> Result<(T, Seen), LabError> {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let looking = scope.spawn(|| look_on(server, wants_memory, &over));
+        let done = work();
+        over.store(true, Ordering::Relaxed);
+        Ok((done, looking.join().expect("a worker does not panic")?))
+    })
+}
+
+fn look_on(server: &Server, wants_memory: bool, over: &AtomicBool) -> Result<Seen, LabError> {
+    let mut seen = Seen::default();
+    loop {
+        let is_last = over.load(Ordering::Relaxed);
+        seen.folder_bytes_max = seen.folder_bytes_max.max(folder_bytes(server.folder()));
+        if wants_memory {
+            seen.memory.push((Instant::now(), proc::family_memory_bytes(server.pid())?));
+        }
+        if is_last {
+            return Ok(seen);
+        }
+        thread::sleep(STEP);
+    }
+}
+
+/// Bytes that the files of a folder and those below it take on the disk. Files that go meanwhile count nothing.
+pub(crate) fn folder_bytes(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(found) if found.is_dir() => folder_bytes(&entry.path()),
+        Ok(found) => found.blocks() * 512,
+        Err(_) => 0,
+    });
+    bytes.sum()
+}
+
+/// Memory before and during checkpoints; absent where nobody looked at the right time.
+pub(crate) fn growth(memory: &[(Instant, u64)], spans: &[Span]) -> Option<Growth> {
+    let (first, _) = *spans.first()?;
+    let is_before = |at: Instant| at < first && first - at <= BEFORE;
+    let is_within = |at: Instant| spans.iter().any(|(begin, end)| (*begin..=*end).contains(&at));
+    let most = |is_meant: &dyn Fn(Instant) -> bool| {
+        memory.iter().filter(|(at, _)| is_meant(*at)).map(|(_, bytes)| *bytes).max()
+    };
+    Some(Growth { before: most(&is_before)?, peak: most(&is_within)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skip::program_or_skip;
+
+    #[test]
+    fn growth_is_from_just_before_to_the_height_of_any() {
+        let zero = Instant::now();
+        let at = |ms| zero + Duration::from_millis(ms);
+        let memory = [(500, 90), (2000, 50), (2900, 40), (3100, 60), (5000, 99), (6100, 70), (9000, 80)];
+        let memory = memory.map(|(ms, bytes)| (at(ms), bytes));
+        let spans = [(at(3000), at(4000)), (at(6000), at(7000))];
+        assert_eq!(growth(&memory, &spans), Some(Growth { before: 50, peak: 70 }));
+        assert_eq!(growth(&memory, &[]), None);
+        assert_eq!(growth(&memory[3..], &spans), None);
+    }
+
+    #[test]
+    fn a_folder_is_all_that_lies_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("below")).unwrap();
+        fs::write(folder.path().join("one"), vec![1; 100_000]).unwrap();
+        fs::write(folder.path().join("below/two"), vec![1; 100_000]).unwrap();
+        // A file system may put bytes on the disk late, or pack them.
+        assert!(folder_bytes(folder.path()) <= 2 * 131_072);
+        assert_eq!(folder_bytes(&folder.path().join("none")), 0);
+    }
+
+    #[test]
+    fn a_server_is_looked_at_while_there_is_work() {
+        let Some(redis) = program_or_skip("lab::watch", "redis-server") else { return };
+        let data = tempfile::tempdir().unwrap();
+        let server = Server::start(&redis, &[], data.path()).unwrap();
+        let (done, seen) = during(&server, true, || 7).unwrap();
+        assert_eq!(done, 7);
+        assert!(seen.memory.iter().all(|(_, bytes)| *bytes > 0) && !seen.memory.is_empty());
+        assert_eq!(during(&server, false, || ()).unwrap().1.memory.len(), 0);
+    }
+}
