@@ -167,9 +167,11 @@ fn compared<'a>(scenario: &'a Scenario, rows: &[Row]) -> Vec<Compared<'a>> {
     let mut lines = Vec::new();
     for case in &scenario.cases {
         let runs = [0, 1].map(|side| run_of(scenario, rows, &case.name, side));
-        let own = (case.what.clone(), case.figure, &case.target);
-        let also = scenario.also.iter().filter(|also| also.figure != case.figure);
-        let also = also.map(|also| (format!("{}: {}", case.what, also.what), also.figure, &also.target));
+        let words = |figure: &str| format!("{}: {figure}", case.what);
+        let (same, others): (Vec<_>, Vec<_>) = scenario.also.iter().partition(|also| also.figure == case.figure);
+        let own_what = same.first().map_or(case.what.clone(), |also| words(&also.what));
+        let own = (own_what, case.figure, &case.target);
+        let also = others.into_iter().map(|also| (words(&also.what), also.figure, &also.target));
         for (index, (what, figure, target)) in std::iter::once(own).chain(also).enumerate() {
             let sides = [0, 1].map(|side: usize| Figures::of(&runs[side], figure));
             if sides[0].figure.is_some() {
@@ -397,6 +399,10 @@ pub(crate) mod tests {
         // Each turn must hold, not the median alone.
         assert!(table.contains("| GET: turn | 90 µs (80 to 2001) | - | - | - | - | ≤ 2000 µs ✗ |"), "{table}");
         assert_eq!(digest(all)[0].cases.len(), 2);
+        // The case's own figure has its name from there, and but one line.
+        scenarios[0].cases[0].figure = Figure::LongestTurnUs;
+        let all = measured(&scenarios, folder.path()).unwrap();
+        assert_eq!((all[0].cases.len(), all[0].cases[0].what.as_str()), (1, "GET: turn"));
     }
 
     #[test]

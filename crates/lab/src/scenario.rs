@@ -51,7 +51,7 @@ pub(crate) struct Scenario {
     pub(crate) cases: Vec<Case>,
 }
 
-/// A further figure of a scenario's cases.
+/// A further figure of a scenario's cases; where it is a case's own, it only gives that its name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Also {
