@@ -54,7 +54,7 @@ pub(crate) fn prepare(server: &Server, step: &Prepare, counts: Counts) -> Result
     done.map_err(|error| step_error("prepare", &error, server))
 }
 
-/// Applies the load of a case.
+/// Applies the load of a case; what is left to chance in it comes from `draw`.
 ///
 /// # Errors
 /// The load failed or took longer than `limit_s`.
@@ -64,11 +64,14 @@ pub(crate) fn apply(
     programs: &Programs,
     counts: Counts,
     limit_s: u64,
+    draw: u64,
 ) -> Result<Outcome, LabError> {
     let wanted = case.checkpoints.as_ref();
     match &case.load {
         Load::Writes(work) => writes::measure(server, work, counts.number(&work.keys)?, wanted),
-        Load::Restart { writes, least_s } => restart::measure(server, writes, counts.number(&writes.keys)?, *least_s),
+        Load::Restart { writes, least_s } => {
+            restart::measure(server, writes, counts.number(&writes.keys)?, *least_s, draw)
+        }
         load => {
             let apply = || apply_plain(load, server, programs, counts, limit_s);
             let done = checkpoints::beside(wanted, server.port(), apply);

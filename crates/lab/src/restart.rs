@@ -28,12 +28,18 @@ const KNOWN: u64 = 100;
 const LOADED_WITHIN: Duration = Duration::from_secs(600);
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
-/// Writes, kills, starts again, asks. Of the keys, those that [`SPARED_EVERY`] divides must be there.
+/// Writes, kills, starts again, asks; `draw` says when it is killed and which keys are asked for. Of the keys, those that
+/// [`SPARED_EVERY`] divides must be there.
 ///
 /// # Errors
 /// The server did not take the writes, did not come back, or answers otherwise than before.
-pub(crate) fn measure(server: &mut Server, writes: &Writes, keys: u64, least_s: u64) -> Result<Outcome, LabError> {
-    let draw = mixed(u64::from(server.pid()));
+pub(crate) fn measure(
+    server: &mut Server,
+    writes: &Writes,
+    keys: u64,
+    least_s: u64,
+    draw: u64,
+) -> Result<Outcome, LabError> {
     let before = Before::look(server, keys, draw)?;
     let (written, lived) = killed_while_writing(server, writes, keys, moment(writes, least_s, draw))?;
     let folder_bytes = watch::folder_bytes(server.folder());
@@ -78,7 +84,7 @@ impl Before {
         let mut ask = |line: String| client.call(&line).map_err(|error| step_error(&line, &error, server));
         let mut known = Vec::new();
         for index in 0..KNOWN {
-            let name = key(below(mixed(draw ^ index), keys.div_ceil(SPARED_EVERY)) * SPARED_EVERY);
+            let name = key(below(mixed(mixed(draw) ^ index), keys.div_ceil(SPARED_EVERY)) * SPARED_EVERY);
             let value = ask(format!("GET {name}"))?;
             known.push((name, value));
         }
@@ -184,7 +190,7 @@ mod tests {
         let flags = ["--save", "", "--appendonly", "yes"].map(str::to_owned);
         let mut server = Server::start(&redis, &flags, data.path()).unwrap();
         fill_strings(&mut server.client().unwrap(), 2500, 7).unwrap();
-        let outcome = measure(&mut server, &writes(Verb::Set), 2500, 0).unwrap();
+        let outcome = measure(&mut server, &writes(Verb::Set), 2500, 0, 7).unwrap();
         let extra = |name: &str| outcome.extra.iter().find(|(found, _)| found == name).unwrap().1;
         assert!(extra("first_reply_ms") <= extra("loaded_ms"));
         assert_eq!(server.client().unwrap().call("DBSIZE").unwrap(), "2500");
@@ -196,7 +202,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let mut server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
         fill_strings(&mut server.client().unwrap(), 2500, 7).unwrap();
-        let error = measure(&mut server, &writes(Verb::Set), 2500, 0).err().unwrap().to_string();
+        let error = measure(&mut server, &writes(Verb::Set), 2500, 0, 7).err().unwrap().to_string();
         assert!(error.contains("after the restart"), "{error}");
     }
 }

@@ -57,7 +57,7 @@ impl Runner {
                 Some(server) => server,
                 none => none.insert(self.prepared(scenario, side, case)?),
             };
-            let row = self.case_turn(scenario, case, server)?;
+            let row = self.case_turn(scenario, case, turn, server)?;
             let row = Row { side: side.label.clone(), durability: side.durability.clone(), turn, ..row };
             let row = Row { version: version.clone(), ..row };
             println!("{}", line(&row));
@@ -77,14 +77,16 @@ impl Runner {
     }
 
     /// Measures one case; what belongs to the side is left for the caller to fill.
-    fn case_turn(&self, scenario: &Scenario, case: &Case, server: &mut Server) -> Result<Row, LabError> {
+    fn case_turn(&self, scenario: &Scenario, case: &Case, turn: u32, server: &mut Server) -> Result<Row, LabError> {
         let counts = scenario.counts(case);
         for step in &case.prepare {
             load::prepare(server, step, counts)?;
         }
         load::forget_longest(server)?;
         let cpu_before_us = proc::cpu_us(server.pid())?;
-        let outcome = load::apply(case, server, &self.programs, counts, scenario.limit_s)?;
+        // Another in each run and turn, the same for both sides.
+        let draw = (u64::from(std::process::id()) << 32) | u64::from(turn);
+        let outcome = load::apply(case, server, &self.programs, counts, scenario.limit_s, draw)?;
         let cpu_us = proc::cpu_us(server.pid())?.saturating_sub(cpu_before_us);
         let (rss_bytes, rss_bytes_max) = proc::memory_bytes(server.pid())?;
         let longest = load::longest(server)?;
