@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a server may stay silent before a step fails.
-const SILENCE: Duration = Duration::from_secs(60);
+/// How long a server may stay silent before a step fails. Writers may have to wait for gigabytes to be checkpointed.
+const SILENCE: Duration = Duration::from_secs(180);
 /// Lines longer than this are no reply of ours.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 /// Longest rest of a slow reader: it must notice in time that all is over.
