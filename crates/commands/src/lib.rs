@@ -37,7 +37,7 @@ pub use row::{
     Access, Arity, Begin, BeginGather, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local, Outcome, Run,
     Sweep, TimeoutAt, Verb, Walk,
 };
-pub use session::{ClientFilter, MemoryFigures, ReplyMode, Session, SlowEntry, Switch};
+pub use session::{ClientFilter, MemoryFigures, ReplyMode, Saving, Session, SlowEntry, Switch};
 
 /// The rows of every file; a new file is added here.
 const FILES: &[&[Command]] = &[

@@ -2,6 +2,17 @@
 //!
 //! `commands` sees no socket, file, clock or thread: this trait is all it knows of them.
 
+/// How a checkpoint is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saving {
+    /// BGSAVE
+    Now,
+    /// BGSAVE SCHEDULE
+    Later,
+    /// BGREWRITEAOF
+    Rewrite,
+}
+
 /// The connection that a command came by, and the server behind it.
 pub trait Session {
     // ---- the connection ----
@@ -54,8 +65,8 @@ pub trait Session {
 
     // ---- the server ----
 
-    /// Has a checkpoint made. The error is the whole text.
-    fn begin_checkpoint(&mut self) -> Result<(), String>;
+    /// Has a checkpoint made; whether nothing comes before it. The error is the whole text.
+    fn begin_checkpoint(&mut self, saving: Saving) -> Result<bool, String>;
     /// When the last checkpoint ended, or the server started.
     fn saved_ms(&self) -> u64;
     /// Microseconds since the epoch.

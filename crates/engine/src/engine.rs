@@ -1,6 +1,6 @@
 //! The engine: the keyspace and everything that is shared by the threads that serve it.
 
-use crate::checkpoint::Orders;
+use crate::checkpoint::{Asked, Orders, Patience, Reason};
 use crate::client::Clients;
 use crate::counters::{Counters, Errors, Rates, Sample};
 use crate::hooks::Hooks;
@@ -190,18 +190,31 @@ impl Engine {
     ///
     /// # Errors
     /// The whole text, if one is asked for or under way, or there is nowhere to keep it.
-    pub fn begin_checkpoint(&self) -> Result<u64, String> {
+    pub(crate) fn begin_checkpoint(&self, reason: Reason, patience: Patience) -> Result<Asked, String> {
         if self.journal.is_none() {
             return Err("ERR there is nowhere to save to: the journal is off".into());
         }
-        self.checkpoints.ask().ok_or_else(|| "ERR Background save already in progress".into())
+        self.checkpoints.ask(reason, patience).map_err(Into::into)
+    }
+
+    /// Frames of the journal beyond the store at the start, and since.
+    pub(crate) fn frames(&self) -> u64 {
+        let written = self.journal.as_ref().map_or(0, |journal| journal.statistics().frames);
+        written + self.recovery.as_ref().map_or(0, |recovery| recovery.frames)
+    }
+
+    /// Changes that no checkpoint holds, each a frame; those on their way to the journal may be missing.
+    pub(crate) fn changes_unsaved(&self) -> u64 {
+        let next = self.journal.as_ref().map_or(0, |journal| journal.next());
+        let (position, frames) = self.checkpoints.told().saved;
+        if next == position { 0 } else { self.frames().saturating_sub(frames).max(1) }
     }
 
     /// Counts a hold of a shard by a background thread.
-    pub(crate) fn note_background_hold(&self, held_us: u64) {
+    pub(crate) fn note_background_hold(&self, held_ns: u64) {
         let counters = self.counters.last().expect("there is one for background threads");
-        counters.longest_lock_hold_us.raise(held_us);
-        counters.lock_holds.add(held_us * 1000);
+        counters.longest_lock_hold_us.raise(held_ns / 1000);
+        counters.lock_holds.add(held_ns);
     }
 
     /// What there is, in one look at each shard; one that is held for writing is left out. O(shards).

@@ -1,10 +1,11 @@
 //! What runs beside the workers: removing expired keys, dropping what is big.
 
 use crate::engine::Engine;
-use base::clock::thread_cpu_us;
+use crate::own_time::OwnTime;
 use base::limits::SHARDS;
 use journal::{Lane, Purpose, Refusal};
 use keyspace::{Log, Plan, Tx};
+use quanta::Instant;
 use std::any::Any;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
@@ -56,6 +57,7 @@ pub struct Expirer {
     lane: Option<Lane>,
     log: Log,
     plan: Plan,
+    own_time: OwnTime,
 }
 
 impl Expirer {
@@ -63,7 +65,8 @@ impl Expirer {
     pub fn new(engine: std::sync::Arc<Engine>) -> Self {
         let member = engine.member();
         let lane = engine.journal.as_ref().map(|journal| journal.lane());
-        Self { engine, member, lane, log: Log::default(), plan: Plan::default() }
+        let own_time = OwnTime::of_background();
+        Self { engine, member, lane, log: Log::default(), plan: Plan::default(), own_time }
     }
 
     /// Looks at every shard once. Whether more was due somewhere than one look removes.
@@ -89,7 +92,7 @@ impl Expirer {
     }
 
     fn expire(&mut self, shard: usize) -> bool {
-        let Self { engine, member, lane, log, plan } = self;
+        let Self { engine, member, lane, log, plan, own_time } = self;
         let Some(_inside) = member.enter() else { return true };
         let now = engine.clock.now();
         let Some(state) = engine.keyspace.shard(shard).try_read() else { return false };
@@ -106,7 +109,8 @@ impl Expirer {
         };
         plan.clear();
         plan.add_shard(shard, Want::Write);
-        let began_us = thread_cpu_us();
+        let began = Instant::now();
+        own_time.begin(began);
         let Ok(held) = plan.try_hold(&engine.keyspace) else { return true };
         let mut tx = Tx::new(&engine.keyspace, held, 0, now, log, EXPIRE_ROOM_BYTES);
         let more = tx.expire(shard, table, EXPIRE_KEYS_MAX);
@@ -114,7 +118,7 @@ impl Expirer {
         let (expired, garbage) = (tx.expired, tx.take_garbage());
         crate::session::hand_over(engine, tx, claim, lane.as_mut());
         let counters = engine.counters.last().expect("there is one for background threads");
-        engine.note_background_hold(thread_cpu_us() - began_us);
+        engine.note_background_hold(own_time.of(began.elapsed().as_nanos() as u64));
         counters.expired.add(u64::from(expired));
         if !garbage.is_empty() {
             engine.freer.free(Box::new(garbage));

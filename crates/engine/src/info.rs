@@ -1,6 +1,6 @@
 //! INFO: what clients, exporters and people read of a server, in Redis's form and under Redis's names.
 
-use crate::checkpoint::{Round, Told};
+use crate::checkpoint::{Reason, Round, Told};
 use crate::counters::{Counter, Counters};
 use crate::engine::{Engine, VERSION};
 use crate::latency::{Latency, percentiles_ns};
@@ -180,12 +180,9 @@ fn persistence(engine: &Engine, out: &mut String) {
     let told = engine.checkpoints.told();
     let seconds = |round: &Round, until_ms: u64| until_ms.saturating_sub(round.began_ms) / 1000;
     let is_failed = told.last.as_ref().is_some_and(|ended| ended.fault.is_some());
-    line(
-        out,
-        "rdb_changes_since_last_save",
-        engine.journal.as_ref().map_or(0, |journal| journal.tail_bytes(journal.released())),
-    );
-    line(out, "rdb_bgsave_in_progress", u8::from(told.round.is_some()));
+    let is_rewriting = told.round.is_some_and(|round| round.reason == Reason::Rewrite);
+    line(out, "rdb_changes_since_last_save", engine.changes_unsaved());
+    line(out, "rdb_bgsave_in_progress", u8::from(told.round.is_some() && !is_rewriting));
     line(out, "rdb_last_save_time", told.saved_ms.max(engine.started_ms) / 1000);
     line(out, "rdb_last_bgsave_status", if is_failed { "err" } else { "ok" });
     let last_s = told.last.as_ref().map_or(-1, |ended| seconds(&ended.round, ended.ended_ms) as i64);
@@ -200,8 +197,8 @@ fn persistence(engine: &Engine, out: &mut String) {
     let statistics = journal.statistics();
     let status = if statistics.poisoned.is_some() || statistics.full { "err" } else { "ok" };
     line(out, "aof_enabled", 1);
-    line(out, "aof_rewrite_in_progress", u8::from(told.round.is_some()));
-    line(out, "aof_rewrite_scheduled", 0);
+    line(out, "aof_rewrite_in_progress", u8::from(is_rewriting));
+    line(out, "aof_rewrite_scheduled", u8::from(told.rewrites_next));
     line(out, "aof_last_rewrite_time_sec", last_s);
     line(out, "aof_last_bgrewrite_status", if is_failed { "err" } else { "ok" });
     line(out, "aof_last_write_status", status);

@@ -19,6 +19,7 @@ mod housekeeping;
 pub mod info;
 pub mod latency;
 pub mod loading;
+mod own_time;
 mod pause;
 mod session;
 pub mod settings;

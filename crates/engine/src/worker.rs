@@ -5,8 +5,8 @@
 
 use crate::counters::Counters;
 use crate::engine::Engine;
+use crate::own_time::OwnTime;
 use crate::settings::{Current, Reader};
-use base::clock::thread_cpu_us;
 use base::{Ms, Position};
 use journal::{Journal, Lane, Reached};
 use keyspace::{Log, Plan};
@@ -45,8 +45,7 @@ pub struct Worker {
     listener: RefCell<Option<Waker>>,
     reader: RefCell<Reader>,
     random: Cell<u64>,
-    /// When the thread's CPU time was last read, and what it was, in microseconds.
-    cpu_mark: Cell<(Option<Instant>, u64)>,
+    own_time: OwnTime,
 }
 
 /// Buffers lent to one command after another.
@@ -77,7 +76,7 @@ impl Worker {
             listener: RefCell::default(),
             reader: RefCell::new(engine.settings.reader()),
             random: Cell::new(seed | 1),
-            cpu_mark: Cell::new((None, 0)),
+            own_time: OwnTime::of_worker(),
             engine,
         }
     }
@@ -123,7 +122,7 @@ impl Worker {
         let mut task = pin!(task);
         std::future::poll_fn(|context| {
             let began = Instant::now();
-            self.mark_cpu(began);
+            self.own_time.begin(began);
             let result = task.as_mut().poll(context);
             self.note_turn(began.elapsed());
             result
@@ -133,7 +132,7 @@ impl Worker {
 
     fn note_turn(&self, took: Duration) {
         let counters = self.counters();
-        let own_ns = self.own_ns(took.as_nanos() as u64);
+        let own_ns = self.own_time.of(took.as_nanos() as u64);
         counters.turns.add(own_ns);
         counters.longest_turn_us.raise(own_ns / 1000);
     }
@@ -146,7 +145,7 @@ impl Worker {
     #[inline]
     pub(crate) fn note_hold_ns(&self, took_ns: u64) {
         let counters = self.counters();
-        let own_ns = self.own_ns(took_ns);
+        let own_ns = self.own_time.of(took_ns);
         counters.lock_holds.add(own_ns);
         counters.longest_lock_hold_us.raise(own_ns / 1000);
     }
@@ -156,23 +155,6 @@ impl Worker {
         let counters = self.counters();
         counters.lock_waits.add(took.as_nanos() as u64);
         counters.longest_lock_wait_us.raise(took.as_micros() as u64);
-    }
-
-    /// Begins to measure: reads the thread's CPU time now and then, since reading it is a system call.
-    fn mark_cpu(&self, now: Instant) {
-        if self.cpu_mark.get().0.is_none_or(|at| (now - at).as_micros() > CPU_MARK_US) {
-            self.cpu_mark.set((Some(now), thread_cpu_us()));
-        }
-    }
-
-    /// Of a span of this turn that has just ended, in nanoseconds, a bound of what was this thread's own and not the
-    /// scheduler's. A short one is taken to be its own.
-    #[inline]
-    fn own_ns(&self, took_ns: u64) -> u64 {
-        if took_ns < OWN_NS_MIN || self.cpu_mark.get().0.is_none() {
-            return took_ns;
-        }
-        took_ns.min(thread_cpu_us().saturating_sub(self.cpu_mark.get().1) * 1000)
     }
 
     /// Ready once everything below `position` is durable; `false` if it never will be.
@@ -233,8 +215,3 @@ impl Worker {
         least
     }
 }
-
-/// How old the mark of CPU time may get, and so how far [`Worker::own_ns`] may be too high, in microseconds.
-const CPU_MARK_US: u128 = 200;
-/// Spans from this length on are held against the CPU time, in nanoseconds.
-const OWN_NS_MIN: u64 = 500_000;

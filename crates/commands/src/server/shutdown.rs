@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::row::Verb;
-use crate::session::Session;
+use crate::session::{Saving, Session};
 
 pub(crate) const COMMANDS: &[Command] = &[SHUTDOWN, SAVE, BGSAVE, BGREWRITEAOF, LASTSAVE];
 
@@ -40,7 +40,8 @@ const BGSAVE: Command = Command {
     flags: &[Flag::Admin, Flag::NoScript],
     cost: "O(1); the checkpoint is made beside other work",
     brief: "Begins a checkpoint.",
-    answer: "Background saving started; error: one is under way, or the journal is off",
+    answer: "Background saving started, or scheduled in MULTI or, with SCHEDULE, behind a BGREWRITEAOF; error: one is under \
+        way, or the journal is off",
     run: Run::Session(begin_save),
     ..SAVE
 };
@@ -50,7 +51,8 @@ const BGREWRITEAOF: Command = Command {
     syntax: "",
     arity: Arity::Exactly(1),
     brief: "Begins a checkpoint, after which the journal below it is given back.",
-    answer: "Background append only file rewriting started; error: as BGSAVE",
+    answer: "Background append only file rewriting started, or scheduled behind a BGSAVE or in MULTI; error: one is \
+        under way, or the journal is off",
     run: Run::Session(begin_rewrite),
     ..BGSAVE
 };
@@ -68,17 +70,20 @@ const LASTSAVE: Command = Command {
 };
 
 fn begin_save(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    if args.len() > 2 || args.len() == 2 && !parse::is(args.get(1), "SCHEDULE") {
-        return Err(Failure::Syntax);
-    }
-    session.begin_checkpoint().map_err(Failure::text)?;
-    reply.simple("Background saving started");
+    let saving = match args.len() {
+        1 => Saving::Now,
+        2 if parse::is(args.get(1), "SCHEDULE") => Saving::Later,
+        _ => return Err(Failure::Syntax),
+    };
+    let is_next = session.begin_checkpoint(saving).map_err(Failure::text)?;
+    reply.simple(if is_next { "Background saving started" } else { "Background saving scheduled" });
     Ok(())
 }
 
 fn begin_rewrite(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome {
-    session.begin_checkpoint().map_err(Failure::text)?;
-    reply.simple("Background append only file rewriting started");
+    let is_next = session.begin_checkpoint(Saving::Rewrite).map_err(Failure::text)?;
+    let how = if is_next { "started" } else { "scheduled" };
+    reply.simple(&format!("Background append only file rewriting {how}"));
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use commands::table::{self, Found};
-use commands::{ClientFilter, Failure, MemoryFigures, ReplyMode, Run, Session, SlowEntry, Switch};
+use commands::{ClientFilter, Failure, MemoryFigures, ReplyMode, Run, Saving, Session, SlowEntry, Switch};
 use keyspace::{Held, Keyspace, Log, Tx};
 use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
@@ -230,12 +230,12 @@ impl Session for Fake {
         self.note("unpause");
     }
 
-    fn begin_checkpoint(&mut self) -> Result<(), String> {
+    fn begin_checkpoint(&mut self, saving: Saving) -> Result<bool, String> {
         self.note("checkpoint");
         if self.asked.iter().filter(|asked| *asked == "checkpoint").count() > 1 {
             return Err("ERR Background save already in progress".into());
         }
-        Ok(())
+        Ok(saving != Saving::Later)
     }
 
     fn saved_ms(&self) -> u64 {

@@ -100,7 +100,7 @@ fn memory_stats() {
 fn checkpoints_begin() {
     for (request, answer) in [
         ("BGSAVE", "Background saving started"),
-        ("BGSAVE SCHEDULE", "Background saving started"),
+        ("BGSAVE SCHEDULE", "Background saving scheduled"),
         ("BGREWRITEAOF", "Background append only file rewriting started"),
     ] {
         let mut fake = Fake::new();

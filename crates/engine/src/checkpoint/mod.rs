@@ -23,16 +23,18 @@ mod sink;
 mod usage;
 
 pub use mend::store_shards;
+pub(crate) use orders::{Asked, Patience};
 pub use orders::{Ended, Orders, Reason, Round, Told};
 pub use usage::Usage;
 
 use crate::engine::Engine;
+use crate::own_time::OwnTime;
 use crate::waits::{gate_open, park, raise};
 use crate::worker::{Sleep, Timer};
-use base::clock::thread_cpu_us;
 use base::{Ms, Position};
 use journal::{Journal, Reached};
 use keyspace::{Keyspace, ShardState};
+use quanta::Instant;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -89,6 +91,7 @@ struct Hands {
     pace: Pace,
     /// So many bytes of journal begin a round.
     journal_bytes: u64,
+    own_time: OwnTime,
 }
 
 impl Checkpointer {
@@ -103,8 +106,9 @@ impl Checkpointer {
         journal.add_bell(bell.clone());
         let (stored, looked) = (store.least_position(), (journal.next(), engine.clock.now()));
         engine.checkpoints.tell_store(&store);
+        let (member, own_time) = (engine.member(), OwnTime::of_background());
         let mut hands =
-            Hands { engine: engine.clone(), member: engine.member(), journal, bell, timer, pace, journal_bytes: 0 };
+            Hands { engine: engine.clone(), member, journal, bell, timer, pace, journal_bytes: 0, own_time };
         hands.follow_settings();
         Self { hands, store, usages, engine, stored, looked, changed_ms: None, failed_ms: None, rested_ms: 0 }
     }
@@ -127,6 +131,7 @@ impl Checkpointer {
         let engine = self.engine.clone();
         engine.checkpoints.begin(reason, engine.clock.now());
         let end = self.hands.journal.next();
+        let frames = engine.frames();
         let result = match self.hands.journal.is_poisoned() {
             // Nothing could be committed.
             true => self.hands.durable(end).await,
@@ -140,7 +145,7 @@ impl Checkpointer {
             (self.stored, self.changed_ms) = (end, None);
         }
         engine.checkpoints.tell_store(&self.store);
-        engine.checkpoints.end(now, result.err());
+        engine.checkpoints.end(now, (end, frames), result.err());
     }
 
     /// Waits until there is something to do.
@@ -237,10 +242,11 @@ impl Hands {
         loop {
             if let Some(_inside) = self.member.enter() {
                 if let Some(mut state) = keyspace.shard(shard).try_write() {
-                    let began_us = thread_cpu_us();
+                    let began = Instant::now();
+                    self.own_time.begin(began);
                     let result = work(&mut state, keyspace);
                     drop(state);
-                    self.engine.note_background_hold(thread_cpu_us() - began_us);
+                    self.engine.note_background_hold(self.own_time.of(began.elapsed().as_nanos() as u64));
                     return result;
                 }
             } else {

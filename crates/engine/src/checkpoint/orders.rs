@@ -9,8 +9,10 @@ use store::Store;
 /// Why a round is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Somebody asked.
+    /// Somebody asked for what Redis calls saving.
     Asked,
+    /// Somebody asked for what Redis calls rewriting.
+    Rewrite,
     /// The journal has grown.
     Journal,
     /// Something changed long ago.
@@ -26,12 +28,33 @@ impl Reason {
     pub fn word(self) -> &'static str {
         match self {
             Self::Asked => "asked",
+            Self::Rewrite => "rewrite",
             Self::Journal => "journal",
             Self::Age => "age",
             Self::Idle => "idle",
             Self::Again => "again",
         }
     }
+}
+
+/// What somebody who asks for a round does if there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// Gives up.
+    None,
+    /// Has his own after one that was made for another reason.
+    Other,
+    /// Has his own after any that has not begun.
+    All,
+}
+
+/// A round that will be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    /// By which [`Orders::poll_ended`] knows it.
+    pub(crate) number: u64,
+    /// Nothing comes before it.
+    pub(crate) is_next: bool,
 }
 
 /// A round under way.
@@ -76,11 +99,20 @@ pub struct Told {
     pub last: Option<Ended>,
     /// When everything was last stored; 0 if not since the start.
     pub saved_ms: Ms,
+    /// Where the journal ended then, and how many frames it had.
+    pub saved: (Position, u64),
+    /// A rewriting comes next.
+    pub rewrites_next: bool,
     /// Rounds ended since the start.
     pub rounds: u64,
     /// The store.
     pub stored: Stored,
 }
+
+const SAVING: &str = "ERR Background save already in progress";
+const REWRITING: &str = "ERR Background append only file rewriting already in progress";
+const OTHER: &str = "ERR Another child process is active (AOF?): can't BGSAVE right now. \
+    Use BGSAVE SCHEDULE in order to schedule a BGSAVE whenever possible.";
 
 /// The checkpointer's ear and mouth.
 #[derive(Default)]
@@ -91,7 +123,7 @@ pub struct Orders {
 #[derive(Default)]
 struct State {
     told: Told,
-    is_asked: bool,
+    asked: Option<Reason>,
     wants_reload: bool,
     /// Somebody waits for the round under way.
     is_waited_for: bool,
@@ -103,15 +135,28 @@ struct State {
 }
 
 impl Orders {
-    /// Asks for a round; the number by which [`Orders::poll_ended`] knows it. `None` if one is asked for or under way.
-    pub fn ask(&self) -> Option<u64> {
+    /// Asks for a round, for `reason`: [`Reason::Asked`] or [`Reason::Rewrite`].
+    ///
+    /// # Errors
+    /// The whole text, if one is under way or asked for, and `patience` does not reach so far.
+    pub(crate) fn ask(&self, reason: Reason, patience: Patience) -> Result<Asked, &'static str> {
         let mut state = self.state();
-        if state.is_asked || state.told.round.is_some() {
-            return None;
+        let under_way = state.told.round.map(|round| round.reason);
+        let current = under_way.or(state.asked);
+        if let Some(current) = current {
+            let is_like = (current == Reason::Rewrite) == (reason == Reason::Rewrite);
+            match (is_like, reason, patience) {
+                (true, _, Patience::All) if under_way.is_none() => {}
+                (true, Reason::Rewrite, _) => return Err(REWRITING),
+                (true, ..) => return Err(SAVING),
+                (false, _, Patience::None) => return Err(OTHER),
+                (false, ..) => {}
+            }
         }
-        state.is_asked = true;
+        state.asked.get_or_insert(reason);
         state.checkpointer.take().into_iter().for_each(Waker::wake);
-        Some(state.told.rounds + 1)
+        let number = state.told.rounds + 1 + u64::from(under_way.is_some());
+        Ok(Asked { number, is_next: current.is_none() && patience != Patience::All })
     }
 
     /// Ready when round `number` has ended: with what went wrong, if anything did. Until then it does not spare others.
@@ -146,7 +191,8 @@ impl Orders {
 
     /// What there is to tell.
     pub fn told(&self) -> Told {
-        self.state().told.clone()
+        let state = self.state();
+        Told { rewrites_next: state.asked == Some(Reason::Rewrite), ..state.told.clone() }
     }
 
     // ---- for the checkpointer ----
@@ -155,16 +201,15 @@ impl Orders {
     pub(super) fn order(&self) -> Option<Task> {
         let state = self.state();
         match () {
-            () if state.is_asked => Some(Task::Round(Reason::Asked)),
-            () if state.wants_reload => Some(Task::Reload),
-            () => None,
+            () if state.wants_reload && state.asked.is_none() => Some(Task::Reload),
+            () => state.asked.map(Task::Round),
         }
     }
 
     /// Ready when there is an order.
     pub(super) fn poll_order(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
-        if state.is_asked || state.wants_reload {
+        if state.asked.is_some() || state.wants_reload {
             return Poll::Ready(());
         }
         state.checkpointer = Some(context.waker().clone());
@@ -179,7 +224,7 @@ impl Orders {
     /// A round begins.
     pub(super) fn begin(&self, reason: Reason, now: Ms) {
         let mut state = self.state();
-        state.is_asked = false;
+        state.asked = None;
         state.told.round = Some(Round { reason, began_ms: now, shards_done: 0, bytes: 0 });
     }
 
@@ -196,12 +241,12 @@ impl Orders {
         self.state().told.stored = stored;
     }
 
-    /// The round ends.
-    pub(super) fn end(&self, now: Ms, fault: Option<String>) {
+    /// The round ends, at whose beginning the journal had `stored` as its end and its frames.
+    pub(super) fn end(&self, now: Ms, stored: (Position, u64), fault: Option<String>) {
         let mut state = self.state();
         let round = state.told.round.take().expect("it was begun");
         if fault.is_none() {
-            state.told.saved_ms = now;
+            (state.told.saved_ms, state.told.saved) = (now, stored);
         }
         state.told.rounds += 1;
         state.told.last = Some(Ended { round, ended_ms: now, fault });
@@ -220,5 +265,53 @@ impl Orders {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("no holder panics")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Patience = Patience::None;
+    const LATER: Patience = Patience::Other;
+    const EXEC: Patience = Patience::All;
+
+    /// Asks; whether it is the next, or the error's first words.
+    fn ask(orders: &Orders, reason: Reason, patience: Patience) -> Result<(u64, bool), &'static str> {
+        let asked = orders.ask(reason, patience);
+        let first_words = |text: &'static str| text.split([':', '(']).next().unwrap_or(text).trim_end();
+        asked.map(|asked| (asked.number, asked.is_next)).map_err(first_words)
+    }
+
+    /// What redis-server 7.0 answers while it saves, while it rewrites, and in MULTI.
+    #[test]
+    fn rounds_follow_one_another_as_in_redis() {
+        let (saving, rewriting) = (Err(SAVING), Err(REWRITING));
+        let orders = Orders::default();
+        assert_eq!(ask(&orders, Reason::Asked, NOW), Ok((1, true)));
+        assert_eq!(ask(&orders, Reason::Asked, LATER), saving, "asked for, and as good as begun");
+        orders.begin(Reason::Asked, 0);
+        assert_eq!(ask(&orders, Reason::Asked, NOW), saving);
+        assert_eq!(ask(&orders, Reason::Asked, LATER), saving);
+        assert_eq!(ask(&orders, Reason::Asked, EXEC), saving);
+        assert!(!orders.told().rewrites_next);
+        assert_eq!(ask(&orders, Reason::Rewrite, LATER), Ok((2, false)));
+        assert_eq!(ask(&orders, Reason::Rewrite, LATER), Ok((2, false)));
+        assert!(orders.told().rewrites_next);
+        orders.end(0, (0, 0), None);
+        assert!(matches!(orders.order(), Some(Task::Round(Reason::Rewrite))));
+        orders.begin(Reason::Rewrite, 0);
+        assert!(!orders.told().rewrites_next);
+        assert_eq!(ask(&orders, Reason::Rewrite, LATER), rewriting);
+        assert_eq!(ask(&orders, Reason::Rewrite, EXEC), rewriting);
+        assert_eq!(ask(&orders, Reason::Asked, NOW), Err("ERR Another child process is active"));
+        assert_eq!(ask(&orders, Reason::Asked, LATER), Ok((3, false)));
+        orders.end(0, (0, 0), None);
+        orders.begin(Reason::Asked, 0);
+        orders.end(0, (0, 0), None);
+        assert!(orders.order().is_none());
+        for reason in [Reason::Asked, Reason::Asked, Reason::Rewrite] {
+            assert_eq!(ask(&orders, reason, EXEC), Ok((4, false)), "EXEC may ask twice");
+        }
     }
 }

@@ -116,14 +116,18 @@ impl Writing<'_, '_> {
             self.pass_over(shard, &turned).await;
         } else {
             let choice = if turned.is_whole { Choice::Base } else { choice };
-            if choice != Choice::Base {
-                usage = self.usages[shard].clone();
+            if (choice, turned.is_unchanged) == (Choice::Delta, true) {
+                record.blocks = self.hands.shares(&self.usages[shard]).await;
+                self.commit.borrow_mut().put_shard(record);
+                return Ok(());
             }
-            let written = match (choice, turned.is_unchanged) {
-                (Choice::Base, _) => self.base(shard, &mut usage, &mut record).await,
-                (Choice::Merge, is_unchanged) => self.merge(shard, is_unchanged, &mut usage, &mut record).await,
-                (Choice::Delta, false) => self.delta(shard, &mut usage, &mut record).await,
-                (Choice::Delta, true) => Ok(()),
+            if choice != Choice::Base {
+                usage = self.hands.inside(|map| self.usages[shard].of_alive(|table| map.names(table))).await;
+            }
+            let written = match choice {
+                Choice::Base => self.base(shard, &mut usage, &mut record).await,
+                Choice::Merge => self.merge(shard, turned.is_unchanged, &mut usage, &mut record).await,
+                Choice::Delta => self.delta(shard, &mut usage, &mut record).await,
             };
             record.blocks = self.hands.shares(&usage).await;
             // Noted first: what has turned is to be abandoned if that failed, and what cannot be read to be written anew.

@@ -29,6 +29,12 @@ impl Usage {
         Ok(())
     }
 
+    /// The same without what tables take that are not alive: no record is to come of them.
+    pub(super) fn of_alive(&self, is_alive: impl Fn(TableId) -> bool) -> Self {
+        let alive = self.values.iter().filter(|((table, _), _)| is_alive(*table));
+        Self { values: alive.map(|(name, shares)| (name.clone(), shares.clone())).collect() }
+    }
+
     /// What all values of tables that are alive take.
     pub(super) fn shares(&self, is_alive: impl Fn(TableId) -> bool) -> Vec<Share> {
         let mut sum = BTreeMap::<u32, u64>::new();

@@ -1,9 +1,10 @@
 //! What handlers of the connection and the server may ask of a session.
 
 use super::Session;
+use crate::checkpoint::{Patience, Reason};
 use crate::client::Client;
 use crate::info;
-use commands::{ClientFilter, MemoryFigures, ReplyMode, SlowEntry, Switch};
+use commands::{ClientFilter, MemoryFigures, ReplyMode, Saving, SlowEntry, Switch};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use wire::resp::{Limits, Protocol};
@@ -136,8 +137,15 @@ impl commands::Session for Session {
         self.worker.engine.pause.end();
     }
 
-    fn begin_checkpoint(&mut self) -> Result<(), String> {
-        self.worker.engine.begin_checkpoint().map(drop)
+    fn begin_checkpoint(&mut self, saving: Saving) -> Result<bool, String> {
+        let reason = if saving == Saving::Rewrite { Reason::Rewrite } else { Reason::Asked };
+        let patience = match saving {
+            // What EXEC runs is in no hurry, and may be run once more.
+            _ if self.multi.is_some() => Patience::All,
+            Saving::Now => Patience::None,
+            Saving::Later | Saving::Rewrite => Patience::Other,
+        };
+        Ok(self.worker.engine.begin_checkpoint(reason, patience)?.is_next)
     }
 
     fn saved_ms(&self) -> u64 {

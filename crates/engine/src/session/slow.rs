@@ -6,6 +6,7 @@
 use super::attempt::{Attempt, Needs, NotNow, SHARDS_MAX};
 use super::serve::take_off;
 use super::{Session, Slow};
+use crate::checkpoint::{Asked, Patience, Reason};
 use crate::client::Client;
 use crate::engine::Engine;
 use crate::waiter::{Answer, Waiter};
@@ -390,7 +391,7 @@ async fn search(worker: &Worker, needs: &mut Needs, wanted: Wanted) -> Duration 
 
 /// SAVE
 async fn save(engine: &Engine) -> Result<(), Failure> {
-    let number = engine.begin_checkpoint().map_err(Failure::text)?;
+    let Asked { number, .. } = engine.begin_checkpoint(Reason::Asked, Patience::Other).map_err(Failure::text)?;
     let fault = poll_fn(|context| engine.checkpoints.poll_ended(number, context)).await;
     fault.map_or(Ok(()), |why| Err(Failure::text(format!("ERR the checkpoint failed: {why}"))))
 }

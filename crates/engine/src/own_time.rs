@@ -1,0 +1,49 @@
+//! How long a thread itself has worked, without what the scheduler gave to others.
+//!
+//! ```text
+//!   mark (a system call)     begin      end
+//!   |---- age at most -------|--- span ---|     own time <= CPU time from mark to end, asked only if the span is long
+//! ```
+
+use base::clock::thread_cpu_us;
+use quanta::Instant;
+use std::cell::Cell;
+
+/// One thread's own; reads its CPU time as seldom as its bounds allow.
+pub(crate) struct OwnTime {
+    /// When the CPU time was last read, and what it was, in microseconds.
+    mark: Cell<(Option<Instant>, u64)>,
+    age_us_max: u128,
+    short_ns: u64,
+}
+
+impl OwnTime {
+    /// Of a worker, which has a turn every few microseconds: up to 200 microseconds too high; spans of less than 500 are
+    /// taken to be its own.
+    pub(crate) fn of_worker() -> Self {
+        Self { mark: Cell::default(), age_us_max: 200, short_ns: 500_000 }
+    }
+
+    /// Of a thread in the background, whose holds of shards are told more exactly: up to 20 microseconds too high.
+    pub(crate) fn of_background() -> Self {
+        Self { mark: Cell::default(), age_us_max: 20, short_ns: 20_000 }
+    }
+
+    /// A span begins at `now`, or several, one in another.
+    #[inline]
+    pub(crate) fn begin(&self, now: Instant) {
+        if self.mark.get().0.is_none_or(|at| (now - at).as_micros() > self.age_us_max) {
+            self.mark.set((Some(now), thread_cpu_us()));
+        }
+    }
+
+    /// Of a span that has just ended, in nanoseconds, a bound of what was the thread's own.
+    #[inline]
+    pub(crate) fn of(&self, took_ns: u64) -> u64 {
+        let (marked, cpu_us) = self.mark.get();
+        if took_ns < self.short_ns || marked.is_none() {
+            return took_ns;
+        }
+        took_ns.min(thread_cpu_us().saturating_sub(cpu_us) * 1000)
+    }
+}
