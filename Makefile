@@ -9,14 +9,15 @@ FLAGS ?=
 SCENARIOS ?=
 QUICK ?=
 FUZZ_SECONDS ?= 600
-# A seed of the simulator to run again; without it the seeds 0 to SEEDS - 1 are run.
+# A seed of the simulator to run again; without it SEEDS seeds are run, from SEEDS_FROM on.
 SEED ?=
-SEEDS ?= 2000
+SEEDS ?= 10000
+SEEDS_FROM ?= 0
 SOAK_SECONDS ?= 3600
 # Tests of the real binary build it like `make run` does.
 SERVER_PROFILE ?= quick
 
-export FUZZ_SECONDS SEED SEEDS SOAK_SECONDS SERVER_PROFILE
+export FUZZ_SECONDS SEED SEEDS SEEDS_FROM SOAK_SECONDS SERVER_PROFILE
 # Where scripts/setup-tests puts the clients that tests start.
 export BOBBIN_PYTHON := $(CURDIR)/.venv/bin/python
 export NODE_PATH := $(CURDIR)/scripts/clients/node_modules
@@ -55,7 +56,7 @@ bench: release ## measure beside the peer, add to lab/records (SCENARIOS="...", 
 fuzz: ## run each fuzz target for FUZZ_SECONDS
 	@scripts/fuzz
 
-sim: ## run the simulator: SEEDS seeds, or the one SEED
+sim: ## run the simulator: SEEDS seeds from SEEDS_FROM on, or the one SEED
 	cargo test --profile checked -p sim -- --nocapture
 
 history: export BOBBIN_HISTORY_SECONDS ?= 120

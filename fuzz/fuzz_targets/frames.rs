@@ -20,8 +20,6 @@ use std::sync::Arc;
 type Frames = Vec<(Position, Vec<u8>)>;
 
 const SEGMENT_BYTES: u64 = 2048;
-/// Files that grow on only take time, and each change may double one.
-const FILE_BYTES_MAX: usize = 8 * SEGMENT_BYTES as usize;
 
 fuzz_target!(|data: &[u8]| {
     match data.split_first() {
@@ -54,7 +52,7 @@ fn change(script: &[u8]) {
     let mut honest = true;
     while let [Some(what), Some(segment), Some(low), Some(high), Some(value)] = [0; 5].map(|_| changes.next()) {
         let path = &files[usize::from(segment) % files.len()];
-        honest &= alter(&disk, path, what, usize::from(low) | usize::from(high) << 8, value);
+        honest &= fuzz::alter(&disk, path, what, usize::from(low) | usize::from(high) << 8, value, mend);
     }
     let first = match recover(&disk, from) {
         Ok(first) => first,
@@ -76,6 +74,7 @@ fn options() -> Options {
         policy: Policy::Never,
         segment_bytes: SEGMENT_BYTES,
         undurable_bytes_max: 1 << 20,
+        lane_bytes: 4 << 20,
         shards: 16,
         blocks: 1,
         now_ms: 1000,
@@ -139,33 +138,6 @@ fn segment_files(disk: &FakeDisk) -> Vec<PathBuf> {
         .filter(|name| name.ends_with(".log") && !name.starts_with("spare"))
         .map(|name| folder().join(name))
         .collect()
-}
-
-/// Changes one file; whether checksums can still tell.
-fn alter(disk: &FakeDisk, path: &Path, what: u8, offset: usize, value: u8) -> bool {
-    let mut file = disk.open(path).expect("the file is there");
-    let mut bytes = vec![0; file.bytes().expect("a length") as usize];
-    file.read_at(&mut bytes, 0).expect("its bytes");
-    if bytes.is_empty() {
-        return true;
-    }
-    let offset = offset % bytes.len();
-    match what % 5 {
-        0 => bytes[offset] ^= value,
-        1 => bytes.truncate(offset),
-        2 => bytes[offset..].iter_mut().take(usize::from(value)).for_each(|byte| *byte = 0),
-        3 => {
-            bytes.extend_from_within(offset..);
-            bytes.truncate(FILE_BYTES_MAX);
-        }
-        _ => {
-            bytes[offset] ^= value;
-            mend(&mut bytes);
-        }
-    }
-    file.truncate(0).expect("cut");
-    file.write_at(&bytes, 0).expect("written");
-    what % 5 != 4
 }
 
 /// Makes the checksums of the head and of all records that can be found from it on hold.

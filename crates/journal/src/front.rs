@@ -66,6 +66,7 @@ pub struct Journal {
     pub(crate) history: History,
     pub(crate) room: Room,
     undurable_bytes_max: u64,
+    lane_bytes: usize,
     policy: AtomicU8,
     poisoned: AtomicBool,
     poison: Mutex<String>,
@@ -100,6 +101,7 @@ impl Journal {
             history: begin.history,
             room,
             undurable_bytes_max: options.undurable_bytes_max,
+            lane_bytes: options.lane_bytes,
             policy: AtomicU8::new(options.policy as u8),
             poisoned: AtomicBool::new(false),
             poison: Mutex::new(String::new()),
@@ -159,9 +161,9 @@ impl Journal {
         self.poisoned.load(Ordering::SeqCst)
     }
 
-    /// A lane for the calling thread, which writes. Its ring takes 4 MiB once used.
+    /// A lane for the calling thread, which writes. Its ring takes [`Options::lane_bytes`](crate::Options) once used.
     pub fn lane(self: &Arc<Self>) -> Lane {
-        let (producer, consumer) = lane();
+        let (producer, consumer) = lane(self.lane_bytes);
         lock(&self.lanes).push(consumer);
         self.lanes_made.fetch_add(1, Ordering::SeqCst);
         let state = LaneState { journal: self.clone(), claimed_bytes: Cell::new(0), purse: Cell::new(0) };

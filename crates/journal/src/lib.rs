@@ -84,6 +84,8 @@ pub struct Options {
     pub segment_bytes: u64,
     /// No frame is admitted while more bytes than this are not yet durable (under [`Policy::Never`]: written).
     pub undurable_bytes_max: u64,
+    /// Bytes of the ring by which a thread hands its frames over: a power of two.
+    pub lane_bytes: usize,
     /// Shards of the keyspace, for the identity of a new journal.
     pub shards: u32,
     /// Format version of the blocks in frames, for the identity of a new journal.
@@ -104,6 +106,7 @@ impl Options {
             policy,
             segment_bytes: 8 << 20,
             undurable_bytes_max: 64 << 20,
+            lane_bytes: 4 << 20,
             shards: base::limits::SHARDS as u32,
             blocks: base::limits::BLOCK_FORMAT,
             now_ms,

@@ -26,6 +26,8 @@ const FOLDER: &str = "data/journal";
 const STORE_FOLDER: &str = "data/store";
 /// Small, so that a life crosses several.
 pub(crate) const SEGMENT_BYTES: u64 = 16 << 10;
+/// Small, and yet there is room for the longest payload that lies in a ring.
+const LANE_BYTES: usize = 512 << 10;
 /// Small, so that a round has several.
 const COMMIT_BYTES: u64 = 4 << 10;
 /// The journal grows by so much, or twice as much, or four times, between rounds.
@@ -47,7 +49,7 @@ impl World {
         }
         let settings = Arc::new(settings.finish());
         let mut options = Options::new(policy_of(settings.current().fsync), wall());
-        options.segment_bytes = SEGMENT_BYTES;
+        (options.segment_bytes, options.lane_bytes) = (SEGMENT_BYTES, LANE_BYTES);
         options.elapsed_us = self.time.elapsed_us();
         options.drawn = [self.drawn(), self.drawn()];
         let files: Arc<dyn Disk> = match self.plan.fault {

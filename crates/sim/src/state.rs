@@ -12,12 +12,14 @@ pub(crate) type State = BTreeMap<(u32, Vec<u8>), (Vec<Vec<u8>>, Option<u64>)>;
 /// Every key of every database, expired ones included; `None` if somebody holds a shard.
 pub(crate) fn state(keyspace: &Keyspace) -> Option<State> {
     let mut all = State::new();
+    let map = keyspace.map();
+    let databases: BTreeMap<_, _> = (0..map.databases()).map(|database| (map.table(database), database)).collect();
     for shard in 0..SHARDS {
         let shard = keyspace.shard(shard).try_read()?;
-        for database in 0..keyspace.map().databases() {
-            let section = shard.section(keyspace.map().table(database));
-            for (_, entry) in section.into_iter().flat_map(|section| section.scan(0)) {
-                all.insert((database, entry.key().to_vec()), (content(entry), entry.expires_at_ms()));
+        for (table, section) in shard.sections() {
+            let Some(database) = databases.get(&table) else { continue };
+            for (_, entry) in section.scan(0) {
+                all.insert((*database, entry.key().to_vec()), (content(entry), entry.expires_at_ms()));
             }
         }
     }

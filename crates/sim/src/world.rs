@@ -91,11 +91,18 @@ impl Plan {
         ];
         let workloads = [Workload::Mixed, Workload::Values, Workload::Mixed, Workload::Databases];
         let (fault, workload) = (faults[(seed / 4 % 8) as usize], workloads[(seed / 32 % 4) as usize]);
+        let fault = match fault {
+            // The power goes within a commit, too, which is one step.
+            Fault::Nothing if (seed / 128).is_multiple_of(2) => Fault::HaltAt(Random::new(seed).below(OPERATIONS)),
+            fault => fault,
+        };
         Self { seed, policy, fault, workload, hasty: false, steps_max: 1600 }
     }
 }
 
 const LIVES: usize = 3;
+/// About so many operations of the disk are in a life.
+const OPERATIONS: u64 = 600;
 /// What has been seen of a world that came to its end. The same plan gives the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {

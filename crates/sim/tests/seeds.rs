@@ -1,4 +1,4 @@
-//! Worlds by the thousand. `make sim SEED=9187` runs one again; SEEDS sets how many are run, from 0 on.
+//! Worlds by the thousand. `make sim SEED=9187` runs one again; SEEDS sets how many are run, from SEEDS_FROM (0) on.
 
 use journal::Policy;
 use sim::{Fault, Plan, Seen, Workload, World};
@@ -52,10 +52,10 @@ fn nothing_told_is_lost_in_any_world() {
         World::run(Plan::of(seed));
         return;
     }
-    let seeds = setting("SEEDS").unwrap_or(1000);
-    let plans: Vec<Plan> = (0..seeds).map(Plan::of).collect();
+    let (from, seeds) = (setting("SEEDS_FROM").unwrap_or(0), setting("SEEDS").unwrap_or(1000));
+    let plans: Vec<Plan> = (from..from + seeds).map(Plan::of).collect();
     let seen = must_run(&plans);
-    println!("{seeds} worlds, {seen:?}");
+    println!("{seeds} worlds, {seen:?}\nseeds {from} to {} clean", from + seeds - 1);
     assert!(seen.replies > 20 * seeds, "the worlds do next to nothing");
     assert!(seen.commits > 4 * seeds, "the worlds store next to nothing");
 }
@@ -75,7 +75,9 @@ fn any_operation_of_the_disk_may_be_the_last_or_fail() {
         for policy in [Policy::Always, Policy::EverySec] {
             let workload = [Workload::Values, Workload::Databases, Workload::Mixed, Workload::Values][seed as usize];
             let small = Plan { seed, policy, fault: Fault::Nothing, workload, hasty: false, steps_max: 150 };
-            for operation in 0..World::operations(small) {
+            let operations = World::operations(small);
+            assert!((40..=200).contains(&operations), "{operations} operations are no small world");
+            for operation in 0..operations {
                 plans.push(Plan { fault: Fault::HaltAt(operation), ..small });
                 plans.push(Plan { fault: Fault::FailAt(operation), ..small });
             }

@@ -19,9 +19,8 @@ use crate::primitives::Arc;
 use crate::primitives::Padded;
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
 
-/// What a ring holds, in bytes, heads of records included.
-pub const RING_BYTES: usize = 4 << 20;
 /// Longest payload that travels inside the ring, in bytes.
 pub const INLINE_BYTES_MAX: usize = 256 << 10;
 
@@ -98,7 +97,8 @@ impl std::fmt::Debug for Late {
 }
 
 struct Ring {
-    bytes: Box<[UnsafeCell<u8>]>,
+    /// Those between `tail` and `head` have been written.
+    bytes: Box<[UnsafeCell<MaybeUninit<u8>>]>,
     head: Padded<AtomicU64>,
     tail: Padded<AtomicU64>,
     closed: AtomicBool,
@@ -126,18 +126,13 @@ pub struct Consumer {
     head_seen: u64,
 }
 
-/// A lane of [`RING_BYTES`].
-pub fn lane() -> (Producer, Consumer) {
-    lane_of(RING_BYTES)
-}
-
-/// A lane of `capacity_bytes`, a power of two of at least 64.
-pub fn lane_of(capacity_bytes: usize) -> (Producer, Consumer) {
+/// A lane whose ring holds `capacity_bytes`, heads of records included: a power of two of at least 64.
+pub fn lane(capacity_bytes: usize) -> (Producer, Consumer) {
     assert!(capacity_bytes.is_power_of_two());
     assert!(capacity_bytes >= 64);
-    let bytes = Box::into_raw(vec![0u8; capacity_bytes].into_boxed_slice());
-    // SAFETY: `UnsafeCell<u8>` has the layout of `u8`, and the box was given up by `into_raw` just above.
-    let bytes = unsafe { Box::from_raw(bytes as *mut [UnsafeCell<u8>]) };
+    let bytes = Box::into_raw(Box::<[u8]>::new_uninit_slice(capacity_bytes));
+    // SAFETY: `UnsafeCell` has the layout of what it holds, and the box was given up by `into_raw` just above.
+    let bytes = unsafe { Box::from_raw(bytes as *mut [UnsafeCell<MaybeUninit<u8>>]) };
     let ring = Arc::new(Ring {
         bytes,
         head: Padded(AtomicU64::new(0)),
@@ -221,8 +216,8 @@ impl Producer {
         // SAFETY: `claim` saw that these bytes lie outside tail..head, so they are the producer's alone; both pieces
         // end within the ring.
         unsafe {
-            std::ptr::copy_nonoverlapping(first.as_ptr(), self.ring.bytes[from].get(), first.len());
-            std::ptr::copy_nonoverlapping(second.as_ptr(), self.ring.bytes[0].get(), second.len());
+            std::ptr::copy_nonoverlapping(first.as_ptr(), self.ring.bytes[from].get().cast(), first.len());
+            std::ptr::copy_nonoverlapping(second.as_ptr(), self.ring.bytes[0].get().cast(), second.len());
         }
     }
 
@@ -300,7 +295,7 @@ impl Consumer {
         debug_assert!(skip + bytes <= (self.head_seen - self.tail) as usize);
         let from = (self.tail as usize + skip) & (capacity - 1);
         let first = bytes.min(capacity - from);
-        // SAFETY: these bytes lie in tail..head, which is the consumer's alone until it moves `tail`, and `tail` is
+        // SAFETY: these bytes lie in tail..head, which has been written and is the consumer's alone until it moves `tail`, and `tail` is
         // moved only with `&mut self`, when no slice made here is left.
         unsafe {
             (
@@ -358,7 +353,7 @@ mod tests {
 
     #[test]
     fn keeps_order_and_bytes_around_many_corners() {
-        let (mut producer, mut consumer) = lane_of(1 << 12);
+        let (mut producer, mut consumer) = lane(1 << 12);
         let mut twin = std::collections::VecDeque::new();
         let mut position = 0;
         for round in 0..20_000u64 {
@@ -391,7 +386,7 @@ mod tests {
 
     #[test]
     fn two_threads_agree() {
-        let (mut producer, mut consumer) = lane_of(1 << 10);
+        let (mut producer, mut consumer) = lane(1 << 10);
         let frames = 50_000u64;
         std::thread::scope(|scope| {
             scope.spawn(move || {
@@ -419,7 +414,7 @@ mod tests {
 
     #[test]
     fn untaken_buffers_are_given_back() {
-        let (mut producer, consumer) = lane_of(1 << 10);
+        let (mut producer, consumer) = lane(1 << 10);
         producer.push_owned(0, 0, vec![1; 1 << 20]);
         let kept = std::sync::Arc::new(());
         let held = kept.clone();
@@ -445,7 +440,7 @@ mod schedules {
     fn a_small_lane_under_every_kind_of_schedule() {
         shuttle::check_random(
             || {
-                let (mut producer, mut consumer) = lane_of(64);
+                let (mut producer, mut consumer) = lane(64);
                 let pusher = thread::spawn(move || {
                     for index in 0..6u64 {
                         let payload = [index as u8; 9];

@@ -91,8 +91,9 @@ impl Change {
 
 #[derive(Clone, Default)]
 struct Content {
-    live: Vec<u8>,
-    durable: Vec<u8>,
+    /// Shared with copies of the disk until either is written.
+    live: Arc<Vec<u8>>,
+    durable: Arc<Vec<u8>>,
     /// Sectors that differ, or may, and that the next sync makes durable.
     unsynced: BTreeSet<usize>,
     /// Sectors whose sync failed.
@@ -102,7 +103,7 @@ struct Content {
 impl Content {
     fn resize(&mut self, bytes: usize) {
         let (from, to) = (self.live.len().min(bytes), self.live.len().max(bytes));
-        self.live.resize(bytes, 0);
+        Arc::make_mut(&mut self.live).resize(bytes, 0);
         self.touch(from, to);
     }
 
@@ -111,7 +112,7 @@ impl Content {
         if end > self.live.len() {
             self.resize(end);
         }
-        self.live[offset..end].copy_from_slice(bytes);
+        Arc::make_mut(&mut self.live)[offset..end].copy_from_slice(bytes);
         self.touch(offset, end);
     }
 
@@ -125,7 +126,7 @@ impl Content {
     fn sync(&mut self) {
         // What is in doubt keeps its old bytes unless the coin says otherwise when the power goes.
         let unsynced = std::mem::take(&mut self.unsynced);
-        self.durable.resize(self.live.len(), 0);
+        Arc::make_mut(&mut self.durable).resize(self.live.len(), 0);
         for sector in unsynced {
             self.settle(sector);
         }
@@ -136,10 +137,11 @@ impl Content {
         let from = sector * SECTOR_BYTES;
         let end = (from + SECTOR_BYTES).min(self.live.len());
         if from < end {
-            if self.durable.len() < end {
-                self.durable.resize(end, 0);
+            let durable = Arc::make_mut(&mut self.durable);
+            if durable.len() < end {
+                durable.resize(end, 0);
             }
-            self.durable[from..end].copy_from_slice(&self.live[from..end]);
+            durable[from..end].copy_from_slice(&self.live[from..end]);
         }
     }
 
@@ -156,9 +158,9 @@ impl Content {
         }
         let live_bytes = self.live.len();
         if live_bytes < durable_bytes && random.coin() {
-            self.durable.truncate(live_bytes);
+            Arc::make_mut(&mut self.durable).truncate(live_bytes);
         } else if live_bytes > self.durable.len() && random.coin() {
-            self.durable.resize(live_bytes, 0);
+            Arc::make_mut(&mut self.durable).resize(live_bytes, 0);
         }
         Self { live: self.durable.clone(), durable: self.durable, ..Self::default() }
     }

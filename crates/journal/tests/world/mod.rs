@@ -71,6 +71,7 @@ pub(crate) fn options(policy: Policy, elapsed_us: &Arc<AtomicU64>) -> Options {
         policy,
         segment_bytes: SEGMENT_BYTES,
         undurable_bytes_max: 1 << 20,
+        lane_bytes: 4 << 20,
         shards: 16,
         blocks: 1,
         now_ms: 1000,
