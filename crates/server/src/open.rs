@@ -12,6 +12,7 @@ use engine::{Engine, Gathering, Loading, Mended, Parts, policy_of};
 use journal::{Frame, OpenError, Opened, Options, Recovery, Replay, Running};
 use keyspace::Keyspace;
 use std::collections::BTreeSet;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -183,16 +184,27 @@ impl Source<'_> {
         match error {
             StoreError::Damaged { .. } => Refused::new(error.to_string()),
             StoreError::Io { error: cause, .. } => {
-                Refused::by_disk(self.folder, cause, || format!("cannot open the store: {error}"))
+                Refused::by_disk(self.folder, cause, || self.unopened("store", error, cause))
             }
         }
+    }
+
+    fn unopened(&self, what: &str, error: &dyn std::error::Error, cause: &io::Error) -> String {
+        let folder = self.folder.display();
+        let remedy = match cause.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                format!("; make all in the data folder {folder} readable and writable or choose another with --dir")
+            }
+            _ => String::new(),
+        };
+        format!("cannot open the {what}: {error}{remedy}")
     }
 
     fn unreadable(&self, error: &OpenError) -> Refused {
         match error {
             OpenError::Damaged { .. } => Refused::new(error.to_string()),
             OpenError::Io { error: cause, .. } => {
-                Refused::by_disk(self.folder, cause, || format!("cannot open the journal: {error}"))
+                Refused::by_disk(self.folder, cause, || self.unopened("journal", error, cause))
             }
         }
     }

@@ -24,7 +24,8 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use support::Server;
+use support::{Connection, Server};
+use wire::client::Value;
 
 /// The repository's root, where `scripts/setup-tests` puts clients.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -211,4 +212,32 @@ fn redis_benchmark_runs_without_an_error() {
         let found = text.lines().filter(|line| line.contains(" requests per second")).count();
         assert_eq!(found, *results, "results of {line}\n{text}");
     }
+}
+
+/// What each of `lines` is answered, over one connection; a time as `TIME`.
+fn answers(port: u16, lines: &[&str]) -> Vec<String> {
+    let mut client = Connection::tcp(port);
+    let told = |value: &Value| match value {
+        Value::Int(seconds) if *seconds > 1_000_000_000 => "TIME".to_owned(),
+        other => other.to_string(),
+    };
+    let answer = |line: &&str| {
+        let reply = client.call(&line.split(' ').collect::<Vec<_>>());
+        match &reply {
+            Value::Array(replies) => replies.iter().map(told).collect::<Vec<_>>().join(", "),
+            other => told(other),
+        }
+    };
+    lines.iter().map(answer).collect()
+}
+
+#[test]
+fn what_is_said_of_saving_is_what_redis_says() {
+    let Some(_) = program_or_skip("what_is_said_of_saving_is_what_redis_says", "redis-server") else { return };
+    let (bobbin, redis) = (Server::start(&[]), <Redis as Peer>::start(&[]));
+    let wrong = ["SAVE x", "LASTSAVE x", "BGREWRITEAOF x", "BGSAVE x", "BGSAVE SCHEDULE x", "LASTSAVE", "SAVE"];
+    let refused = ["MULTI", "SAVE", "EXEC"];
+    let queued = ["MULTI", "BGSAVE", "BGSAVE", "BGSAVE SCHEDULE", "BGREWRITEAOF", "LASTSAVE", "EXEC"];
+    let lines = [&wrong[..], &refused, &queued].concat();
+    assert_eq!(answers(bobbin.port, &lines), answers(redis.port(), &lines), "Bobbin's on the left");
 }

@@ -37,14 +37,22 @@ impl Server {
 
     /// As [`Server::start`], with a data folder in `folder`.
     pub(crate) fn start_in(folder: TempDir, flags: &[&str]) -> Self {
+        Self::try_start_in(folder, flags).unwrap_or_else(|log| panic!("the server does not start: {log}"))
+    }
+
+    /// As [`Server::start_in`].
+    ///
+    /// # Errors
+    /// What it wrote when it did not start.
+    pub(crate) fn try_start_in(folder: TempDir, flags: &[&str]) -> Result<Self, String> {
         let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
         // Another test may take the port before the server does.
         for _ in 0..20 {
             let port = free_port();
             match launch(port, folder.path(), &flags) {
-                Ok((child, log)) => return Self { child, port, folder, flags, log },
+                Ok((child, log)) => return Ok(Self { child, port, folder, flags, log }),
                 Err(log) if log.contains("is taken by another program") => {}
-                Err(log) => panic!("the server does not start: {log}"),
+                Err(log) => return Err(log),
             }
         }
         panic!("no port is free");
