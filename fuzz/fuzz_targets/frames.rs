@@ -14,7 +14,7 @@ use base::Position;
 use base::disk::{Disk, FakeDisk};
 use journal::{Frame, HEAD_BYTES, MARK_BYTES, OpenError, Opened, Options, Policy, Purpose, SEGMENT_HEAD_BYTES, Step};
 use libfuzzer_sys::fuzz_target;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 type Frames = Vec<(Position, Vec<u8>)>;
