@@ -39,12 +39,14 @@ fn what_is_saved_and_what_comes_after_is_there_after_a_crash() {
     assert_eq!(client.call(&["SAVE"]), simple("OK"));
     assert!(matches!((began, client.call(&["LASTSAVE"])), (Value::Int(began), Value::Int(saved)) if saved >= began));
     assert_eq!(server.info("journal_tail_bytes"), "0");
+    assert_eq!(server.info("rdb_changes_since_last_save"), "0");
     assert_eq!(server.info("rdb_last_bgsave_status"), "ok");
     for key in 0..10 {
         client.call(&["SET", &format!("key:{key}"), "after"]);
     }
     client.call(&["DEL", "key:999"]);
     client.call(&["LPOP", "list"]);
+    assert_eq!(server.info("rdb_changes_since_last_save"), "12");
     server.kill();
     server.restart();
     assert!(server.log().contains("1002 keys loaded, 12 frames replayed"), "{}", server.log());
