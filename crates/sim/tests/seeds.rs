@@ -76,7 +76,7 @@ fn any_operation_of_the_disk_may_be_the_last_or_fail() {
             let workload = [Workload::Values, Workload::Databases, Workload::Mixed, Workload::Values][seed as usize];
             let small = Plan { seed, policy, fault: Fault::Nothing, workload, hasty: false, steps_max: 150 };
             let operations = World::operations(small);
-            assert!((40..=200).contains(&operations), "{operations} operations are no small world");
+            assert!((20..=200).contains(&operations), "{operations} operations are no small world");
             for operation in 0..operations {
                 plans.push(Plan { fault: Fault::HaltAt(operation), ..small });
                 plans.push(Plan { fault: Fault::FailAt(operation), ..small });
