@@ -344,6 +344,18 @@ pub trait Sweep: Send {
         0
     }
 
+    /// Passes a shard that is still to be loaded, of which `keys` keys of the database are stored, and more if it
+    /// `is_changed`: `false` if its contents are needed, which then are waited for.
+    fn pass(&mut self, shard: usize, keys: u64, is_changed: bool) -> bool {
+        let _ = (shard, keys, is_changed);
+        false
+    }
+
+    /// Behind the last shard: one to which it goes back, having passed it.
+    fn go_back(&mut self) -> Option<usize> {
+        None
+    }
+
     /// Looks at one shard, or at some hundred keys of it.
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk;
 

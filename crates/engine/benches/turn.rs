@@ -10,7 +10,7 @@
 use base::clock::{Clock, system_wall_time};
 use base::hash::KeyHasher;
 use engine::settings::Draft;
-use engine::{Engine, Next, Parts, Session, Worker};
+use engine::{Engine, Loading, Next, Parts, Session, Worker};
 use keyspace::Keyspace;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn engine() -> Arc<Engine> {
     let hasher = KeyHasher::random();
     let clock = Clock::new(system_wall_time(), 0).expect("no last frame");
     let parts = Parts { hasher, clock, settings: Arc::new(Draft::new().finish()), workers: 2 };
-    Engine::new(parts, Keyspace::new(hasher, 16), None)
+    Engine::new(parts, Keyspace::new(hasher, 16), Loading::nothing(), None)
 }
 
 fn session(engine: &Arc<Engine>, index: usize) -> Session {

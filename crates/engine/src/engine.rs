@@ -5,6 +5,7 @@ use crate::client::Clients;
 use crate::counters::{Counters, Errors, Rates, Sample};
 use crate::hooks::Hooks;
 use crate::housekeeping::Freer;
+use crate::loading::Loading;
 use crate::pause::Pause;
 use crate::settings::{Fsync, Settings};
 use crate::slowlog::SlowLog;
@@ -66,6 +67,8 @@ pub struct Engine {
     pub recovery: Option<Recovery>,
     /// What the checkpointer is asked, and what it tells.
     pub checkpoints: Orders,
+    /// Which shards are still to be loaded.
+    pub loading: Loading,
     members: AtomicU32,
     /// Bytes in use when ready, and the most since.
     pub startup_bytes: AtomicU64,
@@ -93,8 +96,13 @@ pub struct Parts {
 }
 
 impl Engine {
-    /// An engine over an opened journal (or none) and the keyspace that was replayed from it.
-    pub fn new(parts: Parts, keyspace: Keyspace, journal: Option<(Arc<Journal>, Recovery)>) -> Arc<Self> {
+    /// An engine over an opened journal (or none) and the keyspace that `loading` knows to fill.
+    pub fn new(
+        parts: Parts,
+        keyspace: Keyspace,
+        loading: Loading,
+        journal: Option<(Arc<Journal>, Recovery)>,
+    ) -> Arc<Self> {
         let (journal, recovery) = journal.unzip();
         let current = parts.settings.current();
         kinds::list::set_listpack_limit(i64::from(current.list_listpack_size));
@@ -122,6 +130,7 @@ impl Engine {
             active_expire: AtomicBool::new(true),
             recovery,
             checkpoints: Orders::default(),
+            loading,
             members: AtomicU32::new(0),
             startup_bytes: AtomicU64::new(0),
             peak_bytes: AtomicU64::new(0),
@@ -217,13 +226,21 @@ impl Engine {
         counters.lock_holds.add(held_ns);
     }
 
-    /// What there is, in one look at each shard; one that is held for writing is left out. O(shards).
+    /// What there is, in one look at each shard; one that is held for writing is left out. Of a shard that is still to be
+    /// loaded the keys count that the store has of it. O(shards).
     pub fn sums(&self) -> Sums {
         let map = self.keyspace.map();
         let tables: Vec<_> = (0..map.databases()).map(|database| map.table(database)).collect();
         let mut sums = Sums { data_bytes: 0, databases: vec![(0, 0); tables.len()] };
-        let shards = (0..base::limits::SHARDS).map(|shard| self.keyspace.shard(shard));
-        for state in shards.filter_map(|shard| shard.try_read()) {
+        for (number, shard) in (0..base::limits::SHARDS).map(|number| (number, self.keyspace.shard(number))) {
+            if shard.is_shut() {
+                for (table, (keys, expiring)) in tables.iter().zip(&mut sums.databases) {
+                    let known = self.loading.known(number, *table);
+                    (*keys, *expiring) = (*keys + known.keys, *expiring + known.expiring);
+                }
+                continue;
+            }
+            let Some(state) = shard.try_read() else { continue };
             sums.data_bytes += state.heap_bytes();
             for (table, section) in state.sections() {
                 if let Some(database) = tables.iter().position(|named| *named == table) {

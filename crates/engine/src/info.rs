@@ -175,8 +175,7 @@ fn human(bytes: u64) -> String {
 }
 
 fn persistence(engine: &Engine, out: &mut String) {
-    line(out, "loading", 0);
-    line(out, "async_loading", 0);
+    loading(engine, out);
     let told = engine.checkpoints.told();
     let seconds = |round: &Round, until_ms: u64| until_ms.saturating_sub(round.began_ms) / 1000;
     let is_failed = told.last.as_ref().is_some_and(|ended| ended.fault.is_some());
@@ -229,6 +228,26 @@ fn persistence(engine: &Engine, out: &mut String) {
         line(out, "recovered_after_clean_stop", u8::from(recovery.clean_stop));
         line(out, "recovered_torn_bytes", recovery.torn.as_ref().map_or(0, |torn| torn.bytes));
     }
+}
+
+/// As Redis tells it of a server that loads while it serves: a client that waits for `loading` may begin at once.
+fn loading(engine: &Engine, out: &mut String) {
+    let is_loading = !engine.loading.is_over();
+    line(out, "loading", 0);
+    line(out, "async_loading", u8::from(is_loading));
+    if !is_loading {
+        return;
+    }
+    let progress = engine.loading.progress();
+    let took_ms = engine.clock.wall().saturating_sub(engine.started_ms);
+    let (done, total) = (progress.bytes_done, progress.bytes_total.max(1));
+    let eta_s = (u128::from(took_ms) * u128::from(total.saturating_sub(done)) / u128::from(done.max(1))).div_ceil(1000);
+    line(out, "loading_start_time", engine.started_ms / 1000);
+    line(out, "loading_total_bytes", progress.bytes_total);
+    line(out, "loading_loaded_bytes", done);
+    line(out, "loading_loaded_perc", format_args!("{:.2}", done as f64 * 100.0 / total as f64));
+    line(out, "loading_eta_seconds", if done == 0 { 1 } else { eta_s });
+    line(out, "loading_shards_left", progress.shards_left);
 }
 
 fn checkpoints(told: &Told, now: u64, out: &mut String) {

@@ -1,14 +1,18 @@
 //! Waits: for a shard, for the gate, for one's next turn. Nothing is held across them.
 
-use keyspace::{Keyspace, ShardState};
+use crate::engine::Engine;
+use keyspace::ShardState;
 use std::future::poll_fn;
 use std::task::Poll;
 use sync::gate::{Gate, Member, Raised};
 use sync::lock::{Parked, Want};
 
-/// Waits until a shard may be free. What it gives is to be kept until the next try.
-pub(crate) async fn park(keyspace: &Keyspace, shard: usize, want: Want) -> Parked<'_, ShardState> {
-    let lock = keyspace.shard(shard);
+/// Waits until a shard may be free, or is loaded. What it gives is to be kept until the next try.
+pub(crate) async fn park(engine: &Engine, shard: usize, want: Want) -> Parked<'_, ShardState> {
+    let lock = engine.keyspace.shard(shard);
+    if lock.is_shut() {
+        engine.loading.want(shard);
+    }
     let mut parked = None;
     poll_fn(|context| match parked.is_some() {
         true => Poll::Ready(()),
@@ -19,6 +23,11 @@ pub(crate) async fn park(keyspace: &Keyspace, shard: usize, want: Want) -> Parke
     })
     .await;
     parked.expect("parked before it was woken")
+}
+
+/// Waits until all shards are loaded.
+pub(crate) async fn loaded(engine: &Engine) {
+    poll_fn(|context| engine.loading.poll_over(context)).await;
 }
 
 /// Waits until the gate may be down.

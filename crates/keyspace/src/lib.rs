@@ -38,7 +38,7 @@ pub use search::{Aim, Finding, Search, Searches, Wanted};
 pub use section::{Entry, OwnedEntry, Section, kind_of, list_of, text_of};
 pub use shard::ShardState;
 pub use turn::{Batch, BlockSink, BlockSource, Inline, STEP_ENTRIES, Step, TableCount, Turned, WHOLE_BYTES_MAX};
-pub use turn::{LoadError, Loading, MapState, Merge, Tail, named_by};
+pub use turn::{Alive, LoadError, Loading, MapState, Merge, Tail, named_by};
 pub use tx::{Abandon, Tx, Version, WrongType};
 
 use base::hash::KeyHasher;
@@ -90,7 +90,20 @@ impl Keyspace {
     /// # Errors
     /// If the bytes are no frame of this version; effects before the faulty one are applied.
     pub fn replay(&self, payload: &[u8]) -> Result<(), DecodeError> {
-        self.replay_where(payload, |_, _| true)
+        let mut input = payload;
+        while !input.is_empty() {
+            let Record { table, key, effect } = Record::decode(&mut input)?;
+            if let Effect::MapPut { database, table } = effect {
+                self.map.put(database, table);
+                continue;
+            }
+            let hash = self.hash(key);
+            let mut shard = self.shard(shard_of(hash)).try_write().expect("recovery is alone with the keyspace");
+            let section = shard.section_mut(table);
+            effect::apply(section, hash, key, &effect)?;
+            section.take_garbage();
+        }
+        Ok(())
     }
 
     /// An empty keyspace of as many databases under the same hasher.

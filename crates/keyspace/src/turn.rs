@@ -26,7 +26,7 @@ pub(crate) use marking::{Marking, NAMES_BYTES_MAX};
 pub use merge::Merge;
 pub(crate) use records::Room;
 pub use records::{Batch, BlockSink, Inline, WHOLE_BYTES_MAX, named_by};
-pub use tail::{MapState, Tail};
+pub use tail::{Alive, MapState, Tail};
 
 use crate::section::Section;
 use crate::shard::ShardState;

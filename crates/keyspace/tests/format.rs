@@ -2,7 +2,7 @@
 
 use base::hash::KeyHasher;
 use blocks::{End, LeafStore, Place};
-use keyspace::{Absent, Batch, BlockSink, BlockSource, DecodeError, Held, Keyspace, Log, Record, Tail, Tx};
+use keyspace::{Absent, Batch, BlockSink, BlockSource, DecodeError, Held, Keyspace, Log, Record, Tx};
 use keyspace::{list_of, shard_of};
 use kinds::{Kind, Value};
 use std::convert::Infallible;
@@ -146,10 +146,10 @@ fn records_of_the_store_are_what_the_page_shows() {
         batch.encode(&mut leaves, keep).unwrap();
         assert_eq!(&records[0], example);
 
-        let tail = Tail::whole(keyspace.map());
+        let alive = keyspace.map().alive();
         let other = keyspace.empty_like();
         other.keep_marks();
-        let mut loading = other.load(shard, &tail);
+        let mut loading = other.load(shard, &alive);
         loading.record::<DecodeError>(example).unwrap();
         loading.settle(&mut leaves).unwrap();
         loading.end(&mut other.shard(shard).try_write().unwrap());

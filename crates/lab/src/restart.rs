@@ -140,10 +140,12 @@ fn first_right_reply(server: &mut Server, begin: Instant, name: &str, value: &st
     })
 }
 
-/// A server that says nothing of loading has loaded when it answers.
+/// A server that says nothing of loading has loaded when it answers; one that serves meanwhile calls it `async_loading`.
 fn loaded(server: &mut Server, begin: Instant) -> Result<Duration, LabError> {
     wait(server, begin, |port| {
-        Ok(ask(port, "INFO persistence").is_ok_and(|info| field(&info, "loading").unwrap_or(0) == 0))
+        let is_over = |info: &str, name| field(info, name).unwrap_or(0) == 0;
+        let info = ask(port, "INFO persistence");
+        Ok(info.is_ok_and(|info| is_over(&info, "loading") && is_over(&info, "async_loading")))
     })
 }
 

@@ -1,9 +1,9 @@
-//! The threads beside the workers: one keeps house, one drops what is big, one writes checkpoints. They yield to the
-//! workers.
+//! The threads beside the workers: some load what is still to be loaded, then they end; one keeps house, one drops what is
+//! big, one writes checkpoints. They yield to the workers.
 
-use engine::checkpoint::Usage;
 use engine::settings::Settings;
-use engine::{Checkpointer, Engine, Expirer, Pace};
+use engine::worker::Timer;
+use engine::{Checkpointer, Engine, Expirer, Loader, Pace};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use store::Store;
 use tokio::sync::oneshot;
-use tracing::{debug, warn};
+use tracing::{debug, info, warn};
 
 /// Time between two looks of the housekeeper.
 const LOOK_MS: u64 = 100;
@@ -25,6 +25,10 @@ const IDLE_LOOK: Duration = Duration::from_secs(1);
 const KEEPER_NICENESS: i32 = 5;
 /// The priority of the thread that writes checkpoints: it holds shards too, for shorter moments.
 const CHECKPOINTER_NICENESS: i32 = 5;
+/// The priority of a thread that loads shards: somebody may wait for the next.
+const LOADER_NICENESS: i32 = 2;
+/// For tests: so many milliseconds pass before a shard is loaded for which nobody waits.
+const LOADER_REST: &str = "BOBBIN_TEST_LOADER_REST_MS";
 /// A commit of the store has about so many bytes.
 const COMMIT_BYTES: u64 = 32 << 20;
 /// The journal beyond the last checkpoint takes at most such a part of the file system before the next one begins.
@@ -36,18 +40,30 @@ const FREER_NICENESS: i32 = 10;
 pub(crate) struct Background {
     keeper: JoinHandle<()>,
     stopping: Arc<AtomicBool>,
-    checkpointer: Option<(JoinHandle<()>, oneshot::Sender<()>)>,
+    checkpointer: Option<Thread>,
+    loaders: Vec<Thread>,
 }
 
+/// A thread that ends when the sender goes, if not before.
+type Thread = (JoinHandle<()>, oneshot::Sender<()>);
+
 impl Background {
-    /// Starts them; the one that writes checkpoints goes on with `store`, on a file system of `disk_bytes`.
+    /// Starts them, and so many `loaders` if there is anything to load; the thread that writes checkpoints goes on with
+    /// `store`, on a file system of `disk_bytes`.
     ///
     /// # Errors
     /// The system gives no thread.
-    pub(crate) fn start(engine: &Arc<Engine>, store: Option<(Store, Vec<Usage>)>, disk_bytes: u64) -> io::Result<Self> {
+    pub(crate) fn start(
+        engine: &Arc<Engine>,
+        store: Option<Store>,
+        disk_bytes: u64,
+        loaders: usize,
+    ) -> io::Result<Self> {
+        let loaders = if engine.loading.is_over() { 0 } else { loaders };
+        let loaders = (0..loaders).map(|_| load(engine.clone())).collect::<io::Result<_>>()?;
         let journal_bytes_max = disk_bytes / JOURNAL_PART;
         let pace = Pace { journal_bytes_max, commit_bytes: COMMIT_BYTES, step_entries: keyspace::STEP_ENTRIES };
-        let checkpointer = store.map(|(store, usages)| checkpoint(engine.clone(), store, usages, pace)).transpose()?;
+        let checkpointer = store.map(|store| checkpoint(engine.clone(), store, pace)).transpose()?;
         let garbage = engine.freer.receiver().expect("one process has one freer");
         thread::Builder::new().name("freer".to_owned()).spawn(move || {
             lower(FREER_NICENESS);
@@ -63,42 +79,55 @@ impl Background {
                 thread::park_timeout(Duration::from_millis(rest_ms));
             }
         };
-        Ok(Self { keeper: thread::Builder::new().name("keeper".to_owned()).spawn(body)?, stopping, checkpointer })
+        let keeper = thread::Builder::new().name("keeper".to_owned()).spawn(body)?;
+        Ok(Self { keeper, stopping, checkpointer, loaders })
     }
 
-    /// Ends the housekeeper, after which nothing here changes a key, and the checkpointer, wherever it is.
+    /// Ends the housekeeper, after which nothing here changes a key, and the others, wherever they are.
     pub(crate) fn stop(self) {
-        if let Some((thread, stop)) = self.checkpointer {
-            drop(stop);
-            thread.join().expect("the checkpointer aborts rather than panics");
-        }
+        let (threads, stops): (Vec<_>, Vec<_>) = self.loaders.into_iter().chain(self.checkpointer).unzip();
+        drop(stops);
+        threads.into_iter().for_each(|thread| thread.join().expect("a thread aborts rather than panics"));
         self.stopping.store(true, Relaxed);
         self.keeper.thread().unpark();
         self.keeper.join().expect("the keeper aborts rather than panics");
     }
 }
 
-/// Starts the thread that writes checkpoints; it ends when the sender goes.
-fn checkpoint(
-    engine: Arc<Engine>,
-    store: Store,
-    usages: Vec<Usage>,
-    pace: Pace,
-) -> io::Result<(JoinHandle<()>, oneshot::Sender<()>)> {
+/// Starts the thread that writes checkpoints.
+fn checkpoint(engine: Arc<Engine>, store: Store, pace: Pace) -> io::Result<Thread> {
+    run("checkpointer", CHECKPOINTER_NICENESS, async move |timer| {
+        Checkpointer::new(engine, store, timer, pace).run().await;
+    })
+}
+
+/// Starts a thread that loads shards.
+fn load(engine: Arc<Engine>) -> io::Result<Thread> {
+    let rest_ms = std::env::var(LOADER_REST).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    run("loader", LOADER_NICENESS, async move |timer| {
+        let began = Instant::now();
+        if Loader::new(engine, timer, rest_ms).run().await {
+            info!("everything is loaded, in {} ms", began.elapsed().as_millis());
+        }
+    })
+}
+
+/// Starts a thread for what waits as a future does, and sleeps by the timer that it is given.
+fn run(name: &str, niceness: i32, task: impl AsyncFnOnce(Timer) + Send + 'static) -> io::Result<Thread> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let (stop, stopped) = oneshot::channel();
     let body = move || {
-        lower(CHECKPOINTER_NICENESS);
+        lower(niceness);
         let timer = Box::new(|ms| -> engine::worker::Sleep { Box::pin(tokio::time::sleep(Duration::from_millis(ms))) });
-        let checkpointer = Checkpointer::new(engine, store, usages, timer, pace);
         runtime.block_on(async {
             tokio::select! {
-                () = checkpointer.run() => unreachable!("it runs for ever"),
+                biased;
                 _ = stopped => {}
+                () = task(timer) => {}
             }
         });
     };
-    Ok((thread::Builder::new().name("checkpointer".to_owned()).spawn(body)?, stop))
+    Ok((thread::Builder::new().name(name.to_owned()).spawn(body)?, stop))
 }
 
 /// Expires keys, samples the rates, and sends idle clients away.

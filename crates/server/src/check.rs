@@ -135,7 +135,7 @@ pub fn look(folder: &Path, progress: Progress<'_>) -> Result<Findings, Refused> 
         Err(refused) if refused.is_by_disk() => return Err(refused),
         Err(refused) => return damaged(vec![refused.to_string()], "nothing else can be read without that".into()),
     };
-    let loaded = source.load(&Loaders::Threads(1), &mut |done, total, _| progress("reading the journal", done, total));
+    let loaded = source.load(&Loaders::Whole, &mut |done, total, _| progress("reading the journal", done, total));
     let refused = match loaded {
         Ok(loaded) => return Ok(sound(facts(loaded, store).0)),
         Err(refused) if refused.is_by_disk() => return Err(refused),
@@ -173,7 +173,7 @@ fn sound(facts: Facts) -> Findings {
 /// # Errors
 /// A start would be refused.
 pub fn load(folder: &Path) -> Result<Keyspace, Refused> {
-    let loaded = source(folder, Arc::new(DryDisk::new())).load(&Loaders::Threads(1), &mut |_, _, _| {})?;
+    let loaded = source(folder, Arc::new(DryDisk::new())).load(&Loaders::Whole, &mut |_, _, _| {})?;
     Ok(loaded.keyspace)
 }
 

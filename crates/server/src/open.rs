@@ -1,12 +1,11 @@
-//! From the data folder to an engine: what the store holds is loaded and what the journal has beyond is replayed before
-//! anybody is served.
+//! From the data folder to an engine: the store's manifest and all that the journal has beyond are read and checked before
+//! anybody is served. Shards are put together from them later, while the server serves: [`engine::Loading`].
 
 use crate::startup::{DataFolder, Refused};
 use base::clock::{Clock, WallTime, system_wall_time};
 use base::disk::{Disk, RealDisk};
 use base::hash::KeyHasher;
 use base::limits::{BLOCK_FORMAT, SHARDS};
-use engine::checkpoint::Usage;
 use engine::settings::Settings;
 use engine::{Engine, Gathering, Loading, Mended, Parts, policy_of};
 use journal::{Frame, OpenError, Opened, Options, Recovery, Replay, Running};
@@ -15,7 +14,6 @@ use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 use store::{Store, StoreError};
 use tracing::{info, warn};
@@ -33,7 +31,7 @@ pub(crate) struct Open {
     /// The journal's threads; `None` with the journal off.
     pub(crate) journal: Option<Running>,
     /// What the checkpointer is to go on with; `None` with the journal off.
-    pub(crate) store: Option<(Store, Vec<Usage>)>,
+    pub(crate) store: Option<Store>,
     /// What was found, for the line that says the server is ready.
     pub(crate) found: String,
 }
@@ -53,22 +51,22 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
         databases: current.databases,
     };
     let mut said = Instant::now();
-    let loaded = source.load(&Loaders::Threads(workers), &mut |done, total, frames| {
+    let gathered = source.gather(&mut |done, total, frames| {
         if said.elapsed() >= PROGRESS {
             said = Instant::now();
             let (done_mb, total_mb) = (done >> 20, total >> 20);
             info!("reading the journal: {done_mb} of {total_mb} MB, {frames} frames");
         }
     })?;
-    let Loaded { hasher, keyspace, store, usages, opened, .. } = loaded;
+    let Gathered { hasher, keyspace, store, opened, loading } = gathered;
     let Opened { journal, mut writer, maker, recovery, .. } = opened;
     let clock = Clock::new(wall, recovery.last_time_ms).map_err(from_the_future)?;
     let time = clock.clone();
     writer.set_clock(move || time.now());
-    let found = found(&recovery, &store);
+    let found = found(&recovery, &store, loading.progress().shards_left);
     let parts = Parts { hasher, clock, settings, workers };
-    let engine = Engine::new(parts, keyspace, Some((journal, recovery)));
-    Ok(Open { engine, journal: Some(Running::start(writer, maker)), store: Some((store, usages)), found })
+    let engine = Engine::new(parts, keyspace, loading, Some((journal, recovery)));
+    Ok(Open { engine, journal: Some(Running::start(writer, maker)), store: Some(store), found })
 }
 
 fn open_cache(settings: Arc<Settings>, wall: WallTime, workers: usize) -> Open {
@@ -76,7 +74,8 @@ fn open_cache(settings: Arc<Settings>, wall: WallTime, workers: usize) -> Open {
     let clock = Clock::new(wall, 0).expect("time 0 lies ahead of no clock");
     let keyspace = Keyspace::new(hasher, settings.current().databases);
     let parts = Parts { hasher, clock, settings, workers };
-    Open { engine: Engine::new(parts, keyspace, None), journal: None, store: None, found: String::new() }
+    let engine = Engine::new(parts, keyspace, Loading::nothing(), None);
+    Open { engine, journal: None, store: None, found: String::new() }
 }
 
 /// Which store belongs to a journal of this hash key.
@@ -93,36 +92,41 @@ pub(crate) struct Source<'a> {
     pub(crate) databases: u32,
 }
 
-/// How shards are loaded.
+/// What was found, with all shards still to be loaded.
+pub(crate) struct Gathered {
+    pub(crate) hasher: KeyHasher,
+    pub(crate) keyspace: Keyspace,
+    pub(crate) store: Store,
+    pub(crate) opened: Opened,
+    pub(crate) loading: Loading,
+}
+
+/// How shards are loaded before anything else.
 pub(crate) enum Loaders {
-    /// Each must be whole; by so many threads.
-    Threads(usize),
+    /// Each must be whole.
+    Whole,
     /// What is left of these, and of those that are not whole.
     Mending(BTreeSet<u32>),
 }
 
 /// What was loaded.
 pub(crate) struct Loaded {
-    pub(crate) hasher: KeyHasher,
     pub(crate) keyspace: Keyspace,
     pub(crate) store: Store,
-    /// What each shard uses of it.
-    pub(crate) usages: Vec<Usage>,
     pub(crate) opened: Opened,
     /// Of what is not whole.
     pub(crate) mended: Vec<Mended>,
 }
 
 impl Source<'_> {
-    /// Loads the store and replays the journal. `told` learns the bytes read of the journal, those there are, and the
-    /// frames.
-    pub(crate) fn load(&self, loaders: &Loaders, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Loaded, Refused> {
+    /// Opens the store and reads the journal. `told` learns the bytes read of the journal, those there are, and the frames.
+    pub(crate) fn gather(&self, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Gathered, Refused> {
         let prepared = self.prepare()?;
         let hash_key = prepared.identity.hash_key;
         let hasher = KeyHasher::new(hash_key);
         let store = self.open_store(hash_key, prepared.is_new())?;
-        let keyspace = Keyspace::new(hasher, self.databases);
-        keyspace.keep_marks();
+        let mut keyspace = Keyspace::new(hasher, self.databases);
+        keyspace.shut();
         let mut progress = Progress { gathering: Gathering::new(&keyspace, &store), told };
         let prepared = prepared.must_reach(store.greatest_position());
         let opened = prepared.open(store.least_position(), &mut progress);
@@ -131,13 +135,18 @@ impl Source<'_> {
             error => self.unreadable(error),
         })?;
         let loading = progress.gathering.finish(&store);
+        Ok(Gathered { hasher, keyspace, store, opened, loading })
+    }
+
+    /// [`Source::gather`], and loads everything.
+    pub(crate) fn load(&self, loaders: &Loaders, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Loaded, Refused> {
+        let Gathered { keyspace, store, opened, loading, .. } = self.gather(told)?;
         let mended = match loaders {
-            Loaders::Threads(count) => load_whole(&loading, &keyspace, *count).map(|()| Vec::new()),
+            Loaders::Whole => loading.run(&keyspace).map(|()| Vec::new()),
             Loaders::Mending(damaged) => loading.run_mending(&keyspace, damaged),
         };
         let mended = mended.map_err(Refused::new)?;
-        let usages = loading.finish();
-        Ok(Loaded { hasher, keyspace, store, usages, opened, mended })
+        Ok(Loaded { keyspace, store, opened, mended })
     }
 
     /// The journal, of which the folder must be of this version.
@@ -210,15 +219,8 @@ impl Source<'_> {
     }
 }
 
-fn load_whole(loading: &Loading, keyspace: &Keyspace, threads: usize) -> Result<(), String> {
-    thread::scope(|scope| {
-        let loaders: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(|| loading.run(keyspace))).collect();
-        loaders.into_iter().try_for_each(|loader| loader.join().expect("a loader aborts rather than panics"))
-    })
-}
-
 /// What recovery found, and a warning for what it had to cut off.
-fn found(recovery: &Recovery, store: &Store) -> String {
+fn found(recovery: &Recovery, store: &Store, shards: usize) -> String {
     if let Some(torn) = &store.opening().torn {
         let (file, offset, bytes, why) = (torn.file.display(), torn.offset, torn.bytes, &torn.why);
         warn!(
@@ -229,8 +231,9 @@ fn found(recovery: &Recovery, store: &Store) -> String {
     let frames = recovery.frames;
     let loaded = match (keys, frames) {
         (0, 0) if recovery.segments == 0 => "new".to_owned(),
-        (0, frames) => format!("{frames} frames replayed"),
-        (keys, frames) => format!("{keys} keys loaded, {frames} frames replayed"),
+        (0, 0) => "no keys".to_owned(),
+        (0, frames) => format!("{frames} frames to replay in {shards} shards"),
+        (keys, frames) => format!("{keys} keys to load, {frames} frames to replay, in {shards} shards"),
     };
     let Some(torn) = &recovery.torn else { return loaded };
     let (file, offset, bytes, why) = (torn.file.display(), torn.offset, torn.bytes, &torn.why);

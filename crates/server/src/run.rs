@@ -6,10 +6,13 @@
 //! ```
 //!
 //! Nothing changes a key once workers and background have ended, so the journal's last mark covers all.
+//!
+//! Shards are loaded while it serves. One that cannot be loaded ends the server, in order and with the exit code of a start
+//! that is refused: nobody has had an answer from that shard, and what others were told is in the journal.
 
 use crate::background::Background;
 use crate::open::{Open, open};
-use crate::startup::{DataFolder, Prepared, Ready, Refused};
+use crate::startup::{DataFolder, Prepared, REFUSED, Ready, Refused};
 use crate::worker::Workers;
 use engine::Engine;
 use journal::Running;
@@ -36,7 +39,7 @@ pub fn run(prepared: Prepared, began: Instant) -> Result<ExitCode, Refused> {
     let mut signals = runtime.block_on(async { Signals::new() }).map_err(lacking)?;
     let addresses = listeners.addresses();
     let disk_bytes = folder.as_ref().map_or(0, DataFolder::disk_bytes);
-    let background = Background::start(&engine, store, disk_bytes).map_err(lacking)?;
+    let background = Background::start(&engine, store, disk_bytes, threads).map_err(lacking)?;
     let workers = Workers::start(&engine, threads, listeners).map_err(lacking)?;
     let ready_ms = began.elapsed().as_millis() as u64;
     let path = folder.as_ref().map(DataFolder::path);
@@ -44,8 +47,12 @@ pub fn run(prepared: Prepared, began: Instant) -> Result<ExitCode, Refused> {
     let server = Server { workers, background, journal };
     Ok(runtime.block_on(async {
         let reason = asked_to_stop(&engine, &mut signals).await;
-        info!("stopping: {reason}");
-        server.stop(&mut signals).await
+        match engine.loading.fault() {
+            None => info!("stopping: {reason}"),
+            Some(why) => error!("stopping, since not all can be loaded: {why}"),
+        }
+        let code = server.stop(&mut signals).await;
+        if engine.loading.fault().is_some() { ExitCode::from(REFUSED) } else { code }
     }))
 }
 

@@ -49,7 +49,7 @@ fn what_is_saved_and_what_comes_after_is_there_after_a_crash() {
     assert_eq!(server.info("rdb_changes_since_last_save"), "12");
     server.kill();
     server.restart();
-    assert!(server.log().contains("1002 keys loaded, 12 frames replayed"), "{}", server.log());
+    assert!(server.log().contains("1002 keys to load, 12 frames to replay"), "{}", server.log());
     let mut client = server.connect();
     assert_eq!(client.call(&["DBSIZE"]), Value::Int(1_001));
     assert_eq!(client.call(&["GET", "key:9"]), Value::Bulk(b"after".to_vec()));

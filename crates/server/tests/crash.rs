@@ -290,7 +290,7 @@ fn outlives_kills(flags: &[&str], rounds: u64, is_saved: bool) {
         let raises = content.counter - base.counter;
         assert!(raises <= (last - begin) as i64, "round {round}: {raises} steps of the counter were not asked for");
         base = content;
-        checkpoints += u64::from(server.log().contains(" keys loaded"));
+        checkpoints += u64::from(server.log().contains(" keys to load"));
     }
     let sent = numbers.into_inner();
     let (texts, items) = (base.texts.len(), base.items.len());

@@ -12,7 +12,7 @@ use base::disk::{Disk, FakeDisk};
 use base::hash::KeyHasher;
 use base::{Ms, Position};
 use engine::settings::Draft;
-use engine::{Checkpointer, Engine, Expirer, Gathering, Pace, Parts, policy_of};
+use engine::{Checkpointer, Engine, Expirer, Gathering, Loader, Pace, Parts, policy_of};
 use journal::{Opened, Options, Replay};
 use keyspace::Keyspace;
 use std::cell::{Cell, RefCell};
@@ -33,13 +33,16 @@ const COMMIT_BYTES: u64 = 4 << 10;
 /// The journal grows by so much, or twice as much, or four times, between rounds.
 const JOURNAL_BYTES_MIN: u64 = 2 << 10;
 const JOURNAL_SIZES: u64 = 3;
+/// A loader may rest for less than so long before a shard that nobody wants.
+const LOADER_REST_MS_MAX: u64 = 20;
 
 impl World {
-    /// Boots as the server does.
+    /// Boots as the server does; with `loaders`, which load each shard when its time comes or somebody wants it, or with
+    /// everything loaded.
     ///
     /// # Errors
     /// In words, as the server's.
-    pub(crate) fn boot(&self, disk: &FakeDisk) -> Result<Life, String> {
+    pub(crate) fn boot(&self, disk: &FakeDisk, loaders: usize) -> Result<Life, String> {
         let wall = self.time.wall();
         let mut settings = Draft::new();
         let fsync = ["always", "everysec", "never"][self.plan.policy as usize];
@@ -66,28 +69,36 @@ impl World {
         };
         let store = Store::open(store_files, Path::new(STORE_FOLDER), store_options(&hasher, wall()));
         let store = store.map_err(|error| error.to_string())?;
-        let keyspace = Keyspace::new(hasher, 16);
-        keyspace.keep_marks();
+        let mut keyspace = Keyspace::new(hasher, 16);
+        keyspace.shut();
         let mut collector = Collector { gathering: Gathering::new(&keyspace, &store), frames: Vec::new() };
         let stored = store.least_position();
         let prepared = prepared.must_reach(store.greatest_position());
         let opened = prepared.open(stored, &mut collector).map_err(|error| error.to_string())?;
         let recovered = collector.frames;
         let loading = collector.gathering.finish(&store);
-        loading.run(&keyspace)?;
-        let usages = loading.finish();
+        if loaders == 0 {
+            loading.run(&keyspace)?;
+        }
         let Opened { journal, mut writer, maker, recovery, .. } = opened;
         let clock = Clock::new(wall, recovery.last_time_ms).map_err(|ahead_ms| format!("{ahead_ms} ms ahead"))?;
         let time = clock.clone();
         writer.set_clock(move || time.now());
         let parts = Parts { hasher, clock, settings, workers: WORKERS };
-        let engine = Engine::new(parts, keyspace, Some((journal, recovery)));
+        let engine = Engine::new(parts, keyspace, loading, Some((journal, recovery)));
         let mut tasks = Executor::default();
         let workers = workers(&engine, &self.time, &mut tasks);
+        for _ in 0..loaders {
+            let (time, rest_ms) = (self.time.clone(), self.random.below(LOADER_REST_MS_MAX));
+            let loader = Loader::new(engine.clone(), Box::new(move |ms| time.sleep(ms)), rest_ms);
+            tasks.spawn(async move {
+                loader.run().await;
+            });
+        }
         let time = self.time.clone();
         let journal_bytes_max = JOURNAL_BYTES_MIN << (self.plan.seed % JOURNAL_SIZES);
         let pace = Pace { journal_bytes_max, commit_bytes: COMMIT_BYTES, step_entries: 1 };
-        let checkpointer = Checkpointer::new(engine.clone(), store, usages, Box::new(move |ms| time.sleep(ms)), pace);
+        let checkpointer = Checkpointer::new(engine.clone(), store, Box::new(move |ms| time.sleep(ms)), pace);
         tasks.spawn(checkpointer.run());
         let scene = Rc::new(Scene {
             engine: engine.clone(),
@@ -126,11 +137,11 @@ impl World {
 
     /// What the store holds without the journal, in a keyspace like `like`.
     pub(crate) fn store_alone(&self, disk: &FakeDisk, like: &Keyspace) -> (Store, Keyspace) {
-        let alone = like.empty_like();
+        let mut alone = like.empty_like();
         let options = store_options(alone.hasher(), self.time.wall()());
         let store = Store::open(Arc::new(disk.clone()), Path::new(STORE_FOLDER), options);
         let store = store.expect("what was just opened is opened again");
-        alone.keep_marks();
+        alone.shut();
         let loaded = Gathering::new(&alone, &store).finish(&store).run(&alone);
         loaded.expect("what was just loaded is loaded again");
         (store, alone)

@@ -155,7 +155,8 @@ impl World {
             disk = self.live(disk);
         }
         disk.set_capacity(None);
-        let life = self.reborn(&disk);
+        let life = self.boot(&disk, 0).unwrap_or_else(|error| panic!("a crashed disk is not recovered: {error}"));
+        self.judge(&life, &disk);
         if self.plan.keeps_told() {
             self.facts.borrow().record.judge();
         }
@@ -178,7 +179,18 @@ impl World {
 
     /// Boots from what a crash or stop left, and holds it against what was.
     fn reborn(&self, disk: &FakeDisk) -> Life {
-        let life = self.boot(disk).unwrap_or_else(|error| panic!("a crashed disk is not recovered: {error}"));
+        let boot = |disk: &FakeDisk, loaders| {
+            let life = self.boot(disk, loaders);
+            life.unwrap_or_else(|error| panic!("a crashed disk is not recovered: {error}"))
+        };
+        let loaders = self.random.below(3) as usize;
+        if loaders > 0 {
+            // What is looked at would have to be loaded.
+            let copy = disk.copy();
+            self.judge(&boot(&copy, 0), &copy);
+            return boot(disk, loaders);
+        }
+        let life = boot(disk, 0);
         self.judge(&life, disk);
         life
     }
@@ -236,7 +248,7 @@ impl World {
             Fault::FailAt(operation) => disk.fail_at(operation),
             _ => unreachable!("asked for by these faults alone"),
         }
-        let life = self.boot(disk).ok()?;
+        let life = self.boot(disk, 0).ok()?;
         self.judge(&life, disk);
         Some(life)
     }
@@ -293,7 +305,7 @@ impl World {
     fn twin(&self, disk: &FakeDisk) -> Life {
         let copy = disk.copy();
         copy.set_capacity(None);
-        self.boot(&copy).unwrap_or_else(|error| panic!("what was written is not recovered: {error}"))
+        self.boot(&copy, 0).unwrap_or_else(|error| panic!("what was written is not recovered: {error}"))
     }
 
     /// The power goes, or the process: clients and workers are gone at once.
@@ -308,7 +320,7 @@ impl World {
             return crashed;
         }
         crashed.halt_at(self.random.below(40));
-        let recovered = self.boot(&crashed).ok().map(|life| life.journal().next());
+        let recovered = self.boot(&crashed, 0).ok().map(|life| life.journal().next());
         // What a recovery that came to its end has accepted stays, whether or not the kill had left it in memory alone.
         self.past.borrow_mut().keep(recovered.unwrap_or(0).max(durable));
         crashed.crash(self.random.next())

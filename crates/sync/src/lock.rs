@@ -1,7 +1,7 @@
 //! A shard's reader-writer lock: it never blocks a thread, and whoever cannot have it parks a waker instead.
 //!
 //! ```text
-//!     state   | writer | parked | barred |  readers (29 bits) |
+//!     state   | writer | parked | barred | shut |  readers (28 bits) |
 //!
 //!     try_*   one compare-and-swap in, one atomic out; the queue is not looked at
 //!     park    in order of arrival: [ read ][ read ][ write ][ read ]   <- newcomers
@@ -19,6 +19,9 @@
 //!    while no parked reader is on its way: so neither side starves the other. Whoever finds the bar overdue lifts it
 //!    and sends its writer to the next round (the last of which is under the gate). While readers share the lock and
 //!    no bar is up, no reader sleeps.
+//!
+//! A lock is **shut** while what it guards is still to be brought: the writer's bit is set, so that everybody parks as
+//! behind a writer, though nobody holds it. Whoever brings the contents opens it, once, and is the writer from then on.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -69,6 +72,11 @@ impl<T> ShardLock<T> {
         }
     }
 
+    /// Has everybody park until [`ShardLock::open`]: what it guards is still to be brought.
+    pub fn shut(&mut self) {
+        self.state = AtomicU32::new(WRITER | SHUT);
+    }
+
     /// A broken lock, whose release wakes nobody: the schedule explorer must catch it.
     #[cfg(shuttle)]
     pub fn forgetting_to_wake(value: T) -> Self {
@@ -91,7 +99,7 @@ impl<T> ShardLock<T> {
     /// The lock shared, under the raised gate: it cannot fail, and the guard cannot outlive the gate.
     ///
     /// # Panics
-    /// When a `Write` of the same lock is alive, or somebody took the lock without being inside the gate.
+    /// When a `Write` of the same lock is alive, or somebody took the lock without being inside the gate, or it is shut.
     pub fn read_under<'a>(&'a self, _raised: &'a Raised<'_>) -> Read<'a, T> {
         assert!(self.try_enter(WRITER, 1), "a shard is written to under a raised gate");
         Read { lock: self }
@@ -100,9 +108,26 @@ impl<T> ShardLock<T> {
     /// The lock alone, under the raised gate: it cannot fail, and the guard cannot outlive the gate.
     ///
     /// # Panics
-    /// When a guard of the same lock is alive, or somebody took the lock without being inside the gate.
+    /// When a guard of the same lock is alive, or somebody took the lock without being inside the gate, or it is shut.
     pub fn write_under<'a>(&'a self, _raised: &'a Raised<'_>) -> Write<'a, T> {
         self.try_write().expect("a shard is held under a raised gate")
+    }
+
+    /// Opens a lock that was shut: who brings what it guards has it alone, and all others from then on.
+    ///
+    /// # Panics
+    /// When it is not shut: it was opened before.
+    pub fn open(&self) -> Write<'_, T> {
+        let before = self.state.fetch_and(!SHUT, Ordering::Acquire);
+        assert!(before & SHUT != 0, "a lock is opened once");
+        debug_assert!(before & (WRITER | READERS) == WRITER);
+        Write { lock: self }
+    }
+
+    /// Whether it is shut: neither held nor to be had. Never again once it was opened.
+    #[inline]
+    pub fn is_shut(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & SHUT != 0
     }
 
     /// The value, through a borrow that already proves there is nobody else. Touches no atomic.
@@ -395,7 +420,8 @@ impl Waiting {
 const WRITER: u32 = 1 << 31;
 const PARKED: u32 = 1 << 30;
 const BARRED: u32 = 1 << 29;
-const READERS: u32 = BARRED - 1;
+const SHUT: u32 = 1 << 28;
+const READERS: u32 = SHUT - 1;
 
 /// Long against the hold of an ordinary reader (a few microseconds), short against the 2 ms anybody may wait.
 const BAR_SPAN: Duration = Duration::from_micros(200);

@@ -62,6 +62,35 @@ fn an_exclusive_borrow_needs_no_guard() {
 }
 
 #[test]
+fn who_finds_a_lock_shut_parks_until_it_is_opened_and_let_go() {
+    let mut lock = ShardLock::new(0);
+    assert!(!lock.is_shut());
+    lock.shut();
+    assert!(lock.is_shut() && lock.try_read().is_none() && lock.try_write().is_none());
+    let (reader, read_waker) = Counter::new();
+    let (writer, write_waker) = Counter::new();
+    let parked = lock.park(Want::Read, &read_waker);
+    let other = lock.park(Want::Write, &write_waker);
+    assert_eq!((reader.count(), writer.count(), lock.parked_count()), (0, 0, 2));
+    let mut opened = lock.open();
+    *opened = 7;
+    assert!(!lock.is_shut() && lock.try_read().is_none(), "it is open, and held");
+    drop(opened);
+    assert_eq!((reader.count(), writer.count()), (1, 0));
+    assert_eq!(lock.try_read().map(|value| *value), Some(7));
+    drop((parked, other));
+}
+
+#[test]
+#[should_panic(expected = "opened once")]
+fn a_lock_is_opened_once() {
+    let mut lock = ShardLock::new(());
+    lock.shut();
+    drop(lock.open());
+    drop(lock.open());
+}
+
+#[test]
 fn a_lock_fills_its_own_pair_of_cache_lines() {
     assert_eq!(align_of::<ShardLock<u8>>(), 128);
     assert_eq!(size_of::<ShardLock<[u64; 64]>>() % 128, 0);

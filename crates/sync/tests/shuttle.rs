@@ -13,7 +13,7 @@ use std::task::{Poll, Waker};
 
 use shuttle::future::{JoinHandle, block_on, spawn};
 use shuttle::thread;
-use sync::gate::{Gate, Member, Raised};
+use sync::gate::{Gate, Inside, Member, Raised};
 use sync::lock::{Parked, Read, ShardLock, Want, Write};
 use sync::primitives::Arc;
 
@@ -125,24 +125,48 @@ async fn with_all(shards: &Shards, set: &[(usize, Want)]) {
     }
 }
 
-/// The whole rule: inside the gate, four rounds, then under the gate.
-async fn with_all_or_gate(member: &Member, shards: &Shards, set: &[(usize, Want)]) {
-    for _round in 0..4 {
-        let mut inside = member.enter();
-        while inside.is_none() {
-            sleep_on(|waker| member.gate().wait_open(waker)).await;
-            inside = member.enter();
+async fn enter(member: &Member) -> Inside<'_> {
+    loop {
+        if let Some(inside) = member.enter() {
+            return inside;
         }
+        sleep_on(|waker| member.gate().wait_open(waker)).await;
+    }
+}
+
+/// The whole rule: inside the gate, four rounds, then under the gate. A wait for a lock that is shut is no round, and
+/// nobody waits for one under the gate.
+async fn with_all_or_gate(member: &Member, shards: &Shards, set: &[(usize, Want)]) {
+    let mut rounds = 0;
+    while rounds < 4 {
+        let inside = enter(member).await;
         let missing = match try_all(shards, set) {
             Ok(mut guards) => return guards.iter_mut().for_each(Guard::touch),
             Err(missing) => missing,
         };
         drop(inside);
+        rounds += usize::from(!shards[missing.0].is_shut());
         let _parked = sleep_on(|waker| shards[missing.0].park(missing.1, waker)).await;
     }
-    let raised = raise(member).await;
-    for &(shard, _) in set {
-        shards[shard].write_under(&raised).write();
+    with_all_under_gate(member, shards, set).await;
+}
+
+async fn with_all_under_gate(member: &Member, shards: &Shards, set: &[(usize, Want)]) {
+    loop {
+        let raised = raise(member).await;
+        let Some(&(shard, want)) = set.iter().find(|(shard, _)| shards[*shard].is_shut()) else {
+            return set.iter().for_each(|(shard, _)| shards[*shard].write_under(&raised).write());
+        };
+        drop(raised);
+        let _parked = sleep_on(|waker| shards[shard].park(want, waker)).await;
+    }
+}
+
+/// Brings what belongs into each shard, as a loader does.
+async fn open_all(member: &Member, shards: &Shards) {
+    for lock in shards.iter() {
+        let _inside = enter(member).await;
+        lock.open().write();
     }
 }
 
@@ -153,6 +177,14 @@ async fn raise(member: &Member) -> Raised<'_> {
         }
         sleep_on(|waker| member.gate().wait_open(waker)).await;
     }
+}
+
+fn shut_shards(count: usize) -> Shards {
+    let shut = |mut lock: ShardLock<Watched>| {
+        lock.shut();
+        lock
+    };
+    Arc::new((0..count).map(|_| shut(ShardLock::new(Watched::default()))).collect())
 }
 
 fn assert_idle(shards: &Shards) {
@@ -283,6 +315,37 @@ fn four_rounds_then_the_gate() {
         };
         let sets: [&'static [_]; 3] = [&[(0, WRITE), (1, WRITE)], &[(1, WRITE), (0, WRITE)], &[(0, READ), (1, READ)]];
         run_all(sets.into_iter().enumerate().map(one));
+        assert_idle(&shards);
+    });
+}
+
+#[test]
+fn who_finds_a_lock_shut_gets_through_when_it_is_opened() {
+    explore(|| {
+        let shards = shut_shards(2);
+        let one = |set: &'static [(usize, Want)]| {
+            let shards = Arc::clone(&shards);
+            task(async move { with_all(&shards, set).await })
+        };
+        let opener = Arc::clone(&shards);
+        let open = task(async move { opener.iter().for_each(|lock| lock.open().write()) });
+        run_all([one(&[(0, WRITE), (1, READ)]), one(&[(0, READ)]), one(&[(1, WRITE)]), open]);
+        assert_idle(&shards);
+        assert_eq!(shards.iter().map(|lock| lock.try_read().unwrap().writes).sum::<usize>(), 4);
+    });
+}
+
+#[test]
+fn shut_locks_and_the_gate_let_everybody_through() {
+    explore(|| {
+        let (gate, shards) = (Arc::new(Gate::new(3)), shut_shards(2));
+        let shared = |index| (gate.member(index), Arc::clone(&shards));
+        let ((loader, brought), (tries, here), (raiser, there)) = (shared(0), shared(1), shared(2));
+        run_all([
+            task(async move { open_all(&loader, &brought).await }),
+            task(async move { with_all_or_gate(&tries, &here, &[(0, READ), (1, WRITE)]).await }),
+            task(async move { with_all_under_gate(&raiser, &there, &[(0, WRITE), (1, WRITE)]).await }),
+        ]);
         assert_idle(&shards);
     });
 }

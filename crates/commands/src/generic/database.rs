@@ -29,7 +29,7 @@ const RANDOMKEY: Command = Command {
     group: Group::Generic,
     brief: "Tells some key, each as likely as any other.",
     answer: "bulk: the key; null: the database is empty",
-    run: Run::Sweep(|_, random| Ok(Box::new(Draw { random, keys_count: 0, key: None }))),
+    run: Run::Sweep(|_, random| Ok(Box::new(Draw::new(random)))),
     ..DBSIZE
 };
 
@@ -118,6 +118,13 @@ struct Size {
 }
 
 impl Sweep for Size {
+    fn pass(&mut self, _: usize, keys: u64, is_changed: bool) -> bool {
+        if !is_changed {
+            self.keys_count += keys as usize;
+        }
+        !is_changed
+    }
+
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
         self.keys_count += tx.section(shard).map_or(0, |section| section.keys_count());
         Walk::Next
@@ -131,10 +138,17 @@ impl Sweep for Size {
 
 /// A key of each shard is drawn; it takes the place of the one so far as often as its shard's share of all keys
 /// seen. So each key is as likely as any other, however they lie.
+///
+/// Shards that are still to be loaded count with the keys that are stored of them. If one of them is drawn in the end, it
+/// is waited for; should it have no key, all begins anew.
 struct Draw {
     random: u64,
     keys_count: usize,
     key: Option<Vec<u8>>,
+    /// Drawn, and still to be loaded.
+    passed: Option<usize>,
+    is_back: bool,
+    was_vain: bool,
 }
 
 /// How often a shard is asked for a key that has not expired before it is searched.
@@ -144,6 +158,16 @@ const DRAWS_MAX: usize = 16;
 const COUNTED_MAX: usize = 64;
 
 impl Draw {
+    fn new(random: u64) -> Self {
+        Self { random, keys_count: 0, key: None, passed: None, is_back: false, was_vain: false }
+    }
+
+    /// Whether, of all keys so far and `keys` more, one of those is drawn.
+    fn draws(&mut self, keys: usize) -> bool {
+        self.keys_count += keys;
+        keys > 0 && ((u128::from(self.next()) * self.keys_count as u128) >> 64) < keys as u128
+    }
+
     /// Another number from the first, each as random as that.
     fn next(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -171,12 +195,37 @@ fn live_count(tx: &mut Tx, shard: usize) -> usize {
 }
 
 impl Sweep for Draw {
+    fn pass(&mut self, shard: usize, keys: u64, is_changed: bool) -> bool {
+        if !self.is_back && self.draws(keys.max(u64::from(is_changed)) as usize) {
+            self.passed = Some(shard);
+        }
+        !self.is_back
+    }
+
+    fn go_back(&mut self) -> Option<usize> {
+        if let Some(shard) = self.passed.take() {
+            self.is_back = true;
+            return Some(shard);
+        }
+        let is_vain = std::mem::take(&mut self.was_vain);
+        is_vain.then(|| {
+            *self = Self::new(self.next());
+            0
+        })
+    }
+
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
+        if std::mem::take(&mut self.is_back) {
+            self.key = self.key_of(tx, shard);
+            self.was_vain = self.key.is_none();
+            return if self.was_vain { Walk::Next } else { Walk::Over };
+        }
         let here = live_count(tx, shard);
-        self.keys_count += here;
-        let chosen = here > 0 && ((u128::from(self.next()) * self.keys_count as u128) >> 64) < here as u128;
-        if chosen || self.key.is_none() {
-            self.key = self.key_of(tx, shard).or(self.key.take());
+        let is_first = self.key.is_none() && self.passed.is_none();
+        if (self.draws(here) || is_first)
+            && let Some(key) = self.key_of(tx, shard)
+        {
+            (self.key, self.passed) = (Some(key), None);
         }
         Walk::Next
     }

@@ -29,7 +29,7 @@ pub use usage::Usage;
 
 use crate::engine::Engine;
 use crate::own_time::OwnTime;
-use crate::waits::{gate_open, park, raise};
+use crate::waits::{gate_open, loaded, park, raise};
 use crate::worker::{Sleep, Timer};
 use base::{Ms, Position};
 use journal::{Journal, Reached};
@@ -95,26 +95,28 @@ struct Hands {
 }
 
 impl Checkpointer {
-    /// The checkpointer of `engine`, which has a journal, over the store that its keys were loaded from; `usages` are what
-    /// [`crate::Loading::finish`] gave.
+    /// The checkpointer of `engine`, which has a journal, over the store that its keys are loaded from.
     ///
     /// # Panics
     /// If there is no journal.
-    pub fn new(engine: Arc<Engine>, store: Store, usages: Vec<Usage>, timer: Timer, pace: Pace) -> Self {
+    pub fn new(engine: Arc<Engine>, store: Store, timer: Timer, pace: Pace) -> Self {
         let journal = engine.journal.clone().expect("what is not journaled is not stored either");
         let bell = Arc::new(Bell::new());
         journal.add_bell(bell.clone());
         let (stored, looked) = (store.least_position(), (journal.next(), engine.clock.now()));
         engine.checkpoints.tell_store(&store);
         let (member, own_time) = (engine.member(), OwnTime::of_background());
-        let mut hands =
-            Hands { engine: engine.clone(), member, journal, bell, timer, pace, journal_bytes: 0, own_time };
-        hands.follow_settings();
+        let hands = Hands { engine: engine.clone(), member, journal, bell, timer, pace, journal_bytes: 0, own_time };
+        let usages = Vec::new();
         Self { hands, store, usages, engine, stored, looked, changed_ms: None, failed_ms: None, rested_ms: 0 }
     }
 
-    /// Makes a round whenever there is a reason, for ever. To be dropped when the server stops: at any time.
+    /// Makes a round whenever there is a reason, for ever, from when all shards are loaded on: until then what each uses of
+    /// the store is not known, and writers are not held up for the journal's length. To be dropped when the server stops:
+    /// at any time.
     pub async fn run(mut self) {
+        loaded(&self.engine).await;
+        self.usages = self.engine.loading.take_usages();
         loop {
             match self.task().await {
                 Task::Round(reason) => self.checkpoint(reason).await,
@@ -255,7 +257,7 @@ impl Hands {
                 continue;
             }
             // Kept until the next try.
-            parked = Some(park(keyspace, shard, Want::Write).await);
+            parked = Some(park(&self.engine, shard, Want::Write).await);
         }
     }
 

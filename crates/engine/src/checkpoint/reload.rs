@@ -18,13 +18,13 @@ impl Checkpointer {
         let end = hands.journal.next();
         hands.durable(end).await?;
         let keyspace = &hands.engine.keyspace;
-        let other = keyspace.empty_like();
-        other.keep_marks();
+        let mut other = keyspace.empty_like();
+        other.shut();
         let mut gathering = Gathering::new(&other, store);
         hands.journal.replay(store.least_position()..end, &mut gathering).map_err(|error| error.to_string())?;
         let loading = gathering.finish(store);
         loading.run(&other)?;
-        *usages = loading.finish();
+        *usages = loading.take_usages();
         keyspace.exchange(&other);
         hands.engine.freer.free(Box::new(other));
         Ok(())

@@ -54,6 +54,10 @@ pub(super) struct Attempt<'a> {
 pub(super) enum NotNow {
     /// Somebody else holds this shard.
     Locked(usize, Want),
+    /// This shard is still to be loaded.
+    Unloaded(usize, Want),
+    /// All shards are needed, and some are still to be loaded.
+    Loading,
     /// The journal has no room for so many bytes yet.
     Room(u64),
     /// These shards are needed too.
@@ -398,11 +402,15 @@ pub(super) fn row_bound(row: &Row, args: &Args<'_>) -> u64 {
 /// Requests up to this long are counted as if they were all names: a bound that is too high costs them nothing.
 const NAMES_BYTES: usize = 4096;
 
-/// Tries for the shards, once more after a moment: most holds last less than a microsecond.
+/// Tries for the shards, once more after a moment: most holds last less than a microsecond. Under the gate nobody waits for
+/// a shard to be loaded, so those of the plan must be: what else is met there hangs off keys that were met before.
 #[inline]
 pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raised<'_>>) -> Result<Held<'k>, NotNow> {
     if raised.is_some() {
-        return Ok(Held::under_gate(&engine.keyspace));
+        return match want_shut(engine, plan) {
+            Some((shard, want)) => Err(NotNow::Unloaded(shard, want)),
+            None => Ok(Held::under_gate(&engine.keyspace)),
+        };
     }
     let mut result = plan.try_hold(&engine.keyspace);
     for _ in 0..SPINS {
@@ -412,7 +420,21 @@ pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raise
         std::hint::spin_loop();
         result = plan.try_hold(&engine.keyspace);
     }
-    result.map_err(|(shard, want)| NotNow::Locked(shard, want))
+    result.map_err(|(shard, want)| match want_shut(engine, plan) {
+        Some((shard, want)) => NotNow::Unloaded(shard, want),
+        None => NotNow::Locked(shard, want),
+    })
+}
+
+/// Asks for all shards of the plan that are still to be loaded, at once; gives one of them.
+#[cold]
+fn want_shut(engine: &Engine, plan: &Plan) -> Option<(usize, Want)> {
+    if engine.loading.is_over() {
+        return None;
+    }
+    let wants = plan.wants().iter().map(|(shard, want)| (usize::from(*shard), *want));
+    let shut = wants.filter(|(shard, _)| engine.keyspace.shard(*shard).is_shut());
+    shut.inspect(|(shard, _)| engine.loading.want(*shard)).last()
 }
 
 /// Texts of so many bytes are cut in a turn, at most: some 250 µs.

@@ -182,6 +182,9 @@ impl Session {
         if raised.is_none() && queue.iter().any(|(row, _)| matches!(row.run, Run::Gate(_) | Run::Sweep(_))) {
             return Err(NotNow::Gate);
         }
+        if !engine.loading.is_over() && queue.iter().any(|(row, _)| matches!(row.run, Run::Sweep(_))) {
+            return Err(NotNow::Loading);
+        }
         let claim = match access_purpose(queue.iter().map(|(row, _)| row.access)) {
             Some(purpose) => {
                 let bound = queue_bound(queue).max(needs.room_bytes);

@@ -178,7 +178,7 @@ impl Session {
             };
             drop(inside);
             if looked.is_none() {
-                drop(park(&worker.engine.keyspace, shard, Want::Read).await);
+                drop(park(&worker.engine, shard, Want::Read).await);
             }
         }
     }
@@ -215,7 +215,7 @@ impl Session {
                 }
                 Err(NotNow::Locked(shard, want)) => {
                     pace.took += pace.began.elapsed();
-                    drop(park(&worker.engine.keyspace, shard, want).await);
+                    drop(park(&worker.engine, shard, want).await);
                     pace.began = Instant::now();
                 }
                 Err(_) => unreachable!("a hold fails for a lock alone"),

@@ -1,4 +1,4 @@
-//! A request that has to wait: for a shard, for journal room, for the gate, for an element, for its own search of a big
+//! A request that has to wait: for a shard (which may still have to be loaded), for journal room, for the gate, for an element, for its own search of a big
 //! list, for time to pass.
 //!
 //! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
@@ -10,7 +10,7 @@ use crate::checkpoint::{Asked, Patience, Reason};
 use crate::client::Client;
 use crate::engine::Engine;
 use crate::waiter::{Answer, Waiter};
-use crate::waits::{gate_open, park, raise, yield_now};
+use crate::waits::{gate_open, loaded, park, raise, yield_now};
 use crate::worker::{Scratch, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
@@ -92,13 +92,21 @@ impl Session {
             let mut parked = None;
             let mut gated = false;
             match why {
+                // Neither a round nor a wait for a lock: nobody holds it.
+                NotNow::Unloaded(shard, want) => {
+                    parked = Some(park(&worker.engine, shard, want).await);
+                }
                 NotNow::Locked(shard, want) if rounds < ROUNDS_MAX => {
                     rounds += 1;
                     let began = Instant::now();
-                    parked = Some(park(&worker.engine.keyspace, shard, want).await);
+                    parked = Some(park(&worker.engine, shard, want).await);
                     waited += began.elapsed();
                 }
                 NotNow::Locked(..) | NotNow::Gate => gated = true,
+                NotNow::Loading => {
+                    (0..SHARDS).for_each(|shard| worker.engine.loading.want(shard));
+                    loaded(&worker.engine).await;
+                }
                 NotNow::Shards(shards) => {
                     needs.shards.extend(shards);
                     needs.shards.sort_unstable();
@@ -218,16 +226,16 @@ impl Session {
         let mut took = Duration::ZERO;
         let result = match begin(args, worker.random()) {
             Ok(mut sweep) => {
-                let mut shard = sweep.first_shard();
-                while shard < SHARDS {
+                let mut next = Some(sweep.first_shard());
+                while let Some(shard) = next.filter(|shard| *shard < SHARDS).or_else(|| sweep.go_back()) {
                     if began.elapsed().as_micros() > SWEEP_US_MAX {
                         took += began.elapsed();
                         yield_now().await;
                         began = Instant::now();
                     }
                     match self.visit(worker, &mut *sweep, shard).await {
-                        Walk::Next => shard += 1,
-                        Walk::Again => {}
+                        Walk::Next => next = Some(shard + 1),
+                        Walk::Again => next = Some(shard),
                         Walk::Over => break,
                     }
                 }
@@ -251,6 +259,9 @@ impl Session {
         let engine = &*worker.engine;
         loop {
             if let Some(_inside) = worker.member.enter() {
+                if engine.keyspace.shard(shard).is_shut() && self.pass(engine, sweep, shard) {
+                    return Walk::Next;
+                }
                 let mut scratch = worker.scratch.borrow_mut();
                 let Scratch { plan, log } = &mut *scratch;
                 plan.clear();
@@ -267,10 +278,16 @@ impl Session {
                 gate_open(&worker.engine.gate).await;
                 continue;
             }
-            let parked = park(&worker.engine.keyspace, shard, Want::Read).await;
+            let parked = park(&worker.engine, shard, Want::Read).await;
             // A sweep needs this shard alone, so the next try follows at once.
             drop(parked);
         }
+    }
+
+    /// Whether a sweep does without the contents of a shard that is still to be loaded.
+    fn pass(&self, engine: &Engine, sweep: &mut dyn commands::Sweep, shard: usize) -> bool {
+        let known = engine.loading.known(shard, engine.keyspace.map().table(self.database));
+        sweep.pass(shard, known.keys, known.is_changed)
     }
 
     async fn run_slow_verb(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) {

@@ -6,7 +6,7 @@ use base::clock::Clock;
 use base::disk::FakeDisk;
 use base::hash::KeyHasher;
 use engine::settings::{Draft, find};
-use engine::{Checkpointer, Engine, Gathering, Next, Pace, Parts, Session, Worker};
+use engine::{Checkpointer, Engine, Gathering, Loader, Next, Pace, Parts, Session, Slow, Worker};
 use journal::{Options, Policy, Running};
 use keyspace::Keyspace;
 use std::cell::RefCell;
@@ -21,12 +21,15 @@ use store::Store;
 use wire::{Output, OwnedRequest, Ranges};
 
 /// Where the clock begins, in milliseconds.
-const START_MS: u64 = 1_700_000_000_000;
+pub(crate) const START_MS: u64 = 1_700_000_000_000;
 /// A sleep no longer than this is over at once, any other never.
 const SLEEP_MS_MAX: u64 = 100;
 
 /// What goes on beside requests that wait.
 type Background = Rc<RefCell<Pin<Box<dyn Future<Output = ()>>>>>;
+
+/// How long a loader rests that loads only what somebody waits for, in milliseconds.
+const NEVER_MS: u64 = 1 << 40;
 
 /// An engine, one worker, and a checkpointer that works while a request waits.
 pub(crate) struct World {
@@ -34,49 +37,95 @@ pub(crate) struct World {
     pub(crate) worker: Rc<Worker>,
     now_ms: Arc<AtomicU64>,
     pub(crate) disk: Arc<FakeDisk>,
-    checkpointer: Background,
-    _journal: Running,
+    background: Background,
+    journal: Running,
+}
+
+/// When shards are loaded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Load {
+    AtOnce,
+    /// When somebody waits for them.
+    Wanted,
 }
 
 impl World {
     pub(crate) fn new(settings: &[(&str, &str)]) -> Self {
+        Self::over(FakeDisk::new(), START_MS, settings, Load::AtOnce)
+    }
+
+    /// The same after a stop: on what its disk holds.
+    pub(crate) fn restarted(self, settings: &[(&str, &str)], load: Load) -> Self {
+        let now_ms = self.now_ms.load(Relaxed);
+        Self::over(self.stopped(), now_ms, settings, load)
+    }
+
+    /// Ends it in order; the disk that it leaves.
+    pub(crate) fn stopped(self) -> FakeDisk {
+        self.journal.stop().unwrap();
+        self.disk.copy()
+    }
+
+    pub(crate) fn over(disk: FakeDisk, begin_ms: u64, settings: &[(&str, &str)], load: Load) -> Self {
         let mut draft = Draft::new();
         for (name, value) in settings {
             draft.put_flag(find(name).unwrap(), value).unwrap();
         }
         let settings = Arc::new(draft.finish());
-        let disk = Arc::new(FakeDisk::new());
+        let disk = Arc::new(disk);
         let prepared =
-            journal::prepare(disk.clone(), Path::new("/data/journal"), Options::new(Policy::EverySec, START_MS))
+            journal::prepare(disk.clone(), Path::new("/data/journal"), Options::new(Policy::EverySec, begin_ms))
                 .unwrap();
         let hasher = KeyHasher::new(prepared.identity.hash_key);
-        let keyspace = Keyspace::new(hasher, settings.current().databases);
+        let mut keyspace = Keyspace::new(hasher, settings.current().databases);
         let identity = u64::from_le_bytes(*prepared.identity.hash_key.first_chunk().unwrap());
         let store =
-            Store::open(disk.clone(), Path::new("/data/store"), store::Options::new(identity, START_MS)).unwrap();
-        keyspace.keep_marks();
+            Store::open(disk.clone(), Path::new("/data/store"), store::Options::new(identity, begin_ms)).unwrap();
+        keyspace.shut();
         let mut gathering = Gathering::new(&keyspace, &store);
         let opened = prepared.open(store.least_position(), &mut gathering).unwrap();
         let loading = gathering.finish(&store);
-        loading.run(&keyspace).unwrap();
-        let now_ms = Arc::new(AtomicU64::new(START_MS));
+        if load == Load::AtOnce {
+            loading.run(&keyspace).unwrap();
+        }
+        let now_ms = Arc::new(AtomicU64::new(begin_ms));
         let wall = now_ms.clone();
         let clock = Clock::new(Arc::new(move || wall.load(Relaxed)), 0).unwrap();
         let parts = Parts { hasher, clock, settings, workers: 1 };
-        let engine = Engine::new(parts, keyspace, Some((opened.journal, opened.recovery)));
+        let engine = Engine::new(parts, keyspace, loading, Some((opened.journal, opened.recovery)));
         let timer = |ms| -> engine::worker::Sleep {
             if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
         };
         let worker = Rc::new(Worker::new(engine.clone(), 0, Box::new(timer)));
         let pace = Pace { journal_bytes_max: u64::MAX, commit_bytes: 1 << 20, step_entries: 7 };
-        let checkpointer = Checkpointer::new(engine.clone(), store, loading.finish(), Box::new(timer), pace);
-        let checkpointer: Background = Rc::new(RefCell::new(Box::pin(checkpointer.run())));
-        Self { engine, worker, now_ms, disk, checkpointer, _journal: Running::start(opened.writer, opened.maker) }
+        let checkpointer = Checkpointer::new(engine.clone(), store, Box::new(timer), pace);
+        let loader = Loader::new(engine.clone(), Box::new(timer), NEVER_MS);
+        let background: Background = Rc::new(RefCell::new(Box::pin(async {
+            let (mut loader, mut checkpointer) = (Box::pin(loader.run()), Box::pin(checkpointer.run()));
+            let mut is_over = false;
+            std::future::poll_fn(|context| {
+                is_over = is_over || loader.as_mut().poll(context).is_ready();
+                checkpointer.as_mut().poll(context)
+            })
+            .await;
+        })));
+        Self { engine, worker, now_ms, disk, background, journal: Running::start(opened.writer, opened.maker) }
+    }
+
+    /// Loads what is left.
+    pub(crate) fn load_all(&self) {
+        let timer = |_| -> engine::worker::Sleep { Box::pin(std::future::pending()) };
+        block_on(Loader::new(self.engine.clone(), Box::new(timer), 0).run());
+    }
+
+    /// Shards that are still to be loaded.
+    pub(crate) fn shards_left(&self) -> usize {
+        self.engine.loading.progress().shards_left
     }
 
     pub(crate) fn client(&self) -> Client {
         let client = self.engine.clients.add("test:0", "test:1", true, START_MS);
-        let (worker, background) = (self.worker.clone(), self.checkpointer.clone());
+        let (worker, background) = (self.worker.clone(), self.background.clone());
         Client { session: Session::new(worker.clone(), client), worker, background, input: Vec::new() }
     }
 
@@ -123,6 +172,18 @@ impl Client {
             }));
         }
         read(output)
+    }
+
+    /// Lets a request, and what goes on beside it, have some turns.
+    pub(crate) fn try_slowly(&mut self, slow: Box<Slow>, output: &mut Output) {
+        let mut run = pin!(self.session.run_slowly(slow, &self.input, output));
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..20 {
+            let _ = self.background.borrow_mut().as_mut().poll(&mut context);
+            if run.as_mut().poll(&mut context).is_ready() {
+                return;
+            }
+        }
     }
 
     pub(crate) fn call(&mut self, line: &str) -> String {

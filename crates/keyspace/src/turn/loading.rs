@@ -3,13 +3,14 @@
 use super::TableCount;
 use super::marking::{EVEN, PARITIES, PRESENT};
 use super::records::{Stored, is_stored, take_stored};
-use super::tail::Tail;
+use super::tail::Alive;
 use crate::effect::{self, DecodeError, Effect, Record, take_name};
 use crate::shard::ShardState;
 use crate::{Keyspace, TableId, shard_of};
 use base::Ms;
 use kinds::{Kind, Value};
 use std::collections::{BTreeMap, HashSet};
+use sync::lock::ShardLock;
 
 /// Where values lie that do not lie in their records: the other side of a [`BlockSink`](super::BlockSink).
 pub trait BlockSource {
@@ -56,7 +57,7 @@ pub enum LoadError<E> {
 /// First all [`Loading::record`]s, then [`Loading::settle`], then what the journal has beyond: [`Loading::replay`].
 pub struct Loading<'k> {
     keyspace: &'k Keyspace,
-    tail: &'k Tail,
+    alive: &'k Alive,
     shard: usize,
     state: ShardState,
     /// Values that lie elsewhere, by table and key: had only when no later record can take their place, since what a
@@ -73,11 +74,18 @@ struct Elsewhere {
 }
 
 impl Keyspace {
-    /// Begins to read `shard`, of which `tail` knows the tables that are alive.
-    pub fn load<'k>(&'k self, shard: usize, tail: &'k Tail) -> Loading<'k> {
+    /// Nothing is in it yet, and everything is still to be loaded: whoever wants a shard waits until it is opened for what
+    /// was read of it. Changes are marked, since there is a store.
+    pub fn shut(&mut self) {
+        self.keep_marks();
+        self.shards.iter_mut().for_each(ShardLock::shut);
+    }
+
+    /// Begins to read `shard`, of which what lies in tables that are not `alive` is passed over.
+    pub fn load<'k>(&'k self, shard: usize, alive: &'k Alive) -> Loading<'k> {
         let mut state = ShardState::default();
         state.begin_marks(PRESENT);
-        Loading { keyspace: self, tail, shard, state, elsewhere: BTreeMap::new() }
+        Loading { keyspace: self, alive, shard, state, elsewhere: BTreeMap::new() }
     }
 }
 
@@ -100,7 +108,7 @@ impl Loading<'_> {
             return Err(LoadError::Change);
         }
         let hash = self.hash(key)?;
-        if self.tail.is_alive(table) {
+        if self.alive.contains(table) {
             if !self.elsewhere.is_empty() {
                 self.elsewhere.remove(&(table, key.into()));
             }
@@ -123,7 +131,7 @@ impl Loading<'_> {
             return Err(DecodeError::Malformed.into());
         }
         let hash = self.hash(key)?;
-        if self.tail.is_alive(table) {
+        if self.alive.contains(table) {
             self.apply(table, hash, key, &Effect::Remove)?;
             let elsewhere = Elsewhere { hash, expires_at_ms, kind, form: form.into() };
             self.elsewhere.insert((table, key.into()), elsewhere);
@@ -181,12 +189,12 @@ impl Loading<'_> {
     pub fn replay_rest(
         &mut self,
         mut effects: &[u8],
-        mut lost: HashSet<(TableId, Box<[u8]>)>,
+        lost: &mut HashSet<(TableId, Box<[u8]>)>,
     ) -> Result<u64, DecodeError> {
         let mut left_out = 0;
         while !effects.is_empty() {
             let Record { table, key, effect } = Record::decode(&mut effects)?;
-            if !self.tail.is_alive(table) {
+            if !self.alive.contains(table) {
                 continue;
             }
             if matches!(effect, Effect::Remove | Effect::TextPut { .. } | Effect::ValuePut { .. }) {
@@ -206,7 +214,7 @@ impl Loading<'_> {
     pub fn replay(&mut self, mut effects: &[u8]) -> Result<(), DecodeError> {
         while !effects.is_empty() {
             let Record { table, key, effect } = Record::decode(&mut effects)?;
-            if self.tail.is_alive(table) {
+            if self.alive.contains(table) {
                 self.apply(table, self.keyspace.hash(key), key, &effect)?;
             }
         }
@@ -220,7 +228,7 @@ impl Loading<'_> {
 
     /// The keys of each table, to be held against what the store says when all is settled; those without keys left out.
     pub fn tables(&self) -> Vec<TableCount> {
-        self.state.tables_of(|table| self.tail.is_alive(table))
+        self.state.tables_of(|table| self.alive.contains(table))
     }
 
     /// Puts what was read into `state`, the shard's own, which has no keys. O(tables).

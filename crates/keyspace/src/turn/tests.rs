@@ -218,14 +218,14 @@ fn all_sections_of_a_shard_share_the_room_for_names() {
 #[test]
 fn what_is_no_record_of_a_shard_is_refused() {
     let keyspace = Keyspace::new(KeyHasher::new([7; 16]), 2);
-    let tail = Tail::whole(keyspace.map());
+    let alive = keyspace.map().alive();
     let shard = crate::shard_of(keyspace.hash(b"key"));
     let encoded = |effect| {
         let mut record = Vec::new();
         Record { table: 0, key: b"key", effect }.encode(&mut record);
         record
     };
-    let refused = |shard: usize, record: &[u8]| keyspace.load(shard, &tail).record::<DecodeError>(record).unwrap_err();
+    let refused = |shard: usize, record: &[u8]| keyspace.load(shard, &alive).record::<DecodeError>(record).unwrap_err();
     let whole = encoded(Effect::TextPut { expires_at_ms: Some(7), bytes: b"text" });
     assert_eq!(refused((shard + 1) % 1024, &whole), LoadError::Misplaced(shard));
     for cut in 0..whole.len() {
@@ -235,7 +235,7 @@ fn what_is_no_record_of_a_shard_is_refused() {
     assert_eq!(refused(shard, &encoded(Effect::TextAppend(b"x"))), LoadError::Change);
     assert_eq!(refused(shard, &encoded(Effect::ExpiryClear)), LoadError::Change);
     let stored = [&[128, 0, 3][..], b"key", &[2, 1, 9]].concat();
-    let mut loading = keyspace.load(shard, &tail);
+    let mut loading = keyspace.load(shard, &alive);
     loading.record::<DecodeError>(&stored).unwrap();
     assert_eq!(loading.settle(&mut Inline).unwrap_err(), LoadError::Value(DecodeError::Malformed));
     for cut in 0..stored.len() {

@@ -5,7 +5,7 @@ use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use blocks::{Direction, End};
 use keyspace::{
-    Abandon, Absent, Aim, Batch, Expiry, Held, Keyspace, Log, Searches, Step, Tail, Turned, Tx, named_by, shard_of,
+    Abandon, Absent, Aim, Batch, Expiry, Held, Inline, Keyspace, Log, Searches, Step, Tail, Turned, Tx, named_by, shard_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -260,10 +260,10 @@ impl World {
         self.store.elsewhere.keep_only(&named);
 
         let is_named = |table| self.keyspace.map().names(table);
-        let tail = Tail::whole(self.keyspace.map());
+        let alive = self.keyspace.map().alive();
         let other = self.keyspace.empty_like();
         other.keep_marks();
-        let mut loading = other.load(shard, &tail);
+        let mut loading = other.load(shard, &alive);
         self.store.shards[&shard].load(&mut loading, &mut self.store.elsewhere);
         assert!(loading.tables().iter().eq(tables.iter().filter(|count| is_named(count.table))));
         let mut state = other.shard(shard).try_write().unwrap();
@@ -284,20 +284,29 @@ impl World {
     }
 
     fn restart(&mut self, goes_on: bool) {
-        let other = self.keyspace.empty_like();
+        let mut other = self.keyspace.empty_like();
         let (map_from, map) = self.store.map.clone().unwrap_or_else(|| (0, other.map().state()));
         other.map().restore(&map);
-        other.keep_marks();
+        other.shut();
         let mut shards_from = vec![0; SHARDS];
         self.store.shards.iter().for_each(|(shard, stored)| shards_from[*shard] = stored.position);
-        let mut tail = Tail::new(&map, map_from, shards_from);
-        self.journal.iter().for_each(|(begin, payload)| tail.note(*begin, payload).unwrap());
-        for (shard, stored) in &self.store.shards {
-            let mut loading = other.load(*shard, &tail);
-            stored.load(&mut loading, &mut self.store.elsewhere);
-            loading.end(&mut other.shard(*shard).try_write().unwrap());
+        let tail = Tail::new(map_from, shards_from);
+        let mut effects = vec![Vec::new(); SHARDS];
+        for (begin, payload) in &self.journal {
+            let note = |shard: usize, effect: &[u8]| effects[shard].extend_from_slice(effect);
+            tail.split(&other, *begin, payload, note).unwrap();
         }
-        self.journal.iter().for_each(|(begin, payload)| other.replay_tail(&tail, *begin, payload).unwrap());
+        let alive = other.map().alive();
+        for (shard, effects) in effects.iter().enumerate() {
+            let mut loading = other.load(shard, &alive);
+            match self.store.shards.get(&shard) {
+                Some(stored) => stored.load(&mut loading, &mut self.store.elsewhere),
+                None => loading.settle(&mut Inline).unwrap(),
+            }
+            loading.replay(effects).unwrap();
+            assert!(other.shard(shard).is_shut() && other.shard(shard).try_read().is_none());
+            loading.end(&mut other.shard(shard).open());
+        }
         // Ids that an undone tx gave are given again.
         assert_eq!(other.map().state().changed, self.keyspace.map().state().changed);
         for shard in &keys().shards {

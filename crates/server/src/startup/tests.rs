@@ -163,12 +163,12 @@ fn the_ready_line_says_all() {
         addresses: &addresses,
         threads: 2,
         folder: Some(Path::new("/data")),
-        found: "12 frames replayed",
+        found: "12 frames to replay",
         ready_ms: 7,
     };
     let expected = format!(
         "Bobbin {VERSION} on 127.0.0.1:6379 and [::1]:6379, 2 threads, \
-         data in /data (12 frames replayed), ready in 7 ms"
+         data in /data (12 frames to replay), ready in 7 ms"
     );
     assert_eq!(ready.to_string(), expected);
     ready.folder = None;

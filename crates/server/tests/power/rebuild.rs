@@ -172,12 +172,12 @@ impl Cut {
 fn recover(disk: &FakeDisk, folder: &Path) -> Result<BTreeSet<Id>, String> {
     let options = Options::new(Policy::Never, 0);
     let prepared = journal::prepare(Arc::new(disk.clone()), folder, options).map_err(|error| error.to_string())?;
-    let keyspace = Keyspace::new(KeyHasher::new(prepared.identity.hash_key), 1);
+    let mut keyspace = Keyspace::new(KeyHasher::new(prepared.identity.hash_key), 1);
     let identity = u64::from_le_bytes(*prepared.identity.hash_key.first_chunk().expect("16 bytes hold 8"));
     let store_folder = folder.with_file_name("store");
     let store = Store::open(Arc::new(disk.clone()), &store_folder, store::Options::new(identity, 0));
     let store = store.map_err(|error| error.to_string())?;
-    keyspace.keep_marks();
+    keyspace.shut();
     let mut gathering = Gathering::new(&keyspace, &store);
     prepared.open(store.least_position(), &mut gathering).map_err(|error| error.to_string())?;
     gathering.finish(&store).run(&keyspace)?;

@@ -49,7 +49,7 @@ impl Server {
         // Another test may take the port before the server does.
         for _ in 0..20 {
             let port = free_port();
-            match launch(port, folder.path(), &flags) {
+            match launch(port, folder.path(), &flags, &[]) {
                 Ok((child, log)) => return Ok(Self { child, port, folder, flags, log }),
                 Err(log) if log.contains("is taken by another program") => {}
                 Err(log) => return Err(log),
@@ -68,8 +68,14 @@ impl Server {
     /// # Errors
     /// What it wrote when it did not start.
     pub(crate) fn try_restart(&mut self) -> Result<(), String> {
-        (self.child, self.log) = launch(self.port, self.folder.path(), &self.flags)?;
+        (self.child, self.log) = launch(self.port, self.folder.path(), &self.flags, &[])?;
         Ok(())
+    }
+
+    /// As [`Server::restart`], with `variables` of the environment.
+    pub(crate) fn restart_with(&mut self, variables: &[(&str, &str)]) {
+        let launched = launch(self.port, self.folder.path(), &self.flags, variables);
+        (self.child, self.log) = launched.unwrap_or_else(|log| panic!("the server does not start again: {log}"));
     }
 
     /// Its process.
@@ -160,10 +166,15 @@ fn data(folder: &Path) -> PathBuf {
 }
 
 /// A server that is ready and its log, which a thread goes on reading; or what it wrote when it ended.
-fn launch(port: u16, folder: &Path, flags: &[String]) -> Result<(Child, Arc<Mutex<String>>), String> {
+fn launch(
+    port: u16,
+    folder: &Path,
+    flags: &[String],
+    variables: &[(&str, &str)],
+) -> Result<(Child, Arc<Mutex<String>>), String> {
     let mut command = bobbin();
     command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--threads", "2", "--dir"]).arg(data(folder));
-    let mut child = command.args(flags).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command.args(flags).envs(variables.iter().copied()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut log = String::new();
     while !log.contains("ready in") {

@@ -1,0 +1,145 @@
+//! What one shard is made of, and how it is put together: stored records, their values, then the journal's effects.
+
+use super::gather::Effects;
+use crate::checkpoint::Usage;
+use keyspace::{Alive, Keyspace, LoadError, TableCount};
+use kinds::{Kind, Value};
+use store::{Reader, ShardRecord, StoreError};
+
+/// What one shard is made of.
+pub(super) struct Contents {
+    pub(super) record: ShardRecord,
+    pub(super) effects: Effects,
+}
+
+/// A shard that was read and is not in its place yet.
+pub(super) struct Shard<'k> {
+    pub(super) state: keyspace::Loading<'k>,
+    pub(super) usage: Usage,
+}
+
+/// A shard of which not all is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mended {
+    /// Which.
+    pub shard: usize,
+    /// Keys that the store had of it.
+    pub keys_stored: u64,
+    /// Those that could be read, some perhaps as they were before.
+    pub keys_left: u64,
+    /// Changes in the journal that do not fit what is left.
+    pub changes_lost: u64,
+}
+
+impl Contents {
+    pub(super) fn is_empty(&self) -> bool {
+        self.record.runs.is_empty() && self.effects.is_empty()
+    }
+
+    /// What is to be read, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        let runs: u64 = self.record.runs.iter().map(|run| run.bytes).sum();
+        let blocks: u64 = self.record.blocks.iter().map(|share| share.bytes).sum();
+        runs + blocks + self.effects.bytes()
+    }
+
+    /// Reads all of it.
+    ///
+    /// # Errors
+    /// The disk's, and damage, in words, with file, offset and remedy.
+    pub(super) fn read<'k>(
+        &self,
+        keyspace: &'k Keyspace,
+        alive: &'k Alive,
+        reader: &Reader,
+    ) -> Result<Shard<'k>, String> {
+        let number = self.record.shard;
+        let mut shard = self.records(keyspace, alive, reader)?;
+        let settled = shard.state.settle(&mut Source(reader));
+        settled.map_err(|error| match error {
+            LoadError::Value(why) => why,
+            other => format!("shard {number} of the store: {other}. {REMEDY}"),
+        })?;
+        self.check_counts(alive, &shard.state.tables())?;
+        for piece in self.effects.pieces() {
+            let misfit = |error| format!("the journal does not fit shard {number} of the store: {error}. {REMEDY}");
+            shard.state.replay(piece).map_err(misfit)?;
+        }
+        Ok(shard)
+    }
+
+    /// Reads whatever is left of it, for a repair.
+    ///
+    /// # Errors
+    /// In words, what not even a repair can pass over.
+    pub(super) fn read_rest<'k>(
+        &self,
+        keyspace: &'k Keyspace,
+        alive: &'k Alive,
+        reader: &Reader,
+    ) -> Result<(Shard<'k>, Mended), String> {
+        let number = self.record.shard as usize;
+        let mut shard = self.records(keyspace, alive, reader)?;
+        let mut lost = shard.state.settle_rest(&mut Source(reader));
+        let keys_left = shard.state.tables().iter().map(|count| count.keys).sum();
+        let mut changes_lost = 0;
+        for piece in self.effects.pieces() {
+            let left_out = shard.state.replay_rest(piece, &mut lost);
+            changes_lost += left_out.map_err(|error| format!("the journal's effects on shard {number}: {error}"))?;
+        }
+        let keys_stored = self.alive_tables(alive).map(|keys| keys.keys).sum();
+        Ok((shard, Mended { shard: number, keys_stored, keys_left, changes_lost }))
+    }
+
+    fn records<'k>(&self, keyspace: &'k Keyspace, alive: &'k Alive, reader: &Reader) -> Result<Shard<'k>, String> {
+        let number = self.record.shard;
+        let mut state = keyspace.load(number as usize, alive);
+        let mut usage = Usage::default();
+        for run in &self.record.runs {
+            let visit = &mut |bytes: &[u8]| {
+                state.record::<String>(bytes).map_err(|error| error.to_string())?;
+                usage.apply(bytes).map_err(|error| error.to_string())
+            };
+            reader.visit(number, run, visit).map_err(|error| error.to_string())?;
+        }
+        Ok(Shard { state, usage })
+    }
+
+    fn alive_tables(&self, alive: &Alive) -> impl Iterator<Item = &store::Keys> + Clone {
+        self.record.tables.iter().filter(|keys| alive.contains(keys.table))
+    }
+
+    fn check_counts(&self, alive: &Alive, found: &[TableCount]) -> Result<(), String> {
+        let told = self.alive_tables(alive).map(|keys| (keys.table, keys.keys, keys.expiring));
+        let found = found.iter().map(|count| (count.table, count.keys, count.expiring));
+        if told.clone().eq(found.clone()) {
+            return Ok(());
+        }
+        let (told, found) = (told.map(|count| count.1).sum::<u64>(), found.map(|count| count.1).sum::<u64>());
+        let shard = self.record.shard;
+        Err(format!("shard {shard} of the store has {found} keys where {told} were stored. {REMEDY}"))
+    }
+}
+
+const REMEDY: &str = "Restore the data folder from a backup.";
+
+/// Values whose leaves lie in block segments.
+struct Source<'a>(&'a Reader);
+
+impl keyspace::BlockSource for Source<'_> {
+    type Error = String;
+
+    fn get(&mut self, kind: Kind, mut form: &[u8]) -> Result<Value, String> {
+        let read = &mut |place: blocks::Place, bytes: usize| {
+            let place = store::Place::of_number(place.number());
+            place.map(|place| self.0.block(place, bytes)).transpose()
+        };
+        let mut read = |place, bytes| match read(place, bytes) {
+            Ok(Some(leaf)) => Ok(leaf),
+            Ok(None) => Err("a stored value names a block that cannot be".to_owned()),
+            Err(error) => Err(StoreError::to_string(&error)),
+        };
+        let value = Value::of_stored(kind, &mut form, &mut read).map_err(|error| error.to_string())?;
+        if form.is_empty() { Ok(value) } else { Err("bytes follow the stored form of a value".to_owned()) }
+    }
+}

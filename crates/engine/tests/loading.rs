@@ -1,0 +1,269 @@
+//! A start that serves before its shards are loaded. Here a shard is loaded only when somebody waits for it, unless the
+//! test asks for all.
+
+mod support;
+
+use base::disk::Disk;
+use engine::{Expirer, Next};
+use std::path::Path;
+use support::{Load, START_MS, World, read};
+use wire::Output;
+
+const DEBUG: &[(&str, &str)] = &[("enable-debug-command", "yes")];
+/// Enough that they lie in more shards than are ever locked one by one.
+const KEYS: usize = 200;
+
+/// Keys of all sorts in three databases, of which some lie in the journal alone.
+fn filled() -> World {
+    let world = World::new(DEBUG);
+    let mut client = world.client();
+    for database in [0, 3, 5] {
+        client.call(&format!("SELECT {database}"));
+        for key in 0..KEYS / (1 + database) {
+            client.call(&format!("SET key:{key} {database}.{key}"));
+        }
+        client.call("RPUSH list a b c d e");
+    }
+    client.call("SWAPDB 3 4");
+    world
+}
+
+fn saved() -> World {
+    let world = filled();
+    assert_eq!(world.client().call("SAVE"), "+OK\r\n");
+    world
+}
+
+/// Whether the keys wait for a start that loads them when they are wanted.
+fn late(world: World) -> World {
+    let world = world.restarted(DEBUG, Load::Wanted);
+    assert!(world.shards_left() > 64, "shards are still to be loaded");
+    world
+}
+
+#[test]
+fn a_key_is_answered_when_its_shard_is_there_and_no_other_is_loaded() {
+    for world in [filled(), saved()] {
+        let world = late(world);
+        let left = world.shards_left();
+        let mut client = world.client();
+        assert!(client.call("INFO persistence").contains("\r\nloading:0\r\nasync_loading:1\r\nloading_start_time:"));
+        assert_eq!(client.call("GET key:7"), "$3\r\n0.7\r\n");
+        assert_eq!(client.call("APPEND key:7 !"), ":4\r\n");
+        assert_eq!(world.shards_left(), left - 1);
+        assert_eq!(client.call("MGET key:8 nothing key:9"), "*3\r\n$3\r\n0.8\r\n$-1\r\n$3\r\n0.9\r\n");
+        assert_eq!(world.shards_left(), left - 3);
+        world.load_all();
+        assert!(world.shards_left() == 0 && client.call("INFO persistence").contains("async_loading:0\r\nrdb_changes"));
+        assert_eq!(client.call("GET key:7"), "$4\r\n0.7!\r\n");
+    }
+}
+
+#[test]
+fn a_wait_for_a_shard_to_be_loaded_is_no_wait_for_a_lock() {
+    let world = late(saved());
+    let mut client = world.client();
+    for key in 0..50 {
+        client.call(&format!("INCR key:{key}:n"));
+        client.call(&format!("GET key:{key}"));
+    }
+    assert!(client.call("INFO stats").contains("longest_lock_wait_us:0\r\n"));
+}
+
+/// What may be asked for while shards are missing, one after another.
+const SCRIPT: &[&str] = &[
+    "DBSIZE",
+    "EXISTS key:1 key:2 key:300",
+    "RENAME key:3 other",
+    "COPY key:4 copy",
+    "COPY list list DB 9",
+    "LMOVE list other:list LEFT RIGHT",
+    "MSETNX key:5 x fresh y",
+    "GETDEL key:6",
+    "WATCH key:10 key:11",
+    "MULTI",
+    "SET key:12 multi",
+    "LPUSH queue a",
+    "GET key:13",
+    "SELECT 3",
+    "GET key:14",
+    "SELECT 0",
+    "EXEC",
+    "MULTI",
+    "DBSIZE",
+    "SWAPDB 0 5",
+    "DBSIZE",
+    "KEYS key:1?",
+    "EXEC",
+    "DBSIZE",
+    "SELECT 4",
+    "DBSIZE",
+    "TYPE list",
+    "MOVE key:20 7",
+    "SELECT 5",
+    "KEYS *9",
+    "SCAN 0 COUNT 30",
+    "DEL key:30 key:31 key:32",
+    "DBSIZE",
+];
+
+#[test]
+fn what_is_told_while_shards_are_missing_is_what_is_told_when_they_are_there() {
+    for (make, sweeps) in [(filled as fn() -> World, true), (saved, true), (filled, false), (saved, false)] {
+        let disk = make().stopped();
+        let whole = World::over(disk.copy(), START_MS, DEBUG, Load::AtOnce);
+        let late = World::over(disk, START_MS, DEBUG, Load::Wanted);
+        let (mut here, mut there) = (late.client(), whole.client());
+        // Keys in more shards than are locked one by one: all this goes under the gate.
+        let keys: Vec<String> = (0..KEYS).map(|key| format!("key:{key} {key}")).collect();
+        let many = format!("MSET {}", keys.join(" "));
+        for line in SCRIPT.iter().copied().chain([&*many, "DBSIZE", "KEYS *"]) {
+            if sweeps || !(line.starts_with("DBSIZE") || line.starts_with("KEYS") || line.starts_with("SCAN")) {
+                assert_eq!(here.call(line), there.call(line), "{line}");
+            }
+        }
+        late.load_all();
+        for database in 0..10 {
+            for line in [&format!("SELECT {database}"), "DBSIZE", "KEYS *", "DEBUG DIGEST", "LRANGE list 0 -1"] {
+                assert_eq!(here.call(line), there.call(line), "{line} in {database}");
+            }
+        }
+        assert_eq!(here.call("SAVE"), "+OK\r\n");
+        assert_eq!(here.call("DEBUG RELOAD"), "+OK\r\n");
+        assert_eq!(here.call("DEBUG DIGEST"), there.call("DEBUG DIGEST"));
+    }
+}
+
+#[test]
+fn counts_come_from_the_store_as_far_as_the_journal_has_no_more() {
+    let world = saved();
+    world.client().call("SET key:0 changed");
+    let world = late(world);
+    let left = world.shards_left();
+    let mut client = world.client();
+    assert_eq!(client.call("DBSIZE"), format!(":{}\r\n", KEYS + 1));
+    assert_eq!(world.shards_left(), left - 1, "one shard has changed since");
+    let keyspace = client.call("INFO keyspace");
+    assert!(keyspace.contains(&format!("db0:keys={},", KEYS + 1)), "{keyspace}");
+    assert!(keyspace.contains("db4:keys=51,") && !keyspace.contains("db3:"), "{keyspace}");
+    let drawn = client.call("RANDOMKEY");
+    assert!(drawn.contains("key:") || drawn.contains("list"), "{drawn}");
+    assert!(world.shards_left() >= left - 2, "one shard is drawn");
+    client.call("SELECT 1");
+    assert_eq!(client.call("RANDOMKEY"), "$-1\r\n");
+}
+
+#[test]
+fn a_draw_is_of_keys_that_are_there() {
+    // All of database 1 was removed since it was stored, but one.
+    let world = World::new(DEBUG);
+    let mut client = world.client();
+    client.call("SELECT 1");
+    (0..KEYS).for_each(|key| drop(client.call(&format!("SET {key} value"))));
+    client.call("SAVE");
+    (0..KEYS).filter(|key| *key != 77).for_each(|key| drop(client.call(&format!("DEL {key}"))));
+    drop(client);
+    let world = late(world);
+    let mut client = world.client();
+    client.call("SELECT 1");
+    for _ in 0..20 {
+        assert_eq!(client.call("RANDOMKEY"), "$2\r\n77\r\n");
+    }
+    client.call("DEL 77");
+    assert_eq!(client.call("RANDOMKEY"), "$-1\r\n");
+    assert_eq!(client.call("DBSIZE"), ":0\r\n");
+}
+
+#[test]
+fn a_flush_or_an_exchange_waits_for_no_shard_and_what_is_dead_never_comes() {
+    for make in [filled as fn() -> World, saved] {
+        let mut world = late(make());
+        let left = world.shards_left();
+        let mut client = world.client();
+        assert_eq!(client.call("SWAPDB 4 5"), "+OK\r\n");
+        assert_eq!(client.call("FLUSHDB"), "+OK\r\n");
+        assert_eq!((client.call("DBSIZE"), world.shards_left()), (":0\r\n".to_owned(), left));
+        client.call("SET key:1 new");
+        for is_restarted in [false, true] {
+            if is_restarted {
+                drop(client);
+                world = world.restarted(DEBUG, Load::Wanted);
+                client = world.client();
+            }
+            world.load_all();
+            assert_eq!(client.call("KEYS *"), "*1\r\n$5\r\nkey:1\r\n");
+            let keyspace = client.call("INFO keyspace");
+            assert!(keyspace.contains("db0:keys=1,") && keyspace.contains("db4:keys=34,"), "{keyspace}");
+            assert!(keyspace.contains("db5:keys=51,"), "{keyspace}");
+        }
+        client.call("FLUSHALL");
+        drop(client);
+        world = world.restarted(DEBUG, Load::Wanted);
+        world.load_all();
+        assert!(!world.client().call("INFO keyspace").contains("db"));
+    }
+}
+
+#[test]
+fn a_save_waits_until_everything_is_there() {
+    let world = late(saved());
+    let mut client = world.client();
+    client.call("SET key:1 changed");
+    assert_eq!(client.call("BGSAVE"), "+Background saving started\r\n");
+    assert!(client.call("INFO persistence").contains("checkpoint_rounds:0\r\n"));
+    world.load_all();
+    // Polled on while others wait.
+    client.call("DEBUG RELOAD");
+    assert!(client.call("INFO persistence").contains("rdb_last_bgsave_status:ok\r\n"));
+    assert_eq!(client.call("GET key:1"), "$7\r\nchanged\r\n");
+}
+
+#[test]
+fn a_key_whose_time_came_before_it_was_loaded_is_absent_and_goes_by_an_effect() {
+    let world = World::new(DEBUG);
+    let mut client = world.client();
+    (0..100).for_each(|key| drop(client.call(&format!("SET key:{key} value PX 1000"))));
+    client.call("SET stays value");
+    client.call("SAVE");
+    drop(client);
+    world.advance(5_000);
+    let world = late(world);
+    let mut client = world.client();
+    let mut expirer = Expirer::new(world.engine.clone());
+    expirer.pass();
+    assert!(client.call("INFO stats").contains("expired_keys:0\r\n"), "nothing is loaded yet");
+    assert_eq!(client.call("GET key:1"), "$-1\r\n");
+    let end = world.engine.journal.as_ref().unwrap().next();
+    expirer.pass();
+    assert!(world.engine.journal.as_ref().unwrap().next() > end, "its removal is journaled");
+    world.load_all();
+    while client.call("DBSIZE") != ":1\r\n" {
+        expirer.pass();
+    }
+    assert!(client.call("INFO stats").contains("expired_keys:100\r\n"));
+    assert_eq!(client.call("KEYS *"), "*1\r\n$5\r\nstays\r\n");
+}
+
+#[test]
+fn a_shard_that_cannot_be_loaded_ends_the_server_and_answers_nobody() {
+    let world = saved();
+    let disk = world.stopped();
+    let folder = Path::new("/data/store");
+    let runs = disk.list(folder).unwrap().into_iter().find(|name| name.ends_with(".runs")).unwrap();
+    let mut file = disk.open(&folder.join(&runs)).unwrap();
+    let mut bytes = vec![0; file.bytes().unwrap() as usize];
+    file.read_at(&mut bytes, 0).unwrap();
+    let at = bytes.windows(4).position(|four| four == b"list").unwrap();
+    file.write_at(b"L", at as u64).unwrap();
+    drop(file);
+    let world = World::over(disk, START_MS, DEBUG, Load::Wanted);
+    let mut client = world.client();
+    assert_eq!(client.call("PING"), "+PONG\r\n");
+    let mut output = Output::new();
+    let Next::Slow(slow) = client.send(&[b"LLEN", b"list"], &mut output) else { panic!("its shard is missing") };
+    client.try_slowly(slow, &mut output);
+    let fault = world.engine.loading.fault().expect("it was found out");
+    assert!(fault.contains(&runs) && fault.contains("Restore"), "{fault}");
+    assert!(world.engine.is_shutting_down(None) && read(output).is_empty());
+    assert_eq!(client.call("PING"), "+PONG\r\n");
+}
