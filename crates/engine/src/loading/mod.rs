@@ -234,7 +234,9 @@ impl Loading {
 
     /// Puts what was read into its place: the shard is open from then on. Whether that was the last.
     fn put(&self, keyspace: &Keyspace, shard: usize, read: Shard<'_>, bytes: u64) -> bool {
-        read.state.end(&mut keyspace.shard(shard).open());
+        // Held until it is counted: who has seen the last shard is told that all are there.
+        let mut opened = keyspace.shard(shard).open();
+        read.state.end(&mut opened);
         self.bytes_done.fetch_add(bytes, Relaxed);
         let mut state = self.state();
         state.usages[shard] = read.usage;

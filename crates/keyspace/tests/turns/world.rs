@@ -5,7 +5,8 @@ use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use blocks::{Direction, End};
 use keyspace::{
-    Abandon, Absent, Aim, Batch, Expiry, Held, Inline, Keyspace, Log, Searches, Step, Tail, Turned, Tx, named_by, shard_of,
+    Abandon, Absent, Aim, Batch, Expiry, Held, Inline, Keyspace, Log, Searches, Step, Tail, Turned, Tx, named_by,
+    shard_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
