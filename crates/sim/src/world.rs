@@ -112,6 +112,8 @@ pub struct Seen {
     pub commits: u64,
     /// Those that failed.
     pub commits_failed: u64,
+    /// Shards that somebody had to wait for because they were not loaded yet.
+    pub shards_wanted: u64,
     /// Of all frames, and of all that was written.
     pub hash: u64,
 }
@@ -248,8 +250,13 @@ impl World {
             Fault::FailAt(operation) => disk.fail_at(operation),
             _ => unreachable!("asked for by these faults alone"),
         }
-        let life = self.boot(disk, 0).ok()?;
-        self.judge(&life, disk);
+        let loaders = self.random.below(3) as usize;
+        let life = self.boot(disk, loaders).ok()?;
+        match loaders {
+            0 => self.judge(&life, disk),
+            // A shard that a loader cannot read stays away; on a copy nothing fails.
+            _ => self.judge(&self.twin(disk), disk),
+        }
         Some(life)
     }
 
@@ -348,6 +355,7 @@ impl World {
         let mut seen = self.seen.borrow_mut();
         seen.commits += statistics.commits;
         seen.commits_failed += statistics.commits_failed;
+        seen.shards_wanted += life.engine.loading.progress().shards_wanted;
         seen.hash = seen.hash.rotate_left(1) ^ statistics.bytes_written ^ disk.operations() << 32;
     }
 

@@ -37,6 +37,7 @@ fn sum(one: Seen, other: Seen) -> Seen {
         replies: one.replies + other.replies,
         commits: one.commits + other.commits,
         commits_failed: one.commits_failed + other.commits_failed,
+        shards_wanted: one.shards_wanted + other.shards_wanted,
         hash: one.hash ^ other.hash,
     }
 }
@@ -58,6 +59,7 @@ fn nothing_told_is_lost_in_any_world() {
     println!("{seeds} worlds, {seen:?}\nseeds {from} to {} clean", from + seeds - 1);
     assert!(seen.replies > 20 * seeds, "the worlds do next to nothing");
     assert!(seen.commits > 4 * seeds, "the worlds store next to nothing");
+    assert!(seen.shards_wanted > 4 * seeds, "everything is loaded before anybody asks");
 }
 
 #[test]

@@ -59,6 +59,8 @@ struct State {
     /// While it lives no segment is removed.
     reader: Option<Reader>,
     wanted: VecDeque<usize>,
+    /// How often somebody was the first to wait for a shard.
+    wanted_count: u64,
     /// The first that nobody has looked at in order.
     next: usize,
     usages: Vec<Usage>,
@@ -74,6 +76,8 @@ struct State {
 pub struct Progress {
     /// Shards that are still to come.
     pub shards_left: usize,
+    /// Shards that somebody has waited for.
+    pub shards_wanted: u64,
     /// Bytes of all that were to come at the start.
     pub bytes_total: u64,
     /// Bytes of those that have come.
@@ -132,8 +136,9 @@ impl Loading {
 
     /// How far it is.
     pub fn progress(&self) -> Progress {
+        let (shards_left, shards_wanted) = (self.left.load(Relaxed), self.state().wanted_count);
         let bytes_done = self.bytes_done.load(Relaxed);
-        Progress { shards_left: self.left.load(Relaxed), bytes_total: self.bytes_total, bytes_done }
+        Progress { shards_left, shards_wanted, bytes_total: self.bytes_total, bytes_done }
     }
 
     /// Why it will never come to its end, if it will not.
@@ -149,6 +154,7 @@ impl Loading {
         }
         let mut state = self.state();
         state.wanted.push_back(shard);
+        state.wanted_count += 1;
         state.resting.drain(..).for_each(Waker::wake);
     }
 
