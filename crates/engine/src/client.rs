@@ -44,6 +44,17 @@ pub struct Client {
     closing: AtomicBool,
     idle: Mutex<Option<Waker>>,
     blocked: Mutex<Option<Arc<Waiter>>>,
+    /// It waits for what is still to be loaded.
+    is_early: AtomicBool,
+}
+
+/// While it lives, its client counts as waiting: nothing of what it asked for has run.
+pub(crate) struct Early<'a>(&'a Client);
+
+impl Drop for Early<'_> {
+    fn drop(&mut self) {
+        self.0.is_early.store(false, Relaxed);
+    }
 }
 
 /// What a client told of itself.
@@ -109,6 +120,17 @@ impl Client {
     /// What it is blocked by.
     pub fn blocked(&self) -> Option<Arc<Waiter>> {
         self.blocked.lock().expect("no holder panics").clone()
+    }
+
+    /// It waits for what is still to be loaded, as long as what this gives lives.
+    pub(crate) fn wait_early(&self) -> Early<'_> {
+        self.is_early.store(true, Relaxed);
+        Early(self)
+    }
+
+    /// Whether it waits for an element or for a shard to be loaded: if its other side has gone, for nobody.
+    pub fn is_waiting(&self) -> bool {
+        self.is_early.load(Relaxed) || self.blocked().is_some()
     }
 
     fn fits(&self, filter: &ClientFilter, asking: u64, now: Ms) -> bool {
@@ -193,6 +215,7 @@ impl Clients {
             closing: AtomicBool::new(false),
             idle: Mutex::default(),
             blocked: Mutex::default(),
+            is_early: AtomicBool::new(false),
         });
         self.by_id.lock().expect("no holder panics").insert(client.id, client.clone());
         self.count.fetch_add(1, Relaxed);

@@ -22,8 +22,8 @@ use sync::gate::Gate;
 /// Our own version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Threads that take shard locks, at most: workers, expirer, and room for more.
-const MEMBERS_MAX: usize = 256;
+/// Threads beside the workers that take shard locks, at most: loaders, keeper, checkpointer, and room for more.
+const BACKGROUND_MEMBERS_MAX: usize = 32;
 
 /// What all threads share.
 pub struct Engine {
@@ -112,7 +112,7 @@ impl Engine {
             started_ms: parts.clock.wall(),
             keyspace,
             clock: parts.clock,
-            gate: Arc::new(Gate::new(MEMBERS_MAX)),
+            gate: Arc::new(Gate::new(parts.workers + BACKGROUND_MEMBERS_MAX)),
             journal,
             hooks: Hooks::default(),
             clients: Clients::default(),

@@ -27,6 +27,8 @@ const KEEPER_NICENESS: i32 = 5;
 const CHECKPOINTER_NICENESS: i32 = 5;
 /// The priority of a thread that loads shards: somebody may wait for the next.
 const LOADER_NICENESS: i32 = 2;
+/// Threads that load shards, at most.
+const LOADERS_MAX: usize = 16;
 /// For tests: so many milliseconds pass before a shard is loaded for which nobody waits.
 const LOADER_REST: &str = "BOBBIN_TEST_LOADER_REST_MS";
 /// A commit of the store has about so many bytes.
@@ -59,7 +61,7 @@ impl Background {
         disk_bytes: u64,
         loaders: usize,
     ) -> io::Result<Self> {
-        let loaders = if engine.loading.is_over() { 0 } else { loaders };
+        let loaders = if engine.loading.is_over() { 0 } else { loaders.min(LOADERS_MAX) };
         let loaders = (0..loaders).map(|_| load(engine.clone())).collect::<io::Result<_>>()?;
         let journal_bytes_max = disk_bytes / JOURNAL_PART;
         let pace = Pace { journal_bytes_max, commit_bytes: COMMIT_BYTES, step_entries: keyspace::STEP_ENTRIES };
@@ -179,8 +181,8 @@ impl Keeper {
         let now = self.engine.clock.now();
         let everybody = commands::ClientFilter::default();
         for client in self.engine.clients.select(&everybody, 0, now) {
-            // Whoever is blocked waits for us.
-            let is_idle = now.saturating_sub(client.last_ms.load(Relaxed)) > timeout_ms && client.blocked().is_none();
+            // Whoever waits, waits for us.
+            let is_idle = now.saturating_sub(client.last_ms.load(Relaxed)) > timeout_ms && !client.is_waiting();
             if is_idle {
                 debug!("client {} at {} was idle too long", client.id, client.address);
                 client.close();

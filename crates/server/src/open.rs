@@ -9,7 +9,7 @@ use base::limits::{BLOCK_FORMAT, SHARDS};
 use engine::settings::Settings;
 use engine::{Engine, Gathering, Loading, Mended, Parts, policy_of};
 use journal::{Frame, OpenError, Opened, Options, Recovery, Replay, Running};
-use keyspace::Keyspace;
+use keyspace::{Alive, Keyspace};
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -63,7 +63,7 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
     let clock = Clock::new(wall, recovery.last_time_ms).map_err(from_the_future)?;
     let time = clock.clone();
     writer.set_clock(move || time.now());
-    let found = found(&recovery, &store, loading.progress().shards_left);
+    let found = found(&recovery, &store, &keyspace.map().alive(), loading.progress().shards_left);
     let parts = Parts { hasher, clock, settings, workers };
     let engine = Engine::new(parts, keyspace, loading, Some((journal, recovery)));
     Ok(Open { engine, journal: Some(Running::start(writer, maker)), store: Some(store), found })
@@ -220,14 +220,15 @@ impl Source<'_> {
 }
 
 /// What recovery found, and a warning for what it had to cut off.
-fn found(recovery: &Recovery, store: &Store, shards: usize) -> String {
+fn found(recovery: &Recovery, store: &Store, alive: &Alive, shards: usize) -> String {
     if let Some(torn) = &store.opening().torn {
         let (file, offset, bytes, why) = (torn.file.display(), torn.offset, torn.bytes, &torn.why);
         warn!(
             "a checkpoint did not come to its end: {file} breaks off at byte {offset} ({why}); {bytes} bytes are kept aside"
         );
     }
-    let keys: u64 = (0..SHARDS as u32).flat_map(|shard| &store.shard(shard).tables).map(|table| table.keys).sum();
+    let tables = (0..SHARDS as u32).flat_map(|shard| &store.shard(shard).tables);
+    let keys: u64 = tables.filter(|keys| alive.contains(keys.table)).map(|keys| keys.keys).sum();
     let frames = recovery.frames;
     let loaded = match (keys, frames) {
         (0, 0) if recovery.segments == 0 => "new".to_owned(),

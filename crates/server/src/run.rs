@@ -8,7 +8,7 @@
 //! Nothing changes a key once workers and background have ended, so the journal's last mark covers all.
 //!
 //! Shards are loaded while it serves. One that cannot be loaded ends the server, in order and with the exit code of a start
-//! that is refused: nobody has had an answer from that shard, and what others were told is in the journal.
+//! that is refused: no key of that shard was told to anybody, and what others were told is in the journal.
 
 use crate::background::Background;
 use crate::open::{Open, open};
@@ -47,14 +47,26 @@ pub fn run(prepared: Prepared, began: Instant) -> Result<ExitCode, Refused> {
     let server = Server { workers, background, journal };
     Ok(runtime.block_on(async {
         let reason = asked_to_stop(&engine, &mut signals).await;
-        match engine.loading.fault() {
-            None => info!("stopping: {reason}"),
-            Some(why) => error!("stopping, since not all can be loaded: {why}"),
-        }
-        let code = server.stop(&mut signals).await;
-        if engine.loading.fault().is_some() { ExitCode::from(REFUSED) } else { code }
+        // One look: what is said of it and the exit code are of one mind.
+        let code = match engine.loading.fault() {
+            None => {
+                info!("stopping: {reason}");
+                ExitCode::SUCCESS
+            }
+            Some(why) => {
+                error!("stopping, since not all can be loaded: {why} {WRITTEN_SINCE}");
+                ExitCode::from(REFUSED)
+            }
+        };
+        // Whoever reads a shard need not come to its end.
+        engine.loading.stop();
+        server.stop(&mut signals, code).await
     }))
 }
+
+/// Beside the remedy of a start that is refused, which knows of no writes after it.
+const WRITTEN_SINCE: &str = "What was written since the start is in the journal and in no backup: `bobbin check --repair` \
+    keeps it, and what is left of the damaged shard.";
 
 /// All that runs.
 struct Server {
@@ -64,8 +76,8 @@ struct Server {
 }
 
 impl Server {
-    /// Ends everything in order, in a thread of its own so that a second signal is still heard.
-    async fn stop(self, signals: &mut Signals) -> ExitCode {
+    /// Ends everything in order, in a thread of its own so that a second signal is still heard; gives `code` if it does.
+    async fn stop(self, signals: &mut Signals, code: ExitCode) -> ExitCode {
         let (sender, stopped) = oneshot::channel();
         let body = move || {
             self.workers.stop();
@@ -81,7 +93,7 @@ impl Server {
             stopped = stopped => match stopped.expect("the thread sends before it ends") {
                 Ok(()) => {
                     info!("stopped");
-                    ExitCode::SUCCESS
+                    code
                 }
                 Err(why) => {
                     error!("stopped, but the journal was not closed in order: {why}");

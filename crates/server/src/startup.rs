@@ -99,7 +99,7 @@ pub fn prepare(settings: Arc<Settings>) -> Result<Prepared, Refused> {
     let reachable = listen::reachable(&addresses).is_some();
     let listeners = listen::listen(&current, &addresses)?;
     let folder = if current.journal { Some(DataFolder::take(&current.dir)?) } else { None };
-    if let Err(possible) = files::raise(current.maxclients) {
+    if let Err(possible) = files::raise(current.maxclients, threads(&current)) {
         let wanted = current.maxclients;
         warn!("maxclients lowered from {wanted} to {possible}: the system allows no more open files (see ulimit -n)");
         settings.fit_maxclients(possible);
@@ -115,7 +115,7 @@ fn check_change(before: &Current, after: &Current, reachable: bool) -> Result<()
         return Err(("requirepass", why.to_owned()));
     }
     if after.maxclients > before.maxclients
-        && let Err(possible) = files::raise(after.maxclients)
+        && let Err(possible) = files::raise(after.maxclients, threads(after))
     {
         let why = "The operating system is not able to handle the specified number of clients, try with";
         return Err(("maxclients", format!("{why} {possible}")));

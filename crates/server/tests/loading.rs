@@ -156,6 +156,14 @@ fn a_flush_while_shards_are_missing_is_for_good() {
 }
 
 #[test]
+fn many_threads_are_served_by_few_loaders() {
+    let mut server = killed();
+    server.restart_with(&[("BOBBIN_THREADS", "300")]);
+    load(&server);
+    assert_eq!(server.connect().call(&["DBSIZE"]), Value::Int((KEYS + LISTS) as i64));
+}
+
+#[test]
 fn damage_that_is_found_after_the_start_ends_the_server() {
     let mut server = killed();
     let store = server.data().join("store");
@@ -172,5 +180,5 @@ fn damage_that_is_found_after_the_start_ends_the_server() {
     assert_eq!(client.try_reply(), None, "nobody is answered from a shard that is damaged");
     assert_eq!(server.wait().code(), Some(2));
     let (name, log) = (runs.file_name().unwrap().to_string_lossy().into_owned(), server.log());
-    assert!(log.contains(&name) && log.contains("Restore"), "{log}");
+    assert!(log.contains(&name) && log.contains("Restore") && log.contains("--repair"), "{log}");
 }

@@ -91,6 +91,9 @@ struct Hands {
     pace: Pace,
     /// So many bytes of journal begin a round.
     journal_bytes: u64,
+    /// The journal's tail when no round could yet be made, which does not count for its limit until one has been.
+    tail_bytes_before: u64,
+    tail_bytes_max: u64,
     own_time: OwnTime,
 }
 
@@ -106,16 +109,29 @@ impl Checkpointer {
         let (stored, looked) = (store.least_position(), (journal.next(), engine.clock.now()));
         engine.checkpoints.tell_store(&store);
         let (member, own_time) = (engine.member(), OwnTime::of_background());
-        let hands = Hands { engine: engine.clone(), member, journal, bell, timer, pace, journal_bytes: 0, own_time };
+        let hands = Hands {
+            engine: engine.clone(),
+            member,
+            journal,
+            bell,
+            timer,
+            pace,
+            journal_bytes: 0,
+            tail_bytes_before: 0,
+            tail_bytes_max: u64::MAX,
+            own_time,
+        };
         let usages = Vec::new();
         Self { hands, store, usages, engine, stored, looked, changed_ms: None, failed_ms: None, rested_ms: 0 }
     }
 
     /// Makes a round whenever there is a reason, for ever, from when all shards are loaded on: until then what each uses of
-    /// the store is not known, and writers are not held up for the journal's length. To be dropped when the server stops:
-    /// at any time.
+    /// the store is not known. Till then writers are held up where the journal has grown by as much as they may be ahead
+    /// of a round, and from then on so far again. To be dropped when the server stops: at any time.
     pub async fn run(mut self) {
+        self.hands.pass_tail_by();
         loaded(&self.engine).await;
+        self.hands.pass_tail_by();
         self.usages = self.engine.loading.take_usages();
         loop {
             match self.task().await {
@@ -145,6 +161,7 @@ impl Checkpointer {
         self.rested_ms = now;
         if result.is_ok() {
             (self.stored, self.changed_ms) = (end, None);
+            self.hands.tail_bytes_before = 0;
         }
         engine.checkpoints.tell_store(&self.store);
         engine.checkpoints.end(now, (end, frames), result.err());
@@ -198,10 +215,17 @@ enum Task {
 
 impl Hands {
     fn follow_settings(&mut self) {
-        let bytes = self.engine.settings.current().checkpoint_journal_bytes.min(self.pace.journal_bytes_max);
-        if std::mem::replace(&mut self.journal_bytes, bytes) != bytes {
-            self.journal.set_tail_limit(bytes.saturating_mul(TAIL_PER_ROUND));
+        self.journal_bytes = self.engine.settings.current().checkpoint_journal_bytes.min(self.pace.journal_bytes_max);
+        let tail_bytes_max = self.journal_bytes.saturating_mul(TAIL_PER_ROUND).saturating_add(self.tail_bytes_before);
+        if std::mem::replace(&mut self.tail_bytes_max, tail_bytes_max) != tail_bytes_max {
+            self.journal.set_tail_limit(tail_bytes_max);
         }
+    }
+
+    /// The limit counts from the journal's end on.
+    fn pass_tail_by(&mut self) {
+        self.tail_bytes_before = self.journal.tail_bytes(self.journal.released());
+        self.follow_settings();
     }
 
     /// Waits for an order, or for the time of the next look.

@@ -4,6 +4,8 @@ use super::gather::Effects;
 use crate::checkpoint::Usage;
 use keyspace::{Alive, Keyspace, LoadError, TableCount};
 use kinds::{Kind, Value};
+use rustix::io::Errno;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use store::{Reader, ShardRecord, StoreError};
 
 /// What one shard is made of.
@@ -31,6 +33,47 @@ pub struct Mended {
     pub changes_lost: u64,
 }
 
+/// Why a shard was not read.
+pub(super) enum Unread {
+    /// The server stops.
+    Stopped,
+    /// The system has too few files or too little memory at present.
+    Lacking(String),
+    /// The disk, or damage; with file, offset and remedy.
+    Fault(String),
+}
+
+impl Unread {
+    pub(super) fn why(self) -> String {
+        match self {
+            Self::Stopped => "the server stops".to_owned(),
+            Self::Lacking(why) | Self::Fault(why) => why,
+        }
+    }
+}
+
+impl From<String> for Unread {
+    fn from(why: String) -> Self {
+        Self::Fault(why)
+    }
+}
+
+impl From<StoreError> for Unread {
+    fn from(error: StoreError) -> Self {
+        match is_lacking(&error) {
+            true => Self::Lacking(error.to_string()),
+            false => Self::Fault(error.to_string()),
+        }
+    }
+}
+
+/// Whether the system gave no file or no memory, which it may later.
+fn is_lacking(error: &StoreError) -> bool {
+    const LACKING: [Errno; 3] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
+    let StoreError::Io { error, .. } = error else { return false };
+    Errno::from_io_error(error).is_some_and(|number| LACKING.contains(&number))
+}
+
 impl Contents {
     pub(super) fn is_empty(&self) -> bool {
         self.record.runs.is_empty() && self.effects.is_empty()
@@ -43,22 +86,25 @@ impl Contents {
         runs + blocks + self.effects.bytes()
     }
 
-    /// Reads all of it.
+    /// Reads all of it, unless it is stopped, at which it looks before each run and each value.
     ///
     /// # Errors
-    /// The disk's, and damage, in words, with file, offset and remedy.
+    /// See [`Unread`].
     pub(super) fn read<'k>(
         &self,
         keyspace: &'k Keyspace,
         alive: &'k Alive,
         reader: &Reader,
-    ) -> Result<Shard<'k>, String> {
+        is_stopped: &AtomicBool,
+    ) -> Result<Shard<'k>, Unread> {
         let number = self.record.shard;
-        let mut shard = self.records(keyspace, alive, reader)?;
-        let settled = shard.state.settle(&mut Source(reader));
-        settled.map_err(|error| match error {
-            LoadError::Value(why) => why,
-            other => format!("shard {number} of the store: {other}. {REMEDY}"),
+        let mut shard = self.records(keyspace, alive, reader, is_stopped)?;
+        let mut source = Source { reader, is_stopped, unread: None };
+        let settled = shard.state.settle(&mut source);
+        settled.map_err(|error| match (source.unread, error) {
+            (Some(unread), _) => unread,
+            (None, LoadError::Value(why)) => Unread::Fault(why),
+            (None, other) => Unread::Fault(format!("shard {number} of the store: {other}. {REMEDY}")),
         })?;
         self.check_counts(alive, &shard.state.tables())?;
         for piece in self.effects.pieces() {
@@ -79,8 +125,9 @@ impl Contents {
         reader: &Reader,
     ) -> Result<(Shard<'k>, Mended), String> {
         let number = self.record.shard as usize;
-        let mut shard = self.records(keyspace, alive, reader)?;
-        let mut lost = shard.state.settle_rest(&mut Source(reader));
+        let is_stopped = AtomicBool::new(false);
+        let mut shard = self.records(keyspace, alive, reader, &is_stopped).map_err(Unread::why)?;
+        let mut lost = shard.state.settle_rest(&mut Source { reader, is_stopped: &is_stopped, unread: None });
         let keys_left = shard.state.tables().iter().map(|count| count.keys).sum();
         let mut changes_lost = 0;
         for piece in self.effects.pieces() {
@@ -91,16 +138,25 @@ impl Contents {
         Ok((shard, Mended { shard: number, keys_stored, keys_left, changes_lost }))
     }
 
-    fn records<'k>(&self, keyspace: &'k Keyspace, alive: &'k Alive, reader: &Reader) -> Result<Shard<'k>, String> {
+    fn records<'k>(
+        &self,
+        keyspace: &'k Keyspace,
+        alive: &'k Alive,
+        reader: &Reader,
+        is_stopped: &AtomicBool,
+    ) -> Result<Shard<'k>, Unread> {
         let number = self.record.shard;
         let mut state = keyspace.load(number as usize, alive);
         let mut usage = Usage::default();
         for run in &self.record.runs {
+            if is_stopped.load(Relaxed) {
+                return Err(Unread::Stopped);
+            }
             let visit = &mut |bytes: &[u8]| {
                 state.record::<String>(bytes).map_err(|error| error.to_string())?;
                 usage.apply(bytes).map_err(|error| error.to_string())
             };
-            reader.visit(number, run, visit).map_err(|error| error.to_string())?;
+            reader.visit(number, run, visit)?;
         }
         Ok(Shard { state, usage })
     }
@@ -124,20 +180,35 @@ impl Contents {
 const REMEDY: &str = "Restore the data folder from a backup.";
 
 /// Values whose leaves lie in block segments.
-struct Source<'a>(&'a Reader);
+struct Source<'a> {
+    reader: &'a Reader,
+    is_stopped: &'a AtomicBool,
+    /// Why it gave none, if nothing is known to be wrong.
+    unread: Option<Unread>,
+}
 
 impl keyspace::BlockSource for Source<'_> {
     type Error = String;
 
     fn get(&mut self, kind: Kind, mut form: &[u8]) -> Result<Value, String> {
+        let Self { reader, is_stopped, unread } = self;
+        if is_stopped.load(Relaxed) {
+            *unread = Some(Unread::Stopped);
+            return Err("the server stops".to_owned());
+        }
         let read = &mut |place: blocks::Place, bytes: usize| {
             let place = store::Place::of_number(place.number());
-            place.map(|place| self.0.block(place, bytes)).transpose()
+            place.map(|place| reader.block(place, bytes)).transpose()
         };
         let mut read = |place, bytes| match read(place, bytes) {
             Ok(Some(leaf)) => Ok(leaf),
             Ok(None) => Err("a stored value names a block that cannot be".to_owned()),
-            Err(error) => Err(StoreError::to_string(&error)),
+            Err(error) => {
+                if is_lacking(&error) {
+                    *unread = Some(Unread::Lacking(error.to_string()));
+                }
+                Err(StoreError::to_string(&error))
+            }
         };
         let value = Value::of_stored(kind, &mut form, &mut read).map_err(|error| error.to_string())?;
         if form.is_empty() { Ok(value) } else { Err("bytes follow the stored form of a value".to_owned()) }

@@ -21,7 +21,7 @@ pub use loader::Loader;
 
 use crate::checkpoint::Usage;
 use base::limits::SHARDS;
-use contents::{Contents, Shard};
+use contents::{Contents, Shard, Unread};
 use keyspace::{Keyspace, TableId};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -37,6 +37,7 @@ pub struct Loading {
     /// Of those that were not there from the start, and of those of them that are.
     bytes_total: u64,
     bytes_done: AtomicU64,
+    is_stopped: AtomicBool,
     /// Tables from here on are younger than all that is to come.
     next_table: TableId,
     state: Mutex<State>,
@@ -104,6 +105,7 @@ impl Loading {
             left: AtomicUsize::new(0),
             bytes_total: 0,
             bytes_done: AtomicU64::new(0),
+            is_stopped: AtomicBool::new(false),
             next_table: 0,
             state: Mutex::default(),
         }
@@ -125,8 +127,8 @@ impl Loading {
         let usages = (0..SHARDS).map(|_| Usage::default()).collect();
         let state = State { reader: (left > 0).then_some(reader), usages, ..State::default() };
         let (left, bytes_done) = (AtomicUsize::new(left), AtomicU64::new(0));
-        let next_table = keyspace.map().fresh();
-        Self { parts, left, bytes_total, bytes_done, next_table, state: Mutex::new(state) }
+        let (next_table, is_stopped) = (keyspace.map().fresh(), AtomicBool::new(false));
+        Self { parts, left, bytes_total, bytes_done, is_stopped, next_table, state: Mutex::new(state) }
     }
 
     /// Whether all is in its place.
@@ -144,6 +146,11 @@ impl Loading {
     /// Why it will never come to its end, if it will not.
     pub fn fault(&self) -> Option<String> {
         self.state().fault.clone()
+    }
+
+    /// No shard is begun any more, and none that is begun is read to its end.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Relaxed);
     }
 
     /// Somebody waits for `shard`: it comes before those that nobody waits for.
@@ -193,7 +200,7 @@ impl Loading {
         let alive = keyspace.map().alive();
         while let Some((contents, reader)) = self.take() {
             let bytes = contents.bytes();
-            let read = contents.read(keyspace, &alive, &reader)?;
+            let read = contents.read(keyspace, &alive, &reader, &self.is_stopped).map_err(Unread::why)?;
             self.put(keyspace, contents.record.shard as usize, read, bytes);
         }
         Ok(())
@@ -209,9 +216,12 @@ impl Loading {
         let mut all_mended = Vec::new();
         while let Some((contents, reader)) = self.take() {
             let number = contents.record.shard;
-            let whole = (!damaged.contains(&number)).then(|| contents.read(keyspace, &alive, &reader));
+            let whole =
+                (!damaged.contains(&number)).then(|| contents.read(keyspace, &alive, &reader, &self.is_stopped));
             let read = match whole {
                 Some(Ok(read)) => read,
+                // What the system does not give now is not lost.
+                Some(Err(Unread::Lacking(why))) => return Err(why),
                 _ => {
                     let (read, mended) = contents.read_rest(keyspace, &alive, &reader)?;
                     all_mended.push(mended);
@@ -226,6 +236,9 @@ impl Loading {
     /// The contents of the shard that is to be read next, which nobody else reads.
     fn take(&self) -> Option<(Contents, Reader)> {
         let mut state = self.state();
+        if state.fault.is_some() || self.is_stopped.load(Relaxed) {
+            return None;
+        }
         loop {
             let shard = state.wanted.pop_front().or_else(|| {
                 state.next += 1;
@@ -252,6 +265,15 @@ impl Loading {
             state.waiters.drain(..).for_each(Waker::wake);
         }
         is_last
+    }
+
+    /// Has somebody begin anew to read a shard.
+    fn give_back(&self, contents: Contents) {
+        let shard = contents.record.shard as usize;
+        *self.parts[shard].contents() = Some(contents);
+        let mut state = self.state();
+        state.wanted.push_back(shard);
+        state.resting.drain(..).for_each(Waker::wake);
     }
 
     fn fail(&self, why: String) {

@@ -428,7 +428,7 @@ pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raise
 
 /// Asks for all shards of the plan that are still to be loaded, at once; gives one of them.
 #[cold]
-fn want_shut(engine: &Engine, plan: &Plan) -> Option<(usize, Want)> {
+pub(super) fn want_shut(engine: &Engine, plan: &Plan) -> Option<(usize, Want)> {
     if engine.loading.is_over() {
         return None;
     }

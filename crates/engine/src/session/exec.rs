@@ -1,7 +1,7 @@
 //! MULTI, EXEC, WATCH, and the other verbs that only the engine can do.
 
 use super::attempt::{
-    Attempt, Needs, NotNow, Served, access_purpose, admit, hold, missing_for, plan_is_hooked, row_bound,
+    Attempt, Needs, NotNow, Served, access_purpose, admit, hold, missing_for, plan_is_hooked, row_bound, want_shut,
 };
 use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
@@ -179,11 +179,15 @@ impl Session {
     ) -> Result<(), NotNow> {
         let &Attempt { worker, needs, raised, now } = attempt;
         let engine = &*worker.engine;
-        if raised.is_none() && queue.iter().any(|(row, _)| matches!(row.run, Run::Gate(_) | Run::Sweep(_))) {
-            return Err(NotNow::Gate);
-        }
         if !engine.loading.is_over() && queue.iter().any(|(row, _)| matches!(row.run, Run::Sweep(_))) {
             return Err(NotNow::Loading);
+        }
+        if raised.is_none() && queue.iter().any(|(row, _)| matches!(row.run, Run::Gate(_) | Run::Sweep(_))) {
+            // Not once for each shard that is still to be loaded.
+            let plan = &mut worker.scratch.borrow_mut().plan;
+            self.plan_queue(worker, queue, needs, plan);
+            let shut = want_shut(engine, plan);
+            return Err(shut.map_or(NotNow::Gate, |(shard, want)| NotNow::Unloaded(shard, want)));
         }
         let claim = match access_purpose(queue.iter().map(|(row, _)| row.access)) {
             Some(purpose) => {

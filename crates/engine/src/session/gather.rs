@@ -12,7 +12,7 @@
 
 use super::Session;
 use super::attempt::{NotNow, hold};
-use crate::waits::{gate_open, park, raise, yield_now};
+use crate::waits::{gate_open, raise, yield_now};
 use crate::worker::{Scratch, Worker};
 use base::Ms;
 use base::limits::SHARDS;
@@ -134,6 +134,9 @@ impl Session {
         pace.rest_if_due().await;
         let mut stale: Vec<usize> = (0..SHARDS).filter(|shard| !parts[*shard].at.is_empty()).collect();
         for round in 1.. {
+            if !worker.engine.loading.is_over() {
+                stale.iter().for_each(|shard| worker.engine.loading.want(*shard));
+            }
             for shard in stale {
                 self.look(worker, shard, &mut parts[shard], &mut to_look, &mut pace).await;
             }
@@ -178,7 +181,7 @@ impl Session {
             };
             drop(inside);
             if looked.is_none() {
-                drop(park(&worker.engine, shard, Want::Read).await);
+                drop(self.park(&worker.engine, shard, Want::Read).await);
             }
         }
     }
@@ -215,7 +218,7 @@ impl Session {
                 }
                 Err(NotNow::Locked(shard, want)) => {
                     pace.took += pace.began.elapsed();
-                    drop(park(&worker.engine, shard, want).await);
+                    drop(self.park(&worker.engine, shard, want).await);
                     pace.began = Instant::now();
                 }
                 Err(_) => unreachable!("a hold fails for a lock alone"),

@@ -1,5 +1,5 @@
-//! A request that has to wait: for a shard (which may still have to be loaded), for journal room, for the gate, for an element, for its own search of a big
-//! list, for time to pass.
+//! A request that has to wait: for a shard (which may still have to be loaded), for journal room, for the gate, for an
+//! element, for its own search of a big list, for time to pass.
 //!
 //! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
 
@@ -15,7 +15,7 @@ use crate::worker::{Scratch, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
 use commands::{Failure, Run, Verb, Walk};
-use keyspace::{Cuts, Tx, Wanted};
+use keyspace::{Cuts, ShardState, Tx, Wanted};
 use kinds::LongText;
 use kinds::long_text::PIECE_BYTES;
 use quanta::Instant;
@@ -24,7 +24,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use sync::lock::Want;
+use sync::lock::{Parked, Want};
 use wire::resp::Encoder;
 use wire::{Args, Output, Reply};
 
@@ -32,6 +32,8 @@ use wire::{Args, Output, Reply};
 const ROUNDS_MAX: usize = 4;
 /// How much of a text is cut before others have their turn, in bytes: some 100 µs.
 const CUT_STEP_BYTES: usize = 100 * PIECE_BYTES;
+/// How many shards a sweep asks for beyond the one that it waits for, at most.
+const AHEAD_MAX: usize = 16;
 /// How long a sweep or a search works before it lets others have their turn, in microseconds.
 const SWEEP_US_MAX: u128 = 500;
 
@@ -94,7 +96,7 @@ impl Session {
             match why {
                 // Neither a round nor a wait for a lock: nobody holds it.
                 NotNow::Unloaded(shard, want) => {
-                    parked = Some(park(&worker.engine, shard, want).await);
+                    parked = Some(self.park(&worker.engine, shard, want).await);
                 }
                 NotNow::Locked(shard, want) if rounds < ROUNDS_MAX => {
                     rounds += 1;
@@ -105,6 +107,7 @@ impl Session {
                 NotNow::Locked(..) | NotNow::Gate => gated = true,
                 NotNow::Loading => {
                     (0..SHARDS).for_each(|shard| worker.engine.loading.want(shard));
+                    let _early = self.client.wait_early();
                     loaded(&worker.engine).await;
                 }
                 NotNow::Shards(shards) => {
@@ -227,13 +230,14 @@ impl Session {
         let result = match begin(args, worker.random()) {
             Ok(mut sweep) => {
                 let mut next = Some(sweep.first_shard());
+                let mut ahead = 0;
                 while let Some(shard) = next.filter(|shard| *shard < SHARDS).or_else(|| sweep.go_back()) {
                     if began.elapsed().as_micros() > SWEEP_US_MAX {
                         took += began.elapsed();
                         yield_now().await;
                         began = Instant::now();
                     }
-                    match self.visit(worker, &mut *sweep, shard).await {
+                    match self.visit(worker, &mut *sweep, shard, &mut ahead).await {
                         Walk::Next => next = Some(shard + 1),
                         Walk::Again => next = Some(shard),
                         Walk::Over => break,
@@ -255,7 +259,8 @@ impl Session {
         took + began.elapsed()
     }
 
-    async fn visit(&self, worker: &Worker, sweep: &mut dyn commands::Sweep, shard: usize) -> Walk {
+    /// Visits a shard, of which it asks for so many `ahead` more if it is still to be loaded.
+    async fn visit(&self, worker: &Worker, sweep: &mut dyn commands::Sweep, shard: usize, ahead: &mut usize) -> Walk {
         let engine = &*worker.engine;
         loop {
             if let Some(_inside) = worker.member.enter() {
@@ -278,10 +283,22 @@ impl Session {
                 gate_open(&worker.engine.gate).await;
                 continue;
             }
-            let parked = park(&worker.engine, shard, Want::Read).await;
+            if engine.keyspace.shard(shard).is_shut() {
+                engine.loading.want(shard);
+                (shard + 1..SHARDS).take(*ahead).for_each(|shard| engine.loading.want(shard));
+                // Whoever has waited for some will want more.
+                *ahead = (2 * *ahead + 1).min(AHEAD_MAX);
+            }
+            let parked = self.park(engine, shard, Want::Read).await;
             // A sweep needs this shard alone, so the next try follows at once.
             drop(parked);
         }
+    }
+
+    /// Parks at a shard, during which the client counts as waiting if it is still to be loaded.
+    pub(super) async fn park<'e>(&self, engine: &'e Engine, shard: usize, want: Want) -> Parked<'e, ShardState> {
+        let _early = engine.keyspace.shard(shard).is_shut().then(|| self.client.wait_early());
+        park(engine, shard, want).await
     }
 
     /// Whether a sweep does without the contents of a shard that is still to be loaded.

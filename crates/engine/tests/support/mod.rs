@@ -186,6 +186,23 @@ impl Client {
         }
     }
 
+    /// Lets what goes on beside requests have a turn.
+    pub(crate) fn rest(&self) {
+        let _ = self.background.borrow_mut().as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.session.client().is_waiting()
+    }
+
+    /// Begins a request that waits, tells `look` whether the client counts as waiting, and drops the request.
+    pub(crate) fn poll_slowly_once(&mut self, slow: Box<Slow>, output: &mut Output, look: impl FnOnce(bool)) {
+        let client = self.session.client().clone();
+        let mut run = pin!(self.session.run_slowly(slow, &self.input, output));
+        assert!(run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        look(client.is_waiting());
+    }
+
     pub(crate) fn call(&mut self, line: &str) -> String {
         let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
         self.call_bytes(&words)

@@ -1,5 +1,5 @@
-//! A request that must wait, watched meanwhile: a killed client, and a blocked one whose other side has closed, wait
-//! no longer.
+//! A request that must wait, watched meanwhile: a killed client waits no longer, nor does one whose other side has closed
+//! while it is blocked or what it asks for is still to be loaded.
 //!
 //! Any other request goes on to its end: a client may close its side after sending, and still mean what it sent.
 
@@ -27,7 +27,7 @@ impl Connection {
                 if running.as_mut().poll(context).is_ready() {
                     return Poll::Ready(Ok(()));
                 }
-                if client.blocked().is_some() && socket.poll_gone(context).is_ready() {
+                if client.is_waiting() && socket.poll_gone(context).is_ready() {
                     return Poll::Ready(Err(End::Gone));
                 }
                 Poll::Pending

@@ -4,13 +4,16 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Open files beside the clients: segments, listeners, event queues, logs.
 const RESERVE: u64 = 128;
+/// And so many for each worker: its event loop, and what wakes it.
+const RESERVE_PER_THREAD: u64 = 4;
 
-/// Raises the limit so that `maxclients` may connect.
+/// Raises the limit so that `maxclients` may connect to so many `threads`.
 ///
 /// # Errors
 /// How many clients the limit allows where it cannot be raised so far.
-pub(super) fn raise(maxclients: usize) -> Result<(), usize> {
-    let needed = maxclients as u64 + RESERVE;
+pub(super) fn raise(maxclients: usize, threads: usize) -> Result<(), usize> {
+    let reserve = RESERVE + RESERVE_PER_THREAD * threads as u64;
+    let needed = maxclients as u64 + reserve;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if allows(current, needed) {
         return Ok(());
@@ -23,7 +26,7 @@ pub(super) fn raise(maxclients: usize) -> Result<(), usize> {
     }
     match getrlimit(Resource::Nofile).current {
         current if allows(current, needed) => Ok(()),
-        current => Err(current.map_or(maxclients, |files| files.saturating_sub(RESERVE).max(1) as usize)),
+        current => Err(current.map_or(maxclients, |files| files.saturating_sub(reserve).max(1) as usize)),
     }
 }
 
