@@ -251,7 +251,8 @@ pub static SETTINGS: &[Setting] = &[
         default: "256mb",
         changes: Anytime,
         group: Group::Data,
-        // At most an eighth of the file system; writers wait at four times as much beyond what a start found, until that is stored.
+        // At most an eighth of the file system; writers wait at four times as much, what a start found not counted until it
+        // is stored.
         help: "Journal beyond the last checkpoint that begins the next one; it bounds what a restart replays.",
     },
     Setting {
