@@ -356,6 +356,11 @@ pub trait Sweep: Send {
         None
     }
 
+    /// Whether names, kinds and deadlines of keys are all that it looks at: values may be unread then.
+    fn names_only(&self) -> bool {
+        false
+    }
+
     /// Looks at one shard, or at some hundred keys of it.
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk;
 

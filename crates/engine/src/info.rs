@@ -248,6 +248,7 @@ fn loading(engine: &Engine, out: &mut String) {
     line(out, "loading_loaded_perc", format_args!("{:.2}", done as f64 * 100.0 / total as f64));
     line(out, "loading_eta_seconds", if done == 0 { 1 } else { eta_s });
     line(out, "loading_shards_left", progress.shards_left);
+    line(out, "loading_values_left", progress.values_left);
 }
 
 fn checkpoints(told: &Told, now: u64, out: &mut String) {

@@ -31,6 +31,6 @@ pub mod worker;
 pub use checkpoint::{Checkpointer, Pace};
 pub use engine::{Engine, Parts, Sums, VERSION, policy_of};
 pub use housekeeping::{Expirer, Freer, close_greatest_pinners};
-pub use loading::{Gathering, Loader, Loading, Mended};
+pub use loading::{AT_ONCE_BYTES_MAX, Gathering, Loader, Loading, Mended};
 pub use session::{Next, Session, Slow, Turn};
 pub use worker::Worker;

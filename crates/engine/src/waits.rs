@@ -25,7 +25,12 @@ pub(crate) async fn park(engine: &Engine, shard: usize, want: Want) -> Parked<'_
     parked.expect("parked before it was woken")
 }
 
-/// Waits until all shards are loaded.
+/// Waits until no key of this hash has a value that is unread.
+pub(crate) async fn read(engine: &Engine, hash: u64) {
+    poll_fn(|context| engine.loading.poll_read(hash, context)).await;
+}
+
+/// Waits until all shards are loaded, with all values.
 pub(crate) async fn loaded(engine: &Engine) {
     poll_fn(|context| engine.loading.poll_over(context)).await;
 }

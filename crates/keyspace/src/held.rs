@@ -68,6 +68,11 @@ impl Plan {
         }
     }
 
+    /// The hashes of the keys, as far as they are known: `None` if there are more.
+    pub fn hashes(&self) -> Option<impl Iterator<Item = u64>> {
+        (self.located.len() < LOCATED_MAX).then(|| self.located.iter().map(|located| located.hash))
+    }
+
     /// How many shards, once sealed.
     pub fn shards_count(&self) -> usize {
         self.wants.len()

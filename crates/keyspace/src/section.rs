@@ -167,6 +167,29 @@ impl Section {
         self.put(hash, key, content, expires_at_ms);
     }
 
+    /// Gives a key its value that has stood there without it. The value comes back if the key is gone.
+    pub(crate) fn fill(&mut self, hash: u64, key: &[u8], value: Value) -> Option<Value> {
+        let Some(mut entry) = self.table.find_mut(hash, key) else { return Some(value) };
+        self.values_bytes = self.values_bytes + value.heap_bytes() - held_bytes(entry.content());
+        entry.set_content(NewContent::Value(value));
+        None
+    }
+
+    /// Takes a value out again that was put.
+    pub(crate) fn take_value(&mut self, hash: u64, key: &[u8]) -> Option<Value> {
+        match self.table.remove(hash, key)?.into_content() {
+            OwnedContent::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// A key that is there changes, though not here.
+    pub(crate) fn note_change(&mut self, hash: u64, key: &[u8]) {
+        if let Some(mut entry) = self.table.find_mut(hash, key) {
+            self.marking.changing(hash, &mut entry);
+        }
+    }
+
     fn put(&mut self, hash: u64, key: &[u8], content: NewContent<'_, Value>, expires_at_ms: Option<Ms>) {
         let added_bytes = match &content {
             NewContent::Value(value) => value.heap_bytes(),

@@ -55,6 +55,14 @@ impl ShardState {
         self.changes += 1;
     }
 
+    /// See [`Section::fill`].
+    pub(crate) fn fill(&mut self, table: TableId, hash: u64, key: &[u8], value: kinds::Value) -> Option<kinds::Value> {
+        match self.sections.iter_mut().find(|(id, _)| *id == table) {
+            Some((_, section)) => section.fill(hash, key, value),
+            None => Some(value),
+        }
+    }
+
     pub(crate) fn turning(&self) -> &Turning {
         &self.turning
     }

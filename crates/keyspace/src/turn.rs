@@ -20,6 +20,7 @@ mod marking;
 mod merge;
 mod records;
 mod tail;
+mod unread;
 
 pub use loading::{BlockSource, LoadError, Loading};
 pub(crate) use marking::{Marking, NAMES_BYTES_MAX};
@@ -27,6 +28,7 @@ pub use merge::Merge;
 pub(crate) use records::Room;
 pub use records::{Batch, BlockSink, Inline, WHOLE_BYTES_MAX, named_by};
 pub use tail::{Alive, MapState, Tail};
+pub use unread::Unread;
 
 use crate::section::Section;
 use crate::shard::ShardState;

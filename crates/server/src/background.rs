@@ -3,7 +3,7 @@
 
 use engine::settings::Settings;
 use engine::worker::Timer;
-use engine::{Checkpointer, Engine, Expirer, Loader, Pace};
+use engine::{AT_ONCE_BYTES_MAX, Checkpointer, Engine, Expirer, Loader, Pace};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -29,7 +29,7 @@ const CHECKPOINTER_NICENESS: i32 = 5;
 const LOADER_NICENESS: i32 = 2;
 /// Threads that load shards, at most.
 const LOADERS_MAX: usize = 16;
-/// For tests: so many milliseconds pass before a shard is loaded for which nobody waits.
+/// For tests: so many milliseconds pass before a shard or a value is loaded for which nobody waits.
 const LOADER_REST: &str = "BOBBIN_TEST_LOADER_REST_MS";
 /// A commit of the store has about so many bytes.
 const COMMIT_BYTES: u64 = 32 << 20;
@@ -108,7 +108,7 @@ fn load(engine: Arc<Engine>) -> io::Result<Thread> {
     let rest_ms = std::env::var(LOADER_REST).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     run("loader", LOADER_NICENESS, async move |timer| {
         let began = Instant::now();
-        if Loader::new(engine, timer, rest_ms).run().await {
+        if Loader::new(engine, timer, rest_ms, AT_ONCE_BYTES_MAX).run().await {
             info!("everything is loaded, in {} ms", began.elapsed().as_millis());
         }
     })

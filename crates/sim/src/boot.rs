@@ -35,6 +35,8 @@ const JOURNAL_BYTES_MIN: u64 = 2 << 10;
 const JOURNAL_SIZES: u64 = 3;
 /// A loader may rest for less than so long before a shard that nobody wants.
 const LOADER_REST_MS_MAX: u64 = 20;
+/// Values of more bytes than some number below this are read behind their shard.
+const AT_ONCE_BYTES_MAX: u64 = 40_000;
 
 impl World {
     /// Boots as the server does; with `loaders`, which load each shard when its time comes or somebody wants it, or with
@@ -90,7 +92,12 @@ impl World {
         let workers = workers(&engine, &self.time, &mut tasks);
         for _ in 0..loaders {
             let (time, rest_ms) = (self.time.clone(), self.random.below(LOADER_REST_MS_MAX));
-            let loader = Loader::new(engine.clone(), Box::new(move |ms| time.sleep(ms)), rest_ms);
+            let loader = Loader::new(
+                engine.clone(),
+                Box::new(move |ms| time.sleep(ms)),
+                rest_ms,
+                self.random.below(AT_ONCE_BYTES_MAX),
+            );
             tasks.spawn(async move {
                 loader.run().await;
             });

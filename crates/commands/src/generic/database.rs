@@ -125,6 +125,10 @@ impl Sweep for Size {
         !is_changed
     }
 
+    fn names_only(&self) -> bool {
+        true
+    }
+
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
         self.keys_count += tx.section(shard).map_or(0, |section| section.keys_count());
         Walk::Next
@@ -212,6 +216,10 @@ impl Sweep for Draw {
             *self = Self::new(self.next());
             0
         })
+    }
+
+    fn names_only(&self) -> bool {
+        true
     }
 
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {

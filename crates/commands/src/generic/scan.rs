@@ -144,6 +144,10 @@ impl Sweep for Scan {
         (self.from_hash >> SHARD_SHIFT) as usize
     }
 
+    fn names_only(&self) -> bool {
+        true
+    }
+
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
         let from_hash = self.from_hash.max((shard as u64) << SHARD_SHIFT);
         let looks_max = self.left.min(VISIT_KEYS_MAX);
@@ -178,6 +182,10 @@ struct Keys {
 }
 
 impl Sweep for Keys {
+    fn names_only(&self) -> bool {
+        true
+    }
+
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
         let from_hash = self.from_hash.max((shard as u64) << SHARD_SHIFT);
         match gather(tx, shard, from_hash, &mut { VISIT_KEYS_MAX }, &self.filter, &mut self.names) {

@@ -18,6 +18,8 @@ pub(super) struct Contents {
 pub(super) struct Shard<'k> {
     pub(super) state: keyspace::Loading<'k>,
     pub(super) usage: Usage,
+    /// Values that are read behind it.
+    pub(super) unread: Vec<keyspace::Unread>,
 }
 
 /// A shard of which not all is left.
@@ -86,7 +88,8 @@ impl Contents {
         runs + blocks + self.effects.bytes()
     }
 
-    /// Reads all of it, unless it is stopped, at which it looks before each run and each value.
+    /// Reads it, but for values of more than `at_once_bytes_max` bytes, unless it is stopped, at which it looks before each
+    /// run and each block.
     ///
     /// # Errors
     /// See [`Unread`].
@@ -96,21 +99,19 @@ impl Contents {
         alive: &'k Alive,
         reader: &Reader,
         is_stopped: &AtomicBool,
+        at_once_bytes_max: u64,
     ) -> Result<Shard<'k>, Unread> {
         let number = self.record.shard;
         let mut shard = self.records(keyspace, alive, reader, is_stopped)?;
         let mut source = Source { reader, is_stopped, unread: None };
-        let settled = shard.state.settle(&mut source);
-        settled.map_err(|error| match (source.unread, error) {
-            (Some(unread), _) => unread,
-            (None, LoadError::Value(why)) => Unread::Fault(why),
-            (None, other) => Unread::Fault(format!("shard {number} of the store: {other}. {REMEDY}")),
-        })?;
+        let settled = shard.state.settle_small(&mut source, at_once_bytes_max);
+        settled.map_err(|error| told(number, source.unread, error))?;
         self.check_counts(alive, &shard.state.tables())?;
         for piece in self.effects.pieces() {
             let misfit = |error| format!("the journal does not fit shard {number} of the store: {error}. {REMEDY}");
             shard.state.replay(piece).map_err(misfit)?;
         }
+        shard.unread = shard.state.take_unread();
         Ok(shard)
     }
 
@@ -158,7 +159,7 @@ impl Contents {
             };
             reader.visit(number, run, visit)?;
         }
-        Ok(Shard { state, usage })
+        Ok(Shard { state, usage, unread: Vec::new() })
     }
 
     fn alive_tables(&self, alive: &Alive) -> impl Iterator<Item = &store::Keys> + Clone {
@@ -179,6 +180,24 @@ impl Contents {
 
 const REMEDY: &str = "Restore the data folder from a backup.";
 
+/// Reads a value that was left unread, unless it is stopped.
+///
+/// # Errors
+/// See [`Unread`].
+pub(super) fn read_value(value: &keyspace::Unread, reader: &Reader, is_stopped: &AtomicBool) -> Result<Value, Unread> {
+    let mut source = Source { reader, is_stopped, unread: None };
+    let read = value.read(&mut source);
+    read.map_err(|error| told(value.shard() as u32, source.unread, error))
+}
+
+fn told(shard: u32, unread: Option<Unread>, error: LoadError<String>) -> Unread {
+    match (unread, error) {
+        (Some(unread), _) => unread,
+        (None, LoadError::Value(why)) => Unread::Fault(why),
+        (None, other) => Unread::Fault(format!("shard {shard} of the store: {other}. {REMEDY}")),
+    }
+}
+
 /// Values whose leaves lie in block segments.
 struct Source<'a> {
     reader: &'a Reader,
@@ -192,15 +211,15 @@ impl keyspace::BlockSource for Source<'_> {
 
     fn get(&mut self, kind: Kind, mut form: &[u8]) -> Result<Value, String> {
         let Self { reader, is_stopped, unread } = self;
-        if is_stopped.load(Relaxed) {
-            *unread = Some(Unread::Stopped);
-            return Err("the server stops".to_owned());
-        }
         let read = &mut |place: blocks::Place, bytes: usize| {
             let place = store::Place::of_number(place.number());
             place.map(|place| reader.block(place, bytes)).transpose()
         };
         let mut read = |place, bytes| match read(place, bytes) {
+            _ if is_stopped.load(Relaxed) => {
+                *unread = Some(Unread::Stopped);
+                Err("the server stops".to_owned())
+            }
             Ok(Some(leaf)) => Ok(leaf),
             Ok(None) => Err("a stored value names a block that cannot be".to_owned()),
             Err(error) => {

@@ -1,14 +1,19 @@
-//! Loads shards while others are served. Any number of them may; none holds a lock while it reads.
+//! Loads shards, and large values behind them, while others are served. Any number of them may; none holds a lock while it
+//! reads.
 
-use super::{Contents, Reader, Unread};
+use super::contents::read_value;
+use super::values::Number;
+use super::{Contents, Reader, Task, Unread};
 use crate::engine::Engine;
-use crate::waits::{gate_open, yield_now};
+use crate::waits::{gate_open, park, yield_now};
 use crate::worker::{Sleep, Timer};
 use base::Ms;
+use quanta::Instant;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 use sync::gate::{Inside, Member};
+use sync::lock::Want;
 
 /// How long it rests when the system has no file or memory to give.
 const LACKING_MS: Ms = 100;
@@ -19,38 +24,39 @@ pub struct Loader {
     member: Member,
     timer: Timer,
     rest_ms: Ms,
+    at_once_bytes_max: u64,
 }
 
 impl Loader {
-    /// One more loader of `engine`. It rests for `rest_ms` before each shard that nobody waits for.
-    pub fn new(engine: Arc<Engine>, timer: Timer, rest_ms: Ms) -> Self {
-        Self { member: engine.member(), engine, timer, rest_ms }
+    /// One more loader of `engine`, which leaves values of more than `at_once_bytes_max` bytes for when their shards are in
+    /// their places. It rests for `rest_ms` before each shard or value that nobody waits for.
+    pub fn new(engine: Arc<Engine>, timer: Timer, rest_ms: Ms, at_once_bytes_max: u64) -> Self {
+        Self { member: engine.member(), engine, timer, rest_ms, at_once_bytes_max }
     }
 
-    /// Loads shards, those first that somebody waits for, until none is left to begin with; whether it put the last one in
-    /// its place. To be dropped when the server stops: between any two shards.
+    /// Loads shards and values, those first that somebody waits for, until none is left to begin with; whether it put the
+    /// last one in its place. To be dropped when the server stops: between any two.
     ///
-    /// If a shard cannot be read, the server is asked to stop: see [`super::Loading::fault`]. No key of that shard was told to
-    /// anybody, nor will be.
+    /// If one cannot be read, the server is asked to stop: see [`super::Loading::fault`]. No key of that shard, or not the
+    /// key of that value, was told to anybody, nor will be.
     pub async fn run(self) -> bool {
         let engine = self.engine.clone();
         self.rest().await;
-        while let Some((contents, reader)) = engine.loading.take() {
-            match self.load(&contents, &reader).await {
+        while let Some(task) = engine.loading.take() {
+            let done = match task {
+                Task::Shard(contents, reader) => self.load(contents, &reader).await,
+                Task::Value(number, unread, reader) => self.load_value(number, unread, &reader).await,
+            };
+            match done {
                 Ok(is_last) if is_last => return true,
                 Ok(_) => {}
                 Err(Unread::Stopped) => return false,
-                Err(Unread::Lacking(_)) => {
-                    engine.loading.give_back(contents);
-                    (self.timer)(LACKING_MS).await;
-                    continue;
-                }
+                Err(Unread::Lacking(_)) => unreachable!("waited for"),
                 Err(Unread::Fault(why)) => {
                     self.fail(why);
                     return false;
                 }
             }
-            drop((contents, reader));
             self.rest().await;
         }
         false
@@ -64,16 +70,55 @@ impl Loader {
         self.engine.shut_down();
     }
 
-    async fn load(&self, contents: &Contents, reader: &Reader) -> Result<bool, Unread> {
+    async fn load(&self, contents: Contents, reader: &Reader) -> Result<bool, Unread> {
         let Engine { keyspace, loading, .. } = &*self.engine;
         // One look at the map for the whole shard: a table that is flushed meanwhile is dropped as any other that is.
         let alive = {
             let _inside = self.inside().await;
             keyspace.map().alive()
         };
-        let read = contents.read(keyspace, &alive, reader, &loading.is_stopped)?;
+        let read = contents.read(keyspace, &alive, reader, &loading.is_stopped, self.at_once_bytes_max);
+        let read = match read {
+            Err(Unread::Lacking(_)) => {
+                loading.give_back(contents);
+                (self.timer)(LACKING_MS).await;
+                return Ok(false);
+            }
+            read => read?,
+        };
         let _inside = self.inside().await;
         Ok(loading.put(keyspace, contents.record.shard as usize, read, contents.bytes()))
+    }
+
+    async fn load_value(&self, number: Number, unread: keyspace::Unread, reader: &Reader) -> Result<bool, Unread> {
+        let engine = &*self.engine;
+        let Engine { keyspace, loading, .. } = engine;
+        let (shard, bytes) = (unread.shard(), unread.stored_bytes());
+        let is_alive = {
+            let _inside = self.inside().await;
+            keyspace.map().alive().contains(unread.table())
+        };
+        let value = loop {
+            match is_alive.then(|| read_value(&unread, reader, &loading.is_stopped)).transpose() {
+                Err(Unread::Lacking(_)) => (self.timer)(LACKING_MS).await,
+                other => break other?,
+            }
+        };
+        let mut parked = None;
+        loop {
+            let inside = self.inside().await;
+            if let Some(mut state) = keyspace.shard(shard).try_write() {
+                let began = Instant::now();
+                let gone = value.and_then(|value| unread.end(value, &mut state));
+                let is_last = loading.put_value(shard, number, bytes);
+                drop(state);
+                engine.note_background_hold(began.elapsed().as_nanos() as u64);
+                drop((parked, inside, gone));
+                return Ok(is_last);
+            }
+            drop(inside);
+            parked = Some(park(engine, shard, Want::Write).await);
+        }
     }
 
     async fn inside(&self) -> Inside<'_> {

@@ -5,6 +5,7 @@
 //!   Loading      which shards are still to come, and who wants one first
 //!   Loader       shard by shard, while others are served: stored records, then these effects, beside the keyspace
 //!                                                    --> in its place; whoever parked there goes on
+//!   Values       large ones, read behind their shards --> in their places; whoever waits for that key goes on
 //! ```
 //!
 //! A shard that is still to come is a lock that is shut, so nothing but this knows of it: who needs the shard parks there
@@ -14,6 +15,7 @@
 mod contents;
 mod gather;
 mod loader;
+mod values;
 
 pub use contents::Mended;
 pub use gather::Gathering;
@@ -22,18 +24,24 @@ pub use loader::Loader;
 use crate::checkpoint::Usage;
 use base::limits::SHARDS;
 use contents::{Contents, Shard, Unread};
-use keyspace::{Keyspace, TableId};
+use keyspace::{Keyspace, Plan, TableId};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use store::Reader;
+use values::{Number, Values};
 
-/// The shards that are not in their place yet.
+/// Values of more content than this are read behind their shard, in bytes.
+pub const AT_ONCE_BYTES_MAX: u64 = 1 << 20;
+
+/// The shards that are not in their place yet, and the values that are not.
 pub struct Loading {
     parts: Box<[Part]>,
-    /// Not in their place.
+    /// Shards and values that are not in their place.
     left: AtomicUsize,
+    /// The values among them whose shards are.
+    values_left: AtomicUsize,
     /// Of those that were not there from the start, and of those of them that are.
     bytes_total: u64,
     bytes_done: AtomicU64,
@@ -51,6 +59,8 @@ struct Part {
     /// The journal has more.
     is_changed: bool,
     is_wanted: AtomicBool,
+    /// Its values that are unread while it is in its place. Changed under the shard's lock.
+    unread: AtomicUsize,
     /// Until somebody begins to read it.
     contents: Mutex<Option<Contents>>,
 }
@@ -62,6 +72,7 @@ struct State {
     wanted: VecDeque<usize>,
     /// How often somebody was the first to wait for a shard.
     wanted_count: u64,
+    values: Values,
     /// The first that nobody has looked at in order.
     next: usize,
     usages: Vec<Usage>,
@@ -72,11 +83,19 @@ struct State {
     resting: Vec<Waker>,
 }
 
+/// One thing to be read.
+enum Task {
+    Shard(Contents, Reader),
+    Value(Number, keyspace::Unread, Reader),
+}
+
 /// How far it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Shards that are still to come.
     pub shards_left: usize,
+    /// Values that are still to come, of those that have.
+    pub values_left: usize,
     /// Shards that somebody has waited for.
     pub shards_wanted: u64,
     /// Bytes of all that were to come at the start.
@@ -103,6 +122,7 @@ impl Loading {
         Self {
             parts,
             left: AtomicUsize::new(0),
+            values_left: AtomicUsize::new(0),
             bytes_total: 0,
             bytes_done: AtomicU64::new(0),
             is_stopped: AtomicBool::new(false),
@@ -128,7 +148,8 @@ impl Loading {
         let state = State { reader: (left > 0).then_some(reader), usages, ..State::default() };
         let (left, bytes_done) = (AtomicUsize::new(left), AtomicU64::new(0));
         let (next_table, is_stopped) = (keyspace.map().fresh(), AtomicBool::new(false));
-        Self { parts, left, bytes_total, bytes_done, is_stopped, next_table, state: Mutex::new(state) }
+        let (state, values_left) = (Mutex::new(state), AtomicUsize::new(0));
+        Self { parts, left, values_left, bytes_total, bytes_done, is_stopped, next_table, state }
     }
 
     /// Whether all is in its place.
@@ -138,9 +159,10 @@ impl Loading {
 
     /// How far it is.
     pub fn progress(&self) -> Progress {
-        let (shards_left, shards_wanted) = (self.left.load(Relaxed), self.state().wanted_count);
-        let bytes_done = self.bytes_done.load(Relaxed);
-        Progress { shards_left, shards_wanted, bytes_total: self.bytes_total, bytes_done }
+        let (bytes_total, values_left) = (self.bytes_total, self.values_left.load(Relaxed));
+        let shards_left = self.left.load(Relaxed).saturating_sub(values_left);
+        let (shards_wanted, bytes_done) = (self.state().wanted_count, self.bytes_done.load(Relaxed).min(bytes_total));
+        Progress { shards_left, values_left, shards_wanted, bytes_total, bytes_done }
     }
 
     /// Why it will never come to its end, if it will not.
@@ -162,6 +184,14 @@ impl Loading {
         let mut state = self.state();
         state.wanted.push_back(shard);
         state.wanted_count += 1;
+        state.resting.drain(..).for_each(Waker::wake);
+    }
+
+    /// Somebody waits for everything.
+    pub fn want_all(&self) {
+        (0..SHARDS).for_each(|shard| self.want(shard));
+        let mut state = self.state();
+        state.values.want_all();
         state.resting.drain(..).for_each(Waker::wake);
     }
 
@@ -198,9 +228,9 @@ impl Loading {
     /// The disk's, and damage, in words, with file, offset and remedy. What is loaded is worth nothing then.
     pub fn run(&self, keyspace: &Keyspace) -> Result<(), String> {
         let alive = keyspace.map().alive();
-        while let Some((contents, reader)) = self.take() {
+        while let Some((contents, reader)) = self.take_shard() {
             let bytes = contents.bytes();
-            let read = contents.read(keyspace, &alive, &reader, &self.is_stopped).map_err(Unread::why)?;
+            let read = contents.read(keyspace, &alive, &reader, &self.is_stopped, u64::MAX).map_err(Unread::why)?;
             self.put(keyspace, contents.record.shard as usize, read, bytes);
         }
         Ok(())
@@ -214,10 +244,10 @@ impl Loading {
     pub fn run_mending(&self, keyspace: &Keyspace, damaged: &BTreeSet<u32>) -> Result<Vec<Mended>, String> {
         let alive = keyspace.map().alive();
         let mut all_mended = Vec::new();
-        while let Some((contents, reader)) = self.take() {
+        while let Some((contents, reader)) = self.take_shard() {
             let number = contents.record.shard;
-            let whole =
-                (!damaged.contains(&number)).then(|| contents.read(keyspace, &alive, &reader, &self.is_stopped));
+            let whole = (!damaged.contains(&number))
+                .then(|| contents.read(keyspace, &alive, &reader, &self.is_stopped, u64::MAX));
             let read = match whole {
                 Some(Ok(read)) => read,
                 // What the system does not give now is not lost.
@@ -233,8 +263,25 @@ impl Loading {
         Ok(all_mended)
     }
 
-    /// The contents of the shard that is to be read next, which nobody else reads.
-    fn take(&self) -> Option<(Contents, Reader)> {
+    /// What is to be read next, which nobody else reads: what somebody waits for, then shards, then values.
+    fn take(&self) -> Option<Task> {
+        if let Some(task) = self.take_value(Values::take_wanted) {
+            return Some(task);
+        }
+        match self.take_shard() {
+            Some((contents, reader)) => Some(Task::Shard(contents, reader)),
+            None => self.take_value(Values::take_any),
+        }
+    }
+
+    fn take_value(&self, take: impl Fn(&mut Values) -> Option<(Number, keyspace::Unread)>) -> Option<Task> {
+        let mut state = self.state();
+        let (number, unread) = take(&mut state.values)?;
+        let reader = state.reader.clone().expect("kept until the last value is in its place");
+        Some(Task::Value(number, unread, reader))
+    }
+
+    fn take_shard(&self) -> Option<(Contents, Reader)> {
         let mut state = self.state();
         if state.fault.is_some() || self.is_stopped.load(Relaxed) {
             return None;
@@ -256,9 +303,28 @@ impl Loading {
         // Held until it is counted: who has seen the last shard is told that all are there.
         let mut opened = keyspace.shard(shard).open();
         read.state.end(&mut opened);
-        self.bytes_done.fetch_add(bytes, Relaxed);
+        let unread_bytes = read.unread.iter().map(keyspace::Unread::stored_bytes).sum();
         let mut state = self.state();
         state.usages[shard] = read.usage;
+        let count = read.unread.len();
+        self.values_left.fetch_add(count, Relaxed);
+        self.left.fetch_add(count, Relaxed);
+        self.parts[shard].unread.store(count, Relaxed);
+        read.unread.into_iter().for_each(|unread| state.values.add(unread));
+        self.count_one(&mut state, bytes.saturating_sub(unread_bytes))
+    }
+
+    /// The value of a key of `shard`, whose lock is held, is in its place, or dropped. Whether it was the last.
+    fn put_value(&self, shard: usize, number: Number, bytes: u64) -> bool {
+        let mut state = self.state();
+        state.values.end(number);
+        self.parts[shard].unread.fetch_sub(1, Relaxed);
+        self.values_left.fetch_sub(1, Relaxed);
+        self.count_one(&mut state, bytes)
+    }
+
+    fn count_one(&self, state: &mut State, bytes: u64) -> bool {
+        self.bytes_done.fetch_add(bytes, Relaxed);
         let is_last = self.left.fetch_sub(1, Relaxed) == 1;
         if is_last {
             state.reader = None;
@@ -276,14 +342,46 @@ impl Loading {
         state.resting.drain(..).for_each(Waker::wake);
     }
 
+    /// The hash of a key that `plan` may name and whose value is unread. To be asked with the plan's shards held, or under
+    /// the gate: what is read by then stays so.
+    #[cold]
+    pub(crate) fn unread(&self, plan: &Plan) -> Option<u64> {
+        let of_shard = |&(shard, _): &(u16, _)| match plan.hashes() {
+            _ if self.parts[usize::from(shard)].unread.load(Relaxed) == 0 => None,
+            Some(mut hashes) => hashes.find(|hash| self.is_unread(*hash)),
+            None => self.unread_of(usize::from(shard)),
+        };
+        plan.wants().iter().find_map(of_shard)
+    }
+
+    /// The hash of some key of `shard` whose value is unread.
+    pub(crate) fn unread_of(&self, shard: usize) -> Option<u64> {
+        if self.parts[shard].unread.load(Relaxed) == 0 { None } else { self.state().values.first_of(shard) }
+    }
+
+    /// Whether the value of a key of this hash is unread.
+    pub(crate) fn is_unread(&self, hash: u64) -> bool {
+        self.parts[keyspace::shard_of(hash)].unread.load(Relaxed) > 0 && self.state().values.contains(hash)
+    }
+
+    /// Ready when no key of this hash has an unread value: it comes before those that nobody waits for.
+    pub(crate) fn poll_read(&self, hash: u64, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state();
+        if !state.values.want(hash, context.waker()) {
+            return Poll::Ready(());
+        }
+        state.resting.drain(..).for_each(Waker::wake);
+        Poll::Pending
+    }
+
     fn fail(&self, why: String) {
         self.state().fault.get_or_insert(why);
     }
 
-    /// Ready when somebody wants a shard that nobody has begun to read.
+    /// Ready when somebody wants a shard or a value that nobody has begun to read.
     fn poll_wanted(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
-        if !state.wanted.is_empty() {
+        if !state.wanted.is_empty() || state.values.has_wanted() {
             return Poll::Ready(());
         }
         state.resting.push(context.waker().clone());
@@ -300,7 +398,7 @@ impl Part {
         let stored = contents.record.tables.clone().into();
         let is_changed = !contents.effects.is_empty();
         let contents = Mutex::new((!contents.is_empty()).then_some(contents));
-        Self { stored, is_changed, is_wanted: AtomicBool::new(false), contents }
+        Self { stored, is_changed, is_wanted: AtomicBool::new(false), unread: AtomicUsize::new(0), contents }
     }
 
     fn contents(&self) -> MutexGuard<'_, Option<Contents>> {

@@ -56,6 +56,8 @@ pub(super) enum NotNow {
     Locked(usize, Want),
     /// This shard is still to be loaded.
     Unloaded(usize, Want),
+    /// The value of a key of this hash is still to be read.
+    Unread(u64),
     /// All shards are needed, and some are still to be loaded.
     Loading,
     /// The journal has no room for so many bytes yet.
@@ -409,7 +411,7 @@ pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raise
     if raised.is_some() {
         return match want_shut(engine, plan) {
             Some((shard, want)) => Err(NotNow::Unloaded(shard, want)),
-            None => Ok(Held::under_gate(&engine.keyspace)),
+            None => all_read(engine, plan).map(|()| Held::under_gate(&engine.keyspace)),
         };
     }
     let mut result = plan.try_hold(&engine.keyspace);
@@ -420,10 +422,22 @@ pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raise
         std::hint::spin_loop();
         result = plan.try_hold(&engine.keyspace);
     }
-    result.map_err(|(shard, want)| match want_shut(engine, plan) {
+    let held = result.map_err(|(shard, want)| match want_shut(engine, plan) {
         Some((shard, want)) => NotNow::Unloaded(shard, want),
         None => NotNow::Locked(shard, want),
-    })
+    })?;
+    all_read(engine, plan)?;
+    Ok(held)
+}
+
+/// Checks that the values of the keys of the plan are there. Keys that hang off these (targets of those who wait for them,
+/// watched ones) were met before, and what was read stays so.
+#[inline]
+fn all_read(engine: &Engine, plan: &Plan) -> Result<(), NotNow> {
+    if engine.loading.is_over() {
+        return Ok(());
+    }
+    engine.loading.unread(plan).map_or(Ok(()), |hash| Err(NotNow::Unread(hash)))
 }
 
 /// Asks for all shards of the plan that are still to be loaded, at once; gives one of them.

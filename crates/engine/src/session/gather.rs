@@ -12,7 +12,8 @@
 
 use super::Session;
 use super::attempt::{NotNow, hold};
-use crate::waits::{gate_open, raise, yield_now};
+use crate::engine::Engine;
+use crate::waits::{gate_open, raise, read, yield_now};
 use crate::worker::{Scratch, Worker};
 use base::Ms;
 use base::limits::SHARDS;
@@ -163,12 +164,17 @@ impl Session {
                 gate_open(&worker.engine.gate).await;
                 continue;
             };
+            let mut unread = None;
             let looked = {
                 let mut scratch = worker.scratch.borrow_mut();
                 let Scratch { plan, log } = &mut *scratch;
                 plan.clear();
                 plan.add_shard(shard, Want::Read);
                 plan.try_hold(&engine.keyspace).ok().map(|held| {
+                    unread = first_unread(engine, part, to_look.args);
+                    if unread.is_some() {
+                        return;
+                    }
                     let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
                     tx.set_touching(!self.client.no_touch.load(std::sync::atomic::Ordering::Relaxed));
                     let began = Instant::now();
@@ -180,6 +186,9 @@ impl Session {
                 })
             };
             drop(inside);
+            if let Some(hash) = unread {
+                read(engine, hash).await;
+            }
             if looked.is_none() {
                 drop(self.park(&worker.engine, shard, Want::Read).await);
             }
@@ -260,4 +269,13 @@ impl Session {
         worker.note_hold(began.elapsed());
         Ok(if is_settled { Vec::new() } else { stale })
     }
+}
+
+/// The hash of one of the keys of `part`, whose shard is held, if its value is still to be read.
+fn first_unread(engine: &Engine, part: &Part, args: &Args<'_>) -> Option<u64> {
+    if engine.loading.is_over() {
+        return None;
+    }
+    let mut hashes = part.at.iter().map(|at| engine.keyspace.hash(args.get(*at as usize)));
+    hashes.find(|hash| engine.loading.is_unread(*hash))
 }

@@ -10,7 +10,7 @@ use crate::checkpoint::{Asked, Patience, Reason};
 use crate::client::Client;
 use crate::engine::Engine;
 use crate::waiter::{Answer, Waiter};
-use crate::waits::{gate_open, loaded, park, raise, yield_now};
+use crate::waits::{gate_open, loaded, park, raise, read, yield_now};
 use crate::worker::{Scratch, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
@@ -98,6 +98,10 @@ impl Session {
                 NotNow::Unloaded(shard, want) => {
                     parked = Some(self.park(&worker.engine, shard, want).await);
                 }
+                NotNow::Unread(hash) => {
+                    let _early = self.client.wait_early();
+                    read(&worker.engine, hash).await;
+                }
                 NotNow::Locked(shard, want) if rounds < ROUNDS_MAX => {
                     rounds += 1;
                     let began = Instant::now();
@@ -106,7 +110,7 @@ impl Session {
                 }
                 NotNow::Locked(..) | NotNow::Gate => gated = true,
                 NotNow::Loading => {
-                    (0..SHARDS).for_each(|shard| worker.engine.loading.want(shard));
+                    worker.engine.loading.want_all();
                     let _early = self.client.wait_early();
                     loaded(&worker.engine).await;
                 }
@@ -262,7 +266,11 @@ impl Session {
     /// Visits a shard, of which it asks for so many `ahead` more if it is still to be loaded.
     async fn visit(&self, worker: &Worker, sweep: &mut dyn commands::Sweep, shard: usize, ahead: &mut usize) -> Walk {
         let engine = &*worker.engine;
+        let mut unread = None;
         loop {
+            if let Some(hash) = unread.take() {
+                read(engine, hash).await;
+            }
             if let Some(_inside) = worker.member.enter() {
                 if engine.keyspace.shard(shard).is_shut() && self.pass(engine, sweep, shard) {
                     return Walk::Next;
@@ -272,6 +280,10 @@ impl Session {
                 plan.clear();
                 plan.add_shard(shard, Want::Read);
                 if let Ok(held) = plan.try_hold(&engine.keyspace) {
+                    unread = if sweep.names_only() { None } else { engine.loading.unread_of(shard) };
+                    if unread.is_some() {
+                        continue;
+                    }
                     let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
                     let began = Instant::now();
                     let walk = sweep.visit(&mut tx, shard);

@@ -6,7 +6,7 @@ use base::clock::Clock;
 use base::disk::FakeDisk;
 use base::hash::KeyHasher;
 use engine::settings::{Draft, find};
-use engine::{Checkpointer, Engine, Gathering, Loader, Next, Pace, Parts, Session, Slow, Worker};
+use engine::{AT_ONCE_BYTES_MAX, Checkpointer, Engine, Gathering, Loader, Next, Pace, Parts, Session, Slow, Worker};
 use journal::{Options, Policy, Running};
 use keyspace::Keyspace;
 use std::cell::RefCell;
@@ -99,7 +99,7 @@ impl World {
         let worker = Rc::new(Worker::new(engine.clone(), 0, Box::new(timer)));
         let pace = Pace { journal_bytes_max: u64::MAX, commit_bytes: 1 << 20, step_entries: 7 };
         let checkpointer = Checkpointer::new(engine.clone(), store, Box::new(timer), pace);
-        let loader = Loader::new(engine.clone(), Box::new(timer), NEVER_MS);
+        let loader = Loader::new(engine.clone(), Box::new(timer), NEVER_MS, AT_ONCE_BYTES_MAX);
         let background: Background = Rc::new(RefCell::new(Box::pin(async {
             let (mut loader, mut checkpointer) = (Box::pin(loader.run()), Box::pin(checkpointer.run()));
             let mut is_over = false;
@@ -115,7 +115,7 @@ impl World {
     /// Loads what is left.
     pub(crate) fn load_all(&self) {
         let timer = |_| -> engine::worker::Sleep { Box::pin(std::future::pending()) };
-        block_on(Loader::new(self.engine.clone(), Box::new(timer), 0).run());
+        block_on(Loader::new(self.engine.clone(), Box::new(timer), 0, AT_ONCE_BYTES_MAX).run());
     }
 
     /// Shards that are still to be loaded.

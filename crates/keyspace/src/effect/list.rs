@@ -179,18 +179,26 @@ impl<'a> ListChange<'a> {
         }
     }
 
-    /// Changes `list`; a change that its length does not allow is a misfit and changes nothing.
-    pub(super) fn apply(&self, list: &mut List) -> Result<(), DecodeError> {
-        let len = list.len();
+    /// As [`ListChange::len_after`], of a list that nobody has looked at; `None` if that is too short.
+    pub(crate) fn len_after_checked(&self, len: u64) -> Option<u64> {
         let fits = match *self {
             Self::Push { .. } => true,
-            Self::Pop { count, .. } => count <= len,
+            Self::Pop { count, .. } | Self::RemoveMany { count, .. } => count <= len,
             Self::Put { index, .. } => index < len,
             Self::Insert { index, .. } => index <= len,
             Self::Remove { index, count } => index.checked_add(count).is_some_and(|end| end <= len),
-            Self::RemoveMany { count, runs } => check_runs(runs, count)? <= len,
         };
-        if !fits {
+        fits.then(|| self.len_after(len))
+    }
+
+    /// Changes `list`; a change that its length does not allow is a misfit and changes nothing.
+    pub(super) fn apply(&self, list: &mut List) -> Result<(), DecodeError> {
+        let len = list.len();
+        let end = match *self {
+            Self::RemoveMany { count, runs } => check_runs(runs, count)?,
+            _ => 0,
+        };
+        if end > len || self.len_after_checked(len).is_none() {
             return Err(DecodeError::Misfit);
         }
         match *self {

@@ -4,11 +4,13 @@ use super::TableCount;
 use super::marking::{EVEN, PARITIES, PRESENT};
 use super::records::{Stored, is_stored, take_stored};
 use super::tail::Alive;
+use super::unread::Unread;
 use crate::effect::{self, DecodeError, Effect, Record, take_name};
 use crate::shard::ShardState;
 use crate::{Keyspace, TableId, shard_of};
 use base::Ms;
-use kinds::{Kind, Value};
+use kinds::{Kind, List, LongText, Value};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use sync::lock::ShardLock;
 
@@ -50,11 +52,15 @@ pub enum LoadError<E> {
     /// The value is of another kind than its record says, or has nothing in it.
     #[error("the value of a stored record is not what the record says")]
     WrongValue,
+    /// What the journal has of it beyond the record is no change of such a value.
+    #[error("the journal does not fit the value of a stored record: {0}")]
+    Misfit(DecodeError),
 }
 
 /// A shard that is being read. Whoever reads it needs no lock until [`Loading::end`].
 ///
-/// First all [`Loading::record`]s, then [`Loading::settle`], then what the journal has beyond: [`Loading::replay`].
+/// First all [`Loading::record`]s, then [`Loading::settle`] (or [`Loading::settle_small`]), then what the journal has
+/// beyond: [`Loading::replay`].
 pub struct Loading<'k> {
     keyspace: &'k Keyspace,
     alive: &'k Alive,
@@ -63,6 +69,8 @@ pub struct Loading<'k> {
     /// Values that lie elsewhere, by table and key: had only when no later record can take their place, since what a
     /// record names that counts no more may be gone.
     elsewhere: BTreeMap<(TableId, Box<[u8]>), Elsewhere>,
+    /// Values that are had later. Their keys are there, with kind and deadline, and stand for nothing.
+    unread: BTreeMap<(TableId, Box<[u8]>), Unread>,
 }
 
 /// What a record says of a value that lies elsewhere.
@@ -85,7 +93,7 @@ impl Keyspace {
     pub fn load<'k>(&'k self, shard: usize, alive: &'k Alive) -> Loading<'k> {
         let mut state = ShardState::default();
         state.begin_marks(PRESENT);
-        Loading { keyspace: self, alive, shard, state, elsewhere: BTreeMap::new() }
+        Loading { keyspace: self, alive, shard, state, elsewhere: BTreeMap::new(), unread: BTreeMap::new() }
     }
 }
 
@@ -145,11 +153,37 @@ impl Loading<'_> {
     /// # Errors
     /// If `source` fails, or gives something else than a record says.
     pub fn settle<S: BlockSource>(&mut self, source: &mut S) -> Result<(), LoadError<S::Error>> {
+        self.settle_small(source, u64::MAX)
+    }
+
+    /// As [`Loading::settle`], but for values of more than `bytes_max` bytes of content: these are left unread, and are to
+    /// be had from [`Loading::take_unread`].
+    ///
+    /// # Errors
+    /// If `source` fails, or gives something else than a record says.
+    pub fn settle_small<S: BlockSource>(&mut self, source: &mut S, bytes_max: u64) -> Result<(), LoadError<S::Error>> {
         for ((table, key), elsewhere) in std::mem::take(&mut self.elsewhere) {
-            self.put(table, &key, &elsewhere, source)?;
+            let Elsewhere { hash, expires_at_ms, kind, form } = &elsewhere;
+            // What is no form is found out by reading it.
+            match Unread::of(table, &key, *hash, *kind, form).filter(|unread| unread.content_bytes() > bytes_max) {
+                Some(unread) => {
+                    let nothing = match kind {
+                        Kind::Text => Value::Text(LongText::default()),
+                        Kind::List => Value::List(List::new()),
+                    };
+                    self.state.section_mut(table).put_value(*hash, &key, nothing, *expires_at_ms);
+                    self.unread.insert((table, key), unread);
+                }
+                None => self.put(table, &key, &elsewhere, source)?,
+            }
         }
         self.state.begin_marks(EVEN);
         Ok(())
+    }
+
+    /// The values that were left unread, all of which are to be put in their places behind the shard itself.
+    pub fn take_unread(&mut self) -> Vec<Unread> {
+        std::mem::take(&mut self.unread).into_values().collect()
     }
 
     fn put<S: BlockSource>(
@@ -160,11 +194,7 @@ impl Loading<'_> {
         source: &mut S,
     ) -> Result<(), LoadError<S::Error>> {
         let Elsewhere { hash, expires_at_ms, kind, form } = elsewhere;
-        let value = source.get(*kind, form).map_err(LoadError::Value)?;
-        let is_empty = matches!(&value, Value::List(list) if list.is_empty());
-        if value.kind() != *kind || is_empty {
-            return Err(LoadError::WrongValue);
-        }
+        let value = get(source, *kind, form)?;
         self.state.section_mut(table).put_value(*hash, key, value, *expires_at_ms);
         Ok(())
     }
@@ -213,12 +243,46 @@ impl Loading<'_> {
     /// If the bytes are no effects of this version on keys of this shard.
     pub fn replay(&mut self, mut effects: &[u8]) -> Result<(), DecodeError> {
         while !effects.is_empty() {
+            let before = effects;
             let Record { table, key, effect } = Record::decode(&mut effects)?;
-            if self.alive.contains(table) {
-                self.apply(table, self.keyspace.hash(key), key, &effect)?;
+            if !self.alive.contains(table) {
+                continue;
+            }
+            let hash = self.keyspace.hash(key);
+            let bytes = &before[..before.len() - effects.len()];
+            if self.unread.is_empty() || !self.keep(table, hash, key, &effect, bytes)? {
+                self.apply(table, hash, key, &effect)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether nothing is left to be done here of an effect, since it is kept for when the value of its key is read. One
+    /// that tells the whole value is not, and then there is nothing to be read any more.
+    fn keep(
+        &mut self,
+        table: TableId,
+        hash: u64,
+        key: &[u8],
+        effect: &Effect<'_>,
+        bytes: &[u8],
+    ) -> Result<bool, DecodeError> {
+        let Entry::Occupied(mut unread) = self.unread.entry((table, key.into())) else { return Ok(false) };
+        match effect {
+            Effect::ExpiryPut(_) | Effect::ExpiryClear => return Ok(false),
+            Effect::List(_) | Effect::TextAppend(_) | Effect::TextOverwrite { .. } => {}
+            _ => {
+                unread.remove();
+                return Ok(false);
+            }
+        }
+        if unread.get_mut().keep(effect, bytes)? {
+            self.state.section_mut(table).note_change(hash, key);
+        } else {
+            unread.remove();
+            self.apply(table, hash, key, &Effect::Remove)?;
+        }
+        Ok(true)
     }
 
     fn hash<E>(&self, key: &[u8]) -> Result<u64, LoadError<E>> {
@@ -233,9 +297,16 @@ impl Loading<'_> {
 
     /// Puts what was read into `state`, the shard's own, which has no keys. O(tables).
     pub fn end(self, state: &mut ShardState) {
-        assert!(self.elsewhere.is_empty(), "values are settled before");
+        assert!(self.elsewhere.is_empty() && self.unread.is_empty(), "values are settled before, or taken");
         assert!(state.turning().mark & PARITIES == EVEN, "a shard is read once, before its first turn");
         assert!(state.sections().next().is_none(), "a shard is read once, before its first change");
         state.adopt(self.state);
     }
+}
+
+/// What `source` has under `form`, if that is a value of `kind`.
+pub(super) fn get<S: BlockSource>(source: &mut S, kind: Kind, form: &[u8]) -> Result<Value, LoadError<S::Error>> {
+    let value = source.get(kind, form).map_err(LoadError::Value)?;
+    let is_empty = matches!(&value, Value::List(list) if list.is_empty());
+    if value.kind() == kind && !is_empty { Ok(value) } else { Err(LoadError::WrongValue) }
 }

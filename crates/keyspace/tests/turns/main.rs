@@ -64,7 +64,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => Just(Happening::CommitMap),
         1 => Just(Happening::Housekeep),
         1 => shard().prop_map(Happening::Merge),
-        1 => prop::bool::weighted(0.3).prop_map(Happening::Restart),
+        2 => prop::bool::weighted(0.6).prop_map(Happening::Restart),
     ]
 }
 
@@ -108,7 +108,8 @@ fn the_law_meets_what_it_is_for() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let long = proptest::collection::vec(happening(), 2_000);
     let seen = run(&long.new_tree(&mut runner).unwrap().current());
-    let all = ["changed", "failed amid", "searched", "stored elsewhere", "unchanged", "whole by itself"];
+    let all =
+        ["changed", "failed amid", "read one by one", "searched", "stored elsewhere", "unchanged", "whole by itself"];
     assert_eq!(seen, all.into());
 }
 
@@ -138,4 +139,54 @@ fn names_that_overflow_make_the_next_turn_whole_and_no_other() {
     [put(one, b"1")].iter().chain(&commit).chain(&[remove(one)]).chain(&commit).for_each(|step| world.run(step));
     assert!(!world.seen.contains("whole by itself"));
     world.run(&Happening::Restart(true));
+}
+
+/// Keys of one shard, in the order in which their values are made.
+const BIG: std::ops::Range<usize> = 0..8;
+
+fn big(key: usize, change: Change) -> Happening {
+    Happening::Changes(vec![(0, key, change)], false)
+}
+
+#[test]
+fn values_that_are_left_unread_come_with_all_that_was_done_to_them() {
+    let mut world = World::new();
+    let put = |key: usize| match key % 4 {
+        3 => big(key, Change::Put(vec![b'x'; 60_000], Some(9_000))),
+        _ => big(key, Change::Push(End::Tail, key as u8, 3_000, 20)),
+    };
+    BIG.map(put).for_each(|step| world.run(&step));
+    let shards = 0..keys().shards.len();
+    shards.clone().flat_map(|shard| [Happening::Turn(shard, false), Happening::Commit(shard)]).for_each(|step| {
+        world.run(&step);
+    });
+    let tail = || {
+        [
+            big(0, Change::Push(End::Head, 1, 5, 10)),
+            big(0, Change::Pop(End::Tail, 1_000)),
+            big(0, Change::Expiry(Some(20_000))),
+            // All of it goes, and another list comes.
+            big(1, Change::Pop(End::Head, 3_000)),
+            big(1, Change::Push(End::Tail, 2, 2, 10)),
+            big(2, Change::Expiry(Some(100))),
+            big(3, Change::Append(b"more".to_vec())),
+            big(3, Change::Overwrite(7, b"other".to_vec())),
+            big(4, Change::Copy(5, 0, true)),
+            big(6, Change::Without(2)),
+            big(7, Change::Replace(b"short".to_vec())),
+        ]
+    };
+    tail().iter().for_each(|step| world.run(step));
+    for order in [[6, 0, 5, 3], [3, 5, 0, 6]] {
+        world.run(&Happening::Restart(true));
+        world.run(&Happening::Expire(200));
+        order.map(|key| big(key, Change::Push(End::Head, 9, 1, 3))).iter().for_each(|step| world.run(step));
+        tail().iter().for_each(|step| world.run(step));
+        world.run(&Happening::Restart(false));
+    }
+    assert!(world.seen.contains("read one by one") && world.seen.contains("gone before it was read"));
+    shards
+        .flat_map(|shard| [Happening::Turn(shard, false), Happening::Commit(shard)])
+        .for_each(|step| world.run(&step));
+    world.run(&Happening::Restart(false));
 }

@@ -151,10 +151,10 @@ impl Stored {
         }
     }
 
-    /// Reads all runs.
-    pub(crate) fn load(&self, loading: &mut Loading<'_>, elsewhere: &mut Elsewhere) {
+    /// Reads all runs; values of more than `bytes_max` bytes are left unread.
+    pub(crate) fn load(&self, loading: &mut Loading<'_>, elsewhere: &mut Elsewhere, bytes_max: u64) {
         self.runs.iter().flatten().for_each(|record| loading.record::<DecodeError>(record).unwrap());
-        loading.settle(elsewhere).unwrap();
+        loading.settle_small(elsewhere, bytes_max).unwrap();
     }
 }
 

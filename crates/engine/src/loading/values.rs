@@ -1,0 +1,88 @@
+//! The values that are read behind their shards, and who waits for one.
+
+use base::limits::SHARDS;
+use keyspace::{Unread, shard_of};
+use std::collections::{BTreeMap, VecDeque};
+use std::task::Waker;
+
+/// A value by the hash of its key, and one more number: keys of several tables may have one hash.
+pub(super) type Number = (u64, u64);
+
+/// Those that are not in their place.
+#[derive(Default)]
+pub(super) struct Values {
+    /// Until somebody begins to read it.
+    left: BTreeMap<Number, Option<Unread>>,
+    wanted: VecDeque<Number>,
+    /// Somebody waits for all there are and will be.
+    all_wanted: bool,
+    /// By the hash that they wait for.
+    waiters: BTreeMap<u64, Vec<Waker>>,
+    next: u64,
+}
+
+impl Values {
+    pub(super) fn add(&mut self, unread: Unread) {
+        self.left.insert((unread.hash(), self.next), Some(unread));
+        self.next += 1;
+    }
+
+    pub(super) fn contains(&self, hash: u64) -> bool {
+        self.left.range((hash, 0)..=(hash, u64::MAX)).next().is_some()
+    }
+
+    pub(super) fn first_of(&self, shard: usize) -> Option<u64> {
+        // Hashes of a shard follow each other.
+        let ((hash, _), _) = self.left.range((first_hash(shard), 0)..).next()?;
+        (shard_of(*hash) == shard).then_some(*hash)
+    }
+
+    /// Has `waker` woken when one with `hash` is in its place; `false` if there is none.
+    pub(super) fn want(&mut self, hash: u64, waker: &Waker) -> bool {
+        let mut is_there = false;
+        for (number, unread) in self.left.range((hash, 0)..=(hash, u64::MAX)) {
+            is_there = true;
+            if unread.is_some() && !self.wanted.contains(number) {
+                self.wanted.push_back(*number);
+            }
+        }
+        if is_there {
+            self.waiters.entry(hash).or_default().push(waker.clone());
+        }
+        is_there
+    }
+
+    pub(super) fn want_all(&mut self) {
+        self.all_wanted = true;
+    }
+
+    pub(super) fn has_wanted(&self) -> bool {
+        !self.wanted.is_empty() || (self.all_wanted && self.left.values().any(Option::is_some))
+    }
+
+    /// One that somebody waits for, to be read.
+    pub(super) fn take_wanted(&mut self) -> Option<(Number, Unread)> {
+        while let Some(number) = self.wanted.pop_front() {
+            if let Some(unread) = self.left.get_mut(&number).and_then(Option::take) {
+                return Some((number, unread));
+            }
+        }
+        if self.all_wanted { self.take_any() } else { None }
+    }
+
+    /// Any, to be read.
+    pub(super) fn take_any(&mut self) -> Option<(Number, Unread)> {
+        let mut left = self.left.iter_mut();
+        left.find_map(|(number, unread)| Some((*number, unread.take()?)))
+    }
+
+    /// It is in its place.
+    pub(super) fn end(&mut self, number: Number) {
+        self.left.remove(&number).expect("each once");
+        self.waiters.remove(&number.0).into_iter().flatten().for_each(Waker::wake);
+    }
+}
+
+fn first_hash(shard: usize) -> u64 {
+    (shard as u64) << (u64::BITS - SHARDS.trailing_zeros())
+}

@@ -1,0 +1,193 @@
+//! Large values that are read behind their shards. Here nothing is loaded or read unless somebody waits for it, or the test
+//! asks for all.
+
+mod support;
+
+use base::disk::Disk;
+use engine::{Expirer, Next};
+use keyspace::shard_of;
+use std::path::Path;
+use support::{Load, START_MS, World, read};
+use wire::Output;
+
+const DEBUG: &[(&str, &str)] = &[("enable-debug-command", "yes")];
+const ITEMS: usize = 1_500;
+
+/// A key in the shard of `other`.
+fn near(world: &World, other: &str) -> String {
+    let shard = |key: &str| shard_of(world.engine.keyspace.hash(key.as_bytes()));
+    (0..).map(|number| format!("near:{number}")).find(|key| shard(key) == shard(other)).unwrap()
+}
+
+/// Lists and texts of more than a megabyte, each with a small key in its shard, all of them stored.
+fn filled() -> World {
+    let world = World::new(DEBUG);
+    let mut client = world.client();
+    let items: Vec<String> = (0..ITEMS).map(|item| format!("{item:01000}")).collect();
+    for list in ["list", "other", "third"] {
+        client.call(&format!("RPUSH {list} {}", items.join(" ")));
+        client.call(&format!("SET {} small", near(&world, list)));
+    }
+    client.call(&format!("SET text {}", "0123456789".repeat(150_000)));
+    client.call(&format!("SET {} small", near(&world, "text")));
+    client.call("COPY list list DB 3");
+    assert_eq!(client.call("SAVE"), "+OK\r\n");
+    drop(client);
+    world
+}
+
+/// What the journal has beyond that.
+const TAIL: &[&str] = &[
+    "LPUSH list first",
+    "RPOP list 20",
+    "LREM list 0 first",
+    "APPEND text end",
+    "SETRANGE text 3 other",
+    "PEXPIRE text 100000",
+    "RENAME third fourth",
+    "LTRIM other 5 7",
+    "RPUSH other more",
+];
+
+fn values_left(world: &World) -> usize {
+    world.engine.loading.progress().values_left
+}
+
+/// Loads the shard of each of `keys`, and no large value.
+fn open(world: &World, keys: &[&str]) {
+    for key in keys {
+        assert_eq!(world.client().call(&format!("GET {}", near(world, key))), "$5\r\nsmall\r\n");
+    }
+}
+
+#[test]
+fn other_keys_of_the_shard_are_answered_and_names_are_counted() {
+    let world = filled().restarted(DEBUG, Load::Wanted);
+    let mut client = world.client();
+    open(&world, &["list"]);
+    assert_eq!(values_left(&world), 2, "of two databases");
+    assert!(client.call("INFO persistence").contains("\r\nasync_loading:1\r\n"));
+    assert!(client.call("INFO persistence").contains("\r\nloading_values_left:2\r\n"));
+    assert_eq!(client.call("DBSIZE"), ":8\r\n");
+    assert_eq!(client.call("SCAN 0 COUNT 1000 TYPE list").matches("list").count(), 1);
+    assert_eq!(client.call("KEYS *").matches('$').count(), 8);
+    assert_eq!(values_left(&world), 5, "all shards are loaded, and no large value");
+    assert_ne!(client.call("RANDOMKEY"), "$-1\r\n");
+    assert_eq!((client.call("LLEN list"), values_left(&world)), (format!(":{ITEMS}\r\n"), 3));
+    assert_eq!((client.call("STRLEN text"), values_left(&world)), (":1500000\r\n".to_owned(), 2));
+    world.load_all();
+    assert_eq!((world.shards_left(), values_left(&world)), (0, 0));
+    assert!(client.call("INFO persistence").contains("\r\nasync_loading:0\r\n"));
+}
+
+/// What may be asked for while values are unread, one after another.
+const SCRIPT: &[&str] = &[
+    "DBSIZE",
+    "LINDEX list 0",
+    "EXISTS other",
+    "TTL text",
+    "GETRANGE text 0 10",
+    "RENAME fourth fifth",
+    "MULTI",
+    "LLEN fifth",
+    "SELECT 3",
+    "LPOP list",
+    "SELECT 0",
+    "DBSIZE",
+    "EXEC",
+    "LMOVE list other LEFT RIGHT",
+    "LRANGE other 0 -1",
+    "DEL text",
+    "SWAPDB 0 3",
+    "LLEN list",
+    "SWAPDB 0 3",
+    "PERSIST list",
+    "DBSIZE",
+];
+
+#[test]
+fn what_is_told_while_values_are_unread_is_what_is_told_when_they_are_there() {
+    for from in 0..SCRIPT.len() {
+        let world = filled();
+        TAIL.iter().for_each(|line| drop(world.client().call(line)));
+        let disk = world.stopped();
+        let whole = World::over(disk.copy(), START_MS, DEBUG, Load::AtOnce);
+        let late = World::over(disk, START_MS, DEBUG, Load::Wanted);
+        open(&late, &["list", "other", "text"]);
+        assert!(values_left(&late) >= 3);
+        let (mut here, mut there) = (late.client(), whole.client());
+        let is_over = |line: &&&str| **line == "EXEC";
+        // Not from amid a transaction.
+        let before = SCRIPT[..from].iter().filter(is_over).count();
+        if SCRIPT[..from].contains(&"MULTI") && before == 0 {
+            continue;
+        }
+        for line in &SCRIPT[from..] {
+            assert_eq!(here.call(line), there.call(line), "{line}, from {from} on");
+        }
+        let keys: Vec<String> = (0..300).map(|key| format!("key:{key}")).collect();
+        for line in [&format!("MGET text list {}", keys.join(" ")), "DEBUG DIGEST", "KEYS *"] {
+            assert_eq!(here.call(line), there.call(line), "{line}");
+        }
+        late.load_all();
+        assert_eq!(here.call("DEBUG DIGEST"), there.call("DEBUG DIGEST"));
+        assert_eq!(here.call("SAVE"), "+OK\r\n");
+        assert_eq!(here.call("DEBUG RELOAD"), "+OK\r\n");
+        assert_eq!(here.call("DEBUG DIGEST"), there.call("DEBUG DIGEST"));
+    }
+}
+
+#[test]
+fn what_is_flushed_unread_never_comes() {
+    let mut world = filled().restarted(DEBUG, Load::Wanted);
+    open(&world, &["list", "text"]);
+    assert!(values_left(&world) >= 3);
+    assert_eq!(world.client().call("FLUSHALL"), "+OK\r\n");
+    assert_eq!(world.client().call("DBSIZE"), ":0\r\n");
+    for _ in 0..2 {
+        world.load_all();
+        assert_eq!(values_left(&world), 0);
+        assert_eq!(world.client().call("KEYS *"), "*0\r\n");
+        world = world.restarted(DEBUG, Load::Wanted);
+    }
+}
+
+#[test]
+fn one_whose_time_has_come_goes_unread() {
+    let world = filled();
+    world.client().call("PEXPIRE list 1000");
+    let world = world.restarted(DEBUG, Load::Wanted);
+    open(&world, &["list"]);
+    world.advance(5_000);
+    let mut expirer = Expirer::new(world.engine.clone());
+    expirer.pass();
+    expirer.pass();
+    assert!(world.client().call("INFO stats").contains("expired_keys:1\r\n"));
+    assert_eq!((world.client().call("DBSIZE"), values_left(&world)), (":7\r\n".to_owned(), 2));
+    assert_eq!(world.client().call("RPUSH list new"), ":1\r\n");
+    world.load_all();
+    assert_eq!(world.client().call("LRANGE list 0 -1"), "*1\r\n$3\r\nnew\r\n");
+}
+
+#[test]
+fn one_that_cannot_be_read_ends_the_server_and_answers_nobody() {
+    let disk = filled().stopped();
+    let folder = Path::new("/data/store");
+    let names = disk.list(folder).unwrap();
+    let blocks = names.into_iter().filter(|name| name.ends_with(".blocks")).min().unwrap();
+    let mut file = disk.open(&folder.join(&blocks)).unwrap();
+    let bytes = file.bytes().unwrap();
+    for at in (4_096..bytes).step_by(512) {
+        file.write_at(b"damage", at).unwrap();
+    }
+    drop(file);
+    let world = World::over(disk, START_MS, DEBUG, Load::Wanted);
+    open(&world, &["list"]);
+    let mut client = world.client();
+    let mut output = Output::new();
+    let Next::Slow(slow) = client.send(&[b"LLEN", b"list"], &mut output) else { panic!("it is unread") };
+    client.try_slowly(slow, &mut output);
+    let fault = world.engine.loading.fault().expect("it was found out");
+    assert!(fault.contains(&blocks) && fault.contains("Restore"), "{fault}");
+    assert!(world.engine.is_shutting_down(None) && read(output).is_empty());
+}
