@@ -173,14 +173,12 @@ fn one_whose_time_has_come_goes_unread() {
 fn one_that_cannot_be_read_ends_the_server_and_answers_nobody() {
     let disk = filled().stopped();
     let folder = Path::new("/data/store");
-    let names = disk.list(folder).unwrap();
-    let blocks = names.into_iter().filter(|name| name.ends_with(".blocks")).min().unwrap();
-    let mut file = disk.open(&folder.join(&blocks)).unwrap();
-    let bytes = file.bytes().unwrap();
-    for at in (4_096..bytes).step_by(512) {
-        file.write_at(b"damage", at).unwrap();
+    for name in disk.list(folder).unwrap().into_iter().filter(|name| name.ends_with(".blocks")) {
+        let mut file = disk.open(&folder.join(name)).unwrap();
+        for at in (4_096..file.bytes().unwrap()).step_by(512) {
+            file.write_at(b"damage", at).unwrap();
+        }
     }
-    drop(file);
     let world = World::over(disk, START_MS, DEBUG, Load::Wanted);
     open(&world, &["list"]);
     let mut client = world.client();
@@ -188,6 +186,6 @@ fn one_that_cannot_be_read_ends_the_server_and_answers_nobody() {
     let Next::Slow(slow) = client.send(&[b"LLEN", b"list"], &mut output) else { panic!("it is unread") };
     client.try_slowly(slow, &mut output);
     let fault = world.engine.loading.fault().expect("it was found out");
-    assert!(fault.contains(&blocks) && fault.contains("Restore"), "{fault}");
+    assert!(fault.contains(".blocks") && fault.contains("Restore"), "{fault}");
     assert!(world.engine.is_shutting_down(None) && read(output).is_empty());
 }

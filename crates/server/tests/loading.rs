@@ -183,3 +183,74 @@ fn damage_that_is_found_after_the_start_ends_the_server() {
     let (name, log) = (runs.file_name().unwrap().to_string_lossy().into_owned(), server.log());
     assert!(log.contains(&name) && log.contains("Restore") && log.contains("--repair"), "{log}");
 }
+
+/// Nothing is loaded but what somebody waits for.
+const STOPPED: (&str, &str) = ("BOBBIN_TEST_LOADER_REST_MS", "3600000");
+/// Items of one list of some 50 MB.
+const LARGE_ITEMS: usize = 50_000;
+
+fn large_item(item: usize) -> String {
+    format!("{item:01000}")
+}
+
+#[test]
+fn a_large_list_is_read_behind_the_other_keys_of_its_shard() {
+    let mut server = Server::start(&["--fsync", "always"]);
+    let mut client = server.connect();
+    for first in (0..LARGE_ITEMS).step_by(1_000) {
+        let items: Vec<String> = (first..first + 1_000).map(large_item).collect();
+        let words: Vec<&str> = ["RPUSH", "large"].into_iter().chain(items.iter().map(String::as_str)).collect();
+        client.call(&words);
+    }
+    // Some of them lie in its shard.
+    pipeline(&mut client, (0..5_000).map(|key| request(&["SET", &format!("key:{key}"), &format!("value {key}")])));
+    assert_eq!(client.call(&["SAVE"]), Value::Simple("OK".into()));
+    client.call(&["LPUSH", "large", "first"]);
+    client.call(&["RPOP", "large"]);
+    server.kill();
+    let mut popped = 1;
+    for signal in [Signal::KILL, Signal::TERM, Signal::KILL] {
+        server.restart_with(&[STOPPED]);
+        let mut client = server.connect();
+        for key in 0..5_000 {
+            assert_eq!(client.call(&["GET", &format!("key:{key}")]), value(key));
+        }
+        assert_eq!(client.call(&["DBSIZE"]), Value::Int(5_001));
+        assert_eq!(
+            client.call(&["SCAN", "0", "COUNT", "9999", "TYPE", "list"]).to_string().matches("large").count(),
+            1
+        );
+        assert_eq!(server.info("loading_values_left"), "1", "{}", server.log());
+        let last = LARGE_ITEMS - popped;
+        let expected = ["first".to_owned(), large_item(0)].map(|item| Value::Bulk(item.into_bytes()));
+        assert_eq!(client.call(&["LRANGE", "large", "0", "1"]), Value::Array(expected.into()));
+        assert!(!is_loading(&server));
+        assert_eq!(client.call(&["LLEN", "large"]), Value::Int(last as i64 + 1));
+        assert_eq!(client.call(&["RPOP", "large"]), Value::Bulk(large_item(last - 1).into_bytes()));
+        popped += 1;
+        server.signal(signal);
+        server.wait();
+    }
+    server.restart_with(&[STOPPED]);
+    let mut client = server.connect();
+    // Somebody waits for it when the server ends.
+    client.call(&["GET", "key:1"]);
+    client.send(&["LINDEX", "large", "7"]);
+    server.signal(Signal::KILL);
+    server.wait();
+    server.restart_with(&[STOPPED]);
+    let mut client = server.connect();
+    assert_eq!(client.call(&["EXPIRE", "large", "1000"]), Value::Int(1));
+    assert_eq!(client.call(&["RENAME", "large", "renamed"]), Value::Simple("OK".into()));
+    server.kill();
+    server.restart_with(&[STOPPED]);
+    let mut client = server.connect();
+    assert_eq!(client.call(&["LLEN", "large"]), Value::Int(0));
+    assert_eq!(client.call(&["LLEN", "renamed"]), Value::Int((LARGE_ITEMS - popped + 1) as i64));
+    assert!(matches!(client.call(&["TTL", "renamed"]), Value::Int(1..=1000)));
+    assert_eq!(client.call(&["DEL", "renamed"]), Value::Int(1));
+    server.kill();
+    server.restart();
+    load(&server);
+    assert_eq!(server.connect().call(&["DBSIZE"]), Value::Int(5_000));
+}
