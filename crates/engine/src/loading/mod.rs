@@ -263,9 +263,11 @@ impl Loading {
         Ok(all_mended)
     }
 
-    /// What is to be read next, which nobody else reads: what somebody waits for, then shards, then values.
+    /// What is to be read next, which nobody else reads: shards that somebody waits for, and such values, since these may
+    /// take long; then shards, then values.
     fn take(&self) -> Option<Task> {
-        if let Some(task) = self.take_value(Values::take_wanted) {
+        let is_shard_wanted = !self.state().wanted.is_empty();
+        if !is_shard_wanted && let Some(task) = self.take_value(Values::take_wanted) {
             return Some(task);
         }
         match self.take_shard() {
@@ -346,12 +348,11 @@ impl Loading {
     /// the gate: what is read by then stays so.
     #[cold]
     pub(crate) fn unread(&self, plan: &Plan) -> Option<u64> {
-        let of_shard = |&(shard, _): &(u16, _)| match plan.hashes() {
-            _ if self.parts[usize::from(shard)].unread.load(Relaxed) == 0 => None,
+        let mut shards = plan.wants().iter().map(|(shard, _)| usize::from(*shard));
+        match plan.hashes() {
             Some(mut hashes) => hashes.find(|hash| self.is_unread(*hash)),
-            None => self.unread_of(usize::from(shard)),
-        };
-        plan.wants().iter().find_map(of_shard)
+            None => shards.find_map(|shard| self.unread_of(shard)),
+        }
     }
 
     /// The hash of some key of `shard` whose value is unread.

@@ -67,7 +67,7 @@ impl Values {
                 return Some((number, unread));
             }
         }
-        if self.all_wanted { self.take_any() } else { None }
+        None
     }
 
     /// Any, to be read.

@@ -109,7 +109,7 @@ impl Unread {
 
     /// Puts `value`, which was read, in its place in `state`, the shard's own. It comes back if the key is gone, to be
     /// dropped without the lock. O(1).
-    pub fn end(self, value: Value, state: &mut ShardState) -> Option<Value> {
+    pub fn end(&self, value: Value, state: &mut ShardState) -> Option<Value> {
         state.fill(self.table, self.hash, &self.key, value)
     }
 }
