@@ -422,12 +422,23 @@ pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raise
         std::hint::spin_loop();
         result = plan.try_hold(&engine.keyspace);
     }
-    let held = result.map_err(|(shard, want)| match want_shut(engine, plan) {
-        Some((shard, want)) => NotNow::Unloaded(shard, want),
-        None => NotNow::Locked(shard, want),
-    })?;
-    all_read(engine, plan)?;
-    Ok(held)
+    match result {
+        // Asked first: what is held is moved once.
+        Ok(held) if engine.loading.is_over() => Ok(held),
+        result => hold_loading(engine, plan, result),
+    }
+}
+
+/// What comes of a try for the shards of a plan that failed, or was made while something is still to be loaded.
+#[cold]
+fn hold_loading<'k>(engine: &Engine, plan: &Plan, result: Result<Held<'k>, (usize, Want)>) -> Result<Held<'k>, NotNow> {
+    match result {
+        Ok(held) => all_read(engine, plan).map(|()| held),
+        Err((shard, want)) => Err(match want_shut(engine, plan) {
+            Some((shard, want)) => NotNow::Unloaded(shard, want),
+            None => NotNow::Locked(shard, want),
+        }),
+    }
 }
 
 /// Checks that the values of the keys of the plan are there. Keys that hang off these (targets of those who wait for them,
