@@ -36,7 +36,7 @@ pub struct Mended {
 }
 
 /// Why a shard was not read.
-pub(super) enum Unread {
+pub(super) enum NotRead {
     /// The server stops.
     Stopped,
     /// The system has too few files or too little memory at present.
@@ -45,7 +45,7 @@ pub(super) enum Unread {
     Fault(String),
 }
 
-impl Unread {
+impl NotRead {
     pub(super) fn why(self) -> String {
         match self {
             Self::Stopped => "the server stops".to_owned(),
@@ -54,13 +54,13 @@ impl Unread {
     }
 }
 
-impl From<String> for Unread {
+impl From<String> for NotRead {
     fn from(why: String) -> Self {
         Self::Fault(why)
     }
 }
 
-impl From<StoreError> for Unread {
+impl From<StoreError> for NotRead {
     fn from(error: StoreError) -> Self {
         match is_lacking(&error) {
             true => Self::Lacking(error.to_string()),
@@ -92,7 +92,7 @@ impl Contents {
     /// run and each block.
     ///
     /// # Errors
-    /// See [`Unread`].
+    /// See [`NotRead`].
     pub(super) fn read<'k>(
         &self,
         keyspace: &'k Keyspace,
@@ -100,7 +100,7 @@ impl Contents {
         reader: &Reader,
         is_stopped: &AtomicBool,
         at_once_bytes_max: u64,
-    ) -> Result<Shard<'k>, Unread> {
+    ) -> Result<Shard<'k>, NotRead> {
         let number = self.record.shard;
         let mut shard = self.records(keyspace, alive, reader, is_stopped)?;
         let mut source = Source { reader, is_stopped, unread: None };
@@ -127,7 +127,7 @@ impl Contents {
     ) -> Result<(Shard<'k>, Mended), String> {
         let number = self.record.shard as usize;
         let is_stopped = AtomicBool::new(false);
-        let mut shard = self.records(keyspace, alive, reader, &is_stopped).map_err(Unread::why)?;
+        let mut shard = self.records(keyspace, alive, reader, &is_stopped).map_err(NotRead::why)?;
         let mut lost = shard.state.settle_rest(&mut Source { reader, is_stopped: &is_stopped, unread: None });
         let keys_left = shard.state.tables().iter().map(|count| count.keys).sum();
         let mut changes_lost = 0;
@@ -145,13 +145,13 @@ impl Contents {
         alive: &'k Alive,
         reader: &Reader,
         is_stopped: &AtomicBool,
-    ) -> Result<Shard<'k>, Unread> {
+    ) -> Result<Shard<'k>, NotRead> {
         let number = self.record.shard;
         let mut state = keyspace.load(number as usize, alive);
         let mut usage = Usage::default();
         for run in &self.record.runs {
             if is_stopped.load(Relaxed) {
-                return Err(Unread::Stopped);
+                return Err(NotRead::Stopped);
             }
             let visit = &mut |bytes: &[u8]| {
                 state.record::<String>(bytes).map_err(|error| error.to_string())?;
@@ -183,18 +183,18 @@ const REMEDY: &str = "Restore the data folder from a backup.";
 /// Reads a value that was left unread, unless it is stopped.
 ///
 /// # Errors
-/// See [`Unread`].
-pub(super) fn read_value(value: &keyspace::Unread, reader: &Reader, is_stopped: &AtomicBool) -> Result<Value, Unread> {
+/// See [`NotRead`].
+pub(super) fn read_value(value: &keyspace::Unread, reader: &Reader, is_stopped: &AtomicBool) -> Result<Value, NotRead> {
     let mut source = Source { reader, is_stopped, unread: None };
     let read = value.read(&mut source);
     read.map_err(|error| told(value.shard() as u32, source.unread, error))
 }
 
-fn told(shard: u32, unread: Option<Unread>, error: LoadError<String>) -> Unread {
+fn told(shard: u32, unread: Option<NotRead>, error: LoadError<String>) -> NotRead {
     match (unread, error) {
         (Some(unread), _) => unread,
-        (None, LoadError::Value(why)) => Unread::Fault(why),
-        (None, other) => Unread::Fault(format!("shard {shard} of the store: {other}. {REMEDY}")),
+        (None, LoadError::Value(why)) => NotRead::Fault(why),
+        (None, other) => NotRead::Fault(format!("shard {shard} of the store: {other}. {REMEDY}")),
     }
 }
 
@@ -203,7 +203,7 @@ struct Source<'a> {
     reader: &'a Reader,
     is_stopped: &'a AtomicBool,
     /// Why it gave none, if nothing is known to be wrong.
-    unread: Option<Unread>,
+    unread: Option<NotRead>,
 }
 
 impl keyspace::BlockSource for Source<'_> {
@@ -211,23 +211,20 @@ impl keyspace::BlockSource for Source<'_> {
 
     fn get(&mut self, kind: Kind, mut form: &[u8]) -> Result<Value, String> {
         let Self { reader, is_stopped, unread } = self;
-        let read = &mut |place: blocks::Place, bytes: usize| {
-            let place = store::Place::of_number(place.number());
-            place.map(|place| reader.block(place, bytes)).transpose()
-        };
-        let mut read = |place, bytes| match read(place, bytes) {
-            _ if is_stopped.load(Relaxed) => {
-                *unread = Some(Unread::Stopped);
-                Err("the server stops".to_owned())
+        let mut read = |place: blocks::Place, bytes: usize| {
+            if is_stopped.load(Relaxed) {
+                *unread = Some(NotRead::Stopped);
+                return Err("the server stops".to_owned());
             }
-            Ok(Some(leaf)) => Ok(leaf),
-            Ok(None) => Err("a stored value names a block that cannot be".to_owned()),
-            Err(error) => {
+            let Some(place) = store::Place::of_number(place.number()) else {
+                return Err("a stored value names a block that cannot be".to_owned());
+            };
+            reader.block(place, bytes).map_err(|error| {
                 if is_lacking(&error) {
-                    *unread = Some(Unread::Lacking(error.to_string()));
+                    *unread = Some(NotRead::Lacking(error.to_string()));
                 }
-                Err(StoreError::to_string(&error))
-            }
+                error.to_string()
+            })
         };
         let value = Value::of_stored(kind, &mut form, &mut read).map_err(|error| error.to_string())?;
         if form.is_empty() { Ok(value) } else { Err("bytes follow the stored form of a value".to_owned()) }

@@ -3,7 +3,7 @@
 
 use super::contents::read_value;
 use super::values::Number;
-use super::{Contents, Reader, Task, Unread};
+use super::{Contents, NotRead, Reader, Task};
 use crate::engine::Engine;
 use crate::waits::{gate_open, park, yield_now};
 use crate::worker::{Sleep, Timer};
@@ -50,9 +50,9 @@ impl Loader {
             match done {
                 Ok(is_last) if is_last => return true,
                 Ok(_) => {}
-                Err(Unread::Stopped) => return false,
-                Err(Unread::Lacking(_)) => unreachable!("waited for"),
-                Err(Unread::Fault(why)) => {
+                Err(NotRead::Stopped) => return false,
+                Err(NotRead::Lacking(_)) => unreachable!("waited for"),
+                Err(NotRead::Fault(why)) => {
                     self.fail(why);
                     return false;
                 }
@@ -70,7 +70,7 @@ impl Loader {
         self.engine.shut_down();
     }
 
-    async fn load(&self, contents: Contents, reader: &Reader) -> Result<bool, Unread> {
+    async fn load(&self, contents: Contents, reader: &Reader) -> Result<bool, NotRead> {
         let Engine { keyspace, loading, .. } = &*self.engine;
         // One look at the map for the whole shard: a table that is flushed meanwhile is dropped as any other that is.
         let alive = {
@@ -79,7 +79,7 @@ impl Loader {
         };
         let read = contents.read(keyspace, &alive, reader, &loading.is_stopped, self.at_once_bytes_max);
         let read = match read {
-            Err(Unread::Lacking(_)) => {
+            Err(NotRead::Lacking(_)) => {
                 loading.give_back(contents);
                 (self.timer)(LACKING_MS).await;
                 return Ok(false);
@@ -90,7 +90,7 @@ impl Loader {
         Ok(loading.put(keyspace, contents.record.shard as usize, read, contents.bytes()))
     }
 
-    async fn load_value(&self, number: Number, unread: keyspace::Unread, reader: &Reader) -> Result<bool, Unread> {
+    async fn load_value(&self, number: Number, unread: keyspace::Unread, reader: &Reader) -> Result<bool, NotRead> {
         let engine = &*self.engine;
         let Engine { keyspace, loading, .. } = engine;
         let (shard, bytes) = (unread.shard(), unread.stored_bytes());
@@ -100,7 +100,7 @@ impl Loader {
         };
         let value = loop {
             match is_alive.then(|| read_value(&unread, reader, &loading.is_stopped)).transpose() {
-                Err(Unread::Lacking(_)) => (self.timer)(LACKING_MS).await,
+                Err(NotRead::Lacking(_)) => (self.timer)(LACKING_MS).await,
                 other => break other?,
             }
         };

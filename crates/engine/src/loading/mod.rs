@@ -23,7 +23,7 @@ pub use loader::Loader;
 
 use crate::checkpoint::Usage;
 use base::limits::SHARDS;
-use contents::{Contents, Shard, Unread};
+use contents::{Contents, NotRead, Shard};
 use keyspace::{Keyspace, Plan, TableId};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -230,7 +230,7 @@ impl Loading {
         let alive = keyspace.map().alive();
         while let Some((contents, reader)) = self.take_shard() {
             let bytes = contents.bytes();
-            let read = contents.read(keyspace, &alive, &reader, &self.is_stopped, u64::MAX).map_err(Unread::why)?;
+            let read = contents.read(keyspace, &alive, &reader, &self.is_stopped, u64::MAX).map_err(NotRead::why)?;
             self.put(keyspace, contents.record.shard as usize, read, bytes);
         }
         Ok(())
@@ -251,7 +251,7 @@ impl Loading {
             let read = match whole {
                 Some(Ok(read)) => read,
                 // What the system does not give now is not lost.
-                Some(Err(Unread::Lacking(why))) => return Err(why),
+                Some(Err(NotRead::Lacking(why))) => return Err(why),
                 _ => {
                     let (read, mended) = contents.read_rest(keyspace, &alive, &reader)?;
                     all_mended.push(mended);

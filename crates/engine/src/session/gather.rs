@@ -13,7 +13,7 @@
 use super::Session;
 use super::attempt::{NotNow, hold};
 use crate::engine::Engine;
-use crate::waits::{gate_open, raise, read, yield_now};
+use crate::waits::{gate_open, raise, yield_now};
 use crate::worker::{Scratch, Worker};
 use base::Ms;
 use base::limits::SHARDS;
@@ -187,7 +187,7 @@ impl Session {
             };
             drop(inside);
             if let Some(hash) = unread {
-                read(engine, hash).await;
+                self.read(engine, hash).await;
             }
             if looked.is_none() {
                 drop(self.park(&worker.engine, shard, Want::Read).await);

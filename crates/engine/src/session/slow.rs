@@ -98,10 +98,7 @@ impl Session {
                 NotNow::Unloaded(shard, want) => {
                     parked = Some(self.park(&worker.engine, shard, want).await);
                 }
-                NotNow::Unread(hash) => {
-                    let _early = self.client.wait_early();
-                    read(&worker.engine, hash).await;
-                }
+                NotNow::Unread(hash) => self.read(&worker.engine, hash).await,
                 NotNow::Locked(shard, want) if rounds < ROUNDS_MAX => {
                     rounds += 1;
                     let began = Instant::now();
@@ -269,7 +266,7 @@ impl Session {
         let mut unread = None;
         loop {
             if let Some(hash) = unread.take() {
-                read(engine, hash).await;
+                self.read(engine, hash).await;
             }
             if let Some(_inside) = worker.member.enter() {
                 if engine.keyspace.shard(shard).is_shut() && self.pass(engine, sweep, shard) {
@@ -311,6 +308,12 @@ impl Session {
     pub(super) async fn park<'e>(&self, engine: &'e Engine, shard: usize, want: Want) -> Parked<'e, ShardState> {
         let _early = engine.keyspace.shard(shard).is_shut().then(|| self.client.wait_early());
         park(engine, shard, want).await
+    }
+
+    /// Waits for the values of keys of this hash, during which the client counts as waiting.
+    pub(super) async fn read(&self, engine: &Engine, hash: u64) {
+        let _early = self.client.wait_early();
+        read(engine, hash).await;
     }
 
     /// Whether a sweep does without the contents of a shard that is still to be loaded.
