@@ -1,81 +1,33 @@
-//! How long the machine itself stood still while a case was measured.
+//! How long this machine itself holds up a thread, by the thread's own CPU clock.
 //!
-//! ```text
-//!   each processor   a thread of real-time priority:   sleep 500 us | late by 40 us | sleep 500 us | late by 4,812 us | ...
-//! ```
-//!
-//! A virtual machine's host stops a processor now and then, and often the guest counts that as the work of whoever was on
-//! it: not even his own CPU clock tells it apart. A thread that goes before all others is late only if its processor did
-//! not run, or the kernel kept it. So a server's longest turn means something beside how late these were meanwhile.
+//! A virtual machine's host takes memory back that is free, and finds it again when it is first written to; whoever
+//! writes then stands still, and the guest counts that as his work. So a server's longest turn means something only
+//! beside the longest stall of a loop that does nothing but write.
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread::{self, JoinHandle};
+use base::clock::thread_cpu_us;
 use std::time::{Duration, Instant};
-use thread_priority::{RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy};
 
-/// How often a watcher looks, and so how long a stall may last unseen.
-const SLEEP: Duration = Duration::from_micros(500);
-/// Any real-time priority goes before every thread that has none.
-const PRIORITY: u8 = 50;
+/// Written to in one step, in bytes: as much as a turn of the server writes.
+const STEP_BYTES: usize = 64 << 10;
+/// Taken from the system and given back at a time, in bytes.
+const AREA_BYTES: usize = 64 << 20;
+/// One write makes a page of so many bytes resident.
+const PAGE_BYTES: usize = 4 << 10;
 
-/// Watches all processors.
-pub(crate) struct Stalls {
-    is_over: Arc<AtomicBool>,
-    /// Each ends with the longest stall it saw.
-    watchers: Vec<JoinHandle<Option<Duration>>>,
-}
-
-impl Stalls {
-    /// Begins to watch those that this process may use.
-    pub(crate) fn watch() -> Self {
-        let is_over = Arc::new(AtomicBool::new(false));
-        let allowed = sched_getaffinity(None).unwrap_or_default();
-        let processors = (0..CpuSet::MAX_CPU).filter(|&processor| allowed.is_set(processor));
-        let watch = |processor| {
-            let is_over = is_over.clone();
-            thread::spawn(move || go_first(processor).then(|| longest_until(&is_over)))
-        };
-        let watchers = processors.map(watch).collect();
-        Self { is_over, watchers }
+/// The longest step of a loop that for `span` writes into fresh memory, in microseconds of CPU.
+pub(crate) fn longest_us(span: Duration) -> u64 {
+    let began = Instant::now();
+    let mut longest_us = 0;
+    while began.elapsed() < span {
+        let mut area = vec![0u8; AREA_BYTES];
+        for step in area.chunks_mut(STEP_BYTES) {
+            let began_us = thread_cpu_us();
+            step.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = 1);
+            std::hint::black_box(step);
+            longest_us = longest_us.max(thread_cpu_us() - began_us);
+        }
     }
-
-    /// The longest stall of any, in microseconds; `None` where the system allows nobody to go before all others.
-    pub(crate) fn longest_us(mut self) -> Option<u64> {
-        self.is_over.store(true, Relaxed);
-        let ended = self.watchers.drain(..).map(|watcher| watcher.join().expect("a watcher ends"));
-        let longest: Vec<Duration> = ended.collect::<Option<_>>()?;
-        longest.into_iter().max().map(|longest| longest.as_micros() as u64)
-    }
-}
-
-impl Drop for Stalls {
-    fn drop(&mut self) {
-        self.is_over.store(true, Relaxed);
-    }
-}
-
-/// Has this thread run on `processor` alone, and there before all others. Whether that is allowed.
-fn go_first(processor: usize) -> bool {
-    let mut only = CpuSet::new();
-    only.set(processor);
-    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
-    let priority = ThreadPriority::Crossplatform(PRIORITY.try_into().expect("below 100"));
-    sched_setaffinity(None, &only).is_ok()
-        && thread_priority::set_thread_priority_and_policy(thread_priority::thread_native_id(), priority, policy)
-            .is_ok()
-}
-
-/// How late it woke at most.
-fn longest_until(is_over: &AtomicBool) -> Duration {
-    let mut longest = Duration::ZERO;
-    while !is_over.load(Relaxed) {
-        let slept = Instant::now();
-        thread::sleep(SLEEP);
-        longest = longest.max(slept.elapsed().saturating_sub(SLEEP));
-    }
-    longest
+    longest_us
 }
 
 #[cfg(test)]
@@ -83,14 +35,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_watcher_is_a_little_late_and_never_later_than_all_took() {
-        let (is_over, began) = (AtomicBool::new(false), Instant::now());
-        let longest = thread::scope(|scope| {
-            let watcher = scope.spawn(|| longest_until(&is_over));
-            thread::sleep(Duration::from_millis(20));
-            is_over.store(true, Relaxed);
-            watcher.join().expect("it ends")
-        });
-        assert!(Duration::ZERO < longest && longest < began.elapsed(), "{longest:?}");
+    fn a_step_takes_some_time_and_no_more_than_all_of_them() {
+        let before_us = thread_cpu_us();
+        let longest_us = longest_us(Duration::from_millis(50));
+        assert!((1..=thread_cpu_us() - before_us).contains(&longest_us), "{longest_us}");
     }
 }

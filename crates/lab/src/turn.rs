@@ -6,10 +6,13 @@ use crate::programs::{self, Programs};
 use crate::record::{self, Row};
 use crate::scenario::{Case, Figure, Scenario, Side};
 use crate::server::Server;
-use crate::stall::Stalls;
-use crate::{LabError, proc};
+use crate::{LabError, proc, stall};
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
+
+/// How long the machine's own stalls are looked for after a case.
+const STALL_SPAN: Duration = Duration::from_secs(2);
 
 /// Where and how scenarios run.
 pub(crate) struct Runner {
@@ -83,16 +86,15 @@ impl Runner {
         let cpu_before_us = proc::cpu_us(server.pid())?;
         // Another in each run and turn, the same for both sides.
         let draw = (u64::from(std::process::id()) << 32) | u64::from(turn);
-        let is_watched = scenario.also.iter().any(|also| also.figure == Figure::MachineStallUs);
-        let stalls = is_watched.then(Stalls::watch);
         let outcome = load::apply(case, server, &self.programs, counts, scenario.limit_s, draw)?;
-        let stall_us = stalls.and_then(Stalls::longest_us);
         let cpu_us = proc::cpu_us(server.pid())?.saturating_sub(cpu_before_us);
         let (rss_bytes, rss_bytes_max) = proc::memory_bytes(server.pid())?;
         let longest = load::longest(server)?;
         load::check(case, server, counts)?;
         let mut extra = vec![format!("rss_bytes_max={rss_bytes_max}")];
-        extra.extend(stall_us.map(|us| format!("machine_stall_us={us}")));
+        if scenario.also.iter().any(|also| also.figure == Figure::MachineStallUs) && !longest.is_empty() {
+            extra.push(format!("machine_stall_us={}", stall::longest_us(STALL_SPAN)));
+        }
         extra.extend(outcome.extra.iter().chain(&longest).map(|(name, value)| format!("{name}={value}")));
         Ok(Row {
             date: record::date_text(base::clock::system_wall_time()()),
