@@ -19,6 +19,7 @@ impl Client {
                 Workload::Values if self.below(4) == 0 => self.hand_big_on().await,
                 Workload::Values => self.use_big().await,
                 Workload::Databases => self.do_without_facts().await,
+                Workload::Script(..) => return,
             }
             let_others_go_on().await;
         }

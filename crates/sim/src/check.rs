@@ -5,7 +5,9 @@ use crate::client::number;
 use crate::life::{CLIENTS, Life};
 use crate::record::reads;
 use crate::request::Request;
-use crate::world::{Fault, World};
+use crate::script::Script;
+use crate::state::state;
+use crate::world::{Fault, Workload, World};
 use std::collections::BTreeMap;
 use wire::client::Value;
 
@@ -36,6 +38,9 @@ pub(crate) fn check(world: &World, life: &Life) {
     look.queue();
     look.count();
     look.record();
+    if let Workload::Script(script, _) = world.plan.workload {
+        look.script(script);
+    }
 }
 
 impl Look<'_> {
@@ -109,6 +114,19 @@ impl Look<'_> {
         assert!(value <= facts.counts_sent, "the count is {value}, {} was the last sent", facts.counts_sent);
         assert!(!self.keeps_told || value >= told, "the count is {value}, a client was told {told}");
         facts.counts.retain(|count| *count <= value);
+    }
+
+    /// All steps are there that were told, and perhaps the one that was under way; of no step a half.
+    fn script(&self, script: Script) {
+        let there = state(&self.life.engine.keyspace).expect("nobody holds a shard");
+        let progress = &mut self.world.facts.borrow_mut().script;
+        let made = (progress.told..=progress.sent).find(|steps| script.state_after(*steps) == there);
+        let told = progress.told;
+        let Some(made) = made else {
+            let short: Vec<_> = there.iter().map(|(key, (items, _))| (key, items.len() - 1)).collect();
+            panic!("after {told} steps that were told there are these lists: {short:?}");
+        };
+        (progress.told, progress.sent) = (made, made);
     }
 
     fn record(&self) {

@@ -1,6 +1,7 @@
 //! What clients were told, and what must follow from it after a crash.
 
 use crate::record::Record;
+use crate::script::Progress;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A key whose values only rise, written by one client.
@@ -35,6 +36,8 @@ pub(crate) struct Facts {
     pub(crate) counts_sent: u64,
     /// Calls of which one order must explain all.
     pub(crate) record: Record,
+    /// How far the script of the world has got.
+    pub(crate) script: Progress,
     /// Unique words made.
     pub(crate) tokens: u64,
     /// Replies that left.

@@ -12,8 +12,8 @@
 //! there after a crash follows from the replies that left, without a model of the server. Six things are held against
 //! each other: store and journal, and all frames ever made (`ledger`), what was told and what is there (`check`), replies
 //! and the frames they had seen (`ledger`), state and the replay of its journal (`life`), who waits and who is served
-//! (`line`), and all calls of a few keys over all lives and one order of them (`record`). One seed is one world: the same
-//! seed gives the same run.
+//! (`line`), and all calls of a few keys over all lives and one order of them (`record`). Where clients follow a
+//! script, what must be there is known in full (`script`). One seed is one world: the same seed gives the same run.
 
 #![forbid(unsafe_code)]
 
@@ -30,9 +30,11 @@ mod lying;
 mod random;
 mod record;
 mod request;
+mod script;
 mod sick;
 mod state;
 mod turns;
 mod world;
 
+pub use script::{Script, Turns};
 pub use world::{Fault, Plan, Seen, Workload, World};

@@ -5,6 +5,7 @@ use crate::executor::{Executor, Time};
 use crate::ledger::Frame;
 use crate::random::Random;
 use crate::request::Request;
+use crate::script::{KEYS, Script, Turns};
 use crate::sick::Illness;
 use crate::state::state;
 use base::Position;
@@ -20,6 +21,9 @@ use wire::client::Value;
 pub(crate) const CLIENTS: usize = 5;
 /// Workers that serve them.
 pub(crate) const WORKERS: usize = 2;
+
+/// Keys whose shards are held now and then.
+const HELD: [&str; 10] = ["jobs", "count", "shared:0", "shared:1", "reg:1", "trio:2:b", "r0", "l0", "q0", "q3"];
 
 /// One life of the server.
 pub(crate) struct Life {
@@ -52,7 +56,18 @@ impl Life {
         for number in 0..CLIENTS {
             self.tasks.spawn(Client::new(number, self.scene.clone()).run());
         }
-        self.tasks.spawn(hold_shards(self.scene.clone()));
+        self.tasks.spawn(hold_shards(self.scene.clone(), &HELD, 60));
+    }
+
+    /// Lets one client make at most so many steps of a script, and one come who holds its shards.
+    pub(crate) fn open_script(&mut self, script: Script, turns: Turns, steps_max: u64) {
+        self.tasks.spawn(Client::new(0, self.scene.clone()).follow(script, turns, steps_max));
+        self.tasks.spawn(hold_shards(self.scene.clone(), &KEYS, 6));
+    }
+
+    /// Whether the client of the script goes on.
+    pub(crate) fn is_in_script(&self) -> bool {
+        self.tasks.any_alive(self.guests..self.guests + 1)
     }
 
     /// Something goes on.
@@ -109,7 +124,7 @@ impl Life {
 }
 
 /// Another thread that takes shard locks, slower than commands are.
-async fn hold_shards(scene: Rc<Scene>) {
+async fn hold_shards(scene: Rc<Scene>, keys: &[&str], rest_steps_max: u64) {
     let engine = scene.engine.clone();
     let member = engine.member();
     let wait = async |steps: u64| {
@@ -118,9 +133,8 @@ async fn hold_shards(scene: Rc<Scene>) {
         }
     };
     while !scene.stop.get() {
-        wait(60).await;
+        wait(rest_steps_max).await;
         let Some(_inside) = member.enter() else { continue };
-        let keys = ["jobs", "count", "shared:0", "shared:1", "reg:1", "trio:2:b", "r0", "l0", "q0", "q3"];
         let key = keys[scene.random.below(keys.len() as u64) as usize];
         let shard = if scene.random.one_in(8) {
             scene.random.below(SHARDS as u64) as usize

@@ -7,6 +7,7 @@ use crate::facts::Facts;
 use crate::ledger::{Past, replayed};
 use crate::life::Life;
 use crate::random::Random;
+use crate::script::{Script, Turns};
 use crate::state::state;
 use base::Position;
 use base::disk::FakeDisk;
@@ -51,6 +52,8 @@ pub enum Workload {
     Values,
     /// Databases are flushed and exchanged; a checkpoint between.
     Databases,
+    /// The steps of this script, which a next life goes on with.
+    Script(Script, Turns),
 }
 
 /// What a world is to be.
@@ -66,7 +69,7 @@ pub struct Plan {
     pub workload: Workload,
     /// Replies leave before they are durable: a canary, which must be caught.
     pub hasty: bool,
-    /// Steps of a life, at most.
+    /// Steps of a life, at most; of a script, where there is one.
     pub steps_max: u64,
 }
 
@@ -100,7 +103,7 @@ impl Plan {
     }
 }
 
-const LIVES: usize = 3;
+const LIVES: u64 = 3;
 /// About so many operations of the disk are in a life.
 const OPERATIONS: u64 = 600;
 /// What has been seen of a world that came to its end. The same plan gives the same.
@@ -153,12 +156,20 @@ impl World {
 
     fn run_lives(&self) -> Seen {
         let mut disk = FakeDisk::new();
-        for _ in 0..LIVES {
+        for _ in 0..self.lives() {
             disk = self.live(disk);
         }
         disk.set_capacity(None);
-        let life = self.boot(&disk, 0).unwrap_or_else(|error| panic!("a crashed disk is not recovered: {error}"));
+        let mut life = self.boot(&disk, 0).unwrap_or_else(|error| panic!("a crashed disk is not recovered: {error}"));
         self.judge(&life, &disk);
+        if let Workload::Script(script, turns) = self.plan.workload {
+            life.open_script(script, turns, u64::MAX);
+            self.run_script(&mut life, &disk);
+            assert_eq!(self.facts.borrow().script.told, script.steps(), "the script does not come to its end");
+            self.remember(life, &disk);
+            life = self.twin(&disk);
+            self.judge(&life, &disk);
+        }
         if self.plan.keeps_told() {
             self.facts.borrow().record.judge();
         }
@@ -169,6 +180,15 @@ impl World {
         let mut seen = *self.seen.borrow();
         (seen.replies, seen.hash) = (self.facts.borrow().replies, seen.hash ^ frames);
         seen
+    }
+
+    /// A script that stops often gets as many lives as it needs; one that is cut off, a second to be cut off in.
+    fn lives(&self) -> u64 {
+        match (self.plan.workload, self.plan.fault) {
+            (Workload::Script(..), Fault::HaltAt(_)) => 2,
+            (Workload::Script(script, _), _) => (script.steps() as u64).div_ceil(self.plan.steps_max),
+            _ => LIVES,
+        }
     }
 
     /// How many operations of the disk the first life of `plan` takes.
@@ -227,6 +247,11 @@ impl World {
             _ => self.reborn(&disk),
         };
         self.prepare_fault(&disk, &life);
+        if let Workload::Script(script, turns) = self.plan.workload {
+            life.open_script(script, turns, self.plan.steps_max);
+            self.run_script(&mut life, &disk);
+            return self.end(life, disk);
+        }
         life.open();
         let steps = self.plan.steps_max / 16 + self.random.below(self.plan.steps_max);
         for step in 0..steps {
@@ -237,10 +262,25 @@ impl World {
                 self.check_replay(&life, &disk);
             }
         }
+        self.end(life, disk)
+    }
+
+    fn end(&self, life: Life, disk: FakeDisk) -> FakeDisk {
         if self.plan.fault == Fault::CleanStop {
             return self.stop(life, disk);
         }
         self.crash(life, disk)
+    }
+
+    fn run_script(&self, life: &mut Life, disk: &FakeDisk) {
+        let mut steps = 0;
+        // Where a shard cannot be read the server stops.
+        while life.is_in_script() && life.engine.loading.fault().is_none() {
+            life.step();
+            self.collect(life, disk);
+            steps += 1;
+            assert!(steps < 20_000, "a step of the script waits for ever");
+        }
     }
 
     /// The boot itself may fail here. `None`: it did.

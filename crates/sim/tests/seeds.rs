@@ -1,49 +1,13 @@
 //! Worlds by the thousand. `make sim SEED=9187` runs one again; SEEDS sets how many are run, from SEEDS_FROM (0) on.
 
+mod worlds;
+
 use journal::Policy;
-use sim::{Fault, Plan, Seen, Workload, World};
-use std::thread;
+use sim::{Fault, Plan, Workload, World};
+use worlds::{must_run, run};
 
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().filter(|text| !text.is_empty()).map(|text| text.parse().expect("a number"))
-}
-
-/// Runs a world; a failure says how to see it again.
-fn run(plan: Plan) -> Result<Seen, String> {
-    let world = std::panic::catch_unwind(|| World::run(plan));
-    world.map_err(|panic| {
-        let why = panic.downcast_ref::<String>().map_or("it panicked", String::as_str);
-        format!("{plan:?}: {why}\n    see it again: make sim SEED={}", plan.seed)
-    })
-}
-
-/// Runs worlds, two at a time. What was seen in all, or the lines of those that failed.
-fn run_all(plans: &[Plan]) -> Result<Seen, Vec<String>> {
-    let results: Vec<_> = thread::scope(|scope| {
-        let half = |odd| scope.spawn(move || plans.iter().skip(odd).step_by(2).map(|plan| run(*plan)).collect());
-        let halves: Vec<thread::ScopedJoinHandle<'_, Vec<_>>> = (0..2).map(half).collect();
-        halves.into_iter().flat_map(|half| half.join().expect("worlds are caught one by one")).collect()
-    });
-    let (done, failed): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
-    if failed.is_empty() {
-        Ok(done.into_iter().flatten().fold(Seen::default(), sum))
-    } else {
-        Err(failed.into_iter().filter_map(Result::err).collect())
-    }
-}
-
-fn sum(one: Seen, other: Seen) -> Seen {
-    Seen {
-        replies: one.replies + other.replies,
-        commits: one.commits + other.commits,
-        commits_failed: one.commits_failed + other.commits_failed,
-        shards_wanted: one.shards_wanted + other.shards_wanted,
-        hash: one.hash ^ other.hash,
-    }
-}
-
-fn must_run(plans: &[Plan]) -> Seen {
-    run_all(plans).unwrap_or_else(|failed| panic!("{} of {} worlds:\n{}", failed.len(), plans.len(), failed.join("\n")))
 }
 
 #[test]
