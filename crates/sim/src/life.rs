@@ -23,7 +23,10 @@ pub(crate) const CLIENTS: usize = 5;
 pub(crate) const WORKERS: usize = 2;
 
 /// Keys whose shards are held now and then.
-const HELD: [&str; 10] = ["jobs", "count", "shared:0", "shared:1", "reg:1", "trio:2:b", "r0", "l0", "q0", "q3"];
+const HELD: [&str; 16] = [
+    "jobs", "count", "shared:0", "shared:1", "shared:2", "shared:3", "shared:4", "big:0", "big:1", "big:2", "reg:1",
+    "trio:2:b", "r0", "l0", "q0", "q3",
+];
 
 /// One life of the server.
 pub(crate) struct Life {
@@ -56,13 +59,13 @@ impl Life {
         for number in 0..CLIENTS {
             self.tasks.spawn(Client::new(number, self.scene.clone()).run());
         }
-        self.tasks.spawn(hold_shards(self.scene.clone(), &HELD, 60));
+        self.tasks.spawn(hold_shards(self.scene.clone(), &HELD, 20, true));
     }
 
     /// Lets one client make at most so many steps of a script, and one come who holds its shards.
     pub(crate) fn open_script(&mut self, script: Script, turns: Turns, steps_max: u64) {
         self.tasks.spawn(Client::new(0, self.scene.clone()).follow(script, turns, steps_max));
-        self.tasks.spawn(hold_shards(self.scene.clone(), &KEYS, 6));
+        self.tasks.spawn(hold_shards(self.scene.clone(), &KEYS, 6, false));
     }
 
     /// Whether the client of the script goes on.
@@ -123,30 +126,37 @@ impl Life {
     }
 }
 
-/// Another thread that takes shard locks, slower than commands are.
-async fn hold_shards(scene: Rc<Scene>, keys: &[&str], rest_steps_max: u64) {
-    let engine = scene.engine.clone();
+/// Another thread that takes shard locks, slower than commands are. If it `writes`, now and then it comes again before all
+/// who wait, a round of the checkpointer among them.
+async fn hold_shards(scene: Rc<Scene>, keys: &[&str], rest_steps_max: u64, writes: bool) {
+    let (engine, random) = (scene.engine.clone(), scene.random.clone());
     let member = engine.member();
+    let mut client = Client::new(CLIENTS, scene.clone());
     let wait = async |steps: u64| {
-        for _ in 0..scene.random.below(steps) {
+        for _ in 0..random.below(steps) {
             let_others_go_on().await;
         }
     };
     while !scene.stop.get() {
         wait(rest_steps_max).await;
-        let Some(_inside) = member.enter() else { continue };
-        let key = keys[scene.random.below(keys.len() as u64) as usize];
-        let shard = if scene.random.one_in(8) {
-            scene.random.below(SHARDS as u64) as usize
-        } else {
-            keyspace::shard_of(engine.keyspace.hash(key.as_bytes()))
-        };
-        if scene.random.one_in(2) {
+        let Some(inside) = member.enter() else { continue };
+        let shard_of = |key: &str| keyspace::shard_of(engine.keyspace.hash(key.as_bytes()));
+        // Half the time the one that a round comes to next.
+        let next = engine.checkpoints.told().round.map_or(SHARDS, |round| round.shards_done);
+        let ahead = keys.iter().filter(|key| shard_of(key) >= next).min_by_key(|key| shard_of(key));
+        let any = &keys[random.below(keys.len() as u64) as usize];
+        let key = ahead.filter(|_| random.one_in(2)).unwrap_or(any);
+        let shard = if random.one_in(8) { random.below(SHARDS as u64) as usize } else { shard_of(key) };
+        if random.one_in(2) {
             let _held = engine.keyspace.shard(shard).try_read();
             wait(12).await;
         } else {
             let _held = engine.keyspace.shard(shard).try_write();
             wait(12).await;
+        }
+        drop(inside);
+        if writes && (key.starts_with("shared:") || key.starts_with("big:")) {
+            drop(client.ask_now(&Request::plain(&["RPUSH", key, &client.token()])));
         }
     }
 }
