@@ -1,7 +1,8 @@
-//! Eight clients at a server that is killed again and again, and whether one order explains all they saw.
+//! Eight clients at a server that is killed or stopped again and again, and whether one order explains all they saw.
 //!
 //! ```text
-//!   round:  start ── load ─ kill -9 ─ restart ── load ─ kill -9 ─ restart ── load ── read and pop all ── check
+//!   round:  start ── load ─ kill -9 ─ restart ── load ─ SIGTERM ─ restart ── load ── read and pop all ── check
+//!                    amid BGSAVE and DEBUG RELOAD         while shards are loaded
 //! ```
 //!
 //! `BOBBIN_HISTORY_SECONDS` says how long rounds are begun (15), `BOBBIN_HISTORY_SEED` which choices are made. The same
@@ -91,7 +92,7 @@ impl Total {
 impl std::fmt::Display for Total {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { rounds, answered, lost } = self;
-        let kills = rounds * round::KILLS;
-        write!(f, "{rounds} rounds, {kills} kills, {answered} calls answered, {lost} without a reply")
+        let restarts = rounds * round::RESTARTS;
+        write!(f, "{rounds} rounds, {restarts} restarts, {answered} calls answered, {lost} without a reply")
     }
 }

@@ -1,9 +1,9 @@
-//! A round: a fresh server, load amid checkpoints, and kills at random instants, in one record.
+//! A round: a fresh server, load amid checkpoints and reloads, kills and stops at random instants, in one record.
 
 use crate::client::Client;
 use crate::support::{Connection, Server, request};
 use crate::workload::{self, Board, Chance};
-use history::{End, Event};
+use history::{End as Outcome, Event};
 use std::net::TcpStream;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -11,34 +11,54 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const CLIENTS: u32 = 8;
-/// How often a round's server is killed.
-pub(crate) const KILLS: usize = 3;
+/// How often a round's server is killed, or told to stop.
+pub(crate) const RESTARTS: usize = 3;
+/// One of so many is told to stop.
+const STOPS_ONE_IN: u64 = 3;
+/// After one restart of so many, clients come before all has been read: to shards that are not loaded yet.
+const BLIND_ONE_IN: u64 = 3;
+/// One checkpoint of so many is loaded again.
+const RELOADS_ONE_IN: u64 = 10;
 /// Bounds of the time under load, from one start on.
 const LOAD_MS: Range<u64> = 20..300;
 /// Bounds of the time between two checkpoints that are asked for.
 const SAVE_MS: Range<u64> = 2..60;
 
+/// How the time under load ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Kill,
+    /// The server is told to stop.
+    Stop,
+    /// The clients are.
+    Rest,
+}
+
 /// Plays a round. In its record the events of one client follow each other as they were called.
 pub(crate) fn play(chance: &mut Chance) -> Vec<Event> {
     let clock = Instant::now();
     let board = Board::default();
-    let mut server = Server::start(&["--fsync", "always", "--checkpoint-journal-size", "64kb"]);
+    let flags = ["--fsync", "always", "--checkpoint-journal-size", "64kb", "--enable-debug-command", "yes"];
+    let mut server = Server::start(&flags);
     let mut events = Vec::new();
-    for _ in 0..KILLS {
-        events.extend(load(&mut server, &board, chance, clock, true));
+    for _ in 0..RESTARTS {
+        let end = if chance.one_in(STOPS_ONE_IN) { End::Stop } else { End::Kill };
+        events.extend(load(&mut server, &board, chance, clock, end));
         server.restart();
-        // At once, before anything is written over.
-        events.extend(alone(&server, clock, |client| workload::read_all(client, &board)));
+        if !chance.one_in(BLIND_ONE_IN) {
+            // At once, before anything is written over.
+            events.extend(alone(&server, clock, |client| workload::read_all(client, &board)));
+        }
     }
-    events.extend(load(&mut server, &board, chance, clock, false));
+    events.extend(load(&mut server, &board, chance, clock, End::Rest));
     events.extend(alone(&server, clock, |client| workload::read_all(client, &board)));
     events.extend(alone(&server, clock, workload::pop_all));
     server.stop();
     events
 }
 
-/// All clients at once, for a while; at its end the server is killed, or the clients are told to stop.
-fn load(server: &mut Server, board: &Board, chance: &mut Chance, clock: Instant, is_killed: bool) -> Vec<Event> {
+/// All clients at once, for a while.
+fn load(server: &mut Server, board: &Board, chance: &mut Chance, clock: Instant, end: End) -> Vec<Event> {
     let port = server.port;
     board.is_over.store(false, Ordering::Relaxed);
     let (mut events, dead_ns) = thread::scope(|scope| {
@@ -57,28 +77,31 @@ fn load(server: &mut Server, board: &Board, chance: &mut Chance, clock: Instant,
         let saver = server.connect();
         scope.spawn(move || save(saver, board, &mut saving));
         sleep(LOAD_MS, chance);
-        if is_killed {
-            server.kill();
+        match end {
+            End::Kill => server.kill(),
+            End::Stop => server.stop(),
+            End::Rest => {}
         }
         let dead_ns = u64::try_from(clock.elapsed().as_nanos()).unwrap();
         board.is_over.store(true, Ordering::Relaxed);
         let events: Vec<Event> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
         (events, dead_ns)
     });
-    let is_lost = |event: &Event| matches!(event.end, End::Lost(_));
-    assert!(is_killed || !events.iter().any(is_lost), "the server closed a connection: {}", server.log());
+    let is_lost = |event: &Event| matches!(event.end, Outcome::Lost(_));
+    assert!(end != End::Rest || !events.iter().any(is_lost), "the server closed a connection: {}", server.log());
     // What was called after the server's death never began, and what was in flight had its last chance then.
     events.retain(|event| !is_lost(event) || event.called_ns <= dead_ns);
-    events.iter_mut().filter(|event| is_lost(event)).for_each(|event| event.end = End::Lost(dead_ns));
+    events.iter_mut().filter(|event| is_lost(event)).for_each(|event| event.end = Outcome::Lost(dead_ns));
     events
 }
 
-/// Asks for checkpoints, until the load is over or the server is dead.
+/// Asks for checkpoints, and that they are loaded again, until the load is over or the server is dead.
 fn save(mut client: Connection<TcpStream>, board: &Board, chance: &mut Chance) {
     while !board.is_over.load(Ordering::Relaxed) {
-        let [reply] = &client.calls_until_gone(&[request(&["BGSAVE"])])[..] else { return };
+        let words: &[&str] = if chance.one_in(RELOADS_ONE_IN) { &["DEBUG", "RELOAD"] } else { &["BGSAVE"] };
+        let [reply] = &client.calls_until_gone(&[request(words)])[..] else { return };
         let is_busy = reply.as_error().is_some_and(|text| text.contains("already in progress"));
-        assert!(is_busy || reply.as_error().is_none(), "BGSAVE answers {reply}");
+        assert!(is_busy || reply.as_error().is_none(), "{words:?} answers {reply}");
         sleep(SAVE_MS, chance);
     }
 }

@@ -41,6 +41,11 @@ impl Chance {
         self.next() % end
     }
 
+    /// Once in `times`.
+    pub(crate) fn one_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+
     fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len() as u64) as usize]
     }
