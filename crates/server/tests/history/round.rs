@@ -15,8 +15,8 @@ const CLIENTS: u32 = 8;
 pub(crate) const RESTARTS: usize = 3;
 /// One of so many is told to stop.
 const STOPS_ONE_IN: u64 = 3;
-/// After one restart of so many, clients come before all has been read: to shards that are not loaded yet.
-const BLIND_ONE_IN: u64 = 3;
+/// After one restart of so many, shards are loaded slowly, and clients come at once.
+const SLOW_LOADS_ONE_IN: u64 = 3;
 /// One checkpoint of so many is loaded again.
 const RELOADS_ONE_IN: u64 = 10;
 /// Bounds of the time under load, from one start on.
@@ -44,8 +44,10 @@ pub(crate) fn play(chance: &mut Chance) -> Vec<Event> {
     for _ in 0..RESTARTS {
         let end = if chance.one_in(STOPS_ONE_IN) { End::Stop } else { End::Kill };
         events.extend(load(&mut server, &board, chance, clock, end));
-        server.restart();
-        if !chance.one_in(BLIND_ONE_IN) {
+        if chance.one_in(SLOW_LOADS_ONE_IN) {
+            server.restart_with(&[("BOBBIN_TEST_LOADER_REST_MS", "1")]);
+        } else {
+            server.restart();
             // At once, before anything is written over.
             events.extend(alone(&server, clock, |client| workload::read_all(client, &board)));
         }
