@@ -12,7 +12,7 @@
 
 use crate::format::{HEAD_BYTES, History, PAYLOAD_BYTES_MAX};
 use crate::maker::Depot;
-use crate::room::Room;
+use crate::room::{Room, overhead_bytes};
 use crate::shelf::{Barrier, Shelf};
 use crate::signal::{Alert, Signal};
 use crate::statistics::Counters;
@@ -72,8 +72,18 @@ pub struct Journal {
     poison: Mutex<String>,
     /// The last attempt to make a spare failed.
     pub(crate) full: AtomicBool,
+    /// See [`Options::kept_free_bytes`].
+    pub(crate) kept_free_bytes: Option<u64>,
+    /// Somebody waits for room that releases may bring.
+    pub(crate) is_pressed: AtomicBool,
+    /// They have been tried, and since then there was no room.
+    pub(crate) is_hopeless: AtomicBool,
+    /// There is no spare of last resort, and no room for one.
+    pub(crate) is_spent: AtomicBool,
     /// The most that `free` had to be for somebody who was refused; 0 if nobody was.
     pub(crate) asked: AtomicI64,
+    /// The same for somebody who only takes away.
+    pub(crate) shrink_asked: AtomicI64,
     pub(crate) lanes: Mutex<Vec<Consumer>>,
     pub(crate) lanes_made: AtomicUsize,
     bells: Mutex<Vec<Arc<Bell>>>,
@@ -95,7 +105,7 @@ impl Journal {
         let room = Room::new(options.segment_bytes);
         Self {
             next: Padded(AtomicU64::new(begin.position)),
-            free: Padded(AtomicI64::new(room.spare())),
+            free: Padded(AtomicI64::new(room.worth(begin.bytes.saturating_sub(overhead_bytes())))),
             written: Padded(AtomicU64::new(begin.position)),
             durable: AtomicU64::new(begin.position),
             history: begin.history,
@@ -106,7 +116,12 @@ impl Journal {
             poisoned: AtomicBool::new(false),
             poison: Mutex::new(String::new()),
             full: AtomicBool::new(false),
+            kept_free_bytes: options.kept_free_bytes,
+            is_pressed: AtomicBool::new(false),
+            is_hopeless: AtomicBool::new(false),
+            is_spent: AtomicBool::new(false),
             asked: AtomicI64::new(0),
+            shrink_asked: AtomicI64::new(0),
             lanes: Mutex::new(Vec::new()),
             lanes_made: AtomicUsize::new(0),
             bells: Mutex::new(Vec::new()),
@@ -263,8 +278,14 @@ impl Journal {
             return Ok(());
         }
         self.asked.fetch_max(charge + kept_back, Ordering::SeqCst);
+        if purpose == Purpose::Shrink {
+            self.shrink_asked.fetch_max(charge, Ordering::SeqCst);
+        }
         self.maker.wake(Alert::Pressure);
-        Err(if self.full.load(Ordering::SeqCst) { Refusal::Full } else { Refusal::Wait })
+        // For what only takes away a last resort is made where there is room for no other spare.
+        let may_last = purpose == Purpose::Shrink && self.kept_free_bytes.is_some();
+        let refused = if may_last { &self.is_spent } else { &self.full };
+        Err(if refused.load(Ordering::SeqCst) { Refusal::Full } else { Refusal::Wait })
     }
 
     /// Whether so much is not yet durable that it is better synced now than when nobody is admitted any more.
@@ -291,6 +312,8 @@ impl Journal {
 pub(crate) struct Begin {
     pub(crate) position: Position,
     pub(crate) history: History,
+    /// Bytes of the segment that is begun.
+    pub(crate) bytes: u64,
     pub(crate) shelf: Shelf,
 }
 

@@ -82,6 +82,9 @@ pub struct Options {
     pub policy: Policy,
     /// Bytes of a segment's file.
     pub segment_bytes: u64,
+    /// Of the disk's room, so many bytes are left to whoever keeps elsewhere what frames say, beside as many as the frames
+    /// have: frames that grow are refused before. `None` where nobody does.
+    pub kept_free_bytes: Option<u64>,
     /// No frame is admitted while more bytes than this are not yet durable (under [`Policy::Never`]: written).
     pub undurable_bytes_max: u64,
     /// Bytes of the ring by which a thread hands its frames over: a power of two.
@@ -105,6 +108,7 @@ impl Options {
         Self {
             policy,
             segment_bytes: 8 << 20,
+            kept_free_bytes: None,
             undurable_bytes_max: 64 << 20,
             lane_bytes: 4 << 20,
             shards: base::limits::SHARDS as u32,

@@ -5,6 +5,11 @@
 //! up to [`SPARES_MAX`]; after [`IDLE_US`] without any all but one are given back. How many there should be is decided
 //! by [`choose`], a pure function; the rest is dull.
 //!
+//! **Room is left to whoever releases segments** ([`crate::Options::kept_free_bytes`]). What frames say takes room elsewhere
+//! before theirs can be released, so a disk that frames filled to the brim would stay full for ever. Where there is no
+//! more room than that, only the spare of last resort is made, or as many as a long frame needs that only takes away;
+//! frames that grow wait for a release, and are refused once that has been tried ([`Journal::end_release`]).
+//!
 //! Released segments become spares where one is wanted: their room is claimed, and under [`Policy::Always`] need not be
 //! filled. A few wait for that while frames come; the others are removed.
 
@@ -21,12 +26,16 @@ use sync::primitives::lock;
 
 /// Spares at most.
 const SPARES_MAX: usize = 4;
+/// The same of last resort: they hold the longest frame that needs no segment of its own.
+const LAST_SPARES_MAX: usize = 3;
 /// Released segments that wait to become spares, at most: they come many at a time, and are wanted one by one.
 const RELEASED_MAX: usize = 8;
 /// After so long without a frame, spares are given back.
 const IDLE_US: u64 = 10_000_000;
 /// How soon it tries again when the disk was full, or refused to give a segment back.
 const RETRY_US: u64 = 250_000;
+/// A tail of so many segments is worth a release, though the last one brought too little room.
+const HOPED_SEGMENTS: u64 = 2;
 /// How long it rests when nobody asks.
 const REST_US: u64 = 1_000_000;
 const ZEROS_BYTES: usize = 1 << 20;
@@ -93,7 +102,11 @@ pub struct Maker {
     journal: Arc<Journal>,
     elapsed_us: ElapsedUs,
     spares_made: u64,
+    /// The disk refused the last spare, whatever it tells of its room.
+    was_refused: bool,
     retry_at_us: u64,
+    /// The same for the segment of one long frame.
+    own_retry_at_us: u64,
     release_at_us: u64,
     asked_at_us: u64,
 }
@@ -118,24 +131,38 @@ struct State {
     released: usize,
     /// Somebody lacks room on the disk.
     is_pressed: bool,
+    /// There is room for a spare beside what is kept free.
+    has_room: bool,
     free: i64,
     asked: i64,
+    /// By somebody who only takes away.
+    shrink_asked: i64,
+    /// What a spare is worth.
+    worth: i64,
     /// Time since a frame was written, or refused for want of room.
     since_use_us: u64,
     /// Time since a segment was last begun; the younger, the faster they fill.
     since_roll_us: u64,
 }
 
+/// The spares that are made where there is no room.
+fn last_spares(state: &State) -> usize {
+    let lacking = (state.shrink_asked - state.free).max(0) as u64;
+    let more = lacking.div_ceil(state.worth.max(1) as u64) as usize;
+    if more == 0 { 1 } else { (state.spares + more).clamp(1, LAST_SPARES_MAX) }
+}
+
 fn choose(state: &State) -> Choice {
     let is_short = state.asked > state.free;
     let is_idle = state.since_use_us >= IDLE_US && !is_short;
     let wanted = match () {
+        () if !state.has_room => last_spares(state),
         () if is_short => SPARES_MAX,
         () if is_idle => 1,
         () if state.since_roll_us < IDLE_US => SPARES_MAX,
         () => 2,
     };
-    let released_max = if is_idle || state.is_pressed { 0 } else { RELEASED_MAX };
+    let released_max = if is_idle || state.is_pressed || !state.has_room { 0 } else { RELEASED_MAX };
     match state.spares {
         spares if spares < wanted && state.released > 0 => Choice::Recycle,
         spares if spares < wanted => Choice::Make,
@@ -147,30 +174,39 @@ fn choose(state: &State) -> Choice {
 
 impl Maker {
     pub(crate) fn new(journal: Arc<Journal>, elapsed_us: ElapsedUs) -> Self {
-        Self { journal, elapsed_us, spares_made: 0, retry_at_us: 0, release_at_us: 0, asked_at_us: 0 }
+        Self {
+            journal,
+            elapsed_us,
+            spares_made: 0,
+            was_refused: false,
+            retry_at_us: 0,
+            own_retry_at_us: 0,
+            release_at_us: 0,
+            asked_at_us: 0,
+        }
     }
 
     /// Makes or gives back at most one segment. Says how many microseconds it may rest; `None`: there is more to do.
     pub fn step(&mut self) -> Option<u64> {
         let now_us = (self.elapsed_us)();
-        if self.make_own() {
+        if self.make_own(now_us) {
             return None;
         }
-        let rest_us = match self.release_at_us.saturating_sub(now_us) {
-            0 => REST_US,
-            us => us,
-        };
-        let is_done = match choose(&self.state(now_us)) {
+        let due_us = [self.release_at_us, self.own_retry_at_us].into_iter().filter(|&at_us| at_us > now_us);
+        let rest_us = due_us.min().map_or(REST_US, |at_us| at_us - now_us);
+        let state = self.state(now_us);
+        self.look_for_room();
+        let is_done = match choose(&state) {
             Choice::Make if now_us < self.retry_at_us => return Some(rest_us.min(self.retry_at_us - now_us)),
             Choice::Make => {
-                if !self.make_spare() {
+                if !self.make_spare(state.has_room) {
                     self.retry_at_us = now_us + RETRY_US;
                     return Some(rest_us.min(RETRY_US));
                 }
                 true
             }
-            Choice::Recycle => self.release(now_us, true),
-            Choice::Remove => self.release(now_us, false),
+            Choice::Recycle => self.release(now_us, Some(state.has_room)),
+            Choice::Remove => self.release(now_us, None),
             Choice::GiveBack => self.give_back(),
             Choice::Nothing => false,
         };
@@ -178,13 +214,51 @@ impl Maker {
             return None;
         }
         self.give_back_own(now_us);
+        if !state.has_room && state.asked > state.free {
+            self.press();
+            return Some(rest_us.min(RETRY_US));
+        }
         Some(rest_us)
+    }
+
+    /// Whether a release may bring room: none has been tried since there was some, or much has come since.
+    fn is_release_hoped(&self) -> bool {
+        let journal = &*self.journal;
+        let is_hopeless = journal.is_hopeless.load(Ordering::SeqCst);
+        let is_long = || journal.tail_bytes(journal.released()) >= HOPED_SEGMENTS * journal.room.segment_bytes;
+        journal.kept_free_bytes.is_some() && (!is_hopeless || !journal.barrier.is_failing() && is_long())
+    }
+
+    /// Frames that grow have no room: they wait for a release, or are refused.
+    fn press(&self) {
+        let journal = &*self.journal;
+        if self.is_release_hoped() {
+            journal.full.store(false, Ordering::SeqCst);
+            journal.is_pressed.store(true, Ordering::SeqCst);
+        } else if !journal.full.swap(true, Ordering::SeqCst) {
+            journal.notify_room();
+        }
+    }
+
+    /// Room may have come of itself, or of a release, while no spare was wanted.
+    fn look_for_room(&self) {
+        let journal = &*self.journal;
+        let is_set = journal.full.load(Ordering::SeqCst) || journal.is_hopeless.load(Ordering::SeqCst);
+        if is_set && !self.was_refused && self.has_room(journal.room.segment_bytes) {
+            self.forget_full();
+            journal.notify_room();
+        }
+    }
+
+    fn forget_full(&self) {
+        let Journal { full, is_hopeless, is_spent, .. } = &*self.journal;
+        [full, is_hopeless, is_spent].into_iter().for_each(|is_set| is_set.store(false, Ordering::SeqCst));
     }
 
     /// Whether there is something to do now; looked at between arming and resting.
     pub(crate) fn has_news(&mut self) -> bool {
         let now_us = (self.elapsed_us)();
-        let is_own_wanted = lock(&self.journal.depot).own_wanted_bytes != 0;
+        let is_own_wanted = now_us >= self.own_retry_at_us && lock(&self.journal.depot).own_wanted_bytes != 0;
         let is_due = match choose(&self.state(now_us)) {
             Choice::Make => now_us >= self.retry_at_us,
             Choice::Recycle | Choice::Remove => true,
@@ -193,25 +267,30 @@ impl Maker {
         is_own_wanted || is_due
     }
 
-    /// Gives the oldest released segment back. If that fails it is tried again later.
-    fn release(&mut self, now_us: u64, is_wanted: bool) -> bool {
+    /// Gives the oldest released segment back, as a spare if that is wanted, with room or without. If that fails it is tried
+    /// again later.
+    fn release(&mut self, now_us: u64, wanted: Option<bool>) -> bool {
         // None: somebody has begun to read since.
         let Some(leaver) = lock(&self.journal.shelf).leaver() else { return false };
-        let is_spare = is_wanted && leaver.bytes == self.journal.room.segment_bytes;
-        match if is_spare { self.recycle(leaver) } else { self.remove_segment(leaver) } {
+        let wanted = wanted.filter(|_| leaver.bytes == self.journal.room.segment_bytes);
+        let left = match wanted {
+            Some(has_room) => self.recycle(leaver, has_room),
+            None => self.remove_segment(leaver),
+        };
+        match left {
             // Where it is not found somebody else has removed it.
             Err(error) if error.kind() != io::ErrorKind::NotFound => self.release_at_us = now_us + RETRY_US,
             _ => {
                 lock(&self.journal.shelf).has_left();
                 // Where the disk was full there is room now.
-                self.retry_at_us = 0;
+                (self.retry_at_us, self.own_retry_at_us) = (0, 0);
             }
         }
         true
     }
 
     /// Makes a spare of a segment.
-    fn recycle(&mut self, leaver: Kept) -> io::Result<()> {
+    fn recycle(&mut self, leaver: Kept, has_room: bool) -> io::Result<()> {
         let journal = self.journal.clone();
         let path = journal.folder.join(segment_name(leaver.number));
         let name = self.spare_name();
@@ -219,7 +298,7 @@ impl Maker {
         // A copy of the folder may have lost the room it does not use.
         file.allocate(leaver.bytes)?;
         journal.disk.rename(&path, &journal.folder.join(&name))?;
-        self.add_spare(Spare { file, name, bytes: leaver.bytes, is_recycled: true });
+        self.add_spare(Spare { file, name, bytes: leaver.bytes, is_recycled: true }, has_room);
         journal.counters.recycled.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -242,55 +321,104 @@ impl Maker {
             journal.asked.store(0, Ordering::SeqCst);
             journal.notify_room();
         }
+        let shrink_asked = journal.shrink_asked.load(Ordering::SeqCst);
+        if shrink_asked != 0 && shrink_asked <= free {
+            journal.shrink_asked.store(0, Ordering::SeqCst);
+            journal.notify_room();
+        }
         let used_at_us = journal.counters.last_write_us.load(Ordering::Relaxed).max(self.asked_at_us);
         let is_refused = now_us < self.release_at_us;
-        State {
+        let mut state = State {
             spares: lock(&journal.depot).spares.len(),
             released: if is_refused { 0 } else { lock(&journal.shelf).leavers_count() },
             is_pressed: journal.barrier.is_failing(),
+            has_room: true,
             free,
             asked,
+            shrink_asked,
+            worth: journal.room.spare(),
             since_use_us: now_us.saturating_sub(used_at_us),
             since_roll_us: now_us.saturating_sub(journal.counters.last_roll_us.load(Ordering::Relaxed)),
-        }
+        };
+        // Looked at only when it matters.
+        state.has_room = match choose(&state) {
+            Choice::Recycle => self.has_room(0),
+            Choice::Make => self.has_room(journal.room.segment_bytes),
+            _ => true,
+        };
+        state
     }
 
-    fn make_spare(&mut self) -> bool {
+    /// Whether there is room for a file that takes `bytes`, and for frames in it, beside what is kept free.
+    fn has_room(&self, bytes: u64) -> bool {
+        let journal = &*self.journal;
+        let Some(kept_bytes) = journal.kept_free_bytes else { return true };
+        let segment_bytes = journal.room.segment_bytes;
+        // What may yet be put into the files that there are.
+        let ahead_bytes = segment_bytes * (1 + lock(&journal.depot).spares.len() as u64);
+        let frames_bytes = journal.tail_bytes(journal.released()) + ahead_bytes + bytes.max(segment_bytes);
+        journal.disk.free_bytes(&journal.folder) >= bytes.saturating_add(kept_bytes + frames_bytes)
+    }
+
+    fn make_spare(&mut self, has_room: bool) -> bool {
         let journal = self.journal.clone();
-        let made = self.make(journal.room.segment_bytes, journal.policy() == Policy::Always);
-        match made {
-            Ok(spare) => {
-                self.add_spare(spare);
+        let bytes = journal.room.segment_bytes;
+        // The last resort leaves something, too: without a release it would not last.
+        let left_bytes = bytes + journal.kept_free_bytes.unwrap_or(0) / 2;
+        let may_make = has_room || journal.disk.free_bytes(&journal.folder) >= left_bytes;
+        match may_make.then(|| self.make(bytes, journal.policy() == Policy::Always)) {
+            Some(Ok(spare)) => {
+                self.was_refused = false;
+                self.add_spare(spare, has_room);
                 true
             }
-            Err(_) => {
-                journal.full.store(true, Ordering::SeqCst);
+            failed => {
+                self.was_refused |= failed.is_some();
+                if !self.is_release_hoped() {
+                    journal.is_spent.store(true, Ordering::SeqCst);
+                }
+                if journal.asked.load(Ordering::SeqCst) > journal.free.0.load(Ordering::SeqCst) {
+                    self.press();
+                }
                 journal.notify_room();
                 false
             }
         }
     }
 
-    fn add_spare(&self, spare: Spare) {
+    fn add_spare(&self, spare: Spare, has_room: bool) {
         let journal = &*self.journal;
         lock(&journal.depot).spares.push(spare);
         journal.add_room(journal.room.spare());
-        journal.full.store(false, Ordering::SeqCst);
+        journal.is_spent.store(false, Ordering::SeqCst);
+        if has_room {
+            self.forget_full();
+        }
         journal.notify_room();
     }
 
-    fn make_own(&mut self) -> bool {
+    fn make_own(&mut self, now_us: u64) -> bool {
+        if now_us < self.own_retry_at_us {
+            return false;
+        }
         let journal = self.journal.clone();
         let bytes = std::mem::take(&mut lock(&journal.depot).own_wanted_bytes);
         if bytes == 0 {
             return false;
         }
+        let has_room = self.has_room(bytes);
+        if !has_room && self.is_release_hoped() {
+            lock(&journal.depot).own_wanted_bytes = bytes;
+            self.press();
+            self.own_retry_at_us = now_us + RETRY_US;
+            return false;
+        }
         // Zeros would only be written over by one write: allocated room serves a single long frame as well.
-        let made = self.make(bytes, false);
+        let made = has_room.then(|| self.make(bytes, false));
         let mut depot = lock(&journal.depot);
         let replaced = match made {
-            Ok(own) => depot.own.replace(own),
-            Err(_) => {
+            Some(Ok(own)) => depot.own.replace(own),
+            Some(Err(_)) | None => {
                 depot.own_refused_bytes = bytes;
                 None
             }
@@ -392,7 +520,18 @@ mod tests {
     use super::*;
 
     fn state(spares: usize, free: i64, asked: i64, since_use_us: u64, since_roll_us: u64) -> State {
-        State { spares, released: 0, is_pressed: false, free, asked, since_use_us, since_roll_us }
+        State {
+            spares,
+            released: 0,
+            is_pressed: false,
+            has_room: true,
+            free,
+            asked,
+            shrink_asked: 0,
+            worth: 10,
+            since_use_us,
+            since_roll_us,
+        }
     }
 
     #[test]
@@ -414,6 +553,7 @@ mod tests {
             assert_eq!(choose(&state), choice);
         }
     }
+
     #[test]
     fn released_segments_wait_to_be_wanted_while_frames_come() {
         let (now, long) = (0, IDLE_US);
@@ -424,5 +564,20 @@ mod tests {
         assert_eq!(released(RELEASED_MAX + 1, state(4, 10, 0, now, now)), Choice::Remove);
         assert_eq!(released(1, state(4, 10, 0, long, long)), Choice::Remove);
         assert_eq!(released(1, State { is_pressed: true, ..state(4, 10, 0, now, now) }), Choice::Remove);
+    }
+
+    #[test]
+    fn without_room_there_is_only_the_last_resort() {
+        let now = 0;
+        let short = |spares, released| State { released, has_room: false, ..state(spares, 10, 11, now, now) };
+        assert_eq!(choose(&short(0, 0)), Choice::Make);
+        assert_eq!(choose(&short(0, 1)), Choice::Recycle);
+        assert_eq!(choose(&short(1, 0)), Choice::Nothing);
+        assert_eq!(choose(&short(1, 1)), Choice::Remove);
+        let long = |spares, shrink_asked| choose(&State { shrink_asked, ..short(spares, 0) });
+        assert_eq!(long(1, 10), Choice::Nothing);
+        assert_eq!(long(1, 11), Choice::Make);
+        assert_eq!(long(2, 21), Choice::Make);
+        assert_eq!(long(3, 21), Choice::Nothing);
     }
 }

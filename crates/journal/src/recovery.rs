@@ -28,6 +28,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// A first segment where the disk has no room for a usual one, in bytes.
+const SHORT_BYTES: u64 = 64 << 10;
+
 /// A journal whose folder and identity are known, not yet read.
 pub struct Prepared {
     /// Who the data folder is; drawn now if the folder is new.
@@ -195,7 +198,7 @@ impl Prepared {
 
     fn opened(self, recovery: Recovery, head: SegmentHead, spare: Spare, shelf: Shelf) -> Opened {
         let Self { identity, disk, folder, options, .. } = self;
-        let begin = Begin { position: recovery.end, history: head.history, shelf };
+        let begin = Begin { position: recovery.end, history: head.history, bytes: spare.bytes, shelf };
         let journal = Arc::new(Journal::new(&options, disk, folder, begin));
         let segment = Segment::new(spare, head.number);
         let elapsed_us = options.elapsed_us.clone();
@@ -370,8 +373,13 @@ impl Prepared {
         let (disk, folder) = (&*self.disk, &*self.folder);
         let bytes = Room::new(self.options.segment_bytes).segment_bytes;
         let filled = self.options.policy == Policy::Always;
+        let make = |bytes| make_file(disk, folder, "spare-0.log".into(), bytes, filled);
         let begin = || {
-            let mut spare = make_file(disk, folder, "spare-0.log".into(), bytes, filled)?;
+            let mut spare = make(bytes).or_else(|error| {
+                let is_full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+                // What takes away makes room, if it can be told.
+                if is_full && bytes > SHORT_BYTES { make(SHORT_BYTES) } else { Err(error) }
+            })?;
             spare.file.write_at(&head.encode(), 0)?;
             spare.file.sync()?;
             disk.rename(&folder.join(&spare.name), &path)?;

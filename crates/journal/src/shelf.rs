@@ -186,6 +186,25 @@ impl Journal {
         self.notify_room();
     }
 
+    /// Whether frames wait for room that the next release may bring.
+    pub fn is_pressed(&self) -> bool {
+        self.is_pressed.load(Ordering::SeqCst)
+    }
+
+    /// Whether frames that grow are refused for want of room on the disk.
+    pub fn is_full(&self) -> bool {
+        self.full.load(Ordering::SeqCst)
+    }
+
+    /// Says that all has been released that can be, and that the disk has as much room as it can have: frames that grow
+    /// are refused if that is too little, until there is more.
+    pub fn end_release(&self) {
+        self.is_hopeless.store(true, Ordering::SeqCst);
+        self.is_pressed.store(false, Ordering::SeqCst);
+        self.maker.wake(Alert::Pressure);
+        self.notify_room();
+    }
+
     /// Keeps all segments that there are until it is dropped; what is released meanwhile is given back then.
     pub fn hold(&self) -> Hold<'_> {
         lock(&self.shelf).holds += 1;

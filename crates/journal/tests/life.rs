@@ -4,6 +4,7 @@ mod world;
 
 use base::disk::{Disk, FakeDisk};
 use journal::{OpenError, Policy, Purpose, Reached, Refusal, Running, Step};
+use std::path::Path;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use sync::bell::Bell;
@@ -202,6 +203,129 @@ fn a_full_disk_refuses_growth_before_anything_changes() {
         let twin = world.stop();
         assert_eq!(frames_of(&disk, 0..end), twin);
     }
+}
+
+/// Room is left to releases; frames that grow wait for one, and are refused when it was in vain.
+#[test]
+fn frames_that_grow_leave_room_to_releases() {
+    const KEPT_BYTES: u64 = 8 * SEGMENT_BYTES;
+    for policy in [Policy::Always, Policy::EverySec, Policy::Never] {
+        let disk = FakeDisk::new();
+        let mut world = World::open_leaving(&disk, policy, KEPT_BYTES).unwrap();
+        disk.set_capacity(Some(disk.used_bytes() + 40 * SEGMENT_BYTES));
+        let fill = |world: &mut World| loop {
+            match world.put(0, &[1; 100], Purpose::Grow) {
+                Ok(_) => world.run(),
+                Err(refusal) => break refusal,
+            }
+        };
+        assert_eq!(fill(&mut world), Refusal::Wait);
+        assert!(world.journal.is_pressed() && !world.journal.is_full());
+        let free_bytes = disk.free_bytes(&folder());
+        let tail_bytes = world.journal.next();
+        assert!(free_bytes >= KEPT_BYTES + tail_bytes, "{free_bytes} of {tail_bytes}");
+        // All is kept elsewhere, which takes as much room.
+        let others = Path::new("others");
+        disk.create_folder(others).unwrap();
+        disk.create(&others.join("kept")).unwrap().allocate(tail_bytes).unwrap();
+        world.settle();
+        world.journal.release_below(world.journal.durable());
+        world.journal.end_release();
+        world.make();
+        assert!(!world.journal.is_pressed());
+        // There is room again, until others take it.
+        assert_eq!(fill(&mut world), Refusal::Wait);
+        disk.set_capacity(Some(0));
+        world.settle();
+        world.journal.release_below(world.journal.durable());
+        world.journal.end_release();
+        world.pass_ms(300);
+        assert_eq!(fill(&mut world), Refusal::Full);
+        let mut taken_away = 0;
+        let refused = loop {
+            match world.put(1, &[1; 100], Purpose::Shrink) {
+                Ok(_) => taken_away += 1,
+                Err(refusal) => break refusal,
+            }
+            world.pass_ms(300);
+        };
+        assert!(taken_away > 10 && refused != Refusal::Poisoned, "{taken_away}");
+        world.settle();
+        world.journal.release_below(world.journal.durable());
+        world.journal.end_release();
+        world.pass_ms(300);
+        if let Err(refusal) = world.put(1, &[1; 100], Purpose::Shrink) {
+            assert_eq!(refusal, Refusal::Full, "a release has been tried, and brought nothing");
+        }
+        disk.set_capacity(None);
+        world.pass_ms(300);
+        world.put(0, &[1; 100], Purpose::Grow).unwrap();
+        assert!(!world.journal.is_full());
+    }
+}
+
+/// A long frame that only takes away gets segments of last resort, or is told.
+#[test]
+fn a_long_frame_that_takes_away_does_not_wait_for_ever() {
+    const KEPT_BYTES: u64 = 8 * SEGMENT_BYTES;
+    const LONG_BYTES: usize = SEGMENT_BYTES as usize * 9 / 10;
+    let disk = FakeDisk::new();
+    let mut world = World::open_leaving(&disk, Policy::Always, KEPT_BYTES).unwrap();
+    // Room for what is of last resort, and none beside it.
+    disk.set_capacity(Some(disk.used_bytes() + KEPT_BYTES));
+    let go_on = |world: &mut World| {
+        world.settle();
+        world.journal.release_below(world.journal.durable());
+        world.journal.end_release();
+        world.pass_ms(300);
+    };
+    for _ in 0..5 {
+        let mut tries = 0;
+        while let Err(refusal) = world.put(0, &[1; LONG_BYTES], Purpose::Shrink) {
+            assert_eq!(refusal, Refusal::Wait);
+            tries += 1;
+            assert!(tries < 10, "it waits for ever");
+            world.pass_ms(300);
+        }
+        go_on(&mut world);
+    }
+    disk.set_capacity(Some(0));
+    let mut tries = 0;
+    loop {
+        match world.put(0, &[1; LONG_BYTES], Purpose::Shrink) {
+            Ok(_) => {}
+            Err(Refusal::Full) => break,
+            Err(refusal) => assert_eq!(refusal, Refusal::Wait),
+        }
+        tries += 1;
+        assert!(tries < 30, "it is never told");
+        go_on(&mut world);
+    }
+}
+
+/// Room that comes of itself is seen, and a full disk is nobody's want while nobody lacks room.
+#[test]
+fn room_that_comes_of_itself_is_seen() {
+    const KEPT_BYTES: u64 = 8 * SEGMENT_BYTES;
+    let disk = FakeDisk::new();
+    let mut world = World::open_leaving(&disk, Policy::Always, KEPT_BYTES).unwrap();
+    disk.set_capacity(Some(disk.used_bytes() + KEPT_BYTES));
+    for _ in 0..100 {
+        if world.put(0, &[1; 100], Purpose::Grow) == Err(Refusal::Wait) {
+            world.settle();
+            world.journal.release_below(world.journal.durable());
+            world.journal.end_release();
+        }
+        world.pass_ms(300);
+    }
+    assert!(world.journal.is_full());
+    disk.set_capacity(None);
+    world.pass_ms(300);
+    assert!(!world.journal.is_full());
+    // It is at the brim again, and nobody lacks room.
+    disk.set_capacity(Some(disk.used_bytes() + KEPT_BYTES));
+    world.pass_ms(10_001);
+    assert!(!world.journal.is_full() && !world.journal.is_pressed());
 }
 
 #[test]

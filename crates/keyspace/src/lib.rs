@@ -38,7 +38,7 @@ pub use search::{Aim, Finding, Search, Searches, Wanted};
 pub use section::{Entry, OwnedEntry, Section, kind_of, list_of, text_of};
 pub use shard::ShardState;
 pub use turn::{Alive, LoadError, Loading, MapState, Merge, Tail, Unread, named_by};
-pub use turn::{Batch, BlockSink, BlockSource, Inline, STEP_ENTRIES, Step, TableCount, Turned, WHOLE_BYTES_MAX};
+pub use turn::{Batch, BlockSink, BlockSource, Inline, Put, STEP_ENTRIES, Step, TableCount, Turned, WHOLE_BYTES_MAX};
 pub use tx::{Abandon, Tx, Version, WrongType};
 
 use base::hash::KeyHasher;

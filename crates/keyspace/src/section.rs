@@ -235,6 +235,13 @@ impl Section {
         self.deadlines.push(0, hash);
     }
 
+    /// Marks a key as changed, if it is there.
+    pub(crate) fn mark_changed(&mut self, hash: u64, key: &[u8]) {
+        if let Some(mut entry) = self.table.find_mut(hash, key) {
+            self.marking.changing(hash, &mut entry);
+        }
+    }
+
     /// Sets or clears the deadline of a key that is there.
     pub(crate) fn set_expiry(&mut self, hash: u64, key: &[u8], expires_at_ms: Option<Ms>) -> bool {
         let Some(mut entry) = self.table.find_mut(hash, key) else { return false };

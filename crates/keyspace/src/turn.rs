@@ -26,7 +26,7 @@ pub use loading::{BlockSource, LoadError, Loading};
 pub(crate) use marking::{Marking, NAMES_BYTES_MAX};
 pub use merge::Merge;
 pub(crate) use records::Room;
-pub use records::{Batch, BlockSink, Inline, WHOLE_BYTES_MAX, named_by};
+pub use records::{Batch, BlockSink, Inline, Put, WHOLE_BYTES_MAX, named_by};
 pub use tail::{Alive, MapState, Tail};
 pub use unread::Unread;
 
@@ -112,13 +112,29 @@ impl ShardState {
         assert!(self.turning().stage == Stage::Still, "a shard is turned again when its last turn is over");
         assert!(self.turning().mark & PARITIES != 0, "a shard that is turned keeps marks");
         let tables = self.tables(keyspace);
-        let markings = || self.sections().map(|(table, section)| (table, section.marking()));
-        let is_whole = whole || self.turning().whole || markings().any(|(_, marking)| marking.is_whole());
-        let is_changed = markings().any(|(table, marking)| marking.is_changed() && keyspace.map().names(table));
+        let is_marked_whole = self.turning().whole || self.sections().any(|(_, section)| section.marking().is_whole());
+        let is_whole = whole || is_marked_whole;
+        let is_changed = self.is_changed(keyspace);
         if is_whole || is_changed {
             self.flip(keyspace, is_whole);
         }
         Some(Turned { position: position(), is_whole, is_unchanged: !is_whole && !is_changed, tables })
+    }
+
+    /// Whether anything of tables that a database names has changed since the last turn. O(tables).
+    pub fn is_changed(&self, keyspace: &Keyspace) -> bool {
+        self.sections().any(|(table, section)| section.marking().is_changed() && keyspace.map().names(table))
+    }
+
+    /// Has the next turn write `key` of `table`, if it is there, as if it had changed; between two turns.
+    pub fn mark_changed(&mut self, keyspace: &Keyspace, table: TableId, key: &[u8]) {
+        assert!(self.turning().stage != Stage::Taking, "what a turn takes is not changed meanwhile");
+        let mark = |(id, section): (TableId, &mut Section)| {
+            if id == table {
+                section.mark_changed(keyspace.hash(key), key);
+            }
+        };
+        self.sections_mut().for_each(mark);
     }
 
     fn flip(&mut self, keyspace: &Keyspace, whole: bool) {

@@ -2,7 +2,7 @@
 
 use base::hash::KeyHasher;
 use blocks::{End, LeafStore, Place};
-use keyspace::{Absent, Batch, BlockSink, BlockSource, DecodeError, Held, Keyspace, Log, Record, Tx};
+use keyspace::{Absent, Batch, BlockSink, BlockSource, DecodeError, Held, Keyspace, Log, Put, Record, Tx};
 use keyspace::{list_of, shard_of};
 use kinds::{Kind, Value};
 use std::convert::Infallible;
@@ -95,10 +95,10 @@ impl LeafStore for Leaves {
 impl BlockSink for Leaves {
     type Error = Infallible;
 
-    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<bool, Infallible> {
+    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<Put, Infallible> {
         let mut storing = value.storing(form);
         while !storing.step(1, self, form)? {}
-        Ok(true)
+        Ok(Put::All)
     }
 }
 

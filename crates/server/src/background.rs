@@ -1,6 +1,7 @@
 //! The threads beside the workers: some load what is still to be loaded, then they end; one keeps house, one drops what is
 //! big, one writes checkpoints. They yield to the workers.
 
+use crate::sizes::Sizes;
 use engine::settings::Settings;
 use engine::worker::Timer;
 use engine::{AT_ONCE_BYTES_MAX, Checkpointer, Engine, Expirer, Loader, Pace};
@@ -31,10 +32,6 @@ const LOADER_NICENESS: i32 = 2;
 const LOADERS_MAX: usize = 16;
 /// For tests: so many milliseconds pass before a shard or a value is loaded for which nobody waits.
 const LOADER_REST: &str = "BOBBIN_TEST_LOADER_REST_MS";
-/// A commit of the store has about so many bytes.
-const COMMIT_BYTES: u64 = 32 << 20;
-/// The journal beyond the last checkpoint takes at most such a part of the file system before the next one begins.
-const JOURNAL_PART: u64 = 8;
 /// The priority of a thread for which nobody waits.
 const FREER_NICENESS: i32 = 10;
 
@@ -51,20 +48,15 @@ type Thread = (JoinHandle<()>, oneshot::Sender<()>);
 
 impl Background {
     /// Starts them, and so many `loaders` if there is anything to load; the thread that writes checkpoints goes on with
-    /// `store`, on a file system of `disk_bytes`.
+    /// `store`, in its `sizes`.
     ///
     /// # Errors
     /// The system gives no thread.
-    pub(crate) fn start(
-        engine: &Arc<Engine>,
-        store: Option<Store>,
-        disk_bytes: u64,
-        loaders: usize,
-    ) -> io::Result<Self> {
+    pub(crate) fn start(engine: &Arc<Engine>, store: Option<Store>, sizes: Sizes, loaders: usize) -> io::Result<Self> {
         let loaders = if engine.loading.is_over() { 0 } else { loaders.min(LOADERS_MAX) };
         let loaders = (0..loaders).map(|_| load(engine.clone())).collect::<io::Result<_>>()?;
-        let journal_bytes_max = disk_bytes / JOURNAL_PART;
-        let pace = Pace { journal_bytes_max, commit_bytes: COMMIT_BYTES, step_entries: keyspace::STEP_ENTRIES };
+        let Sizes { journal_bytes_max, commit_bytes, kept_free_bytes, .. } = sizes;
+        let pace = Pace { journal_bytes_max, commit_bytes, step_entries: keyspace::STEP_ENTRIES, kept_free_bytes };
         let checkpointer = store.map(|store| checkpoint(engine.clone(), store, pace)).transpose()?;
         let garbage = engine.freer.receiver().expect("one process has one freer");
         thread::Builder::new().name("freer".to_owned()).spawn(move || {

@@ -11,5 +11,6 @@ mod event;
 pub mod log;
 mod open;
 pub mod run;
+mod sizes;
 pub mod startup;
 mod worker;

@@ -1,6 +1,7 @@
 //! From the data folder to an engine: the store's manifest and all that the journal has beyond are read and checked before
 //! anybody is served. Shards are put together from them later, while the server serves: [`engine::Loading`].
 
+use crate::sizes::Sizes;
 use crate::startup::{DataFolder, Refused};
 use base::clock::{Clock, WallTime, system_wall_time};
 use base::disk::{Disk, RealDisk};
@@ -47,7 +48,7 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
     let source = Source {
         disk: Arc::new(RealDisk),
         folder: folder.path(),
-        options: Options::new(policy_of(current.fsync), wall()),
+        options: Sizes::at(folder.path()).journal(Options::new(policy_of(current.fsync), wall())),
         databases: current.databases,
     };
     let mut said = Instant::now();
@@ -169,8 +170,8 @@ impl Source<'_> {
     }
 
     fn open_store(&self, hash_key: [u8; 16], without_journal: bool) -> Result<Store, Refused> {
-        let path = self.folder.join(STORE_FOLDER);
-        let opened = Store::open(self.disk.clone(), &path, store_options(hash_key, self.options.now_ms));
+        let (path, options) = (self.folder.join(STORE_FOLDER), store_options(hash_key, self.options.now_ms));
+        let opened = Store::open(self.disk.clone(), &path, Sizes::at(self.folder).store(options));
         opened.map_err(|error| match error {
             StoreError::Damaged { .. } if without_journal => Refused::new(format!(
                 "the data folder has a store, {}, and no journal, {}: restore the journal from a backup; or, to begin with \

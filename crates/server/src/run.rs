@@ -12,7 +12,8 @@
 
 use crate::background::Background;
 use crate::open::{Open, open};
-use crate::startup::{DataFolder, Prepared, REFUSED, Ready, Refused};
+use crate::sizes::Sizes;
+use crate::startup::{Prepared, REFUSED, Ready, Refused};
 use crate::worker::Workers;
 use engine::Engine;
 use journal::Running;
@@ -38,11 +39,11 @@ pub fn run(prepared: Prepared, began: Instant) -> Result<ExitCode, Refused> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(lacking)?;
     let mut signals = runtime.block_on(async { Signals::new() }).map_err(lacking)?;
     let addresses = listeners.addresses();
-    let disk_bytes = folder.as_ref().map_or(0, DataFolder::disk_bytes);
-    let background = Background::start(&engine, store, disk_bytes, threads).map_err(lacking)?;
+    let sizes = folder.as_ref().map_or(Sizes::of(0), |folder| Sizes::at(folder.path()));
+    let background = Background::start(&engine, store, sizes, threads).map_err(lacking)?;
     let workers = Workers::start(&engine, threads, listeners).map_err(lacking)?;
     let ready_ms = began.elapsed().as_millis() as u64;
-    let path = folder.as_ref().map(DataFolder::path);
+    let path = folder.as_ref().map(|folder| folder.path());
     info!("{}", Ready { addresses: &addresses, threads, folder: path, found: &found, ready_ms });
     let server = Server { workers, background, journal };
     Ok(runtime.block_on(async {

@@ -70,16 +70,21 @@ fn the_folder_shrinks_with_the_data() {
     for _ in 0..400 {
         call(&mut client, &push);
     }
-    client.call(&["SAVE"]);
+    save(&mut client);
     let full = bytes_in(&server.data());
     assert!(full > 100_000_000, "{full} bytes for 400,000 messages of 256");
     for _ in 0..400 {
         call(&mut client, &pop);
     }
-    client.call(&["SAVE"]);
+    save(&mut client);
     let (_, store) = (client, server.data().join("store"));
     let drained = bytes_in(&store);
     assert!(drained < 20_000_000, "{drained} bytes for no message");
+}
+
+/// Has everything stored, after the round under way.
+fn save(client: &mut Connection<std::net::TcpStream>) {
+    while client.call(&["SAVE"]) != Value::Simple("OK".to_owned()) {}
 }
 
 fn call(client: &mut Connection<std::net::TcpStream>, request: &[u8]) {

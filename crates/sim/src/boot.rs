@@ -30,6 +30,8 @@ pub(crate) const SEGMENT_BYTES: u64 = 16 << 10;
 const LANE_BYTES: usize = 512 << 10;
 /// Small, so that a round has several.
 const COMMIT_BYTES: u64 = 4 << 10;
+/// Room that frames leave to rounds.
+const KEPT_FREE_BYTES: u64 = 8 << 10;
 /// The journal grows by so much, or twice as much, or four times, between rounds.
 const JOURNAL_BYTES_MIN: u64 = 2 << 10;
 const JOURNAL_SIZES: u64 = 3;
@@ -55,6 +57,7 @@ impl World {
         let settings = Arc::new(settings.finish());
         let mut options = Options::new(policy_of(settings.current().fsync), wall());
         (options.segment_bytes, options.lane_bytes) = (SEGMENT_BYTES, LANE_BYTES);
+        options.kept_free_bytes = Some(KEPT_FREE_BYTES);
         options.elapsed_us = self.time.elapsed_us();
         options.drawn = [self.drawn(), self.drawn()];
         let files: Arc<dyn Disk> = match self.plan.fault {
@@ -104,7 +107,8 @@ impl World {
         }
         let time = self.time.clone();
         let journal_bytes_max = JOURNAL_BYTES_MIN << (self.plan.seed % JOURNAL_SIZES);
-        let pace = Pace { journal_bytes_max, commit_bytes: COMMIT_BYTES, step_entries: 1 };
+        let pace =
+            Pace { journal_bytes_max, commit_bytes: COMMIT_BYTES, step_entries: 1, kept_free_bytes: KEPT_FREE_BYTES };
         let checkpointer = Checkpointer::new(engine.clone(), store, Box::new(move |ms| time.sleep(ms)), pace);
         tasks.spawn(checkpointer.run());
         let scene = Rc::new(Scene {

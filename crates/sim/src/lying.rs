@@ -37,6 +37,10 @@ impl Disk for LyingDisk {
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         self.0.sync_folder(folder)
     }
+
+    fn free_bytes(&self, folder: &Path) -> u64 {
+        self.0.free_bytes(folder)
+    }
 }
 
 impl DiskFile for LyingFile {

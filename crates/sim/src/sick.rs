@@ -92,6 +92,10 @@ impl Disk for SickDisk {
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         self.well_or_not().sync_folder(folder)
     }
+
+    fn free_bytes(&self, folder: &Path) -> u64 {
+        self.disk.free_bytes(folder)
+    }
 }
 
 impl DiskFile for SickFile {

@@ -33,6 +33,8 @@ pub struct Commit<'a> {
     map: Option<MapRecord>,
     bytes: u64,
     has_failed: bool,
+    /// The manifest may name its segments after a crash.
+    may_be_named: bool,
 }
 
 struct OpenRun {
@@ -62,6 +64,7 @@ impl<'a> Commit<'a> {
             map: None,
             bytes: 0,
             has_failed: false,
+            may_be_named: false,
         }
     }
 
@@ -209,7 +212,7 @@ impl<'a> Commit<'a> {
             self.finished.push(record);
         }
         let change = self.change();
-        self.store.commit(change, self.now_ms)?;
+        self.store.commit(change, self.now_ms, &mut self.may_be_named)?;
         // The files are the store's from now on.
         self.paths.clear();
         self.store.commit_ended(Some(self.bytes), self.now_ms);
@@ -281,7 +284,7 @@ impl Drop for Commit<'_> {
         }
         // Closed before they are removed, so that their room is free.
         (self.runs, self.blocks) = (None, None);
-        self.store.doom(std::mem::take(&mut self.paths).into_iter());
+        self.store.give_up(std::mem::take(&mut self.paths), self.may_be_named);
         self.store.commit_ended(None, self.now_ms);
     }
 }

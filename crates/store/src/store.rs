@@ -91,6 +91,13 @@ pub struct SegmentState {
     pub created_ms: Ms,
 }
 
+impl SegmentState {
+    /// Bytes of runs or blocks in its file, alive or not.
+    pub fn content_bytes(&self) -> u64 {
+        self.file_bytes.saturating_sub((HEAD_BYTES + END_BYTES) as u64)
+    }
+}
+
 /// Counts for whoever asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -281,6 +288,11 @@ impl Store {
         Commit::new(self, now_ms)
     }
 
+    /// Bytes that a commit may take of the disk, the reserve included; `u64::MAX` where nobody knows.
+    pub fn free_bytes(&self) -> u64 {
+        self.disk.free_bytes(&self.folder).saturating_add(self.reserve.bytes())
+    }
+
     /// The segments that shards name. O(shards).
     pub fn segments(&self) -> Vec<SegmentState> {
         let live = self.state.live_bytes();
@@ -315,8 +327,8 @@ impl Store {
         self.log.close()
     }
 
-    /// Commits `change`. An error leaves the state as it was.
-    pub(crate) fn commit(&mut self, change: Change, now_ms: Ms) -> Result<(), StoreError> {
+    /// Commits `change`. An error leaves the state as it was; `may_be_there` says whether a crash may show it all the same.
+    pub(crate) fn commit(&mut self, change: Change, now_ms: Ms, may_be_there: &mut bool) -> Result<(), StoreError> {
         if !change.segments.is_empty() {
             self.disk.sync_folder(&self.folder).map_err(StoreError::io(&self.folder))?;
         }
@@ -329,6 +341,7 @@ impl Store {
         let mut dead = state.forget_dead();
         let mut doomed = Vec::new();
         let written = self.log.commit(&change, &state, &self.options, now_ms, &mut self.reserve, &mut doomed);
+        *may_be_there = self.log.has_tried();
         if written.is_ok() || self.log.is_in_doubt() {
             self.tried_commit = state.commit;
         }
@@ -357,6 +370,14 @@ impl Store {
         }
         self.sweep();
         self.reserve.make();
+    }
+
+    /// Removes the files of a commit that failed: at once, so that nothing in doubt keeps their room, unless they may be
+    /// named.
+    pub(crate) fn give_up(&mut self, paths: Vec<PathBuf>, may_be_named: bool) {
+        let kept = |path: &PathBuf| may_be_named || self.disk.remove(path).is_err();
+        let paths: Vec<PathBuf> = paths.into_iter().filter(kept).collect();
+        self.doom(paths.into_iter());
     }
 
     /// Has files removed once nothing is in doubt.

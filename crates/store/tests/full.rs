@@ -125,3 +125,49 @@ fn life_at_the_brim() {
         assert!(done > 0 && refused + done == 40);
     }
 }
+
+/// A commit of one small run.
+fn put_small(store: &mut Store) -> Result<(), store::StoreError> {
+    let mut commit = store.begin(2000);
+    commit.begin_run(0, true)?;
+    commit.record(&[1; 100])?;
+    let run = commit.end_run()?;
+    commit.put_shard(ShardRecord { position: 1 << 40, runs: vec![run], ..ShardRecord::default() });
+    commit.finish()
+}
+
+/// Of commits that fail while a manifest without room is in doubt only the one in doubt keeps its files.
+#[test]
+fn commits_that_fail_in_doubt_take_no_room() {
+    let mut in_doubt = 0;
+    for operation in 0..12 {
+        let (disk, mut store, _) = full(1);
+        // Others take the reserve's room, so that no manifest can be written anew.
+        disk.set_capacity(Some(disk.used_bytes() - 10_000));
+        assert!(put_small(&mut store).is_err() && !has_reserve(&disk));
+        let before = disk.used_bytes();
+        disk.set_capacity(Some(before + 800));
+        disk.fail_at(disk.operations() + operation);
+        if put_small(&mut store).is_ok() {
+            continue;
+        }
+        disk.fail_at(u64::MAX);
+        let after = disk.used_bytes();
+        if after == before {
+            continue;
+        }
+        in_doubt += 1;
+        // Enough for a segment.
+        disk.set_capacity(Some(after + 300));
+        for _ in 0..10 {
+            assert!(put_small(&mut store).is_err());
+            assert_eq!(disk.used_bytes(), after, "operation {operation}");
+        }
+        disk.set_capacity(Some(after + 20_000));
+        put_small(&mut store).unwrap();
+        drop(store);
+        open(&disk).unwrap();
+        assert_whole(&disk, "after a full disk");
+    }
+    assert!(in_doubt > 0);
+}

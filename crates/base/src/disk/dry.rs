@@ -115,6 +115,10 @@ impl Disk for DryDisk {
     fn sync_folder(&self, _: &Path) -> io::Result<()> {
         Ok(())
     }
+
+    fn free_bytes(&self, _: &Path) -> u64 {
+        u64::MAX
+    }
 }
 
 struct DryFile(Shared);

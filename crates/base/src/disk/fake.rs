@@ -420,6 +420,11 @@ impl Disk for FakeDisk {
         state.folders_durable.extend(inside);
         Ok(())
     }
+
+    fn free_bytes(&self, _: &Path) -> u64 {
+        let state = self.state();
+        state.capacity_bytes.map_or(u64::MAX, |capacity| capacity.saturating_sub(state.used_bytes()))
+    }
 }
 
 struct FakeFile {

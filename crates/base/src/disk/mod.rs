@@ -31,6 +31,8 @@ pub trait Disk: Send + Sync {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in `folder` durable.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+    /// Bytes that files in `folder` may still take; `u64::MAX` where nobody knows.
+    fn free_bytes(&self, folder: &Path) -> u64;
 }
 
 /// One open file.

@@ -1,7 +1,7 @@
 //! The operating system's disk.
 
 use super::{Disk, DiskFile};
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -45,6 +45,12 @@ impl Disk for RealDisk {
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         File::open(folder)?.sync_all()
+    }
+
+    fn free_bytes(&self, folder: &Path) -> u64 {
+        // Some file systems have no sizes to tell.
+        let told = statvfs(folder).ok().filter(|system| system.f_blocks > 0);
+        told.map_or(u64::MAX, |system| system.f_bavail.saturating_mul(system.f_frsize))
     }
 }
 

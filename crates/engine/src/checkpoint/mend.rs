@@ -1,8 +1,8 @@
 //! A repair's checkpoint: some shards, whole, as of the journal's end, in one commit. Nobody else is there.
 
-use super::round::keys;
 use super::sink::Sink;
 use super::usage::Usage;
+use super::writing::keys;
 use base::{Ms, Position};
 use keyspace::{Batch, Keyspace, STEP_ENTRIES, ShardState, Step};
 use std::cell::RefCell;
@@ -53,11 +53,12 @@ fn write(
     loop {
         let mut batch = Batch::default();
         let step = state.take(keyspace, STEP_ENTRIES, &mut batch);
-        let mut sink = Sink { commit, drained: &[] };
-        batch.encode(&mut sink, |record| {
+        let mut sink = Sink::new(commit, &[]);
+        let mut put = |record: &[u8]| {
             usage.apply(record).expect("a record that was just encoded");
             commit.borrow_mut().record(record)
-        })?;
+        };
+        while !batch.encode(&mut sink, &mut put)? {}
         if step != Step::More {
             break;
         }

@@ -12,15 +12,20 @@
 //! A commit that fails leaves the store as it was; its shards are written whole the next time. What a run holds and which
 //! one a shard gets is chosen in `policy`; what is asked and told lies in [`Orders`].
 //!
+//! **Where the disk has no room** a round is made for its sake (`room`): in small commits, what gives back most first, and
+//! nothing is left that is of no use. So a disk that is full is drained by whoever takes keys away.
+//!
 //! No thread and no sleep of its own: the server drives it, and a simulated world.
 
 mod mend;
 mod orders;
 mod policy;
 mod reload;
+mod room;
 mod round;
 mod sink;
 mod usage;
+mod writing;
 
 pub use mend::store_shards;
 pub(crate) use orders::{Asked, Patience};
@@ -35,6 +40,7 @@ use base::{Ms, Position};
 use journal::{Journal, Reached};
 use keyspace::{Keyspace, ShardState};
 use quanta::Instant;
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -61,6 +67,8 @@ pub struct Pace {
     pub commit_bytes: u64,
     /// Entries looked at under one hold of a shard.
     pub step_entries: usize,
+    /// Bytes of the disk that rounds always need: see [`journal::Options::kept_free_bytes`].
+    pub kept_free_bytes: u64,
 }
 
 /// Writes checkpoints.
@@ -77,8 +85,11 @@ pub struct Checkpointer {
     /// When the first change was seen that no round has stored.
     changed_ms: Option<Ms>,
     failed_ms: Option<Ms>,
-    /// When the last round ended.
+    /// The disk has refused room in this round.
+    was_refused: bool,
+    /// When the last round ended, and how long it took.
     rested_ms: Ms,
+    took_ms: Ms,
 }
 
 /// What it works with, beside the store.
@@ -90,10 +101,11 @@ struct Hands {
     timer: Timer,
     pace: Pace,
     /// So many bytes of journal begin a round.
-    journal_bytes: u64,
-    /// The journal's tail when no round could yet be made, which does not count for its limit until one has been.
-    tail_bytes_before: u64,
-    tail_bytes_max: u64,
+    journal_bytes: Cell<u64>,
+    /// Of the journal that was there when no round could yet be made, so much does not make writers wait, until one has been.
+    old_bytes: Cell<u64>,
+    /// Others wait for the round under way to make room.
+    is_short: Cell<bool>,
     own_time: OwnTime,
 }
 
@@ -108,21 +120,32 @@ impl Checkpointer {
         journal.add_bell(bell.clone());
         let (stored, looked) = (store.least_position(), (journal.next(), engine.clock.now()));
         engine.checkpoints.tell_store(&store);
-        let (member, own_time) = (engine.member(), OwnTime::of_background());
         let hands = Hands {
             engine: engine.clone(),
-            member,
+            member: engine.member(),
             journal,
             bell,
             timer,
             pace,
-            journal_bytes: 0,
-            tail_bytes_before: 0,
-            tail_bytes_max: u64::MAX,
-            own_time,
+            journal_bytes: Cell::new(0),
+            old_bytes: Cell::new(0),
+            is_short: Cell::new(false),
+            own_time: OwnTime::of_background(),
         };
         let usages = Vec::new();
-        Self { hands, store, usages, engine, stored, looked, changed_ms: None, failed_ms: None, rested_ms: 0 }
+        Self {
+            hands,
+            store,
+            usages,
+            engine,
+            stored,
+            looked,
+            changed_ms: None,
+            failed_ms: None,
+            was_refused: false,
+            rested_ms: 0,
+            took_ms: 0,
+        }
     }
 
     /// Makes a round whenever there is a reason, for ever, from when all shards are loaded on: until then what each uses of
@@ -147,21 +170,29 @@ impl Checkpointer {
     /// One round, and what is told of it.
     async fn checkpoint(&mut self, reason: Reason) {
         let engine = self.engine.clone();
-        engine.checkpoints.begin(reason, engine.clock.now());
-        let end = self.hands.journal.next();
+        let began = engine.clock.now();
+        engine.checkpoints.begin(reason, began);
+        let journal = self.hands.journal.clone();
+        let end = journal.next();
         let frames = engine.frames();
-        let result = match self.hands.journal.is_poisoned() {
+        self.hands.is_short.set(self.failed_ms.is_some() || journal.is_pressed() || journal.is_full());
+        self.was_refused = false;
+        let result = match (journal.is_poisoned(), self.hands.is_short.get()) {
             // Nothing could be committed.
-            true => self.hands.durable(end).await,
-            false => self.round().await,
+            (true, _) => self.hands.durable(end).await,
+            (false, false) => self.round().await,
+            (false, true) => self.round_for_room().await,
         };
         let now = engine.clock.now();
-        self.hands.journal.set_release_failing(result.is_err());
+        journal.set_release_failing(result.is_err());
+        if self.hands.is_short.replace(false) {
+            journal.end_release();
+        }
         self.failed_ms = result.is_err().then_some(now);
-        self.rested_ms = now;
+        (self.rested_ms, self.took_ms) = (now, now.saturating_sub(began));
         if result.is_ok() {
             (self.stored, self.changed_ms) = (end, None);
-            self.hands.tail_bytes_before = 0;
+            self.hands.forget_old();
         }
         engine.checkpoints.tell_store(&self.store);
         engine.checkpoints.end(now, (end, frames), result.err());
@@ -177,6 +208,9 @@ impl Checkpointer {
             let (now, next) = (self.engine.clock.now(), self.hands.journal.next());
             if self.looked.0 != next {
                 self.looked = (next, now);
+            }
+            if self.hands.journal.is_pressed() && !self.hands.journal.is_poisoned() {
+                return Task::Round(Reason::Room);
             }
             if next > self.stored {
                 self.changed_ms.get_or_insert(now);
@@ -196,10 +230,12 @@ impl Checkpointer {
         if let Some(failed_ms) = self.failed_ms {
             return (since(failed_ms) >= AGAIN_MS).then_some(Reason::Again);
         }
-        let is_long = next - self.store.least_position() >= self.hands.journal_bytes;
+        let is_long = next - self.store.least_position() >= self.hands.journal_bytes.get();
         match () {
             () if is_long => Some(Reason::Journal),
-            () if since(self.rested_ms) >= AGAIN_MS && self.hands.journal.statistics().full => Some(Reason::Journal),
+            () if since(self.rested_ms) >= AGAIN_MS.max(self.took_ms) && self.hands.journal.is_full() => {
+                Some(Reason::Room)
+            }
             () if since(self.looked.1) >= IDLE_MS => Some(Reason::Idle),
             () if self.changed_ms.is_some_and(|ms| since(ms) >= AGE_MS) => Some(Reason::Age),
             () => None,
@@ -214,18 +250,30 @@ enum Task {
 }
 
 impl Hands {
-    fn follow_settings(&mut self) {
-        self.journal_bytes = self.engine.settings.current().checkpoint_journal_bytes.min(self.pace.journal_bytes_max);
-        let tail_bytes_max = self.journal_bytes.saturating_mul(TAIL_PER_ROUND).saturating_add(self.tail_bytes_before);
-        if std::mem::replace(&mut self.tail_bytes_max, tail_bytes_max) != tail_bytes_max {
-            self.journal.set_tail_limit(tail_bytes_max);
+    fn follow_settings(&self) {
+        let bytes = self.engine.settings.current().checkpoint_journal_bytes.min(self.pace.journal_bytes_max);
+        if self.journal_bytes.replace(bytes) != bytes {
+            self.limit_tail();
+        }
+    }
+
+    fn limit_tail(&self) {
+        let bytes = self.journal_bytes.get().saturating_mul(TAIL_PER_ROUND);
+        self.journal.set_tail_limit(bytes.saturating_add(self.old_bytes.get()));
+    }
+
+    /// A round has ended: what the journal had before is stored.
+    fn forget_old(&self) {
+        if self.old_bytes.replace(0) != 0 {
+            self.limit_tail();
         }
     }
 
     /// The limit counts from the journal's end on.
-    fn pass_tail_by(&mut self) {
-        self.tail_bytes_before = self.journal.tail_bytes(self.journal.released());
+    fn pass_tail_by(&self) {
+        self.old_bytes.set(self.journal.tail_bytes(self.journal.released()));
         self.follow_settings();
+        self.limit_tail();
     }
 
     /// Waits for an order, or for the time of the next look.

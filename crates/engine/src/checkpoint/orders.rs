@@ -1,6 +1,7 @@
 //! What the checkpointer is asked for, and what it tells: for SAVE, BGSAVE, LASTSAVE and INFO.
 
 use super::Task;
+use base::limits::SHARDS;
 use base::{Ms, Position};
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
@@ -21,6 +22,8 @@ pub enum Reason {
     Idle,
     /// The last round failed.
     Again,
+    /// The disk has too little room for frames that grow.
+    Room,
 }
 
 impl Reason {
@@ -33,6 +36,7 @@ impl Reason {
             Self::Age => "age",
             Self::Idle => "idle",
             Self::Again => "again",
+            Self::Room => "room",
         }
     }
 }
@@ -228,10 +232,10 @@ impl Orders {
         state.told.round = Some(Round { reason, began_ms: now, shards_done: 0, bytes: 0 });
     }
 
-    /// It goes on.
+    /// It goes on: so many shards are written, some of them twice where room is made.
     pub(super) fn go_on(&self, shards_done: usize, bytes: u64) {
         if let Some(round) = &mut self.state().told.round {
-            (round.shards_done, round.bytes) = (shards_done, bytes);
+            (round.shards_done, round.bytes) = (shards_done.min(SHARDS), bytes);
         }
     }
 

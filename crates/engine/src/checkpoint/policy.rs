@@ -3,7 +3,8 @@
 //! ```text
 //!   base | delta delta delta ...   one shard's runs
 //!
-//!   base    all of the shard, when the deltas have grown to half of it, or most of what is stored is gone
+//!   base    all of the shard, when the deltas have grown to half of it, or most of what is stored is gone; where the disk
+//!           has no room, all shards of a segment together, when that gives a twentieth of it back
 //!   merge   the deltas and what is new, joined, when there are DELTAS_MAX
 //!   delta   what is new
 //! ```
@@ -18,7 +19,11 @@ pub(super) const DELTAS_MAX: usize = 6;
 /// Records of few keys are never too many.
 const RECORDS_SLACK: u64 = 64;
 /// A segment is drained when less than so much of it is alive, in percent.
-const ALIVE_PERCENT: u64 = 60;
+pub(super) const ALIVE_PERCENT: u64 = 60;
+/// The same where the disk has no room.
+pub(super) const ALIVE_PERCENT_SHORT: u64 = 90;
+/// Shards of a segment are written whole for the sake of room if that leaves less than so much of what they have.
+const WORTH_PERCENT: u64 = 95;
 /// Live bytes that a round may copy to drain segments, beside as many as it writes anyway.
 pub(super) const DRAIN_BYTES: u64 = 64 << 20;
 
@@ -31,7 +36,7 @@ pub(super) struct Stored {
     pub(super) deltas_bytes: u64,
     /// Records in all runs.
     pub(super) records: u64,
-    /// Whether the base lies in a segment that is drained.
+    /// Whether the base lies in a segment that is to go.
     pub(super) drains_base: bool,
     /// Whether a delta does.
     pub(super) drains_delta: bool,
@@ -54,7 +59,8 @@ pub(super) fn choose(stored: &Stored, keys: u64) -> Choice {
     let is_outgrown = 2 * stored.deltas_bytes >= stored.base_bytes && stored.deltas > 0;
     match () {
         () if keys == 0 && stored.records == 0 => Choice::Delta,
-        () if !stored.has_base || stored.drains_base || is_mostly_gone || is_outgrown => Choice::Base,
+        () if !stored.has_base || stored.drains_base => Choice::Base,
+        () if is_mostly_gone || is_outgrown => Choice::Base,
         () if stored.deltas >= DELTAS_MAX || stored.drains_delta => Choice::Merge,
         () => Choice::Delta,
     }
@@ -64,26 +70,86 @@ pub(super) fn choose(stored: &Stored, keys: u64) -> Choice {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub(super) number: u32,
+    /// Of what it holds, alive or not.
     pub(super) bytes: u64,
     pub(super) live_bytes: u64,
 }
 
-/// The segments to drain: those with the least alive, as long as what is to be copied stays within `copy_bytes`.
-pub(super) fn drained(segments: impl IntoIterator<Item = Segment>, copy_bytes: u64) -> Vec<u32> {
+impl Segment {
+    pub(super) fn of(state: &store::SegmentState) -> Self {
+        Self { number: state.number, bytes: state.content_bytes(), live_bytes: state.live_bytes }
+    }
+}
+
+/// The segments to drain, of those that are less than so much alive: those with the least first, and of them those with which
+/// what is to be copied stays within `copy_bytes`. In order.
+pub(super) fn drained(segments: impl IntoIterator<Item = Segment>, alive_percent: u64, copy_bytes: u64) -> Vec<u32> {
     let mut sparse: Vec<Segment> =
-        segments.into_iter().filter(|segment| segment.live_bytes * 100 < segment.bytes * ALIVE_PERCENT).collect();
+        segments.into_iter().filter(|segment| segment.live_bytes * 100 < segment.bytes * alive_percent).collect();
     sparse.sort_by_key(|segment| (segment.live_bytes * 1000 / segment.bytes.max(1), segment.number));
-    let mut copied = 0;
-    let mut numbers: Vec<u32> = sparse
-        .iter()
-        .take_while(|segment| {
-            copied += segment.live_bytes;
-            copied <= copy_bytes
-        })
-        .map(|segment| segment.number)
-        .collect();
+    let mut left_bytes = copy_bytes;
+    sparse.retain(|segment| {
+        let rest = left_bytes.checked_sub(segment.live_bytes);
+        left_bytes = rest.unwrap_or(left_bytes);
+        rest.is_some()
+    });
+    let mut numbers: Vec<u32> = sparse.iter().map(|segment| segment.number).collect();
     numbers.sort_unstable();
     numbers
+}
+
+/// A segment with bases, and the shards whose they are, as the order in which shards are written sees it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Group {
+    /// Bytes of its file.
+    pub(super) bytes: u64,
+    /// Bytes of the deltas of its shards.
+    pub(super) deltas_bytes: u64,
+    /// Bytes of all runs of its shards, as far as they are of use.
+    pub(super) kept_bytes: u64,
+    pub(super) shards: Vec<usize>,
+}
+
+impl Group {
+    /// Whether its shards are written whole for the sake of room. If only some of them were, what they had would stay.
+    pub(super) fn is_worth_it(&self) -> bool {
+        self.kept_bytes * 100 < (self.bytes + self.deltas_bytes) * WORTH_PERCENT
+    }
+
+    /// Whether writing them gives back at once more than it takes.
+    pub(super) fn gives_back(&self) -> bool {
+        self.kept_bytes < self.bytes
+    }
+
+    /// Has its shards written each as it is.
+    pub(super) fn part(&mut self) {
+        (self.bytes, self.deltas_bytes) = (0, 0);
+    }
+
+    /// Takes all shards from the `count`-th on, to be written each as it is, too.
+    pub(super) fn split_off(&mut self, count: usize) -> Self {
+        self.part();
+        Self { shards: self.shards.split_off(count), ..*self }
+    }
+
+    /// Adds another, to be written with it.
+    pub(super) fn join(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.deltas_bytes += other.deltas_bytes;
+        self.kept_bytes += other.kept_bytes;
+        self.shards.extend(other.shards);
+    }
+
+    /// What is written for what is given back at once, in quarters.
+    fn cost(&self) -> u64 {
+        self.kept_bytes * 4 / self.bytes.max(1)
+    }
+}
+
+/// Has the groups in the order in which they are written where the disk has no room: at first those that give back most for
+/// what is written; those that give back alike in the order of their shards, in which their deltas lie.
+pub(super) fn by_gain(groups: &mut [Group]) {
+    groups.sort_by_key(|group| (group.cost(), group.shards.first().copied()));
 }
 
 /// How much of its time a round works, in percent, when `tail_bytes` of journal lie behind the oldest shard and a
@@ -126,9 +192,22 @@ mod tests {
     fn the_emptiest_segments_are_drained_first_and_within_the_bound() {
         let segment = |number, live_bytes| Segment { number, bytes: 100, live_bytes };
         let segments = [segment(1, 90), segment(2, 50), segment(3, 10), segment(4, 60), segment(5, 30)];
-        assert_eq!(drained(segments, 1000), [2, 3, 5]);
-        assert_eq!(drained(segments, 45), [3, 5]);
-        assert_eq!(drained(segments, 5), [] as [u32; 0]);
+        assert_eq!(drained(segments, ALIVE_PERCENT, 1000), [2, 3, 5]);
+        assert_eq!(drained(segments, ALIVE_PERCENT, 45), [3, 5]);
+        assert_eq!(drained(segments, ALIVE_PERCENT, 5), [] as [u32; 0]);
+        let large = Segment { number: 6, bytes: 100_000, live_bytes: 1000 };
+        assert_eq!(drained(segments.into_iter().chain([large]), ALIVE_PERCENT, 45), [3, 5], "it is passed over");
+    }
+
+    #[test]
+    fn what_gives_most_back_is_written_first() {
+        let group =
+            |kept_bytes, shards: &[usize]| Group { bytes: 100, deltas_bytes: 0, kept_bytes, shards: shards.into() };
+        let mut groups =
+            [group(90, &[5, 6]), group(60, &[7, 8]), group(10, &[1, 9]), group(80, &[2, 3]), group(99, &[0])];
+        by_gain(&mut groups);
+        assert_eq!(groups.each_ref().map(|group| group.shards[0]), [1, 7, 0, 2, 5]);
+        assert_eq!(groups.map(|group| group.is_worth_it()), [true, true, false, true, true]);
     }
 
     #[test]

@@ -1,328 +1,112 @@
 //! A round: every shard turned and written, in commits.
 
-use super::policy::{self, Choice, DRAIN_BYTES, Segment, Stored};
-use super::sink::Sink;
-use super::usage::Usage;
-use super::{Checkpointer, Hands};
-use crate::waits::yield_now;
+use super::policy::{self, ALIVE_PERCENT, DRAIN_BYTES, Segment};
+use super::writing::{Work, Writing};
+use super::{Checkpointer, Usage};
 use base::limits::SHARDS;
-use keyspace::{Batch, DatabaseMap, Merge, Step, Turned};
 use std::cell::RefCell;
-use store::{Commit, Keys, MapRecord, Run, ShardRecord, Share, StoreError};
+use store::StoreError;
 
-/// A commit of a round that follows one that failed has about so many bytes: less than is kept in reserve.
-const COMMIT_BYTES_AGAIN: u64 = 1 << 20;
+/// How shards are written into one commit.
+pub(super) struct Plan<'a> {
+    /// It has about so many bytes.
+    pub(super) bytes: u64,
+    /// Segments that are to be emptied, in order.
+    pub(super) drained: &'a [u32],
+    /// Every shard is written whole.
+    pub(super) whole: bool,
+}
+
+/// Why a commit was not made.
+pub(super) struct Failure {
+    pub(super) why: String,
+    /// The disk has no room.
+    pub(super) is_full: bool,
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self { why: error.to_string(), is_full: error.is_full() }
+    }
+}
+
+/// What a round has done.
+#[derive(Default)]
+pub(super) struct Done {
+    pub(super) shards: usize,
+    pub(super) bytes: u64,
+}
 
 impl Checkpointer {
     /// Writes every shard.
     pub(super) async fn round(&mut self) -> Result<(), String> {
-        // Where there was no room, nothing is written that need not be, and a little at a time.
-        let is_again = self.failed_ms.is_some();
-        let drained = if is_again { Vec::new() } else { self.drained() };
-        let commit_bytes = if is_again { COMMIT_BYTES_AGAIN } else { self.hands.pace.commit_bytes };
-        let (mut shard, mut bytes) = (0, 0);
-        while shard < SHARDS {
-            let mut turned = Vec::new();
-            let result = self.commit(shard, commit_bytes, &drained, &mut turned, &mut bytes).await;
-            for (shard, usage) in turned {
-                match &result {
-                    Ok(_) => self.usages[shard] = usage,
-                    Err(_) => self.hands.abandon(shard).await,
-                }
+        let segments = self.store.segments().iter().map(Segment::of).collect::<Vec<_>>();
+        let drained = policy::drained(segments, ALIVE_PERCENT, DRAIN_BYTES);
+        let plan = Plan { bytes: self.hands.pace.commit_bytes, drained: &drained, whole: false };
+        let (shards, mut done) = ((0..SHARDS).collect::<Vec<_>>(), Done::default());
+        while done.shards < SHARDS {
+            if self.store.free_bytes() < self.hands.pace.kept_free_bytes {
+                return self.round_for_room().await;
             }
-            shard = result?;
+            let (count, result) = self.commit(&shards[done.shards..], &plan, &mut done).await;
+            match result {
+                Ok(()) => done.shards += count,
+                Err(failure) if failure.is_full => return self.round_for_room().await,
+                Err(failure) => return Err(failure.why),
+            }
         }
         Ok(())
     }
 
-    /// Segments that this round is to empty.
-    fn drained(&self) -> Vec<u32> {
-        let segments = self.store.segments().into_iter().map(|segment| Segment {
-            number: segment.number,
-            bytes: segment.file_bytes,
-            live_bytes: segment.live_bytes,
-        });
-        policy::drained(segments, DRAIN_BYTES)
+    /// Writes the first of `shards`, until that is enough for a commit: how many, and whether it was made. If not, they are
+    /// to be written whole the next time.
+    pub(super) async fn commit(
+        &mut self,
+        shards: &[usize],
+        plan: &Plan<'_>,
+        done: &mut Done,
+    ) -> (usize, Result<(), Failure>) {
+        let (mut count, mut turned) = (0, Vec::new());
+        let result = self.write(shards, plan, &mut count, &mut turned, done).await;
+        self.was_refused |= result.as_ref().is_err_and(|failure| failure.is_full);
+        for (shard, usage) in turned {
+            match &result {
+                Ok(()) => self.usages[shard] = usage,
+                Err(_) => self.hands.abandon(shard).await,
+            }
+        }
+        (count, result)
     }
 
-    /// Writes shards from `first` on until that is enough for a commit; the first that is left. Those that have `turned`
-    /// are to be written whole the next time if it fails.
-    async fn commit(
+    async fn write(
         &mut self,
-        first: usize,
-        commit_bytes: u64,
-        drained: &[u32],
+        shards: &[usize],
+        plan: &Plan<'_>,
+        count: &mut usize,
         turned: &mut Vec<(usize, Usage)>,
-        bytes: &mut u64,
-    ) -> Result<usize, String> {
+        done: &mut Done,
+    ) -> Result<(), Failure> {
         let Self { hands, store, usages, .. } = self;
         let commit = RefCell::new(store.begin(hands.engine.clock.now()));
-        let (mut shard, mut work) = (first, Work::default());
-        while shard < SHARDS && commit.borrow().bytes() < commit_bytes {
-            let mut writing = Writing { hands, commit: &commit, drained, usages, turned, work: &mut work };
-            writing.shard(shard).await.map_err(|error| error.to_string())?;
-            shard += 1;
-            hands.engine.checkpoints.go_on(shard, *bytes + commit.borrow().bytes());
+        let mut work = Work::default();
+        for &shard in shards {
+            *count += 1;
+            let mut writing = Writing { hands, commit: &commit, plan, usages, turned, work: &mut work };
+            writing.shard(shard).await?;
+            hands.engine.checkpoints.go_on(done.shards + *count, done.bytes + commit.borrow().bytes());
+            if commit.borrow().bytes() >= plan.bytes {
+                break;
+            }
         }
         let mut commit = commit.into_inner();
         let (map, end) = hands.map().await;
         commit.put_map(map);
         // Not only up to the turns: a step may have passed over a table that was flushed since.
-        hands.durable(end).await?;
-        *bytes += commit.bytes();
-        commit.finish().map_err(|error| error.to_string())?;
+        hands.durable(end).await.map_err(|why| Failure { why, is_full: false })?;
+        done.bytes += commit.bytes();
+        commit.finish()?;
         hands.journal.release_below(store.least_position());
         hands.engine.checkpoints.tell_store(store);
-        Ok(shard)
-    }
-}
-
-/// What has been done since the last rest.
-#[derive(Default)]
-struct Work {
-    entries: usize,
-    bytes_before: u64,
-}
-
-/// A unit of work is so many entries looked at, or so many bytes written: a millisecond or less.
-const WORK_ENTRIES: usize = 4_096;
-const WORK_BYTES: u64 = 256 << 10;
-
-/// The writing of shards into one commit.
-struct Writing<'a, 's> {
-    hands: &'a Hands,
-    commit: &'a RefCell<Commit<'s>>,
-    drained: &'a [u32],
-    usages: &'a [Usage],
-    /// Shards with what they use as of this commit.
-    turned: &'a mut Vec<(usize, Usage)>,
-    work: &'a mut Work,
-}
-
-impl Writing<'_, '_> {
-    async fn shard(&mut self, shard: usize) -> Result<(), StoreError> {
-        let before = self.commit.borrow().store().shard(shard as u32).clone();
-        let stored = self.stored(&before);
-        let (turned, choice) = self.hands.turn(shard, &stored).await;
-        if !turned.is_unchanged {
-            // Whoever waited for the shard comes first.
-            yield_now().await;
-        }
-        let mut record =
-            ShardRecord { position: turned.position, tables: turned.tables.iter().map(keys).collect(), ..before };
-        let mut usage = Usage::default();
-        if record.tables.is_empty() {
-            (record.runs, record.blocks) = (Vec::new(), Vec::new());
-            self.pass_over(shard, &turned).await;
-        } else {
-            let choice = if turned.is_whole { Choice::Base } else { choice };
-            if (choice, turned.is_unchanged) == (Choice::Delta, true) {
-                record.blocks = self.hands.shares(&self.usages[shard]).await;
-                self.commit.borrow_mut().put_shard(record);
-                return Ok(());
-            }
-            if choice != Choice::Base {
-                usage = self.hands.inside(|map| self.usages[shard].of_alive(|table| map.names(table))).await;
-            }
-            let written = match choice {
-                Choice::Base => self.base(shard, &mut usage, &mut record).await,
-                Choice::Merge => self.merge(shard, turned.is_unchanged, &mut usage, &mut record).await,
-                Choice::Delta => self.delta(shard, &mut usage, &mut record).await,
-            };
-            record.blocks = self.hands.shares(&usage).await;
-            // Noted first: what has turned is to be abandoned if that failed, and what cannot be read to be written anew.
-            if !turned.is_unchanged || written.is_err() {
-                self.turned.push((shard, usage));
-            }
-            return written.map(|()| self.commit.borrow_mut().put_shard(record));
-        }
-        self.turned.push((shard, usage));
-        self.commit.borrow_mut().put_shard(record);
         Ok(())
     }
-
-    fn stored(&self, record: &ShardRecord) -> Stored {
-        let is_drained = |segment: u32| self.drained.binary_search(&segment).is_ok();
-        let base = record.runs.first().filter(|run| run.is_base);
-        let deltas = &record.runs[usize::from(base.is_some())..];
-        Stored {
-            has_base: base.is_some(),
-            base_bytes: base.map_or(0, |run| run.bytes),
-            deltas: deltas.len(),
-            deltas_bytes: deltas.iter().map(|run| run.bytes).sum(),
-            records: record.runs.iter().map(|run| run.records).sum(),
-            drains_base: base.is_some_and(|run| is_drained(run.segment))
-                || record.blocks.iter().any(|share| is_drained(share.segment)),
-            drains_delta: deltas.iter().any(|run| is_drained(run.segment)),
-        }
-    }
-
-    /// Everything that the shard holds takes the place of all its runs.
-    async fn base(&mut self, shard: usize, usage: &mut Usage, record: &mut ShardRecord) -> Result<(), StoreError> {
-        self.commit.borrow_mut().begin_run(shard as u32, true)?;
-        self.take(shard, usage, &mut |commit, bytes| commit.record(bytes)).await?;
-        record.runs = vec![self.commit.borrow_mut().end_run()?];
-        Ok(())
-    }
-
-    /// What is new follows the other runs.
-    async fn delta(&mut self, shard: usize, usage: &mut Usage, record: &mut ShardRecord) -> Result<(), StoreError> {
-        self.commit.borrow_mut().begin_run(shard as u32, false)?;
-        self.take(shard, usage, &mut |commit, bytes| commit.record(bytes)).await?;
-        self.end_delta(record)
-    }
-
-    /// What is new and all deltas become one delta.
-    async fn merge(
-        &mut self,
-        shard: usize,
-        is_unchanged: bool,
-        usage: &mut Usage,
-        record: &mut ShardRecord,
-    ) -> Result<(), StoreError> {
-        let (deltas, reader) = (record.runs.split_off(1), self.commit.borrow().store().reader());
-        let mut merge = Merge::default();
-        for run in &deltas {
-            let add = &mut |bytes: &[u8]| merge.add(bytes).map_err(|error| error.to_string());
-            reader.visit(shard as u32, run, add)?;
-        }
-        drop(reader);
-        if !is_unchanged {
-            let add = &mut |_: &mut Commit<'_>, bytes: &[u8]| {
-                merge.add(bytes).expect("a record that was just encoded");
-                Ok(())
-            };
-            self.take(shard, usage, add).await?;
-        }
-        let mut commit = self.commit.borrow_mut();
-        commit.begin_run(shard as u32, false)?;
-        merge.finish(|bytes| commit.record(bytes))?;
-        drop(commit);
-        self.end_delta(record)
-    }
-
-    fn end_delta(&self, record: &mut ShardRecord) -> Result<(), StoreError> {
-        let run: Run = self.commit.borrow_mut().end_run()?;
-        record.runs.extend((run.records > 0).then_some(run));
-        Ok(())
-    }
-
-    /// Takes all that the turn has found, and gives each record to `put`.
-    async fn take(
-        &mut self,
-        shard: usize,
-        usage: &mut Usage,
-        put: &mut impl FnMut(&mut Commit<'_>, &[u8]) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        loop {
-            let (step, mut batch) = self.hands.take(shard).await;
-            let mut sink = Sink { commit: self.commit, drained: self.drained };
-            batch.encode(&mut sink, |record| {
-                usage.apply(record).expect("a record that was just encoded");
-                put(&mut self.commit.borrow_mut(), record)
-            })?;
-            self.rest().await;
-            match step {
-                Step::More => {}
-                Step::Over => return Ok(()),
-                Step::Lost => unreachable!("keys are exchanged by the checkpointer itself, between rounds"),
-            }
-        }
-    }
-
-    /// Ends the turn of a shard without keys.
-    async fn pass_over(&mut self, shard: usize, turned: &Turned) {
-        if turned.is_unchanged {
-            return;
-        }
-        while self.hands.take(shard).await.0 == Step::More {}
-    }
-
-    /// Lets others go first, the more so the shorter the journal's tail is.
-    async fn rest(&mut self) {
-        let Work { entries, bytes_before } = self.work;
-        *entries += self.hands.pace.step_entries;
-        let bytes = self.commit.borrow().bytes();
-        let units = (*entries / WORK_ENTRIES) as u64 + (bytes - *bytes_before) / WORK_BYTES;
-        if units == 0 {
-            return yield_now().await;
-        }
-        *self.work = Work { entries: 0, bytes_before: bytes };
-        // In slices: a big value earns a long rest, and meanwhile there may be less time for it.
-        for unit in 0..units {
-            let rest_ms = policy::rest_ms(1000, self.hands.work_percent());
-            match (rest_ms, unit) {
-                (0, 0) => return yield_now().await,
-                (0, _) => return,
-                _ => self.hands.sleep(rest_ms).await,
-            }
-        }
-    }
-}
-
-impl Hands {
-    /// Chooses what a shard gets and turns it, under one lock.
-    async fn turn(&self, shard: usize, stored: &Stored) -> (Turned, Choice) {
-        loop {
-            let turned = self.locked(shard, |state, keyspace| {
-                let keys = state.tables(keyspace).iter().map(|count| count.keys).sum();
-                let choice = policy::choose(stored, keys);
-                // The next position, not that of the shard's last frame: idle shards move on too.
-                let turned = state.turn(keyspace, choice == Choice::Base, || self.journal.next());
-                turned.map(|turned| (turned, choice))
-            });
-            if let Some(turned) = turned.await {
-                return turned;
-            }
-        }
-    }
-
-    async fn take(&self, shard: usize) -> (Step, Batch) {
-        self.locked(shard, |state, keyspace| {
-            let mut batch = Batch::default();
-            let step = state.take(keyspace, self.pace.step_entries, &mut batch);
-            (step, batch)
-        })
-        .await
-    }
-
-    async fn abandon(&self, shard: usize) {
-        let kept = self.locked(shard, |state, _| state.abandon_turn()).await;
-        self.engine.freer.free(Box::new(kept));
-    }
-
-    /// The map of databases, and the journal's end that goes with it.
-    async fn map(&self) -> (MapRecord, base::Position) {
-        self.inside(|map| {
-            let (map, position) = (map.state(), self.journal.next());
-            (MapRecord { position, tables: map.changed, next_table: map.next }, position)
-        })
-        .await
-    }
-
-    /// What the values of living tables take.
-    async fn shares(&self, usage: &Usage) -> Vec<Share> {
-        self.inside(|map| usage.shares(|table| map.names(table))).await
-    }
-
-    /// Lets `look` see the map of databases while nobody changes it.
-    async fn inside<R>(&self, look: impl FnOnce(&DatabaseMap) -> R) -> R {
-        loop {
-            if let Some(_inside) = self.member.enter() {
-                return look(self.engine.keyspace.map());
-            }
-            self.gate_open().await;
-        }
-    }
-
-    fn work_percent(&self) -> u64 {
-        if self.engine.checkpoints.is_waited_for() {
-            return 100;
-        }
-        policy::work_percent(self.journal.tail_bytes(self.journal.released()), self.journal_bytes)
-    }
-}
-
-pub(super) fn keys(count: &keyspace::TableCount) -> Keys {
-    Keys { table: count.table, keys: count.keys, expiring: count.expiring }
 }

@@ -1,31 +1,43 @@
 //! Where the leaves of big values go: into the block segments of the commit under way, those not stored yet.
 
 use super::usage::place_of;
-use keyspace::BlockSink;
+use blocks::Storing;
+use keyspace::{BlockSink, Put};
 use kinds::Value;
 use std::cell::RefCell;
 use store::{Commit, StoreError};
 
-/// Bytes of leaves between two looks at how much there is to do.
-const STEP_BYTES: u64 = 1 << 20;
+/// Bytes of leaves in one part, after which others go first.
+const STEP_BYTES: u64 = 256 << 10;
 
 /// The blocks of a commit.
 pub(super) struct Sink<'a, 's> {
-    pub(super) commit: &'a RefCell<Commit<'s>>,
+    commit: &'a RefCell<Commit<'s>>,
     /// Segments that are to become empty, in order.
-    pub(super) drained: &'a [u32],
+    drained: &'a [u32],
+    /// The value that is being put.
+    storing: Option<Storing>,
+}
+
+impl<'a, 's> Sink<'a, 's> {
+    pub(super) fn new(commit: &'a RefCell<Commit<'s>>, drained: &'a [u32]) -> Self {
+        Self { commit, drained, storing: None }
+    }
 }
 
 impl BlockSink for Sink<'_, '_> {
     type Error = StoreError;
 
-    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<bool, StoreError> {
+    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<Put, StoreError> {
         if value.is_one_leaf() {
-            return Ok(false);
+            return Ok(Put::Inline);
         }
-        let mut storing = value.storing(form);
-        while !storing.step(STEP_BYTES, self, form)? {}
-        Ok(true)
+        let mut storing = self.storing.take().unwrap_or_else(|| value.storing(form));
+        if storing.step(STEP_BYTES, self, form)? {
+            return Ok(Put::All);
+        }
+        self.storing = Some(storing);
+        Ok(Put::Part)
     }
 }
 

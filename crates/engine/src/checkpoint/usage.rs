@@ -35,6 +35,13 @@ impl Usage {
         Self { values: alive.map(|(name, shares)| (name.clone(), shares.clone())).collect() }
     }
 
+    /// The values that lie in one of `segments`, which are in order: their tables and keys. O(values).
+    pub(super) fn lying_in(&self, segments: &[u32]) -> Vec<(TableId, Box<[u8]>)> {
+        let lies = |share: &Share| segments.binary_search(&share.segment).is_ok();
+        let values = self.values.iter().filter(|(_, shares)| shares.iter().any(lies));
+        values.map(|(name, _)| name.clone()).collect()
+    }
+
     /// What all values of tables that are alive take.
     pub(super) fn shares(&self, is_alive: impl Fn(TableId) -> bool) -> Vec<Share> {
         let mut sum = BTreeMap::<u32, u64>::new();

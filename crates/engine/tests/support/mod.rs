@@ -60,6 +60,16 @@ impl World {
         Self::over(self.stopped(), now_ms, settings, load)
     }
 
+    /// With small files on a disk of so many bytes, of which frames leave some to the checkpointer.
+    pub(crate) fn on_small_disk(bytes: u64) -> Self {
+        let disk = FakeDisk::new();
+        disk.set_capacity(Some(bytes));
+        let mut options = Options::new(Policy::EverySec, START_MS);
+        options.segment_bytes = (bytes / 64).min(8 << 20);
+        options.kept_free_bytes = Some((bytes / 32).min(64 << 20));
+        Self::with(disk, &[], options, Load::AtOnce)
+    }
+
     /// Ends it in order; the disk that it leaves.
     pub(crate) fn stopped(self) -> FakeDisk {
         self.journal.stop().unwrap();
@@ -67,20 +77,30 @@ impl World {
     }
 
     pub(crate) fn over(disk: FakeDisk, begin_ms: u64, settings: &[(&str, &str)], load: Load) -> Self {
+        Self::with(disk, settings, Options::new(Policy::EverySec, begin_ms), load)
+    }
+
+    fn with(disk: FakeDisk, settings: &[(&str, &str)], options: Options, load: Load) -> Self {
         let mut draft = Draft::new();
         for (name, value) in settings {
             draft.put_flag(find(name).unwrap(), value).unwrap();
         }
         let settings = Arc::new(draft.finish());
-        let disk = Arc::new(disk);
-        let prepared =
-            journal::prepare(disk.clone(), Path::new("/data/journal"), Options::new(Policy::EverySec, begin_ms))
-                .unwrap();
+        let (disk, begin_ms) = (Arc::new(disk), options.now_ms);
+        let kept_free_bytes = options.kept_free_bytes.unwrap_or(0);
+        let mut store_options = store::Options::new(0, begin_ms);
+        let mut commit_bytes = 1 << 20;
+        if kept_free_bytes > 0 {
+            commit_bytes = kept_free_bytes / 8;
+            (store_options.segment_bytes_max, store_options.reserve_bytes) =
+                (commit_bytes, (kept_free_bytes / 2).min(4 << 20));
+            store_options.manifest_bytes_min = commit_bytes;
+        }
+        let prepared = journal::prepare(disk.clone(), Path::new("/data/journal"), options).unwrap();
         let hasher = KeyHasher::new(prepared.identity.hash_key);
         let mut keyspace = Keyspace::new(hasher, settings.current().databases);
-        let identity = u64::from_le_bytes(*prepared.identity.hash_key.first_chunk().unwrap());
-        let store =
-            Store::open(disk.clone(), Path::new("/data/store"), store::Options::new(identity, begin_ms)).unwrap();
+        store_options.identity = u64::from_le_bytes(*prepared.identity.hash_key.first_chunk().unwrap());
+        let store = Store::open(disk.clone(), Path::new("/data/store"), store_options).unwrap();
         keyspace.shut();
         let mut gathering = Gathering::new(&keyspace, &store);
         let opened = prepared.open(store.least_position(), &mut gathering).unwrap();
@@ -97,7 +117,7 @@ impl World {
             if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
         };
         let worker = Rc::new(Worker::new(engine.clone(), 0, Box::new(timer)));
-        let pace = Pace { journal_bytes_max: u64::MAX, commit_bytes: 1 << 20, step_entries: 7 };
+        let pace = Pace { journal_bytes_max: u64::MAX, commit_bytes, step_entries: 7, kept_free_bytes };
         let checkpointer = Checkpointer::new(engine.clone(), store, Box::new(timer), pace);
         let loader = Loader::new(engine.clone(), Box::new(timer), NEVER_MS, AT_ONCE_BYTES_MAX);
         let background: Background = Rc::new(RefCell::new(Box::pin(async {

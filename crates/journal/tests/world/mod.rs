@@ -70,6 +70,7 @@ pub(crate) fn options(policy: Policy, elapsed_us: &Arc<AtomicU64>) -> Options {
     Options {
         policy,
         segment_bytes: SEGMENT_BYTES,
+        kept_free_bytes: None,
         undurable_bytes_max: 1 << 20,
         lane_bytes: 4 << 20,
         shards: 16,
@@ -88,12 +89,29 @@ impl World {
     /// Opens a journal of which somebody keeps elsewhere what lies below `from`.
     pub(crate) fn open_from(disk: &FakeDisk, policy: Policy, from: Position) -> Result<Self, OpenError> {
         let elapsed_us = Arc::new(AtomicU64::new(1));
+        let options = options(policy, &elapsed_us);
+        Self::open_as(disk, options, elapsed_us, from)
+    }
+
+    /// Opens a journal that leaves so many bytes of the disk to somebody who keeps elsewhere what it tells.
+    pub(crate) fn open_leaving(disk: &FakeDisk, policy: Policy, kept_free_bytes: u64) -> Result<Self, OpenError> {
+        let elapsed_us = Arc::new(AtomicU64::new(1));
+        let options = Options { kept_free_bytes: Some(kept_free_bytes), ..options(policy, &elapsed_us) };
+        Self::open_as(disk, options, elapsed_us, 0)
+    }
+
+    fn open_as(
+        disk: &FakeDisk,
+        options: Options,
+        elapsed_us: Arc<AtomicU64>,
+        from: Position,
+    ) -> Result<Self, OpenError> {
         let mut frames = Frames::new();
         let mut replay = |frame: Frame<'_>| {
             frames.push((frame.position, frame.payload.to_vec()));
             Ok(())
         };
-        let opened = journal::open(Arc::new(disk.clone()), &folder(), options(policy, &elapsed_us), from, &mut replay)?;
+        let opened = journal::open(Arc::new(disk.clone()), &folder(), options, from, &mut replay)?;
         let Opened { journal, writer, maker, recovery, .. } = opened;
         let lanes = (0..3).map(|_| journal.lane()).collect();
         let mut world =

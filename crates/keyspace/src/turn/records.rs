@@ -28,12 +28,23 @@ pub trait BlockSink {
     /// Why it failed.
     type Error;
 
-    /// Puts `value` where it can be found again, and appends to `form` what that takes. `false`, and nothing appended, if
-    /// the value is to lie in its record.
+    /// Puts `value` where it can be found again, or a part of it, and appends to `form` what that takes: nothing before the
+    /// first part.
     ///
     /// # Errors
     /// The sink's own.
-    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<bool, Self::Error>;
+    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<Put, Self::Error>;
+}
+
+/// What has become of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It is to lie in its record; nothing was appended.
+    Inline,
+    /// There is more of it, for another call with the same value and form.
+    Part,
+    /// All of it is put.
+    All,
 }
 
 /// Has every value lie in its record.
@@ -42,8 +53,8 @@ pub struct Inline;
 impl BlockSink for Inline {
     type Error = std::convert::Infallible;
 
-    fn put(&mut self, _: &Value, _: &mut Vec<u8>) -> Result<bool, Self::Error> {
-        Ok(false)
+    fn put(&mut self, _: &Value, _: &mut Vec<u8>) -> Result<Put, Self::Error> {
+        Ok(Put::Inline)
     }
 }
 
@@ -53,8 +64,20 @@ pub struct Batch {
     /// Whole records, and keys of those whose values are beside them.
     bytes: Vec<u8>,
     taken: Vec<Taken>,
+    encoded: Encoded,
     /// Turns of sections that died.
     dead: Vec<SectionTurn>,
+}
+
+/// How far the encoding of a batch has come.
+#[derive(Default)]
+struct Encoded {
+    /// Records that are done, and where their bytes end.
+    records: usize,
+    bytes: usize,
+    /// Of the value that is being put.
+    form: Vec<u8>,
+    record: Vec<u8>,
 }
 
 struct Taken {
@@ -125,7 +148,8 @@ impl Batch {
         self.dead.extend(turn.map(|turn| *turn));
     }
 
-    /// Gives each record to `visit`, in order, and is empty then, even after an error. Big values go to `sink`.
+    /// Gives each record to `visit`, in order. Big values go to `sink`; where that takes more than one part it comes back with
+    /// `false` between two, to be called again. It is empty when all is done, and after an error.
     ///
     /// # Errors
     /// The first of `sink` or `visit`.
@@ -133,38 +157,65 @@ impl Batch {
         &mut self,
         sink: &mut S,
         mut visit: impl FnMut(&[u8]) -> Result<(), S::Error>,
-    ) -> Result<(), S::Error> {
-        let Self { bytes, taken, dead } = self;
-        dead.clear();
-        let (mut at, mut record) = (0, Vec::new());
-        let done = taken.drain(..).try_for_each(|Taken { end, value }| {
-            let own = &bytes[std::mem::replace(&mut at, end)..end];
-            let Some((table, whole)) = value else { return visit(own) };
-            record.clear();
-            put_value(&mut record, table, own, &whole, sink)?;
-            visit(&record)
-        });
-        bytes.clear();
+    ) -> Result<bool, S::Error> {
+        self.dead.clear();
+        let done = self.encode_some(sink, &mut visit);
+        if !matches!(done, Ok(false)) {
+            self.taken.clear();
+            self.bytes.clear();
+            self.encoded = Encoded::default();
+        }
         done
+    }
+
+    fn encode_some<S: BlockSink>(
+        &mut self,
+        sink: &mut S,
+        visit: &mut impl FnMut(&[u8]) -> Result<(), S::Error>,
+    ) -> Result<bool, S::Error> {
+        let Self { bytes, taken, encoded, .. } = self;
+        while let Some(Taken { end, value }) = taken.get_mut(encoded.records) {
+            let own = &bytes[encoded.bytes..*end];
+            match value {
+                None => visit(own)?,
+                Some((table, whole)) => {
+                    if !encoded.put_value(*table, own, whole, sink)? {
+                        return Ok(false);
+                    }
+                    visit(&encoded.record)?;
+                    // It may be the last to hold much.
+                    *value = None;
+                }
+            }
+            (encoded.records, encoded.bytes) = (encoded.records + 1, *end);
+        }
+        Ok(true)
     }
 }
 
-/// Appends the record of a value.
-fn put_value<S: BlockSink>(
-    out: &mut Vec<u8>,
-    table: TableId,
-    key: &[u8],
-    whole: &Whole,
-    sink: &mut S,
-) -> Result<(), S::Error> {
-    let mut form = Vec::new();
-    if whole.value.encoded_bytes() > WHOLE_BYTES_MAX && sink.put(&whole.value, &mut form)? {
-        put_stored(out, table, key, whole, &form);
-    } else {
-        put_whole_head(out, table, key, whole);
-        whole.value.encode(out);
+impl Encoded {
+    /// Makes the record of a value; whether it is whole.
+    fn put_value<S: BlockSink>(
+        &mut self,
+        table: TableId,
+        key: &[u8],
+        whole: &Whole,
+        sink: &mut S,
+    ) -> Result<bool, S::Error> {
+        let is_big = whole.value.encoded_bytes() > WHOLE_BYTES_MAX;
+        let put = if is_big { sink.put(&whole.value, &mut self.form)? } else { Put::Inline };
+        self.record.clear();
+        match put {
+            Put::Part => return Ok(false),
+            Put::All => put_stored(&mut self.record, table, key, whole, &self.form),
+            Put::Inline => {
+                put_whole_head(&mut self.record, table, key, whole);
+                whole.value.encode(&mut self.record);
+            }
+        }
+        self.form.clear();
+        Ok(true)
     }
-    Ok(())
 }
 
 fn put_stored(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole, form: &[u8]) {

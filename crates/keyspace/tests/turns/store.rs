@@ -1,8 +1,8 @@
 //! A naive store: runs of records in memory, and what a shard held.
 
-use blocks::{LeafStore, Place};
+use blocks::{LeafStore, Place, Storing};
 use keyspace::{BlockSink, BlockSource, DecodeError, Keyspace, Loading, MapState, ShardState, TableCount, TableId};
-use keyspace::{Merge, Turned, list_of, named_by, text_of};
+use keyspace::{Merge, Put, Turned, list_of, named_by, text_of};
 use kinds::{Kind, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -49,6 +49,7 @@ pub(crate) struct Elsewhere {
     next: u64,
     /// The last place before the present put.
     before: u64,
+    storing: Option<Storing>,
 }
 
 impl Elsewhere {
@@ -77,15 +78,21 @@ impl LeafStore for Elsewhere {
 impl BlockSink for Elsewhere {
     type Error = DecodeError;
 
-    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<bool, DecodeError> {
-        self.puts += 1;
-        self.before = self.next;
-        if self.puts.is_multiple_of(3) || value.is_one_leaf() {
-            return Ok(false);
+    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<Put, DecodeError> {
+        let begun = self.storing.take();
+        if begun.is_none() {
+            self.puts += 1;
+            self.before = self.next;
+            if self.puts.is_multiple_of(3) || value.is_one_leaf() {
+                return Ok(Put::Inline);
+            }
         }
-        let mut storing = value.storing(form);
-        while !storing.step(5_000, self, form)? {}
-        Ok(true)
+        let mut storing = begun.unwrap_or_else(|| value.storing(form));
+        if storing.step(5_000, self, form)? {
+            return Ok(Put::All);
+        }
+        self.storing = Some(storing);
+        Ok(Put::Part)
     }
 }
 

@@ -262,11 +262,11 @@ impl World {
         let mut batch = Batch::default();
         let step = self.keyspace.shard(shard).try_write().unwrap().take(&self.keyspace, entries, &mut batch);
         let (taken, mut records) = (batch.records_count(), Vec::new());
-        let keep = |record: &[u8]| {
+        let mut keep = |record: &[u8]| {
             records.push(record.to_vec());
             Ok(())
         };
-        batch.encode(&mut self.store.elsewhere, keep).unwrap();
+        while !batch.encode(&mut self.store.elsewhere, &mut keep).unwrap() {}
         assert_eq!(records.len(), taken);
         assert!(records.iter().all(|record| self.keyspace.map().names(name(record).0)), "nobody reads what is dead");
         open.records.append(&mut records);

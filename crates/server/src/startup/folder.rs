@@ -1,7 +1,7 @@
 //! The data folder: made if absent, and held by one process at a time.
 
 use super::Refused;
-use rustix::fs::{Access, access, statvfs};
+use rustix::fs::{Access, access};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -65,11 +65,6 @@ impl DataFolder {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Bytes of the file system it lies on, whatever is free of them.
-    pub fn disk_bytes(&self) -> u64 {
-        statvfs(&self.path).map_or(u64::MAX, |system| system.f_blocks.saturating_mul(system.f_frsize))
     }
 }
 

@@ -31,6 +31,7 @@ pub(crate) struct Log {
     snapshot_bytes: u64,
     crc: u32,
     in_doubt: bool,
+    has_tried: bool,
 }
 
 /// A commit to be appended.
@@ -46,12 +47,28 @@ impl Log {
     /// It begins with a manifest written anew.
     pub(crate) fn new(disk: Arc<dyn Disk>, folder: &Path, number: u32, tried: u32) -> Self {
         let folder = folder.to_owned();
-        Self { disk, folder, file: None, number, tried, bytes: 0, snapshot_bytes: 0, crc: 0, in_doubt: true }
+        Self {
+            disk,
+            folder,
+            file: None,
+            number,
+            tried,
+            bytes: 0,
+            snapshot_bytes: 0,
+            crc: 0,
+            in_doubt: true,
+            has_tried: false,
+        }
     }
 
     /// Whether a commit that failed may be there after a crash.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.in_doubt
+    }
+
+    /// Whether the last commit may be there after a crash, if it failed.
+    pub(crate) fn has_tried(&self) -> bool {
+        self.has_tried
     }
 
     /// Bytes of the manifest.
@@ -74,6 +91,7 @@ impl Log {
         reserve: &mut Reserve,
         doomed: &mut Vec<PathBuf>,
     ) -> Result<u64, StoreError> {
+        self.has_tried = false;
         let mut record = Vec::new();
         let payload = change::encode(change);
         let crc = put_record(&mut record, Kind::Commit, self.number, state.commit, now_ms, self.crc, &payload);
@@ -95,7 +113,7 @@ impl Log {
         let path = self.path();
         let offset = self.bytes;
         let mut file = self.file.take().expect("a manifest that is appended to is open");
-        self.in_doubt = true;
+        (self.in_doubt, self.has_tried) = (true, true);
         let written = reserve.spend(|| file.write_at(commit.record, offset)).and_then(|()| file.sync());
         written.map_err(StoreError::io(&path))?;
         self.bytes += commit.record.len() as u64;
@@ -137,7 +155,7 @@ impl Log {
                 return Err(error);
             }
         };
-        self.in_doubt = true;
+        (self.in_doubt, self.has_tried) = (true, true);
         let renamed = self.disk.rename(&new, &path).and_then(|()| self.disk.sync_folder(&self.folder));
         if let Err(error) = renamed {
             doomed.extend([new, path.clone()]);

@@ -1,0 +1,288 @@
+//! The writing of one shard: turned, taken in steps, encoded without its lock.
+
+use super::policy::{self, Choice, Stored};
+use super::round::Plan;
+use super::sink::Sink;
+use super::{Hands, Usage};
+use crate::waits::yield_now;
+use keyspace::{Batch, DatabaseMap, Keyspace, Merge, ShardState, Step, TableId, Turned};
+use std::cell::RefCell;
+use store::{Commit, Keys, MapRecord, Run, ShardRecord, Share, StoreError};
+
+/// What has been done since the last rest.
+#[derive(Default)]
+pub(super) struct Work {
+    entries: usize,
+    bytes_before: u64,
+}
+
+/// A unit of work is so many entries looked at, or so many bytes written: a millisecond or less.
+const WORK_ENTRIES: usize = 4_096;
+const WORK_BYTES: u64 = 256 << 10;
+/// Keys that are marked under one hold of a shard.
+const MARKED_AT_ONCE: usize = 32;
+
+/// The writing of shards into one commit.
+pub(super) struct Writing<'a, 's> {
+    pub(super) hands: &'a Hands,
+    pub(super) commit: &'a RefCell<Commit<'s>>,
+    pub(super) plan: &'a Plan<'a>,
+    pub(super) usages: &'a [Usage],
+    /// Shards with what they use as of this commit.
+    pub(super) turned: &'a mut Vec<(usize, Usage)>,
+    pub(super) work: &'a mut Work,
+}
+
+impl Writing<'_, '_> {
+    /// Turns a shard and writes it.
+    pub(super) async fn shard(&mut self, shard: usize) -> Result<(), StoreError> {
+        let before = self.commit.borrow().store().shard(shard as u32).clone();
+        let stored = self.stored(&before);
+        if before.blocks.iter().any(|share| self.is_drained(share.segment)) {
+            self.hands.mark(shard, self.usages[shard].lying_in(self.plan.drained)).await;
+        }
+        let (turned, choice) = self.hands.turn(shard, &stored).await;
+        if !turned.is_unchanged {
+            // Whoever waited for the shard comes first.
+            yield_now().await;
+        }
+        let mut record =
+            ShardRecord { position: turned.position, tables: turned.tables.iter().map(keys).collect(), ..before };
+        let mut usage = Usage::default();
+        if record.tables.is_empty() {
+            (record.runs, record.blocks) = (Vec::new(), Vec::new());
+            self.pass_over(shard, &turned).await;
+        } else {
+            let choice = if turned.is_whole { Choice::Base } else { choice };
+            if (choice, turned.is_unchanged) == (Choice::Delta, true) {
+                record.blocks = self.hands.shares(&self.usages[shard]).await;
+                self.commit.borrow_mut().put_shard(record);
+                return Ok(());
+            }
+            if choice != Choice::Base {
+                usage = self.hands.inside(|map| self.usages[shard].of_alive(|table| map.names(table))).await;
+            }
+            let written = match choice {
+                Choice::Base => self.base(shard, &mut usage, &mut record).await,
+                Choice::Merge => self.merge(shard, turned.is_unchanged, &mut usage, &mut record).await,
+                Choice::Delta => self.delta(shard, &mut usage, &mut record).await,
+            };
+            record.blocks = self.hands.shares(&usage).await;
+            // Noted first: what has turned is to be abandoned if that failed, and what cannot be read to be written anew.
+            if !turned.is_unchanged || written.is_err() {
+                self.turned.push((shard, usage));
+            }
+            return written.map(|()| self.commit.borrow_mut().put_shard(record));
+        }
+        self.turned.push((shard, usage));
+        self.commit.borrow_mut().put_shard(record);
+        Ok(())
+    }
+
+    fn stored(&self, record: &ShardRecord) -> Stored {
+        let base = record.runs.first().filter(|run| run.is_base);
+        let deltas = &record.runs[usize::from(base.is_some())..];
+        Stored {
+            has_base: base.is_some(),
+            base_bytes: base.map_or(0, |run| run.bytes),
+            deltas: deltas.len(),
+            deltas_bytes: deltas.iter().map(|run| run.bytes).sum(),
+            records: record.runs.iter().map(|run| run.records).sum(),
+            drains_base: base.is_some_and(|run| self.is_drained(run.segment)) || self.plan.whole,
+            drains_delta: deltas.iter().any(|run| self.is_drained(run.segment)),
+        }
+    }
+
+    fn is_drained(&self, segment: u32) -> bool {
+        self.plan.drained.binary_search(&segment).is_ok()
+    }
+
+    /// Everything that the shard holds takes the place of all its runs.
+    async fn base(&mut self, shard: usize, usage: &mut Usage, record: &mut ShardRecord) -> Result<(), StoreError> {
+        self.commit.borrow_mut().begin_run(shard as u32, true)?;
+        self.take(shard, usage, &mut |commit, bytes| commit.record(bytes)).await?;
+        record.runs = vec![self.commit.borrow_mut().end_run()?];
+        Ok(())
+    }
+
+    /// What is new follows the other runs.
+    async fn delta(&mut self, shard: usize, usage: &mut Usage, record: &mut ShardRecord) -> Result<(), StoreError> {
+        self.commit.borrow_mut().begin_run(shard as u32, false)?;
+        self.take(shard, usage, &mut |commit, bytes| commit.record(bytes)).await?;
+        self.end_delta(record)
+    }
+
+    /// What is new and all deltas become one delta.
+    async fn merge(
+        &mut self,
+        shard: usize,
+        is_unchanged: bool,
+        usage: &mut Usage,
+        record: &mut ShardRecord,
+    ) -> Result<(), StoreError> {
+        let (deltas, reader) = (record.runs.split_off(1), self.commit.borrow().store().reader());
+        let mut merge = Merge::default();
+        for run in &deltas {
+            let add = &mut |bytes: &[u8]| merge.add(bytes).map_err(|error| error.to_string());
+            reader.visit(shard as u32, run, add)?;
+        }
+        drop(reader);
+        if !is_unchanged {
+            let add = &mut |_: &mut Commit<'_>, bytes: &[u8]| {
+                merge.add(bytes).expect("a record that was just encoded");
+                Ok(())
+            };
+            self.take(shard, usage, add).await?;
+        }
+        let mut commit = self.commit.borrow_mut();
+        commit.begin_run(shard as u32, false)?;
+        merge.finish(|bytes| commit.record(bytes))?;
+        drop(commit);
+        self.end_delta(record)
+    }
+
+    fn end_delta(&self, record: &mut ShardRecord) -> Result<(), StoreError> {
+        let run: Run = self.commit.borrow_mut().end_run()?;
+        record.runs.extend((run.records > 0).then_some(run));
+        Ok(())
+    }
+
+    /// Takes all that the turn has found, and gives each record to `put`.
+    async fn take(
+        &mut self,
+        shard: usize,
+        usage: &mut Usage,
+        put: &mut impl FnMut(&mut Commit<'_>, &[u8]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let commit = self.commit;
+        let mut put = |record: &[u8]| {
+            usage.apply(record).expect("a record that was just encoded");
+            put(&mut commit.borrow_mut(), record)
+        };
+        loop {
+            let (step, mut batch) = self.hands.take(shard).await;
+            let mut sink = Sink::new(commit, self.plan.drained);
+            while !batch.encode(&mut sink, &mut put)? {
+                self.rest(0).await;
+            }
+            self.rest(self.hands.pace.step_entries).await;
+            match step {
+                Step::More => {}
+                Step::Over => return Ok(()),
+                Step::Lost => unreachable!("keys are exchanged by the checkpointer itself, between rounds"),
+            }
+        }
+    }
+
+    /// Ends the turn of a shard without keys.
+    async fn pass_over(&mut self, shard: usize, turned: &Turned) {
+        if turned.is_unchanged {
+            return;
+        }
+        while self.hands.take(shard).await.0 == Step::More {}
+    }
+
+    /// Lets others go first, the more so the shorter the journal's tail is.
+    async fn rest(&mut self, entries_done: usize) {
+        self.hands.follow_settings();
+        let Work { entries, bytes_before } = self.work;
+        *entries += entries_done;
+        let bytes = self.commit.borrow().bytes();
+        let units = (*entries / WORK_ENTRIES) as u64 + (bytes - *bytes_before) / WORK_BYTES;
+        if units == 0 {
+            return yield_now().await;
+        }
+        *self.work = Work { entries: 0, bytes_before: bytes };
+        // In slices: a big value earns a long rest, and meanwhile there may be less time for it.
+        for unit in 0..units {
+            let rest_ms = policy::rest_ms(1000, self.hands.work_percent());
+            match (rest_ms, unit) {
+                (0, 0) => return yield_now().await,
+                (0, _) => return,
+                _ => self.hands.sleep(rest_ms).await,
+            }
+        }
+    }
+}
+
+impl Hands {
+    /// Chooses what a shard gets and turns it, under one lock.
+    async fn turn(&self, shard: usize, stored: &Stored) -> (Turned, Choice) {
+        loop {
+            let turned = self.locked(shard, |state, keyspace| {
+                let keys = state.tables(keyspace).iter().map(|count| count.keys).sum();
+                let choice = policy::choose(stored, keys);
+                // The next position, not that of the shard's last frame: idle shards move on too.
+                let turned = state.turn(keyspace, choice == Choice::Base, || self.journal.next());
+                turned.map(|turned| (turned, choice))
+            });
+            if let Some(turned) = turned.await {
+                return turned;
+            }
+        }
+    }
+
+    /// The keys of a shard.
+    pub(super) async fn keys_count(&self, shard: usize) -> u64 {
+        self.locked(shard, |state, keyspace| state.tables(keyspace).iter().map(|count| count.keys).sum()).await
+    }
+
+    /// Has the next turn of a shard write these keys too.
+    async fn mark(&self, shard: usize, names: Vec<(TableId, Box<[u8]>)>) {
+        for names in names.chunks(MARKED_AT_ONCE) {
+            let mark = |state: &mut ShardState, keyspace: &Keyspace| {
+                names.iter().for_each(|(table, key)| state.mark_changed(keyspace, *table, key));
+            };
+            self.locked(shard, mark).await;
+        }
+    }
+
+    async fn take(&self, shard: usize) -> (Step, Batch) {
+        self.locked(shard, |state, keyspace| {
+            let mut batch = Batch::default();
+            let step = state.take(keyspace, self.pace.step_entries, &mut batch);
+            (step, batch)
+        })
+        .await
+    }
+
+    pub(super) async fn abandon(&self, shard: usize) {
+        let kept = self.locked(shard, |state, _| state.abandon_turn()).await;
+        self.engine.freer.free(Box::new(kept));
+    }
+
+    /// The map of databases, and the journal's end that goes with it.
+    pub(super) async fn map(&self) -> (MapRecord, base::Position) {
+        self.inside(|map| {
+            let (map, position) = (map.state(), self.journal.next());
+            (MapRecord { position, tables: map.changed, next_table: map.next }, position)
+        })
+        .await
+    }
+
+    /// What the values of living tables take.
+    async fn shares(&self, usage: &Usage) -> Vec<Share> {
+        self.inside(|map| usage.shares(|table| map.names(table))).await
+    }
+
+    /// Lets `look` see the map of databases while nobody changes it.
+    async fn inside<R>(&self, look: impl FnOnce(&DatabaseMap) -> R) -> R {
+        loop {
+            if let Some(_inside) = self.member.enter() {
+                return look(self.engine.keyspace.map());
+            }
+            self.gate_open().await;
+        }
+    }
+
+    fn work_percent(&self) -> u64 {
+        if self.is_short.get() || self.engine.checkpoints.is_waited_for() || self.journal.is_pressed() {
+            return 100;
+        }
+        policy::work_percent(self.journal.tail_bytes(self.journal.released()), self.journal_bytes.get())
+    }
+}
+
+pub(super) fn keys(count: &keyspace::TableCount) -> Keys {
+    Keys { table: count.table, keys: count.keys, expiring: count.expiring }
+}

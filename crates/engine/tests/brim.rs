@@ -1,0 +1,120 @@
+//! A disk filled to the brim: who takes away goes on, and then who grows.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod support;
+
+use support::World;
+
+const DISK_BYTES: u64 = 8 << 20;
+/// More than lies in a record, so that leaves have segments of their own.
+const LIST_ITEMS: usize = 40;
+const ITEM_BYTES: usize = 1000;
+
+fn item(list: usize, number: usize) -> String {
+    // No codec makes it much shorter.
+    let mut state = (list * LIST_ITEMS + number) as u64;
+    let mut text = format!("{list}:{number}:");
+    while text.len() < ITEM_BYTES {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        text.push_str(&format!("{:016x}", state ^ state >> 31));
+    }
+    text
+}
+
+fn fill(client: &mut support::Client, from: usize) -> (usize, usize) {
+    for list in from.. {
+        for number in 0..LIST_ITEMS {
+            let reply = client.call(&format!("RPUSH list:{list} {}", item(list, number)));
+            if reply.starts_with("-MISCONF ") {
+                return (list, number);
+            }
+            assert_eq!(reply, format!(":{}\r\n", number + 1));
+        }
+    }
+    unreachable!("the disk has an end")
+}
+
+#[test]
+fn what_is_taken_away_from_a_full_disk_makes_room() {
+    let world = World::on_small_disk(DISK_BYTES);
+    let mut client = world.client();
+    let (mut first, (mut last, mut items)) = (0, fill(&mut client, 0));
+    assert!(last > 60, "{last} lists fit");
+    for _ in 0..3 {
+        // Half of the lists go; of the others some items, so that no segment is alone theirs.
+        let middle = first + (last - first) / 2;
+        for list in first..middle {
+            assert_eq!(client.call(&format!("DEL list:{list}")), ":1\r\n");
+        }
+        first = middle;
+        for list in middle..last {
+            let popped = client.call(&format!("LPOP list:{list}"));
+            assert!(popped.starts_with('$'), "{popped}");
+        }
+        assert_eq!(client.call("SAVE"), "+OK\r\n");
+        for list in middle..last {
+            assert_eq!(client.call(&format!("LPUSH list:{list} x")), format!(":{LIST_ITEMS}\r\n"));
+        }
+        for list in first..last {
+            let reply = client.call(&format!("LRANGE list:{list} 0 -1"));
+            assert!(reply.starts_with(&format!("*{LIST_ITEMS}\r\n$1\r\nx\r\n")), "{list}");
+            assert!((1..LIST_ITEMS).all(|number| reply.contains(&item(list, number))), "{list}");
+        }
+        assert_eq!(client.call(&format!("LLEN list:{last}")), format!(":{items}\r\n"));
+        assert_eq!(client.call(&format!("DEL list:{last}")), format!(":{}\r\n", usize::from(items > 0)));
+        let before = last;
+        (last, items) = fill(&mut client, last);
+        assert!(last > before + 20, "{last} lists after {before}");
+    }
+}
+
+/// A round for the sake of room ends, though leaves lie alone in segments that are as short as they can be.
+#[test]
+fn segments_of_one_short_leaf_are_not_drained_for_ever() {
+    let world = World::on_small_disk(DISK_BYTES);
+    let mut client = world.client();
+    for list in 0..12 {
+        for number in 0..LIST_ITEMS + list {
+            client.call(&format!("RPUSH list:{list} {}", item(list, number)));
+        }
+        assert_eq!(client.call("SAVE"), "+OK\r\n");
+    }
+    world.disk.set_capacity(Some(world.disk.used_bytes() + DISK_BYTES / 64));
+    for list in 0..12 {
+        assert!(client.call(&format!("RPUSH list:{list} x")).starts_with(':'));
+        assert_eq!(client.call("SAVE"), "+OK\r\n");
+        assert_eq!(client.call("SAVE"), "+OK\r\n");
+    }
+}
+
+/// A shard without room does not keep the others from being written.
+#[test]
+fn all_shards_are_tried() {
+    let world = World::on_small_disk(DISK_BYTES);
+    let mut client = world.client();
+    // None of them has been written before, and none of the first fits.
+    for large in 0..6 {
+        let text: String = (0..40).map(|number| item(large, number)).collect();
+        assert_eq!(client.call(&format!("SET large:{large} {}", text.repeat(8))), "+OK\r\n");
+    }
+    for small in 0..1000 {
+        assert_eq!(client.call(&format!("SET small:{small} x")), "+OK\r\n");
+    }
+    world.disk.set_capacity(Some(world.disk.used_bytes() + DISK_BYTES / 64));
+    assert!(client.call("SAVE").starts_with("-ERR"));
+    let stored = world.engine.checkpoints.told().stored;
+    assert!(stored.statistics.live_bytes > 0, "{stored:?}");
+}
+
+/// Little data is stored though others leave little of a large disk.
+#[test]
+fn little_data_needs_little_room() {
+    let world = World::on_small_disk(2 << 30);
+    let mut client = world.client();
+    assert_eq!(client.call("SET key value"), "+OK\r\n");
+    world.disk.set_capacity(Some(world.disk.used_bytes() + (4 << 20)));
+    assert_eq!(client.call("SAVE"), "+OK\r\n");
+    assert_eq!(client.call("DEL key"), ":1\r\n");
+    assert_eq!(client.call("SAVE"), "+OK\r\n");
+}

@@ -1,0 +1,85 @@
+//! Sizes that follow the file system: on a small one files and commits are smaller, so that what is given back is there
+//! before what takes its place has filled it.
+//!
+//! ```text
+//!   file system   journal segment   commit    kept free for rounds   reserve
+//!   64 MB         1 MB              256 KB    2 MB                   1 MB
+//!   256 MB        4 MB              1 MB      8 MB                   4 MB
+//!   8 GB, more    8 MB              32 MB     64 MB                  4 MB
+//! ```
+
+use rustix::fs::statvfs;
+use std::path::Path;
+
+const MB: u64 = 1 << 20;
+
+/// The sizes, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    /// The journal beyond the last checkpoint takes at most so much before the next one begins.
+    pub(crate) journal_bytes_max: u64,
+    /// A segment of the journal.
+    pub(crate) journal_segment_bytes: u64,
+    /// What frames that grow leave to rounds.
+    pub(crate) kept_free_bytes: u64,
+    /// A commit of the store.
+    pub(crate) commit_bytes: u64,
+    /// A segment of the store, at most.
+    pub(crate) segment_bytes_max: u64,
+    /// Below this a manifest is not written anew.
+    pub(crate) manifest_bytes_min: u64,
+    /// Room for commits on a full disk.
+    pub(crate) reserve_bytes: u64,
+}
+
+impl Sizes {
+    /// For the file system that `folder` lies on.
+    pub(crate) fn at(folder: &Path) -> Self {
+        let told = statvfs(folder).ok().filter(|system| system.f_blocks > 0);
+        Self::of(told.map_or(u64::MAX, |system| system.f_blocks.saturating_mul(system.f_frsize)))
+    }
+
+    /// For a file system of `disk_bytes`, whatever is free of them.
+    pub(crate) fn of(disk_bytes: u64) -> Self {
+        let part = |of: u64, least: u64, most: u64| (disk_bytes / of).clamp(least, most);
+        Self {
+            journal_bytes_max: disk_bytes / 8,
+            journal_segment_bytes: part(64, MB, 8 * MB),
+            kept_free_bytes: part(32, MB, 64 * MB),
+            commit_bytes: part(256, MB / 4, 32 * MB),
+            segment_bytes_max: part(256, MB / 4, 256 * MB),
+            manifest_bytes_min: part(128, MB / 2, 4 * MB),
+            reserve_bytes: part(64, MB, 4 * MB),
+        }
+    }
+
+    pub(crate) fn journal(self, options: journal::Options) -> journal::Options {
+        let kept_free_bytes = Some(self.kept_free_bytes);
+        journal::Options { segment_bytes: self.journal_segment_bytes, kept_free_bytes, ..options }
+    }
+
+    pub(crate) fn store(self, options: store::Options) -> store::Options {
+        let Self { segment_bytes_max, manifest_bytes_min, reserve_bytes, .. } = self;
+        store::Options { segment_bytes_max, manifest_bytes_min, reserve_bytes, ..options }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_follow_the_file_system() {
+        let drawn = |sizes: Sizes| {
+            [sizes.journal_segment_bytes, sizes.commit_bytes, sizes.kept_free_bytes, sizes.reserve_bytes]
+        };
+        assert_eq!(drawn(Sizes::of(64 * MB)), [MB, MB / 4, 2 * MB, MB]);
+        assert_eq!(drawn(Sizes::of(256 * MB)), [4 * MB, MB, 8 * MB, 4 * MB]);
+        assert_eq!(drawn(Sizes::of(8 << 30)), [8 * MB, 32 * MB, 64 * MB, 4 * MB]);
+        assert_eq!(drawn(Sizes::of(u64::MAX)), drawn(Sizes::of(8 << 30)));
+        let usual = store::Options::new(0, 0);
+        let large = Sizes::of(1 << 40).store(usual);
+        assert_eq!(large.segment_bytes_max, usual.segment_bytes_max);
+        assert_eq!((large.manifest_bytes_min, large.reserve_bytes), (usual.manifest_bytes_min, usual.reserve_bytes));
+    }
+}

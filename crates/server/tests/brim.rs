@@ -1,0 +1,235 @@
+//! A data folder whose disk is filled to the brim and then drained: pops and deletions go on, then writes do, and nothing
+//! told is lost.
+//!
+//! ```text
+//!   tmpfs  | journal | store .................. | kept free |   growers are refused
+//!          | journal | store ......             |           |   pops, deletions: rounds give back what they have taken
+//!          | journal | store .................. |           |   growers go on
+//! ```
+
+mod support;
+
+use std::collections::VecDeque;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+use support::disk::Disk;
+use support::{Connection, Server, request};
+use wire::client::Value;
+
+const DISK_BYTES: usize = 64 << 20;
+/// Of one key's text, and of one item.
+const VALUE_BYTES: usize = 700;
+const ITEM_BYTES: usize = 300;
+const BATCH: usize = 1000;
+/// Such a part of what was taken away fits again.
+const AGAIN_PART: usize = 4;
+/// How long room that was given back may go unnoticed before the test fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is there, as replies have told.
+#[derive(Default)]
+struct Told {
+    /// The numbers of keys, in the order in which they were made.
+    keys: VecDeque<usize>,
+    /// Of items of the one list.
+    items: VecDeque<usize>,
+    /// Numbers so far.
+    made: usize,
+}
+
+/// What fills the disk.
+#[derive(Clone, Copy)]
+struct Kinds {
+    keys: bool,
+    items: bool,
+}
+
+fn text(number: usize, bytes: usize) -> String {
+    let digits = number.to_string();
+    format!("{digits}{}", ".".repeat(bytes - digits.len()))
+}
+
+fn key(number: usize) -> String {
+    format!("key:{number}")
+}
+
+fn is_refusal(reply: &Value) -> bool {
+    match reply {
+        Value::Error(text) if text.starts_with("MISCONF ") && text.contains("full") => true,
+        Value::Error(text) => panic!("refused for another reason: {text}"),
+        _ => false,
+    }
+}
+
+fn call_all(client: &mut Connection<TcpStream>, requests: &[Vec<u8>]) -> Vec<Value> {
+    client.send_bytes(&requests.concat());
+    requests.iter().map(|_| client.reply()).collect()
+}
+
+impl Told {
+    /// Bytes of all texts.
+    fn bytes(&self) -> usize {
+        self.keys.len() * VALUE_BYTES + self.items.len() * ITEM_BYTES
+    }
+
+    /// Makes keys and pushes items until both are refused.
+    fn fill(&mut self, client: &mut Connection<TcpStream>, kinds: Kinds) {
+        let mut going = kinds;
+        while going.keys || going.items {
+            let numbers: Vec<usize> = (self.made..self.made + BATCH).collect();
+            self.made += BATCH;
+            if going.keys {
+                let set = |&number: &usize| request(&["SET", &key(number), &text(number, VALUE_BYTES)]);
+                let replies = call_all(client, &numbers.iter().map(set).collect::<Vec<_>>());
+                going.keys = !replies.iter().any(is_refusal);
+                let told = numbers.iter().zip(&replies).filter(|(_, reply)| !is_refusal(reply));
+                self.keys.extend(told.map(|(number, _)| number));
+            }
+            if going.items {
+                let push = |&number: &usize| request(&["RPUSH", "list", &text(number, ITEM_BYTES)]);
+                let replies = call_all(client, &numbers.iter().map(push).collect::<Vec<_>>());
+                going.items = !replies.iter().any(is_refusal);
+                let told = numbers.iter().zip(&replies).filter(|(_, reply)| !is_refusal(reply));
+                self.items.extend(told.map(|(number, _)| number));
+            }
+        }
+    }
+
+    /// Takes such a part of all away, in percent, and never hears of the disk.
+    fn drain(&mut self, client: &mut Connection<TcpStream>, percent: usize) {
+        let (mut keys, mut items) = (self.keys.len() * percent / 100, self.items.len() * percent / 100);
+        while keys + items > 0 {
+            let numbers: Vec<usize> = self.keys.drain(..keys.min(BATCH)).collect();
+            keys -= numbers.len();
+            let delete = |number: &usize| request(&["DEL", &key(*number)]);
+            let replies = call_all(client, &numbers.iter().map(delete).collect::<Vec<_>>());
+            assert!(replies.iter().all(|reply| *reply == Value::Int(1)), "{replies:?}");
+            let numbers: Vec<usize> = self.items.drain(..items.min(BATCH)).collect();
+            items -= numbers.len();
+            let replies = call_all(client, &vec![request(&["LPOP", "list"]); numbers.len()]);
+            for (number, reply) in numbers.into_iter().zip(replies) {
+                assert_eq!(reply, Value::bulk(text(number, ITEM_BYTES)));
+            }
+        }
+    }
+
+    /// Everything told is there, and no more; beside it one key that nobody counts.
+    fn check(&self, client: &mut Connection<TcpStream>) {
+        let keys = self.keys.len() + usize::from(!self.items.is_empty()) + 1;
+        assert_eq!(client.call(&["DBSIZE"]), Value::Int(keys as i64));
+        let numbers: Vec<usize> = self.keys.iter().copied().collect();
+        for numbers in numbers.chunks(BATCH) {
+            let get = |&number: &usize| request(&["GET", &key(number)]);
+            let replies = call_all(client, &numbers.iter().map(get).collect::<Vec<_>>());
+            for (&number, reply) in numbers.iter().zip(replies) {
+                assert_eq!(reply, Value::bulk(text(number, VALUE_BYTES)));
+            }
+        }
+        assert_eq!(client.call(&["LLEN", "list"]), Value::Int(self.items.len() as i64));
+        let mut items = self.items.iter();
+        for from in (0..self.items.len()).step_by(1000) {
+            let reply = client.call(&["LRANGE", "list", &from.to_string(), &(from + 999).to_string()]);
+            for item in reply.as_slice().unwrap() {
+                assert_eq!(*item, Value::bulk(text(*items.next().unwrap(), ITEM_BYTES)));
+            }
+        }
+        assert!(items.next().is_none());
+    }
+}
+
+/// Has everything stored, after the round under way.
+fn save(client: &mut Connection<TcpStream>) {
+    let began = Instant::now();
+    let mut reply = client.call(&["SAVE"]);
+    while matches!(&reply, Value::Error(text) if text.contains("in progress")) && began.elapsed() < PATIENCE {
+        reply = client.call(&["SAVE"]);
+    }
+    assert_eq!(reply, Value::Simple("OK".to_owned()));
+}
+
+fn await_room(client: &mut Connection<TcpStream>) {
+    let began = Instant::now();
+    while is_refusal(&client.call(&["SET", "small", "value"])) {
+        assert!(began.elapsed() < PATIENCE, "the room that was given back is not used");
+    }
+}
+
+/// Filled, drained by `percent`, killed, drained and filled again.
+fn is_drained(test: &str, policy: &str, kinds: Kinds, percent: usize) {
+    let Some(disk) = Disk::mount_or_skip(test, DISK_BYTES) else { return };
+    let folder = tempfile::tempdir_in(disk.path()).unwrap();
+    let mut server = Server::start_in(folder, &["--fsync", policy]);
+    let (mut client, mut told) = (server.connect(), Told::default());
+    client.call(&["SET", "small", "value"]);
+    told.fill(&mut client, kinds);
+    let full_bytes = told.bytes();
+    assert!(full_bytes > DISK_BYTES / 2, "only {full_bytes} bytes fit");
+    told.drain(&mut client, percent);
+    await_room(&mut client);
+    told.check(&mut client);
+    assert_eq!(client.call(&["CONFIG", "SET", "fsync", "always"]), Value::Simple("OK".to_owned()));
+    client.call(&["SET", "small", "last"]);
+    server.kill();
+    server.restart();
+    let mut client = server.connect();
+    told.check(&mut client);
+    let left_bytes = told.bytes();
+    told.fill(&mut client, kinds);
+    let again_bytes = told.bytes();
+    let part_bytes = (full_bytes - left_bytes) / AGAIN_PART;
+    assert!(
+        again_bytes >= left_bytes + part_bytes,
+        "{full_bytes} bytes fit, {left_bytes} were left, {again_bytes} again"
+    );
+    server.kill();
+    server.restart();
+    let mut client = server.connect();
+    told.check(&mut client);
+    // What is refused once is refused until something goes: there are steps to the last of them.
+    for _ in 0..3 {
+        told.drain(&mut client, 10);
+        await_room(&mut client);
+    }
+    save(&mut client);
+    told.check(&mut client);
+    println!("{test}: {full_bytes} bytes fit; {left_bytes} were left, {again_bytes} fit then");
+}
+
+#[test]
+fn keys_are_drained() {
+    is_drained("keys_are_drained", "always", Kinds { keys: true, items: false }, 90);
+}
+
+#[test]
+fn one_long_list_is_drained() {
+    is_drained("one_long_list_is_drained", "everysec", Kinds { keys: false, items: true }, 50);
+}
+
+#[test]
+fn a_tenth_taken_away_lets_others_go_on() {
+    is_drained("a_tenth_taken_away_lets_others_go_on", "always", Kinds { keys: true, items: true }, 10);
+}
+
+/// What takes a quarter of the disk may be written over for ever.
+#[test]
+fn writing_over_does_not_fill_a_disk() {
+    let test = "writing_over_does_not_fill_a_disk";
+    let Some(disk) = Disk::mount_or_skip(test, DISK_BYTES) else { return };
+    let folder = tempfile::tempdir_in(disk.path()).unwrap();
+    let mut server = Server::start_in(folder, &["--fsync", "everysec"]);
+    let mut client = server.connect();
+    let keys = DISK_BYTES / 4 / VALUE_BYTES;
+    let writes = 6 * DISK_BYTES / VALUE_BYTES;
+    for from in (0..writes).step_by(BATCH) {
+        // A step that meets all keys, out of order.
+        let set = |number: usize| request(&["SET", &key(number * 7919 % keys), &text(number, VALUE_BYTES)]);
+        let replies = call_all(&mut client, &(from..from + BATCH).map(set).collect::<Vec<_>>());
+        assert!(!replies.iter().any(is_refusal), "the disk is full after {from} writes");
+    }
+    save(&mut client);
+    server.kill();
+    server.restart();
+    let last = writes.div_ceil(BATCH) * BATCH - 1;
+    let reply = server.connect().call(&["GET", &key(last * 7919 % keys)]);
+    assert_eq!(reply, Value::bulk(text(last, VALUE_BYTES)));
+}

@@ -1,0 +1,36 @@
+//! A small file system of a test's own.
+
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A file system in memory, for as long as it lives.
+pub(crate) struct Disk(TempDir);
+
+impl Disk {
+    /// Mounts one of so many bytes, or notes that `test` is skipped.
+    pub(crate) fn mount_or_skip(test: &str, bytes: usize) -> Option<Self> {
+        let program = lab::skip::program_or_skip(test, "mount")?;
+        let folder = tempfile::tempdir().unwrap();
+        let size = format!("size={bytes}");
+        let mount = Command::new(program).args(["-t", "tmpfs", "-o", &size, "bobbin"]).arg(folder.path()).output();
+        let output = mount.unwrap();
+        if output.status.success() {
+            return Some(Self(folder));
+        }
+        let why = String::from_utf8_lossy(&output.stderr);
+        lab::skip::skip(test, &format!("only root may mount a small disk: {}", why.trim()));
+        None
+    }
+
+    /// Where it is mounted.
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
