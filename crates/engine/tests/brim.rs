@@ -22,6 +22,13 @@ fn item(list: usize, number: usize) -> String {
     text
 }
 
+/// Has everything stored, after a round that is under way.
+fn save(client: &mut support::Client) {
+    let is_other = |reply: &String| reply.contains("in progress");
+    let reply = (0..1000).map(|_| client.call("SAVE")).find(|reply| !is_other(reply));
+    assert_eq!(reply.as_deref(), Some("+OK\r\n"));
+}
+
 fn fill(client: &mut support::Client, from: usize) -> (usize, usize) {
     for list in from.. {
         for number in 0..LIST_ITEMS {
@@ -114,7 +121,7 @@ fn little_data_needs_little_room() {
     let mut client = world.client();
     assert_eq!(client.call("SET key value"), "+OK\r\n");
     world.disk.set_capacity(Some(world.disk.used_bytes() + (4 << 20)));
-    assert_eq!(client.call("SAVE"), "+OK\r\n");
+    save(&mut client);
     assert_eq!(client.call("DEL key"), ":1\r\n");
-    assert_eq!(client.call("SAVE"), "+OK\r\n");
+    save(&mut client);
 }

@@ -70,15 +70,16 @@ pub struct Journal {
     policy: AtomicU8,
     poisoned: AtomicBool,
     poison: Mutex<String>,
-    /// The last attempt to make a spare failed.
+    /// Frames that grow are refused.
     pub(crate) full: AtomicBool,
     /// See [`Options::kept_free_bytes`].
     pub(crate) kept_free_bytes: Option<u64>,
     /// Somebody waits for room that releases may bring.
     pub(crate) is_pressed: AtomicBool,
-    /// They have been tried, and since then there was no room.
-    pub(crate) is_hopeless: AtomicBool,
-    /// There is no spare of last resort, and no room for one.
+    /// Releases for the sake of room that have begun, and how many had when the last of them to end began.
+    pub(crate) releases_begun: AtomicU64,
+    pub(crate) releases_ended: AtomicU64,
+    /// There is no spare of last resort, and a release has brought no room for one.
     pub(crate) is_spent: AtomicBool,
     /// The most that `free` had to be for somebody who was refused; 0 if nobody was.
     pub(crate) asked: AtomicI64,
@@ -118,7 +119,8 @@ impl Journal {
             full: AtomicBool::new(false),
             kept_free_bytes: options.kept_free_bytes,
             is_pressed: AtomicBool::new(false),
-            is_hopeless: AtomicBool::new(false),
+            releases_begun: AtomicU64::new(0),
+            releases_ended: AtomicU64::new(0),
             is_spent: AtomicBool::new(false),
             asked: AtomicI64::new(0),
             shrink_asked: AtomicI64::new(0),

@@ -8,7 +8,8 @@
 //! **Room is left to whoever releases segments** ([`crate::Options::kept_free_bytes`]). What frames say takes room elsewhere
 //! before theirs can be released, so a disk that frames filled to the brim would stay full for ever. Where there is no
 //! more room than that, only the spare of last resort is made, or as many as a long frame needs that only takes away;
-//! frames that grow wait for a release, and are refused once that has been tried ([`Journal::end_release`]).
+//! frames that grow wait for a release, and are refused once one has ended that began since ([`Journal::end_release`]).
+//! So does who only takes away, if a spare of last resort would take the room that the release needs.
 //!
 //! Released segments become spares where one is wanted: their room is claimed, and under [`Policy::Always`] need not be
 //! filled. A few wait for that while frames come; the others are removed.
@@ -104,11 +105,63 @@ pub struct Maker {
     spares_made: u64,
     /// The disk refused the last spare, whatever it tells of its room.
     was_refused: bool,
+    /// Room is lacking to frames that grow, to a spare of last resort, to the segment of one long frame.
+    grow_lack: Lack,
+    last_lack: LastLack,
+    own_lack: Lack,
     retry_at_us: u64,
     /// The same for the segment of one long frame.
     own_retry_at_us: u64,
     release_at_us: u64,
     asked_at_us: u64,
+}
+
+/// Room that is lacking, since when: so many releases had begun.
+#[derive(Default)]
+struct Lack(Option<u64>);
+
+impl Lack {
+    /// Whether a release may bring the room: none has ended that began since. Asks for one if none has.
+    fn is_hoped(&mut self, journal: &Journal) -> bool {
+        let begun = journal.releases_begun.load(Ordering::SeqCst);
+        let since = *self.0.get_or_insert(begun);
+        if journal.kept_free_bytes.is_none() || journal.releases_ended.load(Ordering::SeqCst) > since {
+            return false;
+        }
+        if begun == since {
+            journal.is_pressed.store(true, Ordering::SeqCst);
+        }
+        true
+    }
+
+    /// As [`Self::is_hoped`], and once more if much has come since.
+    fn is_hoped_again(&mut self, journal: &Journal) -> bool {
+        if self.is_hoped(journal) {
+            return true;
+        }
+        let is_long = journal.tail_bytes(journal.released()) >= HOPED_SEGMENTS * journal.room.segment_bytes;
+        if is_long && !journal.barrier.is_failing() {
+            self.0 = None;
+        }
+        is_long && self.is_hoped(journal)
+    }
+}
+
+/// Room for a spare of last resort that is lacking, and whether one release was in vain: the first may have met frames that
+/// grew meanwhile, and what is taken after it is lacking to the next.
+#[derive(Default)]
+struct LastLack(Lack, bool);
+
+impl LastLack {
+    fn is_hoped(&mut self, journal: &Journal) -> bool {
+        if self.0.is_hoped_again(journal) {
+            return true;
+        }
+        if !std::mem::replace(&mut self.1, true) {
+            self.0 = Lack::default();
+        }
+        self.0.is_hoped(journal)
+    }
 }
 
 /// What the number of spares calls for.
@@ -179,6 +232,9 @@ impl Maker {
             elapsed_us,
             spares_made: 0,
             was_refused: false,
+            grow_lack: Lack::default(),
+            last_lack: LastLack::default(),
+            own_lack: Lack::default(),
             retry_at_us: 0,
             own_retry_at_us: 0,
             release_at_us: 0,
@@ -221,38 +277,25 @@ impl Maker {
         Some(rest_us)
     }
 
-    /// Whether a release may bring room: none has been tried since there was some, or much has come since.
-    fn is_release_hoped(&self) -> bool {
-        let journal = &*self.journal;
-        let is_hopeless = journal.is_hopeless.load(Ordering::SeqCst);
-        let is_long = || journal.tail_bytes(journal.released()) >= HOPED_SEGMENTS * journal.room.segment_bytes;
-        journal.kept_free_bytes.is_some() && (!is_hopeless || !journal.barrier.is_failing() && is_long())
-    }
-
     /// Frames that grow have no room: they wait for a release, or are refused.
-    fn press(&self) {
-        let journal = &*self.journal;
-        if self.is_release_hoped() {
-            journal.full.store(false, Ordering::SeqCst);
-            journal.is_pressed.store(true, Ordering::SeqCst);
-        } else if !journal.full.swap(true, Ordering::SeqCst) {
-            journal.notify_room();
+    fn press(&mut self) {
+        let is_hoped = self.grow_lack.is_hoped_again(&self.journal);
+        if self.journal.full.swap(!is_hoped, Ordering::SeqCst) == is_hoped {
+            self.journal.notify_room();
         }
     }
 
     /// Room may have come of itself, or of a release, while no spare was wanted.
-    fn look_for_room(&self) {
-        let journal = &*self.journal;
-        let is_set = journal.full.load(Ordering::SeqCst) || journal.is_hopeless.load(Ordering::SeqCst);
-        if is_set && !self.was_refused && self.has_room(journal.room.segment_bytes) {
+    fn look_for_room(&mut self) {
+        if self.grow_lack.0.is_some() && !self.was_refused && self.has_room(self.journal.room.segment_bytes) {
             self.forget_full();
-            journal.notify_room();
+            self.journal.notify_room();
         }
     }
 
-    fn forget_full(&self) {
-        let Journal { full, is_hopeless, is_spent, .. } = &*self.journal;
-        [full, is_hopeless, is_spent].into_iter().for_each(|is_set| is_set.store(false, Ordering::SeqCst));
+    fn forget_full(&mut self) {
+        self.grow_lack = Lack::default();
+        self.journal.full.store(false, Ordering::SeqCst);
     }
 
     /// Whether there is something to do now; looked at between arming and resting.
@@ -363,9 +406,7 @@ impl Maker {
     fn make_spare(&mut self, has_room: bool) -> bool {
         let journal = self.journal.clone();
         let bytes = journal.room.segment_bytes;
-        // The last resort leaves something, too: without a release it would not last.
-        let left_bytes = bytes + journal.kept_free_bytes.unwrap_or(0) / 2;
-        let may_make = has_room || journal.disk.free_bytes(&journal.folder) >= left_bytes;
+        let may_make = has_room || self.has_last_room(bytes);
         match may_make.then(|| self.make(bytes, journal.policy() == Policy::Always)) {
             Some(Ok(spare)) => {
                 self.was_refused = false;
@@ -374,9 +415,7 @@ impl Maker {
             }
             failed => {
                 self.was_refused |= failed.is_some();
-                if !self.is_release_hoped() {
-                    journal.is_spent.store(true, Ordering::SeqCst);
-                }
+                journal.is_spent.store(!self.last_lack.is_hoped(&journal), Ordering::SeqCst);
                 if journal.asked.load(Ordering::SeqCst) > journal.free.0.load(Ordering::SeqCst) {
                     self.press();
                 }
@@ -386,10 +425,21 @@ impl Maker {
         }
     }
 
-    fn add_spare(&self, spare: Spare, has_room: bool) {
-        let journal = &*self.journal;
+    /// Whether there is room for a spare of last resort. It leaves something, too: without a release it would not last. And as
+    /// long as one is hoped for, what that may write: as much as all frames have, those in this spare, too.
+    fn has_last_room(&mut self, bytes: u64) -> bool {
+        let journal = self.journal.clone();
+        let free_bytes = journal.disk.free_bytes(&journal.folder);
+        let left_bytes = bytes + journal.kept_free_bytes.unwrap_or(0) / 2;
+        let frames_bytes = journal.tail_bytes(journal.released()) + bytes;
+        free_bytes >= left_bytes + frames_bytes || free_bytes >= left_bytes && !self.last_lack.is_hoped(&journal)
+    }
+
+    fn add_spare(&mut self, spare: Spare, has_room: bool) {
+        let journal = self.journal.clone();
         lock(&journal.depot).spares.push(spare);
         journal.add_room(journal.room.spare());
+        self.last_lack = LastLack::default();
         journal.is_spent.store(false, Ordering::SeqCst);
         if has_room {
             self.forget_full();
@@ -407,12 +457,12 @@ impl Maker {
             return false;
         }
         let has_room = self.has_room(bytes);
-        if !has_room && self.is_release_hoped() {
+        if !has_room && self.own_lack.is_hoped(&journal) {
             lock(&journal.depot).own_wanted_bytes = bytes;
-            self.press();
             self.own_retry_at_us = now_us + RETRY_US;
             return false;
         }
+        self.own_lack = Lack::default();
         // Zeros would only be written over by one write: allocated room serves a single long frame as well.
         let made = has_room.then(|| self.make(bytes, false));
         let mut depot = lock(&journal.depot);

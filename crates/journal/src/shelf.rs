@@ -196,11 +196,17 @@ impl Journal {
         self.full.load(Ordering::SeqCst)
     }
 
-    /// Says that all has been released that can be, and that the disk has as much room as it can have: frames that grow
-    /// are refused if that is too little, until there is more.
+    /// Says that a release is begun; whether frames wait for it.
+    pub fn begin_release(&self) -> bool {
+        // First: whoever waits from here on asks for another one.
+        self.releases_begun.fetch_add(1, Ordering::SeqCst);
+        self.is_pressed.swap(false, Ordering::SeqCst)
+    }
+
+    /// Says that all has been released that could be when the last release was begun, and that the disk has as much room as
+    /// it can have: who waited for that is refused if it is too little.
     pub fn end_release(&self) {
-        self.is_hopeless.store(true, Ordering::SeqCst);
-        self.is_pressed.store(false, Ordering::SeqCst);
+        self.releases_ended.store(self.releases_begun.load(Ordering::SeqCst), Ordering::SeqCst);
         self.maker.wake(Alert::Pressure);
         self.notify_room();
     }

@@ -228,17 +228,13 @@ fn frames_that_grow_leave_room_to_releases() {
         let others = Path::new("others");
         disk.create_folder(others).unwrap();
         disk.create(&others.join("kept")).unwrap().allocate(tail_bytes).unwrap();
-        world.settle();
-        world.journal.release_below(world.journal.durable());
-        world.journal.end_release();
+        world.release_all();
         world.make();
         assert!(!world.journal.is_pressed());
         // There is room again, until others take it.
         assert_eq!(fill(&mut world), Refusal::Wait);
         disk.set_capacity(Some(0));
-        world.settle();
-        world.journal.release_below(world.journal.durable());
-        world.journal.end_release();
+        world.release_all();
         world.pass_ms(300);
         assert_eq!(fill(&mut world), Refusal::Full);
         let mut taken_away = 0;
@@ -250,9 +246,7 @@ fn frames_that_grow_leave_room_to_releases() {
             world.pass_ms(300);
         };
         assert!(taken_away > 10 && refused != Refusal::Poisoned, "{taken_away}");
-        world.settle();
-        world.journal.release_below(world.journal.durable());
-        world.journal.end_release();
+        world.release_all();
         world.pass_ms(300);
         if let Err(refusal) = world.put(1, &[1; 100], Purpose::Shrink) {
             assert_eq!(refusal, Refusal::Full, "a release has been tried, and brought nothing");
@@ -274,9 +268,7 @@ fn a_long_frame_that_takes_away_does_not_wait_for_ever() {
     // Room for what is of last resort, and none beside it.
     disk.set_capacity(Some(disk.used_bytes() + KEPT_BYTES));
     let go_on = |world: &mut World| {
-        world.settle();
-        world.journal.release_below(world.journal.durable());
-        world.journal.end_release();
+        world.release_all();
         world.pass_ms(300);
     };
     for _ in 0..5 {
@@ -303,6 +295,41 @@ fn a_long_frame_that_takes_away_does_not_wait_for_ever() {
     }
 }
 
+/// A release that was begun before tells nothing of what has come since.
+#[test]
+fn who_takes_away_is_refused_after_a_release_that_began_since() {
+    let disk = FakeDisk::new();
+    let mut world = World::open_leaving(&disk, Policy::Always, 8 * SEGMENT_BYTES).unwrap();
+    disk.set_capacity(Some(0));
+    let spend = |world: &mut World| loop {
+        match world.put(0, &[1; 100], Purpose::Shrink) {
+            Ok(_) => world.run(),
+            Err(refusal) => break refusal,
+        }
+    };
+    assert!(!world.journal.begin_release());
+    assert_eq!(spend(&mut world), Refusal::Wait);
+    world.journal.end_release();
+    world.pass_ms(300);
+    assert_eq!(spend(&mut world), Refusal::Wait);
+    assert!(world.journal.begin_release(), "it waits for another one");
+    world.pass_ms(300);
+    assert_eq!(spend(&mut world), Refusal::Wait);
+    assert!(!world.journal.is_pressed(), "that one is under way");
+    world.journal.set_release_failing(true);
+    world.journal.end_release();
+    world.pass_ms(300);
+    assert_eq!(spend(&mut world), Refusal::Wait);
+    assert!(world.journal.begin_release(), "frames that grow may have come between");
+    world.journal.end_release();
+    world.pass_ms(300);
+    assert_eq!(spend(&mut world), Refusal::Full);
+    // One that brings room.
+    world.release_all();
+    world.pass_ms(300);
+    world.put(0, &[1; 100], Purpose::Shrink).unwrap();
+}
+
 /// Room that comes of itself is seen, and a full disk is nobody's want while nobody lacks room.
 #[test]
 fn room_that_comes_of_itself_is_seen() {
@@ -312,9 +339,7 @@ fn room_that_comes_of_itself_is_seen() {
     disk.set_capacity(Some(disk.used_bytes() + KEPT_BYTES));
     for _ in 0..100 {
         if world.put(0, &[1; 100], Purpose::Grow) == Err(Refusal::Wait) {
-            world.settle();
-            world.journal.release_below(world.journal.durable());
-            world.journal.end_release();
+            world.release_all();
         }
         world.pass_ms(300);
     }

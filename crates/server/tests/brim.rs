@@ -12,7 +12,7 @@ mod support;
 use std::collections::VecDeque;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use support::disk::Disk;
+use support::disk::{Disk, save};
 use support::{Connection, Server, request};
 use wire::client::Value;
 
@@ -137,21 +137,21 @@ impl Told {
     }
 }
 
-/// Has everything stored, after the round under way.
-fn save(client: &mut Connection<TcpStream>) {
-    let began = Instant::now();
-    let mut reply = client.call(&["SAVE"]);
-    while matches!(&reply, Value::Error(text) if text.contains("in progress")) && began.elapsed() < PATIENCE {
-        reply = client.call(&["SAVE"]);
-    }
-    assert_eq!(reply, Value::Simple("OK".to_owned()));
-}
-
 fn await_room(client: &mut Connection<TcpStream>) {
     let began = Instant::now();
     while is_refusal(&client.call(&["SET", "small", "value"])) {
         assert!(began.elapsed() < PATIENCE, "the room that was given back is not used");
     }
+}
+
+/// Kills it when all that was told is on the disk, and starts it again.
+fn kill(server: &mut Server) {
+    let mut client = server.connect();
+    assert_eq!(client.call(&["CLIENT", "DURABLE", "ALWAYS"]), Value::Simple("OK".to_owned()));
+    // Waits for what it has seen: all that there is.
+    client.call(&["DBSIZE"]);
+    server.kill();
+    server.restart();
 }
 
 /// Filled, drained by `percent`, killed, drained and filled again.
@@ -167,10 +167,7 @@ fn is_drained(test: &str, policy: &str, kinds: Kinds, percent: usize) {
     told.drain(&mut client, percent);
     await_room(&mut client);
     told.check(&mut client);
-    assert_eq!(client.call(&["CONFIG", "SET", "fsync", "always"]), Value::Simple("OK".to_owned()));
-    client.call(&["SET", "small", "last"]);
-    server.kill();
-    server.restart();
+    kill(&mut server);
     let mut client = server.connect();
     told.check(&mut client);
     let left_bytes = told.bytes();
@@ -181,8 +178,7 @@ fn is_drained(test: &str, policy: &str, kinds: Kinds, percent: usize) {
         again_bytes >= left_bytes + part_bytes,
         "{full_bytes} bytes fit, {left_bytes} were left, {again_bytes} again"
     );
-    server.kill();
-    server.restart();
+    kill(&mut server);
     let mut client = server.connect();
     told.check(&mut client);
     // What is refused once is refused until something goes: there are steps to the last of them.

@@ -2,9 +2,14 @@
 //!
 //! ```text
 //!   tmpfs  | ballast      | journal -->               |   growers, a popper and a reader, until growers are refused
-//!          | ballast      | journal .......... |spare |   only pops, deletions and reads; a restart finds the same
+//!          | ballast      | journal ....|spare|stopper|   only pops, deletions and reads; a restart finds the same
+//!          | ballast      | journal ....... |     |stop|   a little room: pops and deletions go on as before
 //!          |              | journal ..........--> |       ballast removed: growers go on
 //! ```
+//!
+//! Here others take all the room that is given back, so in the end whoever takes away must be refused, too. What is promised
+//! is the spare of last resort: it is there when growers are refused and a checkpoint has been made, and made anew as soon
+//! as there is room for it.
 
 mod support;
 
@@ -14,11 +19,13 @@ use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::disk::Disk;
+use support::disk::{Disk, save};
 use support::{Connection, Server, bobbin, free_port, request};
 use wire::client::Value;
 
 const DISK_BYTES: usize = 64 << 20;
+/// Room for a spare of last resort, and for checkpoints.
+const LITTLE_BYTES: u64 = 4 << 20;
 const BALLAST_BYTES: usize = 24 << 20;
 /// Lengths of what growers push, one grower each.
 const ITEM_BYTES: [usize; 3] = [100, 5_000, 300_000];
@@ -42,6 +49,20 @@ fn stop_up(disk: &Disk) {
     let mut file = OpenOptions::new().create(true).append(true).open(stopper(disk)).unwrap();
     for bytes in [1 << 20, 64 << 10, 4 << 10] {
         while file.write_all(&vec![0; bytes]).is_ok() {}
+    }
+}
+
+/// Others give back a little of what they have.
+fn ease(disk: &Disk) {
+    let file = OpenOptions::new().write(true).open(stopper(disk)).unwrap();
+    file.set_len(file.metadata().unwrap().len() - LITTLE_BYTES).unwrap();
+}
+
+/// Waits for the spare of last resort.
+fn await_spare(server: &Server) {
+    let began = Instant::now();
+    while server.info("journal_spares") == "0" {
+        assert!(began.elapsed() < PATIENCE, "no spare of last resort is made");
     }
 }
 
@@ -139,7 +160,8 @@ fn fill(disk: &Disk, server: &Server, told: &mut Told) {
     // What is too little for a grower may do for the least of all changes.
     let mut client = server.connect();
     assert_eq!(client.call(&["CLIENT", "DURABLE", "ALWAYS"]), ok());
-    client.call(&["SAVE"]);
+    save(&mut client);
+    await_spare(server);
     let mut refused = 0;
     while refused < SETTLED {
         // A checkpoint gives room back: here others take it at once.
@@ -186,7 +208,7 @@ fn check_full(server: &Server, told: &mut Told) {
     assert_eq!(server.info("journal_full"), "1");
     assert_eq!(server.info("aof_last_write_status"), "err");
     assert_eq!(client.call(&["GET", "kept"]), Value::bulk("value"));
-    // As much as the spare of last resort surely takes: others have all the room that is given back.
+    // As much as the spare of last resort surely takes.
     for _ in 0..8 {
         told.taken = take(&mut client, told.taken);
     }
@@ -250,6 +272,7 @@ fn fills_up(test: &str, policy: &str, end: fn(&mut Server)) {
         end(&mut server);
         server.restart();
         check_content(&server, &told);
+        ease(&disk);
         fill(&disk, &server, &mut told);
         check_full(&server, &mut told);
     }

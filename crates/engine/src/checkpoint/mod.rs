@@ -175,7 +175,7 @@ impl Checkpointer {
         let journal = self.hands.journal.clone();
         let end = journal.next();
         let frames = engine.frames();
-        self.hands.is_short.set(self.failed_ms.is_some() || journal.is_pressed() || journal.is_full());
+        self.hands.is_short.set(journal.begin_release() || self.failed_ms.is_some() || journal.is_full());
         self.was_refused = false;
         let result = match (journal.is_poisoned(), self.hands.is_short.get()) {
             // Nothing could be committed.

@@ -5,7 +5,8 @@
 //!
 //!   base    all of the shard, when the deltas have grown to half of it, or most of what is stored is gone; where the disk
 //!           has no room, all shards of a segment together, when that gives a twentieth of it back
-//!   merge   the deltas and what is new, joined, when there are DELTAS_MAX
+//!   merge   the deltas and what is new, joined, when there are DELTAS_MAX; where the disk has no room, those of all shards
+//!           at once, in order
 //!   delta   what is new
 //! ```
 //!
@@ -16,6 +17,8 @@ use base::Ms;
 
 /// Deltas that a shard has at most.
 pub(super) const DELTAS_MAX: usize = 6;
+/// Where deltas are joined for the sake of room, shards with fewer keep theirs.
+const JOINED_MIN: usize = DELTAS_MAX / 2;
 /// Records of few keys are never too many.
 const RECORDS_SLACK: u64 = 64;
 /// A segment is drained when less than so much of it is alive, in percent.
@@ -24,8 +27,24 @@ pub(super) const ALIVE_PERCENT: u64 = 60;
 pub(super) const ALIVE_PERCENT_SHORT: u64 = 90;
 /// Shards of a segment are written whole for the sake of room if that leaves less than so much of what they have.
 const WORTH_PERCENT: u64 = 95;
+/// What gives back no more than it takes, in quarters.
+const COST_MAX: u64 = 4;
 /// Live bytes that a round may copy to drain segments, beside as many as it writes anyway.
 pub(super) const DRAIN_BYTES: u64 = 64 << 20;
+
+/// What the shards of a commit get.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Form {
+    /// What is cheapest in the long run.
+    #[default]
+    Usual,
+    /// What is new, and no more: it takes about as much as the journal tells.
+    Changes,
+    /// The same, joined with the deltas before.
+    Joined,
+    /// All they have.
+    Whole,
+}
 
 /// What the store has of a shard.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,6 +59,7 @@ pub(super) struct Stored {
     pub(super) drains_base: bool,
     /// Whether a delta does.
     pub(super) drains_delta: bool,
+    pub(super) form: Form,
 }
 
 /// Which run a shard gets.
@@ -59,8 +79,11 @@ pub(super) fn choose(stored: &Stored, keys: u64) -> Choice {
     let is_outgrown = 2 * stored.deltas_bytes >= stored.base_bytes && stored.deltas > 0;
     match () {
         () if keys == 0 && stored.records == 0 => Choice::Delta,
-        () if !stored.has_base || stored.drains_base => Choice::Base,
-        () if is_mostly_gone || is_outgrown => Choice::Base,
+        () if !stored.has_base || stored.form == Form::Whole => Choice::Base,
+        () if stored.form == Form::Changes => Choice::Delta,
+        () if stored.form == Form::Joined && stored.deltas >= JOINED_MIN => Choice::Merge,
+        () if stored.form == Form::Joined => Choice::Delta,
+        () if stored.drains_base || is_mostly_gone || is_outgrown => Choice::Base,
         () if stored.deltas >= DELTAS_MAX || stored.drains_delta => Choice::Merge,
         () => Choice::Delta,
     }
@@ -121,17 +144,6 @@ impl Group {
         self.kept_bytes < self.bytes
     }
 
-    /// Has its shards written each as it is.
-    pub(super) fn part(&mut self) {
-        (self.bytes, self.deltas_bytes) = (0, 0);
-    }
-
-    /// Takes all shards from the `count`-th on, to be written each as it is, too.
-    pub(super) fn split_off(&mut self, count: usize) -> Self {
-        self.part();
-        Self { shards: self.shards.split_off(count), ..*self }
-    }
-
     /// Adds another, to be written with it.
     pub(super) fn join(&mut self, other: Self) {
         self.bytes += other.bytes;
@@ -147,9 +159,9 @@ impl Group {
 }
 
 /// Has the groups in the order in which they are written where the disk has no room: at first those that give back most for
-/// what is written; those that give back alike in the order of their shards, in which their deltas lie.
+/// what is written; those that give back alike, or later, in the order of their shards, in which their deltas lie.
 pub(super) fn by_gain(groups: &mut [Group]) {
-    groups.sort_by_key(|group| (group.cost(), group.shards.first().copied()));
+    groups.sort_by_key(|group| (group.cost().min(COST_MAX), group.shards.first().copied()));
 }
 
 /// How much of its time a round works, in percent, when `tail_bytes` of journal lie behind the oldest shard and a
@@ -182,6 +194,12 @@ mod tests {
             (Stored { drains_delta: true, deltas: 1, ..stored }, 100, Choice::Merge),
             (Stored { drains_base: true, ..stored }, 100, Choice::Base),
             (Stored { records: 1000, ..stored }, 100, Choice::Base),
+            (Stored { records: 1000, form: Form::Changes, ..stored }, 100, Choice::Delta),
+            (Stored { deltas: DELTAS_MAX, form: Form::Changes, ..stored }, 100, Choice::Delta),
+            (Stored { deltas: DELTAS_MAX, deltas_bytes: 900, form: Form::Joined, ..stored }, 100, Choice::Merge),
+            (Stored { deltas: 1, deltas_bytes: 900, form: Form::Joined, ..stored }, 100, Choice::Delta),
+            (Stored { form: Form::Whole, ..stored }, 100, Choice::Base),
+            (Stored { form: Form::Changes, ..Stored::default() }, 1, Choice::Base),
         ];
         for (stored, keys, choice) in cases {
             assert_eq!(choose(&stored, keys), choice, "{stored:?}");

@@ -1,10 +1,10 @@
 //! A round for the sake of room: the disk is full, or frames that grow wait.
 //!
 //! ```text
-//!   blocks    those of the emptiest segments are written anew, as many as there is room for      until there is room enough
-//!   shards    in small commits: those first whose segments give back most for what is written, the shards of a segment
-//!             whole and together where that is worth it
-//!   again     those that found no room, as long as others were written; at last each by itself
+//!   changes   of every shard, and no more: that is what frames leave room for; then the journal goes     in small commits
+//!   blocks    those of the emptiest segments are written anew, as many as there is room for              until there is room
+//!   whole     all shards of a segment together, where that gives room back: first what gives most back
+//!   again     changes of shards that found no room, as long as others were written
 //! ```
 //!
 //! A commit takes room before it gives any back, so there is always some that frames leave to it
@@ -12,8 +12,8 @@
 //! comes, they can be made.
 
 use super::Checkpointer;
-use super::policy::{self, ALIVE_PERCENT, ALIVE_PERCENT_SHORT, Group, Segment};
-use super::round::{Done, Failure, Plan};
+use super::policy::{self, ALIVE_PERCENT_SHORT, DELTAS_MAX, Form, Group, Segment};
+use super::round::{COPY_PART, Done, Failure, Plan};
 use base::limits::SHARDS;
 use std::collections::{BTreeMap, VecDeque};
 use store::SegmentKind;
@@ -26,12 +26,12 @@ const COMMIT_BYTES_MIN: u64 = 64 << 10;
 const LOW_PART: u64 = 4;
 /// But no more than this, in bytes: half of the largest reserve.
 const LOW_BYTES_MAX: u64 = 2 << 20;
-/// So little room other commits leave to themselves: a part of it that they surely fit.
+/// But who surely takes no more than such a part of what is free may have it.
 const SURE_PART: u64 = 2;
-/// Live blocks that are written anew at once take at most such a part.
-const COPY_PART: u64 = 4;
-/// And what else is written with them as much again.
+/// And blocks that are written anew with what else is, such a part.
 const DRAIN_PART: u64 = 2;
+/// Where there is little room deltas are joined when they are so many times as many as usual.
+const JOINED_TIMES: usize = 4;
 /// Blocks are written anew until so many times the room is free that is always kept.
 const KEPT_TIMES: u64 = 6;
 
@@ -39,82 +39,87 @@ impl Checkpointer {
     /// Writes every shard, and leaves little that is of no use.
     pub(super) async fn round_for_room(&mut self) -> Result<(), String> {
         self.hands.is_short.set(true);
-        let (mut groups, mut done) = (self.groups().await, Done::default());
+        let (mut left, mut done) = ((0..SHARDS).collect::<Vec<_>>(), Done::default());
+        let mut left_before = None;
         loop {
-            let count = shards_count(&groups);
-            let (mut left, failure) = self.write_once(groups, &mut done).await.map_err(|failure| failure.why)?;
-            let Some(failure) = failure else { return Ok(()) };
-            if shards_count(&left) == count {
-                if !left.iter().any(Group::is_worth_it) {
-                    return Err(failure.why);
-                }
-                left.iter_mut().for_each(Group::part);
+            let failure = self.write_changes(&mut left, &mut done).await.map_err(|failure| failure.why)?;
+            match failure {
+                Some(failure) if left_before == Some(left.len()) => return Err(failure.why),
+                _ => left_before = Some(left.len()),
             }
-            groups = left;
+            self.give_back(&mut left, &mut done).await.map_err(|failure| failure.why)?;
+            if left.is_empty() {
+                return Ok(());
+            }
         }
     }
 
-    /// Writes the shards of `groups`; those that found no room, each tried for itself.
-    async fn write_once(
-        &mut self,
-        groups: Vec<Group>,
-        done: &mut Done,
-    ) -> Result<(Vec<Group>, Option<Failure>), Failure> {
-        let (mut groups, mut left, mut last) = (VecDeque::from(groups), Vec::new(), None);
-        let mut may_drain = true;
-        // Of runs that are not written whole, deltas that are joined.
-        let drained = policy::drained(self.segments(SegmentKind::Runs), ALIVE_PERCENT, u64::MAX);
-        while let Some(mut group) = groups.pop_front() {
-            may_drain = may_drain && self.drain_blocks(done).await?;
+    /// Writes what has changed in the shards that are `left`: then those that found no room are.
+    async fn write_changes(&mut self, left: &mut Vec<usize>, done: &mut Done) -> Result<Option<Failure>, Failure> {
+        let (mut shards, mut failure) = (std::mem::take(left), None);
+        let form = self.form_of_changes();
+        while !shards.is_empty() {
             let free_bytes = self.free_bytes();
-            let bytes = self.commit_bytes(free_bytes);
-            let whole = group.is_worth_it() && group.kept_bytes < free_bytes;
-            while whole && let Some(next) = groups.pop_front_if(|next| joins(&group, next, bytes)) {
-                group.join(next);
+            if self.is_low(free_bytes) && self.hands.unreleased_bytes() >= free_bytes / SURE_PART {
+                left.append(&mut shards);
+                return Ok(Some(Failure { why: "the disk has too little room for it".into(), is_full: true }));
             }
-            if self.is_low(free_bytes) && !(whole && group.gives_back()) && !self.is_sure(&group, free_bytes) {
-                last = Some(Failure { why: "the disk has too little room for it".into(), is_full: true });
-                left.push(group);
-                continue;
-            }
-            let plan = Plan { bytes: if whole { u64::MAX } else { bytes }, drained: &drained, whole };
-            let (count, result) = self.commit(&group.shards, &plan, done).await;
-            match result {
-                Ok(()) => {
+            let plan = Plan { bytes: self.commit_bytes(free_bytes), drained: &[], form };
+            match self.commit(&shards, &plan, done).await {
+                (count, Ok(())) => {
                     done.shards += count;
-                    group.shards.drain(..count);
-                    if !group.shards.is_empty() {
-                        groups.push_front(group);
-                    }
+                    shards.drain(..count);
                 }
-                Err(failure) if failure.is_full => {
-                    last = Some(failure);
-                    if whole {
-                        left.push(group);
-                        continue;
-                    }
-                    // One of them may be larger than all others.
-                    let rest = group.split_off(count.div_ceil(2));
-                    if !rest.shards.is_empty() {
-                        groups.push_front(rest);
-                    }
-                    if count == 1 {
-                        left.push(group);
-                    } else {
-                        groups.push_front(group);
-                    }
+                // One may be larger than all others: the last of them, as far as can be told.
+                (count, Err(full)) if full.is_full => {
+                    left.push(shards.remove(count - 1));
+                    failure = Some(full);
                 }
-                Err(failure) => return Err(failure),
+                (_, Err(other)) => return Err(other),
             }
         }
-        Ok((left, last))
+        Ok(failure)
+    }
+
+    /// All shards at once have their deltas joined, in order: so the segments with deltas go one after the other.
+    fn form_of_changes(&self) -> Form {
+        let deltas =
+            (0..SHARDS).map(|shard| self.store.shard(shard as u32).runs.len().saturating_sub(1)).max().unwrap_or(0);
+        let needed_bytes = self.hands.pace.kept_free_bytes.saturating_add(self.hands.unreleased_bytes());
+        let may_join = deltas >= DELTAS_MAX && self.free_bytes() >= needed_bytes || deltas >= JOINED_TIMES * DELTAS_MAX;
+        if may_join { Form::Joined } else { Form::Changes }
+    }
+
+    /// Has segments go of which much is of no use. The shards that it writes for that are no longer `left`.
+    async fn give_back(&mut self, left: &mut Vec<usize>, done: &mut Done) -> Result<(), Failure> {
+        let mut may_drain = self.drain_blocks(left, done).await?;
+        let mut groups = self.groups().await;
+        while let Some(mut group) = groups.pop_front() {
+            let free_bytes = self.free_bytes_beside(left);
+            let bytes = self.commit_bytes(free_bytes);
+            while let Some(next) = groups.pop_front_if(|next| joins(&group, next, bytes)) {
+                group.join(next);
+            }
+            let least_bytes = if group.gives_back() { 0 } else { self.hands.pace.kept_free_bytes };
+            if free_bytes <= group.kept_bytes.max(least_bytes) {
+                continue;
+            }
+            let plan = Plan { bytes: u64::MAX, drained: &[], form: Form::Whole };
+            match self.commit(&group.shards, &plan, done).await {
+                (_, Ok(())) => left.retain(|shard| !group.shards.contains(shard)),
+                (_, Err(failure)) if failure.is_full => {}
+                (_, Err(failure)) => return Err(failure),
+            }
+            may_drain = may_drain && self.drain_blocks(left, done).await?;
+        }
+        Ok(())
     }
 
     /// Empties segments of blocks, as far as there is room for what is alive in them, until there is enough. Whether it is
     /// worth another try.
-    async fn drain_blocks(&mut self, done: &mut Done) -> Result<bool, Failure> {
+    async fn drain_blocks(&mut self, left: &[usize], done: &mut Done) -> Result<bool, Failure> {
         loop {
-            let (free_bytes, blocks) = (self.free_bytes(), self.segments(SegmentKind::Blocks));
+            let (free_bytes, blocks) = (self.free_bytes_beside(left), self.segments(SegmentKind::Blocks));
             if self.is_low(free_bytes) || free_bytes >= self.hands.pace.kept_free_bytes.saturating_mul(KEPT_TIMES) {
                 return Ok(true);
             }
@@ -128,7 +133,7 @@ impl Checkpointer {
             if shards.is_empty() {
                 return Ok(true);
             }
-            let plan = Plan { bytes: self.commit_bytes(free_bytes), drained: &drained, whole: false };
+            let plan = Plan { bytes: self.commit_bytes(free_bytes), drained: &drained, form: Form::Changes };
             let bytes_max = done.bytes + free_bytes / DRAIN_PART;
             // A segment goes with the last of them.
             while !shards.is_empty() {
@@ -154,6 +159,12 @@ impl Checkpointer {
         if self.was_refused { free_bytes.min(self.hands.pace.kept_free_bytes) } else { free_bytes }
     }
 
+    /// The same beside what the next round needs for what the journal tells; where some is `left` of this round, all of it.
+    fn free_bytes_beside(&self, left: &[usize]) -> u64 {
+        let needed_bytes = if left.is_empty() { self.hands.unreleased_bytes() } else { 0 };
+        self.free_bytes().saturating_sub(needed_bytes)
+    }
+
     /// Bytes of a commit where so many are free.
     fn commit_bytes(&self, free_bytes: u64) -> u64 {
         (free_bytes / COMMIT_PART).max(COMMIT_BYTES_MIN).min(self.hands.pace.commit_bytes)
@@ -164,27 +175,18 @@ impl Checkpointer {
         free_bytes < (self.hands.pace.kept_free_bytes / LOW_PART).min(LOW_BYTES_MAX)
     }
 
-    /// Whether all that its shards have, and all that the journal tells, takes but a part of what is free.
-    fn is_sure(&self, group: &Group, free_bytes: u64) -> bool {
-        let journal = &self.hands.journal;
-        group.kept_bytes.saturating_add(journal.tail_bytes(journal.released())) < free_bytes / SURE_PART
-    }
-
     fn segments(&self, kind: SegmentKind) -> Vec<Segment> {
         self.store.segments().iter().filter(|segment| segment.kind == kind).map(Segment::of).collect()
     }
 
-    /// All shards, in the order in which they are to be written, those without a base last.
-    async fn groups(&self) -> Vec<Group> {
+    /// The segments with bases that are worth being given back, in the order in which they are.
+    async fn groups(&self) -> VecDeque<Group> {
         let files: BTreeMap<u32, u64> =
             self.segments(SegmentKind::Runs).into_iter().map(|segment| (segment.number, segment.bytes)).collect();
-        let (mut groups, mut new) = (BTreeMap::<u32, Group>::new(), Group::default());
+        let mut groups = BTreeMap::<u32, Group>::new();
         for shard in 0..SHARDS {
             let runs = &self.store.shard(shard as u32).runs;
-            let Some(base) = runs.first().filter(|run| run.is_base) else {
-                new.shards.push(shard);
-                continue;
-            };
+            let Some(base) = runs.first().filter(|run| run.is_base) else { continue };
             let keys = self.hands.keys_count(shard).await;
             let (bytes, records) = runs.iter().fold((0, 0), |sum, run| (sum.0 + run.bytes, sum.1 + run.records));
             let group = groups.entry(base.segment).or_default();
@@ -193,10 +195,9 @@ impl Checkpointer {
             group.kept_bytes += (u128::from(bytes) * u128::from(keys.min(records)) / u128::from(records.max(1))) as u64;
             group.shards.push(shard);
         }
-        let mut groups: Vec<Group> = groups.into_values().collect();
+        let mut groups: Vec<Group> = groups.into_values().filter(Group::is_worth_it).collect();
         policy::by_gain(&mut groups);
-        groups.extend((!new.shards.is_empty()).then_some(new));
-        groups
+        groups.into()
     }
 }
 
@@ -204,11 +205,7 @@ fn bytes_of(segments: &[Segment]) -> u64 {
     segments.iter().map(|segment| segment.bytes).sum()
 }
 
-fn shards_count(groups: &[Group]) -> usize {
-    groups.iter().map(|group| group.shards.len()).sum()
-}
-
 /// Whether `next` is written with `group`, which is written whole, in a commit of about `bytes`.
 fn joins(group: &Group, next: &Group, bytes: u64) -> bool {
-    next.is_worth_it() && group.gives_back() == next.gives_back() && group.kept_bytes + next.kept_bytes <= bytes
+    group.gives_back() == next.gives_back() && group.kept_bytes + next.kept_bytes <= bytes
 }

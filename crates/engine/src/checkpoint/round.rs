@@ -1,6 +1,6 @@
 //! A round: every shard turned and written, in commits.
 
-use super::policy::{self, ALIVE_PERCENT, DRAIN_BYTES, Segment};
+use super::policy::{self, ALIVE_PERCENT, DRAIN_BYTES, Form, Segment};
 use super::writing::{Work, Writing};
 use super::{Checkpointer, Usage};
 use base::limits::SHARDS;
@@ -13,8 +13,7 @@ pub(super) struct Plan<'a> {
     pub(super) bytes: u64,
     /// Segments that are to be emptied, in order.
     pub(super) drained: &'a [u32],
-    /// Every shard is written whole.
-    pub(super) whole: bool,
+    pub(super) form: Form,
 }
 
 /// Why a commit was not made.
@@ -23,6 +22,9 @@ pub(super) struct Failure {
     /// The disk has no room.
     pub(super) is_full: bool,
 }
+
+/// Live bytes that are copied to drain segments take at most such a part of what is free.
+pub(super) const COPY_PART: u64 = 4;
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
@@ -38,14 +40,15 @@ pub(super) struct Done {
 }
 
 impl Checkpointer {
-    /// Writes every shard.
+    /// Writes every shard; for the sake of room, where there may be too little for what the journal tells.
     pub(super) async fn round(&mut self) -> Result<(), String> {
         let segments = self.store.segments().iter().map(Segment::of).collect::<Vec<_>>();
-        let drained = policy::drained(segments, ALIVE_PERCENT, DRAIN_BYTES);
-        let plan = Plan { bytes: self.hands.pace.commit_bytes, drained: &drained, whole: false };
+        let drain_bytes = DRAIN_BYTES.min(self.spare_bytes() / COPY_PART);
+        let drained = policy::drained(segments, ALIVE_PERCENT, drain_bytes);
+        let plan = Plan { bytes: self.hands.pace.commit_bytes, drained: &drained, form: Form::Usual };
         let (shards, mut done) = ((0..SHARDS).collect::<Vec<_>>(), Done::default());
         while done.shards < SHARDS {
-            if self.store.free_bytes() < self.hands.pace.kept_free_bytes {
+            if self.spare_bytes() == 0 {
                 return self.round_for_room().await;
             }
             let (count, result) = self.commit(&shards[done.shards..], &plan, &mut done).await;
@@ -56,6 +59,12 @@ impl Checkpointer {
             }
         }
         Ok(())
+    }
+
+    /// Bytes that are free beside what is kept, and what the journal tells takes.
+    fn spare_bytes(&self) -> u64 {
+        let needed_bytes = self.hands.pace.kept_free_bytes.saturating_add(self.hands.unreleased_bytes());
+        self.store.free_bytes().saturating_sub(needed_bytes)
     }
 
     /// Writes the first of `shards`, until that is enough for a commit: how many, and whether it was made. If not, they are

@@ -88,8 +88,9 @@ impl Writing<'_, '_> {
             deltas: deltas.len(),
             deltas_bytes: deltas.iter().map(|run| run.bytes).sum(),
             records: record.runs.iter().map(|run| run.records).sum(),
-            drains_base: base.is_some_and(|run| self.is_drained(run.segment)) || self.plan.whole,
+            drains_base: base.is_some_and(|run| self.is_drained(run.segment)),
             drains_delta: deltas.iter().any(|run| self.is_drained(run.segment)),
+            form: self.plan.form,
         }
     }
 
@@ -279,7 +280,12 @@ impl Hands {
         if self.is_short.get() || self.engine.checkpoints.is_waited_for() || self.journal.is_pressed() {
             return 100;
         }
-        policy::work_percent(self.journal.tail_bytes(self.journal.released()), self.journal_bytes.get())
+        policy::work_percent(self.unreleased_bytes(), self.journal_bytes.get())
+    }
+
+    /// Bytes of the journal's tail.
+    pub(super) fn unreleased_bytes(&self) -> u64 {
+        self.journal.tail_bytes(self.journal.released())
     }
 }
 

@@ -211,6 +211,14 @@ impl World {
         }
     }
 
+    /// Lets go of all, for the sake of room.
+    pub(crate) fn release_all(&mut self) {
+        self.journal.begin_release();
+        self.settle();
+        self.journal.release_below(self.journal.durable());
+        self.journal.end_release();
+    }
+
     /// As [`World::load`], and lets go of frames now and then.
     pub(crate) fn load_and_release(&mut self, random: &mut Random, count: u64) {
         for _ in 0..count / 5 {

@@ -1,8 +1,15 @@
 //! A small file system of a test's own.
 
+use super::Connection;
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use wire::client::Value;
+
+/// How long others' checkpoints may take before a test fails.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A file system in memory, for as long as it lives.
 pub(crate) struct Disk(TempDir);
@@ -27,6 +34,16 @@ impl Disk {
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
+}
+
+/// Has everything stored, after the round under way, and after such as find no room while others still write.
+pub(crate) fn save(client: &mut Connection<TcpStream>) {
+    let began = Instant::now();
+    let mut reply = client.call(&["SAVE"]);
+    while matches!(reply, Value::Error(_)) && began.elapsed() < PATIENCE {
+        reply = client.call(&["SAVE"]);
+    }
+    assert_eq!(reply, Value::Simple("OK".to_owned()));
 }
 
 impl Drop for Disk {
