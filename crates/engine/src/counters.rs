@@ -81,12 +81,16 @@ pub struct Counters {
     pub lock_holds: Latency,
     /// Waits for shards or the gate, by the clock on the wall.
     pub lock_waits: Latency,
+    /// Those holds in which a checkpoint turns a shard.
+    pub shard_turns: Latency,
     /// Longest turn of own CPU time, in microseconds.
     pub longest_turn_us: Counter,
     /// Longest time shards were held, of own CPU time, in microseconds.
     pub longest_lock_hold_us: Counter,
     /// Longest time a command waited for shards, in microseconds.
     pub longest_lock_wait_us: Counter,
+    /// Longest time a checkpoint held a shard to turn it, of own CPU time, in microseconds.
+    pub longest_shard_turn_us: Counter,
     /// Longest time a reply waited to become durable, in microseconds.
     pub longest_durable_wait_us: Counter,
 }
@@ -110,9 +114,11 @@ impl Default for Counters {
             turns: Latency::default(),
             lock_holds: Latency::default(),
             lock_waits: Latency::default(),
+            shard_turns: Latency::default(),
             longest_turn_us: Counter::default(),
             longest_lock_hold_us: Counter::default(),
             longest_lock_wait_us: Counter::default(),
+            longest_shard_turn_us: Counter::default(),
             longest_durable_wait_us: Counter::default(),
         }
     }
@@ -123,7 +129,8 @@ impl Counters {
         let rows = self.rows.iter().flat_map(|row| {
             [&row.calls, &row.took_ns, &row.failed, &row.rejected].into_iter().chain(row.latency.counters())
         });
-        let histograms = [&self.turns, &self.lock_holds, &self.lock_waits].into_iter().flat_map(Latency::counters);
+        let histograms = [&self.turns, &self.lock_holds, &self.lock_waits, &self.shard_turns];
+        let histograms = histograms.into_iter().flat_map(Latency::counters);
         rows.chain(histograms).chain([
             &self.commands,
             &self.input_bytes,
@@ -139,6 +146,7 @@ impl Counters {
             &self.longest_turn_us,
             &self.longest_lock_hold_us,
             &self.longest_lock_wait_us,
+            &self.longest_shard_turn_us,
             &self.longest_durable_wait_us,
         ])
     }

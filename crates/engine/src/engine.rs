@@ -221,9 +221,20 @@ impl Engine {
 
     /// Counts a hold of a shard by a background thread.
     pub(crate) fn note_background_hold(&self, held_ns: u64) {
-        let counters = self.counters.last().expect("there is one for background threads");
+        let counters = self.background_counters();
         counters.longest_lock_hold_us.raise(held_ns / 1000);
         counters.lock_holds.add(held_ns);
+    }
+
+    /// Counts such a hold once more, in which a checkpoint has turned the shard.
+    pub(crate) fn note_shard_turn(&self, held_ns: u64) {
+        let counters = self.background_counters();
+        counters.longest_shard_turn_us.raise(held_ns / 1000);
+        counters.shard_turns.add(held_ns);
+    }
+
+    fn background_counters(&self) -> &Counters {
+        self.counters.last().expect("there is one for background threads")
     }
 
     /// What there is, in one look at each shard; one that is held for writing is left out. Of a shard that is still to be

@@ -300,11 +300,13 @@ fn stats(engine: &Engine, out: &mut String) {
     line(out, "longest_turn_us", greatest(engine, |c| &c.longest_turn_us));
     line(out, "longest_lock_hold_us", greatest(engine, |c| &c.longest_lock_hold_us));
     line(out, "longest_lock_wait_us", greatest(engine, |c| &c.longest_lock_wait_us));
+    line(out, "longest_shard_turn_us", greatest(engine, |c| &c.longest_shard_turn_us));
     let durable_wait_us = engine.journal.as_ref().map_or(0, |journal| journal.statistics().longest_durable_wait_us);
     line(out, "longest_durable_wait_us", durable_wait_us);
     percentiles(engine, out, "turn_us", |c| &c.turns);
     percentiles(engine, out, "lock_hold_us", |c| &c.lock_holds);
     percentiles(engine, out, "lock_wait_us", |c| &c.lock_waits);
+    percentiles(engine, out, "shard_turn_us", |c| &c.shard_turns);
 }
 
 fn replication(engine: &Engine, out: &mut String) {

@@ -45,6 +45,7 @@ impl Row {
             Figure::LongestTurnUs => self.extra("longest_turn_us"),
             Figure::LongestLockHoldUs => self.extra("longest_lock_hold_us"),
             Figure::LongestLockWaitUs => self.extra("longest_lock_wait_us"),
+            Figure::LongestShardTurnUs => self.extra("longest_shard_turn_us"),
             Figure::MachineStallUs => self.extra("machine_stall_us"),
             Figure::LongestGapMs => self.extra("longest_gap_us").map(|us| us / 1000.0),
             Figure::MemoryGrowthBytes => self.extra("memory_growth_bytes"),

@@ -267,10 +267,11 @@ pub(crate) enum Figure {
     BytesPerConnection,
     /// Memory of one item, key or list; the worst of all marks.
     BytesEach,
-    /// By the server's own account, as the next two.
+    /// By the server's own account, as the next three.
     LongestTurnUs,
     LongestLockHoldUs,
     LongestLockWaitUs,
+    LongestShardTurnUs,
     /// The longest stall of a loop that only writes, just after the case: the machine's own, not a server's.
     MachineStallUs,
     /// The longest time in which none of the clients had an answer.

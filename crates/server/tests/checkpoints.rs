@@ -36,7 +36,10 @@ fn what_is_saved_and_what_comes_after_is_there_after_a_crash() {
         client.call(&[&["RPUSH", "list"][..], &["an item of some length"; 100]].concat());
     }
     client.call(&["SETRANGE", "text", "100000", "end"]);
+    client.call(&["CONFIG", "RESETSTAT"]);
+    assert!(server.info("shard_turn_us").starts_with("p50=0.000,"));
     assert_eq!(client.call(&["SAVE"]), simple("OK"));
+    assert!(!server.info("shard_turn_us").starts_with("p50=0.000,"), "1,024 shards have been turned");
     assert!(matches!((began, client.call(&["LASTSAVE"])), (Value::Int(began), Value::Int(saved)) if saved >= began));
     assert_eq!(server.info("journal_tail_bytes"), "0");
     assert_eq!(server.info("rdb_changes_since_last_save"), "0");

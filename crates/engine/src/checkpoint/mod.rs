@@ -312,6 +312,11 @@ impl Hands {
 
     /// Lets `work` have a shard alone, as soon as it is to be had.
     async fn locked<R>(&self, shard: usize, work: impl FnOnce(&mut ShardState, &Keyspace) -> R) -> R {
+        self.held(shard, work).await.0
+    }
+
+    /// The same, and how long it was held, in nanoseconds.
+    async fn held<R>(&self, shard: usize, work: impl FnOnce(&mut ShardState, &Keyspace) -> R) -> (R, u64) {
         let (keyspace, mut parked) = (&self.engine.keyspace, None);
         loop {
             if let Some(_inside) = self.member.enter() {
@@ -320,8 +325,9 @@ impl Hands {
                     self.own_time.begin(began);
                     let result = work(&mut state, keyspace);
                     drop(state);
-                    self.engine.note_background_hold(self.own_time.of(began.elapsed().as_nanos() as u64));
-                    return result;
+                    let held_ns = self.own_time.of(began.elapsed().as_nanos() as u64);
+                    self.engine.note_background_hold(held_ns);
+                    return (result, held_ns);
                 }
             } else {
                 drop(parked.take());

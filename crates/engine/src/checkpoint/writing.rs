@@ -210,14 +210,17 @@ impl Hands {
     /// Chooses what a shard gets and turns it, under one lock.
     async fn turn(&self, shard: usize, stored: &Stored) -> (Turned, Choice) {
         loop {
-            let turned = self.locked(shard, |state, keyspace| {
-                let keys = state.tables(keyspace).iter().map(|count| count.keys).sum();
-                let choice = policy::choose(stored, keys);
-                // The next position, not that of the shard's last frame: idle shards move on too.
-                let turned = state.turn(keyspace, choice == Choice::Base, || self.journal.next());
-                turned.map(|turned| (turned, choice))
-            });
-            if let Some(turned) = turned.await {
+            let (turned, held_ns) = self
+                .held(shard, |state, keyspace| {
+                    let keys = state.tables(keyspace).iter().map(|count| count.keys).sum();
+                    let choice = policy::choose(stored, keys);
+                    // The next position, not that of the shard's last frame: idle shards move on too.
+                    let turned = state.turn(keyspace, choice == Choice::Base, || self.journal.next());
+                    turned.map(|turned| (turned, choice))
+                })
+                .await;
+            if let Some(turned) = turned {
+                self.engine.note_shard_turn(held_ns);
                 return turned;
             }
         }

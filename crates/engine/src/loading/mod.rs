@@ -344,13 +344,13 @@ impl Loading {
         state.resting.drain(..).for_each(Waker::wake);
     }
 
-    /// The hash of a key that `plan` may name and whose value is unread. To be asked with the plan's shards held, or under
-    /// the gate: what is read by then stays so.
+    /// The hash of a key that `plan` may name and whose value is unread, and asks for all of them that it surely names. To be
+    /// asked with the plan's shards held, or under the gate: what is read by then stays so.
     #[cold]
     pub(crate) fn unread(&self, plan: &Plan) -> Option<u64> {
         let mut shards = plan.wants().iter().map(|(shard, _)| usize::from(*shard));
         match plan.hashes() {
-            Some(mut hashes) => hashes.find(|hash| self.is_unread(*hash)),
+            Some(hashes) => hashes.filter(|hash| self.is_unread(*hash) && self.state().values.want(*hash)).last(),
             None => shards.find_map(|shard| self.unread_of(shard)),
         }
     }
@@ -368,9 +368,10 @@ impl Loading {
     /// Ready when no key of this hash has an unread value: it comes before those that nobody waits for.
     pub(crate) fn poll_read(&self, hash: u64, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
-        if !state.values.want(hash, context.waker()) {
+        if !state.values.want(hash) {
             return Poll::Ready(());
         }
+        state.values.wake(hash, context.waker());
         state.resting.drain(..).for_each(Waker::wake);
         Poll::Pending
     }

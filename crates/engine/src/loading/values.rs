@@ -37,8 +37,8 @@ impl Values {
         (shard_of(*hash) == shard).then_some(*hash)
     }
 
-    /// Has `waker` woken when one with `hash` is in its place; `false` if there is none.
-    pub(super) fn want(&mut self, hash: u64, waker: &Waker) -> bool {
+    /// Those with `hash` are read before those that nobody wants; `false` if there is none.
+    pub(super) fn want(&mut self, hash: u64) -> bool {
         let mut is_there = false;
         for (number, unread) in self.left.range((hash, 0)..=(hash, u64::MAX)) {
             is_there = true;
@@ -46,10 +46,12 @@ impl Values {
                 self.wanted.push_back(*number);
             }
         }
-        if is_there {
-            self.waiters.entry(hash).or_default().push(waker.clone());
-        }
         is_there
+    }
+
+    /// Has `waker` woken when one with `hash` is in its place.
+    pub(super) fn wake(&mut self, hash: u64, waker: &Waker) {
+        self.waiters.entry(hash).or_default().push(waker.clone());
     }
 
     pub(super) fn want_all(&mut self) {
