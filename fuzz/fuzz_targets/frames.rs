@@ -78,6 +78,7 @@ fn options() -> Options {
         shards: 16,
         blocks: 1,
         now_ms: 1000,
+        kept_free_bytes: None,
         elapsed_us: Arc::new(|| 1),
         drawn: [[3; 16], [5; 16]],
     }
