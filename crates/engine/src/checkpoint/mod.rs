@@ -12,8 +12,8 @@
 //! A commit that fails leaves the store as it was; its shards are written whole the next time. What a run holds and which
 //! one a shard gets is chosen in `policy`; what is asked and told lies in [`Orders`].
 //!
-//! **Where the disk has no room** a round is made for its sake (`room`): in small commits, what gives back most first, and
-//! nothing is left that is of no use. So a disk that is full is drained by whoever takes keys away.
+//! **Where the disk has no room** a round is made for its sake (`room`): in small commits, first what the journal tells, then
+//! what gives room back. So a disk that is full is drained by whoever takes keys away.
 //!
 //! No thread and no sleep of its own: the server drives it, and a simulated world.
 
