@@ -14,8 +14,8 @@ SEED ?=
 SEEDS ?= 10000
 SEEDS_FROM ?= 0
 SOAK_SECONDS ?= 3600
-# Tests of the real binary build it like `make run` does.
-SERVER_PROFILE ?= quick
+# How tests of the real binary build it.
+SERVER_PROFILE ?= real
 
 export FUZZ_SECONDS SEED SEEDS SEEDS_FROM SOAK_SECONDS SERVER_PROFILE
 # Where scripts/setup-tests puts the clients that tests start.

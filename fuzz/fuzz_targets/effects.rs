@@ -10,7 +10,8 @@
 
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
-use keyspace::{Effect, Keyspace, Record, list_of, text_of};
+use keyspace::{Effect, Keyspace, Record, Whole, text_of};
+use kinds::Value;
 use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
 
@@ -89,14 +90,19 @@ fn contents(keyspace: &Keyspace, record: &Record<'_>) -> Option<Vec<u8>> {
 
 fn bytes_of(entry: keyspace::Entry<'_>) -> Vec<u8> {
     let mut bytes = format!("{:?} ", entry.expires_at_ms()).into_bytes();
-    match (text_of(entry), list_of(entry)) {
-        (Some(text), None) => bytes.extend(text.to_vec()),
-        (None, Some(list)) => {
+    match Whole::of(entry).value {
+        Value::List(list) => {
             list.check();
             assert!(!list.is_empty(), "no key holds an empty list");
             list.encode(&mut bytes);
         }
-        _ => panic!("an entry is a text or a list"),
+        Value::Text(_) => bytes.extend(text_of(entry).expect("a text is a text").to_vec()),
+        value => {
+            assert!(!value.is_empty(), "no key holds an empty value");
+            value.encode(&mut bytes);
+            let mut again = &bytes[bytes.len() - value.encoded_bytes() as usize..];
+            assert!(Value::decode(value.kind(), &mut again).is_some(), "{value:?} is not what its kind can be");
+        }
     }
     bytes
 }

@@ -1,7 +1,10 @@
-//! The keyed hash of key names.
+//! The keyed hash of key names, and the hash that orders what lies within a value.
 //!
-//! SipHash-1-3 under a 128-bit key drawn once per data folder: who does not know the key cannot choose names
+//! Keys: SipHash-1-3 under a 128-bit key drawn once per data folder: who does not know the key cannot choose names
 //! that meet in one shard. It is part of the file format (it says which shard a record belongs to).
+//!
+//! Fields and members: [`order`], the same on every machine, since values are stored in its order. Who makes two of
+//! them meet gains nothing: the bytes decide then.
 
 use siphasher::sip::SipHasher13;
 
@@ -33,5 +36,22 @@ impl KeyHasher {
     /// The hash of `name`. O(length).
     pub fn hash(&self, name: &[u8]) -> u64 {
         self.sip.hash(name)
+    }
+}
+
+/// The hash by which fields and members are ordered (XXH3, 64 bits, no seed): frozen, it is part of the file format.
+#[inline]
+pub fn order(bytes: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    /// What other implementations of XXH3 give.
+    #[test]
+    fn the_order_is_frozen() {
+        assert_eq!(super::order(b""), 0x2d06_8005_38d3_94c2);
+        assert_eq!(super::order(b"abc"), 0x78af_5f94_892f_3950);
+        assert_eq!(super::order(b"a"), 0xe6c6_32b6_1e96_4e1f);
     }
 }

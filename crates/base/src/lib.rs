@@ -8,6 +8,7 @@ pub mod disk;
 pub mod glob;
 pub mod hash;
 pub mod limits;
+pub mod random;
 pub mod varint;
 
 /// Milliseconds: since the Unix epoch for an instant, plain for a span.

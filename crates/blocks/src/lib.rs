@@ -13,7 +13,8 @@
 //! - a leaf's layout and how one is built or changed in place: `leaf`, read through `view`
 //! - children, counts and sums: `inner`
 //! - operations that walk down and repair on the way up: `tree`, `walk`
-//! - long ones in steps over a clone: `search`, `removal`
+//! - where an item belongs in an ordered list: `ordered`
+//! - long ones in steps over a clone: `search`, `removal`; where a clone has changed since: `differing`
 //! - what clones keep alive: `shed`
 //! - bytes for journal, store and wire: `codec`
 //! - leaves that are stored one by one, and where: `stored`, `place`
@@ -23,10 +24,12 @@
 
 mod check;
 mod codec;
+mod differing;
 mod inner;
 mod leaf;
 mod list;
 mod node;
+mod ordered;
 mod pack;
 mod place;
 mod removal;

@@ -32,8 +32,8 @@ pub fn categories(command: &Command) -> Vec<&'static str> {
     let admin = command.has(Flag::Admin);
     let fast = command.has(Flag::Fast);
     let facts = [
-        (command.access == Access::Read, "read"),
-        (command.writes(), "write"),
+        (command.told_access() == Access::Read, "read"),
+        (matches!(command.told_access(), Access::Write { .. }), "write"),
         // These two are for whoever runs the server, but need no such right inside Redis.
         (admin || matches!(command.name, "ROLE" | "LASTSAVE"), "admin"),
         (admin || command.has(Flag::Dangerous), "dangerous"),
@@ -50,7 +50,13 @@ fn family(command: &Command) -> Option<&'static str> {
         Group::Connection => Some("connection"),
         Group::Generic => Some("keyspace"),
         Group::String => Some("string"),
+        Group::Bitmap => Some("bitmap"),
+        Group::HyperLogLog => Some("hyperloglog"),
         Group::List => Some("list"),
+        Group::Hash => Some("hash"),
+        Group::Set => Some("set"),
+        Group::PubSub => command.has(Flag::PubSub).then_some("pubsub"),
+        Group::SortedSet => Some("sortedset"),
         Group::Transactions => Some("transaction"),
         // COMMAND tells clients how to connect, Redis says.
         Group::Server if command.name.starts_with("COMMAND") => Some("connection"),

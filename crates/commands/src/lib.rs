@@ -11,18 +11,27 @@
 #![forbid(unsafe_code)]
 
 mod acl;
+mod bitmap;
 mod connection;
 mod decimal;
+mod element_scan;
 mod engine_arguments;
+mod events;
 mod failure;
+mod filled;
 mod generic;
+mod hash;
 mod help;
+mod hyperloglog;
 mod list;
 mod parse;
 mod prelude;
+mod pubsub;
 mod row;
 mod server;
 mod session;
+mod set;
+mod sorted;
 mod string;
 pub mod table;
 #[cfg(feature = "testing")]
@@ -32,15 +41,20 @@ mod transaction;
 pub use acl::{CATEGORIES, categories};
 pub use connection::greeting::REDIS_VERSION;
 pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeout_ms};
+pub use events::{Event, events, tells_misses};
 pub use failure::Failure;
 pub use row::{
     Access, Arity, Begin, BeginGather, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local, Outcome, Run,
     Sweep, TimeoutAt, Verb, Walk,
 };
-pub use session::{ClientFilter, MemoryFigures, ReplyMode, Saving, Session, SlowEntry, Switch};
+pub use session::{ClientFilter, MemoryFigures, ReplyMode, Saving, Session, SlowEntry, Switch, Topic};
 
 /// The rows of every file; a new file is added here.
 const FILES: &[&[Command]] = &[
+    bitmap::bit::COMMANDS,
+    bitmap::count::COMMANDS,
+    bitmap::field::COMMANDS,
+    bitmap::operation::COMMANDS,
     connection::client::COMMANDS,
     connection::greeting::COMMANDS,
     connection::manners::COMMANDS,
@@ -53,6 +67,18 @@ const FILES: &[&[Command]] = &[
     generic::place::COMMANDS,
     generic::scan::COMMANDS,
     generic::time_left::COMMANDS,
+    hash::all::COMMANDS,
+    hash::count::COMMANDS,
+    hash::delete::COMMANDS,
+    hash::expire::COMMANDS,
+    hash::get::COMMANDS,
+    hash::life::COMMANDS,
+    hash::random::COMMANDS,
+    hash::scan::COMMANDS,
+    hash::set::COMMANDS,
+    hash::time_left::COMMANDS,
+    hyperloglog::count::COMMANDS,
+    hyperloglog::debug::COMMANDS,
     list::blocking::COMMANDS,
     list::edit::COMMANDS,
     list::find::COMMANDS,
@@ -60,6 +86,9 @@ const FILES: &[&[Command]] = &[
     list::pop::COMMANDS,
     list::push::COMMANDS,
     list::range::COMMANDS,
+    pubsub::look::COMMANDS,
+    pubsub::publish::COMMANDS,
+    pubsub::subscribe::COMMANDS,
     server::command::COMMANDS,
     server::config::COMMANDS,
     server::debug::COMMANDS,
@@ -67,6 +96,21 @@ const FILES: &[&[Command]] = &[
     server::memory::COMMANDS,
     server::shutdown::COMMANDS,
     server::slowlog::COMMANDS,
+    set::add::COMMANDS,
+    set::algebra::COMMANDS,
+    set::all::COMMANDS,
+    set::look::COMMANDS,
+    set::random::COMMANDS,
+    set::scan::COMMANDS,
+    sorted::add::COMMANDS,
+    sorted::algebra::COMMANDS,
+    sorted::blocking::COMMANDS,
+    sorted::look::COMMANDS,
+    sorted::pop::COMMANDS,
+    sorted::random::COMMANDS,
+    sorted::range::COMMANDS,
+    sorted::remove::COMMANDS,
+    sorted::scan::COMMANDS,
     string::count::COMMANDS,
     string::get::COMMANDS,
     string::lcs::COMMANDS,

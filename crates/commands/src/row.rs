@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::session::Session;
 use base::Ms;
 use keyspace::Tx;
+use kinds::Kind;
 use kinds::text::INLINE_BYTES_MAX;
 use sync::lock::Want;
 use wire::{Args, Reply};
@@ -108,6 +109,10 @@ pub enum Flag {
     AllowBusy,
     /// Only where `enable-debug-command` allows it.
     Debug,
+    /// What it writes tells nobody anything new: COMMAND INFO and ACL name it among those that read.
+    ToldAsReader,
+    /// It is about messages.
+    PubSub,
     /// It puts arguments under keys as they are: long ones are cut before the shards are held.
     PutsText,
 }
@@ -121,8 +126,20 @@ pub enum Group {
     Generic,
     /// On texts.
     String,
+    /// On bits of texts.
+    Bitmap,
+    /// On texts that estimate how many different elements they have met.
+    HyperLogLog,
     /// On lists.
     List,
+    /// On hashes.
+    Hash,
+    /// On sets.
+    Set,
+    /// Of messages.
+    PubSub,
+    /// On sorted sets.
+    SortedSet,
     /// MULTI and what goes with it.
     Transactions,
     /// Of the server.
@@ -130,13 +147,28 @@ pub enum Group {
 }
 
 impl Group {
+    /// What its blocking commands take from.
+    pub fn kind(self) -> Option<Kind> {
+        match self {
+            Self::List => Some(Kind::List),
+            Self::SortedSet => Some(Kind::Sorted),
+            _ => None,
+        }
+    }
+
     /// As COMMAND DOCS writes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Connection => "connection",
             Self::Generic => "generic",
             Self::String => "string",
+            Self::Bitmap => "bitmap",
+            Self::HyperLogLog => "hyperloglog",
             Self::List => "list",
+            Self::Hash => "hash",
+            Self::Set => "set",
+            Self::PubSub => "pubsub",
+            Self::SortedSet => "sorted-set",
             Self::Transactions => "transactions",
             Self::Server => "server",
         }
@@ -150,7 +182,8 @@ pub struct KeySpec {
     pub begin: Begin,
     /// Which arguments from there on.
     pub find: Find,
-    /// Redis's flags of the keys, `RO` first for keys that are only read: `RW UPDATE`.
+    /// Redis's flags of the keys, `RO` first for keys that are only read: `RW UPDATE`. `not_key`, alone, for what is no
+    /// key and yet leads a client to a server.
     pub flags: &'static str,
 }
 
@@ -371,7 +404,7 @@ pub trait Sweep: Send {
 impl Command {
     /// Calls `visit` with each key argument and how its shard is to be held.
     pub fn for_each_key<'a>(&self, args: &Args<'a>, mut visit: impl FnMut(&'a [u8], Want)) {
-        for spec in self.keys {
+        for spec in self.keys.iter().filter(|spec| spec.flags != "not_key") {
             spec.for_each(args, |at| visit(args.get(at), spec.want()));
         }
     }
@@ -385,6 +418,11 @@ impl Command {
     pub fn long_texts<'a>(&self, args: &Args<'a>) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let texts = self.has(Flag::PutsText).then(|| args.from(2).iter());
         texts.into_iter().flatten().filter(|text| text.len() > INLINE_BYTES_MAX)
+    }
+
+    /// What it does to keys, as clients are told.
+    pub fn told_access(&self) -> Access {
+        if self.has(Flag::ToldAsReader) { Access::Read } else { self.access }
     }
 
     /// Whether it changes keys.

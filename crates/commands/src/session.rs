@@ -50,6 +50,28 @@ pub trait Session {
     /// Whether its replies wait as under `fsync always`, whatever the server's policy.
     fn set_durable(&mut self, always: bool);
 
+    // ---- messages ----
+
+    /// Begins to receive the messages of a channel or pattern; nothing if it does already.
+    fn subscribe(&mut self, topic: Topic, name: &[u8]);
+    /// Receives them no longer.
+    fn unsubscribe(&mut self, topic: Topic, name: &[u8]);
+    /// What the connection has subscribed to.
+    fn subscriptions(&self, topic: Topic) -> Vec<Vec<u8>>;
+    /// How many subscriptions of the connection are told beside one of `topic`: channels and patterns together, or shard
+    /// channels.
+    fn subscriptions_count(&self, topic: Topic) -> usize;
+    /// Sends a message to a channel; how many subscriptions it reaches.
+    fn publish(&mut self, topic: Topic, channel: &[u8], message: &[u8]) -> usize;
+    /// Channels that anybody has subscribed to, those that match the glob pattern if there is one.
+    fn channels(&self, topic: Topic, pattern: Option<&[u8]>) -> Vec<Vec<u8>>;
+    /// How many have subscribed to a channel.
+    fn subscribers_count(&self, topic: Topic, channel: &[u8]) -> usize;
+    /// How many different patterns anybody has subscribed to.
+    fn patterns_count(&self) -> usize;
+    /// Whether the connection speaks RESP2 and has subscribed, so that replies look like messages.
+    fn is_listening(&self) -> bool;
+
     // ---- all connections ----
 
     /// A line for each that `filter` names, as CLIENT LIST writes it.
@@ -93,6 +115,17 @@ pub trait Session {
     fn may_debug(&self) -> bool;
     /// Switches the pass that removes expired keys.
     fn set_active_expire(&mut self, on: bool);
+}
+
+/// What may be subscribed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// A channel.
+    Channel,
+    /// All channels that match a glob pattern.
+    Pattern,
+    /// A channel of its shard of a cluster: here a name space of its own.
+    Shard,
 }
 
 /// CLIENT REPLY.

@@ -8,7 +8,12 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Connection, "The connection"),
     (Group::Generic, "Keys of any kind"),
     (Group::String, "Strings"),
+    (Group::Bitmap, "Bitmaps"),
+    (Group::HyperLogLog, "HyperLogLogs"),
     (Group::List, "Lists"),
+    (Group::Hash, "Hashes"),
+    (Group::Set, "Sets"),
+    (Group::SortedSet, "Sorted sets"),
     (Group::Transactions, "Transactions"),
     (Group::Server, "The server"),
 ];

@@ -34,6 +34,12 @@ pub struct Client {
     pub watching: AtomicUsize,
     /// Bytes of replies not sent yet.
     pub output_bytes: AtomicUsize,
+    /// Bytes of messages that wait in its mailbox.
+    pub mail_bytes: AtomicU64,
+    /// Subscriptions to channels, shard channels and patterns.
+    pub subscriptions: [AtomicU32; 3],
+    /// How much waited for it when it was cut off for that.
+    cut_off_bytes: AtomicU64,
     /// CLIENT NO-EVICT, NO-TOUCH.
     pub no_evict: AtomicBool,
     /// See above.
@@ -81,12 +87,32 @@ impl Client {
 
     /// Memory that is kept for it, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        1024 + self.output_bytes.load(Relaxed) as u64 + self.pinned_bytes()
+        1024 + self.output_bytes.load(Relaxed) as u64 + self.mail_bytes.load(Relaxed) + self.pinned_bytes()
     }
 
     /// Changes what it told of itself.
     pub fn tell(&self, change: impl FnOnce(&mut Told)) {
         change(self.told.lock().expect("no holder panics").get_or_insert_default());
+    }
+
+    /// Whether it has subscribed to anything.
+    pub fn is_subscribed(&self) -> bool {
+        self.subscriptions.iter().any(|count| count.load(Relaxed) > 0)
+    }
+
+    /// Asks the connection to close because so many bytes wait for it.
+    pub(crate) fn cut_off(&self, waiting_bytes: u64) {
+        self.cut_off_bytes.store(waiting_bytes, Relaxed);
+        self.close();
+    }
+
+    /// How much waited for it when it was cut off for that; 0 if it was not.
+    pub fn cut_off_bytes(&self) -> u64 {
+        self.cut_off_bytes.load(Relaxed)
+    }
+
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.cut_off_bytes() > 0
     }
 
     /// Asks the connection to close, wherever it waits.
@@ -136,7 +162,7 @@ impl Client {
     fn fits(&self, filter: &ClientFilter, asking: u64, now: Ms) -> bool {
         (filter.ids.is_empty() || filter.ids.contains(&self.id))
             && !(filter.skip_me && self.id == asking)
-            && filter.kind.as_deref().is_none_or(|kind| kind == "normal")
+            && filter.kind.as_deref().is_none_or(|kind| kind == if self.is_subscribed() { "pubsub" } else { "normal" })
             && filter.address.as_deref().is_none_or(|address| address == &*self.address)
             && filter.local_address.as_deref().is_none_or(|address| address == &*self.local_address)
             && filter.user.as_deref().is_none_or(|user| user == "default")
@@ -152,18 +178,21 @@ impl Client {
             (_, true) => "x",
             _ => "",
         };
+        let pubsub_flag = if self.is_subscribed() { "P" } else { "" };
         let more_flags = match self.no_evict.load(Relaxed) {
             true => "e",
-            false if flags.is_empty() => "N",
+            false if flags.is_empty() && pubsub_flag.is_empty() => "N",
             false => "",
         };
         let row = self.last_row.load(Relaxed).checked_sub(1);
         let command = row.and_then(|index| commands::table::rows().nth(usize::from(index)));
         let command = command.map_or("NULL".to_owned(), |command| command.name.to_ascii_lowercase().replace(' ', "|"));
         let output = self.output_bytes.load(Relaxed);
-        let output_memory = output as u64 + self.pinned_bytes();
+        let mail_bytes = self.mail_bytes.load(Relaxed);
+        let output_memory = output as u64 + mail_bytes + self.pinned_bytes();
+        let [channels, shards, patterns] = [0, 1, 2].map(|topic| self.subscriptions[topic].load(Relaxed));
         format!(
-            "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={flags}{more_flags} db={} sub=0 psub=0 ssub=0 multi={} watch={} qbuf=0 \
+            "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={pubsub_flag}{flags}{more_flags} db={} sub={channels} psub={patterns} ssub={shards} multi={} watch={} qbuf=0 \
              qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={output} oll=0 omem={output_memory} tot-mem={} events=r cmd={command} \
              user=default redir=-1 resp={} lib-name={} lib-ver={}",
             self.id,
@@ -209,6 +238,9 @@ impl Clients {
             watching: AtomicUsize::new(0),
             output_bytes: AtomicUsize::new(0),
             pinned_bytes: AtomicU64::new(0),
+            mail_bytes: AtomicU64::new(0),
+            subscriptions: Default::default(),
+            cut_off_bytes: AtomicU64::new(0),
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
             told: Mutex::default(),

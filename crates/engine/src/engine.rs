@@ -7,13 +7,14 @@ use crate::hooks::Hooks;
 use crate::housekeeping::Freer;
 use crate::loading::Loading;
 use crate::pause::Pause;
-use crate::settings::{Fsync, Settings};
+use crate::pubsub::Board;
+use crate::settings::{Current, Fsync, Settings};
 use crate::slowlog::SlowLog;
 use base::clock::Clock;
 use base::hash::KeyHasher;
 use base::{Ms, Position};
 use journal::{Journal, Policy, Recovery};
-use keyspace::Keyspace;
+use keyspace::{Classes, Keyspace};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
@@ -39,6 +40,10 @@ pub struct Engine {
     pub hooks: Hooks,
     /// Connections.
     pub clients: Clients,
+    /// What is subscribed to.
+    pub(crate) board: Board,
+    /// Which keyspace notifications are made: [`Classes::bits`].
+    event_classes: AtomicU32,
     /// Settings.
     pub settings: Arc<Settings>,
     /// One set a worker.
@@ -105,7 +110,7 @@ impl Engine {
     ) -> Arc<Self> {
         let (journal, recovery) = journal.unzip();
         let current = parts.settings.current();
-        kinds::list::set_listpack_limit(i64::from(current.list_listpack_size));
+        tell_limits(&current);
         let drawn = [KeyHasher::random().key(), KeyHasher::random().key()].concat();
         let run_id = drawn.iter().take(20).map(|byte| format!("{byte:02x}")).collect();
         let engine = Arc::new(Self {
@@ -116,6 +121,8 @@ impl Engine {
             journal,
             hooks: Hooks::default(),
             clients: Clients::default(),
+            board: Board::new(parts.workers),
+            event_classes: AtomicU32::new(current.event_classes.bits()),
             settings: parts.settings,
             // The last set counts for background threads.
             counters: (0..=parts.workers).map(|_| Counters::default()).collect(),
@@ -144,8 +151,10 @@ impl Engine {
     fn follow_settings(self: &Arc<Self>) {
         let engine = Arc::downgrade(self);
         self.settings.on_change(Box::new(move |_, current| {
-            kinds::list::set_listpack_limit(i64::from(current.list_listpack_size));
-            if let Some(journal) = engine.upgrade().and_then(|engine| engine.journal.clone()) {
+            tell_limits(current);
+            let Some(engine) = engine.upgrade() else { return Ok(()) };
+            engine.event_classes.store(current.event_classes.bits(), Relaxed);
+            if let Some(journal) = &engine.journal {
                 journal.set_policy(policy_of(current.fsync));
             }
             Ok(())
@@ -155,6 +164,17 @@ impl Engine {
     /// A part in the gate for one more thread, and its number.
     pub fn member(&self) -> sync::gate::Member {
         self.gate.member(self.members.fetch_add(1, Relaxed) as usize)
+    }
+
+    /// Which keyspace notifications are made.
+    pub(crate) fn event_classes(&self) -> Classes {
+        Classes::of_bits(self.event_classes.load(Relaxed))
+    }
+
+    /// Whether anybody may be told of what happens to keys.
+    #[inline]
+    pub(crate) fn tells_events(&self) -> bool {
+        self.event_classes().tells() && self.board.is_used()
     }
 
     /// Whether a reply that has seen `position` may leave under the policy in force.
@@ -271,6 +291,19 @@ pub struct Sums {
     pub data_bytes: u64,
     /// Of each database its keys, and those of them with a deadline.
     pub databases: Vec<(u64, u64)>,
+}
+
+/// Tells the values up to which size each of them is small.
+fn tell_limits(current: &Current) {
+    kinds::list::set_listpack_limit(i64::from(current.list_listpack_size));
+    kinds::limits::HASH_ENTRIES.set(current.hash_listpack_entries);
+    kinds::limits::SET_INTEGERS.set(current.set_intset_entries);
+    kinds::limits::SET_ENTRIES.set(current.set_listpack_entries);
+    kinds::limits::SET_VALUE_BYTES.set(current.set_listpack_value_bytes);
+    kinds::limits::HASH_VALUE_BYTES.set(current.hash_listpack_value_bytes);
+    kinds::limits::HLL_SPARSE_BYTES.set(current.hll_sparse_bytes_max);
+    kinds::limits::SORTED_ENTRIES.set(current.zset_listpack_entries);
+    kinds::limits::SORTED_MEMBER_BYTES.set(current.zset_listpack_value_bytes);
 }
 
 /// The journal's word for a setting.

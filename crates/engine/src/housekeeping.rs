@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::own_time::OwnTime;
+use crate::pubsub::Stamp;
 use base::limits::SHARDS;
 use journal::{Lane, Purpose, Refusal};
 use keyspace::{Log, Plan, Tx};
@@ -57,6 +58,8 @@ pub struct Expirer {
     lane: Option<Lane>,
     log: Log,
     plan: Plan,
+    /// Workers for whose connections there are messages.
+    rung: Vec<u16>,
     own_time: OwnTime,
 }
 
@@ -66,7 +69,7 @@ impl Expirer {
         let member = engine.member();
         let lane = engine.journal.as_ref().map(|journal| journal.lane());
         let own_time = OwnTime::of_background();
-        Self { engine, member, lane, log: Log::default(), plan: Plan::default(), own_time }
+        Self { engine, member, lane, log: Log::default(), plan: Plan::default(), rung: Vec::new(), own_time }
     }
 
     /// Looks at every shard once. Whether more was due somewhere than one look removes.
@@ -92,7 +95,7 @@ impl Expirer {
     }
 
     fn expire(&mut self, shard: usize) -> bool {
-        let Self { engine, member, lane, log, plan, own_time } = self;
+        let Self { engine, member, lane, log, plan, rung, own_time } = self;
         let Some(_inside) = member.enter() else { return true };
         let now = engine.clock.now();
         let Some(state) = engine.keyspace.shard(shard).try_read() else { return false };
@@ -113,10 +116,17 @@ impl Expirer {
         own_time.begin(began);
         let Ok(held) = plan.try_hold(&engine.keyspace) else { return true };
         let mut tx = Tx::new(&engine.keyspace, held, 0, now, log, EXPIRE_ROOM_BYTES);
+        if engine.tells_events() {
+            tx.take_notes();
+        }
         let more = tx.expire(shard, table, EXPIRE_KEYS_MAX);
         crate::session::mark_watches(engine, &mut tx);
+        let stamp = (!tx.notes().is_empty()).then(Stamp::unset);
+        stamp.iter().for_each(|stamp| crate::session::post_notes(engine, tx.notes(), stamp, rung));
         let (expired, garbage) = (tx.expired, tx.take_garbage());
-        crate::session::hand_over(engine, tx, claim, lane.as_mut());
+        let seen = crate::session::hand_over(engine, tx, claim, lane.as_mut());
+        stamp.iter().for_each(|stamp| stamp.set(seen, false));
+        rung.drain(..).for_each(|worker| engine.board.inbox(usize::from(worker)).bell.ring());
         let counters = engine.counters.last().expect("there is one for background threads");
         engine.note_background_hold(own_time.of(began.elapsed().as_nanos() as u64));
         counters.expired.add(u64::from(expired));

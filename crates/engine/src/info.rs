@@ -5,7 +5,7 @@ use crate::counters::{Counter, Counters};
 use crate::engine::{Engine, VERSION};
 use crate::latency::{Latency, percentiles_ns};
 use base::limits::SHARDS;
-use commands::{MemoryFigures, REDIS_VERSION, table};
+use commands::{MemoryFigures, REDIS_VERSION, Topic, table};
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -94,7 +94,7 @@ fn clients(engine: &Engine, out: &mut String) {
     line(out, "client_recent_max_output_buffer", 0);
     line(out, "blocked_clients", blocked);
     line(out, "tracking_clients", 0);
-    line(out, "pubsub_clients", 0);
+    line(out, "pubsub_clients", all.iter().filter(|client| client.is_subscribed()).count());
     line(out, "watching_clients", watching);
     line(out, "clients_in_timeout_table", blocked);
 }
@@ -291,8 +291,9 @@ fn stats(engine: &Engine, out: &mut String) {
     line(out, "evicted_clients", total(engine, |c| &c.evicted));
     line(out, "keyspace_hits", total(engine, |c| &c.hits));
     line(out, "keyspace_misses", total(engine, |c| &c.misses));
-    line(out, "pubsub_channels", 0);
-    line(out, "pubsub_patterns", 0);
+    line(out, "pubsub_channels", engine.board.names_count(Topic::Channel));
+    line(out, "pubsub_patterns", engine.board.names_count(Topic::Pattern));
+    line(out, "pubsubshard_channels", engine.board.names_count(Topic::Shard));
     line(out, "latest_fork_usec", 0);
     line(out, "total_forks", 0);
     line(out, "total_error_replies", total(engine, |c| &c.errors));

@@ -21,6 +21,7 @@ pub mod latency;
 pub mod loading;
 mod own_time;
 mod pause;
+mod pubsub;
 mod session;
 pub mod settings;
 mod slowlog;

@@ -6,7 +6,9 @@
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::own_time::OwnTime;
+use crate::pubsub::{Delivered, Mailbox, Post};
 use crate::settings::{Current, Reader};
+use base::random::Random;
 use base::{Ms, Position};
 use journal::{Journal, Lane, Reached};
 use keyspace::{Log, Plan};
@@ -36,6 +38,10 @@ pub struct Worker {
     pub member: Member,
     pub(crate) lane: RefCell<Option<Lane>>,
     pub(crate) scratch: RefCell<Scratch>,
+    /// Its part in messages.
+    pub(crate) post: RefCell<Post>,
+    /// Workers to whom this turn has posted letters.
+    pub(crate) rung: RefCell<Vec<u16>>,
     timer: Timer,
     bell: Arc<Bell>,
     durable_waits: RefCell<Vec<(Position, Waker)>>,
@@ -44,7 +50,7 @@ pub struct Worker {
     /// The task that listens.
     listener: RefCell<Option<Waker>>,
     reader: RefCell<Reader>,
-    random: Cell<u64>,
+    random: Cell<Random>,
     own_time: OwnTime,
 }
 
@@ -69,13 +75,15 @@ impl Worker {
             index,
             lane: RefCell::new(lane),
             scratch: RefCell::default(),
+            post: RefCell::default(),
+            rung: RefCell::default(),
             timer,
             bell,
             durable_waits: RefCell::default(),
             durable_asked: Cell::new(false),
             listener: RefCell::default(),
             reader: RefCell::new(engine.settings.reader()),
-            random: Cell::new(seed | 1),
+            random: Cell::new(Random::new(seed)),
             own_time: OwnTime::of_worker(),
             engine,
         }
@@ -102,18 +110,19 @@ impl Worker {
         (self.timer)(ms)
     }
 
-    /// A random number (SplitMix64 over a seed nobody knows).
+    /// A random number, of a seed nobody knows.
     pub fn random(&self) -> u64 {
-        let state = self.random.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
-        self.random.set(state);
-        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        let mut random = self.random.get();
+        let drawn = random.next_u64();
+        self.random.set(random);
+        drawn
     }
 
-    /// Tells the journal that a turn has ended.
+    /// Tells the journal, and workers for whose connections there are messages, that a turn has ended.
     pub(crate) fn end_turn(&self) {
         self.lane.borrow_mut().iter_mut().for_each(Lane::end_turn);
+        let mut rung = self.rung.borrow_mut();
+        rung.drain(..).for_each(|worker| self.engine.board.inbox(usize::from(worker)).bell.ring());
     }
 
     /// Counts each poll of a connection's task as a turn: its requests, its writes to the socket, its steps of what is
@@ -178,7 +187,7 @@ impl Worker {
         Poll::Pending
     }
 
-    /// Asks the journal for what connections wait for, and passes its news on to them. One task of each worker awaits
+    /// Asks the journal for what connections wait for, and passes its news on to them, and messages. One task of each worker awaits
     /// this for ever.
     pub async fn listen(&self) {
         std::future::poll_fn(|context| {
@@ -186,9 +195,38 @@ impl Worker {
             while self.durable_asked.replace(false) | self.bell.poll_rung(context).is_ready() {
                 self.wake_durable();
             }
+            while self.engine.board.inbox(self.index).bell.poll_rung(context).is_ready() {}
+            if self.deliver() == Delivered::Some {
+                context.waker().wake_by_ref();
+            }
             Poll::<()>::Pending
         })
         .await;
+    }
+
+    /// Gives messages to connections: a turn of its own, if there are any.
+    fn deliver(&self) -> Delivered {
+        let mut post = self.post.borrow_mut();
+        if !post.has_letters(&self.engine.board, self.index) {
+            return Delivered::All;
+        }
+        let began = Instant::now();
+        self.own_time.begin(began);
+        let delivered = post.deliver(&self.engine.board, self.index, self.mail_bytes_max(), &self.engine.freer);
+        self.note_turn(began.elapsed());
+        delivered
+    }
+
+    /// Gives one connection the messages that are there for it, ahead of others.
+    pub(crate) fn catch_up(&self, mailbox: &Mailbox) {
+        let (board, freer) = (&self.engine.board, &self.engine.freer);
+        if !mailbox.is_caught_up(board, self.index) {
+            self.post.borrow_mut().catch_up(board, self.index, mailbox, self.mail_bytes_max(), freer);
+        }
+    }
+
+    fn mail_bytes_max(&self) -> u64 {
+        self.reader.borrow_mut().current().output_limits.pubsub.hard_bytes
     }
 
     fn wake_durable(&self) {

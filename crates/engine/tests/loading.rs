@@ -212,7 +212,7 @@ fn admits(client: &mut Client) -> bool {
 
 #[test]
 fn writers_wait_neither_for_a_long_tail_nor_for_the_round_that_follows_a_load() {
-    const LIMIT: u64 = 4 * (64 << 10);
+    const LIMIT: u64 = 3 * (64 << 10);
     const SMALL: &[(&str, &str)] = &[("checkpoint-journal-size", "64kb")];
     let world = World::new(&[]);
     let mut client = world.client();

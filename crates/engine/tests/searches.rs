@@ -216,3 +216,85 @@ fn exec_of_very_many_searches_ends_after_few_attempts() {
     assert_eq!(client.call("LLEN big"), ":19700\r\n");
     assert_durable(&mut client);
 }
+
+/// Two bitmaps of a megabyte.
+fn fill_bits(client: &mut Client) {
+    for (key, first) in [("a", 3), ("b", 5)] {
+        for bit in 0..300 {
+            client.call(&format!("SETBIT {key} {} 1", bit * 28_000 + first));
+        }
+    }
+}
+
+/// Whether `d` is what BITOP makes of `a` and `b` now.
+fn assert_mixed(client: &mut Client, operation: &str) {
+    run_beside(client, &format!("BITOP {operation} again a b"), || {});
+    assert_ne!(client.call("STRLEN d"), ":0\r\n");
+    assert_eq!(client.call("STRLEN d"), client.call("STRLEN again"));
+    run_beside(client, "BITOP XOR differ d again", || {});
+    assert_eq!(counted(client, "differ"), ":0\r\n", "{operation}");
+    let before = counted(client, "d");
+    assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
+    assert_eq!(counted(client, "d"), before);
+}
+
+fn counted(client: &mut Client, key: &str) -> String {
+    client.call(&format!("BITCOUNT {key}"))
+}
+
+#[test]
+fn bitop_beside_changes_of_its_sources() {
+    for operation in ["OR", "XOR", "AND", "DIFF", "ONE"] {
+        let world = world();
+        let (mut client, mut other) = (world.client(), world.client());
+        fill_bits(&mut client);
+        let mut turns = 0;
+        let reply = run_beside(&mut client, &format!("BITOP {operation} d a b"), || {
+            turns += 1;
+            other.call(&format!("SETBIT a {} 1", turns * 7_919));
+            other.call(&format!("SETBIT b {} 0", turns * 28_000 + 5));
+        });
+        assert!(turns >= 2, "it was made twice");
+        assert_eq!(reply, other.call("STRLEN a"));
+        assert_mixed(&mut client, operation);
+    }
+}
+
+#[test]
+fn bitop_beside_sources_that_become_others() {
+    let world = world();
+    let (mut client, mut other) = (world.client(), world.client());
+    fill_bits(&mut client);
+    let mut turns = 0;
+    run_beside(&mut client, "BITOP OR d a b", || {
+        turns += 1;
+        match turns % 4 {
+            0 => other.call("COPY b a REPLACE"),
+            1 => other.call("SETRANGE a 1200000 longer"),
+            2 => other.call("SET a short"),
+            _ => other.call("DEL a"),
+        };
+    });
+    assert_mixed(&mut client, "OR");
+    let told = run_beside(&mut client, "BITOP OR d a b", || {
+        other.call("DEL a");
+        other.call("RPUSH a x");
+    });
+    assert!(told.starts_with("-WRONGTYPE"), "{told}");
+}
+
+#[test]
+fn bitop_of_a_source_into_itself_and_in_exec() {
+    let world = world();
+    let mut client = world.client();
+    fill_bits(&mut client);
+    let length = client.call("STRLEN a");
+    assert_eq!(run_beside(&mut client, "BITOP NOT a a", || {}), length);
+    assert_eq!(client.call("GETBIT a 0"), ":1\r\n");
+    client.call("WATCH a");
+    for line in ["MULTI", "BITOP NOT a a", "BITOP XOR d a b", "BITOP OR d d b", "BITCOUNT d"] {
+        client.call(line);
+    }
+    let reply = run_beside(&mut client, "EXEC", || {});
+    assert_eq!(reply, format!("*4\r\n{length}{0}{0}:600\r\n", client.call("STRLEN b")));
+}

@@ -120,6 +120,29 @@ fn a_command_that_waited_for_room_while_a_pause_began_waits_for_its_end_too() {
     assert_eq!(read(output), "+OK\r\n");
 }
 
+#[test]
+fn who_waits_for_another_kind_is_passed_over_and_keeps_its_place() {
+    let world = World::new(&[]);
+    let (mut list, mut sorted, mut writer) = (world.client(), world.client(), world.client());
+    let (mut list_output, mut sorted_output) = (Output::new(), Output::new());
+    let mut context = Context::from_waker(Waker::noop());
+    let Next::Slow(slow) = list.send(&[b"BLPOP", b"k", b"0"], &mut list_output) else { panic!("nothing is there") };
+    let mut list_wait = Box::pin(list.session.run_slowly(slow, &list.input, &mut list_output));
+    assert!(list_wait.as_mut().poll(&mut context).is_pending());
+    let Next::Slow(slow) = sorted.send(&[b"BZPOPMAX", b"k", b"0"], &mut sorted_output) else { panic!("likewise") };
+    let mut sorted_wait = Box::pin(sorted.session.run_slowly(slow, &sorted.input, &mut sorted_output));
+    assert!(sorted_wait.as_mut().poll(&mut context).is_pending());
+    assert_eq!(writer.call("ZADD k 1 low 2 high"), ":2\r\n");
+    assert!(sorted_wait.as_mut().poll(&mut context).is_ready());
+    assert!(list_wait.as_mut().poll(&mut context).is_pending());
+    assert_eq!(writer.call("ZPOPMAX k"), "*2\r\n$3\r\nlow\r\n$1\r\n1\r\n");
+    assert_eq!(writer.call("RPUSH k item"), ":1\r\n");
+    assert!(list_wait.as_mut().poll(&mut context).is_ready());
+    drop((list_wait, sorted_wait));
+    assert_eq!(read(sorted_output), "*3\r\n$1\r\nk\r\n$4\r\nhigh\r\n$1\r\n2\r\n");
+    assert_eq!(read(list_output), "*2\r\n$1\r\nk\r\n$4\r\nitem\r\n");
+}
+
 impl Client {
     /// A write that cannot run at once.
     fn client_slow(&mut self, world: &World) -> Box<engine::Slow> {

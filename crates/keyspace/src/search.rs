@@ -11,9 +11,12 @@
 //! looks under the lock into what is no longer its clone's own, and changes what it finds.
 
 use crate::TableId;
+use crate::combine::{Combination, Sources};
 use crate::effect::RunWriter;
+use crate::mix::MixWanted;
 use blocks::{Direction, Removal, Runs};
 use kinds::List;
+use kinds::bits::Operation;
 use std::sync::Arc;
 
 /// What a command looks for.
@@ -29,9 +32,20 @@ pub struct Aim {
     pub removes: bool,
 }
 
+/// Work on clones that a tx was abandoned for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// A list is to be searched.
+    Search(SearchWanted),
+    /// A text is to be made of others.
+    Mix(MixWanted),
+    /// A value is to be made of others.
+    Value(Sources),
+}
+
 /// A search that a tx was abandoned for.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct SearchWanted {
     pub(crate) table: TableId,
     pub(crate) key: Box<[u8]>,
     pub(crate) aim: Aim,
@@ -39,23 +53,64 @@ pub struct Wanted {
     pub(crate) list: List,
 }
 
-impl Wanted {
+impl SearchWanted {
     fn is_for(&self, table: TableId, key: &[u8], aim: &Aim) -> bool {
         self.table == table && *self.key == *key && self.aim == *aim
     }
 }
 
-impl PartialEq for Wanted {
+impl PartialEq for SearchWanted {
     fn eq(&self, other: &Self) -> bool {
         self.is_for(other.table, &other.key, &other.aim) && self.list.shares_root_with(&other.list)
     }
 }
 
-impl Eq for Wanted {}
+impl Eq for SearchWanted {}
 
-/// Searches made for one command, or for one EXEC.
+/// Work on clones that was done for one command, or for one EXEC.
 #[derive(Default)]
-pub struct Searches(Vec<Search>);
+pub struct Searches(Vec<Work>);
+
+/// Work on clones, under way or done.
+pub enum Work {
+    /// A list is searched.
+    Search(Box<Search>),
+    /// A text is made of others.
+    Mix(Box<MixWanted>),
+    /// A value is made of others.
+    Combination(Combination),
+}
+
+impl Work {
+    fn is_for_same(&self, wanted: &Wanted) -> bool {
+        match (self, wanted) {
+            (Self::Search(done), Wanted::Search(SearchWanted { table, key, aim, .. })) => {
+                done.wanted.is_for(*table, key, aim)
+            }
+            (Self::Mix(done), Wanted::Mix(MixWanted { table, key, mixing, .. })) => {
+                done.is_for(*table, key, mixing.operation(), mixing.sources().len())
+            }
+            (Self::Combination(done), Wanted::Value(sources)) => done.sources.is_for(sources),
+            _ => false,
+        }
+    }
+
+    fn tries(&self) -> u32 {
+        match self {
+            Self::Search(search) => search.tries,
+            Self::Mix(mix) => mix.tries,
+            Self::Combination(combination) => combination.tries,
+        }
+    }
+
+    fn step(&mut self) -> bool {
+        match self {
+            Self::Search(search) => search.step(),
+            Self::Mix(mix) => mix.step(),
+            Self::Combination(combination) => combination.step(),
+        }
+    }
+}
 
 impl Searches {
     /// Whether there are none.
@@ -63,33 +118,53 @@ impl Searches {
         self.0.is_empty()
     }
 
-    /// How many lists, or items of one list, have been searched.
+    /// How many values, or aims in one value, have been worked on.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Begins a search. Gives an earlier one for the same that came to nothing: it may hold the last reference to much.
-    pub fn begin(&mut self, wanted: Wanted) -> Option<Search> {
-        let earlier = self.0.iter().position(|one| one.wanted.is_for(wanted.table, &wanted.key, &wanted.aim));
-        let earlier = earlier.map(|at| self.0.remove(at));
-        let tries = 1 + earlier.as_ref().map_or(0, |earlier| earlier.tries);
-        self.0.push(Search::new(wanted, tries));
+    /// Begins work. Gives earlier work for the same that came to nothing: it may hold the last reference to much.
+    pub fn begin(&mut self, wanted: Wanted) -> Option<Work> {
+        let earlier = self.0.iter().position(|one| one.is_for_same(&wanted)).map(|at| self.0.remove(at));
+        let tries = 1 + earlier.as_ref().map_or(0, Work::tries);
+        self.0.push(match wanted {
+            Wanted::Search(wanted) => Work::Search(Box::new(Search::new(wanted, tries))),
+            Wanted::Mix(wanted) => Work::Mix(Box::new(MixWanted { tries, ..wanted })),
+            Wanted::Value(sources) => Work::Combination(Combination::new(sources, tries)),
+        });
         earlier
     }
 
-    /// A step of the search that was begun last, of some 50 µs; whether it is over.
+    /// A step of the work that was begun last, of some 50 µs; whether it is over.
     pub fn step(&mut self) -> bool {
-        self.0.last_mut().is_none_or(Search::step)
+        self.0.last_mut().is_none_or(Work::step)
     }
 
     pub(crate) fn get(&self, table: TableId, key: &[u8], aim: &Aim) -> Option<&Search> {
-        self.0.iter().find(|one| one.wanted.is_for(table, key, aim))
+        self.0.iter().find_map(|one| match one {
+            Work::Search(search) => Some(&**search).filter(|search| search.wanted.is_for(table, key, aim)),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn get_mix(&self, table: TableId, key: &[u8], operation: Operation, count: usize) -> Option<&MixWanted> {
+        self.0.iter().find_map(|one| match one {
+            Work::Mix(mix) => Some(&**mix).filter(|mix| mix.is_for(table, key, operation, count)),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn get_combination(&self, sources: &Sources) -> Option<&Combination> {
+        self.0.iter().find_map(|one| match one {
+            Work::Combination(combination) => Some(combination).filter(|one| one.sources.is_for(sources)),
+            _ => None,
+        })
     }
 }
 
 /// One search.
 pub struct Search {
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: SearchWanted,
     /// Clones searched so far, this one included.
     pub(crate) tries: u32,
     search: blocks::Search,
@@ -119,7 +194,7 @@ const DIRECT_RUNS_MAX: usize = 32;
 const DIRECT_ITEMS_MAX: u64 = 4096;
 
 impl Search {
-    fn new(wanted: Wanted, tries: u32) -> Self {
+    fn new(wanted: SearchWanted, tries: u32) -> Self {
         let Aim { needle, direction, limit, .. } = &wanted.aim;
         let search = blocks::Search::new(wanted.list.clone(), needle, *direction, *limit).repeatable();
         Self { wanted, tries, search, stage: Stage::Searching }

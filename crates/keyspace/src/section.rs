@@ -5,7 +5,7 @@ use crate::deadlines::Deadlines;
 use crate::turn::{Batch, Marking, Room};
 use base::Ms;
 use base::limits::SHARDS;
-use kinds::{Kind, List, LongText, Text, Value, text};
+use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Text, Value, text};
 use table::{Content, NewContent, OwnedContent, Table};
 
 /// An entry as the table keeps it.
@@ -20,6 +20,8 @@ pub struct Section {
     deadlines: Deadlines,
     /// Keys with a deadline.
     expiring_count: usize,
+    /// Keys that fall due: those, and those with elements that have deadlines.
+    due_count: usize,
     /// Memory of the values beside their entries.
     values_bytes: u64,
     /// Big values that left and wait to be dropped elsewhere.
@@ -113,18 +115,18 @@ impl Section {
     pub(crate) fn restore(&mut self, hash: u64, key: &[u8], entry: Option<OwnedEntry>) {
         self.remove(hash, key);
         if let Some(mut entry) = entry {
-            let (expires_at_ms, added_bytes) = (entry.read().expires_at_ms(), held_bytes(entry.read().content()));
+            let (times, added_bytes) = (Times::of(entry.read()), held_bytes(entry.read().content()));
             self.marking.restoring(&mut entry);
             self.table.put_back(hash, entry);
             self.values_bytes += added_bytes;
-            self.note_expiry(hash, None, expires_at_ms);
+            self.note_times(hash, Times::default(), times);
         }
     }
 
     /// Removes a key, if it is there.
     pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) {
         let Some(entry) = self.table.remove(hash, key) else { return };
-        self.note_expiry(hash, entry.read().expires_at_ms(), None);
+        self.note_times(hash, Times::of(entry.read()), Times::default());
         let held_bytes = held_bytes(entry.read().content());
         self.values_bytes -= held_bytes;
         if let Some(entry) = self.marking.removing(hash, entry)
@@ -171,7 +173,10 @@ impl Section {
     pub(crate) fn fill(&mut self, hash: u64, key: &[u8], value: Value) -> Option<Value> {
         let Some(mut entry) = self.table.find_mut(hash, key) else { return Some(value) };
         self.values_bytes = self.values_bytes + value.heap_bytes() - held_bytes(entry.content());
+        let before = Times::of(entry.read());
+        let after = before.with(value.next_due());
         entry.set_content(NewContent::Value(value));
+        self.note_times(hash, before, after);
         None
     }
 
@@ -191,18 +196,19 @@ impl Section {
     }
 
     fn put(&mut self, hash: u64, key: &[u8], content: NewContent<'_, Value>, expires_at_ms: Option<Ms>) {
-        let added_bytes = match &content {
-            NewContent::Value(value) => value.heap_bytes(),
-            _ => 0,
+        let (added_bytes, next_due) = match &content {
+            NewContent::Value(value) => (value.heap_bytes(), value.next_due()),
+            _ => (0, None),
         };
-        let mut old_expires_at_ms = None;
+        let after = Times { expires_at_ms, due_ms: expires_at_ms }.with(next_due);
+        let mut before = Times::default();
         if let Some(mut entry) = self.table.find_mut(hash, key) {
             self.marking.changing(hash, &mut entry);
-            old_expires_at_ms = entry.expires_at_ms();
+            before = Times::of(entry.read());
             let old = entry.value_mut().map(|value| std::mem::replace(value, Value::List(List::new())));
             entry.set_content(content);
             entry.touch(self.now_s);
-            if old_expires_at_ms != expires_at_ms {
+            if before.expires_at_ms != expires_at_ms {
                 entry.set_expiry(expires_at_ms);
             }
             if let Some(old) = old {
@@ -213,26 +219,36 @@ impl Section {
             self.marking.inserted(self.now_s, &mut self.table.insert(hash, key, content, expires_at_ms));
         }
         self.values_bytes += added_bytes;
-        self.note_expiry(hash, old_expires_at_ms, expires_at_ms);
+        self.note_times(hash, before, after);
     }
 
-    /// Follows a deadline that came, moved or went; to be called when the table has it.
-    fn note_expiry(&mut self, hash: u64, old_ms: Option<Ms>, new_ms: Option<Ms>) {
-        self.expiring_count = self.expiring_count + usize::from(new_ms.is_some()) - usize::from(old_ms.is_some());
-        if let Some(at_ms) = new_ms
-            && old_ms.is_none_or(|old_ms| at_ms < old_ms)
+    /// Follows deadlines that came, moved or went; to be called when the table has them.
+    fn note_times(&mut self, hash: u64, before: Times, after: Times) {
+        let (old, new) = (before.expires_at_ms, after.expires_at_ms);
+        self.expiring_count = self.expiring_count + usize::from(new.is_some()) - usize::from(old.is_some());
+        let (old, new) = (before.due_ms, after.due_ms);
+        self.due_count = self.due_count + usize::from(new.is_some()) - usize::from(old.is_some());
+        if let Some(at_ms) = new
+            && old.is_none_or(|old| at_ms < old)
         {
             self.deadlines.push(at_ms, hash);
         }
         // Now and then a bucket, so that nobody waits for all of them.
-        if self.deadlines.hints_count() > 2 * self.expiring_count + OUTDATED_HINTS {
-            self.deadlines.sweep(|prefix| expiring(&self.table, prefix).map(|(at_ms, _)| at_ms).min());
+        if self.deadlines.hints_count() > 2 * self.due_count + OUTDATED_HINTS {
+            self.deadlines.sweep(|prefix| falling_due(&self.table, prefix).map(|(at_ms, _)| at_ms).min());
         }
     }
 
     /// Has a key that [`Section::next_expired`] gave be given again.
     pub(crate) fn note_due(&mut self, hash: u64) {
         self.deadlines.push(0, hash);
+    }
+
+    /// Has a key that [`Section::next_expired`] gave, and that is still there, be given when it falls due next.
+    pub(crate) fn renew_due(&mut self, hash: u64, key: &[u8]) {
+        if let Some(at_ms) = self.table.find(hash, key).and_then(|entry| Times::of(entry).due_ms) {
+            self.deadlines.push(at_ms, hash);
+        }
     }
 
     /// Marks a key as changed, if it is there.
@@ -246,31 +262,40 @@ impl Section {
     pub(crate) fn set_expiry(&mut self, hash: u64, key: &[u8], expires_at_ms: Option<Ms>) -> bool {
         let Some(mut entry) = self.table.find_mut(hash, key) else { return false };
         self.marking.changing(hash, &mut entry);
-        let old_expires_at_ms = entry.read().expires_at_ms();
+        let before = Times::of(entry.read());
         entry.set_expiry(expires_at_ms);
-        self.note_expiry(hash, old_expires_at_ms, expires_at_ms);
+        let after = Times::of(entry.read());
+        self.note_times(hash, before, after);
         true
     }
 
-    /// Runs `change` on the list under `key`, which is made if absent and removed if `change` leaves it empty.
+    /// Runs `change` on the collection under `key`, which is made if absent and removed if `change` leaves it empty.
     /// `None` if another kind is there.
-    pub(crate) fn change_list<R>(&mut self, hash: u64, key: &[u8], change: impl FnOnce(&mut List) -> R) -> Option<R> {
+    pub(crate) fn change<K: Collection, R>(
+        &mut self,
+        hash: u64,
+        key: &[u8],
+        change: impl FnOnce(&mut K) -> R,
+    ) -> Option<R> {
         let Some(mut entry) = self.table.find_mut(hash, key) else {
-            let mut list = List::new();
-            let result = change(&mut list);
-            if !list.is_empty() {
-                self.values_bytes += list.heap_bytes();
-                let content = NewContent::Value(Value::List(list));
-                self.marking.inserted(self.now_s, &mut self.table.insert(hash, key, content, None));
+            let mut made = K::default();
+            let result = change(&mut made);
+            if !made.is_empty() {
+                self.put(hash, key, NewContent::Value(made.into_value()), None);
             }
             return Some(result);
         };
         self.marking.changing(hash, &mut entry);
-        let Some(Value::List(list)) = entry.value_mut() else { return None };
-        let bytes_before = list.heap_bytes();
-        let result = change(list);
-        let (bytes_after, emptied) = (list.heap_bytes(), list.is_empty());
+        let before = Times::of(entry.read());
+        let expires_at_ms = before.expires_at_ms;
+        let value = entry.value_mut()?;
+        let held = K::of_mut(value)?;
+        let bytes_before = held.heap_bytes();
+        let result = change(held);
+        let (bytes_after, emptied) = (held.heap_bytes(), held.is_empty());
+        let after = Times { expires_at_ms, due_ms: expires_at_ms }.with(value.next_due());
         self.values_bytes = self.values_bytes + bytes_after - bytes_before;
+        self.note_times(hash, before, after);
         if emptied {
             self.remove(hash, key);
         }
@@ -279,7 +304,7 @@ impl Section {
 
     /// Puts another list in the place of the one under `key`; an empty one removes the key.
     pub(crate) fn exchange_list(&mut self, hash: u64, key: &[u8], list: List) {
-        let old = self.change_list(hash, key, |old| std::mem::replace(old, list)).expect("a list is there");
+        let old = self.change(hash, key, |old: &mut List| std::mem::replace(old, list)).expect("a list is there");
         if old.heap_bytes() >= GARBAGE_BYTES_MIN {
             self.garbage.push(Value::List(old));
         }
@@ -306,6 +331,20 @@ impl Section {
             let bytes_before = text.heap_bytes();
             text.overwrite(offset.unwrap_or(text.bytes_count()), bytes);
             self.values_bytes = self.values_bytes + text.heap_bytes() - bytes_before;
+            return Some(());
+        }
+        if let Some(mut entry) = self.table.find_mut(hash, key)
+            && let Content::Bytes(old) = entry.content()
+            && let (length, offset) = (old.len(), offset.unwrap_or(old.len()))
+            && let end = offset + bytes.len()
+            && end <= text::INLINE_BYTES_MAX
+        {
+            self.marking.changing(hash, &mut entry);
+            if end > length {
+                entry.resize(end);
+            }
+            entry.bytes_mut().expect("just seen")[offset..end].copy_from_slice(bytes);
+            entry.touch(self.now_s);
             return Some(());
         }
         let (mut digits, mut old, mut expires_at_ms) = ([0; text::DIGITS_MAX], &[][..], None);
@@ -335,7 +374,7 @@ impl Section {
     pub(crate) fn next_expired(&mut self, shard: usize, now: Ms, key_bytes_max: u64, hints_max: usize) -> Due {
         for _ in 0..hints_max {
             let Some(prefix) = self.deadlines.pop_due(now) else { return Due::Nothing };
-            let keys = || expiring(&self.table, prefix).filter(|(_, key)| key.len() as u64 <= key_bytes_max);
+            let keys = || falling_due(&self.table, prefix).filter(|(_, key)| key.len() as u64 <= key_bytes_max);
             let due = keys().find(|(at_ms, _)| *at_ms <= now).map(|(_, key)| key.to_vec());
             // One hint may mean several keys; it goes on for the others.
             let next_ms = keys().filter(|(_, key)| due.as_deref() != Some(key)).map(|(at_ms, _)| at_ms).min();
@@ -350,10 +389,44 @@ impl Section {
     }
 }
 
-/// Deadlines and names of the keys that a hint means.
-fn expiring(table: &Table<Value>, prefix: u64) -> impl Iterator<Item = (Ms, &[u8])> {
+/// When a key expires, and when it or an element of it falls due.
+#[derive(Clone, Copy, Default)]
+struct Times {
+    expires_at_ms: Option<Ms>,
+    due_ms: Option<Ms>,
+}
+
+impl Times {
+    fn of(entry: Entry<'_>) -> Self {
+        let expires_at_ms = entry.expires_at_ms();
+        Self { expires_at_ms, due_ms: expires_at_ms }.with(next_due(entry))
+    }
+
+    /// The same with an element that falls due then.
+    fn with(self, next_due: Option<Ms>) -> Self {
+        let due_ms = self.due_ms.into_iter().chain(next_due).min();
+        Self { due_ms, ..self }
+    }
+}
+
+/// When each of the keys falls due that a hint means, and their names.
+fn falling_due(table: &Table<Value>, prefix: u64) -> impl Iterator<Item = (Ms, &[u8])> {
     let keys = table.scan(prefix).take_while(move |(hash, _)| *hash == prefix);
-    keys.filter_map(|(_, entry)| Some((entry.expires_at_ms()?, entry.key())))
+    keys.filter_map(|(_, entry)| Some((Times::of(entry).due_ms?, entry.key())))
+}
+
+/// When an element of an entry falls due next.
+pub(crate) fn next_due(entry: Entry<'_>) -> Option<Ms> {
+    match entry.content() {
+        Content::Value(value) => value.next_due(),
+        _ => None,
+    }
+}
+
+/// Whether an entry is there for those who look at `now`.
+pub(crate) fn is_live(entry: Entry<'_>, now: Ms) -> bool {
+    entry.expires_at_ms().is_none_or(|at_ms| at_ms > now)
+        && !matches!(entry.content(), Content::Value(value) if value.is_spent(now))
 }
 
 /// What [`Section::next_expired`] found.
@@ -384,12 +457,32 @@ pub fn text_of(entry: Entry<'_>) -> Option<Text<'_>> {
     }
 }
 
-/// The list of an entry; `None` if it is of another kind.
-pub fn list_of(entry: Entry<'_>) -> Option<&List> {
+/// The collection of an entry; `None` if it is of another kind.
+pub fn value_of<K: Collection>(entry: Entry<'_>) -> Option<&K> {
     match entry.content() {
-        Content::Value(Value::List(list)) => Some(list),
+        Content::Value(value) => K::of(value),
         _ => None,
     }
+}
+
+/// The list of an entry; `None` if it is of another kind.
+pub fn list_of(entry: Entry<'_>) -> Option<&List> {
+    value_of(entry)
+}
+
+/// The set of an entry; `None` if it is of another kind.
+pub fn set_of(entry: Entry<'_>) -> Option<&Set> {
+    value_of(entry)
+}
+
+/// The hash of an entry; `None` if it is of another kind.
+pub fn hash_of(entry: Entry<'_>) -> Option<&Hash> {
+    value_of(entry)
+}
+
+/// The sorted set of an entry; `None` if it is of another kind.
+pub fn sorted_of(entry: Entry<'_>) -> Option<&Sorted> {
+    value_of(entry)
 }
 
 fn new_text(bytes: &[u8]) -> NewContent<'_, Value> {

@@ -206,6 +206,12 @@ impl ShardState {
         counts
     }
 
+    /// About how many keys of these tables have changed since the shard was last turned. O(tables).
+    pub fn changes_since_turn(&self, keyspace: &Keyspace) -> u64 {
+        let alive = self.sections().filter(|(table, _)| keyspace.map().names(*table));
+        alive.map(|(_, section)| section.marking().changes()).sum()
+    }
+
     /// Every change sets `mark` from here on, and what is there counts as known to the store.
     fn begin_marks(&mut self, mark: u8) {
         self.turning_mut().mark = mark;

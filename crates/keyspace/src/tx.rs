@@ -3,16 +3,21 @@
 //! It reads at one instant `now`, the same for every shard it holds, and records every change in its [`Log`]. It
 //! ends in one of two ways: [`Tx::end`] gives the log to be framed, [`Tx::abandon`] puts every key back.
 
+use crate::combine::{Combining, Sources};
 use crate::cuts::Cuts;
-use crate::effect::{self, Effect, Log};
-use crate::guard::{Absent, Expiry, ListMut, TextMut, Whole};
+use crate::effect::{self, Effect, HashChange, Log, event};
+use crate::guard::{Absent, Expiry, HashMut, ListMut, SetMut, SortedMut, TextMut, Whole};
 use crate::held::Held;
-use crate::search::{Aim, Finding, Prepared, Searches, Wanted};
-use crate::section::{Due, Entry, OwnedEntry, Section, kind_of, list_of, text_of};
+use crate::mix::MixWanted;
+use crate::notes::{Classes, Deed, Note, Notes, Stood};
+use crate::search::{Aim, Finding, Prepared, SearchWanted, Searches, Wanted};
+use crate::section::{Due, Entry, OwnedEntry, Section, is_live, kind_of, next_due, text_of, value_of};
 use crate::{Garbage, Keyspace, TableId, shard_of};
+use base::random::Random;
 use base::{Ms, Position};
 use blocks::Runs;
-use kinds::{Kind, List, Text, Value, text};
+use kinds::bits::{Mixing, Operation};
+use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Text, Value, text};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,17 +32,21 @@ pub struct WrongType;
 pub enum Abandon {
     /// Its frame needs room for this many bytes in all.
     Room(u64),
-    /// A big list is to be searched without its lock.
+    /// Clones of big values are to be worked on without their locks.
     Search(Box<Wanted>),
 }
 
-/// So many clones of a list are searched before it is searched under its lock.
+/// So many clones of a list are searched, or of values combined, before that is done under the locks.
 const TRIES_MAX: u32 = 2;
 /// So many searches are made for one EXEC: each runs all of its rows anew, and a list in a table that the EXEC itself made
 /// is never found again.
 const SEARCHES_MAX: usize = 8;
+/// BITOP over so much is made under the locks, in bytes of all sources: eight pieces at most.
+const MIXED_BYTES_MAX: usize = 32 << 10;
 /// A recorded removal takes no more bytes beside its key.
 const REMOVE_BYTES_MAX: u64 = 64;
+/// Fields of one hash whose time has come, and that a writer takes along.
+pub(crate) const FIELDS_AT_ONCE: u64 = 64;
 /// Hints that are looked at for each key that expires.
 const HINTS_MAX: usize = 8;
 
@@ -65,6 +74,8 @@ pub struct Tx<'k> {
     moved: Vec<(u32, TableId)>,
     touches: bool,
     searches: Option<&'k Searches>,
+    random: Random,
+    notes: Option<Box<Notes>>,
     /// Reads that found a key.
     pub hits: u32,
     /// Reads that found none.
@@ -127,6 +138,8 @@ impl<'k> Tx<'k> {
             moved: Vec::new(),
             touches: true,
             searches: None,
+            random: Random::new(now),
+            notes: None,
             hits: 0,
             misses: 0,
             expired: 0,
@@ -143,6 +156,16 @@ impl<'k> Tx<'k> {
         self.cuts = Some(cuts);
     }
 
+    /// Gives it a seed nobody knows, for what it draws.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.random = Random::new(seed);
+    }
+
+    /// A random number. What is done by it is to be recorded as a result.
+    pub fn random(&mut self) -> u64 {
+        self.random.next_u64()
+    }
+
     /// Gives it the searches that were made for it.
     pub fn set_searches(&mut self, searches: &'k Searches) {
         self.searches = Some(searches);
@@ -151,6 +174,29 @@ impl<'k> Tx<'k> {
     /// Keeps the old entry of each key on first touch from here on, so that the tx can be abandoned after changes.
     pub fn keep_old(&mut self) {
         self.undo.get_or_insert_default();
+    }
+
+    /// Takes notes of what happens to keys from here on.
+    pub fn take_notes(&mut self) {
+        self.notes.get_or_insert_default();
+    }
+
+    /// Whether it takes notes.
+    #[inline]
+    pub fn is_taking_notes(&self) -> bool {
+        self.notes.is_some()
+    }
+
+    /// Says that a row, by a number of the caller's, runs from here on, and whether keys that it looks for in vain are noted.
+    pub fn begin_row(&mut self, row: u16, misses: bool) {
+        if let Some(notes) = &mut self.notes {
+            notes.begin_row(row, misses);
+        }
+    }
+
+    /// The notes so far.
+    pub fn notes(&self) -> &[Note] {
+        self.notes.as_ref().map_or(&[], |notes| &notes.list)
     }
 
     /// The instant of this tx.
@@ -202,8 +248,14 @@ impl<'k> Tx<'k> {
                 state.note_expired(now);
             }
             self.misses += 1;
+            if let Some(notes) = self.notes.as_mut().filter(|notes| notes.misses) {
+                notes.add(self.database, key, Deed::Missed);
+            }
             return None;
         };
+        if next_due(entry).is_some_and(|at_ms| at_ms <= now) {
+            state.note_expired(now);
+        }
         self.hits += 1;
         Some(entry)
     }
@@ -226,12 +278,44 @@ impl<'k> Tx<'k> {
         self.entry(key).map(|entry| text_of(entry).ok_or(WrongType)).transpose()
     }
 
+    /// The collection under `key`.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn value<K: Collection>(&mut self, key: &[u8]) -> Result<Option<&K>, WrongType> {
+        self.entry(key).map(|entry| value_of(entry).ok_or(WrongType)).transpose()
+    }
+
     /// The list under `key`.
     ///
     /// # Errors
     /// If another kind is there.
     pub fn list(&mut self, key: &[u8]) -> Result<Option<&List>, WrongType> {
-        self.entry(key).map(|entry| list_of(entry).ok_or(WrongType)).transpose()
+        self.value(key)
+    }
+
+    /// The hash under `key`.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn hash(&mut self, key: &[u8]) -> Result<Option<&Hash>, WrongType> {
+        self.value(key)
+    }
+
+    /// The set under `key`.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn set(&mut self, key: &[u8]) -> Result<Option<&Set>, WrongType> {
+        self.value(key)
+    }
+
+    /// The sorted set under `key`.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn sorted(&mut self, key: &[u8]) -> Result<Option<&Sorted>, WrongType> {
+        self.value(key)
     }
 
     /// What is found in the list under `key`, which is big and there.
@@ -249,9 +333,57 @@ impl<'k> Tx<'k> {
                 Ok(Finding::Now(list.find_all(&aim.needle, aim.direction, aim.limit)))
             }
             _ => {
-                let wanted = Wanted { table, key: key.into(), aim: aim.clone(), list: list.clone() };
-                Err(Abandon::Search(Box::new(wanted)))
+                let wanted = SearchWanted { table, key: key.into(), aim: aim.clone(), list: list.clone() };
+                Err(Abandon::Search(Box::new(Wanted::Search(wanted))))
             }
+        }
+    }
+
+    /// What BITOP makes of `sources`, much of it or not, to be put under `key`. The sources are as they are now.
+    ///
+    /// # Errors
+    /// If there is much to be done that has not been done yet, or a source has changed since; the third time it is done
+    /// here, as far as it changed. Beyond [`SEARCHES_MAX`] works for one EXEC all further ones are done here.
+    pub fn mix(&mut self, key: &[u8], operation: Operation, sources: Vec<LongText>) -> Result<LongText, Abandon> {
+        let (table, searches) = (self.table, self.searches);
+        let done = searches.and_then(|searches| searches.get_mix(table, key, operation, sources.len()));
+        let bytes: usize = sources.iter().map(LongText::bytes_count).sum();
+        let is_last = match done {
+            Some(done) if done.mixing.is_of(&sources) => return Ok(done.mixing.result().clone()),
+            Some(done) => done.tries >= TRIES_MAX,
+            None => bytes <= MIXED_BYTES_MAX || searches.is_some_and(|searches| searches.count() >= SEARCHES_MAX),
+        };
+        let mut mixing = match done {
+            Some(done) => done.mixing.again(sources),
+            None => Mixing::new(operation, sources),
+        };
+        if is_last {
+            while !mixing.step(usize::MAX) {}
+            return Ok(mixing.result().clone());
+        }
+        let wanted = MixWanted { table, key: key.into(), mixing, tries: 0 };
+        Err(Abandon::Search(Box::new(Wanted::Mix(wanted))))
+    }
+
+    /// The value made of `sources` as they are now by what `begin` begins; `None` if nothing comes out. `name` tells it
+    /// from others of the same EXEC: the request, as a rule. For sources that are big; small ones are combined by the
+    /// caller.
+    ///
+    /// # Errors
+    /// If they have not been combined yet, or one has changed since; the third time they are combined here, and all are
+    /// beyond [`SEARCHES_MAX`] for one EXEC.
+    pub fn combine(
+        &mut self,
+        name: &[&[u8]],
+        sources: Vec<Option<Value>>,
+        begin: impl Fn(Vec<Option<Value>>) -> Box<dyn Combining> + Send + Sync + 'static,
+    ) -> Result<Option<Value>, Abandon> {
+        let (sources, searches) = (Sources::new(self.table, name, sources, begin), self.searches);
+        match searches.and_then(|searches| searches.get_combination(&sources)) {
+            Some(made) if made.sources == sources => Ok(made.result()),
+            Some(made) if made.tries >= TRIES_MAX => Ok(sources.combine()),
+            None if searches.is_some_and(|searches| searches.count() >= SEARCHES_MAX) => Ok(sources.combine()),
+            _ => Err(Abandon::Search(Box::new(Wanted::Value(sources)))),
         }
     }
 
@@ -307,6 +439,33 @@ impl<'k> Tx<'k> {
         Ok((len > 0 || absent == Absent::Create).then(|| ListMut::new(self, key, len)))
     }
 
+    /// The hash under `key`, to change it; `None` if it is absent and is not to be made.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn hash_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<HashMut<'t, 'k>>, WrongType> {
+        let there = self.hash(key)?.is_some();
+        Ok((there || absent == Absent::Create).then(|| HashMut::new(self, key, there)))
+    }
+
+    /// The set under `key`, to change it; `None` if it is absent and is not to be made.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn set_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<SetMut<'t, 'k>>, WrongType> {
+        let there = self.set(key)?.is_some();
+        Ok((there || absent == Absent::Create).then(|| SetMut::new(self, key, there)))
+    }
+
+    /// The sorted set under `key`, to change it; `None` if it is absent and is not to be made.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn sorted_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<SortedMut<'t, 'k>>, WrongType> {
+        let there = self.sorted(key)?.is_some();
+        Ok((there || absent == Absent::Create).then(|| SortedMut::new(self, key, there)))
+    }
+
     /// The text under `key`, to change it; `None` if it is absent and is not to be made.
     ///
     /// # Errors
@@ -327,7 +486,9 @@ impl<'k> Tx<'k> {
                 Expiry::At(at_ms) => Some(at_ms),
             };
             let whole = Whole { value: Value::Text(text.clone()), expires_at_ms };
-            return self.put_whole(self.database, key, &whole).expect("a row is admitted with its arguments");
+            let put = self.put_whole_as(self.database, key, &whole, event::TEXT_PUT);
+            put.expect("a row is admitted with its arguments");
+            return self.note_deadline(key, expiry);
         }
         let effect = match expiry {
             Expiry::Keep if self.entry(key).is_some() => Effect::TextReplace(bytes),
@@ -335,6 +496,7 @@ impl<'k> Tx<'k> {
             Expiry::At(at_ms) => Effect::TextPut { expires_at_ms: Some(at_ms), bytes },
         };
         self.change(key, &effect, Before::Settled);
+        self.note_deadline(key, expiry);
     }
 
     /// Removes `key`; whether it was there.
@@ -371,8 +533,19 @@ impl<'k> Tx<'k> {
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
     pub fn put_whole(&mut self, database: u32, key: &[u8], whole: &Whole) -> Result<(), Abandon> {
+        self.put_whole_as(database, key, whole, event::WHOLE)
+    }
+
+    fn put_whole_as(
+        &mut self,
+        database: u32,
+        key: &[u8],
+        whole: &Whole,
+        event: (Classes, &'static str),
+    ) -> Result<(), Abandon> {
         self.need_room(whole.effect_bytes_max() + key.len() as u64)?;
         let (hash, table, now) = (self.held.hash(key), self.keyspace.map().table(database), self.now);
+        let stood = self.stood(table, hash, key);
         let section = self.held.state_mut(shard_of(hash)).section_mut(table);
         if let Some(undo) = &mut self.undo {
             note_old(undo, section, table, hash, key);
@@ -380,6 +553,9 @@ impl<'k> Tx<'k> {
         self.log.record_whole(table, key, whole);
         section.set_time(now);
         self.keyspace.sheds.counting(shard_of(hash), || effect::apply_whole(section, hash, key, whole));
+        if let Some(notes) = &mut self.notes {
+            notes.add_change(database, key, stood, true, event);
+        }
         Ok(())
     }
 
@@ -410,6 +586,7 @@ impl<'k> Tx<'k> {
         let hash = self.held.hash(key);
         let shard = shard_of(hash);
         let (table, now) = (self.table, self.now);
+        let stood = self.stood(table, hash, key);
         let section = self.held.state_mut(shard).section_mut(table);
         if let Some(undo) = &mut self.undo {
             note_old(undo, section, table, hash, key);
@@ -423,6 +600,38 @@ impl<'k> Tx<'k> {
         section.set_time(now);
         let applied = self.keyspace.sheds.counting(shard, || effect::apply(section, hash, key, effect));
         applied.expect("a guard records only what fits");
+        if self.notes.is_some()
+            && let Some(event) = effect.event()
+        {
+            self.note_change(hash, key, stood, event);
+        }
+    }
+
+    /// How a key stands before a change, if notes are taken.
+    #[inline]
+    fn stood(&mut self, table: TableId, hash: u64, key: &[u8]) -> Stood {
+        if self.notes.is_none() {
+            return Stood::There;
+        }
+        let now = self.now;
+        let found = self.held.state(shard_of(hash)).section(table).and_then(|section| section.find(hash, key));
+        Stood::of(found, now)
+    }
+
+    #[cold]
+    fn note_change(&mut self, hash: u64, key: &[u8], stood: Stood, event: (Classes, &'static str)) {
+        let (table, database) = (self.table, self.database);
+        let section = self.held.state(shard_of(hash)).section(table);
+        let is_there = section.is_some_and(|section| section.find(hash, key).is_some());
+        self.notes.as_mut().expect("asked by the caller").add_change(database, key, stood, is_there, event);
+    }
+
+    /// A deadline that came with a value is an event of its own.
+    fn note_deadline(&mut self, key: &[u8], expiry: Expiry) {
+        if let (Some(notes), Expiry::At(_)) = (&mut self.notes, expiry) {
+            let (class, name) = event::EXPIRY_PUT;
+            notes.add(self.database, key, Deed::Changed(class, name));
+        }
     }
 
     /// Makes a removal that was prepared on the list as it is.
@@ -436,15 +645,22 @@ impl<'k> Tx<'k> {
         self.log.record_removal(table, key, found, prepared.runs_bytes);
         section.set_time(now);
         self.keyspace.sheds.counting(shard_of(hash), || section.exchange_list(hash, key, prepared.after.clone()));
+        if self.notes.is_some() {
+            self.note_change(hash, key, Stood::There, (Classes::LIST, event::LIST_REMOVE));
+        }
     }
 
-    /// Removes up to `keys_max` keys of `table` in `shard` whose time has come. Whether more may be due.
+    /// Removes up to `keys_max` keys, or fields of hashes, of `table` in `shard` whose time has come. Whether more may be due.
     pub fn expire(&mut self, shard: usize, table: TableId, keys_max: usize) -> bool {
         self.table = table;
         let now = self.now;
+        let map = self.keyspace.map();
+        let database = (0..map.databases()).find(|database| map.table(*database) == table);
         // A name too long for any pass goes when a writer meets it.
         let key_bytes_max = self.room_bytes.saturating_sub(REMOVE_BYTES_MAX);
-        for _ in 0..keys_max {
+        let mut left = keys_max as u64;
+        while left > 0 {
+            left -= 1;
             match self.held.state_mut(shard).section_mut(table).next_expired(shard, now, key_bytes_max, HINTS_MAX) {
                 Due::Key(hash, key) => {
                     let has_room = self.need_room(key.len() as u64 + REMOVE_BYTES_MAX).is_ok();
@@ -453,9 +669,19 @@ impl<'k> Tx<'k> {
                         section.note_due(hash);
                         return true;
                     }
-                    self.log.record(table, &key, &Effect::Remove);
-                    self.keyspace.sheds.counting(shard, || section.remove(hash, &key));
-                    self.expired += 1;
+                    let entry = section.find(hash, &key).expect("just found");
+                    let (effect, stood) = (due_effect(entry, now, left + 1), Stood::of(Some(entry), now));
+                    if let Effect::Hash(HashChange::Expire { count }) = effect {
+                        left = left + 1 - count;
+                    }
+                    self.log.record(table, &key, &effect);
+                    let applied = self.keyspace.sheds.counting(shard, || effect::apply(section, hash, &key, &effect));
+                    applied.expect("it was there");
+                    section.renew_due(hash, &key);
+                    self.expired += u32::from(effect == Effect::Remove);
+                    if let (Some(notes), Some(database)) = (&mut self.notes, database) {
+                        notes.add_due(database, &key, stood);
+                    }
                 }
                 Due::More => {}
                 Due::Nothing => return false,
@@ -548,6 +774,10 @@ fn note_old(undo: &mut Undo, section: &Section, table: TableId, hash: u64, key: 
     }
 }
 
-fn is_live(entry: Entry<'_>, now: Ms) -> bool {
-    entry.expires_at_ms().is_none_or(|at_ms| at_ms > now)
+/// What is to become of an entry that has fallen due: it goes, or up to `fields_max` of its fields do.
+fn due_effect<'a>(entry: Entry<'_>, now: Ms, fields_max: u64) -> Effect<'a> {
+    match value_of::<Hash>(entry).filter(|_| is_live(entry, now)) {
+        Some(hash) => Effect::Hash(HashChange::Expire { count: hash.expired_count(now).min(fields_max) }),
+        None => Effect::Remove,
+    }
 }

@@ -2,9 +2,10 @@
 
 use base::hash::KeyHasher;
 use blocks::End;
-use keyspace::effect::{Items, ListChange};
-use keyspace::{DecodeError, Effect, Keyspace, Record, list_of, shard_of, text_of};
+use keyspace::effect::{HashChange, Items, ListChange};
+use keyspace::{DecodeError, Effect, Keyspace, Record, hash_of, list_of, shard_of, text_of};
 use kinds::Kind;
+use std::ops::ControlFlow;
 
 fn keyspace() -> Keyspace {
     Keyspace::new(KeyHasher::new([7; 16]), 2)
@@ -72,6 +73,85 @@ fn what_does_not_fit_the_value_is_a_misfit_and_changes_nothing() {
     }
 }
 
+/// A hash under `h`: `a` has a deadline, `b` has none.
+fn with_hash() -> Keyspace {
+    let keyspace = filled();
+    let pairs = Items::Slices(&[b"a", b"1", b"b", b"2"]);
+    replay(&keyspace, b"h", Effect::Hash(HashChange::Put { pairs })).unwrap();
+    let expiry = HashChange::ExpiryPut { expires_at_ms: 5, fields: Items::Slices(&[b"a"]) };
+    replay(&keyspace, b"h", Effect::Hash(expiry)).unwrap();
+    keyspace
+}
+
+fn fields(keyspace: &Keyspace) -> Vec<(Vec<u8>, Vec<u8>, Option<u64>)> {
+    let hash = keyspace.hash(b"h");
+    let shard = keyspace.shard(shard_of(hash)).try_read().unwrap();
+    let entry = shard.section(0).and_then(|section| section.find(hash, b"h")).expect("it is there");
+    let mut fields = Vec::new();
+    let _ = hash_of(entry).expect("a hash").walk(&mut |pair| {
+        fields.push((pair.field.to_vec(), pair.value.to_vec(), pair.expires_at_ms));
+        ControlFlow::Continue(())
+    });
+    fields
+}
+
+#[test]
+fn what_does_not_fit_a_hash_is_a_misfit_and_changes_nothing() {
+    let keyspace = with_hash();
+    let before = fields(&keyspace);
+    let (pairs, there, absent) = (Items::Slices(&[b"x", b"y"]), Items::Slices(&[b"a"]), Items::Slices(&[b"a", b"x"]));
+    let cases: [(&[u8], HashChange<'_>); 15] = [
+        (b"t", HashChange::Put { pairs }),
+        (b"l", HashChange::Put { pairs }),
+        (b"l", HashChange::PutKeeping { pairs }),
+        (b"l", HashChange::Remove { fields: there }),
+        (b"h", HashChange::Remove { fields: absent }),
+        (b"none", HashChange::Remove { fields: there }),
+        (b"h", HashChange::Expire { count: 2 }),
+        (b"h", HashChange::Expire { count: u64::MAX }),
+        (b"none", HashChange::Expire { count: 1 }),
+        (b"h", HashChange::ExpiryPut { expires_at_ms: 9, fields: absent }),
+        (b"none", HashChange::ExpiryPut { expires_at_ms: 9, fields: there }),
+        (b"h", HashChange::ExpiryClear { fields: absent }),
+        (b"t", HashChange::ExpiryClear { fields: there }),
+        (b"none", HashChange::Grow),
+        (b"l", HashChange::Grow),
+    ];
+    for (key, change) in cases {
+        assert_eq!(replay(&keyspace, key, Effect::Hash(change)), Err(DecodeError::Misfit), "{change:?}");
+        assert_untouched(&keyspace, &format!("{change:?}"));
+        assert_eq!(fields(&keyspace), before, "{change:?}");
+    }
+    for change in [HashChange::Grow, HashChange::Grow, HashChange::Expire { count: 0 }, HashChange::Expire { count: 1 }]
+    {
+        replay(&keyspace, b"h", Effect::Hash(change)).unwrap();
+    }
+    assert_eq!(fields(&keyspace), [(b"b".to_vec(), b"2".to_vec(), None)]);
+    // As a list does, though a guard records the removal of the key.
+    replay(&keyspace, b"h", Effect::Hash(HashChange::Remove { fields: Items::Slices(&[b"b"]) })).unwrap();
+    assert_untouched(&keyspace, "the hash has gone");
+    assert_eq!(
+        keyspace.shard(shard_of(keyspace.hash(b"h"))).try_read().unwrap().section(0).unwrap().expiring_count(),
+        0
+    );
+}
+
+#[test]
+fn fields_that_are_none_are_malformed() {
+    let keyspace = with_hash();
+    let (none, odd) = (Items::Slices(&[]), Items::Slices(&[b"a", b"b", b"c"]));
+    for change in [
+        HashChange::Put { pairs: none },
+        HashChange::Put { pairs: odd },
+        HashChange::PutKeeping { pairs: odd },
+        HashChange::Remove { fields: none },
+        HashChange::ExpiryPut { expires_at_ms: 1, fields: none },
+        HashChange::ExpiryClear { fields: none },
+    ] {
+        assert_eq!(replay(&keyspace, b"h", Effect::Hash(change)), Err(DecodeError::Malformed), "{change:?}");
+    }
+}
+
 #[test]
 fn runs_that_are_none_are_malformed() {
     let keyspace = filled();
@@ -87,7 +167,12 @@ fn runs_that_are_none_are_malformed() {
 #[test]
 fn a_value_with_anything_behind_it_is_malformed() {
     let keyspace = filled();
-    for (kind, encoded) in [(Kind::Text, &b"\x01zz"[..]), (Kind::List, b"\x01\x01\x01\x01az"), (Kind::List, b"\x00")] {
+    for (kind, encoded) in [
+        (Kind::Text, &b"\x01zz"[..]),
+        (Kind::List, b"\x01\x01\x01\x01az"),
+        (Kind::List, b"\x00"),
+        (Kind::Hash, b"\x00"),
+    ] {
         let effect = Effect::ValuePut { expires_at_ms: None, kind, encoded };
         assert_eq!(replay(&keyspace, b"t", effect), Err(DecodeError::Malformed), "{effect:?}");
         assert_untouched(&keyspace, &format!("{effect:?}"));

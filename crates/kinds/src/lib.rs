@@ -5,15 +5,25 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bitfield;
+pub mod bits;
+pub mod hash;
+pub mod hyperloglog;
+pub mod limits;
 pub mod list;
 pub mod long_text;
+pub mod set;
+pub mod sorted;
 pub mod text;
 
+pub use hash::Hash;
 pub use list::List;
 pub use long_text::LongText;
+pub use set::Set;
+pub use sorted::Sorted;
 pub use text::Text;
 
-use base::varint;
+use base::{Ms, varint};
 use blocks::{DecodeError, Place, StoredError, Storing};
 
 /// What a key holds, as `TYPE` names it.
@@ -23,6 +33,12 @@ pub enum Kind {
     Text,
     /// A list of strings.
     List,
+    /// Fields with values.
+    Hash,
+    /// Members without order.
+    Set,
+    /// Members in the order of their scores.
+    Sorted,
 }
 
 impl Kind {
@@ -31,6 +47,9 @@ impl Kind {
         match self {
             Self::Text => "string",
             Self::List => "list",
+            Self::Hash => "hash",
+            Self::Set => "set",
+            Self::Sorted => "zset",
         }
     }
 
@@ -39,6 +58,9 @@ impl Kind {
         match self {
             Self::Text => 1,
             Self::List => 2,
+            Self::Hash => 3,
+            Self::Set => 4,
+            Self::Sorted => 5,
         }
     }
 
@@ -47,6 +69,9 @@ impl Kind {
         match number {
             1 => Some(Self::Text),
             2 => Some(Self::List),
+            3 => Some(Self::Hash),
+            4 => Some(Self::Set),
+            5 => Some(Self::Sorted),
             _ => None,
         }
     }
@@ -59,22 +84,131 @@ pub enum Value {
     Text(LongText),
     /// A list; never empty in a table.
     List(List),
+    /// A hash; never empty in a table.
+    Hash(Hash),
+    /// A set; never empty in a table.
+    Set(Set),
+    /// A sorted set; never empty in a table.
+    Sorted(Sorted),
 }
 
+const _: () = assert!(size_of::<Value>() == 16);
+
+/// A kind of value that has elements: made when the first comes, removed when the last goes.
+pub trait Collection: Clone + Default {
+    /// Which kind.
+    const KIND: Kind;
+
+    /// The collection that `value` is; `None` if it is of another kind.
+    fn of(value: &Value) -> Option<&Self>;
+
+    /// As [`Collection::of`], to change it.
+    fn of_mut(value: &mut Value) -> Option<&mut Self>;
+
+    /// As a value.
+    fn into_value(self) -> Value;
+
+    /// Whether it has no element. O(1).
+    fn is_empty(&self) -> bool;
+
+    /// Bytes of memory beside itself. O(1).
+    fn heap_bytes(&self) -> u64;
+}
+
+/// The methods of [`Collection`] that are alike for all.
+macro_rules! collection {
+    ($kind:ident) => {
+        impl Collection for $kind {
+            const KIND: Kind = Kind::$kind;
+
+            fn of(value: &Value) -> Option<&Self> {
+                if let Value::$kind(it) = value { Some(it) } else { None }
+            }
+
+            fn of_mut(value: &mut Value) -> Option<&mut Self> {
+                if let Value::$kind(it) = value { Some(it) } else { None }
+            }
+
+            fn into_value(self) -> Value {
+                Value::$kind(self)
+            }
+
+            fn is_empty(&self) -> bool {
+                $kind::is_empty(self)
+            }
+
+            fn heap_bytes(&self) -> u64 {
+                $kind::heap_bytes(self)
+            }
+        }
+    };
+}
+
+collection!(List);
+collection!(Hash);
+collection!(Set);
+collection!(Sorted);
+
 impl Value {
+    /// One of `kind` with nothing in it, as no table has it.
+    pub fn nothing(kind: Kind) -> Self {
+        match kind {
+            Kind::Text => Self::Text(LongText::default()),
+            Kind::List => Self::List(List::default()),
+            Kind::Hash => Self::Hash(Hash::default()),
+            Kind::Set => Self::Set(Set::new()),
+            Kind::Sorted => Self::Sorted(Sorted::default()),
+        }
+    }
+
     /// The kind it is of.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Text(_) => Kind::Text,
             Self::List(_) => Kind::List,
+            Self::Hash(_) => Kind::Hash,
+            Self::Set(_) => Kind::Set,
+            Self::Sorted(_) => Kind::Sorted,
+        }
+    }
+
+    /// Whether nothing is in it. O(1).
+    pub fn is_empty(&self) -> bool {
+        self.blocks().is_empty()
+    }
+
+    /// The name that `OBJECT ENCODING` replies in Redis for these contents.
+    pub fn encoding(&self) -> &'static str {
+        match self {
+            Self::Text(text) => Text::Long(text).encoding(),
+            Self::List(items) => list::encoding(items),
+            Self::Hash(hash) => hash.encoding(),
+            Self::Set(set) => set.form().encoding(),
+            Self::Sorted(sorted) => sorted.encoding(),
+        }
+    }
+
+    /// When an element of it falls due next, if any does. O(log n).
+    pub fn next_due(&self) -> Option<Ms> {
+        match self {
+            Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) => None,
+            Self::Hash(hash) => hash.next_due(),
+        }
+    }
+
+    /// Whether it has elements, and the time of all of them has come. O(log n).
+    pub fn is_spent(&self, now: Ms) -> bool {
+        match self {
+            Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) => false,
+            Self::Hash(hash) => hash.is_spent(now),
         }
     }
 
     /// Bytes of memory beside the root itself. O(1).
     pub fn heap_bytes(&self) -> u64 {
         match self {
-            Self::Text(text) => text.heap_bytes(),
-            Self::List(list) => list.heap_bytes(),
+            Self::Sorted(sorted) => sorted.heap_bytes(),
+            _ => self.blocks().heap_bytes(),
         }
     }
 
@@ -85,7 +219,7 @@ impl Value {
                 let bytes = text.bytes_count();
                 (varint::encoded_bytes(bytes as u64) + bytes) as u64
             }
-            Self::List(list) => list.encoded_bytes(),
+            _ => self.blocks().encoded_bytes(),
         }
     }
 
@@ -96,7 +230,7 @@ impl Value {
                 varint::put(out, text.bytes_count() as u64);
                 text.for_each_piece(0..text.bytes_count(), |piece| out.extend_from_slice(piece));
             }
-            Self::List(list) => list.encode(out),
+            _ => self.blocks().encode(out),
         }
     }
 
@@ -104,7 +238,7 @@ impl Value {
     pub fn decode(kind: Kind, input: &mut &[u8]) -> Option<Self> {
         match kind {
             Kind::Text => varint::take_bytes(input).map(|bytes| Self::Text(LongText::of(bytes))),
-            Kind::List => List::decode(input).ok().filter(|list| !list.is_empty()).map(Self::List),
+            _ => Self::of_blocks(kind, List::decode(input).ok()?),
         }
     }
 
@@ -123,11 +257,23 @@ impl Value {
         read: &mut impl FnMut(Place, usize) -> Result<B, E>,
     ) -> Result<Self, StoredError<E>> {
         let list = List::of_stored(input, read)?;
-        let value = match kind {
+        Self::of_blocks(kind, list).ok_or(StoredError::Form(DecodeError::Inconsistent))
+    }
+
+    /// The value of `kind` that lies in these blocks; `None` if none does. O(n), of what is ordered by hashes O(n log n).
+    fn of_blocks(kind: Kind, list: List) -> Option<Self> {
+        match kind {
             Kind::Text => LongText::of_pieces(list).map(Self::Text),
             Kind::List => Some(list).filter(|list| !list.is_empty()).map(Self::List),
-        };
-        value.ok_or(StoredError::Form(DecodeError::Inconsistent))
+            Kind::Hash => Hash::of_list(list).map(Self::Hash),
+            Kind::Set => Set::of_list(list).map(Self::Set),
+            Kind::Sorted => Sorted::of_list(list).map(Self::Sorted),
+        }
+    }
+
+    /// Whether the two are clones that neither side has changed since. O(1).
+    pub fn shares_root_with(&self, other: &Self) -> bool {
+        self.kind() == other.kind() && self.blocks().shares_root_with(other.blocks())
     }
 
     /// Whether the value is a single leaf, which is best encoded whole. O(1).
@@ -144,6 +290,9 @@ impl Value {
         match self {
             Self::Text(text) => text.pieces(),
             Self::List(list) => list,
+            Self::Hash(hash) => hash.list(),
+            Self::Set(set) => set.list(),
+            Self::Sorted(sorted) => sorted.list(),
         }
     }
 }

@@ -14,7 +14,7 @@ pub fn set_listpack_limit(limit: i64) {
 }
 
 /// The limit by which `OBJECT ENCODING` tells a listpack from a quicklist; -2 until somebody sets it.
-pub fn listpack_limit() -> i64 {
+fn listpack_limit() -> i64 {
     LISTPACK_LIMIT.load(Relaxed)
 }
 
@@ -22,11 +22,16 @@ pub fn listpack_limit() -> i64 {
 ///
 /// A negative limit bounds the bytes (-1: 4 KiB, -2: 8 KiB ... -5: 64 KiB), a positive one the elements.
 /// Source: redis.conf of Redis 7.2, `list-max-listpack-size`.
-pub fn is_listpack(items_count: u64, content_bytes: u64, limit: i64) -> bool {
+fn is_listpack(items_count: u64, content_bytes: u64, limit: i64) -> bool {
     if limit >= 0 {
         return items_count <= limit.max(1) as u64;
     }
     let bytes_max = 4096u64 << (-limit.max(-5) - 1);
     // A listpack spends about two bytes an element and seven on itself.
     content_bytes + 2 * items_count + 7 <= bytes_max
+}
+
+/// The name that `OBJECT ENCODING` replies in Redis for these items.
+pub fn encoding(list: &List) -> &'static str {
+    if is_listpack(list.len(), list.content_bytes(), listpack_limit()) { "listpack" } else { "quicklist" }
 }

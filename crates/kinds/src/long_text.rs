@@ -10,6 +10,7 @@
 //! far beyond the end are one block that is named many times.
 
 use crate::List;
+use crate::text::INLINE_BYTES_MAX;
 use blocks::{Direction, End, LEAF_BYTES_MAX};
 use std::fmt;
 use std::ops::{ControlFlow, Range};
@@ -46,6 +47,29 @@ impl LongText {
 
     pub(crate) fn pieces(&self) -> &List {
         &self.pieces
+    }
+
+    /// Whether it is known without a look at much that both have the same bytes: clones that neither side has changed,
+    /// and short texts. O(1), or what a short text takes.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let length = self.bytes_count();
+        let is_short = || length == other.bytes_count() && length <= INLINE_BYTES_MAX;
+        self.pieces.shares_root_with(&other.pieces) || (is_short() && self.to_vec(0..length) == other.to_vec(0..length))
+    }
+
+    /// Puts a piece at `index`, which is there or the next.
+    pub(crate) fn put_piece(&mut self, index: u64, piece: &[u8]) {
+        if index < self.pieces.len() {
+            self.pieces.set(index, piece);
+        } else {
+            assert!(index == self.pieces.len());
+            self.pieces.push(End::Tail, piece);
+        }
+    }
+
+    /// Drops the pieces behind the first `count`.
+    pub(crate) fn keep_pieces(&mut self, count: u64) {
+        self.pieces.trim(0, count);
     }
 
     /// Length in bytes. O(1).

@@ -173,8 +173,9 @@ impl Keeper {
         let now = self.engine.clock.now();
         let everybody = commands::ClientFilter::default();
         for client in self.engine.clients.select(&everybody, 0, now) {
-            // Whoever waits, waits for us.
-            let is_idle = now.saturating_sub(client.last_ms.load(Relaxed)) > timeout_ms && !client.is_waiting();
+            // Whoever waits, or listens, waits for us.
+            let waits = client.is_waiting() || client.is_subscribed();
+            let is_idle = now.saturating_sub(client.last_ms.load(Relaxed)) > timeout_ms && !waits;
             if is_idle {
                 debug!("client {} at {} was idle too long", client.id, client.address);
                 client.close();

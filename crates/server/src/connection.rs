@@ -24,6 +24,7 @@ use std::future::poll_fn;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
 use tracing::{debug, warn};
 use wire::Output;
@@ -114,6 +115,12 @@ impl Connection {
         if self.input.is_due() {
             return Ok(self.run_own());
         }
+        if self.session.has_messages() {
+            self.output.give_buffer(self.shelf.lend_buffer());
+            if self.session.take_messages(&mut self.output) {
+                return Ok(Next::Again);
+            }
+        }
         // Replies leave before the line may turn out to be closed.
         if !self.socket.may_read() || !self.output.is_empty() {
             return Ok(Next::Input(1));
@@ -158,10 +165,13 @@ impl Connection {
         turn.next
     }
 
-    /// Ready when there is something to read, or reason to end.
+    /// Ready when there is something to read or to tell, or reason to end.
     fn poll_input(&mut self, context: &mut Context<'_>) -> Poll<Result<(), End>> {
         if self.session.client().is_closing(Some(context)) {
             return Poll::Ready(Err(End::Asked));
+        }
+        if self.session.poll_messages(context).is_ready() {
+            return Poll::Ready(Ok(()));
         }
         ready!(self.socket.poll_read(context))?;
         Poll::Ready(Ok(()))
@@ -171,18 +181,25 @@ impl Connection {
         self.session.client().is_closing(None)
     }
 
+    fn note_cut_off(&self, waiting_bytes: u64) {
+        let client = self.session.client();
+        self.shelf.worker.counters().slow_readers.add(1);
+        warn!(
+            "client {} at {} does not read what is sent to it: cut off with {waiting_bytes} bytes waiting, see \
+             client-output-buffer-limit",
+            client.id, client.address
+        );
+    }
+
     fn note_end(&self, end: End) {
         let client = self.session.client();
         let (id, address) = (client.id, &client.address);
+        let cut_off_bytes = client.cut_off_bytes();
         match end {
+            End::Asked if cut_off_bytes > 0 => self.note_cut_off(cut_off_bytes),
             End::Gone | End::Done | End::Asked => debug!("client {id} at {address} is gone: {end:?}"),
             End::OutputTooLong => {
-                self.shelf.worker.counters().slow_readers.add(1);
-                let waiting_bytes = self.output.bytes_pending();
-                warn!(
-                    "client {id} at {address} does not read its replies: cut off with {waiting_bytes} bytes waiting, \
-                     see client-output-buffer-limit"
-                );
+                self.note_cut_off(self.output.bytes_pending() as u64 + client.mail_bytes.load(Relaxed));
             }
             End::InputTooLong => {
                 let waiting_bytes = self.input.bytes_wanted();

@@ -179,7 +179,9 @@ impl Client {
     async fn wait_shared(&mut self) {
         let (from, other) = (self.one_of(&SHARED), self.one_of(&SHARED));
         let timeout = self.one_of(&["0", "0.002", "0.1"]);
-        let request = match self.below(3) {
+        let request = match self.below(5) {
+            3 => Request::on(&["BZPOPMIN", from, timeout], &[from]),
+            4 if from != other => Request::on(&["BZPOPMAX", from, other, timeout], &[from, other]),
             0 => Request::on(&["BLMOVE", from, other, "RIGHT", "LEFT", timeout], &[from]),
             1 => Request::on(&["BRPOP", from, timeout], &[from]),
             _ if from == other => Request::on(&["BLPOP", from, timeout], &[from]),
@@ -260,7 +262,35 @@ impl Client {
         let one = |words: &[&str]| Request::on(words, &[key]);
         let both = |words: &[&str]| Request::on(words, &[key, other]);
         let span_ms = (1 + self.below(50)).to_string();
-        match self.below(24) {
+        let field = self.one_of(&["f", "g", "h"]);
+        match self.below(60) {
+            51..=59 => self.sorted_request(key, other),
+            24 => one(&["HSET", key, field, token]),
+            25 => one(&["HSET", key, "f", token, "h", &self.token(), field, "last"]),
+            26 => one(&["HGETALL", key]),
+            27 => one(&["HDEL", key, field]),
+            28 => one(&["HPEXPIRE", key, &span_ms, "FIELDS", "2", field, "g"]),
+            29 => one(&["HPERSIST", key, "FIELDS", "1", field]),
+            30 => one(&["HSETEX", key, "PX", &span_ms, "FIELDS", "1", field, token]),
+            31 => one(&["HGETDEL", key, "FIELDS", "1", field]),
+            32 => one(&["HINCRBY", key, "count", "1"]),
+            33 => one(&["HSETNX", key, field, token]),
+            34 => one(&["HSCAN", key, "0", "COUNT", "2"]),
+            // Turns large.
+            35 => one(&["HSET", key, field, &format!("{token}{}", "x".repeat(80))]),
+            36 => one(&["HGETEX", key, "PX", &span_ms, "FIELDS", "1", field]),
+            37 | 38 => one(&["SADD", key, token]),
+            39 => one(&["SADD", key, token, "1", "2", &span_ms]),
+            40 => one(&["SREM", key, "1", &span_ms]),
+            41 => one(&["SPOP", key]),
+            42 => one(&["SPOP", key, "3"]),
+            43 => both(&["SMOVE", key, other, "2"]),
+            44 => one(&["SMEMBERS", key]),
+            45 => both(&["SUNIONSTORE", key, key, other]),
+            46 => both(&["SDIFFSTORE", key, key, other]),
+            47 => both(&["SINTERCARD", "2", key, other]),
+            48 => one(&["SISMEMBER", key, token]),
+            49 if self.below(4) == 0 => self.many_members(key),
             0 => one(&["SET", key, token]),
             1 => one(&["SET", key, token, "PX", &span_ms]),
             2 => one(&["APPEND", key, token]),
@@ -286,6 +316,34 @@ impl Client {
             22 => both(&["EXISTS", key, other]),
             _ => one(&["RPUSH", key, token]),
         }
+    }
+
+    /// Something with sorted sets, of which some are large.
+    fn sorted_request(&self, key: &str, other: &str) -> Request {
+        let one = |words: &[&str]| Request::on(words, &[key]);
+        let (score, member, second) = (self.below(20).to_string(), self.token(), format!("m{}", self.below(8)));
+        match self.below(10) {
+            0 => one(&["ZADD", key, &score, &second]),
+            1 => one(&["ZADD", key, "GT", "CH", &score, &member, "0.5", &second]),
+            2 => one(&["ZINCRBY", key, "-1.25", &second]),
+            3 => one(&["ZREM", key, &second]),
+            4 => one(&["ZPOPMIN", key, "2"]),
+            5 => one(&["ZREMRANGEBYRANK", key, "3", "5"]),
+            6 => Request::on(&["ZRANGESTORE", other, key, "0", "4"], &[key, other]),
+            7 => Request::on(&["ZUNIONSTORE", other, "2", key, other], &[key, other]),
+            8 => one(&["ZRANGE", key, "0", "-1", "WITHSCORES"]),
+            _ => one(&["ZADD", key, &score, &second, "7", &member]),
+        }
+    }
+}
+
+impl Client {
+    /// A set that is worked on without its lock.
+    fn many_members(&self, key: &str) -> Request {
+        let from = self.below(600);
+        let members = (from..from + 700).map(|member| format!("m{member}"));
+        let words: Vec<String> = ["SADD".into(), key.to_owned()].into_iter().chain(members).collect();
+        Request::on(&words.iter().map(String::as_str).collect::<Vec<_>>(), &[key])
     }
 }
 

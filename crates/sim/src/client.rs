@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::ledger::Ledger;
-use crate::line::Line;
+use crate::line::{Line, SORTED};
 use crate::random::Random;
 use crate::request::{Request, Touch};
 use crate::world::Workload;
@@ -175,8 +175,9 @@ impl Client {
         let (scene, number) = (self.scene.clone(), self.number);
         let touches = &pipeline.requests[pipeline.ran].touches;
         let waited =
-            touches.iter().filter_map(|touch| if let Touch::Key(0, key) = touch { Some(key.clone()) } else { None });
-        let waited: Vec<String> = waited.collect();
+            touches.iter().filter_map(|touch| if let Touch::Key(0, key) = touch { Some(key.as_str()) } else { None });
+        let kind = if pipeline.requests[pipeline.ran].words[0].starts_with("BZ") { SORTED } else { "" };
+        let waited: Vec<String> = waited.map(|key| format!("{kind}{key}")).collect();
         let mut was_blocked = false;
         let request_bytes = slow.request_bytes();
         let result = {
@@ -291,6 +292,9 @@ fn served_from(request: &Request, reply: &Value) -> Option<String> {
     match (request.words[0].as_str(), reply) {
         ("BLPOP" | "BRPOP", Value::Array(pair)) => {
             Some(String::from_utf8_lossy(pair.first()?.as_bytes()?).into_owned())
+        }
+        ("BZPOPMIN" | "BZPOPMAX", Value::Array(trio)) => {
+            Some(format!("{SORTED}{}", String::from_utf8_lossy(trio.first()?.as_bytes()?)))
         }
         ("BLMOVE", Value::Bulk(_)) => Some(request.words[1].clone()),
         _ => None,

@@ -3,6 +3,7 @@
 use crate::client::{Client, Scene, let_others_go_on};
 use crate::executor::{Executor, Time};
 use crate::ledger::Frame;
+use crate::line::SORTED;
 use crate::random::Random;
 use crate::request::Request;
 use crate::script::{KEYS, Script, Turns};
@@ -99,9 +100,13 @@ impl Life {
     /// Nobody waits for a key that holds elements, between any two steps.
     fn look_for_lost_wakes(&self) {
         let keys = self.scene.line.borrow().keys();
-        for key in keys {
-            let length = self.ask(&Request::plain(&["LLEN", &key]));
-            assert!(!matches!(length, Some(Value::Int(1..))), "somebody waits for {key}, which has elements");
+        for waited in keys {
+            let (look, key) = match waited.strip_prefix(SORTED) {
+                Some(key) => ("ZCARD", key),
+                None => ("LLEN", &*waited),
+            };
+            let length = self.ask(&Request::plain(&[look, key]));
+            assert!(!matches!(length, Some(Value::Int(1..))), "somebody waits for {waited}, which has elements");
         }
     }
 

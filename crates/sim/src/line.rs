@@ -1,5 +1,8 @@
 //! Who waits for which key, in order of arrival: nobody may be passed over, or left waiting beside what he waits for.
 
+/// Stands before the name of a key that is waited for as a sorted set.
+pub(crate) const SORTED: &str = "sorted set ";
+
 /// A blocked client.
 struct Place {
     client: usize,

@@ -2,7 +2,7 @@
 
 use base::limits::SHARDS;
 use blocks::Direction;
-use keyspace::{Entry, Keyspace, list_of, text_of};
+use keyspace::{Entry, Keyspace, hash_of, list_of, set_of, sorted_of, text_of};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -27,9 +27,31 @@ pub(crate) fn state(keyspace: &Keyspace) -> Option<State> {
 }
 
 fn content(entry: Entry<'_>) -> Vec<Vec<u8>> {
-    let Some(list) = list_of(entry) else {
-        return vec![b"text".to_vec(), text_of(entry).expect("an entry is a list or a text").to_vec()];
-    };
+    if let Some(text) = text_of(entry) {
+        return vec![b"text".to_vec(), text.to_vec()];
+    }
+    if let Some(set) = set_of(entry) {
+        let mut items = vec![set.form().encoding().as_bytes().to_vec()];
+        set.walk(0, set.len(), |member| {
+            items.push(member.to_vec());
+            ControlFlow::Continue(())
+        });
+        return items;
+    }
+    if let Some(hash) = hash_of(entry) {
+        let mut items = vec![hash.encoding().as_bytes().to_vec()];
+        let _ = hash.walk(&mut |pair| {
+            items.extend([pair.field.to_vec(), pair.value.to_vec(), format!("{:?}", pair.expires_at_ms).into_bytes()]);
+            ControlFlow::Continue(())
+        });
+        return items;
+    }
+    if let Some(sorted) = sorted_of(entry) {
+        let mut items = vec![sorted.encoding().as_bytes().to_vec()];
+        sorted.for_each(|score, member| items.extend([member.to_vec(), format!("{score:?}").into_bytes()]));
+        return items;
+    }
+    let list = list_of(entry).expect("it is of no other kind");
     let mut items = vec![b"list".to_vec()];
     let _ = list.walk(0, list.len(), Direction::Forward, &mut |item: &[u8]| {
         items.push(item.to_vec());

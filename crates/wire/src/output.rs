@@ -13,6 +13,7 @@ use crate::reply::{BULK_QUEUED_BYTES_MIN, More, SOURCE_STEP_BYTES, Source};
 use crate::resp::{Encoder, Protocol};
 use std::collections::VecDeque;
 use std::io::IoSlice;
+use std::sync::Arc;
 
 /// `Output::fill` stops when this much is ready, in bytes.
 const FILL_BYTES: usize = 64 << 10;
@@ -20,6 +21,8 @@ const FILL_BYTES: usize = 64 << 10;
 const ROOM_BYTES: usize = FILL_BYTES + SOURCE_STEP_BYTES;
 /// A drained buffer larger than this is given back to the allocator rather than used again, in bytes.
 const BUFFER_KEPT_BYTES_MAX: usize = 256 << 10;
+/// Shared bytes from this length on are sent from where they lie, in bytes.
+const SHARED_BYTES_MIN: usize = 8 << 10;
 /// A source that pins at least so much is not dropped in passing, in bytes.
 const SPENT_BYTES_MIN: u64 = 64 << 10;
 
@@ -43,6 +46,8 @@ const _: () = assert!(size_of::<Output>() <= 96);
 
 enum Piece {
     Bytes(Vec<u8>),
+    /// Held by others too.
+    Shared(Arc<[u8]>),
     Source(Box<dyn Source>, Protocol),
 }
 
@@ -51,6 +56,7 @@ impl Piece {
     fn ready(&self) -> Option<&[u8]> {
         match self {
             Piece::Bytes(bytes) => Some(bytes),
+            Piece::Shared(bytes) => Some(bytes),
             Piece::Source(..) => None,
         }
     }
@@ -84,7 +90,7 @@ impl Output {
     pub fn pinned_bytes(&self) -> u64 {
         let pinned = |piece: &Piece| match piece {
             Piece::Source(source, _) => source.pinned_bytes(),
-            Piece::Bytes(_) => 0,
+            Piece::Bytes(_) | Piece::Shared(_) => 0,
         };
         self.pieces.iter().map(pinned).sum()
     }
@@ -225,6 +231,15 @@ impl Output {
             self.tail.extend_from_slice(&bytes);
         } else {
             self.push_piece(Piece::Bytes(bytes));
+        }
+    }
+
+    /// Queues bytes that others send too: not copied unless that costs less.
+    pub(crate) fn append_shared(&mut self, bytes: &Arc<[u8]>) {
+        if bytes.len() < SHARED_BYTES_MIN {
+            self.tail.extend_from_slice(bytes);
+        } else {
+            self.push_piece(Piece::Shared(bytes.clone()));
         }
     }
 

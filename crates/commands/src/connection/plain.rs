@@ -16,7 +16,7 @@ const PING: Command = Command {
     cost: "O(1)",
     since: "1.0.0",
     brief: "Tells that the server is there.",
-    answer: "simple: PONG; bulk: the message, if one is given",
+    answer: "simple: PONG; bulk: the message, if one is given; once subscribed in RESP2, both in an array",
     run: Run::Session(ping),
 };
 
@@ -72,7 +72,13 @@ const SELECT: Command = Command {
     ..ECHO
 };
 
-fn ping(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+fn ping(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    if session.is_listening() {
+        reply.array(2);
+        reply.bulk(b"pong");
+        reply.bulk(args.from(1).iter().next().unwrap_or_default());
+        return Ok(());
+    }
     match args.from(1).iter().next() {
         Some(message) => reply.bulk(message),
         None => reply.simple("PONG"),

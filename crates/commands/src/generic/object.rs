@@ -2,8 +2,8 @@
 
 use crate::help::HELP;
 use crate::prelude::*;
-use keyspace::{list_of, text_of};
-use kinds::list::{is_listpack, listpack_limit};
+use keyspace::{Entry, text_of};
+use table::Content;
 
 pub(crate) const COMMANDS: &[Command] = &[
     ENCODING,
@@ -24,20 +24,23 @@ const ENCODING: Command = Command {
     cost: "O(1)",
     since: "2.2.3",
     brief: "Tells how Redis would keep a value of these contents.",
-    answer: "bulk: int, embstr, raw, listpack or quicklist; null: the key is absent",
+    answer: "bulk: int, embstr, raw, listpack, quicklist, ...; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
-        let encoding = tx.peek(args.get(2)).map(|entry| match list_of(entry) {
-            Some(list) if is_listpack(list.len(), list.content_bytes(), listpack_limit()) => "listpack",
-            Some(_) => "quicklist",
-            None => text_of(entry).expect("an entry is a list or a text").encoding(),
-        });
-        match encoding {
+        match tx.peek(args.get(2)).map(encoding) {
             Some(encoding) => reply.bulk(encoding.as_bytes()),
             None => reply.null(),
         }
         Ok(())
     }),
 };
+
+/// How Redis would keep what an entry holds.
+pub(crate) fn encoding(entry: Entry<'_>) -> &'static str {
+    match entry.content() {
+        Content::Value(value) => value.encoding(),
+        _ => text_of(entry).expect("what is no value is a text").encoding(),
+    }
+}
 
 const FREQ: Command = Command {
     name: "OBJECT FREQ",

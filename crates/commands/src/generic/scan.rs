@@ -70,7 +70,7 @@ fn pattern(argument: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Bits of a hash that a cursor leaves out, so that it fits every client's signed number.
-const CURSOR_SHIFT: u32 = 16;
+pub(crate) const CURSOR_SHIFT: u32 = 16;
 const SHARD_SHIFT: u32 = 64 - SHARDS.trailing_zeros();
 const COUNT_DEFAULT: u64 = 10;
 
@@ -107,7 +107,7 @@ fn scan(args: &Args, _: u64) -> Result<Box<dyn Sweep>, Failure> {
 }
 
 /// Digits of a `u64`.
-fn parse_cursor(argument: &[u8]) -> Option<u64> {
+pub(crate) fn parse_cursor(argument: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(argument).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     digits?.parse().ok()
 }

@@ -8,9 +8,11 @@ use super::end;
 use super::pass::{Ends, pass};
 use super::pop::{pop_from, pops_at};
 use crate::engine_arguments::timeout_ms;
+use crate::filled::first_filled;
 use crate::prelude::*;
 use crate::row::TimeoutAt;
 use blocks::End;
+use kinds::List;
 
 pub(crate) const COMMANDS: &[Command] = &[BLPOP, BRPOP, BLMPOP, BLMOVE, BRPOPLPUSH];
 
@@ -89,7 +91,7 @@ const fn passing(try_now: crate::row::Local) -> Run {
 fn pop_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
     timeout_ms(args, TimeoutAt::Last)?;
     let keys = args.slice(1, args.len() - 1);
-    let key = first_filled(tx, keys)?;
+    let key = first_filled::<List>(tx, keys)?;
     reply.array(2);
     reply.bulk(key);
     tx.list_mut(key, Absent::Leave)?.expect("just seen").pop(end, 1, |item| reply.bulk(item));
@@ -99,29 +101,12 @@ fn pop_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome
 fn pop_some(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let pops = pops_at(args, 2)?;
     timeout_ms(args, TimeoutAt::First)?;
-    let key = first_filled(tx, pops.keys)?;
+    let key = first_filled::<List>(tx, pops.keys)?;
     pop_from(tx, key, pops, reply)
 }
 
 fn pass_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, ends: Ends) -> Outcome {
     timeout_ms(args, TimeoutAt::Last)?;
-    let source = first_filled(tx, args.slice(1, 2))?;
+    let source = first_filled::<List>(tx, args.slice(1, 2))?;
     pass(tx, source, args.get(2), ends, reply)
-}
-
-/// The first of `keys` that holds a list. Another kind before it is an error when the client asks, and nothing to a
-/// client that waits.
-fn first_filled<'a>(tx: &mut Tx, keys: Args<'a>) -> Result<&'a [u8], Failure> {
-    for key in keys {
-        if !tx.may_use(key) {
-            continue;
-        }
-        match tx.list(key).map(|list| list.is_some()) {
-            Ok(true) => return Ok(key),
-            Ok(false) => {}
-            Err(_) if tx.is_serving() => {}
-            Err(wrong) => return Err(wrong.into()),
-        }
-    }
-    Err(Failure::Nothing)
 }

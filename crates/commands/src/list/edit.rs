@@ -1,4 +1,4 @@
-//! LSET LINSERT LREM LTRIM: change a list in its midst.
+//! LSET LINSERT LREM LTRIM LTRIMFRONT LTRIMBACK: change a list in its midst, or cut it.
 //!
 //! LINSERT and LREM search. A big list they search without its lock: the handler asks its tx, which is abandoned, and the
 //! row runs again with what was found.
@@ -6,10 +6,10 @@
 use super::find::LOCKED_BYTES_MAX;
 use super::range::index_of;
 use crate::prelude::*;
-use blocks::Direction;
+use blocks::{Direction, End};
 use keyspace::{Aim, Finding};
 
-pub(crate) const COMMANDS: &[Command] = &[LSET, LINSERT, LREM, LTRIM];
+pub(crate) const COMMANDS: &[Command] = &[LSET, LINSERT, LREM, LTRIM, LTRIMFRONT, LTRIMBACK];
 
 const LSET: Command = Command {
     name: "LSET",
@@ -60,6 +60,24 @@ const LTRIM: Command = Command {
     brief: "Keeps the elements between two indices, both included, and drops the rest.",
     run: Run::Local(ltrim),
     ..LSET
+};
+
+const LTRIMFRONT: Command = Command {
+    name: "LTRIMFRONT",
+    syntax: "key count",
+    arity: Arity::Exactly(3),
+    since: "bobbin 0.1.0",
+    brief: "Drops elements from the head of a list without telling them.",
+    answer: "int: elements dropped",
+    run: Run::Local(|tx, args, reply| drop_end(tx, args, reply, End::Head)),
+    ..LTRIM
+};
+
+const LTRIMBACK: Command = Command {
+    name: "LTRIMBACK",
+    brief: "Drops elements from the tail of a list without telling them.",
+    run: Run::Local(|tx, args, reply| drop_end(tx, args, reply, End::Tail)),
+    ..LTRIMFRONT
 };
 
 fn lset(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -123,5 +141,18 @@ fn ltrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         list.keep(start, count);
     }
     reply.ok();
+    Ok(())
+}
+
+fn drop_end(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
+    let count = parse::count(args.get(2))?;
+    let Some(mut list) = tx.list_mut(args.get(1), Absent::Leave)? else {
+        reply.int(0);
+        return Ok(());
+    };
+    let dropped = count.min(list.len());
+    let start = if end == End::Head { dropped } else { 0 };
+    list.keep(start, list.len() - dropped);
+    reply.int(dropped as i64);
     Ok(())
 }

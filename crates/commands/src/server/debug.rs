@@ -1,12 +1,13 @@
 //! DEBUG: for tests, and only where `enable-debug-command` allows it.
 
 use super::digest::{Digest, DigestSweep};
+use crate::generic::object::encoding;
 use crate::help::HELP;
 use crate::prelude::*;
 use crate::row::Verb;
 use crate::session::Session;
 use base::Ms;
-use keyspace::{Entry, list_of, text_of};
+use keyspace::Entry;
 use table::Content;
 
 pub(crate) const COMMANDS: &[Command] = &[SLEEP, OBJECT, SET_ACTIVE_EXPIRE, DIGEST, DIGEST_VALUE, RELOAD, DEBUG_HELP];
@@ -111,18 +112,6 @@ fn described(entry: Entry<'_>, now: Ms) -> String {
         encoding(entry),
         entry.touched(),
     )
-}
-
-fn encoding(entry: Entry<'_>) -> &'static str {
-    match (text_of(entry), list_of(entry)) {
-        (Some(text), _) => text.encoding(),
-        (_, Some(list))
-            if kinds::list::is_listpack(list.len(), list.content_bytes(), kinds::list::listpack_limit()) =>
-        {
-            "listpack"
-        }
-        _ => "quicklist",
-    }
 }
 
 fn digest_value(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

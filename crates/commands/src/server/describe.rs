@@ -86,7 +86,7 @@ pub(super) fn info(listed: Listed, reply: &mut dyn Reply) {
 
 /// The flags of a command, as COMMAND INFO names them.
 pub(super) fn flags(row: &Command) -> Vec<&'static str> {
-    let from_access = match row.access {
+    let from_access = match row.told_access() {
         Access::None => &[][..],
         Access::Read => &["readonly"],
         Access::Write { grows: true } => &["write", "denyoom"],
@@ -114,8 +114,9 @@ fn flag_name(flag: Flag) -> Option<&'static str> {
         Flag::Stale => "stale",
         Flag::SkipSlowlog => "skip_slowlog",
         Flag::AllowBusy => "allow_busy",
+        Flag::PubSub => "pubsub",
         // A category, a setting, and what happens inside: not among Redis's flags.
-        Flag::Dangerous | Flag::Debug | Flag::PutsText => return None,
+        Flag::Dangerous | Flag::Debug | Flag::PutsText | Flag::ToldAsReader => return None,
     })
 }
 

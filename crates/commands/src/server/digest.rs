@@ -10,11 +10,14 @@
 
 use crate::failure::Failure;
 use crate::row::{Outcome, Sweep, Walk};
+use base::Ms;
 use base::hash::KeyHasher;
 use blocks::Direction;
-use keyspace::{Entry, Tx, list_of, text_of};
+use keyspace::{Entry, Tx, text_of};
+use kinds::Value;
 use std::fmt;
 use std::ops::{BitXorAssign, ControlFlow};
+use table::Content;
 use wire::Reply;
 
 /// A digest; of nothing it is zero.
@@ -28,16 +31,11 @@ impl Digest {
         if let Some(text) = text_of(entry) {
             mixer.add(b"text");
             text.for_each_piece(|piece| mixer.add(piece));
-        } else if let Some(list) = list_of(entry) {
-            mixer.add(b"list");
-            let _ = list.walk(0, list.len(), Direction::Forward, &mut |item: &[u8]| {
-                mixer.add(item);
-                ControlFlow::Continue(())
-            });
+        } else if let Content::Value(value) = entry.content() {
+            mixer.add(value.kind().name().as_bytes());
+            mixer.add_value(value);
         }
-        if entry.expires_at_ms().is_some() {
-            mixer.add(b"deadline");
-        }
+        mixer.add_deadline(entry.expires_at_ms());
         mixer.state
     }
 
@@ -80,6 +78,52 @@ impl Default for Mixer {
 }
 
 impl Mixer {
+    fn add_value(&mut self, value: &Value) {
+        match value {
+            Value::Text(text) => text.for_each_piece(0..text.bytes_count(), |piece| self.add(piece)),
+            Value::List(list) => {
+                let _ = list.walk(0, list.len(), Direction::Forward, &mut |item: &[u8]| {
+                    self.add(item);
+                    ControlFlow::Continue(())
+                });
+            }
+            Value::Set(set) => {
+                // Nor does that of members.
+                let mut members = Digest::default();
+                set.walk(0, set.len(), |member| {
+                    let mut mixer = Self::default();
+                    mixer.add(member);
+                    members ^= mixer.state;
+                    ControlFlow::Continue(())
+                });
+                members.0.iter().for_each(|part| self.add(&part.to_le_bytes()));
+            }
+            Value::Sorted(sorted) => sorted.for_each(|score, member| {
+                self.add(&score.to_bits().to_le_bytes());
+                self.add(member);
+            }),
+            Value::Hash(hash) => {
+                // Their order means nothing.
+                let mut fields = Digest::default();
+                let _ = hash.walk(&mut |pair| {
+                    let mut mixer = Self::default();
+                    mixer.add(pair.field);
+                    mixer.add(pair.value);
+                    mixer.add_deadline(pair.expires_at_ms);
+                    fields ^= mixer.state;
+                    ControlFlow::Continue(())
+                });
+                fields.0.iter().for_each(|part| self.add(&part.to_le_bytes()));
+            }
+        }
+    }
+
+    fn add_deadline(&mut self, expires_at_ms: Option<Ms>) {
+        if expires_at_ms.is_some() {
+            self.add(b"deadline");
+        }
+    }
+
     fn add(&mut self, piece: &[u8]) {
         self.scratch.clear();
         self.state.0.iter().for_each(|part| self.scratch.extend_from_slice(&part.to_le_bytes()));

@@ -6,14 +6,16 @@
 
 use super::dump::hold;
 use super::transcript::Door;
+use crate::events::events;
 use crate::failure::Failure;
-use crate::row::{BeginGather, Command, Local, Run, Walk};
+use crate::row::{BeginGather, Command, Flag, Local, Run, Walk};
 use crate::table::{self, Found};
 use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
-use keyspace::{Abandon, Cuts, Held, Keyspace, Log, Plan, Searches, Tx, shard_of};
+use keyspace::{Abandon, Classes, Cuts, Held, Keyspace, Log, Named, Note, Plan, Searches, Tx, shard_of};
 use kinds::LongText;
+use std::collections::BTreeSet;
 use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output, OwnedRequest, Reply};
@@ -196,8 +198,15 @@ impl World {
         let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, &mut log, room_bytes);
         tx.set_cuts(&cuts);
         tx.set_searches(searches);
+        tx.take_notes();
+        let index = table::rows().position(|known| known.name == row.name).expect("a row of the table");
+        tx.begin_row(index as u16, crate::events::tells_misses(row));
         let outcome = handler(&mut tx, args, &mut Encoder::new(output, self.protocol));
+        let notes = tx.notes().to_vec();
         let log = tx.end();
+        if !row.has(Flag::ToldAsReader) {
+            assert_told(log, &notes, args);
+        }
         let frame = log.payload_mut().to_vec();
         assert!(frame.is_empty() || outcome.is_ok(), "{args:?} failed and changed something");
         assert!(frame.is_empty() || row.writes(), "{args:?} changed something and is no write");
@@ -212,6 +221,18 @@ impl World {
         }
         outcome
     }
+}
+
+/// What was changed is told, and nothing else.
+fn assert_told(log: &Log, notes: &[Note], args: &Args<'_>) {
+    let events = events(notes);
+    let told: BTreeSet<&[u8]> =
+        events.iter().filter(|event| event.class != Classes::MISSED).map(|event| event.key).collect();
+    let changed = log.named_from(0).filter_map(|named| match named {
+        Named::Key(_, key) => Some(key),
+        Named::Database(_) => None,
+    });
+    assert_eq!(told, changed.collect(), "{args:?}: keys told of, and keys changed");
 }
 
 impl Door for World {

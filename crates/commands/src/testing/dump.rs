@@ -1,7 +1,7 @@
 //! All that a keyspace holds, to be compared.
 
 use base::limits::SHARDS;
-use keyspace::{Held, Keyspace, Log, Plan, Tx, list_of, text_of};
+use keyspace::{Held, Keyspace, Log, Plan, Tx, hash_of, list_of, set_of, sorted_of, text_of};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use sync::lock::Want;
@@ -44,6 +44,27 @@ fn show(entry: keyspace::Entry<'_>) -> Entry {
         });
         return ("list", items, entry.expires_at_ms());
     }
-    let text = text_of(entry).expect("an entry is a list or a text");
+    if let Some(set) = set_of(entry) {
+        let mut members = Vec::new();
+        set.walk(0, set.len(), |member| {
+            members.push(member.to_vec());
+            ControlFlow::Continue(())
+        });
+        return (set.form().encoding(), members, entry.expires_at_ms());
+    }
+    if let Some(hash) = hash_of(entry) {
+        let mut items = Vec::new();
+        let _ = hash.walk(&mut |pair| {
+            items.extend([pair.field.to_vec(), pair.value.to_vec(), format!("{:?}", pair.expires_at_ms).into_bytes()]);
+            ControlFlow::Continue(())
+        });
+        return (hash.encoding(), items, entry.expires_at_ms());
+    }
+    if let Some(sorted) = sorted_of(entry) {
+        let mut items = Vec::new();
+        sorted.for_each(|score, member| items.extend([member.to_vec(), format!("{score:?}").into_bytes()]));
+        return (sorted.encoding(), items, entry.expires_at_ms());
+    }
+    let text = text_of(entry).expect("it is of no other kind");
     (text.encoding(), vec![text.to_vec()], entry.expires_at_ms())
 }

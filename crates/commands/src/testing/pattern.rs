@@ -1,11 +1,13 @@
 //! Expected replies as transcripts write them.
 //!
 //! ```text
-//! =OK   =7   =99..100   ="bytes\n"   =nil   =nil-array   =["a", 1]   =?["any", "order"]   ={"k": 1}   =*
-//! !ERR syntax error        the beginning of an error, or all of it
+//! =OK   =7   =99..100   =~1.5   ="bytes\n"   =nil   =nil-array   =["a", 1]   =?["any", "order"]   =~["a", "set"]   =*
+//! ={"k": 1}   =@{"m": ~1.5}            a map, and pairs
+//! !ERR syntax error                    the beginning of an error, or all of it
 //! ```
 //!
-//! `nil` and `nil-array` differ in RESP2 only. A map is a flat array in RESP2.
+//! `nil` and `nil-array` differ in RESP2 only. A map is a flat array in RESP2, and so are pairs, which are arrays of two in
+//! RESP3. A set is an array in RESP2, in any order, a double a text.
 
 use wire::client::Value;
 
@@ -30,6 +32,12 @@ pub enum Pattern {
     Array(Vec<Pattern>),
     /// Values in any order.
     Unordered(Vec<Pattern>),
+    /// Likewise, as a set.
+    Set(Vec<Pattern>),
+    /// A double, as it is written.
+    Double(String),
+    /// Pairs in this order, each an array.
+    Pairs(Vec<(Pattern, Pattern)>),
     /// Pairs in this order.
     Map(Vec<(Pattern, Pattern)>),
 }
@@ -60,14 +68,9 @@ impl Pattern {
             (Self::Null, Value::Null) | (Self::NullArray, Value::NullArray) => true,
             (Self::NullArray, Value::Null) => is_resp3,
             (Self::Array(patterns), Value::Array(values)) => all(patterns, values),
-            (Self::Unordered(patterns), Value::Array(values)) => {
-                let mut left: Vec<&Value> = values.iter().collect();
-                let taken = patterns.iter().all(|one| {
-                    let at = left.iter().position(|value| one.fits(value, is_resp3));
-                    at.map(|at| left.swap_remove(at)).is_some()
-                });
-                taken && left.is_empty()
-            }
+            (Self::Unordered(patterns), Value::Array(values)) => fit_somehow(patterns, values, is_resp3),
+            (Self::Set(patterns), Value::Array(values)) => !is_resp3 && fit_somehow(patterns, values, is_resp3),
+            (Self::Set(patterns), Value::Set(values)) => is_resp3 && fit_somehow(patterns, values, is_resp3),
             (Self::Map(pairs), Value::Map(found)) => {
                 is_resp3
                     && pairs.len() == found.len()
@@ -76,13 +79,28 @@ impl Pattern {
                         .zip(found)
                         .all(|(pair, found)| pair.0.fits(&found.0, is_resp3) && pair.1.fits(&found.1, is_resp3))
             }
-            (Self::Map(pairs), Value::Array(values)) => {
+            (Self::Double(text), Value::Double(found)) => is_resp3 && text.parse() == Ok(*found),
+            (Self::Double(text), Value::Bulk(found)) => !is_resp3 && text.as_bytes() == found,
+            (Self::Pairs(pairs), Value::Array(values)) if is_resp3 => {
+                let pairs = pairs.iter().map(|(key, value)| Self::Array(vec![key.clone(), value.clone()]));
+                all(&pairs.collect::<Vec<_>>(), values)
+            }
+            (Self::Map(pairs) | Self::Pairs(pairs), Value::Array(values)) => {
                 let flat: Vec<Self> = pairs.iter().flat_map(|(key, value)| [key.clone(), value.clone()]).collect();
                 !is_resp3 && all(&flat, values)
             }
             _ => false,
         }
     }
+}
+
+fn fit_somehow(patterns: &[Pattern], values: &[Value], is_resp3: bool) -> bool {
+    let mut left: Vec<&Value> = values.iter().collect();
+    let taken = patterns.iter().all(|one| {
+        let at = left.iter().position(|value| one.fits(value, is_resp3));
+        at.map(|at| left.swap_remove(at)).is_some()
+    });
+    taken && left.is_empty()
 }
 
 struct Input<'a> {
@@ -108,11 +126,23 @@ impl Input<'_> {
         if self.take("?[") {
             return self.list().map(Pattern::Unordered);
         }
+        if self.take("~[") {
+            return self.list().map(Pattern::Set);
+        }
         if self.take("[") {
             return self.list().map(Pattern::Array);
         }
         if self.take("{") {
-            return self.map();
+            return self.pairs().map(Pattern::Map);
+        }
+        if self.take("@{") {
+            return self.pairs().map(Pattern::Pairs);
+        }
+        if self.take("~") {
+            let end = self.rest.find([',', ']', '}']).unwrap_or(self.rest.len());
+            let (number, rest) = self.rest.split_at(end);
+            self.rest = rest;
+            return number.trim_end().parse::<f64>().ok().map(|_| Pattern::Double(number.trim_end().to_owned()));
         }
         if self.rest.starts_with('"') {
             let (bytes, rest_bytes) = unquote(self.rest)?;
@@ -153,7 +183,7 @@ impl Input<'_> {
         Some(patterns)
     }
 
-    fn map(&mut self) -> Option<Pattern> {
+    fn pairs(&mut self) -> Option<Vec<(Pattern, Pattern)>> {
         let mut pairs = Vec::new();
         while !self.take("}") {
             if !pairs.is_empty() && !self.take(",") {
@@ -165,7 +195,7 @@ impl Input<'_> {
             }
             pairs.push((key, self.pattern()?));
         }
-        Some(Pattern::Map(pairs))
+        Some(pairs)
     }
 }
 
@@ -214,6 +244,11 @@ mod tests {
         let (other, two) = (Value::bulk("l"), Value::Int(2));
         assert!(map.fits(&Value::Array(vec![key.clone(), list.clone(), other.clone(), two.clone()]), false));
         assert!(map.fits(&Value::Map(vec![(key, list), (other, two)]), true));
+        let scored = Pattern::parse(r#"=@{"m": ~1.5}"#).unwrap();
+        let pair = [Value::bulk("m"), Value::Double(1.5)];
+        assert!(scored.fits(&Value::Array(vec![Value::Array(pair.to_vec())]), true));
+        assert!(scored.fits(&Value::Array(vec![Value::bulk("m"), Value::bulk("1.5")]), false));
+        assert!(!scored.fits(&Value::Array(pair.to_vec()), true));
         assert!(Pattern::parse("=nil-array").unwrap().fits(&Value::Null, true));
         assert!(!Pattern::parse("=nil-array").unwrap().fits(&Value::Null, false));
         for bad in ["", "5", "=", "=[1", "={1}", "=\"a", "=[1] 2"] {

@@ -95,3 +95,30 @@
 > LTRIM s 0 1                             !WRONGTYPE Operation against a key holding the wrong kind of value
 > LTRIM s a b                             !ERR value is not an integer or out of range
 > LTRIM k 0                               !ERR wrong number of arguments for 'ltrim' command
+
+# LTRIMFRONT LTRIMBACK, as LedisDB and SSDB have them
+since: 1000.0 bobbin
+> DEL k                                   =1
+> RPUSH k a b c d e                       =5
+> LTRIMFRONT k 2                          =2
+> LRANGE k 0 -1                           =["c", "d", "e"]
+> LTRIMBACK k 1                           =1
+> LRANGE k 0 -1                           =["c", "d"]
+> LTRIMFRONT k 0                          =0
+> LTRIMBACK k 0                           =0
+> LLEN k                                  =2
+> EXPIRE k 100                            =1
+> LTRIMFRONT k 1                          =1
+> TTL k                                   =40..100
+> LTRIMBACK k 9223372036854775807         =1
+> EXISTS k                                =0
+> RPUSH k a b                             =2
+> LTRIMFRONT k 2                          =2
+> EXISTS k                                =0
+> LTRIMFRONT missing 3                    =0
+> LTRIMBACK missing 3                     =0
+> LTRIMFRONT k -1                         !ERR value is out of range, must be positive
+> LTRIMBACK k x                           !ERR value is out of range, must be positive
+> LTRIMBACK s 1                           !WRONGTYPE Operation against a key holding the wrong kind of value
+> LTRIMFRONT k                            !ERR wrong number of arguments for 'ltrimfront' command
+> LTRIMBACK k 1 2                         !ERR wrong number of arguments for 'ltrimback' command

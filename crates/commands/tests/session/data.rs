@@ -1,8 +1,10 @@
 //! MEMORY USAGE and DEBUG OBJECT, DIGEST, DIGEST-VALUE: what looks into the data.
 
-use crate::fake::World;
+use crate::fake::{Fake, World};
 use blocks::End;
 use keyspace::{Absent, Expiry};
+use wire::client::Value;
+use wire::resp::Protocol;
 
 const ZERO: &str = "0000000000000000000000000000000000000000";
 
@@ -33,6 +35,12 @@ fn usage_counts_what_a_key_occupies() {
     for request in ["MEMORY USAGE k SAMPLES", "MEMORY USAGE k SAMPLES -1", "MEMORY USAGE k FOO 1"] {
         assert_eq!(world.call(request), "!ERR syntax error", "{request}");
     }
+}
+
+#[test]
+fn the_self_test_of_hyperloglogs_passes() {
+    let reply = Fake::new().value(Protocol::Resp2, "PFSELFTEST");
+    assert_eq!(reply.unwrap(), Value::Simple("OK".into()));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use commands::table::{self, Found};
-use commands::{ClientFilter, Failure, MemoryFigures, ReplyMode, Run, Saving, Session, SlowEntry, Switch};
+use commands::{ClientFilter, Failure, MemoryFigures, ReplyMode, Run, Saving, Session, SlowEntry, Switch, Topic};
 use keyspace::{Held, Keyspace, Log, Tx};
 use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
@@ -27,6 +27,8 @@ pub(crate) struct Fake {
     pub(crate) figures: MemoryFigures,
     pub(crate) now_us: u64,
     pub(crate) refusal: Option<&'static str>,
+    /// What it has subscribed to, with the topic.
+    pub(crate) listens: Vec<(Topic, Vec<u8>)>,
 }
 
 impl Fake {
@@ -206,6 +208,47 @@ impl Session for Fake {
 
     fn set_durable(&mut self, always: bool) {
         self.note(format!("durable {always}"));
+    }
+
+    fn subscribe(&mut self, topic: Topic, name: &[u8]) {
+        let one = (topic, name.to_vec());
+        if !self.listens.contains(&one) {
+            self.listens.push(one);
+        }
+    }
+
+    fn unsubscribe(&mut self, topic: Topic, name: &[u8]) {
+        self.listens.retain(|(of, listened)| *of != topic || listened != name);
+    }
+
+    fn subscriptions(&self, topic: Topic) -> Vec<Vec<u8>> {
+        self.listens.iter().filter(|(of, _)| *of == topic).map(|(_, name)| name.clone()).collect()
+    }
+
+    fn subscriptions_count(&self, topic: Topic) -> usize {
+        self.listens.iter().filter(|(of, _)| (*of == Topic::Shard) == (topic == Topic::Shard)).count()
+    }
+
+    fn publish(&mut self, topic: Topic, channel: &[u8], message: &[u8]) -> usize {
+        self.note(format!("{topic:?} {}: {}", channel.escape_ascii(), message.escape_ascii()));
+        self.subscribers_count(topic, channel)
+    }
+
+    fn channels(&self, topic: Topic, pattern: Option<&[u8]>) -> Vec<Vec<u8>> {
+        let all = self.subscriptions(topic).into_iter();
+        all.filter(|name| pattern.is_none_or(|pattern| name.starts_with(pattern))).collect()
+    }
+
+    fn subscribers_count(&self, topic: Topic, channel: &[u8]) -> usize {
+        self.subscriptions(topic).iter().filter(|name| *name == channel).count()
+    }
+
+    fn patterns_count(&self) -> usize {
+        self.subscriptions(Topic::Pattern).len()
+    }
+
+    fn is_listening(&self) -> bool {
+        !self.speaks_resp3 && !self.listens.is_empty()
     }
 
     fn client_lines(&self, filter: &ClientFilter) -> String {

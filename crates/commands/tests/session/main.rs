@@ -6,4 +6,5 @@ mod connection;
 mod data;
 mod facts;
 mod fake;
+mod pubsub;
 mod server;

@@ -1,7 +1,7 @@
 //! Random requests: what proptest or a counter draws, made into words.
 
 use crate::syntax;
-use commands::Command;
+use commands::{Command, Group};
 use std::cell::RefCell;
 
 /// The words of a row's name.
@@ -11,7 +11,17 @@ pub(crate) fn name(row: &Command) -> Vec<Vec<u8>> {
 
 /// Whether a syntax line's word stands for a key.
 pub(crate) fn is_key(name: &str) -> bool {
-    ["key", "newkey", "source", "destination", "key1", "key2"].contains(&name)
+    ["key", "newkey", "source", "destination", "destkey", "sourcekey", "key1", "key2"].contains(&name)
+}
+
+/// What `name` means in the syntax of `row`, where that is another than elsewhere.
+fn meant<'a>(row: &Command, name: &'a str) -> &'a str {
+    match (row.group, name) {
+        (Group::Bitmap, "offset") => "bit offset",
+        (Group::Bitmap, "value") if row.name == "SETBIT" => "bit",
+        (Group::Bitmap, "value" | "increment") => "number",
+        (_, name) => name,
+    }
 }
 
 /// `count` numbers that are the same for ever.
@@ -44,9 +54,29 @@ impl<'a> Dice<'a> {
         let mut words = name(row);
         let shared = RefCell::new(self);
         syntax::parse(row.syntax).write(&mut words, &mut |sides| shared.borrow_mut().below(sides), &mut |name| {
-            value(&mut shared.borrow_mut(), name)
+            let dice = &mut *shared.borrow_mut();
+            if is_key(name) && dice.below(2) == 0 { dice.home(row.group) } else { value(dice, meant(row, name)) }
         });
+        shared.into_inner().count_fields(row, &mut words);
         words
+    }
+
+    /// A key that few rows of other groups use, so that it mostly holds what those of this one work on.
+    fn home(&mut self, group: Group) -> Vec<u8> {
+        match group {
+            Group::Generic => self.pick(&["string", "list", "hash", "set", "bitmap", "hyperloglog"]),
+            Group::Set => self.pick(&["set", "another set"]),
+            group => group.name().into(),
+        }
+    }
+
+    /// Has `FIELDS numfields` say, as a rule, how many follow.
+    fn count_fields(&mut self, row: &Command, words: &mut [Vec<u8>]) {
+        let Some(at) = words.iter().position(|word| word == b"FIELDS") else { return };
+        if self.below(4) > 0 {
+            let each = if row.syntax.contains("field value") { 2 } else { 1 };
+            words[at + 1] = ((words.len() - at - 2) / each).to_string().into_bytes();
+        }
     }
 
     pub(crate) fn below(&mut self, sides: usize) -> usize {
@@ -68,16 +98,23 @@ impl<'a> Dice<'a> {
                 1 => vec![b'y'; 70_000],
                 _ => self.pick(&["", "a", "b", "cc", "12", "-7", "1.5", "12345678901", "\x00\r\n", "abcabba"]),
             },
+            "member" => self.pick(&["a", "b", "cc", "", "12", "-7", "3", "4", "5", "70000000000", "a longer member"]),
+            "field" => self.pick(&["f", "g", "h", "", "a long field", "12"]),
+            "score" | "weight" => self.pick(&["1", "2", "2.5", "-1", "0", "inf", "-inf", "1e20", "x", "7"]),
+            "min" | "max" => self.pick(&["-", "+", "[m", "(n", "[o", "-inf", "+inf", "(1", "2", "0", "(7", "x"]),
             "seconds" | "milliseconds" => self.pick(&["1", "10", "100", "1000", "0", "-1", "100000", "x"]),
             "unix-time-seconds" => self.pick(&["1700000001", "1700000100", "33177117420", "1", "0", "x"]),
             "unix-time-milliseconds" => self.pick(&["1700000000001", "1700000100000", "33177117420000", "1", "-1"]),
             "timeout" => self.pick(&["0.01", "1", "0", "-1", "x"]),
             "pattern" => self.pick(&["*", "a*", "?", "[a-c]", "", "x"]),
             "cursor" => self.pick(&["0", "1", "281474976710655", "99999999999", "x"]),
-            "type" => self.pick(&["string", "list", "zset"]),
+            "type" => self.pick(&["string", "list", "hash", "set", "zset"]),
             "db" | "destination-db" | "index1" | "index2" => self.pick(&["0", "1", "2", "3", "9", "x"]),
-            "numkeys" => self.pick(&["1", "1", "2", "3", "0", "x"]),
+            "numkeys" | "numfields" => self.pick(&["1", "1", "2", "3", "0", "x"]),
             "offset" => self.pick(&["0", "1", "5", "30", "17000", "70000", "-1", "536870912", "x"]),
+            "bit offset" => self.pick(&["0", "1", "7", "8", "30", "#0", "#3", "9000", "150000", "-1", "x"]),
+            "bit" => self.pick(&["0", "1", "1", "2", "x"]),
+            "encoding" => self.pick(&["u1", "i1", "u4", "i5", "u8", "i8", "u16", "i37", "u63", "i64", "u64"]),
             "increment" | "decrement" => self.pick(&["1", "-1", "10", "0.1", "1e3", "x", "9223372036854775807"]),
             _ => self.pick(INTS),
         }

@@ -64,7 +64,7 @@ fn sequence(words: &[&str], at: &mut usize) -> Part {
             }
             word => {
                 *at += 1;
-                let literal = word.chars().all(|letter| letter.is_ascii_uppercase());
+                let literal = !word.contains(|letter: char| letter.is_ascii_lowercase());
                 parts.push(if literal { Part::Literal(word.to_owned()) } else { Part::Value(word.to_owned()) });
             }
         }

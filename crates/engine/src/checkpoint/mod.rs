@@ -349,4 +349,4 @@ impl Hands {
 }
 
 /// Writers wait when the journal's tail is so many times as long as what begins a round.
-const TAIL_PER_ROUND: u64 = 4;
+const TAIL_PER_ROUND: u64 = 3;

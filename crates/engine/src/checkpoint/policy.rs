@@ -3,8 +3,8 @@
 //! ```text
 //!   base | delta delta delta ...   one shard's runs
 //!
-//!   base    all of the shard, when the deltas have grown to half of it, or most of what is stored is gone; where the disk
-//!           has no room, all shards of a segment together, when that gives a twentieth of it back
+//!   base    all of the shard, when the deltas have grown to half of it, or most of what is stored is gone, or most keys
+//!           have changed; where the disk has no room, all shards of a segment together, when that gives a twentieth back
 //!   merge   the deltas and what is new, joined, when there are DELTAS_MAX; where the disk has no room, those of all shards
 //!           at once, in order
 //!   delta   what is new
@@ -21,6 +21,8 @@ pub(super) const DELTAS_MAX: usize = 6;
 const JOINED_MIN: usize = DELTAS_MAX / 2;
 /// Records of few keys are never too many.
 const RECORDS_SLACK: u64 = 64;
+/// Of a shard in which so many keys are new or other ones, in percent, all are written: a delta would be followed by a base.
+const NEW_PERCENT: u64 = 60;
 /// A segment is drained when less than so much of it is alive, in percent.
 pub(super) const ALIVE_PERCENT: u64 = 60;
 /// The same where the disk has no room.
@@ -73,9 +75,10 @@ pub(super) enum Choice {
     Delta,
 }
 
-/// Chooses for a shard of `keys` keys.
-pub(super) fn choose(stored: &Stored, keys: u64) -> Choice {
+/// Chooses for a shard of `keys` keys, about `changes` of which are to be written.
+pub(super) fn choose(stored: &Stored, keys: u64, changes: u64) -> Choice {
     let is_mostly_gone = stored.records >= 2 * keys + RECORDS_SLACK;
+    let is_mostly_new = changes * 100 >= keys * NEW_PERCENT;
     let is_outgrown = 2 * stored.deltas_bytes >= stored.base_bytes && stored.deltas > 0;
     match () {
         () if keys == 0 && stored.records == 0 => Choice::Delta,
@@ -83,7 +86,7 @@ pub(super) fn choose(stored: &Stored, keys: u64) -> Choice {
         () if stored.form == Form::Changes => Choice::Delta,
         () if stored.form == Form::Joined && stored.deltas >= JOINED_MIN => Choice::Merge,
         () if stored.form == Form::Joined => Choice::Delta,
-        () if stored.drains_base || is_mostly_gone || is_outgrown => Choice::Base,
+        () if stored.drains_base || is_mostly_gone || is_mostly_new || is_outgrown => Choice::Base,
         () if stored.deltas >= DELTAS_MAX || stored.drains_delta => Choice::Merge,
         () => Choice::Delta,
     }
@@ -165,11 +168,12 @@ pub(super) fn by_gain(groups: &mut [Group]) {
 }
 
 /// How much of its time a round works, in percent, when `tail_bytes` of journal lie behind the oldest shard and a
-/// round is begun at `size_bytes`: at first it lets others go first, and at three times that size it goes first.
+/// round is begun at `size_bytes`: at first it lets others go first, and from one and a half times that size on it rests no
+/// more.
 pub(super) fn work_percent(tail_bytes: u64, size_bytes: u64) -> u64 {
     let half_bytes = (size_bytes / 2).max(1);
-    let over = tail_bytes.saturating_sub(size_bytes) / half_bytes;
-    (25 + 25 * over).min(100)
+    let over_bytes = tail_bytes.saturating_sub(size_bytes).min(half_bytes);
+    25 + 75 * over_bytes / half_bytes
 }
 
 /// How long to rest after having worked for `worked_us`, in milliseconds.
@@ -202,8 +206,9 @@ mod tests {
             (Stored { form: Form::Changes, ..Stored::default() }, 1, Choice::Base),
         ];
         for (stored, keys, choice) in cases {
-            assert_eq!(choose(&stored, keys), choice, "{stored:?}");
+            assert_eq!(choose(&stored, keys, 0), choice, "{stored:?}");
         }
+        assert_eq!([59, 60].map(|changes| choose(&stored, 100, changes)), [Choice::Delta, Choice::Base]);
     }
 
     #[test]
@@ -231,7 +236,8 @@ mod tests {
     #[test]
     fn a_round_works_more_the_longer_the_tail() {
         let percents: Vec<u64> = (0..8).map(|half| work_percent(half * 50, 100)).collect();
-        assert_eq!(percents, [25, 25, 25, 50, 75, 100, 100, 100]);
+        assert_eq!(percents, [25, 25, 25, 100, 100, 100, 100, 100]);
+        assert_eq!(work_percent(110, 100), 40);
         assert_eq!(rest_ms(1000, 25), 3);
         assert_eq!(rest_ms(1000, 100), 0);
     }

@@ -213,7 +213,7 @@ impl Hands {
             let (turned, held_ns) = self
                 .held(shard, |state, keyspace| {
                     let keys = state.tables(keyspace).iter().map(|count| count.keys).sum();
-                    let choice = policy::choose(stored, keys);
+                    let choice = policy::choose(stored, keys, state.changes_since_turn(keyspace));
                     // The next position, not that of the shard's last frame: idle shards move on too.
                     let turned = state.turn(keyspace, choice == Choice::Base, || self.journal.next());
                     turned.map(|turned| (turned, choice))

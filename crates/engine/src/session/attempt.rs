@@ -9,6 +9,7 @@
 //! ```
 
 use super::gather::ARGUMENTS_MAX;
+use super::messages::begin_row;
 use super::slow::Wait;
 use super::{POISONED, Session, purpose, write_failure};
 use crate::engine::Engine;
@@ -207,10 +208,15 @@ impl Session {
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
         tx.set_touching(!self.client.no_touch.load(Relaxed));
         tx.set_searches(&needs.searches);
+        tx.set_seed(worker.random());
         if feeds {
             tx.keep_old();
         }
         tx.set_cuts(&needs.cuts);
+        if engine.tells_events() {
+            tx.take_notes();
+            begin_row(&mut tx, &row);
+        }
         let mark = output.mark();
         let outcome = handler(&mut tx, args, &mut Encoder::new(output, self.protocol));
         match outcome {
@@ -261,10 +267,16 @@ impl Session {
             worker.counters().expired.add(u64::from(tx.expired));
         }
         let garbage = if changes { tx.take_garbage() } else { Vec::new() };
+        let stamp = self.post_of_tx(worker, &tx);
         let seen = hand_over(engine, tx, claim, worker.lane.borrow_mut().as_mut());
         // Built as that canary, reads are answered before what they saw is durable: the history test must find it.
         if changes || !cfg!(bobbin_canary = "early-read") {
             self.saw(seen);
+        }
+        if let Some(stamp) = stamp {
+            // Built as that canary, messages leave before what they tell of is durable: the history test must find it.
+            let is_early = cfg!(bobbin_canary = "early-message");
+            stamp.set(if is_early { 0 } else { self.watermark.max(seen) }, self.durable_always && !is_early);
         }
         if !garbage.is_empty() {
             engine.freer.free(Box::new(garbage));

@@ -3,6 +3,7 @@
 use super::attempt::{
     Attempt, Needs, NotNow, Served, access_purpose, admit, hold, missing_for, plan_is_hooked, row_bound, want_shut,
 };
+use super::messages::{begin_row, subscribes};
 use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
 use commands::table::Row;
@@ -163,10 +164,14 @@ impl Session {
     fn run_exec(&mut self, attempt: &Attempt<'_>, output: &mut Output) -> Result<(), NotNow> {
         let queue = std::mem::take(&mut self.multi.as_mut().expect("EXEC is inside MULTI").queue);
         let before = (self.database, self.reply_mode, self.protocol);
+        let names = queue.iter().any(|(row, _)| subscribes(row)).then(|| self.all_names());
+        self.outbox = Some(Box::default());
         let result = self.run_queue(attempt, &queue, output);
+        self.outbox = None;
         self.multi.as_mut().expect("it is still there").queue = queue;
         if result.is_err() {
             (self.database, self.reply_mode, self.protocol) = before;
+            names.iter().for_each(|names| self.subscribe_only_to(names));
         }
         result
     }
@@ -213,9 +218,13 @@ impl Session {
         }
         let room_bytes = claim.as_ref().map_or(u64::MAX, journal::Claim::payload_bytes);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
+        tx.set_seed(worker.random());
         tx.set_touching(!self.client.no_touch.load(Relaxed));
         tx.set_cuts(&needs.cuts);
         tx.set_searches(&needs.searches);
+        if engine.tells_events() {
+            tx.take_notes();
+        }
         let mark = output.mark();
         if self.watches_have_changed(&mut tx) {
             self.saw(tx.seen());
@@ -293,6 +302,10 @@ impl Session {
             // A row before it may have asked for more than it was counted with.
             if row.writes() && tx.need_room(row_bound(row, &args)).is_err() {
                 return Err(NotNow::Room(tx.log().payload_bytes() + queue_bound(&queue[index..])));
+            }
+            begin_row(tx, row);
+            if let Some(outbox) = &mut self.outbox {
+                outbox.notes_count = tx.notes().len();
             }
             let mark = output.mark();
             let began = quanta::Instant::now();

@@ -4,7 +4,7 @@ use super::Session;
 use crate::checkpoint::{Patience, Reason};
 use crate::client::Client;
 use crate::info;
-use commands::{ClientFilter, MemoryFigures, ReplyMode, Saving, SlowEntry, Switch};
+use commands::{ClientFilter, MemoryFigures, ReplyMode, Saving, SlowEntry, Switch, Topic};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use wire::resp::{Limits, Protocol};
@@ -79,6 +79,7 @@ impl commands::Session for Session {
     fn reset(&mut self) {
         self.multi = None;
         self.client.queued.store(usize::MAX, Relaxed);
+        self.subscribe_only_to(&Default::default());
         self.unwatch();
         self.select(0);
         self.set_protocol(2);
@@ -107,6 +108,45 @@ impl commands::Session for Session {
 
     fn set_durable(&mut self, always: bool) {
         self.durable_always = always;
+    }
+
+    fn subscribe(&mut self, topic: Topic, name: &[u8]) {
+        self.subscribe_to(topic, name);
+    }
+
+    fn unsubscribe(&mut self, topic: Topic, name: &[u8]) {
+        self.unsubscribe_from(topic, name);
+    }
+
+    fn subscriptions(&self, topic: Topic) -> Vec<Vec<u8>> {
+        self.names(topic).map(|name| name.to_vec()).collect()
+    }
+
+    fn subscriptions_count(&self, topic: Topic) -> usize {
+        match topic {
+            Topic::Shard => self.names(topic).count(),
+            _ => self.names(Topic::Channel).count() + self.names(Topic::Pattern).count(),
+        }
+    }
+
+    fn publish(&mut self, topic: Topic, channel: &[u8], message: &[u8]) -> usize {
+        self.say(topic, channel, message)
+    }
+
+    fn channels(&self, topic: Topic, pattern: Option<&[u8]>) -> Vec<Vec<u8>> {
+        self.worker.engine.board.channels(topic, pattern)
+    }
+
+    fn subscribers_count(&self, topic: Topic, channel: &[u8]) -> usize {
+        self.worker.engine.board.subscribers_count(topic, channel)
+    }
+
+    fn patterns_count(&self) -> usize {
+        self.worker.engine.board.names_count(Topic::Pattern)
+    }
+
+    fn is_listening(&self) -> bool {
+        self.protocol == Protocol::Resp2 && self.is_subscribed()
     }
 
     fn client_lines(&self, filter: &ClientFilter) -> String {

@@ -14,10 +14,12 @@ mod canary;
 mod exec;
 mod gather;
 mod host;
+mod messages;
 mod serve;
 mod slow;
 
 pub(crate) use attempt::{hand_over, mark_watches};
+pub(crate) use messages::post_notes;
 
 use crate::client::Client;
 use crate::hooks::Watch;
@@ -26,6 +28,7 @@ use attempt::{Attempt, Needs, NotNow};
 use base::Position;
 use commands::table::{self, Found, Row};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
+use messages::{Outbox, Subscriptions};
 use quanta::Instant;
 use slow::Took;
 use std::rc::Rc;
@@ -57,6 +60,11 @@ pub struct Session {
     watermark: Position,
     /// Replies in the output that have not been written.
     replies_held: usize,
+    /// Like the watermark, of messages that wait whatever the policy.
+    strict_watermark: Position,
+    subscriptions: Option<Box<Subscriptions>>,
+    /// What is said inside an EXEC under way.
+    outbox: Option<Box<Outbox>>,
     multi: Option<Box<Multi>>,
     watched: Option<Box<Watched>>,
 }
@@ -135,6 +143,9 @@ impl Session {
             closing: false,
             watermark: 0,
             replies_held: 0,
+            strict_watermark: 0,
+            subscriptions: None,
+            outbox: None,
             multi: None,
             watched: None,
         }
@@ -163,6 +174,9 @@ impl Session {
                 break Next::Close;
             }
             if requests == TURN_REQUESTS_MAX || output.bytes_pending() > TURN_OUTPUT_BYTES_MAX {
+                break Next::Again;
+            }
+            if self.subscriptions.is_some() && self.take_messages(output) {
                 break Next::Again;
             }
             let rest = &input[used..];
@@ -241,7 +255,7 @@ impl Session {
         let attempt = Attempt { needs: needs.as_ref().unwrap_or(plain.needs), ..*plain };
         match self.attempt(&attempt, row, args, output) {
             Ok(()) => {
-                self.settle_reply(mark, before, output);
+                self.settle_run(&row, mark, before, output);
                 Ran::Done(row)
             }
             Err(why) => Ran::NotNow(row, why),
@@ -259,7 +273,7 @@ impl Session {
         if row.has(Flag::Debug) && !commands::Session::may_debug(self) {
             return Err(DEBUG_REFUSED.to_owned());
         }
-        Ok(())
+        self.check_listening(row)
     }
 
     fn refuse(&mut self, worker: &Worker, row: Option<Row>, output: &mut Output, text: &str) -> Ran {
@@ -274,6 +288,17 @@ impl Session {
         Encoder::new(output, self.protocol).error(text);
         self.settle_reply(mark, self.reply_mode, output);
         Ran::Refused
+    }
+
+    /// As [`Session::settle_reply`], of a request that ran. What a subscription answers is a message, which is always sent.
+    fn settle_run(&mut self, row: &Row, mark: wire::Mark, before: ReplyMode, output: &mut Output) {
+        if !messages::subscribes(row) {
+            return self.settle_reply(mark, before, output);
+        }
+        self.replies_held += 1;
+        if before == ReplyMode::Skip {
+            self.reply_mode = ReplyMode::On;
+        }
     }
 
     /// CLIENT REPLY: keeps or takes back what has been written since `mark`, by a request that began in mode `before`.
@@ -321,13 +346,18 @@ impl Session {
 
     /// Whether what waits in the output may be written now.
     pub fn may_write(&self) -> bool {
-        self.worker.engine.may_leave(self.watermark, self.durable_always)
+        let engine = &self.worker.engine;
+        engine.may_leave(self.watermark, self.durable_always) && engine.may_leave(self.strict_watermark, true)
     }
 
     /// Ready once [`Session::may_write`] holds; `false` if it never will: then the replies are not to be written, and
     /// [`Session::fail_held`] says what is.
     pub fn poll_may_write(&self, context: &mut std::task::Context<'_>) -> std::task::Poll<bool> {
-        if self.may_write() { std::task::Poll::Ready(true) } else { self.worker.poll_durable(self.watermark, context) }
+        if self.may_write() {
+            return std::task::Poll::Ready(true);
+        }
+        let waits_for_all = !self.worker.engine.may_leave(self.watermark, self.durable_always);
+        self.worker.poll_durable(if waits_for_all { self.watermark } else { self.strict_watermark }, context)
     }
 
     /// Notes what waits for the client: how many bytes its output holds or pins, which count against its limit.
@@ -335,7 +365,7 @@ impl Session {
         let (pending_bytes, pinned_bytes) = (output.bytes_pending(), output.pinned_bytes());
         self.client.output_bytes.store(pending_bytes, Relaxed);
         self.worker.engine.clients.note_pinned(&self.client, pinned_bytes);
-        pending_bytes as u64 + pinned_bytes
+        pending_bytes as u64 + pinned_bytes + self.client.mail_bytes.load(Relaxed)
     }
 
     /// All replies in the output have been handed to the socket.
@@ -350,7 +380,7 @@ impl Session {
             Encoder::new(output, self.protocol).error(POISONED);
         }
         self.closing = true;
-        self.watermark = 0;
+        (self.watermark, self.strict_watermark) = (0, 0);
     }
 
     /// Whether the connection is to be closed once its output has been written.
@@ -372,6 +402,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.unwatch();
+        self.subscribe_only_to(&Default::default());
         self.worker.engine.clients.remove(self.client.id);
     }
 }

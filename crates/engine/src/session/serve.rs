@@ -62,8 +62,8 @@ impl Session {
     }
 }
 
-/// Runs a waiter's command; whether it was served (or no longer waits). `false`: there is nothing for it, nor for those
-/// behind it.
+/// Runs a waiter's command; whether it was served (or no longer waits, or waits for another kind). `false`: there is nothing
+/// for it, nor for those behind it.
 fn serve_one(
     tx: &mut Tx<'_>,
     waiter: &Arc<Waiter>,
@@ -72,8 +72,10 @@ fn serve_one(
     served: &mut Served,
 ) -> Result<bool, NotNow> {
     let Run::Blocking { try_now, .. } = waiter.row.run else { unreachable!("only blocking rows wait") };
-    if !tx.serve(database, key, |tx| tx.exists(key)) {
-        return Ok(false);
+    let Some(kind) = tx.serve(database, key, |tx| tx.kind(key)) else { return Ok(false) };
+    if waiter.row.group.kind() != Some(kind) {
+        // It waits for another kind; somebody behind it may wait for this one.
+        return Ok(true);
     }
     let missing = missing_shards(tx, waiter);
     if !missing.is_empty() {
@@ -89,6 +91,7 @@ fn serve_one(
     let mut output = Output::new();
     let args = waiter.request.args();
     let protocol = waiter.protocol;
+    super::messages::begin_row(tx, &waiter.row);
     let outcome = tx.serve(database, key, |tx| try_now(tx, &args, &mut Encoder::new(&mut output, protocol)));
     match outcome {
         Ok(()) => {}

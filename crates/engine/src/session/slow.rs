@@ -71,7 +71,7 @@ impl Session {
         let args = ranges.args(input);
         let (mark, before) = (output.mark(), self.reply_mode);
         let took = self.run_until_done(&worker, row, &args, why, output).await;
-        self.settle_reply(mark, before, output);
+        self.settle_run(&row, mark, before, output);
         self.count(&worker, worker.slow_bound_ns(), row, &args, took);
     }
 

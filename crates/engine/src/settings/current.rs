@@ -1,5 +1,6 @@
 //! The settings as the server reads them: typed, one field a row of the table.
 
+use keyspace::Classes;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -48,6 +49,24 @@ pub struct Current {
     pub bulk_bytes_max: u64,
     /// Up to which size OBJECT ENCODING calls a list a listpack: items, or when negative a size class.
     pub list_listpack_size: i32,
+    /// Most fields of a hash in small form.
+    pub hash_listpack_entries: u64,
+    /// Longest field or value of a hash in small form, in bytes.
+    pub hash_listpack_value_bytes: u64,
+    /// Most members of a set of integers in small form.
+    pub set_intset_entries: u64,
+    /// Most members of any other set in small form.
+    pub set_listpack_entries: u64,
+    /// Longest member of such a set, in bytes.
+    pub set_listpack_value_bytes: u64,
+    /// A sparse HyperLogLog that would be longer turns dense, in bytes.
+    pub hll_sparse_bytes_max: u64,
+    /// Which keyspace notifications are made.
+    pub event_classes: Classes,
+    /// Most members of a sorted set in small form.
+    pub zset_listpack_entries: u64,
+    /// Longest member of a sorted set in small form, in bytes.
+    pub zset_listpack_value_bytes: u64,
     /// Form of the log lines.
     pub log_format: LogFormat,
     /// Least severity that is logged.

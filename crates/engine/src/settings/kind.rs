@@ -7,6 +7,7 @@
 //! ```
 
 use super::current::{Current, OutputLimit, OutputLimits};
+use keyspace::Classes;
 use std::fmt;
 
 /// The kind of a setting, with the place in [`Current`] that a value goes to.
@@ -70,6 +71,11 @@ pub enum Kind {
         /// The place of the limits.
         of: fn(&mut Current) -> &mut OutputLimits,
     },
+    /// Letters that stand for classes of events.
+    Events {
+        /// Stores them.
+        set: fn(&mut Current, Classes),
+    },
 }
 
 /// One word of a choice.
@@ -129,6 +135,8 @@ pub enum Wrong {
     LimitClass,
     /// A bound that is none.
     LimitNumber,
+    /// A letter that stands for nothing.
+    EventLetter,
 }
 
 impl Kind {
@@ -192,6 +200,11 @@ impl Kind {
                 *of(current) = limits;
                 Ok(show_limits(&limits, |bytes| bytes.to_string()))
             }
+            Self::Events { set } => {
+                let classes = Classes::parse(text).ok_or(Wrong::EventLetter)?;
+                set(current, classes);
+                Ok(classes.to_string())
+            }
         }
     }
 
@@ -224,6 +237,7 @@ impl Kind {
             Self::Secret { .. } => "TEXT".to_owned(),
             Self::Addresses { .. } => "ADDRESSES".to_owned(),
             Self::BufferLimits { .. } => "LIMITS".to_owned(),
+            Self::Events { .. } => "LETTERS".to_owned(),
         }
     }
 
@@ -254,6 +268,7 @@ impl fmt::Display for Wrong {
                 f.write_str("must come in fours such as 'normal 1gb 256mb 60': class hard soft seconds")
             }
             Self::LimitClass => f.write_str("must name the classes normal, replica or pubsub"),
+            Self::EventLetter => f.write_str("must be letters out of Ag$lshzxeKEtmdn"),
             Self::LimitNumber => {
                 f.write_str("must give each class bytes, bytes and seconds, such as 'normal 1gb 256mb 60'")
             }
@@ -276,6 +291,7 @@ impl Wrong {
             Self::LimitNumber => {
                 "Error in hard, soft or soft_seconds setting in buffer limit configuration.".to_owned()
             }
+            Self::EventLetter => "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.".to_owned(),
             Self::Mode | Self::Empty | Self::NotText => format!("argument {self}"),
         }
     }

@@ -1,9 +1,10 @@
 //! Changes to a list.
 
+use super::items::{Items, take_item};
 use super::{DecodeError, take, take_bytes};
 use crate::TableId;
 use base::varint;
-use blocks::{End, ITEM_BYTES_MAX, Runs};
+use blocks::{End, Runs};
 use kinds::List;
 
 /// A change to the list under a key, which is made if absent and goes when its last item leaves.
@@ -51,75 +52,6 @@ pub enum ListChange<'a> {
         /// Where, as a [`RunWriter`] writes it.
         runs: &'a [u8],
     },
-}
-
-/// Items of one push: borrowed from a request, or as they lie in a record.
-#[derive(Clone, Copy, Debug)]
-pub enum Items<'a> {
-    /// As a handler has them.
-    Slices(&'a [&'a [u8]]),
-    /// As a record holds them: each behind its length.
-    Encoded {
-        /// How many.
-        count: u64,
-        /// Their bytes.
-        bytes: &'a [u8],
-    },
-}
-
-impl PartialEq for Items<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        self.encode(&mut ours);
-        other.encode(&mut theirs);
-        ours == theirs
-    }
-}
-
-impl Eq for Items<'_> {}
-
-impl<'a> Items<'a> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        match *self {
-            Self::Slices(slices) => {
-                varint::put(out, slices.len() as u64);
-                for item in slices {
-                    varint::put_bytes(out, item);
-                }
-            }
-            Self::Encoded { count, bytes } => {
-                varint::put(out, count);
-                out.extend_from_slice(bytes);
-            }
-        }
-    }
-
-    fn decode(input: &mut &'a [u8]) -> Result<Self, DecodeError> {
-        let count = take(input)?;
-        let start = *input;
-        for _ in 0..count {
-            take_item(input)?;
-        }
-        Ok(Self::Encoded { count, bytes: &start[..start.len() - input.len()] })
-    }
-
-    fn count(&self) -> u64 {
-        match *self {
-            Self::Slices(slices) => slices.len() as u64,
-            Self::Encoded { count, .. } => count,
-        }
-    }
-
-    fn for_each(&self, mut visit: impl FnMut(&[u8])) {
-        match *self {
-            Self::Slices(slices) => slices.iter().for_each(|item| visit(item)),
-            Self::Encoded { count, mut bytes } => {
-                for _ in 0..count {
-                    visit(varint::take_bytes(&mut bytes).expect("checked when decoded"));
-                }
-            }
-        }
-    }
 }
 
 impl<'a> ListChange<'a> {
@@ -202,7 +134,7 @@ impl<'a> ListChange<'a> {
             return Err(DecodeError::Misfit);
         }
         match *self {
-            Self::Push { end, items } => items.for_each(|item| list.push(end, item)),
+            Self::Push { end, items } => items.iter().for_each(|item| list.push(end, item)),
             Self::Pop { end: End::Head, count } => list.trim(count, len - count),
             Self::Pop { end: End::Tail, count } => list.trim(0, len - count),
             Self::Put { index, item } => list.set(index, item),
@@ -261,13 +193,14 @@ pub(super) fn put_removal_head(out: &mut Vec<u8>, table: TableId, key: &[u8], co
 }
 
 /// Runs as a [`RunWriter`] wrote them; to be checked first.
-struct RunReader<'a> {
+#[derive(Clone)]
+pub(super) struct RunReader<'a> {
     input: &'a [u8],
     end: u64,
 }
 
 impl<'a> RunReader<'a> {
-    fn new(input: &'a [u8]) -> Self {
+    pub(super) fn new(input: &'a [u8]) -> Self {
         Self { input, end: 0 }
     }
 
@@ -290,15 +223,10 @@ impl Iterator for RunReader<'_> {
 }
 
 /// Where the last of these runs ends, if they are runs of `count` items in all.
-fn check_runs(runs: &[u8], count: u64) -> Result<u64, DecodeError> {
+pub(super) fn check_runs(runs: &[u8], count: u64) -> Result<u64, DecodeError> {
     let (mut reader, mut left) = (RunReader::new(runs), count);
     while !reader.input.is_empty() {
         left = left.checked_sub(reader.run()?.1).ok_or(DecodeError::Malformed)?;
     }
     if left == 0 { Ok(reader.end) } else { Err(DecodeError::Malformed) }
-}
-
-/// An item as long as a list can hold: a frame has room for a longer one.
-fn take_item<'a>(input: &mut &'a [u8]) -> Result<&'a [u8], DecodeError> {
-    take_bytes(input).ok().filter(|item| item.len() <= ITEM_BYTES_MAX).ok_or(DecodeError::Malformed)
 }

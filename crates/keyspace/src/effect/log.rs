@@ -220,7 +220,8 @@ mod tests {
     use crate::effect::{ListChange, RunWriter};
     use base::varint;
     use blocks::End;
-    use kinds::{Kind, List};
+    use kinds::hash::Pair;
+    use kinds::{Hash, Kind, List, Sorted};
 
     fn text_of(bytes: usize) -> Value {
         let mut encoded = Vec::new();
@@ -234,9 +235,30 @@ mod tests {
         Value::List(list)
     }
 
+    fn hash_of(fields: usize) -> Value {
+        let mut hash = Hash::default();
+        for field in 0..fields {
+            let field = format!("field {field}");
+            hash.put(Pair { field: field.as_bytes(), value: b"value", expires_at_ms: None });
+            hash.grow();
+        }
+        Value::Hash(hash)
+    }
+
+    fn sorted_of(members: usize) -> Value {
+        let mut sorted = Sorted::default();
+        for member in 0..members {
+            sorted.put(member as f64 / 4.0, format!("member {member}").as_bytes());
+            sorted.grow();
+        }
+        Value::Sorted(sorted)
+    }
+
     #[test]
     fn a_whole_put_takes_the_bytes_of_the_effect_that_it_is() {
-        for value in [1, 100, 20_000, 70_000].map(text_of).into_iter().chain([1, 100, 3_000, 100_000].map(list_of)) {
+        let texts = [1, 100, 20_000, 70_000].map(text_of).into_iter();
+        let lists = [1, 100, 3_000, 100_000].map(list_of);
+        for value in texts.chain(lists).chain([1, 100, 5_000].map(hash_of)).chain([1, 100, 5_000].map(sorted_of)) {
             for expires_at_ms in [None, Some(1_700_000_000_000)] {
                 let whole = Whole { value: value.clone(), expires_at_ms };
                 let mut encoded = Vec::new();
@@ -246,7 +268,7 @@ mod tests {
                         let bytes = varint::take_bytes(&mut &encoded[..]).expect("a text is bytes behind their length");
                         Effect::TextPut { expires_at_ms, bytes }
                     }
-                    Value::List(_) => Effect::ValuePut { expires_at_ms, kind: Kind::List, encoded: &encoded },
+                    _ => Effect::ValuePut { expires_at_ms, kind: value.kind(), encoded: &encoded },
                 };
                 let mut twin = Log::default();
                 let mut log = Log::default();

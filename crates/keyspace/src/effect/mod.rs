@@ -7,12 +7,21 @@
 //! A frame's payload is a run of these. Times are absolute, random choices are already results. [`apply`] is the
 //! only way state changes, for guards and for replay.
 
+pub(crate) mod event;
+mod hash;
+mod items;
 mod list;
 mod log;
+mod set;
+mod sorted;
 
+pub use hash::HashChange;
+pub use items::Items;
 pub(crate) use list::put_runs;
-pub use list::{Items, ListChange, RunWriter};
+pub use list::{ListChange, RunWriter};
 pub use log::{Log, Named, Payload};
+pub use set::SetChange;
+pub use sorted::SortedChange;
 
 use crate::TableId;
 use crate::guard::Whole;
@@ -50,6 +59,12 @@ pub enum Effect<'a> {
     ExpiryClear,
     /// 9 to 16. A change to a list.
     List(ListChange<'a>),
+    /// 40 to 46. A change to a hash.
+    Hash(HashChange<'a>),
+    /// 50 to 52. A change to a set.
+    Set(SetChange<'a>),
+    /// 55 to 58. A change to a sorted set.
+    Sorted(SortedChange<'a>),
     /// 32 without, 33 with a deadline. The key holds this value, whatever it held.
     ValuePut {
         /// When it expires, absolute.
@@ -143,6 +158,9 @@ impl<'a> Effect<'a> {
             Self::ExpiryPut(_) => 7,
             Self::ExpiryClear => 8,
             Self::List(change) => change.number(),
+            Self::Hash(change) => change.number(),
+            Self::Set(change) => change.number(),
+            Self::Sorted(change) => change.number(),
             Self::ValuePut { expires_at_ms: None, .. } => 32,
             Self::ValuePut { expires_at_ms: Some(_), .. } => 33,
             Self::MapPut { .. } => 64,
@@ -163,6 +181,9 @@ impl<'a> Effect<'a> {
             }
             Self::ExpiryPut(at_ms) => varint::put(out, at_ms),
             Self::List(change) => change.encode_fields(out),
+            Self::Hash(change) => change.encode_fields(out),
+            Self::Set(change) => change.encode_fields(out),
+            Self::Sorted(change) => change.encode_fields(out),
             Self::ValuePut { expires_at_ms, kind, encoded } => {
                 put_time(out, expires_at_ms);
                 out.push(kind.number());
@@ -186,6 +207,9 @@ impl<'a> Effect<'a> {
             7 => Self::ExpiryPut(take(input)?),
             8 => Self::ExpiryClear,
             9..=16 => Self::List(ListChange::decode_fields(number, input)?),
+            40..=46 => Self::Hash(HashChange::decode_fields(number, input)?),
+            50..=52 => Self::Set(SetChange::decode_fields(number, input)?),
+            55..=58 => Self::Sorted(SortedChange::decode_fields(number, input)?),
             32 | 33 => {
                 let expires_at_ms = if number == 33 { Some(take(input)?) } else { None };
                 let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
@@ -220,7 +244,16 @@ pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effec
         Effect::ExpiryPut(at_ms) => misfit_unless(section.set_expiry(hash, key, Some(at_ms)))?,
         Effect::ExpiryClear => misfit_unless(section.set_expiry(hash, key, None))?,
         Effect::List(ref change) => {
-            section.change_list(hash, key, |list| change.apply(list)).ok_or(DecodeError::Misfit)??;
+            section.change(hash, key, |list| change.apply(list)).ok_or(DecodeError::Misfit)??;
+        }
+        Effect::Hash(ref change) => {
+            section.change(hash, key, |fields| change.apply(fields)).ok_or(DecodeError::Misfit)??;
+        }
+        Effect::Set(ref change) => {
+            section.change(hash, key, |set| change.apply(set)).ok_or(DecodeError::Misfit)??;
+        }
+        Effect::Sorted(ref change) => {
+            section.change(hash, key, |sorted| change.apply(sorted)).ok_or(DecodeError::Misfit)??;
         }
         Effect::ValuePut { expires_at_ms, kind, mut encoded } => {
             let value =
@@ -270,10 +303,12 @@ pub(crate) fn take_bytes<'a>(input: &mut &'a [u8]) -> Result<&'a [u8], DecodeErr
 mod tests {
     use super::*;
     use blocks::End;
+    use kinds::set::SetForm;
 
     /// Every effect there is, with the number that it has for ever.
     fn all() -> Vec<(u8, Effect<'static>)> {
         let items = Items::Encoded { count: 2, bytes: &[1, b'a', 2, b'b', b'c'] };
+        let scored = Items::Encoded { count: 2, bytes: &[3, 1, 14, b'a', 2, 0, b'b'] };
         vec![
             (1, Effect::Remove),
             (2, Effect::TextPut { expires_at_ms: None, bytes: b"text" }),
@@ -291,6 +326,20 @@ mod tests {
             (14, Effect::List(ListChange::Insert { index: 0, item: b"" })),
             (15, Effect::List(ListChange::Remove { index: 9, count: 300 })),
             (16, Effect::List(ListChange::RemoveMany { count: 4, runs: &[2, 1, 2, 3] })),
+            (40, Effect::Hash(HashChange::Put { pairs: items })),
+            (41, Effect::Hash(HashChange::PutKeeping { pairs: items })),
+            (42, Effect::Hash(HashChange::Remove { fields: items })),
+            (43, Effect::Hash(HashChange::Expire { count: 3 })),
+            (44, Effect::Hash(HashChange::ExpiryPut { expires_at_ms: 1_700_000_000_000, fields: items })),
+            (45, Effect::Hash(HashChange::ExpiryClear { fields: items })),
+            (46, Effect::Hash(HashChange::Grow)),
+            (50, Effect::Set(SetChange::Add { form: SetForm::Listed, members: items })),
+            (51, Effect::Set(SetChange::Remove { members: items })),
+            (52, Effect::Set(SetChange::RemoveAt { count: 4, runs: &[2, 1, 2, 3] })),
+            (55, Effect::Sorted(SortedChange::Put { items: scored })),
+            (56, Effect::Sorted(SortedChange::Remove { members: items })),
+            (57, Effect::Sorted(SortedChange::RemoveRange { rank: 7, count: 300 })),
+            (58, Effect::Sorted(SortedChange::Grow)),
             (32, Effect::ValuePut { expires_at_ms: None, kind: Kind::Text, encoded: b"\x01z" }),
             (33, Effect::ValuePut { expires_at_ms: Some(9), kind: Kind::List, encoded: b"" }),
             (64, Effect::MapPut { database: 3, table: 70_000 }),

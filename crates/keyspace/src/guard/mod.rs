@@ -1,14 +1,21 @@
 //! Guards: a tx's handle on one value. Each method records an effect and applies it, in one motion.
 
+mod hash;
 mod list;
+mod set;
+mod sorted;
 mod text;
 
+pub use hash::{FieldExpiry, HashMut};
 pub use list::ListMut;
+pub use set::SetMut;
+pub use sorted::SortedMut;
 pub use text::TextMut;
 
-use crate::section::{Entry, list_of, text_of};
+use crate::section::{Entry, text_of};
 use base::{Ms, varint};
 use kinds::Value;
+use table::Content;
 
 /// What to do when the key is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +49,9 @@ pub struct Whole {
 impl Whole {
     /// A copy of what `entry` holds.
     pub fn of(entry: Entry<'_>) -> Self {
-        let value = match list_of(entry) {
-            Some(list) => Value::List(list.clone()),
-            None => Value::Text(text_of(entry).expect("an entry is a list or a text").to_long()),
+        let value = match entry.content() {
+            Content::Value(value) => value.clone(),
+            _ => Value::Text(text_of(entry).expect("what is no value is a text").to_long()),
         };
         Self { value, expires_at_ms: entry.expires_at_ms() }
     }

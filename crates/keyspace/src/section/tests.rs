@@ -189,3 +189,176 @@ fn many_keys_without_a_deadline_are_not_looked_at_for_few_with_one() {
         assert!(hints <= 2 * keys + 2 * OUTDATED_HINTS, "{hints} hints for {keys} keys");
     }
 }
+
+/// What happens to a hash, by key and field.
+#[derive(Clone, Debug)]
+enum FieldStep {
+    Put(u16, u8, Option<Ms>),
+    RemoveField(u16, u8),
+    SetExpiry(u16, Option<Ms>),
+    Remove(u16),
+    /// Changed, and put back as it was.
+    Abandon(u16, Option<Ms>),
+    /// Its value comes as that of one that was left unread.
+    Fill(u16),
+    Expire(Ms),
+}
+
+fn field_step(keys: u16) -> impl Strategy<Value = FieldStep> {
+    let deadline = || prop_oneof![1 => Just(None), 3 => delay().prop_map(Some)];
+    prop_oneof![
+        10 => (0..keys, 0..6u8, deadline()).prop_map(|(key, field, at)| FieldStep::Put(key, field, at)),
+        3 => (0..keys, 0..6u8).prop_map(|(key, field)| FieldStep::RemoveField(key, field)),
+        2 => (0..keys, deadline()).prop_map(|(key, at)| FieldStep::SetExpiry(key, at)),
+        1 => (0..keys).prop_map(FieldStep::Remove),
+        1 => (0..keys, deadline()).prop_map(|(key, at)| FieldStep::Abandon(key, at)),
+        1 => (0..keys).prop_map(FieldStep::Fill),
+        2 => prop_oneof![0..500u64, 0..20_000u64].prop_map(FieldStep::Expire),
+    ]
+}
+
+/// The deadline of a key, and those of its fields.
+type KeyTimes = (Option<Ms>, BTreeMap<u8, Option<Ms>>);
+
+/// A section of hashes, and beside it the deadlines of every key and of its fields.
+struct Hashes {
+    section: Section,
+    twin: BTreeMap<u16, KeyTimes>,
+    now: Ms,
+    tags: u64,
+}
+
+impl Hashes {
+    fn hash(&self, key: u16) -> u64 {
+        (SHARD as u64) << 54 | (u64::from(key) % self.tags) << 34
+    }
+
+    fn put(&mut self, key: u16, field: u8, expires_at_ms: Option<Ms>) {
+        let pair = kinds::hash::Pair { field: &[field], value: b"value", expires_at_ms };
+        self.section.change(self.hash(key), &name(key), |hash: &mut Hash| hash.put(pair)).expect("a hash");
+    }
+
+    fn run(&mut self, step: &FieldStep) {
+        let after = |at: &Option<Ms>| at.map(|delay| self.now + delay);
+        match step {
+            FieldStep::Put(key, field, at) => {
+                let at = after(at);
+                self.put(*key, *field, at);
+                self.twin.entry(*key).or_default().1.insert(*field, at);
+            }
+            FieldStep::RemoveField(key, field) => {
+                self.section.change(self.hash(*key), &name(*key), |hash: &mut Hash| hash.remove(&[*field])).unwrap();
+                let left = self.twin.get_mut(key).map(|(_, fields)| {
+                    fields.remove(field);
+                    fields.len()
+                });
+                if left == Some(0) {
+                    self.twin.remove(key);
+                }
+            }
+            FieldStep::SetExpiry(key, at) => {
+                let at = after(at);
+                if self.section.set_expiry(self.hash(*key), &name(*key), at) {
+                    self.twin.get_mut(key).expect("it is there").0 = at;
+                }
+            }
+            FieldStep::Remove(key) => {
+                self.section.remove(self.hash(*key), &name(*key));
+                self.twin.remove(key);
+            }
+            FieldStep::Abandon(key, at) => {
+                let (hash, at) = (self.hash(*key), after(at));
+                let old = self.section.copy(hash, &name(*key));
+                self.put(*key, 7, at);
+                self.section.restore(hash, &name(*key), old);
+            }
+            FieldStep::Fill(key) => {
+                let hash = self.hash(*key);
+                let Some(entry) = self.section.find(hash, &name(*key)) else { return };
+                let (whole, at) = (value_of::<Hash>(entry).expect("a hash").clone(), entry.expires_at_ms());
+                self.section.put_value(hash, &name(*key), Value::nothing(Kind::Hash), at);
+                assert!(self.section.fill(hash, &name(*key), Value::Hash(whole)).is_none());
+            }
+            FieldStep::Expire(passed) => {
+                self.now += passed;
+                self.expire();
+            }
+        }
+    }
+
+    fn expire(&mut self) {
+        let now = self.now;
+        loop {
+            match self.section.next_expired(SHARD, now, u64::MAX, 1) {
+                Due::Nothing => break,
+                Due::More => {}
+                Due::Key(hash, name) => {
+                    if !is_live(self.section.find(hash, &name).expect("it is there"), now) {
+                        self.section.remove(hash, &name);
+                        continue;
+                    }
+                    let some = |hash: &mut Hash| {
+                        let count = hash.expired_count(now).min(2);
+                        assert!(count > 0 && hash.expire(count), "it was given for nothing");
+                    };
+                    self.section.change(hash, &name, some).expect("a hash");
+                    self.section.renew_due(hash, &name);
+                }
+            }
+        }
+        assert!(self.section.next_due().is_none_or(|due| due > now), "the keeper would run on");
+        let is_left = |at: &Option<Ms>| at.is_none_or(|at| at + LATE_MS > now);
+        self.twin.retain(|_, (at, fields)| {
+            fields.retain(|_, at| is_left(at));
+            is_left(at) && !fields.is_empty()
+        });
+        // What fell due within the last tick may have gone, too.
+        let mut there = BTreeMap::new();
+        for (key, (key_at, fields)) in &self.twin {
+            let found = self.section.find(self.hash(*key), &name(*key));
+            let hash = found.map(|entry| value_of::<Hash>(entry).expect("a hash"));
+            let is_there = |field: u8| hash.is_some_and(|hash| hash.expires_at_ms(&[field]).is_some());
+            let is_due = |at: &Option<Ms>| at.is_some_and(|at| at <= now);
+            let left: BTreeMap<_, _> =
+                fields.iter().filter(|(field, _)| is_there(**field)).map(|(f, at)| (*f, *at)).collect();
+            let mut gone = fields.iter().filter(|(field, _)| !is_there(**field));
+            assert!(gone.all(|(_, at)| is_due(at)) || is_due(key_at), "a field of {key} went before its time");
+            if hash.is_some() {
+                there.insert(*key, (*key_at, left));
+            }
+        }
+        self.twin = there;
+        assert_eq!(self.section.keys_count(), self.twin.len(), "a key without fields, or one too late");
+        let fields = |entry: Entry<'_>| value_of::<Hash>(entry).expect("a hash").len();
+        let fields_count: u64 = self.section.scan(0).map(|(_, entry)| fields(entry)).sum();
+        assert_eq!(fields_count, self.twin.values().map(|(_, fields)| fields.len() as u64).sum::<u64>());
+    }
+
+    fn check_sums(&self) {
+        assert_eq!(self.section.expiring_count(), self.twin.values().filter(|(at, _)| at.is_some()).count());
+        let falls_due = |(at, fields): &&KeyTimes| at.is_some() || fields.values().any(Option::is_some);
+        let due_count = self.twin.values().filter(falls_due).count();
+        assert_eq!(self.section.due_count, due_count);
+        assert!(self.section.deadlines.hints_count() <= 2 * due_count + 2 * OUTDATED_HINTS);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn fields_go_in_time_and_hints_stay_few(
+        tags in prop_oneof![Just(3u64), Just(40), Just(1 << 20)],
+        steps in prop_oneof![Just(5u16), Just(200)].prop_flat_map(|keys| prop::collection::vec(field_step(keys), 1..1_000)),
+    ) {
+        let mut hashes = Hashes { section: Section::default(), twin: BTreeMap::new(), now: 1_790_000_000_000, tags };
+        for step in &steps {
+            hashes.run(step);
+            hashes.check_sums();
+        }
+        hashes.now += 1 << 41;
+        hashes.expire();
+        let outdated = hashes.section.deadlines.hints_count();
+        prop_assert_eq!(outdated, 0);
+    }
+}

@@ -9,7 +9,7 @@ use crate::effect::{self, DecodeError, Effect, Record, take_name};
 use crate::shard::ShardState;
 use crate::{Keyspace, TableId, shard_of};
 use base::Ms;
-use kinds::{Kind, List, LongText, Value};
+use kinds::{Kind, Value};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use sync::lock::ShardLock;
@@ -167,10 +167,7 @@ impl Loading<'_> {
             // What is no form is found out by reading it.
             match Unread::of(table, &key, *hash, *kind, form).filter(|unread| unread.content_bytes() > bytes_max) {
                 Some(unread) => {
-                    let nothing = match kind {
-                        Kind::Text => Value::Text(LongText::default()),
-                        Kind::List => Value::List(List::new()),
-                    };
+                    let nothing = Value::nothing(*kind);
                     self.state.section_mut(table).put_value(*hash, &key, nothing, *expires_at_ms);
                     self.unread.insert((table, key), unread);
                 }
@@ -270,7 +267,12 @@ impl Loading<'_> {
         let Entry::Occupied(mut unread) = self.unread.entry((table, key.into())) else { return Ok(false) };
         match effect {
             Effect::ExpiryPut(_) | Effect::ExpiryClear => return Ok(false),
-            Effect::List(_) | Effect::TextAppend(_) | Effect::TextOverwrite { .. } => {}
+            Effect::List(_)
+            | Effect::Hash(_)
+            | Effect::Set(_)
+            | Effect::Sorted(_)
+            | Effect::TextAppend(_)
+            | Effect::TextOverwrite { .. } => {}
             _ => {
                 unread.remove();
                 return Ok(false);
@@ -307,6 +309,5 @@ impl Loading<'_> {
 /// What `source` has under `form`, if that is a value of `kind`.
 pub(super) fn get<S: BlockSource>(source: &mut S, kind: Kind, form: &[u8]) -> Result<Value, LoadError<S::Error>> {
     let value = source.get(kind, form).map_err(LoadError::Value)?;
-    let is_empty = matches!(&value, Value::List(list) if list.is_empty());
-    if value.kind() == kind && !is_empty { Ok(value) } else { Err(LoadError::WrongValue) }
+    if value.kind() == kind && !value.is_empty() { Ok(value) } else { Err(LoadError::WrongValue) }
 }

@@ -170,6 +170,11 @@ impl Marking {
         self.changes > 0
     }
 
+    /// Entries that have changed since the last turn, come and gone ones included; some may count twice.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Whether the next turn has to write every entry.
     pub(crate) fn is_whole(&self) -> bool {
         self.whole

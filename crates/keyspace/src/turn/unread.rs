@@ -74,14 +74,18 @@ impl Unread {
         self.stored_bytes
     }
 
-    /// Keeps an effect that changes a list or the end or middle of a text, with its bytes; `false` if nothing of the value
+    /// Keeps an effect that changes a collection or the end or middle of a text, with its bytes; `false` if nothing of the value
     /// is left.
     pub(super) fn keep(&mut self, effect: &Effect<'_>, bytes: &[u8]) -> Result<bool, DecodeError> {
         match (self.kind, effect) {
             (Kind::List, Effect::List(change)) => {
                 self.len = change.len_after_checked(self.len).ok_or(DecodeError::Misfit)?;
             }
-            (Kind::Text, Effect::TextAppend(_) | Effect::TextOverwrite { .. }) => {}
+            // What would take the last field away is recorded as the removal of the key.
+            (Kind::Text, Effect::TextAppend(_) | Effect::TextOverwrite { .. })
+            | (Kind::Hash, Effect::Hash(_))
+            | (Kind::Set, Effect::Set(_))
+            | (Kind::Sorted, Effect::Sorted(_)) => {}
             _ => return Err(DecodeError::Misfit),
         }
         self.kept.extend_from_slice(bytes);

@@ -25,6 +25,19 @@ fn delay() -> impl Strategy<Value = Option<u64>> {
     prop_oneof![1 => Just(None), 2 => (1..20_000u64).prop_map(Some)]
 }
 
+/// The first of some fields of a hash, and how many.
+fn first() -> impl Strategy<Value = u64> {
+    prop_oneof![2 => 0..8u64, 1 => 0..4_000u64]
+}
+
+fn fields() -> impl Strategy<Value = u64> {
+    prop_oneof![4 => 1..6u64, 1 => 100..600u64]
+}
+
+fn member_bytes() -> impl Strategy<Value = usize> {
+    prop_oneof![2 => Just(0usize), 2 => 1..3usize, 1 => 60..100usize]
+}
+
 fn change() -> impl Strategy<Value = Change> {
     let keys_count = keys().names.len();
     let push = (end(), 0..4u8, prop_oneof![3 => 1..5usize, 1 => 100..1_500usize], prop_oneof![0..2usize, 1..30usize]);
@@ -41,6 +54,13 @@ fn change() -> impl Strategy<Value = Change> {
         2 => (any::<u64>(), bytes()).prop_map(|(index, item)| Change::Insert(index, item)),
         2 => any::<(u64, u64)>().prop_map(|(start, count)| Change::Cut(start, count)),
         2 => (0..6u8).prop_map(Change::Without),
+        8 => (first(), fields(), 0..200usize, delay()).prop_map(|(at, n, bytes, delay)| Change::Fields(at, n, bytes, delay)),
+        2 => (first(), fields(), 0..200usize).prop_map(|(at, n, bytes)| Change::Keep(at, n, bytes)),
+        4 => (first(), fields()).prop_map(|(at, n)| Change::Forget(at, n)),
+        4 => (first(), fields(), delay()).prop_map(|(at, n, delay)| Change::FieldExpiry(at, n, delay)),
+        6 => (first(), fields(), member_bytes()).prop_map(|(at, n, bytes)| Change::Add(at, n, bytes)),
+        3 => (first(), fields(), member_bytes()).prop_map(|(at, n, bytes)| Change::Leave(at, n, bytes)),
+        3 => (any::<u64>(), fields()).prop_map(|(at, n)| Change::Draw(at, n)),
         5 => (0..keys_count, 0..DATABASES, any::<bool>()).prop_map(|(to, of, moves)| Change::Copy(to, of, moves)),
         1 => Just(Change::Flush),
         1 => (0..DATABASES).prop_map(Change::Swap),
@@ -106,10 +126,18 @@ proptest! {
 fn the_law_meets_what_it_is_for() {
     use proptest::strategy::ValueTree;
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let long = proptest::collection::vec(happening(), 2_000);
+    let long = proptest::collection::vec(happening(), 4_000);
     let seen = run(&long.new_tree(&mut runner).unwrap().current());
-    let all =
-        ["changed", "failed amid", "read one by one", "searched", "stored elsewhere", "unchanged", "whole by itself"];
+    let all = [
+        "changed",
+        "failed amid",
+        "gone before it was read",
+        "read one by one",
+        "searched",
+        "stored elsewhere",
+        "unchanged",
+        "whole by itself",
+    ];
     assert_eq!(seen, all.into());
 }
 
@@ -152,6 +180,7 @@ fn big(key: usize, change: Change) -> Happening {
 fn values_that_are_left_unread_come_with_all_that_was_done_to_them() {
     let mut world = World::new();
     let put = |key: usize| match key % 4 {
+        _ if key == 5 => big(key, Change::Fields(0, 3_000, 20, Some(5_000))),
         3 => big(key, Change::Put(vec![b'x'; 60_000], Some(9_000))),
         _ => big(key, Change::Push(End::Tail, key as u8, 3_000, 20)),
     };
@@ -171,7 +200,11 @@ fn values_that_are_left_unread_come_with_all_that_was_done_to_them() {
             big(2, Change::Expiry(Some(100))),
             big(3, Change::Append(b"more".to_vec())),
             big(3, Change::Overwrite(7, b"other".to_vec())),
-            big(4, Change::Copy(5, 0, true)),
+            big(4, Change::Copy(7, 0, true)),
+            big(5, Change::Fields(2_990, 20, 30, None)),
+            big(5, Change::Forget(100, 200)),
+            big(5, Change::FieldExpiry(0, 50, Some(100))),
+            big(5, Change::FieldExpiry(500, 50, None)),
             big(6, Change::Without(2)),
             big(7, Change::Replace(b"short".to_vec())),
         ]

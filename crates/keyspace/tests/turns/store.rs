@@ -2,7 +2,7 @@
 
 use blocks::{LeafStore, Place, Storing};
 use keyspace::{BlockSink, BlockSource, DecodeError, Keyspace, Loading, MapState, ShardState, TableCount, TableId};
-use keyspace::{Merge, Put, Turned, list_of, named_by, text_of};
+use keyspace::{Merge, Put, Turned, hash_of, list_of, named_by, set_of, text_of};
 use kinds::{Kind, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -12,6 +12,10 @@ use std::ops::ControlFlow;
 pub(crate) enum Content {
     Text(Vec<u8>),
     List(Vec<Vec<u8>>),
+    /// What OBJECT ENCODING says; fields, values and deadlines, each as it lies.
+    Hash(&'static str, Vec<(Vec<u8>, Vec<u8>, Option<u64>)>),
+    /// What OBJECT ENCODING says; members, each as it lies.
+    Set(&'static str, Vec<Vec<u8>>),
 }
 
 /// What one shard holds: by table and key, with deadlines.
@@ -22,13 +26,33 @@ pub(crate) fn contents(state: &ShardState, is_alive: impl Fn(TableId) -> bool) -
     let alive = state.sections().filter(|(table, _)| is_alive(*table));
     let entries = alive.flat_map(|(table, section)| section.scan(0).map(move |(_, entry)| (table, entry)));
     let held = entries.map(|(table, entry)| {
-        let content = match list_of(entry) {
-            Some(list) => Content::List(items(list)),
-            None => Content::Text(text_of(entry).unwrap().to_vec()),
+        let content = match (list_of(entry), hash_of(entry), set_of(entry)) {
+            (Some(list), ..) => Content::List(items(list)),
+            (_, Some(hash), _) => Content::Hash(hash.encoding(), fields(hash)),
+            (.., Some(set)) => Content::Set(set.form().encoding(), members(set)),
+            _ => Content::Text(text_of(entry).unwrap().to_vec()),
         };
         ((table, entry.key().to_vec()), (content, entry.expires_at_ms()))
     });
     held.collect()
+}
+
+fn fields(hash: &kinds::Hash) -> Vec<(Vec<u8>, Vec<u8>, Option<u64>)> {
+    let mut fields = Vec::new();
+    let _ = hash.walk(&mut |pair| {
+        fields.push((pair.field.to_vec(), pair.value.to_vec(), pair.expires_at_ms));
+        ControlFlow::Continue(())
+    });
+    fields
+}
+
+fn members(set: &kinds::Set) -> Vec<Vec<u8>> {
+    let mut members = Vec::new();
+    set.walk(0, set.len(), |member| {
+        members.push(member.to_vec());
+        ControlFlow::Continue(())
+    });
+    members
 }
 
 fn items(list: &kinds::List) -> Vec<Vec<u8>> {

@@ -5,10 +5,11 @@ use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use blocks::{Direction, End};
 use keyspace::{
-    Abandon, Absent, Aim, Batch, Expiry, Held, Inline, Keyspace, Log, Searches, Step, TableId, Tail, Turned, Tx,
-    Unread, named_by, shard_of,
+    Abandon, Absent, Aim, Batch, Expiry, FieldExpiry, Held, Inline, Keyspace, Log, Searches, Step, TableId, Tail,
+    Turned, Tx, Unread, named_by, shard_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::{Discriminant, discriminant};
 use std::sync::OnceLock;
 
 pub(crate) const DATABASES: u32 = 3;
@@ -61,6 +62,18 @@ pub(crate) enum Change {
     Insert(u64, Vec<u8>),
     Cut(u64, u64),
     Without(u8),
+    /// Fields of a hash from a number on, so many, each a value of so many bytes, until then or for ever.
+    Fields(u64, u64, usize, Option<u64>),
+    /// Likewise, keeping deadlines.
+    Keep(u64, u64, usize),
+    Forget(u64, u64),
+    FieldExpiry(u64, u64, Option<u64>),
+    /// Members of a set from a number on, so many; integers, or texts of so many bytes.
+    Add(u64, u64, usize),
+    /// As they are added.
+    Leave(u64, u64, usize),
+    /// Members by their places, from one on.
+    Draw(u64, u64),
     /// To a key of a database; whether the source goes.
     Copy(usize, u32, bool),
     Flush,
@@ -389,9 +402,11 @@ impl World {
 /// Values of more content are left unread by a restart: most of those that lie elsewhere.
 const UNREAD_BYTES: u64 = 3_000;
 
+type Outline = (Discriminant<Content>, Option<u64>);
+
 /// What is true of a shard while values are unread: names, kinds, deadlines.
-fn outline(contents: Contents) -> BTreeMap<(TableId, Vec<u8>), (bool, Option<u64>)> {
-    let outline = |(content, at): (Content, _)| (matches!(content, Content::List(_)), at);
+fn outline(contents: Contents) -> BTreeMap<(TableId, Vec<u8>), Outline> {
+    let outline = |(content, at): (Content, _)| (discriminant(&content), at);
     contents.into_iter().map(|(name, held)| (name, outline(held))).collect()
 }
 
@@ -430,7 +445,70 @@ fn apply(tx: &mut Tx<'_>, database: u32, key: usize, change: &Change) -> Result<
             tx.put_map(database, theirs);
             tx.put_map(*other, mine);
         }
+        Change::Fields(..) | Change::Keep(..) | Change::Forget(..) | Change::FieldExpiry(..) => {
+            return apply_to_hash(tx, key, change);
+        }
+        Change::Add(..) | Change::Leave(..) | Change::Draw(..) => return apply_to_set(tx, key, change),
         of_list => return apply_to_list(tx, key, of_list),
+    }
+    Ok(())
+}
+
+fn apply_to_hash(tx: &mut Tx<'_>, key: &[u8], change: &Change) -> Result<(), Abandon> {
+    let makes = matches!(change, Change::Fields(..) | Change::Keep(..));
+    let (now, absent) = (tx.now(), if makes { Absent::Create } else { Absent::Leave });
+    let Ok(Some(mut hash)) = tx.hash_mut(key, absent) else { return Ok(()) };
+    let names = |first: u64, count: u64| -> Vec<_> {
+        (first..first + count).map(|number| format!("field {}", number % 4_000).into_bytes()).collect()
+    };
+    let at = |delay: &Option<u64>| delay.map(|delay| now + delay);
+    match change {
+        Change::Fields(first, count, bytes, _) | Change::Keep(first, count, bytes) => {
+            let (names, value) = (names(*first, *count), vec![(*first % 7) as u8; *bytes]);
+            let pairs: Vec<_> = names.iter().flat_map(|name| [&name[..], &value]).collect();
+            let expiry = match change {
+                Change::Fields(.., delay) => at(delay).map_or(FieldExpiry::Clear, FieldExpiry::At),
+                _ => FieldExpiry::Keep,
+            };
+            hash.put(&pairs, expiry)?;
+        }
+        Change::Forget(first, count) => {
+            hash.remove(&names(*first, *count).iter().map(|name| &name[..]).collect::<Vec<_>>())?;
+        }
+        Change::FieldExpiry(first, count, delay) => {
+            let names = names(*first, *count);
+            let there = hash.hash().unwrap();
+            let is_there = |name: &&[u8]| there.get(name, now, |_| ()).is_some();
+            let fields: Vec<_> = names.iter().map(|name| &name[..]).filter(is_there).collect();
+            hash.set_expiry(&fields, at(delay))?;
+        }
+        _ => unreachable!("it is of a hash"),
+    }
+    Ok(())
+}
+
+fn apply_to_set(tx: &mut Tx<'_>, key: &[u8], change: &Change) -> Result<(), Abandon> {
+    let absent = if matches!(change, Change::Add(..)) { Absent::Create } else { Absent::Leave };
+    let Ok(Some(mut set)) = tx.set_mut(key, absent) else { return Ok(()) };
+    let members = |first: u64, count: u64, bytes: usize| -> Vec<_> {
+        let numbers = (first..first + count).map(|number| (number % 6_000).to_string().into_bytes());
+        numbers.map(|number| if bytes == 0 { number } else { [&number[..], &vec![b'm'; bytes]].concat() }).collect()
+    };
+    match *change {
+        Change::Add(first, count, bytes) => {
+            let members = members(first, count, bytes);
+            set.add(&members.iter().map(|member| &member[..]).collect::<Vec<_>>())?;
+        }
+        Change::Leave(first, count, bytes) => {
+            let members = members(first, count, bytes);
+            set.remove(&members.iter().map(|member| &member[..]).collect::<Vec<_>>());
+        }
+        Change::Draw(first, count) => {
+            let len = set.set().unwrap().len();
+            let start = first % len;
+            set.remove_at(&[(start, count.min(len - start))])?;
+        }
+        _ => unreachable!("it is of a set"),
     }
     Ok(())
 }

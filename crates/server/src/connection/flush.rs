@@ -88,7 +88,8 @@ impl Connection {
         let mut takes_in = false;
         while sent != Sent::All {
             let waiting_bytes = self.session.note_waiting(&self.output);
-            let limit = shelf.worker.settings().output_limits.normal;
+            let limits = shelf.worker.settings().output_limits;
+            let limit = if self.session.is_subscribed() { limits.pubsub } else { limits.normal };
             if patience.ends(limit, waiting_bytes, Instant::now()) {
                 return Err(End::OutputTooLong);
             }

@@ -93,7 +93,12 @@ static void values(redisContext *c) {
     must(memcmp(range->element[2]->str, "c\0\r\n", 4) == 0);
     freeReplyObject(range);
     is_error(redisCommand(c, "LPUSH k a"), "WRONGTYPE ");
-    if (is_bobbin(c)) is_error(redisCommand(c, "HSET h a 1"), "ERR unknown command");
+    is_number(redisCommand(c, "HSET h a 1 b 2"), 2);
+    is_bytes(redisCommand(c, "HGET h b"), "2", 1);
+    is_number(redisCommand(c, "SADD s a b a"), 2);
+    is_number(redisCommand(c, "ZADD z 1.5 a 2 b"), 2);
+    is_number(redisCommand(c, "ZRANK z b"), 1);
+    if (is_bobbin(c)) is_error(redisCommand(c, "XADD x * a 1"), "ERR unknown command");
     must(c->err == 0);
 }
 

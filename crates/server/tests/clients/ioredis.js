@@ -55,11 +55,25 @@ async function strings(r) {
   assert.equal(await r.exists("a", "b", "missing"), 2);
   assert.equal(await r.del("a", "b"), 2);
   await assert.rejects(r.lpush("k", 1), { name: "ReplyError", message: /^WRONGTYPE/ });
-  if (isBobbin()) await assert.rejects(r.hset("h", "a", 1), { name: "ReplyError", message: /unknown command/ });
+  if (isBobbin()) await assert.rejects(r.xadd("x", "*", "a", 1), { name: "ReplyError", message: /unknown command/ });
   const prefixed = new Redis({ port, keyPrefix: "app:" });
   await prefixed.set("k", "mine");
   assert.equal(await r.get("app:k"), "mine");
   prefixed.disconnect();
+}
+
+async function collections(r) {
+  assert.equal(await r.hset("h", { a: 1, b: "two" }), 2);
+  assert.deepEqual(await r.hgetall("h"), { a: "1", b: "two" });
+  assert.deepEqual(await r.hmget("h", "b", "missing"), ["two", null]);
+  assert.equal(await r.hincrby("h", "a", 41), 42);
+  assert.equal(await r.sadd("s", "x", "y", "x"), 2);
+  assert.deepEqual((await r.smembers("s")).sort(), ["x", "y"]);
+  assert.deepEqual(await r.sinter("s", "missing"), []);
+  assert.equal(await r.zadd("z", 2, "b", 1, "a"), 2);
+  assert.deepEqual(await r.zrange("z", 0, -1, "WITHSCORES"), ["a", "1", "b", "2"]);
+  assert.equal(await r.zscore("z", "b"), "2");
+  await assert.rejects(r.hget("z", "a"), { name: "ReplyError", message: /^WRONGTYPE/ });
 }
 
 async function lists(r) {
@@ -184,7 +198,7 @@ async function main() {
   for (const protocol of [undefined, 2, 3]) {
     const r = protocol === undefined ? new Redis(port) : new Redis({ port, protocol });
     await connects(r);
-    for (const step of [strings, lists, pipelines, transactions, blocking, scans, expiry, bytes, doors]) {
+    for (const step of [strings, lists, collections, pipelines, transactions, blocking, scans, expiry, bytes, doors]) {
       assert.equal(await r.flushall(), "OK");
       await step(r, protocol);
     }

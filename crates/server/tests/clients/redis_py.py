@@ -244,6 +244,61 @@ def blocking(r):
     assert found[2:] == [None, b"again"], found
 
 
+def next_message(p):
+    """The next message that is neither a confirmation nor for a handler."""
+    got = []
+    until(lambda: got.append(p.get_message(timeout=0.01)) or got[-1])
+    return got[-1]
+
+
+def messages(r):
+    heard = []
+    p = r.pubsub(ignore_subscribe_messages=True)
+    p.subscribe("news", "other")
+    p.psubscribe(**{"ne*": lambda message: heard.append(message["data"])})
+    # Confirmations are read before anything is said.
+    until(lambda: p.get_message(timeout=0.01) is None and r.pubsub_numpat() == 1)
+    assert dict(r.pubsub_numsub("news", "none")) == {b"news": 1, b"none": 0}
+    assert sorted(r.pubsub_channels()) == [b"news", b"other"]
+    assert r.publish("news", ALL_BYTES) == 2
+    message = next_message(p)
+    assert message == {"type": "message", "pattern": None, "channel": b"news", "data": ALL_BYTES}, message
+    until(lambda: p.get_message(timeout=0.01) is None and heard == [ALL_BYTES])
+    with r.pipeline(transaction=True) as pipe:
+        pipe.publish("other", "one").set("k", "v").publish("other", "two")
+        assert pipe.execute() == [1, True, 1]
+    assert [next_message(p)["data"] for _ in range(2)] == [b"one", b"two"]
+    p.ping()
+    p.unsubscribe()
+    p.punsubscribe()
+    until(lambda: p.get_message(timeout=0.01) is None and not p.subscribed)
+    assert r.publish("news", "nobody") == 0
+    p.close()
+
+    before = r.config_get("notify-keyspace-events")["notify-keyspace-events"]
+    r.config_set("notify-keyspace-events", "KEA")
+    with r.pubsub(ignore_subscribe_messages=True) as events:
+        events.psubscribe("__keyevent@*__:*")
+        until(lambda: r.pubsub_numpat() == 1)
+        r.set("k", "v", px=20)
+        r.lpush("l", 1)
+        r.rename("l", "m")
+        told = [next_message(events) for _ in range(6)]
+        told = [(one["channel"].split(b":")[1].decode(), one["data"].decode()) for one in told]
+        expected = [("set", "k"), ("expire", "k"), ("lpush", "l"), ("rename_from", "l"), ("rename_to", "m")]
+        assert [one for one in told if one[0] != "expired"] == expected, told
+        assert ("expired", "k") in told, told
+    r.config_set("notify-keyspace-events", before)
+
+    threaded = []
+    p = r.pubsub()
+    p.subscribe(**{"thread": lambda message: threaded.append(message["data"])})
+    thread = p.run_in_thread(sleep_time=0.01)
+    until(lambda: r.publish("thread", "x") == 1 and threaded)
+    thread.stop()
+    thread.join()
+
+
 def scans(r):
     names = {f"scan:{index}" for index in range(2_000)}
     r.mset({name: "v" for name in names})
@@ -314,6 +369,28 @@ def texts(protocol):
         r.flushdb()
 
 
+def collections(r):
+    assert r.hset("h", mapping={"a": 1, "b": "two"}) == 2
+    assert r.hgetall("h") == {b"a": b"1", b"b": b"two"}
+    assert r.hmget("h", "b", "missing") == [b"two", None]
+    assert r.hincrby("h", "a", 41) == 42
+    assert dict(r.hscan_iter("h")) == {b"a": b"42", b"b": b"two"}
+    assert r.sadd("s", "x", "y", "x") == 2
+    assert r.smembers("s") == {b"x", b"y"}
+    assert r.smismember("s", ["x", "z"]) == [1, 0]
+    assert set(r.sscan_iter("s")) == {b"x", b"y"}
+    assert r.zadd("z", {"a": 1, "b": 2.5}) == 2
+    assert r.zrange("z", 0, -1) == [b"a", b"b"]
+    assert r.zscore("z", "b") == 2.5
+    assert r.zrem("z", "a") == 1
+    assert r.zcard("z") == 1
+    assert r.setbit("bits", 100, 1) == 0
+    assert r.bitcount("bits") == 1
+    assert r.pfadd("seen", "a", "b") == 1
+    assert r.pfcount("seen") == 2
+    raises(ResponseError, r.hget, "z", "a")
+
+
 def refusals(r):
     """What is not there gets an error, never an OK."""
     assert "unknown command" in raises(ResponseError, r.execute_command, "NONSENSE", "a")
@@ -321,8 +398,7 @@ def refusals(r):
     assert r.ping() is True
     if not IS_BOBBIN:
         return
-    for call in [lambda: r.hset("h", "a", 1), lambda: r.sadd("s", 1), lambda: r.zadd("z", {"a": 1}),
-                 lambda: r.xadd("x", {"a": 1}), lambda: r.publish("c", "m"), lambda: r.eval("return 1", 0),
+    for call in [lambda: r.xadd("x", {"a": 1}), lambda: r.eval("return 1", 0), lambda: r.geoadd("g", (1, 2, "a")),
                  lambda: r.acl_whoami()]:
         assert "unknown command" in raises(ResponseError, call)
     assert r.ping() is True
@@ -423,7 +499,8 @@ def main():
     for protocol in [None, 2, 3]:
         r = Redis(port=PORT) if protocol is None else Redis(port=PORT, protocol=protocol)
         connects(r)
-        steps = [strings, lists, pipelines, transactions, blocking, scans, expiry, binary_keys, refusals, databases]
+        steps = [strings, lists, collections, pipelines, transactions, blocking, messages, scans, expiry, binary_keys,
+                 refusals, databases]
         for step in steps + ([big_values] if protocol else []):
             assert r.flushall() is True
             step(r)

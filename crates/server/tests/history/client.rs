@@ -8,6 +8,8 @@ use wire::client::{Parser, Value as Reply};
 
 /// How long a blocking pop waits, in seconds.
 const BLOCK_S: &str = "0.02";
+/// Where transactions tell what they have written.
+pub(crate) const CHANNEL: &str = "told";
 /// How long a reply may take before the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -28,6 +30,8 @@ pub(crate) enum Form {
     SetGet,
     /// All steps between MULTI and EXEC.
     Transaction,
+    /// A write between MULTI and EXEC, and a message that tells of it.
+    Told,
 }
 
 /// A connection and its record.
@@ -79,6 +83,13 @@ impl Client {
     fn replies(&mut self, call: &mut Call) -> Result<(), Closed> {
         match (call.form, call.steps.as_mut_slice()) {
             (Form::Plain | Form::Blocking, [step]) | (Form::SetGet, [step, _]) => note(step, &self.reply()?),
+            (Form::Told, [_]) => {
+                for _ in 0..3 {
+                    self.reply()?;
+                }
+                let reply = self.reply()?;
+                assert_eq!(reply.as_slice().map(<[Reply]>::len), Some(2), "EXEC answers {reply}");
+            }
             (Form::Transaction, steps) => {
                 for _ in 0..=steps.len() {
                     self.reply()?;
@@ -144,6 +155,12 @@ fn encode(call: &Call, bytes: &mut Vec<u8>) {
         (Form::Blocking, [Step::Pop { queue, .. }]) => put(&format!("BLPOP q{queue} {BLOCK_S}")),
         (Form::Blocking, [Step::Move { from, to, .. }]) => put(&format!("BLMOVE q{from} q{to} LEFT RIGHT {BLOCK_S}")),
         (Form::Plain, [step]) => put(&command(step)),
+        (Form::Told, [step @ Step::Set { key, value }]) => {
+            put("MULTI");
+            put(&command(step));
+            put(&format!("PUBLISH {CHANNEL} {key}:{value}"));
+            put("EXEC");
+        }
         (Form::Transaction, steps) => {
             put("MULTI");
             steps.iter().for_each(|step| put(&command(step)));

@@ -1,4 +1,4 @@
-//! Eight clients at a server that is killed or stopped again and again, and whether one order explains all they saw.
+//! Eight clients and two listeners at a server that is killed or stopped again and again, and whether one order explains all they saw.
 //!
 //! ```text
 //!   round:  start ── load ─ kill -9 ─ restart ── load ─ SIGTERM ─ restart ── load ── read and pop all ── check
@@ -17,6 +17,7 @@
 mod support;
 
 mod client;
+mod listener;
 mod round;
 mod workload;
 
@@ -28,7 +29,9 @@ use workload::Chance;
 const SECONDS: u64 = 15;
 
 /// The fault that was built in.
-const CANARY: Option<&str> = if cfg!(bobbin_canary = "early-read") {
+const CANARY: Option<&str> = if cfg!(bobbin_canary = "early-message") {
+    Some("early-message")
+} else if cfg!(bobbin_canary = "early-read") {
     Some("early-read")
 } else if cfg!(bobbin_canary = "lockless-pop") {
     Some("lockless-pop")

@@ -1,6 +1,7 @@
 //! A round: a fresh server, load amid checkpoints and reloads, kills and stops at random instants, in one record.
 
 use crate::client::Client;
+use crate::listener;
 use crate::support::{Connection, Server, request};
 use crate::workload::{self, Board, Chance};
 use history::{End as Outcome, Event};
@@ -11,6 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const CLIENTS: u32 = 8;
+/// Connections that are told of writes, on both workers.
+const LISTENERS: u32 = 2;
 /// How often a round's server is killed, or told to stop.
 pub(crate) const RESTARTS: usize = 3;
 /// One of so many is told to stop.
@@ -38,7 +41,16 @@ enum End {
 pub(crate) fn play(chance: &mut Chance) -> Vec<Event> {
     let clock = Instant::now();
     let board = Board::default();
-    let flags = ["--fsync", "always", "--checkpoint-journal-size", "64kb", "--enable-debug-command", "yes"];
+    let flags = [
+        "--fsync",
+        "always",
+        "--checkpoint-journal-size",
+        "64kb",
+        "--enable-debug-command",
+        "yes",
+        "--notify-keyspace-events",
+        "E$",
+    ];
     let mut server = Server::start(&flags);
     let mut events = Vec::new();
     for _ in 0..RESTARTS {
@@ -75,6 +87,9 @@ fn load(server: &mut Server, board: &Board, chance: &mut Chance, clock: Instant,
                 })
             })
             .collect();
+        let listeners: Vec<_> = (1..=LISTENERS)
+            .map(|number| scope.spawn(move || listener::listen(CLIENTS + number, port, board, clock)))
+            .collect();
         let mut saving = Chance::new(chance.next());
         let saver = server.connect();
         scope.spawn(move || save(saver, board, &mut saving));
@@ -86,7 +101,8 @@ fn load(server: &mut Server, board: &Board, chance: &mut Chance, clock: Instant,
         }
         let dead_ns = u64::try_from(clock.elapsed().as_nanos()).unwrap();
         board.is_over.store(true, Ordering::Relaxed);
-        let events: Vec<Event> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
+        let all = clients.into_iter().chain(listeners);
+        let events: Vec<Event> = all.flat_map(|client| client.join().unwrap()).collect();
         (events, dead_ns)
     });
     let is_lost = |event: &Event| matches!(event.end, Outcome::Lost(_));

@@ -6,10 +6,15 @@
 
 use crate::client::{Call, Client, Closed, Form};
 use history::{Event, Key, Step, Value};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 const REGISTERS: u64 = 4;
 const LISTS: u64 = 3;
+/// Registers from this number on are written once, and keyspace notifications tell of them: each holds its number less this.
+pub(crate) const ONCE: Key = 1_000;
+/// Of those, so many that were told of last are read at the end.
+const ONCE_READ_MAX: usize = 100;
 /// Elements appended to a set of lists before the next is begun.
 const APPENDS: u64 = 150;
 /// The queues, and where their elements move.
@@ -61,6 +66,8 @@ pub(crate) struct Board {
     /// Elements put into queues, and taken out at their ends.
     pushed: AtomicU64,
     popped: AtomicU64,
+    /// Registers written once that listeners were told of.
+    pub(crate) told: Mutex<Vec<Key>>,
     /// Whether clients are to stop.
     pub(crate) is_over: AtomicBool,
 }
@@ -147,6 +154,8 @@ fn call(mood: Mood, board: &Board, chance: &mut Chance) -> Call {
         Mood::Write => match chance.below(10) {
             0 => plain(append(board, chance)),
             1 => set_get(board, chance),
+            2 => tell(board, chance),
+            3 => once(board),
             _ => plain(set(board, chance)),
         },
         Mood::Read => match chance.below(8) {
@@ -155,7 +164,9 @@ fn call(mood: Mood, board: &Board, chance: &mut Chance) -> Call {
             _ => plain(get(chance)),
         },
         Mood::Transact => transaction(board, chance),
-        Mood::Mix => match chance.below(8) {
+        Mood::Mix => match chance.below(10) {
+            8 => tell(board, chance),
+            9 => once(board),
             0 => plain(set(board, chance)),
             1 => plain(get(chance)),
             2 => plain(append(board, chance)),
@@ -185,6 +196,17 @@ fn set(board: &Board, chance: &mut Chance) -> Step {
 fn set_get(board: &Board, chance: &mut Chance) -> Call {
     let key = chance.below(REGISTERS) as Key;
     Call { form: Form::SetGet, steps: vec![Step::Get { key, found: None }, Step::Set { key, value: board.value() }] }
+}
+
+/// A write in a transaction that tells listeners of it.
+fn tell(board: &Board, chance: &mut Chance) -> Call {
+    Call { form: Form::Told, steps: vec![set(board, chance)] }
+}
+
+/// A write of a register that nobody writes again, of which a keyspace notification tells.
+fn once(board: &Board) -> Call {
+    let value = board.value();
+    plain(Step::Set { key: ONCE + value as Key, value })
 }
 
 fn list(board: &Board, chance: &mut Chance) -> Key {
@@ -274,7 +296,9 @@ fn look(queues: &[Key]) -> Call {
 
 /// Reads all that there is, as one transaction.
 pub(crate) fn read_all(client: &mut Client, board: &Board) -> Result<(), Closed> {
-    let registers = (0..REGISTERS as Key).map(|key| Step::Get { key, found: None });
+    let told = board.told.lock().unwrap().clone();
+    let told = told.into_iter().rev().take(ONCE_READ_MAX);
+    let registers = (0..REGISTERS as Key).chain(told).map(|key| Step::Get { key, found: None });
     let steps = registers.chain(board.lists().map(range_of)).collect();
     let queues: Vec<Key> = QUEUES.iter().flat_map(|&(from, to)| [from, to]).collect();
     client.call(vec![Call { form: Form::Transaction, steps }, look(&queues)])

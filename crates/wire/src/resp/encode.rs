@@ -16,6 +16,7 @@ use crate::number::Double;
 use crate::output::Output;
 use crate::reply::{Reply, Source};
 use crate::request::Args;
+use std::sync::Arc;
 
 /// Which dialect a client asked for with `HELLO`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +38,12 @@ impl<'a> Encoder<'a> {
     /// Writes behind what `output` holds.
     pub fn new(output: &'a mut Output, protocol: Protocol) -> Encoder<'a> {
         Encoder { output, protocol }
+    }
+
+    /// Sends what [`message`] made.
+    pub fn message(&mut self, encoded: &Arc<[u8]>) {
+        self.choose(b"*", b">");
+        self.output.append_shared(encoded);
     }
 
     fn put(&mut self, bytes: &[u8]) {
@@ -67,6 +74,15 @@ impl<'a> Encoder<'a> {
             Protocol::Resp3 => resp3,
         });
     }
+}
+
+/// A message of these bulks as all its receivers get it, but for the first byte: that alone tells the protocols apart.
+pub fn message(bulks: &[&[u8]]) -> Arc<[u8]> {
+    let mut output = Output::new();
+    let mut encoder = Encoder::new(&mut output, Protocol::Resp3);
+    encoder.push(bulks.len());
+    bulks.iter().for_each(|bulk| encoder.bulk(bulk));
+    output.tail[1..].into()
 }
 
 impl Reply for Encoder<'_> {

@@ -5,4 +5,4 @@ mod encode;
 mod inline;
 
 pub use decode::{Decoder, Limits, REQUEST_BYTES_MAX, Step, WireError};
-pub use encode::{Encoder, Protocol, request};
+pub use encode::{Encoder, Protocol, message, request};

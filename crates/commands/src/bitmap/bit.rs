@@ -1,0 +1,58 @@
+//! SETBIT GETBIT: one bit of a text.
+
+use super::{offset, window};
+use crate::prelude::*;
+use kinds::text::parse_int;
+
+pub(crate) const COMMANDS: &[Command] = &[SETBIT, GETBIT];
+
+const SETBIT: Command = Command {
+    name: "SETBIT",
+    syntax: "key offset value",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[],
+    group: Group::Bitmap,
+    cost: "O(1)",
+    since: "2.2.0",
+    brief: "Sets or clears a bit of a text, which grows with zeros up to it.",
+    answer: "int: the bit as it was",
+    run: Run::Local(setbit),
+};
+
+const GETBIT: Command = Command {
+    name: "GETBIT",
+    syntax: "key offset",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    brief: "Tells a bit of a text.",
+    answer: "int: 0 or 1; 0 beyond the end",
+    run: Run::Local(|tx, args, reply| {
+        let offset = offset(args.get(2), None)?;
+        let [byte, ..] = window(tx.text(args.get(1))?, (offset / 8) as usize);
+        reply.int(i64::from(byte >> (7 - offset % 8) & 1));
+        Ok(())
+    }),
+    ..SETBIT
+};
+
+fn setbit(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let offset = offset(args.get(2), None)?;
+    let bit = match parse_int(args.get(3)) {
+        Some(bit @ (0 | 1)) => bit as u8,
+        _ => return Err(Failure::text("ERR bit is not an integer or out of range")),
+    };
+    let mut text = tx.text_mut(args.get(1), Absent::Create)?.expect("is to be made");
+    let (at, shift) = ((offset / 8) as usize, 7 - offset % 8);
+    let [before, ..] = window(text.text(), at);
+    let after = before & !(1 << shift) | bit << shift;
+    // A bit that is so already is no change, but for the zeros up to it.
+    if after != before || text.bytes_count() <= at {
+        text.overwrite(at, &[after]);
+    }
+    reply.int(i64::from(before >> shift & 1));
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! BITCOUNT BITPOS: how many bits of a text are set, and where the first of a kind is.
+//!
+//! A long text is looked through once the locks are let go, over a clone, in steps.
+
+use crate::prelude::*;
+use keyspace::Pin;
+use kinds::text::{self, parse_int};
+use kinds::{Text, bits, long_text};
+use std::ops::Range;
+use wire::{More, Source};
+
+pub(crate) const COMMANDS: &[Command] = &[BITCOUNT, BITPOS];
+
+const BITCOUNT: Command = Command {
+    name: "BITCOUNT",
+    syntax: "key [start end [BYTE | BIT]]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Bitmap,
+    cost: "O(n), n the bytes looked at",
+    since: "2.6.0",
+    brief: "Counts the bits of a text that are set, in all or between two offsets.",
+    answer: "int: how many",
+    run: Run::Local(bitcount),
+};
+
+const BITPOS: Command = Command {
+    name: "BITPOS",
+    syntax: "key bit [start [end [BYTE | BIT]]]",
+    arity: Arity::AtLeast(3),
+    since: "2.8.7",
+    brief: "Finds the first bit of a text that is set, or clear.",
+    answer: "int: its offset in bits; -1: there is none",
+    run: Run::Local(bitpos),
+    ..BITCOUNT
+};
+
+/// How much is looked at in one step, in bytes: some 50 µs.
+const STEP_BYTES: usize = 128 << 10;
+
+/// Offsets as they were given: an end that was left out is the text's.
+struct Between {
+    start: i64,
+    end: Option<i64>,
+    in_bits: bool,
+}
+
+impl Between {
+    fn parse(words: &[&[u8]]) -> Result<Self, Failure> {
+        let in_bits = match words.get(2) {
+            None => false,
+            Some(word) if parse::is(word, "BIT") => true,
+            Some(word) if parse::is(word, "BYTE") => false,
+            Some(_) => return Err(Failure::Syntax),
+        };
+        let start = words.first().map_or(Ok(0), |start| parse::int(start))?;
+        let end = words.get(1).map(|end| parse::int(end)).transpose()?;
+        Ok(Self { start, end, in_bits })
+    }
+
+    /// The bits meant, of a text of so many bytes. An end below the start is nothing, even if both lie before the text.
+    fn bits(&self, bytes_count: usize) -> Range<u64> {
+        let len = bytes_count as i64 * if self.in_bits { 8 } else { 1 };
+        let from_end = |offset: i64| if offset < 0 { offset.saturating_add(len).max(0) } else { offset };
+        let (start, end) = (from_end(self.start), self.end.map_or(len - 1, from_end).min(len - 1));
+        if start > end {
+            return 0..0;
+        }
+        let (start, end) = (start as u64, end as u64 + 1);
+        if self.in_bits { start..end } else { 8 * start..8 * end }
+    }
+}
+
+fn bitcount(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let words: Vec<&[u8]> = args.from(2).iter().take(4).collect();
+    if words.len() == 1 || words.len() > 3 {
+        return Err(Failure::Syntax);
+    }
+    let between = Between::parse(&words)?;
+    // Unlike BITPOS, it compares two offsets from the end before it moves them to the text's start.
+    let is_empty = matches!(between, Between { start, end: Some(end), .. } if start < 0 && end < 0 && start > end);
+    let keyspace = tx.keyspace();
+    let Some(text) = tx.text(args.get(1))? else {
+        reply.int(0);
+        return Ok(());
+    };
+    let range = if is_empty { 0..0 } else { between.bits(text.bytes_count()) };
+    look(text, range, Aim::Count(0), reply, || keyspace.pin(args.get(1)));
+    Ok(())
+}
+
+fn bitpos(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let bit = match parse_int(args.get(2)).ok_or(Failure::NotAnInteger)? {
+        0 => false,
+        1 => true,
+        _ => return Err(Failure::text("ERR The bit argument must be 1 or 0.")),
+    };
+    let words: Vec<&[u8]> = args.from(3).iter().take(4).collect();
+    if words.len() > 3 {
+        return Err(Failure::Syntax);
+    }
+    let between = Between::parse(&words)?;
+    let keyspace = tx.keyspace();
+    let Some(text) = tx.text(args.get(1))? else {
+        // Nothing is an endless row of zeros.
+        reply.int(if bit { -1 } else { 0 });
+        return Ok(());
+    };
+    let range = between.bits(text.bytes_count());
+    // Behind a text whose end is not given there are zeros.
+    let or_else = if bit || between.end.is_some() || range.is_empty() { -1 } else { range.end as i64 };
+    look(text, range, Aim::Find { bit, or_else }, reply, || keyspace.pin(args.get(1)));
+    Ok(())
+}
+
+/// What is asked of bits.
+enum Aim {
+    /// How many are set, and were so far.
+    Count(u64),
+    /// Where the first is that is `bit`.
+    Find { bit: bool, or_else: i64 },
+}
+
+impl Aim {
+    /// Takes in the bits of `range`, which lie in `bytes`, which begin with bit number `base`; the answer, if it is
+    /// known now.
+    fn take(&mut self, bytes: &[u8], range: Range<u64>, base: u64) -> Option<i64> {
+        match self {
+            Self::Count(count) => {
+                *count += bits::count(bytes, range);
+                None
+            }
+            Self::Find { bit, .. } => bits::find(bytes, range, *bit).map(|at| (base + at) as i64),
+        }
+    }
+
+    fn answer(&self) -> i64 {
+        match *self {
+            Self::Count(count) => count as i64,
+            Self::Find { or_else, .. } => or_else,
+        }
+    }
+}
+
+/// Looks at the bits of `range` and replies.
+fn look(text: Text<'_>, range: Range<u64>, mut aim: Aim, reply: &mut dyn Reply, pin: impl FnOnce() -> Pin) {
+    let Text::Long(long) = text else {
+        let mut digits = [0; text::DIGITS_MAX];
+        let bytes = text.short(&mut digits).expect("it is not long");
+        let found = aim.take(bytes, range, 0);
+        return reply.int(found.unwrap_or_else(|| aim.answer()));
+    };
+    let bytes = (range.start / 8) as usize..range.end.div_ceil(8) as usize;
+    let base = 8 * bytes.start as u64;
+    let bytes_count = bytes.len();
+    let bits = range.start - base..range.end - base;
+    let mut looking = Looking { part: long.part(bytes), bits, base, aim, pin: None };
+    if bytes_count > text::INLINE_BYTES_MAX {
+        looking.pin = Some(pin());
+        return reply.stream(Box::new(looking));
+    }
+    while looking.next(reply) == More::Follows {}
+}
+
+/// A look under way.
+struct Looking {
+    part: long_text::Part,
+    /// What is yet to be looked at, from the part's first bit on.
+    bits: Range<u64>,
+    /// Which bit of the text that is.
+    base: u64,
+    aim: Aim,
+    /// Once it goes on without the locks.
+    pin: Option<Pin>,
+}
+
+impl Source for Looking {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        let Self { part, bits, base, aim, .. } = self;
+        let mut found = None;
+        part.take(STEP_BYTES, |piece| {
+            let piece_bits = 8 * piece.len() as u64;
+            let here = bits.start..bits.end.min(piece_bits);
+            found = found.or_else(|| aim.take(piece, here, *base));
+            *bits = 0..bits.end.saturating_sub(piece_bits);
+            *base += piece_bits;
+        });
+        if found.is_none() && part.bytes_count() > 0 {
+            return More::Follows;
+        }
+        reply.int(found.unwrap_or_else(|| aim.answer()));
+        More::Done
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        self.pin.as_ref().map_or(0, |pin| pin.bytes(self.part.heap_bytes()))
+    }
+}

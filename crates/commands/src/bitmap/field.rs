@@ -1,0 +1,165 @@
+//! BITFIELD BITFIELD_RO: integers of any width that lie in a text.
+
+use super::{OUT_OF_RANGE, offset, window};
+use crate::prelude::*;
+use base::limits::BULK_BYTES_MAX;
+use keyspace::TextMut;
+use kinds::Text;
+use kinds::bitfield::{Field, Overflow, WINDOW_BYTES};
+
+pub(crate) const COMMANDS: &[Command] = &[BITFIELD, BITFIELD_RO];
+
+const BITFIELD: Command = Command {
+    name: "BITFIELD",
+    syntax: "key [GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] <SET encoding offset value | \
+             INCRBY encoding offset increment> ...]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE VARIABLE_FLAGS")],
+    access: Access::Write { grows: true },
+    flags: &[],
+    group: Group::Bitmap,
+    cost: "O(n), n the operations",
+    since: "3.2.0",
+    brief: "Reads, puts and adds to integers of any width within a text.",
+    answer: "array: for GET and INCRBY the number, for SET the one before; null: it does not fit",
+    run: Run::Local(|tx, args, reply| bitfield(tx, args, reply, true)),
+};
+
+const BITFIELD_RO: Command = Command {
+    name: "BITFIELD_RO",
+    syntax: "key [GET encoding offset ...]",
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    since: "6.0.0",
+    brief: "Reads integers of any width within a text.",
+    answer: "array: the numbers",
+    run: Run::Local(|tx, args, reply| bitfield(tx, args, reply, false)),
+    ..BITFIELD
+};
+
+/// One integer, and what is to be done with it.
+struct Operation {
+    field: Field,
+    /// Of its first bit.
+    at: u64,
+    action: Action,
+}
+
+enum Action {
+    Get,
+    Set(i64, Overflow),
+    Add(i64, Overflow),
+}
+
+impl Operation {
+    /// Where its bytes begin.
+    fn start(&self) -> usize {
+        (self.at / 8) as usize
+    }
+
+    /// Where they end.
+    fn end(&self) -> usize {
+        (self.at + u64::from(self.field.bits)).div_ceil(8) as usize
+    }
+
+    /// What is told, and if it changes something, the bytes from [`Operation::start`] on.
+    fn run(&self, text: Option<Text<'_>>) -> (Option<i64>, Option<[u8; WINDOW_BYTES]>) {
+        let mut window = window(text, self.start());
+        let (field, at) = (self.field, (self.at % 8) as u32);
+        let before = field.get(window, at);
+        let (after, told) = match self.action {
+            Action::Get => return (Some(before), None),
+            // Without a sign, what is below zero is beyond all numbers.
+            Action::Set(value, overflow) => {
+                let value = if field.is_signed { i128::from(value) } else { i128::from(value as u64) };
+                (field.fit(value, overflow), Some(before))
+            }
+            Action::Add(by, overflow) => {
+                let sum = field.fit(i128::from(before) + i128::from(by), overflow);
+                (sum, sum)
+            }
+        };
+        let Some(after) = after else { return (None, None) };
+        if after == before {
+            return (told, None);
+        }
+        field.put(&mut window, at, after);
+        (told, Some(window))
+    }
+}
+
+fn bitfield(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_write: bool) -> Outcome {
+    let operations = parse(args)?;
+    let writes = || operations.iter().filter(|operation| !matches!(operation.action, Action::Get));
+    let Some(end) = writes().map(Operation::end).max() else {
+        let text = tx.text(args.get(1))?;
+        reply.array(operations.len());
+        operations.iter().for_each(|operation| tell(operation.run(text).0, reply));
+        return Ok(());
+    };
+    if !may_write {
+        return Err(Failure::text("ERR BITFIELD_RO only supports the GET subcommand"));
+    }
+    // An effect for each change, one for zeros, one for the removal of what has expired.
+    tx.need_room(((writes().count() + 2) * (args.get(1).len() + 64)) as u64)?;
+    let mut text = tx.text_mut(args.get(1), Absent::Create)?.expect("is to be made");
+    // Up to the last of them, even if none fits.
+    if text.bytes_count() < end {
+        text.overwrite(end - 1, &[0]);
+    }
+    reply.array(operations.len());
+    operations.iter().for_each(|operation| tell(run(operation, &mut text), reply));
+    Ok(())
+}
+
+fn run(operation: &Operation, text: &mut TextMut<'_, '_>) -> Option<i64> {
+    let (told, changed) = operation.run(text.text());
+    if let Some(window) = changed {
+        text.overwrite(operation.start(), &window[..operation.end() - operation.start()]);
+    }
+    told
+}
+
+fn tell(number: Option<i64>, reply: &mut dyn Reply) {
+    match number {
+        Some(number) => reply.int(number),
+        None => reply.null(),
+    }
+}
+
+fn parse(args: &Args) -> Result<Vec<Operation>, Failure> {
+    let mut operations = Vec::new();
+    let mut overflow = Overflow::Wrap;
+    let mut words = args.from(2).iter();
+    while let Some(word) = words.next() {
+        let left = words.len();
+        if parse::is(word, "OVERFLOW") && left >= 1 {
+            overflow = match words.next().expect("counted") {
+                word if parse::is(word, "WRAP") => Overflow::Wrap,
+                word if parse::is(word, "SAT") => Overflow::Saturate,
+                word if parse::is(word, "FAIL") => Overflow::Fail,
+                _ => return Err(Failure::text("ERR Invalid OVERFLOW type specified")),
+            };
+            continue;
+        }
+        let needed = ["GET", "SET", "INCRBY"].iter().position(|name| parse::is(word, name));
+        let which = needed.filter(|which| left >= if *which == 0 { 2 } else { 3 }).ok_or(Failure::Syntax)?;
+        let field = Field::parse(words.next().expect("counted")).ok_or(Failure::text(
+            "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.",
+        ))?;
+        let at = offset(words.next().expect("counted"), Some(field.bits))?;
+        let mut number = || parse::int(words.next().expect("counted"));
+        let action = match which {
+            0 => Action::Get,
+            1 => Action::Set(number()?, overflow),
+            _ => Action::Add(number()?, overflow),
+        };
+        let operation = Operation { field, at, action };
+        if which > 0 && operation.end() > BULK_BYTES_MAX {
+            return Err(OUT_OF_RANGE);
+        }
+        operations.push(operation);
+    }
+    Ok(operations)
+}

@@ -1,0 +1,43 @@
+//! Bits of texts.
+
+pub(crate) mod bit;
+pub(crate) mod count;
+pub(crate) mod field;
+pub(crate) mod operation;
+
+use crate::failure::Failure;
+use base::limits::BULK_BYTES_MAX;
+use kinds::text::{self, parse_int};
+use kinds::{Text, bitfield};
+use std::borrow::Cow;
+
+/// A bit that is none, or where no text reaches.
+const OUT_OF_RANGE: Failure = Failure::Text(Cow::Borrowed("ERR bit offset is not an integer or out of range"));
+
+/// A bit's offset from the start of a text; with `#` before it, counted in fields of `field_bits` if these are given.
+fn offset(argument: &[u8], field_bits: Option<u32>) -> Result<u64, Failure> {
+    let offset = match (argument, field_bits) {
+        ([b'#', index @ ..], Some(bits)) => parse_int(index).and_then(|index| index.checked_mul(bits.into())),
+        _ => parse_int(argument),
+    };
+    let offset = offset.and_then(|offset| u64::try_from(offset).ok());
+    let offset = offset.filter(|offset| offset / 8 < BULK_BYTES_MAX as u64);
+    offset.ok_or(OUT_OF_RANGE)
+}
+
+/// The bytes from `start` on, zeros behind the text's end.
+fn window(text: Option<Text<'_>>, start: usize) -> [u8; bitfield::WINDOW_BYTES] {
+    let mut window = [0; bitfield::WINDOW_BYTES];
+    let Some(text) = text.filter(|text| text.bytes_count() > start) else { return window };
+    let count = (text.bytes_count() - start).min(window.len());
+    if let Some(bytes) = text.short(&mut [0; text::DIGITS_MAX]) {
+        window[..count].copy_from_slice(&bytes[start..start + count]);
+    } else if let Text::Long(long) = text {
+        let mut at = 0;
+        long.for_each_piece(start..start + count, |piece| {
+            window[at..at + piece.len()].copy_from_slice(piece);
+            at += piece.len();
+        });
+    }
+    window
+}

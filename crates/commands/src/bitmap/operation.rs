@@ -1,0 +1,73 @@
+//! BITOP: a text of the bits of others.
+//!
+//! Over much it is made while no lock is held: the handler asks its tx, which is abandoned, and the row runs again with
+//! what came out.
+
+use crate::prelude::*;
+use keyspace::Whole;
+use kinds::bits::Operation;
+use kinds::{LongText, Value, text};
+
+pub(crate) const COMMANDS: &[Command] = &[BITOP];
+
+const BITOP: Command = Command {
+    name: "BITOP",
+    syntax: "<AND | OR | XOR | NOT | DIFF | DIFF1 | ANDOR | ONE> destkey key [key ...]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(2, "OW UPDATE"), KeySpec::many(3, -1, 1, "RO ACCESS")],
+    access: Access::Write { grows: true },
+    flags: &[],
+    group: Group::Bitmap,
+    cost: "O(n), n the bytes of all texts",
+    since: "2.6.0",
+    brief: "Puts a text of the bits of others, which it joins bit by bit.",
+    answer: "int: its length in bytes; 0: all were empty, and the key is removed",
+    run: Run::Local(bitop),
+};
+
+const OPERATIONS: &[(&str, Operation)] = &[
+    ("AND", Operation::And),
+    ("OR", Operation::Or),
+    ("XOR", Operation::Xor),
+    ("NOT", Operation::Not),
+    ("DIFF", Operation::Diff),
+    ("DIFF1", Operation::Diff1),
+    ("ANDOR", Operation::AndOr),
+    ("ONE", Operation::One),
+];
+
+fn bitop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let operation = operation(args)?;
+    let key = args.get(2);
+    let sources =
+        args.from(3).iter().map(|source| Ok(tx.text(source)?.map_or_else(LongText::default, |text| text.to_long())));
+    let sources = sources.collect::<Result<Vec<_>, Failure>>()?;
+    let result = tx.mix(key, operation, sources)?;
+    let bytes_count = result.bytes_count();
+    if bytes_count == 0 {
+        tx.remove(key);
+    } else if bytes_count > text::INLINE_BYTES_MAX {
+        let whole = Whole { value: Value::Text(result), expires_at_ms: None };
+        tx.put_whole(tx.database(), key, &whole)?;
+    } else {
+        tx.need_room((bytes_count + key.len() + 128) as u64)?;
+        tx.put_text(key, &result.to_vec(0..bytes_count), Expiry::Clear);
+    }
+    reply.int(bytes_count as i64);
+    Ok(())
+}
+
+fn operation(args: &Args) -> Result<Operation, Failure> {
+    let known = OPERATIONS.iter().find(|(name, _)| parse::is(args.get(1), name));
+    let &(name, operation) = known.ok_or(Failure::Syntax)?;
+    let sources_count = args.len() - 3;
+    match operation {
+        Operation::Not if sources_count != 1 => {
+            Err(Failure::text("ERR BITOP NOT must be called with a single source key."))
+        }
+        Operation::Diff | Operation::Diff1 | Operation::AndOr if sources_count < 2 => {
+            Err(Failure::text(format!("ERR BITOP {name} must be called with at least two source keys.")))
+        }
+        _ => Ok(operation),
+    }
+}

@@ -1,0 +1,79 @@
+//! What HSCAN, SSCAN and ZSCAN have in common: their options, and what a step tells.
+
+use crate::prelude::*;
+use base::glob::{self, Case};
+use base::varint;
+
+const COUNT_DEFAULT: u64 = 10;
+
+/// MATCH, COUNT and NOVALUES.
+pub(crate) struct Options<'a> {
+    /// `None` matches everything.
+    pattern: Option<&'a [u8]>,
+    /// About how many elements are to be looked at in one step.
+    pub(crate) count: u64,
+    /// Whether the values of fields are told.
+    pub(crate) values: bool,
+}
+
+impl<'a> Options<'a> {
+    /// Reads the arguments behind the cursor. NOVALUES is an option only where elements may have values.
+    ///
+    /// # Errors
+    /// If one is none, lacks its value, or is out of its range.
+    pub(crate) fn read(args: &Args<'a>, may_have_values: bool) -> Result<Self, Failure> {
+        let mut options = Self { pattern: None, count: COUNT_DEFAULT, values: true };
+        let mut words = args.from(3).iter();
+        while let Some(word) = words.next() {
+            if may_have_values && parse::is(word, "NOVALUES") {
+                options.values = false;
+                continue;
+            }
+            let value = words.next().ok_or(Failure::Syntax)?;
+            if parse::is(word, "MATCH") {
+                options.pattern = Some(value).filter(|value| *value != b"*");
+            } else if parse::is(word, "COUNT") {
+                let count = parse::int(value)?;
+                options.count = u64::try_from(count).ok().filter(|count| *count > 0).ok_or(Failure::Syntax)?;
+            } else {
+                return Err(Failure::Syntax);
+            }
+        }
+        Ok(options)
+    }
+
+    /// Whether an element of this name is told.
+    pub(crate) fn take(&self, name: &[u8]) -> bool {
+        self.pattern.is_none_or(|pattern| glob::matches(pattern, name, Case::Exact))
+    }
+}
+
+/// What a step tells: strings, each behind its length.
+#[derive(Default)]
+pub(crate) struct Told {
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+impl Told {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        varint::put_bytes(&mut self.bytes, bytes);
+        self.count += 1;
+    }
+
+    /// Bytes that it takes so far.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Replies the next cursor and an array of all of it.
+    pub(crate) fn tell(&self, next: u64, reply: &mut dyn Reply) {
+        reply.array(2);
+        reply.bulk(next.to_string().as_bytes());
+        reply.array(self.count);
+        let mut rest = &self.bytes[..];
+        while let Some(bytes) = varint::take_bytes(&mut rest) {
+            reply.bulk(bytes);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! What keyspace notifications call that which rows do to keys.
+//!
+//! ```text
+//! notes of a tx:  LMOVE a b  |  a: lpop  |  a: emptied  |  b: created  |  b: rpush        as it was done
+//! events:                       b: new, b: rpush, a: lpop, a: del                         as Redis tells it
+//! ```
+//!
+//! An effect has a name of its own (`keyspace/src/effect/event.rs`), which is right for most rows. [`EXCEPTIONS`] are the
+//! rows that call it something else; a new kind adds its own here, and nowhere else.
+
+use crate::row::Command;
+use crate::table;
+use keyspace::{Classes, Deed, Note};
+use std::sync::LazyLock;
+
+/// One event of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// The key's database.
+    pub database: u32,
+    /// The key.
+    pub key: &'a [u8],
+    /// What it belongs to.
+    pub class: Classes,
+    /// What it is called.
+    pub name: &'static str,
+}
+
+type Told = &'static [(Classes, &'static str)];
+
+/// Rows that tell something else in the place of what their effects are called.
+struct Exception {
+    rows: &'static [&'static str],
+    instead_of: &'static str,
+    told: Told,
+}
+
+const EXCEPTIONS: &[Exception] = &[
+    Exception { rows: &["INCR", "DECR", "INCRBY", "DECRBY"], instead_of: "set", told: &[(Classes::STRING, "incrby")] },
+    Exception { rows: &["INCRBYFLOAT"], instead_of: "set", told: &[(Classes::STRING, "incrbyfloat")] },
+    // It writes into the sum, so that it stays bytes.
+    Exception { rows: &["INCRBYFLOAT"], instead_of: "setrange", told: &[] },
+    Exception { rows: TRIMS, instead_of: "lpop", told: &[(Classes::LIST, "ltrim")] },
+    Exception { rows: TRIMS, instead_of: "rpop", told: &[(Classes::LIST, "ltrim")] },
+    Exception { rows: &["SETBIT", "BITFIELD"], instead_of: "setrange", told: &[(Classes::STRING, "setbit")] },
+    Exception { rows: &["BITOP"], instead_of: "restore", told: &[(Classes::STRING, "set")] },
+    Exception { rows: PF, instead_of: "set", told: &[(Classes::STRING, "pfadd")] },
+    Exception { rows: PF, instead_of: "append", told: &[(Classes::STRING, "pfadd")] },
+    Exception { rows: PF, instead_of: "setrange", told: &[(Classes::STRING, "pfadd")] },
+    // It keeps what it has counted.
+    Exception { rows: &["PFCOUNT"], instead_of: "setrange", told: &[] },
+    Exception { rows: &["HINCRBY"], instead_of: "hset", told: &[(Classes::HASH, "hincrby")] },
+    Exception { rows: &["HINCRBYFLOAT"], instead_of: "hset", told: &[(Classes::HASH, "hincrbyfloat")] },
+    // What would take the last element away removes the key.
+    Exception {
+        rows: &["HDEL", "HGETDEL", "HGETEX", "HSETEX", "HEXPIRE", "HPEXPIRE", "HEXPIREAT", "HPEXPIREAT"],
+        instead_of: "del",
+        told: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")],
+    },
+    Exception {
+        rows: &["SREM", "SMOVE"],
+        instead_of: "del",
+        told: &[(Classes::SET, "srem"), (Classes::GENERIC, "del")],
+    },
+    Exception { rows: &["SPOP"], instead_of: "srem", told: &[(Classes::SET, "spop")] },
+    Exception { rows: &["SPOP"], instead_of: "del", told: &[(Classes::SET, "spop"), (Classes::GENERIC, "del")] },
+    Exception { rows: &["SINTERSTORE"], instead_of: "restore", told: &[(Classes::SET, "sinterstore")] },
+    Exception { rows: &["SUNIONSTORE"], instead_of: "restore", told: &[(Classes::SET, "sunionstore")] },
+    Exception { rows: &["SDIFFSTORE"], instead_of: "restore", told: &[(Classes::SET, "sdiffstore")] },
+    Exception { rows: &["ZINCRBY"], instead_of: "zadd", told: &[(Classes::SORTED, "zincr")] },
+    Exception { rows: &["ZREM"], instead_of: "del", told: &[(Classes::SORTED, "zrem"), (Classes::GENERIC, "del")] },
+    Exception {
+        rows: &["ZREMRANGEBYRANK"],
+        instead_of: "del",
+        told: &[(Classes::SORTED, "zremrangebyrank"), (Classes::GENERIC, "del")],
+    },
+    Exception {
+        rows: &["ZREMRANGEBYSCORE"],
+        instead_of: "zremrangebyrank",
+        told: &[(Classes::SORTED, "zremrangebyscore")],
+    },
+    Exception {
+        rows: &["ZREMRANGEBYSCORE"],
+        instead_of: "del",
+        told: &[(Classes::SORTED, "zremrangebyscore"), (Classes::GENERIC, "del")],
+    },
+    Exception {
+        rows: &["ZREMRANGEBYLEX"],
+        instead_of: "zremrangebyrank",
+        told: &[(Classes::SORTED, "zremrangebylex")],
+    },
+    Exception {
+        rows: &["ZREMRANGEBYLEX"],
+        instead_of: "del",
+        told: &[(Classes::SORTED, "zremrangebylex"), (Classes::GENERIC, "del")],
+    },
+    Exception {
+        rows: &["ZPOPMIN", "BZPOPMIN", "ZMPOP", "BZMPOP"],
+        instead_of: "zremrangebyrank",
+        told: &[(Classes::SORTED, "zpopmin")],
+    },
+    Exception {
+        rows: &["ZPOPMIN", "BZPOPMIN", "ZMPOP", "BZMPOP"],
+        instead_of: "del",
+        told: &[(Classes::SORTED, "zpopmin"), (Classes::GENERIC, "del")],
+    },
+    Exception { rows: &["ZPOPMAX", "BZPOPMAX"], instead_of: "zremrangebyrank", told: &[(Classes::SORTED, "zpopmax")] },
+    Exception {
+        rows: &["ZPOPMAX", "BZPOPMAX"],
+        instead_of: "del",
+        told: &[(Classes::SORTED, "zpopmax"), (Classes::GENERIC, "del")],
+    },
+    Exception { rows: &["ZUNIONSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zunionstore")] },
+    Exception { rows: &["ZINTERSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zinterstore")] },
+    Exception { rows: &["ZDIFFSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zdiffstore")] },
+    Exception { rows: &["ZRANGESTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zrangestore")] },
+    Exception { rows: &["COPY"], instead_of: "restore", told: &[(Classes::GENERIC, "copy_to")] },
+    Exception { rows: &["RENAME", "RENAMENX"], instead_of: "del", told: &[(Classes::GENERIC, "rename_from")] },
+    Exception { rows: &["RENAME", "RENAMENX"], instead_of: "restore", told: &[(Classes::GENERIC, "rename_to")] },
+    Exception { rows: &["MOVE"], instead_of: "del", told: &[(Classes::GENERIC, "move_from")] },
+    Exception { rows: &["MOVE"], instead_of: "restore", told: &[(Classes::GENERIC, "move_to")] },
+];
+
+/// Rows that cut a list.
+const TRIMS: &[&str] = &["LTRIM", "LTRIMBACK", "LTRIMFRONT"];
+
+/// Rows that write into a HyperLogLog.
+const PF: &[&str] = &["PFADD", "PFMERGE"];
+
+/// Rows that do first what Redis tells last.
+const TOLD_BACKWARD: &[&str] = &["BLMOVE", "BRPOPLPUSH", "LMOVE", "MOVE", "RENAME", "RENAMENX", "RPOPLPUSH", "SMOVE"];
+
+/// Rows that remove what was under a name before they put something there.
+const PUT_ANEW: &[&str] = &["COPY", "RENAME", "RENAMENX", "MOVE"];
+
+/// Rows that change keys, and yet tell whoever looks for a key in vain, since they read it first.
+const READ_FIRST: &[&str] = &["GETDEL", "GETEX", "GETSET"];
+
+/// Rows that look at keys without reading them.
+const ONLY_LOOK: &[&str] = &["OBJECT ENCODING", "OBJECT FREQ", "OBJECT IDLETIME", "OBJECT REFCOUNT"];
+
+/// What is special about one row.
+#[derive(Default)]
+struct Manner {
+    exceptions: Vec<&'static Exception>,
+    is_backward: bool,
+    puts_anew: bool,
+}
+
+/// By the index of the row.
+static MANNERS: LazyLock<Vec<Manner>> = LazyLock::new(|| {
+    let manner = |row: &Command| Manner {
+        exceptions: EXCEPTIONS.iter().filter(|exception| exception.rows.contains(&row.name)).collect(),
+        is_backward: TOLD_BACKWARD.contains(&row.name),
+        puts_anew: PUT_ANEW.contains(&row.name),
+    };
+    table::rows().map(manner).collect()
+});
+
+/// Whether a row's vain looks for keys are events.
+pub fn tells_misses(row: &Command) -> bool {
+    match row.access {
+        crate::row::Access::Read => !ONLY_LOOK.contains(&row.name),
+        _ => READ_FIRST.contains(&row.name),
+    }
+}
+
+/// The events of a tx's notes, whose rows are indices of [`table::rows`], in order. O(notes).
+pub fn events(notes: &[Note]) -> Vec<Event<'_>> {
+    let mut events = Vec::new();
+    for run in notes.chunk_by(|one, next| one.run == next.run) {
+        let manner = &MANNERS[usize::from(run[0].row)];
+        let from = events.len();
+        if manner.is_backward {
+            let comes = |note: &&Note| !matches!(note.deed, Deed::Changed(..) | Deed::Emptied);
+            let is_first = |note: &&Note| manner.puts_anew && comes(note);
+            run.iter().filter(is_first).for_each(|note| tell(manner, note, &mut events, from));
+            for motion in motions(run).into_iter().rev() {
+                motion.iter().filter(|note| !is_first(note)).for_each(|note| tell(manner, note, &mut events, from));
+            }
+        } else {
+            run.iter().for_each(|note| tell(manner, note, &mut events, from));
+        }
+    }
+    events
+}
+
+/// The notes of each change by itself.
+fn motions(run: &[Note]) -> Vec<&[Note]> {
+    let mut rest = run;
+    let mut motions = Vec::new();
+    while let Some(changed) = rest.iter().position(|note| matches!(note.deed, Deed::Changed(..))) {
+        let behind = &rest[changed + 1..];
+        let emptied = behind.iter().take_while(|note| note.deed == Deed::Emptied).count();
+        let (motion, after) = rest.split_at(changed + 1 + emptied);
+        motions.push(motion);
+        rest = after;
+    }
+    motions.push(rest);
+    motions
+}
+
+/// Tells of a note, behind the `events` of the same run from `from` on.
+fn tell<'a>(manner: &Manner, note: &'a Note, events: &mut Vec<Event<'a>>, from: usize) {
+    let Note { database, key, deed, .. } = note;
+    let mut add = |(class, name): (Classes, &'static str)| {
+        let event = Event { database: *database, key, class, name };
+        // Several effects that make one change. Only SET and its kin put a key twice in one run.
+        if name == "set" || events[from..].last() != Some(&event) {
+            events.push(event);
+        }
+    };
+    match *deed {
+        Deed::Missed => add((Classes::MISSED, "keymiss")),
+        Deed::Expired => add((Classes::EXPIRED, "expired")),
+        Deed::Spent => [(Classes::HASH, "hexpired"), (Classes::GENERIC, "del")].into_iter().for_each(add),
+        Deed::FieldsExpired => add((Classes::HASH, "hexpired")),
+        Deed::Created => add((Classes::NEW, "new")),
+        Deed::Replaced if manner.puts_anew => add((Classes::NEW, "new")),
+        Deed::Replaced => {}
+        Deed::Emptied => add((Classes::GENERIC, "del")),
+        Deed::Changed(class, name) => match manner.exceptions.iter().find(|exception| exception.instead_of == name) {
+            Some(exception) => exception.told.iter().copied().for_each(add),
+            None => add((class, name)),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_that_is_named_is_there() {
+        let named = EXCEPTIONS.iter().flat_map(|exception| exception.rows);
+        for name in named.chain(TOLD_BACKWARD).chain(PUT_ANEW).chain(READ_FIRST).chain(ONLY_LOOK) {
+            assert!(table::rows().any(|row| row.name == *name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! HGETALL HKEYS HVALS: tell all of a hash.
+//!
+//! Up to 64 KiB are written under the lock; more is told from a clone, 32 KiB at a time, without it.
+
+use crate::prelude::*;
+use base::Ms;
+use blocks::Direction;
+use keyspace::Pin;
+use kinds::hash::{Pair, pair};
+use kinds::{Hash, List};
+use std::ops::ControlFlow;
+use wire::{More, SOURCE_STEP_BYTES, Source};
+
+pub(crate) const COMMANDS: &[Command] = &[HGETALL, HKEYS, HVALS];
+
+const HGETALL: Command = Command {
+    name: "HGETALL",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Hash,
+    cost: "O(n), n the fields of the hash",
+    since: "2.0.0",
+    brief: "Tells all fields of a hash and their values.",
+    answer: "map: field and value; empty if the key is absent",
+    run: Run::Local(|tx, args, reply| all(tx, args, reply, Shown::Both)),
+};
+
+const HKEYS: Command = Command {
+    name: "HKEYS",
+    brief: "Tells all fields of a hash.",
+    answer: "array: the fields; empty if the key is absent",
+    run: Run::Local(|tx, args, reply| all(tx, args, reply, Shown::Fields)),
+    ..HGETALL
+};
+
+const HVALS: Command = Command {
+    name: "HVALS",
+    brief: "Tells all values of a hash.",
+    answer: "array: the values; empty if the key is absent",
+    run: Run::Local(|tx, args, reply| all(tx, args, reply, Shown::Values)),
+    ..HGETALL
+};
+
+/// What is told of a field.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Fields,
+    Values,
+    Both,
+}
+
+/// How much of a reply is written under the lock, in bytes.
+const LOCKED_BYTES_MAX: u64 = 64 << 10;
+/// About what headers take for each field, in bytes.
+const HEADER_BYTES: u64 = 16;
+
+fn all(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, shown: Shown) -> Outcome {
+    let (now, keyspace) = (tx.now(), tx.keyspace());
+    let hash = tx.hash(args.get(1))?;
+    let count = hash.map_or(0, |hash| hash.live_len(now)) as usize;
+    if shown == Shown::Both {
+        reply.map(count);
+    } else {
+        reply.array(count);
+    }
+    let Some(hash) = hash else { return Ok(()) };
+    if is_long(hash) {
+        reply.stream(Box::new(Rest { items: hash.items(), at: 0, shown, now, pin: keyspace.pin(args.get(1)) }));
+        return Ok(());
+    }
+    let _ = hash.walk(&mut |pair| {
+        tell(reply, pair, shown, now);
+        ControlFlow::Continue(())
+    });
+    Ok(())
+}
+
+/// Whether all of a hash is too long to be told under the lock.
+pub(super) fn is_long(hash: &Hash) -> bool {
+    hash.content_bytes() + hash.len() * HEADER_BYTES > LOCKED_BYTES_MAX
+}
+
+fn tell(reply: &mut dyn Reply, pair: Pair<'_>, shown: Shown, now: Ms) {
+    if !pair.is_live(now) {
+        return;
+    }
+    if shown != Shown::Values {
+        reply.bulk(pair.field);
+    }
+    if shown != Shown::Fields {
+        reply.bulk(pair.value);
+    }
+}
+
+/// What is told from a clone.
+struct Rest {
+    items: List,
+    /// The next item.
+    at: u64,
+    shown: Shown,
+    /// As of when.
+    now: Ms,
+    pin: Pin,
+}
+
+impl Source for Rest {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        let (mut at, mut bytes_left) = (self.at, SOURCE_STEP_BYTES as u64);
+        let _ = self.items.walk(at, self.items.len() - at, Direction::Forward, &mut |item: &[u8]| {
+            tell(reply, pair(item), self.shown, self.now);
+            at += 1;
+            bytes_left = bytes_left.saturating_sub(item.len() as u64 + HEADER_BYTES);
+            if bytes_left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        self.at = at;
+        if at < self.items.len() { More::Follows } else { More::Done }
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        self.pin.bytes(self.items.heap_bytes())
+    }
+}

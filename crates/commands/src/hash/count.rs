@@ -1,0 +1,58 @@
+//! HINCRBY HINCRBYFLOAT: fields whose values are numbers.
+
+use crate::decimal::Decimal;
+use crate::prelude::*;
+use keyspace::FieldExpiry;
+use kinds::text::{DIGITS_MAX, format_int, parse_int};
+
+pub(crate) const COMMANDS: &[Command] = &[HINCRBY, HINCRBYFLOAT];
+
+const HINCRBY: Command = Command {
+    name: "HINCRBY",
+    syntax: "key field increment",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast],
+    group: Group::Hash,
+    cost: "O(1)",
+    since: "2.0.0",
+    brief: "Adds to the integer in a field of a hash; an absent field counts as 0.",
+    answer: "int: the sum",
+    run: Run::Local(add),
+};
+
+const HINCRBYFLOAT: Command = Command {
+    name: "HINCRBYFLOAT",
+    since: "2.6.0",
+    brief: "Adds to the decimal number in a field; an absent field counts as 0.",
+    answer: "bulk: the sum",
+    run: Run::Local(add_decimal),
+    ..HINCRBY
+};
+
+fn add(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (now, field, by) = (tx.now(), args.get(2), parse::int(args.get(3))?);
+    let mut hash = tx.hash_mut(args.get(1), Absent::Create)?.expect("is to be made");
+    let before = hash.hash().and_then(|hash| hash.get(field, now, |pair| parse_int(pair.value)));
+    let before = before.unwrap_or(Some(0)).ok_or(Failure::text("ERR hash value is not an integer"))?;
+    let sum = before.checked_add(by).ok_or(Failure::text("ERR increment or decrement would overflow"))?;
+    hash.put(&[field, format_int(sum, &mut [0; DIGITS_MAX])], FieldExpiry::Keep)?;
+    reply.int(sum);
+    Ok(())
+}
+
+fn add_decimal(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (now, field) = (tx.now(), args.get(2));
+    let by = Decimal::parse(args.get(3)).ok_or(Failure::NotAFloat)?;
+    if by == Decimal::Infinite {
+        return Err(Failure::text("ERR value is NaN or Infinity"));
+    }
+    let mut hash = tx.hash_mut(args.get(1), Absent::Create)?.expect("is to be made");
+    let before = hash.hash().and_then(|hash| hash.get(field, now, |pair| Decimal::parse(pair.value)));
+    let before = before.unwrap_or(Decimal::parse(b"0")).ok_or(Failure::text("ERR hash value is not a float"))?;
+    let sum = before.sum(&by).ok_or(Failure::text("ERR increment would produce NaN or Infinity"))?;
+    hash.put(&[field, sum.as_bytes()], FieldExpiry::Keep)?;
+    reply.bulk(sum.as_bytes());
+    Ok(())
+}

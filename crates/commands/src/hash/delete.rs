@@ -1,0 +1,29 @@
+//! HDEL: removes fields.
+
+use crate::prelude::*;
+use smallvec::SmallVec;
+
+pub(crate) const COMMANDS: &[Command] = &[HDEL];
+
+const HDEL: Command = Command {
+    name: "HDEL",
+    syntax: "key field [field ...]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Hash,
+    cost: "O(n), n the fields named",
+    since: "2.0.0",
+    brief: "Removes fields of a hash, and the hash with the last of them.",
+    answer: "int: how many were there",
+    run: Run::Local(|tx, args, reply| {
+        let fields: SmallVec<[&[u8]; 8]> = args.from(2).iter().collect();
+        let removed_count = match tx.hash_mut(args.get(1), Absent::Leave)? {
+            Some(mut hash) => hash.remove(&fields)?,
+            None => 0,
+        };
+        reply.int(removed_count as i64);
+        Ok(())
+    }),
+};

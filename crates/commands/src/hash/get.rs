@@ -1,0 +1,100 @@
+//! HGET HMGET HEXISTS HSTRLEN HLEN: look at some fields of a hash.
+
+use crate::prelude::*;
+use base::Ms;
+use kinds::Hash;
+use kinds::hash::Pair;
+
+pub(crate) const COMMANDS: &[Command] = &[HGET, HMGET, HEXISTS, HSTRLEN, HLEN];
+
+const HGET: Command = Command {
+    name: "HGET",
+    syntax: "key field",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Hash,
+    cost: "O(1)",
+    since: "2.0.0",
+    brief: "Tells the value of a field of a hash.",
+    answer: "bulk: the value; null: there is no such field",
+    run: Run::Local(|tx, args, reply| {
+        let now = tx.now();
+        tell(tx.hash(args.get(1))?, args.get(2), now, reply);
+        Ok(())
+    }),
+};
+
+const HMGET: Command = Command {
+    name: "HMGET",
+    syntax: "key field [field ...]",
+    arity: Arity::AtLeast(3),
+    cost: "O(n), n the fields asked for",
+    brief: "Tells the values of several fields of a hash.",
+    answer: "array: for each field its value, or null if there is none",
+    run: Run::Local(|tx, args, reply| {
+        let (now, fields) = (tx.now(), args.from(2));
+        let hash = tx.hash(args.get(1))?;
+        reply.array(fields.len());
+        fields.iter().for_each(|field| tell(hash, field, now, reply));
+        Ok(())
+    }),
+    ..HGET
+};
+
+const HEXISTS: Command = Command {
+    name: "HEXISTS",
+    keys: &[KeySpec::one(1, "RO")],
+    brief: "Tells whether a hash has a field.",
+    answer: "int: 1 if it has, 0 if not",
+    run: Run::Local(|tx, args, reply| {
+        let there = look(tx, args, |_| ())?.is_some();
+        reply.int(i64::from(there));
+        Ok(())
+    }),
+    ..HGET
+};
+
+const HSTRLEN: Command = Command {
+    name: "HSTRLEN",
+    keys: &[KeySpec::one(1, "RO")],
+    since: "3.2.0",
+    brief: "Tells how long the value of a field of a hash is.",
+    answer: "int: bytes; 0 if there is no such field",
+    run: Run::Local(|tx, args, reply| {
+        let bytes = look(tx, args, |pair| pair.value.len())?.unwrap_or(0);
+        reply.int(bytes as i64);
+        Ok(())
+    }),
+    ..HGET
+};
+
+const HLEN: Command = Command {
+    name: "HLEN",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO")],
+    brief: "Tells how many fields a hash has.",
+    answer: "int: fields; 0 if the key is absent",
+    run: Run::Local(|tx, args, reply| {
+        let now = tx.now();
+        let len = tx.hash(args.get(1))?.map_or(0, |hash| hash.live_len(now));
+        reply.int(len as i64);
+        Ok(())
+    }),
+    ..HGET
+};
+
+/// What `visit` makes of the field that argument 2 names.
+fn look<R>(tx: &mut Tx, args: &Args, visit: impl FnOnce(Pair<'_>) -> R) -> Result<Option<R>, Failure> {
+    let now = tx.now();
+    Ok(tx.hash(args.get(1))?.and_then(|hash| hash.get(args.get(2), now, visit)))
+}
+
+/// Replies the value of a field, or null.
+pub(super) fn tell(hash: Option<&Hash>, field: &[u8], now: Ms, reply: &mut dyn Reply) {
+    if hash.and_then(|hash| hash.get(field, now, |pair| reply.bulk(pair.value))).is_none() {
+        reply.null();
+    }
+}

@@ -1,0 +1,90 @@
+//! HSCAN: the fields of a hash in steps.
+//!
+//! ```text
+//! small   all at once, and cursor 0
+//! large   in the order of the fields' hashes; a cursor is the top 48 bits of the first hash to come
+//! ```
+//!
+//! A step ends only between two prefixes, so a field that stays is told once in a whole walk, whatever comes and goes.
+
+use crate::element_scan::{Options, Told};
+use crate::generic::scan::{CURSOR_SHIFT, parse_cursor};
+use crate::prelude::*;
+use base::Ms;
+use kinds::Hash;
+use kinds::hash::Pair;
+use std::ops::ControlFlow;
+
+pub(crate) const COMMANDS: &[Command] = &[HSCAN];
+
+const HSCAN: Command = Command {
+    name: "HSCAN",
+    syntax: "key cursor [MATCH pattern] [COUNT count] [NOVALUES]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Hash,
+    cost: "O(log(n)+m) a step, n the fields of the hash, m those looked at; O(n) in all",
+    since: "2.8.0",
+    brief: "Tells the fields of a hash in steps, and the cursor with which to go on.",
+    answer: "array: the next cursor (0: that was all) and an array of fields and values",
+    run: Run::Local(scan),
+};
+
+/// Fields looked at in one step, at most, whatever COUNT says: some 2 ms with a long pattern.
+const LOOKS_MAX: u64 = 16 << 10;
+/// Bytes told in one step, at most, but for the last field.
+const BYTES_MAX: usize = 1 << 20;
+
+fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let now = tx.now();
+    let cursor = parse_cursor(args.get(2)).ok_or(Failure::text("ERR invalid cursor"))?;
+    // As in Redis, options are looked at only if there is something to scan.
+    let (next, told) = match tx.hash(args.get(1))? {
+        Some(hash) => step(hash, cursor, &Options::read(args, true)?, now),
+        None => (0, Told::default()),
+    };
+    told.tell(next, reply);
+    Ok(())
+}
+
+/// The next cursor, and what is told on the way.
+fn step(hash: &Hash, cursor: u64, options: &Options<'_>, now: Ms) -> (u64, Told) {
+    let mut told = Told::default();
+    if !hash.is_large() {
+        let _ = hash.walk(&mut |pair| {
+            take(&mut told, pair, options, now);
+            ControlFlow::Continue(())
+        });
+        return (0, told);
+    }
+    // A cursor that we never gave leads behind the last field.
+    if cursor >> (u64::BITS - CURSOR_SHIFT) > 0 {
+        return (0, told);
+    }
+    let (mut looks_left, mut last, mut next) = (options.count.min(LOOKS_MAX), None, 0);
+    let from = hash.place_of_order(cursor << CURSOR_SHIFT);
+    let _ = hash.walk_from(from, &mut |pair| {
+        let prefix = base::hash::order(pair.field) >> CURSOR_SHIFT;
+        if (looks_left == 0 || told.bytes() > BYTES_MAX) && last != Some(prefix) {
+            next = prefix;
+            return ControlFlow::Break(());
+        }
+        last = Some(prefix);
+        looks_left = looks_left.saturating_sub(1);
+        take(&mut told, pair, options, now);
+        ControlFlow::Continue(())
+    });
+    (next, told)
+}
+
+fn take(told: &mut Told, pair: Pair<'_>, options: &Options<'_>, now: Ms) {
+    if !options.take(pair.field) || !pair.is_live(now) {
+        return;
+    }
+    told.push(pair.field);
+    if options.values {
+        told.push(pair.value);
+    }
+}

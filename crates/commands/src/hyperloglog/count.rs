@@ -1,0 +1,159 @@
+//! PFADD PFCOUNT PFMERGE: how many different elements there were, about.
+
+use super::{check, corrupt, read, write};
+use crate::prelude::*;
+use kinds::Text;
+use kinds::hyperloglog::{CACHE_AT, Encoding, HEAD_BYTES, HyperLogLog, Mark, Registers, raised_dense};
+use kinds::limits::HLL_SPARSE_BYTES;
+
+pub(crate) const COMMANDS: &[Command] = &[PFADD, PFCOUNT, PFMERGE];
+
+const PFADD: Command = Command {
+    name: "PFADD",
+    syntax: "key [element [element ...]]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::one(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast],
+    group: Group::HyperLogLog,
+    cost: "O(n), n the elements",
+    since: "2.8.9",
+    brief: "Has a HyperLogLog meet elements, making it if absent.",
+    answer: "int: 1 if it was made or its estimate may have changed, else 0",
+    run: Run::Local(pfadd),
+};
+
+const PFCOUNT: Command = Command {
+    name: "PFCOUNT",
+    syntax: "key [key ...]",
+    keys: &[KeySpec::many(1, -1, 1, "RW ACCESS")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::ToldAsReader],
+    cost: "O(n), n the keys",
+    brief: "Estimates how many different elements one or several HyperLogLogs have met.",
+    answer: "int: how many; a single one keeps it",
+    run: Run::Local(pfcount),
+    ..PFADD
+};
+
+const PFMERGE: Command = Command {
+    name: "PFMERGE",
+    syntax: "destkey [sourcekey [sourcekey ...]]",
+    keys: &[KeySpec::one(1, "RW ACCESS INSERT"), KeySpec::many(2, -1, 1, "RO ACCESS")],
+    flags: &[],
+    cost: "O(n), n the keys",
+    brief: "Has a HyperLogLog meet what others have met.",
+    answer: "simple: OK",
+    run: Run::Local(pfmerge),
+    ..PFADD
+};
+
+/// So few elements are added to a dense one by an effect each.
+const SINGLE_EFFECTS_MAX: usize = 16;
+
+fn pfadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (key, elements) = (args.get(1), args.from(2));
+    if let Some(Text::Bytes(bytes)) = tx.text(key)?
+        && HyperLogLog::encoding_of(bytes, bytes.len()) == Some(Encoding::Dense)
+        && elements.len() <= SINGLE_EFFECTS_MAX
+    {
+        return add_to_dense(tx, key, &elements, reply);
+    }
+    let before = read(tx, key)?;
+    let mut after = before.clone().unwrap_or_default();
+    let mut is_changed = before.is_none();
+    let sparse_bytes_max = HLL_SPARSE_BYTES.get();
+    for element in elements {
+        is_changed |= after.add(Mark::of(element), sparse_bytes_max).map_err(corrupt)?;
+    }
+    if is_changed {
+        after.make_stale();
+    }
+    write(tx, key, before.as_ref(), &after)?;
+    reply.int(i64::from(is_changed));
+    Ok(())
+}
+
+/// Twelve kilobytes that are not copied.
+fn add_to_dense(tx: &mut Tx, key: &[u8], elements: &Args, reply: &mut dyn Reply) -> Outcome {
+    tx.need_room(((elements.len() + 2) * (key.len() + 64)) as u64)?;
+    let mut text = tx.text_mut(key, Absent::Leave)?.expect("just seen");
+    let mut is_changed = false;
+    for element in elements.iter() {
+        let Some(Text::Bytes(bytes)) = text.text() else { unreachable!("it stays as it is") };
+        if let Some((at, pair)) = raised_dense(bytes, Mark::of(element)) {
+            text.overwrite(at, &pair);
+            is_changed = true;
+        }
+    }
+    if is_changed {
+        let Some(Text::Bytes(bytes)) = text.text() else { unreachable!("it stays as it is") };
+        let last = bytes[HEAD_BYTES - 1];
+        if last & 0x80 == 0 {
+            text.overwrite(HEAD_BYTES - 1, &[last | 0x80]);
+        }
+    }
+    reply.int(i64::from(is_changed));
+    Ok(())
+}
+
+fn pfcount(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    if args.len() > 2 {
+        let registers = merged(tx, args.from(1))?.0;
+        reply.int(registers.count() as i64);
+        return Ok(());
+    }
+    let key = args.get(1);
+    let count = match tx.text(key)? {
+        None => 0,
+        Some(text) => match cached(text)? {
+            Some(count) => count,
+            None => {
+                let count = read(tx, key)?.expect("just seen").count().map_err(corrupt)?;
+                // Told again without a look at the registers.
+                tx.need_room((3 * key.len() + 128) as u64)?;
+                let mut text = tx.text_mut(key, Absent::Leave)?.expect("just seen");
+                text.overwrite(CACHE_AT, &count.to_le_bytes());
+                count
+            }
+        },
+    };
+    reply.int(count as i64);
+    Ok(())
+}
+
+/// The count that is noted in it, if that is still true.
+fn cached(text: Text<'_>) -> Result<Option<u64>, Failure> {
+    check(text)?;
+    let mut head = [0; HEAD_BYTES];
+    match text {
+        Text::Long(long) => head.copy_from_slice(&long.to_vec(0..HEAD_BYTES)),
+        Text::Bytes(bytes) => head.copy_from_slice(&bytes[..HEAD_BYTES]),
+        Text::Int(_) => unreachable!("no number begins as a HyperLogLog does"),
+    }
+    Ok(kinds::hyperloglog::cached(&head))
+}
+
+/// What those under `keys` have met together, and whether one of them is dense.
+fn merged(tx: &mut Tx, keys: Args) -> Result<(Registers, bool), Failure> {
+    let mut registers = Registers::default();
+    let mut is_dense = false;
+    for key in keys {
+        if let Some(one) = read(tx, key)? {
+            is_dense |= one.encoding() == Encoding::Dense;
+            one.merge_into(&mut registers).map_err(corrupt)?;
+        }
+    }
+    Ok((registers, is_dense))
+}
+
+fn pfmerge(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let key = args.get(1);
+    let (registers, is_dense) = merged(tx, args.from(1))?;
+    let before = read(tx, key)?;
+    let mut after = registers.encode(is_dense, HLL_SPARSE_BYTES.get());
+    after.make_stale();
+    write(tx, key, before.as_ref(), &after)?;
+    reply.ok();
+    Ok(())
+}

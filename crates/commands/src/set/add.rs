@@ -1,0 +1,75 @@
+//! SADD SREM SMOVE: members come and go.
+
+use crate::prelude::*;
+use smallvec::SmallVec;
+
+pub(crate) const COMMANDS: &[Command] = &[SADD, SREM, SMOVE];
+
+const SADD: Command = Command {
+    name: "SADD",
+    syntax: "key member [member ...]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast],
+    group: Group::Set,
+    cost: "O(n), n the members named",
+    since: "1.0.0",
+    brief: "Adds members to a set, making the set if absent.",
+    answer: "int: how many were not there",
+    run: Run::Local(|tx, args, reply| {
+        let members: SmallVec<[&[u8]; 8]> = args.from(2).iter().collect();
+        let mut set = tx.set_mut(args.get(1), Absent::Create)?.expect("is to be made");
+        reply.int(set.add(&members)? as i64);
+        Ok(())
+    }),
+};
+
+const SREM: Command = Command {
+    name: "SREM",
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    brief: "Removes members of a set, and the set with the last of them.",
+    answer: "int: how many were there",
+    run: Run::Local(|tx, args, reply| {
+        let members: SmallVec<[&[u8]; 8]> = args.from(2).iter().collect();
+        let removed_count = match tx.set_mut(args.get(1), Absent::Leave)? {
+            Some(mut set) => set.remove(&members),
+            None => 0,
+        };
+        reply.int(removed_count as i64);
+        Ok(())
+    }),
+    ..SADD
+};
+
+const SMOVE: Command = Command {
+    name: "SMOVE",
+    syntax: "source destination member",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "RW INSERT")],
+    access: Access::Write { grows: false },
+    cost: "O(1)",
+    brief: "Moves a member of one set to another.",
+    answer: "int: 1; 0: it is no member of the source",
+    run: Run::Local(smove),
+    ..SADD
+};
+
+fn smove(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (source, destination, member) = (args.get(1), args.get(2), args.get(3));
+    let is_member = match tx.kind(source) {
+        // As in Redis, the other key is not looked at then.
+        None => false,
+        Some(_) => {
+            tx.set(destination)?;
+            tx.set(source)?.is_some_and(|set| set.contains(member))
+        }
+    };
+    if is_member && source != destination {
+        tx.set_mut(destination, Absent::Create)?.expect("is to be made").add(&[member])?;
+        tx.set_mut(source, Absent::Leave)?.expect("just seen").remove(&[member]);
+    }
+    reply.int(i64::from(is_member));
+    Ok(())
+}

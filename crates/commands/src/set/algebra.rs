@@ -1,0 +1,250 @@
+//! SINTER SINTERCARD SINTERSTORE SUNION SUNIONSTORE SDIFF SDIFFSTORE: sets of sets.
+//!
+//! ```text
+//! little work   under the locks
+//! much, told    on clones as of one instant, in steps as the reply is sent
+//! much, stored  on clones without the locks, before the command runs (again): see `Tx::combine`
+//! ```
+
+use super::all::{self, Members};
+use crate::prelude::*;
+use keyspace::{Combining, Pin, Whole};
+use kinds::set::{Algebra, Operation, SetLimits};
+use kinds::{Set, Value};
+use wire::{More, Source};
+
+pub(crate) const COMMANDS: &[Command] = &[SINTER, SINTERCARD, SINTERSTORE, SUNION, SUNIONSTORE, SDIFF, SDIFFSTORE];
+
+const SINTER: Command = Command {
+    name: "SINTER",
+    syntax: "key [key ...]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::many(1, -1, 1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Set,
+    cost: "O(n*m), n the members of the smallest set, m the keys",
+    since: "1.0.0",
+    brief: "Tells what is a member of all of several sets.",
+    answer: "set: the members",
+    run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, Operation::Intersection)),
+};
+
+const SINTERCARD: Command = Command {
+    name: "SINTERCARD",
+    syntax: "numkeys key [key ...] [LIMIT limit]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::counted(1, "RO ACCESS")],
+    since: "7.0.0",
+    brief: "Counts what is a member of all of several sets.",
+    answer: "int: how many there are, or the limit if that is less",
+    run: Run::Local(card),
+    ..SINTER
+};
+
+const SINTERSTORE: Command = Command {
+    name: "SINTERSTORE",
+    syntax: "destination key [key ...]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
+    access: Access::Write { grows: true },
+    brief: "Puts what is a member of all of several sets under a key.",
+    answer: "int: members put; 0: the key is removed",
+    run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Intersection)),
+    ..SINTER
+};
+
+const SUNION: Command = Command {
+    name: "SUNION",
+    cost: "O(n), n the members of all sets",
+    brief: "Tells what is a member of any of several sets.",
+    run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, Operation::Union)),
+    ..SINTER
+};
+
+const SUNIONSTORE: Command = Command {
+    name: "SUNIONSTORE",
+    keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
+    cost: "O(n), n the members of all sets",
+    brief: "Puts what is a member of any of several sets under a key.",
+    run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Union)),
+    ..SINTERSTORE
+};
+
+const SDIFF: Command = Command {
+    name: "SDIFF",
+    cost: "O(n), n the members of all sets",
+    brief: "Tells what is a member of a set and of no other of several.",
+    run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, Operation::Difference)),
+    ..SINTER
+};
+
+const SDIFFSTORE: Command = Command {
+    name: "SDIFFSTORE",
+    keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
+    cost: "O(n), n the members of all sets",
+    brief: "Puts what is a member of a set and of no other of several under a key.",
+    run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Difference)),
+    ..SINTERSTORE
+};
+
+/// The sets under these keys, as they are now; an absent one is empty.
+fn sets(tx: &mut Tx, keys: Args<'_>) -> Result<Vec<Set>, Failure> {
+    keys.iter().map(|key| Ok(tx.set(key)?.cloned().unwrap_or_default())).collect()
+}
+
+fn pins(tx: &Tx, keys: Args<'_>, sets: &[Set]) -> Vec<(Pin, u64)> {
+    let pins = keys.iter().map(|key| tx.keyspace().pin(key));
+    pins.zip(sets.iter().map(Set::heap_bytes)).collect()
+}
+
+fn show(tx: &mut Tx, keys: Args<'_>, reply: &mut dyn Reply, operation: Operation) -> Outcome {
+    let sets = sets(tx, keys)?;
+    let pins = pins(tx, keys, &sets);
+    begin(reply, Algebra::new(operation, sets, SetLimits::now()), pins, Shown::Members);
+    Ok(())
+}
+
+fn card(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let keys_count = parse::int_or(args.get(1), 1, i64::MAX, "ERR numkeys should be greater than 0")? as usize;
+    if keys_count > args.len() - 2 {
+        return Err(Failure::text("ERR Number of keys can't be greater than number of args"));
+    }
+    let (keys, options) = (args.slice(2, 2 + keys_count), args.from(2 + keys_count));
+    let mut limit = 0;
+    let mut words = options.iter();
+    while let Some(word) = words.next() {
+        let value = words.next().filter(|_| parse::is(word, "LIMIT")).ok_or(Failure::Syntax)?;
+        limit = parse::int_or(value, 0, i64::MAX, "ERR LIMIT can't be negative")? as u64;
+    }
+    let sets = sets(tx, keys)?;
+    let pins = pins(tx, keys, &sets);
+    let algebra = Algebra::new(Operation::Intersection, sets, SetLimits::now());
+    begin(reply, algebra.up_to(if limit == 0 { u64::MAX } else { limit }), pins, Shown::Count);
+    Ok(())
+}
+
+fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: Operation) -> Outcome {
+    let (key, sources) = (args.get(1), args.from(2));
+    let (sets, limits) = (sets(tx, sources)?, SetLimits::now());
+    let algebra = Algebra::new(operation, sets.clone(), limits);
+    let result = if is_little(&algebra) {
+        Stored(algebra).finished()
+    } else {
+        let words: Vec<&[u8]> = args.iter().collect();
+        let values = sets.into_iter().map(|set| Some(set).filter(|set| !set.is_empty()).map(Value::Set)).collect();
+        tx.combine(&words, values, move |values| {
+            let sets = values.into_iter().map(|value| match value {
+                Some(Value::Set(set)) => set,
+                _ => Set::new(),
+            });
+            Box::new(Stored(Algebra::new(operation, sets.collect(), limits)))
+        })?
+    };
+    let count = match &result {
+        Some(Value::Set(set)) => set.len(),
+        _ => 0,
+    };
+    if let Some(value) = result {
+        tx.put_whole(tx.database(), key, &Whole { value, expires_at_ms: None })?;
+    } else {
+        tx.remove(key);
+    }
+    reply.int(count as i64);
+    Ok(())
+}
+
+/// Looks into sets that are made under the locks: some 300 µs.
+const LOCKED_LOOKS_MAX: u64 = 512;
+/// Bytes of members that are copied there.
+const LOCKED_BYTES_MAX: u64 = 64 << 10;
+
+fn is_little(algebra: &Algebra) -> bool {
+    algebra.looks() <= LOCKED_LOOKS_MAX && algebra.content_bytes() <= LOCKED_BYTES_MAX
+}
+
+struct Stored(Algebra);
+
+impl Stored {
+    fn finished(mut self) -> Option<Value> {
+        while !self.step() {}
+        self.result()
+    }
+}
+
+impl Combining for Stored {
+    fn step(&mut self) -> bool {
+        self.0.step()
+    }
+
+    fn result(&self) -> Option<Value> {
+        Some(self.0.result()).filter(|set| !set.is_empty()).map(|set| Value::Set(set.clone()))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Members,
+    Count,
+}
+
+/// Replies what comes out: here, or once the locks are let go.
+fn begin(reply: &mut dyn Reply, algebra: Algebra, pins: Vec<(Pin, u64)>, shown: Shown) {
+    let shared_bytes = algebra.result().heap_bytes();
+    let mut telling = Telling { algebra, pins, shared_bytes, shown, members: None };
+    if is_little(&telling.algebra) {
+        while !telling.algebra.step() {}
+        let result = telling.algebra.result();
+        if shown == Shown::Count {
+            reply.int(result.len() as i64);
+        } else if result.content_bytes() <= LOCKED_BYTES_MAX {
+            reply.set(result.len() as usize);
+            all::tell_here(reply, result);
+        } else {
+            // A large set of which little goes, or to which little comes.
+            reply.stream(Box::new(telling));
+        }
+    } else {
+        reply.stream(Box::new(telling));
+    }
+}
+
+/// An operation that is worked on, then its result, which is told.
+struct Telling {
+    algebra: Algebra,
+    /// Of the sets it works on, and what each of those holds, in bytes.
+    pins: Vec<(Pin, u64)>,
+    /// What of the result was one of them, in bytes.
+    shared_bytes: u64,
+    shown: Shown,
+    /// `None` while it is worked on.
+    members: Option<Members>,
+}
+
+impl Source for Telling {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        if let Some(members) = &mut self.members {
+            return members.next(reply);
+        }
+        if !self.algebra.step() {
+            return More::Follows;
+        }
+        let set = self.algebra.result().clone();
+        if self.shown == Shown::Count {
+            reply.int(set.len() as i64);
+            return More::Done;
+        }
+        reply.set(set.len() as usize);
+        if set.is_empty() {
+            return More::Done;
+        }
+        self.members = Some(Members { set, at: 0, pin: None });
+        More::Follows
+    }
+
+    /// What of the sources their keys have given up, and the result.
+    fn pinned_bytes(&self) -> u64 {
+        let sources: u64 = self.pins.iter().map(|(pin, bytes)| pin.bytes(*bytes)).sum();
+        sources + self.algebra.result().heap_bytes().saturating_sub(self.shared_bytes)
+    }
+}

@@ -1,0 +1,86 @@
+//! SMEMBERS, and how the members of a set are told.
+//!
+//! Up to 64 KiB are written under the lock; more is told from a clone, 32 KiB at a time, without it.
+
+use crate::prelude::*;
+use keyspace::Pin;
+use kinds::Set;
+use std::ops::ControlFlow;
+use wire::{More, SOURCE_STEP_BYTES, Source};
+
+pub(crate) const COMMANDS: &[Command] = &[SMEMBERS];
+
+const SMEMBERS: Command = Command {
+    name: "SMEMBERS",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Set,
+    cost: "O(n), n the members of the set",
+    since: "1.0.0",
+    brief: "Tells all members of a set.",
+    answer: "set: the members; empty if the key is absent",
+    run: Run::Local(|tx, args, reply| {
+        let keyspace = tx.keyspace();
+        let Some(set) = tx.set(args.get(1))? else {
+            reply.set(0);
+            return Ok(());
+        };
+        reply.set(set.len() as usize);
+        tell(reply, set, || keyspace.pin(args.get(1)));
+        Ok(())
+    }),
+};
+
+/// How much of a reply is written under the lock, in bytes.
+const LOCKED_BYTES_MAX: u64 = 64 << 10;
+/// About what a member's header takes, in bytes.
+const HEADER_BYTES: u64 = 8;
+
+/// Replies all members, which were announced; `pin` is for the clone, if it takes one.
+pub(super) fn tell(reply: &mut dyn Reply, set: &Set, pin: impl FnOnce() -> Pin) {
+    if set.content_bytes() + set.len() * HEADER_BYTES > LOCKED_BYTES_MAX {
+        reply.stream(Box::new(Members { set: set.clone(), at: 0, pin: Some(pin()) }));
+    } else {
+        tell_here(reply, set);
+    }
+}
+
+/// Replies all members, which were announced, of a set that is small.
+pub(super) fn tell_here(reply: &mut dyn Reply, set: &Set) {
+    set.walk(0, set.len(), |member| {
+        reply.bulk(member);
+        ControlFlow::Continue(())
+    });
+}
+
+/// The members of a set, being told.
+pub(super) struct Members {
+    pub(super) set: Set,
+    /// The next one.
+    pub(super) at: u64,
+    /// Of a set that is a key's.
+    pub(super) pin: Option<Pin>,
+}
+
+impl Source for Members {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        let (len, mut bytes_left) = (self.set.len(), SOURCE_STEP_BYTES as u64);
+        let mut at = self.at;
+        self.set.walk(at, len - at, |member| {
+            reply.bulk(member);
+            at += 1;
+            bytes_left = bytes_left.saturating_sub(member.len() as u64 + HEADER_BYTES);
+            if bytes_left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        self.at = at;
+        if at < len { More::Follows } else { More::Done }
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        let heap_bytes = self.set.heap_bytes();
+        self.pin.as_ref().map_or(heap_bytes, |pin| pin.bytes(heap_bytes))
+    }
+}

@@ -1,0 +1,84 @@
+//! SSCAN: the members of a set in steps.
+//!
+//! ```text
+//! small   all at once, and cursor 0
+//! large   in the order of the members' hashes; a cursor is the top 48 bits of the first hash to come
+//! ```
+//!
+//! A step ends only between two prefixes, so a member that stays is told once in a whole walk, whatever comes and goes.
+
+use crate::element_scan::{Options, Told};
+use crate::generic::scan::{CURSOR_SHIFT, parse_cursor};
+use crate::prelude::*;
+use kinds::Set;
+use kinds::set::SetForm;
+use std::ops::ControlFlow;
+
+pub(crate) const COMMANDS: &[Command] = &[SSCAN];
+
+const SSCAN: Command = Command {
+    name: "SSCAN",
+    syntax: "key cursor [MATCH pattern] [COUNT count]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Set,
+    cost: "O(log(n)+m) a step, n the members of the set, m those looked at; O(n) in all",
+    since: "2.8.0",
+    brief: "Tells the members of a set in steps, and the cursor with which to go on.",
+    answer: "array: the next cursor (0: that was all) and an array of members",
+    run: Run::Local(scan),
+};
+
+/// Members looked at in one step, at most, whatever COUNT says: some 2 ms with a long pattern.
+const LOOKS_MAX: u64 = 16 << 10;
+/// Bytes told in one step, at most, but for the last member.
+const BYTES_MAX: usize = 1 << 20;
+
+fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let cursor = parse_cursor(args.get(2)).ok_or(Failure::text("ERR invalid cursor"))?;
+    // As in Redis, options are looked at only if there is something to scan.
+    let (next, told) = match tx.set(args.get(1))? {
+        Some(set) => step(set, cursor, &Options::read(args, false)?),
+        None => (0, Told::default()),
+    };
+    told.tell(next, reply);
+    Ok(())
+}
+
+/// The next cursor, and what is told on the way.
+fn step(set: &Set, cursor: u64, options: &Options<'_>) -> (u64, Told) {
+    let (mut told, len) = (Told::default(), set.len());
+    if set.form() != SetForm::Hashed {
+        set.walk(0, len, |member| {
+            take(&mut told, member, options);
+            ControlFlow::Continue(())
+        });
+        return (0, told);
+    }
+    // A cursor that we never gave leads behind the last member.
+    if cursor >> (u64::BITS - CURSOR_SHIFT) > 0 {
+        return (0, told);
+    }
+    let (mut looks_left, mut last, mut next) = (options.count.min(LOOKS_MAX), None, 0);
+    let from = set.index_of_hash(cursor << CURSOR_SHIFT);
+    set.walk_hashed(from, |hash, member| {
+        let prefix = hash >> CURSOR_SHIFT;
+        if (looks_left == 0 || told.bytes() > BYTES_MAX) && last != Some(prefix) {
+            next = prefix;
+            return ControlFlow::Break(());
+        }
+        last = Some(prefix);
+        looks_left = looks_left.saturating_sub(1);
+        take(&mut told, member, options);
+        ControlFlow::Continue(())
+    });
+    (next, told)
+}
+
+fn take(told: &mut Told, member: &[u8], options: &Options<'_>) {
+    if options.take(member) {
+        told.push(member);
+    }
+}

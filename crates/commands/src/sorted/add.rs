@@ -1,0 +1,158 @@
+//! ZADD ZINCRBY: give members scores.
+
+use super::score::score;
+use crate::prelude::*;
+use keyspace::SortedMut;
+use std::collections::HashMap;
+
+pub(crate) const COMMANDS: &[Command] = &[ZADD, ZINCRBY];
+
+const ZADD: Command = Command {
+    name: "ZADD",
+    syntax: "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast],
+    group: Group::SortedSet,
+    cost: "O(m*log(n)), m the members given, n those of the sorted set",
+    since: "1.2.0",
+    brief: "Gives members scores, making the sorted set if absent.",
+    answer: "int: members added, with CH changed ones too; with INCR double: the new score, or null: nothing was done",
+    run: Run::Local(zadd),
+};
+
+const ZINCRBY: Command = Command {
+    name: "ZINCRBY",
+    syntax: "key increment member",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    cost: "O(log(n)), n the members of the sorted set",
+    brief: "Adds to a member's score, which is 0 if the member is absent.",
+    answer: "double: the new score",
+    run: Run::Local(|tx, args, reply| {
+        let conditions = Conditions { adds_to: true, ..Conditions::default() };
+        increase(tx, args.get(1), (score(args.get(2))?, args.get(3)), conditions, reply)
+    }),
+    ..ZADD
+};
+
+/// When a member gets its score.
+#[derive(Clone, Copy, Default)]
+struct Conditions {
+    /// NX
+    only_new: bool,
+    /// XX
+    only_there: bool,
+    /// GT
+    only_greater: bool,
+    /// LT
+    only_less: bool,
+    /// INCR
+    adds_to: bool,
+}
+
+impl Conditions {
+    /// The score that a member shall have which has `old`, or is absent; `None`: it is left alone.
+    fn apply(self, old: Option<f64>, given: f64) -> Result<Option<f64>, Failure> {
+        let Some(old) = old else { return Ok((!self.only_there).then_some(given)) };
+        if self.only_new {
+            return Ok(None);
+        }
+        let score = if self.adds_to { old + given } else { given };
+        if score.is_nan() {
+            return Err(Failure::text("ERR resulting score is not a number (NaN)"));
+        }
+        let is_barred = (self.only_greater && score <= old) || (self.only_less && score >= old);
+        Ok((!is_barred).then_some(score))
+    }
+}
+
+fn zadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (mut conditions, mut tells_changed) = (Conditions::default(), false);
+    let mut at = 2;
+    while at < args.len() {
+        let word = args.get(at);
+        match () {
+            () if parse::is(word, "NX") => conditions.only_new = true,
+            () if parse::is(word, "XX") => conditions.only_there = true,
+            () if parse::is(word, "GT") => conditions.only_greater = true,
+            () if parse::is(word, "LT") => conditions.only_less = true,
+            () if parse::is(word, "CH") => tells_changed = true,
+            () if parse::is(word, "INCR") => conditions.adds_to = true,
+            () => break,
+        }
+        at += 1;
+    }
+    let pairs = args.from(at);
+    if pairs.is_empty() || !pairs.len().is_multiple_of(2) {
+        return Err(Failure::Syntax);
+    }
+    let Conditions { only_new, only_there, only_greater, only_less, adds_to } = conditions;
+    if only_new && only_there {
+        return Err(Failure::text("ERR XX and NX options at the same time are not compatible"));
+    }
+    if (only_new && (only_greater || only_less)) || (only_greater && only_less) {
+        return Err(Failure::text("ERR GT, LT, and/or NX options at the same time are not compatible"));
+    }
+    if adds_to && pairs.len() > 2 {
+        return Err(Failure::text("ERR INCR option supports a single increment-element pair"));
+    }
+    let given = (0..pairs.len()).step_by(2).map(|at| Ok((score(pairs.get(at))?, pairs.get(at + 1))));
+    let given: Vec<(f64, &[u8])> = given.collect::<Result<_, Failure>>()?;
+    if adds_to {
+        return increase(tx, args.get(1), given[0], conditions, reply);
+    }
+    let (added, changed) = put(tx, args.get(1), &given, conditions)?;
+    reply.int(if tells_changed { added + changed } else { added });
+    Ok(())
+}
+
+/// How many members were added, and how many got another score.
+fn put(tx: &mut Tx, key: &[u8], given: &[(f64, &[u8])], conditions: Conditions) -> Result<(i64, i64), Failure> {
+    let Some(mut sorted) = guard(tx, key, conditions)? else { return Ok((0, 0)) };
+    let (mut added, mut changed) = (0, 0);
+    let mut puts = Vec::with_capacity(given.len());
+    // What comes twice finds what it was given before.
+    let mut given_before = HashMap::new();
+    let now = sorted.sorted();
+    for &(score, member) in given {
+        let before = given_before.get(member).copied();
+        let old = before.or_else(|| now.and_then(|sorted| sorted.score(member)));
+        let Some(score) = conditions.apply(old, score)?.filter(|score| old != Some(*score)) else { continue };
+        *if old.is_some() { &mut changed } else { &mut added } += 1;
+        if given.len() > 1 {
+            given_before.insert(member, score);
+        }
+        puts.push((score, member));
+    }
+    sorted.put(&puts)?;
+    Ok((added, changed))
+}
+
+fn increase(
+    tx: &mut Tx,
+    key: &[u8],
+    (given, member): (f64, &[u8]),
+    conditions: Conditions,
+    reply: &mut dyn Reply,
+) -> Outcome {
+    let Some(mut sorted) = guard(tx, key, conditions)? else {
+        reply.null();
+        return Ok(());
+    };
+    let old = sorted.sorted().and_then(|sorted| sorted.score(member));
+    let Some(score) = conditions.apply(old, given)? else {
+        reply.null();
+        return Ok(());
+    };
+    if old != Some(score) {
+        sorted.put(&[(score, member)])?;
+    }
+    reply.double(score);
+    Ok(())
+}
+
+fn guard<'t, 'k>(tx: &'t mut Tx<'k>, key: &'t [u8], of: Conditions) -> Result<Option<SortedMut<'t, 'k>>, Failure> {
+    Ok(tx.sorted_mut(key, if of.only_there { Absent::Leave } else { Absent::Create })?)
+}

@@ -1,0 +1,67 @@
+//! BZPOPMIN BZPOPMAX BZMPOP: take members, or wait for one.
+//!
+//! As the blocking commands of lists: a handler looks once, and again when a key of it gets members.
+
+use super::pop::{Outermost, pops_at, take_flat, take_from};
+use crate::engine_arguments::timeout_ms;
+use crate::filled::first_filled;
+use crate::prelude::*;
+use crate::row::{Local, TimeoutAt};
+use kinds::Sorted;
+
+pub(crate) const COMMANDS: &[Command] = &[BZMPOP, BZPOPMAX, BZPOPMIN];
+
+const BZPOPMIN: Command = Command {
+    name: "BZPOPMIN",
+    syntax: "key [key ...] timeout",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::many(1, -2, 1, "RW ACCESS DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::NoScript],
+    group: Group::SortedSet,
+    cost: "O(k+log(n)), k the keys, n the members of the sorted set",
+    since: "5.0.0",
+    brief: "Takes the lowest member of the first sorted set there is, or waits.",
+    answer: "array: the key, the member and its score; null: the time was up",
+    run: blocking(|tx, args, reply| pop_one(tx, args, reply, Outermost::Min), TimeoutAt::Last),
+};
+
+const BZPOPMAX: Command = Command {
+    name: "BZPOPMAX",
+    brief: "Takes the highest member of the first sorted set there is, or waits.",
+    run: blocking(|tx, args, reply| pop_one(tx, args, reply, Outermost::Max), TimeoutAt::Last),
+    ..BZPOPMIN
+};
+
+const BZMPOP: Command = Command {
+    name: "BZMPOP",
+    syntax: "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]",
+    arity: Arity::AtLeast(5),
+    keys: &[KeySpec::counted(2, "RW ACCESS DELETE")],
+    flags: &[],
+    cost: "O(k+m*log(n)), k the keys, m the members taken, n those of the sorted set",
+    since: "7.0.0",
+    brief: "Takes members of the first of several sorted sets that is there, or waits.",
+    answer: "array: the key, and an array of pairs of member and score; null: the time was up",
+    run: blocking(pop_some, TimeoutAt::First),
+    ..BZPOPMIN
+};
+
+const fn blocking(try_now: Local, timeout: TimeoutAt) -> Run {
+    Run::Blocking { try_now, timeout, empty: |reply| reply.null_array() }
+}
+
+fn pop_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, outermost: Outermost) -> Outcome {
+    timeout_ms(args, TimeoutAt::Last)?;
+    let key = first_filled::<Sorted>(tx, args.slice(1, args.len() - 1))?;
+    reply.array(3);
+    reply.bulk(key);
+    take_flat(tx, key, outermost, reply)
+}
+
+fn pop_some(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let pops = pops_at(args, 2)?;
+    timeout_ms(args, TimeoutAt::First)?;
+    let key = first_filled::<Sorted>(tx, pops.keys)?;
+    take_from(tx, key, pops, reply)
+}

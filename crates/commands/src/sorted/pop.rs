@@ -1,0 +1,147 @@
+//! ZPOPMIN ZPOPMAX ZMPOP: take members with the lowest or highest scores.
+
+use super::tell::{Form, Part, tell};
+use crate::prelude::*;
+use blocks::Direction;
+
+pub(crate) const COMMANDS: &[Command] = &[ZMPOP, ZPOPMAX, ZPOPMIN];
+
+const ZPOPMIN: Command = Command {
+    name: "ZPOPMIN",
+    syntax: "key [count]",
+    arity: Arity::Between(2, 3),
+    keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::SortedSet,
+    cost: "O(m*log(n)), m the members taken, n those of the sorted set",
+    since: "5.0.0",
+    brief: "Takes the members with the lowest scores.",
+    answer: "array: members beside their scores; empty if the key is absent",
+    run: Run::Local(|tx, args, reply| pop(tx, args, reply, Outermost::Min)),
+};
+
+const ZPOPMAX: Command = Command {
+    name: "ZPOPMAX",
+    brief: "Takes the members with the highest scores.",
+    run: Run::Local(|tx, args, reply| pop(tx, args, reply, Outermost::Max)),
+    ..ZPOPMIN
+};
+
+const ZMPOP: Command = Command {
+    name: "ZMPOP",
+    syntax: "numkeys key [key ...] <MIN | MAX> [COUNT count]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::counted(1, "RW ACCESS DELETE")],
+    flags: &[],
+    cost: "O(k+m*log(n)), k the keys, m the members taken, n those of the sorted set",
+    since: "7.0.0",
+    brief: "Takes members of the first of several sorted sets that is there.",
+    answer: "array: the key, and an array of pairs of member and score; null: no key is there",
+    run: Run::Local(zmpop),
+    ..ZPOPMIN
+};
+
+/// Which members go first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outermost {
+    /// Those with the lowest scores.
+    Min,
+    /// Those with the highest.
+    Max,
+}
+
+fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, outermost: Outermost) -> Outcome {
+    let key = args.get(1);
+    let count = if args.len() == 3 { Some(parse::count(args.get(2))?) } else { None };
+    if tx.sorted(key)?.is_none() {
+        reply.array(0);
+        return Ok(());
+    }
+    match count {
+        Some(count) => take(tx, key, outermost, count, Form::Scored, reply),
+        None => take_one(tx, key, outermost, reply),
+    }
+}
+
+/// Takes a member of a sorted set that is there, and replies it beside its score.
+fn take_one(tx: &mut Tx, key: &[u8], outermost: Outermost, reply: &mut dyn Reply) -> Outcome {
+    reply.array(2);
+    take_flat(tx, key, outermost, reply)
+}
+
+/// As [`take_one`], behind the beginning of an array.
+pub(super) fn take_flat(tx: &mut Tx, key: &[u8], outermost: Outermost, reply: &mut dyn Reply) -> Outcome {
+    let mut sorted = tx.sorted_mut(key, Absent::Leave)?.expect("the caller has looked");
+    let now = sorted.sorted().expect("the caller has looked");
+    let rank = if outermost == Outermost::Min { 0 } else { now.len() - 1 };
+    now.get(rank, |score, member| {
+        reply.bulk(member);
+        reply.double(score);
+    });
+    sorted.remove_range(rank, 1);
+    Ok(())
+}
+
+/// Takes up to `count` members of a sorted set that is there, and replies them.
+fn take(tx: &mut Tx, key: &[u8], outermost: Outermost, count: u64, form: Form, reply: &mut dyn Reply) -> Outcome {
+    let keyspace = tx.keyspace();
+    let sorted = tx.sorted(key)?.expect("the caller has looked");
+    let count = count.min(sorted.len());
+    let (start, direction) = match outermost {
+        Outermost::Min => (0, Direction::Forward),
+        Outermost::Max => (sorted.len() - count, Direction::Backward),
+    };
+    tell(reply, sorted, Part { start, count, direction, form }, || keyspace.pin(key));
+    let mut sorted = tx.sorted_mut(key, Absent::Leave)?.expect("the caller has looked");
+    sorted.remove_range(start, count);
+    Ok(())
+}
+
+fn zmpop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let pops = pops_at(args, 1)?;
+    for key in pops.keys {
+        if tx.sorted(key)?.is_some() {
+            return take_from(tx, key, pops, reply);
+        }
+    }
+    reply.null_array();
+    Ok(())
+}
+
+/// What ZMPOP and BZMPOP are to do.
+#[derive(Clone, Copy)]
+pub(super) struct Pops<'a> {
+    pub(super) keys: Args<'a>,
+    outermost: Outermost,
+    count: u64,
+}
+
+/// Reads `numkeys key [key ...] <MIN | MAX> [COUNT count]` from argument `at` on.
+pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<Pops<'a>, Failure> {
+    let keys_count = parse::int_or(args.get(at), 1, i64::MAX, "ERR numkeys should be greater than 0")?;
+    let word_at = at.saturating_add(1).saturating_add(keys_count as usize);
+    if word_at >= args.len() {
+        return Err(Failure::Syntax);
+    }
+    let outermost = match args.get(word_at) {
+        word if parse::is(word, "MIN") => Outermost::Min,
+        word if parse::is(word, "MAX") => Outermost::Max,
+        _ => return Err(Failure::Syntax),
+    };
+    let count = match args.len() - word_at - 1 {
+        0 => 1,
+        2 if parse::is(args.get(word_at + 1), "COUNT") => {
+            parse::int_or(args.get(word_at + 2), 1, i64::MAX, "ERR count should be greater than 0")? as u64
+        }
+        _ => return Err(Failure::Syntax),
+    };
+    Ok(Pops { keys: args.slice(at + 1, word_at), outermost, count })
+}
+
+/// Takes from `key`, a sorted set that is there, and replies its name beside the members.
+pub(super) fn take_from(tx: &mut Tx, key: &[u8], pops: Pops<'_>, reply: &mut dyn Reply) -> Outcome {
+    reply.array(2);
+    reply.bulk(key);
+    take(tx, key, pops.outermost, pops.count, Form::Pair, reply)
+}

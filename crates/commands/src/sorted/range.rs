@@ -1,0 +1,216 @@
+//! ZRANGE and its older kin, ZRANGESTORE: tell, or store, the members of a range.
+//!
+//! The range is one of ranks, of scores or of bytes; whichever it is, it becomes a first rank and a count.
+
+use super::score::{Members, Scores};
+use super::tell::{Form, Part, tell};
+use crate::prelude::*;
+use blocks::Direction;
+use keyspace::Whole;
+use kinds::{Sorted, Value, limits};
+
+pub(crate) const COMMANDS: &[Command] =
+    &[ZRANGE, ZRANGEBYLEX, ZRANGEBYSCORE, ZRANGESTORE, ZREVRANGE, ZREVRANGEBYLEX, ZREVRANGEBYSCORE];
+
+const ZRANGE: Command = Command {
+    name: "ZRANGE",
+    syntax: "key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::SortedSet,
+    cost: "O(log(n)+m), n the members of the sorted set, m those told",
+    since: "1.2.0",
+    brief: "Tells the members of a range of ranks, scores or bytes.",
+    answer: "array: members, lowest first unless REV; with WITHSCORES beside their scores",
+    run: Run::Local(|tx, args, reply| range(tx, args, reply, None, None)),
+};
+
+const ZREVRANGE: Command = Command {
+    name: "ZREVRANGE",
+    syntax: "key start stop [WITHSCORES]",
+    brief: "Tells the members of a range of ranks, the highest first.",
+    answer: "array: members; with WITHSCORES beside their scores",
+    run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Rank), Some(Direction::Backward))),
+    ..ZRANGE
+};
+
+const ZRANGEBYSCORE: Command = Command {
+    name: "ZRANGEBYSCORE",
+    syntax: "key min max [WITHSCORES] [LIMIT offset count]",
+    since: "1.0.5",
+    brief: "Tells the members with scores of a range, the lowest first.",
+    run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Score), Some(Direction::Forward))),
+    ..ZREVRANGE
+};
+
+const ZREVRANGEBYSCORE: Command = Command {
+    name: "ZREVRANGEBYSCORE",
+    syntax: "key max min [WITHSCORES] [LIMIT offset count]",
+    since: "2.2.0",
+    brief: "Tells the members with scores of a range, the highest first.",
+    run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Score), Some(Direction::Backward))),
+    ..ZREVRANGE
+};
+
+const ZRANGEBYLEX: Command = Command {
+    name: "ZRANGEBYLEX",
+    syntax: "key min max [LIMIT offset count]",
+    since: "2.8.9",
+    brief: "Tells the members of a range of bytes, if all have one score.",
+    answer: "array: members",
+    run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Bytes), Some(Direction::Forward))),
+    ..ZREVRANGE
+};
+
+const ZREVRANGEBYLEX: Command = Command {
+    name: "ZREVRANGEBYLEX",
+    syntax: "key max min [LIMIT offset count]",
+    brief: "Tells the members of a range of bytes, the greatest first.",
+    run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Bytes), Some(Direction::Backward))),
+    ..ZRANGEBYLEX
+};
+
+const ZRANGESTORE: Command = Command {
+    name: "ZRANGESTORE",
+    syntax: "destination source start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count]",
+    arity: Arity::AtLeast(5),
+    keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::one(2, "RO ACCESS")],
+    access: Access::Write { grows: true },
+    cost: "O(log(n)+m*log(m)), n the members of the source, m those stored",
+    since: "6.2.0",
+    brief: "Puts the members of a range of one sorted set under another key.",
+    answer: "int: members stored",
+    run: Run::Local(store),
+    ..ZRANGE
+};
+
+/// What a range is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Rank,
+    Score,
+    Bytes,
+}
+
+/// What is asked for, from argument `at` on: two ends and options.
+struct Asked<'a> {
+    ends: Ends<'a>,
+    direction: Direction,
+    offset: i64,
+    limit: i64,
+    with_scores: bool,
+}
+
+enum Ends<'a> {
+    Ranks(i64, i64),
+    Scores(Scores),
+    Members(Members<'a>),
+}
+
+impl<'a> Asked<'a> {
+    fn of(
+        args: &Args<'a>,
+        at: usize,
+        fixed: (Option<By>, Option<Direction>),
+        takes_scores: bool,
+    ) -> Result<Self, Failure> {
+        let (mut by, mut direction) = fixed;
+        let (mut offset, mut limit, mut with_scores) = (0, -1, false);
+        let mut word_at = at + 2;
+        while word_at < args.len() {
+            let word = args.get(word_at);
+            match () {
+                () if takes_scores && parse::is(word, "WITHSCORES") => with_scores = true,
+                () if parse::is(word, "LIMIT") && word_at + 2 < args.len() => {
+                    offset = parse::int(args.get(word_at + 1))?;
+                    limit = parse::int(args.get(word_at + 2))?;
+                    word_at += 2;
+                }
+                () if direction.is_none() && parse::is(word, "REV") => direction = Some(Direction::Backward),
+                () if by.is_none() && parse::is(word, "BYLEX") => by = Some(By::Bytes),
+                () if by.is_none() && parse::is(word, "BYSCORE") => by = Some(By::Score),
+                () => return Err(Failure::Syntax),
+            }
+            word_at += 1;
+        }
+        let (by, direction) = (by.unwrap_or(By::Rank), direction.unwrap_or(Direction::Forward));
+        if limit != -1 && by == By::Rank {
+            return Err(Failure::text(
+                "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX",
+            ));
+        }
+        if with_scores && by == By::Bytes {
+            return Err(Failure::text("ERR syntax error, WITHSCORES not supported in combination with BYLEX"));
+        }
+        let (first, last) = (args.get(at), args.get(at + 1));
+        let (least, most) = if direction == Direction::Forward { (first, last) } else { (last, first) };
+        let ends = match by {
+            By::Rank => Ends::Ranks(parse::int(first)?, parse::int(last)?),
+            By::Score => Ends::Scores(Scores::of(least, most)?),
+            By::Bytes => Ends::Members(Members::of(least, most)?),
+        };
+        Ok(Self { ends, direction, offset, limit, with_scores })
+    }
+
+    /// The first rank and the count of what is asked for.
+    fn ranks(&self, sorted: &Sorted) -> (u64, u64) {
+        let (start, count) = match self.ends {
+            Ends::Ranks(start, stop) => {
+                let (start, count) = parse::range(start, stop, sorted.len());
+                // Ranks are counted from the end at which the reply begins.
+                return match self.direction {
+                    Direction::Forward => (start, count),
+                    Direction::Backward => (sorted.len() - start - count, count),
+                };
+            }
+            Ends::Scores(scores) => scores.ranks(sorted),
+            Ends::Members(members) => members.ranks(sorted),
+        };
+        let passed = u64::try_from(self.offset).unwrap_or(u64::MAX).min(count);
+        let kept = u64::try_from(self.limit).unwrap_or(u64::MAX).min(count - passed);
+        match self.direction {
+            Direction::Forward => (start + passed, kept),
+            Direction::Backward => (start + count - passed - kept, kept),
+        }
+    }
+}
+
+fn range(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, by: Option<By>, direction: Option<Direction>) -> Outcome {
+    let asked = Asked::of(args, 2, (by, direction), true)?;
+    let keyspace = tx.keyspace();
+    let Some(sorted) = tx.sorted(args.get(1))? else {
+        reply.array(0);
+        return Ok(());
+    };
+    let (start, count) = asked.ranks(sorted);
+    let form = if asked.with_scores { Form::Scored } else { Form::Member };
+    let part = Part { start, count, direction: asked.direction, form };
+    tell(reply, sorted, part, || keyspace.pin(args.get(1)));
+    Ok(())
+}
+
+fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let asked = Asked::of(args, 3, (None, None), false)?;
+    let found = tx.sorted(args.get(2))?.map(|sorted| {
+        let (start, count) = asked.ranks(sorted);
+        sorted.slice(start, count)
+    });
+    put_result(tx, args.get(1), found.unwrap_or_default(), reply)
+}
+
+/// Puts a result, which is in small form yet, under `key`, whatever it held, and replies how many members it has. Nothing
+/// is put if it has none.
+pub(super) fn put_result(tx: &mut Tx, key: &[u8], mut result: Sorted, reply: &mut dyn Reply) -> Outcome {
+    let len = result.len();
+    if result.is_empty() {
+        tx.remove(key);
+    } else {
+        result.grow_beyond(limits::SORTED_ENTRIES.get(), limits::SORTED_MEMBER_BYTES.get());
+        let whole = Whole { value: Value::Sorted(result), expires_at_ms: None };
+        tx.put_whole(tx.database(), key, &whole)?;
+    }
+    reply.int(len as i64);
+    Ok(())
+}

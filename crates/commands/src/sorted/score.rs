@@ -1,0 +1,87 @@
+//! Scores and ranges of them, as arguments write them.
+
+use crate::failure::Failure;
+use kinds::Sorted;
+use kinds::sorted::Bound;
+
+/// A score; anything but NaN.
+pub(super) fn score(argument: &[u8]) -> Result<f64, Failure> {
+    number(argument).filter(|score| !score.is_nan()).ok_or(Failure::NotAFloat)
+}
+
+/// As [`score`], with an error of its own.
+pub(super) fn score_or(argument: &[u8], text: &'static str) -> Result<f64, Failure> {
+    score(argument).map_err(|_| Failure::text(text))
+}
+
+/// A number of a double's range. What overflows or vanishes is none.
+fn number(argument: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(argument).ok()?;
+    let number: f64 = text.parse().ok()?;
+    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+    let has_digits = |from: char| mantissa.chars().any(|letter| (from..='9').contains(&letter));
+    let overflows = number.is_infinite() && has_digits('0');
+    let vanishes = number == 0.0 && has_digits('1');
+    (!overflows && !vanishes).then_some(number)
+}
+
+/// From which to which score.
+#[derive(Clone, Copy)]
+pub(super) struct Scores {
+    pub(super) least: Bound<f64>,
+    pub(super) most: Bound<f64>,
+}
+
+impl Scores {
+    pub(super) fn of(least: &[u8], most: &[u8]) -> Result<Self, Failure> {
+        Ok(Self { least: score_bound(least)?, most: score_bound(most)? })
+    }
+
+    /// The ranks of the members with these scores: the first, and how many.
+    pub(super) fn ranks(self, sorted: &Sorted) -> (u64, u64) {
+        sorted.score_range(self.least, self.most)
+    }
+}
+
+fn score_bound(argument: &[u8]) -> Result<Bound<f64>, Failure> {
+    let parse = |text: &[u8]| {
+        let text = std::str::from_utf8(text).ok()?.trim_ascii_start();
+        let number = if text.is_empty() { Some(0.0) } else { text.parse().ok() };
+        number.filter(|number: &f64| !number.is_nan())
+    };
+    let bound = match argument {
+        [b'(', rest @ ..] => parse(rest).map(Bound::Excluding),
+        all => parse(all).map(Bound::Including),
+    };
+    bound.ok_or(Failure::text("ERR min or max is not a float"))
+}
+
+/// From which to which member, by their bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Members<'a> {
+    least: Bound<&'a [u8]>,
+    most: Bound<&'a [u8]>,
+    /// The ends are the wrong way round: `+` first, or `-` last.
+    is_empty: bool,
+}
+
+impl<'a> Members<'a> {
+    pub(super) fn of(least: &'a [u8], most: &'a [u8]) -> Result<Self, Failure> {
+        let is_empty = least == b"+" || most == b"-";
+        Ok(Self { least: lex_bound(least)?, most: lex_bound(most)?, is_empty })
+    }
+
+    /// As [`Scores::ranks`].
+    pub(super) fn ranks(self, sorted: &Sorted) -> (u64, u64) {
+        if self.is_empty { (0, 0) } else { sorted.lex_range(self.least, self.most) }
+    }
+}
+
+fn lex_bound(argument: &[u8]) -> Result<Bound<&[u8]>, Failure> {
+    match argument {
+        b"-" | b"+" => Ok(Bound::None),
+        [b'(', member @ ..] => Ok(Bound::Excluding(member)),
+        [b'[', member @ ..] => Ok(Bound::Including(member)),
+        _ => Err(Failure::text("ERR min or max not valid string range item")),
+    }
+}

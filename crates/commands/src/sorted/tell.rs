@@ -1,0 +1,122 @@
+//! Replies of members and scores.
+//!
+//! ```text
+//!             RESP2                       RESP3
+//!   scores    [m, "1", n, "2"]            [[m, 1.0], [n, 2.0]]
+//!   else      [m, n]                      [m, n]
+//! ```
+//!
+//! Likely up to 64 KiB are written under the lock, more from a clone.
+
+use crate::prelude::*;
+use blocks::Direction;
+use keyspace::Pin;
+use kinds::Sorted;
+use std::ops::ControlFlow;
+use wire::{More, SOURCE_STEP_BYTES, Source};
+
+/// How much of a reply is written under the lock, in bytes.
+const LOCKED_BYTES_MAX: usize = 64 << 10;
+/// About what the header of a member takes, and a score, in bytes.
+const HEADER_BYTES: usize = 8;
+const SCORE_BYTES: usize = 24;
+
+/// A part of a sorted set: `count` members from `start` on, backward the last of them first.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub(super) start: u64,
+    pub(super) count: u64,
+    pub(super) direction: Direction,
+    pub(super) form: Form,
+}
+
+/// How a member is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Alone.
+    Member,
+    /// Beside its score: in RESP2 one behind the other, in RESP3 as a pair.
+    Scored,
+    /// Beside its score, as a pair.
+    Pair,
+}
+
+impl Form {
+    /// Begins an array of so many members.
+    pub(super) fn begin(self, reply: &mut dyn Reply, count: u64) {
+        let is_flat = self == Self::Scored && !reply.is_resp3();
+        reply.array(count as usize * if is_flat { 2 } else { 1 });
+    }
+
+    pub(super) fn tell(self, reply: &mut dyn Reply, score: f64, member: &[u8]) {
+        if self == Self::Pair || (self == Self::Scored && reply.is_resp3()) {
+            reply.array(2);
+        }
+        reply.bulk(member);
+        if self != Self::Member {
+            reply.double(score);
+        }
+    }
+
+    fn bytes(self, member_bytes: usize) -> usize {
+        member_bytes + HEADER_BYTES + if self == Self::Member { 0 } else { SCORE_BYTES }
+    }
+}
+
+/// Replies a part of a sorted set as an array; `pin` is for the clone, if it takes one.
+pub(super) fn tell(reply: &mut dyn Reply, sorted: &Sorted, part: Part, pin: impl FnOnce() -> Pin) {
+    part.form.begin(reply, part.count);
+    let member_bytes = sorted.content_bytes() / sorted.len().max(1);
+    let is_long = part.count.saturating_mul(part.form.bytes(member_bytes as usize) as u64) > LOCKED_BYTES_MAX as u64;
+    let rest = if is_long { part } else { tell_some(reply, sorted, part, LOCKED_BYTES_MAX) };
+    if rest.count > 0 {
+        // Only what is told is kept, and pinned.
+        let sorted = sorted.slice(rest.start, rest.count);
+        reply.stream(Box::new(Rest { sorted, part: Part { start: 0, ..rest }, pin: Some(pin()) }));
+    }
+}
+
+/// Likewise, of one that nobody else has.
+pub(super) fn tell_own(reply: &mut dyn Reply, sorted: Sorted, form: Form) {
+    form.begin(reply, sorted.len());
+    let all = Part { start: 0, count: sorted.len(), direction: Direction::Forward, form };
+    let part = tell_some(reply, &sorted, all, LOCKED_BYTES_MAX);
+    if part.count > 0 {
+        reply.stream(Box::new(Rest { sorted, part, pin: None }));
+    }
+}
+
+/// Writes about `bytes_max` of `part` and says what is left.
+fn tell_some(reply: &mut dyn Reply, sorted: &Sorted, part: Part, bytes_max: usize) -> Part {
+    let (mut told, mut bytes_left) = (0, bytes_max);
+    let _ = sorted.walk(part.start, part.count, part.direction, &mut |score, member| {
+        part.form.tell(reply, score, member);
+        told += 1;
+        bytes_left = bytes_left.saturating_sub(part.form.bytes(member.len()));
+        if bytes_left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    match part.direction {
+        Direction::Forward => Part { start: part.start + told, count: part.count - told, ..part },
+        Direction::Backward => Part { count: part.count - told, ..part },
+    }
+}
+
+/// What is told from a clone.
+struct Rest {
+    sorted: Sorted,
+    part: Part,
+    /// None if nobody else has it.
+    pin: Option<Pin>,
+}
+
+impl Source for Rest {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        self.part = tell_some(reply, &self.sorted, self.part, SOURCE_STEP_BYTES);
+        if self.part.count > 0 { More::Follows } else { More::Done }
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        let heap_bytes = self.sorted.heap_bytes();
+        self.pin.as_ref().map_or(heap_bytes, |pin| pin.bytes(heap_bytes))
+    }
+}

@@ -1,0 +1,14 @@
+> SADD s a b 3                            =3
+> SADD ints 1 2 3                         =3
+> ZADD z 2 a 5 c 7 3                      =3
+> ZUNION 2 z s WITHSCORES                 =@{"b": ~1, "a": ~3, "c": ~5, "3": ~8}
+> ZUNION 2 s ints WITHSCORES              =@{"1": ~1, "2": ~1, "a": ~1, "b": ~1, "3": ~2}
+> ZUNION 2 s z WEIGHTS 10 1 AGGREGATE MAX WITHSCORES  =@{"c": ~5, "3": ~10, "a": ~10, "b": ~10}
+> ZINTER 2 z s WITHSCORES                 =@{"a": ~3, "3": ~8}
+> ZINTER 3 z s ints WITHSCORES            =@{"3": ~9}
+> ZDIFF 2 s z WITHSCORES                  =@{"b": ~1}
+> ZDIFF 2 z ints WITHSCORES               =@{"a": ~2, "c": ~5}
+> ZINTERCARD 2 s ints                     =1
+> ZUNIONSTORE s 2 s z                     =4
+> TYPE s                                  =zset
+> ZRANGE s 0 -1 WITHSCORES                =@{"b": ~1, "a": ~3, "c": ~5, "3": ~8}

@@ -1,0 +1,229 @@
+//! What one worker has of the messages: which of its connections listen to what, the letters that are still to be given to
+//! them, and the mailbox of each. Touched by its own thread alone.
+
+use super::{Board, Letter, index};
+use crate::client::Client;
+use crate::housekeeping::Freer;
+use commands::Topic;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Waker};
+
+/// Mailboxes that are filled before others have their turn, at most: some 50 µs.
+const RECEIVERS_MAX: usize = 512;
+
+/// Letters of one connection, which it takes into its output.
+pub(crate) struct Mailbox {
+    client: Arc<Client>,
+    letters: RefCell<VecDeque<Arc<Letter>>>,
+    /// What they hold, in bytes.
+    bytes: Cell<u64>,
+    /// Of the worker's letters, all before this one have been looked through for it.
+    caught_up: Cell<u64>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Mailbox {
+    /// An empty one.
+    pub(crate) fn new(client: Arc<Client>) -> Rc<Self> {
+        Rc::new(Self {
+            client,
+            letters: RefCell::default(),
+            bytes: Cell::new(0),
+            caught_up: Cell::new(0),
+            waker: RefCell::default(),
+        })
+    }
+
+    /// Whether all letters of its worker have been looked through for it.
+    pub(crate) fn is_caught_up(&self, board: &Board, worker: usize) -> bool {
+        board.inbox(worker).count() == self.caught_up.get()
+    }
+
+    /// Whether there are letters; if not, the context is woken when there are.
+    pub(crate) fn has_letters(&self, context: Option<&mut Context<'_>>) -> bool {
+        let has_letters = !self.letters.borrow().is_empty();
+        if let Some(context) = context.filter(|_| !has_letters) {
+            let mut waker = self.waker.borrow_mut();
+            if !waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+                *waker = Some(context.waker().clone());
+            }
+        }
+        has_letters
+    }
+
+    /// The next letter.
+    pub(crate) fn take(&self) -> Option<Arc<Letter>> {
+        let letter = self.letters.borrow_mut().pop_front()?;
+        self.note_bytes(self.bytes.get() - size_of_letter(&letter));
+        if self.bytes.get() == 0 {
+            // A queue that was long once is not kept.
+            self.letters.replace(VecDeque::new());
+        }
+        Some(letter)
+    }
+
+    fn note_bytes(&self, bytes: u64) {
+        self.bytes.set(bytes);
+        self.client.mail_bytes.store(bytes, Relaxed);
+    }
+
+    /// Puts a letter in, and wakes the connection. One that has more waiting than it may is cut off.
+    fn put(&self, letter: &Arc<Letter>, hard_bytes: u64, freer: &Freer) {
+        if self.client.is_cut_off() {
+            return;
+        }
+        self.letters.borrow_mut().push_back(letter.clone());
+        self.note_bytes(self.bytes.get() + size_of_letter(letter));
+        let waiting_bytes = self.bytes.get() + self.client.output_bytes.load(Relaxed) as u64;
+        if hard_bytes > 0 && waiting_bytes > hard_bytes {
+            self.client.cut_off(waiting_bytes);
+            freer.free(Box::new(self.letters.take()));
+            self.note_bytes(0);
+        }
+        let waker = self.waker.borrow_mut().take();
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+fn size_of_letter(letter: &Letter) -> u64 {
+    letter.encoded.len() as u64 + 1
+}
+
+/// A connection's subscription to one name.
+struct Member {
+    mailbox: Rc<Mailbox>,
+    /// Letters before this one were posted before it subscribed.
+    since: u64,
+}
+
+/// By name, and there by the clients' numbers.
+type Members = HashMap<Arc<[u8]>, BTreeMap<u64, Member>>;
+
+/// Whether all letters have been given to those whom they concern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Delivered {
+    /// They have, or the bell rings when it goes on.
+    All,
+    /// Others shall have their turn before it goes on.
+    Some,
+}
+
+/// One worker's part.
+#[derive(Default)]
+pub(crate) struct Post {
+    /// By topic.
+    members: [Members; 3],
+    pending: VecDeque<Arc<Letter>>,
+    /// The number of the first of them.
+    first: u64,
+    /// Clients below this number have it.
+    reached: u64,
+}
+
+impl Post {
+    /// Adds a subscription.
+    pub(crate) fn add(
+        &mut self,
+        board: &Board,
+        worker: usize,
+        topic: Topic,
+        name: &[u8],
+        mailbox: &Rc<Mailbox>,
+    ) -> Arc<[u8]> {
+        let (name, since) = board.add(worker, topic, name);
+        let member = Member { mailbox: mailbox.clone(), since };
+        self.members[index(topic)].entry(name.clone()).or_default().insert(mailbox.client.id, member);
+        name
+    }
+
+    /// Ends a subscription that was added. What was not in the mailbox by then is not received any more.
+    pub(crate) fn remove(&mut self, board: &Board, worker: usize, topic: Topic, name: &[u8], client: u64) {
+        board.remove(worker, topic, name);
+        let names = &mut self.members[index(topic)];
+        let members = names.get_mut(name).expect("what is removed was added");
+        members.remove(&client);
+        if members.is_empty() {
+            names.remove(name);
+        }
+    }
+
+    /// Whether there is anything to deliver.
+    pub(crate) fn has_letters(&self, board: &Board, worker: usize) -> bool {
+        !self.pending.is_empty() || board.inbox(worker).count() != self.first
+    }
+
+    fn take_in(&mut self, board: &Board, worker: usize) {
+        let inbox = board.inbox(worker);
+        if inbox.count() == self.first + self.pending.len() as u64 {
+            return;
+        }
+        let (before, letters) = inbox.take();
+        assert_eq!(before, self.first + self.pending.len() as u64, "letters are taken in order");
+        self.pending.extend(letters);
+    }
+
+    /// Gives letters to the mailboxes of those whom they concern: to some hundred in one call.
+    pub(crate) fn deliver(&mut self, board: &Board, worker: usize, hard_bytes: u64, freer: &Freer) -> Delivered {
+        self.take_in(board, worker);
+        let mut left = RECEIVERS_MAX;
+        while let Some(letter) = self.pending.front() {
+            if letter.stamp.position().is_none() {
+                return Delivered::All;
+            }
+            if left == 0 {
+                return Delivered::Some;
+            }
+            left -= 1;
+            let members = self.members[index(letter.topic)].get(&letter.name);
+            let from = self.reached;
+            let mut members = members.into_iter().flat_map(|members| members.range(from..));
+            let is_over = loop {
+                let Some((id, member)) = members.next() else { break true };
+                if member.since <= self.first && member.mailbox.caught_up.get() <= self.first {
+                    member.mailbox.put(letter, hard_bytes, freer);
+                }
+                self.reached = id + 1;
+                if left == 0 {
+                    break false;
+                }
+                left -= 1;
+            };
+            if is_over {
+                self.pending.pop_front();
+                (self.first, self.reached) = (self.first + 1, 0);
+            }
+        }
+        if self.pending.capacity() > PENDING_KEPT_MAX {
+            self.pending = VecDeque::new();
+        }
+        Delivered::All
+    }
+
+    /// Gives one connection all letters for it that have a position, ahead of others. O(letters that are not delivered).
+    pub(crate) fn catch_up(&mut self, board: &Board, worker: usize, mailbox: &Mailbox, hard_bytes: u64, freer: &Freer) {
+        self.take_in(board, worker);
+        let id = mailbox.client.id;
+        let from = mailbox.caught_up.get().max(self.first);
+        let skipped = (from - self.first) as usize;
+        mailbox.caught_up.set(from);
+        for letter in self.pending.iter().skip(skipped) {
+            if letter.stamp.position().is_none() {
+                return;
+            }
+            let number = mailbox.caught_up.get();
+            let member = self.members[index(letter.topic)].get(&letter.name).and_then(|members| members.get(&id));
+            let has_it = number == self.first && id < self.reached;
+            if member.is_some_and(|member| member.since <= number) && !has_it {
+                mailbox.put(letter, hard_bytes, freer);
+            }
+            mailbox.caught_up.set(number + 1);
+        }
+    }
+}
+
+/// A queue with room for more letters than this is not kept.
+const PENDING_KEPT_MAX: usize = 4096;

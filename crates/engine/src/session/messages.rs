@@ -1,0 +1,223 @@
+//! A session's part in messages: what it has subscribed to, what it says, and what it is told between its requests.
+
+use super::Session;
+use crate::engine::Engine;
+use crate::pubsub::{Board, Mailbox, Message, Stamp};
+use crate::worker::Worker;
+use commands::table::Row;
+use commands::{Flag, Group, Topic};
+use keyspace::{Classes, Note, Tx};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll};
+use wire::Output;
+use wire::resp::{Encoder, Protocol};
+
+/// Messages are taken into an output up to so many bytes; more wait in the mailbox, where their bytes are shared.
+const OUTPUT_BYTES_MAX: usize = 64 << 10;
+
+/// What a connection has subscribed to.
+pub(super) struct Subscriptions {
+    mailbox: Rc<Mailbox>,
+    /// Channels, shard channels, patterns.
+    names: [BTreeSet<Arc<[u8]>>; 3],
+}
+
+/// What PUBLISH says inside EXEC: it is said when the tx ends.
+pub(super) struct Outgoing {
+    /// Behind so many notes of the tx.
+    behind: usize,
+    topic: Topic,
+    channel: Box<[u8]>,
+    text: Box<[u8]>,
+}
+
+/// Messages of an EXEC under way.
+#[derive(Default)]
+pub(super) struct Outbox {
+    /// Notes of the tx when the row began that runs now.
+    pub(super) notes_count: usize,
+    messages: Vec<Outgoing>,
+}
+
+const TOPICS: [Topic; 3] = [Topic::Channel, Topic::Shard, Topic::Pattern];
+
+fn index(topic: Topic) -> usize {
+    match topic {
+        Topic::Channel => 0,
+        Topic::Shard => 1,
+        Topic::Pattern => 2,
+    }
+}
+
+/// Whether a row begins or ends subscriptions.
+pub(super) fn subscribes(row: &Row) -> bool {
+    row.group == Group::PubSub && row.has(Flag::NoScript)
+}
+
+impl Session {
+    /// Whether it has subscribed to anything.
+    pub fn is_subscribed(&self) -> bool {
+        self.subscriptions.as_ref().is_some_and(|all| all.names.iter().any(|names| !names.is_empty()))
+    }
+
+    /// Why `row` may not run while replies would look like messages.
+    pub(super) fn check_listening(&self, row: &Row) -> Result<(), String> {
+        if self.protocol == Protocol::Resp3 || !self.is_subscribed() {
+            return Ok(());
+        }
+        if subscribes(row) || matches!(row.name, "PING" | "QUIT" | "RESET") {
+            return Ok(());
+        }
+        let name = row.name.to_ascii_lowercase().replace(' ', "|");
+        Err(format!(
+            "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this \
+             context"
+        ))
+    }
+
+    pub(super) fn names(&self, topic: Topic) -> impl Iterator<Item = &Arc<[u8]>> {
+        self.subscriptions.iter().flat_map(move |all| &all.names[index(topic)])
+    }
+
+    pub(super) fn subscribe_to(&mut self, topic: Topic, name: &[u8]) {
+        let (worker, client) = (&self.worker, &self.client);
+        let all = self.subscriptions.get_or_insert_with(|| {
+            Box::new(Subscriptions { mailbox: Mailbox::new(client.clone()), names: Default::default() })
+        });
+        let names = &mut all.names[index(topic)];
+        if !names.contains(name) {
+            names.insert(worker.post.borrow_mut().add(&worker.engine.board, worker.index, topic, name, &all.mailbox));
+            self.client.subscriptions[index(topic)].store(names.len() as u32, Relaxed);
+        }
+    }
+
+    pub(super) fn unsubscribe_from(&mut self, topic: Topic, name: &[u8]) {
+        let worker = &self.worker;
+        let Some(all) = &mut self.subscriptions else { return };
+        let names = &mut all.names[index(topic)];
+        if names.remove(name) {
+            worker.post.borrow_mut().remove(&worker.engine.board, worker.index, topic, name, self.client.id);
+            self.client.subscriptions[index(topic)].store(names.len() as u32, Relaxed);
+        }
+    }
+
+    /// All that it has subscribed to, by topic.
+    pub(super) fn all_names(&self) -> [BTreeSet<Arc<[u8]>>; 3] {
+        self.subscriptions.as_ref().map(|all| all.names.clone()).unwrap_or_default()
+    }
+
+    /// Subscribes to these names and to no others.
+    pub(super) fn subscribe_only_to(&mut self, names: &[BTreeSet<Arc<[u8]>>; 3]) {
+        for topic in TOPICS {
+            let (before, after) = (self.all_names(), &names[index(topic)]);
+            before[index(topic)].difference(after).for_each(|name| self.unsubscribe_from(topic, name));
+            after.difference(&before[index(topic)]).for_each(|name| self.subscribe_to(topic, name));
+        }
+    }
+
+    // ---- receiving ----
+
+    /// Ready when there are messages for it.
+    pub fn poll_messages(&self, context: &mut Context<'_>) -> Poll<()> {
+        let Some(all) = &self.subscriptions else { return Poll::Pending };
+        if all.mailbox.has_letters(Some(context)) { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Whether there are messages that [`Session::take_messages`] would take.
+    pub fn has_messages(&self) -> bool {
+        self.subscriptions.as_ref().is_some_and(|all| all.mailbox.has_letters(None))
+    }
+
+    /// Takes messages into the output, those that were published before this and have not come yet included. Whether there
+    /// are more than it takes at once: no request is to be run before them.
+    pub fn take_messages(&mut self, output: &mut Output) -> bool {
+        let Some(all) = &self.subscriptions else { return false };
+        let mailbox = all.mailbox.clone();
+        let worker = self.worker.clone();
+        worker.catch_up(&mailbox);
+        while output.bytes_pending() < OUTPUT_BYTES_MAX {
+            let Some(letter) = mailbox.take() else { return false };
+            let (position, is_strict) = letter.waits_for();
+            if is_lost(&worker.engine, position) {
+                continue;
+            }
+            self.saw(position);
+            if is_strict {
+                self.strict_watermark = self.strict_watermark.max(position);
+            }
+            Encoder::new(output, self.protocol).message(letter.encoded());
+        }
+        mailbox.has_letters(None)
+    }
+
+    // ---- saying ----
+
+    pub(super) fn say(&mut self, topic: Topic, channel: &[u8], text: &[u8]) -> usize {
+        let worker = &*self.worker;
+        if let Some(outbox) = &mut self.outbox {
+            let behind = outbox.notes_count;
+            outbox.messages.push(Outgoing { behind, topic, channel: channel.into(), text: text.into() });
+            return worker.engine.board.reach(topic, channel);
+        }
+        let message = Message { topic, channel, text };
+        let stamp = Stamp::of(self.watermark, self.durable_always);
+        worker.engine.board.post(&message, &stamp, &mut worker.rung.borrow_mut())
+    }
+
+    /// Posts what a tx that ends has to tell, its shards held: its stamp is to be set once the frame has a position.
+    #[inline]
+    pub(super) fn post_of_tx(&mut self, worker: &Worker, tx: &Tx<'_>) -> Option<Arc<Stamp>> {
+        let messages = self.outbox.as_mut().map_or_else(Vec::new, |outbox| std::mem::take(&mut outbox.messages));
+        if messages.is_empty() && tx.notes().is_empty() {
+            return None;
+        }
+        Some(post_all(&worker.engine, tx.notes(), &messages, &mut worker.rung.borrow_mut()))
+    }
+}
+
+/// Whether what lies at `position` will never be durable.
+fn is_lost(engine: &Engine, position: base::Position) -> bool {
+    engine.journal.as_ref().is_some_and(|journal| journal.is_poisoned() && position > journal.durable())
+}
+
+fn post_all(engine: &Engine, notes: &[Note], messages: &[Outgoing], rung: &mut Vec<u16>) -> Arc<Stamp> {
+    let stamp = Stamp::unset();
+    let mut told = 0;
+    for Outgoing { behind, topic, channel, text } in messages {
+        post_notes(engine, &notes[told..*behind], &stamp, rung);
+        told = *behind;
+        engine.board.post(&Message { topic: *topic, channel, text }, &stamp, rung);
+    }
+    post_notes(engine, &notes[told..], &stamp, rung);
+    stamp
+}
+
+/// Posts the keyspace notifications that these notes make.
+pub(crate) fn post_notes(engine: &Engine, notes: &[Note], stamp: &Arc<Stamp>, rung: &mut Vec<u16>) {
+    let classes = engine.event_classes();
+    let board: &Board = &engine.board;
+    for event in commands::events(notes).into_iter().filter(|event| classes.has(event.class)) {
+        let (database, name) = (event.database, event.name.as_bytes());
+        let mut post = |prefix: &str, channel: &[u8], text: &[u8]| {
+            let channel = [format!("__{prefix}@{database}__:").as_bytes(), channel].concat();
+            board.post(&Message { topic: Topic::Channel, channel: &channel, text }, stamp, rung);
+        };
+        if classes.has(Classes::KEYSPACE) {
+            post("keyspace", event.key, name);
+        }
+        if classes.has(Classes::KEYEVENT) {
+            post("keyevent", name, event.key);
+        }
+    }
+}
+
+/// Says which row runs from here on, if notes are taken.
+#[inline]
+pub(super) fn begin_row(tx: &mut Tx<'_>, row: &Row) {
+    if tx.is_taking_notes() {
+        tx.begin_row(row.index() as u16, commands::tells_misses(row));
+    }
+}

@@ -1,0 +1,107 @@
+//! A value made of others for a command that stores it (SUNIONSTORE and its kin), while no lock is held.
+//!
+//! ```text
+//!   handler: tx.combine -- not made yet --> abandoned --> steps over clones, others run between them --.
+//!      ^                                                                                               |
+//!      `------ again: are the sources the clones still? then the result is put, as a whole ------------'
+//! ```
+//!
+//! So what is stored is made of one instant of all sources. Sources that others change all the time are combined twice in
+//! vain; then once more under the locks.
+
+use crate::TableId;
+use kinds::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// A combination under way.
+pub trait Combining: Send {
+    /// Goes on for some 50 µs; whether it is over.
+    fn step(&mut self) -> bool;
+
+    /// What came out, of one that is over; `None` if that is nothing.
+    fn result(&self) -> Option<Value>;
+}
+
+/// Begins a combination of these sources; one that is absent is `None`.
+pub(crate) type BeginCombining = dyn Fn(Vec<Option<Value>>) -> Box<dyn Combining> + Send + Sync;
+
+/// A combination that a tx was abandoned for.
+#[derive(Clone)]
+pub struct Sources {
+    table: TableId,
+    /// What tells it from others of the same EXEC.
+    name: Vec<Box<[u8]>>,
+    /// Clones of the sources as the tx saw them.
+    values: Vec<Option<Value>>,
+    begin: Arc<BeginCombining>,
+}
+
+impl Sources {
+    pub(crate) fn new(
+        table: TableId,
+        name: &[&[u8]],
+        values: Vec<Option<Value>>,
+        begin: impl Fn(Vec<Option<Value>>) -> Box<dyn Combining> + Send + Sync + 'static,
+    ) -> Self {
+        Self { table, name: name.iter().map(|word| (*word).into()).collect(), values, begin: Arc::new(begin) }
+    }
+
+    /// Whether the two are for one command.
+    pub(crate) fn is_for(&self, other: &Self) -> bool {
+        self.table == other.table && self.name == other.name
+    }
+
+    fn are_same(&self, other: &Self) -> bool {
+        let mut pairs = self.values.iter().zip(&other.values);
+        self.values.len() == other.values.len()
+            && pairs.all(|pair| match pair {
+                (Some(one), Some(other)) => one.shares_root_with(other),
+                (one, other) => one.is_none() && other.is_none(),
+            })
+    }
+
+    /// All of it, at once.
+    pub(crate) fn combine(self) -> Option<Value> {
+        let mut combining = (self.begin)(self.values);
+        while !combining.step() {}
+        combining.result()
+    }
+}
+
+impl PartialEq for Sources {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_for(other) && self.are_same(other)
+    }
+}
+
+impl Eq for Sources {}
+
+impl fmt::Debug for Sources {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Sources").field("values", &self.values).finish_non_exhaustive()
+    }
+}
+
+/// One combination.
+pub struct Combination {
+    pub(crate) sources: Sources,
+    /// How often its sources have been combined, this time included.
+    pub(crate) tries: u32,
+    combining: Box<dyn Combining>,
+}
+
+impl Combination {
+    pub(crate) fn new(sources: Sources, tries: u32) -> Self {
+        let combining = (sources.begin)(sources.values.clone());
+        Self { sources, tries, combining }
+    }
+
+    pub(crate) fn step(&mut self) -> bool {
+        self.combining.step()
+    }
+
+    pub(crate) fn result(&self) -> Option<Value> {
+        self.combining.result()
+    }
+}

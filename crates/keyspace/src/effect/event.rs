@@ -1,0 +1,82 @@
+//! What an effect is called where keyspace notifications tell of it. A row that has another name for what it does says so
+//! in `commands/src/events.rs`.
+
+use super::{Effect, HashChange, ListChange, SetChange, SortedChange};
+use crate::notes::Classes;
+use blocks::End;
+
+/// A value that was put whole.
+pub(crate) const WHOLE: (Classes, &str) = (Classes::GENERIC, "restore");
+/// Items that were removed from the midst of a list.
+pub(crate) const LIST_REMOVE: &str = "lrem";
+/// A text that was put.
+pub(crate) const TEXT_PUT: (Classes, &str) = (Classes::STRING, "set");
+/// A deadline.
+pub(crate) const EXPIRY_PUT: (Classes, &str) = (Classes::GENERIC, "expire");
+
+impl Effect<'_> {
+    /// Class and name of the event; `None` if what it changes is nobody's business.
+    pub(crate) fn event(&self) -> Option<(Classes, &'static str)> {
+        Some(match self {
+            Self::Remove => (Classes::GENERIC, "del"),
+            Self::TextPut { .. } | Self::TextReplace(_) => TEXT_PUT,
+            Self::TextAppend(_) => (Classes::STRING, "append"),
+            Self::TextOverwrite { .. } => (Classes::STRING, "setrange"),
+            Self::ExpiryPut(_) => EXPIRY_PUT,
+            Self::ExpiryClear => (Classes::GENERIC, "persist"),
+            Self::List(change) => (Classes::LIST, change.event()),
+            Self::Hash(change) => (Classes::HASH, change.event()?),
+            Self::Set(change) => (Classes::SET, change.event()),
+            Self::Sorted(change) => (Classes::SORTED, change.event()?),
+            Self::ValuePut { .. } => WHOLE,
+            Self::MapPut { .. } => unreachable!("it names no key"),
+        })
+    }
+}
+
+impl SetChange<'_> {
+    fn event(&self) -> &'static str {
+        match self {
+            Self::Add { .. } => "sadd",
+            Self::Remove { .. } | Self::RemoveAt { .. } => "srem",
+        }
+    }
+}
+
+impl SortedChange<'_> {
+    fn event(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Put { .. } => "zadd",
+            Self::Remove { .. } => "zrem",
+            Self::RemoveRange { .. } => "zremrangebyrank",
+            Self::Grow => return None,
+        })
+    }
+}
+
+impl HashChange<'_> {
+    fn event(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Put { .. } | Self::PutKeeping { .. } => "hset",
+            Self::Remove { .. } => "hdel",
+            Self::Expire { .. } => "hexpired",
+            Self::ExpiryPut { .. } => "hexpire",
+            Self::ExpiryClear { .. } => "hpersist",
+            Self::Grow => return None,
+        })
+    }
+}
+
+impl ListChange<'_> {
+    fn event(&self) -> &'static str {
+        match self {
+            Self::Push { end: End::Head, .. } => "lpush",
+            Self::Push { end: End::Tail, .. } => "rpush",
+            Self::Pop { end: End::Head, .. } => "lpop",
+            Self::Pop { end: End::Tail, .. } => "rpop",
+            Self::Put { .. } => "lset",
+            Self::Insert { .. } => "linsert",
+            Self::Remove { .. } | Self::RemoveMany { .. } => LIST_REMOVE,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Changes to a hash.
+
+use super::items::Items;
+use super::{DecodeError, take};
+use base::{Ms, varint};
+use kinds::Hash;
+use kinds::hash::{PAIR_BYTES_MAX, Pair};
+
+/// A change to the hash under a key. What would take its last field away is an [`super::Effect::Remove`] instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HashChange<'a> {
+    /// 40. Fields have these values, and no deadlines. The hash is made if absent.
+    Put {
+        /// Field, value, field, value.
+        pairs: Items<'a>,
+    },
+    /// 41. Fields have these values, and the deadlines that they had. The hash is made if absent.
+    PutKeeping {
+        /// Field, value, field, value.
+        pairs: Items<'a>,
+    },
+    /// 42. Fields go.
+    Remove {
+        /// Which.
+        fields: Items<'a>,
+    },
+    /// 43. The fields go whose deadlines come first.
+    Expire {
+        /// How many.
+        count: u64,
+    },
+    /// 44. Fields have this deadline.
+    ExpiryPut {
+        /// When they expire, absolute.
+        expires_at_ms: Ms,
+        /// Which.
+        fields: Items<'a>,
+    },
+    /// 45. Fields have no deadline any more.
+    ExpiryClear {
+        /// Which.
+        fields: Items<'a>,
+    },
+    /// 46. A small hash turns large.
+    Grow,
+}
+
+impl<'a> HashChange<'a> {
+    pub(super) fn number(&self) -> u8 {
+        match self {
+            Self::Put { .. } => 40,
+            Self::PutKeeping { .. } => 41,
+            Self::Remove { .. } => 42,
+            Self::Expire { .. } => 43,
+            Self::ExpiryPut { .. } => 44,
+            Self::ExpiryClear { .. } => 45,
+            Self::Grow => 46,
+        }
+    }
+
+    pub(super) fn encode_fields(&self, out: &mut Vec<u8>) {
+        match *self {
+            Self::Put { pairs: items } | Self::PutKeeping { pairs: items } => items.encode(out),
+            Self::Remove { fields: items } | Self::ExpiryClear { fields: items } => items.encode(out),
+            Self::Expire { count } => varint::put(out, count),
+            Self::ExpiryPut { expires_at_ms, fields } => {
+                varint::put(out, expires_at_ms);
+                fields.encode(out);
+            }
+            Self::Grow => {}
+        }
+    }
+
+    pub(super) fn decode_fields(number: u8, input: &mut &'a [u8]) -> Result<Self, DecodeError> {
+        Ok(match number {
+            40 => Self::Put { pairs: take_pairs(input)? },
+            41 => Self::PutKeeping { pairs: take_pairs(input)? },
+            42 => Self::Remove { fields: take_fields(input)? },
+            43 => Self::Expire { count: take(input)? },
+            44 => Self::ExpiryPut { expires_at_ms: take(input)?, fields: take_fields(input)? },
+            45 => Self::ExpiryClear { fields: take_fields(input)? },
+            46 => Self::Grow,
+            unknown => return Err(DecodeError::UnknownNumber(unknown)),
+        })
+    }
+
+    /// Changes `hash`; a change that its fields do not allow is a misfit and changes nothing.
+    pub(super) fn apply(&self, hash: &mut Hash) -> Result<(), DecodeError> {
+        match *self {
+            Self::Put { pairs } => {
+                for_each_pair(pairs, |field, value| {
+                    hash.put(Pair { field, value, expires_at_ms: None });
+                });
+            }
+            Self::PutKeeping { pairs } => for_each_pair(pairs, |field, value| {
+                let expires_at_ms = hash.expires_at_ms(field).flatten();
+                hash.put(Pair { field, value, expires_at_ms });
+            }),
+            Self::Remove { fields } => {
+                check_fields(hash, fields)?;
+                for field in fields.iter() {
+                    hash.remove(field);
+                }
+            }
+            Self::Expire { count } => {
+                if !hash.expire(count) {
+                    return Err(DecodeError::Misfit);
+                }
+            }
+            Self::ExpiryPut { expires_at_ms, fields } => {
+                check_fields(hash, fields)?;
+                for field in fields.iter() {
+                    hash.set_expiry(field, Some(expires_at_ms));
+                }
+            }
+            Self::ExpiryClear { fields } => {
+                check_fields(hash, fields)?;
+                for field in fields.iter() {
+                    hash.set_expiry(field, None);
+                }
+            }
+            Self::Grow if hash.is_empty() => return Err(DecodeError::Misfit),
+            Self::Grow => hash.grow(),
+        }
+        Ok(())
+    }
+}
+
+fn for_each_pair<'a>(pairs: Items<'a>, mut visit: impl FnMut(&'a [u8], &'a [u8])) {
+    let mut items = pairs.iter();
+    while let (Some(field), Some(value)) = (items.next(), items.next()) {
+        visit(field, value);
+    }
+}
+
+fn check_fields(hash: &Hash, fields: Items<'_>) -> Result<(), DecodeError> {
+    let are_there = fields.iter().all(|field| hash.expires_at_ms(field).is_some());
+    if are_there { Ok(()) } else { Err(DecodeError::Misfit) }
+}
+
+fn take_fields<'a>(input: &mut &'a [u8]) -> Result<Items<'a>, DecodeError> {
+    Items::decode(input).ok().filter(|fields| fields.count() > 0).ok_or(DecodeError::Malformed)
+}
+
+fn take_pairs<'a>(input: &mut &'a [u8]) -> Result<Items<'a>, DecodeError> {
+    let pairs = take_fields(input)?;
+    let mut fit = pairs.count() % 2 == 0;
+    for_each_pair(pairs, |field, value| fit &= field.len() + value.len() <= PAIR_BYTES_MAX);
+    if fit { Ok(pairs) } else { Err(DecodeError::Malformed) }
+}

@@ -1,0 +1,104 @@
+//! Changes to a sorted set.
+
+use super::items::Items;
+use super::{DecodeError, take};
+use base::varint;
+use kinds::Sorted;
+use kinds::sorted::checked_item;
+
+/// A change to the sorted set under a key. What would take its last member away is an [`super::Effect::Remove`] instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SortedChange<'a> {
+    /// 55. Members have these scores. The sorted set is made if absent.
+    Put {
+        /// Each a score in its form, and the member: [`kinds::sorted::item`].
+        items: Items<'a>,
+    },
+    /// 56. Members go.
+    Remove {
+        /// Which.
+        members: Items<'a>,
+    },
+    /// 57. Members go that follow each other.
+    RemoveRange {
+        /// Rank of the first.
+        rank: u64,
+        /// How many.
+        count: u64,
+    },
+    /// 58. A small sorted set turns large.
+    Grow,
+}
+
+impl<'a> SortedChange<'a> {
+    pub(super) fn number(&self) -> u8 {
+        match self {
+            Self::Put { .. } => 55,
+            Self::Remove { .. } => 56,
+            Self::RemoveRange { .. } => 57,
+            Self::Grow => 58,
+        }
+    }
+
+    pub(super) fn encode_fields(&self, out: &mut Vec<u8>) {
+        match *self {
+            Self::Put { items } | Self::Remove { members: items } => items.encode(out),
+            Self::RemoveRange { rank, count } => {
+                varint::put(out, rank);
+                varint::put(out, count);
+            }
+            Self::Grow => {}
+        }
+    }
+
+    pub(super) fn decode_fields(number: u8, input: &mut &'a [u8]) -> Result<Self, DecodeError> {
+        Ok(match number {
+            55 => {
+                let items = take_some(input)?;
+                let are_sound = items.iter().all(|item| checked_item(item).is_some());
+                if !are_sound {
+                    return Err(DecodeError::Malformed);
+                }
+                Self::Put { items }
+            }
+            56 => Self::Remove { members: take_some(input)? },
+            57 => Self::RemoveRange { rank: take(input)?, count: take(input)? },
+            58 => Self::Grow,
+            unknown => return Err(DecodeError::UnknownNumber(unknown)),
+        })
+    }
+
+    /// Changes `sorted`; a change that its members do not allow is a misfit and changes nothing.
+    pub(super) fn apply(&self, sorted: &mut Sorted) -> Result<(), DecodeError> {
+        match *self {
+            Self::Put { items } => items.iter().for_each(|item| {
+                let (score, member) = checked_item(item).expect("made by a guard, or checked when decoded");
+                sorted.put(score, member);
+            }),
+            Self::Remove { members } => {
+                let are_there = members.iter().all(|member| sorted.score(member).is_some());
+                misfit_unless(are_there)?;
+                members.iter().for_each(|member| {
+                    sorted.remove(member);
+                });
+            }
+            Self::RemoveRange { rank, count } => {
+                misfit_unless(rank.checked_add(count).is_some_and(|end| end <= sorted.len()))?;
+                sorted.remove_range(rank, count);
+            }
+            Self::Grow => {
+                misfit_unless(!sorted.is_empty())?;
+                sorted.grow();
+            }
+        }
+        Ok(())
+    }
+}
+
+fn misfit_unless(fits: bool) -> Result<(), DecodeError> {
+    if fits { Ok(()) } else { Err(DecodeError::Misfit) }
+}
+
+fn take_some<'a>(input: &mut &'a [u8]) -> Result<Items<'a>, DecodeError> {
+    Items::decode(input).ok().filter(|items| items.count() > 0).ok_or(DecodeError::Malformed)
+}

@@ -1,0 +1,176 @@
+//! The guard of a hash.
+
+use crate::effect::{Effect, HashChange, Items};
+use crate::tx::{Abandon, Before, FIELDS_AT_ONCE, Tx};
+use base::{Ms, varint};
+use kinds::{Hash, limits};
+use std::collections::HashSet;
+
+/// Records that one method leaves, at most.
+const RECORDS_MAX: u64 = 5;
+/// What a record has beside key and items, in bytes at most.
+const FIELDS_BYTES_MAX: u64 = 64;
+
+/// A hash under a key, to be changed. The key comes with the first field and goes with the last.
+pub struct HashMut<'t, 'k> {
+    tx: &'t mut Tx<'k>,
+    key: &'t [u8],
+    before: Before,
+}
+
+/// What becomes of the deadline of a field that is put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldExpiry {
+    /// It stays.
+    Keep,
+    /// It goes.
+    Clear,
+    /// It is this, in milliseconds since the epoch.
+    At(Ms),
+}
+
+impl<'t, 'k> HashMut<'t, 'k> {
+    pub(crate) fn new(tx: &'t mut Tx<'k>, key: &'t [u8], there: bool) -> Self {
+        Self { tx, key, before: if there { Before::Settled } else { Before::Unknown } }
+    }
+
+    /// The hash as it is now; `None` if the key is absent.
+    pub fn hash(&mut self) -> Option<&Hash> {
+        self.tx.hash(self.key).expect("its kind was checked when the guard was made")
+    }
+
+    /// Puts values under fields, given in turn; how many of the fields were not there. O(fields log n).
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn put(&mut self, pairs: &[&[u8]], expiry: FieldExpiry) -> Result<u64, Abandon> {
+        assert!(pairs.len().is_multiple_of(2));
+        let now = self.tx.now();
+        let len_before = self.hash().map_or(0, |hash| hash.live_len(now));
+        self.need_room(pairs)?;
+        self.expire();
+        if expiry == FieldExpiry::Keep {
+            self.forget_expired(pairs);
+        }
+        let put = |pairs| match Items::Slices(pairs) {
+            pairs if expiry == FieldExpiry::Keep => HashChange::PutKeeping { pairs },
+            pairs => HashChange::Put { pairs },
+        };
+        let must_grow = must_grow(self.hash(), pairs);
+        let mut rest = pairs;
+        if must_grow && self.before == Before::Unknown {
+            // Only what is there turns large, and many fields are put into a large one.
+            self.change(put(&pairs[..2]));
+            rest = &pairs[2..];
+        }
+        if must_grow {
+            self.change(HashChange::Grow);
+        }
+        if !rest.is_empty() {
+            self.change(put(rest));
+        }
+        if let FieldExpiry::At(expires_at_ms) = expiry {
+            let fields: Vec<&[u8]> = fields(pairs).collect();
+            self.change(HashChange::ExpiryPut { expires_at_ms, fields: Items::Slices(&fields) });
+        }
+        let len = self.hash().map_or(0, |hash| hash.live_len(now));
+        Ok(len - len_before)
+    }
+
+    /// Sets or clears the deadline of fields that are there. O(fields log n).
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn set_expiry(&mut self, fields: &[&[u8]], expires_at_ms: Option<Ms>) -> Result<(), Abandon> {
+        self.need_room(fields)?;
+        if !fields.is_empty() {
+            self.expire();
+            let fields = Items::Slices(fields);
+            self.change(match expires_at_ms {
+                Some(expires_at_ms) => HashChange::ExpiryPut { expires_at_ms, fields },
+                None => HashChange::ExpiryClear { fields },
+            });
+        }
+        Ok(())
+    }
+
+    /// Removes fields; how many were there. O(fields log n).
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn remove(&mut self, fields: &[&[u8]]) -> Result<u64, Abandon> {
+        let now = self.tx.now();
+        let Some(hash) = self.hash() else { return Ok(0) };
+        let len = hash.live_len(now);
+        let mut seen = HashSet::new();
+        let there = fields.iter().copied().filter(|field| hash.get(field, now, |_| ()).is_some());
+        let fields: Vec<&[u8]> = there.filter(|field| seen.insert(*field)).collect();
+        let count = fields.len() as u64;
+        self.need_room(&fields)?;
+        if count == len {
+            self.tx.change(self.key, &Effect::Remove, Before::Settled);
+            self.before = Before::Unknown;
+        } else if count > 0 {
+            self.expire();
+            self.change(HashChange::Remove { fields: Items::Slices(&fields) });
+        }
+        Ok(count)
+    }
+
+    /// Removes some of the fields whose time has come. A writer meets them first.
+    fn expire(&mut self) {
+        let now = self.tx.now();
+        let count = self.hash().map_or(0, |hash| hash.expired_count(now).min(FIELDS_AT_ONCE));
+        if count > 0 {
+            self.change(HashChange::Expire { count });
+        }
+    }
+
+    /// Removes those of the fields to be put whose time has come: their deadlines are none to keep.
+    fn forget_expired(&mut self, pairs: &[&[u8]]) {
+        let now = self.tx.now();
+        let Some(hash) = self.hash() else { return };
+        let is_expired = |field: &&[u8]| hash.expires_at_ms(field).flatten().is_some_and(|at_ms| at_ms <= now);
+        let expired: Vec<&[u8]> = fields(pairs).filter(is_expired).collect();
+        if !expired.is_empty() {
+            self.change(HashChange::Remove { fields: Items::Slices(&expired) });
+        }
+    }
+
+    /// For all records of one method: each has the key, and two the fields.
+    fn need_room(&self, items: &[&[u8]]) -> Result<(), Abandon> {
+        let items_bytes: u64 = items.iter().map(|item| (item.len() + varint::BYTES_MAX) as u64).sum();
+        self.tx.need_room(2 * items_bytes + RECORDS_MAX * (self.key.len() as u64 + FIELDS_BYTES_MAX))
+    }
+
+    fn change(&mut self, change: HashChange<'_>) {
+        let before = std::mem::replace(&mut self.before, Before::Settled);
+        self.tx.change(self.key, &Effect::Hash(change), before);
+    }
+}
+
+fn fields<'a>(pairs: &[&'a [u8]]) -> impl Iterator<Item = &'a [u8]> {
+    pairs.iter().step_by(2).copied()
+}
+
+/// Whether a hash with these put into it passes a limit of small ones.
+fn must_grow(hash: Option<&Hash>, pairs: &[&[u8]]) -> bool {
+    if hash.is_some_and(Hash::is_large) {
+        return false;
+    }
+    let (entries_max, bytes_max) = (limits::HASH_ENTRIES.get(), limits::HASH_VALUE_BYTES.get());
+    if pairs.iter().any(|item| item.len() as u64 > bytes_max) {
+        return true;
+    }
+    let len = hash.map_or(0, Hash::len);
+    if len + pairs.len() as u64 / 2 <= entries_max {
+        return false;
+    }
+    let mut new = HashSet::new();
+    fields(pairs).any(|field| {
+        if hash.is_none_or(|hash| hash.expires_at_ms(field).is_none()) {
+            new.insert(field);
+        }
+        len + new.len() as u64 > entries_max
+    })
+}

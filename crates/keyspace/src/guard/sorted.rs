@@ -1,0 +1,129 @@
+//! The guard of a sorted set.
+
+use crate::effect::{Effect, Items, SortedChange};
+use crate::tx::{Abandon, Before, Tx};
+use base::varint;
+use kinds::{Sorted, limits, sorted};
+use std::collections::HashSet;
+
+/// What a record has beside key and items, in bytes at most.
+const FIELDS_BYTES_MAX: u64 = 64;
+
+/// A sorted set under a key, to be changed. The key comes with the first member and goes with the last.
+pub struct SortedMut<'t, 'k> {
+    tx: &'t mut Tx<'k>,
+    key: &'t [u8],
+    before: Before,
+}
+
+impl<'t, 'k> SortedMut<'t, 'k> {
+    pub(crate) fn new(tx: &'t mut Tx<'k>, key: &'t [u8], there: bool) -> Self {
+        Self { tx, key, before: if there { Before::Settled } else { Before::Unknown } }
+    }
+
+    /// The sorted set as it is now; `None` if the key is absent.
+    pub fn sorted(&mut self) -> Option<&Sorted> {
+        self.tx.sorted(self.key).expect("its kind was checked when the guard was made")
+    }
+
+    /// Gives members these scores, one after the other. O(members log n).
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn put(&mut self, pairs: &[(f64, &[u8])]) -> Result<(), Abandon> {
+        let must_grow = must_grow(self.sorted(), pairs);
+        self.need_room(&mut pairs.iter().map(|(_, member)| member.len()))?;
+        let mut rest = pairs;
+        if must_grow && self.before == Before::Unknown {
+            // Only what is there turns large, and many members are put into a large one.
+            let (first, others) = pairs.split_at(pairs.len().min(1));
+            self.put_recorded(first);
+            rest = others;
+        }
+        if must_grow {
+            self.change(SortedChange::Grow);
+        }
+        self.put_recorded(rest);
+        Ok(())
+    }
+
+    fn put_recorded(&mut self, pairs: &[(f64, &[u8])]) {
+        let mut bytes = Vec::new();
+        pairs.iter().for_each(|(score, member)| varint::put_bytes(&mut bytes, &sorted::item(*score, member)));
+        if !pairs.is_empty() {
+            self.change(SortedChange::Put { items: Items::Encoded { count: pairs.len() as u64, bytes: &bytes } });
+        }
+    }
+
+    /// Removes members; how many were there. O(members log n).
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn remove(&mut self, members: &[&[u8]]) -> Result<u64, Abandon> {
+        let Some(sorted) = self.sorted() else { return Ok(0) };
+        let len = sorted.len();
+        let mut seen = HashSet::new();
+        let there = members.iter().copied().filter(|member| sorted.score(member).is_some());
+        let members: Vec<&[u8]> = there.filter(|member| seen.insert(*member)).collect();
+        let count = members.len() as u64;
+        self.need_room(&mut members.iter().map(|member| member.len()))?;
+        if count == len {
+            self.remove_all();
+        } else if count > 0 {
+            self.change(SortedChange::Remove { members: Items::Slices(&members) });
+        }
+        Ok(count)
+    }
+
+    /// Removes the `count` members from `rank` on, which must be there. O(count log n).
+    pub fn remove_range(&mut self, rank: u64, count: u64) {
+        let len = self.sorted().map_or(0, Sorted::len);
+        assert!(rank + count <= len);
+        if count == len {
+            self.remove_all();
+        } else if count > 0 {
+            self.change(SortedChange::RemoveRange { rank, count });
+        }
+    }
+
+    fn remove_all(&mut self) {
+        if self.sorted().is_some() {
+            self.tx.change(self.key, &Effect::Remove, Before::Settled);
+            self.before = Before::Unknown;
+        }
+    }
+
+    /// For all records of one method: each has the key.
+    fn need_room(&mut self, lengths: &mut dyn Iterator<Item = usize>) -> Result<(), Abandon> {
+        let items_bytes: u64 = lengths.map(|length| (length + 2 * varint::BYTES_MAX) as u64).sum();
+        self.tx.need_room(items_bytes + 4 * (self.key.len() as u64 + FIELDS_BYTES_MAX))
+    }
+
+    fn change(&mut self, change: SortedChange<'_>) {
+        let before = std::mem::replace(&mut self.before, Before::Settled);
+        self.tx.change(self.key, &Effect::Sorted(change), before);
+    }
+}
+
+/// Whether a sorted set with these put into it passes a limit of small ones.
+fn must_grow(sorted: Option<&Sorted>, pairs: &[(f64, &[u8])]) -> bool {
+    if sorted.is_some_and(Sorted::is_large) {
+        return false;
+    }
+    let (entries_max, bytes_max) = (limits::SORTED_ENTRIES.get(), limits::SORTED_MEMBER_BYTES.get());
+    let is_there = |member: &[u8]| sorted.is_some_and(|sorted| sorted.score(member).is_some());
+    let len = sorted.map_or(0, Sorted::len);
+    if len + pairs.len() as u64 > entries_max {
+        let mut new = HashSet::new();
+        let passes = pairs.iter().any(|(_, member)| {
+            if !is_there(member) {
+                new.insert(*member);
+            }
+            len + new.len() as u64 > entries_max
+        });
+        if passes {
+            return true;
+        }
+    }
+    pairs.iter().any(|(_, member)| member.len() as u64 > bytes_max && !is_there(member))
+}

@@ -1,0 +1,48 @@
+//! BITOP over much, made while no lock is held.
+//!
+//! ```text
+//!   handler: tx.mix -- not made yet --> abandoned --> steps over clones, others run between them --.
+//!      ^                                                                                           |
+//!      `-- again: if a source is no longer its clone, what differs is made once more, without a lock first
+//! ```
+
+use crate::TableId;
+use kinds::bits::{Mixing, Operation};
+
+/// What a tx was abandoned for.
+#[derive(Clone, Debug)]
+pub struct MixWanted {
+    pub(crate) table: TableId,
+    /// Under which the result goes.
+    pub(crate) key: Box<[u8]>,
+    pub(crate) mixing: Mixing,
+    /// How many sets of clones have been worked on, this one included.
+    pub(crate) tries: u32,
+}
+
+impl MixWanted {
+    pub(crate) fn is_for(&self, table: TableId, key: &[u8], operation: Operation, sources_count: usize) -> bool {
+        let mixing = &self.mixing;
+        self.table == table
+            && *self.key == *key
+            && mixing.operation() == operation
+            && mixing.sources().len() == sources_count
+    }
+
+    /// A step of at most 100 µs; whether it is over.
+    pub(crate) fn step(&mut self) -> bool {
+        self.mixing.step(STEP_BYTES)
+    }
+}
+
+impl PartialEq for MixWanted {
+    fn eq(&self, other: &Self) -> bool {
+        let sources = other.mixing.sources();
+        self.is_for(other.table, &other.key, other.mixing.operation(), sources.len()) && self.mixing.is_of(sources)
+    }
+}
+
+impl Eq for MixWanted {}
+
+/// How much is worked on in one step, in bytes of all sources: a piece of equal bytes costs 50 µs, since it is packed.
+const STEP_BYTES: usize = 8 << 10;

@@ -1,0 +1,113 @@
+//! Times the set: `cargo bench -p kinds --bench set`, or `cargo bench -p kinds --bench set -- MEMBERS`.
+//!
+//! Prints nanoseconds per operation, the best and the median of five turns, on sets of 100,000 and of 10,000,000 members of
+//! ten bytes, and of integers, that came in random order.
+
+use kinds::Set;
+use kinds::set::{Algebra, Operation, SetForm, SetLimits};
+use std::hint::black_box;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+fn main() {
+    // `cargo test --all-targets` runs this too, without `--bench`: then a small set shows that it works.
+    let is_bench = std::env::args().any(|text| text == "--bench");
+    let told = std::env::args().skip(1).find_map(|text| text.parse().ok());
+    let usual: &[u64] = if is_bench { &[100_000, 10_000_000] } else { &[1_000] };
+    for count in told.as_ref().map_or(usual, std::slice::from_ref) {
+        run("members of ten bytes", *count, |number| format!("{:010x}", mixed(number)));
+        run("integers", *count, |number| (mixed(number) % 1_000_000_000_000).to_string());
+    }
+}
+
+/// Another number of forty bits for each: an odd factor and a shift lose none.
+fn mixed(number: u64) -> u64 {
+    let number = number.wrapping_mul(0x9e_3779_b97f) & 0xff_ffff_ffff;
+    number ^ number >> 19
+}
+
+fn run(what: &str, count: u64, member: impl Fn(u64) -> String) {
+    println!("{count} {what}");
+    let mut set = Set::new();
+    let begun = Instant::now();
+    (0..count).for_each(|number| assert!(set.add(member(number).as_bytes(), SetForm::Hashed) || count > 1_000));
+    let each_ns = begun.elapsed().as_nanos() as u64 / count;
+    println!(
+        "{:38} {each_ns:>9} ns, {:.2} bytes a member",
+        "add a new one",
+        set.heap_bytes() as f64 / set.len() as f64
+    );
+    let times = (count as usize / 2).min(20_000);
+    let mut at = 0;
+    let mut next = || {
+        at = (at + 7_654_321) % count;
+        at
+    };
+    time("is a member", times, || assert!(set.contains(member(next()).as_bytes())));
+    time("is none", times, || assert!(!set.contains(format!("none {}", next()).as_bytes())));
+    let len = set.len();
+    time("the one at a place", times, || drop(black_box(set.get(next() % len, <[u8]>::to_vec))));
+    time("remove, and add again", times, || {
+        let member = member(next());
+        assert!(set.remove(member.as_bytes()));
+        set.add(member.as_bytes(), SetForm::Hashed);
+    });
+    time("remove at a place, and add again", times, || {
+        let place = next() % len;
+        let member = set.get(place, <[u8]>::to_vec).expect("within");
+        set.remove_runs([(place, 1)].into_iter());
+        set.add(&member, SetForm::Hashed);
+    });
+    time("add and remove beside a clone", times.min(1_000), || {
+        let clone = set.clone();
+        set.add(b"another", SetForm::Hashed);
+        set.remove(b"another");
+        drop(clone);
+    });
+    time("a step of a scan, of 10 members", times, || {
+        let mut left = 10;
+        set.walk_hashed(set.index_of_hash(base::hash::order(&next().to_le_bytes())), |_, member| {
+            black_box(member);
+            left -= 1;
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+    });
+    let other = set_of(count / 2..count + count / 2, &member);
+    for operation in [Operation::Intersection, Operation::Union, Operation::Difference] {
+        let begun = Instant::now();
+        let mut algebra = Algebra::new(operation, vec![set.clone(), other.clone()], SetLimits::default());
+        let (mut steps, mut longest_ns) = (0, 0);
+        loop {
+            let step_begun = Instant::now();
+            let is_over = algebra.step();
+            (steps, longest_ns) = (steps + 1, longest_ns.max(step_begun.elapsed().as_nanos()));
+            if is_over {
+                break;
+            }
+        }
+        let each_ns = begun.elapsed().as_nanos() as u64 / (2 * count);
+        println!("{:38} {each_ns:>9} ns a member, {steps} steps of up to {longest_ns} ns", format!("{operation:?}"));
+    }
+}
+
+fn set_of(numbers: std::ops::Range<u64>, member: impl Fn(u64) -> String) -> Set {
+    let mut set = Set::new();
+    for number in numbers {
+        set.add(member(number).as_bytes(), SetForm::Hashed);
+    }
+    set
+}
+
+fn time(name: &str, times: usize, mut run: impl FnMut()) {
+    let mut turns_ns = [0; 5];
+    for turn_ns in &mut turns_ns {
+        let begun = Instant::now();
+        (0..times).for_each(|_| run());
+        *turn_ns = begun.elapsed().as_nanos() as u64 / times as u64;
+    }
+    turns_ns.sort_unstable();
+    println!("{name:38} {:>9} ns, median {:>9} ns", turns_ns[0], turns_ns[2]);
+}

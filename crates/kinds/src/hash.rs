@@ -1,0 +1,476 @@
+//! The hash: fields and their values, some of which have deadlines of their own; all of it in one block list.
+//!
+//! ```text
+//! list    | head | due | due | ... | item | item | item | ...
+//!
+//! head    | form | dues : varint, if there are any |
+//! due     | deadline : u64 | order of the field : u64 |      big-endian and rising: what falls due first is first
+//! item    | 2 x length of the field : varint | field | value |
+//!         | 2 x length of the field + 1 : varint | field | deadline : varint | value |
+//!
+//! form 0  small: items in the order in which they came
+//! form 1  likewise; a field has or had a deadline
+//! form 2  large: items in the order of (hash of the field, field), `base::hash::order`
+//! ```
+//!
+//! Everything is found in O(log n), but in small hashes, through which one looks. What is removed last takes the head
+//! along: an empty hash is an empty list.
+
+use crate::List;
+use base::{Ms, hash, varint};
+use blocks::{Direction, End, ITEM_BYTES_MAX};
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::{ControlFlow, Range};
+
+/// A hash; eight bytes, cloned in O(1). What has passed its deadline is there until [`Hash::expire`] takes it away;
+/// methods that are told the time do not see it.
+#[derive(Clone, Default)]
+pub struct Hash {
+    list: List,
+}
+
+/// What a field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair<'a> {
+    /// Its name.
+    pub field: &'a [u8],
+    /// Its value.
+    pub value: &'a [u8],
+    /// When it expires.
+    pub expires_at_ms: Option<Ms>,
+}
+
+/// Most bytes of a field and its value together.
+pub const PAIR_BYTES_MAX: usize = ITEM_BYTES_MAX - 2 * varint::BYTES_MAX;
+
+impl Pair<'_> {
+    /// Whether its time has not come.
+    pub fn is_live(&self, now: Ms) -> bool {
+        self.expires_at_ms.is_none_or(|at_ms| at_ms > now)
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut item = Vec::with_capacity(self.field.len() + self.value.len() + 2 * varint::BYTES_MAX);
+        varint::put(&mut item, self.field.len() as u64 * 2 + u64::from(self.expires_at_ms.is_some()));
+        item.extend_from_slice(self.field);
+        if let Some(at_ms) = self.expires_at_ms {
+            varint::put(&mut item, at_ms);
+        }
+        item.extend_from_slice(self.value);
+        item
+    }
+}
+
+/// What an item of [`Hash::items`] is.
+pub fn pair(item: &[u8]) -> Pair<'_> {
+    checked_pair(item).expect("items are made by `encode` or checked")
+}
+
+fn checked_pair(mut item: &[u8]) -> Option<Pair<'_>> {
+    let head = varint::take(&mut item)?;
+    let (field, mut value) = item.split_at_checked(usize::try_from(head / 2).ok()?)?;
+    let expires_at_ms = if head % 2 == 1 { Some(varint::take(&mut value)?) } else { None };
+    Some(Pair { field, value, expires_at_ms })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Small,
+    SmallTimed,
+    Large,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Head {
+    form: Form,
+    dues: u64,
+}
+
+impl Head {
+    fn encode(self) -> Vec<u8> {
+        let mut head = vec![self.form as u8];
+        if self.dues > 0 {
+            varint::put(&mut head, self.dues);
+        }
+        head
+    }
+
+    fn decode(mut head: &[u8]) -> Option<Self> {
+        let (form, rest) = head.split_first()?;
+        head = rest;
+        let form = match form {
+            0 => Form::Small,
+            1 => Form::SmallTimed,
+            2 => Form::Large,
+            _ => return None,
+        };
+        let dues = if head.is_empty() { 0 } else { varint::take(&mut head).filter(|dues| *dues > 0)? };
+        let is_sound = head.is_empty() && dues < u64::MAX && (dues == 0 || form != Form::Small);
+        is_sound.then_some(Self { form, dues })
+    }
+
+    /// Where the dues lie in the list.
+    fn dues(self) -> Range<u64> {
+        1..1 + self.dues
+    }
+
+    /// Where the items begin.
+    fn start(self) -> u64 {
+        1 + self.dues
+    }
+}
+
+const DUE_BYTES: usize = 16;
+
+fn due(at_ms: Ms, order: u64) -> [u8; DUE_BYTES] {
+    (u128::from(at_ms) << 64 | u128::from(order)).to_be_bytes()
+}
+
+fn due_parts(due: &[u8]) -> (Ms, u64) {
+    let whole = u128::from_be_bytes(due.try_into().expect("a due has sixteen bytes"));
+    ((whole >> 64) as u64, whole as u64)
+}
+
+fn order(item: &[u8]) -> (u64, &[u8]) {
+    let field = pair(item).field;
+    (hash::order(field), field)
+}
+
+// ---- looking ----
+
+impl Hash {
+    fn head(&self) -> Head {
+        let head = self.list.get(0, |head| Head::decode(head).expect("heads are made by `encode` or checked"));
+        head.unwrap_or(Head { form: Form::Small, dues: 0 })
+    }
+
+    /// Number of fields, those included whose time has come. O(log n).
+    pub fn len(&self) -> u64 {
+        self.list.len().saturating_sub(self.head().start())
+    }
+
+    /// Whether it has no field. O(1).
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Number of fields whose time has not come. O(log n).
+    pub fn live_len(&self, now: Ms) -> u64 {
+        self.len() - self.expired_count(now)
+    }
+
+    /// Number of fields whose time has come. O(log n).
+    pub fn expired_count(&self, now: Ms) -> u64 {
+        let dues = self.head().dues();
+        if dues.is_empty() {
+            return 0;
+        }
+        self.list.partition_point_within(dues.clone(), |due| due_parts(due).0 <= now) - dues.start
+    }
+
+    /// When its next field falls due, if any does. O(log n).
+    pub fn next_due(&self) -> Option<Ms> {
+        if self.head().dues == 0 { None } else { self.list.get(1, |due| due_parts(due).0) }
+    }
+
+    /// Whether it has fields, and the time of all of them has come. O(log n).
+    pub fn is_spent(&self, now: Ms) -> bool {
+        let head = self.head();
+        let last = || self.list.get(head.dues, |due| due_parts(due).0).expect("dues are there");
+        head.dues > 0 && self.list.len() == head.start() + head.dues && last() <= now
+    }
+
+    /// The deadline of a field, passed or not, if the field is there. O(log n), of a small one O(n).
+    pub fn expires_at_ms(&self, field: &[u8]) -> Option<Option<Ms>> {
+        Some(self.pair_at(self.find(field)?, |pair| pair.expires_at_ms))
+    }
+
+    /// What `visit` makes of a field whose time has not come; `None` if it is not there. O(log n), of a small one O(n).
+    pub fn get<R>(&self, field: &[u8], now: Ms, visit: impl FnOnce(Pair<'_>) -> R) -> Option<R> {
+        self.pair_at(self.find(field)?, |pair| pair.is_live(now).then(|| visit(pair)))
+    }
+
+    /// Its items in their order, to be read by [`pair`]. O(log n).
+    pub fn items(&self) -> List {
+        let mut items = self.list.clone();
+        if !self.is_empty() {
+            items.trim(self.head().start(), self.len());
+        }
+        items
+    }
+
+    /// Shows all fields in their order, those included whose time has come, until `visit` breaks.
+    pub fn walk(&self, visit: &mut impl FnMut(Pair<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+        self.walk_from(0, visit)
+    }
+
+    /// As [`Hash::walk`], from a field's place on.
+    pub fn walk_from(&self, at: u64, visit: &mut impl FnMut(Pair<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+        if self.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let from = self.head().start() + at;
+        self.list.walk(from, self.list.len() - from, Direction::Forward, &mut |item: &[u8]| visit(pair(item)))
+    }
+
+    /// The place of the first field of a large one whose hash is not below `order`. O(log n).
+    pub fn place_of_order(&self, order: u64) -> u64 {
+        assert!(self.is_large());
+        let start = self.head().start();
+        self.list.partition_point_within(start..self.list.len(), |item| self::order(item).0 < order) - start
+    }
+
+    /// Whether its fields lie in the order of their hashes. O(log n).
+    pub fn is_large(&self) -> bool {
+        self.head().form == Form::Large
+    }
+
+    /// The name that `OBJECT ENCODING` replies in Redis for these contents.
+    pub fn encoding(&self) -> &'static str {
+        match self.head().form {
+            Form::Small => "listpack",
+            Form::SmallTimed => "listpackex",
+            Form::Large => "hashtable",
+        }
+    }
+
+    /// Bytes of memory beside itself. O(1).
+    pub fn heap_bytes(&self) -> u64 {
+        self.list.heap_bytes()
+    }
+
+    /// Bytes of its fields and values, roughly. O(1).
+    pub fn content_bytes(&self) -> u64 {
+        self.list.content_bytes()
+    }
+
+    pub(crate) fn list(&self) -> &List {
+        &self.list
+    }
+
+    /// Where in the list a field's item is.
+    fn find(&self, field: &[u8]) -> Option<u64> {
+        self.place(self.head(), field).ok()
+    }
+
+    fn pair_at<R>(&self, index: u64, visit: impl FnOnce(Pair<'_>) -> R) -> R {
+        self.list.get(index, |item| visit(pair(item))).expect("an item was found there")
+    }
+
+    /// Where a field's item is, or belongs.
+    fn place(&self, head: Head, field: &[u8]) -> Result<u64, u64> {
+        let (start, end) = (head.start(), self.list.len());
+        if self.is_empty() {
+            return Err(start);
+        }
+        if head.form == Form::Large {
+            let key = (hash::order(field), field);
+            let at = self.list.partition_point_within(start..end, |item| order(item) < key);
+            let is_it = at < end && self.pair_at(at, |pair| pair.field == field);
+            return if is_it { Ok(at) } else { Err(at) };
+        }
+        let mut at = start;
+        let flow = self.list.walk(start, end - start, Direction::Forward, &mut |item: &[u8]| {
+            if pair(item).field == field {
+                return ControlFlow::Break(());
+            }
+            at += 1;
+            ControlFlow::Continue(())
+        });
+        if flow.is_break() { Ok(at) } else { Err(end) }
+    }
+}
+
+// ---- changing ----
+
+impl Hash {
+    /// Puts a value and a deadline under a field, whatever it had; whether it was not there. O(log n), of a small one
+    /// O(n).
+    pub fn put(&mut self, pair: Pair<'_>) -> bool {
+        if self.is_empty() {
+            self.list.push(End::Tail, &Head { form: Form::Small, dues: 0 }.encode());
+        }
+        let place = self.place(self.head(), pair.field);
+        let old = match place {
+            Ok(at) => {
+                let old = self.pair_at(at, |pair| pair.expires_at_ms);
+                self.list.set(at, &pair.encode());
+                old
+            }
+            Err(at) => {
+                self.list.insert(at, &pair.encode());
+                None
+            }
+        };
+        self.follow(pair.field, old, pair.expires_at_ms);
+        place.is_err()
+    }
+
+    /// Sets or clears the deadline of a field; whether it is there.
+    pub fn set_expiry(&mut self, field: &[u8], expires_at_ms: Option<Ms>) -> bool {
+        let Some(at) = self.find(field) else { return false };
+        let (old, item) = self.pair_at(at, |pair| (pair.expires_at_ms, Pair { expires_at_ms, ..pair }.encode()));
+        self.list.set(at, &item);
+        self.follow(field, old, expires_at_ms);
+        true
+    }
+
+    /// Removes a field; whether it was there.
+    pub fn remove(&mut self, field: &[u8]) -> bool {
+        let Some(at) = self.find(field) else { return false };
+        let old = self.pair_at(at, |pair| pair.expires_at_ms);
+        self.list.remove(at);
+        self.follow(field, old, None);
+        self.drop_head();
+        true
+    }
+
+    /// Removes the `count` fields that fall due first; `false`, and nothing happens, if fewer have deadlines.
+    pub fn expire(&mut self, count: u64) -> bool {
+        if self.head().dues < count {
+            return false;
+        }
+        for _ in 0..count {
+            let (at_ms, order) = self.list.get(1, due_parts).expect("so many are there");
+            let at = self.find_due(at_ms, order);
+            self.list.remove(at);
+            self.list.remove(1);
+            self.set_dues(|dues| dues - 1);
+        }
+        self.drop_head();
+        true
+    }
+
+    /// Turns large: from now on its fields lie in the order of their hashes. O(n log n). Nothing happens to a large one.
+    pub fn grow(&mut self) {
+        let head = self.head();
+        if self.is_empty() || head.form == Form::Large {
+            return;
+        }
+        let mut items = Vec::with_capacity(self.len() as usize);
+        let (start, len) = (head.start(), self.len());
+        let _ = self.list.walk(start, len, Direction::Forward, &mut |item: &[u8]| {
+            items.push((order(item).0, item.to_vec()));
+            ControlFlow::Continue(())
+        });
+        items.sort_unstable_by(|(left, left_item), (right, right_item)| {
+            (left, pair(left_item).field).cmp(&(right, pair(right_item).field))
+        });
+        self.list.trim(0, start);
+        self.list.set(0, &Head { form: Form::Large, ..head }.encode());
+        items.iter().for_each(|(_, item)| self.list.push(End::Tail, item));
+    }
+
+    /// Where the item of a due is.
+    fn find_due(&self, at_ms: Ms, due_order: u64) -> u64 {
+        let head = self.head();
+        let (start, end) = (head.start(), self.list.len());
+        let mut at = match head.form {
+            Form::Large => self.list.partition_point_within(start..end, |item| order(item).0 < due_order),
+            _ => start,
+        };
+        let flow = self.list.walk(at, end - at, Direction::Forward, &mut |item: &[u8]| {
+            if pair(item).expires_at_ms == Some(at_ms) && order(item).0 == due_order {
+                return ControlFlow::Break(());
+            }
+            at += 1;
+            ControlFlow::Continue(())
+        });
+        assert!(flow.is_break(), "a due has its item");
+        at
+    }
+
+    /// Has the dues follow a deadline that came, moved or went.
+    fn follow(&mut self, field: &[u8], old: Option<Ms>, new: Option<Ms>) {
+        if old == new {
+            return;
+        }
+        let order = hash::order(field);
+        if let Some(at_ms) = old {
+            let (due, dues) = (due(at_ms, order), self.head().dues());
+            let at = self.list.partition_point_within(dues, |other| *other < due[..]);
+            self.list.remove(at);
+            self.set_dues(|dues| dues - 1);
+        }
+        if let Some(at_ms) = new {
+            let (due, dues) = (due(at_ms, order), self.head().dues());
+            let at = self.list.partition_point_within(dues, |other| *other < due[..]);
+            self.list.insert(at, &due);
+            self.set_dues(|dues| dues + 1);
+        }
+    }
+
+    fn set_dues(&mut self, change: impl FnOnce(u64) -> u64) {
+        let Head { form, dues } = self.head();
+        let form = if form == Form::Small { Form::SmallTimed } else { form };
+        self.list.set(0, &Head { form, dues: change(dues) }.encode());
+    }
+
+    /// What has no fields has no head.
+    fn drop_head(&mut self) {
+        if self.list.len() == 1 {
+            self.list = List::new();
+        }
+    }
+
+    /// The hash that this list is; `None` if it is none. O(n log n).
+    pub(crate) fn of_list(list: List) -> Option<Self> {
+        let head = list.get(0, Head::decode)??;
+        let len = list.len().checked_sub(head.start()).filter(|len| *len > 0)?;
+        let mut check = Check { head, ..Check::default() };
+        let flow = list.walk(1, head.dues + len, Direction::Forward, &mut |item: &[u8]| match check.item(item) {
+            Some(()) => ControlFlow::Continue(()),
+            None => ControlFlow::Break(()),
+        });
+        check.expected.sort_unstable();
+        (flow.is_continue() && check.dues == check.expected).then_some(Self { list })
+    }
+}
+
+/// What of a hash has been looked at.
+struct Check {
+    head: Head,
+    /// As they lie, and as the items want them.
+    dues: Vec<(Ms, u64)>,
+    expected: Vec<(Ms, u64)>,
+    /// Of a large one: the last.
+    last: Option<(u64, Vec<u8>)>,
+    /// Of a small one: all.
+    fields: HashSet<Vec<u8>>,
+}
+
+impl Default for Check {
+    fn default() -> Self {
+        let head = Head { form: Form::Small, dues: 0 };
+        Self { head, dues: Vec::new(), expected: Vec::new(), last: None, fields: HashSet::new() }
+    }
+}
+
+impl Check {
+    /// Takes the next due or item in; `None` if it cannot be there.
+    fn item(&mut self, item: &[u8]) -> Option<()> {
+        if (self.dues.len() as u64) < self.head.dues {
+            let due = (item.len() == DUE_BYTES).then(|| due_parts(item))?;
+            self.dues.push(due);
+            return Some(());
+        }
+        let pair = checked_pair(item).filter(|pair| pair.field.len() + pair.value.len() <= PAIR_BYTES_MAX)?;
+        let order = hash::order(pair.field);
+        if let Some(at_ms) = pair.expires_at_ms {
+            self.expected.push((at_ms, order));
+        }
+        if self.head.form != Form::Large {
+            return self.fields.insert(pair.field.to_vec()).then_some(());
+        }
+        let is_behind = self.last.as_ref().is_none_or(|(last, field)| (*last, &field[..]) < (order, pair.field));
+        self.last = Some((order, pair.field.to_vec()));
+        is_behind.then_some(())
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "Hash({:?}, {} fields, {} bytes)", self.head(), self.len(), self.heap_bytes())
+    }
+}

@@ -1,0 +1,41 @@
+//! The limits up to which a value is in small form, as Redis's settings name them: one of each for the whole process.
+//!
+//! A value that has passed one turns large, by an effect of its own, and never back: a replay knows no limit.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// One of the settings.
+pub struct Limit(AtomicU64);
+
+impl Limit {
+    const fn new(default: u64) -> Self {
+        Self(AtomicU64::new(default))
+    }
+
+    /// What it is now.
+    pub fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    /// Tells [`Limit::get`] what the setting is now.
+    pub fn set(&self, limit: u64) {
+        self.0.store(limit, Relaxed);
+    }
+}
+
+/// `hash-max-listpack-entries`: fields of a small hash.
+pub static HASH_ENTRIES: Limit = Limit::new(128);
+/// `hash-max-listpack-value`: bytes of a field or a value in a small hash.
+pub static HASH_VALUE_BYTES: Limit = Limit::new(64);
+/// `set-max-intset-entries`: members of a small set of integers.
+pub static SET_INTEGERS: Limit = Limit::new(512);
+/// `set-max-listpack-entries`: members of any other small set.
+pub static SET_ENTRIES: Limit = Limit::new(128);
+/// `set-max-listpack-value`: bytes of a member of such a set.
+pub static SET_VALUE_BYTES: Limit = Limit::new(64);
+/// `hll-sparse-max-bytes`: bytes of a sparse HyperLogLog.
+pub static HLL_SPARSE_BYTES: Limit = Limit::new(3000);
+/// `zset-max-listpack-entries`: members of a small sorted set.
+pub static SORTED_ENTRIES: Limit = Limit::new(128);
+/// `zset-max-listpack-value`: bytes of a member of a small sorted set.
+pub static SORTED_MEMBER_BYTES: Limit = Limit::new(64);

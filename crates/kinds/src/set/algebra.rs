@@ -1,0 +1,185 @@
+//! Intersection, union and difference of sets, in steps over clones.
+//!
+//! ```text
+//!   intersection   the smallest set, member by member: is it in all others?
+//!   union          the largest set, to which the members of the others are added
+//!   difference     the first set: its members that are in no other, or the whole of it, from which the others'
+//!                  members go - whichever is less work
+//! ```
+//!
+//! Hashed sets have one order, so that what is looked up, added or removed lies where the one before it lay. A union that
+//! begins with a large set, and a difference that removes, share the blocks they leave alone with that set.
+
+use super::{Set, SetForm, SetLimits, member};
+
+/// Which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// What is in all sets.
+    Intersection,
+    /// What is in any.
+    Union,
+    /// What is in the first alone.
+    Difference,
+}
+
+/// An operation under way.
+#[derive(Debug)]
+pub struct Algebra {
+    result: Set,
+    limits: SetLimits,
+    /// No more members of the result are wanted than this.
+    count_max: u64,
+    /// Whose members are gone through, and what becomes of each.
+    passes: Vec<Set>,
+    act: Act,
+    /// The next member: of which pass, and its index there.
+    pass: usize,
+    at: u64,
+}
+
+#[derive(Debug)]
+enum Act {
+    Add,
+    Remove,
+    /// Kept if it is in all of these.
+    KeepIfIn(Vec<Set>),
+    /// Kept if it is in none of these.
+    KeepUnlessIn(Vec<Set>),
+}
+
+/// Looks into sets in one step: some 50 µs.
+const STEP_LOOKS: u64 = 96;
+
+impl Algebra {
+    /// Begins the operation on these sets, of which there is at least one. A key that is absent is an empty set.
+    pub fn new(operation: Operation, mut sets: Vec<Set>, limits: SetLimits) -> Self {
+        assert!(!sets.is_empty());
+        let mut result = Set::new();
+        let (passes, act) = match operation {
+            Operation::Intersection => {
+                let smallest = (0..sets.len()).min_by_key(|at| sets[*at].len()).expect("at least one");
+                let first = sets.swap_remove(smallest);
+                sets.sort_by_key(Set::len);
+                (vec![first], Act::KeepIfIn(sets))
+            }
+            Operation::Union => {
+                let largest = (0..sets.len()).rev().max_by_key(|at| sets[*at].len()).expect("at least one");
+                if !is_small(&sets[largest], limits) {
+                    result = sets.swap_remove(largest);
+                }
+                (sets, Act::Add)
+            }
+            Operation::Difference => {
+                let first = sets.remove(0);
+                let others: u64 = sets.iter().map(Set::len).sum();
+                sets.sort_by_key(|set| std::cmp::Reverse(set.len()));
+                if !is_small(&first, limits) && others < first.len().saturating_mul(sets.len() as u64) {
+                    result = first;
+                    (sets, Act::Remove)
+                } else {
+                    (vec![first], Act::KeepUnlessIn(sets))
+                }
+            }
+        };
+        let passes = passes.into_iter().filter(|set| !set.is_empty()).collect();
+        Self { result, limits, count_max: u64::MAX, passes, act, pass: 0, at: 0 }
+    }
+
+    /// Wants no more members than so many.
+    #[must_use]
+    pub fn up_to(self, count_max: u64) -> Self {
+        Self { count_max, ..self }
+    }
+
+    /// How many looks into sets are still to be made, at most, that which became small not counted.
+    pub fn looks(&self) -> u64 {
+        let members: u64 = self.passes.iter().map(Set::len).sum();
+        members.saturating_mul(self.looks_a_member())
+    }
+
+    fn looks_a_member(&self) -> u64 {
+        match &self.act {
+            Act::Add | Act::Remove => 1,
+            Act::KeepIfIn(others) | Act::KeepUnlessIn(others) => others.len().max(1) as u64,
+        }
+    }
+
+    /// Bytes of the members that are gone through.
+    pub fn content_bytes(&self) -> u64 {
+        self.passes.iter().map(Set::content_bytes).sum()
+    }
+
+    /// Goes on for some 50 µs; whether it is over.
+    pub fn step(&mut self) -> bool {
+        let looks = self.looks_a_member();
+        let Self { result, limits, count_max, passes, act, pass, at } = self;
+        let Some(set) = passes.get(*pass).filter(|_| result.len() < *count_max) else {
+            self.finish();
+            return true;
+        };
+        let count = (STEP_LOOKS / looks).clamp(1, set.len() - *at);
+        set.walk_items(*at, count, |item| {
+            match act {
+                Act::Add | Act::KeepIfIn(_) | Act::KeepUnlessIn(_) if result.len() == *count_max => return,
+                Act::Remove => {
+                    result.remove_item(item);
+                    return;
+                }
+                Act::Add => {}
+                Act::KeepIfIn(others) if others.iter().all(|other| other.place(item).is_ok()) => {}
+                Act::KeepUnlessIn(others) if others.iter().all(|other| other.place(item).is_err()) => {}
+                Act::KeepIfIn(_) | Act::KeepUnlessIn(_) => return,
+            }
+            add(result, item, *limits);
+        });
+        *at += count;
+        if *at == set.len() {
+            (*pass, *at) = (*pass + 1, 0);
+        }
+        false
+    }
+
+    /// A result that became small takes the form that it would have, had it been made of its members alone.
+    fn finish(&mut self) {
+        if !self.result.is_empty()
+            && self.result.form() == SetForm::Hashed
+            && self.result.len() <= small_len(self.limits)
+        {
+            let large = std::mem::take(&mut self.result);
+            large.walk_items(0, large.len(), |item| {
+                add(&mut self.result, item, self.limits);
+            });
+        }
+    }
+
+    /// The result, of an operation that is over; in part, if it is not.
+    pub fn result(&self) -> &Set {
+        &self.result
+    }
+
+    /// Does all of it.
+    #[must_use]
+    pub fn run(mut self) -> Set {
+        while !self.step() {}
+        self.result
+    }
+}
+
+fn add(result: &mut Set, item: &[u8], limits: SetLimits) {
+    let form = match result.form() {
+        SetForm::Hashed => SetForm::Hashed,
+        _ if result.place(item).is_ok() => return,
+        _ => member::spell(item, |member| result.form_with(member, 1, limits)),
+    };
+    result.add_item(item, form);
+}
+
+fn small_len(limits: SetLimits) -> u64 {
+    limits.intset_entries.max(limits.listpack_entries)
+}
+
+/// Whether the members alone may tell the form.
+fn is_small(set: &Set, limits: SetLimits) -> bool {
+    set.form() != SetForm::Hashed || set.len() <= small_len(limits)
+}

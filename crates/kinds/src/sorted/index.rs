@@ -1,0 +1,127 @@
+//! The index of a large sorted set: for each member a few bytes of its hash, and its score.
+
+use super::score::{Form, split};
+use crate::List;
+use base::hash::KeyHasher;
+use blocks::{Direction, End};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::LazyLock;
+
+/// Bytes of the hash that are kept: of ten million members two in five share them with another.
+const HASH_BYTES: usize = 3;
+
+/// Members whose hashes are sorted at a time, when an index is built: 64 MiB of them.
+const BATCH: u64 = 4 << 20;
+
+static HASHER: LazyLock<KeyHasher> = LazyLock::new(KeyHasher::random);
+
+/// What is kept of a member's hash.
+pub(super) type Hash = [u8; HASH_BYTES];
+
+fn whole_hash(member: &[u8]) -> u64 {
+    HASHER.hash(member)
+}
+
+fn short(hash: u64) -> Hash {
+    let [a, b, c, ..] = hash.to_be_bytes();
+    [a, b, c]
+}
+
+pub(super) fn hash(member: &[u8]) -> Hash {
+    short(whole_hash(member))
+}
+
+/// What the index has of a member.
+pub(super) fn item(hash: Hash, score: f64) -> Vec<u8> {
+    [&hash, Form::of(score).as_bytes()].concat()
+}
+
+/// Where what has this hash begins, or belongs.
+pub(super) fn point(index: &List, hash: Hash) -> u64 {
+    index.partition_point(|item| item[..HASH_BYTES] < hash[..])
+}
+
+/// Behind what has this hash.
+pub(super) fn point_behind(index: &List, hash: Hash) -> u64 {
+    index.partition_point(|item| item[..HASH_BYTES] <= hash[..])
+}
+
+/// A hash as a number, and back if it is one.
+pub(super) fn number_of([a, b, c]: Hash) -> u64 {
+    u64::from(u32::from_be_bytes([0, a, b, c]))
+}
+
+pub(super) fn hash_of(number: u64) -> Option<Hash> {
+    let [0, a, b, c] = u32::try_from(number).ok()?.to_be_bytes() else { return None };
+    Some([a, b, c])
+}
+
+/// The hash of an item.
+pub(super) fn hash_in(item: &[u8]) -> Hash {
+    item[..HASH_BYTES].try_into().expect("an item begins with its hash")
+}
+
+/// The score of an item.
+pub(super) fn score_in(item: &[u8]) -> f64 {
+    split(&item[HASH_BYTES..]).0
+}
+
+/// The score of an item, if it has this hash.
+pub(super) fn score_beside(item: &[u8], hash: Hash) -> Option<f64> {
+    (hash_in(item) == hash).then(|| score_in(item))
+}
+
+/// Removes one of the items of this hash and score, which are all the same.
+pub(super) fn remove(index: &mut List, hash: Hash, score: f64) {
+    let mut at = point(index, hash);
+    let flow = index.walk(at, index.len() - at, Direction::Forward, &mut |item: &[u8]| {
+        let found = score_beside(item, hash).expect("every member is in the index");
+        if found.to_bits() == score.to_bits() {
+            return ControlFlow::Break(());
+        }
+        at += 1;
+        ControlFlow::Continue(())
+    });
+    assert!(flow.is_break(), "every member is in the index");
+    index.remove(at);
+}
+
+/// The index of a main list, and the hashes that it has met more than once. O(n log n).
+pub(super) fn of(main: &List) -> (List, HashSet<u64>) {
+    let (mut index, mut met) = (List::new(), HashSet::new());
+    let bits = main.len().div_ceil(BATCH).next_power_of_two().trailing_zeros();
+    for batch in 0..1u64 << bits {
+        let mut hashes = Vec::with_capacity((main.len() >> bits) as usize);
+        let _ = for_each(main, |score, member| {
+            let hash = whole_hash(member);
+            if hash.checked_shr(64 - bits).unwrap_or(0) == batch {
+                hashes.push((hash, score));
+            }
+            true
+        });
+        hashes.sort_unstable_by_key(|(hash, _)| *hash);
+        hashes.iter().for_each(|(hash, score)| index.push(End::Tail, &item(short(*hash), *score)));
+        met.extend(hashes.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0));
+    }
+    (index, met)
+}
+
+/// Whether no member whose hash is among these is in a main list twice. O(n).
+pub(super) fn has_no_member_twice(main: &List, hashes: &HashSet<u64>) -> bool {
+    let mut members = HashSet::new();
+    hashes.is_empty()
+        || for_each(main, |_, member| !hashes.contains(&whole_hash(member)) || members.insert(member.to_vec()))
+            .is_continue()
+}
+
+/// Shows members with their scores until `visit` says that it is enough.
+fn for_each(main: &List, mut visit: impl FnMut(f64, &[u8]) -> bool) -> ControlFlow<()> {
+    main.walk(0, main.len(), Direction::Forward, &mut |item: &[u8]| {
+        if item.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let (score, member) = split(item);
+        if visit(score, member) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })
+}

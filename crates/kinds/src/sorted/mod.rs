@@ -1,0 +1,439 @@
+//! The sorted set: members in the order of (score, member), and an index that finds a member's score.
+//!
+//! ```text
+//!   small    main     | score member | score member | ...          a member is looked for from the first on
+//!
+//!   large    main     | - | score member | score member | ...      the head, an empty item, says that it is large
+//!            index    | hash 3, score | hash 3, score | ...        in the order of the hashes
+//!
+//!   member --> hash --> the few scores beside that hash --> for each, whether (score, member) is in main
+//! ```
+//!
+//! The index is not part of the stored value: who reads one builds it anew. So its hash is keyed by what each process
+//! draws, and nobody can choose members that meet in it.
+
+mod index;
+mod scan;
+mod score;
+
+use crate::List;
+use blocks::{Direction, End};
+use score::{Form, split, split_checked};
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// When more than a fourth of what is left goes at once, the index is built anew.
+const REBUILD_SHARE: u64 = 4;
+
+/// A sorted set; eight bytes, cloned in O(1). Scores are never NaN.
+#[derive(Clone, Default)]
+pub struct Sorted {
+    parts: Option<Box<Parts>>,
+}
+
+#[derive(Clone, Default)]
+struct Parts {
+    main: List,
+    /// Empty in a small one.
+    index: List,
+}
+
+/// A bound of a range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound<T> {
+    /// From or to the very end.
+    None,
+    /// It belongs to the range.
+    Including(T),
+    /// It does not.
+    Excluding(T),
+}
+
+/// A sorted set's place for a member.
+struct Found {
+    /// In main.
+    at: u64,
+    /// In the index; of a large one.
+    index_at: u64,
+    score: f64,
+}
+
+// ---- looking ----
+
+impl Sorted {
+    fn main(&self) -> &List {
+        const NONE: &List = &List::new();
+        self.parts.as_ref().map_or(NONE, |parts| &parts.main)
+    }
+
+    /// The blocks that are stored: what [`Sorted::of_list`] takes.
+    pub fn list(&self) -> &List {
+        self.main()
+    }
+
+    /// Whether it is in large form.
+    pub fn is_large(&self) -> bool {
+        self.parts.as_ref().is_some_and(|parts| !parts.index.is_empty())
+    }
+
+    /// Items before the first member: the head of a large one.
+    fn start(&self) -> u64 {
+        u64::from(self.is_large())
+    }
+
+    /// Number of members. O(1).
+    pub fn len(&self) -> u64 {
+        self.main().len() - self.start()
+    }
+
+    /// Whether it has no member. O(1).
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_none()
+    }
+
+    /// Bytes of members and scores, as they are kept. O(1).
+    pub fn content_bytes(&self) -> u64 {
+        self.main().content_bytes()
+    }
+
+    /// Bytes of memory beside itself. O(1).
+    pub fn heap_bytes(&self) -> u64 {
+        self.parts
+            .as_ref()
+            .map_or(0, |parts| size_of::<Parts>() as u64 + parts.main.heap_bytes() + parts.index.heap_bytes())
+    }
+
+    /// The name that `OBJECT ENCODING` replies in Redis.
+    pub fn encoding(&self) -> &'static str {
+        if self.is_large() { "skiplist" } else { "listpack" }
+    }
+
+    /// Whether the two are clones that neither side has changed since. O(1).
+    pub fn shares_root_with(&self, other: &Self) -> bool {
+        self.main().shares_root_with(other.main())
+    }
+
+    /// The score of `member`. O(log n); in a small one O(n).
+    pub fn score(&self, member: &[u8]) -> Option<f64> {
+        self.find(member).map(|found| found.score)
+    }
+
+    /// The rank of `member`, counted from the lowest score, and its score. As [`Sorted::score`].
+    pub fn rank(&self, member: &[u8]) -> Option<(u64, f64)> {
+        self.find(member).map(|found| (found.at - self.start(), found.score))
+    }
+
+    /// What `visit` makes of score and member at `rank`; `None` if there is none. O(log n).
+    pub fn get<R>(&self, rank: u64, visit: impl FnOnce(f64, &[u8]) -> R) -> Option<R> {
+        self.main().get(rank + self.start(), |item| {
+            let (score, member) = split(item);
+            visit(score, member)
+        })
+    }
+
+    /// Shows the `count` members from `rank` on to `visit`: forward from the first of them, backward from the last. Breaks
+    /// when `visit` does. O(log n + count).
+    pub fn walk(
+        &self,
+        rank: u64,
+        count: u64,
+        direction: Direction,
+        visit: &mut impl FnMut(f64, &[u8]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.main().walk(rank + self.start(), count, direction, &mut |item: &[u8]| {
+            let (score, member) = split(item);
+            visit(score, member)
+        })
+    }
+
+    /// The `count` members from `rank` on, in small form whatever their number: to be walked, not to be searched by member.
+    /// O(log n).
+    pub fn slice(&self, rank: u64, count: u64) -> Self {
+        let mut main = self.main().clone();
+        main.trim(rank + self.start(), count);
+        Self { parts: (count > 0).then(|| Box::new(Parts { main, index: List::new() })) }
+    }
+
+    /// Shows every member, the lowest score first.
+    pub fn for_each(&self, mut visit: impl FnMut(f64, &[u8])) {
+        let _ = self.walk(0, self.len(), Direction::Forward, &mut |score, member| {
+            visit(score, member);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// How many members `is_before` holds for, which must be those with the lowest ranks. Looks at O(log n) of them.
+    fn count_before(&self, mut is_before: impl FnMut(f64, &[u8]) -> bool) -> u64 {
+        let point = self.main().partition_point(|item| {
+            item.is_empty() || {
+                let (score, member) = split(item);
+                is_before(score, member)
+            }
+        });
+        point - self.start()
+    }
+
+    /// The ranks of the members with scores from `least` to `most`: the first, and how many. O(log n).
+    pub fn score_range(&self, least: Bound<f64>, most: Bound<f64>) -> (u64, u64) {
+        let start = match least {
+            Bound::None => 0,
+            Bound::Including(least) => self.count_before(|score, _| score < least),
+            Bound::Excluding(least) => self.count_before(|score, _| score <= least),
+        };
+        let end = match most {
+            Bound::None => self.len(),
+            Bound::Including(most) => self.count_before(|score, _| score <= most),
+            Bound::Excluding(most) => self.count_before(|score, _| score < most),
+        };
+        (start, end.saturating_sub(start))
+    }
+
+    /// The ranks of the members from `least` to `most`, byte by byte, if all scores are the same: the first, and how many.
+    /// O(log n).
+    pub fn lex_range(&self, least: Bound<&[u8]>, most: Bound<&[u8]>) -> (u64, u64) {
+        let start = match least {
+            Bound::None => 0,
+            Bound::Including(least) => self.count_before(|_, member| member < least),
+            Bound::Excluding(least) => self.count_before(|_, member| member <= least),
+        };
+        let end = match most {
+            Bound::None => self.len(),
+            Bound::Including(most) => self.count_before(|_, member| member <= most),
+            Bound::Excluding(most) => self.count_before(|_, member| member < most),
+        };
+        (start, end.saturating_sub(start))
+    }
+
+    /// Shows members step by step in an order that has nothing to do with scores: about `wanted` from `cursor` on, 0 being
+    /// the first, and gives the cursor for the next step; `None` if that was all. Who stays is shown in some step, whatever
+    /// else comes and goes. O(wanted log n), but where very many members have one score O(those).
+    pub fn scan(&self, cursor: u64, wanted: u64, mut visit: impl FnMut(f64, &[u8])) -> Option<u64> {
+        match &self.parts {
+            Some(parts) if self.is_large() => scan::step(&parts.main, &parts.index, cursor, wanted, &mut visit),
+            _ if cursor == 0 => {
+                self.for_each(visit);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn find(&self, member: &[u8]) -> Option<Found> {
+        let parts = self.parts.as_ref()?;
+        if self.is_large() { parts.find_large(member) } else { parts.find_small(member) }
+    }
+}
+
+impl Parts {
+    fn find_small(&self, member: &[u8]) -> Option<Found> {
+        let (mut at, mut found) = (0, None);
+        let _ = self.main.walk(0, self.main.len(), Direction::Forward, &mut |item: &[u8]| {
+            let (score, other) = split(item);
+            if other == member {
+                found = Some(Found { at, index_at: 0, score });
+                return ControlFlow::Break(());
+            }
+            at += 1;
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
+    fn find_large(&self, member: &[u8]) -> Option<Found> {
+        let hash = index::hash(member);
+        let mut index_at = index::point(&self.index, hash);
+        let (mut found, mut before) = (None, None);
+        let _ = self.index.walk(index_at, self.index.len() - index_at, Direction::Forward, &mut |item: &[u8]| {
+            let Some(score) = index::score_beside(item, hash) else { return ControlFlow::Break(()) };
+            if before != Some(score.to_bits())
+                && let Some(at) = self.place(score, member).ok()
+            {
+                found = Some(Found { at, index_at, score });
+                return ControlFlow::Break(());
+            }
+            before = Some(score.to_bits());
+            index_at += 1;
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
+    /// Where (score, member) is in main, or belongs.
+    fn place(&self, score: f64, member: &[u8]) -> Result<u64, u64> {
+        let at = self.main.partition_point(|item| item.is_empty() || order(split(item), (score, member)).is_lt());
+        let is_there = self.main.get(at, |item| order(split(item), (score, member)).is_eq());
+        if is_there == Some(true) { Ok(at) } else { Err(at) }
+    }
+
+    fn insert(&mut self, score: f64, member: &[u8]) {
+        let at = self.place(score, member).expect_err("no member is there twice");
+        self.main.insert(at, &item(score, member));
+    }
+}
+
+/// The order of the main list. Zeros of both signs are the same, as in every comparison of scores.
+fn order((score, member): (f64, &[u8]), (other_score, other): (f64, &[u8])) -> Ordering {
+    score.partial_cmp(&other_score).expect("no score is NaN").then_with(|| member.cmp(other))
+}
+
+/// An item of the main list; effects carry the same.
+pub fn item(score: f64, member: &[u8]) -> Vec<u8> {
+    [Form::of(score).as_bytes(), member].concat()
+}
+
+/// Score and member of what must be an item, but may be none.
+pub fn checked_item(item: &[u8]) -> Option<(f64, &[u8])> {
+    split_checked(item)
+}
+
+// ---- changing ----
+
+impl Sorted {
+    /// Gives `member` this score, whether it is there or not; the score that it had. One that compares equal changes
+    /// nothing. O(log n); in a small one O(n).
+    pub fn put(&mut self, score: f64, member: &[u8]) -> Option<f64> {
+        assert!(!score.is_nan());
+        let (found, is_large) = (self.find(member), self.is_large());
+        // A small one knows no negative zero, as Redis's does not.
+        let score = if is_large { score } else { score + 0.0 };
+        let parts = self.parts.get_or_insert_default();
+        match found {
+            Some(ref found) if found.score == score => {}
+            Some(ref found) => {
+                parts.main.remove(found.at);
+                parts.insert(score, member);
+                if is_large {
+                    parts.index.set(found.index_at, &index::item(index::hash(member), score));
+                }
+            }
+            None => {
+                parts.insert(score, member);
+                if is_large {
+                    let hash = index::hash(member);
+                    let at = index::point(&parts.index, hash);
+                    parts.index.insert(at, &index::item(hash, score));
+                }
+            }
+        }
+        found.map(|found| found.score)
+    }
+
+    /// Removes `member`; the score that it had. As [`Sorted::put`].
+    pub fn remove(&mut self, member: &[u8]) -> Option<f64> {
+        let (found, is_large) = (self.find(member)?, self.is_large());
+        let parts = self.parts.as_mut().expect("something was found");
+        parts.main.remove(found.at);
+        if is_large {
+            parts.index.remove(found.index_at);
+        }
+        self.drop_empty(is_large);
+        Some(found.score)
+    }
+
+    /// Removes the `count` members from `rank` on. O(count log n).
+    pub fn remove_range(&mut self, rank: u64, count: u64) {
+        assert!(rank + count <= self.len());
+        let (is_large, at) = (self.is_large(), rank + self.start());
+        let kept = self.len() - count;
+        let Some(parts) = self.parts.as_mut().filter(|_| count > 0) else { return };
+        let mut cut = parts.main.split_off(at);
+        let rest = cut.split_off(count);
+        parts.main.append(rest);
+        if is_large && kept / REBUILD_SHARE < count {
+            (parts.index, _) = index::of(&parts.main);
+        } else if is_large {
+            let _ = cut.walk(0, count, Direction::Forward, &mut |item: &[u8]| {
+                let (score, member) = split(item);
+                index::remove(&mut parts.index, index::hash(member), score);
+                ControlFlow::Continue(())
+            });
+        }
+        self.drop_empty(is_large);
+    }
+
+    /// Puts a member behind all others, in whose order it belongs there; of a small one. O(1) as a rule.
+    pub fn push(&mut self, score: f64, member: &[u8]) {
+        assert!(!self.is_large());
+        self.parts.get_or_insert_default().main.push(End::Tail, &item(score, member));
+    }
+
+    /// Turns large if it has more members than this, or one with more bytes. O(n log n).
+    pub fn grow_beyond(&mut self, members_max: u64, member_bytes_max: u64) {
+        let is_beyond =
+            self.len() > members_max
+                || self
+                    .walk(0, self.len(), Direction::Forward, &mut |_, member| match member.len() as u64
+                        > member_bytes_max
+                    {
+                        true => ControlFlow::Break(()),
+                        false => ControlFlow::Continue(()),
+                    })
+                    .is_break();
+        if is_beyond {
+            self.grow();
+        }
+    }
+
+    /// Turns large, for ever. O(n log n).
+    pub fn grow(&mut self) {
+        let is_large = self.is_large();
+        if let Some(parts) = self.parts.as_mut().filter(|_| !is_large) {
+            (parts.index, _) = index::of(&parts.main);
+            parts.main.push(End::Head, b"");
+        }
+    }
+
+    /// What has no member has no head.
+    fn drop_empty(&mut self, was_large: bool) {
+        if self.main().len() == u64::from(was_large) {
+            self.parts = None;
+        }
+    }
+
+    /// The sorted set that has this main list; `None` if none has. O(n log n).
+    pub fn of_list(main: List) -> Option<Self> {
+        let is_large = main.get(0, <[u8]>::is_empty)?;
+        let start = u64::from(is_large);
+        let mut last: Option<(f64, Vec<u8>)> = None;
+        let flow = main.walk(start, main.len() - start, Direction::Forward, &mut |item: &[u8]| {
+            let Some((score, member)) = split_checked(item) else { return ControlFlow::Break(()) };
+            if last.as_ref().is_some_and(|(before, other)| order((*before, other), (score, member)).is_ge()) {
+                return ControlFlow::Break(());
+            }
+            let (before, other) = last.get_or_insert_default();
+            *before = score;
+            other.clear();
+            other.extend_from_slice(member);
+            ControlFlow::Continue(())
+        });
+        if flow.is_break() || last.is_none() {
+            return None;
+        }
+        let (index, is_sound) = if is_large {
+            let (index, met) = index::of(&main);
+            let is_sound = index::has_no_member_twice(&main, &met);
+            (index, is_sound)
+        } else {
+            (List::new(), has_no_member_twice(&main))
+        };
+        is_sound.then(|| Self { parts: Some(Box::new(Parts { main, index })) })
+    }
+}
+
+/// Of a small main list.
+fn has_no_member_twice(main: &List) -> bool {
+    let mut members = HashSet::new();
+    main.walk(0, main.len(), Direction::Forward, &mut |item: &[u8]| match members.insert(split(item).1.to_vec()) {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    })
+    .is_continue()
+}
+
+impl fmt::Debug for Sorted {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "Sorted({}, {} members, {} bytes)", self.encoding(), self.len(), self.heap_bytes())
+    }
+}
