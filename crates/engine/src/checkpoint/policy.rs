@@ -18,7 +18,7 @@ use base::Ms;
 /// Deltas that a shard has at most.
 pub(super) const DELTAS_MAX: usize = 6;
 /// Where deltas are joined for the sake of room, shards with fewer keep theirs.
-const JOINED_MIN: usize = DELTAS_MAX / 2;
+pub(super) const JOINED_MIN: usize = DELTAS_MAX / 2;
 /// Records of few keys are never too many.
 const RECORDS_SLACK: u64 = 64;
 /// Of a shard in which so many keys are new or other ones, in percent, all are written: a delta would be followed by a base.
@@ -42,8 +42,8 @@ pub(super) enum Form {
     Usual,
     /// What is new, and no more: it takes about as much as the journal tells.
     Changes,
-    /// The same, joined with the deltas before.
-    Joined,
+    /// The same, joined with the deltas before, where there are so many or more.
+    Joined(usize),
     /// All they have.
     Whole,
 }
@@ -84,8 +84,13 @@ pub(super) fn choose(stored: &Stored, keys: u64, changes: u64) -> Choice {
         () if keys == 0 && stored.records == 0 => Choice::Delta,
         () if !stored.has_base || stored.form == Form::Whole => Choice::Base,
         () if stored.form == Form::Changes => Choice::Delta,
-        () if stored.form == Form::Joined && stored.deltas >= JOINED_MIN => Choice::Merge,
-        () if stored.form == Form::Joined => Choice::Delta,
+        () if let Form::Joined(deltas_min) = stored.form => {
+            if stored.deltas >= deltas_min {
+                Choice::Merge
+            } else {
+                Choice::Delta
+            }
+        }
         () if stored.drains_base || is_mostly_gone || is_mostly_new || is_outgrown => Choice::Base,
         () if stored.deltas >= DELTAS_MAX || stored.drains_delta => Choice::Merge,
         () => Choice::Delta,
@@ -200,8 +205,8 @@ mod tests {
             (Stored { records: 1000, ..stored }, 100, Choice::Base),
             (Stored { records: 1000, form: Form::Changes, ..stored }, 100, Choice::Delta),
             (Stored { deltas: DELTAS_MAX, form: Form::Changes, ..stored }, 100, Choice::Delta),
-            (Stored { deltas: DELTAS_MAX, deltas_bytes: 900, form: Form::Joined, ..stored }, 100, Choice::Merge),
-            (Stored { deltas: 1, deltas_bytes: 900, form: Form::Joined, ..stored }, 100, Choice::Delta),
+            (Stored { deltas: DELTAS_MAX, deltas_bytes: 900, form: Form::Joined(3), ..stored }, 100, Choice::Merge),
+            (Stored { deltas: 1, deltas_bytes: 900, form: Form::Joined(3), ..stored }, 100, Choice::Delta),
             (Stored { form: Form::Whole, ..stored }, 100, Choice::Base),
             (Stored { form: Form::Changes, ..Stored::default() }, 1, Choice::Base),
         ];

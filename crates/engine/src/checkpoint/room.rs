@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   changes   of every shard, and no more: that is what frames leave room for; then the journal goes     in small commits
+//!   joined    deltas of shards that keep a segment of which little is alive                              while that gives room back
 //!   blocks    those of the emptiest segments are written anew, as many as there is room for              until there is room
 //!   whole     all shards of a segment together, where that gives room back: first what gives most back
 //!   again     changes of shards that found no room, as long as others were written
@@ -12,11 +13,11 @@
 //! comes, they can be made.
 
 use super::Checkpointer;
-use super::policy::{self, ALIVE_PERCENT_SHORT, DELTAS_MAX, Form, Group, Segment};
+use super::policy::{self, ALIVE_PERCENT_SHORT, DELTAS_MAX, Form, Group, JOINED_MIN, Segment};
 use super::round::{COPY_PART, Done, Failure, Plan};
 use base::limits::SHARDS;
-use std::collections::{BTreeMap, VecDeque};
-use store::SegmentKind;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use store::{Run, SegmentKind};
 
 /// A commit takes at most such a part of the room there is.
 const COMMIT_PART: u64 = 8;
@@ -30,8 +31,6 @@ const LOW_BYTES_MAX: u64 = 2 << 20;
 const SURE_PART: u64 = 2;
 /// And blocks that are written anew with what else is, such a part.
 const DRAIN_PART: u64 = 2;
-/// Where there is little room deltas are joined when they are so many times as many as usual.
-const JOINED_TIMES: usize = 4;
 /// Blocks are written anew until so many times the room is free that is always kept.
 const KEPT_TIMES: u64 = 6;
 
@@ -57,13 +56,13 @@ impl Checkpointer {
     /// Writes what has changed in the shards that are `left`: then those that found no room are.
     async fn write_changes(&mut self, left: &mut Vec<usize>, done: &mut Done) -> Result<Option<Failure>, Failure> {
         let (mut shards, mut failure) = (std::mem::take(left), None);
-        let form = self.form_of_changes();
         while !shards.is_empty() {
             let free_bytes = self.free_bytes();
             if self.is_low(free_bytes) && self.hands.unreleased_bytes() >= free_bytes / SURE_PART {
                 left.append(&mut shards);
                 return Ok(Some(Failure { why: "the disk has too little room for it".into(), is_full: true }));
             }
+            let form = self.form_of_changes(free_bytes);
             let plan = Plan { bytes: self.commit_bytes(free_bytes), drained: &[], form };
             match self.commit(&shards, &plan, done).await {
                 (count, Ok(())) => {
@@ -81,17 +80,23 @@ impl Checkpointer {
         Ok(failure)
     }
 
-    /// All shards at once have their deltas joined, in order: so the segments with deltas go one after the other.
-    fn form_of_changes(&self) -> Form {
-        let deltas =
-            (0..SHARDS).map(|shard| self.store.shard(shard as u32).runs.len().saturating_sub(1)).max().unwrap_or(0);
+    /// All shards at once have their deltas joined, in order, so that the segments with deltas go one after the other; but only
+    /// with room that is not needed for what the journal tells: some segments go late, and what was joined takes room at once.
+    fn form_of_changes(&self, free_bytes: u64) -> Form {
+        let deltas = (0..SHARDS).map(|shard| self.deltas(shard).len()).max().unwrap_or(0);
         let needed_bytes = self.hands.pace.kept_free_bytes.saturating_add(self.hands.unreleased_bytes());
-        let may_join = deltas >= DELTAS_MAX && self.free_bytes() >= needed_bytes || deltas >= JOINED_TIMES * DELTAS_MAX;
-        if may_join { Form::Joined } else { Form::Changes }
+        let may_join = deltas >= DELTAS_MAX && free_bytes >= needed_bytes;
+        if may_join { Form::Joined(JOINED_MIN) } else { Form::Changes }
+    }
+
+    fn deltas(&self, shard: usize) -> &[Run] {
+        let runs = &self.store.shard(shard as u32).runs;
+        &runs[usize::from(runs.first().is_some_and(|run| run.is_base))..]
     }
 
     /// Has segments go of which much is of no use. The shards that it writes for that are no longer `left`.
     async fn give_back(&mut self, left: &mut Vec<usize>, done: &mut Done) -> Result<(), Failure> {
+        self.join_deltas(left, done).await?;
         let mut may_drain = self.drain_blocks(left, done).await?;
         let mut groups = self.groups().await;
         while let Some(mut group) = groups.pop_front() {
@@ -113,6 +118,48 @@ impl Checkpointer {
             may_drain = may_drain && self.drain_blocks(left, done).await?;
         }
         Ok(())
+    }
+
+    /// Empties segments with deltas of few shards: those shards have theirs joined, as long as that takes less room than the
+    /// segment that goes.
+    async fn join_deltas(&mut self, left: &mut Vec<usize>, done: &mut Done) -> Result<(), Failure> {
+        while let Some(group) = self.deltas_to_join() {
+            if group.kept_bytes >= self.free_bytes() {
+                return Ok(());
+            }
+            let plan = Plan { bytes: u64::MAX, drained: &[], form: Form::Joined(1) };
+            match self.commit(&group.shards, &plan, done).await {
+                (_, Ok(())) => left.retain(|shard| !group.shards.contains(shard)),
+                (_, Err(failure)) if failure.is_full => return Ok(()),
+                (_, Err(failure)) => return Err(failure),
+            }
+        }
+        Ok(())
+    }
+
+    /// Of the segments with deltas and no base the one that gives most back if its shards have theirs joined, if any gives back
+    /// more than that takes.
+    fn deltas_to_join(&self) -> Option<Group> {
+        let mut groups: BTreeMap<u32, Group> = self
+            .segments(SegmentKind::Runs)
+            .into_iter()
+            .map(|segment| (segment.number, Group { bytes: segment.bytes, ..Group::default() }))
+            .collect();
+        for shard in 0..SHARDS {
+            let (runs, deltas) = (&self.store.shard(shard as u32).runs, self.deltas(shard));
+            let joined_bytes: u64 = deltas.iter().map(|run| run.bytes).sum();
+            let bases = &runs[..runs.len() - deltas.len()];
+            bases.iter().for_each(|run| drop(groups.remove(&run.segment)));
+            let segments: BTreeSet<u32> = deltas.iter().map(|run| run.segment).collect();
+            for segment in segments {
+                if let Some(group) = groups.get_mut(&segment) {
+                    group.kept_bytes += joined_bytes;
+                    group.shards.push(shard);
+                }
+            }
+        }
+        let groups = groups.into_values().filter(|group| !group.shards.is_empty() && group.gives_back());
+        groups.max_by_key(|group| group.bytes - group.kept_bytes)
     }
 
     /// Empties segments of blocks, as far as there is room for what is alive in them, until there is enough. Whether it is
