@@ -114,6 +114,12 @@ const EXCEPTIONS: &[Exception] = &[
     Exception { rows: &["ZINTERSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zinterstore")] },
     Exception { rows: &["ZDIFFSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zdiffstore")] },
     Exception { rows: &["ZRANGESTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zrangestore")] },
+    Exception { rows: &["GEOSEARCHSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "geosearchstore")] },
+    Exception {
+        rows: &["GEORADIUS", "GEORADIUSBYMEMBER"],
+        instead_of: "restore",
+        told: &[(Classes::SORTED, "georadiusstore")],
+    },
     Exception { rows: &["COPY"], instead_of: "restore", told: &[(Classes::GENERIC, "copy_to")] },
     Exception { rows: &["RENAME", "RENAMENX"], instead_of: "del", told: &[(Classes::GENERIC, "rename_from")] },
     Exception { rows: &["RENAME", "RENAMENX"], instead_of: "restore", told: &[(Classes::GENERIC, "rename_to")] },

@@ -20,9 +20,11 @@ mod events;
 mod failure;
 mod filled;
 mod generic;
+mod geo;
 mod hash;
 mod help;
 mod hyperloglog;
+mod in_order;
 mod list;
 mod parse;
 mod prelude;
@@ -67,6 +69,9 @@ const FILES: &[&[Command]] = &[
     generic::place::COMMANDS,
     generic::scan::COMMANDS,
     generic::time_left::COMMANDS,
+    geo::add::COMMANDS,
+    geo::look::COMMANDS,
+    geo::search::COMMANDS,
     hash::all::COMMANDS,
     hash::count::COMMANDS,
     hash::delete::COMMANDS,

@@ -140,6 +140,8 @@ pub enum Group {
     PubSub,
     /// On sorted sets.
     SortedSet,
+    /// On sorted sets of places.
+    Geo,
     /// MULTI and what goes with it.
     Transactions,
     /// Of the server.
@@ -169,6 +171,7 @@ impl Group {
             Self::Set => "set",
             Self::PubSub => "pubsub",
             Self::SortedSet => "sorted-set",
+            Self::Geo => "geo",
             Self::Transactions => "transactions",
             Self::Server => "server",
         }
@@ -194,6 +197,17 @@ pub enum Begin {
     Index(usize),
     /// Behind this word, looked for from that argument on.
     Keyword(&'static str, usize),
+    /// Behind an option, the last time that it is given.
+    Option {
+        /// What it is called.
+        word: &'static str,
+        /// Where options begin.
+        from: usize,
+        /// Options that take arguments, and how many.
+        counts: &'static [(&'static str, usize)],
+        /// Whether clients are told, as of a [`Begin::Keyword`]; else the place is "unknown".
+        is_told: bool,
+    },
 }
 
 /// Which arguments are keys, from where the search begins.
@@ -247,6 +261,10 @@ impl KeySpec {
                 let Some(at) = found else { return };
                 at + 1
             }
+            Begin::Option { word, from, counts, .. } => {
+                let Some(at) = last_option(args, word, from, counts) else { return };
+                at + 1
+            }
         };
         match self.find {
             Find::Range { last, step } => {
@@ -269,6 +287,19 @@ impl KeySpec {
             }
         }
     }
+}
+
+/// Where an option stands, the last time that it is given.
+fn last_option(args: &Args<'_>, word: &str, from: usize, counts: &[(&str, usize)]) -> Option<usize> {
+    let (mut at, mut found) = (from, None);
+    while at < args.len() {
+        let is = |name: &str| args.get(at).eq_ignore_ascii_case(name.as_bytes());
+        if is(word) {
+            found = Some(at);
+        }
+        at += 1 + counts.iter().find(|(name, _)| is(name)).map_or(0, |(_, count)| *count);
+    }
+    found
 }
 
 /// A handler that works on the keys its row names.

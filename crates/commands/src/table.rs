@@ -44,7 +44,7 @@ pub enum Found {
 }
 
 /// Longest name of a command, in bytes.
-const NAME_BYTES_MAX: usize = 16;
+const NAME_BYTES_MAX: usize = 24;
 
 struct Entry {
     name: &'static str,
@@ -59,10 +59,12 @@ struct Table {
     entries: Vec<Entry>,
 }
 
-/// A whole name in capitals: its first and last bytes (which overlap as a rule, and together are all), its length.
+/// A whole name in capitals: its first and last bytes (which overlap as a rule, and together are all), those between them
+/// of a very long one, its length.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Name {
     first: u64,
+    middle: u64,
     last: u64,
     length: usize,
 }
@@ -163,14 +165,19 @@ impl Name {
     #[inline]
     fn of(name: &[u8]) -> Option<Self> {
         let length = name.len();
+        let mut middle = 0;
         let (first, last) = match length {
             0 => return None,
             1..4 => (u64::from(name[0]) | u64::from(name[length / 2]) << 8, u64::from(name[length - 1])),
             4..8 => (word_of_four(&name[..4]), word_of_four(&name[length - 4..])),
-            8..=NAME_BYTES_MAX => (word_of_eight(&name[..8]), word_of_eight(&name[length - 8..])),
+            8..=16 => (word_of_eight(&name[..8]), word_of_eight(&name[length - 8..])),
+            17..=NAME_BYTES_MAX => {
+                middle = word_of_eight(&name[8..16]);
+                (word_of_eight(&name[..8]), word_of_eight(&name[length - 8..]))
+            }
             _ => return None,
         };
-        Some(Self { first: capitals(first), last: capitals(last), length })
+        Some(Self { first: capitals(first), middle: capitals(middle), last: capitals(last), length })
     }
 
     fn home(&self, slots_count: usize) -> usize {

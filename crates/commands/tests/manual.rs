@@ -14,6 +14,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Hash, "Hashes"),
     (Group::Set, "Sets"),
     (Group::SortedSet, "Sorted sets"),
+    (Group::Geo, "Places"),
     (Group::Transactions, "Transactions"),
     (Group::Server, "The server"),
 ];

@@ -345,6 +345,54 @@ fn big_lists_against_redis() {
     }
 }
 
+/// Areas of all sizes and everywhere, in sets small and large: what is found, and how far away, is what Redis says.
+#[test]
+#[ignore = "needs redis-server: make transcripts-against-redis"]
+fn places_against_redis() {
+    let peer = Peer::find();
+    for seed in 0..6 {
+        let protocol = if seed % 2 == 0 { Protocol::Resp2 } else { Protocol::Resp3 };
+        let mut redis = socket::Socket::connect(&peer.address, protocol == Protocol::Resp3).unwrap();
+        let mut world = World::new(protocol);
+        redis.ask(&[b"FLUSHALL".to_vec()]).unwrap();
+        let numbers = dice::numbers(3_000 + seed, 60_000);
+        let mut dice = dice::Dice::new(&numbers);
+        let mut both = |line: &str| {
+            let words: Vec<Vec<u8>> = line.split(' ').map(Into::into).collect();
+            let (ours, theirs) = (world.call(&words), redis.ask(&words).unwrap());
+            assert!(ours == theirs, "seed {seed}, {line}: {ours:.300}, {theirs:.300}");
+        };
+        // Of some in a town, of most anywhere.
+        let place = |dice: &mut dice::Dice<'_>| {
+            let (within, scale) = [(100_000, 1e6), (8_000_000, 1e5), (35_000_000, 2e5)][dice.below(3)];
+            let mut degree = || (dice.below(2 * within) as f64 - within as f64) / scale;
+            let (longitude, latitude) = (degree(), degree());
+            format!("{:.6} {:.6}", longitude.clamp(-180.0, 180.0), (latitude / 2.0).clamp(-85.0, 85.0))
+        };
+        for member in 0..[100, 4_000][seed as usize % 2] {
+            both(&format!("GEOADD g {} place:{member}", place(&mut dice)));
+        }
+        for _ in 0..400 {
+            let (member, other) = (dice.below(4_000), dice.below(100));
+            let center = match dice.below(2) {
+                0 => format!("FROMMEMBER place:{other}"),
+                _ => format!("FROMLONLAT {}", place(&mut dice)),
+            };
+            let mut length = || format!("{}", dice.below(1_000) as f64 * [0.001, 0.1, 1.0, 20.0][dice.below(4)]);
+            let form = match member % 2 {
+                0 => format!("BYRADIUS {} km", length()),
+                _ => format!("BYBOX {} {} mi", length(), length()),
+            };
+            let order = ["", " ASC", " DESC", " COUNT 7", " COUNT 7 ANY", " ASC COUNT 20 ANY", " DESC COUNT 300"]
+                [dice.below(7)];
+            both(&format!("GEOSEARCH g {center} {form}{order} WITHDIST WITHHASH WITHCOORD"));
+            both(&format!("GEOSEARCHSTORE s g {center} {form}{order}{}", ["", " STOREDIST"][dice.below(2)]));
+            both("ZRANGE s 0 -1");
+            both(&format!("GEODIST g place:{member} place:{other} ft"));
+        }
+    }
+}
+
 /// Tables that are filled in many steps, wide ones, high ones and square ones.
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]

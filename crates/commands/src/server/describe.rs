@@ -147,7 +147,8 @@ fn key_spec(spec: &KeySpec, reply: &mut dyn Reply) {
     reply.bulk(b"begin_search");
     match spec.begin {
         Begin::Index(at) => typed("index", &[("index", at as i64)], reply),
-        Begin::Keyword(word, from) => {
+        Begin::Option { is_told: false, .. } => unknown(reply),
+        Begin::Keyword(word, from) | Begin::Option { word, from, .. } => {
             reply.map(2);
             field("type", "keyword", reply);
             reply.bulk(b"spec");
@@ -159,6 +160,7 @@ fn key_spec(spec: &KeySpec, reply: &mut dyn Reply) {
     }
     reply.bulk(b"find_keys");
     match spec.find {
+        _ if matches!(spec.begin, Begin::Option { is_told: false, .. }) => unknown(reply),
         Find::Range { last, step } => {
             typed("range", &[("lastkey", last as i64), ("keystep", step as i64), ("limit", 0)], reply);
         }
@@ -183,6 +185,14 @@ pub(super) fn key_flags(row: &Command, spec: &KeySpec, request: &Args<'_>) -> Ve
         flags = spec_flags(if looks { "RW ACCESS UPDATE" } else { "OW UPDATE" });
     }
     flags
+}
+
+/// Where Redis leaves open how a client may find keys.
+fn unknown(reply: &mut dyn Reply) {
+    reply.map(2);
+    field("type", "unknown", reply);
+    reply.bulk(b"spec");
+    reply.map(0);
 }
 
 fn typed(kind: &str, numbers: &[(&str, i64)], reply: &mut dyn Reply) {

@@ -39,11 +39,11 @@ const ZINCRBY: Command = Command {
 
 /// When a member gets its score.
 #[derive(Clone, Copy, Default)]
-struct Conditions {
+pub(crate) struct Conditions {
     /// NX
-    only_new: bool,
+    pub(crate) only_new: bool,
     /// XX
-    only_there: bool,
+    pub(crate) only_there: bool,
     /// GT
     only_greater: bool,
     /// LT
@@ -109,7 +109,12 @@ fn zadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 }
 
 /// How many members were added, and how many got another score.
-fn put(tx: &mut Tx, key: &[u8], given: &[(f64, &[u8])], conditions: Conditions) -> Result<(i64, i64), Failure> {
+pub(crate) fn put(
+    tx: &mut Tx,
+    key: &[u8],
+    given: &[(f64, &[u8])],
+    conditions: Conditions,
+) -> Result<(i64, i64), Failure> {
     let Some(mut sorted) = guard(tx, key, conditions)? else { return Ok((0, 0)) };
     let (mut added, mut changed) = (0, 0);
     let mut puts = Vec::with_capacity(given.len());

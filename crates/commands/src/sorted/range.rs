@@ -202,7 +202,7 @@ fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 /// Puts a result, which is in small form yet, under `key`, whatever it held, and replies how many members it has. Nothing
 /// is put if it has none.
-pub(super) fn put_result(tx: &mut Tx, key: &[u8], mut result: Sorted, reply: &mut dyn Reply) -> Outcome {
+pub(crate) fn put_result(tx: &mut Tx, key: &[u8], mut result: Sorted, reply: &mut dyn Reply) -> Outcome {
     let len = result.len();
     if result.is_empty() {
         tx.remove(key);

@@ -5,12 +5,12 @@ use kinds::Sorted;
 use kinds::sorted::Bound;
 
 /// A score; anything but NaN.
-pub(super) fn score(argument: &[u8]) -> Result<f64, Failure> {
+pub(crate) fn score(argument: &[u8]) -> Result<f64, Failure> {
     number(argument).filter(|score| !score.is_nan()).ok_or(Failure::NotAFloat)
 }
 
 /// As [`score`], with an error of its own.
-pub(super) fn score_or(argument: &[u8], text: &'static str) -> Result<f64, Failure> {
+pub(crate) fn score_or(argument: &[u8], text: &'static str) -> Result<f64, Failure> {
     score(argument).map_err(|_| Failure::text(text))
 }
 

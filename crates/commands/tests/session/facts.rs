@@ -49,6 +49,9 @@ fn spec(spec: &Value) -> String {
     let (flags, begin, find) = (field(spec, 0), field(spec, 1), field(spec, 2));
     let mut flags: Vec<String> = flags.as_slice().unwrap().iter().map(text).collect();
     flags[1..].sort_unstable();
+    if text(&field(&begin, 0)) == "unknown" {
+        return format!("{} unknown", flags.join(" "));
+    }
     let (find_kind, find) = (text(&field(&find, 0)), field(&find, 1));
     let begin = field(&field(&begin, 1), 0);
     format!("{} at {begin} {find_kind} {} {}", flags.join(" "), field(&find, 0), field(&find, 1))

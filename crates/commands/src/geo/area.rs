@@ -1,0 +1,146 @@
+//! Areas around a place: what lies within, and which cells to look into.
+//!
+//! ```text
+//!   +----+----+----+      a grid whose cells are about as large as the area: the one in the middle and its eight
+//!   |    | .--|.   |      neighbours hold all of it; of these, cells that the area does not reach are left out
+//!   +----+/---+\---+
+//!   |    ||  x| |  |
+//!   +----+\---+/---+
+//!   |    | '--|'   |
+//!   +----+----+----+
+//! ```
+
+use super::cell::{Bounds, Cell, Place, STEPS_MAX};
+
+/// Of the sphere that distances are measured on, in meters.
+const EARTH_RADIUS_M: f64 = 6_372_797.560_856;
+/// Half of a Mercator map's width, in meters.
+const MERCATOR_MAX_M: f64 = 20_037_726.37;
+
+/// A form, in units of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Form {
+    /// All that is no farther away than this.
+    Circle { radius: f64 },
+    /// A rectangle between two meridians and two circles of latitude.
+    Rectangle { width: f64, height: f64 },
+}
+
+/// A form around a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Area {
+    pub(super) center: Place,
+    pub(super) form: Form,
+    /// A unit of the form, in meters.
+    pub(super) unit_m: f64,
+}
+
+/// The directions of a cell's neighbours, in the order in which they are looked into, itself first.
+const AROUND: [(i32, i32); 9] = [(0, 0), (0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)];
+
+impl Area {
+    /// How far `place` is from the center, in meters; `None` if it lies outside.
+    pub(super) fn distance_within(&self, place: Place) -> Option<f64> {
+        let away_m = distance_m(self.center, place);
+        let is_within = match self.form {
+            Form::Circle { radius } => away_m <= radius * self.unit_m,
+            Form::Rectangle { width, height } => {
+                let beside = Place { longitude: self.center.longitude, ..place };
+                let above = Place { latitude: self.center.latitude, ..place };
+                distance_m(place, beside) <= width * self.unit_m / 2.0
+                    && distance_m(place, above) <= height * self.unit_m / 2.0
+            }
+        };
+        is_within.then_some(away_m)
+    }
+
+    /// The cells that it may reach into, none twice.
+    pub(super) fn cells(&self) -> Vec<Cell> {
+        let (steps, reach) = (self.steps(), self.reach());
+        let mut middle = Cell::of(self.center, steps);
+        let bounds = |east, north| middle.beside(east, north).bounds();
+        let is_small = bounds(0, 1).north < reach.north
+            || bounds(0, -1).south > reach.south
+            || bounds(1, 0).east < reach.east
+            || bounds(-1, 0).west > reach.west;
+        let steps = if steps > 1 && is_small { steps - 1 } else { steps };
+        middle = Cell::of(self.center, steps);
+        let own = middle.bounds();
+        let is_reached = |&(east, north): &(i32, i32)| {
+            steps < 2
+                || !(own.south < reach.south && north < 0
+                    || own.north > reach.north && north > 0
+                    || own.west < reach.west && east < 0
+                    || own.east > reach.east && east > 0)
+        };
+        let mut cells: Vec<Cell> = Vec::with_capacity(AROUND.len());
+        for (east, north) in AROUND.into_iter().filter(is_reached) {
+            let cell = middle.beside(east, north);
+            // In the coarsest grid those to either side are the same.
+            if !cells.contains(&cell) {
+                cells.push(cell);
+            }
+        }
+        cells
+    }
+
+    /// Half its width and half its height, in meters.
+    fn halves_m(&self) -> (f64, f64) {
+        let (width, height) = match self.form {
+            Form::Circle { radius } => (radius, radius),
+            Form::Rectangle { width, height } => (width / 2.0, height / 2.0),
+        };
+        (self.unit_m * width, self.unit_m * height)
+    }
+
+    /// The meridians and circles of latitude that it lies between.
+    fn reach(&self) -> Bounds {
+        let Place { longitude, latitude } = self.center;
+        let (width_m, height_m) = self.halves_m();
+        let rise = degrees(height_m / EARTH_RADIUS_M);
+        // It is widest in degrees where it is nearest to a pole.
+        let far = if latitude < 0.0 { latitude - rise } else { latitude + rise };
+        let spread = degrees(width_m / EARTH_RADIUS_M / radians(far).cos());
+        Bounds { west: longitude - spread, east: longitude + spread, south: latitude - rise, north: latitude + rise }
+    }
+
+    /// The steps of the grid whose cells are about as large.
+    fn steps(&self) -> u32 {
+        let mut reach_m = match self.form {
+            Form::Circle { radius } => radius,
+            Form::Rectangle { width, height } => (width / 2.0 * (width / 2.0) + height / 2.0 * (height / 2.0)).sqrt(),
+        } * self.unit_m;
+        if reach_m == 0.0 {
+            return STEPS_MAX;
+        }
+        let mut steps = 1;
+        while reach_m < MERCATOR_MAX_M {
+            reach_m *= 2.0;
+            steps += 1;
+        }
+        // One coarser, so that it is sure to be held; and more so where meridians meet.
+        let latitude = self.center.latitude.abs();
+        steps -= 2 + i32::from(latitude > 66.0) + i32::from(latitude > 80.0);
+        steps.clamp(1, STEPS_MAX as i32) as u32
+    }
+}
+
+/// How far two places are from each other on the sphere, in meters.
+pub(super) fn distance_m(from: Place, to: Place) -> f64 {
+    let (from_latitude, to_latitude) = (radians(from.latitude), radians(to.latitude));
+    let rise = ((to_latitude - from_latitude) / 2.0).sin();
+    let turn = ((radians(to.longitude) - radians(from.longitude)) / 2.0).sin();
+    let haversine = rise * rise + from_latitude.cos() * to_latitude.cos() * turn * turn;
+    2.0 * EARTH_RADIUS_M * haversine.sqrt().asin()
+}
+
+const RADIAN: f64 = std::f64::consts::PI / 180.0;
+
+fn radians(degrees: f64) -> f64 {
+    degrees * RADIAN
+}
+
+/// The library's own rounds otherwise.
+fn degrees(radians: f64) -> f64 {
+    radians / RADIAN
+}

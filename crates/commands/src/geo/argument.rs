@@ -1,0 +1,42 @@
+//! Coordinates, lengths and units, as arguments write them.
+
+use super::area::{Area, Form};
+use super::cell::{LATITUDE_MAX, LONGITUDE_MAX, Place};
+use crate::prelude::*;
+use crate::sorted::score::{score, score_or};
+
+/// A longitude and a latitude, from argument `at` on.
+pub(super) fn place(args: &Args, at: usize) -> Result<Place, Failure> {
+    let (longitude, latitude) = (score(args.get(at))?, score(args.get(at + 1))?);
+    if longitude.abs() > LONGITUDE_MAX || latitude.abs() > LATITUDE_MAX {
+        let text = format!("ERR invalid longitude,latitude pair {longitude:.6},{latitude:.6}");
+        return Err(Failure::text(text));
+    }
+    Ok(Place { longitude, latitude })
+}
+
+/// A unit, in meters.
+pub(super) fn unit_m(argument: &[u8]) -> Result<f64, Failure> {
+    const UNITS: [(&str, f64); 4] = [("M", 1.0), ("KM", 1000.0), ("FT", 0.3048), ("MI", 1609.34)];
+    let unit = UNITS.iter().find(|(name, _)| parse::is(argument, name));
+    unit.map(|(_, meters)| *meters).ok_or(Failure::text("ERR unsupported unit provided. please use M, KM, FT, MI"))
+}
+
+/// A circle around `center`, from argument `at` on: radius and unit.
+pub(super) fn circle(center: Place, args: &Args, at: usize) -> Result<Area, Failure> {
+    let radius = score_or(args.get(at), "ERR need numeric radius")?;
+    if radius < 0.0 {
+        return Err(Failure::text("ERR radius cannot be negative"));
+    }
+    Ok(Area { center, form: Form::Circle { radius }, unit_m: unit_m(args.get(at + 1))? })
+}
+
+/// A rectangle around `center`: width, height and unit.
+pub(super) fn rectangle(center: Place, args: &Args, at: usize) -> Result<Area, Failure> {
+    let width = score_or(args.get(at), "ERR need numeric width")?;
+    let height = score_or(args.get(at + 1), "ERR need numeric height")?;
+    if width < 0.0 || height < 0.0 {
+        return Err(Failure::text("ERR height or width cannot be negative"));
+    }
+    Ok(Area { center, form: Form::Rectangle { width, height }, unit_m: unit_m(args.get(at + 2))? })
+}

@@ -1,0 +1,98 @@
+//! GEOPOS GEODIST GEOHASH: tell where members are.
+
+use super::area::distance_m;
+use super::argument;
+use super::cell::{self, Cell, Place};
+use crate::prelude::*;
+
+pub(crate) const COMMANDS: &[Command] = &[GEODIST, GEOHASH, GEOPOS];
+
+const GEOPOS: Command = Command {
+    name: "GEOPOS",
+    syntax: "key [member [member ...]]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Geo,
+    cost: "O(m*log(n)), m the members given, n those of the sorted set",
+    since: "3.2.0",
+    brief: "Tells longitude and latitude of members.",
+    answer: "array: a pair of doubles for each, null for one that is not there",
+    run: Run::Local(|tx, args, reply| {
+        for_each_place(tx, args, reply, |reply, place| match place {
+            Some(place) => tell_place(reply, place),
+            None => reply.null_array(),
+        })
+    }),
+};
+
+const GEOHASH: Command = Command {
+    name: "GEOHASH",
+    brief: "Tells the geohashes of members, of eleven letters.",
+    answer: "array: bulks, null for a member that is not there",
+    run: Run::Local(|tx, args, reply| {
+        for_each_place(tx, args, reply, |reply, place| match place {
+            Some(place) => reply.bulk(&cell::text(place)),
+            None => reply.null(),
+        })
+    }),
+    ..GEOPOS
+};
+
+const GEODIST: Command = Command {
+    name: "GEODIST",
+    syntax: "key member1 member2 [M | KM | FT | MI]",
+    arity: Arity::AtLeast(4),
+    cost: "O(log(n)), n the members of the sorted set",
+    brief: "Tells how far two members are from each other.",
+    answer: "bulk: the distance with four decimals, in meters if no unit is given; or null: one is not there",
+    run: Run::Local(distance),
+    ..GEOPOS
+};
+
+fn for_each_place(
+    tx: &mut Tx,
+    args: &Args,
+    reply: &mut dyn Reply,
+    mut tell: impl FnMut(&mut dyn Reply, Option<Place>),
+) -> Outcome {
+    let sorted = tx.sorted(args.get(1))?;
+    reply.array(args.len() - 2);
+    for member in args.from(2) {
+        let score = sorted.and_then(|sorted| sorted.score(member));
+        tell(reply, score.map(|score| Cell::of_score(score).middle()));
+    }
+    Ok(())
+}
+
+fn distance(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let unit_m = match args.len() {
+        4 => 1.0,
+        5 => argument::unit_m(args.get(4))?,
+        _ => return Err(Failure::Syntax),
+    };
+    let sorted = tx.sorted(args.get(1))?;
+    let place = |at| sorted.and_then(|sorted| sorted.score(args.get(at))).map(|score| Cell::of_score(score).middle());
+    match (place(2), place(3)) {
+        (Some(from), Some(to)) => tell_distance(reply, distance_m(from, to) / unit_m),
+        _ => reply.null(),
+    }
+    Ok(())
+}
+
+/// A pair of coordinates, with all digits up to the seventeenth behind the point and none beyond.
+pub(super) fn tell_place(reply: &mut dyn Reply, Place { longitude, latitude }: Place) {
+    reply.array(2);
+    for degrees in [longitude, latitude] {
+        let digits = format!("{degrees:.17}");
+        match digits.parse() {
+            Ok(rounded) if reply.is_resp3() => reply.double(rounded),
+            _ => reply.bulk(digits.trim_end_matches('0').trim_end_matches('.').as_bytes()),
+        }
+    }
+}
+
+pub(super) fn tell_distance(reply: &mut dyn Reply, distance: f64) {
+    reply.bulk(format!("{distance:.4}").as_bytes());
+}

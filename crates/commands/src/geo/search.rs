@@ -1,0 +1,467 @@
+//! GEOSEARCH, GEOSEARCHSTORE, and the older GEORADIUS, GEORADIUSBYMEMBER and their _RO forms: tell, or store, who is near.
+//!
+//! ```text
+//! little to look at   under the locks
+//! much, told          on a clone, in steps as the reply is sent
+//! much, stored        on a clone without the locks, before the command runs (again): see `Tx::combine`
+//! ```
+
+use super::area::{Area, Form};
+use super::argument;
+use super::cell::{Cell, Place};
+use super::look::{tell_distance, tell_place};
+use super::walk::{Found, Walk, Wanted};
+use crate::prelude::*;
+use crate::sorted::range::put_result;
+use blocks::Direction;
+use keyspace::{Combining, Pin, Whole};
+use kinds::{Sorted, Value, limits};
+use wire::{More, SOURCE_STEP_BYTES, Source};
+
+pub(crate) const COMMANDS: &[Command] =
+    &[GEORADIUS, GEORADIUSBYMEMBER, GEORADIUSBYMEMBER_RO, GEORADIUS_RO, GEOSEARCH, GEOSEARCHSTORE];
+
+const GEOSEARCH: Command = Command {
+    name: "GEOSEARCH",
+    syntax: "key <FROMMEMBER member | FROMLONLAT longitude latitude> <BYRADIUS radius <M | KM | FT | MI> | \
+             BYBOX width height <M | KM | FT | MI>> [ASC | DESC] [COUNT count [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]",
+    arity: Arity::AtLeast(7),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Geo,
+    cost: "O(log(n)+m), n the members of the sorted set, m those in cells that the area reaches into",
+    since: "6.2.0",
+    brief: "Tells the members within a circle or a rectangle.",
+    answer: "array: members; with WITHDIST, WITHHASH or WITHCOORD arrays of the member and these",
+    run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Search)),
+};
+
+const GEOSEARCHSTORE: Command = Command {
+    name: "GEOSEARCHSTORE",
+    syntax: "destination source <FROMMEMBER member | FROMLONLAT longitude latitude> <BYRADIUS radius \
+             <M | KM | FT | MI> | BYBOX width height <M | KM | FT | MI>> [ASC | DESC] [COUNT count [ANY]] [STOREDIST]",
+    arity: Arity::AtLeast(8),
+    keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::one(2, "RO ACCESS")],
+    access: Access::Write { grows: true },
+    cost: "O(log(n)+m*log(m)), n the members of the sorted set, m those in cells that the area reaches into",
+    brief: "Puts the members within a circle or a rectangle under another key.",
+    answer: "int: members stored; 0: the key is removed",
+    run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::SearchStore)),
+    ..GEOSEARCH
+};
+
+const GEORADIUS: Command = Command {
+    name: "GEORADIUS",
+    syntax: "key longitude latitude radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] \
+             [ASC | DESC] [STORE key | STOREDIST key]",
+    arity: Arity::AtLeast(6),
+    keys: &[KeySpec::one(1, "RO ACCESS"), stored("STORE", 6), stored("STOREDIST", 6)],
+    access: Access::Write { grows: true },
+    since: "3.2.0",
+    brief: "Tells the members within a circle, or puts them under another key.",
+    answer: "array: as of GEOSEARCH; with STORE or STOREDIST int: as of GEOSEARCHSTORE",
+    run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Radius { by_member: false, stores: true })),
+    ..GEOSEARCH
+};
+
+const GEORADIUS_RO: Command = Command {
+    name: "GEORADIUS_RO",
+    syntax: "key longitude latitude radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] \
+             [ASC | DESC]",
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    since: "3.2.10",
+    brief: "Tells the members within a circle.",
+    answer: "array: as of GEOSEARCH",
+    run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Radius { by_member: false, stores: false })),
+    ..GEORADIUS
+};
+
+const GEORADIUSBYMEMBER: Command = Command {
+    name: "GEORADIUSBYMEMBER",
+    syntax: "key member radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC] \
+             [STORE key | STOREDIST key]",
+    arity: Arity::AtLeast(5),
+    keys: &[KeySpec::one(1, "RO ACCESS"), stored("STORE", 5), stored("STOREDIST", 5)],
+    brief: "Tells the members within a circle around one, or puts them under another key.",
+    run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Radius { by_member: true, stores: true })),
+    ..GEORADIUS
+};
+
+const GEORADIUSBYMEMBER_RO: Command = Command {
+    name: "GEORADIUSBYMEMBER_RO",
+    syntax: "key member radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC]",
+    arity: Arity::AtLeast(5),
+    brief: "Tells the members within a circle around one.",
+    run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Radius { by_member: true, stores: false })),
+    ..GEORADIUS_RO
+};
+
+/// The key behind an option that says where to put what is found.
+const fn stored(word: &'static str, from: usize) -> KeySpec {
+    let counts = &[("COUNT", 1), ("STORE", 1), ("STOREDIST", 1)];
+    KeySpec {
+        begin: Begin::Option { word, from, counts, is_told: true },
+        find: Find::Range { last: 0, step: 1 },
+        flags: "OW UPDATE",
+    }
+}
+
+/// Which of the commands it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verb {
+    Search,
+    SearchStore,
+    Radius { by_member: bool, stores: bool },
+}
+
+/// What is told beside a member.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Beside {
+    distance: bool,
+    hash: bool,
+    place: bool,
+}
+
+/// Where what is found is put, and whether with distances for scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Store<'a> {
+    key: &'a [u8],
+    distances: bool,
+}
+
+/// What is asked for.
+struct Asked<'a> {
+    center: Option<Place>,
+    /// A form around whatever place.
+    around: Option<Area>,
+    /// The member that the center is, where there is no such sorted set.
+    is_from_member: bool,
+    beside: Beside,
+    order: Option<Direction>,
+    count: Option<u64>,
+    any: bool,
+    store: Option<Store<'a>>,
+}
+
+const NOWHERE: Place = Place { longitude: 0.0, latitude: 0.0 };
+
+impl<'a> Asked<'a> {
+    fn of(sorted: Option<&Sorted>, args: &Args<'a>, verb: Verb) -> Result<Self, Failure> {
+        let mut asked = Self {
+            center: None,
+            around: None,
+            is_from_member: false,
+            beside: Beside::default(),
+            order: None,
+            count: None,
+            any: false,
+            store: None,
+        };
+        let from = match verb {
+            Verb::Search => 2,
+            Verb::SearchStore => {
+                asked.store = Some(Store { key: args.get(1), distances: false });
+                3
+            }
+            Verb::Radius { by_member: false, .. } => {
+                asked.center = Some(argument::place(args, 2)?);
+                asked.around = Some(argument::circle(NOWHERE, args, 4)?);
+                6
+            }
+            Verb::Radius { by_member: true, .. } => {
+                if sorted.is_some() {
+                    asked.read_member(sorted, args.get(2))?;
+                    asked.around = Some(argument::circle(NOWHERE, args, 3)?);
+                }
+                5
+            }
+        };
+        let mut at = from;
+        while at < args.len() {
+            at += asked.read_option(sorted, args, at, verb)?;
+        }
+        asked.check(args, verb)?;
+        Ok(asked)
+    }
+
+    fn read_member(&mut self, sorted: Option<&Sorted>, member: &[u8]) -> Result<(), Failure> {
+        self.is_from_member = true;
+        if let Some(sorted) = sorted {
+            let score = sorted.score(member).ok_or(Failure::text("ERR could not decode requested zset member"))?;
+            self.center = Some(Cell::of_score(score).middle());
+        }
+        Ok(())
+    }
+
+    /// Reads the option at `at`; how many arguments it takes.
+    fn read_option(
+        &mut self,
+        sorted: Option<&Sorted>,
+        args: &Args<'a>,
+        at: usize,
+        verb: Verb,
+    ) -> Result<usize, Failure> {
+        let (word, left) = (args.get(at), args.len() - at - 1);
+        let is_search = matches!(verb, Verb::Search | Verb::SearchStore);
+        let stores = matches!(verb, Verb::Radius { stores: true, .. });
+        let is = |name| parse::is(word, name);
+        Ok(match () {
+            () if is("WITHDIST") => set(&mut self.beside.distance),
+            () if is("WITHHASH") => set(&mut self.beside.hash),
+            () if is("WITHCOORD") => set(&mut self.beside.place),
+            () if is("ANY") => set(&mut self.any),
+            () if is("ASC") => {
+                self.order = Some(Direction::Forward);
+                1
+            }
+            () if is("DESC") => {
+                self.order = Some(Direction::Backward);
+                1
+            }
+            () if is("COUNT") && left >= 1 => {
+                let count = parse::int(args.get(at + 1))?;
+                let count = u64::try_from(count).ok().filter(|count| *count > 0);
+                self.count = Some(count.ok_or(Failure::text("ERR COUNT must be > 0"))?);
+                2
+            }
+            () if stores && left >= 1 && (is("STORE") || is("STOREDIST")) => {
+                self.store = Some(Store { key: args.get(at + 1), distances: is("STOREDIST") });
+                2
+            }
+            () if is_search && left >= 1 && is("FROMMEMBER") && (self.is_from_member || self.center.is_none()) => {
+                self.read_member(sorted, args.get(at + 1))?;
+                2
+            }
+            () if is_search && left >= 2 && is("FROMLONLAT") && !self.is_from_member => {
+                self.center = Some(argument::place(args, at + 1)?);
+                3
+            }
+            () if is_search && left >= 2 && is("BYRADIUS") && !self.is_by(is_rectangle) => {
+                self.around = Some(argument::circle(NOWHERE, args, at + 1)?);
+                3
+            }
+            () if is_search && left >= 3 && is("BYBOX") && !self.is_by(|form| !is_rectangle(form)) => {
+                self.around = Some(argument::rectangle(NOWHERE, args, at + 1)?);
+                4
+            }
+            () if verb == Verb::SearchStore && is("STOREDIST") => match &mut self.store {
+                Some(store) => set(&mut store.distances),
+                None => 1,
+            },
+            () => return Err(Failure::Syntax),
+        })
+    }
+
+    fn is_by(&self, is_form: impl Fn(Form) -> bool) -> bool {
+        self.around.is_some_and(|around| is_form(around.form))
+    }
+
+    fn check(&self, args: &Args, verb: Verb) -> Result<(), Failure> {
+        let is_search = matches!(verb, Verb::Search | Verb::SearchStore);
+        let name = || String::from_utf8_lossy(args.name()).into_owned();
+        if self.store.is_some() && self.beside != Beside::default() {
+            let what = if is_search { "GEOSEARCHSTORE" } else { "STORE option in GEORADIUS" };
+            let text = format!("ERR {what} is not compatible with WITHDIST, WITHHASH and WITHCOORD options");
+            return Err(Failure::text(text));
+        }
+        if is_search && self.center.is_none() && !self.is_from_member {
+            let text = format!("ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for {}", name());
+            return Err(Failure::text(text));
+        }
+        if is_search && self.around.is_none() {
+            let text = format!("ERR exactly one of BYRADIUS and BYBOX can be specified for {}", name());
+            return Err(Failure::text(text));
+        }
+        if self.any && self.count.is_none() {
+            return Err(Failure::text("ERR the ANY argument requires COUNT argument"));
+        }
+        Ok(())
+    }
+
+    /// What is searched for in a sorted set that is there.
+    fn wanted(&self) -> Option<Wanted> {
+        let area = Area { center: self.center?, ..self.around? };
+        // Of a few in no order those are meant that are nearest, unless any will do.
+        let order = self.order.or((self.count.is_some() && !self.any).then_some(Direction::Forward));
+        Some(Wanted { area, order, count: self.count, any: self.any })
+    }
+}
+
+fn set(what: &mut bool) -> usize {
+    *what = true;
+    1
+}
+
+fn is_rectangle(form: Form) -> bool {
+    matches!(form, Form::Rectangle { .. })
+}
+
+/// Members that are looked at under the locks: some 200 µs.
+const LOCKED_MEMBERS_MAX: u64 = 1024;
+
+fn search(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, verb: Verb) -> Outcome {
+    let source = args.get(if verb == Verb::SearchStore { 2 } else { 1 });
+    let keyspace = tx.keyspace();
+    let sorted = tx.sorted(source)?;
+    let asked = Asked::of(sorted, args, verb)?;
+    let sorted = sorted.cloned();
+    let Some((sorted, wanted)) = sorted.zip(asked.wanted()) else {
+        return match asked.store {
+            Some(store) => put_result(tx, store.key, Sorted::default(), reply),
+            None => {
+                reply.array(0);
+                Ok(())
+            }
+        };
+    };
+    if let Some(store) = asked.store {
+        return put(tx, args, sorted, wanted, store, reply);
+    }
+    let mut telling = Telling { walk: Walk::new(sorted, wanted), is_told: false, beside: asked.beside, pin: None };
+    if telling.walk.left() > LOCKED_MEMBERS_MAX {
+        telling.pin = Some(keyspace.pin(source));
+        reply.stream(Box::new(telling));
+    } else {
+        while telling.next(reply) == More::Follows {}
+    }
+    Ok(())
+}
+
+/// A search under way, then what it found, which is told.
+struct Telling {
+    walk: Walk,
+    /// Whether it has begun to tell.
+    is_told: bool,
+    beside: Beside,
+    /// Once it goes on without the lock.
+    pin: Option<Pin>,
+}
+
+/// About what distance, hash, and coordinates of a member take, in bytes.
+const BESIDE_BYTES: usize = 100;
+
+impl Telling {
+    fn tell(&self, found: Found, reply: &mut dyn Reply) -> usize {
+        let Beside { distance, hash, place } = self.beside;
+        let more = [distance, hash, place].into_iter().filter(|is_told| *is_told).count();
+        let bytes = self.walk.sorted().get(found.rank, |score, member| {
+            if more > 0 {
+                reply.array(1 + more);
+            }
+            reply.bulk(member);
+            let cell = Cell::of_score(score);
+            if distance {
+                tell_distance(reply, found.distance_m / self.walk.unit_m());
+            }
+            if hash {
+                reply.int(score as i64);
+            }
+            if place {
+                tell_place(reply, cell.middle());
+            }
+            member.len() + BESIDE_BYTES
+        });
+        bytes.unwrap_or_default()
+    }
+}
+
+impl Source for Telling {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        if !self.is_told {
+            if !self.walk.step() {
+                return More::Follows;
+            }
+            self.is_told = true;
+            reply.array(self.walk.len() as usize);
+        }
+        let mut bytes = 0;
+        while bytes < SOURCE_STEP_BYTES {
+            let Some(found) = self.walk.next() else { return More::Done };
+            bytes += self.tell(found, reply);
+        }
+        More::Follows
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        let of_clone = self.pin.as_ref().map_or(0, |pin| pin.bytes(self.walk.sorted().heap_bytes()));
+        of_clone + self.walk.heap_bytes()
+    }
+}
+
+/// Puts what is found under a key, whatever it held.
+fn put(tx: &mut Tx, args: &Args, sorted: Sorted, wanted: Wanted, store: Store, reply: &mut dyn Reply) -> Outcome {
+    let distances = store.distances;
+    let walk = Walk::new(sorted.clone(), wanted);
+    let result = if walk.left() <= LOCKED_MEMBERS_MAX {
+        Storing::new(walk, distances).finished()
+    } else {
+        let words: Vec<&[u8]> = args.iter().collect();
+        tx.combine(&words, vec![Some(Value::Sorted(sorted))], move |values| {
+            let sorted = values.into_iter().flatten().find_map(|value| match value {
+                Value::Sorted(sorted) => Some(sorted),
+                _ => None,
+            });
+            Box::new(Storing::new(Walk::new(sorted.unwrap_or_default(), wanted), distances))
+        })?
+    };
+    let Some(value) = result else { return put_result(tx, store.key, Sorted::default(), reply) };
+    let len = if let Value::Sorted(sorted) = &value { sorted.len() } else { 0 };
+    tx.put_whole(tx.database(), store.key, &Whole { value, expires_at_ms: None })?;
+    reply.int(len as i64);
+    Ok(())
+}
+
+/// A search, then a sorted set that is made of what it found.
+struct Storing {
+    walk: Walk,
+    distances: bool,
+    is_found: bool,
+    result: Sorted,
+}
+
+/// Members put in one step: some 50 µs.
+const STEP_MEMBERS: usize = 32;
+
+impl Storing {
+    fn new(walk: Walk, distances: bool) -> Self {
+        Self { walk, distances, is_found: false, result: Sorted::default() }
+    }
+
+    fn finished(mut self) -> Option<Value> {
+        while !self.step() {}
+        self.result()
+    }
+
+    fn put(&mut self, found: Found, may_be_small: bool) {
+        let Self { walk, result, .. } = self;
+        let distance = found.distance_m / walk.unit_m();
+        let is_long = walk.sorted().get(found.rank, |score, member| {
+            result.put(if self.distances { distance } else { score }, member);
+            member.len() as u64 > limits::SORTED_MEMBER_BYTES.get()
+        });
+        if !may_be_small || is_long == Some(true) {
+            result.grow();
+        }
+    }
+}
+
+impl Combining for Storing {
+    fn step(&mut self) -> bool {
+        if !self.is_found {
+            self.is_found = self.walk.step();
+            return false;
+        }
+        let may_be_small = self.walk.len() + self.result.len() <= limits::SORTED_ENTRIES.get();
+        for _ in 0..STEP_MEMBERS {
+            let Some(found) = self.walk.next() else { return true };
+            self.put(found, may_be_small);
+        }
+        false
+    }
+
+    fn result(&self) -> Option<Value> {
+        Some(&self.result).filter(|sorted| !sorted.is_empty()).map(|sorted| Value::Sorted(sorted.clone()))
+    }
+}

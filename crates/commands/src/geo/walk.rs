@@ -1,0 +1,151 @@
+//! A search of an area under way: through the ranges of scores of its cells, in steps, then whatever was found in the
+//! order that is wanted.
+
+use super::area::Area;
+use super::cell::Cell;
+use crate::in_order::{InOrder, Number};
+use blocks::Direction;
+use kinds::Sorted;
+use kinds::sorted::Bound;
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+/// Members looked at in one step: some 50 µs.
+const STEP_MEMBERS: u64 = 256;
+
+/// What is searched for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub(super) area: Area,
+    /// Nearest or farthest first; none: as they come.
+    pub(super) order: Option<Direction>,
+    /// So many at most.
+    pub(super) count: Option<u64>,
+    /// Whether any so many will do.
+    pub(super) any: bool,
+}
+
+/// A member that was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Found {
+    pub(super) rank: u64,
+    pub(super) distance_m: f64,
+}
+
+/// One search.
+pub(super) struct Walk {
+    sorted: Sorted,
+    wanted: Wanted,
+    /// Ranks that are left: the first of each range, and how many.
+    ranges: VecDeque<(u64, u64)>,
+    found: Finds,
+    told: u64,
+}
+
+enum Finds {
+    AsTheyCome(VecDeque<Found>),
+    NearestFirst(InOrder<Number, u64>),
+    FarthestFirst(InOrder<Reverse<Number>, u64>),
+}
+
+impl Walk {
+    /// A search of `sorted`. O(log n).
+    pub(super) fn new(sorted: Sorted, wanted: Wanted) -> Self {
+        let ranges = |cell: Cell| {
+            let scores = cell.scores();
+            sorted.score_range(Bound::Including(scores.start), Bound::Excluding(scores.end))
+        };
+        let ranges = wanted.area.cells().into_iter().map(ranges).filter(|(_, count)| *count > 0).collect();
+        let found = match wanted.order {
+            None => Finds::AsTheyCome(VecDeque::new()),
+            Some(Direction::Forward) => Finds::NearestFirst(InOrder::new()),
+            Some(Direction::Backward) => Finds::FarthestFirst(InOrder::new()),
+        };
+        Self { sorted, wanted, ranges, found, told: 0 }
+    }
+
+    pub(super) fn sorted(&self) -> &Sorted {
+        &self.sorted
+    }
+
+    /// The unit of what is searched for, in meters.
+    pub(super) fn unit_m(&self) -> f64 {
+        self.wanted.area.unit_m
+    }
+
+    /// How many members there are to be looked at yet.
+    pub(super) fn left(&self) -> u64 {
+        self.ranges.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Goes on for some 50 µs; whether it is over.
+    pub(super) fn step(&mut self) -> bool {
+        let Some((start, count)) = self.ranges.pop_front() else { return true };
+        let Self { sorted, wanted, found, .. } = self;
+        let part = count.min(STEP_MEMBERS);
+        let mut rank = start;
+        let flow = sorted.walk(start, part, Direction::Forward, &mut |score, _| {
+            if let Some(distance_m) = wanted.area.distance_within(Cell::of_score(score).middle()) {
+                found.push(Found { rank, distance_m });
+            }
+            rank += 1;
+            let is_enough = wanted.any && wanted.count.is_some_and(|count| found.len() >= count);
+            if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        if flow.is_break() {
+            self.ranges.clear();
+        } else if part < count {
+            self.ranges.push_front((start + part, count - part));
+        }
+        self.ranges.is_empty()
+    }
+
+    /// Of a search that is over: how many members are yet to be had of it.
+    pub(super) fn len(&self) -> u64 {
+        self.wanted.count.map_or(u64::MAX, |count| count - self.told).min(self.found.len())
+    }
+
+    /// Of a search that is over: the next one.
+    pub(super) fn next(&mut self) -> Option<Found> {
+        if self.len() == 0 {
+            return None;
+        }
+        self.told += 1;
+        self.found.next()
+    }
+
+    /// What it keeps beside the sorted set, in bytes.
+    pub(super) fn heap_bytes(&self) -> u64 {
+        self.found.len() * size_of::<Found>() as u64
+    }
+}
+
+impl Finds {
+    fn push(&mut self, found: Found) {
+        let Found { rank, distance_m } = found;
+        match self {
+            Self::AsTheyCome(all) => all.push_back(found),
+            Self::NearestFirst(all) => all.push(Number(distance_m), rank),
+            Self::FarthestFirst(all) => all.push(Reverse(Number(distance_m)), rank),
+        }
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Self::AsTheyCome(all) => all.len() as u64,
+            Self::NearestFirst(all) => all.len() as u64,
+            Self::FarthestFirst(all) => all.len() as u64,
+        }
+    }
+
+    fn next(&mut self) -> Option<Found> {
+        match self {
+            Self::AsTheyCome(all) => all.pop_front(),
+            Self::NearestFirst(all) => all.next().map(|(Number(distance_m), rank)| Found { rank, distance_m }),
+            Self::FarthestFirst(all) => {
+                all.next().map(|(Reverse(Number(distance_m)), rank)| Found { rank, distance_m })
+            }
+        }
+    }
+}
