@@ -425,6 +425,9 @@ pub trait Sweep: Send {
         false
     }
 
+    /// Makes room for what a visit finds, before a shard is held: fresh memory may cost much.
+    fn prepare(&mut self) {}
+
     /// Looks at one shard, or at some hundred keys of it.
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk;
 

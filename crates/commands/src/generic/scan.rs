@@ -186,6 +186,10 @@ impl Sweep for Keys {
         true
     }
 
+    fn prepare(&mut self) {
+        self.names.prepare();
+    }
+
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
         let from_hash = self.from_hash.max((shard as u64) << SHARD_SHIFT);
         match gather(tx, shard, from_hash, &mut { VISIT_KEYS_MAX }, &self.filter, &mut self.names) {
@@ -214,8 +218,21 @@ struct Names {
 }
 
 const PIECE_BYTES: usize = 64 << 10;
+/// What the names of one visit take as a rule, or less.
+const PREPARED_BYTES: usize = 16 << 10;
 
 impl Names {
+    /// Has memory at hand for a visit's names, and has touched it.
+    fn prepare(&mut self) {
+        let has_room = |piece: &Vec<u8>| piece.capacity() - piece.len() >= PREPARED_BYTES;
+        if self.count > 0 && !self.pieces.back().is_some_and(has_room) {
+            // Zeros may be had without a touch.
+            let mut piece = vec![u8::MAX; PIECE_BYTES];
+            piece.clear();
+            self.pieces.push_back(piece);
+        }
+    }
+
     fn push(&mut self, name: &[u8]) {
         let bytes = varint::encoded_bytes(name.len() as u64) + name.len();
         if self.pieces.back().is_none_or(|piece| piece.len() + bytes > PIECE_BYTES) {

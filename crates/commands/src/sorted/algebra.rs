@@ -1,15 +1,15 @@
 //! ZUNION ZINTER ZDIFF ZINTERCARD, and the first three into a key: what several sorted sets make together, and sets, whose
-//! members have the score 1.
+//! members have the score 1. Little work is done under the locks, much on clones, as SUNION and its kin do it.
 
 use super::range::put_result;
 use super::score::score_or;
-use super::tell::{Form, tell_own};
+use super::tell::{Form, Rest};
 use crate::prelude::*;
-use blocks::Direction;
-use keyspace::WrongType;
-use kinds::{Set, Sorted};
-use std::collections::HashMap;
-use std::ops::ControlFlow;
+use keyspace::{Combining, Pin, WrongType};
+use kinds::set::Operation;
+use kinds::sorted::{Aggregate, Algebra, Asked, Members, SortedLimits, Source};
+use kinds::{Sorted, Value, limits};
+use wire::{More, Source as _};
 
 pub(crate) const COMMANDS: &[Command] = &[ZDIFF, ZDIFFSTORE, ZINTER, ZINTERCARD, ZINTERSTORE, ZUNION, ZUNIONSTORE];
 
@@ -25,7 +25,7 @@ const ZUNION: Command = Command {
     since: "6.2.0",
     brief: "Tells the members of any of several sorted sets.",
     answer: "array: members, the lowest score first; with WITHSCORES beside their scores",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Union)),
+    run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Union, Shape::Told)),
 };
 
 const ZUNIONSTORE: Command = Command {
@@ -45,7 +45,7 @@ const ZINTER: Command = Command {
     name: "ZINTER",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the smallest of k, m those of the result",
     brief: "Tells the members that several sorted sets have in common.",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Intersection)),
+    run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Intersection, Shape::Told)),
     ..ZUNION
 };
 
@@ -64,16 +64,7 @@ const ZINTERCARD: Command = Command {
     since: "7.0.0",
     brief: "Tells how many members several sorted sets have in common.",
     answer: "int: members, with LIMIT at most so many",
-    run: Run::Local(|tx, args, reply| {
-        let asked = Asked::of(tx, args, 1, Operation::Intersection, Shape::Count)?;
-        let mut count = 0;
-        asked.for_each_common(&mut |_, _| {
-            count += 1;
-            if count == asked.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        reply.int(count as i64);
-        Ok(())
-    }),
+    run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Intersection, Shape::Count)),
     ..ZUNION
 };
 
@@ -82,7 +73,7 @@ const ZDIFF: Command = Command {
     syntax: "numkeys key [key ...] [WITHSCORES]",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the first of k, m those of the result",
     brief: "Tells the members of the first of several sorted sets that no other has.",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Difference)),
+    run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Difference, Shape::Told)),
     ..ZUNION
 };
 
@@ -96,13 +87,6 @@ const ZDIFFSTORE: Command = Command {
     ..ZUNIONSTORE
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operation {
-    Union,
-    Intersection,
-    Difference,
-}
-
 /// What becomes of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
@@ -111,91 +95,24 @@ enum Shape {
     Count,
 }
 
-/// What becomes of the scores of a member that several have.
-#[derive(Clone, Copy, Debug)]
-enum Aggregate {
-    Sum,
-    Min,
-    Max,
-}
-
-impl Aggregate {
-    fn of(self, score: f64, other: f64) -> f64 {
-        match self {
-            // Infinities of both signs.
-            Self::Sum => no_nan(score + other),
-            Self::Min => score.min(other),
-            Self::Max => score.max(other),
-        }
-    }
-}
-
-fn no_nan(score: f64) -> f64 {
-    if score.is_nan() { 0.0 } else { score }
-}
-
-/// Members with their scores, one of the sources.
-struct Source {
-    members: Members,
-    weight: f64,
-}
-
-impl Source {
-    fn score(&self, member: &[u8]) -> Option<f64> {
-        self.members.score(member).map(|score| no_nan(score * self.weight))
-    }
-}
-
 /// What a key holds; no members if it is absent.
-enum Members {
-    Sorted(Sorted),
-    Set(Set),
-}
-
-impl Members {
-    fn of(tx: &mut Tx, key: &[u8]) -> Result<Self, Failure> {
-        match tx.sorted(key) {
-            Ok(sorted) => Ok(Self::Sorted(sorted.cloned().unwrap_or_default())),
-            Err(WrongType) => Ok(Self::Set(tx.set(key)?.cloned().unwrap_or_default())),
-        }
-    }
-
-    fn len(&self) -> u64 {
-        match self {
-            Self::Sorted(sorted) => sorted.len(),
-            Self::Set(set) => set.len(),
-        }
-    }
-
-    fn score(&self, member: &[u8]) -> Option<f64> {
-        match self {
-            Self::Sorted(sorted) => sorted.score(member),
-            Self::Set(set) => set.contains(member).then_some(1.0),
-        }
-    }
-
-    /// Shows all of them, until `visit` breaks.
-    fn walk(&self, mut visit: impl FnMut(f64, &[u8]) -> ControlFlow<()>) {
-        match self {
-            Self::Sorted(sorted) => {
-                let _ = sorted.walk(0, sorted.len(), Direction::Forward, &mut visit);
-            }
-            Self::Set(set) => set.walk(0, set.len(), |member| visit(1.0, member)),
-        }
+fn members(tx: &mut Tx, key: &[u8]) -> Result<Members, Failure> {
+    match tx.sorted(key) {
+        Ok(sorted) => Ok(Members::Sorted(sorted.cloned().unwrap_or_default())),
+        Err(WrongType) => Ok(Members::Set(tx.set(key)?.cloned().unwrap_or_default())),
     }
 }
 
 /// What is asked for.
-struct Asked {
-    operation: Operation,
+struct Request {
+    asked: Asked,
     sources: Vec<Source>,
-    aggregate: Aggregate,
+    /// Of the sources, with what they hold, in bytes.
+    pins: Vec<(Pin, u64)>,
     with_scores: bool,
-    /// 0: none.
-    limit: u64,
 }
 
-impl Asked {
+impl Request {
     /// Reads `numkeys key [key ...]` from argument `at` on, the keys, and the options behind them.
     fn of(tx: &mut Tx, args: &Args, at: usize, operation: Operation, shape: Shape) -> Result<Self, Failure> {
         let keys_count = parse::int(args.get(at))?;
@@ -207,17 +124,21 @@ impl Asked {
         if end > args.len() {
             return Err(Failure::Syntax);
         }
-        let mut sources = Vec::new();
+        let (mut sources, mut pins) = (Vec::new(), Vec::new());
         for key in args.slice(at + 1, end) {
-            sources.push(Source { members: Members::of(tx, key)?, weight: 1.0 });
+            let source = Source { members: members(tx, key)?, weight: 1.0 };
+            pins.push((tx.keyspace().pin(key), source.members.heap_bytes()));
+            sources.push(source);
         }
-        let mut asked = Self { operation, sources, aggregate: Aggregate::Sum, with_scores: false, limit: 0 };
-        asked.read_options(args.from(end), shape)?;
-        Ok(asked)
+        let is_counted = shape == Shape::Count;
+        let asked = Asked { operation, aggregate: Aggregate::Sum, count_max: u64::MAX, is_counted };
+        let mut request = Self { asked, sources, pins, with_scores: false };
+        request.read_options(args.from(end), shape)?;
+        Ok(request)
     }
 
     fn read_options(&mut self, words: Args<'_>, shape: Shape) -> Result<(), Failure> {
-        let has_scores = self.operation != Operation::Difference && shape != Shape::Count;
+        let has_scores = self.asked.operation != Operation::Difference && shape != Shape::Count;
         let mut at = 0;
         while at < words.len() {
             let (word, left) = (words.get(at), words.len() - at);
@@ -230,7 +151,7 @@ impl Asked {
                 }
                 () if has_scores && left >= 2 && parse::is(word, "AGGREGATE") => {
                     at += 1;
-                    self.aggregate = match words.get(at) {
+                    self.asked.aggregate = match words.get(at) {
                         word if parse::is(word, "SUM") => Aggregate::Sum,
                         word if parse::is(word, "MIN") => Aggregate::Min,
                         word if parse::is(word, "MAX") => Aggregate::Max,
@@ -241,7 +162,7 @@ impl Asked {
                 () if shape == Shape::Count && left >= 2 && parse::is(word, "LIMIT") => {
                     at += 1;
                     let limit = parse::int_or(words.get(at), 0, i64::MAX, "ERR LIMIT can't be negative")?;
-                    self.limit = limit as u64;
+                    self.asked.count_max = if limit == 0 { u64::MAX } else { limit as u64 };
                 }
                 () => return Err(Failure::Syntax),
             }
@@ -250,80 +171,152 @@ impl Asked {
         Ok(())
     }
 
-    fn result(&mut self) -> Sorted {
-        if self.operation != Operation::Difference {
-            // The sum of doubles hangs on their order: it is Redis's, the smallest first.
-            self.sources.sort_by_key(|source| source.members.len());
-        }
-        let mut members: Vec<(f64, Vec<u8>)> = match self.operation {
-            Operation::Union => self.union(),
-            Operation::Intersection | Operation::Difference => {
-                let mut members = Vec::new();
-                let mut take = |score: f64, member: &[u8]| {
-                    members.push((score, member.to_vec()));
-                    ControlFlow::Continue(())
-                };
-                match self.operation {
-                    Operation::Difference => self.for_each_left(&mut take),
-                    _ => self.for_each_common(&mut take),
-                }
-                members
-            }
-        };
-        members.sort_unstable_by(|(score, member), (other_score, other)| {
-            score.partial_cmp(other_score).expect("no score is NaN").then_with(|| member.cmp(other))
-        });
-        let mut result = Sorted::default();
-        members.iter().for_each(|(score, member)| result.push(*score, member));
-        result
-    }
-
-    fn union(&self) -> Vec<(f64, Vec<u8>)> {
-        let mut members: HashMap<Vec<u8>, f64> = HashMap::new();
-        for source in &self.sources {
-            source.members.walk(|score, member| {
-                let score = no_nan(score * source.weight);
-                match members.get_mut(member) {
-                    Some(before) => *before = self.aggregate.of(*before, score),
-                    None => drop(members.insert(member.to_vec(), score)),
-                }
-                ControlFlow::Continue(())
-            });
-        }
-        members.into_iter().map(|(member, score)| (score, member)).collect()
-    }
-
-    /// Shows what all sources have, until `visit` breaks.
-    fn for_each_common(&self, visit: &mut dyn FnMut(f64, &[u8]) -> ControlFlow<()>) {
-        let smallest = (0..self.sources.len()).min_by_key(|at| self.sources[*at].members.len()).unwrap_or(0);
-        self.sources[smallest].members.walk(|_, member| {
-            let mut scores = self.sources.iter().map(|source| source.score(member));
-            let first = scores.next().flatten();
-            let score = first.and_then(|first| {
-                scores.try_fold(first, |sum, score| score.map(|score| self.aggregate.of(sum, score)))
-            });
-            score.map_or(ControlFlow::Continue(()), |score| visit(score, member))
-        });
-    }
-
-    /// Shows what the first source has and no other.
-    fn for_each_left(&self, visit: &mut dyn FnMut(f64, &[u8]) -> ControlFlow<()>) {
-        let (first, others) = self.sources.split_first().expect("at least one key");
-        first.members.walk(|score, member| {
-            let is_elsewhere = others.iter().any(|other| other.members.score(member).is_some());
-            if is_elsewhere { ControlFlow::Continue(()) } else { visit(score, member) }
-        });
+    fn algebra(&self) -> Algebra {
+        Algebra::new(self.asked, self.sources.clone(), limits())
     }
 }
 
-fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: Operation) -> Outcome {
-    let mut asked = Asked::of(tx, args, 1, operation, Shape::Told)?;
-    let form = if asked.with_scores { Form::Scored } else { Form::Member };
-    tell_own(reply, asked.result(), form);
+fn limits() -> SortedLimits {
+    SortedLimits { entries: limits::SORTED_ENTRIES.get(), member_bytes: limits::SORTED_MEMBER_BYTES.get() }
+}
+
+/// Looks into sources that are made under the locks: some 300 µs.
+const LOCKED_LOOKS_MAX: u64 = 256;
+/// Bytes of members that are copied there.
+const LOCKED_BYTES_MAX: u64 = 32 << 10;
+
+fn is_little(algebra: &Algebra) -> bool {
+    algebra.looks() <= LOCKED_LOOKS_MAX && algebra.content_bytes() <= LOCKED_BYTES_MAX
+}
+
+fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: Operation, shape: Shape) -> Outcome {
+    let request = Request::of(tx, args, 1, operation, shape)?;
+    let mut telling = Box::new(Telling {
+        algebra: request.algebra(),
+        pins: request.pins,
+        shown: match shape {
+            Shape::Count => None,
+            _ if request.with_scores => Some(Form::Scored),
+            _ => Some(Form::Member),
+        },
+        rest: None,
+    });
+    if !is_little(&telling.algebra) || telling.next(reply) == More::Follows {
+        reply.stream(telling);
+    }
     Ok(())
 }
 
+/// An operation that is worked on, then its result, which is told.
+struct Telling {
+    algebra: Algebra,
+    /// Of the sources, and what each of them holds, in bytes.
+    pins: Vec<(Pin, u64)>,
+    /// How members are told; `None`: only how many there are.
+    shown: Option<Form>,
+    /// What is left of the result; `None` while it is worked on.
+    rest: Option<Rest>,
+}
+
+impl wire::Source for Telling {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        if let Some(rest) = &mut self.rest {
+            return rest.next(reply);
+        }
+        // Little work is over after a few steps.
+        while !self.algebra.step() {
+            if !is_little(&self.algebra) {
+                return More::Follows;
+            }
+        }
+        let Some(form) = self.shown else {
+            reply.int(self.algebra.count() as i64);
+            return More::Done;
+        };
+        self.pins.clear();
+        let result = self.algebra.result().clone();
+        form.begin(reply, result.len());
+        if result.is_empty() {
+            return More::Done;
+        }
+        self.rest.insert(Rest::own(result, form)).next(reply)
+    }
+
+    /// What of the sources their keys have given up, and the result.
+    fn pinned_bytes(&self) -> u64 {
+        self.pins.iter().map(|(pin, bytes)| pin.bytes(*bytes)).sum::<u64>() + self.algebra.heap_bytes()
+    }
+}
+
 fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: Operation) -> Outcome {
-    let mut asked = Asked::of(tx, args, 2, operation, Shape::Stored)?;
-    put_result(tx, args.get(1), asked.result(), reply)
+    let request = Request::of(tx, args, 2, operation, Shape::Stored)?;
+    let algebra = request.algebra();
+    let result = if is_little(&algebra) {
+        algebra.run()
+    } else {
+        let words: Vec<&[u8]> = args.iter().collect();
+        let values = request.sources.iter().map(|source| value(&source.members)).collect();
+        let (asked, weights) = (request.asked, request.sources.iter().map(|source| source.weight).collect::<Vec<_>>());
+        combined(tx, &words, values, move |values| {
+            let members = values.into_iter().map(|value| match value {
+                Some(Value::Sorted(sorted)) => Members::Sorted(sorted),
+                Some(Value::Set(set)) => Members::Set(set),
+                _ => Members::Sorted(Sorted::default()),
+            });
+            let sources = members.zip(&weights).map(|(members, weight)| Source { members, weight: *weight });
+            Algebra::new(asked, sources.collect(), limits())
+        })?
+    };
+    put_result(tx, args.get(1), result, reply)
+}
+
+/// What an operation on big values makes of them, without the locks.
+pub(super) fn combined(
+    tx: &mut Tx,
+    words: &[&[u8]],
+    values: Vec<Option<Value>>,
+    begin: impl Fn(Vec<Option<Value>>) -> Algebra + Send + Sync + 'static,
+) -> Result<Sorted, Failure> {
+    let made = tx.combine(words, values, move |values| Box::new(Stored(begin(values))))?;
+    Ok(made.and_then(sorted_of).unwrap_or_default())
+}
+
+pub(super) fn sorted_of(value: Value) -> Option<Sorted> {
+    match value {
+        Value::Sorted(sorted) => Some(sorted),
+        _ => None,
+    }
+}
+
+/// Makes one of its own of a slice, in steps.
+pub(super) fn copy(slice: Sorted) -> Algebra {
+    let asked =
+        Asked { operation: Operation::Union, aggregate: Aggregate::Sum, count_max: u64::MAX, is_counted: false };
+    Algebra::new(asked, vec![Source { members: Members::Sorted(slice), weight: 1.0 }], limits())
+}
+
+/// Whether `count` members of it are copied under the locks.
+pub(super) fn is_little_to_copy(sorted: &Sorted, count: u64) -> bool {
+    let member_bytes = sorted.content_bytes() / sorted.len().max(1);
+    count <= LOCKED_LOOKS_MAX && count * member_bytes <= LOCKED_BYTES_MAX
+}
+
+fn value(members: &Members) -> Option<Value> {
+    let value = match members {
+        Members::Sorted(sorted) => Value::Sorted(sorted.clone()),
+        Members::Set(set) => Value::Set(set.clone()),
+    };
+    (!members.is_empty()).then_some(value)
+}
+
+struct Stored(Algebra);
+
+impl Combining for Stored {
+    fn step(&mut self) -> bool {
+        self.0.step()
+    }
+
+    fn result(&self) -> Option<Value> {
+        Some(self.0.result()).filter(|sorted| !sorted.is_empty()).map(|sorted| Value::Sorted(sorted.clone()))
+    }
 }

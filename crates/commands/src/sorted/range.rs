@@ -2,6 +2,7 @@
 //!
 //! The range is one of ranks, of scores or of bytes; whichever it is, it becomes a first rank and a count.
 
+use super::algebra;
 use super::score::{Members, Scores};
 use super::tell::{Form, Part, tell};
 use crate::prelude::*;
@@ -193,11 +194,18 @@ fn range(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, by: Option<By>, direct
 
 fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let asked = Asked::of(args, 3, (None, None), false)?;
-    let found = tx.sorted(args.get(2))?.map(|sorted| {
-        let (start, count) = asked.ranks(sorted);
+    let sorted = tx.sorted(args.get(2))?.cloned().unwrap_or_default();
+    let (start, count) = asked.ranks(&sorted);
+    let result = if algebra::is_little_to_copy(&sorted, count) {
         sorted.slice(start, count)
-    });
-    put_result(tx, args.get(1), found.unwrap_or_default(), reply)
+    } else {
+        let words: Vec<&[u8]> = args.iter().collect();
+        algebra::combined(tx, &words, vec![Some(Value::Sorted(sorted))], move |values| {
+            let sorted = values.into_iter().flatten().find_map(algebra::sorted_of).unwrap_or_default();
+            algebra::copy(sorted.slice(start, count))
+        })?
+    };
+    put_result(tx, args.get(1), result, reply)
 }
 
 /// Puts a result, which is in small form yet, under `key`, whatever it held, and replies how many members it has. Nothing

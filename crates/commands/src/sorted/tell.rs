@@ -76,16 +76,6 @@ pub(super) fn tell(reply: &mut dyn Reply, sorted: &Sorted, part: Part, pin: impl
     }
 }
 
-/// Likewise, of one that nobody else has.
-pub(super) fn tell_own(reply: &mut dyn Reply, sorted: Sorted, form: Form) {
-    form.begin(reply, sorted.len());
-    let all = Part { start: 0, count: sorted.len(), direction: Direction::Forward, form };
-    let part = tell_some(reply, &sorted, all, LOCKED_BYTES_MAX);
-    if part.count > 0 {
-        reply.stream(Box::new(Rest { sorted, part, pin: None }));
-    }
-}
-
 /// Writes about `bytes_max` of `part` and says what is left.
 fn tell_some(reply: &mut dyn Reply, sorted: &Sorted, part: Part, bytes_max: usize) -> Part {
     let (mut told, mut bytes_left) = (0, bytes_max);
@@ -102,11 +92,19 @@ fn tell_some(reply: &mut dyn Reply, sorted: &Sorted, part: Part, bytes_max: usiz
 }
 
 /// What is told from a clone.
-struct Rest {
+pub(super) struct Rest {
     sorted: Sorted,
     part: Part,
     /// None if nobody else has it.
     pin: Option<Pin>,
+}
+
+impl Rest {
+    /// All of one that nobody else has.
+    pub(super) fn own(sorted: Sorted, form: Form) -> Self {
+        let part = Part { start: 0, count: sorted.len(), direction: Direction::Forward, form };
+        Self { sorted, part, pin: None }
+    }
 }
 
 impl Source for Rest {

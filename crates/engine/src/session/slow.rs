@@ -264,6 +264,7 @@ impl Session {
     async fn visit(&self, worker: &Worker, sweep: &mut dyn commands::Sweep, shard: usize, ahead: &mut usize) -> Walk {
         let engine = &*worker.engine;
         let mut unread = None;
+        sweep.prepare();
         loop {
             if let Some(hash) = unread.take() {
                 self.read(engine, hash).await;

@@ -10,6 +10,8 @@ use std::sync::LazyLock;
 
 /// Bytes of the hash that are kept: of ten million members two in five share them with another.
 const HASH_BYTES: usize = 3;
+/// So many hashes there are.
+pub(super) const HASHES_COUNT: u64 = 1 << (8 * HASH_BYTES);
 
 /// Members whose hashes are sorted at a time, when an index is built: 64 MiB of them.
 const BATCH: u64 = 4 << 20;
@@ -19,7 +21,7 @@ static HASHER: LazyLock<KeyHasher> = LazyLock::new(KeyHasher::random);
 /// What is kept of a member's hash.
 pub(super) type Hash = [u8; HASH_BYTES];
 
-fn whole_hash(member: &[u8]) -> u64 {
+pub(super) fn whole_hash(member: &[u8]) -> u64 {
     HASHER.hash(member)
 }
 

@@ -12,9 +12,14 @@
 //! The index is not part of the stored value: who reads one builds it anew. So its hash is keyed by what each process
 //! draws, and nobody can choose members that meet in it.
 
+mod algebra;
+mod build;
 mod index;
 mod scan;
 mod score;
+
+pub use algebra::{Aggregate, Algebra, Asked, Members, Source};
+pub use build::SortedLimits;
 
 use crate::List;
 use blocks::{Direction, End};

@@ -1,0 +1,225 @@
+//! Sorted sets made in steps: no step is long, however many members there are.
+//!
+//! ```text
+//!   members in any order --> runs of RUN_MEMBERS, each sorted --> merged, the lowest first --.
+//!                                                                                            v
+//!   main     | score member | score member | ...                                             pushed
+//!   index    buckets by the first bits of the hash, each sorted and pushed once all members are there
+//! ```
+
+use super::index::{self, Hash};
+use super::{Parts, Sorted, item, order};
+use crate::List;
+use base::varint;
+use blocks::End;
+
+/// Members that are sorted at once: some 100 µs.
+const RUN_MEMBERS: usize = 1024;
+/// Hashes that are sorted at once, about.
+const BUCKET_HASHES: u64 = 512;
+/// Members merged in one step.
+const STEP_MEMBERS: usize = 256;
+
+/// Beyond which a sorted set is large.
+#[derive(Clone, Copy, Debug)]
+pub struct SortedLimits {
+    /// Members.
+    pub entries: u64,
+    /// Bytes of a member.
+    pub member_bytes: u64,
+}
+
+/// Members that are put in order.
+#[derive(Debug, Default)]
+pub(super) struct Sorting {
+    open: Run,
+    runs: Vec<Run>,
+    /// Of those runs that have some left the numbers: a heap, the one with the lowest member first.
+    heap: Vec<usize>,
+    members: u64,
+}
+
+/// Members behind their scores.
+#[derive(Debug, Default)]
+struct Run {
+    bytes: Vec<u8>,
+    /// Where each of the open run begins; of one that is sorted, where the next begins.
+    starts: Vec<usize>,
+    at: usize,
+}
+
+impl Run {
+    fn push(&mut self, score: f64, member: &[u8]) {
+        self.bytes.extend_from_slice(&score.to_le_bytes());
+        varint::put_bytes(&mut self.bytes, member);
+    }
+
+    fn get(&self, at: usize) -> (f64, &[u8]) {
+        let (score, mut rest) = self.bytes[at..].split_first_chunk().expect("a member begins here");
+        (f64::from_le_bytes(*score), varint::take_bytes(&mut rest).expect("what was put"))
+    }
+
+    fn first(&self) -> (f64, &[u8]) {
+        self.get(self.at)
+    }
+
+    /// Passes over the first member; whether another follows.
+    fn advance(&mut self) -> bool {
+        let length = self.first().1.len();
+        self.at += size_of::<f64>() + varint::encoded_bytes(length as u64) + length;
+        self.at < self.bytes.len()
+    }
+
+    fn sorted(self) -> Self {
+        let mut starts = self.starts;
+        let (bytes, at) = (self.bytes, self.at);
+        let unsorted = Self { bytes, starts: Vec::new(), at };
+        starts.sort_unstable_by(|one, other| order(unsorted.get(*one), unsorted.get(*other)));
+        let mut run = Self { bytes: Vec::with_capacity(unsorted.bytes.len()), ..Self::default() };
+        for start in starts {
+            let (score, member) = unsorted.get(start);
+            run.push(score, member);
+        }
+        run
+    }
+}
+
+impl Sorting {
+    /// Adds a member that is not there yet. Now and then some 100 µs.
+    pub(super) fn add(&mut self, score: f64, member: &[u8]) {
+        self.open.starts.push(self.open.bytes.len());
+        self.open.push(score, member);
+        self.members += 1;
+        if self.open.starts.len() == RUN_MEMBERS {
+            self.runs.push(std::mem::take(&mut self.open).sorted());
+        }
+    }
+
+    /// No member follows.
+    pub(super) fn end(&mut self) {
+        if !self.open.starts.is_empty() {
+            self.runs.push(std::mem::take(&mut self.open).sorted());
+        }
+        self.heap = (0..self.runs.len()).collect();
+        (0..self.heap.len() / 2).rev().for_each(|at| self.sift_down(at));
+    }
+
+    /// Members added.
+    pub(super) fn len(&self) -> u64 {
+        self.members
+    }
+
+    /// Bytes of memory.
+    pub(super) fn heap_bytes(&self) -> u64 {
+        self.runs.iter().map(|run| run.bytes.capacity() as u64).sum()
+    }
+
+    /// Shows the lowest of those that are left; `false` if none is.
+    fn pop(&mut self, visit: impl FnOnce(f64, &[u8])) -> bool {
+        let Some(&lowest) = self.heap.first() else { return false };
+        let run = &mut self.runs[lowest];
+        let (score, member) = run.first();
+        visit(score, member);
+        if !run.advance() {
+            *run = Run::default();
+            self.heap.swap_remove(0);
+        }
+        self.sift_down(0);
+        true
+    }
+
+    fn sift_down(&mut self, mut at: usize) {
+        let lowest = |one: usize, other: usize| order(self.runs[one].first(), self.runs[other].first()).is_lt();
+        loop {
+            let children = (2 * at + 1..2 * at + 3).filter(|child| *child < self.heap.len());
+            let child =
+                children.reduce(|one, other| if lowest(self.heap[other], self.heap[one]) { other } else { one });
+            match child {
+                Some(child) if lowest(self.heap[child], self.heap[at]) => {
+                    self.heap.swap(child, at);
+                    at = child;
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+/// A sorted set under way, of members that come in order.
+#[derive(Debug)]
+pub(super) struct Building {
+    limits: SortedLimits,
+    main: List,
+    index: List,
+    is_large: bool,
+    /// What the index is to have, by the first bits of the hash.
+    buckets: Vec<Vec<(Hash, f64)>>,
+    /// Of which so many are done.
+    done: usize,
+    result: Sorted,
+}
+
+impl Building {
+    /// Of `members_max` members at most.
+    pub(super) fn new(members_max: u64, limits: SortedLimits) -> Self {
+        let buckets = (members_max / BUCKET_HASHES).next_power_of_two().min(index::HASHES_COUNT);
+        Self {
+            limits,
+            main: List::new(),
+            index: List::new(),
+            is_large: false,
+            buckets: vec![Vec::new(); buckets as usize],
+            done: 0,
+            result: Sorted::default(),
+        }
+    }
+
+    /// Takes some of what is left of `members`, or of what is to be done after them; whether it is over.
+    pub(super) fn step(&mut self, members: &mut Sorting) -> bool {
+        for _ in 0..STEP_MEMBERS {
+            if !members.pop(|score, member| self.push(score, member)) {
+                return self.finish();
+            }
+        }
+        false
+    }
+
+    fn push(&mut self, score: f64, member: &[u8]) {
+        self.is_large |= self.main.len() == self.limits.entries || member.len() as u64 > self.limits.member_bytes;
+        let hash = index::hash(member);
+        let bucket = index::number_of(hash) as usize * self.buckets.len() / index::HASHES_COUNT as usize;
+        self.buckets[bucket].push((hash, score));
+        self.main.push(End::Tail, &item(score, member));
+    }
+
+    /// Goes on with what comes behind the last member; whether it is over.
+    fn finish(&mut self) -> bool {
+        if self.is_large && self.done < self.buckets.len() {
+            let mut bucket = std::mem::take(&mut self.buckets[self.done]);
+            bucket.sort_unstable_by_key(|(hash, _)| *hash);
+            bucket.iter().for_each(|(hash, score)| self.index.push(End::Tail, &index::item(*hash, *score)));
+            self.done += 1;
+            return false;
+        }
+        if !self.main.is_empty() {
+            let (mut main, index) = (std::mem::take(&mut self.main), std::mem::take(&mut self.index));
+            if self.is_large {
+                main.push(End::Head, b"");
+            }
+            self.result = Sorted { parts: Some(Box::new(Parts { main, index })) };
+        }
+        true
+    }
+
+    /// Bytes of memory.
+    pub(super) fn heap_bytes(&self) -> u64 {
+        let buckets = &self.buckets[self.done..];
+        let hashes: u64 = buckets.iter().map(|bucket| (bucket.capacity() * size_of::<(Hash, f64)>()) as u64).sum();
+        hashes + self.main.heap_bytes() + self.index.heap_bytes() + self.result.heap_bytes()
+    }
+
+    /// What came out, once it is over.
+    pub(super) fn result(&self) -> &Sorted {
+        &self.result
+    }
+}
