@@ -119,6 +119,45 @@ fn hiredis<P: Peer>(test: &str) {
     drive::<P>(&program, &[], &[]);
 }
 
+fn go_redis<P: Peer>(test: &str) {
+    let Some(go) = program_or_skip(test, "go") else { return };
+    let module = Path::new(ROOT).join("scripts/clients");
+    let within = |arguments: &[&str]| {
+        let mut command = Command::new(&go);
+        command.args(arguments).current_dir(&module).env("CGO_ENABLED", "0").env("GOPROXY", "off").stdin(Stdio::null());
+        command
+    };
+    let known = within(&["list", "github.com/redis/go-redis/v9"]).output().unwrap();
+    if !known.status.success() {
+        return skip(test, "go-redis is not installed (scripts/setup-tests installs it)");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("go_redis");
+    let mut build = within(&["build", "-o", program.to_str().unwrap(), &script("go_redis.go")]);
+    assert!(build.status().unwrap().success(), "{build:?}");
+    drive::<P>(&program, &[], &[]);
+}
+
+fn jedis<P: Peer>(test: &str) {
+    let (Some(java), Some(_)) = (program_or_skip(test, "java"), program_or_skip(test, "javac")) else { return };
+    let jars = Path::new(ROOT).join("scripts/clients/jars");
+    if !jars.join("installed").exists() {
+        return skip(test, "Jedis is not installed (scripts/setup-tests installs it)");
+    }
+    let jars = format!("{}/*", jars.display());
+    // The script is short: to compile it well costs more than it brings.
+    drive::<P>(&java, &["-XX:TieredStopAtLevel=1", "-cp", &jars, &script("Jedis.java")], &[]);
+}
+
+fn phpredis<P: Peer>(test: &str) {
+    let Some(php) = program_or_skip(test, "php") else { return };
+    let has = r#"exit(extension_loaded("redis") && extension_loaded("pcntl") ? 0 : 1);"#;
+    if !Command::new(&php).args(["-r", has]).status().unwrap().success() {
+        return skip(test, "php has no phpredis (scripts/setup-tests installs it)");
+    }
+    drive::<P>(&php, &[&script("phpredis.php")], &[]);
+}
+
 /// A client's trial on Bobbin, and the trial's own on redis-server.
 macro_rules! trials {
     ($($client:ident)*) => {$(
@@ -140,7 +179,7 @@ macro_rules! trials {
     )*};
 }
 
-trials! { redis_py redis_asyncio ioredis hiredis }
+trials! { redis_py redis_asyncio ioredis hiredis go_redis jedis phpredis }
 
 #[test]
 fn redis_cli_shows_of_bobbin_what_it_shows_of_redis_server() {
