@@ -137,7 +137,7 @@ const PF: &[&str] = &["PFADD", "PFMERGE"];
 const TOLD_BACKWARD: &[&str] = &["BLMOVE", "BRPOPLPUSH", "LMOVE", "MOVE", "RENAME", "RENAMENX", "RPOPLPUSH", "SMOVE"];
 
 /// Rows that remove what was under a name before they put something there.
-const PUT_ANEW: &[&str] = &["COPY", "RENAME", "RENAMENX", "MOVE"];
+const PUT_ANEW: &[&str] = &["COPY", "RENAME", "RENAMENX", "MOVE", "RESTORE", "RESTORE-ASKING"];
 
 /// Rows that change keys, and yet tell whoever looks for a key in vain, since they read it first.
 const READ_FIRST: &[&str] = &["GETDEL", "GETEX", "GETSET"];

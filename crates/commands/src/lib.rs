@@ -63,6 +63,7 @@ const FILES: &[&[Command]] = &[
     connection::plain::COMMANDS,
     generic::database::COMMANDS,
     generic::delete::COMMANDS,
+    generic::dump::COMMANDS,
     generic::expire::COMMANDS,
     generic::look::COMMANDS,
     generic::object::COMMANDS,

@@ -107,6 +107,8 @@ pub enum Flag {
     SkipSlowlog,
     /// While a script keeps the server busy too.
     AllowBusy,
+    /// Nodes of a cluster send it to each other.
+    Asking,
     /// Only where `enable-debug-command` allows it.
     Debug,
     /// What it writes tells nobody anything new: COMMAND INFO and ACL name it among those that read.

@@ -21,6 +21,18 @@ pub trait Combining: Send {
 
     /// What came out, of one that is over; `None` if that is nothing.
     fn result(&self) -> Option<Value>;
+
+    /// Why nothing can come out, of one that is over, in the words of an error reply.
+    fn fault(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// What came out of a combination, or why nothing could.
+pub type Made = Result<Option<Value>, &'static str>;
+
+fn made(combining: &dyn Combining) -> Made {
+    combining.fault().map_or_else(|| Ok(combining.result()), Err)
 }
 
 /// Begins a combination of these sources; one that is absent is `None`.
@@ -62,10 +74,10 @@ impl Sources {
     }
 
     /// All of it, at once.
-    pub(crate) fn combine(self) -> Option<Value> {
+    pub(crate) fn combine(self) -> Made {
         let mut combining = (self.begin)(self.values);
         while !combining.step() {}
-        combining.result()
+        made(&*combining)
     }
 }
 
@@ -101,7 +113,7 @@ impl Combination {
         self.combining.step()
     }
 
-    pub(crate) fn result(&self) -> Option<Value> {
-        self.combining.result()
+    pub(crate) fn result(&self) -> Made {
+        made(&*self.combining)
     }
 }

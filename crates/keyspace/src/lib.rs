@@ -30,8 +30,9 @@ mod section;
 mod shard;
 mod turn;
 mod tx;
+mod undo;
 
-pub use combine::{Combining, Sources};
+pub use combine::{Combining, Made, Sources};
 pub use cuts::Cuts;
 pub use effect::{DecodeError, Effect, Log, Named, Payload, Record};
 pub use guard::{Absent, Expiry, FieldExpiry, HashMut, ListMut, SetMut, SortedMut, TextMut, Whole};

@@ -3,7 +3,7 @@
 //! It reads at one instant `now`, the same for every shard it holds, and records every change in its [`Log`]. It
 //! ends in one of two ways: [`Tx::end`] gives the log to be framed, [`Tx::abandon`] puts every key back.
 
-use crate::combine::{Combining, Sources};
+use crate::combine::{Combining, Made, Sources};
 use crate::cuts::Cuts;
 use crate::effect::{self, Effect, HashChange, Log, event};
 use crate::guard::{Absent, Expiry, HashMut, ListMut, SetMut, SortedMut, TextMut, Whole};
@@ -11,15 +11,14 @@ use crate::held::Held;
 use crate::mix::MixWanted;
 use crate::notes::{Classes, Deed, Note, Notes, Stood};
 use crate::search::{Aim, Finding, Prepared, SearchWanted, Searches, Wanted};
-use crate::section::{Due, Entry, OwnedEntry, Section, is_live, kind_of, next_due, text_of, value_of};
+use crate::section::{Due, Entry, Section, is_live, kind_of, next_due, text_of, value_of};
+use crate::undo::{OldKey, Undo};
 use crate::{Garbage, Keyspace, TableId, shard_of};
 use base::random::Random;
 use base::{Ms, Position};
 use blocks::Runs;
 use kinds::bits::{Mixing, Operation};
 use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Text, Value, text};
-use smallvec::SmallVec;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use sync::lock::Want;
 
@@ -93,21 +92,6 @@ pub(crate) enum Before {
     Unknown,
 }
 
-/// How everything was before the tx first touched it.
-#[derive(Default)]
-struct Undo {
-    /// By their hashes: a tx may touch a million keys.
-    keys: BTreeMap<u64, SmallVec<[OldKey; 1]>>,
-    /// Databases and their tables, the oldest first.
-    maps: Vec<(u32, TableId)>,
-}
-
-struct OldKey {
-    table: TableId,
-    key: Box<[u8]>,
-    entry: Option<OwnedEntry>,
-}
-
 impl<'k> Tx<'k> {
     /// A tx on `database` over what is `held`, at batch time `now`, recording into `log`, which is empty.
     /// `room_bytes` is the journal room claimed; `u64::MAX` without a journal.
@@ -154,6 +138,11 @@ impl<'k> Tx<'k> {
     /// Gives it long texts of the request, cut.
     pub fn set_cuts(&mut self, cuts: &'k Cuts) {
         self.cuts = Some(cuts);
+    }
+
+    /// An argument of the request as a text: cut before the shards were held, if it is long.
+    pub fn cut(&self, argument: &[u8]) -> LongText {
+        self.cuts.and_then(|cuts| cuts.find(argument)).map_or_else(|| LongText::of(argument), LongText::clone)
     }
 
     /// Gives it a seed nobody knows, for what it draws.
@@ -378,6 +367,19 @@ impl<'k> Tx<'k> {
         sources: Vec<Option<Value>>,
         begin: impl Fn(Vec<Option<Value>>) -> Box<dyn Combining> + Send + Sync + 'static,
     ) -> Result<Option<Value>, Abandon> {
+        self.make(name, sources, begin).map(|made| made.expect("values that are there can be combined"))
+    }
+
+    /// As [`Tx::combine`], of sources that may turn out to be none: then it says why.
+    ///
+    /// # Errors
+    /// As [`Tx::combine`].
+    pub fn make(
+        &mut self,
+        name: &[&[u8]],
+        sources: Vec<Option<Value>>,
+        begin: impl Fn(Vec<Option<Value>>) -> Box<dyn Combining> + Send + Sync + 'static,
+    ) -> Result<Made, Abandon> {
         let (sources, searches) = (Sources::new(self.table, name, sources, begin), self.searches);
         match searches.and_then(|searches| searches.get_combination(&sources)) {
             Some(made) if made.sources == sources => Ok(made.result()),
@@ -548,7 +550,7 @@ impl<'k> Tx<'k> {
         let stood = self.stood(table, hash, key);
         let section = self.held.state_mut(shard_of(hash)).section_mut(table);
         if let Some(undo) = &mut self.undo {
-            note_old(undo, section, table, hash, key);
+            undo.note(section, table, hash, key);
         }
         self.log.record_whole(table, key, whole);
         section.set_time(now);
@@ -589,7 +591,7 @@ impl<'k> Tx<'k> {
         let stood = self.stood(table, hash, key);
         let section = self.held.state_mut(shard).section_mut(table);
         if let Some(undo) = &mut self.undo {
-            note_old(undo, section, table, hash, key);
+            undo.note(section, table, hash, key);
         }
         if before == Before::Unknown && section.find(hash, key).is_some_and(|entry| !is_live(entry, now)) {
             self.expired += 1;
@@ -640,7 +642,7 @@ impl<'k> Tx<'k> {
         let (table, now) = (self.table, self.now);
         let section = self.held.state_mut(shard_of(hash)).section_mut(table);
         if let Some(undo) = &mut self.undo {
-            note_old(undo, section, table, hash, key);
+            undo.note(section, table, hash, key);
         }
         self.log.record_removal(table, key, found, prepared.runs_bytes);
         section.set_time(now);
@@ -763,14 +765,6 @@ impl<'k> Tx<'k> {
             self.keyspace.map().put(database, table);
         }
         self.log.clear();
-    }
-}
-
-#[cold]
-fn note_old(undo: &mut Undo, section: &Section, table: TableId, hash: u64, key: &[u8]) {
-    let olds = undo.keys.entry(hash).or_default();
-    if !olds.iter().any(|old| old.table == table && *old.key == *key) {
-        olds.push(OldKey { table, key: key.into(), entry: section.copy(hash, key) });
     }
 }
 

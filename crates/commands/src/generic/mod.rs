@@ -2,6 +2,7 @@
 
 pub(crate) mod database;
 pub(crate) mod delete;
+pub(crate) mod dump;
 pub(crate) mod expire;
 pub(crate) mod look;
 pub(crate) mod object;

@@ -114,6 +114,7 @@ fn flag_name(flag: Flag) -> Option<&'static str> {
         Flag::Stale => "stale",
         Flag::SkipSlowlog => "skip_slowlog",
         Flag::AllowBusy => "allow_busy",
+        Flag::Asking => "asking",
         Flag::PubSub => "pubsub",
         // A category, a setting, and what happens inside: not among Redis's flags.
         Flag::Dangerous | Flag::Debug | Flag::PutsText | Flag::ToldAsReader => return None,

@@ -87,6 +87,27 @@ impl<'a> Dice<'a> {
         words[self.below(words.len())].into()
     }
 
+    /// What DUMP might have told of a value of some kind.
+    fn payload(&mut self) -> Vec<u8> {
+        use kinds::{Collection, List, LongText, Set, Value, set::SetForm};
+        let many = 1 + self.below(2) * 20_000;
+        let texts = (0..many).map(|at| (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_string().into_bytes());
+        rdb::dump(&match self.below(4) {
+            0 => Value::Text(LongText::of(b"restored")),
+            1 => Value::Text(LongText::of(&texts.collect::<Vec<_>>().concat())),
+            2 => {
+                let mut list = List::new();
+                texts.for_each(|text| list.push(blocks::End::Tail, &text));
+                list.into_value()
+            }
+            _ => {
+                let mut set = Set::new();
+                texts.for_each(|text| assert!(set.add(&text, SetForm::Hashed)));
+                set.into_value()
+            }
+        })
+    }
+
     /// A plausible value of that name.
     pub(crate) fn value(&mut self, name: &str) -> Vec<u8> {
         const INTS: &[&str] =
@@ -109,6 +130,9 @@ impl<'a> Dice<'a> {
             }
             "score" | "weight" => self.pick(&["1", "2", "2.5", "-1", "0", "inf", "-inf", "1e20", "x", "7"]),
             "min" | "max" => self.pick(&["-", "+", "[m", "(n", "[o", "-inf", "+inf", "(1", "2", "0", "(7", "x"]),
+            "serialized-value" => self.payload(),
+            "ttl" => self.pick(&["0", "0", "1000", "x"]),
+            "frequency" => self.pick(&["0", "255", "256"]),
             "seconds" | "milliseconds" => self.pick(&["1", "10", "100", "1000", "0", "-1", "100000", "x"]),
             "unix-time-seconds" => self.pick(&["1700000001", "1700000100", "33177117420", "1", "0", "x"]),
             "unix-time-milliseconds" => self.pick(&["1700000000001", "1700000100000", "33177117420000", "1", "-1"]),

@@ -1,0 +1,61 @@
+//! The end of a payload: the version of its format, and a CRC-64 of all before it.
+
+use crate::Fault;
+use crc::{CRC_64_REDIS, Crc, Digest, Table};
+
+/// Version and checksum, in bytes.
+pub(crate) const FOOTER_BYTES: usize = 10;
+/// The checksum alone.
+const CHECKSUM_BYTES: usize = 8;
+/// The greatest version that is read.
+const VERSION_MAX: u16 = 12;
+
+static CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_REDIS);
+
+/// A checksum of bytes that come one after another.
+pub(crate) struct Checksum(Digest<'static, u64, Table<16>>);
+
+impl Default for Checksum {
+    fn default() -> Self {
+        Self(CRC.digest())
+    }
+}
+
+impl Checksum {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The footer behind the bytes added.
+    pub(crate) fn footer(mut self, version: u16) -> [u8; FOOTER_BYTES] {
+        let mut footer = [0; FOOTER_BYTES];
+        let (head, tail) = footer.split_at_mut(FOOTER_BYTES - CHECKSUM_BYTES);
+        head.copy_from_slice(&version.to_le_bytes());
+        self.add(head);
+        tail.copy_from_slice(&self.0.finalize().to_le_bytes());
+        footer
+    }
+}
+
+/// Checks the footer of a payload all of whose bytes before the checksum were added to `checksum`; where the value ends.
+pub(crate) fn check(payload: &[u8], checksum: Checksum) -> Result<usize, Fault> {
+    let (body, stored) = payload.split_last_chunk::<CHECKSUM_BYTES>().ok_or(Fault::Footer)?;
+    let (value, version) = body.split_last_chunk::<2>().ok_or(Fault::Footer)?;
+    let is_sound = checksum.0.finalize() == u64::from_le_bytes(*stored) && u16::from_le_bytes(*version) <= VERSION_MAX;
+    if is_sound { Ok(value.len()) } else { Err(Fault::Footer) }
+}
+
+/// How much of a payload of so many bytes is summed up.
+pub(crate) fn summed_bytes(payload_bytes: usize) -> usize {
+    payload_bytes.saturating_sub(CHECKSUM_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_is_the_one_that_redis_publishes() {
+        assert_eq!(CRC.checksum(b"123456789"), 0xe9c6_d914_c4b8_d9ca);
+    }
+}

@@ -1,0 +1,127 @@
+//! A payload that becomes a value, in steps.
+
+use crate::Fault;
+use crate::build::Building;
+use crate::feed::{Feed, Found, Next};
+use crate::footer::{self, Checksum};
+use kinds::long_text::Part;
+use kinds::{LongText, Value};
+
+/// How much a step reads, in bytes: some 50 µs.
+const STEP_BYTES: usize = 32 << 10;
+
+/// A restoration under way.
+pub struct Restoring {
+    stage: Stage,
+}
+
+enum Stage {
+    /// The payload is put into one buffer and summed up.
+    Gathering {
+        rest: Part,
+        bytes: Vec<u8>,
+        checksum: Checksum,
+    },
+    Building {
+        feed: Feed,
+        building: Building,
+        found: Option<Found>,
+    },
+    /// What is not needed any more goes with it: a big value is to be dropped by a thread that has time.
+    Done {
+        result: Result<Value, Fault>,
+        _spent: Option<(Feed, Building)>,
+    },
+}
+
+impl Restoring {
+    /// Begins with a payload. O(1) but for the memory, which is asked for at once.
+    pub fn new(payload: &LongText) -> Self {
+        let length = payload.bytes_count();
+        let (rest, bytes) = (payload.part(0..length), Vec::with_capacity(length));
+        Self { stage: Stage::Gathering { rest, bytes, checksum: Checksum::default() } }
+    }
+
+    /// Begins with a payload that is short. O(n).
+    pub fn of(payload: &[u8]) -> Self {
+        let mut checksum = Checksum::default();
+        checksum.add(&payload[..footer::summed_bytes(payload.len())]);
+        Self { stage: opened(payload.to_vec(), checksum) }
+    }
+
+    /// Goes on for some 50 µs; whether it is over.
+    pub fn step(&mut self) -> bool {
+        match &mut self.stage {
+            Stage::Gathering { rest, bytes, checksum } => {
+                let begin = bytes.len();
+                let summed = footer::summed_bytes(begin + rest.bytes_count());
+                rest.take(STEP_BYTES, |piece| bytes.extend_from_slice(piece));
+                checksum.add(&bytes[begin.min(summed)..bytes.len().min(summed)]);
+                if rest.bytes_count() == 0 {
+                    self.stage = opened(std::mem::take(bytes), std::mem::take(checksum));
+                }
+            }
+            Stage::Building { feed, building, found } => {
+                let is_whole = build(feed, building, found);
+                if is_whole != Ok(false) {
+                    self.end(is_whole.map(drop));
+                }
+            }
+            Stage::Done { .. } => {}
+        }
+        matches!(self.stage, Stage::Done { .. })
+    }
+
+    /// Ends the building, at the end of the payload or at a fault.
+    fn end(&mut self, read: Result<(), Fault>) {
+        let before = std::mem::replace(&mut self.stage, Stage::Done { result: Err(Fault::Malformed), _spent: None });
+        let Stage::Building { feed, building, .. } = before else { return };
+        let result = read.and_then(|()| building.finish());
+        self.stage = Stage::Done { result, _spent: Some((feed, building)) };
+    }
+
+    /// What came of it.
+    ///
+    /// # Errors
+    /// If the payload is none.
+    ///
+    /// # Panics
+    /// If it is not over.
+    pub fn result(&self) -> Result<Value, Fault> {
+        match &self.stage {
+            Stage::Done { result, .. } => result.clone(),
+            _ => panic!("asked before it was over"),
+        }
+    }
+}
+
+fn opened(bytes: Vec<u8>, checksum: Checksum) -> Stage {
+    let opened = footer::check(&bytes, checksum).and_then(|end| Feed::open(bytes, end));
+    match opened {
+        Ok((kind, feed)) => {
+            let building = Building::new(kind, feed.elements_left());
+            Stage::Building { feed, building, found: None }
+        }
+        Err(fault) => Stage::Done { result: Err(fault), _spent: None },
+    }
+}
+
+/// Whether all pieces are in.
+fn build(feed: &mut Feed, building: &mut Building, found: &mut Option<Found>) -> Result<bool, Fault> {
+    let mut bytes_left = STEP_BYTES;
+    loop {
+        // A piece that was not taken whole the last time.
+        let piece = match found.take() {
+            Some(found) => found,
+            None => match feed.next(&mut bytes_left)? {
+                Next::Piece(found) => found,
+                Next::Pause => return Ok(false),
+                Next::End => return Ok(true),
+            },
+        };
+        if !building.add(feed.get(&piece))? {
+            *found = Some(piece);
+            return Ok(false);
+        }
+    }
+}

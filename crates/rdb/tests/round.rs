@@ -1,0 +1,167 @@
+//! Whatever is dumped comes back, element by element and in the same form; what is cut or changed is refused.
+
+use kinds::hash::Pair;
+use kinds::set::SetLimits;
+use kinds::{Hash, List, LongText, Set, Sorted, Value};
+use proptest::prelude::*;
+use rdb::Fault;
+use std::ops::ControlFlow;
+
+/// An element: what it is called, what is beside it, when it expires.
+type Element = (Vec<u8>, Vec<u8>, Option<u64>);
+
+/// The encoding of a value, and all that it holds.
+fn shown(value: &Value) -> (String, Vec<Element>) {
+    let mut all = Vec::new();
+    match value {
+        Value::Text(text) => all.push((text.to_vec(0..text.bytes_count()), Vec::new(), None)),
+        Value::List(list) => {
+            let _ = list.walk(0, list.len(), blocks::Direction::Forward, &mut |item: &[u8]| {
+                all.push((item.to_vec(), Vec::new(), None));
+                ControlFlow::Continue(())
+            });
+        }
+        Value::Set(set) => set.walk(0, set.len(), |member| {
+            all.push((member.to_vec(), Vec::new(), None));
+            ControlFlow::Continue(())
+        }),
+        Value::Hash(hash) => {
+            let _ = hash.walk(&mut |pair| {
+                all.push((pair.field.to_vec(), pair.value.to_vec(), pair.expires_at_ms));
+                ControlFlow::Continue(())
+            });
+        }
+        Value::Sorted(sorted) => {
+            sorted.for_each(|score, member| {
+                all.push((member.to_vec(), (score + 0.0).to_bits().to_be_bytes().to_vec(), None));
+            });
+        }
+    }
+    // The forms of a small hash with deadlines are written in the order of those.
+    if matches!(value, Value::Hash(_)) {
+        all.sort();
+    }
+    (value.encoding().to_owned(), all)
+}
+
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        any::<i64>().prop_map(|number| number.to_string().into_bytes()),
+        (-5000i64..5000).prop_map(|number| number.to_string().into_bytes()),
+        prop::collection::vec(any::<u8>(), 0..40),
+        (0usize..90, any::<u8>()).prop_map(|(count, byte)| vec![byte; count]),
+        (4000usize..20_000).prop_map(|count| (0..count).map(|at| (at * at / 7) as u8).collect()),
+    ]
+}
+
+fn score() -> impl Strategy<Value = f64> {
+    let ordinary = any::<f64>().prop_filter("a number", |score| !score.is_nan());
+    prop_oneof![ordinary, (-1000i32..1000).prop_map(f64::from), Just(f64::INFINITY), Just(f64::NEG_INFINITY)]
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let many = || prop::collection::vec(text(), 1..200);
+    prop_oneof![
+        text().prop_map(|text| Value::Text(LongText::of(&text))),
+        many().prop_map(|texts| {
+            let mut list = List::new();
+            texts.iter().for_each(|text| list.push(blocks::End::Tail, text));
+            Value::List(list)
+        }),
+        prop_oneof![many(), prop::collection::vec((0i64..90_000).prop_map(|at| at.to_string().into_bytes()), 1..600)]
+            .prop_map(|texts| {
+                let mut set = Set::new();
+                for text in &texts {
+                    let form = set.form_with(text, 1, SetLimits::default());
+                    set.add(text, form);
+                }
+                Value::Set(set)
+            }),
+        prop::collection::vec((text(), text(), prop::option::weighted(0.1, 1u64..1 << 45)), 1..160).prop_map(|pairs| {
+            let mut hash = Hash::default();
+            for (field, value, expires_at_ms) in &pairs {
+                hash.put(Pair { field, value, expires_at_ms: *expires_at_ms });
+                if hash.len() > 128 || field.len().max(value.len()) > 64 {
+                    hash.grow();
+                }
+            }
+            Value::Hash(hash)
+        }),
+        prop::collection::vec((score(), text()), 1..160).prop_map(|pairs| {
+            let mut sorted = Sorted::default();
+            for (score, member) in &pairs {
+                sorted.put(*score, member);
+                sorted.grow_beyond(128, 64);
+            }
+            Value::Sorted(sorted)
+        }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_dumped_comes_back(value in value()) {
+        let payload = rdb::dump(&value);
+        let again = rdb::restore(&payload).expect("our own payload");
+        prop_assert_eq!(shown(&again), shown(&value));
+        let mut restoring = rdb::Restoring::new(&LongText::of(&payload));
+        while !restoring.step() {}
+        prop_assert_eq!(shown(&restoring.result().unwrap()), shown(&value));
+    }
+
+    #[test]
+    fn what_was_changed_on_the_way_is_refused(value in value(), at in any::<prop::sample::Index>(), flip in 1u8..) {
+        let mut payload = rdb::dump(&value);
+        let at = at.index(payload.len());
+        payload[at] ^= flip;
+        prop_assert_eq!(rdb::restore(&payload).err(), Some(Fault::Footer));
+        prop_assert_eq!(rdb::restore(&payload[..at]).err(), Some(Fault::Footer));
+    }
+
+    #[test]
+    fn foreign_bytes_under_a_right_checksum_are_taken_or_refused(
+        value in value(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        keep in any::<prop::sample::Index>(),
+    ) {
+        let mut payload = rdb::dump(&value);
+        payload.truncate(payload.len() - 10);
+        changes.iter().for_each(|(at, byte)| *at.get_mut(&mut payload) = *byte);
+        payload.truncate(keep.index(payload.len()) + 1);
+        let payload = rdb::seal(payload);
+        if let Ok(value) = rdb::restore(&payload) {
+            let again = rdb::restore(&rdb::dump(&value)).expect("our own payload");
+            prop_assert_eq!(shown(&again).1, shown(&value).1);
+        }
+    }
+}
+
+/// A text that is longer than a step, packed and not.
+#[test]
+fn long_texts_come_back() {
+    let dull: Vec<u8> = (0..1_000_000usize).map(|at| (at % 1000 / 90) as u8).collect();
+    let mut state = 1u64;
+    let lively: Vec<u8> = (0..1_000_000)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as u8
+        })
+        .collect();
+    let mixed = [&lively[..40_000], &dull[..]].concat();
+    for (text, bytes_max) in [(&dull, 300_000), (&lively, 1_000_100), (&mixed, 1_040_100)] {
+        let payload = rdb::dump(&Value::Text(LongText::of(text)));
+        assert!(payload.len() < bytes_max, "{}", payload.len());
+        let Ok(Value::Text(again)) = rdb::restore(&payload) else { panic!("a text") };
+        assert!(again.to_vec(0..again.bytes_count()) == *text);
+    }
+}
+
+/// Streams are told from what is no value at all.
+#[test]
+fn types_that_are_not_read_say_so() {
+    for (kind, fault) in [(15, Fault::Stream), (19, Fault::Stream), (21, Fault::Stream), (6, Fault::Malformed)] {
+        assert_eq!(rdb::restore(&rdb::seal(vec![kind, 0, 0])).err(), Some(fault));
+    }
+}

@@ -1,0 +1,176 @@
+//! What redis-server dumps is restored here and the other way round: random values of every kind, compared element by
+//! element, and by what OBJECT ENCODING calls them.
+
+#[path = "clients/peer.rs"]
+#[allow(dead_code, reason = "the trials of clients use the rest")]
+mod peer;
+mod support;
+
+use peer::{Peer, Redis};
+use std::net::TcpStream;
+use support::{Connection, Server};
+use wire::client::Value;
+
+/// Values that go each way.
+const VALUES: usize = 1200;
+
+/// Numbers that are the same for ever.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+
+    /// Bytes of some sort that payloads tell apart.
+    fn text(&mut self) -> Vec<u8> {
+        match self.below(8) {
+            0 => self.below(256).to_string().into_bytes(),
+            1 => format!("-{}", self.below(100_000)).into_bytes(),
+            2 => (self.below(1 << 31) << self.below(32)).to_string().into_bytes(),
+            3 => vec![b'a' + self.below(26) as u8; self.below(70) as usize],
+            4 => (0..self.below(64)).map(|_| self.below(256) as u8).collect(),
+            5 => format!("a word and the number {}, a word and the number", self.below(1000)).into_bytes(),
+            6 if self.below(12) == 0 => (0..self.below(9000)).map(|at| (at * at / 50) as u8).collect(),
+            _ => format!("{:x}", self.below(1 << 31)).into_bytes(),
+        }
+    }
+
+    fn score(&mut self) -> Vec<u8> {
+        let number = self.below(1 << 31) as f64;
+        match self.below(6) {
+            0 => b"inf".to_vec(),
+            1 => b"-inf".to_vec(),
+            2 => (number / 7.0).to_string().into_bytes(),
+            3 => format!("-{:e}", number * 1e200).into_bytes(),
+            _ => self.below(300).to_string().into_bytes(),
+        }
+    }
+
+    /// The request that makes a value under `key`.
+    fn value(&mut self, key: &[u8]) -> Vec<Vec<u8>> {
+        let many = [1, 3, 20, 128, 129, 300, 2000][self.below(7) as usize];
+        let many = 1 + self.below(many);
+        let name = ["SET", "RPUSH", "SADD", "SADD", "HSET", "ZADD"][self.below(6) as usize];
+        let are_integers = self.below(2) == 0;
+        let mut words = vec![name.as_bytes().to_vec(), key.to_vec()];
+        match name {
+            "SET" if self.below(8) == 0 => {
+                let pieces: Vec<Vec<u8>> = (0..self.below(4000)).map(|_| self.text()).collect();
+                words.push(pieces.concat());
+            }
+            "SET" => words.push(self.text()),
+            "SADD" if are_integers => {
+                let shift = self.below(33);
+                words.extend((0..many).map(|_| ((self.below(1 << 31) as i64) << shift).to_string().into_bytes()));
+            }
+            "RPUSH" | "SADD" => words.extend((0..many).map(|_| self.text())),
+            "HSET" => words.extend((0..many).flat_map(|_| [self.text(), self.text()])),
+            _ => words.extend((0..many).flat_map(|_| [self.score(), self.text()])),
+        }
+        words
+    }
+}
+
+fn call(to: &mut Connection<TcpStream>, words: &[&[u8]]) -> Value {
+    let reply = to.call(words);
+    assert!(reply.as_error().is_none(), "{}: {reply}", words[0].escape_ascii());
+    reply
+}
+
+/// All that a key holds, and what its encoding is called where Redis 7.0 and 7.4 say the same.
+fn contents(of: &mut Connection<TcpStream>, key: &[u8]) -> (String, Vec<String>) {
+    let kind = call(of, &[b"TYPE", key]).to_string();
+    let words: &[&[u8]] = match kind.as_str() {
+        kind if kind.contains("string") => &[b"GET", key],
+        kind if kind.contains("list") => &[b"LRANGE", key, b"0", b"-1"],
+        kind if kind.contains("zset") => &[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"],
+        kind if kind.contains("set") => &[b"SMEMBERS", key],
+        _ => &[b"HGETALL", key],
+    };
+    let mut all = match call(of, words) {
+        Value::Array(values) => values.iter().map(Value::to_string).collect(),
+        other => vec![other.to_string()],
+    };
+    match words[0] {
+        b"SMEMBERS" => all.sort(),
+        b"HGETALL" => {
+            let mut pairs: Vec<String> = all.chunks(2).map(|pair| pair.join(" ")).collect();
+            pairs.sort();
+            all = pairs;
+        }
+        // Redis 7.0 shows more digits of a score than it needs.
+        b"ZRANGE" => {
+            let shown = |score: &String| score.trim_matches('"').parse::<f64>().unwrap().to_string();
+            all.iter_mut().skip(1).step_by(2).for_each(|score| *score = shown(score));
+        }
+        _ => {}
+    }
+    let encoding = call(of, &[b"OBJECT", b"ENCODING", key]).to_string();
+    let is_other_set = words[0] == b"SMEMBERS" && !encoding.contains("intset");
+    let is_told_alike = !is_other_set && !kind.contains("list");
+    (if is_told_alike { kind + &encoding } else { kind }, all)
+}
+
+/// Has values that are made on `from` restored on `to`.
+fn carry(from: &mut Connection<TcpStream>, to: &mut Connection<TcpStream>, seed: u64) {
+    let mut dice = Dice(seed);
+    call(from, &[b"FLUSHALL"]);
+    call(to, &[b"FLUSHALL"]);
+    for number in 0..VALUES {
+        let key = format!("key {number}").into_bytes();
+        let made: Vec<Vec<u8>> = dice.value(&key);
+        call(from, &made.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let Value::Bulk(payload) = call(from, &[b"DUMP", &key]) else { panic!("DUMP tells bytes") };
+        call(to, &[b"RESTORE", &key, b"0", &payload, b"REPLACE"]);
+        let (here, there) = (contents(from, &key), contents(to, &key));
+        let first = here.1.iter().zip(&there.1).find(|(one, other)| one != other);
+        assert!(here == there, "{} {number}: {} {}, {first:?}", made[0].escape_ascii(), here.0, there.0);
+    }
+}
+
+#[test]
+fn redis_server_and_bobbin_restore_what_the_other_dumps() {
+    let test = "redis_server_and_bobbin_restore_what_the_other_dumps";
+    if lab::skip::program_or_skip(test, "redis-server").is_none() {
+        return;
+    }
+    let (bobbin, redis) = (Server::start(&[]), Redis::start(&[]));
+    let (mut bobbin, mut redis) = (bobbin.connect(), Connection::tcp(redis.port()));
+    carry(&mut redis, &mut bobbin, 1);
+    carry(&mut bobbin, &mut redis, 2);
+}
+
+/// Longer than any turn: both are made in steps, and nothing else waits for them.
+#[test]
+fn large_values_come_back() {
+    let server = Server::start(&["--enable-debug-command", "yes"]);
+    let mut connection = server.connect();
+    let items: Vec<Vec<u8>> = (0..20_000u64).map(|at| (at * at).to_string().into_bytes()).collect();
+    for name in ["RPUSH", "SADD", "HSET", "ZADD"] {
+        for part in 0..10u64 {
+            let mut words = vec![name.as_bytes().to_vec(), b"key".to_vec()];
+            for item in &items {
+                let item = [item, &b" of "[..], part.to_string().as_bytes()].concat();
+                match name {
+                    "HSET" => words.extend([item.clone(), item]),
+                    "ZADD" => words.extend([part.to_string().into_bytes(), item]),
+                    _ => words.push(item),
+                }
+            }
+            connection.call(&words);
+        }
+        let Value::Bulk(payload) = connection.call(&["DUMP", "key"]) else { panic!("DUMP tells bytes") };
+        assert_eq!(connection.call(&[&b"RESTORE"[..], b"again", b"0", &payload]), Value::Simple("OK".into()), "{name}");
+        let digests = connection.call(&["DEBUG", "DIGEST-VALUE", "key", "again"]);
+        let Value::Array(digests) = digests else { panic!("{digests}") };
+        assert!(digests[0] == digests[1], "{name}");
+        let mut wrong = payload;
+        let middle = wrong.len() / 2;
+        wrong[middle] ^= 1;
+        let refused = connection.call(&[&b"RESTORE"[..], b"again", b"0", &wrong, b"REPLACE"]);
+        assert_eq!(refused.as_error(), Some("ERR DUMP payload version or checksum are wrong"));
+        connection.call(&["DEL", "key", "again"]);
+    }
+}

@@ -1,0 +1,48 @@
+#![no_main]
+//! Foreign bytes under a right checksum: taken or refused, never trusted. What is taken is dumped and comes back.
+//!
+//! ```text
+//!   | type, value as its type has it ... |      the footer is put behind it here
+//! ```
+
+use kinds::Value;
+use libfuzzer_sys::fuzz_target;
+use std::ops::ControlFlow;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(value) = rdb::restore(&rdb::seal(data.to_vec())) else { return };
+    let again = rdb::restore(&rdb::dump(&value)).expect("our own payload");
+    assert_eq!(elements(&value), elements(&again));
+});
+
+/// What it holds, in an order that both have.
+fn elements(value: &Value) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    match value {
+        Value::Text(text) => all.push(text.to_vec(0..text.bytes_count())),
+        Value::List(list) => {
+            let _ = list.walk(0, list.len(), blocks::Direction::Forward, &mut |item: &[u8]| {
+                all.push(item.to_vec());
+                ControlFlow::Continue(())
+            });
+        }
+        Value::Set(set) => set.walk(0, set.len(), |member| {
+            all.push(member.to_vec());
+            ControlFlow::Continue(())
+        }),
+        Value::Hash(hash) => {
+            let _ = hash.walk(&mut |pair| {
+                let due = pair.expires_at_ms.map_or(Vec::new(), |at_ms| at_ms.to_be_bytes().to_vec());
+                all.push([pair.field, b"=", pair.value, &due].concat());
+                ControlFlow::Continue(())
+            });
+        }
+        Value::Sorted(sorted) => {
+            sorted.for_each(|score, member| all.push([member, &(score + 0.0).to_bits().to_be_bytes()].concat()));
+        }
+    }
+    if !matches!(value, Value::List(_)) {
+        all.sort();
+    }
+    all
+}
