@@ -94,12 +94,20 @@ fn redis_asyncio<P: Peer>(test: &str) {
     drive::<P>(&python, &[&script("redis_asyncio.py")], &["hiredis"]);
 }
 
-fn ioredis<P: Peer>(test: &str) {
+fn with_node<P: Peer>(test: &str, package: &str, file: &str) {
     let Some(node) = program_or_skip(test, "node") else { return };
-    if !node_path().join("ioredis").is_dir() {
-        return skip(test, "ioredis is not installed (scripts/setup-tests installs it)");
+    if !node_path().join(package).is_dir() {
+        return skip(test, &format!("{package} is not installed (scripts/setup-tests installs it)"));
     }
-    drive::<P>(&node, &[&script("ioredis.js")], &[]);
+    drive::<P>(&node, &[&script(file)], &[]);
+}
+
+fn ioredis<P: Peer>(test: &str) {
+    with_node::<P>(test, "ioredis", "ioredis.js");
+}
+
+fn node_redis<P: Peer>(test: &str) {
+    with_node::<P>(test, "redis", "node_redis.js");
 }
 
 fn hiredis<P: Peer>(test: &str) {
@@ -179,7 +187,7 @@ macro_rules! trials {
     )*};
 }
 
-trials! { redis_py redis_asyncio ioredis hiredis go_redis jedis phpredis }
+trials! { redis_py redis_asyncio ioredis node_redis hiredis go_redis jedis phpredis }
 
 #[test]
 fn redis_cli_shows_of_bobbin_what_it_shows_of_redis_server() {
