@@ -3,21 +3,20 @@
 //! Prints nanoseconds per operation, the best and the median of five turns, on hashes of 100,000 and of 10,000,000 fields
 //! of 13 bytes with values of 13 bytes, that came in random order.
 
+mod support;
+
 use kinds::Hash;
 use kinds::hash::Pair;
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::Instant;
+use support::{sizes, time};
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() {
-    // `cargo test --all-targets` runs this too, without `--bench`: then a small hash shows that it works.
-    let is_bench = std::env::args().any(|text| text == "--bench");
-    let told = std::env::args().skip(1).find_map(|text| text.parse().ok());
-    let usual: &[u64] = if is_bench { &[100_000, 10_000_000] } else { &[1_000] };
-    told.as_ref().map_or(usual, std::slice::from_ref).iter().for_each(|count| run(*count));
+    sizes().into_iter().for_each(run);
 }
 
 /// A field of thirteen bytes.
@@ -68,15 +67,4 @@ fn run(count: u64) {
         hash.set_expiry(field.as_bytes(), Some(1_700_000_000_000));
         hash.set_expiry(field.as_bytes(), None);
     });
-}
-
-fn time(name: &str, times: usize, mut run: impl FnMut()) {
-    let mut turns_ns = [0; 5];
-    for turn_ns in &mut turns_ns {
-        let begun = Instant::now();
-        (0..times).for_each(|_| run());
-        *turn_ns = begun.elapsed().as_nanos() as u64 / times as u64;
-    }
-    turns_ns.sort_unstable();
-    println!("{name:38} {:>9} ns, median {:>9} ns", turns_ns[0], turns_ns[2]);
 }

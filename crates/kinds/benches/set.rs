@@ -3,23 +3,22 @@
 //! Prints nanoseconds per operation, the best and the median of five turns, on sets of 100,000 and of 10,000,000 members of
 //! ten bytes, and of integers, that came in random order.
 
+mod support;
+
 use kinds::Set;
 use kinds::set::{Algebra, Operation, SetForm, SetLimits};
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::Instant;
+use support::{sizes, time, time_steps};
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() {
-    // `cargo test --all-targets` runs this too, without `--bench`: then a small set shows that it works.
-    let is_bench = std::env::args().any(|text| text == "--bench");
-    let told = std::env::args().skip(1).find_map(|text| text.parse().ok());
-    let usual: &[u64] = if is_bench { &[100_000, 10_000_000] } else { &[1_000] };
-    for count in told.as_ref().map_or(usual, std::slice::from_ref) {
-        run("members of ten bytes", *count, |number| format!("{:010x}", mixed(number)));
-        run("integers", *count, |number| (mixed(number) % 1_000_000_000_000).to_string());
+    for count in sizes() {
+        run("members of ten bytes", count, |number| format!("{:010x}", mixed(number)));
+        run("integers", count, |number| (mixed(number) % 1_000_000_000_000).to_string());
     }
 }
 
@@ -77,19 +76,8 @@ fn run(what: &str, count: u64, member: impl Fn(u64) -> String) {
     });
     let other = set_of(count / 2..count + count / 2, &member);
     for operation in [Operation::Intersection, Operation::Union, Operation::Difference] {
-        let begun = Instant::now();
         let mut algebra = Algebra::new(operation, vec![set.clone(), other.clone()], SetLimits::default());
-        let (mut steps, mut longest_ns) = (0, 0);
-        loop {
-            let step_begun = Instant::now();
-            let is_over = algebra.step();
-            (steps, longest_ns) = (steps + 1, longest_ns.max(step_begun.elapsed().as_nanos()));
-            if is_over {
-                break;
-            }
-        }
-        let each_ns = begun.elapsed().as_nanos() as u64 / (2 * count);
-        println!("{:38} {each_ns:>9} ns a member, {steps} steps of up to {longest_ns} ns", format!("{operation:?}"));
+        time_steps(&format!("{operation:?}"), 2 * count, || algebra.step());
     }
 }
 
@@ -99,15 +87,4 @@ fn set_of(numbers: std::ops::Range<u64>, member: impl Fn(u64) -> String) -> Set 
         set.add(member(number).as_bytes(), SetForm::Hashed);
     }
     set
-}
-
-fn time(name: &str, times: usize, mut run: impl FnMut()) {
-    let mut turns_ns = [0; 5];
-    for turn_ns in &mut turns_ns {
-        let begun = Instant::now();
-        (0..times).for_each(|_| run());
-        *turn_ns = begun.elapsed().as_nanos() as u64 / times as u64;
-    }
-    turns_ns.sort_unstable();
-    println!("{name:38} {:>9} ns, median {:>9} ns", turns_ns[0], turns_ns[2]);
 }
