@@ -1,9 +1,9 @@
 //! An inner node: children with their item counts, and sums over them.
 //!
 //! ```text
-//!   slot   | tally                          | child | place |        above leaves
-//!          | items 32 | encoded bytes 32    |       |       |
-//!          | items 64                       |       | 0     |        above inner nodes
+//!   slot   | tally                          | child | place | guide |        above leaves
+//!          | items 32 | encoded bytes 32    |       |       |       |
+//!          | items 64                       |       | 0     |       |        above inner nodes
 //! ```
 //!
 //! A child's count lies beside its pointer, so finding a position touches one node a level. The other sums (item
@@ -12,8 +12,12 @@
 //! A leaf that is stored has its place beside it, and so the length of what lies there. Whoever may change a child, or
 //! puts another in, leaves it without a place: that a place is there means that the leaf is as it was stored. Slots are
 //! private to this file for that reason.
+//!
+//! The same holds for a guide, the number that a list's owner makes of a child's first item: a search in an ordered list
+//! compares numbers that lie side by side instead of looking into each child (a sorted set of a million: see `lab/records`).
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::End;
 use crate::leaf::ITEM_BYTES_MAX;
@@ -34,16 +38,27 @@ struct Slot {
     tally: u64,
     node: Node,
     place: PlaceCell,
+    /// What the owner's order makes of the child's first item; 0 if that is not known.
+    guide: AtomicU64,
 }
 
 impl Slot {
     fn of(node: Node) -> Slot {
-        Slot { tally: tally(node.is_leaf(), node.totals()), node, place: PlaceCell::default() }
+        let tally = tally(node.is_leaf(), node.totals());
+        Slot { tally, node, place: PlaceCell::default(), guide: AtomicU64::new(0) }
     }
 
-    /// The same child and its place, for a node of its own.
+    /// The same child and what is known of it, for a node of its own.
     fn copy(&self) -> Slot {
-        Slot { tally: self.tally, node: self.node.clone(), place: self.place.clone() }
+        let guide = AtomicU64::new(self.guide.load(Relaxed));
+        Slot { tally: self.tally, node: self.node.clone(), place: self.place.clone(), guide }
+    }
+
+    /// The child, for a change: it is no more as it was stored, nor may its first item be.
+    fn node_mut(&mut self) -> &mut Node {
+        self.place.clear();
+        *self.guide.get_mut() = 0;
+        &mut self.node
     }
 }
 
@@ -121,6 +136,24 @@ impl Inner {
         self.slots[at].tally >> ITEMS_BITS
     }
 
+    /// What `key_of` makes of a child's first item, 1 at least. It is looked at once: as long as the child is as it is, the number
+    /// lies beside it, so it must be the same function each time.
+    pub(crate) fn guide(&self, at: usize, key_of: fn(&[u8]) -> u64) -> u64 {
+        let slot = &self.slots[at];
+        let look = || slot.node.first(key_of).max(1);
+        match slot.guide.load(Relaxed) {
+            0 => {
+                let key = look();
+                slot.guide.store(key, Relaxed);
+                key
+            }
+            known => {
+                debug_assert!(known == look(), "a child changed under its guide");
+                known
+            }
+        }
+    }
+
     /// Where a leaf is stored as it is now, if it is.
     pub(crate) fn place(&self, at: usize) -> Option<Place> {
         self.slots[at].place.get()
@@ -162,9 +195,7 @@ impl Inner {
     /// The child at an end, for a change that `count_push` or `count_pop` is told of. It loses its place.
     pub(crate) fn end_mut(&mut self, end: End) -> &mut Node {
         let at = self.end_index(end);
-        let slot = &mut self.slots[at];
-        slot.place.clear();
-        &mut slot.node
+        self.slots[at].node_mut()
     }
 
     /// Counts an item pushed into the child at an end, whose allocation stayed as it was.
@@ -186,9 +217,8 @@ impl Inner {
     /// Lets `change` have a child, which loses its place, and keeps count and sums right.
     pub(crate) fn with_child<R>(&mut self, at: usize, change: impl FnOnce(&mut Node) -> R) -> R {
         let slot = &mut self.slots[at];
-        slot.place.clear();
         let before = slot.node.totals();
-        let result = change(&mut slot.node);
+        let result = change(slot.node_mut());
         let after = slot.node.totals();
         slot.tally = tally(slot.node.is_leaf(), after);
         self.sums.add(after);

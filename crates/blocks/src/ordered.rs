@@ -4,10 +4,23 @@
 //!   before: | yes yes yes | yes yes  no | no  no  no |        one look at the first item of a child for each halving,
 //!                              ▲     ▲                        then the same among the items of one leaf
 //! ```
+//!
+//! Where the order is told by a number, as a rule, that of each child's first item is kept beside the child.
 
 use crate::BlockList;
 use crate::node::{Kind, Node};
+use std::cmp::Ordering;
 use std::ops::Range;
+
+/// A number by which most items are told from the one that is looked for, without a look at them.
+#[derive(Clone, Copy, Debug)]
+pub struct Guide {
+    /// That of what is looked for.
+    pub key: u64,
+    /// That of an item: never less than that of an item before it. The same function in each search of a list and its clones,
+    /// whatever part of the list it is in order for.
+    pub key_of: fn(&[u8]) -> u64,
+}
 
 impl BlockList {
     /// How many items `is_before` holds for, which must be those at the head: as [`slice::partition_point`]. Looks at
@@ -21,18 +34,31 @@ impl BlockList {
     ///
     /// # Panics
     /// If the range leaves the list.
-    pub fn partition_point_within(&self, range: Range<u64>, mut is_before: impl FnMut(&[u8]) -> bool) -> u64 {
+    pub fn partition_point_within(&self, range: Range<u64>, is_before: impl FnMut(&[u8]) -> bool) -> u64 {
+        self.find_point(range, None, is_before)
+    }
+
+    /// As [`BlockList::partition_point_within`], where `is_before` holds for all items with a lesser key than the guide's,
+    /// and for none with a greater one. Looks into few blocks.
+    ///
+    /// # Panics
+    /// If the range leaves the list.
+    pub fn guided_point(&self, range: Range<u64>, guide: Guide, is_before: impl FnMut(&[u8]) -> bool) -> u64 {
+        self.find_point(range, Some(guide), is_before)
+    }
+
+    fn find_point(&self, range: Range<u64>, guide: Option<Guide>, mut is_before: impl FnMut(&[u8]) -> bool) -> u64 {
         assert!(range.start <= range.end);
         assert!(range.end <= self.len());
         match &self.root {
-            Some(root) if !range.is_empty() => partition_point(root, range, &mut is_before),
+            Some(root) if !range.is_empty() => find_point(root, range, guide, &mut is_before),
             _ => range.start,
         }
     }
 }
 
 /// The range has items and lies within those of `root`.
-fn partition_point(root: &Node, range: Range<u64>, is_before: &mut impl FnMut(&[u8]) -> bool) -> u64 {
+fn find_point(root: &Node, range: Range<u64>, guide: Option<Guide>, is_before: &mut impl FnMut(&[u8]) -> bool) -> u64 {
     let (mut node, mut base, Range { mut start, mut end }) = (root, 0, range);
     loop {
         match node.kind() {
@@ -42,8 +68,18 @@ fn partition_point(root: &Node, range: Range<u64>, is_before: &mut impl FnMut(&[
             }
             Kind::Inner(inner) => {
                 // The point is in the last child that begins before it, or at its end; the first one is not looked at.
-                let (first_at, last_at) = (inner.seek(start).0, inner.seek(end - 1).0);
-                let at = halve(first_at + 1, last_at + 1, |at| first(inner.child(at), &mut *is_before)) - 1;
+                let first_at = if start == 0 { 0 } else { inner.seek(start).0 };
+                let last_at = if end == inner.items() { inner.len() - 1 } else { inner.seek(end - 1).0 };
+                let begins_before = |at| {
+                    let order =
+                        guide.map_or(Ordering::Equal, |guide| inner.guide(at, guide.key_of).cmp(&guide.key.max(1)));
+                    match order {
+                        Ordering::Less => true,
+                        Ordering::Equal => inner.child(at).first(&mut *is_before),
+                        Ordering::Greater => false,
+                    }
+                };
+                let at = halve(first_at + 1, last_at + 1, begins_before) - 1;
                 let passed = (0..at).map(|before| inner.items_of(before)).sum::<u64>();
                 base += passed;
                 start = start.saturating_sub(passed);
@@ -67,13 +103,15 @@ fn halve(mut from: usize, mut to: usize, mut is_before: impl FnMut(usize) -> boo
     from
 }
 
-/// What `look` says of a node's first item.
-fn first(node: &Node, look: impl FnOnce(&[u8]) -> bool) -> bool {
-    let mut node = node;
-    loop {
-        match node.kind() {
-            Kind::Leaf(leaf) => return leaf.item(0, look),
-            Kind::Inner(inner) => node = inner.child(0),
+impl Node {
+    /// What `look` says of the first item.
+    pub(crate) fn first<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
+        let mut node = self;
+        loop {
+            match node.kind() {
+                Kind::Leaf(leaf) => return leaf.item(0, look),
+                Kind::Inner(inner) => node = inner.child(0),
+            }
         }
     }
 }
@@ -110,6 +148,48 @@ mod tests {
                     });
                     assert_eq!(found, point, "of {range:?} of {count}");
                 }
+            }
+        }
+    }
+
+    /// Guides stay right whatever is done to the list between searches: a wrong one would be found by its assertion, too.
+    #[test]
+    fn a_guided_point_is_found_whatever_has_changed() {
+        fn key_of(item: &[u8]) -> u64 {
+            u64::from_be_bytes(item[..8].try_into().expect("eight bytes")) / 3
+        }
+        let number = |item: &[u8]| u64::from_be_bytes(item[..8].try_into().expect("eight bytes"));
+        let mut list = BlockList::new();
+        (0..20_000u64).for_each(|nth| list.push(End::Tail, &(10 * nth).to_be_bytes()));
+        let mut dice = 1u64;
+        let mut draw = |below: u64| {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (dice >> 33) % below
+        };
+        let mut clones = Vec::new();
+        for turn in 0..6_000 {
+            let sought = draw(200_000);
+            let guide = Guide { key: sought / 3, key_of };
+            let at = list.guided_point(0..list.len(), guide, |item| number(item) < sought);
+            assert_eq!(at, list.partition_point(|item| number(item) < sought), "turn {turn}");
+            match draw(8) {
+                0..=2 => list.insert(at, &sought.to_be_bytes()),
+                3 if at < list.len() => list.remove(at),
+                4 if at + 40 < list.len() => {
+                    let mut cut = list.split_off(at);
+                    let rest = cut.split_off(draw(40));
+                    list.append(rest);
+                }
+                5 => list.push(End::Head, &0u64.to_be_bytes()),
+                6 => {
+                    clones.push(list.clone());
+                    clones.truncate(3);
+                }
+                _ => {}
+            }
+            for clone in &clones {
+                let at = clone.guided_point(0..clone.len(), guide, |item| number(item) < sought);
+                assert_eq!(at, clone.partition_point(|item| number(item) < sought), "a clone in turn {turn}");
             }
         }
     }

@@ -18,7 +18,7 @@
 
 use crate::List;
 use base::{Ms, hash, varint};
-use blocks::{Direction, End, ITEM_BYTES_MAX};
+use blocks::{Direction, End, Guide, ITEM_BYTES_MAX};
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
@@ -137,6 +137,11 @@ fn order(item: &[u8]) -> (u64, &[u8]) {
     (hash::order(field), field)
 }
 
+/// What tells most fields of a large hash from one of this order.
+fn by_order(order: u64) -> Guide {
+    Guide { key: order, key_of: |item| self::order(item).0 }
+}
+
 // ---- looking ----
 
 impl Hash {
@@ -218,7 +223,8 @@ impl Hash {
     pub fn place_of_order(&self, order: u64) -> u64 {
         assert!(self.is_large());
         let start = self.head().start();
-        self.list.partition_point_within(start..self.list.len(), |item| self::order(item).0 < order) - start
+        let is_before = |item: &[u8]| self::order(item).0 < order;
+        self.list.guided_point(start..self.list.len(), by_order(order), is_before) - start
     }
 
     /// Whether its fields lie in the order of their hashes. O(log n).
@@ -266,7 +272,7 @@ impl Hash {
         }
         if head.form == Form::Large {
             let key = (hash::order(field), field);
-            let at = self.list.partition_point_within(start..end, |item| order(item) < key);
+            let at = self.list.guided_point(start..end, by_order(key.0), |item| order(item) < key);
             let is_it = at < end && self.pair_at(at, |pair| pair.field == field);
             return if is_it { Ok(at) } else { Err(at) };
         }
@@ -367,7 +373,10 @@ impl Hash {
         let head = self.head();
         let (start, end) = (head.start(), self.list.len());
         let mut at = match head.form {
-            Form::Large => self.list.partition_point_within(start..end, |item| order(item).0 < due_order),
+            Form::Large => {
+                let is_before = |item: &[u8]| order(item).0 < due_order;
+                self.list.guided_point(start..end, by_order(due_order), is_before)
+            }
             _ => start,
         };
         let flow = self.list.walk(at, end - at, Direction::Forward, &mut |item: &[u8]| {

@@ -19,7 +19,7 @@ pub use algebra::{Algebra, Operation};
 use crate::limits;
 use crate::text::parse_int;
 use base::hash;
-use blocks::{BlockList, Direction, End};
+use blocks::{BlockList, Direction, End, Guide};
 use member::Item;
 use std::ops::ControlFlow;
 
@@ -120,6 +120,11 @@ impl SetForm {
             Self::Hashed => &[],
         }
     }
+}
+
+/// What tells most members of a hashed set from one of this hash.
+fn by_hash(hash: u64) -> Guide {
+    Guide { key: hash, key_of: hash::order }
 }
 
 impl Set {
@@ -276,7 +281,7 @@ impl Set {
 
     /// The index of the first member whose hash is at least `hash`; in a hashed set. O(log n).
     pub fn index_of_hash(&self, hash: u64) -> u64 {
-        self.list.partition_point(|item| hash::order(item) < hash)
+        self.list.guided_point(0..self.list.len(), by_hash(hash), |item| hash::order(item) < hash)
     }
 
     /// The hash of the member at `index`, by which a hashed set is in order. O(log n).
@@ -338,7 +343,7 @@ impl Set {
             SetForm::Hashed => {
                 let hash = hash::order(item);
                 // Whatever is at the place that is found has been looked at.
-                self.list.partition_point(|other| {
+                self.list.guided_point(0..self.list.len(), by_hash(hash), |other| {
                     let other_hash = hash::order(other);
                     is_there |= other_hash == hash && other == item;
                     (other_hash, other) < (hash, item)

@@ -3,7 +3,7 @@
 use super::score::{Form, split};
 use crate::List;
 use base::hash::KeyHasher;
-use blocks::{Direction, End};
+use blocks::{Direction, End, Guide};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
@@ -41,12 +41,16 @@ pub(super) fn item(hash: Hash, score: f64) -> Vec<u8> {
 
 /// Where what has this hash begins, or belongs.
 pub(super) fn point(index: &List, hash: Hash) -> u64 {
-    index.partition_point(|item| item[..HASH_BYTES] < hash[..])
+    index.guided_point(0..index.len(), by_hash(hash), |item| item[..HASH_BYTES] < hash[..])
 }
 
 /// Behind what has this hash.
 pub(super) fn point_behind(index: &List, hash: Hash) -> u64 {
-    index.partition_point(|item| item[..HASH_BYTES] <= hash[..])
+    index.guided_point(0..index.len(), by_hash(hash), |item| item[..HASH_BYTES] <= hash[..])
+}
+
+fn by_hash(hash: Hash) -> Guide {
+    Guide { key: number_of(hash), key_of: |item| number_of(hash_in(item)) }
 }
 
 /// A hash as a number, and back if it is one.

@@ -22,7 +22,7 @@ pub use algebra::{Aggregate, Algebra, Asked, Members, Source};
 pub use build::SortedLimits;
 
 use crate::List;
-use blocks::{Direction, End};
+use blocks::{Direction, End, Guide};
 use score::{Form, split, split_checked};
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -170,27 +170,33 @@ impl Sorted {
     }
 
     /// How many members `is_before` holds for, which must be those with the lowest ranks. Looks at O(log n) of them.
-    fn count_before(&self, mut is_before: impl FnMut(f64, &[u8]) -> bool) -> u64 {
-        let point = self.main().partition_point(|item| {
-            item.is_empty() || {
-                let (score, member) = split(item);
-                is_before(score, member)
-            }
-        });
+    fn count_before(&self, mut is_before: impl FnMut(&[u8]) -> bool) -> u64 {
+        let point = self.main().partition_point(|item| item.is_empty() || is_before(split(item).1));
         point - self.start()
+    }
+
+    /// How many members have scores below `bound`, or up to it.
+    fn count_below(&self, bound: f64, takes_bound: bool) -> u64 {
+        let is_before = |item: &[u8]| {
+            item.is_empty() || {
+                let score = split(item).0;
+                score < bound || (takes_bound && score == bound)
+            }
+        };
+        self.main().guided_point(0..self.main().len(), by_score(bound), is_before) - self.start()
     }
 
     /// The ranks of the members with scores from `least` to `most`: the first, and how many. O(log n).
     pub fn score_range(&self, least: Bound<f64>, most: Bound<f64>) -> (u64, u64) {
         let start = match least {
             Bound::None => 0,
-            Bound::Including(least) => self.count_before(|score, _| score < least),
-            Bound::Excluding(least) => self.count_before(|score, _| score <= least),
+            Bound::Including(least) => self.count_below(least, false),
+            Bound::Excluding(least) => self.count_below(least, true),
         };
         let end = match most {
             Bound::None => self.len(),
-            Bound::Including(most) => self.count_before(|score, _| score <= most),
-            Bound::Excluding(most) => self.count_before(|score, _| score < most),
+            Bound::Including(most) => self.count_below(most, true),
+            Bound::Excluding(most) => self.count_below(most, false),
         };
         (start, end.saturating_sub(start))
     }
@@ -200,13 +206,13 @@ impl Sorted {
     pub fn lex_range(&self, least: Bound<&[u8]>, most: Bound<&[u8]>) -> (u64, u64) {
         let start = match least {
             Bound::None => 0,
-            Bound::Including(least) => self.count_before(|_, member| member < least),
-            Bound::Excluding(least) => self.count_before(|_, member| member <= least),
+            Bound::Including(least) => self.count_before(|member| member < least),
+            Bound::Excluding(least) => self.count_before(|member| member <= least),
         };
         let end = match most {
             Bound::None => self.len(),
-            Bound::Including(most) => self.count_before(|_, member| member <= most),
-            Bound::Excluding(most) => self.count_before(|_, member| member < most),
+            Bound::Including(most) => self.count_before(|member| member <= most),
+            Bound::Excluding(most) => self.count_before(|member| member < most),
         };
         (start, end.saturating_sub(start))
     }
@@ -267,7 +273,8 @@ impl Parts {
 
     /// Where (score, member) is in main, or belongs.
     fn place(&self, score: f64, member: &[u8]) -> Result<u64, u64> {
-        let at = self.main.partition_point(|item| item.is_empty() || order(split(item), (score, member)).is_lt());
+        let is_before = |item: &[u8]| item.is_empty() || order(split(item), (score, member)).is_lt();
+        let at = self.main.guided_point(0..self.main.len(), by_score(score), is_before);
         let is_there = self.main.get(at, |item| order(split(item), (score, member)).is_eq());
         if is_there == Some(true) { Ok(at) } else { Err(at) }
     }
@@ -281,6 +288,19 @@ impl Parts {
 /// The order of the main list. Zeros of both signs are the same, as in every comparison of scores.
 fn order((score, member): (f64, &[u8]), (other_score, other): (f64, &[u8])) -> Ordering {
     score.partial_cmp(&other_score).expect("no score is NaN").then_with(|| member.cmp(other))
+}
+
+/// What tells most members of the main list from one with this score.
+fn by_score(score: f64) -> Guide {
+    let key_of = |item: &[u8]| if item.is_empty() { 0 } else { score_key(split(item).0) };
+    Guide { key: score_key(score), key_of }
+}
+
+/// A number for each score, in their order.
+fn score_key(score: f64) -> u64 {
+    // Zeros of both signs are the same.
+    let bits = (score + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
 /// An item of the main list; effects carry the same.

@@ -9,6 +9,7 @@
 //!
 //! Where one score has very many members, all of them are looked at once, and the step takes in more hashes.
 
+use super::by_score;
 use super::index::{self, Hash};
 use super::score::split;
 use crate::List;
@@ -86,7 +87,8 @@ impl Scores<'_> {
     }
 
     fn first(&self, score: f64) -> u64 {
-        self.main.partition_point(|item| item.is_empty() || split(item).0 < score)
+        let is_before = |item: &[u8]| item.is_empty() || split(item).0 < score;
+        self.main.guided_point(0..self.main.len(), by_score(score), is_before)
     }
 
     /// Shows all members whose score is this one, to the sign of a zero.
