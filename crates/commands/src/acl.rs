@@ -42,7 +42,10 @@ pub fn categories(command: &Command) -> Vec<&'static str> {
         (matches!(command.run, Run::Blocking { .. }), "blocking"),
     ];
     let from_facts = facts.into_iter().filter_map(|(holds, name)| holds.then_some(name));
-    family(command).into_iter().chain(from_facts).collect()
+    // It works on three kinds, and is of each.
+    let kinds: &[&str] = if command.has(Flag::FollowsNames) { &["set", "sortedset", "list"] } else { &[] };
+    let family = family(command).filter(|_| kinds.is_empty());
+    kinds.iter().copied().chain(family).chain(from_facts).collect()
 }
 
 fn family(command: &Command) -> Option<&'static str> {

@@ -120,6 +120,7 @@ const EXCEPTIONS: &[Exception] = &[
         instead_of: "restore",
         told: &[(Classes::SORTED, "georadiusstore")],
     },
+    Exception { rows: &["SORT"], instead_of: "restore", told: &[(Classes::LIST, "sortstore")] },
     Exception { rows: &["COPY"], instead_of: "restore", told: &[(Classes::GENERIC, "copy_to")] },
     Exception { rows: &["RENAME", "RENAMENX"], instead_of: "del", told: &[(Classes::GENERIC, "rename_from")] },
     Exception { rows: &["RENAME", "RENAMENX"], instead_of: "restore", told: &[(Classes::GENERIC, "rename_to")] },

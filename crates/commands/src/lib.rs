@@ -69,6 +69,7 @@ const FILES: &[&[Command]] = &[
     generic::object::COMMANDS,
     generic::place::COMMANDS,
     generic::scan::COMMANDS,
+    generic::sort::COMMANDS,
     generic::time_left::COMMANDS,
     geo::add::COMMANDS,
     geo::look::COMMANDS,

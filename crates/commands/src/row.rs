@@ -115,6 +115,8 @@ pub enum Flag {
     ToldAsReader,
     /// It is about messages.
     PubSub,
+    /// With a BY or a GET it looks at keys whose names it finds in values.
+    FollowsNames,
     /// It puts arguments under keys as they are: long ones are cut before the shards are held.
     PutsText,
 }
@@ -199,6 +201,8 @@ pub enum Begin {
     Index(usize),
     /// Behind this word, looked for from that argument on.
     Keyword(&'static str, usize),
+    /// Not in the request: keys are found in values.
+    Unknown,
     /// Behind an option, the last time that it is given.
     Option {
         /// What it is called.
@@ -263,6 +267,7 @@ impl KeySpec {
                 let Some(at) = found else { return };
                 at + 1
             }
+            Begin::Unknown => return,
             Begin::Option { word, from, counts, .. } => {
                 let Some(at) = last_option(args, word, from, counts) else { return };
                 at + 1
@@ -459,6 +464,12 @@ impl Command {
     /// What it does to keys, as clients are told.
     pub fn told_access(&self) -> Access {
         if self.has(Flag::ToldAsReader) { Access::Read } else { self.access }
+    }
+
+    /// Whether a request may look at keys that it does not name itself. In a transaction it needs all shards then.
+    pub fn follows_names(&self, args: &Args<'_>) -> bool {
+        let is_pattern = |word: &[u8]| word.eq_ignore_ascii_case(b"BY") || word.eq_ignore_ascii_case(b"GET");
+        self.has(Flag::FollowsNames) && args.from(2).iter().any(is_pattern)
     }
 
     /// Whether it changes keys.

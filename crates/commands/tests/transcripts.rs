@@ -176,6 +176,8 @@ const NOT_AT_RANDOM: &[(&str, &str)] = &[
     ("RANDOMKEY", "random"),
     ("LTRIMBACK", "not a command of Redis"),
     ("LTRIMFRONT", "not a command of Redis"),
+    ("SORT", "a set has an order of its own; see sorts_against_redis"),
+    ("SORT_RO", "likewise"),
     ("SPOP", "random"),
     ("SRANDMEMBER", "random"),
     ("ZAVG", "ours alone"),
@@ -389,6 +391,80 @@ fn places_against_redis() {
             both(&format!("GEOSEARCHSTORE s g {center} {form}{order}{}", ["", " STOREDIST"][dice.below(2)]));
             both("ZRANGE s 0 -1");
             both(&format!("GEODIST g place:{member} place:{other} ft"));
+        }
+    }
+}
+
+/// All options at random, on elements few and many.
+#[test]
+#[ignore = "needs redis-server: make transcripts-against-redis"]
+fn sorts_against_redis() {
+    let peer = Peer::find();
+    for seed in 0..20 {
+        let protocol = if seed % 2 == 0 { Protocol::Resp2 } else { Protocol::Resp3 };
+        let mut redis = socket::Socket::connect(&peer.address, protocol == Protocol::Resp3).unwrap();
+        let mut world = World::new(protocol);
+        redis.ask(&[b"FLUSHALL".to_vec()]).unwrap();
+        let numbers = dice::numbers(4_000 + seed, 60_000);
+        let mut dice = dice::Dice::new(&numbers);
+        let mut both = |line: &str| {
+            let words: Vec<Vec<u8>> = line.split(' ').map(Into::into).collect();
+            let (ours, theirs) = (world.call(&words), redis.ask(&words).unwrap());
+            assert!(ours == theirs, "seed {seed}, {line}: {ours:.300}, {theirs:.300}");
+        };
+        let count = [5, 60, 700][seed as usize % 3];
+        let element = |dice: &mut dice::Dice<'_>| match dice.below(40) {
+            0 if seed < 10 => format!("x{}", dice.below(9)),
+            1 => format!("{}.5", dice.below(count)),
+            2 => format!("-{}", dice.below(count)),
+            3 => format!("{}e2", dice.below(count)),
+            _ => dice.below(2 * count).to_string(),
+        };
+        for at in 0..count {
+            let one = element(&mut dice);
+            both(&format!("RPUSH list {one}"));
+            both(&format!("SADD set {one}"));
+            both(&format!("ZADD zset {at} {one}"));
+            if dice.below(3) > 0 {
+                both(&format!("SET w:{one} {}", element(&mut dice)));
+                both(&format!("HSET h:{one} f {} g {at}", element(&mut dice)));
+            }
+        }
+        both("RPUSH w:1 a");
+        for _ in 0..300 {
+            let source = ["list", "set", "zset", "none", "w:2"][dice.below(5)];
+            let mut line = format!("SORT {source}");
+            let is_own = dice.below(6) == 0 && source != "set";
+            let mut is_tied = false;
+            match dice.below(4) {
+                _ if is_own => line += " BY nosort",
+                0 => line += " BY w:*",
+                1 => line += " BY h:*->f",
+                2 => {
+                    is_tied = dice.below(2) == 0;
+                    line += if is_tied { " BY h:*->f ALPHA" } else { " BY none:*" };
+                }
+                _ => {}
+            }
+            if dice.below(3) == 0 && !line.contains("BY h") {
+                is_tied |= line.contains(":*");
+                line += " ALPHA";
+            }
+            line += ["", " ASC", " DESC"][dice.below(3)];
+            // What weighs the same comes in any order where only a part of all is put in order, and from a table.
+            if is_tied {
+                line = line.replace(" set", " list").replace(" zset", " list");
+            } else {
+                line +=
+                    ["", "", " LIMIT 0 3", " LIMIT 2 10", " LIMIT -1 5", " LIMIT 900 1", " LIMIT 1 -1"][dice.below(7)];
+            }
+            for _ in 0..dice.below(3) {
+                line += [" GET #", " GET w:*", " GET h:*->f", " GET h:*->g", " GET fixed", " GET h:*->"][dice.below(6)];
+            }
+            both(&line);
+            both(&line.replace("SORT", "SORT_RO"));
+            both(&format!("{line} STORE s"));
+            both("LRANGE s 0 -1");
         }
     }
 }

@@ -8,8 +8,12 @@
 //!
 //! So what is stored is made of one instant of all sources. Sources that others change all the time are combined twice in
 //! vain; then once more under the locks.
+//!
+//! A combination may look at keys whose names it finds in its sources (SORT BY and GET): one after the other, each under its
+//! own lock. Such a one is of no instant, and what its sources have become meanwhile does not matter to it.
 
 use crate::TableId;
+use crate::tx::Tx;
 use kinds::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -22,6 +26,16 @@ pub trait Combining: Send {
     /// What came out, of one that is over; `None` if that is nothing.
     fn result(&self) -> Option<Value>;
 
+    /// The key that it is to be shown before its next step.
+    fn wants(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// Looks at the key that it wants, whose shard the tx holds.
+    fn look(&mut self, tx: &mut Tx<'_>) {
+        let _ = tx;
+    }
+
     /// Why nothing can come out, of one that is over, in the words of an error reply.
     fn fault(&self) -> Option<&'static str> {
         None
@@ -33,6 +47,17 @@ pub type Made = Result<Option<Value>, &'static str>;
 
 fn made(combining: &dyn Combining) -> Made {
     combining.fault().map_or_else(|| Ok(combining.result()), Err)
+}
+
+/// Which instant of its sources a combination is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfWhen {
+    /// The one in which its tx runs.
+    Now,
+    /// The one in which it began, unless its tx is of several commands.
+    Then,
+    /// Likewise, and other keys as they were when it looked at them. A tx of several commands holds them all.
+    Followed,
 }
 
 /// Begins a combination of these sources; one that is absent is `None`.
@@ -73,11 +98,16 @@ impl Sources {
             })
     }
 
-    /// All of it, at once.
-    pub(crate) fn combine(self) -> Made {
+    /// All of it, at once, by a tx that holds whatever it wants to look at.
+    pub(crate) fn combine(self, tx: &mut Tx<'_>) -> Made {
         let mut combining = (self.begin)(self.values);
-        while !combining.step() {}
-        made(&*combining)
+        loop {
+            if combining.wants().is_some() {
+                combining.look(tx);
+            } else if combining.step() {
+                return made(&*combining);
+            }
+        }
     }
 }
 
@@ -115,5 +145,13 @@ impl Combination {
 
     pub(crate) fn result(&self) -> Made {
         made(&*self.combining)
+    }
+
+    pub(crate) fn wants(&self) -> Option<&[u8]> {
+        self.combining.wants()
+    }
+
+    pub(crate) fn look(&mut self, tx: &mut Tx<'_>) {
+        self.combining.look(tx);
     }
 }

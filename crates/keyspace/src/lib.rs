@@ -32,7 +32,7 @@ mod turn;
 mod tx;
 mod undo;
 
-pub use combine::{Combining, Made, Sources};
+pub use combine::{Combining, Made, OfWhen, Sources};
 pub use cuts::Cuts;
 pub use effect::{DecodeError, Effect, Log, Named, Payload, Record};
 pub use guard::{Absent, Expiry, FieldExpiry, HashMut, ListMut, SetMut, SortedMut, TextMut, Whole};

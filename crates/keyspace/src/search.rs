@@ -14,6 +14,7 @@ use crate::TableId;
 use crate::combine::{Combination, Sources};
 use crate::effect::RunWriter;
 use crate::mix::MixWanted;
+use crate::tx::Tx;
 use blocks::{Direction, Removal, Runs};
 use kinds::List;
 use kinds::bits::Operation;
@@ -133,6 +134,21 @@ impl Searches {
             Wanted::Value(sources) => Work::Combination(Combination::new(sources, tries)),
         });
         earlier
+    }
+
+    /// The key that the work begun last is to be shown before its next step.
+    pub fn wants(&self) -> Option<&[u8]> {
+        match self.0.last() {
+            Some(Work::Combination(combination)) => combination.wants(),
+            _ => None,
+        }
+    }
+
+    /// Has that work look at the key that it wants, whose shard the tx holds.
+    pub fn look(&mut self, tx: &mut Tx<'_>) {
+        if let Some(Work::Combination(combination)) = self.0.last_mut() {
+            combination.look(tx);
+        }
     }
 
     /// A step of the work that was begun last, of some 50 µs; whether it is over.

@@ -3,7 +3,8 @@
 //! It reads at one instant `now`, the same for every shard it holds, and records every change in its [`Log`]. It
 //! ends in one of two ways: [`Tx::end`] gives the log to be framed, [`Tx::abandon`] puts every key back.
 
-use crate::combine::{Combining, Made, Sources};
+mod combine;
+
 use crate::cuts::Cuts;
 use crate::effect::{self, Effect, HashChange, Log, event};
 use crate::guard::{Absent, Expiry, HashMut, ListMut, SetMut, SortedMut, TextMut, Whole};
@@ -73,6 +74,7 @@ pub struct Tx<'k> {
     moved: Vec<(u32, TableId)>,
     touches: bool,
     searches: Option<&'k Searches>,
+    is_of_several: bool,
     random: Random,
     notes: Option<Box<Notes>>,
     /// Reads that found a key.
@@ -122,6 +124,7 @@ impl<'k> Tx<'k> {
             moved: Vec::new(),
             touches: true,
             searches: None,
+            is_of_several: false,
             random: Random::new(now),
             notes: None,
             hits: 0,
@@ -158,6 +161,11 @@ impl<'k> Tx<'k> {
     /// Gives it the searches that were made for it.
     pub fn set_searches(&mut self, searches: &'k Searches) {
         self.searches = Some(searches);
+    }
+
+    /// Says that several commands run in it, all at one instant. One that finds names of keys in values needs the gate then.
+    pub fn set_of_several(&mut self) {
+        self.is_of_several = true;
     }
 
     /// Keeps the old entry of each key on first touch from here on, so that the tx can be abandoned after changes.
@@ -352,41 +360,6 @@ impl<'k> Tx<'k> {
         }
         let wanted = MixWanted { table, key: key.into(), mixing, tries: 0 };
         Err(Abandon::Search(Box::new(Wanted::Mix(wanted))))
-    }
-
-    /// The value made of `sources` as they are now by what `begin` begins; `None` if nothing comes out. `name` tells it
-    /// from others of the same EXEC: the request, as a rule. For sources that are big; small ones are combined by the
-    /// caller.
-    ///
-    /// # Errors
-    /// If they have not been combined yet, or one has changed since; the third time they are combined here, and all are
-    /// beyond [`SEARCHES_MAX`] for one EXEC.
-    pub fn combine(
-        &mut self,
-        name: &[&[u8]],
-        sources: Vec<Option<Value>>,
-        begin: impl Fn(Vec<Option<Value>>) -> Box<dyn Combining> + Send + Sync + 'static,
-    ) -> Result<Option<Value>, Abandon> {
-        self.make(name, sources, begin).map(|made| made.expect("values that are there can be combined"))
-    }
-
-    /// As [`Tx::combine`], of sources that may turn out to be none: then it says why.
-    ///
-    /// # Errors
-    /// As [`Tx::combine`].
-    pub fn make(
-        &mut self,
-        name: &[&[u8]],
-        sources: Vec<Option<Value>>,
-        begin: impl Fn(Vec<Option<Value>>) -> Box<dyn Combining> + Send + Sync + 'static,
-    ) -> Result<Made, Abandon> {
-        let (sources, searches) = (Sources::new(self.table, name, sources, begin), self.searches);
-        match searches.and_then(|searches| searches.get_combination(&sources)) {
-            Some(made) if made.sources == sources => Ok(made.result()),
-            Some(made) if made.tries >= TRIES_MAX => Ok(sources.combine()),
-            None if searches.is_some_and(|searches| searches.count() >= SEARCHES_MAX) => Ok(sources.combine()),
-            _ => Err(Abandon::Search(Box::new(Wanted::Value(sources)))),
-        }
     }
 
     /// Live entries of the current table in `shard`, in the order of their hashes, from `from_hash` on.

@@ -8,4 +8,6 @@ pub(crate) mod look;
 pub(crate) mod object;
 pub(crate) mod place;
 pub(crate) mod scan;
+pub(crate) mod sort;
+mod sorting;
 pub(crate) mod time_left;

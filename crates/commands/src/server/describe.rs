@@ -117,7 +117,7 @@ fn flag_name(flag: Flag) -> Option<&'static str> {
         Flag::Asking => "asking",
         Flag::PubSub => "pubsub",
         // A category, a setting, and what happens inside: not among Redis's flags.
-        Flag::Dangerous | Flag::Debug | Flag::PutsText | Flag::ToldAsReader => return None,
+        Flag::Dangerous | Flag::Debug | Flag::FollowsNames | Flag::PutsText | Flag::ToldAsReader => return None,
     })
 }
 
@@ -148,7 +148,7 @@ fn key_spec(spec: &KeySpec, reply: &mut dyn Reply) {
     reply.bulk(b"begin_search");
     match spec.begin {
         Begin::Index(at) => typed("index", &[("index", at as i64)], reply),
-        Begin::Option { is_told: false, .. } => unknown(reply),
+        Begin::Unknown | Begin::Option { is_told: false, .. } => unknown(reply),
         Begin::Keyword(word, from) | Begin::Option { word, from, .. } => {
             reply.map(2);
             field("type", "keyword", reply);
@@ -161,7 +161,7 @@ fn key_spec(spec: &KeySpec, reply: &mut dyn Reply) {
     }
     reply.bulk(b"find_keys");
     match spec.find {
-        _ if matches!(spec.begin, Begin::Option { is_told: false, .. }) => unknown(reply),
+        _ if matches!(spec.begin, Begin::Unknown | Begin::Option { is_told: false, .. }) => unknown(reply),
         Find::Range { last, step } => {
             typed("range", &[("lastkey", last as i64), ("keystep", step as i64), ("limit", 0)], reply);
         }

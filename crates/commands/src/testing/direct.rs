@@ -167,10 +167,24 @@ impl World {
                 }
                 Err(Failure::Abandon(Abandon::Search(wanted))) => {
                     assert!(searches.begin(*wanted).is_none(), "nobody else changes the list");
-                    while !searches.step() {}
+                    self.search(&mut searches);
                     output.truncate(mark);
                 }
                 outcome => return outcome,
+            }
+        }
+    }
+
+    /// Works on clones, and shows the work what keys it wants to look at.
+    fn search(&self, searches: &mut Searches) {
+        loop {
+            let shard = searches.wants().map(|key| shard_of(self.keyspace.hash(key)));
+            if let Some(shard) = shard {
+                let (mut plan, mut log) = (Plan::default(), Log::default());
+                let held = hold(&self.keyspace, &mut plan, shard);
+                searches.look(&mut Tx::new(&self.keyspace, held, self.database, self.now, &mut log, 0));
+            } else if searches.step() {
+                return;
             }
         }
     }

@@ -184,10 +184,14 @@ impl Session {
     ) -> Result<(), NotNow> {
         let &Attempt { worker, needs, raised, now } = attempt;
         let engine = &*worker.engine;
-        if !engine.loading.is_over() && queue.iter().any(|(row, _)| matches!(row.run, Run::Sweep(_))) {
+        let goes_anywhere = |(row, request): &(Row, OwnedRequest)| {
+            matches!(row.run, Run::Sweep(_)) || row.follows_names(&request.args())
+        };
+        if !engine.loading.is_over() && queue.iter().any(goes_anywhere) {
             return Err(NotNow::Loading);
         }
-        if raised.is_none() && queue.iter().any(|(row, _)| matches!(row.run, Run::Gate(_) | Run::Sweep(_))) {
+        let needs_gate = |entry: &(Row, OwnedRequest)| matches!(entry.0.run, Run::Gate(_)) || goes_anywhere(entry);
+        if raised.is_none() && queue.iter().any(needs_gate) {
             // Not once for each shard that is still to be loaded.
             let plan = &mut worker.scratch.borrow_mut().plan;
             self.plan_queue(worker, queue, needs, plan);
@@ -222,6 +226,7 @@ impl Session {
         tx.set_touching(!self.client.no_touch.load(Relaxed));
         tx.set_cuts(&needs.cuts);
         tx.set_searches(&needs.searches);
+        tx.set_of_several();
         if engine.tells_events() {
             tx.take_notes();
         }

@@ -15,7 +15,7 @@ use crate::worker::{Scratch, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
 use commands::{Failure, Run, Verb, Walk};
-use keyspace::{Cuts, ShardState, Tx, Wanted};
+use keyspace::{Cuts, Searches, ShardState, Tx, Wanted};
 use kinds::LongText;
 use kinds::long_text::PIECE_BYTES;
 use quanta::Instant;
@@ -44,6 +44,16 @@ pub(super) struct Took {
     pub(super) held: Duration,
     /// Before that, in clones, without a lock.
     pub(super) searched: Duration,
+}
+
+/// Why a search cannot look at a key at once.
+enum InTheWay {
+    /// Somebody has the gate up.
+    Gate,
+    /// Somebody holds this shard, or it is still to be loaded.
+    Shard(usize),
+    /// The value of a key of this hash is still to be read.
+    Unread(u64),
 }
 
 /// What attempts lacked, for as long as the request lives. Clones may turn out to be the last reference to a big list,
@@ -122,7 +132,7 @@ impl Session {
                 NotNow::Room(_) => wait_room(worker).await,
                 NotNow::LongTexts => {}
                 NotNow::Search(wanted) => {
-                    searched += search(worker, needs, *wanted).await;
+                    searched += self.search(worker, needs, *wanted).await;
                     rounds = 0;
                 }
                 NotNow::Paused => self.wait_pause(worker, &row).await,
@@ -323,6 +333,64 @@ impl Session {
         sweep.pass(shard, known.keys, known.is_changed)
     }
 
+    /// Works on clones, in turns. Gives the time that took.
+    async fn search(&mut self, worker: &Worker, needs: &mut Needs, wanted: Wanted) -> Duration {
+        if let Some(earlier) = needs.searches.begin(wanted) {
+            worker.engine.freer.free(Box::new(earlier));
+        }
+        let mut took = Duration::ZERO;
+        loop {
+            // First of all: the attempt was a turn.
+            yield_now().await;
+            let began = Instant::now();
+            let mut is_over = false;
+            let mut in_the_way = None;
+            while !is_over && in_the_way.is_none() && began.elapsed().as_micros() < SWEEP_US_MAX {
+                if needs.searches.wants().is_some() {
+                    in_the_way = self.show(worker, &mut needs.searches).err();
+                } else {
+                    is_over = needs.searches.step();
+                }
+            }
+            took += began.elapsed();
+            if is_over {
+                return took;
+            }
+            match in_the_way {
+                Some(InTheWay::Gate) => gate_open(&worker.engine.gate).await,
+                Some(InTheWay::Shard(shard)) => drop(self.park(&worker.engine, shard, Want::Read).await),
+                Some(InTheWay::Unread(hash)) => self.read(&worker.engine, hash).await,
+                None => {}
+            }
+        }
+    }
+
+    /// Shows a search the key that it wants, under the lock of its shard alone.
+    fn show(&mut self, worker: &Worker, searches: &mut Searches) -> Result<(), InTheWay> {
+        let engine = &*worker.engine;
+        let Some(key) = searches.wants() else { return Ok(()) };
+        let hash = engine.keyspace.hash(key);
+        let _inside = worker.member.enter().ok_or(InTheWay::Gate)?;
+        let mut scratch = worker.scratch.borrow_mut();
+        let Scratch { plan, log } = &mut *scratch;
+        plan.clear();
+        plan.add_shard(keyspace::shard_of(hash), Want::Read);
+        let held = plan.try_hold(&engine.keyspace).map_err(|(shard, _)| InTheWay::Shard(shard))?;
+        if !engine.loading.is_over() && engine.loading.is_unread(hash) {
+            return Err(InTheWay::Unread(hash));
+        }
+        let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
+        tx.set_touching(!self.client.no_touch.load(std::sync::atomic::Ordering::Relaxed));
+        searches.look(&mut tx);
+        let counters = worker.counters();
+        counters.hits.add(u64::from(tx.hits));
+        counters.misses.add(u64::from(tx.misses));
+        let seen = tx.seen();
+        tx.end();
+        self.saw(seen);
+        Ok(())
+    }
+
     async fn run_slow_verb(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) {
         let Run::Engine(verb) = row.run else { unreachable!("asked for a verb") };
         let outcome = match verb {
@@ -417,27 +485,6 @@ async fn wait_room(worker: &Worker) {
 
 /// Room may come between a refusal and the registration: then nobody wakes the waiter, and it looks again by itself.
 const ROOM_MS: base::Ms = 5;
-
-/// Searches a clone, in turns. Gives the time that took.
-async fn search(worker: &Worker, needs: &mut Needs, wanted: Wanted) -> Duration {
-    if let Some(earlier) = needs.searches.begin(wanted) {
-        worker.engine.freer.free(Box::new(earlier));
-    }
-    let mut took = Duration::ZERO;
-    loop {
-        // First of all: the attempt was a turn.
-        yield_now().await;
-        let began = Instant::now();
-        let mut is_over = false;
-        while !is_over && began.elapsed().as_micros() < SWEEP_US_MAX {
-            is_over = needs.searches.step();
-        }
-        took += began.elapsed();
-        if is_over {
-            return took;
-        }
-    }
-}
 
 /// SAVE
 async fn save(engine: &Engine) -> Result<(), Failure> {

@@ -1,0 +1,225 @@
+//! SORT SORT_RO: tell, or store, elements in order.
+//!
+//! ```text
+//! little, and no other keys   under the lock
+//! much, or other keys, told   on a clone of when it began, without a lock; each other key as it is when it is looked at
+//! much, stored                on a clone likewise, and again if the source has changed meanwhile: see `Tx::combine`
+//! other keys, stored          on a clone of when it began; the result is put at one instant
+//! ```
+
+use super::sorting::{Elements, Order, Pattern, Sorting};
+use crate::prelude::*;
+use blocks::Direction;
+use keyspace::{OfWhen, Whole};
+use kinds::{Kind, List, Value};
+use std::ops::ControlFlow;
+use wire::{More, SOURCE_STEP_BYTES, Source};
+
+pub(crate) const COMMANDS: &[Command] = &[SORT, SORT_RO];
+
+const SORT: Command = Command {
+    name: "SORT",
+    syntax: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA] \
+             [STORE destination]",
+    arity: Arity::AtLeast(2),
+    keys: &[
+        KeySpec::one(1, "RO ACCESS"),
+        FOLLOWED,
+        KeySpec {
+            begin: Begin::Option { word: "STORE", from: 2, counts: COUNTS, is_told: false },
+            find: Find::Range { last: 0, step: 1 },
+            flags: "OW UPDATE",
+        },
+    ],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Dangerous, Flag::FollowsNames],
+    group: Group::Generic,
+    cost: "O(n*log(n)+m), n the elements, m those told; keys named by BY and GET are not read at one instant",
+    since: "1.0.0",
+    brief: "Sorts a list, a set or a sorted set; tells the result or stores it as a list.",
+    answer: "array: elements, or with GET what it names, null where there is none; with STORE int: elements stored",
+    run: Run::Local(|tx, args, reply| sort(tx, args, reply, true)),
+};
+
+const SORT_RO: Command = Command {
+    name: "SORT_RO",
+    syntax: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]",
+    keys: &[KeySpec::one(1, "RO ACCESS"), FOLLOWED],
+    access: Access::Read,
+    since: "7.0.0",
+    brief: "Sorts a list, a set or a sorted set, and tells the result.",
+    answer: "array: elements, or with GET what it names, null where there is none",
+    run: Run::Local(|tx, args, reply| sort(tx, args, reply, false)),
+    ..SORT
+};
+
+/// Keys that BY and GET name.
+const FOLLOWED: KeySpec = KeySpec { begin: Begin::Unknown, find: Find::Range { last: 0, step: 1 }, flags: "RO ACCESS" };
+
+const COUNTS: &[(&str, usize)] = &[("LIMIT", 2), ("STORE", 1), ("BY", 1), ("GET", 1)];
+
+/// Sorted under the lock: so many elements, of so many bytes.
+const LOCKED_ELEMENTS_MAX: u64 = 256;
+const LOCKED_BYTES_MAX: u64 = 32 << 10;
+
+/// What is asked for, before the elements are known.
+struct Asked<'a> {
+    order: Order,
+    offset: i64,
+    limit: i64,
+    store: Option<&'a [u8]>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(args: &Args<'a>, may_store: bool) -> Result<Self, Failure> {
+        let order = Order {
+            is_own: false,
+            direction: Direction::Forward,
+            by_bytes: false,
+            by: None,
+            gets: Vec::new(),
+            start: 0,
+            count: 0,
+            is_stored: false,
+        };
+        let mut asked = Self { order, offset: 0, limit: -1, store: None };
+        let mut at = 2;
+        while at < args.len() {
+            let (word, left) = (args.get(at), args.len() - at - 1);
+            let is = |name| parse::is(word, name);
+            match () {
+                () if is("ASC") => asked.order.direction = Direction::Forward,
+                () if is("DESC") => asked.order.direction = Direction::Backward,
+                () if is("ALPHA") => asked.order.by_bytes = true,
+                () if is("LIMIT") && left >= 2 => {
+                    asked.offset = parse::int(args.get(at + 1))?;
+                    asked.limit = parse::int(args.get(at + 2))?;
+                    at += 2;
+                }
+                () if may_store && is("STORE") && left >= 1 => {
+                    asked.store = Some(args.get(at + 1));
+                    at += 1;
+                }
+                () if is("BY") && left >= 1 => {
+                    let pattern = args.get(at + 1);
+                    // Once there is nothing to sort by, there never is.
+                    asked.order.is_own |= !pattern.contains(&b'*');
+                    asked.order.by = Some(Pattern::of(pattern));
+                    at += 1;
+                }
+                () if is("GET") && left >= 1 => {
+                    asked.order.gets.push(Pattern::of(args.get(at + 1)));
+                    at += 1;
+                }
+                () => return Err(Failure::Syntax),
+            }
+            at += 1;
+        }
+        asked.order.is_stored = asked.store.is_some();
+        Ok(asked)
+    }
+
+    /// The order of these elements.
+    fn order(&self, elements: &Elements) -> Order {
+        let mut order = self.order.clone();
+        let len = elements.len();
+        order.start = u64::try_from(self.offset).unwrap_or(0).min(len);
+        order.count = u64::try_from(self.limit).unwrap_or(u64::MAX).min(len - order.start);
+        if order.is_own {
+            order.by = None;
+        }
+        // What is stored is to be the same whatever order a set has.
+        if order.is_own && order.is_stored && matches!(elements, Elements::Set(_)) {
+            (order.is_own, order.by_bytes) = (false, true);
+        }
+        order
+    }
+}
+
+/// What is under `key`, if that can be sorted.
+fn source(tx: &mut Tx, key: &[u8]) -> Result<Option<Value>, Failure> {
+    Ok(match tx.kind(key) {
+        None => None,
+        Some(Kind::List) => tx.list(key)?.cloned().map(Value::List),
+        Some(Kind::Set) => tx.set(key)?.cloned().map(Value::Set),
+        Some(Kind::Sorted) => tx.sorted(key)?.cloned().map(Value::Sorted),
+        Some(_) => return Err(Failure::WrongType),
+    })
+}
+
+fn sort(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_store: bool) -> Outcome {
+    let asked = Asked::of(args, may_store)?;
+    let source = source(tx, args.get(1))?;
+    let elements = source.clone().and_then(Elements::of).unwrap_or(Elements::List(List::new()));
+    let order = asked.order(&elements);
+    let follows_names = order.follows_names() && elements.len() > 0;
+    let is_little = elements.len() <= LOCKED_ELEMENTS_MAX && elements.content_bytes() <= LOCKED_BYTES_MAX;
+    let made = if is_little && !follows_names {
+        Sorting::new(elements, order).finish()
+    } else {
+        let words: Vec<&[u8]> = args.iter().collect();
+        // What is told is of when it began, as any reply from a clone.
+        let of_when = match asked.store {
+            _ if follows_names => OfWhen::Followed,
+            None => OfWhen::Then,
+            Some(_) => OfWhen::Now,
+        };
+        let made = tx.make_of(of_when, &words, vec![source], move |values| {
+            let elements = values.into_iter().flatten().find_map(Elements::of);
+            Box::new(Sorting::new(elements.unwrap_or(Elements::List(List::new())), order.clone()))
+        })?;
+        made.map(|made| match made {
+            Some(Value::List(list)) => list,
+            _ => List::new(),
+        })
+    };
+    let list = made.map_err(Failure::text)?;
+    match asked.store {
+        Some(key) => put(tx, key, list, reply),
+        None => {
+            reply.array(list.len() as usize);
+            let mut telling = Telling { list, at: 0 };
+            if telling.next(reply) == More::Follows {
+                reply.stream(Box::new(telling));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn put(tx: &mut Tx, key: &[u8], list: List, reply: &mut dyn Reply) -> Outcome {
+    let len = list.len();
+    if list.is_empty() {
+        tx.remove(key);
+    } else {
+        tx.put_whole(tx.database(), key, &Whole { value: Value::List(list), expires_at_ms: None })?;
+    }
+    reply.int(len as i64);
+    Ok(())
+}
+
+/// A result that nobody else has, told in steps: a mark before each that is there, nothing for null.
+struct Telling {
+    list: List,
+    at: u64,
+}
+
+impl Source for Telling {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        let (mut bytes, at) = (0, &mut self.at);
+        let _ = self.list.walk(*at, self.list.len() - *at, Direction::Forward, &mut |item: &[u8]| {
+            match item.split_first() {
+                Some((_, bytes)) => reply.bulk(bytes),
+                None => reply.null(),
+            }
+            *at += 1;
+            bytes += item.len() + 8;
+            if bytes < SOURCE_STEP_BYTES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        if self.at < self.list.len() { More::Follows } else { More::Done }
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        self.list.heap_bytes()
+    }
+}

@@ -1,0 +1,97 @@
+//! SORT of much, and of what other keys hold, while others change both.
+
+mod support;
+
+use engine::Next;
+use std::pin::pin;
+use std::task::{Context, Waker};
+use support::{Client, World, read};
+use wire::Output;
+
+/// Elements of the list, each of which has a weight.
+const COUNT: u32 = 3_000;
+
+fn world() -> World {
+    let world = World::new(&[]);
+    let mut client = world.client();
+    for part in (0..COUNT).collect::<Vec<_>>().chunks(500) {
+        let elements: Vec<String> = part.iter().map(u32::to_string).collect();
+        let weights: Vec<String> = part.iter().map(|at| format!("w:{at} {}", COUNT - at)).collect();
+        client.call(&format!("RPUSH list {}", elements.join(" ")));
+        client.call(&format!("MSET {}", weights.join(" ")));
+    }
+    world
+}
+
+/// Sends a request that is to wait for its work, and lets `meanwhile` act between any two of its turns.
+fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut()) -> String {
+    let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+    let mut output = Output::new();
+    let Next::Slow(slow) = client.send(&words, &mut output) else {
+        panic!("{line}: it is to be worked on off the locks")
+    };
+    {
+        let mut running = pin!(client.session.run_slowly(slow, &client.input, &mut output));
+        let mut context = Context::from_waker(Waker::noop());
+        meanwhile();
+        while running.as_mut().poll(&mut context).is_pending() {
+            meanwhile();
+        }
+    }
+    read(output)
+}
+
+#[test]
+fn in_a_transaction_it_is_of_one_instant() {
+    let world = world();
+    let mut client = world.client();
+    client.call("MULTI");
+    client.call("SET w:7 -1");
+    client.call("SORT list BY w:* LIMIT 0 2 GET # GET w:*");
+    client.call("SORT list BY w:* LIMIT 0 2 STORE to");
+    client.call("LRANGE to 0 -1");
+    let told = client.call("EXEC");
+    let expected =
+        "*4\r\n+OK\r\n*4\r\n$1\r\n7\r\n$2\r\n-1\r\n$4\r\n2999\r\n$1\r\n1\r\n:2\r\n*2\r\n$1\r\n7\r\n$4\r\n2999\r\n";
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn other_keys_are_looked_at_one_after_the_other() {
+    let world = world();
+    let mut client = world.client();
+    let told = client.call("SORT list BY w:* LIMIT 0 3");
+    assert_eq!(told, "*3\r\n$4\r\n2999\r\n$4\r\n2998\r\n$4\r\n2997\r\n");
+    assert_eq!(client.call("SORT list BY w:* DESC STORE to"), format!(":{COUNT}\r\n"));
+    assert_eq!(client.call("LRANGE to 0 1"), "*2\r\n$1\r\n0\r\n$1\r\n1\r\n");
+}
+
+#[test]
+fn what_is_stored_is_of_one_instant_of_the_list() {
+    let world = world();
+    let (mut client, mut other) = (world.client(), world.client());
+    let mut pushed = 0;
+    let stored = run_beside(&mut client, "SORT list DESC STORE to", || {
+        if pushed < 40 {
+            pushed += 1;
+            other.call(&format!("RPUSH list {}", COUNT + pushed));
+        }
+    });
+    let len = client.call("LLEN to");
+    assert_eq!(stored, len);
+    let first = client.call("LINDEX to 0");
+    // Those that were pushed before: the list and its greatest element go together.
+    let count: u32 = stored.trim_matches([':', '\r', '\n']).parse().unwrap();
+    let greatest = if count == COUNT { COUNT - 1 } else { count };
+    assert_eq!(first, format!("$4\r\n{greatest}\r\n"));
+}
+
+#[test]
+fn a_list_that_always_changes_is_sorted_as_it_was() {
+    let world = world();
+    let (mut client, mut other) = (world.client(), world.client());
+    let told = run_beside(&mut client, "SORT list BY w:* LIMIT 0 1 GET #", || {
+        other.call("RPUSH list 1");
+    });
+    assert_eq!(told, "*1\r\n$4\r\n2999\r\n");
+}
