@@ -265,3 +265,36 @@ fn members_of_ten_bytes_take_few_more() {
     assert!(integers <= 30.0, "{integers}");
     assert!(rising <= 28.0, "{rising}");
 }
+
+/// Members of both zeros that share a hash prefix: of 120,000, about four hundred pairs do.
+#[test]
+fn zeros_of_both_signs_are_found_and_removed() {
+    const EACH: u32 = 60_000;
+    let mut sorted = Sorted::default();
+    for nth in 0..2 * EACH {
+        sorted.put(if nth < EACH { 0.0 } else { -0.0 }, format!("m{nth}").as_bytes());
+        if nth == 128 {
+            sorted.grow();
+        }
+    }
+    for nth in (0..2 * EACH).step_by(7) {
+        let score = sorted.score(format!("m{nth}").as_bytes()).expect("it is there");
+        assert_eq!(score.is_sign_negative(), nth >= EACH, "m{nth}");
+    }
+    let (mut cursor, mut told) = (0, std::collections::HashSet::new());
+    loop {
+        let next = sorted.scan(cursor, 5_000, |_, member| {
+            told.insert(member.to_vec());
+        });
+        let Some(next) = next else { break };
+        cursor = next;
+    }
+    assert_eq!(told.len(), 2 * EACH as usize, "a scan tells all of them");
+    for nth in 0..EACH {
+        assert!(sorted.remove(format!("m{nth}").as_bytes()).is_some());
+    }
+    while sorted.len() > 1_000 {
+        sorted.remove_range(0, 100);
+    }
+    assert_eq!(Sorted::of_list(sorted.list().clone()).map(|sorted| sorted.len()), Some(1_000));
+}

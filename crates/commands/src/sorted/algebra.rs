@@ -233,7 +233,6 @@ impl wire::Source for Telling {
             reply.int(self.algebra.count() as i64);
             return More::Done;
         };
-        self.pins.clear();
         let result = self.algebra.result().clone();
         form.begin(reply, result.len());
         if result.is_empty() {

@@ -6,7 +6,7 @@
 //!   difference     the first, member by member: is it in no other?  ------------------'
 //! ```
 
-use super::build::{Building, SortedLimits, Sorting};
+use super::build::{BUCKETS_MAX, Building, SortedLimits, Sorting};
 use super::{Sorted, index};
 use crate::set::{Operation, Set};
 use base::varint;
@@ -151,6 +151,7 @@ pub struct Algebra {
     at: u64,
     /// Scores and members of a union, by hash; in each of them in the order of the sources.
     buckets: Vec<Vec<u8>>,
+    buckets_bytes: u64,
     bucket: usize,
     counted: u64,
     phase: Phase,
@@ -174,9 +175,12 @@ impl Algebra {
             // The sum of doubles hangs on their order: it is Redis's, the smallest first.
             sources.sort_by_key(|source| source.members.len());
         }
-        let all: u64 = sources.iter().map(|source| source.members.len()).sum();
+        let all = match asked.operation {
+            Operation::Union => sources.iter().map(|source| source.members.len()).sum(),
+            _ => 0,
+        };
         let (members_max, buckets) = match asked.operation {
-            Operation::Union => (all, (all / BUCKET_MEMBERS).next_power_of_two()),
+            Operation::Union => (all, (all / BUCKET_MEMBERS).min(BUCKETS_MAX).next_power_of_two()),
             _ => (sources[0].members.len(), 0),
         };
         let members_max = if asked.is_counted { 0 } else { members_max };
@@ -186,6 +190,7 @@ impl Algebra {
             source: 0,
             at: 0,
             buckets: vec![Vec::new(); buckets as usize],
+            buckets_bytes: 0,
             bucket: 0,
             counted: 0,
             phase: Phase::Take,
@@ -237,15 +242,14 @@ impl Algebra {
         self.result().clone()
     }
 
-    /// Bytes of memory beside the sources.
+    /// Bytes of memory beside the sources, about. O(1).
     pub fn heap_bytes(&self) -> u64 {
-        let buckets: u64 = self.buckets.iter().map(|bucket| bucket.capacity() as u64).sum();
-        buckets + self.sorting.heap_bytes() + self.building.heap_bytes()
+        self.buckets_bytes + self.sorting.heap_bytes() + self.building.heap_bytes()
     }
 
     /// Puts some members of a union into their buckets.
     fn take_all(&mut self) {
-        let Self { sources, buckets, .. } = self;
+        let Self { sources, buckets, buckets_bytes, .. } = self;
         let Some(source) = sources.get(self.source) else {
             self.phase = Phase::Meet;
             return;
@@ -253,9 +257,11 @@ impl Algebra {
         let count = STEP_MEMBERS.min(source.members.len() - self.at);
         let shift = 64 - buckets.len().trailing_zeros();
         source.members.walk(self.at, count, |score, member| {
-            let bucket = index::whole_hash(member).checked_shr(shift).unwrap_or(0) as usize;
-            buckets[bucket].extend_from_slice(&source.weigh(score).to_le_bytes());
-            varint::put_bytes(&mut buckets[bucket], member);
+            let bucket = &mut buckets[index::whole_hash(member).checked_shr(shift).unwrap_or(0) as usize];
+            let before = bucket.len();
+            bucket.extend_from_slice(&source.weigh(score).to_le_bytes());
+            varint::put_bytes(bucket, member);
+            *buckets_bytes += (bucket.len() - before) as u64;
         });
         self.pass(count);
     }
@@ -276,6 +282,7 @@ impl Algebra {
             scores.entry(member).and_modify(|before| *before = aggregate.of(*before, score)).or_insert(score);
         }
         scores.into_iter().for_each(|(member, score)| self.sorting.add(score, member));
+        self.buckets_bytes -= bucket.len() as u64;
         self.bucket += 1;
     }
 

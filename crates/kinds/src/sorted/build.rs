@@ -17,6 +17,8 @@ use blocks::End;
 const RUN_MEMBERS: usize = 1024;
 /// Hashes that are sorted at once, about.
 const BUCKET_HASHES: u64 = 512;
+/// Buckets at most: where there are more members, each has more.
+pub(super) const BUCKETS_MAX: u64 = 1 << 14;
 /// Members merged in one step.
 const STEP_MEMBERS: usize = 256;
 
@@ -37,6 +39,8 @@ pub(super) struct Sorting {
     /// Of those runs that have some left the numbers: a heap, the one with the lowest member first.
     heap: Vec<usize>,
     members: u64,
+    /// Of all runs.
+    bytes: u64,
 }
 
 /// Members behind their scores.
@@ -88,7 +92,9 @@ impl Sorting {
     /// Adds a member that is not there yet. Now and then some 100 µs.
     pub(super) fn add(&mut self, score: f64, member: &[u8]) {
         self.open.starts.push(self.open.bytes.len());
+        let before = self.open.bytes.len();
         self.open.push(score, member);
+        self.bytes += (self.open.bytes.len() - before) as u64;
         self.members += 1;
         if self.open.starts.len() == RUN_MEMBERS {
             self.runs.push(std::mem::take(&mut self.open).sorted());
@@ -109,9 +115,9 @@ impl Sorting {
         self.members
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory, about. O(1).
     pub(super) fn heap_bytes(&self) -> u64 {
-        self.runs.iter().map(|run| run.bytes.capacity() as u64).sum()
+        self.bytes
     }
 
     /// Shows the lowest of those that are left; `false` if none is.
@@ -121,6 +127,7 @@ impl Sorting {
         let (score, member) = run.first();
         visit(score, member);
         if !run.advance() {
+            self.bytes -= run.bytes.len() as u64;
             *run = Run::default();
             self.heap.swap_remove(0);
         }
@@ -156,13 +163,15 @@ pub(super) struct Building {
     buckets: Vec<Vec<(Hash, f64)>>,
     /// Of which so many are done.
     done: usize,
+    /// Hashes that they have.
+    hashes: u64,
     result: Sorted,
 }
 
 impl Building {
     /// Of `members_max` members at most.
     pub(super) fn new(members_max: u64, limits: SortedLimits) -> Self {
-        let buckets = (members_max / BUCKET_HASHES).next_power_of_two().min(index::HASHES_COUNT);
+        let buckets = (members_max / BUCKET_HASHES).min(BUCKETS_MAX).next_power_of_two();
         Self {
             limits,
             main: List::new(),
@@ -170,6 +179,7 @@ impl Building {
             is_large: false,
             buckets: vec![Vec::new(); buckets as usize],
             done: 0,
+            hashes: 0,
             result: Sorted::default(),
         }
     }
@@ -189,6 +199,7 @@ impl Building {
         let hash = index::hash(member);
         let bucket = index::number_of(hash) as usize * self.buckets.len() / index::HASHES_COUNT as usize;
         self.buckets[bucket].push((hash, score));
+        self.hashes += 1;
         self.main.push(End::Tail, &item(score, member));
     }
 
@@ -199,6 +210,7 @@ impl Building {
             bucket.sort_unstable_by_key(|(hash, _)| *hash);
             bucket.iter().for_each(|(hash, score)| self.index.push(End::Tail, &index::item(*hash, *score)));
             self.done += 1;
+            self.hashes -= bucket.len() as u64;
             return false;
         }
         if !self.main.is_empty() {
@@ -211,11 +223,10 @@ impl Building {
         true
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory, about. O(1).
     pub(super) fn heap_bytes(&self) -> u64 {
-        let buckets = &self.buckets[self.done..];
-        let hashes: u64 = buckets.iter().map(|bucket| (bucket.capacity() * size_of::<(Hash, f64)>()) as u64).sum();
-        hashes + self.main.heap_bytes() + self.index.heap_bytes() + self.result.heap_bytes()
+        let hashes_bytes = self.hashes * size_of::<(Hash, f64)>() as u64;
+        hashes_bytes + self.main.heap_bytes() + self.index.heap_bytes() + self.result.heap_bytes()
     }
 
     /// What came out, once it is over.

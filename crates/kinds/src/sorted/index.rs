@@ -34,9 +34,9 @@ pub(super) fn hash(member: &[u8]) -> Hash {
     short(whole_hash(member))
 }
 
-/// What the index has of a member.
+/// What the index has of a member. It knows no negative zero: the main list has both zeros in one place.
 pub(super) fn item(hash: Hash, score: f64) -> Vec<u8> {
-    [&hash, Form::of(score).as_bytes()].concat()
+    [&hash, Form::of(score + 0.0).as_bytes()].concat()
 }
 
 /// Where what has this hash begins, or belongs.
@@ -83,7 +83,7 @@ pub(super) fn remove(index: &mut List, hash: Hash, score: f64) {
     let mut at = point(index, hash);
     let flow = index.walk(at, index.len() - at, Direction::Forward, &mut |item: &[u8]| {
         let found = score_beside(item, hash).expect("every member is in the index");
-        if found.to_bits() == score.to_bits() {
+        if found == score {
             return ControlFlow::Break(());
         }
         at += 1;

@@ -261,6 +261,8 @@ impl Parts {
             if before != Some(score.to_bits())
                 && let Some(at) = self.place(score, member).ok()
             {
+                // The index knows no negative zero.
+                let score = self.main.get(at, |item| split(item).0).expect("it was found there");
                 found = Some(Found { at, index_at, score });
                 return ControlFlow::Break(());
             }
@@ -382,6 +384,19 @@ impl Sorted {
     pub fn push(&mut self, score: f64, member: &[u8]) {
         assert!(!self.is_large());
         self.parts.get_or_insert_default().main.push(End::Tail, &item(score, member));
+    }
+
+    /// Takes the sign off zeros in a small one, which knows no negative zero, as Redis's does not. O(n) if it is small.
+    pub fn forget_zero_signs(&mut self) {
+        let mut has_negative = false;
+        if self.is_large() {
+            return;
+        }
+        self.for_each(|score, _| has_negative |= score == 0.0 && score.is_sign_negative());
+        if has_negative {
+            let signed = std::mem::take(self);
+            signed.for_each(|score, member| self.push(score + 0.0, member));
+        }
     }
 
     /// Turns large if it has more members than this, or one with more bytes. O(n log n).

@@ -41,7 +41,7 @@ pub(super) fn step(
     let bounds = (scores.hash(from)?, scores.hash(end));
     let mut seen = HashSet::new();
     for score in met.into_iter().filter(|score| seen.insert(score.to_bits())) {
-        scores.for_each_member(score, |member| {
+        scores.for_each_member(score, |score, member| {
             let hash = index::hash(member);
             if hash >= bounds.0 && bounds.1.is_none_or(|end| hash < end) {
                 visit(score, member);
@@ -91,17 +91,15 @@ impl Scores<'_> {
         self.main.guided_point(0..self.main.len(), by_score(score), is_before)
     }
 
-    /// Shows all members whose score is this one, to the sign of a zero.
-    fn for_each_member(&self, score: f64, mut visit: impl FnMut(&[u8])) {
+    /// Shows all members whose score is this one, zeros with their sign.
+    fn for_each_member(&self, score: f64, mut visit: impl FnMut(f64, &[u8])) {
         let start = self.first(score);
         let _ = self.main.walk(start, self.main.len() - start, Direction::Forward, &mut |item: &[u8]| {
             let (found, member) = split(item);
             if found != score {
                 return ControlFlow::Break(());
             }
-            if found.to_bits() == score.to_bits() {
-                visit(member);
-            }
+            visit(found, member);
             ControlFlow::Continue(())
         });
     }
