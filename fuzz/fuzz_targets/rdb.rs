@@ -37,6 +37,7 @@ fn elements(value: &Value) -> Vec<Vec<u8>> {
                 ControlFlow::Continue(())
             });
         }
+        Value::Stream(_) => unreachable!("no payload holds one"),
         Value::Sorted(sorted) => {
             sorted.for_each(|score, member| all.push([member, &(score + 0.0).to_bits().to_be_bytes()].concat()));
         }

@@ -61,6 +61,7 @@ fn family(command: &Command) -> Option<&'static str> {
         Group::PubSub => command.has(Flag::PubSub).then_some("pubsub"),
         Group::SortedSet => Some("sortedset"),
         Group::Geo => Some("geo"),
+        Group::Stream => Some("stream"),
         Group::Transactions => Some("transaction"),
         // COMMAND tells clients how to connect, Redis says.
         Group::Server if command.name.starts_with("COMMAND") => Some("connection"),

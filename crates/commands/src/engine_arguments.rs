@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::help::wrong_count;
 use crate::parse;
-use crate::row::TimeoutAt;
+use crate::row::{TimeoutAt, streams_at};
 use base::Ms;
 use wire::Args;
 
@@ -15,6 +15,7 @@ pub fn timeout_ms(args: &Args<'_>, at: TimeoutAt) -> Result<Option<Ms>, Failure>
     let argument = match at {
         TimeoutAt::First => args.get(1),
         TimeoutAt::Last => args.get(args.len() - 1),
+        TimeoutAt::Block => return block_ms(args),
     };
     let not_a_float = || Failure::text("ERR timeout is not a float or out of range");
     let seconds: Option<f64> = std::str::from_utf8(argument).ok().and_then(|text| text.parse().ok());
@@ -27,6 +28,23 @@ pub fn timeout_ms(args: &Args<'_>, at: TimeoutAt) -> Result<Option<Ms>, Failure>
         return Err(Failure::text("ERR timeout is negative"));
     }
     Ok((ms > 0.0).then_some(ms as Ms))
+}
+
+/// What the last BLOCK before STREAMS says; without one it is for ever, and nobody waits.
+fn block_ms(args: &Args<'_>) -> Result<Option<Ms>, Failure> {
+    let options = args.slice(1, streams_at(args).unwrap_or(args.len()));
+    let mut told = None;
+    let mut words = options.iter();
+    while let Some(word) = words.next() {
+        let values = if parse::is(word, "GROUP") { 2 } else { usize::from(!parse::is(word, "NOACK")) };
+        let value = words.by_ref().take(values).last();
+        told = value.filter(|_| parse::is(word, "BLOCK")).or(told);
+    }
+    let Some(argument) = told else { return Ok(None) };
+    let not_an_int = Failure::text("ERR timeout is not an integer or out of range");
+    let ms = kinds::text::parse_int(argument).ok_or(not_an_int)?;
+    let ms = Ms::try_from(ms).map_err(|_| Failure::text("ERR timeout is negative"))?;
+    Ok((ms > 0).then_some(ms))
 }
 
 /// CLIENT PAUSE: how long, in milliseconds, and whether only commands that write wait.

@@ -121,6 +121,9 @@ const EXCEPTIONS: &[Exception] = &[
         told: &[(Classes::SORTED, "georadiusstore")],
     },
     Exception { rows: &["SORT"], instead_of: "restore", told: &[(Classes::LIST, "sortstore")] },
+    Exception { rows: &["XGROUP SETID"], instead_of: "xgroup-create", told: &[(Classes::STREAM, "xgroup-setid")] },
+    // They say of a group what it has read.
+    Exception { rows: &["XREADGROUP", "XCLAIM"], instead_of: "xgroup-create", told: &[] },
     Exception { rows: &["COPY"], instead_of: "restore", told: &[(Classes::GENERIC, "copy_to")] },
     Exception { rows: &["RENAME", "RENAMENX"], instead_of: "del", told: &[(Classes::GENERIC, "rename_from")] },
     Exception { rows: &["RENAME", "RENAMENX"], instead_of: "restore", told: &[(Classes::GENERIC, "rename_to")] },

@@ -34,6 +34,7 @@ mod server;
 mod session;
 mod set;
 mod sorted;
+mod stream;
 mod string;
 pub mod table;
 #[cfg(feature = "testing")]
@@ -47,7 +48,7 @@ pub use events::{Event, events, tells_misses};
 pub use failure::Failure;
 pub use row::{
     Access, Arity, Begin, BeginGather, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local, Outcome, Run,
-    Sweep, TimeoutAt, Verb, Walk,
+    Settled, Sweep, TimeoutAt, Verb, Walk,
 };
 pub use session::{ClientFilter, MemoryFigures, ReplyMode, Saving, Session, SlowEntry, Switch, Topic};
 
@@ -118,6 +119,15 @@ const FILES: &[&[Command]] = &[
     sorted::range::COMMANDS,
     sorted::remove::COMMANDS,
     sorted::scan::COMMANDS,
+    stream::add::COMMANDS,
+    stream::claim::COMMANDS,
+    stream::delete::COMMANDS,
+    stream::group::COMMANDS,
+    stream::info::COMMANDS,
+    stream::pending::COMMANDS,
+    stream::range::COMMANDS,
+    stream::read::COMMANDS,
+    stream::trim::COMMANDS,
     string::count::COMMANDS,
     string::get::COMMANDS,
     string::lcs::COMMANDS,

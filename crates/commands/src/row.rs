@@ -7,7 +7,7 @@ use keyspace::Tx;
 use kinds::Kind;
 use kinds::text::INLINE_BYTES_MAX;
 use sync::lock::Want;
-use wire::{Args, Reply};
+use wire::{Args, OwnedRequest, Reply};
 
 /// What a handler gives back: `Ok` once it has written its whole reply.
 pub type Outcome = Result<(), Failure>;
@@ -146,6 +146,8 @@ pub enum Group {
     SortedSet,
     /// On sorted sets of places.
     Geo,
+    /// On streams.
+    Stream,
     /// MULTI and what goes with it.
     Transactions,
     /// Of the server.
@@ -158,6 +160,7 @@ impl Group {
         match self {
             Self::List => Some(Kind::List),
             Self::SortedSet => Some(Kind::Sorted),
+            Self::Stream => Some(Kind::Stream),
             _ => None,
         }
     }
@@ -176,6 +179,7 @@ impl Group {
             Self::PubSub => "pubsub",
             Self::SortedSet => "sorted-set",
             Self::Geo => "geo",
+            Self::Stream => "stream",
             Self::Transactions => "transactions",
             Self::Server => "server",
         }
@@ -233,6 +237,23 @@ pub enum Find {
         /// Where the first key is.
         first: usize,
     },
+    /// The first half of what is left: behind them comes something for each. See [`streams_at`].
+    FirstHalf,
+}
+
+/// Where the keys of XREAD or XREADGROUP begin: behind the word STREAMS, which as a group's name or such means nothing.
+pub(crate) fn streams_at(args: &Args<'_>) -> Option<usize> {
+    let mut at = 1;
+    while at < args.len() {
+        at += match args.get(at).to_ascii_uppercase().as_slice() {
+            b"STREAMS" => return Some(at + 1),
+            b"NOACK" => 1,
+            b"BLOCK" | b"COUNT" => 2,
+            b"GROUP" => 3,
+            _ => return None,
+        };
+    }
+    None
 }
 
 impl KeySpec {
@@ -260,6 +281,11 @@ impl KeySpec {
     /// handler refuses it.
     pub fn for_each(&self, args: &Args<'_>, mut visit: impl FnMut(usize)) {
         let count = args.len();
+        if self.find == Find::FirstHalf {
+            let begin = streams_at(args).unwrap_or(count);
+            let behind = count.saturating_sub(begin);
+            return (begin..begin + behind / 2).filter(|_| behind.is_multiple_of(2)).for_each(visit);
+        }
         let begin = match self.begin {
             Begin::Index(at) => at,
             Begin::Keyword(word, from) => {
@@ -292,6 +318,7 @@ impl KeySpec {
                     (start..end).for_each(&mut visit);
                 }
             }
+            Find::FirstHalf => unreachable!("done above"),
         }
     }
 }
@@ -311,6 +338,14 @@ fn last_option(args: &Args<'_>, word: &str, from: usize, counts: &[(&str, usize)
 
 /// A handler that works on the keys its row names.
 pub type Local = fn(&mut Tx, &Args, &mut dyn Reply) -> Outcome;
+
+/// A request as it is kept while it waits.
+pub type Settled = fn(&mut Tx, &Args) -> OwnedRequest;
+
+/// [`Settled`], for one that means the same at any time.
+pub(crate) fn as_it_is(_: &mut Tx, args: &Args) -> OwnedRequest {
+    args.to_owned()
+}
 
 /// Begins a walk over all shards, given the arguments and a random number.
 pub type BeginSweep = fn(&Args, u64) -> Result<Box<dyn Sweep>, Failure>;
@@ -336,10 +371,12 @@ pub enum Run {
     Blocking {
         /// The handler. Of several keys it looks only at those that [`Tx::may_use`] allows.
         try_now: Local,
-        /// Which argument is the time-out in seconds.
+        /// Which argument is the time-out.
         timeout: TimeoutAt,
         /// What is replied inside MULTI, at once, if there is nothing. When the time is up it is a null array.
         empty: fn(&mut dyn Reply),
+        /// The request as it is kept while it waits. What a vain try has changed stays, unless it was a writer's.
+        settled: Settled,
     },
     /// On the connection or the server, without any shard.
     Session(fn(&mut dyn Session, &Args, &mut dyn Reply) -> Outcome),
@@ -351,13 +388,15 @@ pub enum Run {
     Engine(Verb),
 }
 
-/// Which argument holds a blocking command's time-out.
+/// Which argument holds a blocking command's time-out, in seconds unless told otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutAt {
     /// Behind the name.
     First,
     /// At the end.
     Last,
+    /// Behind the word BLOCK, before STREAMS, in milliseconds.
+    Block,
 }
 
 /// What only the engine can do.

@@ -15,6 +15,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Set, "Sets"),
     (Group::SortedSet, "Sorted sets"),
     (Group::Geo, "Places"),
+    (Group::Stream, "Streams"),
     (Group::Transactions, "Transactions"),
     (Group::Server, "The server"),
 ];

@@ -304,6 +304,8 @@ fn tell_limits(current: &Current) {
     kinds::limits::HLL_SPARSE_BYTES.set(current.hll_sparse_bytes_max);
     kinds::limits::SORTED_ENTRIES.set(current.zset_listpack_entries);
     kinds::limits::SORTED_MEMBER_BYTES.set(current.zset_listpack_value_bytes);
+    kinds::limits::STREAM_NODE_BYTES.set(current.stream_node_bytes);
+    kinds::limits::STREAM_NODE_ENTRIES.set(current.stream_node_entries);
 }
 
 /// The journal's word for a setting.

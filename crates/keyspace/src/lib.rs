@@ -34,15 +34,19 @@ mod undo;
 
 pub use combine::{Combining, Made, OfWhen, Sources};
 pub use cuts::Cuts;
-pub use effect::{DecodeError, Effect, Log, Named, Payload, Record};
-pub use guard::{Absent, Expiry, FieldExpiry, HashMut, ListMut, SetMut, SortedMut, TextMut, Whole};
+pub use effect::{Counting, DecodeError, Effect, Log, Named, Payload, Record};
+pub use guard::{
+    Absent, Expiry, FieldExpiry, HashMut, ListMut, Reader, Redelivery, SetMut, SortedMut, StreamMut, TextMut, Whole,
+};
 pub use held::{Held, Plan};
 pub use map::DatabaseMap;
 pub use mix::MixWanted;
 pub use notes::{Classes, Deed, Note};
 pub use pins::{Garbage, Pin};
 pub use search::{Aim, Finding, Search, SearchWanted, Searches, Wanted, Work};
-pub use section::{Entry, OwnedEntry, Section, hash_of, kind_of, list_of, set_of, sorted_of, text_of, value_of};
+pub use section::{
+    Entry, OwnedEntry, Section, hash_of, kind_of, list_of, set_of, sorted_of, stream_of, text_of, value_of,
+};
 pub use shard::ShardState;
 pub use turn::{Alive, LoadError, Loading, MapState, Merge, Tail, Unread, named_by};
 pub use turn::{Batch, BlockSink, BlockSource, Inline, Put, STEP_ENTRIES, Step, TableCount, Turned, WHOLE_BYTES_MAX};

@@ -5,7 +5,7 @@ use crate::deadlines::Deadlines;
 use crate::turn::{Batch, Marking, Room};
 use base::Ms;
 use base::limits::SHARDS;
-use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Text, Value, text};
+use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Text, Value, text};
 use table::{Content, NewContent, OwnedContent, Table};
 
 /// An entry as the table keeps it.
@@ -138,7 +138,7 @@ impl Section {
     }
 
     /// Drops a value that left, here or where there is time for it.
-    fn let_go(&mut self, value: Value) {
+    pub(crate) fn let_go(&mut self, value: Value) {
         if value.heap_bytes() >= GARBAGE_BYTES_MIN {
             self.garbage.push(value);
         }
@@ -482,6 +482,11 @@ pub fn hash_of(entry: Entry<'_>) -> Option<&Hash> {
 
 /// The sorted set of an entry; `None` if it is of another kind.
 pub fn sorted_of(entry: Entry<'_>) -> Option<&Sorted> {
+    value_of(entry)
+}
+
+/// The stream of an entry; `None` if it is of another kind.
+pub fn stream_of(entry: Entry<'_>) -> Option<&Stream> {
     value_of(entry)
 }
 

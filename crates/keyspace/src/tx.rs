@@ -7,7 +7,7 @@ mod combine;
 
 use crate::cuts::Cuts;
 use crate::effect::{self, Effect, HashChange, Log, event};
-use crate::guard::{Absent, Expiry, HashMut, ListMut, SetMut, SortedMut, TextMut, Whole};
+use crate::guard::{Absent, Expiry, HashMut, ListMut, SetMut, SortedMut, StreamMut, TextMut, Whole};
 use crate::held::Held;
 use crate::mix::MixWanted;
 use crate::notes::{Classes, Deed, Note, Notes, Stood};
@@ -19,7 +19,7 @@ use base::random::Random;
 use base::{Ms, Position};
 use blocks::Runs;
 use kinds::bits::{Mixing, Operation};
-use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Text, Value, text};
+use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Text, Value, text};
 use std::sync::Arc;
 use sync::lock::Want;
 
@@ -439,6 +439,15 @@ impl<'k> Tx<'k> {
     pub fn sorted_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<SortedMut<'t, 'k>>, WrongType> {
         let there = self.sorted(key)?.is_some();
         Ok((there || absent == Absent::Create).then(|| SortedMut::new(self, key, there)))
+    }
+
+    /// The stream under `key`, to change it; `None` if it is absent and is not to be made.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn stream_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<StreamMut<'t, 'k>>, WrongType> {
+        let there = self.value::<Stream>(key)?.is_some();
+        Ok((there || absent == Absent::Create).then(|| StreamMut::new(self, key, there)))
     }
 
     /// The text under `key`, to change it; `None` if it is absent and is not to be made.

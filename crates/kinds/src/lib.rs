@@ -14,6 +14,7 @@ pub mod list;
 pub mod long_text;
 pub mod set;
 pub mod sorted;
+pub mod stream;
 pub mod text;
 
 pub use hash::Hash;
@@ -21,6 +22,7 @@ pub use list::List;
 pub use long_text::LongText;
 pub use set::Set;
 pub use sorted::Sorted;
+pub use stream::Stream;
 pub use text::Text;
 
 use base::{Ms, varint};
@@ -39,6 +41,8 @@ pub enum Kind {
     Set,
     /// Members in the order of their scores.
     Sorted,
+    /// Entries in the order of their ids.
+    Stream,
 }
 
 impl Kind {
@@ -50,6 +54,7 @@ impl Kind {
             Self::Hash => "hash",
             Self::Set => "set",
             Self::Sorted => "zset",
+            Self::Stream => "stream",
         }
     }
 
@@ -61,6 +66,7 @@ impl Kind {
             Self::Hash => 3,
             Self::Set => 4,
             Self::Sorted => 5,
+            Self::Stream => 6,
         }
     }
 
@@ -72,6 +78,7 @@ impl Kind {
             3 => Some(Self::Hash),
             4 => Some(Self::Set),
             5 => Some(Self::Sorted),
+            6 => Some(Self::Stream),
             _ => None,
         }
     }
@@ -90,6 +97,8 @@ pub enum Value {
     Set(Set),
     /// A sorted set; never empty in a table.
     Sorted(Sorted),
+    /// A stream; it may have no entries.
+    Stream(Stream),
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
@@ -148,6 +157,7 @@ collection!(List);
 collection!(Hash);
 collection!(Set);
 collection!(Sorted);
+collection!(Stream);
 
 impl Value {
     /// One of `kind` with nothing in it, as no table has it.
@@ -158,6 +168,7 @@ impl Value {
             Kind::Hash => Self::Hash(Hash::default()),
             Kind::Set => Self::Set(Set::new()),
             Kind::Sorted => Self::Sorted(Sorted::default()),
+            Kind::Stream => Self::Stream(Stream::default()),
         }
     }
 
@@ -169,6 +180,7 @@ impl Value {
             Self::Hash(_) => Kind::Hash,
             Self::Set(_) => Kind::Set,
             Self::Sorted(_) => Kind::Sorted,
+            Self::Stream(_) => Kind::Stream,
         }
     }
 
@@ -185,13 +197,14 @@ impl Value {
             Self::Hash(hash) => hash.encoding(),
             Self::Set(set) => set.form().encoding(),
             Self::Sorted(sorted) => sorted.encoding(),
+            Self::Stream(stream) => stream.encoding(),
         }
     }
 
     /// When an element of it falls due next, if any does. O(log n).
     pub fn next_due(&self) -> Option<Ms> {
         match self {
-            Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) => None,
+            Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) | Self::Stream(_) => None,
             Self::Hash(hash) => hash.next_due(),
         }
     }
@@ -199,7 +212,7 @@ impl Value {
     /// Whether it has elements, and the time of all of them has come. O(log n).
     pub fn is_spent(&self, now: Ms) -> bool {
         match self {
-            Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) => false,
+            Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) | Self::Stream(_) => false,
             Self::Hash(hash) => hash.is_spent(now),
         }
     }
@@ -268,6 +281,7 @@ impl Value {
             Kind::Hash => Hash::of_list(list).map(Self::Hash),
             Kind::Set => Set::of_list(list).map(Self::Set),
             Kind::Sorted => Sorted::of_list(list).map(Self::Sorted),
+            Kind::Stream => Stream::of_list(list).map(Self::Stream),
         }
     }
 
@@ -293,6 +307,7 @@ impl Value {
             Self::Hash(hash) => hash.list(),
             Self::Set(set) => set.list(),
             Self::Sorted(sorted) => sorted.list(),
+            Self::Stream(stream) => stream.list(),
         }
     }
 }

@@ -39,3 +39,7 @@ pub static HLL_SPARSE_BYTES: Limit = Limit::new(3000);
 pub static SORTED_ENTRIES: Limit = Limit::new(128);
 /// `zset-max-listpack-value`: bytes of a member of a small sorted set.
 pub static SORTED_MEMBER_BYTES: Limit = Limit::new(64);
+/// `stream-node-max-entries`: entries of a chunk of a stream.
+pub static STREAM_NODE_ENTRIES: Limit = Limit::new(100);
+/// `stream-node-max-bytes`: its bytes.
+pub static STREAM_NODE_BYTES: Limit = Limit::new(4096);

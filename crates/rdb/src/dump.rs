@@ -81,7 +81,15 @@ enum Rest {
 }
 
 impl Dumping {
+    /// Whether a value has a form here. A stream has none yet.
+    pub fn knows(value: &Value) -> bool {
+        !matches!(value, Value::Stream(_))
+    }
+
     /// Begins to dump a value. O(1), or what a small value takes.
+    ///
+    /// # Panics
+    /// If it has no form here: see [`Dumping::knows`].
     pub fn new(value: Value) -> Self {
         let (mut head, mut body) = (Vec::new(), Chunks::default());
         let mut version = VERSION;
@@ -144,6 +152,7 @@ impl Dumping {
                 let below = sorted.len();
                 Rest::Sorted { sorted, below }
             }
+            Value::Stream(_) => unreachable!("the caller asks first"),
         };
         Self { rest, version, head, body, checksum: None }
     }

@@ -31,6 +31,7 @@ fn shown(value: &Value) -> (String, Vec<Element>) {
                 ControlFlow::Continue(())
             });
         }
+        Value::Stream(_) => unreachable!("no payload holds one"),
         Value::Sorted(sorted) => {
             sorted.for_each(|score, member| {
                 all.push((member.to_vec(), (score + 0.0).to_bits().to_be_bytes().to_vec(), None));

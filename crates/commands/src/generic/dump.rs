@@ -61,6 +61,9 @@ fn dump(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         reply.null();
         return Ok(());
     };
+    if !Dumping::knows(&value) {
+        return Err(Failure::text("ERR DUMP does not know streams yet"));
+    }
     let mut dumping = Dumping::new(value.clone());
     if (0..LOCKED_STEPS_MAX).any(|_| dumping.step()) {
         reply.bulk_begin(dumping.bytes_count() as usize);

@@ -10,7 +10,7 @@ use super::pop::{pop_from, pops_at};
 use crate::engine_arguments::timeout_ms;
 use crate::filled::first_filled;
 use crate::prelude::*;
-use crate::row::TimeoutAt;
+use crate::row::{TimeoutAt, as_it_is};
 use blocks::End;
 use kinds::List;
 
@@ -80,12 +80,12 @@ const BRPOPLPUSH: Command = Command {
 };
 
 const fn blocking(try_now: crate::row::Local, timeout: TimeoutAt) -> Run {
-    Run::Blocking { try_now, timeout, empty: |reply| reply.null_array() }
+    Run::Blocking { try_now, timeout, empty: |reply| reply.null_array(), settled: as_it_is }
 }
 
 /// Inside MULTI it replies what LMOVE does.
 const fn passing(try_now: crate::row::Local) -> Run {
-    Run::Blocking { try_now, timeout: TimeoutAt::Last, empty: |reply| reply.null() }
+    Run::Blocking { try_now, timeout: TimeoutAt::Last, empty: |reply| reply.null(), settled: as_it_is }
 }
 
 fn pop_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {

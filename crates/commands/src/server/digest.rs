@@ -15,6 +15,7 @@ use base::hash::KeyHasher;
 use blocks::Direction;
 use keyspace::{Entry, Tx, text_of};
 use kinds::Value;
+use kinds::stream::StreamId;
 use std::fmt;
 use std::ops::{BitXorAssign, ControlFlow};
 use table::Content;
@@ -97,6 +98,18 @@ impl Mixer {
                     ControlFlow::Continue(())
                 });
                 members.0.iter().for_each(|part| self.add(&part.to_le_bytes()));
+            }
+            Value::Stream(stream) => {
+                // What a client sees of the entries; how they lie in chunks is no part of the data.
+                let all = (StreamId::MIN, StreamId::MAX);
+                let _ = stream.walk(all.0, all.1, Direction::Forward, &mut |id, fields| {
+                    self.add(id.to_string().as_bytes());
+                    fields.iter().for_each(|(name, value)| {
+                        self.add(name);
+                        self.add(value);
+                    });
+                    ControlFlow::Continue(())
+                });
             }
             Value::Sorted(sorted) => sorted.for_each(|score, member| {
                 self.add(&score.to_bits().to_le_bytes());

@@ -6,7 +6,7 @@ use super::pop::{Outermost, pops_at, take_flat, take_from};
 use crate::engine_arguments::timeout_ms;
 use crate::filled::first_filled;
 use crate::prelude::*;
-use crate::row::{Local, TimeoutAt};
+use crate::row::{Local, TimeoutAt, as_it_is};
 use kinds::Sorted;
 
 pub(crate) const COMMANDS: &[Command] = &[BZMPOP, BZPOPMAX, BZPOPMIN];
@@ -48,7 +48,7 @@ const BZMPOP: Command = Command {
 };
 
 const fn blocking(try_now: Local, timeout: TimeoutAt) -> Run {
-    Run::Blocking { try_now, timeout, empty: |reply| reply.null_array() }
+    Run::Blocking { try_now, timeout, empty: |reply| reply.null_array(), settled: as_it_is }
 }
 
 fn pop_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, outermost: Outermost) -> Outcome {

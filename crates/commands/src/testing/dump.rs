@@ -1,7 +1,8 @@
 //! All that a keyspace holds, to be compared.
 
 use base::limits::SHARDS;
-use keyspace::{Held, Keyspace, Log, Plan, Tx, hash_of, list_of, set_of, sorted_of, text_of};
+use keyspace::{Held, Keyspace, Log, Plan, Tx, hash_of, list_of, set_of, sorted_of, stream_of, text_of};
+use kinds::Stream;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use sync::lock::Want;
@@ -36,13 +37,15 @@ pub(super) fn hold<'k>(keyspace: &'k Keyspace, plan: &'k mut Plan, shard: usize)
 }
 
 fn show(entry: keyspace::Entry<'_>) -> Entry {
-    if let Some(list) = list_of(entry) {
+    // Of a stream, all that it is.
+    let lists = [("list", list_of(entry)), ("stream", stream_of(entry).map(Stream::list))];
+    if let Some((kind, list)) = lists.into_iter().find_map(|(kind, list)| Some((kind, list?))) {
         let mut items = Vec::new();
         let _ = list.walk(0, list.len(), blocks::Direction::Forward, &mut |item: &[u8]| {
             items.push(item.to_vec());
             ControlFlow::Continue(())
         });
-        return ("list", items, entry.expires_at_ms());
+        return (kind, items, entry.expires_at_ms());
     }
     if let Some(set) = set_of(entry) {
         let mut members = Vec::new();

@@ -3,6 +3,7 @@
 //! ```text
 //! =OK   =7   =99..100   =~1.5   ="bytes\n"   =nil   =nil-array   =["a", 1]   =?["any", "order"]   =~["a", "set"]   =*
 //! ={"k": 1}   =@{"m": ~1.5}            a map, and pairs
+//! =%{"k": 1}                           a map that is pairs in RESP2
 //! !ERR syntax error                    the beginning of an error, or all of it
 //! ```
 //!
@@ -38,6 +39,8 @@ pub enum Pattern {
     Double(String),
     /// Pairs in this order, each an array.
     Pairs(Vec<(Pattern, Pattern)>),
+    /// Pairs in this order, each an array in RESP2, and a map in RESP3.
+    PairsOrMap(Vec<(Pattern, Pattern)>),
     /// Pairs in this order.
     Map(Vec<(Pattern, Pattern)>),
 }
@@ -71,7 +74,7 @@ impl Pattern {
             (Self::Unordered(patterns), Value::Array(values)) => fit_somehow(patterns, values, is_resp3),
             (Self::Set(patterns), Value::Array(values)) => !is_resp3 && fit_somehow(patterns, values, is_resp3),
             (Self::Set(patterns), Value::Set(values)) => is_resp3 && fit_somehow(patterns, values, is_resp3),
-            (Self::Map(pairs), Value::Map(found)) => {
+            (Self::Map(pairs) | Self::PairsOrMap(pairs), Value::Map(found)) => {
                 is_resp3
                     && pairs.len() == found.len()
                     && pairs
@@ -81,7 +84,10 @@ impl Pattern {
             }
             (Self::Double(text), Value::Double(found)) => is_resp3 && text.parse() == Ok(*found),
             (Self::Double(text), Value::Bulk(found)) => !is_resp3 && text.as_bytes() == found,
-            (Self::Pairs(pairs), Value::Array(values)) if is_resp3 => {
+            (Self::PairsOrMap(_), Value::Array(_)) if is_resp3 => false,
+            (Self::Pairs(pairs) | Self::PairsOrMap(pairs), Value::Array(values))
+                if is_resp3 != matches!(self, Self::PairsOrMap(_)) =>
+            {
                 let pairs = pairs.iter().map(|(key, value)| Self::Array(vec![key.clone(), value.clone()]));
                 all(&pairs.collect::<Vec<_>>(), values)
             }
@@ -137,6 +143,9 @@ impl Input<'_> {
         }
         if self.take("@{") {
             return self.pairs().map(Pattern::Pairs);
+        }
+        if self.take("%{") {
+            return self.pairs().map(Pattern::PairsOrMap);
         }
         if self.take("~") {
             let end = self.rest.find([',', ']', '}']).unwrap_or(self.rest.len());
@@ -249,6 +258,11 @@ mod tests {
         assert!(scored.fits(&Value::Array(vec![Value::Array(pair.to_vec())]), true));
         assert!(scored.fits(&Value::Array(vec![Value::bulk("m"), Value::bulk("1.5")]), false));
         assert!(!scored.fits(&Value::Array(pair.to_vec()), true));
+        let read = Pattern::parse(r#"=%{"m": 2}"#).unwrap();
+        let pair = [Value::bulk("m"), Value::Int(2)];
+        assert!(read.fits(&Value::Array(vec![Value::Array(pair.to_vec())]), false));
+        assert!(read.fits(&Value::Map(vec![(pair[0].clone(), pair[1].clone())]), true));
+        assert!(!read.fits(&Value::Array(vec![Value::Array(pair.to_vec())]), true));
         assert!(Pattern::parse("=nil-array").unwrap().fits(&Value::Null, true));
         assert!(!Pattern::parse("=nil-array").unwrap().fits(&Value::Null, false));
         for bad in ["", "5", "=", "=[1", "={1}", "=\"a", "=[1] 2"] {

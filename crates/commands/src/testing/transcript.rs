@@ -103,7 +103,7 @@ pub fn check(transcript: &Transcript, door: &mut dyn Door) -> Vec<String> {
 /// If one cannot be read.
 pub fn all() -> Vec<Transcript> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    load(&root, &["bitmap", "generic", "geo", "hash", "hyperloglog", "list", "set", "sorted", "string"])
+    load(&root, &["bitmap", "generic", "geo", "hash", "hyperloglog", "list", "set", "sorted", "stream", "string"])
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

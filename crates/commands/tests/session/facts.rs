@@ -12,6 +12,7 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("move", WHOLE),
     ("rename", WHOLE),
     ("renamenx", WHOLE),
+    ("xreadgroup", "what it delivers is noted in the stream, so it writes its keys"),
 ];
 
 const WHOLE: &str = "the journal takes the value whole, so a full disk refuses it";

@@ -20,6 +20,9 @@ fn meant<'a>(row: &Command, name: &'a str) -> &'a str {
         (Group::Bitmap, "offset") => "bit offset",
         (Group::Bitmap, "value") if row.name == "SETBIT" => "bit",
         (Group::Bitmap, "value" | "increment") => "number",
+        (Group::Stream, "id") if row.name == "XREADGROUP" => "unread",
+        (Group::Stream, "id" | "start" | "end" | "last-id" | "max-deleted-id" | "threshold") => "stream id",
+        (Group::Stream, "min-idle-time" | "idle" | "entries-added" | "entries-read" | "milliseconds") => "few",
         (_, name) => name,
     }
 }
@@ -57,16 +60,26 @@ impl<'a> Dice<'a> {
             let dice = &mut *shared.borrow_mut();
             if is_key(name) && dice.below(2) == 0 { dice.home(row.group) } else { value(dice, meant(row, name)) }
         });
-        shared.into_inner().count_fields(row, &mut words);
+        let dice = shared.into_inner();
+        dice.count_fields(row, &mut words);
+        dice.name_entry(row, &mut words);
         words
     }
 
     /// A key that few rows of other groups use, so that it mostly holds what those of this one work on.
     fn home(&mut self, group: Group) -> Vec<u8> {
         match group {
-            Group::Generic => self.pick(&["string", "list", "hash", "set", "bitmap", "hyperloglog"]),
+            Group::Generic => self.pick(&["string", "list", "hash", "set", "bitmap", "hyperloglog", "stream"]),
             Group::Set => self.pick(&["set", "another set"]),
             group => group.name().into(),
+        }
+    }
+
+    /// Has an entry have, as a rule, an id that others may name too.
+    fn name_entry(&mut self, row: &Command, words: &mut [Vec<u8>]) {
+        let any = words.iter_mut().find(|word| row.name == "XADD" && *word == b"*");
+        if let Some(any) = any.filter(|_| self.below(16) > 0) {
+            *any = self.value("stream id");
         }
     }
 
@@ -137,9 +150,16 @@ impl<'a> Dice<'a> {
             "unix-time-seconds" => self.pick(&["1700000001", "1700000100", "33177117420", "1", "0", "x"]),
             "unix-time-milliseconds" => self.pick(&["1700000000001", "1700000100000", "33177117420000", "1", "-1"]),
             "timeout" => self.pick(&["0.01", "1", "0", "-1", "x"]),
+            "stream id" => match self.below(3) {
+                0 => self.pick(&["0", "-", "+", "$", ">", "7-*", "5-1", "(1-1", "0-0", "9", "x"]),
+                _ => format!("{}-{}", self.below(6), self.below(2)).into_bytes(),
+            },
+            "unread" => self.pick(&[">", ">", ">", "0", "5-1", "x"]),
+            "few" => self.pick(&["0", "0", "0", "5", "-1", "x"]),
+            "group" | "consumer" => self.pick(&["g", "g", "h"]),
             "pattern" => self.pick(&["*", "a*", "?", "[a-c]", "", "x"]),
             "cursor" => self.pick(&["0", "1", "281474976710655", "99999999999", "x"]),
-            "type" => self.pick(&["string", "list", "hash", "set", "zset"]),
+            "type" => self.pick(&["string", "list", "hash", "set", "zset", "stream"]),
             "db" | "destination-db" | "index1" | "index2" => self.pick(&["0", "1", "2", "3", "9", "x"]),
             "numkeys" | "numfields" => self.pick(&["1", "1", "2", "3", "0", "x"]),
             "offset" => self.pick(&["0", "1", "5", "30", "17000", "70000", "-1", "536870912", "x"]),

@@ -223,9 +223,13 @@ impl Session {
             Ok(()) => {}
             Err(Failure::Nothing) => {
                 output.truncate(mark);
-                let waiting = self.block(worker, row, args, &tx);
-                self.saw(tx.seen());
-                tx.abandon();
+                let waiting = self.block(worker, row, args, &mut tx);
+                if tx.log().is_empty() {
+                    self.saw(tx.seen());
+                    tx.abandon();
+                } else {
+                    self.finish(worker, tx, claim, Served::default());
+                }
                 return Err(waiting);
             }
             Err(Failure::Abandon(lack)) => {
@@ -349,8 +353,9 @@ impl Session {
     }
 
     /// Hangs a command that found nothing off its keys; its shards are held.
-    fn block(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, tx: &Tx<'_>) -> NotNow {
-        let waiter = Arc::new(Waiter::new(row, args.to_owned(), self.database, self.protocol));
+    fn block(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, tx: &mut Tx<'_>) -> NotNow {
+        let Run::Blocking { settled, .. } = row.run else { unreachable!("only blocking rows find nothing") };
+        let waiter = Arc::new(Waiter::new(row, settled(tx, args), self.database, self.protocol));
         let keyspace = tx.keyspace();
         waiter.for_each_key(|key, is_target| {
             if !is_target {

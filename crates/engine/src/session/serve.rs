@@ -7,6 +7,7 @@ use crate::waiter::Waiter;
 use crate::worker::Worker;
 use commands::{Failure, Run};
 use keyspace::{Named, Tx};
+use kinds::Kind;
 use std::collections::HashSet;
 use std::sync::Arc;
 use wire::Output;
@@ -72,10 +73,15 @@ fn serve_one(
     served: &mut Served,
 ) -> Result<bool, NotNow> {
     let Run::Blocking { try_now, .. } = waiter.row.run else { unreachable!("only blocking rows wait") };
-    let Some(kind) = tx.serve(database, key, |tx| tx.kind(key)) else { return Ok(false) };
-    if waiter.row.group.kind() != Some(kind) {
-        // It waits for another kind; somebody behind it may wait for this one.
-        return Ok(true);
+    let waits_for = waiter.row.group.kind();
+    // What is read stays for those behind; and who reads as one of a group is told when that goes.
+    let is_shared = waits_for == Some(Kind::Stream);
+    if !is_shared {
+        let Some(kind) = tx.serve(database, key, |tx| tx.kind(key)) else { return Ok(false) };
+        if waits_for != Some(kind) {
+            // It waits for another kind; somebody behind it may wait for this one.
+            return Ok(true);
+        }
     }
     let missing = missing_shards(tx, waiter);
     if !missing.is_empty() {
@@ -97,7 +103,7 @@ fn serve_one(
         Ok(()) => {}
         Err(Failure::Nothing) => {
             waiter.give_back();
-            return Ok(false);
+            return Ok(is_shared);
         }
         Err(Failure::Abandon(lack)) => {
             waiter.give_back();

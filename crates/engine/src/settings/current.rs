@@ -67,6 +67,10 @@ pub struct Current {
     pub zset_listpack_entries: u64,
     /// Longest member of a sorted set in small form, in bytes.
     pub zset_listpack_value_bytes: u64,
+    /// About how long a chunk of a stream grows, in bytes; 0: no matter how long.
+    pub stream_node_bytes: u64,
+    /// Most entries of a chunk of a stream; 0: no matter how many.
+    pub stream_node_entries: u64,
     /// Form of the log lines.
     pub log_format: LogFormat,
     /// Least severity that is logged.

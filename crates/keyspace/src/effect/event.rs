@@ -1,7 +1,7 @@
 //! What an effect is called where keyspace notifications tell of it. A row that has another name for what it does says so
 //! in `commands/src/events.rs`.
 
-use super::{Effect, HashChange, ListChange, SetChange, SortedChange};
+use super::{Effect, HashChange, ListChange, SetChange, SortedChange, StreamChange};
 use crate::notes::Classes;
 use blocks::End;
 
@@ -28,6 +28,7 @@ impl Effect<'_> {
             Self::Hash(change) => (Classes::HASH, change.event()?),
             Self::Set(change) => (Classes::SET, change.event()),
             Self::Sorted(change) => (Classes::SORTED, change.event()?),
+            Self::Stream(change) => (Classes::STREAM, change.event()?),
             Self::ValuePut { .. } => WHOLE,
             Self::MapPut { .. } => unreachable!("it names no key"),
         })
@@ -50,6 +51,22 @@ impl SortedChange<'_> {
             Self::Remove { .. } => "zrem",
             Self::RemoveRange { .. } => "zremrangebyrank",
             Self::Grow => return None,
+        })
+    }
+}
+
+impl StreamChange<'_> {
+    fn event(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Add { .. } => "xadd",
+            Self::Delete { .. } => "xdel",
+            Self::Trim { .. } => "xtrim",
+            Self::Set { .. } => "xsetid",
+            Self::GroupPut { .. } => "xgroup-create",
+            Self::GroupRemove { .. } => "xgroup-destroy",
+            Self::ConsumerMake { .. } => "xgroup-createconsumer",
+            Self::ConsumerRemove { .. } => "xgroup-delconsumer",
+            Self::Deliver { .. } | Self::Claim { .. } | Self::Drop { .. } | Self::ConsumerSeen { .. } => return None,
         })
     }
 }

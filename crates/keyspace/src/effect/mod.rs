@@ -14,6 +14,7 @@ mod list;
 mod log;
 mod set;
 mod sorted;
+mod stream;
 
 pub use hash::HashChange;
 pub use items::Items;
@@ -22,6 +23,7 @@ pub use list::{ListChange, RunWriter};
 pub use log::{Log, Named, Payload};
 pub use set::SetChange;
 pub use sorted::SortedChange;
+pub use stream::{Counting, Ids, StreamChange};
 
 use crate::TableId;
 use crate::guard::Whole;
@@ -65,6 +67,8 @@ pub enum Effect<'a> {
     Set(SetChange<'a>),
     /// 55 to 58. A change to a sorted set.
     Sorted(SortedChange<'a>),
+    /// 70 to 82. A change to a stream.
+    Stream(StreamChange<'a>),
     /// 32 without, 33 with a deadline. The key holds this value, whatever it held.
     ValuePut {
         /// When it expires, absolute.
@@ -161,6 +165,7 @@ impl<'a> Effect<'a> {
             Self::Hash(change) => change.number(),
             Self::Set(change) => change.number(),
             Self::Sorted(change) => change.number(),
+            Self::Stream(change) => change.number(),
             Self::ValuePut { expires_at_ms: None, .. } => 32,
             Self::ValuePut { expires_at_ms: Some(_), .. } => 33,
             Self::MapPut { .. } => 64,
@@ -184,6 +189,7 @@ impl<'a> Effect<'a> {
             Self::Hash(change) => change.encode_fields(out),
             Self::Set(change) => change.encode_fields(out),
             Self::Sorted(change) => change.encode_fields(out),
+            Self::Stream(change) => change.encode_fields(out),
             Self::ValuePut { expires_at_ms, kind, encoded } => {
                 put_time(out, expires_at_ms);
                 out.push(kind.number());
@@ -210,6 +216,7 @@ impl<'a> Effect<'a> {
             40..=46 => Self::Hash(HashChange::decode_fields(number, input)?),
             50..=52 => Self::Set(SetChange::decode_fields(number, input)?),
             55..=58 => Self::Sorted(SortedChange::decode_fields(number, input)?),
+            70..=82 => Self::Stream(StreamChange::decode_fields(number, input)?),
             32 | 33 => {
                 let expires_at_ms = if number == 33 { Some(take(input)?) } else { None };
                 let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
@@ -254,6 +261,10 @@ pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effec
         }
         Effect::Sorted(ref change) => {
             section.change(hash, key, |sorted| change.apply(sorted)).ok_or(DecodeError::Misfit)??;
+        }
+        Effect::Stream(ref change) => {
+            let gone = section.change(hash, key, |stream| change.apply(stream)).ok_or(DecodeError::Misfit)??;
+            section.let_go(Value::List(gone));
         }
         Effect::ValuePut { expires_at_ms, kind, mut encoded } => {
             let value =
@@ -304,11 +315,15 @@ mod tests {
     use super::*;
     use blocks::End;
     use kinds::set::SetForm;
+    use kinds::stream::StreamId;
 
     /// Every effect there is, with the number that it has for ever.
     fn all() -> Vec<(u8, Effect<'static>)> {
         let items = Items::Encoded { count: 2, bytes: &[1, b'a', 2, b'b', b'c'] };
         let scored = Items::Encoded { count: 2, bytes: &[3, 1, 14, b'a', 2, 0, b'b'] };
+        let (group, consumer) = (&b"group"[..], &b"consumer"[..]);
+        let (id, counting) = (StreamId { ms: 1_700_000_000_000, seq: 3 }, Counting::Exactly(2));
+        let ids = Ids::Encoded { count: 2, bytes: &[7, 0, 8, 1] };
         vec![
             (1, Effect::Remove),
             (2, Effect::TextPut { expires_at_ms: None, bytes: b"text" }),
@@ -340,6 +355,22 @@ mod tests {
             (56, Effect::Sorted(SortedChange::Remove { members: items })),
             (57, Effect::Sorted(SortedChange::RemoveRange { rank: 7, count: 300 })),
             (58, Effect::Sorted(SortedChange::Grow)),
+            (70, Effect::Stream(StreamChange::Add { id, fields: items, opens: false })),
+            (71, Effect::Stream(StreamChange::Add { id, fields: items, opens: true })),
+            (72, Effect::Stream(StreamChange::Delete { ids })),
+            (73, Effect::Stream(StreamChange::Trim { count: 300 })),
+            (74, Effect::Stream(StreamChange::Set { last_id: id, deleted_id: StreamId::MIN, added: 9 })),
+            (75, Effect::Stream(StreamChange::GroupPut { group, last_id: id, entries_read: Some(7) })),
+            (76, Effect::Stream(StreamChange::GroupRemove { group })),
+            (77, Effect::Stream(StreamChange::ConsumerMake { group, consumer, seen_ms: 5, active_ms: None })),
+            (78, Effect::Stream(StreamChange::ConsumerRemove { group, consumer })),
+            (
+                79,
+                Effect::Stream(StreamChange::Deliver { group, consumer, to: id, entries_read: None, delivered_ms: 5 }),
+            ),
+            (80, Effect::Stream(StreamChange::Claim { group, consumer, delivered_ms: 5, counting, ids })),
+            (81, Effect::Stream(StreamChange::Drop { group, ids })),
+            (82, Effect::Stream(StreamChange::ConsumerSeen { group, consumer, seen_ms: 5, active_ms: Some(4) })),
             (32, Effect::ValuePut { expires_at_ms: None, kind: Kind::Text, encoded: b"\x01z" }),
             (33, Effect::ValuePut { expires_at_ms: Some(9), kind: Kind::List, encoded: b"" }),
             (64, Effect::MapPut { database: 3, table: 70_000 }),

@@ -4,12 +4,14 @@ mod hash;
 mod list;
 mod set;
 mod sorted;
+mod stream;
 mod text;
 
 pub use hash::{FieldExpiry, HashMut};
 pub use list::ListMut;
 pub use set::SetMut;
 pub use sorted::SortedMut;
+pub use stream::{Reader, Redelivery, StreamMut};
 pub use text::TextMut;
 
 use crate::section::{Entry, text_of};

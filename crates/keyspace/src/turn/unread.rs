@@ -85,7 +85,8 @@ impl Unread {
             (Kind::Text, Effect::TextAppend(_) | Effect::TextOverwrite { .. })
             | (Kind::Hash, Effect::Hash(_))
             | (Kind::Set, Effect::Set(_))
-            | (Kind::Sorted, Effect::Sorted(_)) => {}
+            | (Kind::Sorted, Effect::Sorted(_))
+            | (Kind::Stream, Effect::Stream(_)) => {}
             _ => return Err(DecodeError::Misfit),
         }
         self.kept.extend_from_slice(bytes);

@@ -1,0 +1,75 @@
+//! XADD: add an entry.
+
+use super::id::{self, Wanted};
+use super::trim;
+use crate::prelude::*;
+use keyspace::StreamMut;
+use kinds::Stream;
+use kinds::stream::StreamId;
+
+pub(crate) const COMMANDS: &[Command] = &[XADD];
+
+const XADD: Command = Command {
+    name: "XADD",
+    syntax: "key [NOMKSTREAM] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id> field value [field value ...]",
+    arity: Arity::AtLeast(5),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast],
+    group: Group::Stream,
+    cost: "O(log(n)), and O(m) for m entries trimmed",
+    since: "5.0.0",
+    brief: "Adds an entry to a stream, which is made if absent.",
+    answer: "bulk: the entry's id; null: NOMKSTREAM, and the key is absent",
+    run: Run::Local(xadd),
+};
+
+fn xadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let options = trim::options(args, true)?;
+    let (wanted, id_at) = options.id.ok_or_else(|| Failure::arity(args))?;
+    let fields: Vec<&[u8]> = args.from(id_at + 1).iter().collect();
+    if fields.is_empty() || !fields.len().is_multiple_of(2) {
+        return Err(Failure::arity(args));
+    }
+    if wanted == Wanted::This(StreamId::MIN) {
+        return Err(Failure::text("ERR The ID specified in XADD must be greater than 0-0"));
+    }
+    let (key, now) = (args.get(1), tx.now());
+    let absent = if options.leaves { Absent::Leave } else { Absent::Create };
+    let Some(mut stream) = tx.stream_mut(key, absent)? else {
+        reply.null();
+        return Ok(());
+    };
+    let last = stream.stream().map_or(StreamId::MIN, |stream| stream.foot().last_id);
+    let new = next_id(last, wanted, now)?;
+    if !StreamMut::fits(&fields) {
+        return Err(Failure::text("ERR Elements are too large to be stored"));
+    }
+    stream.add(new, &fields)?;
+    if let Some(how) = options.trim {
+        trim::trim(&mut stream, how);
+    }
+    id::tell(reply, new);
+    Ok(())
+}
+
+/// The id of an entry behind `last`.
+fn next_id(last: StreamId, wanted: Wanted, now: u64) -> Result<StreamId, Failure> {
+    if last == StreamId::MAX {
+        return Err(Failure::text("ERR The stream has exhausted the last possible ID, unable to add more items"));
+    }
+    let next = match wanted {
+        Wanted::Any if now > last.ms => Some(StreamId { ms: now, seq: 0 }),
+        Wanted::Any => last.next(),
+        Wanted::Within(ms) if ms == last.ms => last.seq.checked_add(1).map(|seq| StreamId { ms, seq }),
+        Wanted::Within(ms) => Some(StreamId { ms, seq: 0 }),
+        Wanted::This(id) => Some(id),
+    };
+    next.filter(|next| *next > last)
+        .ok_or(Failure::text("ERR The ID specified in XADD is equal or smaller than the target stream top item"))
+}
+
+/// Whether a stream has an entry behind `id`.
+pub(super) fn has_behind(stream: &Stream, id: StreamId) -> bool {
+    stream.top_id().is_some_and(|top_id| top_id > id)
+}

@@ -1,0 +1,230 @@
+//! XCLAIM XAUTOCLAIM: deliver to one consumer what another was given and did not acknowledge.
+
+use super::{id, no_key_or_group, shown, tell};
+use crate::prelude::*;
+use blocks::Direction;
+use keyspace::{Counting, Reader, Redelivery};
+use kinds::Stream;
+use kinds::stream::{Group as GroupState, StreamId};
+use std::ops::ControlFlow;
+
+pub(crate) const COMMANDS: &[Command] = &[XAUTOCLAIM, XCLAIM];
+
+const XCLAIM: Command = Command {
+    name: "XCLAIM",
+    syntax: "key group consumer min-idle-time id [id ...] [IDLE idle] [TIME unix-time-milliseconds] \
+             [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID last-id]",
+    arity: Arity::AtLeast(6),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Stream,
+    cost: "O(m*log(p)), m the ids given, p what is pending",
+    since: "5.0.0",
+    brief: "Gives pending entries to another consumer.",
+    answer: "array: the entries; with JUSTID their ids",
+    run: Run::Local(xclaim),
+};
+
+const XAUTOCLAIM: Command = Command {
+    name: "XAUTOCLAIM",
+    syntax: "key group consumer min-idle-time start [COUNT count] [JUSTID]",
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    cost: "O(log(p)+m), p what is pending, m what of it is looked at",
+    since: "6.2.0",
+    brief: "Gives to another consumer what has been pending for long.",
+    answer: "array: where to go on, the entries or their ids, ids of what was deleted",
+    run: Run::Local(xautoclaim),
+    ..XCLAIM
+};
+
+/// How many pending entries are looked at for each that is wanted.
+const LOOKS_FACTOR: i64 = 10;
+/// What XAUTOCLAIM gives unless it is told.
+const COUNT_USUAL: i64 = 100;
+/// The most that it may be told.
+const COUNT_MAX: i64 = i64::MAX / 16;
+
+/// What comes of a claim.
+#[derive(Default)]
+struct Found {
+    /// In the order in which they are told.
+    claimed: Vec<StreamId>,
+    /// Pending, though no longer in the stream.
+    deleted: Vec<StreamId>,
+}
+
+/// Words behind the ids of XCLAIM.
+struct Options {
+    delivered_ms: Option<i64>,
+    counting: Counting,
+    forces: bool,
+    only_ids: bool,
+    last_id: StreamId,
+}
+
+fn min_idle_ms(argument: &[u8], name: &str) -> Result<u64, Failure> {
+    let text = || Failure::text(format!("ERR Invalid min-idle-time argument for {name}"));
+    parse::int(argument).map(|ms| ms.max(0) as u64).map_err(|_| text())
+}
+
+fn reader<'a>(args: &Args<'a>) -> Reader<'a> {
+    Reader { group: args.get(2), consumer: args.get(3) }
+}
+
+fn group_of<'t>(tx: &'t mut Tx, args: &Args<'_>) -> Result<(&'t Stream, GroupState), Failure> {
+    let stream = tx.value::<Stream>(args.get(1))?;
+    let found = stream.and_then(|stream| Some((stream, stream.group(args.get(2))?)));
+    found.ok_or_else(|| no_key_or_group(args.get(1), args.get(2)))
+}
+
+impl Options {
+    fn of(words: Args<'_>, now: u64) -> Result<Self, Failure> {
+        let (mut delivered_ms, mut retries, mut forces, mut only_ids) = (None, None, false, false);
+        let mut last_id = StreamId::MIN;
+        let number = |value: &[u8], option| {
+            let text = || Failure::text(format!("ERR Invalid {option} option argument for XCLAIM"));
+            parse::int(value).map_err(|_| text())
+        };
+        let mut at = 0;
+        while at < words.len() {
+            let (word, value) = (words.get(at), words.from(at + 1).iter().next());
+            at += 1;
+            match value {
+                _ if parse::is(word, "FORCE") => forces = true,
+                _ if parse::is(word, "JUSTID") => only_ids = true,
+                Some(value) => {
+                    at += 1;
+                    match word.to_ascii_uppercase().as_slice() {
+                        b"IDLE" => delivered_ms = Some((now as i64).saturating_sub(number(value, "IDLE")?)),
+                        b"TIME" => delivered_ms = Some(number(value, "TIME")?),
+                        b"RETRYCOUNT" => retries = Some(number(value, "RETRYCOUNT")?),
+                        b"LASTID" => last_id = id::strict(value, 0)?,
+                        _ => return Err(unrecognized(word)),
+                    }
+                }
+                None => return Err(unrecognized(word)),
+            }
+        }
+        let counting = match retries {
+            Some(count @ 0..) => Counting::Exactly(count as u64),
+            _ if only_ids => Counting::Keep,
+            _ => Counting::OneMore,
+        };
+        Ok(Self { delivered_ms, counting, forces, only_ids, last_id })
+    }
+
+    /// When, as is to be told: a time that has not come is now.
+    fn delivered_ms(&self, now: u64) -> u64 {
+        let told = self.delivered_ms.and_then(|ms| u64::try_from(ms).ok());
+        told.filter(|ms| *ms <= now).unwrap_or(now)
+    }
+}
+
+fn unrecognized(word: &[u8]) -> Failure {
+    Failure::text(format!("ERR Unrecognized XCLAIM option '{}'", shown(word)))
+}
+
+fn xclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let now = tx.now();
+    let (stream, group) = group_of(tx, args)?;
+    let least_ms = min_idle_ms(args.get(4), "XCLAIM")?;
+    let ids: Vec<StreamId> = args.from(5).iter().map_while(|text| id::strict(text, 0).ok()).collect();
+    let options = Options::of(args.from(5 + ids.len()), now)?;
+    let mut found = Found::default();
+    for id in &ids {
+        let pending = stream.pending(group.number, *id);
+        if !stream.contains(*id) {
+            found.deleted.extend(pending.map(|pending| pending.id));
+            continue;
+        }
+        let is_idle = match pending {
+            // What this command has claimed already is as idle as it says.
+            Some(_) if found.claimed.contains(id) => now - options.delivered_ms(now) >= least_ms,
+            Some(pending) => least_ms == 0 || now.saturating_sub(pending.delivered_ms) >= least_ms,
+            None => options.forces,
+        };
+        if is_idle {
+            found.claimed.push(*id);
+        }
+    }
+    let last_id = Some(options.last_id).filter(|last_id| *last_id > group.last_id);
+    let again = Redelivery { delivered_ms: options.delivered_ms(now), counting: options.counting };
+    take(tx, args, &mut found, again, last_id.map(|last_id| (last_id, group.entries_read)))?;
+    tell_claimed(tx, args.get(1), &found.claimed, options.only_ids, reply)
+}
+
+/// Has what was found be the consumer's; what was deleted is pending no more.
+fn take(
+    tx: &mut Tx,
+    args: &Args,
+    found: &mut Found,
+    again: Redelivery,
+    group: Option<(StreamId, Option<u64>)>,
+) -> Outcome {
+    let (now, reader) = (tx.now(), reader(args));
+    found.deleted.sort_unstable();
+    found.deleted.dedup();
+    let mut stream = tx.stream_mut(args.get(1), Absent::Leave)?.expect("just seen");
+    let ids_count = found.claimed.len() + found.deleted.len();
+    stream.need_room_for(reader.group.len() + reader.consumer.len(), ids_count)?;
+    if let Some((last_id, entries_read)) = group {
+        stream.put_group(reader.group, last_id, entries_read);
+    }
+    stream.see_consumer(reader, now, (!found.claimed.is_empty()).then_some(now));
+    stream.drop_pending(reader.group, &found.deleted);
+    stream.claim(reader, &found.claimed, again);
+    Ok(())
+}
+
+fn tell_claimed(tx: &mut Tx, key: &[u8], ids: &[StreamId], only_ids: bool, reply: &mut dyn Reply) -> Outcome {
+    let stream = tx.value::<Stream>(key)?.expect("just seen");
+    reply.array(ids.len());
+    for id in ids {
+        if only_ids {
+            id::tell(reply, *id);
+        } else {
+            assert!(tell::entry_of(reply, stream, *id), "only entries that are there are claimed");
+        }
+    }
+    Ok(())
+}
+
+fn xautoclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let now = tx.now();
+    let least_ms = min_idle_ms(args.get(4), "XAUTOCLAIM")?;
+    let start = id::start(args.get(5))?;
+    let (mut count, mut only_ids) = (COUNT_USUAL, false);
+    let mut words = args.from(6).iter();
+    while let Some(word) = words.next() {
+        if parse::is(word, "JUSTID") {
+            only_ids = true;
+            continue;
+        }
+        let value = words.next().filter(|_| parse::is(word, "COUNT")).ok_or(Failure::Syntax)?;
+        count = parse::int_or(value, 1, COUNT_MAX, "ERR COUNT must be > 0")?;
+    }
+    let (stream, group) = group_of(tx, args)?;
+    let (mut looks, mut next, mut found) = (count * LOOKS_FACTOR, StreamId::MIN, Found::default());
+    let _ = stream.walk_pending(group.number, start, Direction::Forward, &mut |pending| {
+        if looks == 0 || (found.claimed.len() + found.deleted.len()) as i64 == count {
+            next = pending.id;
+            return ControlFlow::Break(());
+        }
+        looks -= 1;
+        if !stream.contains(pending.id) {
+            found.deleted.push(pending.id);
+        } else if least_ms == 0 || now.saturating_sub(pending.delivered_ms) >= least_ms {
+            found.claimed.push(pending.id);
+        }
+        ControlFlow::Continue(())
+    });
+    let counting = if only_ids { Counting::Keep } else { Counting::OneMore };
+    take(tx, args, &mut found, Redelivery { delivered_ms: now, counting }, None)?;
+    reply.array(3);
+    id::tell(reply, next);
+    tell_claimed(tx, args.get(1), &found.claimed, only_ids, reply)?;
+    reply.array(found.deleted.len());
+    found.deleted.iter().for_each(|deleted| id::tell(reply, *deleted));
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! XGROUP CREATE SETID DESTROY CREATECONSUMER DELCONSUMER HELP: who reads a stream.
+
+use super::{id, no_group, shown};
+use crate::help::{HELP, wrong_count};
+use crate::prelude::*;
+use keyspace::Reader;
+use kinds::Stream;
+use kinds::stream::{Group as GroupState, StreamId};
+
+pub(crate) const COMMANDS: &[Command] = &[
+    CREATE,
+    CREATECONSUMER,
+    DELCONSUMER,
+    DESTROY,
+    Command { name: "XGROUP HELP", group: Group::Stream, ..HELP },
+    SETID,
+];
+
+const CREATE: Command = Command {
+    name: "XGROUP CREATE",
+    syntax: "key group <id | $> [MKSTREAM] [ENTRIESREAD entries-read]",
+    arity: Arity::AtLeast(5),
+    keys: &[KeySpec::one(2, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[],
+    group: Group::Stream,
+    cost: "O(log(n)), n the groups of the stream",
+    since: "5.0.0",
+    brief: "Makes a group that reads what follows an id.",
+    answer: "OK",
+    run: Run::Local(create),
+};
+
+const SETID: Command = Command {
+    name: "XGROUP SETID",
+    syntax: "key group <id | $> [ENTRIESREAD entries-read]",
+    keys: &[KeySpec::one(2, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    brief: "Has a group read what follows an id.",
+    run: Run::Local(set_id),
+    ..CREATE
+};
+
+const DESTROY: Command = Command {
+    name: "XGROUP DESTROY",
+    syntax: "key group",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(2, "RW DELETE")],
+    access: Access::Write { grows: false },
+    cost: "O(n), n what is pending for the group",
+    brief: "Removes a group, with its consumers and what is pending for them.",
+    answer: "int: 1 if it was there",
+    run: Run::Local(destroy),
+    ..CREATE
+};
+
+const CREATECONSUMER: Command = Command {
+    name: "XGROUP CREATECONSUMER",
+    syntax: "key group consumer",
+    arity: Arity::Exactly(5),
+    cost: "O(log(n)), n the consumers of the group",
+    since: "6.2.0",
+    brief: "Makes a consumer of a group.",
+    answer: "int: 1 if it was not there",
+    run: Run::Local(create_consumer),
+    ..CREATE
+};
+
+const DELCONSUMER: Command = Command {
+    name: "XGROUP DELCONSUMER",
+    keys: &[KeySpec::one(2, "RW DELETE")],
+    access: Access::Write { grows: false },
+    cost: "O(n*log(p)), n what the consumer has pending, p what its group has",
+    since: "5.0.0",
+    brief: "Removes a consumer, with what is pending for it.",
+    answer: "int: what was pending for it",
+    run: Run::Local(delete_consumer),
+    ..CREATECONSUMER
+};
+
+/// Whether MKSTREAM is said, which `makes` allows, and what ENTRIESREAD says.
+fn options(args: &Args<'_>, makes: bool) -> Result<(bool, Option<u64>), Failure> {
+    let (mut makes_stream, mut entries_read) = (false, None);
+    let mut words = args.from(5).iter();
+    while let Some(word) = words.next() {
+        if makes && parse::is(word, "MKSTREAM") {
+            makes_stream = true;
+            continue;
+        }
+        let count = words.next().filter(|_| parse::is(word, "ENTRIESREAD")).ok_or_else(|| wrong_count(args))?;
+        entries_read = match parse::int(count)? {
+            -1 => None,
+            ..-1 => return Err(Failure::text("ERR value for ENTRIESREAD must be positive or -1")),
+            count => Some(count as u64),
+        };
+    }
+    Ok((makes_stream, entries_read))
+}
+
+/// The stream of which a group is to be changed.
+fn stream<'t>(tx: &'t mut Tx, args: &Args<'_>) -> Result<&'t Stream, Failure> {
+    tx.value::<Stream>(args.get(2))?.ok_or(Failure::text(
+        "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM \
+         option to create an empty stream automatically.",
+    ))
+}
+
+fn group(stream: &Stream, args: &Args<'_>) -> Result<GroupState, Failure> {
+    let (key, name) = (args.get(2), args.get(3));
+    let missing = || no_group(format!("No such consumer group '{}' for key name '{}'", shown(name), shown(key)));
+    stream.group(name).ok_or_else(missing)
+}
+
+fn last_id(stream: Option<&Stream>, text: &[u8]) -> Result<StreamId, Failure> {
+    match text {
+        b"$" => Ok(stream.map_or(StreamId::MIN, |stream| stream.foot().last_id)),
+        text => id::strict(text, 0),
+    }
+}
+
+fn create(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (makes_stream, entries_read) = options(args, true)?;
+    let found = match makes_stream {
+        true => tx.value::<Stream>(args.get(2))?,
+        false => Some(stream(tx, args)?),
+    };
+    if args.len() > 8 {
+        return Err(wrong_count(args));
+    }
+    let last_id = last_id(found, args.get(4))?;
+    if found.is_some_and(|found| found.group(args.get(3)).is_some()) {
+        return Err(Failure::text("BUSYGROUP Consumer Group name already exists"));
+    }
+    let mut stream = tx.stream_mut(args.get(2), Absent::Create)?.expect("made if absent");
+    stream.put_group(args.get(3), last_id, entries_read);
+    reply.ok();
+    Ok(())
+}
+
+fn set_id(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (_, entries_read) = options(args, false)?;
+    let stream = stream(tx, args)?;
+    group(stream, args)?;
+    if !matches!(args.len(), 5 | 7) {
+        return Err(wrong_count(args));
+    }
+    let last_id = last_id(Some(stream), args.get(4))?;
+    let mut stream = tx.stream_mut(args.get(2), Absent::Leave)?.expect("just seen");
+    stream.put_group(args.get(3), last_id, entries_read);
+    reply.ok();
+    Ok(())
+}
+
+fn destroy(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let is_there = stream(tx, args)?.group(args.get(3)).is_some();
+    if is_there {
+        tx.stream_mut(args.get(2), Absent::Leave)?.expect("just seen").remove_group(args.get(3));
+    }
+    reply.int(i64::from(is_there));
+    Ok(())
+}
+
+fn create_consumer(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (stream, now) = (stream(tx, args)?.clone(), tx.now());
+    let is_there = stream.consumer(group(&stream, args)?.number, args.get(4)).is_some();
+    drop(stream);
+    if !is_there {
+        let reader = Reader { group: args.get(3), consumer: args.get(4) };
+        tx.stream_mut(args.get(2), Absent::Leave)?.expect("just seen").see_consumer(reader, now, None);
+    }
+    reply.int(i64::from(!is_there));
+    Ok(())
+}
+
+fn delete_consumer(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let stream = stream(tx, args)?;
+    let number = group(stream, args)?.number;
+    let pending = stream.consumer(number, args.get(4)).map(|consumer| stream.owned_count(number, consumer.number));
+    if pending.is_some() {
+        let reader = Reader { group: args.get(3), consumer: args.get(4) };
+        tx.stream_mut(args.get(2), Absent::Leave)?.expect("just seen").remove_consumer(reader);
+    }
+    reply.int(pending.unwrap_or_default() as i64);
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Ids as clients write them: `ms-seq`, `ms`, `ms-*`, `-` and `+`.
+
+use crate::prelude::*;
+use kinds::stream::StreamId;
+
+/// Longer ones are none.
+const TEXT_BYTES_MAX: usize = 127;
+
+fn invalid() -> Failure {
+    Failure::text("ERR Invalid stream ID specified as stream command argument")
+}
+
+/// A whole number without a sign but `+`.
+fn number(text: &[u8]) -> Option<u64> {
+    let text = text.trim_ascii_start();
+    let digits = text.strip_prefix(b"+").unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(digits).ok().filter(|_| is_number)?.parse().ok()
+}
+
+fn parts(text: &[u8]) -> Option<(u64, Option<&[u8]>)> {
+    if text.len() > TEXT_BYTES_MAX {
+        return None;
+    }
+    let at = text.iter().position(|byte| *byte == b'-');
+    let (ms, seq) = at.map_or((text, None), |at| (&text[..at], Some(&text[at + 1..])));
+    Some((number(ms)?, seq))
+}
+
+/// An id; one without a number within its millisecond has `missing`.
+pub(super) fn strict(text: &[u8], missing: u64) -> Result<StreamId, Failure> {
+    let (ms, seq) = parts(text).ok_or_else(invalid)?;
+    let seq = seq.map_or(Some(missing), number).ok_or_else(invalid)?;
+    Ok(StreamId { ms, seq })
+}
+
+/// Likewise, or an end: `-` the least, `+` the greatest one.
+pub(super) fn loose(text: &[u8], missing: u64) -> Result<StreamId, Failure> {
+    match text {
+        b"-" => Ok(StreamId::MIN),
+        b"+" => Ok(StreamId::MAX),
+        text => strict(text, missing),
+    }
+}
+
+/// The id of an entry to be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Any.
+    Any,
+    /// Any within this millisecond.
+    Within(u64),
+    /// This one.
+    This(StreamId),
+}
+
+/// What XADD takes in the place of an id, but for `*`.
+pub(super) fn wanted(text: &[u8]) -> Result<Wanted, Failure> {
+    match parts(text) {
+        Some((ms, Some(b"*"))) => Ok(Wanted::Within(ms)),
+        _ => strict(text, 0).map(Wanted::This),
+    }
+}
+
+/// All of `args`.
+pub(super) fn all(args: Args<'_>) -> Result<Vec<StreamId>, Failure> {
+    args.iter().map(|text| strict(text, 0)).collect()
+}
+
+/// The lower end of an interval.
+pub(super) fn start(text: &[u8]) -> Result<StreamId, Failure> {
+    match text {
+        [b'(', rest @ ..] if !rest.is_empty() => {
+            strict(rest, 0)?.next().ok_or(Failure::text("ERR invalid start ID for the interval"))
+        }
+        text => loose(text, 0),
+    }
+}
+
+/// The upper end of an interval.
+pub(super) fn end(text: &[u8]) -> Result<StreamId, Failure> {
+    match text {
+        [b'(', rest @ ..] if !rest.is_empty() => {
+            strict(rest, u64::MAX)?.before().ok_or(Failure::text("ERR invalid end ID for the interval"))
+        }
+        text => loose(text, u64::MAX),
+    }
+}
+
+/// Replies an id.
+pub(super) fn tell(reply: &mut dyn Reply, id: StreamId) {
+    reply.bulk(id.to_string().as_bytes());
+}

@@ -1,0 +1,31 @@
+//! Streams.
+
+pub(crate) mod add;
+pub(crate) mod claim;
+pub(crate) mod delete;
+pub(crate) mod group;
+pub(crate) mod id;
+pub(crate) mod info;
+pub(crate) mod lag;
+pub(crate) mod pending;
+pub(crate) mod range;
+pub(crate) mod read;
+pub(crate) mod tell;
+pub(crate) mod trim;
+
+use crate::failure::Failure;
+
+/// A group that is needed and absent; the error's text goes on as `what` says.
+fn no_group(what: String) -> Failure {
+    Failure::text(format!("NOGROUP {what}"))
+}
+
+/// The key or the group is absent.
+fn no_key_or_group(key: &[u8], group: &[u8]) -> Failure {
+    no_group(format!("No such key '{}' or consumer group '{}'", shown(key), shown(group)))
+}
+
+/// As an error shows a name.
+fn shown(name: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(name)
+}

@@ -1,0 +1,241 @@
+//! XACK XPENDING: what was delivered and not acknowledged.
+
+use super::{id, no_key_or_group};
+use crate::prelude::*;
+use base::Ms;
+use blocks::Direction;
+use keyspace::Pin;
+use kinds::Stream;
+use kinds::stream::{Group as GroupState, Pending, StreamId};
+use std::ops::ControlFlow;
+use wire::{More, Source};
+
+pub(crate) const COMMANDS: &[Command] = &[XACK, XPENDING];
+
+const XACK: Command = Command {
+    name: "XACK",
+    syntax: "key group id [id ...]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Stream,
+    cost: "O(m*log(p)), m the ids given, p what is pending",
+    since: "5.0.0",
+    brief: "Says that a group is done with entries.",
+    answer: "int: how many were pending",
+    run: Run::Local(xack),
+};
+
+const XPENDING: Command = Command {
+    name: "XPENDING",
+    syntax: "key group [[IDLE min-idle-time] start end count [consumer]]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    cost: "O(log(p)+m), p what is pending, m what of it is looked at; O(c*log(p)) for c consumers",
+    brief: "Tells what was delivered to a group and not acknowledged.",
+    answer: "array: count, least and greatest id, consumers; or ids, consumers, idle times and deliveries",
+    run: Run::Local(xpending),
+    ..XACK
+};
+
+fn xack(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let stream = tx.value::<Stream>(args.get(1))?;
+    let group = stream.and_then(|stream| stream.group(args.get(2)));
+    let (Some(stream), Some(group)) = (stream, group) else {
+        reply.int(0);
+        return Ok(());
+    };
+    let mut ids = id::all(args.from(3))?;
+    ids.retain(|id| stream.pending(group.number, *id).is_some());
+    ids.sort_unstable();
+    ids.dedup();
+    let mut stream = tx.stream_mut(args.get(1), Absent::Leave)?.expect("just seen");
+    stream.need_room_for(args.get(2).len(), ids.len())?;
+    stream.drop_pending(args.get(2), &ids);
+    reply.int(ids.len() as i64);
+    Ok(())
+}
+
+/// Which of what is pending XPENDING is to tell.
+struct Range {
+    least_idle_ms: i64,
+    from: StreamId,
+    to: StreamId,
+    most: u64,
+}
+
+/// What XPENDING is asked for beyond a sum.
+struct Asked<'a> {
+    range: Range,
+    consumer: Option<&'a [u8]>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(args: &Args<'a>) -> Result<Option<Self>, Failure> {
+        if args.len() == 3 {
+            return Ok(None);
+        }
+        if !(6..=9).contains(&args.len()) {
+            return Err(Failure::Syntax);
+        }
+        let (mut least_idle_ms, mut at) = (0, 3);
+        if parse::is(args.get(3), "IDLE") {
+            least_idle_ms = parse::int(args.get(4))?;
+            if args.len() < 8 {
+                return Err(Failure::Syntax);
+            }
+            at = 5;
+        }
+        let most = parse::int(args.get(at + 2))?.max(0) as u64;
+        let (from, to) = (id::start(args.get(at))?, id::end(args.get(at + 1))?);
+        let range = Range { least_idle_ms, from, to, most };
+        Ok(Some(Self { range, consumer: args.from(at + 3).iter().next() }))
+    }
+}
+
+fn xpending(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (asked, now, keyspace) = (Asked::of(args)?, tx.now(), tx.keyspace());
+    let stream = tx.value::<Stream>(args.get(1))?;
+    let group = stream.and_then(|stream| stream.group(args.get(2)));
+    let (Some(stream), Some(group)) = (stream, group) else {
+        return Err(no_key_or_group(args.get(1), args.get(2)));
+    };
+    let Some(Asked { range, consumer }) = asked else {
+        tell_sum(stream, group, reply);
+        return Ok(());
+    };
+    let number = consumer.map(|name| stream.consumer(group.number, name).map(|consumer| consumer.number));
+    if number == Some(None) {
+        reply.array(0);
+        return Ok(());
+    }
+    let mut search = Search {
+        stream: stream.clone(),
+        group: group.number,
+        consumer: number.flatten(),
+        asked: range,
+        now,
+        found: Vec::new(),
+        is_over: false,
+        pin: keyspace.pin(args.get(1)),
+    };
+    search.step();
+    if search.is_over {
+        search.tell(reply);
+    } else {
+        reply.stream(Box::new(search));
+    }
+    Ok(())
+}
+
+fn tell_sum(stream: &Stream, group: GroupState, reply: &mut dyn Reply) {
+    let outermost = |direction| {
+        let mut found = None;
+        let _ = stream.walk_pending(group.number, StreamId::MIN, direction, &mut |pending| {
+            found = Some(pending.id);
+            ControlFlow::Break(())
+        });
+        found
+    };
+    reply.array(4);
+    reply.int(stream.pending_count(group.number) as i64);
+    let (Some(first), Some(last)) = (outermost(Direction::Forward), outermost(Direction::Backward)) else {
+        reply.null();
+        reply.null();
+        reply.null_array();
+        return;
+    };
+    id::tell(reply, first);
+    id::tell(reply, last);
+    let mut owners = Vec::new();
+    stream.for_each_consumer(group.number, |name, consumer| {
+        let count = stream.owned_count(group.number, consumer.number);
+        if count > 0 {
+            owners.push((name.to_vec(), count));
+        }
+    });
+    reply.array(owners.len());
+    for (name, count) in owners {
+        reply.array(2);
+        reply.bulk(&name);
+        reply.bulk_int(count as i64);
+    }
+}
+
+/// So many pending entries are looked at under the lock, and in one step without it.
+const LOOKS_AT_ONCE: u64 = 1024;
+
+/// Looks for what XPENDING is asked for: here, or from a clone once the shard is let go.
+struct Search {
+    stream: Stream,
+    group: u32,
+    /// The number of whom alone it is about.
+    consumer: Option<u32>,
+    asked: Range,
+    now: Ms,
+    found: Vec<Pending>,
+    is_over: bool,
+    pin: Pin,
+}
+
+impl Search {
+    /// Looks at some more.
+    fn step(&mut self) {
+        let Self { stream, group, consumer, asked, now, found, .. } = self;
+        let (mut looks, mut next) = (LOOKS_AT_ONCE, None);
+        let mut look = |pending: Pending| {
+            if found.len() as u64 >= asked.most || pending.id > asked.to {
+                return ControlFlow::Break(());
+            }
+            if looks == 0 {
+                next = Some(pending.id);
+                return ControlFlow::Break(());
+            }
+            looks -= 1;
+            let idle_ms = *now as i64 - pending.delivered_ms as i64;
+            if asked.least_idle_ms == 0 || idle_ms >= asked.least_idle_ms {
+                found.push(pending);
+            }
+            ControlFlow::Continue(())
+        };
+        let _ = match *consumer {
+            None => stream.walk_pending(*group, asked.from, Direction::Forward, &mut look),
+            Some(consumer) => stream.walk_owned(*group, consumer, asked.from, &mut |id| {
+                look(stream.pending(*group, id).expect("what is owned is pending"))
+            }),
+        };
+        match next {
+            Some(from) => asked.from = from,
+            None => self.is_over = true,
+        }
+    }
+
+    fn tell(&self, reply: &mut dyn Reply) {
+        reply.array(self.found.len());
+        for pending in &self.found {
+            reply.array(4);
+            id::tell(reply, pending.id);
+            self.stream.consumer_of(self.group, pending.consumer, |name, _| reply.bulk(name));
+            reply.int(self.now.saturating_sub(pending.delivered_ms) as i64);
+            reply.int(pending.deliveries as i64);
+        }
+    }
+}
+
+impl Source for Search {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        if !self.is_over {
+            self.step();
+            return More::Follows;
+        }
+        self.tell(reply);
+        More::Done
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        self.pin.bytes(self.stream.heap_bytes())
+    }
+}

@@ -1,0 +1,73 @@
+//! XLEN XRANGE XREVRANGE: read a stream by ids.
+
+use super::id;
+use super::tell::{self, Part};
+use crate::prelude::*;
+use blocks::Direction;
+use kinds::Stream;
+
+pub(crate) const COMMANDS: &[Command] = &[XLEN, XRANGE, XREVRANGE];
+
+const XRANGE: Command = Command {
+    name: "XRANGE",
+    syntax: "key start end [COUNT count]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Stream,
+    cost: "O(log(n)+m), n the entries of the stream, m those told",
+    since: "5.0.0",
+    brief: "Tells the entries between two ids, both included unless behind a bracket.",
+    answer: "array: entries, each an id and an array of fields and values",
+    run: Run::Local(|tx, args, reply| range(tx, args, reply, Direction::Forward)),
+};
+
+const XREVRANGE: Command = Command {
+    name: "XREVRANGE",
+    syntax: "key end start [COUNT count]",
+    brief: "Tells the entries between two ids, the newest first.",
+    run: Run::Local(|tx, args, reply| range(tx, args, reply, Direction::Backward)),
+    ..XRANGE
+};
+
+const XLEN: Command = Command {
+    name: "XLEN",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO")],
+    flags: &[Flag::Fast],
+    cost: "O(1)",
+    brief: "Tells how many entries a stream has.",
+    answer: "int: entries; 0 if the key is absent",
+    run: Run::Local(|tx, args, reply| {
+        let len = tx.value::<Stream>(args.get(1))?.map_or(0, Stream::len);
+        reply.int(len as i64);
+        Ok(())
+    }),
+    ..XRANGE
+};
+
+fn range(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, direction: Direction) -> Outcome {
+    let (first, second) = (args.get(2), args.get(3));
+    let (start, end) = if direction == Direction::Forward { (first, second) } else { (second, first) };
+    let (from, to) = (id::start(start)?, id::end(end)?);
+    let mut most = None;
+    let mut words = args.from(4).iter();
+    while let Some(word) = words.next() {
+        let count = words.next().filter(|_| parse::is(word, "COUNT")).ok_or(Failure::Syntax)?;
+        most = Some(parse::int(count)?.max(0) as u64);
+    }
+    let keyspace = tx.keyspace();
+    let Some(stream) = tx.value::<Stream>(args.get(1))? else {
+        reply.array(0);
+        return Ok(());
+    };
+    if most == Some(0) {
+        reply.null_array();
+        return Ok(());
+    }
+    let part = Part { from, to, most: most.unwrap_or(u64::MAX), direction };
+    tell::tell(reply, stream, part, || keyspace.pin(args.get(1)));
+    Ok(())
+}

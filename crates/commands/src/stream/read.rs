@@ -1,0 +1,366 @@
+//! XREAD XREADGROUP: read what follows an id, of several streams, or wait for it.
+//!
+//! ```text
+//! XREAD         what is behind the id               one entry serves all who wait
+//! XREADGROUP    >     what is behind the group's last entry, which is then pending for the consumer
+//!               id    what is pending for it, behind the id: delivered once more
+//! ```
+//!
+//! While a client waits, `$` stands for what was the last id when it asked ([`settled`]).
+
+use super::lag::Progress;
+use super::tell::{self, Part};
+use super::{add, id, no_group, shown};
+use crate::engine_arguments::timeout_ms;
+use crate::prelude::*;
+use crate::row::{Local, TimeoutAt, streams_at};
+use blocks::Direction;
+use keyspace::{Counting, Reader, Redelivery, StreamMut};
+use kinds::Stream;
+use kinds::stream::{Fields, StreamId};
+use std::ops::ControlFlow;
+use wire::OwnedRequest;
+
+pub(crate) const COMMANDS: &[Command] = &[XREAD, XREADGROUP];
+
+const XREAD: Command = Command {
+    name: "XREAD",
+    syntax: "[COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec { begin: Begin::Keyword("STREAMS", 1), find: Find::FirstHalf, flags: "RO ACCESS" }],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Stream,
+    cost: "O(k*log(n)+m), k the keys, n the entries of a stream, m those told",
+    since: "5.0.0",
+    brief: "Tells the entries behind an id of each of several streams, or waits.",
+    answer: "map: keys and arrays of entries; null: there are none",
+    run: waiting(xread),
+};
+
+const XREADGROUP: Command = Command {
+    name: "XREADGROUP",
+    syntax: "GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]",
+    arity: Arity::AtLeast(7),
+    keys: &[KeySpec { begin: Begin::Keyword("STREAMS", 4), find: Find::FirstHalf, flags: "RW ACCESS" }],
+    access: Access::Write { grows: false },
+    cost: "O(k*log(n)+m*log(p)), k the keys, n the entries of a stream, m those told, p those pending",
+    brief: "Gives a consumer of a group entries that nobody had, or waits for them.",
+    run: waiting(xreadgroup),
+    ..XREAD
+};
+
+const fn waiting(try_now: Local) -> Run {
+    Run::Blocking { try_now, timeout: TimeoutAt::Block, empty: |reply| reply.null_array(), settled }
+}
+
+/// What both commands ask for.
+struct Asked<'a> {
+    most: u64,
+    waits: bool,
+    reader: Option<Reader<'a>>,
+    acknowledges: bool,
+    keys: Args<'a>,
+    ids: Args<'a>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(args: &Args<'a>, is_group: bool) -> Result<Self, Failure> {
+        let none = args.slice(0, 0);
+        let mut asked = Self { most: 0, waits: false, reader: None, acknowledges: false, keys: none, ids: none };
+        let only_group = |option: &str| {
+            Failure::text(format!("ERR The {option} option is only supported by XREADGROUP. You called XREAD instead."))
+        };
+        let mut at = 1;
+        let mut found = false;
+        while at < args.len() && !found {
+            let (word, more) = (args.get(at), args.len() - 1 - at);
+            if parse::is(word, "BLOCK") && more > 0 {
+                at += 1;
+                timeout_ms(args, TimeoutAt::Block)?;
+                asked.waits = true;
+            } else if parse::is(word, "COUNT") && more > 0 {
+                at += 1;
+                asked.most = parse::int(args.get(at))?.max(0) as u64;
+            } else if parse::is(word, "STREAMS") && more > 0 {
+                found = true;
+                if more % 2 != 0 {
+                    return Err(unbalanced(is_group));
+                }
+                asked.keys = args.slice(at + 1, at + 1 + more / 2);
+                asked.ids = args.from(at + 1 + more / 2);
+            } else if parse::is(word, "GROUP") && more >= 2 {
+                if !is_group {
+                    return Err(only_group("GROUP"));
+                }
+                asked.reader = Some(Reader { group: args.get(at + 1), consumer: args.get(at + 2) });
+                at += 2;
+            } else if parse::is(word, "NOACK") {
+                if !is_group {
+                    return Err(only_group("NOACK"));
+                }
+                asked.acknowledges = true;
+            } else {
+                return Err(Failure::Syntax);
+            }
+            at += 1;
+        }
+        if !found {
+            return Err(Failure::Syntax);
+        }
+        if asked.most == 0 {
+            asked.most = u64::MAX;
+        }
+        Ok(asked)
+    }
+
+    /// There is nothing: that is the reply, unless the client waits.
+    fn nothing(&self, reply: &mut dyn Reply) -> Outcome {
+        if self.waits {
+            return Err(Failure::Nothing);
+        }
+        reply.null_array();
+        Ok(())
+    }
+}
+
+fn unbalanced(is_group: bool) -> Failure {
+    let (name, sign) = if is_group { ("xreadgroup", '>') } else { ("xread", '$') };
+    Failure::text(format!(
+        "ERR Unbalanced '{name}' list of streams: for each stream key an ID or '{sign}' must be specified."
+    ))
+}
+
+/// Begins the reply of so many streams; each is a key and an array of entries.
+fn begin(reply: &mut dyn Reply, count: usize) {
+    if reply.is_resp3() { reply.map(count) } else { reply.array(count) }
+}
+
+fn begin_stream(reply: &mut dyn Reply, key: &[u8]) {
+    if !reply.is_resp3() {
+        reply.array(2);
+    }
+    reply.bulk(key);
+}
+
+// ---- XREAD ----
+
+/// The id behind which XREAD reads.
+fn read_behind(stream: Option<&Stream>, text: &[u8]) -> Result<StreamId, Failure> {
+    let last_id = || stream.map_or(StreamId::MIN, |stream| stream.foot().last_id);
+    match text {
+        b"$" => Ok(last_id()),
+        // The last entry, if there is one.
+        b"+" => Ok(stream.and_then(Stream::top_id).and_then(StreamId::before).unwrap_or_else(last_id)),
+        b">" => Err(Failure::text(
+            "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.",
+        )),
+        text => id::strict(text, 0),
+    }
+}
+
+fn xread(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let asked = Asked::of(args, false)?;
+    let (mut found, is_serving) = (Vec::new(), tx.is_serving());
+    for (key, text) in asked.keys.iter().zip(asked.ids.iter()).filter(|(key, _)| tx.may_use(key)).collect::<Vec<_>>() {
+        let stream = match tx.value::<Stream>(key) {
+            Err(_) if is_serving => None,
+            stream => stream?,
+        };
+        let behind = read_behind(stream, text)?;
+        if stream.is_some_and(|stream| add::has_behind(stream, behind)) {
+            found.push((key, behind));
+        }
+    }
+    if found.is_empty() {
+        return asked.nothing(reply);
+    }
+    begin(reply, found.len());
+    let keyspace = tx.keyspace();
+    for (key, behind) in found {
+        begin_stream(reply, key);
+        let stream = tx.value::<Stream>(key)?.expect("just seen");
+        let from = behind.next().expect("something is behind it");
+        tell::tell(reply, stream, Part::from(from, asked.most), || keyspace.pin(key));
+    }
+    Ok(())
+}
+
+/// The request as it waits: without words whose meaning goes on changing.
+fn settled(tx: &mut Tx, args: &Args) -> OwnedRequest {
+    let mut words: Vec<Vec<u8>> = args.iter().map(<[u8]>::to_vec).collect();
+    let at = streams_at(args).expect("what waits was read before");
+    let count = (args.len() - at) / 2;
+    for (word, key) in words[at + count..].iter_mut().zip(args.slice(at, at + count)) {
+        if matches!(word.as_slice(), b"$" | b"+") {
+            let stream = tx.value::<Stream>(key).ok().flatten();
+            let behind = read_behind(stream, word).expect("it stands for an id");
+            *word = behind.to_string().into_bytes();
+        }
+    }
+    OwnedRequest::of(&words)
+}
+
+// ---- XREADGROUP ----
+
+/// What a consumer asks of one stream.
+struct Wish<'a> {
+    key: &'a [u8],
+    /// Behind which of those that are pending; `None`: what nobody had.
+    behind: Option<StreamId>,
+    /// Ids that a record of it names, at most.
+    ids_max: u64,
+}
+
+/// What a consumer is told.
+enum Told {
+    /// Entries that nobody had.
+    New(Part),
+    /// What is pending for it; entries that were deleted among them.
+    Pending(Vec<StreamId>),
+}
+
+fn xreadgroup(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let asked = Asked::of(args, true)?;
+    let reader = asked.reader.ok_or(Failure::text("ERR Missing GROUP option for XREADGROUP"))?;
+    let (mut wishes, mut room_bytes, mut has_some) = (Vec::new(), 0, false);
+    for (key, text) in asked.keys.iter().zip(asked.ids.iter()).filter(|(key, _)| tx.may_use(key)).collect::<Vec<_>>() {
+        let is_twice = asked.keys.iter().filter(|other| *other == key).count() > 1;
+        let (wish, is_served) = wish(tx, key, text, reader, is_twice)?;
+        has_some |= is_served;
+        let ids_max = wish.ids_max.min(asked.most) as usize;
+        room_bytes += StreamMut::room(key.len(), reader.group.len() + reader.consumer.len(), ids_max);
+        wishes.push(wish);
+    }
+    if !has_some && tx.is_serving() {
+        return Err(Failure::Nothing);
+    }
+    tx.need_room(room_bytes)?;
+    let mut told = Vec::new();
+    for wish in &wishes {
+        // One after the other: the same stream may be asked for twice.
+        told.extend(serve(tx, wish, &asked, reader)?.map(|told| (wish.key, told)));
+    }
+    if told.is_empty() {
+        return asked.nothing(reply);
+    }
+    begin(reply, told.len());
+    told.into_iter().try_for_each(|(key, told)| tell_one(tx, key, told, reply))
+}
+
+/// What is asked of one stream, and whether there is something for it now.
+fn wish<'a>(
+    tx: &mut Tx,
+    key: &'a [u8],
+    text: &[u8],
+    reader: Reader<'_>,
+    is_twice: bool,
+) -> Result<(Wish<'a>, bool), Failure> {
+    let is_serving = tx.is_serving();
+    let stream = match tx.value::<Stream>(key) {
+        Ok(None) | Err(_) if is_serving => return Err(Failure::text("UNBLOCKED the stream key no longer exists")),
+        stream => stream?,
+    };
+    let group = stream.and_then(|stream| stream.group(reader.group));
+    let (Some(stream), Some(group)) = (stream, group) else {
+        return Err(match is_serving {
+            true => no_group("the consumer group this client was blocked on no longer exists".into()),
+            false => no_group(format!(
+                "No such key '{}' or consumer group '{}' in XREADGROUP with GROUP option",
+                shown(key),
+                shown(reader.group)
+            )),
+        });
+    };
+    let meaningless = |sign: &str| {
+        Failure::text(format!(
+            "ERR The {sign} ID is meaningless in the context of XREADGROUP: you want to read the history of this \
+             consumer by specifying a proper ID, or use the > ID to get new messages. The {sign} ID would just return \
+             an empty result set."
+        ))
+    };
+    let behind = match text {
+        b"$" => return Err(meaningless("$")),
+        b"+" => return Err(meaningless("+")),
+        b">" => None,
+        text => Some(id::strict(text, 0)?),
+    };
+    // The greatest id means what nobody had, too.
+    let behind = behind.filter(|behind| *behind != StreamId::MAX);
+    let is_served = behind.is_some() || add::has_behind(stream, group.last_id);
+    let consumer = stream.consumer(group.number, reader.consumer);
+    let owned = consumer.map_or(0, |consumer| stream.owned_count(group.number, consumer.number));
+    // What another wish of this request may deliver first counts too.
+    let ids_max = behind.map_or(0, |_| owned + if is_twice { stream.len() } else { 0 });
+    Ok((Wish { key, behind, ids_max }, is_served))
+}
+
+/// Makes the changes that go with what a consumer is told.
+fn serve(tx: &mut Tx, wish: &Wish<'_>, asked: &Asked<'_>, reader: Reader<'_>) -> Result<Option<Told>, Failure> {
+    let now = tx.now();
+    let mut stream = tx.stream_mut(wish.key, Absent::Leave)?.expect("just seen");
+    let state = stream.stream().expect("it is there");
+    let group = state.group(reader.group).expect("just seen");
+    let is_known = state.consumer(group.number, reader.consumer).is_some();
+    let delivers = wish.behind.is_none() && !asked.acknowledges && add::has_behind(state, group.last_id);
+    if !(is_known && delivers) {
+        stream.see_consumer(reader, now, None);
+    }
+    let state = stream.stream().expect("it is there");
+    if let Some(behind) = wish.behind {
+        let ids = pending_behind(state, group.number, reader, behind, asked.most);
+        let there: Vec<StreamId> = ids.iter().copied().filter(|id| state.contains(*id)).collect();
+        stream.claim(reader, &there, Redelivery { delivered_ms: now, counting: Counting::OneMore });
+        return Ok(Some(Told::Pending(ids)));
+    }
+    if !add::has_behind(state, group.last_id) {
+        return Ok(None);
+    }
+    let progress = Progress::of(state);
+    let from = group.last_id.next().expect("something is behind it");
+    let (mut to, mut read, mut count) = (from, group.entries_read, 0);
+    let _ = state.walk(from, StreamId::MAX, Direction::Forward, &mut |id, _: Fields<'_>| {
+        (to, read, count) = (id, progress.after_reading(read, id), count + 1);
+        if count == asked.most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if asked.acknowledges {
+        stream.put_group(reader.group, to, read);
+    } else {
+        stream.deliver(reader, to, read, now);
+    }
+    Ok(Some(Told::New(Part { from, to, most: count, direction: Direction::Forward })))
+}
+
+/// What is pending for a consumer behind an id.
+fn pending_behind(stream: &Stream, group: u32, reader: Reader<'_>, behind: StreamId, most: u64) -> Vec<StreamId> {
+    let mut ids = Vec::new();
+    let consumer = stream.consumer(group, reader.consumer).expect("just seen");
+    if let Some(from) = behind.next() {
+        let _ = stream.walk_owned(group, consumer.number, from, &mut |id| {
+            ids.push(id);
+            if ids.len() as u64 == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+    }
+    ids
+}
+
+fn tell_one(tx: &mut Tx, key: &[u8], told: Told, reply: &mut dyn Reply) -> Outcome {
+    let keyspace = tx.keyspace();
+    let stream = tx.value::<Stream>(key)?.expect("just seen");
+    begin_stream(reply, key);
+    match told {
+        Told::New(part) => tell::tell(reply, stream, part, || keyspace.pin(key)),
+        Told::Pending(ids) => {
+            reply.array(ids.len());
+            for id in ids {
+                if !tell::entry_of(reply, stream, id) {
+                    // It was deleted, and is still pending.
+                    reply.array(2);
+                    id::tell(reply, id);
+                    reply.null_array();
+                }
+            }
+        }
+    }
+    Ok(())
+}

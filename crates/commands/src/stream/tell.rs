@@ -1,0 +1,146 @@
+//! Replies of entries.
+//!
+//! ```text
+//! few chunks    how many entries: counted under the lock | up to 64 KiB of them, there | what is left, from a clone
+//! many          counted in steps, on a clone                                           | told from it
+//! ```
+
+use super::id;
+use crate::prelude::*;
+use blocks::Direction;
+use keyspace::Pin;
+use kinds::Stream;
+use kinds::stream::{Fields, StreamId};
+use std::ops::{ControlFlow, Range};
+use wire::{More, SOURCE_STEP_BYTES, Source};
+
+/// How much of a reply is written under the lock, in bytes.
+const LOCKED_BYTES_MAX: usize = 64 << 10;
+/// So many chunks are counted under the lock, and in one step without it.
+const CHUNKS_AT_ONCE: u64 = 256;
+/// About what the header of an entry takes, and of a field, in bytes.
+const HEADER_BYTES: usize = 32;
+const FIELD_HEADER_BYTES: usize = 8;
+
+/// Entries of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The lowest id.
+    pub(super) from: StreamId,
+    /// The greatest one, which belongs to it.
+    pub(super) to: StreamId,
+    /// No more than so many.
+    pub(super) most: u64,
+    /// Which end is told first.
+    pub(super) direction: Direction,
+}
+
+impl Part {
+    /// From an id on.
+    pub(super) fn from(from: StreamId, most: u64) -> Self {
+        Self { from, to: StreamId::MAX, most, direction: Direction::Forward }
+    }
+
+    /// What is behind an entry that was told; `None` if nothing can be.
+    fn behind(self, told: StreamId, count: u64) -> Option<Self> {
+        let most = self.most - count;
+        Some(match self.direction {
+            Direction::Forward => Self { from: told.next()?, most, ..self },
+            Direction::Backward => Self { to: told.before()?, most, ..self },
+        })
+    }
+}
+
+/// Replies one entry: its id, and its names and values in turn.
+pub(super) fn entry(reply: &mut dyn Reply, at: StreamId, fields: Fields<'_>) {
+    reply.array(2);
+    id::tell(reply, at);
+    reply.array(2 * fields.count() as usize);
+    for (name, value) in fields.iter() {
+        reply.bulk(name);
+        reply.bulk(value);
+    }
+}
+
+/// Replies the entry of this id as [`entry`] does; whether it is there.
+pub(super) fn entry_of(reply: &mut dyn Reply, stream: &Stream, at: StreamId) -> bool {
+    let tell = &mut |at, fields: Fields<'_>| {
+        entry(reply, at, fields);
+        ControlFlow::Break(())
+    };
+    stream.walk(at, at, Direction::Forward, tell).is_break()
+}
+
+/// Replies a part of a stream as an array; `pin` is for the clone, if it takes one.
+pub(super) fn tell(reply: &mut dyn Reply, stream: &Stream, part: Part, pin: impl FnOnce() -> Pin) {
+    let chunks = stream.chunks_between(part.from, part.to);
+    let counted = stream.count_up_to(part.from, part.to, part.most, CHUNKS_AT_ONCE);
+    let rest = match counted {
+        Some(count) => {
+            reply.array(count as usize);
+            match tell_some(reply, stream, Part { most: count, ..part }, LOCKED_BYTES_MAX) {
+                Some(rest) => Telling::Entries(rest),
+                None => return,
+            }
+        }
+        None => Telling::Counting { chunks, count: 0, part },
+    };
+    reply.stream(Box::new(Rest { stream: stream.clone(), telling: rest, pin: pin() }));
+}
+
+/// Writes about `bytes_max` of `part`, and says what is left.
+fn tell_some(reply: &mut dyn Reply, stream: &Stream, part: Part, bytes_max: usize) -> Option<Part> {
+    if part.most == 0 {
+        return None;
+    }
+    let (mut last, mut told, mut bytes) = (StreamId::MIN, 0, 0);
+    let _ = stream.walk(part.from, part.to, part.direction, &mut |at, fields| {
+        entry(reply, at, fields);
+        (last, told) = (at, told + 1);
+        bytes += fields.bytes() + HEADER_BYTES + 2 * FIELD_HEADER_BYTES * fields.count() as usize;
+        if told == part.most || bytes >= bytes_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    part.behind(last, told).filter(|rest| rest.most > 0)
+}
+
+enum Telling {
+    Counting { chunks: Range<u64>, count: u64, part: Part },
+    Entries(Part),
+}
+
+/// What is told from a clone.
+struct Rest {
+    stream: Stream,
+    telling: Telling,
+    pin: Pin,
+}
+
+impl Source for Rest {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        match &mut self.telling {
+            Telling::Counting { chunks, count, part } if !chunks.is_empty() && *count < part.most => {
+                let step = chunks.start..chunks.end.min(chunks.start + CHUNKS_AT_ONCE);
+                *count += self.stream.count_in(step.clone(), part.from, part.to);
+                chunks.start = step.end;
+                More::Follows
+            }
+            Telling::Counting { count, part, .. } => {
+                let most = part.most.min(*count);
+                reply.array(most as usize);
+                self.telling = Telling::Entries(Part { most, ..*part });
+                if most > 0 { More::Follows } else { More::Done }
+            }
+            Telling::Entries(part) => match tell_some(reply, &self.stream, *part, SOURCE_STEP_BYTES) {
+                Some(rest) => {
+                    *part = rest;
+                    More::Follows
+                }
+                None => More::Done,
+            },
+        }
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        self.pin.bytes(self.stream.heap_bytes())
+    }
+}

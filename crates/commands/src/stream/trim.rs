@@ -1,0 +1,131 @@
+//! XTRIM, and what XADD takes of it: remove the oldest entries.
+
+use super::id::{self, Wanted};
+use crate::prelude::*;
+use keyspace::StreamMut;
+use kinds::limits::STREAM_NODE_ENTRIES;
+use kinds::stream::{Kept, Trim};
+
+pub(crate) const COMMANDS: &[Command] = &[XTRIM];
+
+const XTRIM: Command = Command {
+    name: "XTRIM",
+    syntax: "key <MAXLEN | MINID> [= | ~] threshold [LIMIT count]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[],
+    group: Group::Stream,
+    cost: "O(n), n the entries removed",
+    since: "5.0.0",
+    brief: "Removes the oldest entries of a stream.",
+    answer: "int: entries removed",
+    run: Run::Local(xtrim),
+};
+
+/// Chunks that go at once where only whole ones do, unless a client says how many entries.
+const CHUNKS_MAX: u64 = 100;
+/// Entries that do, where chunks have no limit; and where they have a large one.
+const LIMIT_WITHOUT: u64 = 10_000;
+const LIMIT_MAX: u64 = 1_000_000;
+
+const LIMIT_ALONE: &str = "ERR syntax error, LIMIT cannot be used without the special ~ option";
+
+/// What stands before the fields of XADD, or behind the key of XTRIM.
+pub(super) struct Options {
+    pub(super) trim: Option<Trim>,
+    /// Whether an absent stream stays so.
+    pub(super) leaves: bool,
+    /// What XADD says of the id, and where.
+    pub(super) id: Option<(Wanted, usize)>,
+}
+
+/// The options from the argument behind the key on; those of XADD end with the id.
+pub(super) fn options(args: &Args<'_>, adds: bool) -> Result<Options, Failure> {
+    let mut options = Options { trim: None, leaves: false, id: None };
+    let (mut kept, mut whole, mut limit) = (None, false, None);
+    let mut at = 2;
+    while at < args.len() {
+        let (word, more) = (args.get(at), args.len() - 1 - at);
+        let is_maxlen = parse::is(word, "MAXLEN");
+        if adds && word == b"*" {
+            options.id = Some((Wanted::Any, at));
+            break;
+        } else if (is_maxlen || parse::is(word, "MINID")) && more > 0 {
+            if kept.is_some() {
+                return Err(Failure::text(
+                    "ERR syntax error, MAXLEN and MINID options at the same time are not compatible",
+                ));
+            }
+            whole = more >= 2 && args.get(at + 1) == b"~";
+            at += if whole || (more >= 2 && args.get(at + 1) == b"=") { 2 } else { 1 };
+            kept = Some(match is_maxlen {
+                true => Kept::Newest(positive(args.get(at), "ERR The MAXLEN argument must be >= 0.")?),
+                false => Kept::From(id::strict(args.get(at), 0)?),
+            });
+        } else if parse::is(word, "LIMIT") && more > 0 {
+            at += 1;
+            limit = Some(positive(args.get(at), "ERR The LIMIT argument must be >= 0.")?);
+        } else if adds && parse::is(word, "NOMKSTREAM") {
+            options.leaves = true;
+        } else if adds {
+            options.id = Some((id::wanted(word)?, at));
+            break;
+        } else {
+            return Err(Failure::Syntax);
+        }
+        at += 1;
+    }
+    let Some(kept) = kept else {
+        return match limit {
+            Some(1..) => {
+                Err(Failure::text("ERR syntax error, LIMIT cannot be used without specifying a trimming strategy"))
+            }
+            _ if !adds => Err(Failure::text("ERR syntax error, XTRIM must be called with a trimming strategy")),
+            Some(0) => Err(Failure::text(LIMIT_ALONE)),
+            None => Ok(options),
+        };
+    };
+    if limit.is_some() && !whole {
+        return Err(Failure::text(LIMIT_ALONE));
+    }
+    let usual = if whole { usual_limit(STREAM_NODE_ENTRIES.get()) } else { 0 };
+    options.trim = Some(Trim { kept, whole, limit: limit.unwrap_or(usual) });
+    Ok(options)
+}
+
+fn usual_limit(entries_max: u64) -> u64 {
+    if entries_max == 0 { LIMIT_WITHOUT } else { entries_max.saturating_mul(CHUNKS_MAX).min(LIMIT_MAX) }
+}
+
+fn positive(argument: &[u8], text: &'static str) -> Result<u64, Failure> {
+    u64::try_from(parse::int(argument)?).map_err(|_| Failure::text(text))
+}
+
+/// Trims a stream that is there; how many entries went.
+pub(super) fn trim(stream: &mut StreamMut<'_, '_>, trim: Trim) -> u64 {
+    let count = stream.stream().map_or(0, |stream| stream.trim_count(trim));
+    stream.trim(count);
+    count
+}
+
+fn xtrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let options = options(args, false)?;
+    let how = options.trim.expect("XTRIM must be told how");
+    let count = match tx.stream_mut(args.get(1), Absent::Leave)? {
+        Some(mut stream) => trim(&mut stream, how),
+        None => 0,
+    };
+    reply.int(count as i64);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trimming_by_chunks_has_a_limit_that_is_never_none() {
+        assert_eq!([0, 1, 100, 50_000].map(usual_limit), [10_000, 100, 10_000, 1_000_000]);
+    }
+}

@@ -1,0 +1,80 @@
+//! Streams too big to be told, or searched, under a lock: beside what they must be.
+
+use commands::testing::direct::World;
+use wire::client::Value;
+use wire::resp::Protocol;
+
+/// More than two hundred chunks.
+const COUNT: u64 = 30_000;
+
+fn call(world: &mut World, words: &[&str]) -> Value {
+    world.call(&words.iter().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>())
+}
+
+fn world() -> World {
+    let mut world = World::new(Protocol::Resp2);
+    for nth in 1..=COUNT {
+        call(&mut world, &["XADD", "s", &format!("{nth}-{}", nth % 3), "name", &format!("value {nth}")]);
+    }
+    assert_eq!(call(&mut world, &["XLEN", "s"]), Value::Int(COUNT as i64));
+    world
+}
+
+fn entry(nth: u64) -> Value {
+    let fields = Value::Array(vec![Value::bulk("name"), Value::bulk(format!("value {nth}"))]);
+    Value::Array(vec![Value::bulk(format!("{nth}-{}", nth % 3)), fields])
+}
+
+fn entries(range: impl Iterator<Item = u64>) -> Value {
+    Value::Array(range.map(entry).collect())
+}
+
+#[test]
+fn ranges_of_any_length_are_told_from_both_ends() {
+    let mut world = world();
+    for (from, to) in [(1, COUNT), (2, COUNT - 1), (77, 29_000), (500, 10_000), (29_990, COUNT)] {
+        let (start, end) = (from.to_string(), to.to_string());
+        assert_eq!(call(&mut world, &["XRANGE", "s", &start, &end]), entries(from..=to));
+        assert_eq!(call(&mut world, &["XREVRANGE", "s", &end, &start]), entries((from..=to).rev()));
+        for count in [1, 4_000, 28_000] {
+            let most = count.to_string();
+            let kept = count.min(to - from + 1);
+            let forward = call(&mut world, &["XRANGE", "s", &start, &end, "COUNT", &most]);
+            assert_eq!(forward, entries(from..from + kept));
+            let backward = call(&mut world, &["XREVRANGE", "s", &end, &start, "COUNT", &most]);
+            assert_eq!(backward, entries((to + 1 - kept..=to).rev()));
+        }
+    }
+    let read = call(&mut world, &["XREAD", "STREAMS", "s", "5-2"]);
+    assert_eq!(read, Value::Array(vec![Value::Array(vec![Value::bulk("s"), entries(6..=COUNT)])]));
+}
+
+#[test]
+fn much_that_is_pending_is_searched_and_goes() {
+    let mut world = world();
+    call(&mut world, &["XGROUP", "CREATE", "s", "g", "0"]);
+    let mut read = |consumer: &str, count: &str| {
+        let reply = call(&mut world, &["XREADGROUP", "GROUP", "g", consumer, "COUNT", count, "STREAMS", "s", ">"]);
+        assert!(matches!(reply, Value::Array(_)), "{reply}");
+    };
+    read("one", "10000");
+    (0..5).for_each(|_| read("two", "50"));
+    read("one", "9750");
+    let all = call(&mut world, &["XPENDING", "s", "g", "-", "+", "100000"]);
+    let pending = |nth: u64| {
+        let owner = if (10_001..=10_250).contains(&nth) { "two" } else { "one" };
+        let id = Value::bulk(format!("{nth}-{}", nth % 3));
+        Value::Array(vec![id, Value::bulk(owner), Value::Int(0), Value::Int(1)])
+    };
+    assert_eq!(all, Value::Array((1..=20_000).map(pending).collect()));
+    let two = call(&mut world, &["XPENDING", "s", "g", "IDLE", "0", "-", "+", "5000", "two"]);
+    assert_eq!(two, Value::Array((10_001..=10_250).map(pending).collect()));
+    let none = call(&mut world, &["XPENDING", "s", "g", "IDLE", "1", "-", "+", "5000"]);
+    assert_eq!(none, Value::Array(Vec::new()));
+    assert_eq!(call(&mut world, &["XGROUP", "DELCONSUMER", "s", "g", "one"]), Value::Int(19_750));
+    let left = call(&mut world, &["XPENDING", "s", "g", "-", "+", "100000"]);
+    assert_eq!(left, Value::Array((10_001..=10_250).map(pending).collect()));
+    assert_eq!(call(&mut world, &["XGROUP", "DESTROY", "s", "g"]), Value::Int(1));
+    assert_eq!(call(&mut world, &["XTRIM", "s", "MAXLEN", "10"]), Value::Int(COUNT as i64 - 10));
+    assert_eq!(call(&mut world, &["XRANGE", "s", "-", "+"]), entries(COUNT - 9..=COUNT));
+}

@@ -1,0 +1,83 @@
+//! Clients that wait for entries of streams: one entry serves all readers, and whoever reads in a group that goes is told so.
+
+mod support;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Waker};
+use support::{Client, World, read};
+use wire::Output;
+
+use engine::Next;
+
+const ENTRY: &str = "*2\r\n$3\r\n2-0\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n";
+
+/// What each of several clients waits for, and what it is told once `feed` has run; `None` if it waits on.
+fn told(prepare: &[&str], waits: &[&str], feed: &[(&str, &str)]) -> Vec<Option<String>> {
+    let world = World::new(&[]);
+    let mut writer = world.client();
+    prepare.iter().for_each(|request| assert!(!writer.call(request).starts_with('-'), "{request}"));
+    let mut clients: Vec<(Client, Output)> = waits.iter().map(|_| (world.client(), Output::new())).collect();
+    let mut context = Context::from_waker(Waker::noop());
+    let mut waiting: Vec<Pin<Box<dyn Future<Output = ()> + '_>>> = Vec::new();
+    for ((client, output), request) in clients.iter_mut().zip(waits) {
+        let words: Vec<&[u8]> = request.split(' ').map(str::as_bytes).collect();
+        let Next::Slow(slow) = client.send(&words, output) else { panic!("{request}: nothing is there") };
+        let Client { session, input, .. } = client;
+        waiting.push(Box::pin(async move {
+            session.run_slowly(slow, input, output).await;
+        }));
+    }
+    waiting.iter_mut().for_each(|wait| assert!(wait.as_mut().poll(&mut context).is_pending()));
+    feed.iter().for_each(|(request, reply)| assert_eq!(writer.call(request), *reply, "{request}"));
+    let ready: Vec<bool> = waiting.iter_mut().map(|wait| wait.as_mut().poll(&mut context).is_ready()).collect();
+    drop(waiting);
+    clients.into_iter().zip(ready).map(|((_, output), ready)| ready.then(|| read(output))).collect()
+}
+
+#[test]
+fn one_entry_serves_all_who_read_and_one_of_a_group() {
+    let told = told(
+        &["XADD s 1-0 f v", "XGROUP CREATE s g $"],
+        &[
+            "XREAD BLOCK 0 STREAMS s $",
+            "XREAD BLOCK 0 STREAMS other s 0 1-0",
+            "XREAD BLOCK 0 STREAMS s 9-0",
+            "XREADGROUP GROUP g one BLOCK 0 STREAMS s >",
+            "XREADGROUP GROUP g two BLOCK 0 STREAMS s >",
+        ],
+        &[
+            ("XADD s 2-0 f v", "$3\r\n2-0\r\n"),
+            ("XPENDING s g", "*4\r\n:1\r\n$3\r\n2-0\r\n$3\r\n2-0\r\n*1\r\n*2\r\n$3\r\none\r\n$1\r\n1\r\n"),
+        ],
+    );
+    let reply = format!("*1\r\n*2\r\n$1\r\ns\r\n*1\r\n{ENTRY}");
+    assert_eq!(told, [Some(reply.clone()), Some(reply.clone()), None, Some(reply), None]);
+}
+
+#[test]
+fn a_word_for_the_last_entry_means_the_one_there_was() {
+    let feed = [("XDEL s 1-0", ":1\r\n"), ("XADD s 2-0 f v", "$3\r\n2-0\r\n"), ("XADD s 3-0 f v", "$3\r\n3-0\r\n")];
+    let told = told(&["XADD s 1-0 f v"], &["XREAD BLOCK 0 STREAMS s $"], &feed);
+    assert_eq!(told, [Some(format!("*1\r\n*2\r\n$1\r\ns\r\n*1\r\n{ENTRY}"))]);
+}
+
+#[test]
+fn who_reads_in_a_group_that_goes_is_told() {
+    let prepare = ["XGROUP CREATE s g $ MKSTREAM"];
+    let waits = ["XREADGROUP GROUP g one BLOCK 0 STREAMS s >", "XREAD BLOCK 0 STREAMS s $"];
+    let gone = Some("-UNBLOCKED the stream key no longer exists\r\n".to_owned());
+    assert_eq!(told(&prepare, &waits, &[("DEL s", ":1\r\n")]), [gone, None]);
+    let group = Some("-NOGROUP the consumer group this client was blocked on no longer exists\r\n".to_owned());
+    assert_eq!(told(&prepare, &waits, &[("XGROUP DESTROY s g", ":1\r\n")]), [group, None]);
+}
+
+#[test]
+fn a_consumer_that_waits_is_there() {
+    let world = World::new(&[]);
+    let (mut reader, mut writer) = (world.client(), world.client());
+    assert_eq!(writer.call("XGROUP CREATE s g $ MKSTREAM"), "+OK\r\n");
+    let words: [&[u8]; 9] = [b"XREADGROUP", b"GROUP", b"g", b"one", b"BLOCK", b"0", b"STREAMS", b"s", b">"];
+    assert!(matches!(reader.send(&words, &mut Output::new()), Next::Slow(_)));
+    assert_eq!(writer.call("XGROUP CREATECONSUMER s g one"), ":0\r\n");
+}

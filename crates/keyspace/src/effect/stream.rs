@@ -1,0 +1,434 @@
+//! Changes to a stream.
+
+use super::items::Items;
+use super::{DecodeError, take, take_bytes};
+use base::{Ms, varint};
+use kinds::stream::{ENTRY_BYTES_MAX, Foot, Group, Pending, StreamId};
+use kinds::{List, Stream};
+
+/// A change to the stream under a key. What has lost its last entry is still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamChange<'a> {
+    /// 70. An entry comes, 71 in a new chunk. The stream is made if absent.
+    Add {
+        /// Its id, above all others.
+        id: StreamId,
+        /// Name, value, name, value.
+        fields: Items<'a>,
+        /// Whether a chunk begins with it.
+        opens: bool,
+    },
+    /// 72. Entries go, and are remembered to have been deleted.
+    Delete {
+        /// Which; they rise.
+        ids: Ids<'a>,
+    },
+    /// 73. The first entries go.
+    Trim {
+        /// How many.
+        count: u64,
+    },
+    /// 74. What the stream knows of its ids is this.
+    Set {
+        /// The greatest id it has given.
+        last_id: StreamId,
+        /// The greatest id deleted.
+        deleted_id: StreamId,
+        /// Entries ever added.
+        added: u64,
+    },
+    /// 75. A group has read up to there; it is made if absent, and so is the stream.
+    GroupPut {
+        /// Its name.
+        group: &'a [u8],
+        /// What was delivered last.
+        last_id: StreamId,
+        /// How many entries up to there, if that is known.
+        entries_read: Option<u64>,
+    },
+    /// 76. A group goes.
+    GroupRemove {
+        /// Its name.
+        group: &'a [u8],
+    },
+    /// 77. A consumer comes to a group.
+    ConsumerMake {
+        /// The group's name.
+        group: &'a [u8],
+        /// Its name.
+        consumer: &'a [u8],
+        /// When it asked for something.
+        seen_ms: Ms,
+        /// When it got something.
+        active_ms: Option<Ms>,
+    },
+    /// 78. A consumer goes, with what it owns.
+    ConsumerRemove {
+        /// The group's name.
+        group: &'a [u8],
+        /// Its name.
+        consumer: &'a [u8],
+    },
+    /// 79. What follows the group's last entry is delivered to a consumer, which is seen and active then.
+    Deliver {
+        /// The group's name.
+        group: &'a [u8],
+        /// The consumer's name.
+        consumer: &'a [u8],
+        /// The last one that is.
+        to: StreamId,
+        /// How many entries up to there, if that is known.
+        entries_read: Option<u64>,
+        /// When.
+        delivered_ms: Ms,
+    },
+    /// 80. Entries are delivered again, to whom they were or another.
+    Claim {
+        /// The group's name.
+        group: &'a [u8],
+        /// The consumer's name.
+        consumer: &'a [u8],
+        /// When, as is to be told.
+        delivered_ms: Ms,
+        /// What becomes of the number of deliveries.
+        counting: Counting,
+        /// Which; one that was not pending was delivered once.
+        ids: Ids<'a>,
+    },
+    /// 81. Deliveries are pending no more.
+    Drop {
+        /// The group's name.
+        group: &'a [u8],
+        /// Which; they rise.
+        ids: Ids<'a>,
+    },
+    /// 82. As 77, of a consumer that is there.
+    ConsumerSeen {
+        /// The group's name.
+        group: &'a [u8],
+        /// Its name.
+        consumer: &'a [u8],
+        /// When it asked for something.
+        seen_ms: Ms,
+        /// When it got something.
+        active_ms: Option<Ms>,
+    },
+}
+
+/// What becomes of the number of times that something was delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// It stays.
+    Keep,
+    /// It is one more.
+    OneMore,
+    /// It is this.
+    Exactly(u64),
+}
+
+impl Counting {
+    fn number(self) -> u64 {
+        match self {
+            Self::Keep => 0,
+            Self::OneMore => 1,
+            Self::Exactly(count) => count + 2,
+        }
+    }
+
+    fn of_number(number: u64) -> Self {
+        match number {
+            0 => Self::Keep,
+            1 => Self::OneMore,
+            more => Self::Exactly(more - 2),
+        }
+    }
+
+    fn after(self, deliveries: u64) -> u64 {
+        match self {
+            Self::Keep => deliveries,
+            Self::OneMore => deliveries.saturating_add(1),
+            Self::Exactly(count) => count,
+        }
+    }
+}
+
+/// Ids that an effect carries: as a handler has them, or as they lie in a record.
+#[derive(Clone, Copy, Debug)]
+pub enum Ids<'a> {
+    /// As a handler has them.
+    Slice(&'a [StreamId]),
+    /// As a record holds them.
+    Encoded {
+        /// How many.
+        count: u64,
+        /// Their bytes.
+        bytes: &'a [u8],
+    },
+}
+
+impl PartialEq for Ids<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Ids<'_> {}
+
+impl<'a> Ids<'a> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        varint::put(out, self.count());
+        self.iter().for_each(|id| put_id(out, id));
+    }
+
+    /// At least one.
+    fn decode(input: &mut &'a [u8]) -> Result<Self, DecodeError> {
+        let count = take(input)?;
+        let start = *input;
+        for _ in 0..count {
+            take_id(input)?;
+        }
+        if count == 0 {
+            return Err(DecodeError::Malformed);
+        }
+        Ok(Self::Encoded { count, bytes: &start[..start.len() - input.len()] })
+    }
+
+    /// Whether each is above the one before it.
+    fn rise(&self) -> bool {
+        self.iter().is_sorted_by(|id, next| id < next)
+    }
+
+    fn count(&self) -> u64 {
+        match *self {
+            Self::Slice(ids) => ids.len() as u64,
+            Self::Encoded { count, .. } => count,
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = StreamId> + use<'a> {
+        let (slice, count, mut bytes) = match *self {
+            Self::Slice(ids) => (ids, 0, &[][..]),
+            Self::Encoded { count, bytes } => (&[][..], count, bytes),
+        };
+        let encoded = (0..count).map(move |_| take_id(&mut bytes).expect("checked when decoded"));
+        slice.iter().copied().chain(encoded)
+    }
+}
+
+fn put_id(out: &mut Vec<u8>, id: StreamId) {
+    varint::put(out, id.ms);
+    varint::put(out, id.seq);
+}
+
+fn take_id(input: &mut &[u8]) -> Result<StreamId, DecodeError> {
+    Ok(StreamId { ms: take(input)?, seq: take(input)? })
+}
+
+/// A number that may be unknown: one more, or 0.
+fn put_maybe(out: &mut Vec<u8>, number: Option<u64>) {
+    varint::put(out, number.map_or(0, |number| number.saturating_add(1)));
+}
+
+fn take_maybe(input: &mut &[u8]) -> Result<Option<u64>, DecodeError> {
+    Ok(take(input)?.checked_sub(1))
+}
+
+impl<'a> StreamChange<'a> {
+    pub(super) fn number(&self) -> u8 {
+        match self {
+            Self::Add { opens: false, .. } => 70,
+            Self::Add { opens: true, .. } => 71,
+            Self::Delete { .. } => 72,
+            Self::Trim { .. } => 73,
+            Self::Set { .. } => 74,
+            Self::GroupPut { .. } => 75,
+            Self::GroupRemove { .. } => 76,
+            Self::ConsumerMake { .. } => 77,
+            Self::ConsumerRemove { .. } => 78,
+            Self::Deliver { .. } => 79,
+            Self::Claim { .. } => 80,
+            Self::Drop { .. } => 81,
+            Self::ConsumerSeen { .. } => 82,
+        }
+    }
+
+    pub(super) fn encode_fields(&self, out: &mut Vec<u8>) {
+        match *self {
+            Self::Add { id, fields, .. } => {
+                put_id(out, id);
+                fields.encode(out);
+            }
+            Self::Delete { ids } => ids.encode(out),
+            Self::Trim { count } => varint::put(out, count),
+            Self::Set { last_id, deleted_id, added } => {
+                put_id(out, last_id);
+                put_id(out, deleted_id);
+                varint::put(out, added);
+            }
+            Self::GroupPut { group, last_id, entries_read } => {
+                varint::put_bytes(out, group);
+                put_id(out, last_id);
+                put_maybe(out, entries_read);
+            }
+            Self::GroupRemove { group } => varint::put_bytes(out, group),
+            Self::ConsumerMake { group, consumer, seen_ms, active_ms }
+            | Self::ConsumerSeen { group, consumer, seen_ms, active_ms } => {
+                varint::put_bytes(out, group);
+                varint::put_bytes(out, consumer);
+                varint::put(out, seen_ms);
+                put_maybe(out, active_ms);
+            }
+            Self::ConsumerRemove { group, consumer } => {
+                varint::put_bytes(out, group);
+                varint::put_bytes(out, consumer);
+            }
+            Self::Deliver { group, consumer, to, entries_read, delivered_ms } => {
+                varint::put_bytes(out, group);
+                varint::put_bytes(out, consumer);
+                put_id(out, to);
+                put_maybe(out, entries_read);
+                varint::put(out, delivered_ms);
+            }
+            Self::Claim { group, consumer, delivered_ms, counting, ids } => {
+                varint::put_bytes(out, group);
+                varint::put_bytes(out, consumer);
+                varint::put(out, delivered_ms);
+                varint::put(out, counting.number());
+                ids.encode(out);
+            }
+            Self::Drop { group, ids } => {
+                varint::put_bytes(out, group);
+                ids.encode(out);
+            }
+        }
+    }
+
+    pub(super) fn decode_fields(number: u8, input: &mut &'a [u8]) -> Result<Self, DecodeError> {
+        Ok(match number {
+            70 | 71 => Self::Add { id: take_id(input)?, fields: take_fields(input)?, opens: number == 71 },
+            72 => Self::Delete { ids: Ids::decode(input)? },
+            73 => Self::Trim { count: take(input)? },
+            74 => Self::Set { last_id: take_id(input)?, deleted_id: take_id(input)?, added: take(input)? },
+            75 => {
+                Self::GroupPut { group: take_name(input)?, last_id: take_id(input)?, entries_read: take_maybe(input)? }
+            }
+            76 => Self::GroupRemove { group: take_name(input)? },
+            77 | 82 => {
+                let (group, consumer) = (take_name(input)?, take_name(input)?);
+                let (seen_ms, active_ms) = (take(input)?, take_maybe(input)?);
+                match number {
+                    77 => Self::ConsumerMake { group, consumer, seen_ms, active_ms },
+                    _ => Self::ConsumerSeen { group, consumer, seen_ms, active_ms },
+                }
+            }
+            78 => Self::ConsumerRemove { group: take_name(input)?, consumer: take_name(input)? },
+            79 => Self::Deliver {
+                group: take_name(input)?,
+                consumer: take_name(input)?,
+                to: take_id(input)?,
+                entries_read: take_maybe(input)?,
+                delivered_ms: take(input)?,
+            },
+            80 => Self::Claim {
+                group: take_name(input)?,
+                consumer: take_name(input)?,
+                delivered_ms: take(input)?,
+                counting: Counting::of_number(take(input)?),
+                ids: Ids::decode(input)?,
+            },
+            81 => Self::Drop { group: take_name(input)?, ids: Ids::decode(input)? },
+            unknown => return Err(DecodeError::UnknownNumber(unknown)),
+        })
+    }
+
+    /// Changes `stream`, and gives what went of it, which may be much; a change that it does not allow is a misfit and changes
+    /// nothing.
+    pub(super) fn apply(&self, stream: &mut Stream) -> Result<List, DecodeError> {
+        match *self {
+            Self::Add { id, fields, opens } => {
+                misfit_unless(id > stream.foot().last_id)?;
+                let fields: Vec<&[u8]> = fields.iter().collect();
+                stream.add(id, &fields, opens);
+            }
+            Self::Delete { ids } => {
+                misfit_unless(ids.rise() && ids.iter().all(|id| stream.contains(id)))?;
+                ids.iter().for_each(|id| assert!(stream.delete(id), "it was there"));
+            }
+            Self::Trim { count } => {
+                misfit_unless(count > 0 && count <= stream.len())?;
+                return Ok(stream.trim(count));
+            }
+            Self::Set { last_id, deleted_id, added } => {
+                misfit_unless(stream.top_id().is_none_or(|top_id| top_id <= last_id))?;
+                stream.set(last_id, deleted_id, added);
+            }
+            Self::GroupPut { group, last_id, entries_read } => stream.put_group(group, last_id, entries_read),
+            Self::GroupRemove { group } => return stream.remove_group(group).ok_or(DecodeError::Misfit),
+            Self::ConsumerRemove { group, consumer } => {
+                let group = stream.group(group).ok_or(DecodeError::Misfit)?.number;
+                return stream.remove_consumer(group, consumer).ok_or(DecodeError::Misfit);
+            }
+            _ => self.apply_within(stream)?,
+        }
+        Ok(List::new())
+    }
+
+    /// A change within a group, which must be there.
+    fn apply_within(&self, stream: &mut Stream) -> Result<(), DecodeError> {
+        let group_of = |stream: &Stream, name| stream.group(name).ok_or(DecodeError::Misfit);
+        match *self {
+            Self::ConsumerMake { group, consumer, seen_ms, active_ms }
+            | Self::ConsumerSeen { group, consumer, seen_ms, active_ms } => {
+                let group = group_of(stream, group)?.number;
+                stream.put_consumer(group, consumer, seen_ms, active_ms);
+                Ok(())
+            }
+            Self::Deliver { group: name, consumer, to, entries_read, delivered_ms } => {
+                let group = group_of(stream, name)?;
+                let owner = stream.consumer(group.number, consumer).ok_or(DecodeError::Misfit)?;
+                misfit_unless(to > group.last_id)?;
+                stream.deliver(&group, owner.number, to, delivered_ms);
+                stream.put_consumer(group.number, consumer, delivered_ms, Some(delivered_ms));
+                stream.put_group(name, to, entries_read);
+                Ok(())
+            }
+            Self::Claim { group, consumer, delivered_ms, counting, ids } => {
+                let group = group_of(stream, group)?.number;
+                let consumer = stream.consumer(group, consumer).ok_or(DecodeError::Misfit)?.number;
+                ids.iter().for_each(|id| {
+                    let before = stream.pending(group, id).map_or(1, |pending| pending.deliveries);
+                    let deliveries = counting.after(before);
+                    stream.put_pending(group, Pending { id, consumer, delivered_ms, deliveries });
+                });
+                Ok(())
+            }
+            Self::Drop { group, ids } => {
+                let Group { number, .. } = group_of(stream, group)?;
+                misfit_unless(ids.rise() && ids.iter().all(|id| stream.pending(number, id).is_some()))?;
+                ids.iter().for_each(|id| assert!(stream.drop_pending(number, id), "it was there"));
+                Ok(())
+            }
+            _ => unreachable!("the caller does these"),
+        }
+    }
+
+    /// What the stream knows, as 74 says it.
+    pub(crate) fn set(foot: Foot) -> Self {
+        Self::Set { last_id: foot.last_id, deleted_id: foot.deleted_id, added: foot.added }
+    }
+}
+
+fn misfit_unless(fits: bool) -> Result<(), DecodeError> {
+    if fits { Ok(()) } else { Err(DecodeError::Misfit) }
+}
+
+fn take_name<'a>(input: &mut &'a [u8]) -> Result<&'a [u8], DecodeError> {
+    take_bytes(input).ok().filter(|name| name.len() <= ENTRY_BYTES_MAX).ok_or(DecodeError::Malformed)
+}
+
+fn take_fields<'a>(input: &mut &'a [u8]) -> Result<Items<'a>, DecodeError> {
+    let fields = Items::decode(input)?;
+    let bytes: usize = fields.iter().map(|field| field.len() + varint::BYTES_MAX).sum();
+    let fit = fields.count() > 0 && fields.count() % 2 == 0 && bytes <= ENTRY_BYTES_MAX;
+    if fit { Ok(fields) } else { Err(DecodeError::Malformed) }
+}

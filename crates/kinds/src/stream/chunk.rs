@@ -1,0 +1,285 @@
+//! Some entries in one item: what they have in common is said once.
+//!
+//! ```text
+//! chunk   | 7 | first id : 16 | last ms - first ms | last seq | entries | gone | names of the first entry | entry | entry | ...
+//! names   | how many | name : bytes | ...
+//! entry   | head | ms step, if large | seq, if not the usual one | names, if others | value : bytes | ...
+//! head    | ms step x 4 + 2 if the seq is told + 1 if the names are |        all numbers are varints
+//! ```
+//!
+//! The usual seq is the next one within the same millisecond, else 0. A step of [`LARGE_STEP`] says that the real one follows.
+
+use super::id::{ID_BYTES, StreamId};
+use super::key::CHUNK;
+use base::varint;
+
+/// The step that stands for one that is told behind the head.
+const LARGE_STEP: u64 = 1 << 61;
+/// In a head: the seq is told.
+const SEQ_TOLD: u64 = 2;
+/// In a head: the names are told.
+const NAMES_TOLD: u64 = 1;
+
+/// Names or values, each behind its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run<'a> {
+    count: u64,
+    bytes: &'a [u8],
+}
+
+impl<'a> Run<'a> {
+    fn take(input: &mut &'a [u8], count: u64) -> Option<Self> {
+        let start = *input;
+        for _ in 0..count {
+            varint::take_bytes(input)?;
+        }
+        Some(Self { count, bytes: &start[..start.len() - input.len()] })
+    }
+
+    fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+        let mut bytes = self.bytes;
+        (0..self.count).map(move |_| varint::take_bytes(&mut bytes).expect("taken before"))
+    }
+
+    fn put(self, out: &mut Vec<u8>) {
+        varint::put(out, self.count);
+        out.extend_from_slice(self.bytes);
+    }
+}
+
+/// The fields of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fields<'a> {
+    names: Run<'a>,
+    values: Run<'a>,
+}
+
+impl<'a> Fields<'a> {
+    /// How many.
+    pub fn count(&self) -> u64 {
+        self.names.count
+    }
+
+    /// Names and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        self.names.iter().zip(self.values.iter())
+    }
+
+    /// Bytes of names and values, with their lengths. O(1).
+    pub fn bytes(&self) -> usize {
+        self.names.bytes.len() + self.values.bytes.len()
+    }
+}
+
+/// What an item that is a chunk says before its entries.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk<'a> {
+    /// The id of its first entry.
+    pub(super) first: StreamId,
+    /// That of its last one.
+    pub(super) last: StreamId,
+    /// How many entries it has.
+    pub(super) entries: u64,
+    /// How many it had besides, that were removed.
+    pub(super) gone: u64,
+    names: Run<'a>,
+    body: &'a [u8],
+}
+
+impl<'a> Chunk<'a> {
+    /// `None` if the item is no chunk. O(names of its first entry).
+    pub(super) fn of(item: &'a [u8]) -> Option<Self> {
+        let (&CHUNK, mut rest) = item.split_first()? else { return None };
+        let first = StreamId::take(&mut rest)?;
+        let ms = first.ms.checked_add(varint::take(&mut rest)?)?;
+        let last = StreamId { ms, seq: varint::take(&mut rest)? };
+        let (entries, gone) = (varint::take(&mut rest)?, varint::take(&mut rest)?);
+        let names_count = varint::take(&mut rest)?;
+        let names = Run::take(&mut rest, names_count)?;
+        Some(Self { first, last, entries, gone, names, body: rest })
+    }
+
+    /// Its entries in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (StreamId, Fields<'a>)> + use<'a> {
+        let mut reader = Reader::of(self);
+        (0..self.entries).map(move |_| reader.take().expect("chunks are made here or checked"))
+    }
+
+    /// Whether it is what [`Writer`] makes of its entries, which there are.
+    pub(super) fn is_sound(&self, item: &[u8]) -> bool {
+        let mut reader = Reader::of(self);
+        let mut writer: Option<Writer> = None;
+        for _ in 0..self.entries {
+            let last = writer.as_ref().map_or(StreamId::MIN, |writer| writer.last);
+            let Some((id, fields)) = reader.take().filter(|(id, fields)| *id > last && fields.count() > 0) else {
+                return false;
+            };
+            Writer::add(&mut writer, id, fields);
+        }
+        let is_whole = reader.rest.is_empty() && self.entries.checked_add(self.gone).is_some();
+        is_whole && writer.is_some_and(|writer| writer.finish(self.gone) == item)
+    }
+
+    /// The item with an entry behind its last one.
+    pub(super) fn with(&self, id: StreamId, fields: &[&[u8]]) -> Vec<u8> {
+        let bytes: usize = fields.iter().map(|field| field.len() + varint::BYTES_MAX).sum();
+        let mut out = Vec::with_capacity(HEAD_BYTES_MAX + self.names.bytes.len() + self.body.len() + bytes);
+        put_head(&mut out, self.first, id, self.entries + 1, self.gone);
+        self.names.put(&mut out);
+        out.extend_from_slice(self.body);
+        let has_same_names =
+            self.names.count == fields.len() as u64 / 2 && self.names.iter().eq(fields.iter().step_by(2).copied());
+        let step = Step { before: self.last, id, names_told: !has_same_names };
+        step.put(&mut out);
+        put_fields(&mut out, fields, !has_same_names);
+        out
+    }
+
+    /// The item without the entries for which `goes` holds; `None` if none would be left. Each is shown once.
+    pub(super) fn without(&self, mut goes: impl FnMut(StreamId) -> bool) -> Option<Vec<u8>> {
+        let mut writer = None;
+        let mut gone = self.gone;
+        for (id, fields) in self.iter() {
+            if goes(id) {
+                gone += 1;
+            } else {
+                Writer::add(&mut writer, id, fields);
+            }
+        }
+        writer.map(|writer| writer.finish(gone))
+    }
+
+    /// An item of one entry.
+    pub(super) fn alone(id: StreamId, fields: &[&[u8]]) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_head(&mut out, id, id, 1, 0);
+        varint::put(&mut out, fields.len() as u64 / 2);
+        fields.iter().step_by(2).for_each(|name| varint::put_bytes(&mut out, name));
+        Step { before: before_first(id), id, names_told: false }.put(&mut out);
+        put_fields(&mut out, fields, false);
+        out
+    }
+}
+
+/// Tag, id and four numbers.
+const HEAD_BYTES_MAX: usize = 1 + ID_BYTES + 5 * varint::BYTES_MAX;
+
+fn put_head(out: &mut Vec<u8>, first: StreamId, last: StreamId, entries: u64, gone: u64) {
+    out.push(CHUNK);
+    out.extend_from_slice(&first.to_bytes());
+    [last.ms - first.ms, last.seq, entries, gone].into_iter().for_each(|number| varint::put(out, number));
+}
+
+fn put_fields(out: &mut Vec<u8>, fields: &[&[u8]], names_told: bool) {
+    if names_told {
+        varint::put(out, fields.len() as u64 / 2);
+        fields.iter().step_by(2).for_each(|name| varint::put_bytes(out, name));
+    }
+    fields.iter().skip(1).step_by(2).for_each(|value| varint::put_bytes(out, value));
+}
+
+/// What the first entry is told from: it takes no bytes beyond its head.
+fn before_first(first: StreamId) -> StreamId {
+    StreamId { seq: first.seq.wrapping_sub(1), ..first }
+}
+
+/// From one entry to the next.
+struct Step {
+    before: StreamId,
+    id: StreamId,
+    names_told: bool,
+}
+
+impl Step {
+    fn usual_seq(before: StreamId, ms_step: u64) -> u64 {
+        if ms_step == 0 { before.seq.wrapping_add(1) } else { 0 }
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        let ms_step = self.id.ms - self.before.ms;
+        let seq_told = self.id.seq != Self::usual_seq(self.before, ms_step);
+        let flags = if seq_told { SEQ_TOLD } else { 0 } + if self.names_told { NAMES_TOLD } else { 0 };
+        varint::put(out, ms_step.min(LARGE_STEP) * 4 + flags);
+        if ms_step >= LARGE_STEP {
+            varint::put(out, ms_step);
+        }
+        if seq_told {
+            varint::put(out, self.id.seq);
+        }
+    }
+}
+
+/// Reads entries one by one.
+struct Reader<'a> {
+    rest: &'a [u8],
+    names: Run<'a>,
+    last: StreamId,
+}
+
+impl<'a> Reader<'a> {
+    fn of(chunk: &Chunk<'a>) -> Self {
+        Self { rest: chunk.body, names: chunk.names, last: before_first(chunk.first) }
+    }
+
+    /// `None` where bytes are none of an entry.
+    fn take(&mut self) -> Option<(StreamId, Fields<'a>)> {
+        let head = varint::take(&mut self.rest)?;
+        let ms_step = match head / 4 {
+            LARGE_STEP => varint::take(&mut self.rest)?,
+            step => step,
+        };
+        let seq = match head & SEQ_TOLD {
+            0 => Step::usual_seq(self.last, ms_step),
+            _ => varint::take(&mut self.rest)?,
+        };
+        let names = match head & NAMES_TOLD {
+            0 => self.names,
+            _ => {
+                let count = varint::take(&mut self.rest)?;
+                Run::take(&mut self.rest, count)?
+            }
+        };
+        let values = Run::take(&mut self.rest, names.count)?;
+        self.last = StreamId { ms: self.last.ms.checked_add(ms_step)?, seq };
+        Some((self.last, Fields { names, values }))
+    }
+}
+
+/// Makes a chunk of entries.
+struct Writer {
+    first: StreamId,
+    last: StreamId,
+    entries: u64,
+    /// Of the first entry, with their count.
+    names: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl Writer {
+    fn add(writer: &mut Option<Self>, id: StreamId, fields: Fields<'_>) {
+        let mut told = Vec::new();
+        fields.names.put(&mut told);
+        let into = writer.get_or_insert_with(|| Self {
+            first: id,
+            last: before_first(id),
+            entries: 0,
+            names: told.clone(),
+            body: Vec::new(),
+        });
+        let names_told = told != into.names;
+        Step { before: into.last, id, names_told }.put(&mut into.body);
+        if names_told {
+            into.body.extend_from_slice(&told);
+        }
+        into.body.extend_from_slice(fields.values.bytes);
+        (into.last, into.entries) = (id, into.entries + 1);
+    }
+
+    fn finish(self, gone: u64) -> Vec<u8> {
+        let mut out = Vec::with_capacity(HEAD_BYTES_MAX + self.names.len() + self.body.len());
+        put_head(&mut out, self.first, self.last, self.entries, gone);
+        out.extend_from_slice(&self.names);
+        out.extend_from_slice(&self.body);
+        out
+    }
+}
