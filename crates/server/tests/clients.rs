@@ -284,7 +284,8 @@ fn what_is_said_of_saving_is_what_redis_says() {
     let (bobbin, redis) = (Server::start(&[]), <Redis as Peer>::start(&[]));
     let wrong = ["SAVE x", "LASTSAVE x", "BGREWRITEAOF x", "BGSAVE x", "BGSAVE SCHEDULE x", "LASTSAVE", "SAVE"];
     let refused = ["MULTI", "SAVE", "EXEC"];
-    let queued = ["MULTI", "BGSAVE", "BGSAVE", "BGSAVE SCHEDULE", "BGREWRITEAOF", "LASTSAVE", "EXEC"];
+    // Only one BGSAVE: here the save may have begun by the next, and then it is in progress.
+    let queued = ["MULTI", "BGSAVE", "BGREWRITEAOF", "LASTSAVE", "EXEC"];
     let lines = [&wrong[..], &refused, &queued].concat();
     assert_eq!(answers(bobbin.port, &lines), answers(redis.port(), &lines), "Bobbin's on the left");
 }
