@@ -121,15 +121,18 @@ impl Checkpointer {
     }
 
     /// Empties segments with deltas of few shards: those shards have theirs joined, as long as that takes less room than the
-    /// segment that goes.
-    async fn join_deltas(&mut self, left: &mut Vec<usize>, done: &mut Done) -> Result<(), Failure> {
-        while let Some(group) = self.deltas_to_join() {
-            if group.kept_bytes >= self.free_bytes() {
+    /// segment that goes. Not where a commit has failed: what it had turned is to be written whole, and takes more.
+    async fn join_deltas(&mut self, left: &[usize], done: &mut Done) -> Result<(), Failure> {
+        while !self.was_refused
+            && left.is_empty()
+            && let Some(group) = self.deltas_to_join()
+        {
+            if group.kept_bytes >= self.free_bytes_beside(left) / SURE_PART {
                 return Ok(());
             }
             let plan = Plan { bytes: u64::MAX, drained: &[], form: Form::Joined(1) };
             match self.commit(&group.shards, &plan, done).await {
-                (_, Ok(())) => left.retain(|shard| !group.shards.contains(shard)),
+                (_, Ok(())) => {}
                 (_, Err(failure)) if failure.is_full => return Ok(()),
                 (_, Err(failure)) => return Err(failure),
             }
