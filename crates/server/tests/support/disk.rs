@@ -38,12 +38,17 @@ impl Disk {
 
 /// Has everything stored, after the round under way, and after such as find no room while others still write.
 pub(crate) fn save(client: &mut Connection<TcpStream>) {
+    assert_eq!(try_save(client, PATIENCE), Value::Simple("OK".to_owned()));
+}
+
+/// The same, for so long; the last reply.
+pub(crate) fn try_save(client: &mut Connection<TcpStream>, patience: Duration) -> Value {
     let began = Instant::now();
     let mut reply = client.call(&["SAVE"]);
-    while matches!(reply, Value::Error(_)) && began.elapsed() < PATIENCE {
+    while matches!(reply, Value::Error(_)) && began.elapsed() < patience {
         reply = client.call(&["SAVE"]);
     }
-    assert_eq!(reply, Value::Simple("OK".to_owned()));
+    reply
 }
 
 impl Drop for Disk {
