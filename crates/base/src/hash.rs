@@ -39,6 +39,13 @@ impl KeyHasher {
     }
 }
 
+/// Bytes that nobody can guess, from the operating system.
+pub fn secret_bytes(count: usize) -> Vec<u8> {
+    let mut bytes = vec![0; count];
+    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+    bytes
+}
+
 /// The hash by which fields and members are ordered (XXH3, 64 bits, no seed): frozen, it is part of the file format.
 #[inline]
 pub fn order(bytes: &[u8]) -> u64 {

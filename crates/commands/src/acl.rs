@@ -66,7 +66,11 @@ fn family(command: &Command) -> Option<&'static str> {
         // COMMAND tells clients how to connect, Redis says.
         Group::Server if command.name.starts_with("COMMAND") => Some("connection"),
         // Of the whole server, but of its keys: FLUSHALL, DBSIZE.
-        Group::Server if command.access != Access::None && command.keys.is_empty() => Some("keyspace"),
+        Group::Server
+            if command.access != Access::None && command.keys.is_empty() && !matches!(command.run, Run::Session(_)) =>
+        {
+            Some("keyspace")
+        }
         Group::Server => None,
     }
 }

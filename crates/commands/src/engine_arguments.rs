@@ -65,6 +65,20 @@ pub fn pause_arguments(args: &Args<'_>) -> Result<(Ms, bool), Failure> {
     Ok((span, writes_only))
 }
 
+/// WAITAOF: whether the disk of this server is waited for, whether any replica is, and how long, in milliseconds; `None`:
+/// for ever.
+///
+/// # Errors
+/// If one of them is no number or out of its range.
+pub fn wait_arguments(args: &Args<'_>) -> Result<(bool, bool, Option<Ms>), Failure> {
+    let local = parse::int_within(args.get(1), 0, 1)?;
+    let replicas = parse::count(args.get(2))?;
+    let timeout = kinds::text::parse_int(args.get(3));
+    let timeout = timeout.ok_or(Failure::text("ERR timeout is not an integer or out of range"))?;
+    let timeout = Ms::try_from(timeout).map_err(|_| Failure::text("ERR timeout is negative"))?;
+    Ok((local == 1, replicas > 0, (timeout > 0).then_some(timeout)))
+}
+
 /// DEBUG SLEEP: how long, in milliseconds.
 ///
 /// # Errors

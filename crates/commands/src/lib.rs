@@ -43,14 +43,16 @@ mod transaction;
 
 pub use acl::{CATEGORIES, categories};
 pub use connection::greeting::REDIS_VERSION;
-pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeout_ms};
+pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeout_ms, wait_arguments};
 pub use events::{Event, events, tells_misses};
 pub use failure::Failure;
 pub use row::{
     Access, Arity, Begin, BeginGather, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local, Outcome, Run,
     Settled, Sweep, TimeoutAt, Verb, Walk,
 };
-pub use session::{ClientFilter, MemoryFigures, ReplyMode, Saving, Session, SlowEntry, Switch, Topic};
+pub use session::{
+    ClientFilter, MemoryFigures, ReplyMode, Saving, Session, SlowEntry, Spikes, Switch, Topic, TrackWhen, Tracking,
+};
 
 /// The rows of every file; a new file is added here.
 const FILES: &[&[Command]] = &[
@@ -62,6 +64,7 @@ const FILES: &[&[Command]] = &[
     connection::greeting::COMMANDS,
     connection::manners::COMMANDS,
     connection::plain::COMMANDS,
+    connection::tracking::COMMANDS,
     generic::database::COMMANDS,
     generic::delete::COMMANDS,
     generic::dump::COMMANDS,
@@ -97,11 +100,16 @@ const FILES: &[&[Command]] = &[
     pubsub::look::COMMANDS,
     pubsub::publish::COMMANDS,
     pubsub::subscribe::COMMANDS,
+    server::acl::COMMANDS,
+    server::cluster::COMMANDS,
     server::command::COMMANDS,
     server::config::COMMANDS,
     server::debug::COMMANDS,
     server::info::COMMANDS,
+    server::latency::COMMANDS,
+    server::lone::COMMANDS,
     server::memory::COMMANDS,
+    server::module::COMMANDS,
     server::shutdown::COMMANDS,
     server::slowlog::COMMANDS,
     set::add::COMMANDS,

@@ -414,6 +414,8 @@ pub enum Verb {
     Unwatch,
     /// CLIENT PAUSE
     Pause,
+    /// WAITAOF
+    WaitDisk,
     /// DEBUG SLEEP
     DebugSleep,
     /// DEBUG RELOAD

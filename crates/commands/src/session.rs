@@ -74,6 +74,14 @@ pub trait Session {
 
     // ---- all connections ----
 
+    /// Whether there is a connection of this number.
+    fn has_client(&self, id: u64) -> bool;
+    /// How what this connection reads is tracked; `None`: it is not.
+    fn tracking(&self) -> Option<Tracking>;
+    /// Tracks what it reads from now on, or goes on to in another way.
+    fn track(&mut self, tracking: Tracking);
+    /// Tracks it no more.
+    fn untrack(&mut self);
     /// A line for each that `filter` names, as CLIENT LIST writes it.
     fn client_lines(&self, filter: &ClientFilter) -> String;
     /// The line of this one.
@@ -109,6 +117,16 @@ pub trait Session {
     fn slowlog_len(&self) -> usize;
     /// Empties it.
     fn slowlog_reset(&mut self);
+    /// What took long.
+    fn latency(&self) -> Vec<Spikes>;
+    /// Forgets what took long, of these kinds of event, or all if none is named; how many kinds.
+    fn latency_reset(&mut self, events: &[&[u8]]) -> usize;
+    /// Of each command that was called, as COMMAND names it: microseconds, and how many calls took at most so long.
+    fn latency_histograms(&self) -> Vec<(String, Vec<(u64, u64)>)>;
+    /// The SHA-256 of the password in hexadecimal digits; `None` if there is none.
+    fn password_digest(&self) -> Option<String>;
+    /// Bytes that nobody can guess.
+    fn secret_bytes(&mut self, count: usize) -> Vec<u8>;
     /// Figures for MEMORY STATS.
     fn memory(&self) -> MemoryFigures;
     /// Whether DEBUG is allowed to this connection.
@@ -148,6 +166,37 @@ pub enum Switch {
     NoTouch,
 }
 
+/// How a connection's reads are tracked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tracking {
+    /// The connection that is told in place of it; 0: none.
+    pub redirect: u64,
+    /// It is told of all changes of keys with its prefixes, whatever it reads.
+    pub is_broadcast: bool,
+    /// Which reads count.
+    pub when: TrackWhen,
+    /// It is not told of its own changes.
+    pub no_loop: bool,
+    /// What keys begin with; only if it is a broadcast.
+    pub prefixes: Vec<Vec<u8>>,
+    /// CLIENT CACHING was said.
+    pub is_caching_said: bool,
+    /// The connection that was to be told is gone.
+    pub is_broken: bool,
+}
+
+/// Which reads are tracked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TrackWhen {
+    /// All.
+    #[default]
+    Always,
+    /// Those that CLIENT CACHING YES announces.
+    OptIn,
+    /// All but those that CLIENT CACHING NO announces.
+    OptOut,
+}
+
 /// Which connections; every part given must fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientFilter {
@@ -182,6 +231,17 @@ pub struct SlowEntry {
     pub address: String,
     /// The connection's name.
     pub name: String,
+}
+
+/// Events of one kind that took long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spikes {
+    /// What kind: `command`, or `fast-command` of those that are quick as a rule.
+    pub event: String,
+    /// When, in seconds since the epoch, and how long the longest of that second took, in milliseconds; the oldest first.
+    pub samples: Vec<(u64, u64)>,
+    /// The longest of all, in milliseconds.
+    pub max_ms: u64,
 }
 
 /// What MEMORY STATS tells.

@@ -1,5 +1,6 @@
 //! The connections as other connections see them: CLIENT LIST, KILL, UNBLOCK.
 
+use crate::notices::Notices;
 use crate::waiter::{Answer, Waiter};
 use base::Ms;
 use commands::ClientFilter;
@@ -38,6 +39,10 @@ pub struct Client {
     pub mail_bytes: AtomicU64,
     /// Subscriptions to channels, shard channels and patterns.
     pub subscriptions: [AtomicU32; 3],
+    /// What it alone is told.
+    pub(crate) notices: Notices,
+    /// How its reads are tracked.
+    pub(crate) tracking: TrackingSign,
     /// How much waited for it when it was cut off for that.
     cut_off_bytes: AtomicU64,
     /// CLIENT NO-EVICT, NO-TOUCH.
@@ -60,6 +65,44 @@ pub(crate) struct Early<'a>(&'a Client);
 impl Drop for Early<'_> {
     fn drop(&mut self) {
         self.0.is_early.store(false, Relaxed);
+    }
+}
+
+/// How CLIENT LIST tells that a connection tracks.
+#[derive(Default)]
+pub(crate) struct TrackingSign {
+    is_on: AtomicBool,
+    is_broadcast: AtomicBool,
+    is_broken: AtomicBool,
+    redirect: AtomicU64,
+}
+
+impl TrackingSign {
+    /// It tracks now, or not.
+    pub(crate) fn set(&self, is_on: bool, is_broadcast: bool, redirect: u64) {
+        self.is_on.store(is_on, Relaxed);
+        self.is_broadcast.store(is_broadcast, Relaxed);
+        self.is_broken.store(false, Relaxed);
+        self.redirect.store(redirect, Relaxed);
+    }
+
+    /// The connection that was to be told in its place is gone.
+    pub(crate) fn note_broken(&self) {
+        self.is_broken.store(true, Relaxed);
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        self.is_broken.load(Relaxed)
+    }
+
+    /// Flags, and who is told.
+    fn told(&self) -> (String, i64) {
+        if !self.is_on.load(Relaxed) {
+            return (String::new(), -1);
+        }
+        let more = [(self.is_broken(), 'R'), (self.is_broadcast.load(Relaxed), 'B')];
+        let more = more.into_iter().filter_map(|(is, flag)| is.then_some(flag));
+        (std::iter::once('t').chain(more).collect(), self.redirect.load(Relaxed) as i64)
     }
 }
 
@@ -87,7 +130,12 @@ impl Client {
 
     /// Memory that is kept for it, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        1024 + self.output_bytes.load(Relaxed) as u64 + self.mail_bytes.load(Relaxed) + self.pinned_bytes()
+        1024 + self.output_bytes.load(Relaxed) as u64 + self.told_bytes() + self.pinned_bytes()
+    }
+
+    /// Messages and notices that wait for it, in bytes.
+    pub fn told_bytes(&self) -> u64 {
+        self.mail_bytes.load(Relaxed) + self.notices.bytes()
     }
 
     /// Changes what it told of itself.
@@ -115,6 +163,12 @@ impl Client {
         self.cut_off_bytes() > 0
     }
 
+    /// Has the connection look whether there are notices for it.
+    pub(crate) fn wake(&self) {
+        let waker = self.idle.lock().expect("no holder panics").take();
+        waker.into_iter().for_each(Waker::wake);
+    }
+
     /// Asks the connection to close, wherever it waits.
     pub fn close(&self) {
         self.closing.store(true, Relaxed);
@@ -123,8 +177,7 @@ impl Client {
         {
             waiter.answer(Answer::TimedOut);
         }
-        let waker = self.idle.lock().expect("no holder panics").take();
-        waker.into_iter().for_each(Waker::wake);
+        self.wake();
     }
 
     /// Whether it was asked to close; if not, the context is woken when it is.
@@ -179,22 +232,22 @@ impl Client {
             _ => "",
         };
         let pubsub_flag = if self.is_subscribed() { "P" } else { "" };
+        let (tracking_flags, redirect) = self.tracking.told();
         let more_flags = match self.no_evict.load(Relaxed) {
             true => "e",
-            false if flags.is_empty() && pubsub_flag.is_empty() => "N",
+            false if flags.is_empty() && pubsub_flag.is_empty() && tracking_flags.is_empty() => "N",
             false => "",
         };
         let row = self.last_row.load(Relaxed).checked_sub(1);
         let command = row.and_then(|index| commands::table::rows().nth(usize::from(index)));
         let command = command.map_or("NULL".to_owned(), |command| command.name.to_ascii_lowercase().replace(' ', "|"));
         let output = self.output_bytes.load(Relaxed);
-        let mail_bytes = self.mail_bytes.load(Relaxed);
-        let output_memory = output as u64 + mail_bytes + self.pinned_bytes();
+        let output_memory = output as u64 + self.told_bytes() + self.pinned_bytes();
         let [channels, shards, patterns] = [0, 1, 2].map(|topic| self.subscriptions[topic].load(Relaxed));
         format!(
-            "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={pubsub_flag}{flags}{more_flags} db={} sub={channels} psub={patterns} ssub={shards} multi={} watch={} qbuf=0 \
+            "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={pubsub_flag}{flags}{tracking_flags}{more_flags} db={} sub={channels} psub={patterns} ssub={shards} multi={} watch={} qbuf=0 \
              qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={output} oll=0 omem={output_memory} tot-mem={} events=r cmd={command} \
-             user=default redir=-1 resp={} lib-name={} lib-ver={}",
+             user=default redir={redirect} resp={} lib-name={} lib-ver={}",
             self.id,
             self.address,
             self.local_address,
@@ -240,6 +293,8 @@ impl Clients {
             pinned_bytes: AtomicU64::new(0),
             mail_bytes: AtomicU64::new(0),
             subscriptions: Default::default(),
+            notices: Notices::default(),
+            tracking: TrackingSign::default(),
             cut_off_bytes: AtomicU64::new(0),
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),

@@ -10,6 +10,8 @@ use crate::pause::Pause;
 use crate::pubsub::Board;
 use crate::settings::{Current, Fsync, Settings};
 use crate::slowlog::SlowLog;
+use crate::spikes::SpikeLog;
+use crate::tracking::Tracker;
 use base::clock::Clock;
 use base::hash::KeyHasher;
 use base::{Ms, Position};
@@ -54,6 +56,10 @@ pub struct Engine {
     pub rates: Rates,
     /// The slow log.
     pub slowlog: SlowLog,
+    /// What took long.
+    pub spikes: SpikeLog,
+    /// Who may have kept which keys.
+    pub(crate) tracker: Tracker,
     /// CLIENT PAUSE.
     pub pause: Pause,
     /// Where big values go to be dropped.
@@ -129,6 +135,8 @@ impl Engine {
             errors: Errors::default(),
             rates: Rates::default(),
             slowlog: SlowLog::default(),
+            spikes: SpikeLog::default(),
+            tracker: Tracker::default(),
             pause: Pause::default(),
             freer: Freer::default(),
             journal_clones_bytes: Arc::default(),

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::own_time::OwnTime;
 use crate::pubsub::Stamp;
+use crate::tracking::{Told, tell_changes};
 use base::limits::SHARDS;
 use journal::{Lane, Purpose, Refusal};
 use keyspace::{Log, Plan, Tx};
@@ -121,11 +122,19 @@ impl Expirer {
         }
         let more = tx.expire(shard, table, EXPIRE_KEYS_MAX);
         crate::session::mark_watches(engine, &mut tx);
-        let stamp = (!tx.notes().is_empty()).then(Stamp::unset);
+        let tells = engine.tracker.is_used();
+        let stamp = (tells || !tx.notes().is_empty()).then(Stamp::unset);
         stamp.iter().for_each(|stamp| crate::session::post_notes(engine, tx.notes(), stamp, rung));
+        let bytes_max = engine.settings.current().output_limits.pubsub.hard_bytes;
+        let mut told = Told { bytes_max, ..Told::default() };
+        if tells {
+            stamp.iter().for_each(|stamp| tell_changes(engine, &tx, 0, stamp, &mut told));
+        }
         let (expired, garbage) = (tx.expired, tx.take_garbage());
-        let seen = crate::session::hand_over(engine, tx, claim, lane.as_mut());
-        stamp.iter().for_each(|stamp| stamp.set(seen, false));
+        crate::session::hand_over(engine, tx, claim, lane.as_mut(), |seen| {
+            stamp.iter().for_each(|stamp| stamp.set(seen, false));
+        });
+        told.wake();
         rung.drain(..).for_each(|worker| engine.board.inbox(usize::from(worker)).bell.ring());
         let counters = engine.counters.last().expect("there is one for background threads");
         engine.note_background_hold(own_time.of(began.elapsed().as_nanos() as u64));

@@ -93,7 +93,7 @@ fn clients(engine: &Engine, out: &mut String) {
     line(out, "client_recent_max_input_buffer", 0);
     line(out, "client_recent_max_output_buffer", 0);
     line(out, "blocked_clients", blocked);
-    line(out, "tracking_clients", 0);
+    line(out, "tracking_clients", engine.tracker.figures()[0]);
     line(out, "pubsub_clients", all.iter().filter(|client| client.is_subscribed()).count());
     line(out, "watching_clients", watching);
     line(out, "clients_in_timeout_table", blocked);
@@ -295,6 +295,10 @@ fn stats(engine: &Engine, out: &mut String) {
     line(out, "pubsub_patterns", engine.board.names_count(Topic::Pattern));
     line(out, "pubsubshard_channels", engine.board.names_count(Topic::Shard));
     line(out, "latest_fork_usec", 0);
+    let [_, keys, items, prefixes] = engine.tracker.figures();
+    line(out, "tracking_total_keys", keys);
+    line(out, "tracking_total_items", items);
+    line(out, "tracking_total_prefixes", prefixes);
     line(out, "total_forks", 0);
     line(out, "total_error_replies", total(engine, |c| &c.errors));
     line(out, "client_output_buffer_limit_disconnections", total(engine, |c| &c.slow_readers));

@@ -58,6 +58,24 @@ pub fn percentiles_ns<'a, const N: usize>(
     })
 }
 
+/// How many calls took at most so many microseconds, for the powers of two (1.024 µs, 2.048 µs, ...) at which there are more
+/// than before.
+pub fn by_powers_us<'a>(all: impl Iterator<Item = &'a Latency>) -> Vec<(u64, u64)> {
+    let mut sums = [0; POWERS];
+    for latency in all {
+        latency.counters().enumerate().for_each(|(step, counter)| sums[step / STEPS] += counter.get());
+    }
+    let (mut calls, mut told) = (0, Vec::new());
+    for (power, sum) in sums.into_iter().enumerate() {
+        calls += sum;
+        let us = (1u64 << (power as u32 + FIRST)) / 1000;
+        if us > 0 && told.last().map_or(0, |(_, before)| *before) < calls {
+            told.push((us, calls));
+        }
+    }
+    told
+}
+
 fn step_of(ns: u64) -> usize {
     let power = (u64::BITS - 1 - (ns | 1).leading_zeros()).max(FIRST - 1);
     let within = if power < FIRST { ns >> (FIRST - 4) } else { (ns >> (power - 4)) & (STEPS as u64 - 1) };
@@ -88,6 +106,16 @@ mod tests {
         }
         assert!(before > 8_000_000_000);
         assert_eq!(step_of(u64::MAX), POWERS * STEPS - 1);
+    }
+
+    #[test]
+    fn powers_of_two_count_all_that_took_less() {
+        let (one, other) = (Latency::default(), Latency::default());
+        assert!(by_powers_us([&one, &other].into_iter()).is_empty());
+        [50, 900, 1_100, 100_000].into_iter().for_each(|ns| one.add(ns));
+        other.add(5_000_000_000);
+        let expected = [(1, 2), (2, 3), (131, 4), (8_589_934, 5)];
+        assert_eq!(by_powers_us([&one, &other].into_iter()), expected);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::own_time::OwnTime;
 use crate::pubsub::{Delivered, Mailbox, Post};
 use crate::settings::{Current, Reader};
+use crate::tracking::Told;
 use base::random::Random;
 use base::{Ms, Position};
 use journal::{Journal, Lane, Reached};
@@ -42,6 +43,8 @@ pub struct Worker {
     pub(crate) post: RefCell<Post>,
     /// Workers to whom this turn has posted letters.
     pub(crate) rung: RefCell<Vec<u16>>,
+    /// Whom this turn has given notices.
+    pub(crate) told: RefCell<Told>,
     timer: Timer,
     bell: Arc<Bell>,
     durable_waits: RefCell<Vec<(Position, Waker)>>,
@@ -77,6 +80,7 @@ impl Worker {
             scratch: RefCell::default(),
             post: RefCell::default(),
             rung: RefCell::default(),
+            told: RefCell::default(),
             timer,
             bell,
             durable_waits: RefCell::default(),
@@ -123,6 +127,7 @@ impl Worker {
         self.lane.borrow_mut().iter_mut().for_each(Lane::end_turn);
         let mut rung = self.rung.borrow_mut();
         rung.drain(..).for_each(|worker| self.engine.board.inbox(usize::from(worker)).bell.ring());
+        self.told.borrow_mut().wake();
     }
 
     /// Counts each poll of a connection's task as a turn: its requests, its writes to the socket, its steps of what is
@@ -225,7 +230,7 @@ impl Worker {
         }
     }
 
-    fn mail_bytes_max(&self) -> u64 {
+    pub(crate) fn mail_bytes_max(&self) -> u64 {
         self.reader.borrow_mut().current().output_limits.pubsub.hard_bytes
     }
 

@@ -206,6 +206,28 @@ impl Output {
         self.tail.truncate(mark.tail_bytes);
     }
 
+    /// Takes away all that was written since `mark`, with nothing consumed or filled in between, to be appended again.
+    pub fn split_off(&mut self, mark: Mark) -> Output {
+        let mut behind = Output::new();
+        if self.pieces.len() == mark.pieces_count {
+            behind.tail = self.tail.split_off(mark.tail_bytes);
+            return behind;
+        }
+        behind.pieces = self.pieces.split_off(mark.pieces_count);
+        behind.tail = std::mem::take(&mut self.tail);
+        // The first piece since the mark is what the tail was then, unless the tail was empty.
+        if mark.tail_bytes > 0
+            && let Some(Piece::Bytes(mut bytes)) = behind.pieces.pop_front()
+        {
+            let rest = bytes.split_off(mark.tail_bytes);
+            self.tail = bytes;
+            if !rest.is_empty() {
+                behind.pieces.push_front(Piece::Bytes(rest));
+            }
+        }
+        behind
+    }
+
     /// Lends a buffer to write replies into. Ignored if there is a better one.
     pub fn give_buffer(&mut self, buffer: Vec<u8>) {
         if self.tail.is_empty() && self.tail.capacity() < buffer.capacity() {

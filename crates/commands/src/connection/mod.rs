@@ -5,3 +5,4 @@ pub(crate) mod filter;
 pub(crate) mod greeting;
 pub(crate) mod manners;
 pub(crate) mod plain;
+pub(crate) mod tracking;

@@ -10,7 +10,8 @@ use base::Ms;
 use keyspace::Entry;
 use table::Content;
 
-pub(crate) const COMMANDS: &[Command] = &[SLEEP, OBJECT, SET_ACTIVE_EXPIRE, DIGEST, DIGEST_VALUE, RELOAD, DEBUG_HELP];
+pub(crate) const COMMANDS: &[Command] =
+    &[SLEEP, OBJECT, SET_ACTIVE_EXPIRE, DIGEST, DIGEST_VALUE, ERROR, RELOAD, DEBUG_HELP];
 
 const SLEEP: Command = Command {
     name: "DEBUG SLEEP",
@@ -75,6 +76,15 @@ const RELOAD: Command = Command {
     cost: "O(n), n all data; nobody else is served while it is loaded",
     brief: "Stores everything, and loads it again in place of the keys there are.",
     run: Run::Engine(Verb::DebugReload),
+    ..SLEEP
+};
+
+const ERROR: Command = Command {
+    name: "DEBUG ERROR",
+    syntax: "message",
+    brief: "Fails with this message.",
+    answer: "error: the message",
+    run: Run::Session(|_, args, _| Err(Failure::text(String::from_utf8_lossy(args.get(2)).into_owned()))),
     ..SLEEP
 };
 

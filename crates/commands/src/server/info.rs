@@ -1,9 +1,10 @@
-//! INFO TIME ROLE: what the server tells of itself.
+//! INFO TIME ROLE LOLWUT: what the server tells of itself.
 
+use crate::connection::greeting::REDIS_VERSION;
 use crate::prelude::*;
 use crate::session::Session;
 
-pub(crate) const COMMANDS: &[Command] = &[INFO, TIME, ROLE];
+pub(crate) const COMMANDS: &[Command] = &[INFO, TIME, ROLE, LOLWUT];
 
 const INFO: Command = Command {
     name: "INFO",
@@ -47,6 +48,29 @@ const ROLE: Command = Command {
     }),
     ..TIME
 };
+
+const LOLWUT: Command = Command {
+    name: "LOLWUT",
+    syntax: "[VERSION version]",
+    arity: Arity::AtLeast(1),
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    since: "5.0.0",
+    brief: "Draws a bobbin.",
+    answer: "verbatim: the drawing, and the version of Redis that is spoken",
+    run: Run::Session(lolwut),
+    ..TIME
+};
+
+fn lolwut(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    if args.len() > 2 && parse::is(args.get(1), "VERSION") {
+        parse::int(args.get(2))?;
+    }
+    let rim = "  .=========.\n";
+    let thread = "    |//////|\n".repeat(6);
+    reply.verbatim("txt", &format!("{rim}{thread}{rim}\nRedis ver. {REDIS_VERSION}\n"));
+    Ok(())
+}
 
 fn info(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let sections: Vec<String> =

@@ -6,7 +6,7 @@ use crate::session::{MemoryFigures, Session};
 use keyspace::Entry;
 use table::Content;
 
-pub(crate) const COMMANDS: &[Command] = &[USAGE, STATS, MEMORY_HELP];
+pub(crate) const COMMANDS: &[Command] = &[DOCTOR, MALLOC_STATS, PURGE, USAGE, STATS, MEMORY_HELP];
 
 const USAGE: Command = Command {
     name: "MEMORY USAGE",
@@ -34,6 +34,42 @@ const STATS: Command = Command {
     answer: "map: name and bytes, count or per cent; db.n holds a map of its own",
     run: Run::Session(stats),
     ..USAGE
+};
+
+const DOCTOR: Command = Command {
+    name: "MEMORY DOCTOR",
+    brief: "Tells in words how the memory fares.",
+    answer: "verbatim: text",
+    run: Run::Session(|session, _, reply| {
+        reply.verbatim("txt", &advice(&session.memory()));
+        Ok(())
+    }),
+    ..STATS
+};
+
+const MALLOC_STATS: Command = Command {
+    name: "MEMORY MALLOC-STATS",
+    cost: "O(1)",
+    brief: "Tells what the allocator gave out and what the system gave it.",
+    answer: "verbatim: lines of field:value",
+    run: Run::Session(|session, _, reply| {
+        let MemoryFigures { total_bytes, resident_bytes, .. } = session.memory();
+        reply.verbatim("txt", &format!("allocated:{total_bytes}\nresident:{resident_bytes}\n"));
+        Ok(())
+    }),
+    ..STATS
+};
+
+const PURGE: Command = Command {
+    name: "MEMORY PURGE",
+    cost: "O(1)",
+    brief: "Asks for freed memory to be given back to the system, which goes on by itself.",
+    answer: "simple: OK",
+    run: Run::Session(|_, _, reply| {
+        reply.ok();
+        Ok(())
+    }),
+    ..STATS
 };
 
 const MEMORY_HELP: Command = Command { name: "MEMORY HELP", since: "4.0.0", ..HELP };
@@ -111,6 +147,33 @@ fn figures(memory: &MemoryFigures) -> Vec<(&'static str, Figure)> {
         ("fragmentation", Figure::Share(ratio(memory.resident_bytes, memory.total_bytes))),
         ("fragmentation.bytes", Figure::Count(memory.resident_bytes.saturating_sub(memory.total_bytes))),
     ]
+}
+
+/// Below so much nothing can be said of shares, in bytes.
+const TOLD_BYTES_MIN: u64 = 5 << 20;
+/// Shares that are worth a word.
+const PEAK_RATIO: f64 = 1.5;
+const RESIDENT_RATIO: f64 = 1.4;
+const CLIENTS_RATIO: f64 = 0.1;
+
+fn advice(memory: &MemoryFigures) -> String {
+    if memory.total_bytes < TOLD_BYTES_MIN {
+        return "The server holds too little for anything to be said of its memory.\n".to_owned();
+    }
+    let mut text = String::new();
+    if ratio(memory.peak_bytes, memory.total_bytes) > PEAK_RATIO {
+        text.push_str("Much more was in use before: the process may keep some of that for a while.\n");
+    }
+    if ratio(memory.resident_bytes, memory.total_bytes) > RESIDENT_RATIO {
+        text.push_str("Much more is resident than in use: freed pages lie among used ones.\n");
+    }
+    if ratio(memory.clients_bytes, memory.total_bytes) > CLIENTS_RATIO {
+        text.push_str("Clients' buffers hold much: CLIENT LIST tells which, by tot-mem.\n");
+    }
+    if text.is_empty() {
+        text.push_str("Nothing is to be said against the memory.\n");
+    }
+    text
 }
 
 fn percent(part: u64, whole: u64) -> f64 {

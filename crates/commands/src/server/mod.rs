@@ -1,12 +1,17 @@
 //! The server: what it tells of itself, its settings, its logs, and what it knows of its own commands.
 
+pub(crate) mod acl;
+pub(crate) mod cluster;
 pub(crate) mod command;
 pub(crate) mod config;
 pub(crate) mod debug;
 pub(crate) mod describe;
 pub(crate) mod digest;
 pub(crate) mod info;
+pub(crate) mod latency;
+pub(crate) mod lone;
 pub(crate) mod memory;
+pub(crate) mod module;
 pub(crate) mod shutdown;
 pub(crate) mod slowlog;
 pub(crate) mod syntax;

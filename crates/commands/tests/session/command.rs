@@ -80,7 +80,7 @@ fn docs_tell_arguments_and_subcommands() {
         assert!(lpush.contains(part), "{part} in {lpush}");
     }
     let memory = fake.call3("COMMAND DOCS memory");
-    assert!(memory.contains("\"subcommands\": {\"memory|usage\": {\"summary\": "), "{memory}");
+    assert!(memory.contains("\"subcommands\": {\"memory|doctor\": {\"summary\": "), "{memory}");
     assert!(fake.call("COMMAND DOCS client|id client|foo").starts_with("[\"client|id\", [\"summary\", "));
 }
 

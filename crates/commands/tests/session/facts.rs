@@ -21,15 +21,7 @@ const WHOLE: &str = "the journal takes the value whole, so a full disk refuses i
 const OURS: &[&str] = &["client|durable", "client|maint_notifications", "ltrimback", "ltrimfront", "zavg", "zsum"];
 
 /// Commands of Redis that have no row, and why.
-const ABSENT: &[(&str, &str)] = &[
-    ("client|caching", "there is no client-side caching yet"),
-    ("client|getredir", "as above"),
-    ("client|tracking", "as above"),
-    ("client|trackinginfo", "as above"),
-    ("memory|doctor", "MEMORY STATS tells the figures"),
-    ("memory|malloc-stats", "as above"),
-    ("memory|purge", "memory goes back by itself"),
-];
+const ABSENT: &[(&str, &str)] = &[];
 
 fn text(value: &Value) -> String {
     match value {

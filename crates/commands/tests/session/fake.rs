@@ -4,7 +4,9 @@ use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use commands::table::{self, Found};
-use commands::{ClientFilter, Failure, MemoryFigures, ReplyMode, Run, Saving, Session, SlowEntry, Switch, Topic};
+use commands::{
+    ClientFilter, Failure, MemoryFigures, ReplyMode, Run, Saving, Session, SlowEntry, Spikes, Switch, Topic, Tracking,
+};
 use keyspace::{Held, Keyspace, Log, Tx};
 use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
@@ -24,6 +26,8 @@ pub(crate) struct Fake {
     /// How many connections a KILL finds.
     pub(crate) killed: u64,
     pub(crate) slow: Vec<SlowEntry>,
+    pub(crate) spikes: Vec<Spikes>,
+    pub(crate) tracked: Option<Tracking>,
     pub(crate) figures: MemoryFigures,
     pub(crate) now_us: u64,
     pub(crate) refusal: Option<&'static str>,
@@ -251,6 +255,22 @@ impl Session for Fake {
         !self.speaks_resp3 && !self.listens.is_empty()
     }
 
+    fn has_client(&self, id: u64) -> bool {
+        id == 7 || id == 5
+    }
+
+    fn tracking(&self) -> Option<Tracking> {
+        self.tracked.clone()
+    }
+
+    fn track(&mut self, tracking: Tracking) {
+        self.tracked = Some(tracking);
+    }
+
+    fn untrack(&mut self) {
+        self.tracked = None;
+    }
+
     fn client_lines(&self, filter: &ClientFilter) -> String {
         format!("{filter:?}")
     }
@@ -322,6 +342,28 @@ impl Session for Fake {
 
     fn slowlog_reset(&mut self) {
         self.slow.clear();
+    }
+
+    fn latency(&self) -> Vec<Spikes> {
+        self.spikes.clone()
+    }
+
+    fn latency_reset(&mut self, events: &[&[u8]]) -> usize {
+        let before = self.spikes.len();
+        self.spikes.retain(|spikes| !events.is_empty() && !events.contains(&spikes.event.as_bytes()));
+        before - self.spikes.len()
+    }
+
+    fn latency_histograms(&self) -> Vec<(String, Vec<(u64, u64)>)> {
+        vec![("get".to_owned(), vec![(1, 3), (8, 4)]), ("client|id".to_owned(), vec![(2, 1)])]
+    }
+
+    fn password_digest(&self) -> Option<String> {
+        self.password.map(|password| format!("digest of {password}"))
+    }
+
+    fn secret_bytes(&mut self, count: usize) -> Vec<u8> {
+        vec![0xa5; count]
     }
 
     fn memory(&self) -> MemoryFigures {

@@ -1,7 +1,7 @@
-//! INFO TIME ROLE CONFIG SLOWLOG MEMORY STATS BGSAVE LASTSAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE.
+//! INFO TIME ROLE LOLWUT WAIT REPLICAOF CLUSTER CONFIG SLOWLOG LATENCY MEMORY BGSAVE LASTSAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE.
 
 use crate::fake::Fake;
-use commands::{MemoryFigures, SlowEntry, shutdown_arguments, sleep_ms};
+use commands::{MemoryFigures, SlowEntry, Spikes, shutdown_arguments, sleep_ms};
 use wire::OwnedRequest;
 
 #[test]
@@ -94,6 +94,120 @@ fn memory_stats() {
     }
     fake.figures = MemoryFigures::default();
     assert!(fake.call("MEMORY STATS").contains("\"keys.bytes-per-key\", 0"));
+}
+
+#[test]
+fn memory_in_words() {
+    let mut fake = Fake::new();
+    assert!(fake.call("MEMORY DOCTOR").contains("too little"));
+    fake.figures = MemoryFigures { peak_bytes: 90 << 20, total_bytes: 10 << 20, ..MemoryFigures::default() };
+    assert!(fake.call3("MEMORY DOCTOR").contains("more was in use before"));
+    fake.figures.peak_bytes = 10 << 20;
+    assert!(fake.call("MEMORY DOCTOR").contains("Nothing is to be said"));
+    assert!(fake.call("MEMORY MALLOC-STATS").contains("allocated:10485760"));
+    assert_eq!(fake.call("MEMORY PURGE"), "OK");
+}
+
+#[test]
+fn latency() {
+    let spikes = |event: &str| Spikes { event: event.to_owned(), samples: vec![(90, 7), (95, 200)], max_ms: 300 };
+    let mut fake = Fake { now_us: 100_000_000, ..Fake::new() };
+    assert_eq!(fake.call("LATENCY LATEST"), "[]");
+    assert_eq!(fake.call("LATENCY HISTORY command"), "[]");
+    assert_eq!(fake.call("LATENCY GRAPH command"), "!ERR No samples available for event 'command'");
+    assert_eq!(fake.call("LATENCY RESET"), "0");
+    assert!(fake.call("LATENCY DOCTOR").contains("Nothing took long"));
+    fake.spikes = vec![spikes("command"), spikes("fast-command")];
+    assert_eq!(fake.call("LATENCY LATEST"), "[[\"command\", 95, 200, 300], [\"fast-command\", 95, 200, 300]]");
+    assert_eq!(fake.call("LATENCY HISTORY command"), "[[90, 7], [95, 200]]");
+    assert!(fake.call("LATENCY GRAPH command").contains("5 s ago     200 ms ##########"));
+    assert!(
+        fake.call("LATENCY DOCTOR").contains("fast-command: 2 seconds with spikes, 103 ms on average, 300 ms at most.")
+    );
+    assert_eq!(fake.call("LATENCY RESET none command"), "1");
+    assert_eq!(fake.call("LATENCY RESET"), "1");
+    let get = "{\"get\": {\"calls\": 4, \"histogram_usec\": {1: 3, 8: 4}}}";
+    assert_eq!(fake.call3("LATENCY HISTOGRAM GET blabla"), get);
+    assert_eq!(fake.call("LATENCY HISTOGRAM client"), "[\"client|id\", [\"calls\", 1, \"histogram_usec\", [2, 1]]]");
+    assert!(fake.call("LATENCY HISTOGRAM").contains("get") && fake.call("LATENCY HISTOGRAM").contains("client|id"));
+}
+
+#[test]
+fn alone() {
+    let mut fake = Fake::new();
+    for (request, answer) in [
+        ("WAIT 0 0", "0"),
+        ("WAIT 1 10", "0"),
+        ("WAIT x 1", "!ERR value is not an integer or out of range"),
+        ("WAIT 0 x", "!ERR timeout is not an integer or out of range"),
+        ("WAIT 0 -1", "!ERR timeout is negative"),
+        ("REPLICAOF no one", "OK"),
+        ("SLAVEOF NO ONE", "OK"),
+        ("REPLICAOF a b", "!ERR Invalid master port"),
+        ("REPLICAOF a 1", "!ERR replication is not supported: this server is always a master"),
+        ("FAILOVER", "!ERR FAILOVER requires connected replicas."),
+        ("FAILOVER ABORT", "!ERR No failover in progress."),
+        ("CLUSTER INFO", "!ERR This instance has cluster support disabled"),
+        ("CLUSTER SLOTS", "!ERR This instance has cluster support disabled"),
+        ("CLUSTER HELP", "!ERR This instance has cluster support disabled"),
+        ("FAILOVER TO", "!ERR syntax error"),
+        ("READONLY", "!ERR This instance has cluster support disabled"),
+        ("READWRITE", "!ERR This instance has cluster support disabled"),
+        ("ASKING", "!ERR This instance has cluster support disabled"),
+    ] {
+        assert_eq!(fake.call(request), answer, "{request}");
+    }
+    assert!(fake.call("LOLWUT").contains("Redis ver. "));
+    assert_eq!(fake.call("LOLWUT VERSION x"), "!ERR value is not an integer or out of range");
+}
+
+#[test]
+fn the_one_user() {
+    let mut fake = Fake::new();
+    for (request, answer) in [
+        ("ACL WHOAMI", "\"default\""),
+        ("ACL USERS", "[\"default\"]"),
+        ("ACL LIST", "[\"user default on nopass ~* &* +@all\"]"),
+        ("ACL GETUSER nobody", "null"),
+        ("ACL GENPASS 5", "\"a5\""),
+        ("ACL GENPASS 4", "\"a\""),
+        ("ACL LOG", "[]"),
+        ("ACL LOG 5", "[]"),
+        ("ACL LOG RESET", "OK"),
+        ("ACL LOG x", "!ERR value is not an integer or out of range"),
+        ("ACL DELUSER default", "!ERR The 'default' user cannot be removed"),
+        ("ACL DELUSER x y", "0"),
+        ("ACL DRYRUN default GET a", "OK"),
+        ("ACL DRYRUN default GET", "!ERR wrong number of arguments for 'get' command"),
+        ("ACL DRYRUN default NOSUCH a", "!ERR Command 'NOSUCH' not found"),
+        ("ACL DRYRUN x GET a", "!ERR User 'x' not found"),
+        ("ACL SETUSER default on nopass ~* &* +@all", "OK"),
+        ("ACL SETUSER default", "OK"),
+        ("ACL CAT nosuch", "!ERR Unknown category 'nosuch'"),
+        ("MODULE LIST", "[]"),
+        ("MODULE UNLOAD x", "!ERR Error unloading module: no such module with that name"),
+    ] {
+        assert_eq!(fake.call(request), answer, "{request}");
+    }
+    for bits in ["0", "-1", "4097"] {
+        assert!(fake.call(&format!("ACL GENPASS {bits}")).starts_with("!ERR ACL GENPASS argument must be"), "{bits}");
+    }
+    assert_eq!(fake.call("ACL GENPASS").len(), 64 + 2);
+    for refused in ["ACL SETUSER other on", "ACL SETUSER default off", "ACL SETUSER default >secret"] {
+        assert!(fake.call(refused).starts_with("!ERR there is one user"), "{refused}");
+    }
+    for no_file in ["ACL LOAD", "ACL SAVE"] {
+        assert!(fake.call(no_file).contains("not configured to use an ACL file"), "{no_file}");
+    }
+    assert!(fake.call("ACL CAT").contains("\"scripting\""));
+    assert!(fake.call("ACL CAT connection").contains("\"client|id\""));
+    let without = "{\"flags\": ~[\"on\", \"nopass\"], \"passwords\": [], \"commands\": \"+@all\", \"keys\": \"~*\", \
+                   \"channels\": \"&*\", \"selectors\": []}";
+    assert_eq!(fake.call3("ACL GETUSER default"), without);
+    fake.password = Some("opener");
+    assert_eq!(fake.call("ACL LIST"), "[\"user default on #digest of opener ~* &* +@all\"]");
+    assert!(fake.call3("ACL GETUSER default").contains("~[\"on\"], \"passwords\": [\"digest of opener\"]"));
+    assert!(fake.call("ACL SETUSER default nopass").starts_with("!ERR there is one user"));
 }
 
 #[test]

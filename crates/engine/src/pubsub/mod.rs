@@ -62,7 +62,12 @@ impl Stamp {
         self.position.store(position, Ordering::Release);
     }
 
-    fn position(&self) -> Option<Position> {
+    pub(crate) fn is_strict(&self) -> bool {
+        self.is_strict.load(Ordering::Relaxed)
+    }
+
+    /// `None` while it is not known.
+    pub(crate) fn position(&self) -> Option<Position> {
         Some(self.position.load(Ordering::Acquire)).filter(|position| *position != UNSET)
     }
 }
@@ -86,7 +91,7 @@ impl Letter {
     /// What must be durable before it leaves, and whether that holds whatever the policy.
     pub(crate) fn waits_for(&self) -> (Position, bool) {
         let position = self.stamp.position().expect("it is not delivered before its position is known");
-        (position, self.stamp.is_strict.load(Ordering::Relaxed))
+        (position, self.stamp.is_strict())
     }
 }
 

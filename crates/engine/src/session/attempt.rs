@@ -13,6 +13,7 @@ use super::messages::begin_row;
 use super::slow::Wait;
 use super::{POISONED, Session, purpose, write_failure};
 use crate::engine::Engine;
+use crate::pubsub::Stamp;
 use crate::waiter::{Answer, Waiter};
 use crate::worker::{Scratch, Worker};
 use base::{Ms, Position};
@@ -204,7 +205,7 @@ impl Session {
             }
         }
         let room_bytes = claim.as_ref().map_or(u64::MAX, Claim::payload_bytes);
-        log.set_read(engine.journal.is_some() || feeds);
+        log.set_read(engine.journal.is_some() || feeds || engine.tracker.is_used());
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
         tx.set_touching(!self.client.no_touch.load(Relaxed));
         tx.set_searches(&needs.searches);
@@ -242,6 +243,7 @@ impl Session {
                 self.fail(worker, Some(row), &failure, output);
             }
         }
+        self.note_read(worker, &row, args);
         let mut served = Served::default();
         if feeds && let Err(why) = self.serve_blocked(worker, &mut tx, &mut served) {
             served.give_back();
@@ -271,16 +273,23 @@ impl Session {
             worker.counters().expired.add(u64::from(tx.expired));
         }
         let garbage = if changes { tx.take_garbage() } else { Vec::new() };
-        let stamp = self.post_of_tx(worker, &tx);
-        let seen = hand_over(engine, tx, claim, worker.lane.borrow_mut().as_mut());
+        let mut stamp = self.post_of_tx(worker, &tx);
+        if changes && engine.tracker.is_used() {
+            self.tell_changes(worker, &tx, stamp.get_or_insert_with(Stamp::unset));
+        }
+        if self.multi.is_some() {
+            self.end_reads(worker);
+        }
+        let (before, is_strict) = (self.watermark, self.durable_always);
+        let seen = hand_over(engine, tx, claim, worker.lane.borrow_mut().as_mut(), |seen| {
+            let Some(stamp) = stamp else { return };
+            // Built as that canary, messages leave before what they tell of is durable: the history test must find it.
+            let is_early = cfg!(bobbin_canary = "early-message");
+            stamp.set(if is_early { 0 } else { before.max(seen) }, is_strict && !is_early);
+        });
         // Built as that canary, reads are answered before what they saw is durable: the history test must find it.
         if changes || !cfg!(bobbin_canary = "early-read") {
             self.saw(seen);
-        }
-        if let Some(stamp) = stamp {
-            // Built as that canary, messages leave before what they tell of is durable: the history test must find it.
-            let is_early = cfg!(bobbin_canary = "early-message");
-            stamp.set(if is_early { 0 } else { self.watermark.max(seen) }, self.durable_always && !is_early);
         }
         if !garbage.is_empty() {
             engine.freer.free(Box::new(garbage));
@@ -368,10 +377,17 @@ impl Session {
 }
 
 /// Takes a position for the tx's frame as the last act under its locks, lets go, and hands the frame over. Leaves the
-/// log empty, and gives what the reply has seen.
-pub(crate) fn hand_over(engine: &Engine, mut tx: Tx<'_>, claim: Option<Claim>, lane: Option<&mut Lane>) -> Position {
+/// log empty, and gives what the reply has seen, which `tell` hears while the shards are held.
+pub(crate) fn hand_over(
+    engine: &Engine,
+    mut tx: Tx<'_>,
+    claim: Option<Claim>,
+    lane: Option<&mut Lane>,
+    tell: impl FnOnce(Position),
+) -> Position {
     let (seen, now) = (tx.seen(), tx.now());
     let (Some(lane), false) = (lane, tx.log().is_empty()) else {
+        tell(seen);
         tx.end().clear();
         return seen;
     };
@@ -379,6 +395,7 @@ pub(crate) fn hand_over(engine: &Engine, mut tx: Tx<'_>, claim: Option<Claim>, l
     let ticket = lane.take(claim, tx.log().payload_bytes());
     let end = ticket.end;
     tx.stamp(end);
+    tell(seen.max(end));
     let log = tx.end();
     match log.payload_mut().complete() {
         Some(bytes) => lane.hand_over(ticket, now, bytes),

@@ -64,7 +64,7 @@ impl Session {
                 Encoder::new(output, self.protocol).ok();
                 Ok(())
             }
-            Verb::Pause | Verb::DebugSleep | Verb::DebugReload | Verb::Save | Verb::Shutdown => {
+            Verb::WaitDisk | Verb::Pause | Verb::DebugSleep | Verb::DebugReload | Verb::Save | Verb::Shutdown => {
                 return Err(NotNow::Verb);
             }
         };
@@ -165,6 +165,7 @@ impl Session {
         let queue = std::mem::take(&mut self.multi.as_mut().expect("EXEC is inside MULTI").queue);
         let before = (self.database, self.reply_mode, self.protocol);
         let names = queue.iter().any(|(row, _)| subscribes(row)).then(|| self.all_names());
+        let tracked = queue.iter().any(|(row, _)| row.name.starts_with("CLIENT ")).then(|| self.tracking_state());
         self.outbox = Some(Box::default());
         let result = self.run_queue(attempt, &queue, output);
         self.outbox = None;
@@ -172,6 +173,7 @@ impl Session {
         if result.is_err() {
             (self.database, self.reply_mode, self.protocol) = before;
             names.iter().for_each(|names| self.subscribe_only_to(names));
+            tracked.into_iter().for_each(|tracked| self.restore_tracking(tracked));
         }
         result
     }
@@ -242,6 +244,7 @@ impl Session {
         }
         Encoder::new(output, self.protocol).array(queue.len());
         let mut served = Served::default();
+        self.begin_reads();
         let mut ran = self.run_rows(worker, queue, &mut tx, output);
         if ran.is_ok() && feeds {
             ran = self.serve_blocked(worker, &mut tx, &mut served);
@@ -313,8 +316,10 @@ impl Session {
                 outbox.notes_count = tx.notes().len();
             }
             let mark = output.mark();
+            let log_mark = tx.log().mark();
             let began = quanta::Instant::now();
             let outcome = self.run_row(worker, row, &args, tx, output);
+            self.note_row(worker, tx, log_mark, row, &args);
             let counters = &worker.counters().rows[row.index()];
             counters.calls.add(1);
             counters.took_ns.add(began.elapsed().as_nanos() as u64);
@@ -376,6 +381,7 @@ impl Session {
                 Encoder::new(output, protocol).ok();
                 Ok(())
             }
+            Run::Engine(Verb::WaitDisk) => self.tell_disk(worker, args, &mut Encoder::new(output, protocol)).map(drop),
             Run::Engine(_) => Err(Failure::text("ERR this command is not allowed inside a transaction")),
         }
     }

@@ -178,7 +178,13 @@ impl Session {
                     let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
                     tx.set_touching(!self.client.no_touch.load(std::sync::atomic::Ordering::Relaxed));
                     let began = Instant::now();
+                    let from = done;
                     done = part.look(&mut tx, shard, done, to_look, pace.began);
+                    self.note_looked(
+                        worker,
+                        shard,
+                        part.at[from..done].iter().map(|at| to_look.args.get(*at as usize)),
+                    );
                     let counters = worker.counters();
                     counters.hits.add(u64::from(tx.hits));
                     counters.misses.add(u64::from(tx.misses));
@@ -262,7 +268,10 @@ impl Session {
                 for &at in &parts[shard].at {
                     to_look.gather.look(&mut tx, at as usize, to_look.args.get(at as usize));
                 }
+                let keys = parts[shard].at.iter().map(|at| to_look.args.get(*at as usize));
+                self.note_looked(worker, shard, keys);
             }
+            self.note_heard();
             self.saw(tx.seen());
         }
         tx.end();

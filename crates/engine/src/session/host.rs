@@ -4,7 +4,8 @@ use super::Session;
 use crate::checkpoint::{Patience, Reason};
 use crate::client::Client;
 use crate::info;
-use commands::{ClientFilter, MemoryFigures, ReplyMode, Saving, SlowEntry, Switch, Topic};
+use crate::latency::by_powers_us;
+use commands::{ClientFilter, MemoryFigures, ReplyMode, Saving, SlowEntry, Spikes, Switch, Topic};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use wire::resp::{Limits, Protocol};
@@ -81,6 +82,7 @@ impl commands::Session for Session {
         self.client.queued.store(usize::MAX, Relaxed);
         self.subscribe_only_to(&Default::default());
         self.unwatch();
+        self.untrack();
         self.select(0);
         self.set_protocol(2);
         self.client.tell(|told| told.name.clear());
@@ -147,6 +149,22 @@ impl commands::Session for Session {
 
     fn is_listening(&self) -> bool {
         self.protocol == Protocol::Resp2 && self.is_subscribed()
+    }
+
+    fn has_client(&self, id: u64) -> bool {
+        self.worker.engine.clients.get(id).is_some()
+    }
+
+    fn tracking(&self) -> Option<commands::Tracking> {
+        self.tracking_state()
+    }
+
+    fn track(&mut self, tracking: commands::Tracking) {
+        self.begin_tracking(tracking);
+    }
+
+    fn untrack(&mut self) {
+        Session::untrack(self);
     }
 
     fn client_lines(&self, filter: &ClientFilter) -> String {
@@ -227,6 +245,31 @@ impl commands::Session for Session {
 
     fn slowlog_reset(&mut self) {
         self.worker.engine.slowlog.clear();
+    }
+
+    fn latency(&self) -> Vec<Spikes> {
+        self.worker.engine.spikes.all()
+    }
+
+    fn latency_reset(&mut self, events: &[&[u8]]) -> usize {
+        self.worker.engine.spikes.forget(events)
+    }
+
+    fn latency_histograms(&self) -> Vec<(String, Vec<(u64, u64)>)> {
+        let of_row = |(index, row): (usize, &commands::Command)| {
+            let all = self.worker.engine.counters.iter().map(|counters| &counters.rows[index].latency);
+            let buckets = by_powers_us(all);
+            (!buckets.is_empty()).then(|| (row.name.to_ascii_lowercase().replace(' ', "|"), buckets))
+        };
+        commands::table::rows().enumerate().filter_map(of_row).collect()
+    }
+
+    fn password_digest(&self) -> Option<String> {
+        self.worker.settings().requirepass.as_ref().map(crate::settings::Secret::digest)
+    }
+
+    fn secret_bytes(&mut self, count: usize) -> Vec<u8> {
+        base::hash::secret_bytes(count)
     }
 
     fn memory(&self) -> MemoryFigures {

@@ -16,7 +16,7 @@ use wire::Output;
 use wire::resp::{Encoder, Protocol};
 
 /// Messages are taken into an output up to so many bytes; more wait in the mailbox, where their bytes are shared.
-const OUTPUT_BYTES_MAX: usize = 64 << 10;
+pub(super) const OUTPUT_BYTES_MAX: usize = 64 << 10;
 
 /// What a connection has subscribed to.
 pub(super) struct Subscriptions {
@@ -122,18 +122,30 @@ impl Session {
 
     /// Ready when there are messages for it.
     pub fn poll_messages(&self, context: &mut Context<'_>) -> Poll<()> {
+        if self.client.notices.are_ready() {
+            return Poll::Ready(());
+        }
         let Some(all) = &self.subscriptions else { return Poll::Pending };
         if all.mailbox.has_letters(Some(context)) { Poll::Ready(()) } else { Poll::Pending }
     }
 
+    /// Whether [`Session::take_messages`] is worth a call.
+    #[inline]
+    pub(super) fn may_have_messages(&self) -> bool {
+        self.subscriptions.is_some() || self.client.notices.any()
+    }
+
     /// Whether there are messages that [`Session::take_messages`] would take.
     pub fn has_messages(&self) -> bool {
-        self.subscriptions.as_ref().is_some_and(|all| all.mailbox.has_letters(None))
+        self.client.notices.are_ready() || self.subscriptions.as_ref().is_some_and(|all| all.mailbox.has_letters(None))
     }
 
     /// Takes messages into the output, those that were published before this and have not come yet included. Whether there
     /// are more than it takes at once: no request is to be run before them.
     pub fn take_messages(&mut self, output: &mut Output) -> bool {
+        if self.client.notices.any() && self.take_notices(u64::MAX, output) {
+            return true;
+        }
         let Some(all) = &self.subscriptions else { return false };
         let mailbox = all.mailbox.clone();
         let worker = self.worker.clone();
@@ -179,7 +191,7 @@ impl Session {
 }
 
 /// Whether what lies at `position` will never be durable.
-fn is_lost(engine: &Engine, position: base::Position) -> bool {
+pub(super) fn is_lost(engine: &Engine, position: base::Position) -> bool {
     engine.journal.as_ref().is_some_and(|journal| journal.is_poisoned() && position > journal.durable())
 }
 

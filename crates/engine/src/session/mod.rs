@@ -17,12 +17,14 @@ mod host;
 mod messages;
 mod serve;
 mod slow;
+mod tracking;
 
 pub(crate) use attempt::{hand_over, mark_watches};
 pub(crate) use messages::post_notes;
 
 use crate::client::Client;
 use crate::hooks::Watch;
+use crate::tracking::Own;
 use crate::worker::Worker;
 use attempt::{Attempt, Needs, NotNow};
 use base::Position;
@@ -35,6 +37,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
+use tracking::Tracking;
 use wire::resp::{Decoder, Encoder, Limits, Protocol, Step};
 use wire::{Args, Output, OwnedRequest, Ranges, Reply};
 
@@ -63,6 +66,9 @@ pub struct Session {
     /// Like the watermark, of messages that wait whatever the policy.
     strict_watermark: Position,
     subscriptions: Option<Box<Subscriptions>>,
+    tracking: Option<Box<Tracking>>,
+    /// What its own request has brought about, to be told beside the reply.
+    own_notices: Vec<Own>,
     /// What is said inside an EXEC under way.
     outbox: Option<Box<Outbox>>,
     multi: Option<Box<Multi>>,
@@ -145,6 +151,8 @@ impl Session {
             replies_held: 0,
             strict_watermark: 0,
             subscriptions: None,
+            tracking: None,
+            own_notices: Vec::new(),
             outbox: None,
             multi: None,
             watched: None,
@@ -176,7 +184,7 @@ impl Session {
             if requests == TURN_REQUESTS_MAX || output.bytes_pending() > TURN_OUTPUT_BYTES_MAX {
                 break Next::Again;
             }
-            if self.subscriptions.is_some() && self.take_messages(output) {
+            if self.may_have_messages() && self.take_messages(output) {
                 break Next::Again;
             }
             let rest = &input[used..];
@@ -292,12 +300,16 @@ impl Session {
 
     /// As [`Session::settle_reply`], of a request that ran. What a subscription answers is a message, which is always sent.
     fn settle_run(&mut self, row: &Row, mark: wire::Mark, before: ReplyMode, output: &mut Output) {
-        if !messages::subscribes(row) {
-            return self.settle_reply(mark, before, output);
+        if messages::subscribes(row) {
+            self.replies_held += 1;
+            if before == ReplyMode::Skip {
+                self.reply_mode = ReplyMode::On;
+            }
+        } else {
+            self.settle_reply(mark, before, output);
         }
-        self.replies_held += 1;
-        if before == ReplyMode::Skip {
-            self.reply_mode = ReplyMode::On;
+        if self.tracking.is_some() || !self.own_notices.is_empty() {
+            self.settle_tracking(row, mark, output);
         }
     }
 
@@ -328,6 +340,9 @@ impl Session {
         }
         if took_ns >= slow_bound_ns && !row.has(Flag::SkipSlowlog) {
             self.note_slow(worker, args, took_ns / 1000);
+        }
+        if took_ns >= SPIKE_NS_MIN {
+            note_spike(worker, row, took_ns / SPIKE_NS_MIN);
         }
     }
 
@@ -365,7 +380,7 @@ impl Session {
         let (pending_bytes, pinned_bytes) = (output.bytes_pending(), output.pinned_bytes());
         self.client.output_bytes.store(pending_bytes, Relaxed);
         self.worker.engine.clients.note_pinned(&self.client, pinned_bytes);
-        pending_bytes as u64 + pinned_bytes + self.client.mail_bytes.load(Relaxed)
+        pending_bytes as u64 + pinned_bytes + self.client.told_bytes()
     }
 
     /// All replies in the output have been handed to the socket.
@@ -402,6 +417,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.unwatch();
+        self.untrack();
         self.subscribe_only_to(&Default::default());
         self.worker.engine.clients.remove(self.client.id);
     }
@@ -481,5 +497,17 @@ fn purpose(access: Access) -> journal::Purpose {
     match access {
         Access::Write { grows: true } => journal::Purpose::Grow,
         _ => journal::Purpose::Shrink,
+    }
+}
+
+/// The least that `latency-monitor-threshold` can ask for: a millisecond.
+const SPIKE_NS_MIN: u64 = 1_000_000;
+
+#[cold]
+fn note_spike(worker: &Worker, row: Row, took_ms: u64) {
+    let threshold_ms = worker.settings().latency_monitor_ms;
+    if threshold_ms > 0 && took_ms >= threshold_ms {
+        let event = if row.has(Flag::Fast) { "fast-command" } else { "command" };
+        worker.engine.spikes.note(event, worker.engine.clock.wall() / 1000, took_ms);
     }
 }

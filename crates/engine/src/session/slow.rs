@@ -394,6 +394,10 @@ impl Session {
     async fn run_slow_verb(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) {
         let Run::Engine(verb) = row.run else { unreachable!("asked for a verb") };
         let outcome = match verb {
+            Verb::WaitDisk => match self.wait_disk(worker, args, output).await {
+                Ok(()) => return,
+                Err(failure) => Err(failure),
+            },
             Verb::Pause => self.pause(worker, args).await,
             Verb::DebugSleep => self.debug_sleep(worker, args).await,
             Verb::DebugReload => debug_reload(&worker.engine).await,
@@ -409,6 +413,42 @@ impl Session {
                 self.fail(worker, Some(row), &failure, output);
             }
         }
+    }
+
+    /// WAITAOF, of what the connection has written so far.
+    async fn wait_disk(&mut self, worker: &Worker, args: &Args<'_>, output: &mut Output) -> Result<(), Failure> {
+        let (waits_here, waits_there, timeout_ms) = commands::wait_arguments(args)?;
+        if waits_here && worker.engine.journal.is_none() {
+            return Err(NO_JOURNAL);
+        }
+        let mut sleep = timeout_ms.map(|timeout_ms| worker.sleep(timeout_ms));
+        let position = self.watermark;
+        poll_fn(|context| {
+            if sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(context).is_ready()) {
+                return Poll::Ready(());
+            }
+            // No replica ever has it.
+            if waits_there {
+                return Poll::Pending;
+            }
+            if waits_here { worker.poll_durable(position, context).map(drop) } else { Poll::Ready(()) }
+        })
+        .await;
+        self.tell_disk(worker, args, &mut Encoder::new(output, self.protocol))
+    }
+
+    /// What WAITAOF replies: whether the disk has what the connection has written.
+    pub(super) fn tell_disk(&self, worker: &Worker, args: &Args<'_>, reply: &mut dyn Reply) -> Result<(), Failure> {
+        let (waits_here, ..) = commands::wait_arguments(args)?;
+        let is_durable = match &worker.engine.journal {
+            Some(journal) => journal.durable() >= self.watermark,
+            None if waits_here => return Err(NO_JOURNAL),
+            None => false,
+        };
+        reply.array(2);
+        reply.int(i64::from(is_durable));
+        reply.int(0);
+        Ok(())
     }
 
     async fn pause(&self, worker: &Worker, args: &Args<'_>) -> Result<(), Failure> {
@@ -485,6 +525,10 @@ async fn wait_room(worker: &Worker) {
 
 /// Room may come between a refusal and the registration: then nobody wakes the waiter, and it looks again by itself.
 const ROOM_MS: base::Ms = 5;
+
+const NO_JOURNAL: Failure = Failure::Text(std::borrow::Cow::Borrowed(
+    "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.",
+));
 
 /// SAVE
 async fn save(engine: &Engine) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! The settings as the server reads them: typed, one field a row of the table.
 
 use keyspace::Classes;
+use sha2::Digest;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -79,6 +80,10 @@ pub struct Current {
     pub slowlog_slower_than_us: Option<u64>,
     /// Entries that the slow log keeps.
     pub slowlog_entries_max: u64,
+    /// Commands that take at least as many milliseconds are noted as spikes of latency; 0: none is.
+    pub latency_monitor_ms: u64,
+    /// Keys that are remembered as kept by clients; 0: no bound.
+    pub tracking_keys_max: u64,
 }
 
 /// When the journal is synced, strongest first.
@@ -169,6 +174,11 @@ impl Secret {
         let differences = self.0.bytes().zip(given).fold(0, |sum, (mine, theirs)| sum | (mine ^ theirs));
         self.0.len() == given.len() && differences == 0
     }
+
+    /// Its SHA-256, in hexadecimal digits.
+    pub fn digest(&self) -> String {
+        sha2::Sha256::digest(&self.0).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 impl fmt::Debug for Secret {
@@ -189,5 +199,6 @@ mod tests {
             assert!(!secret.matches(other.as_bytes()), "{other}");
         }
         assert_eq!(format!("{secret:?}"), "********");
+        assert_eq!(Secret::new("abc").digest(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }

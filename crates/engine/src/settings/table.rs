@@ -503,6 +503,20 @@ pub static SETTINGS: &[Setting] = &[
         help: "Longest single argument of a request.",
     },
     Setting {
+        name: "tracking-table-max-keys",
+        redis_names: &["tracking-table-max-keys"],
+        kind: Kind::Integer {
+            unit: "",
+            min: 0,
+            max: i64::MAX,
+            set: |current, keys| current.tracking_keys_max = keys as u64,
+        },
+        default: "1000000",
+        changes: Anytime,
+        group: Group::Limits,
+        help: "Keys that are remembered as kept by clients; 0: no bound.",
+    },
+    Setting {
         name: "log-format",
         redis_names: &[],
         kind: Kind::Choice {
@@ -562,6 +576,20 @@ pub static SETTINGS: &[Setting] = &[
         changes: Anytime,
         group: Group::Logging,
         help: "Entries that the slow log keeps.",
+    },
+    Setting {
+        name: "latency-monitor-threshold",
+        redis_names: &["latency-monitor-threshold"],
+        kind: Kind::Integer {
+            unit: "milliseconds",
+            min: 0,
+            max: i64::MAX,
+            set: |current, ms| current.latency_monitor_ms = ms as u64,
+        },
+        default: "0",
+        changes: Anytime,
+        group: Group::Logging,
+        help: "Commands that take so long are told by LATENCY; 0: none is.",
     },
 ];
 

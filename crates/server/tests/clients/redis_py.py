@@ -497,6 +497,34 @@ def pools(protocol):
     small.close()
 
 
+def client_side_caching():
+    """What this client keeps goes when another writes."""
+    from redis.cache import CacheConfig
+
+    with Redis(port=PORT, protocol=3, cache_config=CacheConfig(), decode_responses=True) as r, Redis(port=PORT) as other:
+        cache = r.get_cache()
+        r.set("kept", "one")
+        assert r.get("kept") == "one" and r.get("kept") == "one"
+        assert cache.size == 1
+        other.set("kept", "two")
+        eventually(lambda: r.get("kept") == "two")
+        r.hset("h", "f", "1")
+        assert r.hget("h", "f") == "1" and r.hgetall("h") == {"f": "1"}
+        other.hset("h", "f", "2")
+        eventually(lambda: r.hget("h", "f") == "2" and r.hgetall("h") == {"f": "2"})
+        assert r.mget("kept", "none") == ["two", None]
+        other.mset({"none": "three", "kept": "four"})
+        eventually(lambda: r.mget("kept", "none") == ["four", "three"])
+        other.flushall()
+        eventually(lambda: r.get("kept") is None)
+
+
+def eventually(holds):
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+
+
 def maintenance_notices():
     """There are none: who insists gets an error, whoever asks politely goes on without."""
     with Redis(port=PORT, protocol=3, maint_notifications_config=MaintNotificationsConfig(enabled="auto")) as r:
@@ -533,6 +561,8 @@ def main():
         for step in [texts, passwords, unix_socket, pools, restart]:
             step(protocol)
         print(f"redis-py {redis.__version__}, {PARSER}, protocol {protocol or 'not chosen'}: all steps done", flush=True)
+    if since("7.4.0"):
+        client_side_caching()
     maintenance_notices()
 
 

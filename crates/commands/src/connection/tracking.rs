@@ -1,0 +1,217 @@
+//! CLIENT TRACKING CACHING GETREDIR TRACKINGINFO: client-side caching.
+
+use crate::prelude::*;
+use crate::session::{Session, TrackWhen, Tracking};
+
+pub(crate) const COMMANDS: &[Command] = &[CACHING, GETREDIR, TRACKING, TRACKINGINFO];
+
+const TRACKING: Command = Command {
+    name: "CLIENT TRACKING",
+    syntax: "<ON | OFF> [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]",
+    arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Connection,
+    cost: "O(1), and for each prefix O(n), n the prefixes",
+    since: "6.0.0",
+    brief: "Tells the client of changes of keys it has read, or that begin so.",
+    answer: "simple: OK",
+    run: Run::Session(track),
+};
+
+const CACHING: Command = Command {
+    name: "CLIENT CACHING",
+    syntax: "<YES | NO>",
+    arity: Arity::Exactly(3),
+    cost: "O(1)",
+    brief: "Says of the next request that its reads are tracked, or are not.",
+    run: Run::Session(caching),
+    ..TRACKING
+};
+
+const GETREDIR: Command = Command {
+    name: "CLIENT GETREDIR",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    cost: "O(1)",
+    brief: "Tells which connection hears of what this one has read.",
+    answer: "int: its number; 0: this one itself; -1: reads are not tracked",
+    run: Run::Session(|session, _, reply| {
+        reply.int(session.tracking().map_or(-1, |tracking| tracking.redirect as i64));
+        Ok(())
+    }),
+    ..TRACKING
+};
+
+const TRACKINGINFO: Command = Command {
+    name: "CLIENT TRACKINGINFO",
+    since: "6.2.0",
+    brief: "Tells how the connection's reads are tracked.",
+    answer: "map: flags, redirect, prefixes",
+    run: Run::Session(info),
+    ..GETREDIR
+};
+
+fn track(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let asked = parsed(session, args)?;
+    if parse::is(args.get(2), "ON") {
+        session.track(checked(asked, session.tracking())?);
+    } else if parse::is(args.get(2), "OFF") {
+        session.untrack();
+    } else {
+        return Err(Failure::Syntax);
+    }
+    reply.ok();
+    Ok(())
+}
+
+/// What the words behind ON or OFF ask for.
+struct Asked {
+    tracking: Tracking,
+    opts_in: bool,
+    opts_out: bool,
+}
+
+fn parsed(session: &dyn Session, args: &Args) -> Result<Asked, Failure> {
+    let mut asked = Asked { tracking: Tracking::default(), opts_in: false, opts_out: false };
+    let mut words = args.from(3).iter();
+    while let Some(word) = words.next() {
+        if parse::is(word, "BCAST") {
+            asked.tracking.is_broadcast = true;
+        } else if parse::is(word, "OPTIN") {
+            asked.opts_in = true;
+        } else if parse::is(word, "OPTOUT") {
+            asked.opts_out = true;
+        } else if parse::is(word, "NOLOOP") {
+            asked.tracking.no_loop = true;
+        } else if parse::is(word, "PREFIX") {
+            asked.tracking.prefixes.push(words.next().ok_or(Failure::Syntax)?.to_vec());
+        } else if parse::is(word, "REDIRECT") {
+            let id = words.next().ok_or(Failure::Syntax)?;
+            if asked.tracking.redirect != 0 {
+                return Err(Failure::text("ERR A client can only redirect to a single other client"));
+            }
+            let id = u64::try_from(parse::int(id)?).ok().filter(|id| session.has_client(*id));
+            asked.tracking.redirect =
+                id.ok_or(Failure::text("ERR The client ID you want redirect to does not exist"))?;
+        } else {
+            return Err(Failure::Syntax);
+        }
+    }
+    Ok(asked)
+}
+
+/// What was asked for on top of how it is tracked so far.
+fn checked(asked: Asked, before: Option<Tracking>) -> Result<Tracking, Failure> {
+    let Asked { mut tracking, opts_in, opts_out } = asked;
+    if !tracking.is_broadcast && !tracking.prefixes.is_empty() {
+        return Err(Failure::text("ERR PREFIX option requires BCAST mode to be enabled"));
+    }
+    if before.as_ref().is_some_and(|before| before.is_broadcast != tracking.is_broadcast) {
+        return Err(Failure::text(
+            "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with \
+             a different mode.",
+        ));
+    }
+    if tracking.is_broadcast && (opts_in || opts_out) {
+        return Err(Failure::text("ERR OPTIN and OPTOUT are not compatible with BCAST"));
+    }
+    tracking.when = match (opts_in, opts_out) {
+        (true, true) => return Err(Failure::text("ERR You can't specify both OPTIN mode and OPTOUT mode")),
+        (true, false) => TrackWhen::OptIn,
+        (false, true) => TrackWhen::OptOut,
+        (false, false) => TrackWhen::Always,
+    };
+    let is_other = |before: TrackWhen| {
+        [(TrackWhen::OptIn, TrackWhen::OptOut), (TrackWhen::OptOut, TrackWhen::OptIn)]
+            .contains(&(before, tracking.when))
+    };
+    if before.as_ref().is_some_and(|before| is_other(before.when)) {
+        return Err(Failure::text(
+            "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with \
+             a different mode.",
+        ));
+    }
+    let before = before.unwrap_or_default();
+    check_prefixes(&tracking.prefixes, &before.prefixes)?;
+    if tracking.is_broadcast && tracking.prefixes.is_empty() {
+        tracking.prefixes.push(Vec::new());
+    }
+    tracking.prefixes.extend(before.prefixes);
+    tracking.is_caching_said = before.is_caching_said;
+    Ok(tracking)
+}
+
+/// No key may begin with two prefixes of one connection.
+fn check_prefixes(asked: &[Vec<u8>], before: &[Vec<u8>]) -> Result<(), Failure> {
+    let overlaps = |one: &[u8], other: &[u8]| one.starts_with(other) || other.starts_with(one);
+    let refused = |one: &[u8], which: &str, other: &[u8]| {
+        let (one, other) = (String::from_utf8_lossy(one), String::from_utf8_lossy(other));
+        Err(Failure::text(format!(
+            "ERR Prefix '{one}' overlaps with {which} prefix '{other}'. Prefixes for a single client must not overlap."
+        )))
+    };
+    for (at, prefix) in asked.iter().enumerate() {
+        if let Some(other) = before.iter().find(|other| overlaps(prefix, other)) {
+            return refused(prefix, "an existing", other);
+        }
+        if let Some(other) = asked[at + 1..].iter().find(|other| overlaps(prefix, other)) {
+            return refused(prefix, "another provided", other);
+        }
+    }
+    Ok(())
+}
+
+fn caching(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let Some(mut tracking) = session.tracking() else {
+        return Err(Failure::text(
+            "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled",
+        ));
+    };
+    let (when, refused) = if parse::is(args.get(2), "YES") {
+        (TrackWhen::OptIn, "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
+    } else if parse::is(args.get(2), "NO") {
+        (TrackWhen::OptOut, "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
+    } else {
+        return Err(Failure::Syntax);
+    };
+    if tracking.when != when {
+        return Err(Failure::text(refused));
+    }
+    tracking.is_caching_said = true;
+    session.track(tracking);
+    reply.ok();
+    Ok(())
+}
+
+fn info(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome {
+    let tracking = session.tracking();
+    let flags = tracking.as_ref().map_or_else(|| vec!["off"], flags);
+    reply.map(3);
+    reply.bulk(b"flags");
+    reply.set(flags.len());
+    flags.iter().for_each(|flag| reply.bulk(flag.as_bytes()));
+    reply.bulk(b"redirect");
+    reply.int(tracking.as_ref().map_or(-1, |tracking| tracking.redirect as i64));
+    let prefixes = tracking.map_or_else(Vec::new, |tracking| tracking.prefixes);
+    reply.bulk(b"prefixes");
+    reply.array(prefixes.len());
+    prefixes.iter().for_each(|prefix| reply.bulk(prefix));
+    Ok(())
+}
+
+fn flags(tracking: &Tracking) -> Vec<&'static str> {
+    let (opts_in, opts_out) = (tracking.when == TrackWhen::OptIn, tracking.when == TrackWhen::OptOut);
+    let all = [
+        (true, "on"),
+        (tracking.is_broadcast, "bcast"),
+        (opts_in, "optin"),
+        (opts_in && tracking.is_caching_said, "caching-yes"),
+        (opts_out, "optout"),
+        (opts_out && tracking.is_caching_said, "caching-no"),
+        (tracking.no_loop, "noloop"),
+        (tracking.is_broken, "broken_redirect"),
+    ];
+    all.into_iter().filter_map(|(is, flag)| is.then_some(flag)).collect()
+}

@@ -1,0 +1,168 @@
+//! LATENCY: what took long, and how long the calls of each command took.
+
+use crate::help::HELP;
+use crate::prelude::*;
+use crate::session::{Session, Spikes};
+use std::fmt::Write;
+
+pub(crate) const COMMANDS: &[Command] = &[DOCTOR, GRAPH, HISTOGRAM, HISTORY, LATEST, RESET, LATENCY_HELP];
+
+const LATEST: Command = Command {
+    name: "LATENCY LATEST",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "2.8.13",
+    brief: "Tells of each kind of event the latest that took long.",
+    answer: "array: of each event name, time in seconds, its milliseconds, and the most milliseconds ever",
+    run: Run::Session(|session, _, reply| {
+        let spikes = session.latency();
+        reply.array(spikes.len());
+        for Spikes { event, samples, max_ms } in spikes {
+            let (at_s, took_ms) = samples.last().copied().unwrap_or_default();
+            reply.array(4);
+            reply.bulk(event.as_bytes());
+            [at_s, took_ms, max_ms].into_iter().for_each(|number| reply.int(number as i64));
+        }
+        Ok(())
+    }),
+};
+
+const HISTORY: Command = Command {
+    name: "LATENCY HISTORY",
+    syntax: "event",
+    arity: Arity::Exactly(3),
+    brief: "Tells when events of a kind took long, of each second the longest.",
+    answer: "array: pairs of a time in seconds and milliseconds",
+    run: Run::Session(|session, args, reply| {
+        let samples = samples(session, args.get(2));
+        reply.array(samples.len());
+        for (at_s, took_ms) in samples {
+            reply.array(2);
+            reply.int(at_s as i64);
+            reply.int(took_ms as i64);
+        }
+        Ok(())
+    }),
+    ..LATEST
+};
+
+const GRAPH: Command = Command {
+    name: "LATENCY GRAPH",
+    brief: "Draws when events of a kind took long.",
+    answer: "verbatim: a line for each time, with a bar",
+    run: Run::Session(graph),
+    ..HISTORY
+};
+
+const RESET: Command = Command {
+    name: "LATENCY RESET",
+    syntax: "[event [event ...]]",
+    arity: Arity::AtLeast(2),
+    brief: "Forgets what took long, of these kinds of event or of all.",
+    answer: "int: kinds of event forgotten",
+    run: Run::Session(|session, args, reply| {
+        let names: Vec<&[u8]> = args.from(2).iter().collect();
+        reply.int(session.latency_reset(&names) as i64);
+        Ok(())
+    }),
+    ..LATEST
+};
+
+const DOCTOR: Command = Command {
+    name: "LATENCY DOCTOR",
+    brief: "Tells in words what took long.",
+    answer: "verbatim: text",
+    run: Run::Session(doctor),
+    ..LATEST
+};
+
+const HISTOGRAM: Command = Command {
+    name: "LATENCY HISTOGRAM",
+    syntax: "[command [command ...]]",
+    arity: Arity::AtLeast(2),
+    cost: "O(n), n the commands",
+    since: "7.0.0",
+    brief: "Tells how long the calls took, of these commands or of all that were called.",
+    answer: "map: of each command calls, and histogram_usec: calls that took at most so many microseconds",
+    run: Run::Session(histogram),
+    ..LATEST
+};
+
+const LATENCY_HELP: Command = Command { name: "LATENCY HELP", since: "2.8.13", ..HELP };
+
+fn samples(session: &dyn Session, event: &[u8]) -> Vec<(u64, u64)> {
+    let of_event = session.latency().into_iter().find(|spikes| spikes.event.as_bytes() == event);
+    of_event.map_or_else(Vec::new, |spikes| spikes.samples)
+}
+
+fn graph(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    const BAR: u64 = 60;
+    let samples = samples(session, args.get(2));
+    let event = String::from_utf8_lossy(args.get(2));
+    let Some(most_ms) = samples.iter().map(|(_, took_ms)| *took_ms).max() else {
+        return Err(Failure::text(format!("ERR No samples available for event '{event}'")));
+    };
+    let now_s = session.now_us() / 1_000_000;
+    let mut text = format!("{event} - at most {most_ms} ms\n");
+    for (at_s, took_ms) in samples {
+        let bar = "#".repeat((took_ms * BAR / most_ms.max(1)) as usize);
+        let _ = writeln!(text, "{:>8} s ago {took_ms:>7} ms {bar}", now_s.saturating_sub(at_s));
+    }
+    reply.verbatim("txt", &text);
+    Ok(())
+}
+
+fn doctor(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome {
+    let spikes = session.latency();
+    let mut text = String::new();
+    for Spikes { event, samples, max_ms } in &spikes {
+        let sum_ms: u64 = samples.iter().map(|(_, took_ms)| took_ms).sum();
+        let mean_ms = sum_ms / (samples.len() as u64).max(1);
+        let _ = writeln!(
+            text,
+            "{event}: {} seconds with spikes, {mean_ms} ms on average, {max_ms} ms at most.",
+            samples.len()
+        );
+    }
+    if spikes.is_empty() {
+        text.push_str(
+            "Nothing took long since LATENCY RESET, or latency-monitor-threshold is 0: then nothing is noted.\n",
+        );
+    } else {
+        text.push_str(
+            "SLOWLOG GET tells which commands took long, INFO stats how long turns, locks and the disk did.\n",
+        );
+    }
+    reply.verbatim("txt", &text);
+    Ok(())
+}
+
+fn histogram(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let mut all = session.latency_histograms();
+    if args.len() > 2 {
+        let is_asked = |name: &str| {
+            let container = name.split('|').next().unwrap_or_default();
+            args.from(2).iter().any(|asked| parse::is(asked, name) || parse::is(asked, container))
+        };
+        all.retain(|(name, _)| is_asked(name));
+    }
+    reply.map(all.len());
+    for (name, buckets) in all {
+        reply.bulk(name.as_bytes());
+        reply.map(2);
+        reply.bulk(b"calls");
+        reply.int(buckets.last().map_or(0, |(_, calls)| *calls) as i64);
+        reply.bulk(b"histogram_usec");
+        reply.map(buckets.len());
+        for (us, calls) in buckets {
+            reply.int(us as i64);
+            reply.int(calls as i64);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! REPLICAOF SLAVEOF FAILOVER WAIT WAITAOF: what a server says that has no replicas.
+
+use crate::prelude::*;
+use crate::row::Verb;
+use crate::session::Session;
+
+pub(crate) const COMMANDS: &[Command] = &[FAILOVER, REPLICAOF, SLAVEOF, WAIT, WAITAOF];
+
+const WAIT: Command = Command {
+    name: "WAIT",
+    syntax: "numreplicas timeout",
+    arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript],
+    group: Group::Connection,
+    cost: "O(1)",
+    since: "3.0.0",
+    brief: "Tells how many replicas have what was written: none, for there are none.",
+    answer: "int: 0",
+    run: Run::Session(|_, args, reply| {
+        parse::int(args.get(1))?;
+        let timeout = "ERR timeout is not an integer or out of range";
+        if parse::int_or(args.get(2), i64::MIN, i64::MAX, timeout)? < 0 {
+            return Err(Failure::text("ERR timeout is negative"));
+        }
+        reply.int(0);
+        Ok(())
+    }),
+};
+
+const WAITAOF: Command = Command {
+    name: "WAITAOF",
+    syntax: "numlocal numreplicas timeout",
+    arity: Arity::Exactly(4),
+    since: "7.2.0",
+    brief: "Waits until what the connection has written is on disk; there are no replicas.",
+    answer: "array: 1 if it is on disk, 0 if the time was up before; 0 replicas",
+    run: Run::Engine(Verb::WaitDisk),
+    ..WAIT
+};
+
+const REPLICAOF: Command = Command {
+    name: "REPLICAOF",
+    syntax: "<host port | NO ONE>",
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Stale],
+    group: Group::Server,
+    since: "5.0.0",
+    brief: "Is to make the server a replica of another; it takes NO ONE alone.",
+    answer: "simple: OK, for NO ONE",
+    run: Run::Session(replica_of),
+    ..WAIT
+};
+
+const SLAVEOF: Command = Command { name: "SLAVEOF", since: "1.0.0", ..REPLICAOF };
+
+const FAILOVER: Command = Command {
+    name: "FAILOVER",
+    syntax: "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]",
+    arity: Arity::AtLeast(1),
+    since: "6.2.0",
+    brief: "Is to have a replica take over; there are none.",
+    answer: "error: always",
+    run: Run::Session(|_, args, _| {
+        let words = args.from(1);
+        let is_abort = words.len() == 1 && parse::is(args.get(1), "ABORT");
+        let known = |word: &[u8]| ["TO", "FORCE", "ABORT", "TIMEOUT"].iter().any(|name| parse::is(word, name));
+        if !words.is_empty() && !(known(args.get(1)) && (is_abort || words.len() > 1)) {
+            return Err(Failure::Syntax);
+        }
+        Err(Failure::text(if is_abort {
+            "ERR No failover in progress."
+        } else {
+            "ERR FAILOVER requires connected replicas."
+        }))
+    }),
+    ..REPLICAOF
+};
+
+fn replica_of(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    if parse::is(args.get(1), "NO") && parse::is(args.get(2), "ONE") {
+        reply.ok();
+        return Ok(());
+    }
+    parse::int_or(args.get(2), 0, 65_535, "ERR Invalid master port")?;
+    Err(Failure::text("ERR replication is not supported: this server is always a master"))
+}

@@ -1,0 +1,52 @@
+//! MODULE: there are none.
+
+use crate::help::HELP;
+use crate::prelude::*;
+
+pub(crate) const COMMANDS: &[Command] = &[LIST, LOAD, LOADEX, UNLOAD, MODULE_HELP];
+
+const LIST: Command = Command {
+    name: "MODULE LIST",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "4.0.0",
+    brief: "Tells which modules are loaded: none.",
+    answer: "array: empty",
+    run: Run::Session(|_, _, reply| {
+        reply.array(0);
+        Ok(())
+    }),
+};
+
+const LOAD: Command = Command {
+    name: "MODULE LOAD",
+    syntax: "path [arg [arg ...]]",
+    arity: Arity::AtLeast(3),
+    brief: "Is to load a module; the server takes none.",
+    answer: "error: always",
+    run: Run::Session(|_, _, _| Err(Failure::text("ERR modules are not supported: this server loads no foreign code"))),
+    ..LIST
+};
+
+const LOADEX: Command = Command {
+    name: "MODULE LOADEX",
+    syntax: "path [CONFIG name value [CONFIG name value ...]] [ARGS arg [arg ...]]",
+    since: "7.0.0",
+    ..LOAD
+};
+
+const UNLOAD: Command = Command {
+    name: "MODULE UNLOAD",
+    syntax: "name",
+    arity: Arity::Exactly(3),
+    brief: "Is to unload a module; none is loaded.",
+    run: Run::Session(|_, _, _| Err(Failure::text("ERR Error unloading module: no such module with that name"))),
+    ..LOAD
+};
+
+const MODULE_HELP: Command = Command { name: "MODULE HELP", ..HELP };

@@ -1,0 +1,159 @@
+//! Notices: what one connection alone is told without having asked just then, that keys it may have kept have changed.
+//!
+//! ```text
+//! end of a tx, its shards held --> Notices of a client --> between its requests into its output
+//!                                  its position follows before the shards are let go
+//! ```
+//!
+//! Unlike a message, a notice goes to its client at once, whatever worker that is on: so whoever holds a shard after the tx
+//! finds the notices of it in place. [`Notices::count`] says how many have ever come; a reply that has seen the keys at some
+//! instant belongs behind those that had come by then, and before all others.
+
+use crate::pubsub::Stamp;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What is told.
+pub(crate) enum Notice {
+    /// These keys have changed.
+    Keys(Arc<[Box<[u8]>]>),
+    /// All keys may have changed.
+    All,
+    /// The connection of this number, which was to hear of keys in place of this one, is gone.
+    Gone(u64),
+}
+
+impl Notice {
+    /// What it holds, in bytes.
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Keys(keys) => 32 + keys.iter().map(|key| key.len() as u64 + 16).sum::<u64>(),
+            Self::All | Self::Gone(_) => 32,
+        }
+    }
+}
+
+/// A notice on its way.
+pub(crate) struct Sent {
+    pub(crate) notice: Notice,
+    /// Whether it is about what another connection has read.
+    pub(crate) is_redirected: bool,
+    pub(crate) stamp: Arc<Stamp>,
+}
+
+/// Notices that wait for one connection.
+#[derive(Default)]
+pub(crate) struct Notices {
+    queue: Mutex<Queue>,
+    /// How many wait.
+    waiting: AtomicUsize,
+    bytes: AtomicU64,
+    /// How many have ever come.
+    count: AtomicU64,
+}
+
+#[derive(Default)]
+struct Queue {
+    sent: VecDeque<Sent>,
+    is_cut_off: bool,
+}
+
+impl Notices {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether any wait, with or without a position.
+    #[inline]
+    pub(crate) fn any(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) > 0
+    }
+
+    /// Whether the first that waits may be taken.
+    pub(crate) fn are_ready(&self) -> bool {
+        self.any() && self.lock().sent.front().is_some_and(|sent| sent.stamp.position().is_some())
+    }
+
+    /// How many have ever come.
+    pub(crate) fn count(&self) -> u64 {
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// What they hold, in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Puts one in. If more than `bytes_max` wait then (0: no bound), all go, none comes any more, and it says how many bytes
+    /// they were: the client is to be cut off.
+    pub(crate) fn put(&self, sent: Sent, bytes_max: u64) -> Option<u64> {
+        let mut queue = self.lock();
+        if queue.is_cut_off {
+            return None;
+        }
+        let bytes = self.bytes() + sent.notice.bytes();
+        queue.sent.push_back(sent);
+        self.count.fetch_add(1, Ordering::AcqRel);
+        queue.is_cut_off = bytes_max > 0 && bytes > bytes_max;
+        if queue.is_cut_off {
+            queue.sent = VecDeque::new();
+        }
+        self.bytes.store(if queue.is_cut_off { 0 } else { bytes }, Ordering::Relaxed);
+        self.waiting.store(queue.sent.len(), Ordering::Release);
+        queue.is_cut_off.then_some(bytes)
+    }
+
+    /// Takes the first, if it has a position and came before number `end` of all that ever came.
+    pub(crate) fn take(&self, end: u64) -> Option<Sent> {
+        let mut queue = self.lock();
+        let number = self.count() - queue.sent.len() as u64;
+        if number >= end || queue.sent.front()?.stamp.position().is_none() {
+            return None;
+        }
+        let sent = queue.sent.pop_front();
+        if queue.sent.is_empty() {
+            // A queue that was long once is not kept.
+            queue.sent = VecDeque::new();
+        }
+        self.waiting.store(queue.sent.len(), Ordering::Release);
+        let bytes = sent.as_ref().map_or(0, |sent| sent.notice.bytes());
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(key: &[u8], stamp: &Arc<Stamp>) -> Sent {
+        Sent { notice: Notice::Keys(Arc::new([key.into()])), is_redirected: false, stamp: stamp.clone() }
+    }
+
+    #[test]
+    fn none_is_taken_before_its_position_is_known_or_behind_the_end_asked_for() {
+        let notices = Notices::default();
+        let (known, unknown) = (Stamp::of(5, false), Stamp::unset());
+        assert!(!notices.any());
+        assert_eq!(notices.put(sent(b"a", &known), 0), None);
+        assert_eq!(notices.put(sent(b"b", &unknown), 0), None);
+        assert_eq!((notices.count(), notices.are_ready()), (2, true));
+        assert!(notices.take(0).is_none(), "it came behind that");
+        assert!(notices.take(1).is_some());
+        assert!(!notices.are_ready() && notices.any() && notices.take(u64::MAX).is_none());
+        unknown.set(7, false);
+        assert!(notices.take(1).is_none() && notices.take(2).is_some());
+        assert_eq!((notices.any(), notices.bytes(), notices.count()), (false, 0, 2));
+    }
+
+    #[test]
+    fn what_grows_beyond_its_bound_goes_and_nothing_comes_after() {
+        let notices = Notices::default();
+        let stamp = Stamp::of(0, false);
+        assert_eq!(notices.put(sent(&[0; 100], &stamp), 200), None);
+        assert!(notices.put(sent(&[0; 100], &stamp), 200).is_some_and(|bytes| bytes > 200));
+        assert_eq!(notices.put(sent(b"", &stamp), 200), None);
+        assert_eq!((notices.any(), notices.bytes()), (false, 0));
+    }
+}

@@ -1,0 +1,263 @@
+//! A session's part in client-side caching: noting what it has read, hearing of changes.
+//!
+//! A notice about a key that came before its reader held the shard is told before the reply, one that came after it behind:
+//! so a client that drops what it is told of, and keeps what it is shown, never keeps what is old.
+
+use super::Session;
+use super::messages::{OUTPUT_BYTES_MAX, is_lost};
+use crate::notices::Notice;
+use crate::pubsub::Stamp;
+use crate::tracking::{Told, Tracked, put_out, tell_changes};
+use crate::worker::Worker;
+use commands::table::Row;
+use commands::{Access, TrackWhen};
+use keyspace::{Named, Tx};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use wire::resp::{Encoder, Protocol};
+use wire::{Args, Mark, Output, Reply};
+
+/// How a connection tracks.
+pub(super) struct Tracking {
+    is_broadcast: bool,
+    no_loop: bool,
+    redirect: u64,
+    when: TrackWhen,
+    /// CLIENT CACHING: the next request does otherwise than most.
+    is_caching_said: bool,
+    prefixes: BTreeSet<Vec<u8>>,
+    /// How many notices had come when the latest reply saw its keys.
+    heard: u64,
+    /// What an EXEC under way has read and not changed since.
+    read: BTreeSet<Box<[u8]>>,
+}
+
+impl Session {
+    /// CLIENT TRACKING ON, or CLIENT CACHING: both are checked by now.
+    pub(super) fn begin_tracking(&mut self, asked: commands::Tracking) {
+        let engine = &self.worker.engine;
+        let tracked = Tracked {
+            client: self.client.clone(),
+            redirect: asked.redirect,
+            is_broadcast: asked.is_broadcast,
+            no_loop: asked.no_loop,
+        };
+        engine.tracker.add(tracked, &asked.prefixes);
+        self.client.tracking.set(true, asked.is_broadcast, asked.redirect);
+        if asked.is_broken {
+            self.client.tracking.note_broken();
+        }
+        self.tracking = Some(Box::new(Tracking {
+            is_broadcast: asked.is_broadcast,
+            no_loop: asked.no_loop,
+            redirect: asked.redirect,
+            when: asked.when,
+            is_caching_said: asked.is_caching_said,
+            prefixes: asked.prefixes.into_iter().collect(),
+            heard: 0,
+            read: BTreeSet::new(),
+        }));
+    }
+
+    /// CLIENT TRACKING OFF
+    pub(super) fn untrack(&mut self) {
+        let Some(tracking) = self.tracking.take() else { return };
+        let engine = &self.worker.engine;
+        engine.tracker.remove(self.client.id, &tracking.prefixes, &engine.freer);
+        self.client.tracking.set(false, false, 0);
+    }
+
+    /// How it tracks, as it would be asked for.
+    pub(super) fn tracking_state(&self) -> Option<commands::Tracking> {
+        self.tracking.as_ref().map(|tracking| commands::Tracking {
+            redirect: tracking.redirect,
+            is_broadcast: tracking.is_broadcast,
+            when: tracking.when,
+            no_loop: tracking.no_loop,
+            prefixes: tracking.prefixes.iter().cloned().collect(),
+            is_caching_said: tracking.is_caching_said,
+            is_broken: self.client.tracking.is_broken(),
+        })
+    }
+
+    /// Tracks as before an EXEC that came to nothing.
+    pub(super) fn restore_tracking(&mut self, before: Option<commands::Tracking>) {
+        if self.tracking_state() != before {
+            self.untrack();
+            before.into_iter().for_each(|before| self.begin_tracking(before));
+        }
+    }
+
+    /// Notes what a row has read, whose shards are held still.
+    #[inline]
+    pub(super) fn note_read(&mut self, worker: &Worker, row: &Row, args: &Args<'_>) {
+        if self.tracking.is_none() {
+            return;
+        }
+        self.note_heard();
+        if row.told_access() == Access::Read && self.remembers() {
+            let keyspace = &worker.engine.keyspace;
+            row.for_each_key(args, |key, _| {
+                worker.engine.tracker.remember(keyspace::shard_of(keyspace.hash(key)), key, self.client.id);
+            });
+            self.put_out(worker);
+        }
+    }
+
+    /// As [`Session::note_read`], of keys of one shard that a gathering row looks at.
+    pub(super) fn note_looked<'a>(&self, worker: &Worker, shard: usize, keys: impl Iterator<Item = &'a [u8]>) {
+        if self.remembers() {
+            keys.for_each(|key| worker.engine.tracker.remember(shard, key, self.client.id));
+            self.put_out(worker);
+        }
+    }
+
+    fn put_out(&self, worker: &Worker) {
+        let keys_max = worker.settings().tracking_keys_max as usize;
+        put_out(&worker.engine, keys_max, &mut self.told(worker));
+    }
+
+    fn told<'w>(&self, worker: &'w Worker) -> std::cell::RefMut<'w, Told> {
+        let mut told = worker.told.borrow_mut();
+        told.bytes_max = worker.mail_bytes_max();
+        told
+    }
+
+    /// What the next reply shows is as of now.
+    pub(super) fn note_heard(&mut self) {
+        if let Some(tracking) = &mut self.tracking {
+            tracking.heard = self.client.notices.count();
+        }
+    }
+
+    /// Whether what is read now is remembered.
+    fn remembers(&self) -> bool {
+        self.tracking.as_ref().is_some_and(|tracking| {
+            !tracking.is_broadcast
+                && match tracking.when {
+                    TrackWhen::Always => true,
+                    TrackWhen::OptIn => tracking.is_caching_said,
+                    TrackWhen::OptOut => !tracking.is_caching_said,
+                }
+        })
+    }
+
+    /// Tells everybody what a tx of this session has changed.
+    pub(super) fn tell_changes(&mut self, worker: &Worker, tx: &Tx<'_>, stamp: &Arc<Stamp>) {
+        let mut told = self.told(worker);
+        tell_changes(&worker.engine, tx, self.client.id, stamp, &mut told);
+        self.own_notices.append(&mut told.own);
+    }
+
+    /// An EXEC begins, perhaps once more.
+    pub(super) fn begin_reads(&mut self) {
+        self.tracking.iter_mut().for_each(|tracking| tracking.read.clear());
+    }
+
+    /// As [`Session::note_read`], of a row of an EXEC, which has changed what the log has behind `mark`.
+    #[inline]
+    pub(super) fn note_row(&mut self, worker: &Worker, tx: &Tx<'_>, mark: usize, row: &Row, args: &Args<'_>) {
+        let remembers = row.told_access() == Access::Read && self.remembers();
+        let Some(tracking) = &mut self.tracking else { return };
+        for named in tx.log().named_from(mark) {
+            if let Named::Key(_, key) = named {
+                tracking.read.remove(key);
+            }
+        }
+        if remembers {
+            tracking.read.extend(keys_of(row, args));
+            // So that a change further on is told.
+            self.note_read(worker, row, args);
+        }
+    }
+
+    /// Remembers what an EXEC has read, once what it has changed has been told.
+    pub(super) fn end_reads(&mut self, worker: &Worker) {
+        let Some(tracking) = &mut self.tracking else { return };
+        tracking.heard = self.client.notices.count();
+        let read = std::mem::take(&mut tracking.read);
+        let keyspace = &worker.engine.keyspace;
+        for key in &read {
+            worker.engine.tracker.remember(keyspace::shard_of(keyspace.hash(key)), key, self.client.id);
+        }
+        if !read.is_empty() {
+            self.put_out(worker);
+        }
+    }
+
+    /// Takes notices that came before number `end` into the output. Whether there are more than it takes at once.
+    pub(super) fn take_notices(&mut self, end: u64, output: &mut Output) -> bool {
+        let client = self.client.clone();
+        while output.bytes_pending() < OUTPUT_BYTES_MAX {
+            let Some(sent) = client.notices.take(end) else { return false };
+            let position = sent.stamp.position().expect("it is not taken before its position is known");
+            if is_lost(&self.worker.engine, position) {
+                continue;
+            }
+            self.saw(position);
+            if sent.stamp.is_strict() {
+                self.strict_watermark = self.strict_watermark.max(position);
+            }
+            self.write_notice(&sent.notice, sent.is_redirected, output);
+        }
+        client.notices.are_ready()
+    }
+
+    /// In RESP2 only a connection that listens to messages is told anything, and only for others.
+    fn write_notice(&self, notice: &Notice, is_redirected: bool, output: &mut Output) {
+        let is_resp3 = self.protocol == Protocol::Resp3;
+        let hears = is_resp3 || (is_redirected && self.is_subscribed());
+        if !hears {
+            return;
+        }
+        let mut reply = Encoder::new(output, self.protocol);
+        if let Notice::Gone(id) = notice {
+            reply.push(2);
+            reply.bulk(b"tracking-redir-broken");
+            reply.int(*id as i64);
+            return;
+        }
+        if is_resp3 {
+            reply.push(2);
+            reply.bulk(b"invalidate");
+        } else {
+            reply.array(3);
+            reply.bulk(b"message");
+            reply.bulk(b"__redis__:invalidate");
+        }
+        match notice {
+            Notice::Keys(keys) => {
+                reply.array(keys.len());
+                keys.iter().for_each(|key| reply.bulk(key));
+            }
+            Notice::All | Notice::Gone(_) => reply.null(),
+        }
+    }
+
+    /// Ends a request whose reply begins at `mark`: notices that the reply has overtaken come before it, its own behind it.
+    pub(super) fn settle_tracking(&mut self, row: &Row, mark: Mark, output: &mut Output) {
+        let mut own = std::mem::take(&mut self.own_notices);
+        let is_ahead = own.iter().any(|own| own.is_first) || (self.tracking.is_some() && self.client.notices.any());
+        let reply = is_ahead.then(|| output.split_off(mark));
+        if let Some(tracking) = &mut self.tracking {
+            let heard = tracking.heard;
+            if self.multi.is_none() && !row.name.starts_with("CLIENT ") {
+                tracking.is_caching_said = false;
+            }
+            if reply.is_some() {
+                self.take_notices(heard, output);
+            }
+        }
+        own.sort_by_key(|own| !own.is_first);
+        let (first, last) = own.split_at(own.partition_point(|own| own.is_first));
+        first.iter().for_each(|own| self.write_notice(&own.notice, own.is_redirected, output));
+        reply.into_iter().for_each(|reply| output.append(reply));
+        last.iter().for_each(|own| self.write_notice(&own.notice, own.is_redirected, output));
+    }
+}
+
+fn keys_of(row: &Row, args: &Args<'_>) -> Vec<Box<[u8]>> {
+    let mut keys = Vec::new();
+    row.for_each_key(args, |key, _| keys.push(key.into()));
+    keys
+}

@@ -1,0 +1,81 @@
+//! What took long: of each kind of event the last seconds in which one took at least `latency-monitor-threshold`.
+
+use commands::Spikes;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
+
+/// Seconds that are kept of a kind, as in Redis.
+const SAMPLES_MAX: usize = 160;
+
+/// The latency monitor of a server.
+#[derive(Default)]
+pub struct SpikeLog {
+    kinds: Mutex<BTreeMap<&'static str, Kind>>,
+}
+
+#[derive(Default)]
+struct Kind {
+    /// When, in seconds since the epoch, and how long the longest of that second took, in milliseconds.
+    samples: VecDeque<(u64, u64)>,
+    max_ms: u64,
+}
+
+impl SpikeLog {
+    /// Notes an event that took long.
+    pub fn note(&self, event: &'static str, at_s: u64, took_ms: u64) {
+        let mut kinds = self.kinds.lock().expect("no holder panics");
+        let kind = kinds.entry(event).or_default();
+        kind.max_ms = kind.max_ms.max(took_ms);
+        match kind.samples.back_mut() {
+            Some((second, longest_ms)) if *second == at_s => *longest_ms = took_ms.max(*longest_ms),
+            _ => kind.samples.push_back((at_s, took_ms)),
+        }
+        if kind.samples.len() > SAMPLES_MAX {
+            kind.samples.pop_front();
+        }
+    }
+
+    /// Of each kind its samples, the oldest first, and the longest ever.
+    pub fn all(&self) -> Vec<Spikes> {
+        let kinds = self.kinds.lock().expect("no holder panics");
+        let told = |(event, kind): (&&str, &Kind)| Spikes {
+            event: (*event).to_owned(),
+            samples: kind.samples.iter().copied().collect(),
+            max_ms: kind.max_ms,
+        };
+        kinds.iter().map(told).collect()
+    }
+
+    /// Forgets these kinds, or all if none is named; how many.
+    pub fn forget(&self, events: &[&[u8]]) -> usize {
+        let mut kinds = self.kinds.lock().expect("no holder panics");
+        let before = kinds.len();
+        kinds.retain(|name, _| !events.is_empty() && !events.contains(&name.as_bytes()));
+        before - kinds.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_keeps_its_longest_and_old_ones_go() {
+        let spikes = SpikeLog::default();
+        [(1, 5), (1, 9), (1, 7), (2, 3)].into_iter().for_each(|(at_s, ms)| spikes.note("command", at_s, ms));
+        let expected = Spikes { event: "command".to_owned(), samples: vec![(1, 9), (2, 3)], max_ms: 9 };
+        assert_eq!(spikes.all(), [expected]);
+        (3..500).for_each(|at_s| spikes.note("command", at_s, 1));
+        let Spikes { samples, max_ms, .. } = spikes.all().remove(0);
+        assert_eq!((samples.len(), samples[0], max_ms), (SAMPLES_MAX, (340, 1), 9));
+    }
+
+    #[test]
+    fn those_named_are_forgotten_or_all() {
+        let spikes = SpikeLog::default();
+        ["command", "fast-command"].into_iter().for_each(|event| spikes.note(event, 1, 1));
+        assert_eq!(spikes.forget(&[b"none"]), 0);
+        assert_eq!(spikes.forget(&[b"command"]), 1);
+        assert_eq!(spikes.forget(&[]), 1);
+    }
+}

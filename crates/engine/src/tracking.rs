@@ -1,0 +1,305 @@
+//! Client-side caching: which connections may have kept which keys, and telling them of changes.
+//!
+//! ```text
+//! a reader, its shards held --> Tracker: key -> numbers of connections        only those that track
+//! a writer, its shards held --> takes the key's numbers out --> a notice to each
+//!                           --> prefixes of those that want every change  --> a notice a prefix, all its keys in one
+//! ```
+//!
+//! - Keys are told apart by name alone, whatever their database, as clients are told them.
+//! - The table holds `tracking-table-max-keys` at most: beyond that some key is told as if it had changed.
+//! - While nobody tracks, all of it is one load of a number that never changes.
+
+use crate::client::Client;
+use crate::engine::Engine;
+use crate::housekeeping::Freer;
+use crate::notices::{Notice, Sent};
+use crate::pubsub::Stamp;
+use base::limits::SHARDS;
+use keyspace::{Named, Tx};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+/// Keys that are put out of a table that is too long whenever some are put in, at most.
+const EVICTED_MAX: usize = 16;
+
+/// A connection that tracks.
+pub(crate) struct Tracked {
+    pub(crate) client: Arc<Client>,
+    /// The connection that is told in its place; 0: none.
+    pub(crate) redirect: u64,
+    pub(crate) is_broadcast: bool,
+    /// It is not told of its own changes.
+    pub(crate) no_loop: bool,
+}
+
+impl Tracked {
+    /// Whether it is told of changes that `by` makes.
+    fn hears(&self, by: u64) -> bool {
+        !self.no_loop || self.client.id != by
+    }
+}
+
+/// Keys of one shard, and the numbers of connections that may have kept them.
+#[derive(Default)]
+struct Keys {
+    ids: BTreeMap<Box<[u8]>, Vec<u64>>,
+    items_count: usize,
+}
+
+/// What all connections track.
+pub(crate) struct Tracker {
+    /// How many connections track.
+    in_use: AtomicUsize,
+    clients: RwLock<HashMap<u64, Arc<Tracked>>>,
+    /// By shard.
+    keys: Box<[Mutex<Keys>]>,
+    keys_count: AtomicUsize,
+    items_count: AtomicUsize,
+    /// Which connections hear of all changes of keys that begin so.
+    prefixes: RwLock<BTreeMap<Box<[u8]>, BTreeSet<u64>>>,
+    /// The shard of which a key is put out next.
+    hand: AtomicUsize,
+}
+
+impl Default for Tracker {
+    fn default() -> Self {
+        Self {
+            in_use: AtomicUsize::new(0),
+            clients: RwLock::default(),
+            keys: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            keys_count: AtomicUsize::new(0),
+            items_count: AtomicUsize::new(0),
+            prefixes: RwLock::default(),
+            hand: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// What a connection is told of its own change.
+pub(crate) struct Own {
+    pub(crate) notice: Notice,
+    pub(crate) is_redirected: bool,
+    /// Ahead of the reply, as of what others have read; what it has read itself, behind it.
+    pub(crate) is_first: bool,
+}
+
+/// Whom a tx has told something, beside the connection that made it.
+#[derive(Default)]
+pub(crate) struct Told {
+    /// How much may wait for one of them, in bytes; 0: no bound.
+    pub(crate) bytes_max: u64,
+    /// To be woken once their notices have a position.
+    pub(crate) clients: Vec<Arc<Client>>,
+    /// What the connection itself is told.
+    pub(crate) own: Vec<Own>,
+}
+
+impl Told {
+    /// Wakes all that were told.
+    pub(crate) fn wake(&mut self) {
+        self.clients.drain(..).for_each(|client| client.wake());
+    }
+}
+
+impl Tracker {
+    /// Whether any connection tracks.
+    #[inline]
+    pub(crate) fn is_used(&self) -> bool {
+        self.in_use.load(Ordering::Acquire) > 0
+    }
+
+    /// How many connections track; keys in the table; connections of all of them; prefixes.
+    pub(crate) fn figures(&self) -> [usize; 4] {
+        let prefixes = self.prefixes.read().unwrap_or_else(PoisonError::into_inner).len();
+        let [clients, keys, items] =
+            [&self.in_use, &self.keys_count, &self.items_count].map(|count| count.load(Ordering::Relaxed));
+        [clients, keys, items, prefixes]
+    }
+
+    fn shard(&self, shard: usize) -> MutexGuard<'_, Keys> {
+        self.keys[shard].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A connection tracks, or does so differently.
+    pub(crate) fn add(&self, tracked: Tracked, prefixes: &[Vec<u8>]) {
+        let id = tracked.client.id;
+        let before = self.clients.write().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::new(tracked));
+        if before.is_none() {
+            self.in_use.fetch_add(1, Ordering::AcqRel);
+        }
+        let mut all = self.prefixes.write().unwrap_or_else(PoisonError::into_inner);
+        for prefix in prefixes {
+            all.entry(prefix.as_slice().into()).or_default().insert(id);
+        }
+    }
+
+    /// A connection tracks no more. Its number stays in the table until the keys change.
+    pub(crate) fn remove(&self, id: u64, prefixes: &BTreeSet<Vec<u8>>, freer: &Freer) {
+        let removed = self.clients.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        if removed.is_none() {
+            return;
+        }
+        let mut all = self.prefixes.write().unwrap_or_else(PoisonError::into_inner);
+        for prefix in prefixes {
+            if let Some(ids) = all.get_mut(prefix.as_slice()) {
+                ids.remove(&id);
+                if ids.is_empty() {
+                    all.remove(prefix.as_slice());
+                }
+            }
+        }
+        drop(all);
+        if self.in_use.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.forget_all(freer);
+        }
+    }
+
+    /// Notes that a connection has read a key, whose shard is held.
+    pub(crate) fn remember(&self, shard: usize, key: &[u8], id: u64) {
+        let mut keys = self.shard(shard);
+        let ids = match keys.ids.get_mut(key) {
+            Some(ids) => ids,
+            None => {
+                self.keys_count.fetch_add(1, Ordering::Relaxed);
+                keys.ids.entry(key.into()).or_default()
+            }
+        };
+        if !ids.contains(&id) {
+            ids.push(id);
+            keys.items_count += 1;
+            self.items_count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn forget(&self, shard: usize, key: &[u8]) -> Vec<u64> {
+        let mut keys = self.shard(shard);
+        let Some(ids) = keys.ids.remove(key) else { return Vec::new() };
+        keys.items_count -= ids.len();
+        self.note_forgotten(1, ids.len());
+        ids
+    }
+
+    /// Some key of a shard.
+    fn pop(&self, shard: usize) -> Option<(Box<[u8]>, Vec<u64>)> {
+        let mut keys = self.shard(shard);
+        let (key, ids) = keys.ids.pop_first()?;
+        keys.items_count -= ids.len();
+        self.note_forgotten(1, ids.len());
+        Some((key, ids))
+    }
+
+    fn note_forgotten(&self, keys: usize, items: usize) {
+        self.keys_count.fetch_sub(keys, Ordering::Relaxed);
+        self.items_count.fetch_sub(items, Ordering::Relaxed);
+    }
+
+    /// Empties the table, and has a thread that has time drop what was in it.
+    fn forget_all(&self, freer: &Freer) {
+        let parts: Vec<Keys> = (0..SHARDS).map(|shard| std::mem::take(&mut *self.shard(shard))).collect();
+        parts.iter().for_each(|keys| self.note_forgotten(keys.ids.len(), keys.items_count));
+        if parts.iter().any(|keys| !keys.ids.is_empty()) {
+            freer.free(Box::new(parts.into_iter().map(|keys| keys.ids).collect::<Vec<_>>()));
+        }
+    }
+
+    fn tracked(&self, id: u64) -> Option<Arc<Tracked>> {
+        self.clients.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+}
+
+/// Puts keys out of a table of more than `keys_max` (0: no bound), and tells those who may have kept them.
+pub(crate) fn put_out(engine: &Engine, keys_max: usize, told: &mut Told) {
+    let tracker = &engine.tracker;
+    let mut left = EVICTED_MAX;
+    while keys_max > 0 && left > 0 && tracker.keys_count.load(Ordering::Relaxed) > keys_max {
+        left -= 1;
+        let from = tracker.hand.fetch_add(1, Ordering::Relaxed);
+        let found = (0..SHARDS).map(|ahead| (from + ahead) % SHARDS).find_map(|shard| tracker.pop(shard));
+        let Some((key, ids)) = found else { return };
+        let keys: Arc<[Box<[u8]>]> = Arc::new([key]);
+        let stamp = Stamp::of(0, false);
+        for tracked in ids.into_iter().filter_map(|id| tracker.tracked(id)).filter(|tracked| !tracked.is_broadcast) {
+            tell(engine, &tracked, &Notice::Keys(keys.clone()), 0, &stamp, told);
+        }
+    }
+}
+
+/// Tells all whom it concerns what a tx has changed, whose shards are held; `by` is the connection that made it, 0 if none
+/// did. Who is to be woken is noted in `told`, and what `by` itself is told.
+pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<Stamp>, told: &mut Told) {
+    let tracker = &engine.tracker;
+    let mut changed = Vec::new();
+    let mut known = BTreeSet::new();
+    for named in tx.log().named_from(0) {
+        match named {
+            Named::Key(_, key) if known.insert(key) => changed.push(key),
+            Named::Key(..) => {}
+            Named::Database(_) => return tell_all(engine, by, stamp, told),
+        }
+    }
+    for key in &changed {
+        let ids = tracker.forget(keyspace::shard_of(engine.keyspace.hash(key)), key);
+        if ids.is_empty() {
+            continue;
+        }
+        let keys: Arc<[Box<[u8]>]> = Arc::new([(*key).into()]);
+        for tracked in ids.into_iter().filter_map(|id| tracker.tracked(id)) {
+            if !tracked.is_broadcast && tracked.hears(by) {
+                tell(engine, &tracked, &Notice::Keys(keys.clone()), by, stamp, told);
+            }
+        }
+    }
+    for (prefix, ids) in &*tracker.prefixes.read().unwrap_or_else(PoisonError::into_inner) {
+        let keys: Arc<[Box<[u8]>]> =
+            known.iter().filter(|key| key.starts_with(prefix)).map(|key| Box::from(*key)).collect();
+        if keys.is_empty() {
+            continue;
+        }
+        for tracked in ids.iter().filter_map(|id| tracker.tracked(*id)) {
+            if tracked.hears(by) {
+                tell(engine, &tracked, &Notice::Keys(keys.clone()), by, stamp, told);
+            }
+        }
+    }
+}
+
+/// Tells all that track that whole databases have changed.
+fn tell_all(engine: &Engine, by: u64, stamp: &Arc<Stamp>, told: &mut Told) {
+    let tracker = &engine.tracker;
+    tracker.forget_all(&engine.freer);
+    let all: Vec<Arc<Tracked>> =
+        tracker.clients.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+    all.iter().for_each(|tracked| tell(engine, tracked, &Notice::All, by, stamp, told));
+}
+
+/// Tells one connection, or whom it has named in its place.
+fn tell(engine: &Engine, tracked: &Tracked, notice: &Notice, by: u64, stamp: &Arc<Stamp>, told: &mut Told) {
+    let copy = || match notice {
+        Notice::Keys(keys) => Notice::Keys(keys.clone()),
+        Notice::All => Notice::All,
+        Notice::Gone(id) => Notice::Gone(*id),
+    };
+    let (receiver, notice, is_redirected) = match tracked.redirect {
+        0 => (tracked.client.clone(), copy(), false),
+        id => match engine.clients.get(id) {
+            Some(receiver) => (receiver, copy(), true),
+            None => {
+                tracked.client.tracking.note_broken();
+                (tracked.client.clone(), Notice::Gone(id), false)
+            }
+        },
+    };
+    if receiver.id == by {
+        told.own.push(Own { notice, is_redirected, is_first: tracked.client.id != by });
+        return;
+    }
+    let sent = Sent { notice, is_redirected, stamp: stamp.clone() };
+    if let Some(bytes) = receiver.notices.put(sent, told.bytes_max) {
+        receiver.cut_off(bytes);
+    }
+    if !told.clients.iter().any(|known| known.id == receiver.id) {
+        told.clients.push(receiver);
+    }
+}
