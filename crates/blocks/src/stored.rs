@@ -11,6 +11,7 @@
 //! each time, and better encoded whole.
 
 use base::varint;
+use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
 
 use crate::codec::{decode_alone, encode_leaf, tree_of};
@@ -275,6 +276,29 @@ impl BlockList {
         self.root.iter().for_each(|root| visit_places(root, visit));
     }
 
+    /// Learns from `other`, another version of this list, where leaves lie that both have: a change copies the nodes above
+    /// a leaf, and what is stored after that is noted in one version only. Notes it for all who share the nodes of this one.
+    /// O(nodes above leaves, and leaves below those that only one has).
+    pub fn learn_places(&self, other: &BlockList) {
+        let (Some(root), Some(other)) = (&self.root, &other.root) else { return };
+        let (mut own, mut known) = (BTreeMap::new(), HashMap::new());
+        visit_above_leaves(root, &mut |node| own.extend([(node.address(), node)]));
+        visit_above_leaves(other, &mut |node| {
+            if own.remove(&node.address()).is_none() {
+                let inner = node.as_inner();
+                let places = (0..inner.len()).filter_map(|at| Some((inner.child(at).address(), inner.place(at)?)));
+                known.extend(places);
+            }
+        });
+        for inner in own.into_values().map(Node::as_inner) {
+            for at in 0..inner.len() {
+                if let Some(place) = known.get(&inner.child(at).address()) {
+                    inner.note_place(at, *place);
+                }
+            }
+        }
+    }
+
     /// Takes a stored form off the front of `input` and makes the list of it; `read` gives what lies at a place, in so
     /// many bytes. Each leaf has its place then. Nothing is trusted, neither the form nor what is read. O(leaves).
     ///
@@ -318,16 +342,21 @@ fn is_named(leaf: &Node, name: &StoredLeaf) -> bool {
 }
 
 fn visit_places(node: &Node, visit: &mut impl FnMut(Place, u64)) {
-    if node.is_leaf() {
-        return;
-    }
-    let inner = node.as_inner();
-    if !inner.is_above_leaves() {
-        return inner.children().for_each(|(_, child)| visit_places(child, visit));
-    }
-    for at in 0..inner.len() {
-        if let Some(place) = inner.place(at) {
-            visit(place, inner.leaf_bytes(at));
+    visit_above_leaves(node, &mut |node| {
+        let inner = node.as_inner();
+        for at in 0..inner.len() {
+            if let Some(place) = inner.place(at) {
+                visit(place, inner.leaf_bytes(at));
+            }
         }
+    });
+}
+
+/// Shows the nodes that have leaves below them, in order.
+fn visit_above_leaves<'a>(node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
+    match node.kind() {
+        Kind::Inner(inner) if inner.is_above_leaves() => visit(node),
+        Kind::Inner(inner) => inner.children().for_each(|(_, child)| visit_above_leaves(child, visit)),
+        Kind::Leaf(..) => {}
     }
 }

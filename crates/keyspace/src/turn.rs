@@ -34,7 +34,9 @@ use crate::section::Section;
 use crate::shard::ShardState;
 use crate::{Keyspace, TableId};
 use base::Position;
+use kinds::Value;
 use marking::{EVEN, PARITIES};
+use table::Content;
 
 /// Entries that a step looks at, unless there is a reason for another number: some twenty microseconds where memory is cold.
 pub const STEP_ENTRIES: usize = 256;
@@ -135,6 +137,15 @@ impl ShardState {
             }
         };
         self.sections_mut().for_each(mark);
+    }
+
+    /// What `key` of `table` holds, if that is another version of `value`. O(1).
+    pub fn version_beside(&self, keyspace: &Keyspace, table: TableId, key: &[u8], value: &Value) -> Option<Value> {
+        let (_, section) = self.sections().find(|(id, _)| *id == table)?;
+        match section.find(keyspace.hash(key), key)?.content() {
+            Content::Value(now) if now.kind() == value.kind() && !now.shares_root_with(value) => Some(now.clone()),
+            _ => None,
+        }
     }
 
     fn flip(&mut self, keyspace: &Keyspace, whole: bool) {

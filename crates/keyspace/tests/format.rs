@@ -100,6 +100,8 @@ impl BlockSink for Leaves {
         while !storing.step(1, self, form)? {}
         Ok(Put::All)
     }
+
+    fn has_put(&mut self, _: u32, _: &[u8], _: &Value) {}
 }
 
 impl BlockSource for Leaves {

@@ -300,6 +300,11 @@ impl Value {
         self.blocks().visit_places(visit);
     }
 
+    /// Learns from another version of the value where leaves lie that both have; see [`List::learn_places`].
+    pub fn learn_places(&self, other: &Self) {
+        self.blocks().learn_places(other.blocks());
+    }
+
     fn blocks(&self) -> &List {
         match self {
             Self::Text(text) => text.pieces(),

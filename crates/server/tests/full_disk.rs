@@ -19,7 +19,7 @@ use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::disk::{Disk, save, try_save};
+use support::disk::{Disk, save};
 use support::{Connection, Server, bobbin, free_port, request};
 use wire::client::Value;
 
@@ -35,8 +35,6 @@ const SETTLED: usize = 3;
 const DOOMED: usize = 100_000;
 /// How long room that was given back may go unnoticed before the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a save is tried on what others have left.
-const SAVE_PATIENCE: Duration = Duration::from_secs(5);
 
 fn ballast(disk: &Disk) -> PathBuf {
     disk.path().join("ballast")
@@ -162,10 +160,6 @@ fn fill(disk: &Disk, server: &Server, told: &mut Told) {
     // What is too little for a grower may do for the least of all changes.
     let mut client = server.connect();
     assert_eq!(client.call(&["CLIENT", "DURABLE", "ALWAYS"]), ok());
-    // Leaves that changed may take more than others have left (docs/adr/0010): then these give a little back.
-    if matches!(try_save(&mut client, SAVE_PATIENCE), Value::Error(_)) && stopper(disk).exists() {
-        ease(disk);
-    }
     save(&mut client);
     await_spare(server);
     let mut refused = 0;

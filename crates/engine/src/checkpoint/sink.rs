@@ -2,7 +2,7 @@
 
 use super::usage::place_of;
 use blocks::Storing;
-use keyspace::{BlockSink, Put};
+use keyspace::{BlockSink, Put, TableId};
 use kinds::Value;
 use std::cell::RefCell;
 use store::{Commit, StoreError};
@@ -17,11 +17,20 @@ pub(super) struct Sink<'a, 's> {
     drained: &'a [u32],
     /// The value that is being put.
     storing: Option<Storing>,
+    /// Values that are put, and whose they were.
+    pub(super) done: Vec<Stored>,
+}
+
+/// A value whose leaves are in the commit: `key`'s in `table` at the turn.
+pub(super) struct Stored {
+    pub(super) table: TableId,
+    pub(super) key: Box<[u8]>,
+    pub(super) value: Value,
 }
 
 impl<'a, 's> Sink<'a, 's> {
     pub(super) fn new(commit: &'a RefCell<Commit<'s>>, drained: &'a [u32]) -> Self {
-        Self { commit, drained, storing: None }
+        Self { commit, drained, storing: None, done: Vec::new() }
     }
 }
 
@@ -38,6 +47,10 @@ impl BlockSink for Sink<'_, '_> {
         }
         self.storing = Some(storing);
         Ok(Put::Part)
+    }
+
+    fn has_put(&mut self, table: TableId, key: &[u8], value: &Value) {
+        self.done.push(Stored { table, key: key.into(), value: value.clone() });
     }
 }
 

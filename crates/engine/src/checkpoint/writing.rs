@@ -2,7 +2,7 @@
 
 use super::policy::{self, Choice, Stored};
 use super::round::Plan;
-use super::sink::Sink;
+use super::sink::{self, Sink};
 use super::{Hands, Usage};
 use crate::waits::yield_now;
 use keyspace::{Batch, DatabaseMap, Keyspace, Merge, ShardState, Step, TableId, Turned};
@@ -19,8 +19,8 @@ pub(super) struct Work {
 /// A unit of work is so many entries looked at, or so many bytes written: a millisecond or less.
 const WORK_ENTRIES: usize = 4_096;
 const WORK_BYTES: u64 = 256 << 10;
-/// Keys that are marked under one hold of a shard.
-const MARKED_AT_ONCE: usize = 32;
+/// Keys that are looked up under one hold of a shard.
+const KEYS_AT_ONCE: usize = 32;
 
 /// The writing of shards into one commit.
 pub(super) struct Writing<'a, 's> {
@@ -164,8 +164,10 @@ impl Writing<'_, '_> {
             let (step, mut batch) = self.hands.take(shard).await;
             let mut sink = Sink::new(commit, self.plan.drained);
             while !batch.encode(&mut sink, &mut put)? {
+                self.hands.tell_places(shard, std::mem::take(&mut sink.done)).await;
                 self.rest(0).await;
             }
+            self.hands.tell_places(shard, sink.done).await;
             self.rest(self.hands.pace.step_entries).await;
             match step {
                 Step::More => {}
@@ -233,11 +235,26 @@ impl Hands {
 
     /// Has the next turn of a shard write these keys too.
     async fn mark(&self, shard: usize, names: Vec<(TableId, Box<[u8]>)>) {
-        for names in names.chunks(MARKED_AT_ONCE) {
+        for names in names.chunks(KEYS_AT_ONCE) {
             let mark = |state: &mut ShardState, keyspace: &Keyspace| {
                 names.iter().for_each(|(table, key)| state.mark_changed(keyspace, *table, key));
             };
             self.locked(shard, mark).await;
+        }
+    }
+
+    /// Has values that have changed while they were written know where the leaves lie that have not: else all below each node
+    /// that was copied for the change would be written again.
+    async fn tell_places(&self, shard: usize, done: Vec<sink::Stored>) {
+        for stored in done.chunks(KEYS_AT_ONCE) {
+            let beside = |state: &mut ShardState, keyspace: &Keyspace| {
+                let now = stored.iter().map(|it| state.version_beside(keyspace, it.table, &it.key, &it.value));
+                now.collect::<Vec<_>>()
+            };
+            let now = self.locked(shard, beside).await;
+            for (now, stored) in now.iter().zip(stored) {
+                now.iter().for_each(|now| now.learn_places(&stored.value));
+            }
         }
     }
 

@@ -34,6 +34,10 @@ pub trait BlockSink {
     /// # Errors
     /// The sink's own.
     fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<Put, Self::Error>;
+
+    /// All of `value` is put, which was `key`'s in `table` at the turn. What the key holds by now may have leaves in common
+    /// with it and not know where they lie: see [`Value::learn_places`] and [`crate::ShardState::version_beside`].
+    fn has_put(&mut self, table: TableId, key: &[u8], value: &Value);
 }
 
 /// What has become of a value.
@@ -56,6 +60,8 @@ impl BlockSink for Inline {
     fn put(&mut self, _: &Value, _: &mut Vec<u8>) -> Result<Put, Self::Error> {
         Ok(Put::Inline)
     }
+
+    fn has_put(&mut self, _: TableId, _: &[u8], _: &Value) {}
 }
 
 /// What one step has taken out of a shard. It may hold much: to be encoded and dropped without the lock.
@@ -207,7 +213,10 @@ impl Encoded {
         self.record.clear();
         match put {
             Put::Part => return Ok(false),
-            Put::All => put_stored(&mut self.record, table, key, whole, &self.form),
+            Put::All => {
+                put_stored(&mut self.record, table, key, whole, &self.form);
+                sink.has_put(table, key, &whole.value);
+            }
             Put::Inline => {
                 put_whole_head(&mut self.record, table, key, whole);
                 whole.value.encode(&mut self.record);

@@ -130,6 +130,7 @@ fn the_law_meets_what_it_is_for() {
     let seen = run(&long.new_tree(&mut runner).unwrap().current());
     let all = [
         "changed",
+        "changed before it was stored",
         "failed amid",
         "gone before it was read",
         "read one by one",

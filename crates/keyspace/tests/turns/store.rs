@@ -74,6 +74,8 @@ pub(crate) struct Elsewhere {
     /// The last place before the present put.
     before: u64,
     storing: Option<Storing>,
+    /// What was put since someone asked.
+    pub(crate) done: Vec<(TableId, Vec<u8>, Value)>,
 }
 
 impl Elsewhere {
@@ -117,6 +119,10 @@ impl BlockSink for Elsewhere {
         }
         self.storing = Some(storing);
         Ok(Put::Part)
+    }
+
+    fn has_put(&mut self, table: TableId, key: &[u8], value: &Value) {
+        self.done.push((table, key.to_vec(), value.clone()));
     }
 }
 

@@ -281,6 +281,14 @@ impl World {
         };
         while !batch.encode(&mut self.store.elsewhere, &mut keep).unwrap() {}
         assert_eq!(records.len(), taken);
+        let state = self.keyspace.shard(shard).try_write().unwrap();
+        for (table, key, value) in std::mem::take(&mut self.store.elsewhere.done) {
+            if let Some(now) = state.version_beside(&self.keyspace, table, &key, &value) {
+                now.learn_places(&value);
+                self.seen.insert("changed before it was stored");
+            }
+        }
+        drop(state);
         assert!(records.iter().all(|record| self.keyspace.map().names(name(record).0)), "nobody reads what is dead");
         open.records.append(&mut records);
         assert_ne!(step, Step::Lost);
