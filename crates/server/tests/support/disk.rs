@@ -38,17 +38,12 @@ impl Disk {
 
 /// Has everything stored, after the round under way, and after such as find no room while others still write.
 pub(crate) fn save(client: &mut Connection<TcpStream>) {
-    assert_eq!(try_save(client, PATIENCE), Value::Simple("OK".to_owned()));
-}
-
-/// The same, for so long; the last reply.
-pub(crate) fn try_save(client: &mut Connection<TcpStream>, patience: Duration) -> Value {
     let began = Instant::now();
     let mut reply = client.call(&["SAVE"]);
-    while matches!(reply, Value::Error(_)) && began.elapsed() < patience {
+    while matches!(reply, Value::Error(_)) && began.elapsed() < PATIENCE {
         reply = client.call(&["SAVE"]);
     }
-    reply
+    assert_eq!(reply, Value::Simple("OK".to_owned()));
 }
 
 impl Drop for Disk {
