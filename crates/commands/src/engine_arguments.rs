@@ -1,5 +1,6 @@
 //! Arguments of the commands that the engine runs itself, and the time-outs by which it ends waits.
 
+use crate::double;
 use crate::failure::Failure;
 use crate::help::wrong_count;
 use crate::parse;
@@ -18,7 +19,7 @@ pub fn timeout_ms(args: &Args<'_>, at: TimeoutAt) -> Result<Option<Ms>, Failure>
         TimeoutAt::Block => return block_ms(args),
     };
     let not_a_float = || Failure::text("ERR timeout is not a float or out of range");
-    let seconds: Option<f64> = std::str::from_utf8(argument).ok().and_then(|text| text.parse().ok());
+    let seconds: Option<f64> = std::str::from_utf8(argument).ok().and_then(double::parse);
     let seconds = seconds.filter(|seconds| !seconds.is_nan()).ok_or_else(not_a_float)?;
     let ms = (seconds * 1000.0).ceil();
     if ms >= i64::MAX as f64 {
@@ -84,7 +85,7 @@ pub fn wait_arguments(args: &Args<'_>) -> Result<(bool, bool, Option<Ms>), Failu
 /// # Errors
 /// If the argument is no number of seconds.
 pub fn sleep_ms(args: &Args<'_>) -> Result<Ms, Failure> {
-    let seconds: Option<f64> = std::str::from_utf8(args.get(2)).ok().and_then(|text| text.parse().ok());
+    let seconds: Option<f64> = std::str::from_utf8(args.get(2)).ok().and_then(double::parse);
     let seconds = seconds.filter(|seconds| (0.0..1e9).contains(seconds)).ok_or(Failure::NotAFloat)?;
     Ok((seconds * 1000.0) as Ms)
 }

@@ -67,7 +67,6 @@ const EXCEPTIONS: &[Exception] = &[
     Exception { rows: &["SINTERSTORE"], instead_of: "restore", told: &[(Classes::SET, "sinterstore")] },
     Exception { rows: &["SUNIONSTORE"], instead_of: "restore", told: &[(Classes::SET, "sunionstore")] },
     Exception { rows: &["SDIFFSTORE"], instead_of: "restore", told: &[(Classes::SET, "sdiffstore")] },
-    Exception { rows: &["ZINCRBY"], instead_of: "zadd", told: &[(Classes::SORTED, "zincr")] },
     Exception { rows: &["ZREM"], instead_of: "del", told: &[(Classes::SORTED, "zrem"), (Classes::GENERIC, "del")] },
     Exception {
         rows: &["ZREMRANGEBYRANK"],
@@ -93,22 +92,6 @@ const EXCEPTIONS: &[Exception] = &[
         rows: &["ZREMRANGEBYLEX"],
         instead_of: "del",
         told: &[(Classes::SORTED, "zremrangebylex"), (Classes::GENERIC, "del")],
-    },
-    Exception {
-        rows: &["ZPOPMIN", "BZPOPMIN", "ZMPOP", "BZMPOP"],
-        instead_of: "zremrangebyrank",
-        told: &[(Classes::SORTED, "zpopmin")],
-    },
-    Exception {
-        rows: &["ZPOPMIN", "BZPOPMIN", "ZMPOP", "BZMPOP"],
-        instead_of: "del",
-        told: &[(Classes::SORTED, "zpopmin"), (Classes::GENERIC, "del")],
-    },
-    Exception { rows: &["ZPOPMAX", "BZPOPMAX"], instead_of: "zremrangebyrank", told: &[(Classes::SORTED, "zpopmax")] },
-    Exception {
-        rows: &["ZPOPMAX", "BZPOPMAX"],
-        instead_of: "del",
-        told: &[(Classes::SORTED, "zpopmax"), (Classes::GENERIC, "del")],
     },
     Exception { rows: &["ZUNIONSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zunionstore")] },
     Exception { rows: &["ZINTERSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zinterstore")] },

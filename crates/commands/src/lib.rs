@@ -14,6 +14,7 @@ mod acl;
 mod bitmap;
 mod connection;
 mod decimal;
+mod double;
 mod element_scan;
 mod engine_arguments;
 mod events;

@@ -517,4 +517,9 @@ impl Command {
     pub fn writes(&self) -> bool {
         matches!(self.access, Access::Write { .. })
     }
+
+    /// Whether CLIENT PAUSE WRITE holds it: what it does others would hear of.
+    pub fn is_held_with_writes(&self) -> bool {
+        self.writes() || (self.has(Flag::PubSub) && self.name.ends_with("PUBLISH"))
+    }
 }

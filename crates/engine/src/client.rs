@@ -201,13 +201,13 @@ impl Client {
         self.blocked.lock().expect("no holder panics").clone()
     }
 
-    /// It waits for what is still to be loaded, as long as what this gives lives.
+    /// It waits for what is still to be loaded, or for the end of a pause, as long as what this gives lives.
     pub(crate) fn wait_early(&self) -> Early<'_> {
         self.is_early.store(true, Relaxed);
         Early(self)
     }
 
-    /// Whether it waits for an element or for a shard to be loaded: if its other side has gone, for nobody.
+    /// Whether it waits for an element, for a shard to be loaded or for the end of a pause: if its other side has gone, for nobody.
     pub fn is_waiting(&self) -> bool {
         self.is_early.load(Relaxed) || self.blocked().is_some()
     }
@@ -226,7 +226,7 @@ impl Client {
     pub fn line(&self, now: Ms) -> String {
         let told = self.told();
         let queued = self.queued.load(Relaxed);
-        let flags = match (self.blocked().is_some(), queued != usize::MAX) {
+        let flags = match (self.is_waiting(), queued != usize::MAX) {
             (true, _) => "b",
             (_, true) => "x",
             _ => "",

@@ -85,7 +85,7 @@ fn server(engine: &Engine, out: &mut String) {
 
 fn clients(engine: &Engine, out: &mut String) {
     let all = engine.clients.select(&commands::ClientFilter::default(), 0, 0);
-    let blocked = all.iter().filter(|client| client.blocked().is_some()).count();
+    let blocked = all.iter().filter(|client| client.is_waiting()).count();
     let watching = all.iter().filter(|client| client.watching.load(Relaxed) > 0).count();
     line(out, "connected_clients", all.len());
     line(out, "cluster_connections", 0);

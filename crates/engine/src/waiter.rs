@@ -13,6 +13,7 @@
 //! the same way, so exactly one of them has it.
 
 use base::Position;
+use commands::Failure;
 use commands::table::Row;
 use std::task::{Context, Poll, Waker};
 use sync::primitives::atomic::{AtomicU8, Ordering};
@@ -48,6 +49,8 @@ struct Slot {
 pub enum Answer {
     /// Served: the reply, and the position that it has seen.
     Reply(Output, Position),
+    /// Nothing will ever come: why, and the position that this has seen.
+    Failure(Failure, Position),
     /// As if the time were up.
     TimedOut,
     /// CLIENT UNBLOCK ... ERROR.

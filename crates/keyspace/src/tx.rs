@@ -565,8 +565,26 @@ impl<'k> Tx<'k> {
         self.use_database(self.database);
     }
 
+    /// Notes an event of a key that stays as it is.
+    pub fn note(&mut self, key: &[u8], class: Classes, name: &'static str) {
+        if let Some(notes) = &mut self.notes {
+            notes.add(self.database, key, Deed::Changed(class, name));
+        }
+    }
+
     /// Records a change and makes it. `Before::Unknown` removes a key first whose time has come.
     pub(crate) fn change(&mut self, key: &[u8], effect: &Effect<'_>, before: Before) {
+        self.change_as(key, effect, before, None);
+    }
+
+    /// As [`Tx::change`]; an effect that is an event is called `event`, if there is one.
+    pub(crate) fn change_as(
+        &mut self,
+        key: &[u8],
+        effect: &Effect<'_>,
+        before: Before,
+        event: Option<(Classes, &'static str)>,
+    ) {
         let hash = self.held.hash(key);
         let shard = shard_of(hash);
         let (table, now) = (self.table, self.now);
@@ -585,9 +603,9 @@ impl<'k> Tx<'k> {
         let applied = self.keyspace.sheds.counting(shard, || effect::apply(section, hash, key, effect));
         applied.expect("a guard records only what fits");
         if self.notes.is_some()
-            && let Some(event) = effect.event()
+            && let Some(own) = effect.event()
         {
-            self.note_change(hash, key, stood, event);
+            self.note_change(hash, key, stood, event.unwrap_or(own));
         }
     }
 

@@ -97,6 +97,38 @@ fn blocked_and_paused_clients_do_not_hold_up_the_end() {
     assert_eq!([blocked.try_reply(), paused.try_reply()], [None, None]);
 }
 
+/// As Redis has it: who is paused is blocked, and what others would hear of waits with what writes.
+#[test]
+fn paused_clients_are_blocked_and_messages_wait_with_writes() {
+    let server = Server::start(&CACHE);
+    let mut other = server.connect();
+    let (mut writer, mut publisher) = (server.connect(), server.connect());
+    other.call(&["CLIENT", "PAUSE", "100000", "WRITE"]);
+    writer.send(&["SET", "a", "b"]);
+    await_blocked(&server, 1);
+    publisher.send(&["PUBLISH", "c", "m"]);
+    await_blocked(&server, 2);
+    assert_eq!(other.call(&["GET", "a"]), Value::Null);
+    other.call(&["CLIENT", "UNPAUSE"]);
+    assert_eq!([writer.reply(), publisher.reply()], [Value::Simple("OK".to_owned()), Value::Int(0)]);
+    await_blocked(&server, 0);
+}
+
+#[test]
+fn what_ends_a_wait_with_an_error_is_counted_as_one() {
+    let server = Server::start(&CACHE);
+    let (mut reader, mut other) = (server.connect(), server.connect());
+    other.call(&["XGROUP", "CREATE", "s", "g", "$", "MKSTREAM"]);
+    reader.send(&["XREADGROUP", "GROUP", "g", "c", "BLOCK", "0", "STREAMS", "s", ">"]);
+    await_blocked(&server, 1);
+    assert_eq!(other.call(&["XGROUP", "DESTROY", "s", "g"]), Value::Int(1));
+    assert!(reader.reply().as_error().is_some_and(|error| error.starts_with("NOGROUP ")));
+    assert_eq!(server.info("errorstat_NOGROUP"), "count=1");
+    assert_eq!(server.info("total_error_replies"), "1");
+    let calls = server.info("cmdstat_xreadgroup");
+    assert!(calls.starts_with("calls=1,") && calls.ends_with("rejected_calls=0,failed_calls=1"), "{calls}");
+}
+
 #[test]
 fn a_reply_longer_than_any_buffer_streams_while_others_are_served() {
     let server = Server::start(&["--journal", "off", "--client-output-buffer-limit", "normal 8mb 0 0"]);

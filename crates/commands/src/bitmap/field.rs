@@ -72,8 +72,7 @@ impl Operation {
             Action::Get => return (Some(before), None),
             // Without a sign, what is below zero is beyond all numbers.
             Action::Set(value, overflow) => {
-                let value = if field.is_signed { i128::from(value) } else { i128::from(value as u64) };
-                (field.fit(value, overflow), Some(before))
+                (field.fit(if field.is_signed { signed(value, field.bits) } else { i128::from(value as u64) }, overflow), Some(before))
             }
             Action::Add(by, overflow) => {
                 let sum = field.fit(i128::from(before) + i128::from(by), overflow);
@@ -87,6 +86,13 @@ impl Operation {
         field.put(&mut window, at, after);
         (told, Some(window))
     }
+}
+
+/// A number that is to be put into so many bits with a sign. One so low that its distance from the highest number passes 64
+/// bits is above all to Redis.
+fn signed(value: i64, bits: u32) -> i128 {
+    let most = i64::MAX >> (64 - bits);
+    if bits < 64 && most.checked_sub(value).is_none() { i128::from(value).wrapping_add(1 << 64) } else { i128::from(value) }
 }
 
 fn bitfield(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_write: bool) -> Outcome {

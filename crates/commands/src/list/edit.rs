@@ -7,7 +7,7 @@ use super::find::LOCKED_BYTES_MAX;
 use super::range::index_of;
 use crate::prelude::*;
 use blocks::{Direction, End};
-use keyspace::{Aim, Finding};
+use keyspace::{Aim, Classes, Finding};
 
 pub(crate) const COMMANDS: &[Command] = &[LSET, LINSERT, LREM, LTRIM, LTRIMFRONT, LTRIMBACK];
 
@@ -137,8 +137,12 @@ fn find<'k>(tx: &mut Tx<'k>, key: &[u8], aim: &Aim) -> Result<Option<Finding<'k>
 fn ltrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (start, stop) = (parse::int(args.get(2))?, parse::int(args.get(3))?);
     if let Some(mut list) = tx.list_mut(args.get(1), Absent::Leave)? {
-        let (start, count) = parse::range(start, stop, list.len());
+        let len = list.len();
+        let (start, count) = parse::range(start, stop, len);
         list.keep(start, count);
+        if count == len {
+            tx.note(args.get(1), Classes::LIST, "ltrim");
+        }
     }
     reply.ok();
     Ok(())
@@ -151,8 +155,7 @@ fn drop_end(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcom
         return Ok(());
     };
     let dropped = count.min(list.len());
-    let start = if end == End::Head { dropped } else { 0 };
-    list.keep(start, list.len() - dropped);
+    list.discard(end, dropped);
     reply.int(dropped as i64);
     Ok(())
 }

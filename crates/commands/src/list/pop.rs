@@ -71,11 +71,7 @@ pub(super) fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mu
         End::Tail => Part { start: len - count, count, direction: Direction::Backward },
     };
     range::tell(reply, list, part, || keyspace.pin(key));
-    let mut list = tx.list_mut(key, Absent::Leave)?.expect("the caller has looked");
-    match end {
-        End::Head => list.keep(count, len - count),
-        End::Tail => list.keep(0, len - count),
-    }
+    tx.list_mut(key, Absent::Leave)?.expect("the caller has looked").discard(end, count);
     Ok(())
 }
 

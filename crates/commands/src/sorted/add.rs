@@ -142,10 +142,11 @@ fn increase(
     conditions: Conditions,
     reply: &mut dyn Reply,
 ) -> Outcome {
-    let Some(mut sorted) = guard(tx, key, conditions)? else {
+    let Some(sorted) = guard(tx, key, conditions)? else {
         reply.null();
         return Ok(());
     };
+    let mut sorted = sorted.told_as("zincr");
     let old = sorted.sorted().and_then(|sorted| sorted.score(member));
     let Some(score) = conditions.apply(old, given)? else {
         reply.null();

@@ -51,6 +51,16 @@ pub(super) enum Outermost {
     Max,
 }
 
+impl Outermost {
+    /// What its going is called.
+    fn event(self) -> &'static str {
+        match self {
+            Self::Min => "zpopmin",
+            Self::Max => "zpopmax",
+        }
+    }
+}
+
 fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, outermost: Outermost) -> Outcome {
     let key = args.get(1);
     let count = if args.len() == 3 { Some(parse::count(args.get(2))?) } else { None };
@@ -72,7 +82,8 @@ fn take_one(tx: &mut Tx, key: &[u8], outermost: Outermost, reply: &mut dyn Reply
 
 /// As [`take_one`], behind the beginning of an array.
 pub(super) fn take_flat(tx: &mut Tx, key: &[u8], outermost: Outermost, reply: &mut dyn Reply) -> Outcome {
-    let mut sorted = tx.sorted_mut(key, Absent::Leave)?.expect("the caller has looked");
+    let sorted = tx.sorted_mut(key, Absent::Leave)?.expect("the caller has looked");
+    let mut sorted = sorted.told_as(outermost.event());
     let now = sorted.sorted().expect("the caller has looked");
     let rank = if outermost == Outermost::Min { 0 } else { now.len() - 1 };
     now.get(rank, |score, member| {
@@ -93,8 +104,8 @@ fn take(tx: &mut Tx, key: &[u8], outermost: Outermost, count: u64, form: Form, r
         Outermost::Max => (sorted.len() - count, Direction::Backward),
     };
     tell(reply, sorted, Part { start, count, direction, form }, || keyspace.pin(key));
-    let mut sorted = tx.sorted_mut(key, Absent::Leave)?.expect("the caller has looked");
-    sorted.remove_range(start, count);
+    let sorted = tx.sorted_mut(key, Absent::Leave)?.expect("the caller has looked");
+    sorted.told_as(outermost.event()).remove_range(start, count);
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Scores and ranges of them, as arguments write them.
 
+use crate::double;
 use crate::failure::Failure;
 use kinds::Sorted;
 use kinds::sorted::Bound;
@@ -17,11 +18,12 @@ pub(crate) fn score_or(argument: &[u8], text: &'static str) -> Result<f64, Failu
 /// A number of a double's range. What overflows or vanishes is none.
 fn number(argument: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(argument).ok()?;
-    let number: f64 = text.parse().ok()?;
-    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
-    let has_digits = |from: char| mantissa.chars().any(|letter| (from..='9').contains(&letter));
-    let overflows = number.is_infinite() && has_digits('0');
-    let vanishes = number == 0.0 && has_digits('1');
+    let number = double::parse(text)?;
+    let is_hexadecimal = text.contains(['x', 'X']);
+    let mantissa = text.split(if is_hexadecimal { ['p', 'P'] } else { ['e', 'E'] }).next().unwrap_or_default();
+    let has_digit = |is_digit: fn(char) -> bool| mantissa.chars().any(is_digit);
+    let overflows = number.is_infinite() && has_digit(|letter| letter.is_ascii_digit());
+    let vanishes = number == 0.0 && has_digit(|letter| letter.is_ascii_hexdigit() && letter != '0');
     (!overflows && !vanishes).then_some(number)
 }
 
@@ -46,8 +48,8 @@ impl Scores {
 fn score_bound(argument: &[u8]) -> Result<Bound<f64>, Failure> {
     let parse = |text: &[u8]| {
         let text = std::str::from_utf8(text).ok()?.trim_ascii_start();
-        let number = if text.is_empty() { Some(0.0) } else { text.parse().ok() };
-        number.filter(|number: &f64| !number.is_nan())
+        let number = if text.is_empty() { Some(0.0) } else { double::parse(text) };
+        number.filter(|number| !number.is_nan())
     };
     let bound = match argument {
         [b'(', rest @ ..] => parse(rest).map(Bound::Excluding),

@@ -111,10 +111,14 @@ fn group(stream: &Stream, args: &Args<'_>) -> Result<GroupState, Failure> {
     stream.group(name).ok_or_else(missing)
 }
 
-fn last_id(stream: Option<&Stream>, text: &[u8]) -> Result<StreamId, Failure> {
+fn last_id(
+    stream: Option<&Stream>,
+    text: &[u8],
+    other: impl FnOnce(&[u8], u64) -> Result<StreamId, Failure>,
+) -> Result<StreamId, Failure> {
     match text {
         b"$" => Ok(stream.map_or(StreamId::MIN, |stream| stream.foot().last_id)),
-        text => id::strict(text, 0),
+        text => other(text, 0),
     }
 }
 
@@ -127,7 +131,7 @@ fn create(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if args.len() > 8 {
         return Err(wrong_count(args));
     }
-    let last_id = last_id(found, args.get(4))?;
+    let last_id = last_id(found, args.get(4), id::strict)?;
     if found.is_some_and(|found| found.group(args.get(3)).is_some()) {
         return Err(Failure::text("BUSYGROUP Consumer Group name already exists"));
     }
@@ -144,7 +148,7 @@ fn set_id(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if !matches!(args.len(), 5 | 7) {
         return Err(wrong_count(args));
     }
-    let last_id = last_id(Some(stream), args.get(4))?;
+    let last_id = last_id(Some(stream), args.get(4), id::loose)?;
     let mut stream = tx.stream_mut(args.get(2), Absent::Leave)?.expect("just seen");
     stream.put_group(args.get(3), last_id, entries_read);
     reply.ok();

@@ -59,6 +59,12 @@
 > ZUNION 2 i j WITHSCORES                 =@{"m": ~0, "p": ~0, "o": ~2}
 > ZUNION 1 i WEIGHTS 0 WITHSCORES         =@{"m": ~0, "o": ~0, "p": ~0}
 > ZINTER 2 i j WEIGHTS -1 1 WITHSCORES    =@{"p": ~-inf, "o": ~0, "m": ~inf}
+> ZADD w 1 p 2 m 3 o                      =3
+> ZINTER 2 w i WEIGHTS 1 0 WITHSCORES     =@{"m": ~0, "p": ~0, "o": ~3}
+> ZINTER 2 w i WEIGHTS 1 0 AGGREGATE MIN WITHSCORES  =@{"o": ~0, "p": ~1, "m": ~2}
+> ZINTER 2 w i WEIGHTS -1 0 AGGREGATE MAX WITHSCORES  =@{"m": ~-2, "p": ~-1, "o": ~0}
+> ZINTER 2 i w WEIGHTS 0 1 WITHSCORES     =@{"p": ~1, "m": ~2, "o": ~3}
+> ZUNION 2 w i WEIGHTS 1 0 AGGREGATE MIN WITHSCORES  =@{"m": ~0, "o": ~0, "p": ~0}
 > ZUNION 0 a                              !ERR at least 1 input key is needed for 'zunion' command
 > ZUNION -1 a                             !ERR at least 1 input key is needed for 'zunion' command
 > ZUNION x a                              !ERR value is not an integer or out of range

@@ -51,7 +51,9 @@
 > XGROUP CREATECONSUMER s none dave       !NOGROUP No such consumer group 'none' for key name 's'
 > XGROUP CREATECONSUMER none g dave
 !ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.
-> XGROUP SETID s g 0                      =OK
+> XGROUP SETID s g +                      =OK
+> XREADGROUP GROUP g dave STREAMS s >     =nil-array
+> XGROUP SETID s g -                      =OK
 > XREADGROUP GROUP g dave STREAMS s >     =%{"s": [["1-1", ["a", "1"]], ["1-2", ["b", "2"]]]}
 > XGROUP DELCONSUMER s g dave             =2
 > XGROUP DELCONSUMER s g dave             =0

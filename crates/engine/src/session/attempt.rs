@@ -96,7 +96,7 @@ impl From<Abandon> for NotNow {
 /// Blocked clients that this tx serves: their claims are given back if it is abandoned.
 #[derive(Default)]
 pub(super) struct Served {
-    pub(super) replies: Vec<(Arc<Waiter>, Output)>,
+    pub(super) replies: Vec<(Arc<Waiter>, Result<Output, Failure>)>,
 }
 
 impl Served {
@@ -106,7 +106,10 @@ impl Served {
 
     fn answer(self, seen: Position) {
         for (waiter, reply) in self.replies {
-            waiter.answer(Answer::Reply(reply, seen));
+            waiter.answer(match reply {
+                Ok(reply) => Answer::Reply(reply, seen),
+                Err(failure) => Answer::Failure(failure, seen),
+            });
         }
     }
 }
@@ -140,7 +143,7 @@ impl Session {
     ) -> Result<(), NotNow> {
         let &Attempt { worker, raised, now, .. } = attempt;
         // Here, since a command may have waited for something else while the pause began.
-        let writes = row.writes() || self.queue_writes(&row);
+        let writes = self.is_held_with_writes(&row);
         if worker.engine.pause.holds(writes, || now).is_some() && !row.has(Flag::Admin) {
             return Err(NotNow::Paused);
         }

@@ -38,10 +38,11 @@ impl Session {
         Ran::Queued
     }
 
-    /// Whether `row` is an EXEC of a queue that writes.
-    pub(super) fn queue_writes(&self, row: &Row) -> bool {
-        matches!(row.run, Run::Engine(Verb::Exec))
-            && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(row, _)| row.writes()))
+    /// Whether CLIENT PAUSE WRITE holds `row`, or one that it is an EXEC of.
+    pub(super) fn is_held_with_writes(&self, row: &Row) -> bool {
+        row.is_held_with_writes()
+            || matches!(row.run, Run::Engine(Verb::Exec))
+                && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(row, _)| row.is_held_with_writes()))
     }
 
     /// A verb of the engine, as far as it goes at once.

@@ -99,8 +99,8 @@ fn serve_one(
     let protocol = waiter.protocol;
     super::messages::begin_row(tx, &waiter.row);
     let outcome = tx.serve(database, key, |tx| try_now(tx, &args, &mut Encoder::new(&mut output, protocol)));
-    match outcome {
-        Ok(()) => {}
+    let reply = match outcome {
+        Ok(()) => Ok(output),
         Err(Failure::Nothing) => {
             waiter.give_back();
             return Ok(is_shared);
@@ -109,9 +109,9 @@ fn serve_one(
             waiter.give_back();
             return Err(lack.into());
         }
-        Err(failure) => super::write_failure(&mut output, protocol, &failure),
-    }
-    served.replies.push((waiter.clone(), output));
+        Err(failure) => Err(failure),
+    };
+    served.replies.push((waiter.clone(), reply));
     Ok(true)
 }
 

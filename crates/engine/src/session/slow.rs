@@ -197,7 +197,8 @@ impl Session {
 
     async fn wait_pause(&self, worker: &Worker, row: &Row) {
         let engine = &worker.engine;
-        let writes = row.writes() || self.queue_writes(row);
+        let writes = self.is_held_with_writes(row);
+        let _early = self.client.wait_early();
         while let Some(until_ms) = engine.pause.holds(writes, || engine.clock.now()) {
             let mut sleep = worker.sleep(until_ms.saturating_sub(engine.clock.now()).max(1));
             let mut registered = false;
@@ -220,6 +221,12 @@ impl Session {
             Answer::Reply(reply, seen) => {
                 let mark = output.mark();
                 output.append(reply);
+                self.saw(seen);
+                self.hide_unreadable(worker, seen, mark, output);
+            }
+            Answer::Failure(failure, seen) => {
+                let mark = output.mark();
+                self.fail(worker, Some(row), &failure, output);
                 self.saw(seen);
                 self.hide_unreadable(worker, seen, mark, output);
             }

@@ -64,6 +64,13 @@ impl<'t, 'k> ListMut<'t, 'k> {
         self.change(ListChange::Pop { end, count });
     }
 
+    /// Takes `count` items off an end, which must be there, without a look at them.
+    pub fn discard(&mut self, end: End, count: u64) {
+        if count > 0 {
+            self.change(ListChange::Pop { end, count });
+        }
+    }
+
     /// Puts another item at `index`, which must be there.
     pub fn set(&mut self, index: u64, item: &[u8]) {
         self.change(ListChange::Put { index, item });

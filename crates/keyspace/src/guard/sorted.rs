@@ -1,6 +1,7 @@
 //! The guard of a sorted set.
 
 use crate::effect::{Effect, Items, SortedChange};
+use crate::notes::Classes;
 use crate::tx::{Abandon, Before, Tx};
 use base::varint;
 use kinds::{Sorted, limits, sorted};
@@ -14,11 +15,18 @@ pub struct SortedMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
     key: &'t [u8],
     before: Before,
+    event: Option<&'static str>,
 }
 
 impl<'t, 'k> SortedMut<'t, 'k> {
     pub(crate) fn new(tx: &'t mut Tx<'k>, key: &'t [u8], there: bool) -> Self {
-        Self { tx, key, before: if there { Before::Settled } else { Before::Unknown } }
+        Self { tx, key, before: if there { Before::Settled } else { Before::Unknown }, event: None }
+    }
+
+    /// Gives what it does a name of its own, for those who are told of it.
+    #[must_use]
+    pub fn told_as(self, event: &'static str) -> Self {
+        Self { event: Some(event), ..self }
     }
 
     /// The sorted set as it is now; `None` if the key is absent.
@@ -88,7 +96,7 @@ impl<'t, 'k> SortedMut<'t, 'k> {
 
     fn remove_all(&mut self) {
         if self.sorted().is_some() {
-            self.tx.change(self.key, &Effect::Remove, Before::Settled);
+            self.change_effect(&Effect::Remove);
             self.before = Before::Unknown;
         }
     }
@@ -100,8 +108,12 @@ impl<'t, 'k> SortedMut<'t, 'k> {
     }
 
     fn change(&mut self, change: SortedChange<'_>) {
+        self.change_effect(&Effect::Sorted(change));
+    }
+
+    fn change_effect(&mut self, effect: &Effect<'_>) {
         let before = std::mem::replace(&mut self.before, Before::Settled);
-        self.tx.change(self.key, &Effect::Sorted(change), before);
+        self.tx.change_as(self.key, effect, before, self.event.map(|event| (Classes::SORTED, event)));
     }
 }
 

@@ -36,8 +36,9 @@ impl Aggregate {
     fn of(self, score: f64, other: f64) -> f64 {
         match self {
             Self::Sum => no_nan(score + other),
-            Self::Min => score.min(other),
-            Self::Max => score.max(other),
+            Self::Min if other < score => other,
+            Self::Max if other > score => other,
+            Self::Min | Self::Max => score,
         }
     }
 }
@@ -123,8 +124,9 @@ impl Source {
         no_nan(score * self.weight)
     }
 
-    fn score(&self, member: &[u8]) -> Option<f64> {
-        self.members.score(member).map(|score| self.weigh(score))
+    /// NaN if infinity has no weight: a sum with it is 0, and it is neither the lowest nor the highest, as in Redis.
+    fn raw_score(&self, member: &[u8]) -> Option<f64> {
+        self.members.score(member).map(|score| score * self.weight)
     }
 }
 
@@ -303,7 +305,7 @@ impl Algebra {
                     (!is_elsewhere).then_some(score)
                 }
                 _ => others.iter().try_fold(first.weigh(score), |sum, other| {
-                    other.score(member).map(|score| asked.aggregate.of(sum, score))
+                    other.raw_score(member).map(|score| asked.aggregate.of(sum, score))
                 }),
             };
             if let Some(score) = found.filter(|_| *counted < asked.count_max) {
