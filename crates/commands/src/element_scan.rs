@@ -3,13 +3,14 @@
 use crate::prelude::*;
 use base::glob::{self, Case};
 use base::varint;
+use std::borrow::Cow;
 
 const COUNT_DEFAULT: u64 = 10;
 
 /// MATCH, COUNT and NOVALUES.
 pub(crate) struct Options<'a> {
     /// `None` matches everything.
-    pattern: Option<&'a [u8]>,
+    pattern: Option<Cow<'a, [u8]>>,
     /// About how many elements are to be looked at in one step.
     pub(crate) count: u64,
     /// Whether the values of fields are told.
@@ -31,7 +32,7 @@ impl<'a> Options<'a> {
             }
             let value = words.next().ok_or(Failure::Syntax)?;
             if parse::is(word, "MATCH") {
-                options.pattern = Some(value).filter(|value| *value != b"*");
+                options.pattern = Some(value).filter(|value| *value != b"*").map(Cow::Borrowed);
             } else if parse::is(word, "COUNT") {
                 let count = parse::int(value)?;
                 options.count = u64::try_from(count).ok().filter(|count| *count > 0).ok_or(Failure::Syntax)?;
@@ -44,7 +45,13 @@ impl<'a> Options<'a> {
 
     /// Whether an element of this name is told.
     pub(crate) fn take(&self, name: &[u8]) -> bool {
-        self.pattern.is_none_or(|pattern| glob::matches(pattern, name, Case::Exact))
+        self.pattern.as_ref().is_none_or(|pattern| glob::matches(pattern, name, Case::Exact))
+    }
+
+    /// The same, for longer than the request is there.
+    pub(crate) fn own(self) -> Options<'static> {
+        let Self { pattern, count, values } = self;
+        Options { pattern: pattern.map(|pattern| Cow::Owned(pattern.into_owned())), count, values }
     }
 }
 

@@ -15,6 +15,7 @@ mod bitmap;
 mod connection;
 mod decimal;
 mod double;
+mod draw;
 mod element_scan;
 mod engine_arguments;
 mod events;

@@ -178,3 +178,28 @@ fn unions_of_many() {
     assert_eq!(call(&mut world, &["ZRANGESTORE", "to", "k", "0", "-1"]), Value::Int(i64::from(COUNT)));
     assert_eq!(call(&mut world, &["ZRANK", "to", &pairs[20_000].1]), Value::Int(20_000));
 }
+
+#[test]
+fn many_members_go_at_once() {
+    let mut pairs = pairs();
+    let mut world = world_with(&pairs, Protocol::Resp2);
+    // Of few the index is made anew, of many each is taken out.
+    assert_eq!(call(&mut world, &["ZREMRANGEBYRANK", "k", "100", "1099"]), Value::Int(1_000));
+    pairs.drain(100..1_100);
+    assert_eq!(call(&mut world, &["ZPOPMIN", "k", "500"]), flat(pairs[..500].iter()));
+    pairs.drain(..500);
+    assert_eq!(call(&mut world, &["ZPOPMAX", "k", "700"]), flat(pairs[pairs.len() - 700..].iter().rev()));
+    pairs.truncate(pairs.len() - 700);
+    let before = pairs.len();
+    pairs.retain(|(score, _)| !(1_000..=6_000).contains(score));
+    let gone = Value::Int((before - pairs.len()) as i64);
+    assert_eq!(call(&mut world, &["ZREMRANGEBYSCORE", "k", "1000", "6000"]), gone);
+    assert_eq!(call(&mut world, &["ZRANGE", "k", "0", "-1", "WITHSCORES"]), flat(pairs.iter()));
+    for (rank, (score, member)) in pairs.iter().enumerate().step_by(97) {
+        assert_eq!(call(&mut world, &["ZSCORE", "k", member]), Value::bulk(score.to_string()));
+        assert_eq!(call(&mut world, &["ZRANK", "k", member]), Value::Int(rank as i64));
+    }
+    let all = pairs.len().to_string();
+    assert_eq!(call(&mut world, &["ZREMRANGEBYRANK", "k", "0", "-1"]).to_string(), all);
+    assert_eq!(call(&mut world, &["EXISTS", "k"]), Value::Int(0));
+}

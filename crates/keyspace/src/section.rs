@@ -302,11 +302,12 @@ impl Section {
         Some(result)
     }
 
-    /// Puts another list in the place of the one under `key`; an empty one removes the key.
-    pub(crate) fn exchange_list(&mut self, hash: u64, key: &[u8], list: List) {
-        let old = self.change(hash, key, |old: &mut List| std::mem::replace(old, list)).expect("a list is there");
+    /// Puts another collection of the same kind in the place of the one under `key`; an empty one removes the key.
+    pub(crate) fn exchange<K: Collection>(&mut self, hash: u64, key: &[u8], after: K) {
+        let old =
+            self.change(hash, key, |old: &mut K| std::mem::replace(old, after)).expect("one of its kind is there");
         if old.heap_bytes() >= GARBAGE_BYTES_MIN {
-            self.garbage.push(Value::List(old));
+            self.garbage.push(old.into_value());
         }
     }
 

@@ -638,17 +638,29 @@ impl<'k> Tx<'k> {
 
     /// Makes a removal that was prepared on the list as it is.
     pub(crate) fn exchange_list(&mut self, key: &[u8], found: &Arc<Runs>, prepared: &Prepared) {
+        let record = |log: &mut Log, table| log.record_removal(table, key, found, prepared.runs_bytes);
+        self.exchange(key, prepared.after.clone(), record, (Classes::LIST, event::LIST_REMOVE));
+    }
+
+    /// Puts what was made of the collection as it is in its place, and records how it is made.
+    pub(crate) fn exchange<K: Collection>(
+        &mut self,
+        key: &[u8],
+        after: K,
+        record: impl FnOnce(&mut Log, TableId),
+        event: (Classes, &'static str),
+    ) {
         let hash = self.held.hash(key);
         let (table, now) = (self.table, self.now);
         let section = self.held.state_mut(shard_of(hash)).section_mut(table);
         if let Some(undo) = &mut self.undo {
             undo.note(section, table, hash, key);
         }
-        self.log.record_removal(table, key, found, prepared.runs_bytes);
+        record(self.log, table);
         section.set_time(now);
-        self.keyspace.sheds.counting(shard_of(hash), || section.exchange_list(hash, key, prepared.after.clone()));
+        self.keyspace.sheds.counting(shard_of(hash), || section.exchange(hash, key, after));
         if self.notes.is_some() {
-            self.note_change(hash, key, Stood::There, (Classes::LIST, event::LIST_REMOVE));
+            self.note_change(hash, key, Stood::There, event);
         }
     }
 

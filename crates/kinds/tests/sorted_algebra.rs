@@ -64,8 +64,11 @@ fn naive(asked: Asked, sources: &[(Source, BTreeMap<Vec<u8>, f64>)]) -> BTreeMap
     if asked.operation != Operation::Difference {
         order.sort_by_key(|at| sources[*at].1.len());
     }
-    let weighed =
-        |at: usize, member: &Vec<u8>| sources[at].1.get(member).map(|score| no_nan(score * sources[at].0.weight));
+    // An intersection takes what is no number from all but the first as it is.
+    let weighed = |at: usize, member: &Vec<u8>| {
+        let score = sources[at].1.get(member)? * sources[at].0.weight;
+        Some(if asked.operation == Operation::Intersection && at != order[0] { score } else { no_nan(score) })
+    };
     let all: std::collections::BTreeSet<&Vec<u8>> = sources.iter().flat_map(|(_, twin)| twin.keys()).collect();
     let mut result = BTreeMap::new();
     for member in all {
@@ -76,7 +79,7 @@ fn naive(asked: Asked, sources: &[(Source, BTreeMap<Vec<u8>, f64>)]) -> BTreeMap
                 is_left.then(|| sources[0].1[member])
             }
             Operation::Intersection if scores.len() < sources.len() => None,
-            _ => scores.into_iter().reduce(|one, other| match asked.aggregate {
+            _ => scores.into_iter().reduce(|one: f64, other| match asked.aggregate {
                 Aggregate::Sum => no_nan(one + other),
                 Aggregate::Min => one.min(other),
                 Aggregate::Max => one.max(other),

@@ -153,8 +153,8 @@ impl Output {
         while self.fill_some() {}
     }
 
-    /// As [`Output::fill`], but up to a step that searched and wrote nothing, or wrote into a fresh buffer, whose pages
-    /// the system has to find: `true` says so, and that others may have their turn before it goes on.
+    /// As [`Output::fill`], but up to a step that searched and wrote nothing or little, or wrote into a fresh buffer, whose
+    /// pages the system has to find: `true` says so, and that others may have their turn before it goes on.
     pub fn fill_some(&mut self) -> bool {
         loop {
             let ready: usize = self.ready_slices().map(<[u8]>::len).sum();
@@ -307,12 +307,16 @@ impl Output {
         }
         let mark = step.mark();
         let more = source.next(&mut Encoder::new(&mut step, protocol));
-        let shall_rest = more == More::Follows && (is_fresh || step.mark() == mark);
+        let shall_rest = match more {
+            More::Follows => is_fresh || step.mark() == mark,
+            More::Rest => true,
+            More::Done => false,
+        };
         if step.tail.is_empty() {
             self.keep_spare(std::mem::take(&mut step.tail));
         }
         match more {
-            More::Follows => step.append_source(source, protocol),
+            More::Follows | More::Rest => step.append_source(source, protocol),
             More::Done if source.pinned_bytes() >= SPENT_BYTES_MIN => {
                 self.spent.get_or_insert_default().0.push(source);
                 if !step.tail.is_empty() {

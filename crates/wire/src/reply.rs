@@ -13,6 +13,8 @@ pub enum More {
     Follows,
     /// That was the last of it.
     Done,
+    /// Another step follows, once others have had their turn: this one worked longer than what it wrote tells.
+    Rest,
 }
 
 /// A reply written in steps, from a clone of the value as it was when the command ran.

@@ -71,9 +71,10 @@ impl Operation {
         let (after, told) = match self.action {
             Action::Get => return (Some(before), None),
             // Without a sign, what is below zero is beyond all numbers.
-            Action::Set(value, overflow) => {
-                (field.fit(if field.is_signed { signed(value, field.bits) } else { i128::from(value as u64) }, overflow), Some(before))
-            }
+            Action::Set(value, overflow) => (
+                field.fit(if field.is_signed { signed(value, field.bits) } else { i128::from(value as u64) }, overflow),
+                Some(before),
+            ),
             Action::Add(by, overflow) => {
                 let sum = field.fit(i128::from(before) + i128::from(by), overflow);
                 (sum, sum)
@@ -92,7 +93,11 @@ impl Operation {
 /// bits is above all to Redis.
 fn signed(value: i64, bits: u32) -> i128 {
     let most = i64::MAX >> (64 - bits);
-    if bits < 64 && most.checked_sub(value).is_none() { i128::from(value).wrapping_add(1 << 64) } else { i128::from(value) }
+    if bits < 64 && most.checked_sub(value).is_none() {
+        i128::from(value).wrapping_add(1 << 64)
+    } else {
+        i128::from(value)
+    }
 }
 
 fn bitfield(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_write: bool) -> Outcome {

@@ -7,7 +7,7 @@ use super::find::LOCKED_BYTES_MAX;
 use super::range::index_of;
 use crate::prelude::*;
 use blocks::{Direction, End};
-use keyspace::{Aim, Classes, Finding};
+use keyspace::{Aim, Finding};
 
 pub(crate) const COMMANDS: &[Command] = &[LSET, LINSERT, LREM, LTRIM, LTRIMFRONT, LTRIMBACK];
 
@@ -137,12 +137,8 @@ fn find<'k>(tx: &mut Tx<'k>, key: &[u8], aim: &Aim) -> Result<Option<Finding<'k>
 fn ltrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (start, stop) = (parse::int(args.get(2))?, parse::int(args.get(3))?);
     if let Some(mut list) = tx.list_mut(args.get(1), Absent::Leave)? {
-        let len = list.len();
-        let (start, count) = parse::range(start, stop, len);
+        let (start, count) = parse::range(start, stop, list.len());
         list.keep(start, count);
-        if count == len {
-            tx.note(args.get(1), Classes::LIST, "ltrim");
-        }
     }
     reply.ok();
     Ok(())

@@ -58,13 +58,14 @@ pub(super) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: Ends, reply:
     tx.list(target)?;
     // The target twice: if its time has come it is removed first.
     tx.need_room((item.len() + source.len() + 2 * target.len() + 128) as u64)?;
-    if source != target || (len > 1 && ends.from != ends.to) {
+    if source != target || len > 1 {
         tx.list_mut(source, Absent::Leave)?.expect("just seen").discard(ends.from, 1);
         tx.list_mut(target, Absent::Create)?.expect("is to be made").push(ends.to, &[&item]);
     } else {
-        // Back to where it was: nothing changes, and the deadline of a list of one stays.
+        // Back to where it was: the deadline of a list of one stays.
         tx.note(source, Classes::LIST, if ends.from == End::Head { "lpop" } else { "rpop" });
-        tx.note(source, Classes::LIST, if ends.to == End::Head { "lpush" } else { "rpush" });
+        let list = tx.list_mut(source, Absent::Leave)?.expect("just seen");
+        list.told_as(if ends.to == End::Head { "lpush" } else { "rpush" }).set(0, &item);
     }
     reply.bulk_owned(item);
     Ok(())

@@ -1,22 +1,13 @@
 //! SRANDMEMBER SPOP: members drawn at random, by their places in the order of the set.
 //!
-//! ```text
-//! with repetition      each by itself
-//! few, without         their places first, in a random order
-//! many, without        told:  a walk over all places that takes each with the chance that is left to it
-//!                      taken: the places that follow a random one: their order is that of hashes
-//! ```
-//!
-//! What is long is told from a clone, in steps, without the lock: a count below 0 knows no bounds.
+//! Of many members those are taken that follow a random one: their order is that of hashes.
 
 use super::all;
+use crate::draw::{Draw, Elements, PLACES_MAX, places};
 use crate::prelude::*;
 use base::random::Random;
-use keyspace::Pin;
 use kinds::Set;
 use kinds::set::SetForm;
-use std::collections::HashSet;
-use wire::{More, SOURCE_STEP_BYTES, Source};
 
 pub(crate) const COMMANDS: &[Command] = &[SRANDMEMBER, SPOP];
 
@@ -70,10 +61,9 @@ fn random(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         all::tell(reply, set, pin);
         return Ok(());
     }
-    let way = if count < 0 { Way::Again } else { Way::once(set.len(), count as u64, &mut random) };
-    let left = count.unsigned_abs();
-    reply.array(left as usize);
-    Draw { set: set.clone(), random, left, way, pin: None }.tell(reply, pin);
+    let draw = Draw::of(Members(set.clone()), count, random);
+    reply.array(draw.left() as usize);
+    draw.tell(reply, pin);
     Ok(())
 }
 
@@ -105,133 +95,45 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         tx.remove(key);
         return Ok(());
     }
-    let (way, runs) = taken(set, count, &mut random);
-    Draw { set: set.clone(), random, left: count, way, pin: None }.tell(reply, pin);
+    let (draw, runs) = taken(set, count, random);
+    draw.tell(reply, pin);
     tx.set_mut(key, Absent::Leave)?.expect("just seen").remove_at(&runs)?;
     Ok(())
 }
 
-/// Which `count` members are taken of a set that has more.
-fn taken(set: &Set, count: u64, random: &mut Random) -> (Way, Vec<(u64, u64)>) {
-    let len = set.len();
+/// Which `count` members are taken of a set that has more, and the runs of their places.
+fn taken(set: &Set, count: u64, mut random: Random) -> (Draw<Members>, Vec<(u64, u64)>) {
+    let (len, members) = (set.len(), Members(set.clone()));
     if count <= PLACES_MAX || set.form() != SetForm::Hashed {
-        let places = places(len, count, random);
+        let places = places(&members, count, &mut random);
         let runs = places.chunk_by(|one, next| one + 1 == *next).map(|run| (run[0], run.len() as u64)).collect();
-        return (Way::These { places, at: 0 }, runs);
+        return (Draw::these(members, places, random), runs);
     }
     let first = random.below(len);
     let runs = match (first + count).checked_sub(len) {
         None | Some(0) => vec![(first, count)],
         Some(around) => vec![(0, around), (first, len - first)],
     };
-    (Way::Around { at: first }, runs)
+    (Draw::around(members, first, count, random), runs)
 }
 
-/// So many different places, in their order, of `len`, which are more.
-fn places(len: u64, count: u64, random: &mut Random) -> Vec<u64> {
-    if count > len / 8 {
-        let mut walk = Way::Walk { at: 0 };
-        return (0..count).map(|drawn| walk.next(len, count - drawn, random)).collect();
-    }
-    let mut drawn = HashSet::with_capacity(count as usize);
-    while (drawn.len() as u64) < count {
-        drawn.insert(random.below(len));
-    }
-    let mut places: Vec<u64> = drawn.into_iter().collect();
-    places.sort_unstable();
-    places
-}
+/// The members of a set, by their places.
+struct Members(Set);
 
-enum Way {
-    /// Whatever was drawn before.
-    Again,
-    /// These places.
-    These { places: Vec<u64>, at: usize },
-    /// Some of those from one on.
-    Walk { at: u64 },
-    /// Those from one on; the first follows the last.
-    Around { at: u64 },
-}
-
-/// So many places are drawn before the first is told, at most.
-const PLACES_MAX: u64 = 1_000;
-
-impl Way {
-    /// To draw `count` of `len`, which are more, each once.
-    fn once(len: u64, count: u64, random: &mut Random) -> Self {
-        if count > PLACES_MAX {
-            return Self::Walk { at: 0 };
-        }
-        let mut places = places(len, count, random);
-        for last in (1..places.len()).rev() {
-            places.swap(last, random.below(last as u64 + 1) as usize);
-        }
-        Self::These { places, at: 0 }
+impl Elements for Members {
+    fn places(&self) -> u64 {
+        self.0.len()
     }
 
-    /// The place of the next of `left`.
-    fn next(&mut self, len: u64, left: u64, random: &mut Random) -> u64 {
-        match self {
-            Self::Again => random.below(len),
-            Self::These { places, at } => {
-                *at += 1;
-                places[*at - 1]
-            }
-            Self::Around { at } => {
-                let place = *at;
-                *at = if place + 1 == len { 0 } else { place + 1 };
-                place
-            }
-            Self::Walk { at } => loop {
-                *at += 1;
-                if random.below(len - (*at - 1)) < left {
-                    return *at - 1;
-                }
-            },
-        }
-    }
-}
-
-/// A draw under way.
-struct Draw {
-    set: Set,
-    random: Random,
-    /// How many are still to be told.
-    left: u64,
-    way: Way,
-    pin: Option<Pin>,
-}
-
-/// About what header and draw take for each member, in bytes.
-const HEADER_BYTES: usize = 32;
-
-impl Draw {
-    /// Begins to tell, under the lock; the rest follows without it.
-    fn tell(mut self, reply: &mut dyn Reply, pin: impl FnOnce() -> Pin) {
-        if self.next(reply) == More::Follows {
-            self.pin = Some(pin());
-            reply.stream(Box::new(self));
-        }
-    }
-}
-
-impl Source for Draw {
-    fn next(&mut self, reply: &mut dyn Reply) -> More {
-        let Self { set, random, left, way, .. } = self;
-        let (len, mut bytes_left) = (set.len(), SOURCE_STEP_BYTES);
-        while *left > 0 && bytes_left > 0 {
-            let place = way.next(len, *left, random);
-            *left -= 1;
-            let bytes = set.get(place, |member| {
-                reply.bulk(member);
-                member.len()
-            });
-            bytes_left = bytes_left.saturating_sub(bytes.expect("a place within") + HEADER_BYTES);
-        }
-        if *left > 0 { More::Follows } else { More::Done }
+    fn tell(&self, place: u64, reply: &mut dyn Reply) -> usize {
+        let told = self.0.get(place, |member| {
+            reply.bulk(member);
+            member.len()
+        });
+        told.expect("a place within")
     }
 
-    fn pinned_bytes(&self) -> u64 {
-        self.pin.as_ref().map_or(0, |pin| pin.bytes(self.set.heap_bytes()))
+    fn heap_bytes(&self) -> u64 {
+        self.0.heap_bytes()
     }
 }

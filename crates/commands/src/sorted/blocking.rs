@@ -63,5 +63,5 @@ fn pop_some(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let pops = pops_at(args, 2)?;
     timeout_ms(args, TimeoutAt::First)?;
     let key = first_filled::<Sorted>(tx, pops.keys)?;
-    take_from(tx, key, pops, reply)
+    take_from(tx, args, key, pops, reply)
 }

@@ -1,8 +1,10 @@
 //! ZPOPMIN ZPOPMAX ZMPOP: take members with the lowest or highest scores.
 
+use super::remove::Removal;
 use super::tell::{Form, Part, tell};
 use crate::prelude::*;
 use blocks::Direction;
+use kinds::Sorted;
 
 pub(crate) const COMMANDS: &[Command] = &[ZMPOP, ZPOPMAX, ZPOPMIN];
 
@@ -69,7 +71,7 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, outermost: Outermost) ->
         return Ok(());
     }
     match count {
-        Some(count) => take(tx, key, outermost, count, Form::Scored, reply),
+        Some(count) => take(tx, args, (key, outermost, count), Form::Scored, reply, |_| {}),
         None => take_one(tx, key, outermost, reply),
     }
 }
@@ -94,26 +96,32 @@ pub(super) fn take_flat(tx: &mut Tx, key: &[u8], outermost: Outermost, reply: &m
     Ok(())
 }
 
-/// Takes up to `count` members of a sorted set that is there, and replies them.
-fn take(tx: &mut Tx, key: &[u8], outermost: Outermost, count: u64, form: Form, reply: &mut dyn Reply) -> Outcome {
+/// Takes up to `count` members of a sorted set that is there, and replies them in a form, behind what `begin` begins.
+fn take(
+    tx: &mut Tx,
+    args: &Args,
+    (key, outermost, count): (&[u8], Outermost, u64),
+    form: Form,
+    reply: &mut dyn Reply,
+    begin: impl FnOnce(&mut dyn Reply),
+) -> Outcome {
     let keyspace = tx.keyspace();
+    let len = tx.sorted(key)?.map_or(0, Sorted::len);
+    let count = count.min(len);
+    let start = if outermost == Outermost::Min { 0 } else { len - count };
+    let removal = Removal::of(tx, args, key, start, count)?;
+    begin(reply);
     let sorted = tx.sorted(key)?.expect("the caller has looked");
-    let count = count.min(sorted.len());
-    let (start, direction) = match outermost {
-        Outermost::Min => (0, Direction::Forward),
-        Outermost::Max => (sorted.len() - count, Direction::Backward),
-    };
+    let direction = if outermost == Outermost::Min { Direction::Forward } else { Direction::Backward };
     tell(reply, sorted, Part { start, count, direction, form }, || keyspace.pin(key));
-    let sorted = tx.sorted_mut(key, Absent::Leave)?.expect("the caller has looked");
-    sorted.told_as(outermost.event()).remove_range(start, count);
-    Ok(())
+    removal.make(tx, key, Some(outermost.event()))
 }
 
 fn zmpop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let pops = pops_at(args, 1)?;
     for key in pops.keys {
         if tx.sorted(key)?.is_some() {
-            return take_from(tx, key, pops, reply);
+            return take_from(tx, args, key, pops, reply);
         }
     }
     reply.null_array();
@@ -151,8 +159,9 @@ pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<Pops<'a>, Failur
 }
 
 /// Takes from `key`, a sorted set that is there, and replies its name beside the members.
-pub(super) fn take_from(tx: &mut Tx, key: &[u8], pops: Pops<'_>, reply: &mut dyn Reply) -> Outcome {
-    reply.array(2);
-    reply.bulk(key);
-    take(tx, key, pops.outermost, pops.count, Form::Pair, reply)
+pub(super) fn take_from(tx: &mut Tx, args: &Args, key: &[u8], pops: Pops<'_>, reply: &mut dyn Reply) -> Outcome {
+    take(tx, args, (key, pops.outermost, pops.count), Form::Pair, reply, |reply| {
+        reply.array(2);
+        reply.bulk(key);
+    })
 }

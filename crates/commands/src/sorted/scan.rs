@@ -1,11 +1,15 @@
 //! ZSCAN: the members of a sorted set in steps.
 //!
-//! Small ones all at once, and cursor 0; large ones in the order of the members' hashes (`kinds/src/sorted/scan.rs`).
+//! Small ones all at once, and cursor 0; large ones in the order of the members' hashes (`kinds/src/sorted/scan.rs`). A step
+//! that has to look at many members goes on from a clone, without the lock.
 
 use crate::element_scan::{Options, Told};
 use crate::generic::scan::parse_cursor;
 use crate::prelude::*;
+use keyspace::Pin;
+use kinds::sorted::Scan;
 use wire::number::Double;
+use wire::{More, Source};
 
 pub(crate) const COMMANDS: &[Command] = &[ZSCAN];
 
@@ -29,17 +33,64 @@ const LOOKS_MAX: u64 = 4 << 10;
 
 fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let cursor = parse_cursor(args.get(2)).ok_or(Failure::text("ERR invalid cursor"))?;
-    let (mut next, mut told) = (None, Told::default());
+    let keyspace = tx.keyspace();
     // As in Redis, options are looked at only if there is something to scan.
-    if let Some(sorted) = tx.sorted(args.get(1))? {
-        let options = Options::read(args, false)?;
-        next = sorted.scan(cursor, options.count.min(LOOKS_MAX), |score, member| {
-            if options.take(member) {
-                told.push(member);
-                told.push(Double::new(score).as_bytes());
-            }
-        });
+    let Some(sorted) = tx.sorted(args.get(1))? else {
+        Told::default().tell(0, reply);
+        return Ok(());
+    };
+    let options = Options::read(args, false)?;
+    let Some(scan) = sorted.begin_scan(cursor, options.count.min(LOOKS_MAX)) else {
+        let mut told = Told::default();
+        if cursor == 0 && !sorted.is_large() {
+            sorted.for_each(|score, member| tell(&options, score, member, &mut told));
+        }
+        told.tell(0, reply);
+        return Ok(());
+    };
+    let mut scanning =
+        Scanning { scan, options: options.own(), told: Told::default(), bytes: sorted.heap_bytes(), pin: None };
+    for _ in 0..LOCKED_TURNS {
+        if scanning.next(reply) == More::Done {
+            return Ok(());
+        }
     }
-    told.tell(next.unwrap_or(0), reply);
+    scanning.pin = Some(keyspace.pin(args.get(1)));
+    reply.stream(Box::new(scanning));
     Ok(())
+}
+
+fn tell(options: &Options<'_>, score: f64, member: &[u8], told: &mut Told) {
+    if options.take(member) {
+        told.push(member);
+        told.push(Double::new(score).as_bytes());
+    }
+}
+
+/// Turns that are made under the lock.
+const LOCKED_TURNS: usize = 4;
+
+/// A step that goes on from a clone.
+struct Scanning {
+    scan: Scan,
+    options: Options<'static>,
+    told: Told,
+    /// What it scans holds, in bytes.
+    bytes: u64,
+    pin: Option<Pin>,
+}
+
+impl Source for Scanning {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        let Self { scan, options, told, .. } = self;
+        if !scan.turn(&mut |score, member| tell(options, score, member, told)) {
+            return More::Rest;
+        }
+        told.tell(scan.next().unwrap_or(0), reply);
+        More::Done
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        self.pin.as_ref().map_or(0, |pin| pin.bytes(self.bytes)) + self.told.bytes() as u64
+    }
 }

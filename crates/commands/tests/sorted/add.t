@@ -99,8 +99,8 @@
 > EXISTS longer                           =0
 > ZADD longer 1 a                         =1
 > OBJECT ENCODING longer                  ="listpack"
-> ZADD hex 0x10 a -0x1.8p1 b 0X.8 c 0x1p-1074 d  =4
-> ZRANGE hex 0 -1 WITHSCORES              =@{"b": ~-3, "d": ~4.9406564584124654e-324, "c": ~0.5, "a": ~16}
+> ZADD hex 0x10 a -0x1.8p1 b 0X.8 c 0x1p-2 d  =4
+> ZRANGE hex 0 -1 WITHSCORES              =@{"b": ~-3, "d": ~0.25, "c": ~0.5, "a": ~16}
 > ZINCRBY hex 0x1P+2 a                    =~20
 > ZCOUNT hex 0x0 (0x14                    =2
 > ZCOUNT hex -0x1p4000 0x1p4000           =4

@@ -1,6 +1,7 @@
 //! The guard of a list.
 
 use crate::effect::{Effect, Items, ListChange, put_runs};
+use crate::notes::Classes;
 use crate::search::Finding;
 use crate::tx::{Abandon, Before, Tx};
 use blocks::{Direction, End};
@@ -16,11 +17,18 @@ pub struct ListMut<'t, 'k> {
     key: &'t [u8],
     len: u64,
     before: Before,
+    event: Option<&'static str>,
 }
 
 impl<'t, 'k> ListMut<'t, 'k> {
     pub(crate) fn new(tx: &'t mut Tx<'k>, key: &'t [u8], len: u64) -> Self {
-        Self { tx, key, len, before: if len > 0 { Before::Settled } else { Before::Unknown } }
+        Self { tx, key, len, before: if len > 0 { Before::Settled } else { Before::Unknown }, event: None }
+    }
+
+    /// Gives what it does a name of its own, for those who are told of it.
+    #[must_use]
+    pub fn told_as(self, event: &'static str) -> Self {
+        Self { event: Some(event), ..self }
     }
 
     /// Number of items; 0 if the key is not there (any more).
@@ -125,7 +133,8 @@ impl<'t, 'k> ListMut<'t, 'k> {
 
     fn change(&mut self, change: ListChange<'_>) {
         let before = std::mem::replace(&mut self.before, Before::Settled);
-        self.tx.change(self.key, &Effect::List(change), before);
+        let event = self.event.map(|event| (Classes::LIST, event));
+        self.tx.change_as(self.key, &Effect::List(change), before, event);
         self.len = change.len_after(self.len);
     }
 }

@@ -94,6 +94,16 @@ impl<'t, 'k> SortedMut<'t, 'k> {
         }
     }
 
+    /// As [`SortedMut::remove_range`], of less than all, where `after` is what is left. O(log n).
+    pub fn remove_range_made(&mut self, rank: u64, count: u64, after: Sorted) {
+        let effect = Effect::Sorted(SortedChange::RemoveRange { rank, count });
+        let event = match self.event {
+            Some(event) => (Classes::SORTED, event),
+            None => effect.event().expect("whoever removes is heard"),
+        };
+        self.tx.exchange(self.key, after, |log, table| log.record(table, self.key, &effect), event);
+    }
+
     fn remove_all(&mut self) {
         if self.sorted().is_some() {
             self.change_effect(&Effect::Remove);

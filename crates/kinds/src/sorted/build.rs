@@ -157,31 +157,16 @@ impl Sorting {
 pub(super) struct Building {
     limits: SortedLimits,
     main: List,
-    index: List,
+    indexing: Indexing,
     is_large: bool,
-    /// What the index is to have, by the first bits of the hash.
-    buckets: Vec<Vec<(Hash, f64)>>,
-    /// Of which so many are done.
-    done: usize,
-    /// Hashes that they have.
-    hashes: u64,
     result: Sorted,
 }
 
 impl Building {
     /// Of `members_max` members at most.
     pub(super) fn new(members_max: u64, limits: SortedLimits) -> Self {
-        let buckets = (members_max / BUCKET_HASHES).min(BUCKETS_MAX).next_power_of_two();
-        Self {
-            limits,
-            main: List::new(),
-            index: List::new(),
-            is_large: false,
-            buckets: vec![Vec::new(); buckets as usize],
-            done: 0,
-            hashes: 0,
-            result: Sorted::default(),
-        }
+        let indexing = Indexing::new(members_max);
+        Self { limits, main: List::new(), indexing, is_large: false, result: Sorted::default() }
     }
 
     /// Takes some of what is left of `members`, or of what is to be done after them; whether it is over.
@@ -196,25 +181,17 @@ impl Building {
 
     fn push(&mut self, score: f64, member: &[u8]) {
         self.is_large |= self.main.len() == self.limits.entries || member.len() as u64 > self.limits.member_bytes;
-        let hash = index::hash(member);
-        let bucket = index::number_of(hash) as usize * self.buckets.len() / index::HASHES_COUNT as usize;
-        self.buckets[bucket].push((hash, score));
-        self.hashes += 1;
+        self.indexing.add(score, member);
         self.main.push(End::Tail, &item(score, member));
     }
 
     /// Goes on with what comes behind the last member; whether it is over.
     fn finish(&mut self) -> bool {
-        if self.is_large && self.done < self.buckets.len() {
-            let mut bucket = std::mem::take(&mut self.buckets[self.done]);
-            bucket.sort_unstable_by_key(|(hash, _)| *hash);
-            bucket.iter().for_each(|(hash, score)| self.index.push(End::Tail, &index::item(*hash, *score)));
-            self.done += 1;
-            self.hashes -= bucket.len() as u64;
+        if self.is_large && !self.indexing.step() {
             return false;
         }
         if !self.main.is_empty() {
-            let (mut main, index) = (std::mem::take(&mut self.main), std::mem::take(&mut self.index));
+            let (mut main, index) = (std::mem::take(&mut self.main), self.indexing.take());
             if self.is_large {
                 main.push(End::Head, b"");
             }
@@ -225,12 +202,58 @@ impl Building {
 
     /// Bytes of memory, about. O(1).
     pub(super) fn heap_bytes(&self) -> u64 {
-        let hashes_bytes = self.hashes * size_of::<(Hash, f64)>() as u64;
-        hashes_bytes + self.main.heap_bytes() + self.index.heap_bytes() + self.result.heap_bytes()
+        self.indexing.heap_bytes() + self.main.heap_bytes() + self.result.heap_bytes()
     }
 
     /// What came out, once it is over.
     pub(super) fn result(&self) -> &Sorted {
         &self.result
+    }
+}
+
+/// An index under way.
+#[derive(Debug)]
+pub(super) struct Indexing {
+    index: List,
+    /// What the index is to have, by the first bits of the hash.
+    buckets: Vec<Vec<(Hash, f64)>>,
+    /// Of which so many are done.
+    done: usize,
+    /// Hashes that they have.
+    hashes: u64,
+}
+
+impl Indexing {
+    /// Of `members_max` members at most.
+    pub(super) fn new(members_max: u64) -> Self {
+        let buckets = (members_max / BUCKET_HASHES).min(BUCKETS_MAX).next_power_of_two();
+        Self { index: List::new(), buckets: vec![Vec::new(); buckets as usize], done: 0, hashes: 0 }
+    }
+
+    pub(super) fn add(&mut self, score: f64, member: &[u8]) {
+        let hash = index::hash(member);
+        let bucket = index::number_of(hash) as usize * self.buckets.len() / index::HASHES_COUNT as usize;
+        self.buckets[bucket].push((hash, score));
+        self.hashes += 1;
+    }
+
+    /// Goes on once all members are there; whether it is over.
+    pub(super) fn step(&mut self) -> bool {
+        let Some(bucket) = self.buckets.get_mut(self.done) else { return true };
+        let mut bucket = std::mem::take(bucket);
+        bucket.sort_unstable_by_key(|(hash, _)| *hash);
+        bucket.iter().for_each(|(hash, score)| self.index.push(End::Tail, &index::item(*hash, *score)));
+        self.done += 1;
+        self.hashes -= bucket.len() as u64;
+        false
+    }
+
+    /// What came out, once it is over.
+    pub(super) fn take(&mut self) -> List {
+        std::mem::take(&mut self.index)
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        self.hashes * size_of::<(Hash, f64)>() as u64 + self.index.heap_bytes()
     }
 }

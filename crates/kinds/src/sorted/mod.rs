@@ -15,11 +15,14 @@
 mod algebra;
 mod build;
 mod index;
+mod removing;
 mod scan;
 mod score;
 
 pub use algebra::{Aggregate, Algebra, Asked, Members, Source};
 pub use build::SortedLimits;
+pub use removing::Removing;
+pub use scan::Scan;
 
 use crate::List;
 use blocks::{Direction, End, Guide};
@@ -28,9 +31,6 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::ControlFlow;
-
-/// When more than a fourth of what is left goes at once, the index is built anew.
-const REBUILD_SHARE: u64 = 4;
 
 /// A sorted set; eight bytes, cloned in O(1). Scores are never NaN.
 #[derive(Clone, Default)]
@@ -221,14 +221,25 @@ impl Sorted {
     /// the first, and gives the cursor for the next step; `None` if that was all. Who stays is shown in some step, whatever
     /// else comes and goes. O(wanted log n), but where very many members have one score O(those).
     pub fn scan(&self, cursor: u64, wanted: u64, mut visit: impl FnMut(f64, &[u8])) -> Option<u64> {
-        match &self.parts {
-            Some(parts) if self.is_large() => scan::step(&parts.main, &parts.index, cursor, wanted, &mut visit),
-            _ if cursor == 0 => {
-                self.for_each(visit);
+        match self.begin_scan(cursor, wanted) {
+            Some(mut scan) => {
+                while !scan.turn(&mut visit) {}
+                scan.next()
+            }
+            None => {
+                if cursor == 0 {
+                    self.for_each(visit);
+                }
                 None
             }
-            _ => None,
         }
+    }
+
+    /// As [`Sorted::scan`], in turns; `None`: a small one is shown at cursor 0, all at once, and beyond the last hash is
+    /// nothing.
+    pub fn begin_scan(&self, cursor: u64, wanted: u64) -> Option<Scan> {
+        let parts = self.parts.as_ref().filter(|_| self.is_large())?;
+        Scan::new(&parts.main, &parts.index, cursor, wanted)
     }
 
     fn find(&self, member: &[u8]) -> Option<Found> {
@@ -361,23 +372,7 @@ impl Sorted {
 
     /// Removes the `count` members from `rank` on. O(count log n).
     pub fn remove_range(&mut self, rank: u64, count: u64) {
-        assert!(rank + count <= self.len());
-        let (is_large, at) = (self.is_large(), rank + self.start());
-        let kept = self.len() - count;
-        let Some(parts) = self.parts.as_mut().filter(|_| count > 0) else { return };
-        let mut cut = parts.main.split_off(at);
-        let rest = cut.split_off(count);
-        parts.main.append(rest);
-        if is_large && kept / REBUILD_SHARE < count {
-            (parts.index, _) = index::of(&parts.main);
-        } else if is_large {
-            let _ = cut.walk(0, count, Direction::Forward, &mut |item: &[u8]| {
-                let (score, member) = split(item);
-                index::remove(&mut parts.index, index::hash(member), score);
-                ControlFlow::Continue(())
-            });
-        }
-        self.drop_empty(is_large);
+        *self = Removing::new(std::mem::take(self), rank, count).run();
     }
 
     /// Puts a member behind all others, in whose order it belongs there; of a small one. O(1) as a rule.

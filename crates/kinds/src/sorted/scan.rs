@@ -7,7 +7,14 @@
 //!   main    | ... 2 a | 2 b | ... | 7 c | 7 d | ... |         of those with that score, the one with that hash
 //! ```
 //!
-//! Where one score has very many members, all of them are looked at once, and the step takes in more hashes.
+//! Where that would be to look at very many members for each one shown, the step takes in more hashes. It goes on in turns:
+//!
+//! ```text
+//!   Take: the scores of some hashes  -->  Weigh: how many members have them  -->  Show: those of each score
+//!     ^                                      |
+//!     '---- too many for what is shown: -----'
+//!           more hashes
+//! ```
 
 use super::by_score;
 use super::index::{self, Hash};
@@ -15,53 +22,90 @@ use super::score::split;
 use crate::List;
 use blocks::Direction;
 use std::collections::HashSet;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
-/// So many members of one score are looked through for each member of a step.
-const FEW: u64 = 64;
-
-/// Least part of all members that a step takes in which meets a score of many: so many steps see all.
+/// So many members are looked at for each that is shown, before a step takes in more hashes.
+const LOOKS_MAX: u64 = 128;
+/// Least part of all members that such a step takes in: so many steps see all.
 const STEPS: u64 = 64;
+/// Members, and hashes, that a turn looks at: some 100 µs.
+const TURN_LOOKS: u64 = 1024;
+/// Scores whose members a turn counts.
+const TURN_SCORES: usize = 64;
 
-/// See [`super::Sorted::scan`].
-pub(super) fn step(
-    main: &List,
-    index: &List,
-    cursor: u64,
+/// A step under way.
+#[derive(Debug)]
+pub struct Scan {
+    main: List,
+    index: List,
+    /// The first hash, and the place behind the last one.
+    from: u64,
+    end: u64,
+    /// What of the index is to be looked at next.
+    at: u64,
     wanted: u64,
-    visit: &mut impl FnMut(f64, &[u8]),
-) -> Option<u64> {
-    let from = index::point(index, index::hash_of(cursor)?);
-    let scores = Scores { main, index };
-    let mut end = scores.end(from, wanted);
-    if scores.in_range(from..end).iter().any(|score| !scores.is_few(*score)) {
-        end = scores.end(from, wanted.max(index.len() / STEPS));
-    }
-    let met = scores.in_range(from..end);
-    let bounds = (scores.hash(from)?, scores.hash(end));
-    let mut seen = HashSet::new();
-    for score in met.into_iter().filter(|score| seen.insert(score.to_bits())) {
-        scores.for_each_member(score, |score, member| {
-            let hash = index::hash(member);
-            if hash >= bounds.0 && bounds.1.is_none_or(|end| hash < end) {
-                visit(score, member);
-            }
-        });
-    }
-    bounds.1.map(index::number_of)
+    scores: Vec<f64>,
+    known: HashSet<u64>,
+    /// The next score, and the next of its members.
+    score: usize,
+    member: Option<u64>,
+    looks: u64,
+    is_wide: bool,
+    phase: Phase,
 }
 
-struct Scores<'a> {
-    main: &'a List,
-    index: &'a List,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Take,
+    Weigh,
+    Show,
+    Over,
 }
 
-impl Scores<'_> {
-    /// Where a step ends that begins at `from`: between two hashes.
-    fn end(&self, from: u64, wanted: u64) -> u64 {
-        match self.hash(from.saturating_add(wanted.max(1))) {
-            Some(hash) if self.hash(from) == Some(hash) => index::point_behind(self.index, hash),
-            Some(hash) => index::point(self.index, hash),
+impl Scan {
+    /// Of a large sorted set; `None` if the cursor is beyond all hashes.
+    pub(super) fn new(main: &List, index: &List, cursor: u64, wanted: u64) -> Option<Self> {
+        let from = index::point(index, index::hash_of(cursor)?);
+        let mut scan = Self {
+            main: main.clone(),
+            index: index.clone(),
+            from,
+            end: from,
+            at: from,
+            wanted: wanted.max(1),
+            scores: Vec::new(),
+            known: HashSet::new(),
+            score: 0,
+            member: None,
+            looks: 0,
+            is_wide: false,
+            phase: Phase::Take,
+        };
+        scan.end = scan.end_of(scan.wanted);
+        Some(scan)
+    }
+
+    /// Goes on for some 100 µs and shows members; whether it is over.
+    pub fn turn(&mut self, visit: &mut impl FnMut(f64, &[u8])) -> bool {
+        match self.phase {
+            Phase::Take => self.take(),
+            Phase::Weigh => self.weigh(),
+            Phase::Show => self.show(visit),
+            Phase::Over => {}
+        }
+        self.phase == Phase::Over
+    }
+
+    /// The cursor for the next step; `None` if there is none.
+    pub fn next(&self) -> Option<u64> {
+        self.hash(self.end).map(index::number_of)
+    }
+
+    /// Where a step of so many hashes ends: between two of them.
+    fn end_of(&self, wanted: u64) -> u64 {
+        match self.hash(self.from.saturating_add(wanted)) {
+            Some(hash) if self.hash(self.from) == Some(hash) => index::point_behind(&self.index, hash),
+            Some(hash) => index::point(&self.index, hash),
             None => self.index.len(),
         }
     }
@@ -70,37 +114,81 @@ impl Scores<'_> {
         self.index.get(at, index::hash_in)
     }
 
-    fn in_range(&self, range: Range<u64>) -> Vec<f64> {
-        let mut scores = Vec::new();
-        let _ = self.index.walk(range.start, range.end - range.start, Direction::Forward, &mut |item: &[u8]| {
-            scores.push(index::score_in(item));
+    fn take(&mut self) {
+        let count = TURN_LOOKS.min(self.end - self.at);
+        let Self { index, known, scores, .. } = self;
+        let _ = index.walk(self.at, count, Direction::Forward, &mut |item: &[u8]| {
+            let score = index::score_in(item);
+            if known.insert(score.to_bits()) {
+                scores.push(score);
+            }
             ControlFlow::Continue(())
         });
-        scores
+        self.at += count;
+        if self.at == self.end {
+            self.phase = if self.is_wide { Phase::Show } else { Phase::Weigh };
+        }
     }
 
-    /// Whether few members have this score.
-    fn is_few(&self, score: f64) -> bool {
-        let start = self.first(score);
-        let behind = self.main.get(start + FEW, |item| split(item).0 == score);
-        behind != Some(true)
+    fn weigh(&mut self) {
+        let until = self.scores.len().min(self.score + TURN_SCORES);
+        for score in &self.scores[self.score..until] {
+            self.looks += self.place(*score, true) - self.place(*score, false);
+        }
+        self.score = until;
+        let wide = self.index.len() / STEPS;
+        if self.looks > LOOKS_MAX * self.wanted && wide > self.wanted {
+            (self.is_wide, self.score, self.end) = (true, 0, self.end_of(wide));
+            self.phase = Phase::Take;
+        } else if self.score == self.scores.len() {
+            (self.score, self.phase) = (0, Phase::Show);
+        }
     }
 
-    fn first(&self, score: f64) -> u64 {
-        let is_before = |item: &[u8]| item.is_empty() || split(item).0 < score;
+    /// The first member of a score, or the one behind its last.
+    fn place(&self, score: f64, is_behind: bool) -> u64 {
+        let is_before = |item: &[u8]| {
+            item.is_empty() || {
+                let found = split(item).0;
+                found < score || (is_behind && found == score)
+            }
+        };
         self.main.guided_point(0..self.main.len(), by_score(score), is_before)
     }
 
-    /// Shows all members whose score is this one, zeros with their sign.
-    fn for_each_member(&self, score: f64, mut visit: impl FnMut(f64, &[u8])) {
-        let start = self.first(score);
-        let _ = self.main.walk(start, self.main.len() - start, Direction::Forward, &mut |item: &[u8]| {
-            let (found, member) = split(item);
-            if found != score {
-                return ControlFlow::Break(());
+    fn show(&mut self, visit: &mut impl FnMut(f64, &[u8])) {
+        let (Some(first), behind) = (self.hash(self.from), self.hash(self.end)) else {
+            self.phase = Phase::Over;
+            return;
+        };
+        let mut left = TURN_LOOKS;
+        while left > 0 {
+            let Some(&score) = self.scores.get(self.score) else {
+                self.phase = Phase::Over;
+                return;
+            };
+            let mut at = self.member.take().unwrap_or_else(|| self.place(score, false));
+            let flow = self.main.walk(at, left.min(self.main.len() - at), Direction::Forward, &mut |item: &[u8]| {
+                let (found, member) = split(item);
+                if found != score {
+                    return ControlFlow::Break(());
+                }
+                at += 1;
+                left -= 1;
+                let hash = index::hash(member);
+                if hash >= first && behind.is_none_or(|behind| hash < behind) {
+                    // Zeros have their sign.
+                    visit(found, member);
+                }
+                ControlFlow::Continue(())
+            });
+            if flow.is_break() || at == self.main.len() {
+                self.score += 1;
+            } else {
+                self.member = Some(at);
             }
-            visit(found, member);
-            ControlFlow::Continue(())
-        });
+            // To find the next one is some looks, too.
+            left = left.saturating_sub(4);
+        }
     }
 }

@@ -1,0 +1,112 @@
+//! Removals of very many members of a sorted set, in steps: no step is long, however many they are.
+//!
+//! ```text
+//!   main     | kept ...... | cut ........ | kept ..... |     cut out at once
+//!   index    of few that go: each is taken out; of many: made anew of those that are kept
+//! ```
+
+use super::build::Indexing;
+use super::index;
+use super::score::split;
+use super::{Parts, Sorted};
+use crate::List;
+use blocks::Direction;
+use std::ops::ControlFlow;
+
+/// When more than a fourth of what is left goes at once, the index is built anew.
+const REBUILD_SHARE: u64 = 4;
+/// Members taken out of the index in one step: some 60 µs.
+const STEP_REMOVALS: u64 = 32;
+/// Members put into an index in one step.
+const STEP_MEMBERS: u64 = 512;
+
+/// A removal under way.
+#[derive(Debug)]
+pub struct Removing {
+    main: List,
+    index: List,
+    work: Work,
+}
+
+#[derive(Debug)]
+enum Work {
+    /// Those that go, from a place on, are to be taken out of the index.
+    Each {
+        cut: List,
+        at: u64,
+    },
+    /// Those that are kept, from a place on, are to be put into a new one.
+    Anew {
+        indexing: Indexing,
+        at: u64,
+    },
+    Over,
+}
+
+impl Removing {
+    /// Begins to remove the `count` members from `rank` on, which must be there.
+    pub fn new(sorted: Sorted, rank: u64, count: u64) -> Self {
+        assert!(rank + count <= sorted.len());
+        let (is_large, at, kept) = (sorted.is_large(), rank + sorted.start(), sorted.len() - count);
+        let Parts { mut main, index } = sorted.parts.map_or_else(Parts::default, |parts| *parts);
+        let mut cut = main.split_off(at);
+        main.append(cut.split_off(count));
+        let work = match is_large && count > 0 {
+            false => Work::Over,
+            true if kept / REBUILD_SHARE < count => Work::Anew { indexing: Indexing::new(kept), at: 1 },
+            true => Work::Each { cut, at: 0 },
+        };
+        Self { main, index, work }
+    }
+
+    /// Goes on for some 100 µs; whether it is over.
+    pub fn step(&mut self) -> bool {
+        let Self { main, index, work } = self;
+        match work {
+            Work::Each { cut, at } => {
+                let count = STEP_REMOVALS.min(cut.len() - *at);
+                walk(cut, *at, count, |score, member| index::remove(index, index::hash(member), score));
+                *at += count;
+                if *at == cut.len() {
+                    *work = Work::Over;
+                }
+            }
+            Work::Anew { indexing, at } if *at < main.len() => {
+                let count = STEP_MEMBERS.min(main.len() - *at);
+                walk(main, *at, count, |score, member| indexing.add(score, member));
+                *at += count;
+            }
+            Work::Anew { indexing, .. } => {
+                if indexing.step() {
+                    *index = indexing.take();
+                    *work = Work::Over;
+                }
+            }
+            Work::Over => {}
+        }
+        matches!(self.work, Work::Over)
+    }
+
+    /// What is left, once it is over.
+    pub fn result(&self) -> Sorted {
+        // What has no member has no head.
+        let has_members = self.main.len() > u64::from(self.main.get(0, <[u8]>::is_empty) == Some(true));
+        let parts = || Box::new(Parts { main: self.main.clone(), index: self.index.clone() });
+        Sorted { parts: has_members.then(parts) }
+    }
+
+    /// Does all of it.
+    #[must_use]
+    pub fn run(mut self) -> Sorted {
+        while !self.step() {}
+        self.result()
+    }
+}
+
+fn walk(main: &List, at: u64, count: u64, mut visit: impl FnMut(f64, &[u8])) {
+    let _ = main.walk(at, count, Direction::Forward, &mut |item: &[u8]| {
+        let (score, member) = split(item);
+        visit(score, member);
+        ControlFlow::Continue(())
+    });
+}
