@@ -300,6 +300,15 @@ fn is_rectangle(form: Form) -> bool {
 
 /// Members that are looked at under the locks: some 200 µs.
 const LOCKED_MEMBERS_MAX: u64 = 1024;
+/// To store one costs as much as to look at so many.
+const STORED_SHARE: u64 = 4;
+/// About how many bytes of them.
+const LOCKED_BYTES_MAX: u64 = 64 << 10;
+
+/// Whether so many members are looked at under the locks.
+fn is_little(sorted: &Sorted, members: u64) -> bool {
+    members <= LOCKED_MEMBERS_MAX && members * (sorted.content_bytes() / sorted.len().max(1)) <= LOCKED_BYTES_MAX
+}
 
 fn search(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, verb: Verb) -> Outcome {
     let source = args.get(if verb == Verb::SearchStore { 2 } else { 1 });
@@ -319,12 +328,14 @@ fn search(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, verb: Verb) -> Outcom
     if let Some(store) = asked.store {
         return put(tx, args, sorted, wanted, store, reply);
     }
-    let mut telling = Telling { walk: Walk::new(sorted, wanted), is_told: false, beside: asked.beside, pin: None };
-    if telling.walk.left() > LOCKED_MEMBERS_MAX {
+    let walk = Walk::new(sorted.clone(), wanted);
+    let is_little = is_little(&sorted, walk.left());
+    let mut telling = Telling { walk, is_told: false, beside: asked.beside, pin: None };
+    if is_little {
+        while telling.next(reply) == More::Follows {}
+    } else {
         telling.pin = Some(keyspace.pin(source));
         reply.stream(Box::new(telling));
-    } else {
-        while telling.next(reply) == More::Follows {}
     }
     Ok(())
 }
@@ -394,7 +405,7 @@ impl Source for Telling {
 fn put(tx: &mut Tx, args: &Args, sorted: Sorted, wanted: Wanted, store: Store, reply: &mut dyn Reply) -> Outcome {
     let distances = store.distances;
     let walk = Walk::new(sorted.clone(), wanted);
-    let result = if walk.left() <= LOCKED_MEMBERS_MAX {
+    let result = if is_little(&sorted, STORED_SHARE * walk.left()) {
         Storing::new(walk, distances).finished()
     } else {
         let words: Vec<&[u8]> = args.iter().collect();
