@@ -288,10 +288,12 @@ fn wish<'a>(
     // The greatest id means what nobody had, too.
     let behind = behind.filter(|behind| *behind != StreamId::MAX);
     let is_served = behind.is_some() || add::has_behind(stream, group.last_id);
-    let consumer = stream.consumer(group.number, reader.consumer);
-    let owned = consumer.map_or(0, |consumer| stream.owned_count(group.number, consumer.number));
-    // What another wish of this request may deliver first counts too.
-    let ids_max = behind.map_or(0, |_| owned + if is_twice { stream.len() } else { 0 });
+    let ids_max = behind.map_or(0, |_| {
+        let consumer = stream.consumer(group.number, reader.consumer);
+        let owned = consumer.map_or(0, |consumer| stream.owned_count(group.number, consumer.number));
+        // What another wish of this request may deliver first counts too.
+        owned + if is_twice { stream.len() } else { 0 }
+    });
     Ok((Wish { key, behind, ids_max }, is_served))
 }
 

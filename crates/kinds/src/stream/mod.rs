@@ -173,7 +173,7 @@ impl Stream {
         let chunks = self.chunks_between(from, to);
         self.list.walk(chunks.start, chunks.end - chunks.start, direction, &mut |item: &[u8]| {
             let chunk = Chunk::of(item).expect("only chunks lie there");
-            let mut within = chunk.iter().filter(|(id, _)| (from..=to).contains(id));
+            let mut within = chunk.iter().skip_while(|(id, _)| *id < from).take_while(|(id, _)| *id <= to);
             match direction {
                 Direction::Forward => within.try_for_each(|(id, fields)| visit(id, fields)),
                 Direction::Backward => {
@@ -263,7 +263,7 @@ impl Stream {
 
     /// Where the list has an item of this key, or where it belongs.
     fn point(&self, key: &Key) -> u64 {
-        self.list.partition_point(|item| key.is_behind(item))
+        self.list.guided_point(0..self.list.len(), key.guide(), |item| key.is_behind(item))
     }
 
     /// Where the items lie that begin with this key.
