@@ -129,6 +129,19 @@ impl Hooks {
             .collect()
     }
 
+    /// How many keys have waiters, and how many one that is to be told when its key goes.
+    pub fn waited_count(&self) -> (usize, usize) {
+        let (mut keys, mut told) = (0, 0);
+        for shard in self.used_shards() {
+            for queue in self.shard(shard).waiters.values() {
+                let mut waiting = queue.iter().filter(|waiter| waiter.is_waiting()).peekable();
+                keys += usize::from(waiting.peek().is_some());
+                told += usize::from(waiting.any(|waiter| waiter.row.name == "XREADGROUP"));
+            }
+        }
+        (keys, told)
+    }
+
     /// Watches a key. The caller holds the shard.
     pub fn add_watch(&self, shard: usize, database: u32, key: &[u8], watch: &Arc<Watch>) {
         self.change(shard, |hooks| {

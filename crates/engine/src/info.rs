@@ -97,6 +97,9 @@ fn clients(engine: &Engine, out: &mut String) {
     line(out, "pubsub_clients", all.iter().filter(|client| client.is_subscribed()).count());
     line(out, "watching_clients", watching);
     line(out, "clients_in_timeout_table", blocked);
+    let (waited, waited_for_its_end) = engine.hooks.waited_count();
+    line(out, "total_blocking_keys", waited);
+    line(out, "total_blocking_keys_on_nokey", waited_for_its_end);
 }
 
 /// Figures of memory; raises the peak.

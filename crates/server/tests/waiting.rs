@@ -33,6 +33,7 @@ fn what_was_sent_before_a_blocking_pop_is_answered_before_it_waits() {
     client.send_bytes(&pipeline);
     assert_eq!(client.reply(), pong());
     await_blocked(&server, 1);
+    assert_eq!(["", "_on_nokey"].map(|what| server.info(&format!("total_blocking_keys{what}"))), ["1", "0"]);
     assert_eq!(server.connect().call(&["RPUSH", "k", "a"]), Value::Int(1));
     assert_eq!(client.reply(), Value::Array(vec![Value::bulk("k"), Value::bulk("a")]));
     assert_eq!(client.reply(), pong());
@@ -121,6 +122,7 @@ fn what_ends_a_wait_with_an_error_is_counted_as_one() {
     other.call(&["XGROUP", "CREATE", "s", "g", "$", "MKSTREAM"]);
     reader.send(&["XREADGROUP", "GROUP", "g", "c", "BLOCK", "0", "STREAMS", "s", ">"]);
     await_blocked(&server, 1);
+    assert_eq!(["", "_on_nokey"].map(|what| server.info(&format!("total_blocking_keys{what}"))), ["1", "1"]);
     assert_eq!(other.call(&["XGROUP", "DESTROY", "s", "g"]), Value::Int(1));
     assert!(reader.reply().as_error().is_some_and(|error| error.starts_with("NOGROUP ")));
     assert_eq!(server.info("errorstat_NOGROUP"), "count=1");
