@@ -51,7 +51,7 @@ enum Way {
 }
 
 /// So many places are drawn before the first element is told, at most.
-pub(crate) const PLACES_MAX: u64 = 512;
+const PLACES_MAX: u64 = 512;
 /// Of so many places those that are drawn are found on a walk, where most of them are.
 const WALKED_MAX: u64 = 2 * PLACES_MAX;
 /// Where no more than one in so many is live, the live ones are listed first.
