@@ -32,7 +32,8 @@ pub fn categories(command: &Command) -> Vec<&'static str> {
     let admin = command.has(Flag::Admin);
     let fast = command.has(Flag::Fast);
     let facts = [
-        (command.told_access() == Access::Read, "read"),
+        // What a script reads is told by its commands.
+        (command.told_access() == Access::Read && command.group != Group::Scripting, "read"),
         (matches!(command.told_access(), Access::Write { .. }), "write"),
         // These two are for whoever runs the server, but need no such right inside Redis.
         (admin || matches!(command.name, "ROLE" | "LASTSAVE"), "admin"),
@@ -63,6 +64,7 @@ fn family(command: &Command) -> Option<&'static str> {
         Group::Geo => Some("geo"),
         Group::Stream => Some("stream"),
         Group::Transactions => Some("transaction"),
+        Group::Scripting => Some("scripting"),
         // COMMAND tells clients how to connect, Redis says.
         Group::Server if command.name.starts_with("COMMAND") => Some("connection"),
         // Of the whole server, but of its keys: FLUSHALL, DBSIZE.

@@ -32,6 +32,7 @@ mod parse;
 mod prelude;
 mod pubsub;
 mod row;
+mod script;
 mod server;
 mod session;
 mod set;
@@ -52,6 +53,7 @@ pub use row::{
     Access, Arity, Begin, BeginGather, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local, Outcome, Run,
     Settled, Sweep, TimeoutAt, Verb, Walk,
 };
+pub use script::eval::keys_count as script_keys_count;
 pub use session::{
     ClientFilter, MemoryFigures, ReplyMode, Saving, Session, SlowEntry, Spikes, Switch, Topic, TrackWhen, Tracking,
 };
@@ -102,6 +104,8 @@ const FILES: &[&[Command]] = &[
     pubsub::look::COMMANDS,
     pubsub::publish::COMMANDS,
     pubsub::subscribe::COMMANDS,
+    script::cache::COMMANDS,
+    script::eval::COMMANDS,
     server::acl::COMMANDS,
     server::cluster::COMMANDS,
     server::command::COMMANDS,

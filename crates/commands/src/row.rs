@@ -117,6 +117,10 @@ pub enum Flag {
     PubSub,
     /// With a BY or a GET it looks at keys whose names it finds in values.
     FollowsNames,
+    /// MONITOR does not tell of it: its commands are told one by one.
+    SkipMonitor,
+    /// There may be no key in it.
+    NoMandatoryKeys,
     /// It puts arguments under keys as they are: long ones are cut before the shards are held.
     PutsText,
 }
@@ -150,6 +154,8 @@ pub enum Group {
     Stream,
     /// MULTI and what goes with it.
     Transactions,
+    /// Of scripts.
+    Scripting,
     /// Of the server.
     Server,
 }
@@ -181,6 +187,7 @@ impl Group {
             Self::Geo => "geo",
             Self::Stream => "stream",
             Self::Transactions => "transactions",
+            Self::Scripting => "scripting",
             Self::Server => "server",
         }
     }
@@ -424,6 +431,10 @@ pub enum Verb {
     Save,
     /// SHUTDOWN
     Shutdown,
+    /// EVAL, EVALSHA and those that only read
+    Eval,
+    /// SCRIPT LOAD
+    ScriptLoad,
 }
 
 /// How a [`Sweep`] goes on.
@@ -513,6 +524,11 @@ impl Command {
         self.has(Flag::FollowsNames) && args.from(2).iter().any(is_pattern)
     }
 
+    /// Whether it changes keys, or runs what may do so.
+    pub fn may_write(&self) -> bool {
+        self.writes() || matches!(self.run, Run::Engine(Verb::Eval)) && !self.name.ends_with("_RO")
+    }
+
     /// Whether it changes keys.
     pub fn writes(&self) -> bool {
         matches!(self.access, Access::Write { .. })
@@ -520,6 +536,6 @@ impl Command {
 
     /// Whether CLIENT PAUSE WRITE holds it: what it does others would hear of.
     pub fn is_held_with_writes(&self) -> bool {
-        self.writes() || (self.has(Flag::PubSub) && self.name.ends_with("PUBLISH"))
+        self.may_write() || (self.has(Flag::PubSub) && self.name.ends_with("PUBLISH"))
     }
 }

@@ -93,6 +93,15 @@ pub trait Session {
     /// Ends CLIENT PAUSE.
     fn unpause(&mut self);
 
+    // ---- scripts ----
+
+    /// Whether a script of this name, forty hexadecimal digits, is known.
+    fn knows_script(&self, name: &str) -> bool;
+    /// Forgets all scripts.
+    fn flush_scripts(&mut self);
+    /// Ends a script that runs long, or a function. The error is the whole text.
+    fn kill_script(&mut self, functions: bool) -> Result<(), String>;
+
     // ---- the server ----
 
     /// Has a checkpoint made; whether nothing comes before it. The error is the whole text.

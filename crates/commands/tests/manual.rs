@@ -17,6 +17,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Geo, "Places"),
     (Group::Stream, "Streams"),
     (Group::Transactions, "Transactions"),
+    (Group::Scripting, "Scripts"),
     (Group::Server, "The server"),
 ];
 

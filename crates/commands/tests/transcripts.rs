@@ -267,7 +267,7 @@ fn random_requests_against_redis() {
     let rows: Vec<_> = table::rows()
         .filter(|row| numbers(row.since) <= version)
         .filter(|row| {
-            let elsewhere = [Group::Connection, Group::Server, Group::Transactions];
+            let elsewhere = [Group::Connection, Group::Server, Group::Transactions, Group::Scripting];
             !elsewhere.contains(&row.group) || matches!(row.run, Run::Gate(_))
         })
         .filter(|row| !matches!(row.run, Run::Session(_) | Run::Engine(_)))

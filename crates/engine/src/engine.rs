@@ -8,6 +8,7 @@ use crate::housekeeping::Freer;
 use crate::loading::Loading;
 use crate::pause::Pause;
 use crate::pubsub::Board;
+use crate::script::Scripts;
 use crate::settings::{Current, Fsync, Settings};
 use crate::slowlog::SlowLog;
 use crate::spikes::SpikeLog;
@@ -62,6 +63,8 @@ pub struct Engine {
     pub(crate) tracker: Tracker,
     /// CLIENT PAUSE.
     pub pause: Pause,
+    /// Scripts that are known, and those that run long.
+    pub scripts: Scripts,
     /// Where big values go to be dropped.
     pub freer: Freer,
     /// Bytes of the clones in frames that are on their way to the journal: the most that it pins.
@@ -138,6 +141,7 @@ impl Engine {
             spikes: SpikeLog::default(),
             tracker: Tracker::default(),
             pause: Pause::default(),
+            scripts: Scripts::default(),
             freer: Freer::default(),
             journal_clones_bytes: Arc::default(),
             run_id,

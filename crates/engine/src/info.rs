@@ -149,6 +149,9 @@ fn memory_section(engine: &Engine, out: &mut String) {
     line(out, "used_memory_overhead", figures.total_bytes - figures.dataset_bytes);
     line(out, "used_memory_startup", figures.startup_bytes);
     line(out, "used_memory_dataset", figures.dataset_bytes);
+    let (scripts_count, scripts_bytes) = engine.scripts.count();
+    line(out, "used_memory_scripts_eval", scripts_bytes);
+    line(out, "number_of_cached_scripts", scripts_count);
     let system_bytes = total_system_bytes();
     line(out, "total_system_memory", system_bytes);
     line(out, "total_system_memory_human", human(system_bytes));

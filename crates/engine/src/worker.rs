@@ -7,6 +7,7 @@ use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::own_time::OwnTime;
 use crate::pubsub::{Delivered, Mailbox, Post};
+use crate::script::stage::Stage;
 use crate::settings::{Current, Reader};
 use crate::tracking::Told;
 use base::random::Random;
@@ -55,6 +56,8 @@ pub struct Worker {
     reader: RefCell<Reader>,
     random: Cell<Random>,
     own_time: OwnTime,
+    /// Where its scripts run.
+    pub(crate) stage: Stage,
 }
 
 /// Buffers lent to one command after another.
@@ -89,6 +92,7 @@ impl Worker {
             reader: RefCell::new(engine.settings.reader()),
             random: Cell::new(Random::new(seed)),
             own_time: OwnTime::of_worker(),
+            stage: Stage::default(),
             engine,
         }
     }
@@ -144,6 +148,17 @@ impl Worker {
         .await
     }
 
+    /// Tells all workers to look whether a script is busy.
+    pub(crate) fn ring_all(&self) {
+        (0..self.engine.counters.len() - 1).for_each(|worker| self.engine.board.inbox(worker).bell.ring());
+    }
+
+    /// Counts a slice of a script that began then as a turn.
+    pub(crate) fn note_slice(&self, began: Instant) {
+        self.own_time.begin(began);
+        self.note_turn(began.elapsed());
+    }
+
     fn note_turn(&self, took: Duration) {
         let counters = self.counters();
         let own_ns = self.own_time.of(took.as_nanos() as u64);
@@ -195,12 +210,18 @@ impl Worker {
     /// Asks the journal for what connections wait for, and passes its news on to them, and messages. One task of each worker awaits
     /// this for ever.
     pub async fn listen(&self) {
+        let mut scripts = pin!(self.drive_scripts());
         std::future::poll_fn(|context| {
+            let _ = scripts.as_mut().poll(context);
             self.listener.replace(Some(context.waker().clone()));
             while self.durable_asked.replace(false) | self.bell.poll_rung(context).is_ready() {
                 self.wake_durable();
             }
-            while self.engine.board.inbox(self.index).bell.poll_rung(context).is_ready() {}
+            while self.engine.board.inbox(self.index).bell.poll_rung(context).is_ready() {
+                if self.engine.scripts.is_busy() {
+                    self.stage.wake_impatient();
+                }
+            }
             if self.deliver() == Delivered::Some {
                 context.waker().wake_by_ref();
             }

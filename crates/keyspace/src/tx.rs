@@ -717,9 +717,19 @@ impl<'k> Tx<'k> {
         result
     }
 
+    /// Whether the shard of `key` is held as wanted.
+    pub fn holds(&self, key: &[u8], want: Want) -> bool {
+        self.held.holds(shard_of(self.held.hash(key)), want)
+    }
+
     /// Whether the shard of `key` is held for writing.
     pub fn holds_for_writing(&self, key: &[u8]) -> bool {
-        self.held.holds(shard_of(self.held.hash(key)), Want::Write)
+        self.holds(key, Want::Write)
+    }
+
+    /// Whether the gate is up for it.
+    pub fn is_gated(&self) -> bool {
+        self.held.is_gated()
     }
 
     /// Numbers of the shards held.

@@ -97,7 +97,7 @@ impl Connection {
                     Ok(())
                 }
                 Next::Gate => {
-                    poll_fn(|context| self.session.poll_gate_open(context)).await;
+                    self.session.gate_open_or_busy().await;
                     Ok(())
                 }
                 Next::Slow(slow) => Box::pin(self.run_slowly(slow)).await,

@@ -22,7 +22,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{LocalSet, spawn_local};
-use tracing::warn;
+use tracing::{debug, info, warn};
 use wire::{Output, Ranges};
 
 /// Bytes of the buffer that connections read into: a pipeline of 1,000 small requests.
@@ -64,6 +64,7 @@ impl Workers {
         let (senders, inboxes): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded_channel()).unzip();
         let seats = senders.into_iter().map(|inbox| Seat { connections: AtomicUsize::new(0), inbox });
         let crew = Arc::new(Crew { seats: seats.collect(), stopping: AtomicBool::new(false) });
+        engine.scripts.set_logger(Box::new(log_of_script));
         let mut listeners = Some(listeners);
         let mut threads = Vec::new();
         for (index, inbox) in inboxes.into_iter().enumerate() {
@@ -88,6 +89,15 @@ impl Workers {
         for thread in self.threads {
             thread.join().expect("a worker aborts rather than panics");
         }
+    }
+}
+
+/// redis.log, by its level.
+fn log_of_script(level: u8, text: &str) {
+    match level {
+        3 => warn!("a script says: {text}"),
+        2 => info!("a script says: {text}"),
+        _ => debug!("a script says: {text}"),
     }
 }
 
@@ -200,7 +210,11 @@ async fn work(
     mut inbox: UnboundedReceiver<Message>,
     listeners: Option<Listeners>,
 ) {
-    let timer: Timer = Box::new(|ms| Box::pin(tokio::time::sleep(Duration::from_millis(ms))));
+    let timer: Timer = Box::new(|ms| match ms {
+        // Behind all that is ready, once the sockets have been looked at.
+        0 => Box::pin(tokio::task::yield_now()),
+        _ => Box::pin(tokio::time::sleep(Duration::from_millis(ms))),
+    });
     let shelf = Rc::new(Shelf::new(Worker::new(engine, index, timer), crew));
     let worker = shelf.worker.clone();
     spawn_local(async move { worker.listen().await });
@@ -225,6 +239,7 @@ impl Shelf {
     /// Asks every client to go and waits until those of this worker have, for a while.
     async fn finish(&self) {
         let engine = &self.worker.engine;
+        engine.scripts.stop();
         let everybody = commands::ClientFilter::default();
         for client in engine.clients.select(&everybody, 0, engine.clock.now()) {
             client.close();
@@ -237,5 +252,6 @@ impl Shelf {
         if tokio::time::timeout(Duration::from_millis(STOP_MS), all_left).await.is_err() {
             warn!("clients that did not read what was due to them were cut off");
         }
+        self.worker.scripts_ended().await;
     }
 }

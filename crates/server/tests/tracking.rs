@@ -26,7 +26,9 @@ const STEPS: &str = "a CLIENT TRACKINGINFO|a CLIENT GETREDIR|a CLIENT CACHING YE
     |a GET k|a GET l|b MULTI;SET l 1;SET k 2;EXEC|a SINTER s t|b SADD t 1|b SADD s 1|a GET k|b RENAME k kk|a GET l|b COPY k l REPLACE\
     |a GET kk|b COPY kk l REPLACE|a GET l|a GET kk|b FLUSHALL|b SET l 1|a GET l|b FLUSHDB|a GETEX l|b SET l 1|a PFCOUNT l|a SORT_RO li\
     |b RPUSH li 1|a SORT li|b RPUSH li 2|a GET q EXTRA|b SET q 1|a LLEN q|b APPEND q 1|a TYPE q|b DEL q|a OBJECT ENCODING q|b SET q 1\
-    |a GET x|a SELECT 1|a GET y|b SET x 1|b SET y 1|a SELECT 0|b BLPOP li 1|a LRANGE li 0 -1|b BLPOP li 1|a CLIENT TRACKING OFF|b SET l 2\
+    |a EVAL return(redis.call('get',KEYS[1])) 1 k|b SET k 1|b SET k 2|a EVAL_RO return(redis.call('get',KEYS[1])) 1 k|b SET k 3|b SET k 4\
+    |a GET k|b EVAL redis.call('set','k',1) 0|b SET k 2|a GET k|a EVAL redis.call('set',KEYS[1],1) 1 k|b SET k 2\
+    |a MULTI;EVAL return(redis.call('get',KEYS[1])) 1 k;SET l 1;EXEC|b SET k 3|b SET k 4|a GET x|a SELECT 1|a GET y|b SET x 1|b SET y 1|a SELECT 0|b BLPOP li 1|a LRANGE li 0 -1|b BLPOP li 1|a CLIENT TRACKING OFF|b SET l 2\
     |a CLIENT TRACKINGINFO|a CLIENT TRACKING ON OPTIN|a GET k|b SET k 1|a CLIENT CACHING NO|a CLIENT CACHING YES|a GET k|a GET l\
     |b MSET k 1 l 1|a CLIENT CACHING YES|a CLIENT TRACKINGINFO|a PING|a GET k|b SET k 2|a CLIENT CACHING YES|a MULTI;GET k;GET l;EXEC\
     |b MSET k 2 l 2|a MULTI;CLIENT CACHING YES;GET k;GET l;EXEC|b MSET k 3 l 3|a CLIENT TRACKING ON OPTOUT|a CLIENT TRACKING ON BCAST\

@@ -116,6 +116,8 @@ fn flag_name(flag: Flag) -> Option<&'static str> {
         Flag::AllowBusy => "allow_busy",
         Flag::Asking => "asking",
         Flag::PubSub => "pubsub",
+        Flag::SkipMonitor => "skip_monitor",
+        Flag::NoMandatoryKeys => "no_mandatory_keys",
         // A category, a setting, and what happens inside: not among Redis's flags.
         Flag::Dangerous | Flag::Debug | Flag::FollowsNames | Flag::PutsText | Flag::ToldAsReader => return None,
     })

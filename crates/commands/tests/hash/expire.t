@@ -21,7 +21,7 @@ since: 7.4 redis.io/commands/hexpire
 > HPEXPIRE k 1000 FIELDS 1 a              =[1]
 > HPEXPIREAT k 33177117420000 FIELDS 1 b  =[1]
 > HEXPIREAT k 33177117421 FIELDS 1 c      =[1]
-> HPEXPIRETIME k FIELDS 3 a b c           =[0..33177117420000, 33177117420000, 33177117421000]
+> HPEXPIRETIME k FIELDS 3 a b c           =[-2..33177117420000, 33177117420000, 33177117421000]
 +1100
 > HGET k a                                =nil
 > HEXISTS k a                             =0

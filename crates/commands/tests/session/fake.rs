@@ -293,6 +293,19 @@ impl Session for Fake {
         self.note("unpause");
     }
 
+    fn knows_script(&self, name: &str) -> bool {
+        name.starts_with('a')
+    }
+
+    fn flush_scripts(&mut self) {
+        self.note("flush scripts");
+    }
+
+    fn kill_script(&mut self, functions: bool) -> Result<(), String> {
+        self.note(format!("kill script {functions}"));
+        self.outcome()
+    }
+
     fn begin_checkpoint(&mut self, saving: Saving) -> Result<bool, String> {
         self.note("checkpoint");
         if self.asked.iter().filter(|asked| *asked == "checkpoint").count() > 1 {

@@ -34,7 +34,7 @@ pub use usage::Usage;
 
 use crate::engine::Engine;
 use crate::own_time::OwnTime;
-use crate::waits::{gate_open, loaded, park, raise};
+use crate::waits::{gate_open, loaded, park, raise_for};
 use crate::worker::{Sleep, Timer};
 use base::{Ms, Position};
 use journal::{Journal, Reached};
@@ -344,7 +344,7 @@ impl Hands {
     }
 
     async fn raise(&self) -> Raised<'_> {
-        raise(&self.member).await
+        raise_for(&self.member).await
     }
 }
 

@@ -14,6 +14,7 @@ use super::slow::Wait;
 use super::{POISONED, Session, purpose, write_failure};
 use crate::engine::Engine;
 use crate::pubsub::Stamp;
+use crate::script::stage::Ticket;
 use crate::waiter::{Answer, Waiter};
 use crate::worker::{Scratch, Worker};
 use base::{Ms, Position};
@@ -32,7 +33,7 @@ use wire::{Args, Output};
 
 /// What earlier attempts found to be missing.
 #[derive(Default)]
-pub(super) struct Needs {
+pub(crate) struct Needs {
     /// Journal room for at least so many bytes.
     pub(super) room_bytes: u64,
     /// More shards, exclusively.
@@ -50,10 +51,12 @@ pub(super) struct Attempt<'a> {
     /// The gate, if it is up for this.
     pub(super) raised: Option<&'a Raised<'a>>,
     pub(super) now: Ms,
+    /// Not even inside the gate: for what clients may do while a script is busy.
+    pub(super) is_outside: bool,
 }
 
 /// Why an attempt came to nothing; nothing has changed.
-pub(super) enum NotNow {
+pub(crate) enum NotNow {
     /// Somebody else holds this shard.
     Locked(usize, Want),
     /// This shard is still to be loaded.
@@ -82,6 +85,12 @@ pub(super) enum NotNow {
     Gather,
     /// Only the engine can do it, and not at once.
     Verb,
+    /// A script rests on this worker's stage.
+    Stage,
+    /// It is a script that rests there.
+    Script(Rc<Ticket>),
+    /// The server stops.
+    Stopping,
 }
 
 impl From<Abandon> for NotNow {
@@ -181,7 +190,7 @@ impl Session {
         args: &Args<'_>,
         output: &mut Output,
     ) -> Result<(), NotNow> {
-        let &Attempt { worker, needs, raised, now } = attempt;
+        let &Attempt { worker, needs, raised, now, .. } = attempt;
         let engine = &*worker.engine;
         let mut scratch = worker.scratch.borrow_mut();
         let Scratch { plan, log } = &mut *scratch;
@@ -280,7 +289,7 @@ impl Session {
         if changes && engine.tracker.is_used() {
             self.tell_changes(worker, &tx, stamp.get_or_insert_with(Stamp::unset));
         }
-        if self.multi.is_some() {
+        if self.outbox.is_some() {
             self.end_reads(worker);
         }
         let (before, is_strict) = (self.watermark, self.durable_always);
@@ -353,10 +362,7 @@ impl Session {
     ) -> Result<(), NotNow> {
         let text = match refusal {
             Refusal::Wait => return Err(NotNow::Room(bytes)),
-            Refusal::Full => {
-                "MISCONF the disk of the data folder is full: commands that take room are refused until there is some. \
-                 Reads go on, and so do commands that only take away"
-            }
+            Refusal::Full => FULL,
             Refusal::Poisoned => POISONED,
             Refusal::TooLong => "ERR the change is longer than one frame of the journal may be",
         };
@@ -501,6 +507,10 @@ pub(super) fn want_shut(engine: &Engine, plan: &Plan) -> Option<(usize, Want)> {
 
 /// Texts of so many bytes are cut in a turn, at most: some 250 µs.
 const CUT_BYTES_MAX: usize = 1 << 20;
+
+/// What is heard when the disk is full.
+pub(super) const FULL: &str = "MISCONF the disk of the data folder is full: commands that take room are refused until there \
+                               is some. Reads go on, and so do commands that only take away";
 
 /// About a microsecond of trying.
 const SPINS: usize = 20;

@@ -8,6 +8,7 @@ use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
 use commands::table::Row;
 use commands::{Failure, Outcome, Run, Verb, Walk};
+use journal::{Purpose, Refusal};
 use keyspace::{Abandon, Tx};
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -59,6 +60,7 @@ impl Session {
             Verb::Multi => self.multi(output),
             Verb::Discard => self.discard(output),
             Verb::Exec => return self.exec(attempt, row, output),
+            Verb::Eval | Verb::ScriptLoad => return self.run_alone(attempt, row, args, output),
             Verb::Watch => return self.watch(attempt, args, output),
             Verb::Unwatch => {
                 self.unwatch();
@@ -168,7 +170,7 @@ impl Session {
         let names = queue.iter().any(|(row, _)| subscribes(row)).then(|| self.all_names());
         let tracked = queue.iter().any(|(row, _)| row.name.starts_with("CLIENT ")).then(|| self.tracking_state());
         self.outbox = Some(Box::default());
-        let result = self.run_queue(attempt, &queue, output);
+        let result = self.run_queue(attempt, &queue, true, output);
         self.outbox = None;
         self.multi.as_mut().expect("it is still there").queue = queue;
         if result.is_err() {
@@ -179,14 +181,31 @@ impl Session {
         result
     }
 
+    /// A script without EXEC around it: a queue of one.
+    fn run_alone(
+        &mut self,
+        attempt: &Attempt<'_>,
+        row: Row,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        let queue = [(row, args.to_owned())];
+        self.outbox = Some(Box::default());
+        let result = self.run_queue(attempt, &queue, false, output);
+        self.outbox = None;
+        result
+    }
+
     fn run_queue(
         &mut self,
         attempt: &Attempt<'_>,
         queue: &[(Row, OwnedRequest)],
+        is_exec: bool,
         output: &mut Output,
     ) -> Result<(), NotNow> {
-        let &Attempt { worker, needs, raised, now } = attempt;
+        let &Attempt { worker, needs, raised, now, .. } = attempt;
         let engine = &*worker.engine;
+        let scratch = if self.breath.is_some() { &worker.stage.scratch } else { &worker.scratch };
         let goes_anywhere = |(row, request): &(Row, OwnedRequest)| {
             matches!(row.run, Run::Sweep(_)) || row.follows_names(&request.args())
         };
@@ -196,26 +215,32 @@ impl Session {
         let needs_gate = |entry: &(Row, OwnedRequest)| matches!(entry.0.run, Run::Gate(_)) || goes_anywhere(entry);
         if raised.is_none() && queue.iter().any(needs_gate) {
             // Not once for each shard that is still to be loaded.
-            let plan = &mut worker.scratch.borrow_mut().plan;
+            let plan = &mut scratch.borrow_mut().plan;
             self.plan_queue(worker, queue, needs, plan);
             let shut = want_shut(engine, plan);
             return Err(shut.map_or(NotNow::Gate, |(shard, want)| NotNow::Unloaded(shard, want)));
         }
-        let claim = match access_purpose(queue.iter().map(|(row, _)| row.access)) {
+        let purpose = access_purpose(queue.iter().map(|(row, _)| row.access));
+        let has_script = queue.iter().any(|(row, _)| matches!(row.run, Run::Engine(Verb::Eval)));
+        self.unwritable = None;
+        let claim = match purpose.or(has_script.then_some(Purpose::Grow)) {
             Some(purpose) => {
                 let bound = queue_bound(queue).max(needs.room_bytes);
                 match admit(worker, bound, purpose) {
                     Ok(claim) => claim,
+                    // It may be that the script only reads.
+                    Err(refusal) if has_script && self.unwritable_for(&refusal) => None,
                     Err(refusal) => return self.refused(worker, None, refusal, bound, output),
                 }
             }
             None => None,
         };
-        let mut scratch = worker.scratch.borrow_mut();
+        let mut scratch = scratch.borrow_mut();
         let Scratch { plan, log } = &mut *scratch;
         self.plan_queue(worker, queue, needs, plan);
         let held = hold(engine, plan, raised)?;
-        let writes = claim.is_some() || (engine.journal.is_none() && queue.iter().any(|(row, _)| row.writes()));
+        let may_write = queue.iter().any(|(row, _)| row.may_write());
+        let writes = claim.is_some() || (engine.journal.is_none() && may_write);
         let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());
         if feeds && raised.is_none() {
             let missing = missing_for(engine, plan, self.fed_by_queue(queue));
@@ -234,7 +259,7 @@ impl Session {
             tx.take_notes();
         }
         let mark = output.mark();
-        if self.watches_have_changed(&mut tx) {
+        if is_exec && self.watches_have_changed(&mut tx) {
             self.saw(tx.seen());
             tx.end();
             Encoder::new(output, self.protocol).null_array();
@@ -243,7 +268,9 @@ impl Session {
         if writes {
             tx.keep_old();
         }
-        Encoder::new(output, self.protocol).array(queue.len());
+        if is_exec {
+            Encoder::new(output, self.protocol).array(queue.len());
+        }
         let mut served = Served::default();
         self.begin_reads();
         let mut ran = self.run_rows(worker, queue, &mut tx, output);
@@ -259,6 +286,17 @@ impl Session {
         let seen = self.finish(worker, tx, claim, served);
         self.hide_unreadable(worker, seen, mark, output);
         Ok(())
+    }
+
+    /// Whether a script may run all the same when the journal takes no frame: it may only read. Notes what it hears if it
+    /// writes.
+    fn unwritable_for(&mut self, refusal: &Refusal) -> bool {
+        self.unwritable = match refusal {
+            Refusal::Full => Some(super::attempt::FULL),
+            Refusal::Poisoned => Some(super::POISONED),
+            Refusal::Wait | Refusal::TooLong => None,
+        };
+        self.unwritable.is_some()
     }
 
     fn plan_queue(&self, worker: &Worker, queue: &[(Row, OwnedRequest)], needs: &Needs, plan: &mut keyspace::Plan) {
@@ -320,10 +358,18 @@ impl Session {
             let log_mark = tx.log().mark();
             let began = quanta::Instant::now();
             let outcome = self.run_row(worker, row, &args, tx, output);
-            self.note_row(worker, tx, log_mark, row, &args);
+            if !super::script::is_scripted(row) {
+                self.note_row(worker, tx, log_mark, row, &args);
+            }
             let counters = &worker.counters().rows[row.index()];
-            counters.calls.add(1);
-            counters.took_ns.add(began.elapsed().as_nanos() as u64);
+            // A script alone is counted as any row that runs alone.
+            if queue.len() > 1 || self.multi.is_some() {
+                counters.calls.add(1);
+                counters.took_ns.add(began.elapsed().as_nanos() as u64);
+            }
+            if let Some(why) = self.lack.take() {
+                return Err(why);
+            }
             match outcome {
                 Ok(()) => {}
                 Err(Failure::Abandon(Abandon::Room(bytes))) => {
@@ -339,9 +385,9 @@ impl Session {
         Ok(())
     }
 
-    fn run_row(
+    pub(super) fn run_row(
         &mut self,
-        worker: &Worker,
+        worker: &Rc<Worker>,
         row: &Row,
         args: &Args<'_>,
         tx: &mut Tx<'_>,
@@ -382,6 +428,7 @@ impl Session {
                 Encoder::new(output, protocol).ok();
                 Ok(())
             }
+            Run::Engine(Verb::Eval | Verb::ScriptLoad) => self.run_script_row(worker, row, args, tx, output),
             Run::Engine(Verb::WaitDisk) => self.tell_disk(worker, args, &mut Encoder::new(output, protocol)).map(drop),
             Run::Engine(_) => Err(Failure::text("ERR this command is not allowed inside a transaction")),
         }
@@ -397,7 +444,14 @@ impl Session {
     }
 }
 
-/// A bound of the frame of plain rows.
+/// What a script's frame may hold beside its arguments before it has to ask for more, in bytes.
+const SCRIPT_BYTES: u64 = 4096;
+
+/// A bound of the frame of plain rows, and of scripts that write little.
 fn queue_bound(queue: &[(Row, OwnedRequest)]) -> u64 {
-    queue.iter().filter(|(row, _)| row.writes()).map(|(row, request)| row_bound(row, &request.args())).sum()
+    let bound = |(row, request): &(Row, OwnedRequest)| {
+        let script_bytes = if super::script::is_scripted(row) { SCRIPT_BYTES } else { 0 };
+        row_bound(row, &request.args()) + script_bytes
+    };
+    queue.iter().filter(|(row, _)| row.may_write()).map(bound).sum()
 }

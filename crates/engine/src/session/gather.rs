@@ -220,7 +220,7 @@ impl Session {
                 };
                 self.settle_held(worker, None, parts, to_look, keys_max)
             } else {
-                let raised = raise(&worker.member).await;
+                let raised = raise(worker).await;
                 pace.began = Instant::now();
                 self.settle_held(worker, Some(&raised), parts, to_look, keys_max)
             };

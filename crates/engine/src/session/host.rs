@@ -195,6 +195,18 @@ impl commands::Session for Session {
         self.worker.engine.pause.end();
     }
 
+    fn knows_script(&self, name: &str) -> bool {
+        self.worker.engine.scripts.find(name).is_some()
+    }
+
+    fn flush_scripts(&mut self) {
+        self.worker.engine.scripts.flush();
+    }
+
+    fn kill_script(&mut self, functions: bool) -> Result<(), String> {
+        self.worker.engine.scripts.kill(functions).map_err(str::to_owned)
+    }
+
     fn begin_checkpoint(&mut self, saving: Saving) -> Result<bool, String> {
         let reason = if saving == Saving::Rewrite { Reason::Rewrite } else { Reason::Asked };
         let patience = match saving {

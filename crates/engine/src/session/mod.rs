@@ -15,18 +15,21 @@ mod exec;
 mod gather;
 mod host;
 mod messages;
+mod script;
 mod serve;
 mod slow;
 mod tracking;
 
-pub(crate) use attempt::{hand_over, mark_watches};
+pub(crate) use attempt::{Needs, NotNow, hand_over, mark_watches};
 pub(crate) use messages::post_notes;
+pub(crate) use script::Scripted;
 
 use crate::client::Client;
 use crate::hooks::Watch;
+use crate::script::stage::Breath;
 use crate::tracking::Own;
 use crate::worker::Worker;
-use attempt::{Attempt, Needs, NotNow};
+use attempt::Attempt;
 use base::Position;
 use commands::table::{self, Found, Row};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
@@ -73,6 +76,14 @@ pub struct Session {
     outbox: Option<Box<Outbox>>,
     multi: Option<Box<Multi>>,
     watched: Option<Box<Watched>>,
+    /// It stands in for a session that is on its worker's stage.
+    is_stand_in: bool,
+    /// On the stage: with which others are given their turn.
+    breath: Option<Rc<Breath>>,
+    /// What a script lacked that a tx runs: it is undone.
+    lack: Option<NotNow>,
+    /// Why a script cannot write, if it has been admitted only to read.
+    unwritable: Option<&'static str>,
 }
 
 /// Requests between MULTI and EXEC.
@@ -156,6 +167,10 @@ impl Session {
             outbox: None,
             multi: None,
             watched: None,
+            is_stand_in: false,
+            breath: None,
+            lack: None,
+            unwritable: None,
         }
     }
 
@@ -170,9 +185,13 @@ impl Session {
         let now = worker.engine.clock.now();
         let slow_bound_ns = worker.slow_bound_ns();
         let counters = worker.counters();
-        let Some(_inside) = worker.member.enter() else { return Turn { used: 0, next: Next::Gate } };
+        let inside = worker.member.enter();
+        if inside.is_none() && !worker.engine.scripts.is_busy() {
+            return Turn { used: 0, next: Next::Gate };
+        }
         self.client.last_ms.store(now, Relaxed);
-        let plain = Attempt { worker: &worker, needs: &Needs::default(), raised: None, now };
+        let is_outside = inside.is_none();
+        let plain = Attempt { worker: &worker, needs: &Needs::default(), raised: None, now, is_outside };
         let turn_began = Instant::now();
         let mut began = turn_began;
         let mut used = 0;
@@ -227,7 +246,7 @@ impl Session {
             if (ended - turn_began).as_micros() > TURN_US_MAX && used < input.len() {
                 break Next::Again;
             }
-            if worker.engine.gate.is_raised() {
+            if worker.engine.gate.is_raised() && !is_outside {
                 break Next::Again;
             }
         };
@@ -256,12 +275,20 @@ impl Session {
         }
         self.client.last_row.store(row.index() as u16 + 1, Relaxed);
         let (mark, before) = (output.mark(), self.reply_mode);
+        if plain.is_outside && needs_inside(&row) {
+            return Ran::NotNow(row, NotNow::Shards(Vec::new()));
+        }
         let needs = match self.needs(&row, args) {
             Ok(needs) => needs,
             Err(why) => return Ran::NotNow(row, why),
         };
-        let attempt = Attempt { needs: needs.as_ref().unwrap_or(plain.needs), ..*plain };
-        match self.attempt(&attempt, row, args, output) {
+        let result = if self.needs_stage(&row) {
+            self.begin_script(needs.unwrap_or_default(), false, row, args, output).1
+        } else {
+            let attempt = Attempt { needs: needs.as_ref().unwrap_or(plain.needs), ..*plain };
+            self.attempt(&attempt, row, args, output)
+        };
+        match result {
             Ok(()) => {
                 self.settle_run(&row, mark, before, output);
                 Ran::Done(row)
@@ -280,6 +307,9 @@ impl Session {
         }
         if row.has(Flag::Debug) && !commands::Session::may_debug(self) {
             return Err(DEBUG_REFUSED.to_owned());
+        }
+        if let Some(text) = worker_busy(&self.worker, row) {
+            return Err(text.to_owned());
         }
         self.check_listening(row)
     }
@@ -416,11 +446,28 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        if self.is_stand_in {
+            return;
+        }
         self.unwatch();
         self.untrack();
         self.subscribe_only_to(&Default::default());
         self.worker.engine.clients.remove(self.client.id);
     }
+}
+
+/// Why `row` is not to run while a script is busy.
+#[inline]
+fn worker_busy(worker: &Worker, row: &Row) -> Option<&'static str> {
+    if !worker.engine.scripts.is_busy() || row.has(Flag::AllowBusy) {
+        return None;
+    }
+    worker.engine.scripts.busy_text()
+}
+
+/// Whether a row may not run while the gate is up: all but what clients may do while a script is busy.
+fn needs_inside(row: &Row) -> bool {
+    !row.has(Flag::AllowBusy) || matches!(row.run, Run::Engine(Verb::Watch))
 }
 
 /// How far a request went.
@@ -439,7 +486,9 @@ enum Ran {
 fn holds_shards(row: &Row, args: &Args<'_>) -> bool {
     match row.run {
         Run::Gather { .. } => args.len() <= gather::ARGUMENTS_MAX,
-        Run::Local(_) | Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Watch) => true,
+        Run::Local(_) | Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Watch | Verb::Eval) => {
+            true
+        }
         Run::Sweep(_) | Run::Session(_) | Run::Engine(_) => false,
     }
 }

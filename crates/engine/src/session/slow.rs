@@ -14,7 +14,7 @@ use crate::waits::{gate_open, loaded, park, raise, read, yield_now};
 use crate::worker::{Scratch, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
-use commands::{Failure, Run, Verb, Walk};
+use commands::{Failure, Flag, Run, Verb, Walk};
 use keyspace::{Cuts, Searches, ShardState, Tx, Wanted};
 use kinds::LongText;
 use kinds::long_text::PIECE_BYTES;
@@ -30,6 +30,10 @@ use wire::{Args, Output, Reply};
 
 /// After so many rounds without all its shards a command goes under the gate.
 const ROUNDS_MAX: usize = 4;
+/// A script that has met keys whose shards it lacked so often runs under the gate.
+const RERUNS_MAX: usize = 3;
+/// What the client hears whose script is undone by a stop.
+const STOPPING: &str = "ERR the server stops: the script was undone";
 /// How much of a text is cut before others have their turn, in bytes: some 100 µs.
 const CUT_STEP_BYTES: usize = 100 * PIECE_BYTES;
 /// How many shards a sweep asks for beyond the one that it waits for, at most.
@@ -97,7 +101,7 @@ impl Session {
         let mut lent = Lent { needs, worker };
         let needs = &mut lent.needs;
         let mut why = why;
-        let mut rounds = 0;
+        let (mut rounds, mut met) = (0, 0);
         let mut searched = Duration::ZERO;
         let mut waited = Duration::ZERO;
         loop {
@@ -112,8 +116,25 @@ impl Session {
                 NotNow::Locked(shard, want) if rounds < ROUNDS_MAX => {
                     rounds += 1;
                     let began = Instant::now();
-                    parked = Some(park(&worker.engine, shard, want).await);
+                    match unless_busy(worker, &row, park(&worker.engine, shard, want)).await {
+                        Some(place) => parked = Some(place),
+                        None => return self.tell_busy(worker, row, output),
+                    }
                     waited += began.elapsed();
+                }
+                NotNow::Stage => {
+                    if unless_busy(worker, &row, worker.scripts_ended()).await.is_none() {
+                        return self.tell_busy(worker, row, output);
+                    }
+                }
+                NotNow::Script(ticket) => {
+                    let outcome = ticket.outcome().await;
+                    let took = Took { held: outcome.took, searched };
+                    let result;
+                    (*needs, result) = self.take_back(*outcome, output);
+                    let Err(next) = result else { return took };
+                    why = next;
+                    continue;
                 }
                 NotNow::Locked(..) | NotNow::Gate => gated = true,
                 NotNow::Loading => {
@@ -125,46 +146,28 @@ impl Session {
                     needs.shards.extend(shards);
                     needs.shards.sort_unstable();
                     needs.shards.dedup();
-                    gated = needs.shards.len() > SHARDS_MAX;
+                    met += usize::from(self.needs_stage(&row));
+                    gated = needs.shards.len() > SHARDS_MAX || met > RERUNS_MAX;
                 }
                 // More than was asked for before: that may be had at once.
                 NotNow::Room(bytes) if bytes > needs.room_bytes => needs.room_bytes = bytes,
                 NotNow::Room(_) => wait_room(worker).await,
                 NotNow::LongTexts => {}
                 NotNow::Search(wanted) => {
-                    searched += self.search(worker, needs, *wanted).await;
+                    match unless_busy(worker, &row, self.search(worker, needs, *wanted)).await {
+                        Some(took) => searched += took,
+                        None => return self.tell_busy(worker, row, output),
+                    }
                     rounds = 0;
                 }
                 NotNow::Paused => self.wait_pause(worker, &row).await,
-                NotNow::Waiting(wait) => {
-                    self.wait_blocked(worker, row, args, wait, output).await;
-                    return Took::default();
-                }
-                NotNow::Sweep => return Took { held: self.sweep(worker, row, args, output).await, searched },
-                NotNow::Gather => return Took { held: self.gather(worker, row, args, output).await, searched },
-                NotNow::Verb => {
-                    let began = Instant::now();
-                    self.run_slow_verb(worker, row, args, output).await;
-                    return Took { held: began.elapsed(), searched };
+                why @ (NotNow::Stopping | NotNow::Waiting(_) | NotNow::Sweep | NotNow::Gather | NotNow::Verb) => {
+                    let held = self.run_apart(worker, why, row, args, output).await;
+                    return Took { held, searched };
                 }
             }
-            let mut began = Instant::now();
-            let now = worker.engine.clock.now();
-            let result = if gated {
-                let raised = raise(&worker.member).await;
-                waited += began.elapsed();
-                began = Instant::now();
-                let now = worker.engine.clock.now();
-                let attempt = Attempt { worker, needs, raised: Some(&raised), now };
-                self.attempt(&attempt, row, args, output)
-            } else if let Some(_inside) = worker.member.enter() {
-                let attempt = Attempt { worker, needs, raised: None, now };
-                self.attempt(&attempt, row, args, output)
-            } else {
-                gate_open(&worker.engine.gate).await;
-                waited += began.elapsed();
-                Err(NotNow::Shards(Vec::new()))
-            };
+            let tried = self.try_again(worker, needs, gated, row, args, output, &mut waited).await;
+            let Some((began, result)) = tried else { return self.tell_busy(worker, row, output) };
             drop(parked);
             worker.end_turn();
             match result {
@@ -177,6 +180,85 @@ impl Session {
                 Err(next) => why = next,
             }
         }
+    }
+
+    /// What is no attempt, or none any more. Gives the time for which it ran.
+    async fn run_apart(
+        &mut self,
+        worker: &Rc<Worker>,
+        why: NotNow,
+        row: Row,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> Duration {
+        let began = Instant::now();
+        let held = match why {
+            NotNow::Stopping => {
+                self.fail(worker, Some(row), &Failure::text(STOPPING), output);
+                Some(Duration::ZERO)
+            }
+            NotNow::Waiting(wait) => {
+                self.wait_blocked(worker, row, args, wait, output).await;
+                Some(Duration::ZERO)
+            }
+            NotNow::Sweep => unless_busy(worker, &row, self.sweep(worker, row, args, output)).await,
+            NotNow::Gather => unless_busy(worker, &row, self.gather(worker, row, args, output)).await,
+            NotNow::Verb => {
+                self.run_slow_verb(worker, row, args, output).await;
+                Some(began.elapsed())
+            }
+            _ => unreachable!("an attempt follows"),
+        };
+        match held {
+            Some(held) => held,
+            None => self.tell_busy(worker, row, output).held,
+        }
+    }
+
+    /// One more attempt, under the gate or not, and when it began; `None` if a script is busy before that.
+    #[expect(clippy::too_many_arguments, reason = "what a request that waits has beside it")]
+    async fn try_again(
+        &mut self,
+        worker: &Rc<Worker>,
+        needs: &mut Needs,
+        gated: bool,
+        row: Row,
+        args: &Args<'_>,
+        output: &mut Output,
+        waited: &mut Duration,
+    ) -> Option<(Instant, Result<(), NotNow>)> {
+        let mut began = Instant::now();
+        let now = worker.engine.clock.now();
+        let result = if self.needs_stage(&row) {
+            if !gated && worker.engine.gate.is_raised() {
+                unless_busy(worker, &row, gate_open(&worker.engine.gate)).await?;
+                *waited += began.elapsed();
+            }
+            let result;
+            (*needs, result) = self.begin_script(std::mem::take(needs), gated, row, args, output);
+            result
+        } else if gated {
+            let raised = unless_busy(worker, &row, raise(worker)).await?;
+            *waited += began.elapsed();
+            began = Instant::now();
+            let now = worker.engine.clock.now();
+            let attempt = Attempt { worker, needs, raised: Some(&raised), now, is_outside: false };
+            self.attempt(&attempt, row, args, output)
+        } else if let Some(_inside) = worker.member.enter() {
+            let attempt = Attempt { worker, needs, raised: None, now, is_outside: false };
+            self.attempt(&attempt, row, args, output)
+        } else {
+            unless_busy(worker, &row, gate_open(&worker.engine.gate)).await?;
+            *waited += began.elapsed();
+            Err(NotNow::Shards(Vec::new()))
+        };
+        Some((began, result))
+    }
+
+    fn tell_busy(&mut self, worker: &Worker, row: Row, output: &mut Output) -> Took {
+        let text = worker.engine.scripts.busy_text().unwrap_or("BUSY a script was busy until now");
+        self.fail(worker, Some(row), &Failure::text(text), output);
+        Took::default()
     }
 
     /// Cuts the long texts of a request, in steps between which others have their turn.
@@ -410,7 +492,9 @@ impl Session {
             Verb::DebugReload => debug_reload(&worker.engine).await,
             Verb::Save => save(&worker.engine).await,
             Verb::Shutdown => self.shutdown(worker, args),
-            Verb::Multi | Verb::Exec | Verb::Discard | Verb::Watch | Verb::Unwatch => unreachable!("these run at once"),
+            Verb::Multi | Verb::Exec | Verb::Discard | Verb::Watch | Verb::Unwatch | Verb::Eval | Verb::ScriptLoad => {
+                unreachable!("these run at once or on the stage")
+            }
         };
         match outcome {
             // Like Redis: a client that shuts the server down sees the connection end.
@@ -461,7 +545,7 @@ impl Session {
     async fn pause(&self, worker: &Worker, args: &Args<'_>) -> Result<(), Failure> {
         let (span_ms, writes_only) = commands::pause_arguments(args)?;
         // Under the gate only to set the flag: nothing that was running goes on after it.
-        let _raised = raise(&worker.member).await;
+        let _raised = raise(worker).await;
         let until_ms = worker.engine.clock.now().saturating_add(span_ms);
         worker.engine.pause.begin(until_ms, writes_only);
         Ok(())
@@ -475,6 +559,11 @@ impl Session {
 
     fn shutdown(&mut self, worker: &Worker, args: &Args<'_>) -> Result<(), Failure> {
         commands::shutdown_arguments(args)?;
+        if let Some(text) = worker.engine.scripts.busy_text()
+            && !args.from(1).iter().any(|word| word.eq_ignore_ascii_case(b"NOSAVE"))
+        {
+            return Err(Failure::text(text));
+        }
         worker.engine.shut_down();
         self.closing = true;
         Ok(())
@@ -482,7 +571,7 @@ impl Session {
 }
 
 /// A wait for an element, from the moment the waiter hangs off its keys: dropped at any time after, it takes it off.
-pub(super) struct Wait {
+pub(crate) struct Wait {
     worker: Rc<Worker>,
     waiter: Arc<Waiter>,
     client: Arc<Client>,
@@ -513,6 +602,11 @@ impl Drop for Wait {
         self.client.set_blocked(None);
         take_off(&self.worker, &self.waiter);
     }
+}
+
+/// `waiting`, or `None` once a script is busy and `row` is none of those that are run meanwhile.
+async fn unless_busy<R>(worker: &Worker, row: &Row, waiting: impl Future<Output = R>) -> Option<R> {
+    if row.has(Flag::AllowBusy) { Some(waiting.await) } else { worker.unless_busy(waiting).await }
 }
 
 /// Waits until the journal may have room.

@@ -78,6 +78,8 @@ pub struct Current {
     pub log_level: LogLevel,
     /// Commands that take at least as many microseconds enter the slow log; `None`: none do.
     pub slowlog_slower_than_us: Option<u64>,
+    /// For so long a script runs before others hear that it is busy; 0 for ever.
+    pub busy_reply_threshold_ms: u64,
     /// Entries that the slow log keeps.
     pub slowlog_entries_max: u64,
     /// Commands that take at least as many milliseconds are noted as spikes of latency; 0: none is.

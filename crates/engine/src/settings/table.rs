@@ -503,6 +503,20 @@ pub static SETTINGS: &[Setting] = &[
         help: "Longest single argument of a request.",
     },
     Setting {
+        name: "busy-reply-threshold",
+        redis_names: &["busy-reply-threshold", "lua-time-limit"],
+        kind: Kind::Integer {
+            unit: "milliseconds",
+            min: 0,
+            max: i64::MAX,
+            set: |current, ms| current.busy_reply_threshold_ms = ms as u64,
+        },
+        default: "5000",
+        changes: Anytime,
+        group: Group::Limits,
+        help: "How long a script runs before other clients hear that the server is busy, 0 for ever.",
+    },
+    Setting {
         name: "tracking-table-max-keys",
         redis_names: &["tracking-table-max-keys"],
         kind: Kind::Integer {

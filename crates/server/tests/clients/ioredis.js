@@ -56,6 +56,9 @@ async function strings(r) {
   assert.equal(await r.del("a", "b"), 2);
   await assert.rejects(r.lpush("k", 1), { name: "ReplyError", message: /^WRONGTYPE/ });
   if (isBobbin()) await assert.rejects(r.call("NOSUCH", "x", "*", "a", 1), { name: "ReplyError", message: /unknown command/ });
+  r.defineCommand("double", { numberOfKeys: 1, lua: "return redis.call('set', KEYS[1], 2 * ARGV[1])" });
+  assert.equal(await r.double("doubled", 21), "OK");
+  assert.equal(await r.get("doubled"), "42");
   const prefixed = new Redis({ port, keyPrefix: "app:" });
   await prefixed.set("k", "mine");
   assert.equal(await r.get("app:k"), "mine");

@@ -58,7 +58,6 @@ pub(crate) const OF_BOBBIN: &[(&str, &str)] = &[
     ("redis-cli NOSUCH events", "(error) ERR unknown command 'NOSUCH', with args beginning with: 'events' \n-> 0"),
     ("redis-cli --rdb - >/dev/null 2>&1", "-> 1"),
     ("redis-cli --replica >/dev/null 2>&1", "-> 1"),
-    ("redis-cli --eval /dev/null", "(error) ERR unknown command 'EVAL', with args beginning with: '' '0' \n-> 0"),
     ("redis-cli -3 CLIENT DURABLE ALWAYS", "OK\n-> 0"),
 ];
 

@@ -175,7 +175,10 @@ fn launch(
     variables: &[(&str, &str)],
 ) -> Result<(Child, Arc<Mutex<String>>), String> {
     let mut command = bobbin();
-    command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--threads", "2", "--dir"]).arg(data(folder));
+    command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"]).arg(data(folder));
+    if !flags.iter().any(|flag| flag == "--threads") {
+        command.args(["--threads", "2"]);
+    }
     let mut child = command.args(flags).envs(variables.iter().copied()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut log = String::new();

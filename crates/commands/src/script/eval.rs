@@ -1,0 +1,59 @@
+//! EVAL EVALSHA EVAL_RO EVALSHA_RO: a script runs as one command. The engine runs them; here are their facts.
+
+use crate::prelude::*;
+use crate::row::Verb;
+use wire::Args;
+
+pub(crate) const COMMANDS: &[Command] = &[EVAL, EVALSHA, EVAL_RO, EVALSHA_RO];
+
+const EVAL: Command = Command {
+    name: "EVAL",
+    syntax: "script numkeys [key [key ...]] [arg [arg ...]]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::counted(2, "RW ACCESS UPDATE")],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Stale, Flag::SkipMonitor, Flag::NoMandatoryKeys],
+    group: Group::Scripting,
+    cost: "that of the script",
+    since: "2.6.0",
+    brief: "Runs a Lua script as one command: all of it, or nothing.",
+    answer: "what the script returns",
+    run: Run::Engine(Verb::Eval),
+};
+
+const EVALSHA: Command = Command {
+    name: "EVALSHA",
+    syntax: "sha1 numkeys [key [key ...]] [arg [arg ...]]",
+    brief: "Runs a script that is known, named by the SHA-1 of its text.",
+    answer: "what the script returns; error NOSCRIPT if it is not known",
+    ..EVAL
+};
+
+const EVAL_RO: Command = Command {
+    name: "EVAL_RO",
+    keys: &[KeySpec::counted(2, "RO ACCESS")],
+    access: Access::Read,
+    since: "7.0.0",
+    brief: "Runs a Lua script that changes no key.",
+    ..EVAL
+};
+
+const EVALSHA_RO: Command = Command {
+    name: "EVALSHA_RO",
+    syntax: "sha1 numkeys [key [key ...]] [arg [arg ...]]",
+    brief: "Runs a script that is known and changes no key, named by the SHA-1 of its text.",
+    answer: "what the script returns; error NOSCRIPT if it is not known",
+    ..EVAL_RO
+};
+
+/// How many of the arguments behind the number of keys are keys.
+///
+/// # Errors
+/// If it is no number, negative, or more than there are.
+pub fn keys_count(args: &Args<'_>) -> Result<usize, Failure> {
+    let count = kinds::text::parse_int(args.get(2)).ok_or(Failure::NotAnInteger)?;
+    if count > (args.len() - 3) as i64 {
+        return Err(Failure::text("ERR Number of keys can't be greater than number of args"));
+    }
+    usize::try_from(count).map_err(|_| Failure::text("ERR Number of keys can't be negative"))
+}

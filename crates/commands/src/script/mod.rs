@@ -1,0 +1,4 @@
+//! Scripts: EVAL and its kin, and the scripts that are known.
+
+pub(crate) mod cache;
+pub(crate) mod eval;

@@ -1,0 +1,223 @@
+//! Scripts: those that are known, those that run long, and who is told to wait meanwhile.
+//!
+//! ```text
+//!   connection --Order--> Stage (one a worker)         a fiber that runs EVAL, or EXEC with such rows, as one tx
+//!                           |   ^ every 2 ms            what it holds stays held, its part in the gate too
+//!                           |   `-- driver: others first, then the next slice
+//!                           `--> lua::Machine           a fiber in the fiber: asks for each redis.call
+//! ```
+
+pub(crate) mod stage;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
+
+/// Scripts that came by EVAL and are kept; those that came by SCRIPT LOAD stay until SCRIPT FLUSH.
+const EVALUATED_MAX: usize = 500;
+
+/// Where redis.log goes: a level from 0 (debugging) to 3 (warnings), and a text.
+pub type Logger = Box<dyn Fn(u8, &str) + Send + Sync>;
+
+/// What the workers share of scripts.
+#[derive(Default)]
+pub struct Scripts {
+    known: RwLock<Known>,
+    /// Counts SCRIPT FLUSHes: machines that are behind forget what they have compiled.
+    generation: AtomicU64,
+    /// Those that have rested at least once.
+    long: Mutex<Vec<Arc<Control>>>,
+    /// How many of them there are.
+    resting: AtomicUsize,
+    /// [`Busy`].
+    busy: AtomicU8,
+    stopping: AtomicBool,
+    logger: OnceLock<Logger>,
+}
+
+#[derive(Default)]
+struct Known {
+    by_name: HashMap<Arc<str>, Script>,
+    /// Those that only EVAL has brought, the oldest first.
+    evaluated: VecDeque<Arc<str>>,
+}
+
+/// One script.
+#[derive(Clone)]
+pub(crate) struct Script {
+    /// Forty hexadecimal digits.
+    pub(crate) name: Arc<str>,
+    /// Without its first line.
+    pub(crate) source: Arc<[u8]>,
+    /// What its first line says, if it has one.
+    pub(crate) flags: Option<lua::Flags>,
+    bytes: usize,
+}
+
+impl Script {
+    pub(crate) fn new(name: &str, header: &lua::Header<'_>) -> Self {
+        Self { name: name.into(), source: header.code.into(), flags: header.flags, bytes: header.code.len() }
+    }
+}
+
+/// By which others reach a script that runs.
+pub(crate) struct Control {
+    pub(crate) is_function: bool,
+    is_busy: AtomicBool,
+    is_killed: AtomicBool,
+    has_written: AtomicBool,
+}
+
+impl Control {
+    pub(crate) fn new(is_function: bool) -> Self {
+        let no = || AtomicBool::new(false);
+        Self { is_function, is_busy: no(), is_killed: no(), has_written: no() }
+    }
+
+    pub(crate) fn note_write(&self) {
+        self.has_written.store(true, Relaxed);
+    }
+
+    pub(crate) fn is_killed(&self) -> bool {
+        self.is_killed.load(Relaxed)
+    }
+}
+
+const NOT_BUSY: u8 = 0;
+const BUSY_SCRIPT: u8 = 1;
+const BUSY_FUNCTION: u8 = 2;
+
+/// What others hear while a script is busy.
+const BUSY_SCRIPT_TEXT: &str = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+const BUSY_FUNCTION_TEXT: &str =
+    "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
+
+impl Scripts {
+    // ---- those that are known ----
+
+    pub(crate) fn find(&self, name: &str) -> Option<Script> {
+        self.known.read().expect("no holder panics").by_name.get(name).cloned()
+    }
+
+    /// Keeps a script that compiles.
+    pub(crate) fn keep(&self, script: &Script, was_loaded: bool) {
+        let mut known = self.known.write().expect("no holder panics");
+        let Known { by_name, evaluated } = &mut *known;
+        if was_loaded {
+            evaluated.retain(|name| *name != script.name);
+            by_name.insert(script.name.clone(), script.clone());
+        } else if !by_name.contains_key(&script.name) {
+            by_name.insert(script.name.clone(), script.clone());
+            evaluated.push_back(script.name.clone());
+            if evaluated.len() > EVALUATED_MAX
+                && let Some(oldest) = evaluated.pop_front()
+            {
+                by_name.remove(&oldest);
+            }
+        }
+    }
+
+    pub(crate) fn flush(&self) {
+        let mut known = self.known.write().expect("no holder panics");
+        *known = Known::default();
+        self.generation.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Relaxed)
+    }
+
+    /// How many are known, and the bytes of their sources.
+    pub fn count(&self) -> (usize, usize) {
+        let known = self.known.read().expect("no holder panics");
+        (known.by_name.len(), known.by_name.values().map(|script| script.bytes).sum())
+    }
+
+    // ---- those that run long ----
+
+    /// A script rests for the first time.
+    pub(crate) fn begin_long(&self, control: &Arc<Control>) {
+        self.long.lock().expect("no holder panics").push(control.clone());
+        self.resting.fetch_add(1, Relaxed);
+    }
+
+    /// It is over.
+    pub(crate) fn end_long(&self, control: &Arc<Control>) {
+        let mut long = self.long.lock().expect("no holder panics");
+        long.retain(|other| !Arc::ptr_eq(other, control));
+        self.resting.fetch_sub(1, Relaxed);
+        if !long.iter().any(|control| control.is_busy.load(Relaxed)) {
+            self.busy.store(NOT_BUSY, Relaxed);
+        }
+    }
+
+    /// Whether any script rests, inside the gate or with the gate up.
+    pub(crate) fn any_rests(&self) -> bool {
+        self.resting.load(Relaxed) > 0
+    }
+
+    /// A script has run for longer than `busy-reply-threshold`; whether that is new.
+    pub(crate) fn set_busy(&self, control: &Control) -> bool {
+        control.is_busy.store(true, Relaxed);
+        let what = if control.is_function { BUSY_FUNCTION } else { BUSY_SCRIPT };
+        self.busy.compare_exchange(NOT_BUSY, what, Relaxed, Relaxed).is_ok()
+    }
+
+    #[inline]
+    pub(crate) fn is_busy(&self) -> bool {
+        self.busy.load(Relaxed) != NOT_BUSY
+    }
+
+    /// What others hear while a script is busy.
+    pub(crate) fn busy_text(&self) -> Option<&'static str> {
+        match self.busy.load(Relaxed) {
+            NOT_BUSY => None,
+            BUSY_FUNCTION => Some(BUSY_FUNCTION_TEXT),
+            _ => Some(BUSY_SCRIPT_TEXT),
+        }
+    }
+
+    /// SCRIPT KILL, FUNCTION KILL.
+    pub(crate) fn kill(&self, functions: bool) -> Result<(), &'static str> {
+        let long = self.long.lock().expect("no holder panics");
+        let Some(control) = long.iter().find(|control| control.is_function == functions).or(long.first()) else {
+            return Err("NOTBUSY No scripts in execution right now.");
+        };
+        if control.has_written.load(Relaxed) {
+            return Err("UNKILLABLE Sorry the script already executed write commands against the dataset. You can \
+                        either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE \
+                        command.");
+        }
+        match (functions, control.is_function) {
+            (true, false) => Err(BUSY_SCRIPT_TEXT),
+            (false, true) => Err(BUSY_FUNCTION_TEXT),
+            _ => {
+                control.is_killed.store(true, Relaxed);
+                Ok(())
+            }
+        }
+    }
+
+    /// The server stops: whatever runs is undone.
+    pub fn stop(&self) {
+        self.stopping.store(true, Relaxed);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Relaxed)
+    }
+
+    // ---- redis.log ----
+
+    /// Says where redis.log goes.
+    pub fn set_logger(&self, logger: Logger) {
+        // The first one counts.
+        let _ = self.logger.set(logger);
+    }
+
+    pub(crate) fn log(&self, level: u8, text: &str) {
+        if let Some(logger) = self.logger.get() {
+            logger(level, text);
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! The stage of a worker: where its scripts run, one at a time, each in slices.
+
+use super::Control;
+use crate::session::{Needs, Scripted};
+use crate::session::{NotNow, Session};
+use crate::worker::{Scratch, Worker};
+use commands::table::Row;
+use lua::{About, Machine, Tell};
+use quanta::Instant;
+use std::cell::{Cell, RefCell, RefMut};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+use sync::fiber::{Fiber, Pause};
+use wire::{Output, OwnedRequest};
+
+/// Stack of the engine's own code beneath a script; only what is touched is real.
+const STACK_BYTES: usize = 8 << 20;
+/// For so long a script runs before others have their turn, in microseconds.
+const SLICE_US: u128 = 1_500;
+
+/// What is to be run, with all that it needs.
+pub(crate) struct Order {
+    pub(crate) session: Session,
+    pub(crate) row: Row,
+    pub(crate) request: OwnedRequest,
+    pub(crate) needs: Needs,
+    pub(crate) gated: bool,
+    pub(crate) control: Arc<Control>,
+}
+
+/// What came of it.
+pub(crate) struct Outcome {
+    pub(crate) session: Session,
+    pub(crate) needs: Needs,
+    pub(crate) output: Output,
+    pub(crate) result: Result<(), NotNow>,
+    /// How long it ran.
+    pub(crate) took: Duration,
+}
+
+/// Where the outcome of a script is found that outlived its first slice.
+#[derive(Default)]
+pub(crate) struct Ticket {
+    outcome: RefCell<Option<Box<Outcome>>>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Ticket {
+    /// Waits for the end of the script. Dropped, the script goes on all the same.
+    pub(crate) async fn outcome(&self) -> Box<Outcome> {
+        poll_fn(|context| match self.outcome.take() {
+            Some(outcome) => Poll::Ready(outcome),
+            None => {
+                self.waker.replace(Some(context.waker().clone()));
+                Poll::Pending
+            }
+        })
+        .await
+    }
+}
+
+/// How far an order got at once.
+pub(crate) enum Begun {
+    /// To its end.
+    Over(Box<Outcome>),
+    /// To its first rest.
+    Rests(Rc<Ticket>),
+}
+
+enum Ask {
+    /// The slice is over.
+    Rest,
+    /// It waits for others to go out of the gate.
+    Wait,
+    Over(Box<Outcome>),
+}
+
+enum Job {
+    Begin(Box<Order>),
+    Go,
+}
+
+/// With which a script under way gives others their turn.
+pub(crate) struct Breath {
+    pause: Pause<Job, Box<Ask>>,
+    slice_began: Cell<Instant>,
+    control: Arc<Control>,
+}
+
+impl Breath {
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Rests if the slice is over.
+    #[inline]
+    pub(crate) fn breathe(&self) {
+        if self.slice_began.get().elapsed().as_micros() > SLICE_US {
+            self.rest(Ask::Rest);
+        }
+    }
+
+    /// Rests until others have had their turn.
+    pub(crate) fn wait(&self) {
+        self.rest(Ask::Wait);
+    }
+
+    fn rest(&self, ask: Ask) {
+        self.pause.rest(Box::new(ask));
+        self.slice_began.set(Instant::now());
+    }
+}
+
+struct Current {
+    ticket: Rc<Ticket>,
+    control: Arc<Control>,
+    began: Instant,
+    waits: bool,
+}
+
+/// One worker's stage.
+#[derive(Default)]
+pub(crate) struct Stage {
+    machine: RefCell<Option<Machine>>,
+    generation: Cell<u64>,
+    fiber: RefCell<Option<Fiber<Job, Box<Ask>>>>,
+    /// The script that rests.
+    current: RefCell<Option<Current>>,
+    /// Who waits for the stage, and the driver.
+    waiting: RefCell<Vec<Waker>>,
+    driver: RefCell<Option<Waker>>,
+    pub(crate) scratch: RefCell<Scratch>,
+    /// Who is to hear that a script is busy.
+    impatient: RefCell<Vec<(u64, Waker)>>,
+    next_impatient: Cell<u64>,
+}
+
+impl Stage {
+    /// Whether a script rests here.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.current.borrow().is_some()
+    }
+
+    /// The machine, with nothing compiled that is to be forgotten.
+    pub(crate) fn machine(&self, worker: &Worker) -> RefMut<'_, Machine> {
+        let mut slot = self.machine.borrow_mut();
+        let generation = worker.engine.scripts.generation();
+        if slot.is_none() {
+            let about = About {
+                version: commands::REDIS_VERSION,
+                version_number: version_number(commands::REDIS_VERSION),
+                seed: worker.random(),
+            };
+            *slot = Some(Machine::new(about));
+            self.generation.set(generation);
+        }
+        let mut machine = RefMut::map(slot, |slot| slot.as_mut().expect("just made"));
+        if self.generation.replace(generation) != generation {
+            machine.go(Tell::Forget);
+        }
+        machine
+    }
+
+    /// Begins to run an order; nothing may rest here.
+    pub(crate) fn begin(&self, worker: &Worker, order: Box<Order>) -> Begun {
+        assert!(!self.is_taken());
+        let control = order.control.clone();
+        let began = Instant::now();
+        let mut slot = self.fiber.borrow_mut();
+        let fiber = slot.get_or_insert_with(|| Fiber::new(STACK_BYTES, act).expect("the system gives a stack"));
+        let ask = *fiber.resume(Job::Begin(order)).expect("a stage does not end");
+        let waits = matches!(ask, Ask::Wait);
+        if let Ask::Over(outcome) = ask {
+            return Begun::Over(outcome);
+        }
+        let ticket = Rc::new(Ticket::default());
+        worker.engine.scripts.begin_long(&control);
+        self.current.replace(Some(Current { ticket: ticket.clone(), control, began, waits }));
+        self.driver.take().into_iter().for_each(Waker::wake);
+        Begun::Rests(ticket)
+    }
+
+    /// Runs the next slice of the script that rests.
+    fn go_on(&self, worker: &Worker) {
+        let ask = {
+            let mut slot = self.fiber.borrow_mut();
+            let fiber = slot.as_mut().expect("a script rests");
+            *fiber.resume(Job::Go).expect("a stage does not end")
+        };
+        let mut slot = self.current.borrow_mut();
+        let current = slot.as_mut().expect("a script rests");
+        current.waits = matches!(ask, Ask::Wait);
+        let scripts = &worker.engine.scripts;
+        match ask {
+            Ask::Over(outcome) => {
+                scripts.end_long(&current.control);
+                let current = slot.take().expect("just seen");
+                current.ticket.outcome.replace(Some(outcome));
+                current.ticket.waker.take().into_iter().for_each(Waker::wake);
+                self.waiting.take().into_iter().for_each(Waker::wake);
+            }
+            Ask::Rest | Ask::Wait => {
+                let threshold_ms = worker.settings().busy_reply_threshold_ms;
+                let is_over = threshold_ms > 0 && current.began.elapsed() >= Duration::from_millis(threshold_ms);
+                if is_over && scripts.set_busy(&current.control) {
+                    self.wake_impatient();
+                    worker.ring_all();
+                }
+            }
+        }
+    }
+
+    /// Wakes those whose requests wait, to hear that a script is busy.
+    pub(crate) fn wake_impatient(&self) {
+        self.impatient.borrow().iter().for_each(|(_, waker)| waker.wake_by_ref());
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.current.borrow().as_ref().is_some_and(|current| current.waits)
+    }
+}
+
+/// What runs on the fiber: one order after the other.
+fn act(pause: Pause<Job, Box<Ask>>, first: Job) {
+    let mut job = first;
+    loop {
+        let Job::Begin(order) = job else { unreachable!("an order comes when nothing is under way") };
+        let Order { mut session, row, request, needs, gated, control } = *order;
+        let began = Instant::now();
+        let breath = Rc::new(Breath { pause: pause.clone(), slice_began: Cell::new(began), control });
+        let mut output = Output::new();
+        let scripted = Scripted { breath, row, needs: &needs, gated };
+        let result = session.run_scripted(&scripted, &request.args(), &mut output);
+        drop(scripted);
+        drop(request);
+        let outcome = Outcome { session, needs, output, result, took: began.elapsed() };
+        job = pause.rest(Box::new(Ask::Over(Box::new(outcome))));
+    }
+}
+
+/// `7.4.0` as a number, a byte each.
+fn version_number(version: &str) -> u32 {
+    version.split('.').take(3).fold(0, |number, part| number << 8 | part.parse::<u32>().unwrap_or(0))
+}
+
+impl Worker {
+    /// Runs scripts that outlive their first slice. Awaited for ever, beside [`Worker::listen`].
+    pub(crate) async fn drive_scripts(&self) {
+        loop {
+            poll_fn(|context| {
+                if self.stage.is_taken() {
+                    return Poll::Ready(());
+                }
+                self.stage.driver.replace(Some(context.waker().clone()));
+                Poll::Pending
+            })
+            .await;
+            // Others first: those that are ready, and those whose sockets are.
+            self.sleep(if self.stage.is_waiting() { 1 } else { 0 }).await;
+            let began = Instant::now();
+            self.stage.go_on(self);
+            self.note_slice(began);
+        }
+    }
+
+    /// Waits until no script rests on this worker.
+    pub async fn scripts_ended(&self) {
+        poll_fn(|context| {
+            if !self.stage.is_taken() {
+                return Poll::Ready(());
+            }
+            self.stage.waiting.borrow_mut().push(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// `waiting`, or `None` once a script is busy: then who waits is told so.
+    pub(crate) async fn unless_busy<R>(&self, waiting: impl Future<Output = R>) -> Option<R> {
+        let mut waiting = std::pin::pin!(waiting);
+        let impatience = Impatience::new(&self.stage);
+        poll_fn(|context| {
+            if self.engine.scripts.is_busy() {
+                return Poll::Ready(None);
+            }
+            impatience.renew(context.waker());
+            waiting.as_mut().poll(context).map(Some)
+        })
+        .await
+    }
+}
+
+/// A place among those that are to hear that a script is busy.
+struct Impatience<'s> {
+    stage: &'s Stage,
+    number: u64,
+}
+
+impl<'s> Impatience<'s> {
+    fn new(stage: &'s Stage) -> Self {
+        let number = stage.next_impatient.get();
+        stage.next_impatient.set(number + 1);
+        Self { stage, number }
+    }
+
+    fn renew(&self, waker: &Waker) {
+        let mut all = self.stage.impatient.borrow_mut();
+        match all.iter_mut().find(|(number, _)| *number == self.number) {
+            Some((_, known)) => known.clone_from(waker),
+            None => all.push((self.number, waker.clone())),
+        }
+    }
+}
+
+impl Drop for Impatience<'_> {
+    fn drop(&mut self) {
+        self.stage.impatient.borrow_mut().retain(|(number, _)| *number != self.number);
+    }
+}

@@ -1,0 +1,400 @@
+//! EVAL and its kin: a script as a row of a tx, alone or inside EXEC.
+//!
+//! It runs on its worker's stage. A command that needs a shard which is not held has the whole tx undone and run again with
+//! that shard, in the end under the gate.
+
+use super::attempt::{Attempt, NotNow, row_bound};
+use super::messages::begin_row;
+use super::{Needs, Session};
+use crate::script::stage::{Begun, Breath, Order, Outcome};
+use crate::script::{Control, Script};
+use crate::worker::Worker;
+use commands::table::{self, Found, Row};
+use commands::{Failure, Flag, Outcome as Ran, Run, Verb};
+use keyspace::{Abandon, Plan, Tx};
+use lua::{Answer, Ask, Code, Fault, Task, Tell};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Waker;
+use sync::lock::Want;
+use wire::client::{Parser, Value};
+use wire::resp::{Encoder, Protocol};
+use wire::{Args, Output, OwnedRequest, Reply};
+
+/// An order as the stage runs it.
+pub(crate) struct Scripted<'a> {
+    pub(crate) breath: Rc<Breath>,
+    pub(crate) row: Row,
+    pub(crate) needs: &'a Needs,
+    pub(crate) gated: bool,
+}
+
+/// What a script under way may do.
+struct Rules {
+    reads_only: bool,
+    gated: bool,
+}
+
+/// Why a script comes to no end of its own.
+enum Cut {
+    NotNow(NotNow),
+    Killed,
+}
+
+/// Whether a row is run by a machine.
+pub(super) fn is_scripted(row: &Row) -> bool {
+    matches!(row.run, Run::Engine(Verb::Eval | Verb::ScriptLoad))
+}
+
+impl Session {
+    /// Whether a request runs on the stage.
+    pub(super) fn needs_stage(&self, row: &Row) -> bool {
+        let is_exec = matches!(row.run, Run::Engine(Verb::Exec));
+        is_scripted(row)
+            || is_exec && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(row, _)| is_scripted(row)))
+    }
+
+    /// Runs a request on the stage, as far as it goes at once.
+    pub(super) fn begin_script(
+        &mut self,
+        needs: Needs,
+        gated: bool,
+        row: Row,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> (Needs, Result<(), NotNow>) {
+        let worker = self.worker.clone();
+        if worker.stage.is_taken() {
+            return (needs, Err(NotNow::Stage));
+        }
+        let control = Arc::new(Control::new(false));
+        let stand_in = self.stand_in();
+        let session = std::mem::replace(self, stand_in);
+        let order = Order { session, row, request: args.to_owned(), needs, gated, control };
+        match worker.stage.begin(&worker, Box::new(order)) {
+            Begun::Over(outcome) => self.take_back(*outcome, output),
+            Begun::Rests(ticket) => (Needs::default(), Err(NotNow::Script(ticket))),
+        }
+    }
+
+    /// What stands here while the session itself is on the stage: only what its connection asks of it.
+    fn stand_in(&self) -> Self {
+        let mut stand_in = Self::new(self.worker.clone(), self.client.clone());
+        stand_in.is_stand_in = true;
+        (stand_in.protocol, stand_in.authenticated) = (self.protocol, self.authenticated);
+        (stand_in.reply_mode, stand_in.replies_held) = (self.reply_mode, self.replies_held);
+        (stand_in.durable_always, stand_in.watermark) = (self.durable_always, self.watermark);
+        stand_in.strict_watermark = self.strict_watermark;
+        stand_in
+    }
+
+    /// The session comes back from the stage.
+    pub(super) fn take_back(&mut self, outcome: Outcome, output: &mut Output) -> (Needs, Result<(), NotNow>) {
+        let Outcome { session, needs, output: told, result, .. } = outcome;
+        let stand_in = std::mem::replace(self, session);
+        self.replies_held = stand_in.replies_held;
+        self.watermark = self.watermark.max(stand_in.watermark);
+        self.closing |= stand_in.closing;
+        if !told.is_empty() {
+            output.append(told);
+        }
+        (needs, result)
+    }
+
+    /// On the stage: runs a request, inside the gate or with the gate up.
+    pub(crate) fn run_scripted(
+        &mut self,
+        scripted: &Scripted<'_>,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        let worker = self.worker.clone();
+        let &Scripted { ref breath, row, needs, gated } = scripted;
+        self.breath = Some(breath.clone());
+        let result = if gated {
+            let raised = loop {
+                match worker.member.try_raise() {
+                    Some(mut raising) => {
+                        break loop {
+                            match raising.ready(Waker::noop()) {
+                                Some(raised) => break raised,
+                                None => breath.wait(),
+                            }
+                        };
+                    }
+                    None => breath.wait(),
+                }
+            };
+            let now = worker.engine.clock.now();
+            let attempt = Attempt { worker: &worker, needs, raised: Some(&raised), now, is_outside: false };
+            self.attempt(&attempt, row, args, output)
+        } else if let Some(_inside) = worker.member.enter() {
+            let now = worker.engine.clock.now();
+            let attempt = Attempt { worker: &worker, needs, raised: None, now, is_outside: false };
+            self.attempt(&attempt, row, args, output)
+        } else {
+            Err(NotNow::Shards(Vec::new()))
+        };
+        self.breath = None;
+        worker.end_turn();
+        result
+    }
+
+    /// EVAL, EVALSHA and SCRIPT LOAD as rows of a tx.
+    pub(super) fn run_script_row(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: &Row,
+        args: &Args<'_>,
+        tx: &mut Tx<'_>,
+        output: &mut Output,
+    ) -> Ran {
+        if matches!(row.run, Run::Engine(Verb::ScriptLoad)) {
+            let script = self.known_or_compiled(worker, args.get(2), true)?;
+            Encoder::new(output, self.protocol).bulk(script.name.as_bytes());
+            return Ok(());
+        }
+        const UNKNOWN: &str = "NOSCRIPT No matching script. Please use EVAL.";
+        if row.name.starts_with("EVALSHA") && args.get(1).len() != 40 {
+            return Err(Failure::text(UNKNOWN));
+        }
+        let keys_count = commands::script_keys_count(args)?;
+        let script = match row.name {
+            "EVAL" | "EVAL_RO" => self.known_or_compiled(worker, args.get(1), false)?,
+            _ => {
+                let name = String::from_utf8_lossy(args.get(1)).to_ascii_lowercase();
+                let found = worker.engine.scripts.find(&name);
+                found.ok_or(Failure::text(UNKNOWN))?
+            }
+        };
+        let is_reader = row.name.ends_with("_RO");
+        let declares_reading = script.flags.is_some_and(|flags| flags.has(lua::Flags::NO_WRITES));
+        if is_reader && script.flags.is_some() && !declares_reading {
+            return Err(Failure::text("ERR Can not execute a script with write flag using *_ro command."));
+        }
+        let rules = Rules { reads_only: is_reader || declares_reading, gated: tx.is_gated() };
+        let code = Code::Script { name: script.name.clone(), source: script.source.clone() };
+        let task = Task { code, arguments: OwnedRequest::of(&args.from(3).iter().collect::<Vec<_>>()), keys_count };
+        let value = self.run_task(worker, task, &script.name, &rules, tx)?;
+        lua::write(&value, &mut Encoder::new(output, self.protocol));
+        Ok(())
+    }
+
+    /// A script by its source, which is compiled if it is not known yet.
+    fn known_or_compiled(&self, worker: &Rc<Worker>, source: &[u8], is_loaded: bool) -> Result<Script, Failure> {
+        let name = lua::name_of(source);
+        let scripts = &worker.engine.scripts;
+        if let Some(script) = scripts.find(&name) {
+            if is_loaded {
+                scripts.keep(&script, true);
+            }
+            return Ok(script);
+        }
+        let header = lua::header(source).map_err(Failure::text)?;
+        let script = Script::new(&name, &header);
+        match worker.stage.machine(worker).go(Tell::Compile(script.name.clone(), script.source.clone())) {
+            Ask::Over(Err(fault)) => Err(Failure::text(fault.told(&name))),
+            _ => {
+                scripts.keep(&script, is_loaded);
+                Ok(script)
+            }
+        }
+    }
+
+    /// Runs a task to its end, slice by slice.
+    fn run_task(
+        &mut self,
+        worker: &Rc<Worker>,
+        task: Task,
+        name: &str,
+        rules: &Rules,
+        tx: &mut Tx<'_>,
+    ) -> Result<Value, Failure> {
+        let breath = self.breath.clone().expect("scripts run on the stage");
+        let before = (self.database, self.protocol);
+        let mut machine = worker.stage.machine(worker);
+        let mut cut = None;
+        let mut ask = machine.go(Tell::Run(task));
+        let outcome = loop {
+            let mut tell = match ask {
+                Ask::Over(outcome) => break outcome,
+                Ask::Tick => Tell::Go,
+                Ask::Call { request, resp3 } => match self.call(worker, &request, resp3, rules, tx) {
+                    Ok(value) => Tell::Reply(value),
+                    Err(why) => {
+                        cut = Some(Cut::NotNow(why));
+                        Tell::Stop
+                    }
+                },
+                Ask::Check(request) => Tell::Reply(check(&request.args())),
+                Ask::Log { level, text } => {
+                    worker.engine.scripts.log(level, &text);
+                    Tell::Reply(Value::Null)
+                }
+            };
+            breath.breathe();
+            if cut.is_none() && breath.control().is_killed() {
+                (cut, tell) = (Some(Cut::Killed), Tell::Stop);
+            } else if cut.is_none() && worker.engine.scripts.is_stopping() {
+                (cut, tell) = (Some(Cut::NotNow(NotNow::Stopping)), Tell::Stop);
+            }
+            ask = machine.go(tell);
+        };
+        drop(machine);
+        commands::Session::select(self, before.0);
+        self.protocol = before.1;
+        tx.use_database(self.database);
+        match (cut, outcome) {
+            (Some(Cut::NotNow(why)), _) => {
+                self.lack = Some(why);
+                Err(Failure::Nothing)
+            }
+            (Some(Cut::Killed), outcome) => {
+                let place = outcome.err().and_then(|fault| fault.place);
+                let text = b"ERR Script killed by user with SCRIPT KILL...".to_vec();
+                Err(Failure::text(Fault { text, place, is_counted: false }.told(name)))
+            }
+            (None, Ok(Answer::Reply(value))) => Ok(value),
+            (None, Ok(_)) => Ok(Value::Null),
+            (None, Err(fault)) => Err(Failure::text(fault.told(name))),
+        }
+    }
+
+    /// redis.call: the reply, errors included, or what is lacking for it.
+    fn call(
+        &mut self,
+        worker: &Rc<Worker>,
+        request: &OwnedRequest,
+        resp3: bool,
+        rules: &Rules,
+        tx: &mut Tx<'_>,
+    ) -> Result<Value, NotNow> {
+        let args = request.args();
+        let row = match callable(&args) {
+            Ok(row) if rules.reads_only && changes(&row) => {
+                return Ok(error("ERR Write commands are not allowed from read-only scripts."));
+            }
+            Ok(row) => row,
+            Err(text) => return Ok(error(text)),
+        };
+        self.check_call(worker, &row, &args, rules, tx)?;
+        if row.writes() {
+            if let Some(text) = self.unwritable {
+                return Ok(error(text));
+            }
+            let bound = row_bound(&row, &args);
+            if tx.need_room(bound).is_err() {
+                return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound)));
+            }
+            self.breath.as_ref().expect("scripts run on the stage").control().note_write();
+        }
+        begin_row(tx, &row);
+        if let Some(outbox) = &mut self.outbox {
+            outbox.notes_count = tx.notes().len();
+        }
+        self.protocol = if resp3 { Protocol::Resp3 } else { Protocol::Resp2 };
+        let mut output = Output::new();
+        let log_mark = tx.log().mark();
+        let began = quanta::Instant::now();
+        let outcome = self.run_row(worker, &row, &args, tx, &mut output);
+        self.note_row(worker, tx, log_mark, &row, &args);
+        let counters = &worker.counters().rows[row.index()];
+        counters.calls.add(1);
+        counters.took_ns.add(began.elapsed().as_nanos() as u64);
+        match outcome {
+            Ok(()) => Ok(read(output)),
+            Err(Failure::Abandon(Abandon::Room(bytes))) => Err(NotNow::Room(2 * bytes)),
+            Err(Failure::Abandon(lack)) => Err(lack.into()),
+            Err(failure) => {
+                let text = failure.to_string();
+                counters.failed.add(1);
+                self.note_error(worker, &text);
+                Ok(Value::Error(text))
+            }
+        }
+    }
+
+    /// Whether all is held that a command touches.
+    fn check_call(
+        &self,
+        worker: &Worker,
+        row: &Row,
+        args: &Args<'_>,
+        rules: &Rules,
+        tx: &Tx<'_>,
+    ) -> Result<(), NotNow> {
+        let engine = &*worker.engine;
+        if rules.gated {
+            return if engine.loading.is_over() { Ok(()) } else { Err(NotNow::Loading) };
+        }
+        if matches!(row.run, Run::Gate(_) | Run::Sweep(_)) || row.follows_names(args) {
+            return Err(NotNow::Gate);
+        }
+        let mut missing = Vec::new();
+        row.for_each_key(args, |key, want| {
+            if !tx.holds(key, want) {
+                missing.push(keyspace::shard_of(engine.keyspace.hash(key)));
+            }
+        });
+        if !missing.is_empty() {
+            return Err(NotNow::Shards(missing));
+        }
+        if !engine.loading.is_over() {
+            let mut plan = Plan::default();
+            row.for_each_key(args, |key, _| plan.add_key(&engine.keyspace, key, Want::Read));
+            plan.seal();
+            if let Some(hash) = engine.loading.unread(&plan) {
+                return Err(NotNow::Unread(hash));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the gate is down, or a script is busy.
+    pub async fn gate_open_or_busy(&self) {
+        let _: Option<()> = self.worker.unless_busy(poll_fn(|context| self.poll_gate_open(context))).await;
+    }
+}
+
+fn error(text: &str) -> Value {
+    Value::Error(text.to_owned())
+}
+
+/// Whether a row counts as writing where only reading is allowed.
+fn changes(row: &Row) -> bool {
+    row.writes() || matches!(row.name, "PUBLISH" | "SPUBLISH")
+}
+
+/// The row of a call.
+fn callable(args: &Args<'_>) -> Result<Row, &'static str> {
+    const WRONG_COUNT: &str = "ERR Wrong number of args calling Redis command from script";
+    match table::find(args) {
+        Found::Command(row) if !row.arity.allows(args.len()) => Err(WRONG_COUNT),
+        Found::Command(row) if row.has(Flag::NoScript) => Err("ERR This Redis command is not allowed from script"),
+        Found::Command(row) => Ok(row),
+        Found::Container(_) if args.len() < 2 => Err(WRONG_COUNT),
+        _ => Err("ERR Unknown Redis command called from script"),
+    }
+}
+
+/// redis.acl_check_cmd: whoever is let in may do everything.
+fn check(args: &Args<'_>) -> Value {
+    match table::find(args) {
+        Found::Command(_) => Value::Boolean(true),
+        _ => error("ERR Invalid command passed to redis.acl_check_cmd()"),
+    }
+}
+
+/// The one reply in `output`.
+fn read(mut output: Output) -> Value {
+    let mut parser = Parser::new();
+    loop {
+        output.fill();
+        let Some(bytes) = output.front() else { break };
+        let count = bytes.len();
+        parser.feed(bytes);
+        output.consume(count);
+    }
+    parser.next_value().expect("replies are well formed").unwrap_or(Value::Null)
+}

@@ -1,0 +1,219 @@
+//! The table `redis` of a script.
+
+use crate::error::{find_raised, raised, stopped, table_of};
+use crate::machine::{About, Ask, Shared, Tell};
+use crate::number::general;
+use crate::value::{Resp3, to_lua};
+use mlua::{Lua, MultiValue, Table, Value as Lv};
+use std::rc::Rc;
+use wire::OwnedRequest;
+use wire::client::Value;
+
+/// The table, with all that a script may call.
+pub(crate) fn table(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
+    let table = lua.create_table()?;
+    calls(lua, &table, shared)?;
+    replies(lua, &table)?;
+    switches(lua, &table)?;
+    let caller = shared.clone();
+    let log = move |lua: &Lua, arguments: MultiValue| log(lua, &caller, &arguments);
+    table.raw_set("log", lua.create_function(log)?)?;
+    for (level, name) in ["LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"].into_iter().enumerate() {
+        table.raw_set(name, level)?;
+    }
+    for (name, flags) in [("NONE", 0), ("AOF", 1), ("SLAVE", 2), ("REPLICA", 2), ("ALL", REPL_ALL)] {
+        table.raw_set(format!("REPL_{name}"), flags)?;
+    }
+    table.raw_set("REDIS_VERSION", about.version)?;
+    table.raw_set("REDIS_VERSION_NUM", about.version_number)?;
+    Ok(table)
+}
+
+const REPL_ALL: i64 = 3;
+
+fn calls(lua: &Lua, table: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
+    let caller = shared.clone();
+    let call = move |lua: &Lua, arguments: MultiValue| match called(lua, &caller, &arguments)? {
+        Value::Error(text) => Err(mlua::Error::external(counted(text))),
+        value => to_lua(lua, &value),
+    };
+    table.raw_set("call", lua.create_function(call)?)?;
+    let caller = shared.clone();
+    let pcall = move |lua: &Lua, arguments: MultiValue| match called(lua, &caller, &arguments) {
+        Ok(Value::Error(text)) => table_of(lua, &counted(text)).map(Lv::Table),
+        Ok(value) => to_lua(lua, &value),
+        Err(error) if caller.is_stopping.get() => Err(error),
+        Err(error) => match find_raised(&error) {
+            Some(raised) => table_of(lua, &raised).map(Lv::Table),
+            None => Err(error),
+        },
+    };
+    table.raw_set("pcall", lua.create_function(pcall)?)?;
+    let caller = shared.clone();
+    let check = move |_: &Lua, arguments: MultiValue| {
+        let request = request(&arguments)?;
+        match caller.ask(Ask::Check(request))? {
+            Value::Boolean(may) => Ok(may),
+            _ => Err(raised("ERR Invalid command passed to redis.acl_check_cmd()")),
+        }
+    };
+    table.raw_set("acl_check_cmd", lua.create_function(check)?)
+}
+
+/// An error of a command, which has counted it.
+fn counted(text: String) -> crate::error::Raised {
+    crate::error::Raised { text: text.into_bytes(), is_counted: true, is_plain: false }
+}
+
+fn called(lua: &Lua, shared: &Shared, arguments: &MultiValue) -> mlua::Result<Value> {
+    if !shared.is_running.get() {
+        return Err(raised("ERR redis.call/pcall can only be called inside a script invocation"));
+    }
+    let request = request(arguments)?;
+    let resp3 = lua.app_data_ref::<Resp3>().is_some_and(|speaks| speaks.0);
+    shared.ask(Ask::Call { request, resp3 })
+}
+
+impl Shared {
+    /// Asks the host, and rests until it answers.
+    fn ask(&self, ask: Ask) -> mlua::Result<Value> {
+        if self.is_stopping.get() {
+            return Err(stopped());
+        }
+        match self.pause.rest(ask) {
+            Tell::Reply(value) => Ok(value),
+            _ => {
+                self.is_stopping.set(true);
+                Err(stopped())
+            }
+        }
+    }
+}
+
+/// The arguments of a call as a request.
+fn request(arguments: &MultiValue) -> mlua::Result<OwnedRequest> {
+    if arguments.is_empty() {
+        return Err(raised("ERR Please specify at least one argument for this redis lib call"));
+    }
+    let mut words: Vec<Word> = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        words.push(match argument {
+            Lv::String(text) => Word::Borrowed(text.as_bytes()),
+            Lv::Integer(number) if number.unsigned_abs() < 100_000_000_000_000_000 => Word::Owned(number.to_string()),
+            Lv::Integer(number) => Word::Owned(general(*number as f64, 17)),
+            Lv::Number(number) => Word::Owned(general(*number, 17)),
+            _ => return Err(raised("ERR Lua redis lib command arguments must be strings or integers")),
+        });
+    }
+    Ok(OwnedRequest::of(&words))
+}
+
+enum Word<'a> {
+    Borrowed(mlua::BorrowedBytes<'a>),
+    Owned(String),
+}
+
+impl AsRef<[u8]> for Word<'_> {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Self::Borrowed(bytes) => bytes,
+            Self::Owned(text) => text.as_bytes(),
+        }
+    }
+}
+
+fn replies(lua: &Lua, table: &Table) -> mlua::Result<()> {
+    let field = |lua: &Lua, name: &str, text: &[u8]| {
+        let table = lua.create_table_with_capacity(0, 1)?;
+        table.raw_set(name, lua.create_string(text)?)?;
+        Ok::<_, mlua::Error>(table)
+    };
+    let single = |arguments: &MultiValue| match (arguments.len(), arguments.front()) {
+        (1, Some(Lv::String(text))) => Some(text.as_bytes().to_vec()),
+        _ => None,
+    };
+    const WRONG: &[u8] = b"ERR wrong number or type of arguments";
+    let status = move |lua: &Lua, arguments: MultiValue| match single(&arguments) {
+        Some(text) => field(lua, "ok", &text),
+        None => field(lua, "err", WRONG),
+    };
+    table.raw_set("status_reply", lua.create_function(status)?)?;
+    let error = move |lua: &Lua, arguments: MultiValue| match single(&arguments) {
+        Some(text) => field(lua, "err", &with_prefix(&text)),
+        None => field(lua, "err", WRONG),
+    };
+    table.raw_set("error_reply", lua.create_function(error)?)?;
+    let hexadecimal = |lua: &Lua, arguments: MultiValue| {
+        let [text] = arguments.iter().collect::<Vec<_>>()[..] else {
+            return Err(raised("ERR wrong number of arguments"));
+        };
+        let text = lua.coerce_string(text.clone())?;
+        Ok(sha1_smol::Sha1::from(text.map(|text| text.as_bytes().to_vec()).unwrap_or_default()).digest().to_string())
+    };
+    table.raw_set("sha1hex", lua.create_function(hexadecimal)?)
+}
+
+/// An error's text with its word in front: the one it has, or ERR.
+fn with_prefix(text: &[u8]) -> Vec<u8> {
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |at| at + 1);
+    let text = &text[..end];
+    if text.contains(&b' ') { text.to_vec() } else { [b"ERR ", text].concat() }
+}
+
+fn switches(lua: &Lua, table: &Table) -> mlua::Result<()> {
+    let protocol = |lua: &Lua, arguments: MultiValue| {
+        if arguments.len() != 1 {
+            return Err(raised("ERR redis.setresp() requires one argument."));
+        }
+        let resp3 = match arguments.front().and_then(number) {
+            Some(2.0) => false,
+            Some(3.0) => true,
+            _ => return Err(raised("ERR RESP version must be 2 or 3.")),
+        };
+        lua.set_app_data(Resp3(resp3));
+        Ok(())
+    };
+    table.raw_set("setresp", lua.create_function(protocol)?)?;
+    let replicate = |_: &Lua, arguments: MultiValue| {
+        if arguments.len() != 1 {
+            return Err(raised("ERR redis.set_repl() requires two arguments."));
+        }
+        let flags = arguments.front().and_then(number).unwrap_or(-1.0);
+        if !(0.0..=REPL_ALL as f64).contains(&flags) {
+            let text = "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.";
+            return Err(raised(text));
+        }
+        Ok(())
+    };
+    table.raw_set("set_repl", lua.create_function(replicate)?)?;
+    table.raw_set("replicate_commands", lua.create_function(|_, ()| Ok(true))?)?;
+    table.raw_set("breakpoint", lua.create_function(|_, ()| Ok(false))?)?;
+    table.raw_set("debug", lua.create_function(|_, _: MultiValue| Ok(()))?)
+}
+
+fn log(lua: &Lua, shared: &Shared, arguments: &MultiValue) -> mlua::Result<()> {
+    if arguments.len() < 2 {
+        return Err(raised("ERR redis.log() requires two arguments or more."));
+    }
+    let Some(level) = arguments.front().and_then(number) else {
+        return Err(raised("ERR First argument must be a number (log level)."));
+    };
+    if !(0.0..4.0).contains(&level) {
+        return Err(raised("ERR Invalid debug level."));
+    }
+    let mut words = Vec::new();
+    for word in arguments.iter().skip(1) {
+        words.extend(lua.coerce_string(word.clone())?.map(|text| text.to_string_lossy()));
+    }
+    shared.ask(Ask::Log { level: level as u8, text: words.join(" ") }).map(drop)
+}
+
+/// A number, however it is kept.
+fn number(value: &Lv) -> Option<f64> {
+    match value {
+        Lv::Integer(number) => Some(*number as f64),
+        Lv::Number(number) => Some(*number),
+        _ => None,
+    }
+}

@@ -1,0 +1,168 @@
+//! Errors that a script meets, and what becomes of them.
+
+use mlua::{Lua, Table, Value};
+use std::fmt;
+
+/// Why a script failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The text, prefix included.
+    pub text: Vec<u8>,
+    /// The chunk and line at which it happened: `@user_script`, 1.
+    pub place: Option<(String, i64)>,
+    /// It has been counted as an error of the command that failed.
+    pub is_counted: bool,
+}
+
+impl Fault {
+    /// As the reply tells it, given the name of the script.
+    pub fn told(&self, name: &str) -> String {
+        let text = String::from_utf8_lossy(&self.text);
+        match &self.place {
+            Some((source, line)) => format!("{text} script: {name}, on {source}:{line}."),
+            None => text.into_owned(),
+        }
+    }
+}
+
+/// An error of the server's own, on its way through Lua.
+#[derive(Clone, Debug)]
+pub(crate) struct Raised {
+    pub(crate) text: Vec<u8>,
+    pub(crate) is_counted: bool,
+    /// Of Lua's own kind: a text without a prefix.
+    pub(crate) is_plain: bool,
+}
+
+impl fmt::Display for Raised {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&String::from_utf8_lossy(&self.text))
+    }
+}
+
+impl std::error::Error for Raised {}
+
+/// An error with its prefix and without a place: `ERR ...`.
+pub(crate) fn raised(text: impl Into<Vec<u8>>) -> mlua::Error {
+    mlua::Error::external(Raised { text: text.into(), is_counted: false, is_plain: false })
+}
+
+/// An error as Lua's own libraries make them, with the place of the call in front.
+pub(crate) fn fault(lua: &Lua, text: impl fmt::Display) -> mlua::Error {
+    let text = format!("{}{text}", place(lua)).into_bytes();
+    mlua::Error::external(Raised { text, is_counted: false, is_plain: true })
+}
+
+/// Where the function was called that runs: `user_script:1: `.
+fn place(lua: &Lua) -> String {
+    let place = lua.inspect_stack(1, |debug| {
+        let line = debug.current_line()?;
+        let source = debug.source();
+        Some(format!("{}:{line}: ", source.short_src?))
+    });
+    place.flatten().unwrap_or_default()
+}
+
+/// An argument of a library's function that is of another type.
+pub(crate) fn bad_argument(lua: &Lua, at: usize, function: &str, why: impl fmt::Display) -> mlua::Error {
+    fault(lua, format_args!("bad argument #{at} to '{function}' ({why})"))
+}
+
+/// The server's own error inside what Lua passes on.
+pub(crate) fn find_raised(error: &mlua::Error) -> Option<Raised> {
+    match error {
+        mlua::Error::CallbackError { cause, .. } => find_raised(cause),
+        mlua::Error::ExternalError(inner) => {
+            let inner: &(dyn std::error::Error + 'static) = &**inner;
+            inner.downcast_ref::<Raised>().cloned()
+        }
+        mlua::Error::WithContext { cause, .. } => find_raised(cause),
+        _ => None,
+    }
+}
+
+fn raised_of(error: &mlua::Error) -> Raised {
+    find_raised(error).unwrap_or_else(|| {
+        let text = match error {
+            mlua::Error::CallbackError { cause, .. } => cause.to_string(),
+            other => other.to_string(),
+        };
+        let first = text.lines().next().unwrap_or_default();
+        Raised { text: first.as_bytes().to_vec(), is_counted: false, is_plain: true }
+    })
+}
+
+/// What pcall gives for an error: its text, or what it is if it is none of ours.
+pub(crate) fn error_text(lua: &Lua, error: Value) -> mlua::Result<Value> {
+    match error {
+        Value::Error(error) => Ok(Value::String(lua.create_string(raised_of(&error).text)?)),
+        Value::Table(table) => match table.raw_get::<Value>("err")? {
+            text @ (Value::String(_) | Value::Integer(_) | Value::Number(_)) => Ok(text),
+            _ => Ok(Value::Table(table)),
+        },
+        other => Ok(other),
+    }
+}
+
+/// What a handler of xpcall is given.
+pub(crate) fn error_table(lua: &Lua, error: Value) -> mlua::Result<Value> {
+    match error {
+        Value::Error(error) => match raised_of(&error) {
+            raised if raised.is_plain => Ok(Value::String(lua.create_string(raised.text)?)),
+            raised => Ok(Value::Table(table_of(lua, &raised)?)),
+        },
+        other => Ok(other),
+    }
+}
+
+pub(crate) fn table_of(lua: &Lua, raised: &Raised) -> mlua::Result<Table> {
+    let table = lua.create_table_with_capacity(0, 2)?;
+    table.raw_set("err", lua.create_string(&raised.text)?)?;
+    if raised.is_counted {
+        table.raw_set("ignore_error_stats_update", true)?;
+    }
+    Ok(table)
+}
+
+/// What a script failed of, seen from the handler that is called where it happened.
+pub(crate) fn fault_of(lua: &Lua, error: &Value) -> Fault {
+    let (text, is_counted) = match error {
+        Value::Error(error) => {
+            let raised = raised_of(error);
+            let prefix: &[u8] = if raised.is_plain { b"ERR " } else { b"" };
+            ([prefix, &raised.text].concat(), raised.is_counted)
+        }
+        Value::Table(table) => match table.raw_get::<Value>("err") {
+            Ok(Value::String(text)) => {
+                let is_counted = matches!(table.raw_get("ignore_error_stats_update"), Ok(Value::Boolean(true)));
+                (text.as_bytes().to_vec(), is_counted)
+            }
+            _ => (b"ERR unknown error".to_vec(), false),
+        },
+        Value::String(text) => ([b"ERR ", &*text.as_bytes()].concat(), false),
+        other => (format!("ERR {}", other.to_string().unwrap_or_default()).into_bytes(), false),
+    };
+    Fault { text, place: place_of_fault(lua), is_counted }
+}
+
+/// The innermost chunk on the stack that is none of ours.
+fn place_of_fault(lua: &Lua) -> Option<(String, i64)> {
+    (1..LEVELS_MAX).find_map(|level| {
+        lua.inspect_stack(level, |debug| {
+            let line = debug.current_line()?;
+            let source = debug.source();
+            let name = source.source.filter(|_| source.what != "C")?.into_owned();
+            let is_ours = ["=prelude", "=(tail call)", "=[C]"].contains(&&*name);
+            (!is_ours).then_some((name, line as i64))
+        })
+        .flatten()
+    })
+}
+
+/// So many levels of the stack are looked at for a chunk of the script.
+const LEVELS_MAX: usize = 32;
+
+/// Nobody is told of it: the host has stopped the script.
+pub(crate) fn stopped() -> mlua::Error {
+    raised("ERR stopped")
+}

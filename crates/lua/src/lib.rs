@@ -1,0 +1,35 @@
+//! Scripts: Lua in its sandbox, its libraries, values and replies. Knows no command and no key.
+//!
+//! ```text
+//!   host                                    machine: a fiber with one Lua state
+//!   begin(task) --------------------------> compiles (once), runs
+//!   <-- Ask::Call { request } ------------- redis.call(...)
+//!   go(Tell::Reply(value)) ---------------> goes on with it
+//!   <-- Ask::Tick ------------------------- every so many instructions
+//!   go(Tell::Go), or Tell::Stop ----------> goes on, or unwinds whatever the script does about it
+//!   <-- Ask::Over(outcome) ---------------- its reply, or why it failed
+//! ```
+//!
+//! A script that waits for its host rests half-way, on a stack of its own: the host may let others have their turn. Only one
+//! task is under way at a time.
+
+#![forbid(unsafe_code)]
+
+mod api;
+mod error;
+pub mod library;
+mod machine;
+mod number;
+mod random;
+mod shebang;
+mod value;
+
+pub use error::Fault;
+pub use machine::{About, Answer, Ask, Code, Machine, Task, Tell};
+pub use shebang::{Flags, Header, header};
+pub use value::write;
+
+/// The name of a script: the SHA-1 of its text, forty hexadecimal digits.
+pub fn name_of(source: &[u8]) -> String {
+    sha1_smol::Sha1::from(source).digest().to_string()
+}

@@ -1,0 +1,340 @@
+//! JSON as data.
+
+use super::Settings;
+use crate::library::Data;
+
+/// Arrays and objects are read by recursion, on a stack that has room for so many.
+const DEPTH_MAX: usize = 4000;
+
+/// Reads one value, and nothing behind it.
+///
+/// # Errors
+/// What was expected and what was found, and where.
+pub fn decode(text: &[u8], settings: &Settings) -> Result<Data, String> {
+    if text.len() >= 2 && (text[0] == 0 || text[1] == 0) {
+        return Err("JSON parser does not support UTF-16 or UTF-32".to_owned());
+    }
+    let mut reader = Reader { text, at: 0, start: 0, depth: 0, settings };
+    let token = reader.next();
+    let data = reader.value(token)?;
+    match reader.next() {
+        Token::End => Ok(data),
+        other => Err(reader.expected("the end", &other)),
+    }
+}
+
+struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+    /// Where the last token began.
+    start: usize,
+    depth: usize,
+    settings: &'a Settings,
+}
+
+enum Token {
+    ObjectBegin,
+    ObjectEnd,
+    ArrayBegin,
+    ArrayEnd,
+    Text(Vec<u8>),
+    Number(f64),
+    Boolean(bool),
+    Null,
+    Colon,
+    Comma,
+    End,
+    Wrong(&'static str),
+}
+
+impl Token {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::ObjectBegin => "T_OBJ_BEGIN",
+            Self::ObjectEnd => "T_OBJ_END",
+            Self::ArrayBegin => "T_ARR_BEGIN",
+            Self::ArrayEnd => "T_ARR_END",
+            Self::Text(_) => "T_STRING",
+            Self::Number(_) => "T_NUMBER",
+            Self::Boolean(_) => "T_BOOLEAN",
+            Self::Null => "T_NULL",
+            Self::Colon => "T_COLON",
+            Self::Comma => "T_COMMA",
+            Self::End => "T_END",
+            Self::Wrong(why) => why,
+        }
+    }
+}
+
+impl Reader<'_> {
+    fn expected(&self, what: &str, found: &Token) -> String {
+        format!("Expected {what} but found {} at character {}", found.name(), self.start + 1)
+    }
+
+    fn descend(&mut self) -> Result<(), String> {
+        self.depth += 1;
+        if self.depth > self.settings.decode_depth_max.min(DEPTH_MAX) {
+            let (depth, at) = (self.depth, self.at);
+            return Err(format!("Found too many nested data structures ({depth}) at character {at}"));
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, token: Token) -> Result<Data, String> {
+        Ok(match token {
+            Token::Text(text) => Data::Text(text),
+            Token::Number(number) => Data::Number(number),
+            Token::Boolean(is) => Data::Boolean(is),
+            Token::Null => Data::Null,
+            Token::ObjectBegin => self.object()?,
+            Token::ArrayBegin => self.array()?,
+            other => return Err(self.expected("value", &other)),
+        })
+    }
+
+    fn object(&mut self) -> Result<Data, String> {
+        self.descend()?;
+        let mut pairs = Vec::new();
+        let mut token = self.next();
+        if !matches!(token, Token::ObjectEnd) {
+            loop {
+                let Token::Text(key) = token else { return Err(self.expected("object key string", &token)) };
+                match self.next() {
+                    Token::Colon => {}
+                    other => return Err(self.expected("colon", &other)),
+                }
+                let next = self.next();
+                pairs.push((Data::Text(key), self.value(next)?));
+                match self.next() {
+                    Token::ObjectEnd => break,
+                    Token::Comma => token = self.next(),
+                    other => return Err(self.expected("comma or object end", &other)),
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(Data::Map(pairs))
+    }
+
+    fn array(&mut self) -> Result<Data, String> {
+        self.descend()?;
+        let mut values = Vec::new();
+        let mut token = self.next();
+        if !matches!(token, Token::ArrayEnd) {
+            loop {
+                values.push(self.value(token)?);
+                match self.next() {
+                    Token::ArrayEnd => break,
+                    Token::Comma => token = self.next(),
+                    other => return Err(self.expected("comma or array end", &other)),
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(Data::Array(values))
+    }
+
+    fn next(&mut self) -> Token {
+        while matches!(self.text.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+        self.start = self.at;
+        let Some(byte) = self.text.get(self.at) else { return Token::End };
+        let single = match byte {
+            b'{' => Token::ObjectBegin,
+            b'}' => Token::ObjectEnd,
+            b'[' => Token::ArrayBegin,
+            b']' => Token::ArrayEnd,
+            b',' => Token::Comma,
+            b':' => Token::Colon,
+            0 => return Token::End,
+            b'"' => {
+                return self.string().unwrap_or_else(|(at, why)| {
+                    self.start = at;
+                    Token::Wrong(why)
+                });
+            }
+            b'-' | b'0'..=b'9' => return self.number(),
+            _ => return self.word(),
+        };
+        self.at += 1;
+        single
+    }
+
+    fn word(&mut self) -> Token {
+        let words = [(&b"true"[..], Token::Boolean(true)), (b"false", Token::Boolean(false)), (b"null", Token::Null)];
+        for (word, token) in words {
+            if self.text[self.at..].starts_with(word) {
+                self.at += word.len();
+                return token;
+            }
+        }
+        let rest = &self.text[self.at..];
+        let has = |word: &[u8]| rest.get(..word.len()).is_some_and(|text| text.eq_ignore_ascii_case(word));
+        if (rest[0] == b'+' || has(b"inf") || has(b"nan")) && self.settings.decode_invalid {
+            self.number()
+        } else {
+            Token::Wrong("invalid token")
+        }
+    }
+
+    /// A number as C's strtod reads it, infinities and hexadecimal ones included.
+    fn number(&mut self) -> Token {
+        let rest = &self.text[self.at..];
+        let (number, length) = match scan_number(rest) {
+            Some(found) => found,
+            None => return Token::Wrong("invalid number"),
+        };
+        let digits = rest.strip_prefix(b"-").unwrap_or(rest);
+        let has_zero = digits.len() > 1 && digits[0] == b'0' && matches!(digits[1], b'x' | b'X' | b'0'..=b'9');
+        let is_invalid = has_zero || digits[0] == b'+' || digits[0] > b'9';
+        if is_invalid && !self.settings.decode_invalid {
+            return Token::Wrong("invalid number");
+        }
+        self.at += length;
+        Token::Number(number)
+    }
+
+    fn string(&mut self) -> Result<Token, (usize, &'static str)> {
+        self.at += 1;
+        let mut text = Vec::new();
+        loop {
+            let byte = self.text.get(self.at).copied().filter(|byte| *byte != 0);
+            match byte.ok_or((self.at, "unexpected end of string"))? {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(Token::Text(text));
+                }
+                b'\\' => {
+                    let escape = self.text.get(self.at + 1).copied().unwrap_or(0);
+                    let plain = match escape {
+                        b'b' => 8,
+                        b't' => b'\t',
+                        b'n' => b'\n',
+                        b'f' => 12,
+                        b'r' => b'\r',
+                        b'"' | b'\\' | b'/' => escape,
+                        b'u' => {
+                            let sign = self.unicode().ok_or((self.at, "invalid unicode escape code"))?;
+                            let mut buffer = [0; 4];
+                            text.extend_from_slice(sign.encode_utf8(&mut buffer).as_bytes());
+                            continue;
+                        }
+                        _ => return Err((self.at, "invalid escape code")),
+                    };
+                    text.push(plain);
+                    self.at += 2;
+                }
+                byte => {
+                    text.push(byte);
+                    self.at += 1;
+                }
+            }
+        }
+    }
+
+    /// `\uXXXX`, or two of them that are one sign.
+    fn unicode(&mut self) -> Option<char> {
+        let high = self.four_digits(self.at)?;
+        if !(0xd800..0xe000).contains(&high) {
+            self.at += 6;
+            return char::from_u32(high);
+        }
+        let low = self.four_digits(self.at + 6)?;
+        if !(0xd800..0xdc00).contains(&high) || !(0xdc00..0xe000).contains(&low) {
+            return None;
+        }
+        self.at += 12;
+        char::from_u32(0x1_0000 + ((high & 0x3ff) << 10) + (low & 0x3ff))
+    }
+
+    fn four_digits(&self, at: usize) -> Option<u32> {
+        let escape = self.text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        let digits = std::str::from_utf8(escape).ok()?;
+        digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+    }
+}
+
+/// The number that `text` begins with, and its length.
+fn scan_number(text: &[u8]) -> Option<(f64, usize)> {
+    let sign = usize::from(matches!(text.first(), Some(b'-' | b'+')));
+    let digits = &text[sign..];
+    let signed = |number: f64| if text[0] == b'-' { -number } else { number };
+    for (word, number) in [("infinity", f64::INFINITY), ("inf", f64::INFINITY), ("nan", f64::NAN)] {
+        if digits.len() >= word.len() && digits[..word.len()].eq_ignore_ascii_case(word.as_bytes()) {
+            return Some((signed(number), sign + word.len()));
+        }
+    }
+    let count = |text: &[u8], is: fn(&u8) -> bool| text.iter().take_while(|byte| is(byte)).count();
+    if digits.len() > 2 && digits[0] == b'0' && matches!(digits[1], b'x' | b'X') && digits[2].is_ascii_hexdigit() {
+        let length = count(&digits[2..], u8::is_ascii_hexdigit);
+        let number = digits[2..2 + length]
+            .iter()
+            .fold(0.0, |number, digit| number * 16.0 + f64::from((*digit as char).to_digit(16).unwrap_or_default()));
+        return Some((signed(number), sign + 2 + length));
+    }
+    let mut length = count(digits, u8::is_ascii_digit);
+    let mut digits_count = length;
+    if digits.get(length) == Some(&b'.') {
+        let fraction = count(&digits[length + 1..], u8::is_ascii_digit);
+        digits_count += fraction;
+        length += 1 + fraction;
+    }
+    if digits_count == 0 {
+        return None;
+    }
+    if matches!(digits.get(length), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(digits.get(length + 1), Some(b'+' | b'-')));
+        let exponent = count(&digits[length + 1 + sign..], u8::is_ascii_digit);
+        if exponent > 0 {
+            length += 1 + sign + exponent;
+        }
+    }
+    let number = std::str::from_utf8(&text[..sign + length]).ok()?.parse().ok()?;
+    Some((number, sign + length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Data, String> {
+        decode(text.as_bytes(), &Settings::default())
+    }
+
+    #[test]
+    fn values_are_read() {
+        let text = |text: &str| Data::Text(text.as_bytes().to_vec());
+        assert_eq!(
+            read(" [1, -2.5e1,true,null,\"a\\u00e9\\ud83d\\ude00\\n\"] "),
+            Ok(Data::Array(vec![
+                Data::Number(1.0),
+                Data::Number(-25.0),
+                Data::Boolean(true),
+                Data::Null,
+                text("a\u{e9}\u{1f600}\n"),
+            ]))
+        );
+        assert_eq!(
+            read("{\"a\":{},\"b\":[]}"),
+            Ok(Data::Map(vec![(text("a"), Data::Map(vec![])), (text("b"), Data::Array(vec![])),]))
+        );
+        assert_eq!(read("0x10"), Ok(Data::Number(16.0)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        let known = [
+            ("", "Expected value but found T_END at character 1"),
+            ("[1", "Expected comma or array end but found T_END at character 3"),
+            ("{1:2}", "Expected object key string but found T_NUMBER at character 2"),
+            ("{\"a\" 1}", "Expected colon but found T_NUMBER at character 6"),
+            ("x", "Expected value but found invalid token at character 1"),
+            ("1 2", "Expected the end but found T_NUMBER at character 3"),
+        ];
+        for (text, why) in known {
+            assert_eq!(read(text), Err(why.to_owned()), "{text}");
+        }
+        assert!(read(&"[".repeat(2000)).unwrap_err().starts_with("Found too many nested data structures (1001)"));
+    }
+}

@@ -1,0 +1,63 @@
+//! The libraries that scripts find beside Lua's own.
+
+mod bit;
+pub mod cjson;
+pub mod cmsgpack;
+pub mod structs;
+
+use mlua::{Lua, Table, Value};
+
+/// What a decoder finds, before it is Lua's.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// No value.
+    Nil,
+    /// No value, and yet something in a table: `cjson.null`.
+    Null,
+    /// True or false.
+    Boolean(bool),
+    /// A number.
+    Number(f64),
+    /// Bytes.
+    Text(Vec<u8>),
+    /// Values from 1 on.
+    Array(Vec<Data>),
+    /// Pairs; of a key that comes twice the later one counts.
+    Map(Vec<(Data, Data)>),
+}
+
+impl Data {
+    pub(crate) fn to_lua(&self, lua: &Lua) -> mlua::Result<Value> {
+        Ok(match self {
+            Self::Nil => Value::Nil,
+            Self::Null => Value::NULL,
+            Self::Boolean(is) => Value::Boolean(*is),
+            Self::Number(number) => Value::Number(*number),
+            Self::Text(text) => Value::String(lua.create_string(text)?),
+            Self::Array(values) => {
+                let table = lua.create_table_with_capacity(values.len(), 0)?;
+                for (at, value) in values.iter().enumerate() {
+                    table.raw_set(at + 1, value.to_lua(lua)?)?;
+                }
+                Value::Table(table)
+            }
+            Self::Map(pairs) => {
+                let table = lua.create_table_with_capacity(0, pairs.len())?;
+                for (key, value) in pairs {
+                    table.raw_set(key.to_lua(lua)?, value.to_lua(lua)?)?;
+                }
+                Value::Table(table)
+            }
+        })
+    }
+}
+
+/// All of them, by name.
+pub(crate) fn all(lua: &Lua) -> mlua::Result<Table> {
+    let table = lua.create_table()?;
+    table.raw_set("bit", bit::table(lua)?)?;
+    table.raw_set("cjson", cjson::table(lua)?)?;
+    table.raw_set("cmsgpack", cmsgpack::table(lua)?)?;
+    table.raw_set("struct", structs::table(lua)?)?;
+    Ok(table)
+}

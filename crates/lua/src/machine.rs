@@ -1,0 +1,290 @@
+//! The machine: one Lua state in a fiber, and the tasks it is given.
+
+use crate::error::{Fault, fault_of, stopped};
+use crate::value::{Resp3, from_lua};
+use crate::{api, error, library, random};
+
+use mlua::{ChunkMode, Function, HookTriggers, Lua, LuaOptions, StdLib, Table, Value as Lv, VmState};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use sync::fiber::{Fiber, Pause};
+use wire::OwnedRequest;
+use wire::client::Value;
+
+/// Room for Lua's deepest recursion, some two hundred calls of its C functions. Only what is touched is real.
+const STACK_BYTES: usize = 16 << 20;
+/// So many instructions run between two ticks: some 50 µs.
+const TICK_INSTRUCTIONS: u32 = 10_000;
+/// So many scripts are kept compiled; beyond, all are forgotten.
+const COMPILED_MAX: usize = 1_000;
+
+/// What scripts are told of the server.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// `7.4.0`
+    pub version: &'static str,
+    /// The same as a number, a byte each.
+    pub version_number: u32,
+    /// For `math.random`.
+    pub seed: u64,
+}
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub enum Code {
+    /// A script: its name, by which it is kept compiled, and its source without the first line.
+    Script {
+        /// Forty hexadecimal digits.
+        name: Arc<str>,
+        /// What is compiled.
+        source: Arc<[u8]>,
+    },
+}
+
+/// One run of a script.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// What.
+    pub code: Code,
+    /// KEYS, then ARGV.
+    pub arguments: OwnedRequest,
+    /// How many of them are keys.
+    pub keys_count: usize,
+}
+
+/// What the host tells a machine that rests.
+pub enum Tell {
+    /// Run this, if nothing is under way.
+    Run(Task),
+    /// Only compile this source, under this name.
+    Compile(Arc<str>, Arc<[u8]>),
+    /// Forget what is compiled.
+    Forget,
+    /// The reply to a call.
+    Reply(Value),
+    /// Go on.
+    Go,
+    /// Unwind the script.
+    Stop,
+}
+
+/// What a machine asks of its host when it rests.
+pub enum Ask {
+    /// Run this command.
+    Call {
+        /// The command.
+        request: OwnedRequest,
+        /// Whether the reply is to be in RESP3.
+        resp3: bool,
+    },
+    /// Whether this command is allowed: a boolean, or an error if there is none such.
+    Check(OwnedRequest),
+    /// Log this.
+    Log {
+        /// 0 for debugging to 3 for warnings.
+        level: u8,
+        /// What.
+        text: String,
+    },
+    /// It has run for a while.
+    Tick,
+    /// The task is over.
+    Over(Result<Answer, Fault>),
+}
+
+/// What comes of a task.
+pub enum Answer {
+    /// Of a run: the reply.
+    Reply(Value),
+    /// Nothing to tell.
+    Done,
+}
+
+/// What functions inside share with the fiber's loop.
+pub(crate) struct Shared {
+    pub(crate) pause: Pause<Tell, Ask>,
+    /// A script runs, rather than a library being loaded.
+    pub(crate) is_running: Cell<bool>,
+    pub(crate) is_stopping: Cell<bool>,
+    fault: RefCell<Option<Fault>>,
+}
+
+/// One Lua state, and whoever asks it.
+pub struct Machine {
+    fiber: Fiber<Tell, Ask>,
+}
+
+impl Machine {
+    /// A machine without a task.
+    ///
+    /// # Panics
+    /// If the system gives no memory for it.
+    pub fn new(about: About) -> Self {
+        let body = move |pause: Pause<Tell, Ask>, first| {
+            let state = State::new(pause, &about).expect("the sandbox is built of our own source");
+            state.live(first);
+        };
+        Self { fiber: Fiber::new(STACK_BYTES, body).expect("the system gives memory for a stack") }
+    }
+
+    /// Begins a task, or goes on with the one under way.
+    pub fn go(&mut self, tell: Tell) -> Ask {
+        self.fiber.resume(tell).expect("a machine does not end")
+    }
+}
+
+struct State {
+    lua: Lua,
+    shared: Rc<Shared>,
+    /// Where KEYS and ARGV go.
+    globals: Table,
+    /// Calls a function and notes where it failed.
+    guard: Function,
+    compiled: RefCell<HashMap<Arc<str>, Function>>,
+}
+
+impl State {
+    fn new(pause: Pause<Tell, Ask>, about: &About) -> mlua::Result<Self> {
+        let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::OS;
+        let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(true))?;
+        let shared = Rc::new(Shared {
+            pause,
+            is_running: Cell::new(false),
+            is_stopping: Cell::new(false),
+            fault: RefCell::default(),
+        });
+        let (random, seed) = random::functions(&lua, about.seed)?;
+        let math: Table = lua.globals().get("math")?;
+        math.raw_set("random", random)?;
+        math.raw_set("randomseed", seed)?;
+        let raw = lua.create_table()?;
+        raw.raw_set("libraries", library::all(&lua)?)?;
+        let redis = api::table(&lua, &shared, about)?;
+        raw.raw_get::<Table>("libraries")?.raw_set("redis", redis)?;
+        raw.raw_set("error_text", lua.create_function(error::error_text)?)?;
+        raw.raw_set("error_table", lua.create_function(error::error_table)?)?;
+        let noting = shared.clone();
+        let note = move |lua: &Lua, error: Lv| {
+            *noting.fault.borrow_mut() = Some(fault_of(lua, &error));
+            Ok(())
+        };
+        raw.raw_set("note_fault", lua.create_function(note)?)?;
+        let globals = lua.create_table()?;
+        let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude").set_mode(ChunkMode::Text);
+        let (shown, _protect, guard): (Table, Function, Function) = prelude.call((raw, globals.clone()))?;
+        lua.set_globals(shown)?;
+        let state = Self { lua, shared, globals, guard, compiled: RefCell::default() };
+        state.tick_each(TICK_INSTRUCTIONS)?;
+        Ok(state)
+    }
+
+    /// Rests every so many instructions.
+    fn tick_each(&self, instructions: u32) -> mlua::Result<()> {
+        let shared = self.shared.clone();
+        let triggers = HookTriggers::new().every_nth_instruction(instructions);
+        self.lua.set_global_hook(triggers, move |lua, _| {
+            if !shared.is_stopping.get() {
+                if let Tell::Go = shared.pause.rest(Ask::Tick) {
+                    return Ok(VmState::Continue);
+                }
+                shared.is_stopping.set(true);
+            }
+            // At each instruction from here on: whatever catches the error does not get far.
+            lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |_, _| Err(stopped()))?;
+            Err(stopped())
+        })
+    }
+
+    fn live(&self, first: Tell) {
+        let mut tell = first;
+        loop {
+            let outcome = match tell {
+                Tell::Run(task) => self.run(task).map(Answer::Reply),
+                Tell::Compile(name, source) => self.compile(&name, &source).map(|_| Answer::Done),
+                Tell::Forget => {
+                    self.compiled.borrow_mut().clear();
+                    Ok(Answer::Done)
+                }
+                Tell::Reply(_) | Tell::Go | Tell::Stop => Ok(Answer::Done),
+            };
+            if self.shared.is_stopping.replace(false) {
+                self.tick_each(TICK_INSTRUCTIONS).expect("a hook is set again");
+            }
+            tell = self.shared.pause.rest(Ask::Over(outcome));
+        }
+    }
+
+    fn run(&self, task: Task) -> Result<Value, Fault> {
+        let Task { code, arguments, keys_count } = task;
+        self.lua.set_app_data(Resp3(false));
+        let function = match code {
+            Code::Script { name, source } => self.compile(&name, &source)?,
+        };
+        self.shared.is_running.set(true);
+        let result = self.called(&function, &arguments, keys_count);
+        self.shared.is_running.set(false);
+        result
+    }
+
+    fn called(&self, function: &Function, arguments: &OwnedRequest, keys_count: usize) -> Result<Value, Fault> {
+        let args = arguments.args();
+        let words = |from: usize, to: usize| {
+            let table = self.lua.create_table_with_capacity(to - from, 0)?;
+            for (at, word) in args.slice(from, to).iter().enumerate() {
+                table.raw_set(at + 1, self.lua.create_string(word)?)?;
+            }
+            Ok::<_, mlua::Error>(table)
+        };
+        let run = || {
+            let (keys, rest) = (words(0, keys_count)?, words(keys_count, args.len())?);
+            self.globals.raw_set("KEYS", keys)?;
+            self.globals.raw_set("ARGV", rest)?;
+            let (ok, value): (bool, Lv) = self.guard.call(function.clone())?;
+            if !ok {
+                return Ok(None);
+            }
+            let resp3 = self.lua.app_data_ref::<Resp3>().is_some_and(|speaks| speaks.0);
+            from_lua(&value, resp3, 0).map(Some)
+        };
+        match run() {
+            Ok(Some(value)) => Ok(value),
+            Ok(None) => Err(self.shared.fault.take().unwrap_or_else(|| unplaced("ERR unknown error"))),
+            // One that was stopped fails on every instruction, behind the note of where it was, too.
+            Err(error) => {
+                let noted = self.shared.fault.take();
+                Err(noted.unwrap_or_else(|| fault_of(&self.lua, &Lv::Error(Box::new(error)))))
+            }
+        }
+    }
+
+    fn compile(&self, name: &Arc<str>, source: &[u8]) -> Result<Function, Fault> {
+        if let Some(known) = self.compiled.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let chunk = self.lua.load(source).set_name("@user_script").set_mode(ChunkMode::Text);
+        let function = chunk
+            .into_function()
+            .map_err(|error| unplaced(format!("ERR Error compiling script (new function): {}", first_line(&error))))?;
+        let mut compiled = self.compiled.borrow_mut();
+        if compiled.len() == COMPILED_MAX {
+            compiled.clear();
+        }
+        compiled.insert(name.clone(), function.clone());
+        Ok(function)
+    }
+}
+
+fn unplaced(text: impl Into<String>) -> Fault {
+    Fault { text: text.into().into_bytes(), place: None, is_counted: false }
+}
+
+/// What the compiler says, without a trace.
+fn first_line(error: &mlua::Error) -> String {
+    let text = match error {
+        mlua::Error::SyntaxError { message, .. } => message.clone(),
+        other => other.to_string(),
+    };
+    text.lines().next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,151 @@
+//! Replies as Lua sees them, and what Lua returns as replies.
+
+use crate::number::cut;
+use mlua::{Lua, Table, Value as Lv};
+use wire::Reply;
+use wire::client::Value;
+
+/// Tables within tables that become a reply, at most.
+const DEPTH_MAX: usize = 1000;
+
+/// A reply as a script sees it. An error becomes a table with `err`.
+pub(crate) fn to_lua(lua: &Lua, value: &Value) -> mlua::Result<Lv> {
+    let bytes = |bytes: &[u8]| lua.create_string(bytes).map(Lv::String);
+    let single = |field: &str, value: Lv| {
+        let table = lua.create_table_with_capacity(0, 1)?;
+        table.raw_set(field, value)?;
+        Ok(Lv::Table(table))
+    };
+    match value {
+        Value::Bulk(text) => bytes(text),
+        Value::Int(number) => Ok(Lv::Number(*number as f64)),
+        Value::Simple(text) => single("ok", bytes(text.as_bytes())?),
+        Value::Error(text) => single("err", bytes(text.as_bytes())?),
+        Value::Null if lua.app_data_ref::<Resp3>().is_some_and(|speaks| speaks.0) => Ok(Lv::Nil),
+        Value::Null | Value::NullArray => Ok(Lv::Boolean(false)),
+        Value::Array(values) | Value::Push(values) => {
+            let table = lua.create_table_with_capacity(values.len(), 0)?;
+            for (at, value) in values.iter().enumerate() {
+                table.raw_set(at + 1, to_lua(lua, value)?)?;
+            }
+            Ok(Lv::Table(table))
+        }
+        Value::Map(pairs) => {
+            let table = lua.create_table_with_capacity(0, pairs.len())?;
+            for (key, value) in pairs {
+                table.raw_set(to_lua(lua, key)?, to_lua(lua, value)?)?;
+            }
+            single("map", Lv::Table(table))
+        }
+        Value::Set(members) => {
+            let table = lua.create_table_with_capacity(0, members.len())?;
+            for member in members {
+                table.raw_set(to_lua(lua, member)?, true)?;
+            }
+            single("set", Lv::Table(table))
+        }
+        Value::Double(number) => single("double", Lv::Number(*number)),
+        Value::Boolean(is) => Ok(Lv::Boolean(*is)),
+        Value::BigNumber(digits) => single("big_number", bytes(digits.as_bytes())?),
+        Value::Verbatim { format, text } => {
+            let table = lua.create_table_with_capacity(0, 2)?;
+            table.raw_set("string", bytes(text.as_bytes())?)?;
+            table.raw_set("format", bytes(format.as_bytes())?)?;
+            single("verbatim_string", Lv::Table(table))
+        }
+    }
+}
+
+/// Whether the script has asked for replies in RESP3.
+pub(crate) struct Resp3(pub(crate) bool);
+
+/// What a script returns, as a reply.
+pub(crate) fn from_lua(value: &Lv, resp3: bool, depth: usize) -> mlua::Result<Value> {
+    Ok(match value {
+        Lv::String(text) => Value::Bulk(text.as_bytes().to_vec()),
+        Lv::Integer(number) => Value::Int(*number),
+        Lv::Number(number) => Value::Int(cut(*number)),
+        Lv::Boolean(is) if resp3 => Value::Boolean(*is),
+        Lv::Boolean(true) => Value::Int(1),
+        Lv::Table(_) if depth == DEPTH_MAX => Value::Error("ERR reached lua stack limit".to_owned()),
+        Lv::Table(table) => from_table(table, resp3, depth)?,
+        _ => Value::Null,
+    })
+}
+
+fn from_table(table: &Table, resp3: bool, depth: usize) -> mlua::Result<Value> {
+    let text = |text: &mlua::String| text.to_string_lossy();
+    if let Lv::String(error) = table.raw_get("err")? {
+        return Ok(Value::Error(text(&error)));
+    }
+    if let Lv::String(status) = table.raw_get("ok")? {
+        return Ok(Value::Simple(text(&status)));
+    }
+    match table.raw_get("double")? {
+        Lv::Number(number) => return Ok(Value::Double(number)),
+        Lv::Integer(number) => return Ok(Value::Double(number as f64)),
+        _ => {}
+    }
+    if let Lv::Table(map) = table.raw_get("map")? {
+        let mut pairs = Vec::new();
+        map.for_each(|key: Lv, value: Lv| {
+            pairs.push((from_lua(&key, resp3, depth + 1)?, from_lua(&value, resp3, depth + 1)?));
+            Ok(())
+        })?;
+        return Ok(Value::Map(pairs));
+    }
+    if let Lv::Table(set) = table.raw_get("set")? {
+        let mut members = Vec::new();
+        set.for_each(|key: Lv, _: Lv| {
+            members.push(from_lua(&key, resp3, depth + 1)?);
+            Ok(())
+        })?;
+        return Ok(Value::Set(members));
+    }
+    if let Lv::String(digits) = table.raw_get("big_number")? {
+        return Ok(Value::BigNumber(text(&digits).replace(['\r', '\n'], " ")));
+    }
+    if let Lv::Table(verbatim) = table.raw_get("verbatim_string")?
+        && let (Lv::String(string), Lv::String(format)) = (verbatim.raw_get("string")?, verbatim.raw_get("format")?)
+    {
+        return Ok(Value::Verbatim { format: text(&format), text: text(&string) });
+    }
+    let mut values = Vec::new();
+    loop {
+        match table.get(values.len() + 1)? {
+            Lv::Nil => return Ok(Value::Array(values)),
+            value => values.push(from_lua(&value, resp3, depth + 1)?),
+        }
+    }
+}
+
+/// Writes what a script returned.
+pub fn write(value: &Value, reply: &mut dyn Reply) {
+    match value {
+        Value::Array(values) | Value::Push(values) => {
+            reply.array(values.len());
+            values.iter().for_each(|value| write(value, reply));
+        }
+        Value::Set(values) => {
+            reply.set(values.len());
+            values.iter().for_each(|value| write(value, reply));
+        }
+        Value::Map(pairs) => {
+            reply.map(pairs.len());
+            for (key, value) in pairs {
+                write(key, reply);
+                write(value, reply);
+            }
+        }
+        Value::Simple(text) => reply.simple(&text.replace(['\r', '\n'], " ")),
+        Value::Error(text) => reply.error(text),
+        Value::Int(number) => reply.int(*number),
+        Value::Bulk(bytes) => reply.bulk(bytes),
+        Value::Null => reply.null(),
+        Value::NullArray => reply.null_array(),
+        Value::Double(number) => reply.double(*number),
+        Value::Boolean(is) => reply.boolean(*is),
+        Value::BigNumber(digits) => reply.big_number(digits),
+        Value::Verbatim { format, text } => reply.verbatim(&format!("{format:3.3}"), text),
+    }
+}

@@ -1,0 +1,171 @@
+//! Scripts against the real binary: those that run long while others, on the same worker too, hear that the server is busy,
+//! and those that meet keys they did not name.
+
+mod support;
+
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+use support::{Connection, Server};
+
+type Client = Connection<TcpStream>;
+
+const LONG: &str = "while true do end";
+const ONE_WORKER: &[&str] = &["--threads", "1", "--busy-reply-threshold", "100"];
+const BUSY: &str = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+
+/// Asks until the reply says that the server is busy.
+#[track_caller]
+fn wait_busy(client: &mut Client) {
+    let began = Instant::now();
+    while client.call(&["GET", "other"]).as_error() != Some(BUSY) {
+        assert!(began.elapsed() < Duration::from_secs(20), "never busy");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_script_that_runs_long_leaves_its_worker_to_others_and_is_killed() {
+    let server = Server::start(ONE_WORKER);
+    let (mut caller, mut other) = (server.connect(), server.connect());
+    caller.send(&["EVAL", LONG, "1", "key"]);
+    wait_busy(&mut other);
+    assert_eq!(other.call(&["PING"]).as_error(), Some(BUSY));
+    assert_eq!(other.call(&["EVAL", "return 1", "0"]).as_error(), Some(BUSY));
+    assert_eq!(other.call(&["SHUTDOWN"]).as_error(), Some(BUSY));
+    assert_eq!(other.call(&["MULTI"]).to_string(), "OK");
+    assert_eq!(other.call(&["GET", "x"]).as_error(), Some(BUSY));
+    assert_eq!(other.call(&["DISCARD"]).to_string(), "OK");
+    assert_eq!(other.call(&["SCRIPT", "KILL"]).to_string(), "OK");
+    let told = caller.reply().to_string();
+    assert!(told.starts_with("!ERR Script killed by user with SCRIPT KILL... script: "), "{told}");
+    assert!(told.ends_with(", on @user_script:1."), "{told}");
+    assert_eq!(other.call(&["GET", "key"]).to_string(), "null");
+    assert_eq!(caller.call(&["EVAL", "return 1", "0"]).to_string(), "1");
+    assert!(other.call(&["SCRIPT", "KILL"]).as_error().is_some_and(|text| text.starts_with("NOTBUSY")));
+}
+
+#[test]
+fn a_script_that_catches_everything_is_killed_all_the_same() {
+    let server = Server::start(ONE_WORKER);
+    let (mut caller, mut other) = (server.connect(), server.connect());
+    caller.send(&["EVAL", "while true do pcall(function() while true do redis.pcall('get', 'x') end end) end", "0"]);
+    wait_busy(&mut other);
+    assert_eq!(other.call(&["SCRIPT", "KILL"]).to_string(), "OK");
+    assert!(caller.reply().as_error().is_some());
+}
+
+#[test]
+fn a_script_that_has_written_is_only_ended_with_the_server_and_leaves_nothing() {
+    let mut server = Server::start(ONE_WORKER);
+    let (mut caller, mut other) = (server.connect(), server.connect());
+    caller.send(&["EVAL", "redis.call('set', 'half', 1) while true do end", "0"]);
+    wait_busy(&mut other);
+    let told = other.call(&["SCRIPT", "KILL"]).to_string();
+    assert!(told.starts_with("!UNKILLABLE Sorry the script already executed write commands"), "{told}");
+    other.send(&["SHUTDOWN", "NOSAVE"]);
+    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+    server.restart();
+    assert_eq!(server.connect().call(&["EXISTS", "half"]).to_string(), "0");
+}
+
+#[test]
+fn whoever_waits_for_the_gate_or_a_key_hears_that_the_server_is_busy() {
+    let long = "redis.log(redis.LOG_WARNING, 'it holds what it needs') while true do end";
+    for script in [long, &format!("redis.call('keys', '*') {long}")] {
+        let server = Server::start(&["--busy-reply-threshold", "300"]);
+        let (mut caller, mut other) = (server.connect(), server.connect());
+        let mut waiting: Vec<Client> = (0..4).map(|_| server.connect()).collect();
+        caller.send(&["EVAL", script, "1", "key"]);
+        let began = Instant::now();
+        while !server.log().contains("it holds what it needs") {
+            assert!(began.elapsed() < Duration::from_secs(20), "{}", server.log());
+            thread::sleep(Duration::from_millis(5));
+        }
+        for (client, request) in
+            waiting.iter_mut().zip([&["GET", "key"][..], &["FLUSHALL"], &["EVAL", "return 1", "1", "key"], &["DBSIZE"]])
+        {
+            client.send(request);
+        }
+        let told: Vec<String> = waiting.iter_mut().map(|client| client.reply().to_string()).collect();
+        assert!(told.iter().all(|told| told.starts_with("!BUSY")), "{told:?}");
+        wait_busy(&mut other);
+        assert_eq!(other.call(&["SCRIPT", "KILL"]).to_string(), "OK");
+        assert!(caller.reply().as_error().is_some());
+        assert_eq!(other.call(&["FLUSHALL"]).to_string(), "OK");
+    }
+}
+
+#[test]
+fn a_script_whose_client_has_gone_runs_to_its_end() {
+    let server = Server::start(&[]);
+    let mut caller = server.connect();
+    let script = "for i = 1, 3000000 do local x = i % 7 end redis.call('set', KEYS[1], 'done')";
+    caller.send(&["EVAL", script, "1", "key"]);
+    thread::sleep(Duration::from_millis(20));
+    drop(caller);
+    let mut other = server.connect();
+    let began = Instant::now();
+    while other.call(&["GET", "key"]).to_string() != "\"done\"" {
+        assert!(began.elapsed() < Duration::from_secs(20));
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn keys_that_were_not_named_are_met_all_or_none() {
+    let server = Server::start(&[]);
+    // Moves one from a key that only the script knows to another, by hand and many keys.
+    let script = "local n = tonumber(ARGV[1]) \
+                  for i = 1, 8 do redis.call('incrby', 'from' .. (n * 7 + i) % 40, -1) \
+                  redis.call('incrby', 'to' .. (n * 11 + i) % 40, 1) end return 1";
+    let sum = "local s = 0 for i = 0, 39 do for _, name in ipairs({'from', 'to'}) do \
+               s = s + (tonumber(redis.call('get', name .. i) or 0) or 0) end end return s";
+    thread::scope(|scope| {
+        for writer in 0..3 {
+            let server = &server;
+            scope.spawn(move || {
+                let mut client = server.connect();
+                for turn in 0..150 {
+                    let number = (writer * 1000 + turn).to_string();
+                    assert_eq!(client.call(&["EVAL", script, "0", &number]).to_string(), "1");
+                }
+            });
+        }
+        scope.spawn(|| {
+            let mut client = server.connect();
+            for _ in 0..100 {
+                assert_eq!(client.call(&["EVAL", sum, "0"]).to_string(), "0");
+            }
+        });
+    });
+    let mut client = server.connect();
+    let total = "local s = 0 for i = 0, 39 do s = s + tonumber(redis.call('get', 'to' .. i) or 0) end return s";
+    assert_eq!(client.call(&["EVAL", total, "0"]).to_string(), "3600");
+}
+
+#[test]
+fn what_scripts_write_is_there_after_a_crash() {
+    let mut server = Server::start(&["--fsync", "always"]);
+    let mut client = server.connect();
+    let script =
+        "for i = 1, 100 do redis.call('rpush', KEYS[1], i) end redis.call('set', 'text', string.rep('x', 100000))";
+    client.call(&["EVAL", script, "1", "list"]);
+    server.kill();
+    server.restart();
+    let mut client = server.connect();
+    assert_eq!(client.call(&["LLEN", "list"]).to_string(), "100");
+    assert_eq!(client.call(&["STRLEN", "text"]).to_string(), "100000");
+}
+
+#[test]
+fn a_blocked_client_is_served_after_the_script_as_a_whole() {
+    let server = Server::start(&[]);
+    let (mut waiter, mut other) = (server.connect(), server.connect());
+    waiter.send(&["BLPOP", "queue", "0"]);
+    thread::sleep(Duration::from_millis(50));
+    let script =
+        "redis.call('rpush', KEYS[1], 'a') redis.call('lpush', KEYS[1], 'b') return redis.call('llen', KEYS[1])";
+    assert_eq!(other.call(&["EVAL", script, "1", "queue"]).to_string(), "2");
+    assert_eq!(waiter.reply().to_string(), "[\"queue\", \"b\"]");
+}

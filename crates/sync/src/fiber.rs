@@ -1,0 +1,182 @@
+//! A fiber: code with a stack of its own, which can rest anywhere and go on later.
+//!
+//! ```text
+//!   outside            inside
+//!   resume(a) -------> body(pause, a) ...
+//!      ^                  | pause.rest(x)        what is on its stack stays: locks, borrows, a script half-way
+//!   Some(x) <-------------'
+//!   resume(b) -------> ... returns b
+//!   None <------------ body ends
+//! ```
+//!
+//! It stays on its thread. One that is dropped while it rests is leaked, stack and all, for nobody may go on with it nor
+//! undo what it was about to do.
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::cell::Cell;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::rc::Rc;
+
+thread_local! {
+    /// Address of the `Line` of the fiber that runs on this thread, the innermost; 0 if none does.
+    static INNERMOST: Cell<usize> = const { Cell::new(0) };
+}
+
+/// What a fiber and its [`Pause`]s share.
+struct Line<I: 'static, O: 'static> {
+    /// Lives on the fiber's stack, from its begin to its end; null before and after.
+    yielder: Cell<*const Yielder<I, O>>,
+}
+
+/// Code with a stack of its own: it is given an `I` each time it goes on, and gives an `O` each time it rests.
+pub struct Fiber<I: 'static, O: 'static> {
+    coroutine: ManuallyDrop<Coroutine<I, O, ()>>,
+    line: Rc<Line<I, O>>,
+}
+
+/// With which the code inside rests.
+pub struct Pause<I: 'static, O: 'static> {
+    line: Rc<Line<I, O>>,
+}
+
+impl<I, O> Clone for Pause<I, O> {
+    fn clone(&self) -> Self {
+        Self { line: self.line.clone() }
+    }
+}
+
+impl<I: 'static, O: 'static> Fiber<I, O> {
+    /// A fiber that will run `body` on a stack of `stack_bytes`, of which the system gives only what is touched.
+    ///
+    /// # Errors
+    /// The system gives no stack.
+    pub fn new(stack_bytes: usize, body: impl FnOnce(Pause<I, O>, I) + 'static) -> io::Result<Self> {
+        let line = Rc::new(Line { yielder: Cell::new(ptr::null()) });
+        let inside = line.clone();
+        let coroutine = Coroutine::with_stack(DefaultStack::new(stack_bytes)?, move |yielder, first| {
+            inside.yielder.set(yielder);
+            body(Pause { line: inside.clone() }, first);
+            inside.yielder.set(ptr::null());
+        });
+        Ok(Self { coroutine: ManuallyDrop::new(coroutine), line })
+    }
+
+    /// Goes on until it rests, and gives what it rests with; `None` once it has ended.
+    ///
+    /// # Panics
+    /// If it has ended before.
+    pub fn resume(&mut self, input: I) -> Option<O> {
+        assert!(!self.coroutine.done(), "a fiber that has ended goes on no more");
+        let outer = INNERMOST.replace(Rc::as_ptr(&self.line).addr());
+        let result = self.coroutine.resume(input);
+        INNERMOST.set(outer);
+        match result {
+            CoroutineResult::Yield(output) => Some(output),
+            CoroutineResult::Return(()) => None,
+        }
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&self) -> bool {
+        self.coroutine.done()
+    }
+}
+
+impl<I, O> Drop for Fiber<I, O> {
+    fn drop(&mut self) {
+        if self.coroutine.done() || !self.coroutine.started() {
+            // SAFETY: dropped once, here, and not used again.
+            unsafe { ManuallyDrop::drop(&mut self.coroutine) };
+        }
+    }
+}
+
+impl<I: 'static, O: 'static> Pause<I, O> {
+    /// Rests, with `output` for whoever resumed the fiber; gives what it is resumed with.
+    ///
+    /// # Panics
+    /// If it is called anywhere but inside its own fiber.
+    pub fn rest(&self, output: O) -> I {
+        assert!(INNERMOST.get() == Rc::as_ptr(&self.line).addr(), "only the fiber that runs can rest");
+        let yielder = self.line.yielder.get();
+        assert!(!yielder.is_null());
+        // SAFETY: the line is the innermost that runs on this thread, so this is its fiber's own stack, between the begin
+        // and the end of the body; there the yielder lives, and it is not null.
+        unsafe { &*yielder }.suspend(output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STACK_BYTES: usize = 64 << 10;
+
+    #[test]
+    fn it_rests_and_goes_on_where_it_was() {
+        let mut fiber = Fiber::new(STACK_BYTES, |pause: Pause<u32, u32>, first| {
+            let mut sum = first;
+            while sum < 100 {
+                sum += pause.rest(sum);
+            }
+        })
+        .unwrap();
+        assert_eq!((fiber.resume(1), fiber.resume(10), fiber.resume(30)), (Some(1), Some(11), Some(41)));
+        assert!(!fiber.is_over());
+        assert_eq!(fiber.resume(59), None);
+        assert!(fiber.is_over());
+    }
+
+    #[test]
+    fn one_runs_inside_another_and_both_rest() {
+        let mut outer = Fiber::new(STACK_BYTES, |outer: Pause<(), String>, ()| {
+            let mut inner = Fiber::new(STACK_BYTES, |inner: Pause<u32, u32>, first| {
+                (0..3).fold(first, |number, _| inner.rest(number * 2));
+            })
+            .unwrap();
+            let mut number = 1;
+            while let Some(doubled) = inner.resume(number) {
+                outer.rest(format!("{doubled}"));
+                number = doubled;
+            }
+        })
+        .unwrap();
+        let told: Vec<String> = std::iter::from_fn(|| outer.resume(())).collect();
+        assert_eq!(told, ["2", "4", "8"]);
+    }
+
+    #[test]
+    fn only_its_own_code_rests() {
+        let kept: Rc<Cell<Option<Pause<(), ()>>>> = Rc::default();
+        let inside = kept.clone();
+        let mut fiber = Fiber::new(STACK_BYTES, move |pause: Pause<(), ()>, ()| {
+            inside.set(Some(pause.clone()));
+            pause.rest(());
+        })
+        .unwrap();
+        assert_eq!(fiber.resume(()), Some(()));
+        let pause = kept.take().unwrap();
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pause.rest(()))).is_err());
+        assert_eq!(fiber.resume(()), None);
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pause.rest(()))).is_err());
+    }
+
+    #[test]
+    fn what_rests_is_never_undone() {
+        let held = Rc::new(());
+        let inside = held.clone();
+        let mut fiber = Fiber::new(STACK_BYTES, move |pause: Pause<(), ()>, ()| {
+            let _held = inside;
+            pause.rest(());
+        })
+        .unwrap();
+        fiber.resume(());
+        drop(fiber);
+        assert_eq!(Rc::strong_count(&held), 2);
+        let begun_never = Fiber::new(STACK_BYTES, |_: Pause<(), ()>, ()| {}).unwrap();
+        drop(begun_never);
+    }
+}
