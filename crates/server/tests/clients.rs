@@ -66,15 +66,15 @@ fn node_path() -> PathBuf {
     std::env::var_os("NODE_PATH").map_or_else(|| Path::new(ROOT).join("scripts/clients/node_modules"), PathBuf::from)
 }
 
-/// The Python that has the packages of `scripts/clients/requirements.txt`, or a noted skip.
-fn python_or_skip(test: &str) -> Option<PathBuf> {
+/// The Python that has the packages of `scripts/clients/requirements.txt`, those `modules` at least, or a noted skip.
+fn python_or_skip(test: &str, modules: &str) -> Option<PathBuf> {
     let named = std::env::var_os("BOBBIN_PYTHON").map(PathBuf::from);
     let python = named.unwrap_or_else(|| Path::new(ROOT).join(".venv/bin/python"));
-    let has = Command::new(&python).args(["-c", "import redis, hiredis"]).stderr(Stdio::null()).status();
+    let has = Command::new(&python).args(["-c", &format!("import {modules}")]).stderr(Stdio::null()).status();
     if has.is_ok_and(|status| status.success()) {
         return Some(python);
     }
-    skip(test, &format!("{} has no redis-py and hiredis (scripts/setup-tests installs them)", python.display()));
+    skip(test, &format!("{} has not all of {modules} (scripts/setup-tests installs them)", python.display()));
     None
 }
 
@@ -83,13 +83,13 @@ fn script(name: &str) -> String {
 }
 
 fn redis_py<P: Peer>(test: &str) {
-    let Some(python) = python_or_skip(test) else { return };
+    let Some(python) = python_or_skip(test, "redis, hiredis") else { return };
     drive::<P>(&python, &[&script("redis_py.py")], &["python"]);
     drive::<P>(&python, &[&script("redis_py.py")], &["hiredis"]);
 }
 
 fn redis_asyncio<P: Peer>(test: &str) {
-    let Some(python) = python_or_skip(test) else { return };
+    let Some(python) = python_or_skip(test, "redis, hiredis") else { return };
     drive::<P>(&python, &[&script("redis_asyncio.py")], &["python"]);
     drive::<P>(&python, &[&script("redis_asyncio.py")], &["hiredis"]);
 }
@@ -166,6 +166,25 @@ fn phpredis<P: Peer>(test: &str) {
     drive::<P>(&php, &[&script("phpredis.php")], &[]);
 }
 
+fn rq<P: Peer>(test: &str) {
+    let Some(python) = python_or_skip(test, "rq, hiredis") else { return };
+    drive::<P>(&python, &[&script("rq_jobs.py")], &[]);
+}
+
+fn celery<P: Peer>(test: &str) {
+    let Some(python) = python_or_skip(test, "celery, packaging, hiredis") else { return };
+    drive::<P>(&python, &[&script("celery_tasks.py")], &[]);
+}
+
+fn django_redis<P: Peer>(test: &str) {
+    let Some(python) = python_or_skip(test, "django_redis, hiredis") else { return };
+    drive::<P>(&python, &[&script("django_cache.py")], &[]);
+}
+
+fn bullmq<P: Peer>(test: &str) {
+    with_node::<P>(test, "bullmq", "bullmq.js");
+}
+
 /// A client's trial on Bobbin, and the trial's own on redis-server.
 macro_rules! trials {
     ($($client:ident)*) => {$(
@@ -187,7 +206,7 @@ macro_rules! trials {
     )*};
 }
 
-trials! { redis_py redis_asyncio ioredis node_redis hiredis go_redis jedis phpredis }
+trials! { redis_py redis_asyncio ioredis node_redis hiredis go_redis jedis phpredis rq celery django_redis bullmq }
 
 #[test]
 fn redis_cli_shows_of_bobbin_what_it_shows_of_redis_server() {

@@ -192,6 +192,51 @@ class Client {
         is(null, r.bzpopmin(0.01, "missing"));
     }
 
+    static void streams(JedisPooled r) throws Exception {
+        List<StreamEntryID> ids = new ArrayList<>();
+        for (int at = 0; at < 10; at++) ids.add(r.xadd("x", StreamEntryID.NEW_ENTRY, Map.of("n", String.valueOf(at))));
+        is(10L, r.xlen("x"));
+        is(ids.get(9), r.xrevrange("x", StreamEntryID.MAXIMUM_ID, StreamEntryID.MINIMUM_ID, 1).get(0).getID());
+        is(Map.of("n", "3"), r.xrange("x", ids.get(3), ids.get(3)).get(0).getFields());
+        CompletableFuture<List<Map.Entry<String, List<StreamEntry>>>> heard = CompletableFuture.supplyAsync(() ->
+            r.xread(new XReadParams().block(15_000), Map.of("x", StreamEntryID.XREAD_NEW_ENTRY)));
+        until(() -> r.info("clients").contains("blocked_clients:1"));
+        StreamEntryID next = r.xadd("x", StreamEntryID.NEW_ENTRY, Map.of("n", "next"));
+        is(next, heard.get().get(0).getValue().get(0).getID());
+        is("OK", r.xgroupCreate("x", "g", new StreamEntryID("0-0"), false));
+        refused("BUSYGROUP", () -> r.xgroupCreate("x", "g", new StreamEntryID("0-0"), false));
+        List<StreamEntry> mine = r.xreadGroup("g", "me", new XReadGroupParams().count(3),
+            Map.of("x", StreamEntryID.XREADGROUP_UNDELIVERED_ENTRY)).get(0).getValue();
+        is(ids.subList(0, 3), mine.stream().map(StreamEntry::getID).toList());
+        is(1L, r.xack("x", "g", ids.get(0)));
+        is(2L, r.xpending("x", "g").getTotal());
+        is(1L, r.xpending("x", "g", new XPendingParams().start(StreamEntryID.MINIMUM_ID).end(StreamEntryID.MAXIMUM_ID).count(9))
+            .get(1).getDeliveredTimes());
+        is(ids.get(1), r.xclaim("x", "g", "other", 0, new XClaimParams(), ids.get(1)).get(0).getID());
+        is(List.of(ids.get(1), ids.get(2)), r.xautoclaimJustId("x", "g", "third", 0, new StreamEntryID("0-0"),
+            new XAutoClaimParams()).getValue());
+        is(11L, r.xinfoStream("x").getLength());
+        is(2L, r.xinfoGroups("x").get(0).getPending());
+        is(3, r.xinfoConsumers2("x", "g").size());
+        is(1L, r.xdel("x", ids.get(0)));
+        is(5L, r.xtrim("x", 5, false));
+        is(1L, r.xgroupDestroy("x", "g"));
+    }
+
+    static void scripts(JedisPooled r) {
+        String take = "if redis.call('GET', KEYS[1]) < ARGV[1] then return {err = 'EMPTY nothing is left'} end\n"
+            + "return {redis.call('DECRBY', KEYS[1], ARGV[1]), 'taken'}";
+        is("OK", r.set("stock", "9"));
+        is(List.of(6L, "taken"), r.eval(take, List.of("stock"), List.of("3")));
+        String sha = r.scriptLoad(take);
+        is(List.of(true, false), r.scriptExists(List.of(sha, "0".repeat(40))));
+        is(List.of(3L, "taken"), r.evalsha(sha, 1, "stock", "3"));
+        refused("EMPTY nothing is left", () -> r.evalsha(sha, 1, "stock", "9"));
+        is("3", r.evalReadonly("return redis.call('GET', KEYS[1])", List.of("stock"), List.of()));
+        is("OK", r.scriptFlush());
+        refused("NOSCRIPT", () -> r.evalsha(sha, 1, "stock", "1"));
+    }
+
     static void bits(JedisPooled r) {
         is(false, r.setbit("b", 7, true));
         is(true, r.getbit("b", 7));
@@ -350,8 +395,9 @@ class Client {
         for (RedisProtocol protocol : new RedisProtocol[] {null, RedisProtocol.RESP3}) {
             connects(protocol);
             JedisPooled r = new JedisPooled(at(port), config(protocol).build());
-            List<Step> steps = List.of(Client::texts, Client::lists, Client::hashes, Client::sets, Client::sortedSets, Client::bits,
-                Client::pipelines, Client::transactions, Client::blocking, Client::messages, Client::scans);
+            List<Step> steps = List.of(Client::texts, Client::lists, Client::hashes, Client::sets, Client::sortedSets,
+                Client::streams, Client::scripts, Client::bits, Client::pipelines, Client::transactions,
+                Client::blocking, Client::messages, Client::scans);
             for (Step step : steps) {
                 is("OK", r.flushAll());
                 step.run(r);

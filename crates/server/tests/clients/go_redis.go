@@ -278,6 +278,74 @@ func sortedSets(r *redis.Client) {
 	is(redis.ZWithKey{Z: redis.Z{Score: 3.5, Member: "b"}, Key: "z"})(*pair, nil)
 }
 
+func streams(r *redis.Client) {
+	ids := []string{}
+	for at := 0; at < 10; at++ {
+		ids = append(ids, value(r.XAdd(ctx, &redis.XAddArgs{Stream: "x", Values: []any{"n", at}}).Result()))
+	}
+	is(int64(10))(r.XLen(ctx, "x").Result())
+	is("5-0")(r.XAdd(ctx, &redis.XAddArgs{Stream: "y", ID: "5-*", Values: map[string]any{"a": allBytes}}).Result())
+	is([]redis.XMessage{{ID: "5-0", Values: map[string]any{"a": allBytes}}})(r.XRange(ctx, "y", "-", "+").Result())
+	is([]redis.XMessage{{ID: ids[9], Values: map[string]any{"n": "9"}}})(r.XRevRangeN(ctx, "x", "+", "-", 1).Result())
+	read := value(r.XRead(ctx, &redis.XReadArgs{Streams: []string{"x", "y", ids[8], "0"}, Count: 5, Block: -1}).Result())
+	must(len(read) == 2 && read[0].Messages[0].ID == ids[9] && read[1].Stream == "y", "both streams are read")
+	heard := make(chan []redis.XStream)
+	go func() {
+		heard <- value(r.XRead(ctx, &redis.XReadArgs{Streams: []string{"x", "$"}, Block: 20 * time.Second}).Result())
+	}()
+	until(func() bool { return value(r.InfoMap(ctx, "clients").Result())["Clients"]["blocked_clients"] == "1" })
+	next := value(r.XAdd(ctx, &redis.XAddArgs{Stream: "x", Values: []any{"n", "next"}}).Result())
+	is([]redis.XStream{{Stream: "x", Messages: []redis.XMessage{{ID: next, Values: map[string]any{"n": "next"}}}}})(<-heard, nil)
+
+	is("OK")(r.XGroupCreateMkStream(ctx, "x", "g", "0").Result())
+	fails(r.XGroupCreate(ctx, "x", "g", "0").Err(), "BUSYGROUP")
+	mine := value(r.XReadGroup(ctx, &redis.XReadGroupArgs{Group: "g", Consumer: "me", Streams: []string{"x", ">"}, Count: 3, Block: -1}).Result())
+	is(3)(len(mine[0].Messages), nil)
+	is(int64(1))(r.XAck(ctx, "x", "g", ids[0], "1-1").Result())
+	pending := value(r.XPending(ctx, "x", "g").Result())
+	is(redis.XPending{Count: 2, Lower: ids[1], Higher: ids[2], Consumers: map[string]int64{"me": 2}})(*pending, nil)
+	each := value(r.XPendingExt(ctx, &redis.XPendingExtArgs{Stream: "x", Group: "g", Start: "-", End: "+", Count: 9}).Result())
+	must(len(each) == 2 && each[1].ID == ids[2] && each[1].Consumer == "me" && each[1].RetryCount == 1, "both are pending")
+	is([]string{ids[1]})(r.XClaimJustID(ctx, &redis.XClaimArgs{Stream: "x", Group: "g", Consumer: "other", Messages: []string{ids[1]}}).Result())
+	claimed, start, err := r.XAutoClaim(ctx, &redis.XAutoClaimArgs{Stream: "x", Group: "g", Consumer: "third", Start: "0", Count: 9}).Result()
+	is("0-0")(start, err)
+	is([]string{ids[1], ids[2]})([]string{claimed[0].ID, claimed[1].ID}, nil)
+	is([]redis.XInfoGroup{{Name: "g", Consumers: 3, Pending: 2, LastDeliveredID: ids[2], EntriesRead: 3, Lag: 8}})(r.XInfoGroups(ctx, "x").Result())
+	is(3)(len(value(r.XInfoConsumers(ctx, "x", "g").Result())), nil)
+	info := value(r.XInfoStream(ctx, "x").Result())
+	must(info.Length == 11 && info.LastGeneratedID == next && info.FirstEntry.ID == ids[0], "the stream tells of itself")
+	full := value(r.XInfoStreamFull(ctx, "x", 2).Result())
+	must(len(full.Entries) == 2 && len(full.Groups[0].Consumers) == 3 && full.EntriesAdded == 11, "and in full")
+	is(int64(1))(r.XDel(ctx, "x", ids[0]).Result())
+	is(int64(5))(r.XTrimMaxLen(ctx, "x", 5).Result())
+	is(int64(2))(r.XGroupDelConsumer(ctx, "x", "g", "third").Result())
+	is(int64(1))(r.XGroupDestroy(ctx, "x", "g").Result())
+}
+
+func scripts(r *redis.Client) {
+	take := redis.NewScript(`
+		local left = tonumber(redis.call('GET', KEYS[1]) or '0')
+		if left < tonumber(ARGV[1]) then return redis.error_reply('EMPTY nothing is left') end
+		return {redis.call('DECRBY', KEYS[1], ARGV[1]), 'taken', ARGV[1]}`)
+	is(false)(value(take.Exists(ctx, r).Result())[0], nil)
+	is("OK")(r.Set(ctx, "stock", 10, 0).Result())
+	is([]any{int64(7), "taken", "3"})(take.Run(ctx, r, []string{"stock"}, 3).Slice())
+	is([]bool{true})(take.Exists(ctx, r).Result())
+	fails(take.Run(ctx, r, []string{"stock"}, 100).Err(), "EMPTY nothing is left")
+	fails(r.Eval(ctx, "return redis.call('LPUSH', KEYS[1], 'a')", []string{"stock"}).Err(), "WRONGTYPE")
+	is("7")(r.EvalRO(ctx, "return redis.call('GET', KEYS[1])", []string{"stock"}).Text())
+	fails(r.EvalRO(ctx, "return redis.call('SET', KEYS[1], 'a')", []string{"stock"}).Err(), "Write commands are not allowed")
+	none(r.Eval(ctx, "return false", nil).Err())
+	var taken *redis.Cmd
+	value(r.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		taken = take.EvalSha(ctx, pipe, []string{"stock"}, 2)
+		return nil
+	}))
+	is([]any{int64(5), "taken", "2"})(taken.Slice())
+	is("OK")(r.ScriptFlush(ctx).Result())
+	fails(take.EvalSha(ctx, r, []string{"stock"}, 1).Err(), "NOSCRIPT")
+}
+
 func bits(r *redis.Client) {
 	is(int64(0))(r.SetBit(ctx, "b", 7, 1).Result())
 	is(int64(1))(r.GetBit(ctx, "b", 7).Result())
@@ -452,7 +520,7 @@ func main() {
 	for _, protocol := range []int{0, 2} {
 		r := at(port, protocol)
 		connects(r, protocol)
-		for _, step := range []func(*redis.Client){texts, lists, hashes, sets, sortedSets, bits, pipelines, transactions,
+		for _, step := range []func(*redis.Client){texts, lists, hashes, sets, sortedSets, streams, scripts, bits, pipelines, transactions,
 			blocking, messages, scans} {
 			is("OK")(r.FlushAll(ctx).Result())
 			step(r)

@@ -238,6 +238,47 @@ function sorted_sets(Redis $r): void
     is(2.25, $found['member:9']);
 }
 
+function streams(Redis $r): void
+{
+    $ids = array_map(fn(int $at) => $r->xAdd('x', '*', ['n' => (string)$at]), range(0, 9));
+    is('5-1', $r->xAdd('y', '5-1', ['a' => 'b']));
+    is(['5-1' => ['a' => 'b']], $r->xRange('y', '-', '+'));
+    is([$ids[9] => ['n' => '9']], $r->xRevRange('x', '+', '-', 1));
+    is(['x' => [$ids[9] => ['n' => '9']], 'y' => ['5-1' => ['a' => 'b']]], $r->xRead(['x' => $ids[8], 'y' => '0']));
+    $heard = beside(fn(Redis $own, callable $tell) => $tell($own->xRead(['x' => '$'], 1, 20_000)), function () use ($r, &$next) {
+        until(fn() => $r->info('clients')['blocked_clients'] == 1);
+        $next = $r->xAdd('x', '*', ['n' => 'next']);
+    });
+    is(['x' => [$next => ['n' => 'next']]], $heard);
+    is(true, $r->xGroup('CREATE', 'x', 'g', '0'));
+    is([$ids[0] => ['n' => '0'], $ids[1] => ['n' => '1']], $r->xReadGroup('g', 'me', ['x' => '>'], 2)['x']);
+    is(1, $r->xAck('x', 'g', [$ids[0]]));
+    is([1, $ids[1], $ids[1], [['me', '1']]], $r->xPending('x', 'g'));
+    is([$ids[1] => ['n' => '1']], $r->xClaim('x', 'g', 'other', 0, [$ids[1]]));
+    is(11, $r->xInfo('STREAM', 'x')['length']);
+    is(1, $r->xInfo('GROUPS', 'x')[0]['pending']);
+    is(1, $r->xDel('x', [$ids[0]]));
+    is(5, $r->xTrim('x', 5));
+    is(5, $r->xLen('x'));
+}
+
+function scripts(Redis $r): void
+{
+    $take = "if redis.call('GET', KEYS[1]) < ARGV[1] then return {err = 'EMPTY nothing is left'} end
+        return {redis.call('DECRBY', KEYS[1], ARGV[1]), 'taken'}";
+    is(false, $r->evalSha(sha1($take), ['stock', '3'], 1));
+    is(true, str_contains($r->getLastError(), 'NOSCRIPT'));
+    $r->clearLastError();
+    is(true, $r->set('stock', '9'));
+    is([6, 'taken'], $r->eval($take, ['stock', '3'], 1));
+    is([3, 'taken'], $r->evalSha(sha1($take), ['stock', '3'], 1));
+    is('EMPTY nothing is left', refused(fn() => $r->evalSha(sha1($take), ['stock', '9'], 1)));
+    is(sha1('return 1'), $r->script('load', 'return 1'));
+    is([1, 0], $r->script('exists', sha1('return 1'), sha1('')));
+    is(true, $r->script('flush'));
+    is([[1, 'two', [3]], false], $r->multi()->eval("return {1, 'two', {3}}")->eval('return false')->exec());
+}
+
 function bits(Redis $r): void
 {
     is(0, $r->setBit('b', 7, true));
@@ -365,8 +406,8 @@ function restart(Redis $r): void
 
 $r = connected();
 connects($r);
-$steps = ['texts', 'lists', 'hashes', 'sets', 'sorted_sets', 'bits', 'pipelines', 'transactions', 'blocking', 'messages',
-    'scans', 'doors', 'restart'];
+$steps = ['texts', 'lists', 'hashes', 'sets', 'sorted_sets', 'streams', 'scripts', 'bits', 'pipelines', 'transactions', 'blocking',
+    'messages', 'scans', 'doors', 'restart'];
 foreach ($steps as $step) {
     is(true, $r->flushAll());
     $step($r);
