@@ -37,7 +37,15 @@ fn elements(value: &Value) -> Vec<Vec<u8>> {
                 ControlFlow::Continue(())
             });
         }
-        Value::Stream(_) => unreachable!("no payload holds one"),
+        Value::Stream(stream) => {
+            assert!(kinds::Stream::of_list(stream.list().clone()).is_some(), "a stream that no start would read");
+            let (first, last) = (kinds::stream::StreamId::MIN, kinds::stream::StreamId::MAX);
+            let _ = stream.walk(first, last, blocks::Direction::Forward, &mut |id, fields| {
+                let fields: Vec<_> = fields.iter().collect();
+                all.push(format!("{id} {fields:?}").into_bytes());
+                ControlFlow::Continue(())
+            });
+        }
         Value::Sorted(sorted) => {
             sorted.for_each(|score, member| all.push([member, &(score + 0.0).to_bits().to_be_bytes()].concat()));
         }

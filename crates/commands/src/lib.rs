@@ -49,11 +49,13 @@ pub use connection::greeting::REDIS_VERSION;
 pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeout_ms, wait_arguments};
 pub use events::{Event, events, tells_misses};
 pub use failure::Failure;
+pub use generic::migrate::{Migration, migrate_arguments};
 pub use row::{
     Access, Arity, Begin, BeginGather, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local, Outcome, Run,
     Settled, Sweep, TimeoutAt, Verb, Walk,
 };
 pub use script::eval::keys_count as script_keys_count;
+pub use server::monitor::{is_shown, shown};
 pub use session::{
     ClientFilter, MemoryFigures, ReplyMode, Saving, Session, SlowEntry, Spikes, Switch, Topic, TrackWhen, Tracking,
 };
@@ -74,6 +76,7 @@ const FILES: &[&[Command]] = &[
     generic::dump::COMMANDS,
     generic::expire::COMMANDS,
     generic::look::COMMANDS,
+    generic::migrate::COMMANDS,
     generic::object::COMMANDS,
     generic::place::COMMANDS,
     generic::scan::COMMANDS,
@@ -116,6 +119,7 @@ const FILES: &[&[Command]] = &[
     server::lone::COMMANDS,
     server::memory::COMMANDS,
     server::module::COMMANDS,
+    server::monitor::COMMANDS,
     server::shutdown::COMMANDS,
     server::slowlog::COMMANDS,
     set::add::COMMANDS,

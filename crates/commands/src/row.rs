@@ -421,6 +421,8 @@ pub enum Verb {
     Unwatch,
     /// CLIENT PAUSE
     Pause,
+    /// MIGRATE
+    Migrate,
     /// WAITAOF
     WaitDisk,
     /// DEBUG SLEEP

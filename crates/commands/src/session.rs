@@ -74,6 +74,12 @@ pub trait Session {
 
     // ---- all connections ----
 
+    /// Shows the connection from now on what all connections ask for.
+    ///
+    /// # Errors
+    /// The whole text, inside a transaction.
+    fn monitor(&mut self) -> Result<(), String>;
+
     /// Whether there is a connection of this number.
     fn has_client(&self, id: u64) -> bool;
     /// How what this connection reads is tracked; `None`: it is not.

@@ -41,6 +41,8 @@ pub struct Client {
     pub subscriptions: [AtomicU32; 3],
     /// What it alone is told.
     pub(crate) notices: Notices,
+    /// It is shown all requests.
+    pub(crate) is_monitor: AtomicBool,
     /// How its reads are tracked.
     pub(crate) tracking: TrackingSign,
     /// How much waited for it when it was cut off for that.
@@ -231,11 +233,12 @@ impl Client {
             (_, true) => "x",
             _ => "",
         };
+        let monitor_flag = if self.is_monitor.load(Relaxed) { "O" } else { "" };
         let pubsub_flag = if self.is_subscribed() { "P" } else { "" };
         let (tracking_flags, redirect) = self.tracking.told();
         let more_flags = match self.no_evict.load(Relaxed) {
             true => "e",
-            false if flags.is_empty() && pubsub_flag.is_empty() && tracking_flags.is_empty() => "N",
+            false if [monitor_flag, flags, pubsub_flag, &tracking_flags].iter().all(|flag| flag.is_empty()) => "N",
             false => "",
         };
         let row = self.last_row.load(Relaxed).checked_sub(1);
@@ -245,7 +248,7 @@ impl Client {
         let output_memory = output as u64 + self.told_bytes() + self.pinned_bytes();
         let [channels, shards, patterns] = [0, 1, 2].map(|topic| self.subscriptions[topic].load(Relaxed));
         format!(
-            "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={pubsub_flag}{flags}{tracking_flags}{more_flags} db={} sub={channels} psub={patterns} ssub={shards} multi={} watch={} qbuf=0 \
+            "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={monitor_flag}{pubsub_flag}{flags}{tracking_flags}{more_flags} db={} sub={channels} psub={patterns} ssub={shards} multi={} watch={} qbuf=0 \
              qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={output} oll=0 omem={output_memory} tot-mem={} events=r cmd={command} \
              user=default redir={redirect} resp={} lib-name={} lib-ver={}",
             self.id,
@@ -294,6 +297,7 @@ impl Clients {
             mail_bytes: AtomicU64::new(0),
             subscriptions: Default::default(),
             notices: Notices::default(),
+            is_monitor: AtomicBool::new(false),
             tracking: TrackingSign::default(),
             cut_off_bytes: AtomicU64::new(0),
             no_evict: AtomicBool::new(false),

@@ -6,6 +6,7 @@ use crate::counters::{Counters, Errors, Rates, Sample};
 use crate::hooks::Hooks;
 use crate::housekeeping::Freer;
 use crate::loading::Loading;
+use crate::monitors::Monitors;
 use crate::pause::Pause;
 use crate::pubsub::Board;
 use crate::script::Scripts;
@@ -61,6 +62,8 @@ pub struct Engine {
     pub spikes: SpikeLog,
     /// Who may have kept which keys.
     pub(crate) tracker: Tracker,
+    /// Who is shown all requests.
+    pub(crate) monitors: Monitors,
     /// CLIENT PAUSE.
     pub pause: Pause,
     /// Scripts that are known, and those that run long.
@@ -140,6 +143,7 @@ impl Engine {
             slowlog: SlowLog::default(),
             spikes: SpikeLog::default(),
             tracker: Tracker::default(),
+            monitors: Monitors::default(),
             pause: Pause::default(),
             scripts: Scripts::default(),
             freer: Freer::default(),

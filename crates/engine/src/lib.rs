@@ -19,6 +19,7 @@ mod housekeeping;
 pub mod info;
 pub mod latency;
 pub mod loading;
+mod monitors;
 mod notices;
 mod own_time;
 mod pause;

@@ -1,4 +1,5 @@
-//! Notices: what one connection alone is told without having asked just then, that keys it may have kept have changed.
+//! Notices: what one connection alone is told without having asked just then: that keys it may have kept have changed, what
+//! others ask for.
 //!
 //! ```text
 //! end of a tx, its shards held --> Notices of a client --> between its requests into its output
@@ -22,6 +23,8 @@ pub(crate) enum Notice {
     All,
     /// The connection of this number, which was to hear of keys in place of this one, is gone.
     Gone(u64),
+    /// A request, as MONITOR shows it.
+    Line(Arc<str>),
 }
 
 impl Notice {
@@ -30,6 +33,7 @@ impl Notice {
         match self {
             Self::Keys(keys) => 32 + keys.iter().map(|key| key.len() as u64 + 16).sum::<u64>(),
             Self::All | Self::Gone(_) => 32,
+            Self::Line(line) => 32 + line.len() as u64,
         }
     }
 }

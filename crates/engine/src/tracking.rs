@@ -280,6 +280,7 @@ fn tell(engine: &Engine, tracked: &Tracked, notice: &Notice, by: u64, stamp: &Ar
         Notice::Keys(keys) => Notice::Keys(keys.clone()),
         Notice::All => Notice::All,
         Notice::Gone(id) => Notice::Gone(*id),
+        Notice::Line(line) => Notice::Line(line.clone()),
     };
     let (receiver, notice, is_redirected) = match tracked.redirect {
         0 => (tracked.client.clone(), copy(), false),

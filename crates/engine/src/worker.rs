@@ -17,6 +17,7 @@ use keyspace::{Log, Plan};
 use quanta::Instant;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
+use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -29,6 +30,27 @@ pub type Sleep = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Sleeps of so many milliseconds.
 pub type Timer = Box<dyn Fn(Ms) -> Sleep>;
+
+/// A connection to another server, as the event loop gives it.
+pub trait Line {
+    /// Reads what has come; 0 bytes: it is closed.
+    ///
+    /// # Errors
+    /// The connection's.
+    fn poll_read(&mut self, context: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>>;
+
+    /// Writes what it takes.
+    ///
+    /// # Errors
+    /// The connection's.
+    fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
+}
+
+/// A connection under way.
+pub type Dialing = Pin<Box<dyn Future<Output = io::Result<Box<dyn Line>>>>>;
+
+/// Connects to a host's port.
+pub type Dialer = Box<dyn Fn(String, u16) -> Dialing>;
 
 /// One worker's own.
 pub struct Worker {
@@ -47,6 +69,7 @@ pub struct Worker {
     /// Whom this turn has given notices.
     pub(crate) told: RefCell<Told>,
     timer: Timer,
+    dialer: Option<Dialer>,
     bell: Arc<Bell>,
     durable_waits: RefCell<Vec<(Position, Waker)>>,
     /// Somebody waits for whom the journal has not been asked yet.
@@ -85,6 +108,7 @@ impl Worker {
             rung: RefCell::default(),
             told: RefCell::default(),
             timer,
+            dialer: None,
             bell,
             durable_waits: RefCell::default(),
             durable_asked: Cell::new(false),
@@ -95,6 +119,16 @@ impl Worker {
             stage: Stage::default(),
             engine,
         }
+    }
+
+    /// Lets its connections be clients of other servers.
+    pub fn set_dialer(&mut self, dialer: Dialer) {
+        self.dialer = Some(dialer);
+    }
+
+    /// Connects to another server; `None` where nobody can.
+    pub(crate) fn dial(&self, host: &str, port: u16) -> Option<Dialing> {
+        self.dialer.as_ref().map(|dialer| dialer(host.to_owned(), port))
     }
 
     /// Its counters.

@@ -3,6 +3,7 @@
 //! ```text
 //! small hash, sorted set, set of integers   one packed string
 //! list                                      nodes of listpacks, about 8 KiB each
+//! stream                                    nodes of listpacks, about 4 KiB each, then its groups
 //! any other                                 element by element
 //! ```
 //!
@@ -14,6 +15,7 @@ use crate::footer::Checksum;
 use crate::lzf::{self, PIECE_BYTES_MAX};
 use crate::number::{put_integer, put_length, put_packed_head};
 use crate::packed::{listpack, put_intset};
+use crate::stream::Writing;
 use crate::types;
 use base::Ms;
 use blocks::Direction;
@@ -24,7 +26,7 @@ use kinds::{Hash, List, LongText, Set, Sorted, Value};
 use std::ops::ControlFlow;
 
 /// How much a step writes, in bytes: some 50 µs, packing included.
-const STEP_BYTES: usize = 16 << 10;
+pub(crate) const STEP_BYTES: usize = 16 << 10;
 /// What an element costs beside its bytes, as if it were so many.
 const ELEMENT_BYTES: usize = 64;
 /// How long a node of a list grows before the next begins, in bytes.
@@ -77,19 +79,12 @@ enum Rest {
         sorted: Sorted,
         below: u64,
     },
+    Stream(Box<Writing>),
     Nothing,
 }
 
 impl Dumping {
-    /// Whether a value has a form here. A stream has none yet.
-    pub fn knows(value: &Value) -> bool {
-        !matches!(value, Value::Stream(_))
-    }
-
     /// Begins to dump a value. O(1), or what a small value takes.
-    ///
-    /// # Panics
-    /// If it has no form here: see [`Dumping::knows`].
     pub fn new(value: Value) -> Self {
         let (mut head, mut body) = (Vec::new(), Chunks::default());
         let mut version = VERSION;
@@ -152,7 +147,10 @@ impl Dumping {
                 let below = sorted.len();
                 Rest::Sorted { sorted, below }
             }
-            Value::Stream(_) => unreachable!("the caller asks first"),
+            Value::Stream(stream) => {
+                head.push(types::STREAM_2);
+                Rest::Stream(Box::new(Writing::new(stream)))
+            }
         };
         Self { rest, version, head, body, checksum: None }
     }
@@ -189,6 +187,7 @@ impl Dumping {
                 *below -= put_scored(out, sorted, *below);
                 *below == 0
             }
+            Rest::Stream(writing) => writing.step(head, out),
             Rest::Nothing => return true,
         };
         if is_over {
@@ -238,7 +237,7 @@ impl Dumping {
 }
 
 /// Appends a string in the form that takes least.
-fn put_text(out: &mut Vec<u8>, text: &[u8]) {
+pub(crate) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     if put_integer(out, text) {
         return;
     }

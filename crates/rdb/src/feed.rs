@@ -170,7 +170,6 @@ impl Feed {
                 &[Part::Packed(Form::Listpack)]
             }
             types::LIST_OF_NODES => &[Part::Node],
-            types::STREAM_1 | types::STREAM_2 | types::STREAM_3 => return Err(Fault::Stream),
             _ => return Err(Fault::Malformed),
         };
         let is_timed = matches!(kind, types::HASH_TIMED | types::HASH_TIMED_LISTPACK);

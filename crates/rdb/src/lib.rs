@@ -22,6 +22,7 @@ mod lzf;
 mod number;
 mod packed;
 mod restore;
+mod stream;
 
 pub use dump::Dumping;
 pub use restore::Restoring;
@@ -37,9 +38,6 @@ pub enum Fault {
     /// It is no value.
     #[error("Bad data format")]
     Malformed,
-    /// It is a stream.
-    #[error("streams are not restored by this version")]
-    Stream,
 }
 
 /// What a byte says of the value behind it. Numbers that are not here are modules', or nobody's.

@@ -4,6 +4,8 @@ use crate::Fault;
 use crate::build::Building;
 use crate::feed::{Feed, Found, Next};
 use crate::footer::{self, Checksum};
+use crate::stream::Reading;
+use crate::types;
 use kinds::long_text::Part;
 use kinds::{LongText, Value};
 
@@ -27,11 +29,21 @@ enum Stage {
         building: Building,
         found: Option<Found>,
     },
+    Streaming(Box<Reading>),
     /// What is not needed any more goes with it: a big value is to be dropped by a thread that has time.
     Done {
         result: Result<Value, Fault>,
-        _spent: Option<(Feed, Building)>,
+        _spent: Option<Spent>,
     },
+}
+
+/// What has been read, and from what.
+#[expect(clippy::large_enum_variant, reason = "it takes the place of a stage that is as large")]
+enum Spent {
+    #[expect(dead_code, reason = "it is kept to be dropped")]
+    Elements(Feed, Building),
+    #[expect(dead_code, reason = "it is kept to be dropped")]
+    Stream(Box<Reading>),
 }
 
 impl Restoring {
@@ -67,6 +79,12 @@ impl Restoring {
                     self.end(is_whole.map(drop));
                 }
             }
+            Stage::Streaming(reading) => {
+                let is_whole = reading.step();
+                if is_whole != Ok(false) {
+                    self.end(is_whole.map(drop));
+                }
+            }
             Stage::Done { .. } => {}
         }
         matches!(self.stage, Stage::Done { .. })
@@ -75,9 +93,14 @@ impl Restoring {
     /// Ends the building, at the end of the payload or at a fault.
     fn end(&mut self, read: Result<(), Fault>) {
         let before = std::mem::replace(&mut self.stage, Stage::Done { result: Err(Fault::Malformed), _spent: None });
-        let Stage::Building { feed, building, .. } = before else { return };
-        let result = read.and_then(|()| building.finish());
-        self.stage = Stage::Done { result, _spent: Some((feed, building)) };
+        let (result, spent) = match before {
+            Stage::Building { feed, building, .. } => {
+                (read.and_then(|()| building.finish()), Spent::Elements(feed, building))
+            }
+            Stage::Streaming(reading) => (read.map(|()| reading.finish()), Spent::Stream(reading)),
+            Stage::Gathering { .. } | Stage::Done { .. } => return,
+        };
+        self.stage = Stage::Done { result, _spent: Some(spent) };
     }
 
     /// What came of it.
@@ -96,8 +119,17 @@ impl Restoring {
 }
 
 fn opened(bytes: Vec<u8>, checksum: Checksum) -> Stage {
-    let opened = footer::check(&bytes, checksum).and_then(|end| Feed::open(bytes, end));
-    match opened {
+    let end = match footer::check(&bytes, checksum) {
+        Ok(end) => end,
+        Err(fault) => return Stage::Done { result: Err(fault), _spent: None },
+    };
+    if matches!(bytes.first(), Some(&(types::STREAM_1 | types::STREAM_2 | types::STREAM_3))) {
+        return match Reading::open(bytes, end) {
+            Ok(reading) => Stage::Streaming(Box::new(reading)),
+            Err(fault) => Stage::Done { result: Err(fault), _spent: None },
+        };
+    }
+    match Feed::open(bytes, end) {
         Ok((kind, feed)) => {
             let building = Building::new(kind, feed.elements_left());
             Stage::Building { feed, building, found: None }

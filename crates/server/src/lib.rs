@@ -8,6 +8,7 @@ pub mod check;
 pub mod cli;
 mod connection;
 mod event;
+mod line;
 pub mod log;
 mod open;
 pub mod run;

@@ -9,6 +9,7 @@
 
 use crate::accept::{Arrival, Listener, accept};
 use crate::connection::Connection;
+use crate::line::dialer;
 use crate::startup::Listeners;
 use engine::worker::Timer;
 use engine::{Engine, Session, Worker};
@@ -215,7 +216,9 @@ async fn work(
         0 => Box::pin(tokio::task::yield_now()),
         _ => Box::pin(tokio::time::sleep(Duration::from_millis(ms))),
     });
-    let shelf = Rc::new(Shelf::new(Worker::new(engine, index, timer), crew));
+    let mut worker = Worker::new(engine, index, timer);
+    worker.set_dialer(dialer());
+    let shelf = Rc::new(Shelf::new(worker, crew));
     let worker = shelf.worker.clone();
     spawn_local(async move { worker.listen().await });
     let (listeners, _socket_file) = Listener::all_of(listeners, &shelf.worker.engine.settings);

@@ -142,6 +142,105 @@ fn redis_server_and_bobbin_restore_what_the_other_dumps() {
     carry(&mut bobbin, &mut redis, 2);
 }
 
+/// Streams that go each way.
+const STREAMS: usize = 150;
+
+/// Makes a stream: entries, some of them deleted, and groups that have read of them.
+fn make_stream(of: &mut Connection<TcpStream>, dice: &mut Dice, key: &[u8]) {
+    let entries = 1 + [3, 90, 101, 400][dice.below(4) as usize] * dice.below(3);
+    let shapes = 1 + dice.below(3);
+    let (mut ms, mut ids) = (dice.below(1 << 40), Vec::new());
+    for number in 0..entries {
+        ms += dice.below(3);
+        let id = format!("{ms}-{number}").into_bytes();
+        let mut words = vec![b"XADD".to_vec(), key.to_vec(), id.clone()];
+        for field in 0..=dice.below(shapes) {
+            words.extend([format!("f{field}").into_bytes(), dice.text()]);
+        }
+        call(of, &words.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        ids.push(id);
+    }
+    for id in &ids {
+        if dice.below(5) == 0 {
+            call(of, &[b"XDEL", key, id]);
+        }
+    }
+    for number in 0..dice.below(4) {
+        let group = format!("group {number}").into_bytes();
+        let from = ids[dice.below(ids.len() as u64) as usize].clone();
+        let from = if dice.below(2) == 0 { b"0".to_vec() } else { from };
+        call(of, &[b"XGROUP", b"CREATE", key, &group, &from]);
+        for _ in 0..dice.below(4) {
+            let (consumer, count) = (dice.text(), (1 + dice.below(60)).to_string().into_bytes());
+            let read: [&[u8]; 9] =
+                [b"XREADGROUP", b"GROUP", &group, &consumer, b"COUNT", &count, b"STREAMS", key, b">"];
+            call(of, &read);
+        }
+        for id in &ids {
+            if dice.below(4) == 0 {
+                call(of, &[b"XACK", key, &group, id]);
+            }
+        }
+    }
+    if dice.below(6) == 0 {
+        call(of, &[b"XTRIM", key, b"MAXLEN", b"0"]);
+    }
+}
+
+/// All that XINFO STREAM FULL tells, but for what is each server's own.
+fn facts(told: &Value, out: &mut String) {
+    const OWN: [&[u8]; 4] = [b"radix-tree-keys", b"radix-tree-nodes", b"active-time", b"lag"];
+    let Value::Array(values) = told else {
+        *out += &format!(" {told}");
+        return;
+    };
+    let mut values = values.iter();
+    *out += " [";
+    while let Some(value) = values.next() {
+        if value.as_bytes().is_some_and(|name| OWN.contains(&name)) {
+            values.next();
+        } else {
+            facts(value, out);
+        }
+    }
+    *out += " ]";
+}
+
+fn carry_streams(from: &mut Connection<TcpStream>, to: &mut Connection<TcpStream>, seed: u64) {
+    let mut dice = Dice(seed);
+    for number in 0..STREAMS {
+        let key = format!("stream {number}").into_bytes();
+        make_stream(from, &mut dice, &key);
+        let Value::Bulk(payload) = call(from, &[b"DUMP", &key]) else { panic!("DUMP tells bytes") };
+        call(to, &[b"RESTORE", &key, b"0", &payload]);
+        let [here, there] = [&mut *from, &mut *to].map(|server| {
+            let mut told = String::new();
+            facts(&call(server, &[b"XINFO", b"STREAM", &key, b"FULL", b"COUNT", b"0"]), &mut told);
+            told
+        });
+        let differs = here.bytes().zip(there.bytes()).position(|(one, other)| one != other);
+        let near =
+            |told: &str| told.chars().skip(differs.unwrap_or(0).saturating_sub(200)).take(400).collect::<String>();
+        assert!(here == there, "stream {number}:\n{}\n{}", near(&here), near(&there));
+    }
+}
+
+#[test]
+fn streams_come_back_from_the_other_server() {
+    let test = "streams_come_back_from_the_other_server";
+    if lab::skip::program_or_skip(test, "redis-server").is_none() {
+        return;
+    }
+    let (bobbin, redis) = (Server::start(&["--journal", "off"]), Redis::start(&[]));
+    let (mut bobbin, mut redis) = (bobbin.connect(), Connection::tcp(redis.port()));
+    carry_streams(&mut redis, &mut bobbin, 3);
+    call(&mut bobbin, &[b"FLUSHALL"]);
+    call(&mut redis, &[b"FLUSHALL"]);
+    carry_streams(&mut bobbin, &mut redis, 4);
+    // And what is restored takes more, as if it had been made there.
+    call(&mut redis, &[b"XADD", b"stream 0", b"*", b"f", b"v"]);
+}
+
 /// Longer than any turn: both are made in steps, and nothing else waits for them.
 #[test]
 fn large_values_come_back() {

@@ -247,6 +247,11 @@ impl Output {
         Some(larger).filter(|buffer| (1..=BUFFER_KEPT_BYTES_MAX).contains(&buffer.capacity()))
     }
 
+    /// Puts bytes behind what is here: of a request, say, for another server.
+    pub fn append_bytes(&mut self, bytes: &[u8]) {
+        self.tail.extend_from_slice(bytes);
+    }
+
     /// Queues `bytes` as they are if that is worth a piece of its own.
     pub(crate) fn append_owned(&mut self, bytes: Vec<u8>) {
         if bytes.len() < BULK_QUEUED_BYTES_MIN {

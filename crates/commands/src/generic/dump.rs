@@ -61,9 +61,6 @@ fn dump(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         reply.null();
         return Ok(());
     };
-    if !Dumping::knows(&value) {
-        return Err(Failure::text("ERR DUMP does not know streams yet"));
-    }
     let mut dumping = Dumping::new(value.clone());
     if (0..LOCKED_STEPS_MAX).any(|_| dumping.step()) {
         reply.bulk_begin(dumping.bytes_count() as usize);
@@ -193,7 +190,6 @@ fn words(fault: Fault) -> &'static str {
     match fault {
         Fault::Footer => "ERR DUMP payload version or checksum are wrong",
         Fault::Malformed => "ERR Bad data format",
-        Fault::Stream => "ERR Bad data format: payloads of streams are not read",
     }
 }
 

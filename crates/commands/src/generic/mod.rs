@@ -5,6 +5,7 @@ pub(crate) mod delete;
 pub(crate) mod dump;
 pub(crate) mod expire;
 pub(crate) mod look;
+pub(crate) mod migrate;
 pub(crate) mod object;
 pub(crate) mod place;
 pub(crate) mod scan;

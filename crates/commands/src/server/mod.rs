@@ -12,6 +12,7 @@ pub(crate) mod latency;
 pub(crate) mod lone;
 pub(crate) mod memory;
 pub(crate) mod module;
+pub(crate) mod monitor;
 pub(crate) mod shutdown;
 pub(crate) mod slowlog;
 pub(crate) mod syntax;

@@ -255,6 +255,11 @@ impl Session for Fake {
         !self.speaks_resp3 && !self.listens.is_empty()
     }
 
+    fn monitor(&mut self) -> Result<(), String> {
+        self.note("monitor");
+        self.outcome()
+    }
+
     fn has_client(&self, id: u64) -> bool {
         id == 7 || id == 5
     }

@@ -59,7 +59,13 @@ impl Session {
         let outcome = match verb {
             Verb::Multi => self.multi(output),
             Verb::Discard => self.discard(output),
-            Verb::Exec => return self.exec(attempt, row, output),
+            Verb::Exec => {
+                let done = self.exec(attempt, row, output);
+                if done.is_ok() {
+                    self.show_row(worker, &row, args);
+                }
+                return done;
+            }
             Verb::Eval | Verb::ScriptLoad => return self.run_alone(attempt, row, args, output),
             Verb::Watch => return self.watch(attempt, args, output),
             Verb::Unwatch => {
@@ -67,7 +73,13 @@ impl Session {
                 Encoder::new(output, self.protocol).ok();
                 Ok(())
             }
-            Verb::WaitDisk | Verb::Pause | Verb::DebugSleep | Verb::DebugReload | Verb::Save | Verb::Shutdown => {
+            Verb::Migrate
+            | Verb::WaitDisk
+            | Verb::Pause
+            | Verb::DebugSleep
+            | Verb::DebugReload
+            | Verb::Save
+            | Verb::Shutdown => {
                 return Err(NotNow::Verb);
             }
         };
@@ -285,6 +297,9 @@ impl Session {
         }
         let seen = self.finish(worker, tx, claim, served);
         self.hide_unreadable(worker, seen, mark, output);
+        if engine.monitors.any() {
+            queue.iter().for_each(|(row, request)| self.show_row(worker, row, &request.args()));
+        }
         Ok(())
     }
 

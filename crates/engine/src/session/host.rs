@@ -83,6 +83,7 @@ impl commands::Session for Session {
         self.subscribe_only_to(&Default::default());
         self.unwatch();
         self.untrack();
+        self.end_monitor();
         self.select(0);
         self.set_protocol(2);
         self.client.tell(|told| told.name.clear());
@@ -149,6 +150,14 @@ impl commands::Session for Session {
 
     fn is_listening(&self) -> bool {
         self.protocol == Protocol::Resp2 && self.is_subscribed()
+    }
+
+    fn monitor(&mut self) -> Result<(), String> {
+        if self.multi.is_some() {
+            return Err("ERR MONITOR isn't allowed for DENY BLOCKING client".to_owned());
+        }
+        self.begin_monitor();
+        Ok(())
     }
 
     fn has_client(&self, id: u64) -> bool {

@@ -15,6 +15,8 @@ mod exec;
 mod gather;
 mod host;
 mod messages;
+mod migrate;
+mod monitor;
 mod script;
 mod serve;
 mod slow;
@@ -233,6 +235,9 @@ impl Session {
             let ended = Instant::now();
             let took = ended - began;
             began = ended;
+            if worker.engine.monitors.any() {
+                self.show_request(&worker, &ran, &args);
+            }
             match ran {
                 Ran::Done(row) => {
                     self.count(&worker, slow_bound_ns, row, &args, Took { held: took, searched: Duration::ZERO });
@@ -451,6 +456,7 @@ impl Drop for Session {
         }
         self.unwatch();
         self.untrack();
+        self.end_monitor();
         self.subscribe_only_to(&Default::default());
         self.worker.engine.clients.remove(self.client.id);
     }

@@ -86,10 +86,11 @@ impl Session {
         let (mark, before) = (output.mark(), self.reply_mode);
         let took = self.run_until_done(&worker, row, &args, why, output).await;
         self.settle_run(&row, mark, before, output);
+        worker.end_turn();
         self.count(&worker, worker.slow_bound_ns(), row, &args, took);
     }
 
-    async fn run_until_done(
+    pub(super) async fn run_until_done(
         &mut self,
         worker: &Rc<Worker>,
         row: Row,
@@ -483,6 +484,10 @@ impl Session {
     async fn run_slow_verb(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) {
         let Run::Engine(verb) = row.run else { unreachable!("asked for a verb") };
         let outcome = match verb {
+            Verb::Migrate => match self.migrate(worker, args).await {
+                Ok(status) => return wire::Reply::simple(&mut Encoder::new(output, self.protocol), status),
+                Err(failure) => Err(failure),
+            },
             Verb::WaitDisk => match self.wait_disk(worker, args, output).await {
                 Ok(()) => return,
                 Err(failure) => Err(failure),

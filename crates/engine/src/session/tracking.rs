@@ -206,6 +206,9 @@ impl Session {
     /// In RESP2 only a connection that listens to messages is told anything, and only for others.
     fn write_notice(&self, notice: &Notice, is_redirected: bool, output: &mut Output) {
         let is_resp3 = self.protocol == Protocol::Resp3;
+        if let Notice::Line(line) = notice {
+            return Encoder::new(output, self.protocol).simple(line);
+        }
         let hears = is_resp3 || (is_redirected && self.is_subscribed());
         if !hears {
             return;
@@ -230,7 +233,7 @@ impl Session {
                 reply.array(keys.len());
                 keys.iter().for_each(|key| reply.bulk(key));
             }
-            Notice::All | Notice::Gone(_) => reply.null(),
+            Notice::All | Notice::Gone(_) | Notice::Line(_) => reply.null(),
         }
     }
 

@@ -144,6 +144,12 @@ impl Writer {
         self.entries += 1;
     }
 
+    /// Puts the entries of another behind those that are here.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.bytes.extend_from_slice(&other.bytes[HEAD_BYTES..]);
+        self.entries += other.entries;
+    }
+
     pub(crate) fn finish(mut self) -> Vec<u8> {
         self.bytes.push(END);
         let length = self.bytes.len() as u32;

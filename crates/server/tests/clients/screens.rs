@@ -54,7 +54,6 @@ pub(crate) const OF_BOTH: &[&str] = &[
 
 /// What only Bobbin says: of what is not there, a plain error, never an OK, and nobody hangs.
 pub(crate) const OF_BOBBIN: &[(&str, &str)] = &[
-    ("redis-cli MONITOR", "(error) ERR unknown command 'MONITOR', with args beginning with: \n-> 0"),
     ("redis-cli NOSUCH events", "(error) ERR unknown command 'NOSUCH', with args beginning with: 'events' \n-> 0"),
     ("redis-cli --rdb - >/dev/null 2>&1", "-> 1"),
     ("redis-cli --replica >/dev/null 2>&1", "-> 1"),

@@ -1,0 +1,120 @@
+//! MIGRATE: its row, and what it is asked for. The engine runs it: it is a client of another server.
+
+use crate::prelude::*;
+use crate::row::Verb;
+use base::Ms;
+
+pub(crate) const COMMANDS: &[Command] = &[MIGRATE];
+
+const MIGRATE: Command = Command {
+    name: "MIGRATE",
+    syntax: "host port <key | \"\"> destination-db timeout [COPY] [REPLACE] [AUTH password | AUTH2 username password] \
+             [KEYS key [key ...]]",
+    arity: Arity::AtLeast(6),
+    keys: &[
+        KeySpec::one(3, "RW ACCESS DELETE"),
+        KeySpec {
+            begin: Begin::Keyword("KEYS", 6),
+            find: Find::Range { last: -1, step: 1 },
+            flags: "RW ACCESS DELETE INCOMPLETE",
+        },
+    ],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Dangerous],
+    group: Group::Generic,
+    cost: "O(n), n the bytes of the values",
+    since: "2.6.0",
+    brief: "Moves keys to another server, or copies them.",
+    answer: "simple: OK; NOKEY if no key is there; error if the other server refuses or cannot be reached",
+    run: Run::Engine(Verb::Migrate),
+};
+
+/// What MIGRATE is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Migration {
+    /// The other server.
+    pub host: String,
+    /// Its port; `None` if it is none.
+    pub port: Option<u16>,
+    /// What is to be moved.
+    pub keys: Vec<Box<[u8]>>,
+    /// Into which database.
+    pub database: i64,
+    /// How long the other server may rest, in milliseconds.
+    pub timeout_ms: Ms,
+    /// The keys stay here, too.
+    pub copies: bool,
+    /// Keys of these names over there are replaced.
+    pub replaces: bool,
+    /// AUTH: password, or user and password.
+    pub secret: Vec<Box<[u8]>>,
+}
+
+/// Without a time-out of its own, in milliseconds.
+const TIMEOUT_MS: Ms = 1_000;
+
+/// The arguments of MIGRATE.
+///
+/// # Errors
+/// If they make no sense.
+pub fn migrate_arguments(args: &Args<'_>) -> Result<Migration, Failure> {
+    let mut asked = Migration {
+        host: String::from_utf8_lossy(args.get(1)).into_owned(),
+        port: parse::int(args.get(2)).ok().and_then(|port| u16::try_from(port).ok()),
+        keys: vec![args.get(3).into()],
+        ..Migration::default()
+    };
+    let mut words = args.from(6).iter();
+    while let Some(word) = words.next() {
+        if parse::is(word, "COPY") {
+            asked.copies = true;
+        } else if parse::is(word, "REPLACE") {
+            asked.replaces = true;
+        } else if parse::is(word, "AUTH") && words.len() >= 1 {
+            asked.secret = words.by_ref().take(1).map(Box::from).collect();
+        } else if parse::is(word, "AUTH2") && words.len() >= 2 {
+            asked.secret = words.by_ref().take(2).map(Box::from).collect();
+        } else if parse::is(word, "KEYS") {
+            if !args.get(3).is_empty() {
+                return Err(Failure::text(
+                    "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string",
+                ));
+            }
+            asked.keys = words.by_ref().map(Box::from).collect();
+        } else {
+            return Err(Failure::Syntax);
+        }
+    }
+    let timeout = parse::int(args.get(5))?;
+    asked.database = parse::int(args.get(4))?;
+    asked.timeout_ms = if timeout > 0 { timeout as Ms } else { TIMEOUT_MS };
+    Ok(asked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::OwnedRequest;
+
+    fn asked(request: &str) -> Result<Migration, Failure> {
+        let words: Vec<&str> = request.split(' ').map(|word| if word == "-" { "" } else { word }).collect();
+        migrate_arguments(&OwnedRequest::of(&words).args())
+    }
+
+    #[test]
+    fn words_and_their_errors() {
+        let plain = asked("MIGRATE host 6379 key 3 0").unwrap();
+        assert_eq!((plain.port, plain.database, plain.timeout_ms), (Some(6379), 3, TIMEOUT_MS));
+        assert_eq!(plain.keys, [Box::from(*b"key")]);
+        let all = asked("MIGRATE h 1 - 0 50 COPY REPLACE AUTH2 user pw KEYS a KEYS b").unwrap();
+        assert!(all.copies && all.replaces);
+        assert_eq!((all.keys.len(), all.secret.len(), all.timeout_ms), (3, 2, 50));
+        assert_eq!(asked("MIGRATE h 1 k 0 50 AUTH pw").unwrap().secret, [Box::from(*b"pw")]);
+        for wrong in ["MIGRATE h 1 k 0 5 AUTH", "MIGRATE h 1 k 0 5 AUTH2 a", "MIGRATE h 1 k 0 5 WHAT"] {
+            assert_eq!(asked(wrong), Err(Failure::Syntax), "{wrong}");
+        }
+        assert_eq!(asked("MIGRATE h 1 k x 5"), Err(Failure::NotAnInteger));
+        assert_eq!(asked("MIGRATE h 1 k 0 x"), Err(Failure::NotAnInteger));
+        assert!(asked("MIGRATE h 1 k 0 5 KEYS a").is_err_and(|failure| failure.to_string().contains("empty string")));
+    }
+}

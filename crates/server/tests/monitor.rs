@@ -1,0 +1,101 @@
+//! MONITOR through the real binary.
+
+#[path = "clients/peer.rs"]
+#[allow(dead_code, reason = "the trials of clients use the rest")]
+mod peer;
+mod support;
+
+use lab::skip::program_or_skip;
+use peer::{Peer, Redis};
+use std::net::TcpStream;
+use support::{Connection, Server};
+use wire::client::Value;
+
+const CACHE: [&str; 2] = ["--journal", "off"];
+
+type Client = Connection<TcpStream>;
+
+/// Requests, one after the other; what a semicolon joins is sent in one go.
+const STEPS: &str = "SET k v|get k|GET k extra|NOSUCH x|LPUSH k x|AUTH foo|AUTH default foo|HELLO 2 AUTH default foo SETNAME me\
+    |CONFIG GET port|CLIENT ID|CLIENT SETNAME me|CLIENT LIST|SELECT 1|SELECT 0|MULTI;SET a 1;INCR a;LPUSH a x;exec|EXEC|DISCARD\
+    |WATCH z|MULTI;GET z;DISCARD|UNWATCH|MULTI;NOSUCH;EXEC|SUBSCRIBE ch;UNSUBSCRIBE ch|PUBLISH ch x|BLPOP none 0.01|SLOWLOG GET|ACL WHOAMI\
+    |ACL USERS|COMMAND COUNT|PING|MGET k a b|INFO server|FLUSHALL|DBSIZE|SCAN 0|KEYS *|MULTI;MONITOR;EXEC";
+
+/// A line without its time and its address's port.
+fn plain(line: &Value) -> String {
+    let Value::Simple(text) = line else { panic!("no line: {line}") };
+    let (time, rest) = text.split_once(' ').unwrap();
+    let (s, us) = time.split_once('.').unwrap();
+    assert!(s.parse::<u64>().is_ok() && us.len() == 6 && us.parse::<u64>().is_ok(), "{text}");
+    let (place, request) = rest.split_once("] ").unwrap();
+    let (database, address) = place[1..].split_once(' ').unwrap();
+    assert!(address.starts_with("127.0.0.1:"), "{text}");
+    format!("{database} {request}")
+}
+
+fn shown(port: u16) -> Vec<String> {
+    let (mut monitor, mut client) = (Client::tcp(port), Client::tcp(port));
+    assert_eq!(monitor.call(&["MONITOR"]), Value::Simple("OK".to_owned()));
+    let mut lines = Vec::new();
+    for step in STEPS.split('|') {
+        let requests: Vec<&str> = step.split(';').collect();
+        for request in &requests {
+            client.send(&request.split(' ').collect::<Vec<_>>());
+        }
+        requests.iter().for_each(|_| drop(client.reply()));
+        client.call(&["ECHO", "end"]);
+        let mut line = step.to_owned();
+        loop {
+            let shown = plain(&monitor.reply());
+            if shown == "0 \"ECHO\" \"end\"" || shown == "1 \"ECHO\" \"end\"" {
+                break;
+            }
+            line += &format!("\n    {shown}");
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+#[test]
+fn requests_are_shown_as_by_redis() {
+    if program_or_skip("requests_are_shown_as_by_redis", "redis-server").is_none() {
+        return;
+    }
+    let ours = shown(Server::start(&CACHE).port);
+    let theirs = shown(Redis::start(&[]).port());
+    let differ: Vec<String> = ours
+        .iter()
+        .zip(&theirs)
+        .filter(|(ours, theirs)| ours != theirs)
+        .map(|(ours, theirs)| format!("ours:  {ours}\nRedis: {theirs}"))
+        .collect();
+    assert!(differ.is_empty(), "{} of {} differ:\n{}", differ.len(), ours.len(), differ.join("\n"));
+}
+
+#[test]
+fn whoever_watches_may_ask_and_leave() {
+    let server = Server::start(&CACHE);
+    let (mut monitor, mut client) = (server.connect(), server.connect());
+    monitor.call(&["MONITOR"]);
+    monitor.send(&["PING"]);
+    assert_eq!(monitor.reply(), Value::Simple("PONG".to_owned()));
+    assert_eq!(plain(&monitor.reply()), "0 \"PING\"");
+    assert!(client.call(&["CLIENT", "LIST"]).to_string().contains(" flags=O "));
+    monitor.send(&["RESET"]);
+    while monitor.reply() != Value::Simple("RESET".to_owned()) {}
+    client.call(&["SET", "k", "v"]);
+    assert_eq!(monitor.call(&["GET", "k"]), Value::bulk("v"));
+}
+
+#[test]
+fn a_slow_watcher_is_cut_off() {
+    let server = Server::start(&["--journal", "off", "--client-output-buffer-limit", "pubsub 8mb 0 0"]);
+    let (mut monitor, mut client) = (server.connect(), server.connect());
+    monitor.call(&["MONITOR"]);
+    let long = "x".repeat(50_000);
+    while server.info("client_output_buffer_limit_disconnections") == "0" {
+        (0..20).for_each(|_| drop(client.call(&["SET", "k", &long])));
+    }
+    monitor.bytes_until_closed();
+}
