@@ -324,8 +324,10 @@ impl Hands {
                     let began = Instant::now();
                     self.own_time.begin(began);
                     let result = work(&mut state, keyspace);
+                    let took = began.elapsed();
+                    // It is let go before whoever waits is woken.
                     drop(state);
-                    let held_ns = self.own_time.of(began.elapsed().as_nanos() as u64);
+                    let held_ns = self.own_time.of(took.as_nanos() as u64);
                     self.engine.note_background_hold(held_ns);
                     return (result, held_ns);
                 }
