@@ -54,7 +54,8 @@ fn stop_up(disk: &Disk) {
 
 /// Others give back a little of what they have.
 fn ease(disk: &Disk) {
-    let file = OpenOptions::new().write(true).open(stopper(disk)).unwrap();
+    // The stopper may have less: how much was free when growers were refused is not said.
+    let file = OpenOptions::new().write(true).open(ballast(disk)).unwrap();
     file.set_len(file.metadata().unwrap().len() - LITTLE_BYTES).unwrap();
 }
 
