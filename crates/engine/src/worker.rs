@@ -172,25 +172,22 @@ impl Worker {
     /// told or searched in parts.
     pub async fn in_turns<R>(&self, task: impl Future<Output = R>) -> R {
         let mut task = pin!(task);
-        std::future::poll_fn(|context| {
-            let began = Instant::now();
-            self.own_time.begin(began);
-            let result = task.as_mut().poll(context);
-            self.note_turn(began.elapsed());
-            result
-        })
-        .await
+        std::future::poll_fn(|context| self.in_turn(|| task.as_mut().poll(context))).await
+    }
+
+    /// Counts `work` as a turn.
+    #[inline]
+    pub(crate) fn in_turn<R>(&self, work: impl FnOnce() -> R) -> R {
+        let began = Instant::now();
+        self.own_time.begin(began);
+        let result = work();
+        self.note_turn(began.elapsed());
+        result
     }
 
     /// Tells all workers to look whether a script is busy.
     pub(crate) fn ring_all(&self) {
         (0..self.engine.counters.len() - 1).for_each(|worker| self.engine.board.inbox(worker).bell.ring());
-    }
-
-    /// Counts a slice of a script that began then as a turn.
-    pub(crate) fn note_slice(&self, began: Instant) {
-        self.own_time.begin(began);
-        self.note_turn(began.elapsed());
     }
 
     fn note_turn(&self, took: Duration) {

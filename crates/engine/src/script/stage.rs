@@ -260,9 +260,7 @@ impl Worker {
             .await;
             // Others first: those that are ready, and those whose sockets are.
             self.sleep(if self.stage.is_waiting() { 1 } else { 0 }).await;
-            let began = Instant::now();
-            self.stage.go_on(self);
-            self.note_slice(began);
+            self.in_turn(|| self.stage.go_on(self));
         }
     }
 
