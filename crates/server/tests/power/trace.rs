@@ -60,22 +60,33 @@ pub(crate) enum Call {
 /// If a line cannot be understood, or strace has cut bytes off.
 pub(crate) fn parse(trace: impl BufRead, root: &Path, first_line: usize) -> io::Result<Vec<Event>> {
     let mut open: HashMap<Vec<u8>, (usize, Vec<u8>)> = HashMap::new();
+    let mut latest: HashMap<Vec<u8>, (usize, usize, Vec<u8>)> = HashMap::new();
     let mut events = Vec::new();
     for (line, text) in (first_line..).zip(trace.split(b'\n')) {
         let text = text?;
         let Some(space) = text.iter().position(|&byte| byte == b' ') else { continue };
-        let (thread, rest) = (&text[..space], text[space..].trim_ascii());
-        if let Some(begun) = rest.strip_suffix(b" <unfinished ...>") {
-            open.insert(thread.to_vec(), (line, begun.to_vec()));
+        let (thread, rest) = (text[..space].to_vec(), text[space..].trim_ascii());
+        let before = latest.remove(&thread);
+        if rest.starts_with(b"+++ killed") {
+            // Of a thread that is being killed strace may tell what another call returned.
+            events.extend(before.and_then(|(begin, _, text)| event(&text, root, begin, NEVER)));
+            continue;
+        }
+        events.extend(before.and_then(|(begin, end, text)| event(&text, root, begin, end)));
+        let call = if let Some(begun) = rest.strip_suffix(b" <unfinished ...>") {
+            open.insert(thread, (line, begun.to_vec()));
+            continue;
         } else if rest.starts_with(b"<... ") {
-            let (begin, mut whole) = open.remove(thread).expect("what is resumed has begun");
+            let (begin, mut whole) = open.remove(&thread).expect("what is resumed has begun");
             let after = find(rest, b" resumed>").expect("strace says so") + b" resumed>".len();
             whole.extend_from_slice(&rest[after..]);
-            events.extend(event(&whole, root, begin, line));
+            (begin, line, whole)
         } else {
-            events.extend(event(rest, root, line, line));
-        }
+            (line, line, rest.to_vec())
+        };
+        latest.insert(thread, call);
     }
+    events.extend(latest.into_values().filter_map(|(begin, end, text)| event(&text, root, begin, end)));
     events.extend(open.into_values().filter_map(|(begin, text)| event(&text, root, begin, NEVER)));
     events.sort_by_key(|event| event.begin);
     Ok(events)
@@ -253,7 +264,7 @@ mod tests {
             "19  fsync(7</d> <unfinished ...>\n",
             "19  <... fsync resumed>) = ?\n",
             "20  fsync(7</d>) = ? <unavailable>\n",
-            "17  +++ killed by SIGKILL +++\n",
+            "17  +++ exited with 0 +++\n",
         );
         let (write, sync) = (
             Call::Write { path: "/d/1.log".into(), offset: 64, bytes: b"ab\0\x011\n\"\\".to_vec() },
@@ -270,6 +281,28 @@ mod tests {
             ]
         );
         assert_eq!(events("19  fsync(7</d> <unfinished ...>\n"), [Event { begin: 1, end: NEVER, call: killed }]);
+    }
+
+    #[test]
+    fn what_a_killed_thread_did_last_has_not_returned() {
+        let trace = concat!(
+            "17  pwrite64(5</d/1.log>, \"ab\", 2, 64)   = 2\n",
+            "17  pwrite64(5</d/1.log>, \"cde\", 3, 66)  = 1\n",
+            "18  fdatasync(5</d/1.log>)           = 0\n",
+            "18  fsync(6</d> <unfinished ...>\n",
+            "17  +++ killed by SIGKILL +++\n",
+            "18  +++ killed by SIGKILL +++\n",
+        );
+        let write = |offset, bytes: &[u8]| Call::Write { path: "/d/1.log".into(), offset, bytes: bytes.to_vec() };
+        assert_eq!(
+            events(trace),
+            [
+                Event { begin: 1, end: 1, call: write(64, b"ab") },
+                Event { begin: 2, end: NEVER, call: write(66, b"cde") },
+                Event { begin: 3, end: 3, call: Call::Sync { path: "/d/1.log".into() } },
+                Event { begin: 4, end: NEVER, call: Call::Sync { path: "/d".into() } },
+            ]
+        );
     }
 
     #[test]

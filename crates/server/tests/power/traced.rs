@@ -6,7 +6,6 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -76,7 +75,7 @@ impl Life {
         events.push(Event { begin, end: begin, call: Call::Start { always: self.always } });
         let trace = BufReader::with_capacity(1 << 20, File::open(&self.trace).unwrap());
         let mut mine = parse(trace, &self.folder, begin + 1).unwrap();
-        mine.retain(|event| event.end != NEVER || is_done(&event.call));
+        mine.retain_mut(|event| event.end != NEVER || is_done(&mut event.call));
         // What the kill overtook in a call, and is done all the same, was done by the process's end.
         let last = next_line(&mine);
         for event in mine.iter_mut().filter(|event| event.end == NEVER && !matches!(event.call, Call::Sync { .. })) {
@@ -116,17 +115,41 @@ fn under(strace: &Path, trace: &Path) -> Command {
     command
 }
 
-/// Whether a call that was not seen to return has had its effect on the files, which outlive the process.
-fn is_done(call: &Call) -> bool {
+/// Whether a call that was not seen to return has had its effect on the files, which outlive the process. A kill may end
+/// a write between two pages: what has arrived remains of it.
+fn is_done(call: &mut Call) -> bool {
     match call {
         Call::MakeFolder { path } | Call::Create { path } => path.exists(),
         Call::Write { path, offset, bytes } => {
-            let mut there = vec![0; bytes.len()];
-            let read = File::open(path).and_then(|file| file.read_exact_at(&mut there, *offset));
-            read.is_ok() && there == *bytes
+            let mut there = fs::read(path).unwrap_or_default();
+            there.drain(..there.len().min(*offset as usize));
+            bytes.truncate(there.iter().zip(&*bytes).take_while(|(there, written)| there == written).count());
+            !bytes.is_empty()
         }
         Call::Resize { path, bytes } => fs::metadata(path).is_ok_and(|file| file.len() == *bytes),
         Call::Rename { from: path, .. } | Call::Remove { path } => !path.exists(),
         Call::Start { .. } | Call::Sync { .. } | Call::Received { .. } | Call::Sent { .. } => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_that_a_kill_cut_short_counts_as_far_as_it_came() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("1.log");
+        fs::write(&path, b"headabc\0\0").unwrap();
+        let left = |offset, bytes: &[u8]| {
+            let mut call = Call::Write { path: path.clone(), offset, bytes: bytes.to_vec() };
+            let is_done = is_done(&mut call);
+            let Call::Write { bytes, .. } = call else { unreachable!() };
+            is_done.then_some(bytes)
+        };
+        assert_eq!(left(4, b"abc").as_deref(), Some(&b"abc"[..]), "the whole");
+        assert_eq!(left(4, b"abcdef").as_deref(), Some(&b"abc"[..]), "a part");
+        assert_eq!(left(7, b"def"), None, "nothing of it");
+        assert_eq!(left(40, b"def"), None, "nothing, and the file is shorter");
     }
 }
