@@ -29,6 +29,7 @@ mod hyperloglog;
 mod in_order;
 mod list;
 mod parse;
+mod pieces;
 mod prelude;
 mod pubsub;
 mod row;

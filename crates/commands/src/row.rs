@@ -455,6 +455,9 @@ pub trait Gather: Send {
     /// Makes room for what is under one more key. Called for each, before any is looked at: so much is not made at once.
     fn expect(&mut self) {}
 
+    /// Makes room for what a look at some keys finds, before a shard is held: fresh memory may cost much.
+    fn prepare(&mut self) {}
+
     /// Notes what is under `key`, the argument at `at`; gives its deadline.
     fn look(&mut self, tx: &mut Tx, at: usize, key: &[u8]) -> Option<Ms>;
 

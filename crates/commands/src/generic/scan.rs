@@ -8,13 +8,13 @@
 //! A step ends only between two prefixes of hashes, and its cursor is the next prefix there is. Order and prefixes
 //! do not hang on the number of keys, so a key that stays is told once in a whole walk, whatever comes and goes.
 
+use crate::pieces::Pieces;
 use crate::prelude::*;
 use crate::row::{Sweep, Walk};
 use base::glob::{self, Case};
 use base::limits::SHARDS;
 use base::varint;
 use keyspace::kind_of;
-use std::collections::VecDeque;
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
 pub(crate) const COMMANDS: &[Command] = &[SCAN, KEYS];
@@ -207,40 +207,26 @@ impl Sweep for Keys {
     }
 }
 
-/// Names, each behind its length, as many as there may be: in pieces, since a buffer of 100 MB that grows is copied
-/// under a lock.
+/// Names, each behind its length.
 #[derive(Default)]
 struct Names {
-    pieces: VecDeque<Vec<u8>>,
+    pieces: Pieces,
     count: usize,
     /// How much of the first piece has been told, in bytes.
     told_bytes: usize,
 }
 
-const PIECE_BYTES: usize = 64 << 10;
-/// What the names of one visit take as a rule, or less.
-const PREPARED_BYTES: usize = 16 << 10;
-
 impl Names {
-    /// Has memory at hand for a visit's names, and has touched it.
+    /// Makes room for a visit's names, once there are any.
     fn prepare(&mut self) {
-        let has_room = |piece: &Vec<u8>| piece.capacity() - piece.len() >= PREPARED_BYTES;
-        if self.count > 0 && !self.pieces.back().is_some_and(has_room) {
-            // Zeros may be had without a touch.
-            let mut piece = vec![u8::MAX; PIECE_BYTES];
-            piece.clear();
-            self.pieces.push_back(piece);
+        if self.count > 0 {
+            self.pieces.prepare();
         }
     }
 
     fn push(&mut self, name: &[u8]) {
         let bytes = varint::encoded_bytes(name.len() as u64) + name.len();
-        if self.pieces.back().is_none_or(|piece| piece.len() + bytes > PIECE_BYTES) {
-            // The first is small as a rule.
-            let capacity = if self.pieces.is_empty() { bytes } else { PIECE_BYTES.max(bytes) };
-            self.pieces.push_back(Vec::with_capacity(capacity));
-        }
-        varint::put_bytes(self.pieces.back_mut().expect("just made"), name);
+        varint::put_bytes(self.pieces.room(bytes), name);
         self.count += 1;
     }
 
@@ -268,7 +254,7 @@ impl Source for Names {
             if !rest.is_empty() {
                 return More::Follows;
             }
-            self.pieces.pop_front();
+            self.pieces.drop_front();
             self.told_bytes = 0;
         }
         More::Done

@@ -1,6 +1,7 @@
 //! MGET MSET MSETNX: several texts at one instant.
 
 use super::tell;
+use crate::pieces::{Pieces, Place};
 use crate::prelude::*;
 use crate::row::Gather;
 use base::Ms;
@@ -46,8 +47,7 @@ struct Texts {
     keys_count: usize,
     /// How many long ones are among them.
     long_count: usize,
-    /// Bytes of copies of short ones.
-    short_bytes: usize,
+    copies: Pieces,
 }
 
 /// Keys of one piece.
@@ -56,15 +56,12 @@ const PIECE_KEYS: usize = 64;
 enum Found {
     Nothing,
     Int(i64),
-    Short(Box<[u8]>),
+    /// A copy of it.
+    Short(Place),
     Long(LongText, Pin),
 }
 
 impl Found {
-    fn short_bytes(&self) -> usize {
-        if let Self::Short(bytes) = self { bytes.len() } else { 0 }
-    }
-
     fn is_long(&self) -> bool {
         matches!(self, Self::Long(..))
     }
@@ -73,10 +70,8 @@ impl Found {
 impl Texts {
     fn put(&mut self, index: usize, found: Found) {
         self.long_count += usize::from(found.is_long());
-        self.short_bytes += found.short_bytes();
         let before = std::mem::replace(&mut self.pieces[index / PIECE_KEYS][index % PIECE_KEYS], found);
         self.long_count -= usize::from(before.is_long());
-        self.short_bytes -= before.short_bytes();
     }
 }
 
@@ -89,13 +84,17 @@ impl Gather for Texts {
         self.keys_count += 1;
     }
 
+    fn prepare(&mut self) {
+        self.copies.prepare();
+    }
+
     fn look(&mut self, tx: &mut Tx, at: usize, key: &[u8]) -> Option<Ms> {
         let keyspace = tx.keyspace();
         let entry = tx.entry(key);
         let found = match entry.and_then(text_of) {
             None => Found::Nothing,
             Some(Text::Int(number)) => Found::Int(number),
-            Some(Text::Bytes(bytes)) => Found::Short(bytes.into()),
+            Some(Text::Bytes(bytes)) => Found::Short(self.copies.copy(bytes)),
             Some(Text::Long(long)) => Found::Long(long.clone(), keyspace.pin(key)),
         };
         let until = entry.and_then(|entry| entry.expires_at_ms());
@@ -105,9 +104,9 @@ impl Gather for Texts {
 
     fn finish(self: Box<Self>, reply: &mut dyn Reply) {
         reply.array(self.keys_count);
-        let Self { pieces, long_count: long_left, short_bytes, .. } = *self;
+        let Self { pieces, long_count: long_left, copies, .. } = *self;
         let (pieces, piece) = (pieces.into_iter(), Vec::new().into_iter());
-        reply.stream(Box::new(Rest { piece, pieces, long_left, short_bytes, long: None }));
+        reply.stream(Box::new(Rest { piece, pieces, copies, long_left, long: None }));
     }
 }
 
@@ -115,10 +114,9 @@ impl Gather for Texts {
 struct Rest {
     piece: std::vec::IntoIter<Found>,
     pieces: std::vec::IntoIter<Vec<Found>>,
+    copies: Pieces,
     /// How many long ones are among them.
     long_left: usize,
-    /// Bytes of copies that are yet to be told.
-    short_bytes: usize,
     /// A long one that has been begun.
     long: Option<(long_text::Part, Pin)>,
 }
@@ -151,9 +149,9 @@ impl Source for Rest {
             match found {
                 Found::Nothing => reply.null(),
                 Found::Int(number) => reply.bulk_int(number),
-                Found::Short(bytes) => {
-                    self.short_bytes -= bytes.len();
-                    reply.bulk(&bytes);
+                Found::Short(place) => {
+                    let bytes = self.copies.at(place);
+                    reply.bulk(bytes);
                     left_bytes = left_bytes.saturating_sub(bytes.len());
                 }
                 Found::Long(long, pin) => {
@@ -168,7 +166,8 @@ impl Source for Rest {
 
     fn pinned_bytes(&self) -> u64 {
         // Copies are held for this reader alone, as much as what only its clones keep.
-        let begun = self.long.as_ref().map_or(0, |(long, pin)| pin.bytes(long.heap_bytes())) + self.short_bytes as u64;
+        let long_bytes = self.long.as_ref().map_or(0, |(long, pin)| pin.bytes(long.heap_bytes()));
+        let begun = long_bytes + self.copies.heap_bytes() as u64;
         if self.long_left == 0 {
             return begun;
         }

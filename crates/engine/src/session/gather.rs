@@ -39,7 +39,7 @@ const TRIES_MAX: usize = 4;
 /// How long it works before others have their turn, in microseconds.
 const WORK_US_MAX: u128 = 300;
 /// Keys looked at between two looks at the clock.
-const KEYS_A_LOOK: usize = 64;
+const KEYS_A_LOOK: usize = 16;
 
 /// A shard's part of the keys.
 #[derive(Default)]
@@ -160,6 +160,7 @@ impl Session {
         let mut done = 0;
         while done < part.at.len() {
             pace.rest_if_due().await;
+            to_look.gather.prepare();
             let Some(inside) = worker.member.enter() else {
                 gate_open(&worker.engine.gate).await;
                 continue;
@@ -251,6 +252,7 @@ impl Session {
         keys_max: usize,
     ) -> Result<Vec<usize>, NotNow> {
         let engine = &*worker.engine;
+        to_look.gather.prepare();
         let mut scratch = worker.scratch.borrow_mut();
         let Scratch { plan, log } = &mut *scratch;
         plan.clear();
