@@ -24,9 +24,10 @@ impl OwnTime {
         Self { mark: Cell::default(), age_us_max: 200, short_ns: 500_000 }
     }
 
-    /// Of a thread in the background, whose holds of shards are told more exactly: up to 20 microseconds too high.
+    /// Of a thread in the background, whose holds of shards are told more exactly: up to a microsecond too high; spans of
+    /// less than 20 are taken to be its own.
     pub(crate) fn of_background() -> Self {
-        Self { mark: Cell::default(), age_us_max: 20, short_ns: 20_000 }
+        Self { mark: Cell::default(), age_us_max: 0, short_ns: 20_000 }
     }
 
     /// A span begins at `now`, or several, one in another.

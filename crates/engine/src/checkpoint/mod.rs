@@ -320,9 +320,10 @@ impl Hands {
         let (keyspace, mut parked) = (&self.engine.keyspace, None);
         loop {
             if let Some(_inside) = self.member.enter() {
+                // Before, so that nobody waits for the look at a clock.
+                self.own_time.begin(Instant::now());
                 if let Some(mut state) = keyspace.shard(shard).try_write() {
                     let began = Instant::now();
-                    self.own_time.begin(began);
                     let result = work(&mut state, keyspace);
                     let took = began.elapsed();
                     // It is let go before whoever waits is woken.
