@@ -74,14 +74,8 @@ impl Life {
         let begin = next_line(events);
         events.push(Event { begin, end: begin, call: Call::Start { always: self.always } });
         let trace = BufReader::with_capacity(1 << 20, File::open(&self.trace).unwrap());
-        let mut mine = parse(trace, &self.folder, begin + 1).unwrap();
-        mine.retain_mut(|event| event.end != NEVER || is_done(&mut event.call));
-        // What the kill overtook in a call, and is done all the same, was done by the process's end.
-        let last = next_line(&mine);
-        for event in mine.iter_mut().filter(|event| event.end == NEVER && !matches!(event.call, Call::Sync { .. })) {
-            event.end = last;
-        }
-        events.extend(mine);
+        let mine = parse(trace, &self.folder, begin + 1).unwrap();
+        events.extend(settled(mine));
     }
 }
 
@@ -115,8 +109,21 @@ fn under(strace: &Path, trace: &Path) -> Command {
     command
 }
 
-/// Whether a call that was not seen to return has had its effect on the files, which outlive the process. A kill may end
-/// a write between two pages: what has arrived remains of it.
+/// Of the calls that were not seen to return, those that have had their effect on the files, which outlive the process.
+/// For threads that are being killed strace may tell of calls that others made.
+fn settled(events: Vec<Event>) -> Vec<Event> {
+    let (mut events, begun): (Vec<_>, Vec<_>) = events.into_iter().partition(|event| event.end != NEVER);
+    let last = next_line(&begun).max(next_line(&events));
+    for Event { begin, mut call, .. } in begun {
+        if is_done(&mut call) && events.iter().all(|event| event.call != call) {
+            events.push(Event { begin, end: last, call });
+        }
+    }
+    events.sort_by_key(|event| event.begin);
+    events
+}
+
+/// Whether a call has had its effect on the files. A kill may end a write between two pages: what has arrived remains of it.
 fn is_done(call: &mut Call) -> bool {
     match call {
         Call::MakeFolder { path } | Call::Create { path } => path.exists(),
@@ -128,7 +135,7 @@ fn is_done(call: &mut Call) -> bool {
         }
         Call::Resize { path, bytes } => fs::metadata(path).is_ok_and(|file| file.len() == *bytes),
         Call::Rename { from: path, .. } | Call::Remove { path } => !path.exists(),
-        Call::Start { .. } | Call::Sync { .. } | Call::Received { .. } | Call::Sent { .. } => true,
+        Call::Start { .. } | Call::Sync { .. } | Call::Received { .. } | Call::Sent { .. } => false,
     }
 }
 
@@ -137,19 +144,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_write_that_a_kill_cut_short_counts_as_far_as_it_came() {
+    fn of_what_a_kill_overtook_that_counts_which_has_arrived() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("1.log");
         fs::write(&path, b"headabc\0\0").unwrap();
-        let left = |offset, bytes: &[u8]| {
-            let mut call = Call::Write { path: path.clone(), offset, bytes: bytes.to_vec() };
-            let is_done = is_done(&mut call);
-            let Call::Write { bytes, .. } = call else { unreachable!() };
-            is_done.then_some(bytes)
-        };
-        assert_eq!(left(4, b"abc").as_deref(), Some(&b"abc"[..]), "the whole");
-        assert_eq!(left(4, b"abcdef").as_deref(), Some(&b"abc"[..]), "a part");
-        assert_eq!(left(7, b"def"), None, "nothing of it");
-        assert_eq!(left(40, b"def"), None, "nothing, and the file is shorter");
+        let write = |offset, bytes: &[u8]| Call::Write { path: path.clone(), offset, bytes: bytes.to_vec() };
+        let (seen, socket) = (Event { begin: 1, end: 2, call: write(0, b"head") }, "socket:[7]".to_owned());
+        let after_kill = |call: Call| settled(vec![seen.clone(), Event { begin: 8, end: NEVER, call }]).split_off(1);
+        let arrived = |bytes| vec![Event { begin: 8, end: 9, call: write(4, bytes) }];
+        assert_eq!(after_kill(write(4, b"abc")), arrived(b"abc"), "the whole");
+        assert_eq!(after_kill(write(4, b"abcdef")), arrived(b"abc"), "a part");
+        assert_eq!(after_kill(write(7, b"def")), [], "nothing of it");
+        assert_eq!(after_kill(write(40, b"def")), [], "nothing, and the file is shorter");
+        assert_eq!(after_kill(write(0, b"head")), [], "another thread's");
+        assert_eq!(after_kill(Call::Sync { path: path.clone() }), [], "nobody knows");
+        assert_eq!(after_kill(Call::Sent { socket, bytes: b"+OK\r\n".to_vec() }), [], "nobody knows");
     }
 }
