@@ -1,5 +1,6 @@
 #![no_main]
-//! Foreign bytes under a right checksum: taken or refused, never trusted. What is taken is dumped and comes back.
+//! Foreign bytes under a right checksum: taken or refused, never trusted. What is taken is dumped and comes back. They are
+//! read as a value, and as libraries.
 //!
 //! ```text
 //!   | type, value as its type has it ... |      the footer is put behind it here
@@ -10,6 +11,10 @@ use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 
 fuzz_target!(|data: &[u8]| {
+    if let Ok(sources) = rdb::restore_libraries(&rdb::seal(data.to_vec())) {
+        let again = rdb::restore_libraries(&rdb::dump_libraries(sources.iter().map(Vec::as_slice)));
+        assert_eq!(again, Ok(sources));
+    }
     let Ok(value) = rdb::restore(&rdb::seal(data.to_vec())) else { return };
     let again = rdb::restore(&rdb::dump(&value)).expect("our own payload");
     assert_eq!(elements(&value), elements(&again));

@@ -51,14 +51,17 @@ pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeou
 pub use events::{Event, events, tells_misses};
 pub use failure::Failure;
 pub use generic::migrate::{Migration, migrate_arguments};
+pub use rdb::dump_libraries;
 pub use row::{
     Access, Arity, Begin, BeginGather, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local, Outcome, Run,
     Settled, Sweep, TimeoutAt, Verb, Walk,
 };
 pub use script::eval::keys_count as script_keys_count;
+pub use script::function::{LibraryRequest, RestorePolicy, library_request};
 pub use server::monitor::{is_shown, shown};
 pub use session::{
-    ClientFilter, MemoryFigures, ReplyMode, Saving, Session, SlowEntry, Spikes, Switch, Topic, TrackWhen, Tracking,
+    ClientFilter, FunctionStats, MemoryFigures, ReplyMode, RunningFunction, Saving, Session, SlowEntry, Spikes, Switch,
+    Topic, TrackWhen, Tracking,
 };
 
 /// The rows of every file; a new file is added here.
@@ -110,6 +113,7 @@ const FILES: &[&[Command]] = &[
     pubsub::subscribe::COMMANDS,
     script::cache::COMMANDS,
     script::eval::COMMANDS,
+    script::function::COMMANDS,
     server::acl::COMMANDS,
     server::cluster::COMMANDS,
     server::command::COMMANDS,

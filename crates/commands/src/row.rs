@@ -433,10 +433,12 @@ pub enum Verb {
     Save,
     /// SHUTDOWN
     Shutdown,
-    /// EVAL, EVALSHA and those that only read
+    /// EVAL, EVALSHA, FCALL and those that only read
     Eval,
     /// SCRIPT LOAD
     ScriptLoad,
+    /// FUNCTION LOAD and what else touches libraries
+    Library,
 }
 
 /// How a [`Sweep`] goes on.
@@ -532,6 +534,20 @@ impl Command {
     /// Whether it changes keys, or runs what may do so.
     pub fn may_write(&self) -> bool {
         self.writes() || matches!(self.run, Run::Engine(Verb::Eval)) && !self.name.ends_with("_RO")
+    }
+
+    /// Whether it runs a function of a library.
+    pub fn calls_function(&self) -> bool {
+        matches!(self.run, Run::Engine(Verb::Eval)) && self.name.starts_with("FCALL")
+    }
+
+    /// How it holds the libraries of functions, if it touches them.
+    pub fn libraries(&self) -> Option<Want> {
+        match self.run {
+            Run::Engine(Verb::Library) if self.writes() => Some(Want::Write),
+            Run::Engine(Verb::Library) => Some(Want::Read),
+            _ => self.calls_function().then_some(Want::Read),
+        }
     }
 
     /// Whether it changes keys.

@@ -107,6 +107,8 @@ pub trait Session {
     fn flush_scripts(&mut self);
     /// Ends a script that runs long, or a function. The error is the whole text.
     fn kill_script(&mut self, functions: bool) -> Result<(), String>;
+    /// What FUNCTION STATS tells. The error is the whole text.
+    fn function_stats(&self) -> Result<FunctionStats, String>;
 
     // ---- the server ----
 
@@ -257,6 +259,28 @@ pub struct Spikes {
     pub samples: Vec<(u64, u64)>,
     /// The longest of all, in milliseconds.
     pub max_ms: u64,
+}
+
+/// What FUNCTION STATS tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FunctionStats {
+    /// The function that runs long.
+    pub running: Option<RunningFunction>,
+    /// How many libraries there are.
+    pub libraries_count: usize,
+    /// How many functions they have.
+    pub functions_count: usize,
+}
+
+/// A function that runs long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningFunction {
+    /// Its name.
+    pub name: String,
+    /// The request that called it.
+    pub command: Vec<Vec<u8>>,
+    /// For how long it has run, in milliseconds.
+    pub took_ms: u64,
 }
 
 /// What MEMORY STATS tells.

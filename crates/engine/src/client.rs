@@ -120,6 +120,42 @@ pub struct Told {
 }
 
 impl Client {
+    /// A connection that is nobody's, by which the server asks itself.
+    pub(crate) fn of_server(now: Ms) -> Self {
+        Self::new(0, "", "", true, now)
+    }
+
+    fn new(id: u64, address: &str, local_address: &str, is_local: bool, now: Ms) -> Self {
+        Self {
+            id,
+            address: address.into(),
+            local_address: local_address.into(),
+            is_local,
+            since_ms: now,
+            last_ms: AtomicU64::new(now),
+            last_row: AtomicU16::new(0),
+            database: AtomicU32::new(0),
+            protocol: AtomicU32::new(2),
+            queued: AtomicUsize::new(usize::MAX),
+            watching: AtomicUsize::new(0),
+            output_bytes: AtomicUsize::new(0),
+            pinned_bytes: AtomicU64::new(0),
+            mail_bytes: AtomicU64::new(0),
+            subscriptions: Default::default(),
+            notices: Notices::default(),
+            is_monitor: AtomicBool::new(false),
+            tracking: TrackingSign::default(),
+            cut_off_bytes: AtomicU64::new(0),
+            no_evict: AtomicBool::new(false),
+            no_touch: AtomicBool::new(false),
+            told: Mutex::default(),
+            closing: AtomicBool::new(false),
+            idle: Mutex::default(),
+            blocked: Mutex::default(),
+            is_early: AtomicBool::new(false),
+        }
+    }
+
     /// What it told of itself.
     pub fn told(&self) -> Told {
         self.told.lock().expect("no holder panics").as_deref().cloned().unwrap_or_default()
@@ -280,34 +316,8 @@ pub struct Clients {
 impl Clients {
     /// A connection comes.
     pub fn add(&self, address: &str, local_address: &str, is_local: bool, now: Ms) -> Arc<Client> {
-        let client = Arc::new(Client {
-            id: self.next_id.fetch_add(1, Relaxed) + 1,
-            address: address.into(),
-            local_address: local_address.into(),
-            is_local,
-            since_ms: now,
-            last_ms: AtomicU64::new(now),
-            last_row: AtomicU16::new(0),
-            database: AtomicU32::new(0),
-            protocol: AtomicU32::new(2),
-            queued: AtomicUsize::new(usize::MAX),
-            watching: AtomicUsize::new(0),
-            output_bytes: AtomicUsize::new(0),
-            pinned_bytes: AtomicU64::new(0),
-            mail_bytes: AtomicU64::new(0),
-            subscriptions: Default::default(),
-            notices: Notices::default(),
-            is_monitor: AtomicBool::new(false),
-            tracking: TrackingSign::default(),
-            cut_off_bytes: AtomicU64::new(0),
-            no_evict: AtomicBool::new(false),
-            no_touch: AtomicBool::new(false),
-            told: Mutex::default(),
-            closing: AtomicBool::new(false),
-            idle: Mutex::default(),
-            blocked: Mutex::default(),
-            is_early: AtomicBool::new(false),
-        });
+        let id = self.next_id.fetch_add(1, Relaxed) + 1;
+        let client = Arc::new(Client::new(id, address, local_address, is_local, now));
         self.by_id.lock().expect("no holder panics").insert(client.id, client.clone());
         self.count.fetch_add(1, Relaxed);
         client

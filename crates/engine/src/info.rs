@@ -152,6 +152,12 @@ fn memory_section(engine: &Engine, out: &mut String) {
     let (scripts_count, scripts_bytes) = engine.scripts.count();
     line(out, "used_memory_scripts_eval", scripts_bytes);
     line(out, "number_of_cached_scripts", scripts_count);
+    let libraries = engine.scripts.library_counts();
+    line(out, "number_of_functions", libraries.functions);
+    line(out, "number_of_libraries", libraries.libraries);
+    line(out, "used_memory_functions", libraries.bytes);
+    line(out, "used_memory_scripts", scripts_bytes + libraries.bytes);
+    line(out, "used_memory_scripts_human", human((scripts_bytes + libraries.bytes) as u64));
     let system_bytes = total_system_bytes();
     line(out, "total_system_memory", system_bytes);
     line(out, "total_system_memory_human", human(system_bytes));

@@ -3,7 +3,7 @@
 //! ```text
 //! Keyspace -- 1,024 shards, each under its own lock
 //!    |          `- one section per table id: entries in hash order, deadlines
-//!    |- map: database number -> table id (changes only under the gate)
+//!    |- map: database number -> table id (changes only under the gate); one table more is the server's own
 //!    `- hasher: key name -> 64 bits, of which the top ten name the shard
 //!
 //! Tx = the shards one command holds + what it has changed, recorded as effects in a log
@@ -39,7 +39,7 @@ pub use guard::{
     Absent, Expiry, FieldExpiry, HashMut, ListMut, Reader, Redelivery, SetMut, SortedMut, StreamMut, TextMut, Whole,
 };
 pub use held::{Held, Plan};
-pub use map::DatabaseMap;
+pub use map::{DatabaseMap, LIBRARIES, OF_SERVER};
 pub use mix::MixWanted;
 pub use notes::{Classes, Deed, Note};
 pub use pins::{Garbage, Pin};

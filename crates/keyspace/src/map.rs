@@ -10,6 +10,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
+/// The table of no database, for what belongs to the server: always named, and never exchanged.
+pub const OF_SERVER: TableId = TableId::MAX;
+/// Under this key of [`OF_SERVER`] libraries of functions lie: a hash of their names and sources.
+pub const LIBRARIES: &[u8] = b"libraries";
+
 /// Database number -> table id.
 pub struct DatabaseMap {
     tables: Box<[AtomicU32]>,
@@ -37,9 +42,10 @@ impl DatabaseMap {
         self.tables[database as usize].load(Relaxed)
     }
 
-    /// Whether any database has `table`, be it one beyond the configured ones.
+    /// Whether any database has `table`, be it one beyond the configured ones, or the server does.
     pub fn names(&self, table: TableId) -> bool {
-        self.tables.iter().any(|named| named.load(Relaxed) == table) || self.names_unseen(table)
+        let is_seen = self.tables.iter().any(|named| named.load(Relaxed) == table);
+        is_seen || table == OF_SERVER || self.names_unseen(table)
     }
 
     #[cold]
@@ -119,6 +125,13 @@ mod tests {
         map.changed().into_iter().for_each(|(database, table)| more.put(database, table));
         assert_eq!((more.table(7), more.table(0), more.table(6)), (70_000, 70_001, 6));
         assert_eq!(more.fresh(), 70_002);
+    }
+
+    #[test]
+    fn what_is_the_servers_is_always_named() {
+        let map = DatabaseMap::new(2);
+        map.put(0, map.fresh());
+        assert!(map.names(OF_SERVER) && map.alive().contains(OF_SERVER) && map.fresh() < OF_SERVER);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! ends in one of two ways: [`Tx::end`] gives the log to be framed, [`Tx::abandon`] puts every key back.
 
 mod combine;
+mod own;
 
 use crate::cuts::Cuts;
 use crate::effect::{self, Effect, HashChange, Log, event};

@@ -241,6 +241,11 @@ impl Hash {
         }
     }
 
+    /// Whether the two are clones that neither side has changed since. O(1).
+    pub fn shares_root_with(&self, other: &Self) -> bool {
+        self.list.shares_root_with(&other.list)
+    }
+
     /// Bytes of memory beside itself. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.list.heap_bytes()

@@ -1,6 +1,7 @@
-//! The table `redis` of a script.
+//! The table `redis` of a script, of a function, and of a library while it is loaded.
 
 use crate::error::{find_raised, raised, stopped, table_of};
+use crate::functions::register;
 use crate::machine::{About, Ask, Shared, Tell};
 use crate::number::general;
 use crate::value::{Resp3, to_lua};
@@ -9,20 +10,44 @@ use std::rc::Rc;
 use wire::OwnedRequest;
 use wire::client::Value;
 
-/// The table, with all that a script may call.
-pub(crate) fn table(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
-    let table = lua.create_table()?;
+/// The table of a script, with all that it may call.
+pub(crate) fn of_script(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
+    let table = of_function(lua, shared, about)?;
+    table.raw_set("replicate_commands", lua.create_function(|_, ()| Ok(true))?)?;
+    table.raw_set("breakpoint", lua.create_function(|_, ()| Ok(false))?)?;
+    table.raw_set("debug", lua.create_function(|_, _: MultiValue| Ok(()))?)?;
+    Ok(table)
+}
+
+/// The table of a function.
+pub(crate) fn of_function(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
+    let table = plain(lua, shared, about)?;
     calls(lua, &table, shared)?;
     replies(lua, &table)?;
     switches(lua, &table)?;
+    for (name, flags) in [("NONE", 0), ("AOF", 1), ("SLAVE", 2), ("REPLICA", 2), ("ALL", REPL_ALL)] {
+        table.raw_set(format!("REPL_{name}"), flags)?;
+    }
+    Ok(table)
+}
+
+/// The table of a library while it is loaded.
+pub(crate) fn of_library(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
+    let table = plain(lua, shared, about)?;
+    let loader = shared.clone();
+    let register = move |lua: &Lua, arguments: MultiValue| register(lua, &loader, &arguments);
+    table.raw_set("register_function", lua.create_function(register)?)?;
+    Ok(table)
+}
+
+/// What all find.
+fn plain(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
+    let table = lua.create_table()?;
     let caller = shared.clone();
     let log = move |lua: &Lua, arguments: MultiValue| log(lua, &caller, &arguments);
     table.raw_set("log", lua.create_function(log)?)?;
     for (level, name) in ["LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"].into_iter().enumerate() {
         table.raw_set(name, level)?;
-    }
-    for (name, flags) in [("NONE", 0), ("AOF", 1), ("SLAVE", 2), ("REPLICA", 2), ("ALL", REPL_ALL)] {
-        table.raw_set(format!("REPL_{name}"), flags)?;
     }
     table.raw_set("REDIS_VERSION", about.version)?;
     table.raw_set("REDIS_VERSION_NUM", about.version_number)?;
@@ -186,10 +211,7 @@ fn switches(lua: &Lua, table: &Table) -> mlua::Result<()> {
         }
         Ok(())
     };
-    table.raw_set("set_repl", lua.create_function(replicate)?)?;
-    table.raw_set("replicate_commands", lua.create_function(|_, ()| Ok(true))?)?;
-    table.raw_set("breakpoint", lua.create_function(|_, ()| Ok(false))?)?;
-    table.raw_set("debug", lua.create_function(|_, _: MultiValue| Ok(()))?)
+    table.raw_set("set_repl", lua.create_function(replicate)?)
 }
 
 fn log(lua: &Lua, shared: &Shared, arguments: &MultiValue) -> mlua::Result<()> {

@@ -17,6 +17,7 @@
 
 mod api;
 mod error;
+mod functions;
 pub mod library;
 mod machine;
 mod number;
@@ -25,8 +26,9 @@ mod shebang;
 mod value;
 
 pub use error::Fault;
+pub use functions::Registered;
 pub use machine::{About, Answer, Ask, Code, Machine, Task, Tell};
-pub use shebang::{Flags, Header, header};
+pub use shebang::{Flags, Header, LibraryHeader, header, library_header};
 pub use value::write;
 
 /// The name of a script: the SHA-1 of its text, forty hexadecimal digits.

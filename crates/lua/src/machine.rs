@@ -1,6 +1,7 @@
 //! The machine: one Lua state in a fiber, and the tasks it is given.
 
 use crate::error::{Fault, fault_of, stopped};
+use crate::functions::Registered;
 use crate::value::{Resp3, from_lua};
 use crate::{api, error, library, random};
 
@@ -41,6 +42,13 @@ pub enum Code {
         /// What is compiled.
         source: Arc<[u8]>,
     },
+    /// A function of a library that is loaded.
+    Function {
+        /// The library's number.
+        library: u64,
+        /// By which it was registered.
+        name: Arc<str>,
+    },
 }
 
 /// One run of a script.
@@ -60,8 +68,12 @@ pub enum Tell {
     Run(Task),
     /// Only compile this source, under this name.
     Compile(Arc<str>, Arc<[u8]>),
-    /// Forget what is compiled.
+    /// Forget what is compiled of scripts.
     Forget,
+    /// Load a library, given its number and its source without the first line.
+    Load(u64, Arc<[u8]>),
+    /// Forget these libraries.
+    Unload(Vec<u64>),
     /// The reply to a call.
     Reply(Value),
     /// Go on.
@@ -98,6 +110,8 @@ pub enum Ask {
 pub enum Answer {
     /// Of a run: the reply.
     Reply(Value),
+    /// Of a library: its functions, as it registered them.
+    Functions(Vec<Registered>),
     /// Nothing to tell.
     Done,
 }
@@ -108,6 +122,8 @@ pub(crate) struct Shared {
     /// A script runs, rather than a library being loaded.
     pub(crate) is_running: Cell<bool>,
     pub(crate) is_stopping: Cell<bool>,
+    /// While a library is loaded: what it has registered.
+    pub(crate) loading: RefCell<Option<Vec<(Registered, Function)>>>,
     fault: RefCell<Option<Fault>>,
 }
 
@@ -142,7 +158,26 @@ struct State {
     globals: Table,
     /// Calls a function and notes where it failed.
     guard: Function,
+    /// Of libraries and functions, and where it leads.
+    environment: Table,
+    leads: Leads,
     compiled: RefCell<HashMap<Arc<str>, Function>>,
+    libraries: RefCell<HashMap<u64, HashMap<Arc<str>, Function>>>,
+}
+
+/// Where the environment of libraries leads.
+struct Leads {
+    metatable: Table,
+    /// While one is loaded.
+    library: Table,
+    /// At any other time.
+    functions: Table,
+}
+
+impl Leads {
+    fn to(&self, globals: &Table) -> mlua::Result<()> {
+        self.metatable.raw_set("__index", globals)
+    }
 }
 
 impl State {
@@ -153,6 +188,7 @@ impl State {
             pause,
             is_running: Cell::new(false),
             is_stopping: Cell::new(false),
+            loading: RefCell::default(),
             fault: RefCell::default(),
         });
         let (random, seed) = random::functions(&lua, about.seed)?;
@@ -161,8 +197,9 @@ impl State {
         math.raw_set("randomseed", seed)?;
         let raw = lua.create_table()?;
         raw.raw_set("libraries", library::all(&lua)?)?;
-        let redis = api::table(&lua, &shared, about)?;
-        raw.raw_get::<Table>("libraries")?.raw_set("redis", redis)?;
+        raw.raw_get::<Table>("libraries")?.raw_set("redis", api::of_script(&lua, &shared, about)?)?;
+        raw.raw_set("redis_of_function", api::of_function(&lua, &shared, about)?)?;
+        raw.raw_set("redis_of_library", api::of_library(&lua, &shared, about)?)?;
         raw.raw_set("error_text", lua.create_function(error::error_text)?)?;
         raw.raw_set("error_table", lua.create_function(error::error_table)?)?;
         let noting = shared.clone();
@@ -173,9 +210,16 @@ impl State {
         raw.raw_set("note_fault", lua.create_function(note)?)?;
         let globals = lua.create_table()?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude").set_mode(ChunkMode::Text);
-        let (shown, _protect, guard): (Table, Function, Function) = prelude.call((raw, globals.clone()))?;
+        let (shown, guard, environment, leads): (Table, Function, Table, Table) =
+            prelude.call((raw, globals.clone()))?;
         lua.set_globals(shown)?;
-        let state = Self { lua, shared, globals, guard, compiled: RefCell::default() };
+        let leads = Leads {
+            metatable: leads.raw_get("leading")?,
+            library: leads.raw_get("library")?,
+            functions: leads.raw_get("functions")?,
+        };
+        let (compiled, libraries) = <_>::default();
+        let state = Self { lua, shared, globals, guard, environment, leads, compiled, libraries };
         state.tick_each(TICK_INSTRUCTIONS)?;
         Ok(state)
     }
@@ -207,6 +251,11 @@ impl State {
                     self.compiled.borrow_mut().clear();
                     Ok(Answer::Done)
                 }
+                Tell::Load(number, code) => self.load(number, &code).map(Answer::Functions),
+                Tell::Unload(numbers) => {
+                    self.libraries.borrow_mut().retain(|number, _| !numbers.contains(number));
+                    Ok(Answer::Done)
+                }
                 Tell::Reply(_) | Tell::Go | Tell::Stop => Ok(Answer::Done),
             };
             if self.shared.is_stopping.replace(false) {
@@ -219,16 +268,63 @@ impl State {
     fn run(&self, task: Task) -> Result<Value, Fault> {
         let Task { code, arguments, keys_count } = task;
         self.lua.set_app_data(Resp3(false));
-        let function = match code {
-            Code::Script { name, source } => self.compile(&name, &source)?,
+        let (function, is_script) = match code {
+            Code::Script { name, source } => (self.compile(&name, &source)?, true),
+            Code::Function { library, name } => {
+                let libraries = self.libraries.borrow();
+                let found = libraries.get(&library).and_then(|functions| functions.get(&name)).cloned();
+                (found.ok_or_else(|| unplaced("ERR Function not found"))?, false)
+            }
         };
         self.shared.is_running.set(true);
-        let result = self.called(&function, &arguments, keys_count);
+        let result = self.called(&function, is_script, &arguments, keys_count);
         self.shared.is_running.set(false);
         result
     }
 
-    fn called(&self, function: &Function, arguments: &OwnedRequest, keys_count: usize) -> Result<Value, Fault> {
+    /// Runs what a library does as it is loaded.
+    fn load(&self, number: u64, code: &[u8]) -> Result<Vec<Registered>, Fault> {
+        self.lua.set_app_data(Resp3(false));
+        let chunk = self.lua.load(code).set_name("@user_function").set_mode(ChunkMode::Text);
+        let function = chunk
+            .set_environment(self.environment.clone())
+            .into_function()
+            .map_err(|error| unplaced(format!("ERR Error compiling function: {}", first_line(&error))))?;
+        self.shared.loading.replace(Some(Vec::new()));
+        let result = self.leads.to(&self.leads.library).and_then(|()| self.guard.call::<(bool, Lv)>(function));
+        self.leads.to(&self.leads.functions).expect("a field that is there is set again");
+        let registered = self.shared.loading.take().unwrap_or_default();
+        match result {
+            Ok((true, _)) => {
+                let functions = registered.iter().map(|(known, function)| (known.name.clone(), function.clone()));
+                self.libraries.borrow_mut().insert(number, functions.collect());
+                Ok(registered.into_iter().map(|(known, _)| known).collect())
+            }
+            failed => {
+                let mut fault = self.fault_told(failed.err());
+                fault.text.splice(..0, *b"ERR Error registering functions: ");
+                Err(Fault { place: None, ..fault })
+            }
+        }
+    }
+
+    /// Why a run failed: what was noted where it did, or the error itself. One that was stopped fails on every
+    /// instruction, behind the note of where it was, too.
+    fn fault_told(&self, error: Option<mlua::Error>) -> Fault {
+        let noted = self.shared.fault.take();
+        noted.unwrap_or_else(|| match error {
+            Some(error) => fault_of(&self.lua, &Lv::Error(Box::new(error))),
+            None => unplaced("ERR unknown error"),
+        })
+    }
+
+    fn called(
+        &self,
+        function: &Function,
+        is_script: bool,
+        arguments: &OwnedRequest,
+        keys_count: usize,
+    ) -> Result<Value, Fault> {
         let args = arguments.args();
         let words = |from: usize, to: usize| {
             let table = self.lua.create_table_with_capacity(to - from, 0)?;
@@ -239,9 +335,13 @@ impl State {
         };
         let run = || {
             let (keys, rest) = (words(0, keys_count)?, words(keys_count, args.len())?);
-            self.globals.raw_set("KEYS", keys)?;
-            self.globals.raw_set("ARGV", rest)?;
-            let (ok, value): (bool, Lv) = self.guard.call(function.clone())?;
+            let (ok, value): (bool, Lv) = if is_script {
+                self.globals.raw_set("KEYS", keys)?;
+                self.globals.raw_set("ARGV", rest)?;
+                self.guard.call(function.clone())?
+            } else {
+                self.guard.call((function.clone(), keys, rest))?
+            };
             if !ok {
                 return Ok(None);
             }
@@ -250,12 +350,8 @@ impl State {
         };
         match run() {
             Ok(Some(value)) => Ok(value),
-            Ok(None) => Err(self.shared.fault.take().unwrap_or_else(|| unplaced("ERR unknown error"))),
-            // One that was stopped fails on every instruction, behind the note of where it was, too.
-            Err(error) => {
-                let noted = self.shared.fault.take();
-                Err(noted.unwrap_or_else(|| fault_of(&self.lua, &Lv::Error(Box::new(error)))))
-            }
+            Ok(None) => Err(self.fault_told(None)),
+            Err(error) => Err(self.fault_told(Some(error))),
         }
     }
 

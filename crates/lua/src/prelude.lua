@@ -18,7 +18,7 @@ globals.os = { clock = os.clock }
 local byte, concat = string.byte, table.concat
 local error, type, tostring, select = error, type, tostring, select
 local next, pairs, rawget, rawset, setmetatable = next, pairs, rawget, rawset, setmetatable
-local loadstring, pcall, xpcall, resume = loadstring, pcall, xpcall, coroutine.resume
+local loadstring, setfenv, pcall, xpcall, resume = loadstring, setfenv, pcall, xpcall, coroutine.resume
 
 local READONLY = "Attempt to modify a readonly table"
 -- What is shown -> what it shows.
@@ -80,28 +80,37 @@ function globals.setmetatable(of, metatable)
     return setmetatable(of, metatable)
 end
 
--- Only source is compiled: what is compiled already could be anything.
-function globals.loadstring(source, name)
-    if type(source) == "string" and byte(source, 1) == 27 then
-        return nil, "attempt to load a compiled chunk"
+-- Gives `to` what compiles, for who finds its globals in `environment`, or in those of scripts.
+local function give_loaders(to, environment)
+    -- Only source is compiled: what is compiled already could be anything.
+    function to.loadstring(source, name)
+        if type(source) == "string" and byte(source, 1) == 27 then
+            return nil, "attempt to load a compiled chunk"
+        end
+        local chunk, fault = loadstring(source, name)
+        if not chunk then
+            return nil, fault
+        end
+        return environment and setfenv(chunk, environment) or chunk
     end
-    return loadstring(source, name)
+
+    function to.load(reader, name)
+        local parts = {}
+        while true do
+            local part = reader()
+            if part == nil or part == "" then
+                break
+            end
+            if type(part) ~= "string" then
+                error("reader function must return a string", 2)
+            end
+            parts[#parts + 1] = part
+        end
+        return to.loadstring(concat(parts), name or "=(load)")
+    end
 end
 
-function globals.load(reader, name)
-    local parts = {}
-    while true do
-        local part = reader()
-        if part == nil or part == "" then
-            break
-        end
-        if type(part) ~= "string" then
-            error("reader function must return a string", 2)
-        end
-        parts[#parts + 1] = part
-    end
-    return globals.loadstring(concat(parts), name or "=(load)")
-end
+give_loaders(globals)
 
 -- Errors of the server are kept as Rust's; scripts see them as texts, handlers as tables.
 local function settled(ok, ...)
@@ -146,13 +155,37 @@ for name, value in pairs(globals) do
 end
 getmetatable("").__metatable = locked
 
-setmetatable(globals, {
+local complete = {
     __index = function(_, name)
         error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
     end,
-})
-globals._G = protect(globals)
+}
 
-return globals._G, protect, function(body)
-    return xpcall(body, raw.note_fault)
+-- Libraries and their functions share an environment of their own, which leads to one of these two: KEYS and ARGV are
+-- none of theirs, and what is loaded finds nothing but a smaller `redis`.
+local of_library = setmetatable({ redis = protect(setmetatable(raw.redis_of_library, complete)) }, complete)
+local of_functions = {}
+for name, value in pairs(globals) do
+    of_functions[name] = value
 end
+of_functions.os = nil
+of_functions.redis = protect(raw.redis_of_function)
+local leading = { __index = of_functions, __newindex = refuse, __metatable = locked }
+local environment = setmetatable({}, leading)
+shown[environment] = of_functions
+give_loaders(of_functions, environment)
+of_functions._G = protect(setmetatable(of_functions, complete))
+
+globals._G = protect(setmetatable(globals, complete))
+
+local function guard(body, ...)
+    if select("#", ...) == 0 then
+        return xpcall(body, raw.note_fault)
+    end
+    local keys, arguments = ...
+    return xpcall(function()
+        return body(keys, arguments)
+    end, raw.note_fault)
+end
+
+return globals._G, guard, environment, { leading = leading, library = of_library, functions = of_functions }

@@ -1,4 +1,4 @@
-//! The first line of a script: `#!lua flags=no-writes,allow-stale`.
+//! The first line of a script, `#!lua flags=no-writes,allow-stale`, and that of a library, `#!lua name=mine`.
 
 /// What a script says of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,9 +75,145 @@ pub fn header(source: &[u8]) -> Result<Header<'_>, String> {
     Ok(Header { flags: Some(flags), code: &source[end..] })
 }
 
+/// A library and what its first line says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LibraryHeader<'a> {
+    /// What it is called.
+    pub name: String,
+    /// What is compiled: the first line's end and all behind it, so that lines keep their numbers.
+    pub code: &'a [u8],
+}
+
+/// What is heard of a name that is none, of a library or of a function.
+pub(crate) const BAD_NAME: &str =
+    "ERR Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
+
+/// Whether a library or a function may be called so.
+pub(crate) fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Reads the first line of a library.
+///
+/// # Errors
+/// The whole text, if it is none that is known.
+pub fn library_header(source: &[u8]) -> Result<LibraryHeader<'_>, String> {
+    const INVALID: &str = "ERR Invalid library metadata";
+    if !source.starts_with(b"#!") {
+        return Err("ERR Missing library metadata".to_owned());
+    }
+    let end = source.iter().position(|byte| matches!(byte, b'\n' | 0));
+    let end = end.filter(|end| source[*end] == b'\n').ok_or(INVALID)?;
+    let words = words(&source[..end]).ok_or(INVALID)?;
+    let (engine, options) = words.split_first().ok_or(INVALID)?;
+    let mut name = None;
+    for option in options {
+        if !option.get(..NAME.len()).is_some_and(|start| start.eq_ignore_ascii_case(NAME)) {
+            return Err(format!("ERR Invalid metadata value given: {}", String::from_utf8_lossy(option)));
+        }
+        let given = String::from_utf8_lossy(&option[NAME.len()..]).into_owned();
+        if name.replace(given).is_some() {
+            return Err("ERR Invalid metadata value, name argument was given multiple times".to_owned());
+        }
+    }
+    let name = name.ok_or("ERR Library name was not given")?;
+    if !is_name(&name) {
+        return Err(BAD_NAME.to_owned());
+    }
+    let engine = &engine[b"#!".len()..];
+    if !engine.eq_ignore_ascii_case(b"lua") {
+        return Err(format!("ERR Engine '{}' not found", String::from_utf8_lossy(engine)));
+    }
+    Ok(LibraryHeader { name, code: &source[end..] })
+}
+
+const NAME: &[u8] = b"name=";
+
+/// The words of a line, which may be quoted; `None` if a quote does not end, or something follows at once where it does.
+fn words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let is_space = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c);
+    let mut rest = line.iter().copied().peekable();
+    let mut words = Vec::new();
+    loop {
+        while rest.next_if(|byte| is_space(*byte)).is_some() {}
+        if rest.peek().is_none() {
+            return Some(words);
+        }
+        let mut word = Vec::new();
+        while let Some(byte) = rest.next_if(|byte| !is_space(*byte)) {
+            if !matches!(byte, b'"' | b'\'') {
+                word.push(byte);
+                continue;
+            }
+            loop {
+                match rest.next()? {
+                    end if end == byte => break,
+                    b'\\' if byte == b'"' => word.push(escaped(&mut rest)?),
+                    b'\\' if rest.peek() == Some(&byte) => word.push(rest.next()?),
+                    other => word.push(other),
+                }
+            }
+            if rest.peek().is_some_and(|next| !is_space(*next)) {
+                return None;
+            }
+        }
+        words.push(word);
+    }
+}
+
+/// What stands behind a backslash between double quotes.
+fn escaped(rest: &mut (impl Iterator<Item = u8> + Clone)) -> Option<u8> {
+    let byte = rest.next()?;
+    Some(match byte {
+        b'x' => {
+            let mut ahead = rest.clone();
+            let mut digit = || char::from(ahead.next()?).to_digit(16);
+            let Some((high, low)) = digit().zip(digit()) else { return Some(byte) };
+            *rest = ahead;
+            (high * 16 + low) as u8
+        }
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'b' => 8,
+        b'a' => 7,
+        other => other,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_line_of_a_library_is_read() {
+        let read = |line: &str| library_header(format!("{line}\nrest").as_bytes()).map(|header| header.name);
+        for line in
+            ["#!lua name=a_1", "#!LUA NAME=a_1 ", "#!lua\tname=\"a_1\"", "#!lua 'name=a_1'", "#!lua name=\"\\x61_1\"\r"]
+        {
+            assert_eq!(read(line).as_deref(), Ok("a_1"), "{line}");
+        }
+        assert_eq!(library_header(b"#!lua name=a\nrest").unwrap().code, b"\nrest");
+        let (invalid, twice) = ("ERR Invalid library metadata", "name argument was given multiple times");
+        for (line, error) in [
+            ("lua", "ERR Missing library metadata"),
+            ("#!lua name=\"a", invalid),
+            ("#!lua name=\"a\"b", invalid),
+            ("#!lua name=a\0", invalid),
+            ("#!lua name=a name=a", twice),
+            ("#!lua", "ERR Library name was not given"),
+            ("#!lua name=a b", "ERR Invalid metadata value given: b"),
+            ("#!lua name='a\\'b'", BAD_NAME),
+            ("#!lua name=\"\\xz1\"", "ERR"),
+            ("#!js name=a", "ERR Engine 'js' not found"),
+        ] {
+            match read(line) {
+                Ok(name) => assert_eq!(name, "xz1", "{line}"),
+                Err(text) => assert!(text.contains(error), "{line}: {text}"),
+            }
+        }
+        assert_eq!(library_header(b"#!lua name=a"), Err(invalid.to_owned()));
+    }
 
     #[test]
     fn the_first_line_is_read() {

@@ -1,4 +1,4 @@
-//! The bytes of DUMP, as Redis writes and reads them, and the values they stand for.
+//! The bytes of DUMP, as Redis writes and reads them, and the values they stand for; and those of FUNCTION DUMP.
 //!
 //! ```text
 //! payload   | type : u8 | the value, as its type has it | version : u16 | CRC-64 of all before : u64 |    little-endian
@@ -18,6 +18,7 @@ mod chunks;
 mod dump;
 mod feed;
 mod footer;
+mod libraries;
 mod lzf;
 mod number;
 mod packed;
@@ -25,6 +26,7 @@ mod restore;
 mod stream;
 
 pub use dump::Dumping;
+pub use libraries::{LibrariesFault, dump_libraries, restore_libraries};
 pub use restore::Restoring;
 
 use kinds::Value;
@@ -63,6 +65,8 @@ mod types {
     pub(crate) const STREAM_3: u8 = 21;
     pub(crate) const HASH_TIMED: u8 = 24;
     pub(crate) const HASH_TIMED_LISTPACK: u8 = 25;
+    /// No value, but a library of functions.
+    pub(crate) const LIBRARY: u8 = 245;
 }
 
 /// The payload of a value, at once. O(n).

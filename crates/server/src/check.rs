@@ -237,7 +237,8 @@ fn facts(loaded: Loaded, report: store::Report) -> (Facts, store::Store) {
     let Loaded { keyspace, store, opened, .. } = loaded;
     let count = |shard: usize| -> u64 {
         let state = keyspace.shard(shard).try_write().expect("nobody else knows of it");
-        state.tables(&keyspace).iter().map(|table| table.keys).sum()
+        let tables = state.tables(&keyspace);
+        tables.iter().filter(|counted| counted.table != keyspace::OF_SERVER).map(|counted| counted.keys).sum()
     };
     let keys = (0..SHARDS).map(count).sum();
     (Facts { keys, journal: opened.recovery, journal_from: store.least_position(), store: report }, store)

@@ -10,7 +10,7 @@ use base::limits::{BLOCK_FORMAT, SHARDS};
 use engine::settings::Settings;
 use engine::{Engine, Gathering, Loading, Mended, Parts, policy_of};
 use journal::{Frame, OpenError, Opened, Options, Recovery, Replay, Running};
-use keyspace::{Alive, Keyspace};
+use keyspace::{Alive, Keyspace, OF_SERVER};
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -229,7 +229,8 @@ fn found(recovery: &Recovery, store: &Store, alive: &Alive, shards: usize) -> St
         );
     }
     let tables = (0..SHARDS as u32).flat_map(|shard| &store.shard(shard).tables);
-    let keys: u64 = tables.filter(|keys| alive.contains(keys.table)).map(|keys| keys.keys).sum();
+    let keys: u64 =
+        tables.filter(|keys| keys.table != OF_SERVER && alive.contains(keys.table)).map(|keys| keys.keys).sum();
     let frames = recovery.frames;
     let loaded = match (keys, frames) {
         (0, 0) if recovery.segments == 0 => "new".to_owned(),

@@ -93,12 +93,12 @@ impl Workers {
     }
 }
 
-/// redis.log, by its level.
+/// What scripts say, and what is to be said of them, by its level.
 fn log_of_script(level: u8, text: &str) {
     match level {
-        3 => warn!("a script says: {text}"),
-        2 => info!("a script says: {text}"),
-        _ => debug!("a script says: {text}"),
+        3 => warn!("{text}"),
+        2 => info!("{text}"),
+        _ => debug!("{text}"),
     }
 }
 
@@ -221,6 +221,10 @@ async fn work(
     let shelf = Rc::new(Shelf::new(worker, crew));
     let worker = shelf.worker.clone();
     spawn_local(async move { worker.listen().await });
+    if index == 0 {
+        let worker = shelf.worker.clone();
+        spawn_local(async move { worker.in_turns(Session::open_libraries(worker.clone())).await });
+    }
     let (listeners, _socket_file) = Listener::all_of(listeners, &shelf.worker.engine.settings);
     let accepting: Vec<_> =
         listeners.into_iter().map(|listener| spawn_local(accept(listener, shelf.clone()))).collect();

@@ -142,6 +142,53 @@ fn redis_server_and_bobbin_restore_what_the_other_dumps() {
     carry(&mut bobbin, &mut redis, 2);
 }
 
+/// Libraries of any size, some of which say one thing again and again.
+fn load_libraries(of: &mut Connection<TcpStream>, dice: &mut Dice) {
+    call(of, &[b"FUNCTION", b"FLUSH"]);
+    for number in 0..1 + dice.below(12) {
+        let mut code = format!("#!lua name=library_{number}\n");
+        for function in 0..1 + dice.below(80) {
+            let (flags, answer) = (["", "flags={'no-writes'}, "][dice.below(2) as usize], dice.below(1 << 31));
+            code += &format!(
+                "redis.register_function{{function_name='f_{number}_{function}', {flags}callback=function(keys, args) \
+                 return {answer} end}}\n"
+            );
+        }
+        call(of, &[b"FUNCTION", b"LOAD", code.as_bytes()]);
+    }
+}
+
+fn carry_libraries(from: &mut Connection<TcpStream>, to: &mut Connection<TcpStream>, dice: &mut Dice) {
+    let listed = |of: &mut Connection<TcpStream>| {
+        let told = call(of, &[b"FUNCTION", b"LIST", b"WITHCODE"]);
+        let mut all: Vec<String> = told.as_slice().unwrap().iter().map(ToString::to_string).collect();
+        // Neither server has an order of functions, but code has.
+        all.iter_mut().for_each(|library| *library = library[library.find("library_code").unwrap()..].to_owned());
+        all.sort_unstable();
+        all
+    };
+    load_libraries(from, dice);
+    let Value::Bulk(payload) = call(from, &[b"FUNCTION", b"DUMP"]) else { panic!("FUNCTION DUMP tells bytes") };
+    call(to, &[b"FUNCTION", b"RESTORE", &payload, b"FLUSH"]);
+    assert_eq!(listed(from), listed(to));
+    assert_eq!(call(from, &[b"FCALL", b"f_0_0", b"0"]), call(to, &[b"FCALL", b"f_0_0", b"0"]));
+}
+
+#[test]
+fn redis_server_and_bobbin_restore_the_libraries_that_the_other_dumps() {
+    let test = "redis_server_and_bobbin_restore_the_libraries_that_the_other_dumps";
+    if lab::skip::program_or_skip(test, "redis-server").is_none() {
+        return;
+    }
+    let (bobbin, redis) = (Server::start(&[]), Redis::start(&[]));
+    let (mut bobbin, mut redis) = (bobbin.connect(), Connection::tcp(redis.port()));
+    let mut dice = Dice(5);
+    for _ in 0..10 {
+        carry_libraries(&mut redis, &mut bobbin, &mut dice);
+        carry_libraries(&mut bobbin, &mut redis, &mut dice);
+    }
+}
+
 /// Streams that go each way.
 const STREAMS: usize = 150;
 

@@ -169,3 +169,113 @@ fn a_blocked_client_is_served_after_the_script_as_a_whole() {
     assert_eq!(other.call(&["EVAL", script, "1", "queue"]).to_string(), "2");
     assert_eq!(waiter.reply().to_string(), "[\"queue\", \"b\"]");
 }
+
+/// A library of one function, which tells `answer`.
+fn library(name: &str, function: &str, answer: u32) -> String {
+    format!("#!lua name={name}\nredis.register_function('{function}', function() return {answer} end)")
+}
+
+#[test]
+fn libraries_are_there_after_a_crash_and_a_checkpoint_and_leave_keys_alone() {
+    let mut server = Server::start(&["--fsync", "always", "--threads", "2"]);
+    let mut client = server.connect();
+    assert_eq!(client.call(&["FUNCTION", "LOAD", &library("first", "one", 1)]).to_string(), "\"first\"");
+    assert_eq!(client.call(&["FUNCTION", "LOAD", &library("second", "two", 2)]).to_string(), "\"second\"");
+    server.kill();
+    server.restart();
+    let mut client = server.connect();
+    assert_eq!(client.call(&["FCALL", "two", "0"]).to_string(), "2");
+    assert_eq!(client.call(&["SAVE"]).to_string(), "OK");
+    assert_eq!(client.call(&["FUNCTION", "LOAD", "REPLACE", &library("first", "one", 3)]).to_string(), "\"first\"");
+    assert_eq!(client.call(&["FUNCTION", "DELETE", "second"]).to_string(), "OK");
+    assert_eq!(client.call(&["FLUSHALL"]).to_string(), "OK");
+    assert_eq!(client.call(&["SWAPDB", "0", "1"]).to_string(), "OK");
+    server.kill();
+    server.restart();
+    // Whichever worker serves them.
+    for mut client in [server.connect(), server.connect(), server.connect()] {
+        assert_eq!(client.call(&["FCALL", "one", "0"]).to_string(), "3");
+        assert_eq!(client.call(&["FCALL", "two", "0"]).as_error(), Some("ERR Function not found"));
+        assert_eq!(client.call(&["DBSIZE"]).to_string(), "0");
+        assert_eq!(client.call(&["KEYS", "*"]).to_string(), "[]");
+        assert_eq!(client.call(&["SCAN", "0"]).to_string(), "[\"0\", []]");
+        assert!(!client.call(&["INFO", "keyspace"]).to_string().contains("keys="));
+    }
+    server.stop();
+    server.restart();
+    let mut client = server.connect();
+    assert_eq!(client.call(&["FCALL", "one", "0"]).to_string(), "3");
+    assert_eq!(client.call(&["FUNCTION", "FLUSH"]).to_string(), "OK");
+    server.kill();
+    server.restart();
+    assert_eq!(server.connect().call(&["FUNCTION", "LIST"]).to_string(), "[]");
+}
+
+#[test]
+fn a_start_tells_how_many_libraries_there_are() {
+    let mut server = Server::start(&["--fsync", "always"]);
+    server.connect().call(&["FUNCTION", "LOAD", &library("first", "one", 1)]);
+    server.kill();
+    server.restart();
+    let mut client = server.connect();
+    let began = Instant::now();
+    loop {
+        let told = client.call(&["FUNCTION", "STATS"]).to_string();
+        if told.contains("\"libraries_count\", 1, \"functions_count\", 1") {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{told}");
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(client.call(&["INFO", "memory"]).to_string().contains("number_of_functions:1"));
+}
+
+#[test]
+fn all_workers_run_the_library_that_was_loaded_last() {
+    let server = Server::start(&["--threads", "2"]);
+    let mut clients: Vec<Client> = (0..6).map(|_| server.connect()).collect();
+    for answer in 0..20 {
+        let loader = answer as usize % clients.len();
+        let told = clients[loader].call(&["FUNCTION", "LOAD", "REPLACE", &library("it", "answer", answer)]);
+        assert_eq!(told.to_string(), "\"it\"");
+        for client in &mut clients {
+            assert_eq!(client.call(&["FCALL", "answer", "0"]).to_string(), answer.to_string());
+        }
+    }
+}
+
+#[test]
+fn a_function_that_runs_long_is_told_of_and_killed() {
+    const BUSY: &str = "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
+    let mut server = Server::start(ONE_WORKER);
+    let (mut caller, mut other) = (server.connect(), server.connect());
+    let code = "#!lua name=long\nredis.register_function('forever', function() while true do end end) \
+                redis.register_function('writes', function() redis.call('set', 'half', 1) while true do end end)";
+    assert_eq!(other.call(&["FUNCTION", "LOAD", code]).to_string(), "\"long\"");
+    let wait = |other: &mut Client| {
+        let began = Instant::now();
+        while other.call(&["GET", "other"]).as_error() != Some(BUSY) {
+            assert!(began.elapsed() < Duration::from_secs(20), "never busy");
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
+    caller.send(&["FCALL", "forever", "1", "key", "word"]);
+    wait(&mut other);
+    assert_eq!(other.call(&["SCRIPT", "KILL"]).as_error(), Some(BUSY));
+    assert_eq!(other.call(&["FUNCTION", "LIST"]).as_error(), Some(BUSY));
+    assert_eq!(other.call(&["FCALL", "forever", "0"]).as_error(), Some(BUSY));
+    let told = other.call(&["FUNCTION", "STATS"]).to_string();
+    let command =
+        "\"name\", \"forever\", \"command\", [\"FCALL\", \"forever\", \"1\", \"key\", \"word\"], \"duration_ms\"";
+    assert!(told.contains(command), "{told}");
+    assert_eq!(other.call(&["FUNCTION", "KILL"]).to_string(), "OK");
+    let told = caller.reply().to_string();
+    assert_eq!(told, "!ERR Script killed by user with SCRIPT KILL... script: forever, on @user_function:2.");
+    caller.send(&["FCALL_RO", "writes", "0"]);
+    assert!(caller.reply().as_error().is_some_and(|text| text.starts_with("ERR Can not execute a script with write")));
+    caller.send(&["FCALL", "writes", "0"]);
+    wait(&mut other);
+    assert!(other.call(&["FUNCTION", "KILL"]).as_error().is_some_and(|text| text.starts_with("UNKILLABLE ")));
+    other.send(&["SHUTDOWN", "NOSAVE"]);
+    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+}

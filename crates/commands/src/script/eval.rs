@@ -1,10 +1,11 @@
-//! EVAL EVALSHA EVAL_RO EVALSHA_RO: a script runs as one command. The engine runs them; here are their facts.
+//! EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO: a script, or a function of a library, runs as one command. The engine runs
+//! them; here are their facts.
 
 use crate::prelude::*;
 use crate::row::Verb;
 use wire::Args;
 
-pub(crate) const COMMANDS: &[Command] = &[EVAL, EVALSHA, EVAL_RO, EVALSHA_RO];
+pub(crate) const COMMANDS: &[Command] = &[EVAL, EVALSHA, EVAL_RO, EVALSHA_RO, FCALL, FCALL_RO];
 
 const EVAL: Command = Command {
     name: "EVAL",
@@ -46,12 +47,32 @@ const EVALSHA_RO: Command = Command {
     ..EVAL_RO
 };
 
+const FCALL: Command = Command {
+    name: "FCALL",
+    syntax: "function numkeys [key [key ...]] [arg [arg ...]]",
+    cost: "that of the function",
+    since: "7.0.0",
+    brief: "Runs a function of a library as one command: all of it, or nothing.",
+    answer: "what the function returns; error if there is none of this name",
+    ..EVAL
+};
+
+const FCALL_RO: Command = Command {
+    name: "FCALL_RO",
+    syntax: "function numkeys [key [key ...]] [arg [arg ...]]",
+    cost: "that of the function",
+    brief: "Runs a function of a library that declares that it changes no key.",
+    answer: "what the function returns; error if there is none of this name, or it may write",
+    ..EVAL_RO
+};
+
 /// How many of the arguments behind the number of keys are keys.
 ///
 /// # Errors
 /// If it is no number, negative, or more than there are.
-pub fn keys_count(args: &Args<'_>) -> Result<usize, Failure> {
-    let count = kinds::text::parse_int(args.get(2)).ok_or(Failure::NotAnInteger)?;
+pub fn keys_count(args: &Args<'_>, is_function: bool) -> Result<usize, Failure> {
+    let none = || if is_function { Failure::text("ERR Bad number of keys provided") } else { Failure::NotAnInteger };
+    let count = kinds::text::parse_int(args.get(2)).ok_or_else(none)?;
     if count > (args.len() - 3) as i64 {
         return Err(Failure::text("ERR Number of keys can't be greater than number of args"));
     }

@@ -5,7 +5,8 @@ use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use commands::table::{self, Found};
 use commands::{
-    ClientFilter, Failure, MemoryFigures, ReplyMode, Run, Saving, Session, SlowEntry, Spikes, Switch, Topic, Tracking,
+    ClientFilter, Failure, FunctionStats, MemoryFigures, ReplyMode, Run, RunningFunction, Saving, Session, SlowEntry,
+    Spikes, Switch, Topic, Tracking,
 };
 use keyspace::{Held, Keyspace, Log, Tx};
 use wire::client::{Parser, Value};
@@ -309,6 +310,12 @@ impl Session for Fake {
     fn kill_script(&mut self, functions: bool) -> Result<(), String> {
         self.note(format!("kill script {functions}"));
         self.outcome()
+    }
+
+    fn function_stats(&self) -> Result<FunctionStats, String> {
+        let command = vec![b"FCALL".to_vec(), b"loop".to_vec(), b"0".to_vec()];
+        let running = RunningFunction { name: "loop".to_owned(), command, took_ms: 7 };
+        Ok(FunctionStats { running: Some(running), libraries_count: 2, functions_count: 3 })
     }
 
     fn begin_checkpoint(&mut self, saving: Saving) -> Result<bool, String> {

@@ -7,16 +7,21 @@
 //!                           `--> lua::Machine           a fiber in the fiber: asks for each redis.call
 //! ```
 
+pub(crate) mod libraries;
 pub(crate) mod stage;
 
+use commands::{FunctionStats, RunningFunction};
+use libraries::Counts;
+use quanta::Instant;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
+use wire::{Args, OwnedRequest};
 
 /// Scripts that came by EVAL and are kept; those that came by SCRIPT LOAD stay until SCRIPT FLUSH.
 const EVALUATED_MAX: usize = 500;
 
-/// Where redis.log goes: a level from 0 (debugging) to 3 (warnings), and a text.
+/// Where redis.log goes, and what is to be said of scripts: a level from 0 (debugging) to 3 (warnings), and a text.
 pub type Logger = Box<dyn Fn(u8, &str) + Send + Sync>;
 
 /// What the workers share of scripts.
@@ -32,6 +37,8 @@ pub struct Scripts {
     /// [`Busy`].
     busy: AtomicU8,
     stopping: AtomicBool,
+    /// How many libraries and functions there are, as whoever used them last has found.
+    library_counts: [AtomicUsize; 3],
     logger: OnceLock<Logger>,
 }
 
@@ -61,17 +68,46 @@ impl Script {
 }
 
 /// By which others reach a script that runs.
+#[derive(Default)]
 pub(crate) struct Control {
-    pub(crate) is_function: bool,
+    is_function: AtomicBool,
+    /// The function that runs, once it has rested.
+    running: Mutex<Option<Running>>,
     is_busy: AtomicBool,
     is_killed: AtomicBool,
     has_written: AtomicBool,
 }
 
+/// A function that runs long.
+struct Running {
+    name: Arc<str>,
+    request: OwnedRequest,
+    began: Instant,
+}
+
 impl Control {
-    pub(crate) fn new(is_function: bool) -> Self {
-        let no = || AtomicBool::new(false);
-        Self { is_function, is_busy: no(), is_killed: no(), has_written: no() }
+    /// A script begins, or a function.
+    pub(crate) fn begin(&self, is_function: bool) {
+        self.is_function.store(is_function, Relaxed);
+        if self.running().is_some() {
+            *self.running() = None;
+        }
+    }
+
+    /// Tells others which function runs, since `began`.
+    pub(crate) fn tell(&self, name: &str, args: &Args<'_>, began: Instant) {
+        let mut running = self.running();
+        if self.is_function() && !name.is_empty() && running.is_none() {
+            *running = Some(Running { name: name.into(), request: args.to_owned(), began });
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<Running>> {
+        self.running.lock().expect("no holder panics")
+    }
+
+    fn is_function(&self) -> bool {
+        self.is_function.load(Relaxed)
     }
 
     pub(crate) fn note_write(&self) {
@@ -159,7 +195,7 @@ impl Scripts {
     /// A script has run for longer than `busy-reply-threshold`; whether that is new.
     pub(crate) fn set_busy(&self, control: &Control) -> bool {
         control.is_busy.store(true, Relaxed);
-        let what = if control.is_function { BUSY_FUNCTION } else { BUSY_SCRIPT };
+        let what = if control.is_function() { BUSY_FUNCTION } else { BUSY_SCRIPT };
         self.busy.compare_exchange(NOT_BUSY, what, Relaxed, Relaxed).is_ok()
     }
 
@@ -180,7 +216,7 @@ impl Scripts {
     /// SCRIPT KILL, FUNCTION KILL.
     pub(crate) fn kill(&self, functions: bool) -> Result<(), &'static str> {
         let long = self.long.lock().expect("no holder panics");
-        let Some(control) = long.iter().find(|control| control.is_function == functions).or(long.first()) else {
+        let Some(control) = long.iter().find(|control| control.is_function() == functions).or(long.first()) else {
             return Err("NOTBUSY No scripts in execution right now.");
         };
         if control.has_written.load(Relaxed) {
@@ -188,13 +224,45 @@ impl Scripts {
                         either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE \
                         command.");
         }
-        match (functions, control.is_function) {
+        match (functions, control.is_function()) {
             (true, false) => Err(BUSY_SCRIPT_TEXT),
             (false, true) => Err(BUSY_FUNCTION_TEXT),
             _ => {
                 control.is_killed.store(true, Relaxed);
                 Ok(())
             }
+        }
+    }
+
+    /// What FUNCTION STATS tells; to who has changed libraries in its tx: of `own` counts.
+    pub(crate) fn function_stats(&self, own: Option<Counts>) -> Result<FunctionStats, &'static str> {
+        if self.busy.load(Relaxed) == BUSY_SCRIPT {
+            return Err(BUSY_SCRIPT_TEXT);
+        }
+        let long = self.long.lock().expect("no holder panics");
+        let running = long.iter().find_map(|control| {
+            let running = control.running();
+            let Running { name, request, began } = running.as_ref()?;
+            let command = request.args().iter().map(<[u8]>::to_vec).collect();
+            Some(RunningFunction { name: name.to_string(), command, took_ms: began.elapsed().as_millis() as u64 })
+        });
+        let Counts { libraries, functions, .. } = own.unwrap_or_else(|| self.library_counts());
+        Ok(FunctionStats { running, libraries_count: libraries, functions_count: functions })
+    }
+
+    pub(crate) fn library_counts(&self) -> Counts {
+        let [libraries, functions, bytes] = &self.library_counts;
+        Counts { libraries: libraries.load(Relaxed), functions: functions.load(Relaxed), bytes: bytes.load(Relaxed) }
+    }
+
+    /// So many libraries and functions there are. Whoever tells it holds their key.
+    pub(crate) fn note_library_counts(&self, counts: Counts) {
+        let Counts { libraries, functions, bytes } = counts;
+        if self.library_counts() != counts {
+            self.library_counts
+                .iter()
+                .zip([libraries, functions, bytes])
+                .for_each(|(known, now)| known.store(now, Relaxed));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The stage of a worker: where its scripts run, one at a time, each in slices.
 
 use super::Control;
+use super::libraries::Libraries;
 use crate::session::{Needs, Scripted};
 use crate::session::{NotNow, Session};
 use crate::worker::{Scratch, Worker};
@@ -95,10 +96,11 @@ impl Breath {
         &self.control
     }
 
-    /// Rests if the slice is over.
+    /// Rests if the slice is over, having told others what runs.
     #[inline]
-    pub(crate) fn breathe(&self) {
+    pub(crate) fn breathe(&self, tell: impl FnOnce(&Control)) {
         if self.slice_began.get().elapsed().as_micros() > SLICE_US {
+            tell(&self.control);
             self.rest(Ask::Rest);
         }
     }
@@ -126,6 +128,8 @@ struct Current {
 pub(crate) struct Stage {
     machine: RefCell<Option<Machine>>,
     generation: Cell<u64>,
+    /// What the machine has of libraries.
+    pub(crate) libraries: RefCell<Libraries>,
     fiber: RefCell<Option<Fiber<Job, Box<Ask>>>>,
     /// The script that rests.
     current: RefCell<Option<Current>>,

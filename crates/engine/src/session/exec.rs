@@ -9,7 +9,7 @@ use crate::worker::{Scratch, Worker};
 use commands::table::Row;
 use commands::{Failure, Outcome, Run, Verb, Walk};
 use journal::{Purpose, Refusal};
-use keyspace::{Abandon, Tx};
+use keyspace::{Abandon, LIBRARIES, Tx};
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use sync::lock::Want;
@@ -66,7 +66,7 @@ impl Session {
                 }
                 return done;
             }
-            Verb::Eval | Verb::ScriptLoad => return self.run_alone(attempt, row, args, output),
+            Verb::Eval | Verb::ScriptLoad | Verb::Library => return self.run_alone(attempt, row, args, output),
             Verb::Watch => return self.watch(attempt, args, output),
             Verb::Unwatch => {
                 self.unwatch();
@@ -295,6 +295,9 @@ impl Session {
             tx.abandon();
             return Err(why);
         }
+        if queue.iter().any(|(row, _)| row.libraries().is_some()) {
+            engine.scripts.note_library_counts(worker.stage.libraries.borrow().counts());
+        }
         let seen = self.finish(worker, tx, claim, served);
         self.hide_unreadable(worker, seen, mark, output);
         if engine.monitors.any() {
@@ -319,6 +322,9 @@ impl Session {
         plan.clear();
         for (row, request) in queue {
             row.for_each_key(&request.args(), |key, want| plan.add_key(keyspace, key, want));
+            if let Some(want) = row.libraries() {
+                plan.add_key(keyspace, LIBRARIES, want);
+            }
         }
         for (_, key, _) in self.watched.iter().flat_map(|watched| &watched.keys) {
             // Not as a key of the tx: UNWATCH in the queue gives its bytes back.
@@ -444,6 +450,7 @@ impl Session {
                 Ok(())
             }
             Run::Engine(Verb::Eval | Verb::ScriptLoad) => self.run_script_row(worker, row, args, tx, output),
+            Run::Engine(Verb::Library) => self.run_library_row(worker, row, args, tx, output),
             Run::Engine(Verb::WaitDisk) => self.tell_disk(worker, args, &mut Encoder::new(output, protocol)).map(drop),
             Run::Engine(_) => Err(Failure::text("ERR this command is not allowed inside a transaction")),
         }

@@ -216,6 +216,11 @@ impl commands::Session for Session {
         self.worker.engine.scripts.kill(functions).map_err(str::to_owned)
     }
 
+    fn function_stats(&self) -> Result<commands::FunctionStats, String> {
+        let own = self.outbox.as_ref().and_then(|outbox| outbox.library_counts);
+        self.worker.engine.scripts.function_stats(own).map_err(str::to_owned)
+    }
+
     fn begin_checkpoint(&mut self, saving: Saving) -> Result<bool, String> {
         let reason = if saving == Saving::Rewrite { Reason::Rewrite } else { Reason::Asked };
         let patience = match saving {

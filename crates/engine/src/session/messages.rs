@@ -3,6 +3,7 @@
 use super::Session;
 use crate::engine::Engine;
 use crate::pubsub::{Board, Mailbox, Message, Stamp};
+use crate::script::libraries::Counts;
 use crate::worker::Worker;
 use commands::table::Row;
 use commands::{Flag, Group, Topic};
@@ -34,12 +35,14 @@ pub(super) struct Outgoing {
     text: Box<[u8]>,
 }
 
-/// Messages of an EXEC under way.
+/// Messages of an EXEC under way, and what else it keeps to itself.
 #[derive(Default)]
 pub(super) struct Outbox {
     /// Notes of the tx when the row began that runs now.
     pub(super) notes_count: usize,
     messages: Vec<Outgoing>,
+    /// How many libraries there are, if it has changed them.
+    pub(super) library_counts: Option<Counts>,
 }
 
 const TOPICS: [Topic; 3] = [Topic::Channel, Topic::Shard, Topic::Pattern];

@@ -14,6 +14,7 @@ mod canary;
 mod exec;
 mod gather;
 mod host;
+mod library;
 mod messages;
 mod migrate;
 mod monitor;
@@ -492,9 +493,10 @@ enum Ran {
 fn holds_shards(row: &Row, args: &Args<'_>) -> bool {
     match row.run {
         Run::Gather { .. } => args.len() <= gather::ARGUMENTS_MAX,
-        Run::Local(_) | Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Watch | Verb::Eval) => {
-            true
-        }
+        Run::Local(_)
+        | Run::Blocking { .. }
+        | Run::Gate(_)
+        | Run::Engine(Verb::Exec | Verb::Watch | Verb::Eval | Verb::Library) => true,
         Run::Sweep(_) | Run::Session(_) | Run::Engine(_) => false,
     }
 }

@@ -1,4 +1,4 @@
-//! EVAL and its kin: a script as a row of a tx, alone or inside EXEC.
+//! EVAL, FCALL and their kin: a script or a function as a row of a tx, alone or inside EXEC.
 //!
 //! It runs on its worker's stage. A command that needs a shard which is not held has the whole tx undone and run again with
 //! that shard, in the end under the gate.
@@ -13,10 +13,12 @@ use commands::table::{self, Found, Row};
 use commands::{Failure, Flag, Outcome as Ran, Run, Verb};
 use keyspace::{Abandon, Plan, Tx};
 use lua::{Answer, Ask, Code, Fault, Task, Tell};
+use quanta::Instant;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
+use std::time::Duration;
 use sync::lock::Want;
 use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
@@ -30,21 +32,26 @@ pub(crate) struct Scripted<'a> {
     pub(crate) gated: bool,
 }
 
-/// What a script under way may do.
-struct Rules {
-    reads_only: bool,
-    gated: bool,
+/// A script or function under way, and what it may do.
+pub(super) struct Called<'a> {
+    pub(super) name: &'a str,
+    /// The request.
+    pub(super) args: &'a Args<'a>,
+    pub(super) is_function: bool,
+    pub(super) reads_only: bool,
+    pub(super) gated: bool,
 }
 
 /// Why a script comes to no end of its own.
-enum Cut {
+pub(super) enum Cut {
     NotNow(NotNow),
     Killed,
+    TooLong,
 }
 
 /// Whether a row is run by a machine.
 pub(super) fn is_scripted(row: &Row) -> bool {
-    matches!(row.run, Run::Engine(Verb::Eval | Verb::ScriptLoad))
+    matches!(row.run, Run::Engine(Verb::Eval | Verb::ScriptLoad | Verb::Library))
 }
 
 impl Session {
@@ -68,7 +75,7 @@ impl Session {
         if worker.stage.is_taken() {
             return (needs, Err(NotNow::Stage));
         }
-        let control = Arc::new(Control::new(false));
+        let control = Arc::new(Control::default());
         let stand_in = self.stand_in();
         let session = std::mem::replace(self, stand_in);
         let order = Order { session, row, request: args.to_owned(), needs, gated, control };
@@ -141,7 +148,7 @@ impl Session {
         result
     }
 
-    /// EVAL, EVALSHA and SCRIPT LOAD as rows of a tx.
+    /// EVAL, EVALSHA, FCALL and SCRIPT LOAD as rows of a tx.
     pub(super) fn run_script_row(
         &mut self,
         worker: &Rc<Worker>,
@@ -155,11 +162,14 @@ impl Session {
             Encoder::new(output, self.protocol).bulk(script.name.as_bytes());
             return Ok(());
         }
+        if row.calls_function() {
+            return self.run_function_row(worker, row, args, tx, output);
+        }
         const UNKNOWN: &str = "NOSCRIPT No matching script. Please use EVAL.";
         if row.name.starts_with("EVALSHA") && args.get(1).len() != 40 {
             return Err(Failure::text(UNKNOWN));
         }
-        let keys_count = commands::script_keys_count(args)?;
+        let keys_count = commands::script_keys_count(args, false)?;
         let script = match row.name {
             "EVAL" | "EVAL_RO" => self.known_or_compiled(worker, args.get(1), false)?,
             _ => {
@@ -171,12 +181,47 @@ impl Session {
         let is_reader = row.name.ends_with("_RO");
         let declares_reading = script.flags.is_some_and(|flags| flags.has(lua::Flags::NO_WRITES));
         if is_reader && script.flags.is_some() && !declares_reading {
-            return Err(Failure::text("ERR Can not execute a script with write flag using *_ro command."));
+            return Err(Failure::text(NOT_A_READER));
         }
-        let rules = Rules { reads_only: is_reader || declares_reading, gated: tx.is_gated() };
+        let reads_only = is_reader || declares_reading;
+        let called = Called { name: &script.name, args, is_function: false, reads_only, gated: tx.is_gated() };
         let code = Code::Script { name: script.name.clone(), source: script.source.clone() };
-        let task = Task { code, arguments: OwnedRequest::of(&args.from(3).iter().collect::<Vec<_>>()), keys_count };
-        let value = self.run_task(worker, task, &script.name, &rules, tx)?;
+        self.run_code(worker, code, keys_count, &called, tx, output)
+    }
+
+    /// FCALL
+    fn run_function_row(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: &Row,
+        args: &Args<'_>,
+        tx: &mut Tx<'_>,
+        output: &mut Output,
+    ) -> Ran {
+        let is_reader = row.name.ends_with("_RO");
+        let asked = String::from_utf8_lossy(args.get(1));
+        let called = Called { name: &asked, args, is_function: true, reads_only: is_reader, gated: tx.is_gated() };
+        let (name, library, flags) = self.function(worker, args.get(1), &called, tx)?;
+        let keys_count = commands::script_keys_count(args, true)?;
+        let declares_reading = flags.has(lua::Flags::NO_WRITES);
+        if is_reader && !declares_reading {
+            return Err(Failure::text(NOT_A_READER));
+        }
+        let called = Called { name: &name, reads_only: declares_reading, ..called };
+        self.run_code(worker, Code::Function { library, name: name.clone() }, keys_count, &called, tx, output)
+    }
+
+    fn run_code(
+        &mut self,
+        worker: &Rc<Worker>,
+        code: Code,
+        keys_count: usize,
+        called: &Called<'_>,
+        tx: &mut Tx<'_>,
+        output: &mut Output,
+    ) -> Ran {
+        let arguments = OwnedRequest::of(&called.args.from(3).iter().collect::<Vec<_>>());
+        let value = self.run_task(worker, Task { code, arguments, keys_count }, called, tx)?;
         lua::write(&value, &mut Encoder::new(output, self.protocol));
         Ok(())
     }
@@ -207,41 +252,11 @@ impl Session {
         &mut self,
         worker: &Rc<Worker>,
         task: Task,
-        name: &str,
-        rules: &Rules,
+        called: &Called<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<Value, Failure> {
-        let breath = self.breath.clone().expect("scripts run on the stage");
         let before = (self.database, self.protocol);
-        let mut machine = worker.stage.machine(worker);
-        let mut cut = None;
-        let mut ask = machine.go(Tell::Run(task));
-        let outcome = loop {
-            let mut tell = match ask {
-                Ask::Over(outcome) => break outcome,
-                Ask::Tick => Tell::Go,
-                Ask::Call { request, resp3 } => match self.call(worker, &request, resp3, rules, tx) {
-                    Ok(value) => Tell::Reply(value),
-                    Err(why) => {
-                        cut = Some(Cut::NotNow(why));
-                        Tell::Stop
-                    }
-                },
-                Ask::Check(request) => Tell::Reply(check(&request.args())),
-                Ask::Log { level, text } => {
-                    worker.engine.scripts.log(level, &text);
-                    Tell::Reply(Value::Null)
-                }
-            };
-            breath.breathe();
-            if cut.is_none() && breath.control().is_killed() {
-                (cut, tell) = (Some(Cut::Killed), Tell::Stop);
-            } else if cut.is_none() && worker.engine.scripts.is_stopping() {
-                (cut, tell) = (Some(Cut::NotNow(NotNow::Stopping)), Tell::Stop);
-            }
-            ask = machine.go(tell);
-        };
-        drop(machine);
+        let (cut, outcome) = self.drive(worker, Tell::Run(task), None, called, tx);
         commands::Session::select(self, before.0);
         self.protocol = before.1;
         tx.use_database(self.database);
@@ -250,15 +265,61 @@ impl Session {
                 self.lack = Some(why);
                 Err(Failure::Nothing)
             }
-            (Some(Cut::Killed), outcome) => {
+            (Some(Cut::Killed | Cut::TooLong), outcome) => {
                 let place = outcome.err().and_then(|fault| fault.place);
                 let text = b"ERR Script killed by user with SCRIPT KILL...".to_vec();
-                Err(Failure::text(Fault { text, place, is_counted: false }.told(name)))
+                Err(Failure::text(Fault { text, place, is_counted: false }.told(called.name)))
             }
             (None, Ok(Answer::Reply(value))) => Ok(value),
             (None, Ok(_)) => Ok(Value::Null),
-            (None, Err(fault)) => Err(Failure::text(fault.told(name))),
+            (None, Err(fault)) => Err(Failure::text(fault.told(called.name))),
         }
+    }
+
+    /// Has the machine do what it is told, slice by slice, to its end or until `limit` is over. Why it was cut short, if it
+    /// was, and what came of it.
+    pub(super) fn drive(
+        &mut self,
+        worker: &Rc<Worker>,
+        tell: Tell,
+        limit: Option<Duration>,
+        called: &Called<'_>,
+        tx: &mut Tx<'_>,
+    ) -> (Option<Cut>, Result<Answer, Fault>) {
+        let breath = self.breath.clone().expect("scripts run on the stage");
+        breath.control().begin(called.is_function);
+        let began = Instant::now();
+        let mut machine = worker.stage.machine(worker);
+        let mut cut = None;
+        let mut ask = machine.go(tell);
+        let outcome = loop {
+            let mut tell = match ask {
+                Ask::Over(outcome) => break outcome,
+                Ask::Tick => Tell::Go,
+                Ask::Call { request, resp3 } => match self.call(worker, &request, resp3, called, tx) {
+                    Ok(value) => Tell::Reply(value),
+                    Err(why) => {
+                        cut = Some(Cut::NotNow(why));
+                        Tell::Stop
+                    }
+                },
+                Ask::Check(request) => Tell::Reply(check(&request.args())),
+                Ask::Log { level, text } => {
+                    worker.engine.scripts.log(level, &format!("a script says: {text}"));
+                    Tell::Reply(Value::Null)
+                }
+            };
+            breath.breathe(|control| control.tell(called.name, called.args, began));
+            if cut.is_none() && breath.control().is_killed() {
+                (cut, tell) = (Some(Cut::Killed), Tell::Stop);
+            } else if cut.is_none() && worker.engine.scripts.is_stopping() {
+                (cut, tell) = (Some(Cut::NotNow(NotNow::Stopping)), Tell::Stop);
+            } else if cut.is_none() && limit.is_some_and(|limit| began.elapsed() > limit) {
+                (cut, tell) = (Some(Cut::TooLong), Tell::Stop);
+            }
+            ask = machine.go(tell);
+        };
+        (cut, outcome)
     }
 
     /// redis.call: the reply, errors included, or what is lacking for it.
@@ -267,18 +328,18 @@ impl Session {
         worker: &Rc<Worker>,
         request: &OwnedRequest,
         resp3: bool,
-        rules: &Rules,
+        called: &Called<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<Value, NotNow> {
         let args = request.args();
         let row = match callable(&args) {
-            Ok(row) if rules.reads_only && changes(&row) => {
+            Ok(row) if called.reads_only && changes(&row) => {
                 return Ok(error("ERR Write commands are not allowed from read-only scripts."));
             }
             Ok(row) => row,
             Err(text) => return Ok(error(text)),
         };
-        self.check_call(worker, &row, &args, rules, tx)?;
+        self.check_call(worker, &row, &args, called.gated, tx)?;
         if row.writes() {
             if let Some(text) = self.unwritable {
                 return Ok(error(text));
@@ -296,7 +357,7 @@ impl Session {
         self.protocol = if resp3 { Protocol::Resp3 } else { Protocol::Resp2 };
         let mut output = Output::new();
         let log_mark = tx.log().mark();
-        let began = quanta::Instant::now();
+        let began = Instant::now();
         let outcome = self.run_row(worker, &row, &args, tx, &mut output);
         self.note_row(worker, tx, log_mark, &row, &args);
         let counters = &worker.counters().rows[row.index()];
@@ -316,16 +377,9 @@ impl Session {
     }
 
     /// Whether all is held that a command touches.
-    fn check_call(
-        &self,
-        worker: &Worker,
-        row: &Row,
-        args: &Args<'_>,
-        rules: &Rules,
-        tx: &Tx<'_>,
-    ) -> Result<(), NotNow> {
+    fn check_call(&self, worker: &Worker, row: &Row, args: &Args<'_>, gated: bool, tx: &Tx<'_>) -> Result<(), NotNow> {
         let engine = &*worker.engine;
-        if rules.gated {
+        if gated {
             return if engine.loading.is_over() { Ok(()) } else { Err(NotNow::Loading) };
         }
         if matches!(row.run, Run::Gate(_) | Run::Sweep(_)) || row.follows_names(args) {
@@ -356,6 +410,9 @@ impl Session {
         let _: Option<()> = self.worker.unless_busy(poll_fn(|context| self.poll_gate_open(context))).await;
     }
 }
+
+/// What is heard by who calls something that may write as if it only read.
+const NOT_A_READER: &str = "ERR Can not execute a script with write flag using *_ro command.";
 
 fn error(text: &str) -> Value {
     Value::Error(text.to_owned())

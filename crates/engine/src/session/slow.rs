@@ -497,7 +497,14 @@ impl Session {
             Verb::DebugReload => debug_reload(&worker.engine).await,
             Verb::Save => save(&worker.engine).await,
             Verb::Shutdown => self.shutdown(worker, args),
-            Verb::Multi | Verb::Exec | Verb::Discard | Verb::Watch | Verb::Unwatch | Verb::Eval | Verb::ScriptLoad => {
+            Verb::Multi
+            | Verb::Exec
+            | Verb::Discard
+            | Verb::Watch
+            | Verb::Unwatch
+            | Verb::Eval
+            | Verb::ScriptLoad
+            | Verb::Library => {
                 unreachable!("these run at once or on the stage")
             }
         };

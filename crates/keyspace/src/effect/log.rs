@@ -14,8 +14,8 @@
 
 use super::list::{put_removal_head, put_runs};
 use super::{Effect, Record, put_whole_head, take_name};
-use crate::TableId;
 use crate::guard::Whole;
+use crate::{OF_SERVER, TableId};
 use blocks::Runs;
 use kinds::Value;
 use std::sync::Arc;
@@ -105,12 +105,12 @@ impl Log {
         self.payload.bytes.len()
     }
 
-    /// What the records behind `mark` have changed, in order.
+    /// What the records behind `mark` have changed, in order, but for what is the server's own.
     pub fn named_from(&self, mark: usize) -> impl Iterator<Item = Named<'_>> {
         let Payload { bytes, holes } = &self.payload;
         let mut holes = holes.iter().skip_while(move |hole| hole.record_at < mark).peekable();
         let mut input = &bytes[mark..];
-        std::iter::from_fn(move || {
+        let all = std::iter::from_fn(move || {
             let at = bytes.len() - input.len();
             (at < bytes.len()).then(|| match holes.next_if(|hole| hole.record_at == at) {
                 Some(hole) => {
@@ -120,7 +120,8 @@ impl Log {
                 }
                 None => Record::decode(&mut input).expect("what a log holds was encoded by it").named(),
             })
-        })
+        });
+        all.filter(|named| !matches!(named, Named::Key(OF_SERVER, _)))
     }
 
     /// Forgets everything and is read again; keeps the buffer unless it has grown large.

@@ -4,7 +4,7 @@
 //! applied to a shard when that is loaded, if their table is [`Alive`] by then.
 
 use crate::effect::{DecodeError, Effect, Record};
-use crate::map::DatabaseMap;
+use crate::map::{DatabaseMap, OF_SERVER};
 use crate::{Keyspace, TableId, shard_of};
 use base::Position;
 use base::limits::{DATABASES_MAX, SHARDS};
@@ -50,10 +50,10 @@ impl DatabaseMap {
 }
 
 impl Alive {
-    /// Whether any database names `table`, be it one beyond the configured ones.
+    /// Whether any database names `table`, be it one beyond the configured ones, or the server does.
     pub fn contains(&self, table: TableId) -> bool {
         let is_first = table < DATABASES_MAX && !self.moved.contains(&table);
-        is_first || self.tables.contains(&table)
+        is_first || table == OF_SERVER || self.tables.contains(&table)
     }
 }
 

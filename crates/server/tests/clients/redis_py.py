@@ -426,6 +426,26 @@ def scripts(r):
     assert "my words" in raises(ResponseError, r.eval, "return redis.error_reply('my words')", 0)
 
 
+def functions(r):
+    code = """#!lua name=counters
+        redis.register_function('add', function(keys, args) return redis.call('INCRBY', keys[1], args[1]) end)
+        redis.register_function{function_name='look', flags={'no-writes'},
+            callback=function(keys) return redis.call('GET', keys[1]) end}"""
+    name = r.function_load(code, replace=True)
+    assert name in (b"counters", "counters")
+    assert r.fcall("add", 1, "sum", 4) == 4 and r.fcall_ro("look", 1, "sum") == b"4"
+    assert "already exists" in raises(ResponseError, r.function_load, code)
+    assert "write flag" in raises(ResponseError, r.fcall_ro, "add", 1, "sum", 4)
+    assert len(r.function_list()) == 1 and len(r.function_list(library="nosuch*")) == 0
+    payload = r.function_dump()
+    assert r.function_delete("counters") in (True, b"OK", "OK")
+    assert "Function not found" in raises(ResponseError, r.fcall, "add", 1, "sum", 4)
+    assert r.function_restore(payload) in (True, b"OK", "OK")
+    assert r.fcall("add", 1, "sum", 1) == 5
+    assert r.function_flush() in (True, b"OK", "OK")
+    assert "NOTBUSY" in raises(ResponseError, r.function_kill)
+
+
 def refusals(r):
     """What is not there gets an error, never an OK."""
     assert "unknown command" in raises(ResponseError, r.execute_command, "NONSENSE", "a")
@@ -557,7 +577,7 @@ def main():
         r = Redis(port=PORT) if protocol is None else Redis(port=PORT, protocol=protocol)
         connects(r)
         steps = [strings, lists, collections, streams, pipelines, transactions, blocking, messages, scans, expiry,
-                 binary_keys, scripts, refusals, databases]
+                 binary_keys, scripts, functions, refusals, databases]
         for step in steps + ([big_values] if protocol else []):
             assert r.flushall() is True
             step(r)

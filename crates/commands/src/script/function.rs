@@ -1,0 +1,241 @@
+//! FUNCTION LOAD, LIST, DELETE, DUMP, RESTORE, FLUSH, STATS, KILL and HELP: the libraries of functions, and the function that
+//! runs. What touches libraries the engine runs; here are its facts and arguments.
+
+use crate::help::{HELP, wrong_count};
+use crate::prelude::*;
+use crate::row::Verb;
+use crate::session::Session;
+
+pub(crate) const COMMANDS: &[Command] = &[LOAD, LIST, DELETE, DUMP, RESTORE, FLUSH, STATS, KILL, FUNCTION_HELP];
+
+const LOAD: Command = Command {
+    name: "FUNCTION LOAD",
+    syntax: "[REPLACE] function-code",
+    arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::Write { grows: true },
+    flags: &[Flag::NoScript],
+    group: Group::Scripting,
+    cost: "O(n), n the length of the code, and what it does as it is loaded",
+    since: "7.0.0",
+    brief: "Loads a library of functions.",
+    answer: "bulk: the library's name",
+    run: Run::Engine(Verb::Library),
+};
+
+const LIST: Command = Command {
+    name: "FUNCTION LIST",
+    syntax: "[LIBRARYNAME library-name-pattern] [WITHCODE]",
+    arity: Arity::AtLeast(2),
+    access: Access::None,
+    cost: "O(n), n the functions",
+    brief: "Lists libraries with their functions.",
+    answer: "array of maps: library_name, engine, functions, and library_code if asked for",
+    ..LOAD
+};
+
+const DELETE: Command = Command {
+    name: "FUNCTION DELETE",
+    syntax: "library-name",
+    arity: Arity::Exactly(3),
+    access: Access::Write { grows: false },
+    cost: "O(1)",
+    brief: "Deletes a library and its functions.",
+    answer: "simple: OK; error: there is no such library",
+    ..LOAD
+};
+
+const DUMP: Command = Command {
+    name: "FUNCTION DUMP",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    access: Access::None,
+    cost: "O(n), n the length of all libraries",
+    brief: "Tells all libraries in one payload, for FUNCTION RESTORE here or in Redis.",
+    answer: "bulk: the payload",
+    ..LOAD
+};
+
+const RESTORE: Command = Command {
+    name: "FUNCTION RESTORE",
+    syntax: "serialized-value [FLUSH | APPEND | REPLACE]",
+    cost: "O(n), n the length of the payload, and what the libraries do as they are loaded",
+    brief: "Loads all libraries of a payload, or none.",
+    answer: "simple: OK; error: the payload is none, or a name is taken",
+    ..LOAD
+};
+
+const FLUSH: Command = Command {
+    name: "FUNCTION FLUSH",
+    syntax: "[ASYNC | SYNC]",
+    arity: Arity::AtLeast(2),
+    access: Access::Write { grows: false },
+    cost: "O(n), n the libraries",
+    brief: "Deletes all libraries.",
+    answer: "simple: OK",
+    ..LOAD
+};
+
+const STATS: Command = Command {
+    name: "FUNCTION STATS",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::AllowBusy],
+    cost: "O(1)",
+    brief: "Tells which function runs long, and how many libraries and functions there are.",
+    answer: "map: running_script (a map: name, command, duration_ms; or null), engines",
+    run: Run::Session(stats),
+    ..LOAD
+};
+
+const KILL: Command = Command {
+    name: "FUNCTION KILL",
+    brief: "Ends a function that runs long and has changed nothing yet.",
+    answer: "simple: OK; error: none runs, or it has changed something",
+    run: Run::Session(kill),
+    ..STATS
+};
+
+const FUNCTION_HELP: Command = Command { name: "FUNCTION HELP", group: Group::Scripting, since: "7.0.0", ..HELP };
+
+/// What is to be done with libraries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LibraryRequest<'a> {
+    /// FUNCTION LOAD
+    Load {
+        /// A library of the same name gives way.
+        replaces: bool,
+        /// The code, first line included.
+        source: &'a [u8],
+    },
+    /// FUNCTION LIST
+    List {
+        /// Which libraries, by a glob pattern.
+        pattern: Option<&'a [u8]>,
+        /// Sources too.
+        with_code: bool,
+    },
+    /// FUNCTION DELETE, of the library of this name.
+    Delete(&'a [u8]),
+    /// FUNCTION DUMP
+    Dump,
+    /// FUNCTION RESTORE
+    Restore {
+        /// The sources of the payload.
+        sources: Vec<Vec<u8>>,
+        /// What becomes of those that are there.
+        policy: RestorePolicy,
+    },
+    /// FUNCTION FLUSH
+    Flush,
+}
+
+/// What becomes of libraries that are there when others are restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RestorePolicy {
+    /// They stay, and none may be called like one that is restored.
+    Append,
+    /// Those of the same name give way.
+    Replace,
+    /// They all go.
+    Flush,
+}
+
+/// Reads a request of one of the rows that the engine runs.
+///
+/// # Errors
+/// If an option is unknown or lacks its value, there is too much, or the payload is none.
+pub fn library_request<'a>(row: &Command, args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
+    match row.name {
+        "FUNCTION LOAD" => load_request(args),
+        "FUNCTION LIST" => list_request(args),
+        "FUNCTION DELETE" => Ok(LibraryRequest::Delete(args.get(2))),
+        "FUNCTION DUMP" => Ok(LibraryRequest::Dump),
+        "FUNCTION RESTORE" => restore_request(args),
+        "FUNCTION FLUSH" => flush_request(args),
+        name => unreachable!("{name} is no row of libraries"),
+    }
+}
+
+fn load_request<'a>(args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
+    let (options, source) = (args.slice(2, args.len() - 1), args.get(args.len() - 1));
+    if let Some(unknown) = options.iter().find(|option| !parse::is(option, "REPLACE")) {
+        return Err(Failure::text(format!("ERR Unknown option given: {}", String::from_utf8_lossy(unknown))));
+    }
+    Ok(LibraryRequest::Load { replaces: args.len() > 3, source })
+}
+
+fn list_request<'a>(args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
+    let (mut pattern, mut with_code) = (None, false);
+    let mut words = args.from(2).iter();
+    while let Some(word) = words.next() {
+        if !with_code && parse::is(word, "WITHCODE") {
+            with_code = true;
+        } else if pattern.is_none() && parse::is(word, "LIBRARYNAME") {
+            pattern = Some(words.next().ok_or(Failure::text("ERR library name argument was not given"))?);
+        } else {
+            return Err(Failure::text(format!("ERR Unknown argument {}", String::from_utf8_lossy(word))));
+        }
+    }
+    Ok(LibraryRequest::List { pattern, with_code })
+}
+
+fn restore_request<'a>(args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
+    let policy = match args.len() {
+        3 => RestorePolicy::Append,
+        4 if parse::is(args.get(3), "APPEND") => RestorePolicy::Append,
+        4 if parse::is(args.get(3), "REPLACE") => RestorePolicy::Replace,
+        4 if parse::is(args.get(3), "FLUSH") => RestorePolicy::Flush,
+        4 => {
+            let text = "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.";
+            return Err(Failure::text(text));
+        }
+        _ => return Err(wrong_count(args)),
+    };
+    let sources = rdb::restore_libraries(args.get(2)).map_err(|fault| Failure::text(format!("ERR {fault}")))?;
+    Ok(LibraryRequest::Restore { sources, policy })
+}
+
+fn flush_request<'a>(args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
+    match args.len() {
+        2 => Ok(LibraryRequest::Flush),
+        3 if parse::is(args.get(2), "SYNC") || parse::is(args.get(2), "ASYNC") => Ok(LibraryRequest::Flush),
+        3 => Err(Failure::text("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")),
+        _ => Err(wrong_count(args)),
+    }
+}
+
+fn stats(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome {
+    let stats = session.function_stats().map_err(Failure::text)?;
+    reply.map(2);
+    reply.bulk(b"running_script");
+    match stats.running {
+        None => reply.null(),
+        Some(running) => {
+            reply.map(3);
+            reply.bulk(b"name");
+            reply.bulk(running.name.as_bytes());
+            reply.bulk(b"command");
+            reply.array(running.command.len());
+            running.command.iter().for_each(|word| reply.bulk(word));
+            reply.bulk(b"duration_ms");
+            reply.int(running.took_ms as i64);
+        }
+    }
+    reply.bulk(b"engines");
+    reply.map(1);
+    reply.bulk(b"LUA");
+    reply.map(2);
+    reply.bulk(b"libraries_count");
+    reply.int(stats.libraries_count as i64);
+    reply.bulk(b"functions_count");
+    reply.int(stats.functions_count as i64);
+    Ok(())
+}
+
+fn kill(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome {
+    session.kill_script(true).map_err(Failure::text)?;
+    reply.ok();
+    Ok(())
+}

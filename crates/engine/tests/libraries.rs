@@ -1,0 +1,58 @@
+//! Libraries of functions that no request has left as they are.
+
+mod support;
+
+use keyspace::{Absent, FieldExpiry, LIBRARIES, Log, Plan, Tx};
+use std::sync::{Arc, Mutex};
+use support::{START_MS, World};
+use sync::lock::Want;
+
+/// Puts libraries where a start finds them, whatever they are.
+fn put(world: &World, pairs: &[&[u8]]) {
+    let keyspace = &world.engine.keyspace;
+    let mut plan = Plan::default();
+    plan.add_key(keyspace, LIBRARIES, Want::Write);
+    plan.seal();
+    let mut log = Log::default();
+    let held = plan.try_hold(keyspace).unwrap();
+    let mut tx = Tx::new(keyspace, held, 0, START_MS, &mut log, u64::MAX);
+    tx.of_server(|tx| {
+        let mut libraries = tx.hash_mut(LIBRARIES, Absent::Create).unwrap().unwrap();
+        libraries.put(pairs, FieldExpiry::Clear).unwrap();
+    });
+    tx.end().clear();
+}
+
+#[test]
+fn what_cannot_be_loaded_is_told_and_keeps_nothing_else_from_running() {
+    let world = World::new(&[]);
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let log = told.clone();
+    world.engine.scripts.set_logger(Box::new(move |level, text| log.lock().unwrap().push(format!("{level} {text}"))));
+    put(
+        &world,
+        &[
+            b"broken",
+            b"#!lua name=broken\nredis.register_function('f', function(",
+            b"none",
+            b"\xff\x00",
+            b"good",
+            b"#!lua name=good\nredis.register_function('seven', function() return 7 end)",
+        ],
+    );
+    let mut client = world.client();
+    for _ in 0..2 {
+        assert_eq!(client.call("FCALL seven 0"), ":7\r\n");
+        assert_eq!(client.call("FCALL f 0"), "-ERR Function not found\r\n");
+    }
+    assert!(client.call("FUNCTION STATS").contains("libraries_count\r\n:3\r\n"));
+    let mut told = told.lock().unwrap();
+    told.sort_unstable();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("3 the library broken of functions cannot be loaded: ERR Error compiling"), "{told:?}");
+    assert!(told[1].contains("ERR Missing library metadata"), "{told:?}");
+    // It gives way as any other.
+    assert_eq!(client.call("FUNCTION DELETE broken"), "+OK\r\n");
+    assert_eq!(client.call("FUNCTION DELETE none"), "+OK\r\n");
+    assert!(client.call("FUNCTION STATS").contains("libraries_count\r\n:1\r\n"));
+}

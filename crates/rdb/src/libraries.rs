@@ -1,0 +1,126 @@
+//! The payload of FUNCTION DUMP: the sources of libraries, one behind the other.
+//!
+//! ```text
+//! payload   | 245 | source | 245 | source | ... | version : u16 | CRC-64 of all before : u64 |    little-endian
+//! ```
+//!
+//! A source is a string as in any payload: plain, packed, or an integer.
+
+use crate::dump::{VERSION, put_text};
+use crate::footer::{self, Checksum, FOOTER_BYTES, summed_bytes};
+use crate::lzf::Unpacking;
+use crate::number::{Text, take_text};
+use crate::{Fault, types};
+use kinds::text::{DIGITS_MAX, format_int};
+use thiserror::Error;
+
+/// Why a payload is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum LibrariesFault {
+    /// It is of a later version, or its checksum says that it is not what was written.
+    #[error("DUMP payload version or checksum are wrong")]
+    Footer,
+    /// It holds something else.
+    #[error("given type is not a function")]
+    Kind,
+    /// A source is no string.
+    #[error("Failed loading library payload")]
+    Malformed,
+}
+
+/// The payload of libraries, given their sources. O(n).
+pub fn dump_libraries<'a>(sources: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut payload = Vec::new();
+    for source in sources {
+        payload.push(types::LIBRARY);
+        put_text(&mut payload, source);
+    }
+    let mut checksum = Checksum::default();
+    checksum.add(&payload);
+    payload.extend_from_slice(&checksum.footer(VERSION));
+    payload
+}
+
+/// The sources of a payload, each to be checked by who compiles it. O(n).
+///
+/// # Errors
+/// If it is none.
+pub fn restore_libraries(payload: &[u8]) -> Result<Vec<Vec<u8>>, LibrariesFault> {
+    let mut checksum = Checksum::default();
+    checksum.add(&payload[..summed_bytes(payload.len())]);
+    let end = footer::check(payload, checksum).map_err(|_| LibrariesFault::Footer)?;
+    debug_assert_eq!(end + FOOTER_BYTES, payload.len());
+    let (body, mut at) = (&payload[..end], 0);
+    let mut sources = Vec::new();
+    while at < end {
+        if body[at] != types::LIBRARY {
+            return Err(LibrariesFault::Kind);
+        }
+        at += 1;
+        sources.push(source(body, &mut at).map_err(|_| LibrariesFault::Malformed)?);
+    }
+    Ok(sources)
+}
+
+fn source(body: &[u8], at: &mut usize) -> Result<Vec<u8>, Fault> {
+    Ok(match take_text(body, at)? {
+        Text::Plain(range) => body[range].to_vec(),
+        Text::Integer(number) => format_int(number, &mut [0; DIGITS_MAX]).to_vec(),
+        Text::Packed(range, length) => {
+            let mut unpacking = Unpacking::new(range, length)?;
+            while !unpacking.step(body, usize::MAX)? {}
+            unpacking.into_text()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seal;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let long = b"redis.register_function ".repeat(5_000);
+        let sources: [&[u8]; 4] = [b"#!lua name=a\nreturn 1", b"", b"12", &long];
+        for count in 0..=sources.len() {
+            let payload = dump_libraries(sources[..count].iter().copied());
+            assert_eq!(
+                restore_libraries(&payload),
+                Ok(sources[..count].iter().map(|source| source.to_vec()).collect())
+            );
+            for cut in 0..payload.len() {
+                assert_eq!(restore_libraries(&payload[..cut.min(200)]), Err(LibrariesFault::Footer));
+            }
+        }
+    }
+
+    /// Written by `redis-server` 7.0.15: two libraries, of which one is packed.
+    #[test]
+    fn what_redis_writes_is_read() {
+        let payload = b"\xf5\x40\x48#!lua name=b\nredis.register_function('g',function(k,a) return {k,a} end)\
+            \xf5\xc3\x40\xc7\x40\xea\x1f#!lua name=a\nredis.register_func\x04tion{\xc0\x08\x00_`'\x0d'h', callback=\xc0\x1b\
+            \x0b(k,a) return \x06@H@#\x19('set','x',1) end, descrip@Y\x09='some \"d\" R\x10flags={'no-writes 6 e\x05ow-oom\
+            \xe0\x00\x0b\x04stale \x0d %\x02clu@\xa7 \x0c\x80&\x0dcross-slot-key@> $\xa0J\x01}}\
+            \x0a\x00\xa3\xd5\xc1\xb3\x91\xd1\x97\x05";
+        let sources = restore_libraries(payload).unwrap();
+        let texts: Vec<_> = sources.iter().map(|source| String::from_utf8_lossy(source)).collect();
+        assert_eq!(texts[0], "#!lua name=b\nredis.register_function('g',function(k,a) return {k,a} end)");
+        assert!(texts[1].ends_with("'no-cluster','allow-cross-slot-keys','no-writes'}}"), "{}", texts[1]);
+    }
+
+    #[test]
+    fn what_is_none_is_refused() {
+        for (body, fault) in [
+            (&b"\x00\x01a"[..], LibrariesFault::Kind),
+            (b"\xf5", LibrariesFault::Malformed),
+            (b"\xf5\x05abc", LibrariesFault::Malformed),
+            (b"\xf5\xc3\x03\x7fabc", LibrariesFault::Malformed),
+            (b"\xf5\xc4", LibrariesFault::Malformed),
+            (b"\xf5\x01a\xf6\x01a", LibrariesFault::Kind),
+        ] {
+            assert_eq!(restore_libraries(&seal(body.to_vec())), Err(fault), "{body:?}");
+        }
+        assert_eq!(restore_libraries(b""), Err(LibrariesFault::Footer));
+    }
+}
