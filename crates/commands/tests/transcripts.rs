@@ -184,6 +184,7 @@ const NOT_AT_RANDOM: &[(&str, &str)] = &[
     ("ZINCRBY", "Redis 7.0 spells large doubles in another way"),
     ("ZRANDMEMBER", "random"),
     ("ZRANK", "Redis 7.0 knows no WITHSCORE"),
+    ("ZREMRANGEBYLEX", "where scores differ nobody says what is removed"),
     ("ZREVRANK", "likewise"),
     ("ZSUM", "ours alone"),
 ];
@@ -221,6 +222,12 @@ fn alike(row: &str, words: &[Vec<u8>], ours: &Value, theirs: &Value) -> bool {
             let nested = || ours.iter().zip(theirs).all(|(one, other)| alike(row, words, one, other));
             ours.len() == theirs.len() && (sorted(ours) == sorted(theirs) || (row == "SCAN" && nested()))
         }
+        // Since 7.2 it names the command.
+        ("XREAD" | "XREADGROUP", Value::Error(ours), Value::Error(theirs)) if ours.contains("Unbalanced") => {
+            theirs.contains("Unbalanced")
+        }
+        // Compressed in another way; that each reads what the other wrote is tried elsewhere.
+        ("DUMP", Value::Bulk(_), Value::Bulk(_)) => true,
         // In an order of their own once they are many.
         ("HKEYS" | "HVALS" | "HGETALL", Value::Array(ours), Value::Array(theirs)) => sorted(ours) == sorted(theirs),
         ("SMEMBERS" | "SINTER" | "SUNION" | "SDIFF", Value::Array(ours), Value::Array(theirs))
@@ -292,9 +299,17 @@ fn random_requests_against_redis() {
             if NEWER.iter().any(|(name, word)| row.name == *name && words[1] == word.as_bytes()) {
                 continue;
             }
+            // Here nobody waits, and each has a clock of its own.
+            let is_timed =
+                |word: &Vec<u8>| word.eq_ignore_ascii_case(b"BLOCK") || word == b"*" || word.ends_with(b"-*");
+            let is_newer = |word: &Vec<u8>| row.name == "XREAD" && word == b"+";
+            if row.group == Group::Stream && words.iter().any(|word| is_timed(word) || is_newer(word)) {
+                continue;
+            }
             let shown: Vec<String> = words.iter().map(|word| word.escape_ascii().to_string()).collect();
             asked.push(shown.join(" "));
-            let (ours, theirs) = (world.call(&words), redis.ask(&words).unwrap());
+            let ours = world.call(&words);
+            let theirs = redis.ask(&words).unwrap_or_else(|error| panic!("seed {seed}: {error} after {asked:?}"));
             let last = asked.len().saturating_sub(12);
             let tail: Vec<String> = asked[last..].iter().map(|line| line.chars().take(200).collect()).collect();
             assert!(
