@@ -1,13 +1,13 @@
 //! The table `redis` of a script, of a function, and of a library while it is loaded.
 
-use crate::error::{find_raised, raised, stopped, table_of};
+use crate::error::{Raised, find_raised, raised, stopped, table_of};
 use crate::functions::register;
 use crate::machine::{About, Ask, Shared, Tell};
 use crate::number::general;
-use crate::value::{Resp3, to_lua};
-use mlua::{Lua, MultiValue, Table, Value as Lv};
+use crate::value::{Given, to_lua};
+use mlua::{Either, Lua, MultiValue, Table, Value as Lv};
 use std::rc::Rc;
-use wire::OwnedRequest;
+use wire::Words;
 use wire::client::Value;
 
 /// The table of a script, with all that it may call.
@@ -24,7 +24,7 @@ pub(crate) fn of_function(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua
     let table = plain(lua, shared, about)?;
     calls(lua, &table, shared)?;
     replies(lua, &table)?;
-    switches(lua, &table)?;
+    switches(lua, &table, shared)?;
     for (name, flags) in [("NONE", 0), ("AOF", 1), ("SLAVE", 2), ("REPLICA", 2), ("ALL", REPL_ALL)] {
         table.raw_set(format!("REPL_{name}"), flags)?;
     }
@@ -58,25 +58,25 @@ const REPL_ALL: i64 = 3;
 
 fn calls(lua: &Lua, table: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
     let caller = shared.clone();
-    let call = move |lua: &Lua, arguments: MultiValue| match called(lua, &caller, &arguments)? {
+    let call = move |lua: &Lua, arguments: MultiValue| match called(&caller, &arguments)? {
         Value::Error(text) => Err(mlua::Error::external(counted(text))),
-        value => to_lua(lua, &value),
+        value => to_lua(lua, value, caller.speaks_resp3.get()),
     };
     table.raw_set("call", lua.create_function(call)?)?;
     let caller = shared.clone();
-    let pcall = move |lua: &Lua, arguments: MultiValue| match called(lua, &caller, &arguments) {
-        Ok(Value::Error(text)) => table_of(lua, &counted(text)).map(Lv::Table),
-        Ok(value) => to_lua(lua, &value),
+    let pcall = move |lua: &Lua, arguments: MultiValue| match called(&caller, &arguments) {
+        Ok(Value::Error(text)) => error_table(lua, &counted(text)),
+        Ok(value) => to_lua(lua, value, caller.speaks_resp3.get()),
         Err(error) if caller.is_stopping.get() => Err(error),
         Err(error) => match find_raised(&error) {
-            Some(raised) => table_of(lua, &raised).map(Lv::Table),
+            Some(raised) => error_table(lua, &raised),
             None => Err(error),
         },
     };
     table.raw_set("pcall", lua.create_function(pcall)?)?;
     let caller = shared.clone();
     let check = move |_: &Lua, arguments: MultiValue| {
-        let request = request(&arguments)?;
+        let request = caller.request(&arguments)?;
         match caller.ask(Ask::Check(request))? {
             Value::Boolean(may) => Ok(may),
             _ => Err(raised("ERR Invalid command passed to redis.acl_check_cmd()")),
@@ -85,18 +85,21 @@ fn calls(lua: &Lua, table: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
     table.raw_set("acl_check_cmd", lua.create_function(check)?)
 }
 
-/// An error of a command, which has counted it.
-fn counted(text: String) -> crate::error::Raised {
-    crate::error::Raised { text: text.into_bytes(), is_counted: true, is_plain: false }
+fn error_table(lua: &Lua, raised: &Raised) -> mlua::Result<Given> {
+    table_of(lua, raised).map(|table| Either::Right(Lv::Table(table)))
 }
 
-fn called(lua: &Lua, shared: &Shared, arguments: &MultiValue) -> mlua::Result<Value> {
+/// An error of a command, which has counted it.
+fn counted(text: String) -> Raised {
+    Raised { text: text.into_bytes(), is_counted: true, is_plain: false }
+}
+
+fn called(shared: &Shared, arguments: &MultiValue) -> mlua::Result<Value> {
     if !shared.is_running.get() {
         return Err(raised("ERR redis.call/pcall can only be called inside a script invocation"));
     }
-    let request = request(arguments)?;
-    let resp3 = lua.app_data_ref::<Resp3>().is_some_and(|speaks| speaks.0);
-    shared.ask(Ask::Call { request, resp3 })
+    let request = shared.request(arguments)?;
+    shared.ask(Ask::Call { request, resp3: shared.speaks_resp3.get() })
 }
 
 impl Shared {
@@ -113,37 +116,26 @@ impl Shared {
             }
         }
     }
-}
 
-/// The arguments of a call as a request.
-fn request(arguments: &MultiValue) -> mlua::Result<OwnedRequest> {
-    if arguments.is_empty() {
-        return Err(raised("ERR Please specify at least one argument for this redis lib call"));
-    }
-    let mut words: Vec<Word> = Vec::with_capacity(arguments.len());
-    for argument in arguments {
-        words.push(match argument {
-            Lv::String(text) => Word::Borrowed(text.as_bytes()),
-            Lv::Integer(number) if number.unsigned_abs() < 100_000_000_000_000_000 => Word::Owned(number.to_string()),
-            Lv::Integer(number) => Word::Owned(general(*number as f64, 17)),
-            Lv::Number(number) => Word::Owned(general(*number, 17)),
-            _ => return Err(raised("ERR Lua redis lib command arguments must be strings or integers")),
-        });
-    }
-    Ok(OwnedRequest::of(&words))
-}
-
-enum Word<'a> {
-    Borrowed(mlua::BorrowedBytes<'a>),
-    Owned(String),
-}
-
-impl AsRef<[u8]> for Word<'_> {
-    fn as_ref(&self) -> &[u8] {
-        match self {
-            Self::Borrowed(bytes) => bytes,
-            Self::Owned(text) => text.as_bytes(),
+    /// The arguments of a call as a request.
+    fn request(&self, arguments: &MultiValue) -> mlua::Result<Words> {
+        if arguments.is_empty() {
+            return Err(raised("ERR Please specify at least one argument for this redis lib call"));
         }
+        let mut request = self.spare.take();
+        request.clear();
+        for argument in arguments {
+            match argument {
+                Lv::String(text) => request.push(&text.as_bytes()),
+                Lv::Integer(number) if number.unsigned_abs() < 100_000_000_000_000_000 => {
+                    request.push(number.to_string().as_bytes());
+                }
+                Lv::Integer(number) => request.push(general(*number as f64, 17).as_bytes()),
+                Lv::Number(number) => request.push(general(*number, 17).as_bytes()),
+                _ => return Err(raised("ERR Lua redis lib command arguments must be strings or integers")),
+            }
+        }
+        Ok(request)
     }
 }
 
@@ -186,8 +178,9 @@ fn with_prefix(text: &[u8]) -> Vec<u8> {
     if text.contains(&b' ') { text.to_vec() } else { [b"ERR ", text].concat() }
 }
 
-fn switches(lua: &Lua, table: &Table) -> mlua::Result<()> {
-    let protocol = |lua: &Lua, arguments: MultiValue| {
+fn switches(lua: &Lua, table: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
+    let caller = shared.clone();
+    let protocol = move |_: &Lua, arguments: MultiValue| {
         if arguments.len() != 1 {
             return Err(raised("ERR redis.setresp() requires one argument."));
         }
@@ -196,7 +189,7 @@ fn switches(lua: &Lua, table: &Table) -> mlua::Result<()> {
             Some(3.0) => true,
             _ => return Err(raised("ERR RESP version must be 2 or 3.")),
         };
-        lua.set_app_data(Resp3(resp3));
+        caller.speaks_resp3.set(resp3);
         Ok(())
     };
     table.raw_set("setresp", lua.create_function(protocol)?)?;

@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, fault_of, stopped};
 use crate::functions::Registered;
-use crate::value::{Resp3, from_lua};
+use crate::value::{from_lua, words};
 use crate::{api, error, library, random};
 
 use mlua::{ChunkMode, Function, HookTriggers, Lua, LuaOptions, StdLib, Table, Value as Lv, VmState};
@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use sync::fiber::{Fiber, Pause};
-use wire::OwnedRequest;
 use wire::client::Value;
+use wire::{Args, Words};
 
 /// Room for Lua's deepest recursion, some two hundred calls of its C functions. Only what is touched is real.
 const STACK_BYTES: usize = 16 << 20;
@@ -52,14 +52,11 @@ pub enum Code {
 }
 
 /// One run of a script.
-#[derive(Clone, Debug)]
 pub struct Task {
-    /// What.
-    pub code: Code,
+    code: Code,
     /// KEYS, then ARGV.
-    pub arguments: OwnedRequest,
-    /// How many of them are keys.
-    pub keys_count: usize,
+    arguments: Words,
+    keys_count: usize,
 }
 
 /// What the host tells a machine that rests.
@@ -74,7 +71,7 @@ pub enum Tell {
     Load(u64, Arc<[u8]>),
     /// Forget these libraries.
     Unload(Vec<u64>),
-    /// The reply to a call.
+    /// The reply to what was asked.
     Reply(Value),
     /// Go on.
     Go,
@@ -87,12 +84,12 @@ pub enum Ask {
     /// Run this command.
     Call {
         /// The command.
-        request: OwnedRequest,
+        request: Words,
         /// Whether the reply is to be in RESP3.
         resp3: bool,
     },
     /// Whether this command is allowed: a boolean, or an error if there is none such.
-    Check(OwnedRequest),
+    Check(Words),
     /// Log this.
     Log {
         /// 0 for debugging to 3 for warnings.
@@ -116,6 +113,9 @@ pub enum Answer {
     Done,
 }
 
+/// The memory of a request that is over, for the next one.
+pub(crate) type Spare = Rc<RefCell<Words>>;
+
 /// What functions inside share with the fiber's loop.
 pub(crate) struct Shared {
     pub(crate) pause: Pause<Tell, Ask>,
@@ -124,12 +124,16 @@ pub(crate) struct Shared {
     pub(crate) is_stopping: Cell<bool>,
     /// While a library is loaded: what it has registered.
     pub(crate) loading: RefCell<Option<Vec<(Registered, Function)>>>,
+    /// The script has asked for replies in RESP3.
+    pub(crate) speaks_resp3: Cell<bool>,
+    pub(crate) spare: Spare,
     fault: RefCell<Option<Fault>>,
 }
 
 /// One Lua state, and whoever asks it.
 pub struct Machine {
     fiber: Fiber<Tell, Ask>,
+    spare: Spare,
 }
 
 impl Machine {
@@ -138,11 +142,26 @@ impl Machine {
     /// # Panics
     /// If the system gives no memory for it.
     pub fn new(about: About) -> Self {
+        let spare = Spare::default();
+        let inside = spare.clone();
         let body = move |pause: Pause<Tell, Ask>, first| {
-            let state = State::new(pause, &about).expect("the sandbox is built of our own source");
+            let state = State::new(pause, inside, &about).expect("the sandbox is built of our own source");
             state.live(first);
         };
-        Self { fiber: Fiber::new(STACK_BYTES, body).expect("the system gives memory for a stack") }
+        Self { fiber: Fiber::new(STACK_BYTES, body).expect("the system gives memory for a stack"), spare }
+    }
+
+    /// What has it run `code` with these arguments, the first `keys_count` of which are keys.
+    pub fn task(&self, code: Code, arguments: Args<'_>, keys_count: usize) -> Tell {
+        let mut words = self.spare.take();
+        words.clear();
+        arguments.iter().for_each(|argument| words.push(argument));
+        Tell::Run(Task { code, arguments: words, keys_count })
+    }
+
+    /// Takes back a request that it has asked for.
+    pub fn give_back(&self, request: Words) {
+        self.spare.replace(request);
     }
 
     /// Begins a task, or goes on with the one under way.
@@ -162,6 +181,8 @@ struct State {
     environment: Table,
     leads: Leads,
     compiled: RefCell<HashMap<Arc<str>, Function>>,
+    /// The one of these that was asked for last.
+    latest: RefCell<Option<(Arc<str>, Function)>>,
     libraries: RefCell<HashMap<u64, HashMap<Arc<str>, Function>>>,
 }
 
@@ -181,7 +202,7 @@ impl Leads {
 }
 
 impl State {
-    fn new(pause: Pause<Tell, Ask>, about: &About) -> mlua::Result<Self> {
+    fn new(pause: Pause<Tell, Ask>, spare: Spare, about: &About) -> mlua::Result<Self> {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::OS;
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(true))?;
         let shared = Rc::new(Shared {
@@ -189,6 +210,8 @@ impl State {
             is_running: Cell::new(false),
             is_stopping: Cell::new(false),
             loading: RefCell::default(),
+            speaks_resp3: Cell::new(false),
+            spare,
             fault: RefCell::default(),
         });
         let (random, seed) = random::functions(&lua, about.seed)?;
@@ -218,8 +241,8 @@ impl State {
             library: leads.raw_get("library")?,
             functions: leads.raw_get("functions")?,
         };
-        let (compiled, libraries) = <_>::default();
-        let state = Self { lua, shared, globals, guard, environment, leads, compiled, libraries };
+        let (compiled, latest, libraries) = <_>::default();
+        let state = Self { lua, shared, globals, guard, environment, leads, compiled, latest, libraries };
         state.tick_each(TICK_INSTRUCTIONS)?;
         Ok(state)
     }
@@ -249,6 +272,7 @@ impl State {
                 Tell::Compile(name, source) => self.compile(&name, &source).map(|_| Answer::Done),
                 Tell::Forget => {
                     self.compiled.borrow_mut().clear();
+                    self.latest.take();
                     Ok(Answer::Done)
                 }
                 Tell::Load(number, code) => self.load(number, &code).map(Answer::Functions),
@@ -267,7 +291,7 @@ impl State {
 
     fn run(&self, task: Task) -> Result<Value, Fault> {
         let Task { code, arguments, keys_count } = task;
-        self.lua.set_app_data(Resp3(false));
+        self.shared.speaks_resp3.set(false);
         let (function, is_script) = match code {
             Code::Script { name, source } => (self.compile(&name, &source)?, true),
             Code::Function { library, name } => {
@@ -277,14 +301,14 @@ impl State {
             }
         };
         self.shared.is_running.set(true);
-        let result = self.called(&function, is_script, &arguments, keys_count);
+        let result = self.called(&function, is_script, arguments, keys_count);
         self.shared.is_running.set(false);
         result
     }
 
     /// Runs what a library does as it is loaded.
     fn load(&self, number: u64, code: &[u8]) -> Result<Vec<Registered>, Fault> {
-        self.lua.set_app_data(Resp3(false));
+        self.shared.speaks_resp3.set(false);
         let chunk = self.lua.load(code).set_name("@user_function").set_mode(ChunkMode::Text);
         let function = chunk
             .set_environment(self.environment.clone())
@@ -322,19 +346,14 @@ impl State {
         &self,
         function: &Function,
         is_script: bool,
-        arguments: &OwnedRequest,
+        arguments: Words,
         keys_count: usize,
     ) -> Result<Value, Fault> {
-        let args = arguments.args();
-        let words = |from: usize, to: usize| {
-            let table = self.lua.create_table_with_capacity(to - from, 0)?;
-            for (at, word) in args.slice(from, to).iter().enumerate() {
-                table.raw_set(at + 1, self.lua.create_string(word)?)?;
-            }
-            Ok::<_, mlua::Error>(table)
-        };
         let run = || {
-            let (keys, rest) = (words(0, keys_count)?, words(keys_count, args.len())?);
+            let args = arguments.args();
+            let keys = words(&self.lua, args.slice(0, keys_count))?;
+            let rest = words(&self.lua, args.from(keys_count))?;
+            self.shared.spare.replace(arguments);
             let (ok, value): (bool, Lv) = if is_script {
                 self.globals.raw_set("KEYS", keys)?;
                 self.globals.raw_set("ARGV", rest)?;
@@ -345,8 +364,7 @@ impl State {
             if !ok {
                 return Ok(None);
             }
-            let resp3 = self.lua.app_data_ref::<Resp3>().is_some_and(|speaks| speaks.0);
-            from_lua(&value, resp3, 0).map(Some)
+            from_lua(&value, self.shared.speaks_resp3.get(), 0).map(Some)
         };
         match run() {
             Ok(Some(value)) => Ok(value),
@@ -356,6 +374,17 @@ impl State {
     }
 
     fn compile(&self, name: &Arc<str>, source: &[u8]) -> Result<Function, Fault> {
+        if let Some((known, function)) = &*self.latest.borrow()
+            && Arc::ptr_eq(known, name)
+        {
+            return Ok(function.clone());
+        }
+        let function = self.known_or_compiled(name, source)?;
+        self.latest.replace(Some((name.clone(), function.clone())));
+        Ok(function)
+    }
+
+    fn known_or_compiled(&self, name: &Arc<str>, source: &[u8]) -> Result<Function, Fault> {
         if let Some(known) = self.compiled.borrow().get(name) {
             return Ok(known.clone());
         }

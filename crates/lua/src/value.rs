@@ -1,63 +1,78 @@
 //! Replies as Lua sees them, and what Lua returns as replies.
 
 use crate::number::cut;
-use mlua::{Lua, Table, Value as Lv};
-use wire::Reply;
+use mlua::{BString, Either, IntoLua, Lua, Table, Value as Lv};
 use wire::client::Value;
+use wire::{Args, Reply};
 
 /// Tables within tables that become a reply, at most.
 const DEPTH_MAX: usize = 1000;
 
+/// What Lua is given. A string that is text goes in without a handle to it, which would cost as much again.
+pub(crate) type Given = Either<String, Lv>;
+
+/// A string of Lua's.
+fn string(lua: &Lua, bytes: Vec<u8>) -> mlua::Result<Given> {
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Either::Left(text)),
+        Err(error) => lua.create_string(error.as_bytes()).map(|string| Either::Right(Lv::String(string))),
+    }
+}
+
+/// Words as a table: KEYS, ARGV.
+pub(crate) fn words(lua: &Lua, words: Args<'_>) -> mlua::Result<Table> {
+    lua.create_sequence_from(words.iter().map(|word| match std::str::from_utf8(word) {
+        Ok(text) => Either::Left(text),
+        Err(_) => Either::Right(BString::from(word)),
+    }))
+}
+
 /// A reply as a script sees it. An error becomes a table with `err`.
-pub(crate) fn to_lua(lua: &Lua, value: &Value) -> mlua::Result<Lv> {
-    let bytes = |bytes: &[u8]| lua.create_string(bytes).map(Lv::String);
-    let single = |field: &str, value: Lv| {
-        let table = lua.create_table_with_capacity(0, 1)?;
-        table.raw_set(field, value)?;
-        Ok(Lv::Table(table))
-    };
-    match value {
-        Value::Bulk(text) => bytes(text),
-        Value::Int(number) => Ok(Lv::Number(*number as f64)),
-        Value::Simple(text) => single("ok", bytes(text.as_bytes())?),
-        Value::Error(text) => single("err", bytes(text.as_bytes())?),
-        Value::Null if lua.app_data_ref::<Resp3>().is_some_and(|speaks| speaks.0) => Ok(Lv::Nil),
-        Value::Null | Value::NullArray => Ok(Lv::Boolean(false)),
+pub(crate) fn to_lua(lua: &Lua, value: Value, resp3: bool) -> mlua::Result<Given> {
+    let to_lua = |value: Value| to_lua(lua, value, resp3);
+    Ok(Either::Right(match value {
+        Value::Bulk(bytes) => return string(lua, bytes),
+        Value::Int(number) => Lv::Number(number as f64),
+        Value::Simple(text) => single(lua, "ok", text)?,
+        Value::Error(text) => single(lua, "err", text)?,
+        Value::Null if resp3 => Lv::Nil,
+        Value::Null | Value::NullArray => Lv::Boolean(false),
         Value::Array(values) | Value::Push(values) => {
-            let table = lua.create_table_with_capacity(values.len(), 0)?;
-            for (at, value) in values.iter().enumerate() {
-                table.raw_set(at + 1, to_lua(lua, value)?)?;
-            }
-            Ok(Lv::Table(table))
+            let values = values.into_iter().map(to_lua).collect::<mlua::Result<Vec<_>>>()?;
+            Lv::Table(lua.create_sequence_from(values)?)
         }
         Value::Map(pairs) => {
             let table = lua.create_table_with_capacity(0, pairs.len())?;
             for (key, value) in pairs {
-                table.raw_set(to_lua(lua, key)?, to_lua(lua, value)?)?;
+                table.raw_set(to_lua(key)?, to_lua(value)?)?;
             }
-            single("map", Lv::Table(table))
+            single(lua, "map", table)?
         }
         Value::Set(members) => {
             let table = lua.create_table_with_capacity(0, members.len())?;
             for member in members {
-                table.raw_set(to_lua(lua, member)?, true)?;
+                table.raw_set(to_lua(member)?, true)?;
             }
-            single("set", Lv::Table(table))
+            single(lua, "set", table)?
         }
-        Value::Double(number) => single("double", Lv::Number(*number)),
-        Value::Boolean(is) => Ok(Lv::Boolean(*is)),
-        Value::BigNumber(digits) => single("big_number", bytes(digits.as_bytes())?),
+        Value::Double(number) => single(lua, "double", number)?,
+        Value::Boolean(is) => Lv::Boolean(is),
+        Value::BigNumber(digits) => single(lua, "big_number", digits)?,
         Value::Verbatim { format, text } => {
             let table = lua.create_table_with_capacity(0, 2)?;
-            table.raw_set("string", bytes(text.as_bytes())?)?;
-            table.raw_set("format", bytes(format.as_bytes())?)?;
-            single("verbatim_string", Lv::Table(table))
+            table.raw_set("string", text)?;
+            table.raw_set("format", format)?;
+            single(lua, "verbatim_string", table)?
         }
-    }
+    }))
 }
 
-/// Whether the script has asked for replies in RESP3.
-pub(crate) struct Resp3(pub(crate) bool);
+/// A table of one field.
+fn single(lua: &Lua, field: &str, value: impl IntoLua) -> mlua::Result<Lv> {
+    let table = lua.create_table_with_capacity(0, 1)?;
+    table.raw_set(field, value)?;
+    Ok(Lv::Table(table))
+}
 
 /// What a script returns, as a reply.
 pub(crate) fn from_lua(value: &Lv, resp3: bool, depth: usize) -> mlua::Result<Value> {

@@ -161,7 +161,7 @@ pub struct Parser {
 }
 
 /// An aggregate whose values have not all come.
-struct Open {
+pub(crate) struct Open {
     kind: u8,
     left: u64,
     values: Vec<Value>,
@@ -196,7 +196,7 @@ impl Parser {
     pub fn next_value(&mut self) -> Result<Option<Value>, ReplyError> {
         while let Some(item) = self.item()? {
             let whole = match item {
-                Item::Value(value) => self.place(value),
+                Item::Value(value) => place(&mut self.open, value),
                 Item::Aggregate(open) if open.left > 0 => {
                     if self.open.len() == DEPTH_MAX {
                         return Err(ReplyError::TooBig);
@@ -204,28 +204,13 @@ impl Parser {
                     self.open.push(open);
                     None
                 }
-                Item::Aggregate(open) => open.close().and_then(|value| self.place(value)),
+                Item::Aggregate(open) => open.close().and_then(|value| place(&mut self.open, value)),
             };
             if whole.is_some() {
                 return Ok(whole);
             }
         }
         Ok(None)
-    }
-
-    /// Puts `value` where it belongs; gives back the reply that is whole with it.
-    fn place(&mut self, value: Value) -> Option<Value> {
-        let mut value = value;
-        while let Some(mut open) = self.open.pop() {
-            open.values.push(value);
-            open.left -= 1;
-            if open.left > 0 {
-                self.open.push(open);
-                return None;
-            }
-            value = open.close()?;
-        }
-        Some(value)
     }
 
     fn item(&mut self) -> Result<Option<Item>, ReplyError> {
@@ -287,11 +272,16 @@ impl Open {
     fn of(kind: u8, text: &[u8]) -> Result<Open, ReplyError> {
         let count = parse_int(text).and_then(|count| u32::try_from(count).ok()).ok_or_else(|| invalid(text))?;
         let left = if matches!(kind, b'%' | b'|') { u64::from(count) * 2 } else { u64::from(count) };
-        Ok(Open { kind, left, values: Vec::with_capacity(left.min(CAPACITY_MAX) as usize) })
+        Ok(Open::new(kind, left))
+    }
+
+    /// One of `kind` that `left` values are to come for.
+    pub(crate) fn new(kind: u8, left: u64) -> Open {
+        Open { kind, left, values: Vec::with_capacity(left.min(CAPACITY_MAX) as usize) }
     }
 
     /// The value, all of whose parts have come; `None` for an attribute.
-    fn close(self) -> Option<Value> {
+    pub(crate) fn close(self) -> Option<Value> {
         Some(match self.kind {
             b'%' => Value::Map(pairs(self.values)),
             b'~' => Value::Set(self.values),
@@ -300,6 +290,21 @@ impl Open {
             _ => Value::Array(self.values),
         })
     }
+}
+
+/// Puts `value` where it belongs; gives back the reply that is whole with it.
+pub(crate) fn place(aggregates: &mut Vec<Open>, value: Value) -> Option<Value> {
+    let mut value = value;
+    while let Some(mut open) = aggregates.pop() {
+        open.values.push(value);
+        open.left -= 1;
+        if open.left > 0 {
+            aggregates.push(open);
+            return None;
+        }
+        value = open.close()?;
+    }
+    Some(value)
 }
 
 fn pairs(values: Vec<Value>) -> Vec<(Value, Value)> {

@@ -16,9 +16,11 @@ pub mod client;
 pub mod number;
 mod output;
 mod reply;
+mod reply_value;
 mod request;
 pub mod resp;
 
 pub use output::{Mark, Output};
 pub use reply::{More, Reply, SOURCE_STEP_BYTES, Source};
-pub use request::{Args, ArgsIter, OwnedRequest, Ranges};
+pub use reply_value::ReplyValue;
+pub use request::{Args, ArgsIter, OwnedRequest, Ranges, Words};

@@ -175,6 +175,14 @@ impl Output {
     /// # Panics
     /// If a part of `other` was sent.
     pub fn append(&mut self, mut other: Output) {
+        self.take_from(&mut other);
+    }
+
+    /// As [`Output::append`]; the buffer of `other` stays with it, where it can.
+    ///
+    /// # Panics
+    /// If a part of `other` was sent.
+    pub fn take_from(&mut self, other: &mut Output) {
         assert_eq!(other.consumed, 0, "replies that were sent in part stay where they are");
         if other.pieces.is_empty() {
             self.tail.append(&mut other.tail);
@@ -184,7 +192,7 @@ impl Output {
             self.pieces.push_back(Piece::Bytes(std::mem::take(&mut self.tail)));
         }
         self.pieces.append(&mut other.pieces);
-        self.tail = other.tail;
+        self.tail = std::mem::take(&mut other.tail);
     }
 
     /// Where the next reply will begin.

@@ -213,6 +213,38 @@ impl OwnedRequest {
     }
 }
 
+/// A request that is put together word by word, again and again in the same memory.
+#[derive(Default)]
+pub struct Words {
+    bytes: Vec<u8>,
+    ranges: Vec<Range>,
+}
+
+impl Words {
+    /// Adds a word.
+    #[inline]
+    pub fn push(&mut self, word: &[u8]) {
+        self.ranges.push(Range::new(self.bytes.len(), word.len()));
+        self.bytes.extend_from_slice(word);
+    }
+
+    /// A view of the words.
+    pub fn args(&self) -> Args<'_> {
+        Args { bytes: &self.bytes, ranges: &self.ranges }
+    }
+
+    /// No words, and no more memory than a request usually takes.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(WORDS_KEPT_BYTES_MAX);
+        self.ranges.clear();
+        self.ranges.shrink_to(RANGES_KEPT_MAX);
+    }
+}
+
+/// Room for longer requests than this is not kept, in bytes.
+const WORDS_KEPT_BYTES_MAX: usize = 64 << 10;
+
 impl PartialEq for OwnedRequest {
     fn eq(&self, other: &OwnedRequest) -> bool {
         self.args() == other.args()

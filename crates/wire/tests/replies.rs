@@ -6,7 +6,7 @@ use std::io::IoSlice;
 use wire::client::{Parser, ReplyError, Value};
 use wire::number::{Double, parse_int};
 use wire::resp::{Encoder, Protocol};
-use wire::{More, Output, Reply, Source};
+use wire::{More, Output, Reply, ReplyValue, Source};
 
 fn cases() -> u32 {
     std::env::var("BOBBIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(512)
@@ -450,6 +450,12 @@ proptest! {
         prop_assert_eq!(&read, std::slice::from_ref(&value));
         let resp2 = written(Protocol::Resp2, |reply| write(&value, reply));
         prop_assert_eq!(parsed(&resp2), in_resp2(&value));
+        for (protocol, read) in [(Protocol::Resp3, &value), (Protocol::Resp2, &in_resp2(&value))] {
+            let mut kept = ReplyValue::new(protocol);
+            write(&value, &mut kept);
+            let kept = kept.into_value();
+            prop_assert_eq!(kept.as_ref(), Some(read));
+        }
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! Scripts: those that are known, those that run long, and who is told to wait meanwhile.
 //!
 //! ```text
-//!   connection --Order--> Stage (one a worker)         a fiber that runs EVAL, or EXEC with such rows, as one tx
+//!   connection --Play---> Stage (one a worker)         a fiber that runs EVAL, or EXEC with such rows, as one tx
 //!                           |   ^ every 2 ms            what it holds stays held, its part in the gate too
 //!                           |   `-- driver: others first, then the next slice
 //!                           `--> lua::Machine           a fiber in the fiber: asks for each redis.call
 //! ```
 
 pub(crate) mod libraries;
+mod memo;
 pub(crate) mod stage;
+
+pub(crate) use memo::{By, Memo};
 
 use commands::{FunctionStats, RunningFunction};
 use libraries::Counts;
@@ -30,6 +33,8 @@ pub struct Scripts {
     known: RwLock<Known>,
     /// Counts SCRIPT FLUSHes: machines that are behind forget what they have compiled.
     generation: AtomicU64,
+    /// Counts whenever a script is known no more.
+    losses: AtomicU64,
     /// Those that have rested at least once.
     long: Mutex<Vec<Arc<Control>>>,
     /// How many of them there are.
@@ -149,6 +154,7 @@ impl Scripts {
                 && let Some(oldest) = evaluated.pop_front()
             {
                 by_name.remove(&oldest);
+                self.losses.fetch_add(1, Relaxed);
             }
         }
     }
@@ -157,6 +163,11 @@ impl Scripts {
         let mut known = self.known.write().expect("no holder panics");
         *known = Known::default();
         self.generation.fetch_add(1, Relaxed);
+        self.losses.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn losses(&self) -> u64 {
+        self.losses.load(Relaxed)
     }
 
     pub(crate) fn generation(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! The stage of a worker: where its scripts run, one at a time, each in slices.
 
-use super::Control;
 use super::libraries::Libraries;
+use super::{Control, Memo};
 use crate::session::{Needs, Scripted};
 use crate::session::{NotNow, Session};
 use crate::worker::{Scratch, Worker};
@@ -15,43 +15,38 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 use sync::fiber::{Fiber, Pause};
-use wire::{Output, OwnedRequest};
+use wire::{Output, Words};
 
 /// Stack of the engine's own code beneath a script; only what is touched is real.
 const STACK_BYTES: usize = 8 << 20;
 /// For so long a script runs before others have their turn, in microseconds.
 const SLICE_US: u128 = 1_500;
 
-/// What is to be run, with all that it needs.
-pub(crate) struct Order {
+/// A request on the stage, with all that it needs, and what comes of it.
+pub(crate) struct Play {
     pub(crate) session: Session,
     pub(crate) row: Row,
-    pub(crate) request: OwnedRequest,
+    pub(crate) request: Words,
     pub(crate) needs: Needs,
     pub(crate) gated: bool,
     pub(crate) control: Arc<Control>,
-}
-
-/// What came of it.
-pub(crate) struct Outcome {
-    pub(crate) session: Session,
-    pub(crate) needs: Needs,
     pub(crate) output: Output,
     pub(crate) result: Result<(), NotNow>,
-    /// How long it ran.
+    pub(crate) began: Instant,
+    /// How long it ran, if it has rested.
     pub(crate) took: Duration,
 }
 
 /// Where the outcome of a script is found that outlived its first slice.
 #[derive(Default)]
 pub(crate) struct Ticket {
-    outcome: RefCell<Option<Box<Outcome>>>,
+    outcome: RefCell<Option<Box<Play>>>,
     waker: RefCell<Option<Waker>>,
 }
 
 impl Ticket {
     /// Waits for the end of the script. Dropped, the script goes on all the same.
-    pub(crate) async fn outcome(&self) -> Box<Outcome> {
+    pub(crate) async fn outcome(&self) -> Box<Play> {
         poll_fn(|context| match self.outcome.take() {
             Some(outcome) => Poll::Ready(outcome),
             None => {
@@ -63,10 +58,10 @@ impl Ticket {
     }
 }
 
-/// How far an order got at once.
+/// How far a play got at once.
 pub(crate) enum Begun {
     /// To its end.
-    Over(Box<Outcome>),
+    Over(Box<Play>),
     /// To its first rest.
     Rests(Rc<Ticket>),
 }
@@ -76,17 +71,17 @@ enum Ask {
     Rest,
     /// It waits for others to go out of the gate.
     Wait,
-    Over(Box<Outcome>),
+    Over(Box<Play>),
 }
 
 enum Job {
-    Begin(Box<Order>),
+    Begin(Box<Play>),
     Go,
 }
 
 /// With which a script under way gives others their turn.
 pub(crate) struct Breath {
-    pause: Pause<Job, Box<Ask>>,
+    pause: Pause<Job, Ask>,
     slice_began: Cell<Instant>,
     control: Arc<Control>,
 }
@@ -96,10 +91,10 @@ impl Breath {
         &self.control
     }
 
-    /// Rests if the slice is over, having told others what runs.
+    /// Rests if the slice is over by `now`, having told others what runs.
     #[inline]
-    pub(crate) fn breathe(&self, tell: impl FnOnce(&Control)) {
-        if self.slice_began.get().elapsed().as_micros() > SLICE_US {
+    pub(crate) fn breathe(&self, now: Instant, tell: impl FnOnce(&Control)) {
+        if (now - self.slice_began.get()).as_micros() > SLICE_US {
             tell(&self.control);
             self.rest(Ask::Rest);
         }
@@ -111,7 +106,7 @@ impl Breath {
     }
 
     fn rest(&self, ask: Ask) {
-        self.pause.rest(Box::new(ask));
+        self.pause.rest(ask);
         self.slice_began.set(Instant::now());
     }
 }
@@ -130,13 +125,16 @@ pub(crate) struct Stage {
     generation: Cell<u64>,
     /// What the machine has of libraries.
     pub(crate) libraries: RefCell<Libraries>,
-    fiber: RefCell<Option<Fiber<Job, Box<Ask>>>>,
+    fiber: RefCell<Option<Fiber<Job, Ask>>>,
     /// The script that rests.
     current: RefCell<Option<Current>>,
     /// Who waits for the stage, and the driver.
     waiting: RefCell<Vec<Waker>>,
     driver: RefCell<Option<Waker>>,
     pub(crate) scratch: RefCell<Scratch>,
+    pub(crate) memo: RefCell<Memo>,
+    /// Memory of requests and replies that have left the stage.
+    spare: RefCell<(Words, Vec<u8>)>,
     /// Who is to hear that a script is busy.
     impatient: RefCell<Vec<(u64, Waker)>>,
     next_impatient: Cell<u64>,
@@ -146,6 +144,20 @@ impl Stage {
     /// Whether a script rests here.
     pub(crate) fn is_taken(&self) -> bool {
         self.current.borrow().is_some()
+    }
+
+    /// Memory for a request and its reply.
+    pub(crate) fn lend(&self) -> (Words, Output) {
+        let (words, buffer) = self.spare.take();
+        let mut output = Output::new();
+        output.give_buffer(buffer);
+        (words, output)
+    }
+
+    /// Takes back what it has lent.
+    pub(crate) fn give_back(&self, mut words: Words, mut output: Output) {
+        words.clear();
+        self.spare.replace((words, output.take_buffer().unwrap_or_default()));
     }
 
     /// The machine, with nothing compiled that is to be forgotten.
@@ -168,17 +180,16 @@ impl Stage {
         machine
     }
 
-    /// Begins to run an order; nothing may rest here.
-    pub(crate) fn begin(&self, worker: &Worker, order: Box<Order>) -> Begun {
+    /// Begins a play; nothing may rest here.
+    pub(crate) fn begin(&self, worker: &Worker, play: Box<Play>) -> Begun {
         assert!(!self.is_taken());
-        let control = order.control.clone();
-        let began = Instant::now();
+        let (control, began) = (play.control.clone(), play.began);
         let mut slot = self.fiber.borrow_mut();
         let fiber = slot.get_or_insert_with(|| Fiber::new(STACK_BYTES, act).expect("the system gives a stack"));
-        let ask = *fiber.resume(Job::Begin(order)).expect("a stage does not end");
+        let ask = fiber.resume(Job::Begin(play)).expect("a stage does not end");
         let waits = matches!(ask, Ask::Wait);
-        if let Ask::Over(outcome) = ask {
-            return Begun::Over(outcome);
+        if let Ask::Over(play) = ask {
+            return Begun::Over(play);
         }
         let ticket = Rc::new(Ticket::default());
         worker.engine.scripts.begin_long(&control);
@@ -192,17 +203,18 @@ impl Stage {
         let ask = {
             let mut slot = self.fiber.borrow_mut();
             let fiber = slot.as_mut().expect("a script rests");
-            *fiber.resume(Job::Go).expect("a stage does not end")
+            fiber.resume(Job::Go).expect("a stage does not end")
         };
         let mut slot = self.current.borrow_mut();
         let current = slot.as_mut().expect("a script rests");
         current.waits = matches!(ask, Ask::Wait);
         let scripts = &worker.engine.scripts;
         match ask {
-            Ask::Over(outcome) => {
+            Ask::Over(mut play) => {
                 scripts.end_long(&current.control);
                 let current = slot.take().expect("just seen");
-                current.ticket.outcome.replace(Some(outcome));
+                play.took = current.began.elapsed();
+                current.ticket.outcome.replace(Some(play));
                 current.ticket.waker.take().into_iter().for_each(Waker::wake);
                 self.waiting.take().into_iter().for_each(Waker::wake);
             }
@@ -227,21 +239,16 @@ impl Stage {
     }
 }
 
-/// What runs on the fiber: one order after the other.
-fn act(pause: Pause<Job, Box<Ask>>, first: Job) {
+/// What runs on the fiber: one play after the other.
+fn act(pause: Pause<Job, Ask>, first: Job) {
     let mut job = first;
     loop {
-        let Job::Begin(order) = job else { unreachable!("an order comes when nothing is under way") };
-        let Order { mut session, row, request, needs, gated, control } = *order;
-        let began = Instant::now();
-        let breath = Rc::new(Breath { pause: pause.clone(), slice_began: Cell::new(began), control });
-        let mut output = Output::new();
-        let scripted = Scripted { breath, row, needs: &needs, gated };
-        let result = session.run_scripted(&scripted, &request.args(), &mut output);
-        drop(scripted);
-        drop(request);
-        let outcome = Outcome { session, needs, output, result, took: began.elapsed() };
-        job = pause.rest(Box::new(Ask::Over(Box::new(outcome))));
+        let Job::Begin(mut play) = job else { unreachable!("a play comes when nothing is under way") };
+        let Play { session, row, request, needs, gated, control, output, began, .. } = &mut *play;
+        let breath = Rc::new(Breath { pause: pause.clone(), slice_began: Cell::new(*began), control: control.clone() });
+        let scripted = Scripted { breath, row: *row, needs, gated: *gated };
+        play.result = session.run_scripted(&scripted, &request.args(), output);
+        job = pause.rest(Ask::Over(play));
     }
 }
 

@@ -4,6 +4,8 @@ use super::attempt::{
     Attempt, Needs, NotNow, Served, access_purpose, admit, hold, missing_for, plan_is_hooked, row_bound, want_shut,
 };
 use super::messages::{begin_row, subscribes};
+use super::monitor::Asker;
+use super::script::is_scripted;
 use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
 use commands::table::Row;
@@ -182,8 +184,9 @@ impl Session {
         let names = queue.iter().any(|(row, _)| subscribes(row)).then(|| self.all_names());
         let tracked = queue.iter().any(|(row, _)| row.name.starts_with("CLIENT ")).then(|| self.tracking_state());
         self.outbox = Some(Box::default());
-        let result = self.run_queue(attempt, &queue, true, output);
-        self.outbox = None;
+        let rows: Vec<_> = queue.iter().map(|(row, request)| (*row, request.args())).collect();
+        let result = self.run_queue(attempt, &rows, true, output);
+        self.end_outbox(attempt.worker, result.is_ok());
         self.multi.as_mut().expect("it is still there").queue = queue;
         if result.is_err() {
             (self.database, self.reply_mode, self.protocol) = before;
@@ -201,30 +204,28 @@ impl Session {
         args: &Args<'_>,
         output: &mut Output,
     ) -> Result<(), NotNow> {
-        let queue = [(row, args.to_owned())];
         self.outbox = Some(Box::default());
-        let result = self.run_queue(attempt, &queue, false, output);
-        self.outbox = None;
+        self.note_shown(attempt.worker, &row, args, Asker::Client);
+        let result = self.run_queue(attempt, &[(row, *args)], false, output);
+        self.end_outbox(attempt.worker, result.is_ok());
         result
     }
 
     fn run_queue(
         &mut self,
         attempt: &Attempt<'_>,
-        queue: &[(Row, OwnedRequest)],
+        queue: &[(Row, Args<'_>)],
         is_exec: bool,
         output: &mut Output,
     ) -> Result<(), NotNow> {
         let &Attempt { worker, needs, raised, now, .. } = attempt;
         let engine = &*worker.engine;
         let scratch = if self.breath.is_some() { &worker.stage.scratch } else { &worker.scratch };
-        let goes_anywhere = |(row, request): &(Row, OwnedRequest)| {
-            matches!(row.run, Run::Sweep(_)) || row.follows_names(&request.args())
-        };
+        let goes_anywhere = |(row, args): &(Row, Args<'_>)| matches!(row.run, Run::Sweep(_)) || row.follows_names(args);
         if !engine.loading.is_over() && queue.iter().any(goes_anywhere) {
             return Err(NotNow::Loading);
         }
-        let needs_gate = |entry: &(Row, OwnedRequest)| matches!(entry.0.run, Run::Gate(_)) || goes_anywhere(entry);
+        let needs_gate = |entry: &(Row, Args<'_>)| matches!(entry.0.run, Run::Gate(_)) || goes_anywhere(entry);
         if raised.is_none() && queue.iter().any(needs_gate) {
             // Not once for each shard that is still to be loaded.
             let plan = &mut scratch.borrow_mut().plan;
@@ -300,9 +301,6 @@ impl Session {
         }
         let seen = self.finish(worker, tx, claim, served);
         self.hide_unreadable(worker, seen, mark, output);
-        if engine.monitors.any() {
-            queue.iter().for_each(|(row, request)| self.show_row(worker, row, &request.args()));
-        }
         Ok(())
     }
 
@@ -317,11 +315,11 @@ impl Session {
         self.unwritable.is_some()
     }
 
-    fn plan_queue(&self, worker: &Worker, queue: &[(Row, OwnedRequest)], needs: &Needs, plan: &mut keyspace::Plan) {
+    fn plan_queue(&self, worker: &Worker, queue: &[(Row, Args<'_>)], needs: &Needs, plan: &mut keyspace::Plan) {
         let keyspace = &worker.engine.keyspace;
         plan.clear();
-        for (row, request) in queue {
-            row.for_each_key(&request.args(), |key, want| plan.add_key(keyspace, key, want));
+        for (row, args) in queue {
+            row.for_each_key(args, |key, want| plan.add_key(keyspace, key, want));
             if let Some(want) = row.libraries() {
                 plan.add_key(keyspace, LIBRARIES, want);
             }
@@ -334,10 +332,10 @@ impl Session {
         plan.seal();
     }
 
-    fn fed_by_queue(&self, queue: &[(Row, OwnedRequest)]) -> Vec<(u32, Vec<u8>)> {
+    fn fed_by_queue(&self, queue: &[(Row, Args<'_>)]) -> Vec<(u32, Vec<u8>)> {
         let mut fed = Vec::new();
-        for (row, request) in queue {
-            row.for_each_key(&request.args(), |key, want| {
+        for (row, args) in queue {
+            row.for_each_key(args, |key, want| {
                 if want == Want::Write {
                     fed.push((self.database, key.to_vec()));
                 }
@@ -361,14 +359,14 @@ impl Session {
     fn run_rows(
         &mut self,
         worker: &Rc<Worker>,
-        queue: &[(Row, OwnedRequest)],
+        queue: &[(Row, Args<'_>)],
         tx: &mut Tx<'_>,
         output: &mut Output,
     ) -> Result<(), NotNow> {
-        for (index, (row, request)) in queue.iter().enumerate() {
-            let args = request.args();
+        let is_exec = self.multi.is_some();
+        for (index, (row, args)) in queue.iter().enumerate() {
             // A row before it may have asked for more than it was counted with.
-            if row.writes() && tx.need_room(row_bound(row, &args)).is_err() {
+            if row.writes() && tx.need_room(row_bound(row, args)).is_err() {
                 return Err(NotNow::Room(tx.log().payload_bytes() + queue_bound(&queue[index..])));
             }
             begin_row(tx, row);
@@ -377,14 +375,22 @@ impl Session {
             }
             let mark = output.mark();
             let log_mark = tx.log().mark();
-            let began = quanta::Instant::now();
-            let outcome = self.run_row(worker, row, &args, tx, output);
-            if !super::script::is_scripted(row) {
-                self.note_row(worker, tx, log_mark, row, &args);
+            // A script is shown before what it runs.
+            if is_exec && is_scripted(row) {
+                self.note_shown(worker, row, args, Asker::Client);
+            }
+            let began = is_exec.then(quanta::Instant::now);
+            let protocol = if row.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
+            let outcome = self.run_row(worker, row, args, tx, &mut Encoder::new(output, protocol));
+            if !is_scripted(row) {
+                self.note_row(worker, tx, log_mark, row, args);
+                if is_exec {
+                    self.note_shown(worker, row, args, Asker::Client);
+                }
             }
             let counters = &worker.counters().rows[row.index()];
             // A script alone is counted as any row that runs alone.
-            if queue.len() > 1 || self.multi.is_some() {
+            if let Some(began) = began {
                 counters.calls.add(1);
                 counters.took_ns.add(began.elapsed().as_nanos() as u64);
             }
@@ -412,23 +418,19 @@ impl Session {
         row: &Row,
         args: &Args<'_>,
         tx: &mut Tx<'_>,
-        output: &mut Output,
+        reply: &mut dyn Reply,
     ) -> Outcome {
-        let protocol = self.protocol;
         match row.run {
-            Run::Local(handler) | Run::Gather { at_once: handler, .. } | Run::Gate(handler) => {
-                handler(tx, args, &mut Encoder::new(output, protocol))
-            }
-            Run::Blocking { try_now, empty, .. } => match try_now(tx, args, &mut Encoder::new(output, protocol)) {
+            Run::Local(handler) | Run::Gather { at_once: handler, .. } | Run::Gate(handler) => handler(tx, args, reply),
+            Run::Blocking { try_now, empty, .. } => match try_now(tx, args, reply) {
                 Err(Failure::Nothing) => {
-                    empty(&mut Encoder::new(output, protocol));
+                    empty(reply);
                     Ok(())
                 }
                 outcome => outcome,
             },
             Run::Session(handler) => {
-                let protocol = if row.name == "HELLO" { self.protocol_after_hello(args) } else { protocol };
-                let outcome = handler(self, args, &mut Encoder::new(output, protocol));
+                let outcome = handler(self, args, reply);
                 self.saw_counts(worker, row);
                 tx.use_database(self.database);
                 outcome
@@ -443,15 +445,15 @@ impl Session {
                         Walk::Over => break,
                     }
                 }
-                sweep.finish(&mut Encoder::new(output, protocol))
+                sweep.finish(reply)
             }
             Run::Engine(Verb::Unwatch) => {
-                Encoder::new(output, protocol).ok();
+                reply.ok();
                 Ok(())
             }
-            Run::Engine(Verb::Eval | Verb::ScriptLoad) => self.run_script_row(worker, row, args, tx, output),
-            Run::Engine(Verb::Library) => self.run_library_row(worker, row, args, tx, output),
-            Run::Engine(Verb::WaitDisk) => self.tell_disk(worker, args, &mut Encoder::new(output, protocol)).map(drop),
+            Run::Engine(Verb::Eval | Verb::ScriptLoad) => self.run_script_row(worker, row, args, tx, reply),
+            Run::Engine(Verb::Library) => self.run_library_row(worker, row, args, tx, reply),
+            Run::Engine(Verb::WaitDisk) => self.tell_disk(worker, args, reply).map(drop),
             Run::Engine(_) => Err(Failure::text("ERR this command is not allowed inside a transaction")),
         }
     }
@@ -470,10 +472,10 @@ impl Session {
 const SCRIPT_BYTES: u64 = 4096;
 
 /// A bound of the frame of plain rows, and of scripts that write little.
-fn queue_bound(queue: &[(Row, OwnedRequest)]) -> u64 {
-    let bound = |(row, request): &(Row, OwnedRequest)| {
-        let script_bytes = if super::script::is_scripted(row) { SCRIPT_BYTES } else { 0 };
-        row_bound(row, &request.args()) + script_bytes
+fn queue_bound(queue: &[(Row, Args<'_>)]) -> u64 {
+    let bound = |(row, args): &(Row, Args<'_>)| {
+        let script_bytes = if is_scripted(row) { SCRIPT_BYTES } else { 0 };
+        row_bound(row, args) + script_bytes
     };
     queue.iter().filter(|(row, _)| row.may_write()).map(bound).sum()
 }

@@ -17,7 +17,6 @@ use lua::{Answer, Flags, Tell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use wire::resp::Encoder;
 use wire::{Args, Output, OwnedRequest, Reply};
 
 /// For so long a library may take to be loaded by a request.
@@ -63,27 +62,26 @@ impl Session {
         row: &Row,
         args: &Args<'_>,
         tx: &mut Tx<'_>,
-        output: &mut Output,
+        reply: &mut dyn Reply,
     ) -> Outcome {
         let request = commands::library_request(row, args)?;
         let called = Called { name: "", args, is_function: true, reads_only: true, gated: tx.is_gated() };
         self.load_known(worker, &called, tx)?;
-        let mut encoder = Encoder::new(output, self.protocol);
         match request {
             LibraryRequest::List { pattern, with_code } => {
-                tell_libraries(worker.stage.libraries.borrow().all(), pattern, with_code, &mut encoder);
+                tell_libraries(worker.stage.libraries.borrow().all(), pattern, with_code, reply);
             }
             LibraryRequest::Dump => {
                 let payload = commands::dump_libraries(worker.stage.libraries.borrow().all().iter().map(source));
-                encoder.bulk(&payload);
+                reply.bulk(&payload);
             }
             LibraryRequest::Load { replaces, source } => {
                 let name = self.load_one(worker, replaces, source, &called, tx)?;
-                encoder.bulk(name.as_bytes());
+                reply.bulk(name.as_bytes());
             }
             LibraryRequest::Restore { sources, policy } => {
                 self.load_several(worker, &sources, policy, &called, tx)?;
-                encoder.ok();
+                reply.ok();
             }
             LibraryRequest::Delete(name) => {
                 let count = tx.of_server(|tx| match tx.hash_mut(LIBRARIES, Absent::Leave)? {
@@ -93,11 +91,11 @@ impl Session {
                 if count == 0 {
                     return Err(Failure::text("ERR Library not found"));
                 }
-                encoder.ok();
+                reply.ok();
             }
             LibraryRequest::Flush => {
                 tx.of_server(|tx| tx.remove(LIBRARIES));
-                encoder.ok();
+                reply.ok();
             }
         }
         if row.writes() {

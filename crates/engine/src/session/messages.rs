@@ -43,6 +43,9 @@ pub(super) struct Outbox {
     messages: Vec<Outgoing>,
     /// How many libraries there are, if it has changed them.
     pub(super) library_counts: Option<Counts>,
+    /// What MONITOR shows once it has ended, and how long that is, in bytes.
+    pub(super) shown: Vec<String>,
+    pub(super) shown_bytes: u64,
 }
 
 const TOPICS: [Topic; 3] = [Topic::Channel, Topic::Shard, Topic::Pattern];

@@ -22,11 +22,11 @@ impl Session {
         }
     }
 
-    /// Shows a request that has run, or begun to. EXEC shows itself, behind what it runs.
+    /// Shows a request that has run, or begun to. EXEC and scripts show themselves, with what they run.
     #[cold]
     pub(super) fn show_request(&self, worker: &Worker, ran: &Ran, args: &Args<'_>) {
         if let Ran::Done(row) | Ran::NotNow(row, _) = ran
-            && !matches!(row.run, Run::Engine(Verb::Exec))
+            && !matches!(row.run, Run::Engine(Verb::Exec | Verb::Eval | Verb::ScriptLoad | Verb::Library))
         {
             self.show_row(worker, row, args);
         }
@@ -34,12 +34,51 @@ impl Session {
 
     /// Shows one request.
     pub(super) fn show_row(&self, worker: &Worker, row: &Row, args: &Args<'_>) {
-        if !commands::is_shown(row) || !worker.engine.monitors.any() {
-            return;
+        if worker.engine.monitors.any() && commands::is_shown(row) {
+            self.show_line(worker, self.line(worker, row, args, Asker::Client));
         }
+    }
+
+    /// Notes a request inside an EXEC or a script, to be shown when that has ended. Those that MONITOR could not keep, for
+    /// all that waits already, are left out.
+    #[inline]
+    pub(super) fn note_shown(&mut self, worker: &Worker, row: &Row, args: &Args<'_>, asker: Asker) {
+        if worker.engine.monitors.any() && commands::is_shown(row) {
+            let line = self.line(worker, row, args, asker);
+            let Some(outbox) = &mut self.outbox else { return };
+            if outbox.shown_bytes <= worker.mail_bytes_max() {
+                outbox.shown_bytes += line.len() as u64;
+                outbox.shown.push(line);
+            }
+        }
+    }
+
+    /// Shows what an EXEC or a script has noted, if it came to its end.
+    pub(super) fn end_outbox(&mut self, worker: &Worker, has_ended: bool) {
+        let outbox = self.outbox.take();
+        if has_ended && let Some(outbox) = outbox {
+            outbox.shown.into_iter().for_each(|line| self.show_line(worker, line));
+        }
+    }
+
+    fn line(&self, worker: &Worker, row: &Row, args: &Args<'_>, asker: Asker) -> String {
         let now_us = worker.engine.clock.wall_us();
         let (s, us, database) = (now_us / 1_000_000, now_us % 1_000_000, self.database);
-        let line = format!("{s}.{us:06} [{database} {}] {}", self.client.address, commands::shown(row, args));
+        let asker = match asker {
+            Asker::Client => self.client.address.to_string(),
+            Asker::Script => "lua".to_owned(),
+        };
+        format!("{s}.{us:06} [{database} {asker}] {}", commands::shown(row, args))
+    }
+
+    fn show_line(&self, worker: &Worker, line: String) {
         worker.engine.monitors.show(line, worker.mail_bytes_max(), &mut worker.told.borrow_mut().clients);
     }
+}
+
+/// Who has asked for what is shown.
+#[derive(Clone, Copy)]
+pub(super) enum Asker {
+    Client,
+    Script,
 }

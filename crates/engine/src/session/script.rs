@@ -5,14 +5,15 @@
 
 use super::attempt::{Attempt, NotNow, row_bound};
 use super::messages::begin_row;
+use super::monitor::Asker;
 use super::{Needs, Session};
-use crate::script::stage::{Begun, Breath, Order, Outcome};
-use crate::script::{Control, Script};
+use crate::script::stage::{Begun, Breath, Play};
+use crate::script::{By, Control, Script};
 use crate::worker::Worker;
 use commands::table::{self, Found, Row};
 use commands::{Failure, Flag, Outcome as Ran, Run, Verb};
 use keyspace::{Abandon, Plan, Tx};
-use lua::{Answer, Ask, Code, Fault, Task, Tell};
+use lua::{Answer, Ask, Code, Fault, Tell};
 use quanta::Instant;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -20,11 +21,11 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 use sync::lock::Want;
-use wire::client::{Parser, Value};
-use wire::resp::{Encoder, Protocol};
-use wire::{Args, Output, OwnedRequest, Reply};
+use wire::client::Value;
+use wire::resp::Protocol;
+use wire::{Args, Output, Reply, ReplyValue};
 
-/// An order as the stage runs it.
+/// A play as the stage runs it.
 pub(crate) struct Scripted<'a> {
     pub(crate) breath: Rc<Breath>,
     pub(crate) row: Row,
@@ -75,12 +76,23 @@ impl Session {
         if worker.stage.is_taken() {
             return (needs, Err(NotNow::Stage));
         }
-        let control = Arc::new(Control::default());
+        let (mut request, told) = worker.stage.lend();
+        args.iter().for_each(|argument| request.push(argument));
         let stand_in = self.stand_in();
-        let session = std::mem::replace(self, stand_in);
-        let order = Order { session, row, request: args.to_owned(), needs, gated, control };
-        match worker.stage.begin(&worker, Box::new(order)) {
-            Begun::Over(outcome) => self.take_back(*outcome, output),
+        let play = Play {
+            session: std::mem::replace(self, stand_in),
+            row,
+            request,
+            needs,
+            gated,
+            control: Arc::new(Control::default()),
+            output: told,
+            result: Ok(()),
+            began: Instant::now(),
+            took: Duration::ZERO,
+        };
+        match worker.stage.begin(&worker, Box::new(play)) {
+            Begun::Over(play) => self.take_back(*play, output),
             Begun::Rests(ticket) => (Needs::default(), Err(NotNow::Script(ticket))),
         }
     }
@@ -97,15 +109,14 @@ impl Session {
     }
 
     /// The session comes back from the stage.
-    pub(super) fn take_back(&mut self, outcome: Outcome, output: &mut Output) -> (Needs, Result<(), NotNow>) {
-        let Outcome { session, needs, output: told, result, .. } = outcome;
+    pub(super) fn take_back(&mut self, play: Play, output: &mut Output) -> (Needs, Result<(), NotNow>) {
+        let Play { session, request, needs, output: mut told, result, .. } = play;
         let stand_in = std::mem::replace(self, session);
         self.replies_held = stand_in.replies_held;
         self.watermark = self.watermark.max(stand_in.watermark);
         self.closing |= stand_in.closing;
-        if !told.is_empty() {
-            output.append(told);
-        }
+        output.take_from(&mut told);
+        self.worker.stage.give_back(request, told);
         (needs, result)
     }
 
@@ -155,15 +166,15 @@ impl Session {
         row: &Row,
         args: &Args<'_>,
         tx: &mut Tx<'_>,
-        output: &mut Output,
+        reply: &mut dyn Reply,
     ) -> Ran {
         if matches!(row.run, Run::Engine(Verb::ScriptLoad)) {
             let script = self.known_or_compiled(worker, args.get(2), true)?;
-            Encoder::new(output, self.protocol).bulk(script.name.as_bytes());
+            reply.bulk(script.name.as_bytes());
             return Ok(());
         }
         if row.calls_function() {
-            return self.run_function_row(worker, row, args, tx, output);
+            return self.run_function_row(worker, row, args, tx, reply);
         }
         const UNKNOWN: &str = "NOSCRIPT No matching script. Please use EVAL.";
         if row.name.starts_with("EVALSHA") && args.get(1).len() != 40 {
@@ -171,11 +182,16 @@ impl Session {
         }
         let keys_count = commands::script_keys_count(args, false)?;
         let script = match row.name {
-            "EVAL" | "EVAL_RO" => self.known_or_compiled(worker, args.get(1), false)?,
+            "EVAL" | "EVAL_RO" => {
+                let find = || self.known_or_compiled(worker, args.get(1), false);
+                remembered(worker, By::Text, args.get(1), find)?
+            }
             _ => {
-                let name = String::from_utf8_lossy(args.get(1)).to_ascii_lowercase();
-                let found = worker.engine.scripts.find(&name);
-                found.ok_or(Failure::text(UNKNOWN))?
+                let find = || {
+                    let name = String::from_utf8_lossy(args.get(1)).to_ascii_lowercase();
+                    worker.engine.scripts.find(&name).ok_or(Failure::text(UNKNOWN))
+                };
+                remembered(worker, By::Name, args.get(1), find)?
             }
         };
         let is_reader = row.name.ends_with("_RO");
@@ -186,7 +202,7 @@ impl Session {
         let reads_only = is_reader || declares_reading;
         let called = Called { name: &script.name, args, is_function: false, reads_only, gated: tx.is_gated() };
         let code = Code::Script { name: script.name.clone(), source: script.source.clone() };
-        self.run_code(worker, code, keys_count, &called, tx, output)
+        self.run_code(worker, code, keys_count, &called, tx, reply)
     }
 
     /// FCALL
@@ -196,7 +212,7 @@ impl Session {
         row: &Row,
         args: &Args<'_>,
         tx: &mut Tx<'_>,
-        output: &mut Output,
+        reply: &mut dyn Reply,
     ) -> Ran {
         let is_reader = row.name.ends_with("_RO");
         let asked = String::from_utf8_lossy(args.get(1));
@@ -208,7 +224,7 @@ impl Session {
             return Err(Failure::text(NOT_A_READER));
         }
         let called = Called { name: &name, reads_only: declares_reading, ..called };
-        self.run_code(worker, Code::Function { library, name: name.clone() }, keys_count, &called, tx, output)
+        self.run_code(worker, Code::Function { library, name: name.clone() }, keys_count, &called, tx, reply)
     }
 
     fn run_code(
@@ -218,11 +234,11 @@ impl Session {
         keys_count: usize,
         called: &Called<'_>,
         tx: &mut Tx<'_>,
-        output: &mut Output,
+        reply: &mut dyn Reply,
     ) -> Ran {
-        let arguments = OwnedRequest::of(&called.args.from(3).iter().collect::<Vec<_>>());
-        let value = self.run_task(worker, Task { code, arguments, keys_count }, called, tx)?;
-        lua::write(&value, &mut Encoder::new(output, self.protocol));
+        let task = worker.stage.machine(worker).task(code, called.args.from(3), keys_count);
+        let value = self.run_task(worker, task, called, tx)?;
+        lua::write(&value, reply);
         Ok(())
     }
 
@@ -251,12 +267,12 @@ impl Session {
     fn run_task(
         &mut self,
         worker: &Rc<Worker>,
-        task: Task,
+        task: Tell,
         called: &Called<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<Value, Failure> {
         let before = (self.database, self.protocol);
-        let (cut, outcome) = self.drive(worker, Tell::Run(task), None, called, tx);
+        let (cut, outcome) = self.drive(worker, task, None, called, tx);
         commands::Session::select(self, before.0);
         self.protocol = before.1;
         tx.use_database(self.database);
@@ -293,23 +309,28 @@ impl Session {
         let mut cut = None;
         let mut ask = machine.go(tell);
         let outcome = loop {
+            let mut now = None;
             let mut tell = match ask {
                 Ask::Over(outcome) => break outcome,
                 Ask::Tick => Tell::Go,
-                Ask::Call { request, resp3 } => match self.call(worker, &request, resp3, called, tx) {
-                    Ok(value) => Tell::Reply(value),
-                    Err(why) => {
-                        cut = Some(Cut::NotNow(why));
-                        Tell::Stop
+                Ask::Call { request, resp3 } => {
+                    let reply = self.call(worker, &request.args(), resp3, called, tx, &mut now);
+                    machine.give_back(request);
+                    match reply {
+                        Ok(value) => Tell::Reply(value),
+                        Err(why) => {
+                            cut = Some(Cut::NotNow(why));
+                            Tell::Stop
+                        }
                     }
-                },
+                }
                 Ask::Check(request) => Tell::Reply(check(&request.args())),
                 Ask::Log { level, text } => {
                     worker.engine.scripts.log(level, &format!("a script says: {text}"));
                     Tell::Reply(Value::Null)
                 }
             };
-            breath.breathe(|control| control.tell(called.name, called.args, began));
+            breath.breathe(now.unwrap_or_else(Instant::now), |control| control.tell(called.name, called.args, began));
             if cut.is_none() && breath.control().is_killed() {
                 (cut, tell) = (Some(Cut::Killed), Tell::Stop);
             } else if cut.is_none() && worker.engine.scripts.is_stopping() {
@@ -322,29 +343,29 @@ impl Session {
         (cut, outcome)
     }
 
-    /// redis.call: the reply, errors included, or what is lacking for it.
+    /// redis.call: the reply, errors included, or what is lacking for it; and when it ended, if it ran.
     fn call(
         &mut self,
         worker: &Rc<Worker>,
-        request: &OwnedRequest,
+        args: &Args<'_>,
         resp3: bool,
         called: &Called<'_>,
         tx: &mut Tx<'_>,
+        ended: &mut Option<Instant>,
     ) -> Result<Value, NotNow> {
-        let args = request.args();
-        let row = match callable(&args) {
+        let row = match callable(args) {
             Ok(row) if called.reads_only && changes(&row) => {
                 return Ok(error("ERR Write commands are not allowed from read-only scripts."));
             }
             Ok(row) => row,
             Err(text) => return Ok(error(text)),
         };
-        self.check_call(worker, &row, &args, called.gated, tx)?;
+        self.check_call(worker, &row, args, called.gated, tx)?;
         if row.writes() {
             if let Some(text) = self.unwritable {
                 return Ok(error(text));
             }
-            let bound = row_bound(&row, &args);
+            let bound = row_bound(&row, args);
             if tx.need_room(bound).is_err() {
                 return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound)));
             }
@@ -355,16 +376,18 @@ impl Session {
             outbox.notes_count = tx.notes().len();
         }
         self.protocol = if resp3 { Protocol::Resp3 } else { Protocol::Resp2 };
-        let mut output = Output::new();
+        let mut reply = ReplyValue::new(self.protocol);
         let log_mark = tx.log().mark();
         let began = Instant::now();
-        let outcome = self.run_row(worker, &row, &args, tx, &mut output);
-        self.note_row(worker, tx, log_mark, &row, &args);
+        let outcome = self.run_row(worker, &row, args, tx, &mut reply);
+        self.note_row(worker, tx, log_mark, &row, args);
+        self.note_shown(worker, &row, args, Asker::Script);
         let counters = &worker.counters().rows[row.index()];
         counters.calls.add(1);
-        counters.took_ns.add(began.elapsed().as_nanos() as u64);
+        let now = *ended.insert(Instant::now());
+        counters.took_ns.add((now - began).as_nanos() as u64);
         match outcome {
-            Ok(()) => Ok(read(output)),
+            Ok(()) => Ok(reply.into_value().unwrap_or(Value::Null)),
             Err(Failure::Abandon(Abandon::Room(bytes))) => Err(NotNow::Room(2 * bytes)),
             Err(Failure::Abandon(lack)) => Err(lack.into()),
             Err(failure) => {
@@ -414,6 +437,23 @@ impl Session {
 /// What is heard by who calls something that may write as if it only read.
 const NOT_A_READER: &str = "ERR Can not execute a script with write flag using *_ro command.";
 
+/// What `text` leads to, from the worker's memo if it has come before, else by `find`.
+fn remembered(
+    worker: &Worker,
+    by: By,
+    text: &[u8],
+    find: impl FnOnce() -> Result<Script, Failure>,
+) -> Result<Script, Failure> {
+    let hash = worker.engine.keyspace.hash(text);
+    let known = worker.stage.memo.borrow_mut().find(&worker.engine.scripts, by, hash, text);
+    if let Some(script) = known {
+        return Ok(script);
+    }
+    let script = find()?;
+    worker.stage.memo.borrow_mut().add(by, hash, text, &script);
+    Ok(script)
+}
+
 fn error(text: &str) -> Value {
     Value::Error(text.to_owned())
 }
@@ -441,17 +481,4 @@ fn check(args: &Args<'_>) -> Value {
         Found::Command(_) => Value::Boolean(true),
         _ => error("ERR Invalid command passed to redis.acl_check_cmd()"),
     }
-}
-
-/// The one reply in `output`.
-fn read(mut output: Output) -> Value {
-    let mut parser = Parser::new();
-    loop {
-        output.fill();
-        let Some(bytes) = output.front() else { break };
-        let count = bytes.len();
-        parser.feed(bytes);
-        output.consume(count);
-    }
-    parser.next_value().expect("replies are well formed").unwrap_or(Value::Null)
 }

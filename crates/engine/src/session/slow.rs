@@ -129,10 +129,10 @@ impl Session {
                     }
                 }
                 NotNow::Script(ticket) => {
-                    let outcome = ticket.outcome().await;
-                    let took = Took { held: outcome.took, searched };
+                    let play = ticket.outcome().await;
+                    let took = Took { held: play.took, searched };
                     let result;
-                    (*needs, result) = self.take_back(*outcome, output);
+                    (*needs, result) = self.take_back(*play, output);
                     let Err(next) = result else { return took };
                     why = next;
                     continue;

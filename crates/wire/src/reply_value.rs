@@ -1,0 +1,161 @@
+//! A reply kept as a value, for whoever reads it here rather than at the other end of a line.
+//!
+//! ```text
+//!   map(1) bulk(k) array(2) int(1) int(2)   -->   {"k": [1, 2]}
+//!          open: [ map, 1 of 2 ] [ array, 1 of 2 ]         as a client's parser keeps them
+//! ```
+
+use crate::client::{Open, Value, place};
+use crate::number::Double;
+use crate::reply::{More, Reply, Source};
+use crate::resp::Protocol;
+
+/// One reply as a client that speaks `protocol` would read it.
+pub struct ReplyValue {
+    protocol: Protocol,
+    open: Vec<Open>,
+    /// A bulk that comes in parts.
+    bulk: Vec<u8>,
+    whole: Option<Value>,
+}
+
+impl ReplyValue {
+    /// Nothing has been replied yet.
+    pub fn new(protocol: Protocol) -> Self {
+        Self { protocol, open: Vec::new(), bulk: Vec::new(), whole: None }
+    }
+
+    /// The reply; `None` if it is not whole.
+    pub fn into_value(self) -> Option<Value> {
+        self.whole
+    }
+
+    #[inline]
+    fn put(&mut self, value: Value) {
+        if let Some(value) = place(&mut self.open, value) {
+            self.whole = Some(value);
+        }
+    }
+
+    fn begin(&mut self, kind: u8, count: usize) {
+        let open = Open::new(kind, count as u64);
+        if count > 0 {
+            self.open.push(open);
+        } else if let Some(value) = open.close() {
+            self.put(value);
+        }
+    }
+
+    fn speaks_resp3(&self) -> bool {
+        self.protocol == Protocol::Resp3
+    }
+}
+
+/// Without line ends, as errors and numbers travel.
+fn one_line(text: &str) -> String {
+    if text.contains(['\r', '\n']) { text.replace(['\r', '\n'], " ") } else { text.to_owned() }
+}
+
+impl Reply for ReplyValue {
+    fn simple(&mut self, text: &str) {
+        self.put(Value::Simple(text.to_owned()));
+    }
+
+    fn error(&mut self, text: &str) {
+        self.put(Value::Error(one_line(text)));
+    }
+
+    fn int(&mut self, value: i64) {
+        self.put(Value::Int(value));
+    }
+
+    fn bulk(&mut self, bytes: &[u8]) {
+        self.put(Value::Bulk(bytes.to_vec()));
+    }
+
+    fn bulk_int(&mut self, value: i64) {
+        self.bulk(itoa::Buffer::new().format(value).as_bytes());
+    }
+
+    fn run(&mut self, width: usize, bytes: &[u8]) {
+        assert!(width > 0 && bytes.len().is_multiple_of(width));
+        bytes.chunks_exact(width).for_each(|item| self.bulk(item));
+    }
+
+    fn bulk_owned(&mut self, bytes: Vec<u8>) {
+        self.put(Value::Bulk(bytes));
+    }
+
+    fn bulk_begin(&mut self, bytes_count: usize) {
+        self.bulk = Vec::with_capacity(bytes_count);
+    }
+
+    fn bulk_part(&mut self, bytes: &[u8]) {
+        self.bulk.extend_from_slice(bytes);
+    }
+
+    fn bulk_end(&mut self) {
+        let bytes = std::mem::take(&mut self.bulk);
+        self.put(Value::Bulk(bytes));
+    }
+
+    fn null(&mut self) {
+        self.put(Value::Null);
+    }
+
+    fn null_array(&mut self) {
+        self.put(if self.speaks_resp3() { Value::Null } else { Value::NullArray });
+    }
+
+    fn array(&mut self, count: usize) {
+        self.begin(b'*', count);
+    }
+
+    fn map(&mut self, count: usize) {
+        self.begin(if self.speaks_resp3() { b'%' } else { b'*' }, 2 * count);
+    }
+
+    fn set(&mut self, count: usize) {
+        self.begin(if self.speaks_resp3() { b'~' } else { b'*' }, count);
+    }
+
+    fn push(&mut self, count: usize) {
+        self.begin(if self.speaks_resp3() { b'>' } else { b'*' }, count);
+    }
+
+    fn double(&mut self, value: f64) {
+        if self.speaks_resp3() {
+            self.put(Value::Double(value));
+        } else {
+            self.bulk(Double::new(value).as_bytes());
+        }
+    }
+
+    fn boolean(&mut self, value: bool) {
+        self.put(if self.speaks_resp3() { Value::Boolean(value) } else { Value::Int(i64::from(value)) });
+    }
+
+    fn big_number(&mut self, digits: &str) {
+        if self.speaks_resp3() {
+            self.put(Value::BigNumber(digits.to_owned()));
+        } else {
+            self.bulk(digits.as_bytes());
+        }
+    }
+
+    fn verbatim(&mut self, format: &str, text: &str) {
+        if self.speaks_resp3() {
+            self.put(Value::Verbatim { format: format.to_owned(), text: text.to_owned() });
+        } else {
+            self.bulk(text.as_bytes());
+        }
+    }
+
+    fn stream(&mut self, mut source: Box<dyn Source>) {
+        while source.next(self) != More::Done {}
+    }
+
+    fn is_resp3(&self) -> bool {
+        self.speaks_resp3()
+    }
+}
