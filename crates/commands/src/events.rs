@@ -130,7 +130,7 @@ const PUT_ANEW: &[&str] = &["COPY", "RENAME", "RENAMENX", "MOVE", "RESTORE", "RE
 const READ_FIRST: &[&str] = &["GETDEL", "GETEX", "GETSET"];
 
 /// Rows that look at keys without reading them.
-const ONLY_LOOK: &[&str] = &["OBJECT ENCODING", "OBJECT FREQ", "OBJECT IDLETIME", "OBJECT REFCOUNT"];
+const ONLY_LOOK: &[&str] = &["KEYRANGE", "OBJECT ENCODING", "OBJECT FREQ", "OBJECT IDLETIME", "OBJECT REFCOUNT"];
 
 /// What is special about one row.
 #[derive(Default)]

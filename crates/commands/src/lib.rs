@@ -51,10 +51,11 @@ pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeou
 pub use events::{Event, events, tells_misses};
 pub use failure::Failure;
 pub use generic::migrate::{Migration, migrate_arguments};
+pub use generic::range::{NameRange, no_order};
 pub use rdb::dump_libraries;
 pub use row::{
-    Access, Arity, Begin, BeginGather, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local, Outcome, Run,
-    Settled, Sweep, TimeoutAt, Verb, Walk,
+    Access, Arity, Begin, BeginGather, BeginRange, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local,
+    Outcome, Run, Settled, Sweep, TimeoutAt, Verb, Walk,
 };
 pub use script::eval::keys_count as script_keys_count;
 pub use script::function::{LibraryRequest, RestorePolicy, library_request};
@@ -83,6 +84,7 @@ const FILES: &[&[Command]] = &[
     generic::migrate::COMMANDS,
     generic::object::COMMANDS,
     generic::place::COMMANDS,
+    generic::range::COMMANDS,
     generic::scan::COMMANDS,
     generic::sort::COMMANDS,
     generic::time_left::COMMANDS,

@@ -1,6 +1,7 @@
 //! A row: everything that is known of a command, beside the handler that does it. Every field is compulsory.
 
 use crate::failure::Failure;
+use crate::generic::range::NameRange;
 use crate::session::Session;
 use base::Ms;
 use keyspace::Tx;
@@ -360,6 +361,9 @@ pub type BeginSweep = fn(&Args, u64) -> Result<Box<dyn Sweep>, Failure>;
 /// Begins a look at many keys, given the arguments. O(1), or what a zeroed byte for each takes.
 pub type BeginGather = fn(&Args) -> Box<dyn Gather>;
 
+/// Begins a way through names in their order, given the arguments.
+pub type BeginRange = fn(&Args) -> Result<NameRange, Failure>;
+
 /// Where a command runs.
 #[derive(Clone, Copy)]
 pub enum Run {
@@ -389,6 +393,13 @@ pub enum Run {
     Session(fn(&mut dyn Session, &Args, &mut dyn Reply) -> Outcome),
     /// Over all shards of the database, one at a time.
     Sweep(BeginSweep),
+    /// Over names in their order, some at a time, each under the lock of its own shard.
+    Range {
+        /// The handler for one who holds all shards, under the gate.
+        at_once: Local,
+        /// Begins the way through the names.
+        begin: BeginRange,
+    },
     /// Over all shards at one instant, under the gate.
     Gate(Local),
     /// By the engine itself.
@@ -523,6 +534,11 @@ impl Command {
     /// What it does to keys, as clients are told.
     pub fn told_access(&self) -> Access {
         if self.has(Flag::ToldAsReader) { Access::Read } else { self.access }
+    }
+
+    /// Whether it goes through keys that it does not name, wherever they are.
+    pub fn goes_anywhere(&self) -> bool {
+        matches!(self.run, Run::Sweep(_) | Run::Range { .. })
     }
 
     /// Whether a request may look at keys that it does not name itself. In a transaction it needs all shards then.

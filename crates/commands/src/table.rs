@@ -18,6 +18,11 @@ impl Row {
         usize::from(self.index)
     }
 
+    /// A part of what this row does, which runs in its place and is counted with it.
+    pub fn part(&self, command: &'static Command) -> Self {
+        Self { command, index: self.index }
+    }
+
     /// The row itself.
     pub fn command(&self) -> &'static Command {
         self.command

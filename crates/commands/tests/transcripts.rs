@@ -174,6 +174,8 @@ const NOT_AT_RANDOM: &[(&str, &str)] = &[
     ("OBJECT ENCODING", "a text that was appended to is never embstr in Redis; lists have new encodings since 7.2"),
     ("OBJECT REFCOUNT", "Redis shares small integers"),
     ("RANDOMKEY", "random"),
+    ("DELRANGE", "ours alone"),
+    ("KEYRANGE", "ours alone"),
     ("LTRIMBACK", "not a command of Redis"),
     ("LTRIMFRONT", "not a command of Redis"),
     ("SORT", "a set has an order of its own; see sorts_against_redis"),

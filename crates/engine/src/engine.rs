@@ -123,6 +123,7 @@ impl Engine {
         let (journal, recovery) = journal.unzip();
         let current = parts.settings.current();
         tell_limits(&current);
+        keyspace.order().want(current.key_order);
         let drawn = [KeyHasher::random().key(), KeyHasher::random().key()].concat();
         let run_id = drawn.iter().take(20).map(|byte| format!("{byte:02x}")).collect();
         let engine = Arc::new(Self {
@@ -170,6 +171,7 @@ impl Engine {
             tell_limits(current);
             let Some(engine) = engine.upgrade() else { return Ok(()) };
             engine.event_classes.store(current.event_classes.bits(), Relaxed);
+            engine.keyspace.order().want(current.key_order);
             if let Some(journal) = &engine.journal {
                 journal.set_policy(policy_of(current.fsync));
             }

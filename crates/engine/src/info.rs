@@ -6,6 +6,7 @@ use crate::engine::{Engine, VERSION};
 use crate::latency::{Latency, percentiles_ns};
 use base::limits::SHARDS;
 use commands::{MemoryFigures, REDIS_VERSION, Topic, table};
+use keyspace::OrderState;
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -109,7 +110,7 @@ pub fn memory(engine: &Engine) -> MemoryFigures {
     let clients = engine.clients.select(&commands::ClientFilter::default(), 0, 0);
     let clients_bytes: u64 = clients.iter().map(|client| client.memory_bytes()).sum();
     let startup_bytes = engine.startup_bytes.load(Relaxed);
-    let total_bytes = startup_bytes + dataset_bytes + clients_bytes;
+    let total_bytes = startup_bytes + dataset_bytes + clients_bytes + engine.keyspace.order().figures().1;
     let peak_bytes = engine.peak_bytes.fetch_max(total_bytes, Relaxed).max(total_bytes);
     let databases = (0..).zip(sums.databases).filter(|(_, (keys, _))| *keys > 0);
     let databases: Vec<_> = databases.map(|(number, (keys, expiring))| (number, keys, expiring)).collect();
@@ -312,6 +313,7 @@ fn stats(engine: &Engine, out: &mut String) {
     line(out, "tracking_total_items", items);
     line(out, "tracking_total_prefixes", prefixes);
     line(out, "total_forks", 0);
+    key_order(engine, out);
     line(out, "total_error_replies", total(engine, |c| &c.errors));
     line(out, "client_output_buffer_limit_disconnections", total(engine, |c| &c.slow_readers));
     line(out, "longest_turn_us", greatest(engine, |c| &c.longest_turn_us));
@@ -324,6 +326,19 @@ fn stats(engine: &Engine, out: &mut String) {
     percentiles(engine, out, "lock_hold_us", |c| &c.lock_holds);
     percentiles(engine, out, "lock_wait_us", |c| &c.lock_waits);
     percentiles(engine, out, "shard_turn_us", |c| &c.shard_turns);
+}
+
+fn key_order(engine: &Engine, out: &mut String) {
+    let (count, bytes) = engine.keyspace.order().figures();
+    let (word, percent) = match engine.keyspace.order().state() {
+        OrderState::Off => ("off", 0),
+        OrderState::Building(percent) => ("building", percent),
+        OrderState::On => ("on", 100),
+    };
+    line(out, "key_order", word);
+    line(out, "key_order_progress_percent", percent);
+    line(out, "key_order_names", count);
+    line(out, "key_order_bytes", bytes);
 }
 
 fn replication(engine: &Engine, out: &mut String) {

@@ -162,6 +162,11 @@ impl Worker {
 
     /// Tells the journal, and workers for whose connections there are messages, that a turn has ended.
     pub(crate) fn end_turn(&self) {
+        if self.engine.keyspace.order().is_behind()
+            && let Some(_inside) = self.member.enter()
+        {
+            self.engine.keyspace.help_order();
+        }
         self.lane.borrow_mut().iter_mut().for_each(Lane::end_turn);
         let mut rung = self.rung.borrow_mut();
         rung.drain(..).for_each(|worker| self.engine.board.inbox(usize::from(worker)).bell.ring());

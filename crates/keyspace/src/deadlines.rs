@@ -82,6 +82,11 @@ impl Deadlines {
         self.buckets.first().map(|bucket| (bucket.first >> TAG_BITS) * TICK_MS)
     }
 
+    /// Before this nothing falls due.
+    pub(crate) fn none_before(&self) -> Ms {
+        self.next_due().map_or(Ms::MAX, |due_ms| due_ms.saturating_sub(TICK_MS))
+    }
+
     /// How many hints there are, outdated ones included.
     pub(crate) fn hints_count(&self) -> usize {
         self.hints_count

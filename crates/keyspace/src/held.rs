@@ -207,6 +207,14 @@ impl<'k> Held<'k> {
         }
     }
 
+    /// The state of a shard that is held for writing, to take something from it that is no part of the keys.
+    pub(crate) fn state_aside(&mut self, shard: usize) -> &mut ShardState {
+        match self.guard(shard) {
+            Guard::Write { write, .. } => write,
+            Guard::Read(_) => panic!("shard {shard} is held for reading only"),
+        }
+    }
+
     pub(crate) fn states(&self) -> impl Iterator<Item = &ShardState> {
         self.guards.iter().map(|(_, guard)| guard.state())
     }

@@ -4,6 +4,7 @@
 //! Keyspace -- 1,024 shards, each under its own lock
 //!    |          `- one section per table id: entries in hash order, deadlines
 //!    |- map: database number -> table id (changes only under the gate); one table more is the server's own
+//!    |- order: the names of each table in the order of their bytes, while that is asked for
 //!    `- hasher: key name -> 64 bits, of which the top ten name the shard
 //!
 //! Tx = the shards one command holds + what it has changed, recorded as effects in a log
@@ -24,6 +25,7 @@ mod held;
 mod map;
 mod mix;
 mod notes;
+mod order;
 mod pins;
 mod search;
 mod section;
@@ -42,6 +44,7 @@ pub use held::{Held, Plan};
 pub use map::{DatabaseMap, LIBRARIES, OF_SERVER};
 pub use mix::MixWanted;
 pub use notes::{Classes, Deed, Note};
+pub use order::{CatchUp, Found, KeyOrder, OrderState, OrderStep, OrderTurn, Page, Span};
 pub use pins::{Garbage, Pin};
 pub use search::{Aim, Finding, Search, SearchWanted, Searches, Wanted, Work};
 pub use section::{
@@ -67,13 +70,15 @@ pub struct Keyspace {
     hasher: KeyHasher,
     map: DatabaseMap,
     sheds: Arc<Sheds>,
+    order: KeyOrder,
 }
 
 impl Keyspace {
     /// An empty keyspace of `databases` databases under `hasher`.
     pub fn new(hasher: KeyHasher, databases: u32) -> Self {
         let shards = (0..SHARDS).map(|_| ShardLock::new(ShardState::default())).collect();
-        Self { shards, hasher, map: DatabaseMap::new(databases), sheds: Sheds::new() }
+        let map = DatabaseMap::new(databases);
+        Self { shards, hasher, map, sheds: Sheds::new(), order: KeyOrder::default() }
     }
 
     /// The keyed hash of a key name.
@@ -129,6 +134,7 @@ impl Keyspace {
             mine.exchange(&mut theirs.try_write().expect("nobody else knows of it"));
         }
         self.map.exchange(&other.map);
+        self.order.restart();
     }
 
     /// Takes the tables out of shard `index` that no database names any more, to be dropped elsewhere.

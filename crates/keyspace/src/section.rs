@@ -2,6 +2,7 @@
 
 use crate::TableId;
 use crate::deadlines::Deadlines;
+use crate::order::Notes;
 use crate::turn::{Batch, Marking, Room};
 use base::Ms;
 use base::limits::SHARDS;
@@ -30,6 +31,8 @@ pub struct Section {
     now_s: u32,
     /// What of it the store is to be told.
     marking: Marking,
+    /// Which names came and went, while somebody keeps them in order.
+    notes: Option<Box<Notes>>,
 }
 
 /// A value with more memory than this is not dropped under a lock, in bytes.
@@ -41,6 +44,35 @@ impl Section {
     /// An empty one, each change of which sets `mark`.
     pub(crate) fn marked(mark: u8) -> Self {
         Self { marking: Marking::new(mark), ..Self::default() }
+    }
+
+    /// Has it take notes of the names that come and go, or not any more.
+    pub(crate) fn set_notes(&mut self, notes: Option<Notes>) {
+        self.notes = notes.map(Box::new);
+    }
+
+    /// The notes taken of names, to read them.
+    pub(crate) fn notes_mut(&mut self) -> Option<&mut Notes> {
+        self.notes.as_deref_mut()
+    }
+
+    /// Before this nothing of it falls due.
+    pub(crate) fn none_due_before(&self) -> Ms {
+        self.deadlines.none_before()
+    }
+
+    fn push_due(&mut self, at_ms: Ms, hash: u64) {
+        self.deadlines.push(at_ms, hash);
+        if let Some(notes) = &self.notes {
+            notes.note_due(self.deadlines.none_before());
+        }
+    }
+
+    #[inline]
+    fn note_name(&mut self, name: &[u8], is_there: bool) {
+        if let Some(notes) = &mut self.notes {
+            notes.add(name, is_there);
+        }
     }
 
     pub(crate) fn marking(&self) -> &Marking {
@@ -118,6 +150,7 @@ impl Section {
             let (times, added_bytes) = (Times::of(entry.read()), held_bytes(entry.read().content()));
             self.marking.restoring(&mut entry);
             self.table.put_back(hash, entry);
+            self.note_name(key, true);
             self.values_bytes += added_bytes;
             self.note_times(hash, Times::default(), times);
         }
@@ -126,6 +159,7 @@ impl Section {
     /// Removes a key, if it is there.
     pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) {
         let Some(entry) = self.table.remove(hash, key) else { return };
+        self.note_name(key, false);
         self.note_times(hash, Times::of(entry.read()), Times::default());
         let held_bytes = held_bytes(entry.read().content());
         self.values_bytes -= held_bytes;
@@ -182,7 +216,9 @@ impl Section {
 
     /// Takes a value out again that was put.
     pub(crate) fn take_value(&mut self, hash: u64, key: &[u8]) -> Option<Value> {
-        match self.table.remove(hash, key)?.into_content() {
+        let entry = self.table.remove(hash, key)?;
+        self.note_name(key, false);
+        match entry.into_content() {
             OwnedContent::Value(value) => Some(value),
             _ => None,
         }
@@ -217,6 +253,7 @@ impl Section {
             }
         } else {
             self.marking.inserted(self.now_s, &mut self.table.insert(hash, key, content, expires_at_ms));
+            self.note_name(key, true);
         }
         self.values_bytes += added_bytes;
         self.note_times(hash, before, after);
@@ -231,7 +268,7 @@ impl Section {
         if let Some(at_ms) = new
             && old.is_none_or(|old| at_ms < old)
         {
-            self.deadlines.push(at_ms, hash);
+            self.push_due(at_ms, hash);
         }
         // Now and then a bucket, so that nobody waits for all of them.
         if self.deadlines.hints_count() > 2 * self.due_count + OUTDATED_HINTS {
@@ -241,13 +278,13 @@ impl Section {
 
     /// Has a key that [`Section::next_expired`] gave be given again.
     pub(crate) fn note_due(&mut self, hash: u64) {
-        self.deadlines.push(0, hash);
+        self.push_due(0, hash);
     }
 
     /// Has a key that [`Section::next_expired`] gave, and that is still there, be given when it falls due next.
     pub(crate) fn renew_due(&mut self, hash: u64, key: &[u8]) {
         if let Some(at_ms) = self.table.find(hash, key).and_then(|entry| Times::of(entry).due_ms) {
-            self.deadlines.push(at_ms, hash);
+            self.push_due(at_ms, hash);
         }
     }
 
@@ -380,7 +417,7 @@ impl Section {
             // One hint may mean several keys; it goes on for the others.
             let next_ms = keys().filter(|(_, key)| due.as_deref() != Some(key)).map(|(at_ms, _)| at_ms).min();
             if let Some(next_ms) = next_ms {
-                self.deadlines.push(next_ms, prefix);
+                self.push_due(next_ms, prefix);
             }
             if let Some(key) = due {
                 return Due::Key((shard as u64) << (64 - SHARDS.trailing_zeros()) | prefix, key);

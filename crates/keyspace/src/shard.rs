@@ -1,10 +1,12 @@
 //! What lies under one shard's lock.
 
+use crate::order::{Flags, Notes};
 use crate::section::Section;
 use crate::turn::{NAMES_BYTES_MAX, Turning};
-use crate::{Keyspace, TableId};
+use crate::{Keyspace, OF_SERVER, TableId};
 use base::{Ms, Position};
 use smallvec::SmallVec;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// One slice of the keyspace: a section per table in use.
@@ -19,6 +21,8 @@ pub struct ShardState {
     /// Greatest `now` at which a key was found expired: later txs may not see it alive again.
     expired_at_ms: AtomicU64,
     turning: Turning,
+    /// Its number, and whom sections tell that they have taken notes of names; `None` if they take none.
+    noting: Option<Box<(usize, Arc<Flags>)>>,
 }
 
 impl ShardState {
@@ -63,6 +67,36 @@ impl ShardState {
         }
     }
 
+    /// Has all sections take notes of the names that come and go, and raise the flag of this shard, or none.
+    pub(crate) fn set_noting(&mut self, shard: usize, flags: Option<&Arc<Flags>>) {
+        self.noting = flags.map(|flags| Box::new((shard, flags.clone())));
+        for at in 0..self.sections.len() {
+            let notes = self.notes_of(self.sections[at].0);
+            self.sections[at].1.set_notes(notes);
+        }
+        self.tell_due();
+    }
+
+    /// Tells those who read names in order until when nothing falls due here; to be called where deadlines have gone.
+    pub(crate) fn tell_due(&self) {
+        if let Some((shard, flags)) = self.noting.as_deref() {
+            let sections = self.sections.iter().map(|(_, section)| section.none_due_before());
+            flags.set_due(*shard, sections.min().unwrap_or(Ms::MAX));
+        }
+    }
+
+    /// What a section takes notes in; the server's own table takes none.
+    fn notes_of(&self, table: TableId) -> Option<Notes> {
+        let noting = self.noting.as_deref().filter(|_| table != OF_SERVER);
+        noting.map(|(shard, flags)| Notes::new(*shard, flags.clone()))
+    }
+
+    /// Takes the notes of names that its sections have taken.
+    pub(crate) fn take_name_notes(&mut self) -> impl Iterator<Item = (TableId, Vec<u8>)> {
+        let taken = self.sections.iter_mut().filter_map(|(table, section)| Some((*table, section.notes_mut()?.take())));
+        taken.filter(|(_, notes)| !notes.is_empty())
+    }
+
     pub(crate) fn turning(&self) -> &Turning {
         &self.turning
     }
@@ -93,7 +127,9 @@ impl ShardState {
 
     pub(crate) fn section_mut(&mut self, table: TableId) -> &mut Section {
         let index = self.sections.iter().position(|(id, _)| *id == table).unwrap_or_else(|| {
-            self.sections.push((table, Section::marked(self.turning.mark())));
+            let mut section = Section::marked(self.turning.mark());
+            section.set_notes(self.notes_of(table));
+            self.sections.push((table, section));
             self.sections.len() - 1
         });
         if self.sections.len() > 1 {
@@ -131,6 +167,7 @@ impl ShardState {
             }
             !dead
         });
+        self.tell_due();
         taken
     }
 

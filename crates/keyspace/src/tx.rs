@@ -4,16 +4,18 @@
 //! ends in one of two ways: [`Tx::end`] gives the log to be framed, [`Tx::abandon`] puts every key back.
 
 mod combine;
+mod expire;
+mod order;
 mod own;
 
 use crate::cuts::Cuts;
-use crate::effect::{self, Effect, HashChange, Log, event};
+use crate::effect::{self, Effect, Log, event};
 use crate::guard::{Absent, Expiry, HashMut, ListMut, SetMut, SortedMut, StreamMut, TextMut, Whole};
 use crate::held::Held;
 use crate::mix::MixWanted;
 use crate::notes::{Classes, Deed, Note, Notes, Stood};
 use crate::search::{Aim, Finding, Prepared, SearchWanted, Searches, Wanted};
-use crate::section::{Due, Entry, Section, is_live, kind_of, next_due, text_of, value_of};
+use crate::section::{Entry, Section, is_live, kind_of, next_due, text_of, value_of};
 use crate::undo::{OldKey, Undo};
 use crate::{Garbage, Keyspace, TableId, shard_of};
 use base::random::Random;
@@ -48,8 +50,6 @@ const MIXED_BYTES_MAX: usize = 32 << 10;
 const REMOVE_BYTES_MAX: u64 = 64;
 /// Fields of one hash whose time has come, and that a writer takes along.
 pub(crate) const FIELDS_AT_ONCE: u64 = 64;
-/// Hints that are looked at for each key that expires.
-const HINTS_MAX: usize = 8;
 
 /// See [`Tx::version`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -665,46 +665,6 @@ impl<'k> Tx<'k> {
         }
     }
 
-    /// Removes up to `keys_max` keys, or fields of hashes, of `table` in `shard` whose time has come. Whether more may be due.
-    pub fn expire(&mut self, shard: usize, table: TableId, keys_max: usize) -> bool {
-        self.table = table;
-        let now = self.now;
-        let map = self.keyspace.map();
-        let database = (0..map.databases()).find(|database| map.table(*database) == table);
-        // A name too long for any pass goes when a writer meets it.
-        let key_bytes_max = self.room_bytes.saturating_sub(REMOVE_BYTES_MAX);
-        let mut left = keys_max as u64;
-        while left > 0 {
-            left -= 1;
-            match self.held.state_mut(shard).section_mut(table).next_expired(shard, now, key_bytes_max, HINTS_MAX) {
-                Due::Key(hash, key) => {
-                    let has_room = self.need_room(key.len() as u64 + REMOVE_BYTES_MAX).is_ok();
-                    let section = self.held.state_mut(shard).section_mut(table);
-                    if !has_room {
-                        section.note_due(hash);
-                        return true;
-                    }
-                    let entry = section.find(hash, &key).expect("just found");
-                    let (effect, stood) = (due_effect(entry, now, left + 1), Stood::of(Some(entry), now));
-                    if let Effect::Hash(HashChange::Expire { count }) = effect {
-                        left = left + 1 - count;
-                    }
-                    self.log.record(table, &key, &effect);
-                    let applied = self.keyspace.sheds.counting(shard, || effect::apply(section, hash, &key, &effect));
-                    applied.expect("it was there");
-                    section.renew_due(hash, &key);
-                    self.expired += u32::from(effect == Effect::Remove);
-                    if let (Some(notes), Some(database)) = (&mut self.notes, database) {
-                        notes.add_due(database, &key, stood);
-                    }
-                }
-                Due::More => {}
-                Due::Nothing => return false,
-            }
-        }
-        true
-    }
-
     // ---- serving blocked commands, ending ----
 
     /// Runs `serve` for a blocked command of `database` that waits for `key` and is served by this tx.
@@ -788,13 +748,5 @@ impl<'k> Tx<'k> {
             self.keyspace.map().put(database, table);
         }
         self.log.clear();
-    }
-}
-
-/// What is to become of an entry that has fallen due: it goes, or up to `fields_max` of its fields do.
-fn due_effect<'a>(entry: Entry<'_>, now: Ms, fields_max: u64) -> Effect<'a> {
-    match value_of::<Hash>(entry).filter(|_| is_live(entry, now)) {
-        Some(hash) => Effect::Hash(HashChange::Expire { count: hash.expired_count(now).min(fields_max) }),
-        None => Effect::Remove,
     }
 }

@@ -1,10 +1,10 @@
-//! The threads beside the workers: some load what is still to be loaded, then they end; one keeps house, one drops what is
-//! big, one writes checkpoints. They yield to the workers.
+//! The threads beside the workers: some load what is still to be loaded, then they end; one keeps house, one keeps names in order,
+//! one drops what is big, one writes checkpoints. They yield to the workers.
 
 use crate::sizes::Sizes;
 use engine::settings::Settings;
 use engine::worker::Timer;
-use engine::{AT_ONCE_BYTES_MAX, Checkpointer, Engine, Expirer, Loader, Pace};
+use engine::{AT_ONCE_BYTES_MAX, Checkpointer, Engine, Expirer, Loader, Orderer, Pace};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -23,7 +23,7 @@ const PINS_LOOK: Duration = Duration::from_millis(250);
 /// How often idle clients are looked for.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
 /// The priority of a thread that holds shards for moments: below the workers, and not starved by them.
-const KEEPER_NICENESS: i32 = 5;
+const LOOKER_NICENESS: i32 = 5;
 /// The priority of the thread that writes checkpoints: it holds shards too, for shorter moments.
 const CHECKPOINTER_NICENESS: i32 = 5;
 /// The priority of a thread that loads shards: somebody may wait for the next.
@@ -37,7 +37,8 @@ const FREER_NICENESS: i32 = 10;
 
 /// The threads while they run.
 pub(crate) struct Background {
-    keeper: JoinHandle<()>,
+    /// The keeper, and the one that keeps names in order.
+    lookers: Vec<JoinHandle<()>>,
     stopping: Arc<AtomicBool>,
     checkpointer: Option<Thread>,
     loaders: Vec<Thread>,
@@ -64,17 +65,14 @@ impl Background {
             garbage.into_iter().for_each(drop);
         })?;
         let stopping = Arc::new(AtomicBool::new(false));
-        let (engine, is_stopping) = (engine.clone(), stopping.clone());
-        let body = move || {
-            lower(KEEPER_NICENESS);
+        let (mut orderer, engine) = (Orderer::new(engine.clone()), engine.clone());
+        let keep = move || {
             let mut keeper = Keeper::new(engine);
-            while !is_stopping.load(Relaxed) {
-                let rest_ms = if keeper.look() { BUSY_MS } else { LOOK_MS };
-                thread::park_timeout(Duration::from_millis(rest_ms));
-            }
+            move || if keeper.look() { BUSY_MS } else { LOOK_MS }
         };
-        let keeper = thread::Builder::new().name("keeper".to_owned()).spawn(body)?;
-        Ok(Self { keeper, stopping, checkpointer, loaders })
+        let order = move || move || orderer.pass();
+        let lookers = vec![look("keeper", &stopping, keep)?, look("orderer", &stopping, order)?];
+        Ok(Self { lookers, stopping, checkpointer, loaders })
     }
 
     /// Ends the housekeeper, after which nothing here changes a key, and the others, wherever they are.
@@ -83,9 +81,28 @@ impl Background {
         drop(stops);
         threads.into_iter().for_each(|thread| thread.join().expect("a thread aborts rather than panics"));
         self.stopping.store(true, Relaxed);
-        self.keeper.thread().unpark();
-        self.keeper.join().expect("the keeper aborts rather than panics");
+        self.lookers.iter().for_each(|looker| looker.thread().unpark());
+        self.lookers.into_iter().for_each(|looker| looker.join().expect("a thread aborts rather than panics"));
     }
+}
+
+/// Starts a thread that looks again and again, and says after how many milliseconds.
+fn look<P: FnMut() -> u64>(
+    name: &str,
+    stopping: &Arc<AtomicBool>,
+    begin: impl FnOnce() -> P + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    let is_stopping = stopping.clone();
+    thread::Builder::new().name(name.to_owned()).spawn(move || {
+        lower(LOOKER_NICENESS);
+        let mut pass = begin();
+        while !is_stopping.load(Relaxed) {
+            match pass() {
+                0 => thread::yield_now(),
+                rest_ms => thread::park_timeout(Duration::from_millis(rest_ms)),
+            }
+        }
+    })
 }
 
 /// Starts the thread that writes checkpoints.

@@ -49,18 +49,25 @@ fn every() -> Vec<Transcript> {
     transcript::all().into_iter().chain(transcript::served()).collect()
 }
 
+/// A server with these flags beside what some rows need.
+fn start(flags: &[&str]) -> Server {
+    let server = Server::start(&[flags, &["--key-order", "yes"]].concat());
+    server.wait_for_info("key_order", "on");
+    server
+}
+
 fn connect(server: &Server, is_resp3: bool) -> Socket {
     Socket::connect(&format!("127.0.0.1:{}", server.port), is_resp3).unwrap()
 }
 
 #[test]
 fn in_resp2() {
-    for_each(every(), |transcript| transcript::check(transcript, &mut connect(&Server::start(&[]), false)));
+    for_each(every(), |transcript| transcript::check(transcript, &mut connect(&start(&[]), false)));
 }
 
 #[test]
 fn in_resp3() {
-    for_each(every(), |transcript| transcript::check(transcript, &mut connect(&Server::start(&[]), true)));
+    for_each(every(), |transcript| transcript::check(transcript, &mut connect(&start(&[]), true)));
 }
 
 /// A server that does not live long.
@@ -74,8 +81,7 @@ struct Restarting {
 
 impl Restarting {
     fn new(flags: &[&str], end: fn(&mut Server)) -> Self {
-        let flags: Vec<&str> = flags.iter().copied().chain(["--enable-debug-command", "local"]).collect();
-        let server = Server::start(&flags);
+        let server = start(&[flags, &["--enable-debug-command", "local"]].concat());
         let socket = connect(&server, false);
         Self { server, socket, select: None, end }
     }
@@ -91,6 +97,7 @@ impl Restarting {
         let before = self.digest();
         (self.end)(&mut self.server);
         self.server.restart();
+        self.server.wait_for_info("key_order", "on");
         self.socket = connect(&self.server, false);
         assert_eq!(self.digest(), before, "a restart changes nothing");
         if let Some(select) = &self.select {

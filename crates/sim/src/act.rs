@@ -193,7 +193,7 @@ impl Client {
     /// What makes others wait, or wakes them.
     async fn disturb(&mut self) {
         let id = (1 + self.below(12)).to_string();
-        match self.below(14) {
+        match self.below(15) {
             0 => drop(self.call(Request::plain(&["DEBUG", "RELOAD"])).await),
             12 | 13 => self.checkpoint().await,
             1 => drop(self.call(Request::plain(&["CLIENT", "KILL", "ID", &id])).await),
@@ -201,7 +201,8 @@ impl Client {
             3 => drop(self.call(Request::plain(&["CLIENT", "UNBLOCK", &id, "ERROR"])).await),
             4 => drop(self.call(Request::plain(&["CLIENT", "PAUSE", "3", "WRITE"])).await),
             5 => drop(self.call(Request::plain(&["KEYS", "shared*"])).await),
-            6 => drop(self.call(Request::plain(&["DBSIZE"])).await),
+            6 => drop(self.call(Request::plain(&["KEYRANGE", "[shared", "+", "LIMIT", "9"])).await),
+            14 => drop(self.call(Request::plain(&["DBSIZE"])).await),
             7 => drop(self.call(Request::plain(&["RANDOMKEY"])).await),
             8 => self.be_durable().await,
             9 => self.exchange_databases().await,

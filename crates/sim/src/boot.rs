@@ -12,7 +12,7 @@ use base::disk::{Disk, FakeDisk};
 use base::hash::KeyHasher;
 use base::{Ms, Position};
 use engine::settings::Draft;
-use engine::{Checkpointer, Engine, Expirer, Gathering, Loader, Pace, Parts, policy_of};
+use engine::{Checkpointer, Engine, Expirer, Gathering, Loader, Orderer, Pace, Parts, policy_of};
 use journal::{Opened, Options, Replay};
 use keyspace::Keyspace;
 use std::cell::{Cell, RefCell};
@@ -50,7 +50,7 @@ impl World {
         let wall = self.time.wall();
         let mut settings = Draft::new();
         let fsync = ["always", "everysec", "never"][self.plan.policy as usize];
-        for (name, value) in [("fsync", fsync), ("enable-debug-command", "yes")] {
+        for (name, value) in [("fsync", fsync), ("enable-debug-command", "yes"), ("key-order", "yes")] {
             let row = engine::settings::find(name).expect("it is a row");
             settings.put_flag(row, value).map_err(|mistake| mistake.to_string())?;
         }
@@ -125,6 +125,7 @@ impl World {
         Ok(Life {
             observer: RefCell::new(Client::new(CLIENTS, scene.clone())),
             expirer: Expirer::new(engine.clone()),
+            orderer: Orderer::new(engine.clone()),
             guests: tasks.len(),
             time: self.time.clone(),
             random: self.random.clone(),

@@ -11,7 +11,7 @@ use crate::sick::Illness;
 use crate::state::state;
 use base::Position;
 use base::limits::SHARDS;
-use engine::{Engine, Expirer, Worker};
+use engine::{Engine, Expirer, Orderer, Worker};
 use journal::{Journal, Maker, Step, Writer};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -36,6 +36,7 @@ pub(crate) struct Life {
     pub(crate) writer: Writer,
     pub(crate) maker: Maker,
     pub(crate) expirer: Expirer,
+    pub(crate) orderer: Orderer,
     pub(crate) tasks: Executor,
     /// The first task that is no worker's.
     pub(crate) guests: usize,
@@ -84,7 +85,10 @@ impl Life {
                 }
             }
             2 => drop(self.maker.step()),
-            3 if self.random.one_in(8) => drop(self.expirer.pass()),
+            3 if self.random.one_in(8) => {
+                self.expirer.pass();
+                self.orderer.pass();
+            }
             4 => self.time.pass(self.random.below(2_000)),
             // A poll for no reason is anybody's right.
             5 if self.random.one_in(8) => self.tasks.poll(self.random.below(self.tasks.len() as u64) as usize),

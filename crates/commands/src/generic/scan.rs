@@ -8,14 +8,12 @@
 //! A step ends only between two prefixes of hashes, and its cursor is the next prefix there is. Order and prefixes
 //! do not hang on the number of keys, so a key that stays is told once in a whole walk, whatever comes and goes.
 
-use crate::pieces::Pieces;
+use super::names::Names;
 use crate::prelude::*;
 use crate::row::{Sweep, Walk};
 use base::glob::{self, Case};
 use base::limits::SHARDS;
-use base::varint;
 use keyspace::kind_of;
-use wire::{More, SOURCE_STEP_BYTES, Source};
 
 pub(crate) const COMMANDS: &[Command] = &[SCAN, KEYS];
 
@@ -206,60 +204,3 @@ impl Sweep for Keys {
         Ok(())
     }
 }
-
-/// Names, each behind its length.
-#[derive(Default)]
-struct Names {
-    pieces: Pieces,
-    count: usize,
-    /// How much of the first piece has been told, in bytes.
-    told_bytes: usize,
-}
-
-impl Names {
-    /// Makes room for a visit's names, once there are any.
-    fn prepare(&mut self) {
-        if self.count > 0 {
-            self.pieces.prepare();
-        }
-    }
-
-    fn push(&mut self, name: &[u8]) {
-        let bytes = varint::encoded_bytes(name.len() as u64) + name.len();
-        varint::put_bytes(self.pieces.room(bytes), name);
-        self.count += 1;
-    }
-
-    /// Replies an array, in steps if it is long.
-    fn tell(mut self, reply: &mut dyn Reply) {
-        reply.array(self.count);
-        if self.next(reply) == More::Follows {
-            reply.stream(Box::new(self));
-        }
-    }
-}
-
-impl Source for Names {
-    fn next(&mut self, reply: &mut dyn Reply) -> More {
-        let mut left_bytes = SOURCE_STEP_BYTES;
-        while let Some(piece) = self.pieces.front() {
-            let mut rest = &piece[self.told_bytes..];
-            while left_bytes > 0
-                && let Some(name) = varint::take_bytes(&mut rest)
-            {
-                reply.bulk(name);
-                left_bytes = left_bytes.saturating_sub(name.len() + HEADER_BYTES);
-            }
-            self.told_bytes = piece.len() - rest.len();
-            if !rest.is_empty() {
-                return More::Follows;
-            }
-            self.pieces.drop_front();
-            self.told_bytes = 0;
-        }
-        More::Done
-    }
-}
-
-/// About what a name's header takes, in bytes.
-const HEADER_BYTES: usize = 8;

@@ -79,7 +79,8 @@ impl<'a> Members<'a> {
     }
 }
 
-fn lex_bound(argument: &[u8]) -> Result<Bound<&[u8]>, Failure> {
+/// From or to where, by the bytes.
+pub(crate) fn lex_bound(argument: &[u8]) -> Result<Bound<&[u8]>, Failure> {
     match argument {
         b"-" | b"+" => Ok(Bound::None),
         [b'(', member @ ..] => Ok(Bound::Excluding(member)),

@@ -48,6 +48,7 @@ impl World {
     /// An empty one.
     pub fn new(protocol: Protocol) -> Self {
         let keyspace = Keyspace::new(KeyHasher::new([7; 16]), DATABASES);
+        keyspace.order_at_once();
         Self { keyspace, frames: Vec::new(), now: START_MS, protocol, database: 0, restarts: false }
     }
 
@@ -58,6 +59,7 @@ impl World {
     pub fn replayed(&self) -> Keyspace {
         let keyspace = Keyspace::new(*self.keyspace.hasher(), DATABASES);
         self.frames.iter().for_each(|frame| keyspace.replay(frame).expect("what was recorded can be replayed"));
+        keyspace.order_at_once();
         keyspace
     }
 
@@ -96,7 +98,7 @@ impl World {
                 }
                 self.local(row, at_once, args, output, false)
             }
-            Run::Gate(handler) => self.local(row, handler, args, output, true),
+            Run::Gate(handler) | Run::Range { at_once: handler, .. } => self.local(row, handler, args, output, true),
             Run::Blocking { try_now, .. } => match self.local(row, try_now, args, output, false) {
                 // What it has changed stays.
                 Err(Failure::Nothing) => {

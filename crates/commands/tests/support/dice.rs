@@ -17,6 +17,7 @@ pub(crate) fn is_key(name: &str) -> bool {
 /// What `name` means in the syntax of `row`, where that is another than elsewhere.
 fn meant<'a>(row: &Command, name: &'a str) -> &'a str {
     match (row.group, name) {
+        (Group::Generic, "start" | "end") => "bound",
         (Group::Bitmap, "offset") => "bit offset",
         (Group::Bitmap, "value") if row.name == "SETBIT" => "bit",
         (Group::Bitmap, "value" | "increment") => "number",
@@ -142,6 +143,7 @@ impl<'a> Dice<'a> {
                 self.pick(&["200", "100000", "2e5", "1e6", "500.5", "0", "3", "4e7", "inf", "-1", "x"])
             }
             "score" | "weight" => self.pick(&["1", "2", "2.5", "-1", "0", "inf", "-inf", "1e20", "x", "7"]),
+            "bound" => self.pick(&["-", "+", "-", "+", "[a", "(a", "[b", "(c", "[list", "(set", "[", "("]),
             "min" | "max" => self.pick(&["-", "+", "[m", "(n", "[o", "-inf", "+inf", "(1", "2", "0", "(7", "x"]),
             "serialized-value" => self.payload(),
             "ttl" => self.pick(&["0", "0", "1000", "x"]),

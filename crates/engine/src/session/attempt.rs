@@ -81,6 +81,8 @@ pub(crate) enum NotNow {
     LongTexts,
     /// It walks over all shards.
     Sweep,
+    /// It goes through names in their order.
+    Range,
     /// It looks at very many keys.
     Gather,
     /// Only the engine can do it, and not at once.
@@ -177,6 +179,7 @@ impl Session {
                 Ok(())
             }
             Run::Sweep(_) => Err(NotNow::Sweep),
+            Run::Range { .. } => Err(NotNow::Range),
             Run::Engine(verb) => self.run_verb(attempt, row, verb, args, output),
         }
     }

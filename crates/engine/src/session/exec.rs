@@ -221,7 +221,7 @@ impl Session {
         let &Attempt { worker, needs, raised, now, .. } = attempt;
         let engine = &*worker.engine;
         let scratch = if self.breath.is_some() { &worker.stage.scratch } else { &worker.scratch };
-        let goes_anywhere = |(row, args): &(Row, Args<'_>)| matches!(row.run, Run::Sweep(_)) || row.follows_names(args);
+        let goes_anywhere = |(row, args): &(Row, Args<'_>)| row.goes_anywhere() || row.follows_names(args);
         if !engine.loading.is_over() && queue.iter().any(goes_anywhere) {
             return Err(NotNow::Loading);
         }
@@ -421,7 +421,10 @@ impl Session {
         reply: &mut dyn Reply,
     ) -> Outcome {
         match row.run {
-            Run::Local(handler) | Run::Gather { at_once: handler, .. } | Run::Gate(handler) => handler(tx, args, reply),
+            Run::Local(handler)
+            | Run::Gather { at_once: handler, .. }
+            | Run::Range { at_once: handler, .. }
+            | Run::Gate(handler) => handler(tx, args, reply),
             Run::Blocking { try_now, empty, .. } => match try_now(tx, args, reply) {
                 Err(Failure::Nothing) => {
                     empty(reply);

@@ -91,22 +91,37 @@ struct ToLook<'a> {
 }
 
 /// Work in pieces, between which others have their turn.
-struct Pace {
+pub(super) struct Pace {
     began: Instant,
     took: Duration,
 }
 
 impl Pace {
-    async fn rest_if_due(&mut self) {
+    pub(super) fn begin() -> Self {
+        Self { began: Instant::now(), took: Duration::ZERO }
+    }
+
+    /// For how long it has worked.
+    pub(super) fn took(&self) -> Duration {
+        self.took + self.began.elapsed()
+    }
+
+    /// Waits for something else.
+    pub(super) async fn wait<R>(&mut self, waiting: impl Future<Output = R>) -> R {
+        self.took += self.began.elapsed();
+        let result = waiting.await;
+        self.began = Instant::now();
+        result
+    }
+
+    pub(super) async fn rest_if_due(&mut self) {
         if self.began.elapsed().as_micros() > WORK_US_MAX {
             self.rest().await;
         }
     }
 
-    async fn rest(&mut self) {
-        self.took += self.began.elapsed();
-        yield_now().await;
-        self.began = Instant::now();
+    pub(super) async fn rest(&mut self) {
+        self.wait(yield_now()).await;
     }
 }
 
@@ -122,7 +137,7 @@ impl Session {
         let commands::Run::Gather { begin, .. } = row.run else { unreachable!("asked for a look at keys") };
         // First of all: to take in so long a request was a turn.
         yield_now().await;
-        let mut pace = Pace { began: Instant::now(), took: Duration::ZERO };
+        let mut pace = Pace::begin();
         let mut to_look = ToLook { args, gather: begin(args) };
         let mut parts: Vec<Part> = (0..SHARDS).map(|_| Part::default()).collect();
         for at in 1..args.len() {
@@ -151,7 +166,7 @@ impl Session {
         let mark = output.mark();
         to_look.gather.finish(&mut Encoder::new(output, self.protocol));
         self.hide_unreadable(worker, self.watermark, mark, output);
-        pace.took + pace.began.elapsed()
+        pace.took()
     }
 
     /// Looks at the keys of one shard, under its lock for a moment at a time.
@@ -233,9 +248,7 @@ impl Session {
                     return stale;
                 }
                 Err(NotNow::Locked(shard, want)) => {
-                    pace.took += pace.began.elapsed();
-                    drop(self.park(&worker.engine, shard, want).await);
-                    pace.began = Instant::now();
+                    pace.wait(async { drop(self.park(&worker.engine, shard, want).await) }).await;
                 }
                 Err(_) => unreachable!("a hold fails for a lock alone"),
             }

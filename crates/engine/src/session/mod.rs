@@ -18,6 +18,7 @@ mod library;
 mod messages;
 mod migrate;
 mod monitor;
+mod order;
 mod script;
 mod serve;
 mod slow;
@@ -497,7 +498,7 @@ fn holds_shards(row: &Row, args: &Args<'_>) -> bool {
         | Run::Blocking { .. }
         | Run::Gate(_)
         | Run::Engine(Verb::Exec | Verb::Watch | Verb::Eval | Verb::Library) => true,
-        Run::Sweep(_) | Run::Session(_) | Run::Engine(_) => false,
+        Run::Sweep(_) | Run::Range { .. } | Run::Session(_) | Run::Engine(_) => false,
     }
 }
 

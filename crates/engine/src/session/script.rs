@@ -405,7 +405,7 @@ impl Session {
         if gated {
             return if engine.loading.is_over() { Ok(()) } else { Err(NotNow::Loading) };
         }
-        if matches!(row.run, Run::Gate(_) | Run::Sweep(_)) || row.follows_names(args) {
+        if matches!(row.run, Run::Gate(_)) || row.goes_anywhere() || row.follows_names(args) {
             return Err(NotNow::Gate);
         }
         let mut missing = Vec::new();

@@ -14,7 +14,7 @@ use crate::waits::{gate_open, loaded, park, raise, read, yield_now};
 use crate::worker::{Scratch, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
-use commands::{Failure, Flag, Run, Verb, Walk};
+use commands::{Failure, Flag, Outcome, Run, Verb, Walk};
 use keyspace::{Cuts, Searches, ShardState, Tx, Wanted};
 use kinds::LongText;
 use kinds::long_text::PIECE_BYTES;
@@ -26,7 +26,7 @@ use std::task::Poll;
 use std::time::Duration;
 use sync::lock::{Parked, Want};
 use wire::resp::Encoder;
-use wire::{Args, Output, Reply};
+use wire::{Args, Mark, Output, Reply};
 
 /// After so many rounds without all its shards a command goes under the gate.
 const ROUNDS_MAX: usize = 4;
@@ -162,7 +162,12 @@ impl Session {
                     rounds = 0;
                 }
                 NotNow::Paused => self.wait_pause(worker, &row).await,
-                why @ (NotNow::Stopping | NotNow::Waiting(_) | NotNow::Sweep | NotNow::Gather | NotNow::Verb) => {
+                why @ (NotNow::Stopping
+                | NotNow::Waiting(_)
+                | NotNow::Sweep
+                | NotNow::Range
+                | NotNow::Gather
+                | NotNow::Verb) => {
                     let held = self.run_apart(worker, why, row, args, output).await;
                     return Took { held, searched };
                 }
@@ -203,6 +208,7 @@ impl Session {
                 Some(Duration::ZERO)
             }
             NotNow::Sweep => unless_busy(worker, &row, self.sweep(worker, row, args, output)).await,
+            NotNow::Range => unless_busy(worker, &row, self.range(worker, row, args, output)).await,
             NotNow::Gather => unless_busy(worker, &row, self.gather(worker, row, args, output)).await,
             NotNow::Verb => {
                 self.run_slow_verb(worker, row, args, output).await;
@@ -324,7 +330,6 @@ impl Session {
     /// Walks over all shards, one at a time. Gives the time for which it ran.
     async fn sweep(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) -> Duration {
         let Run::Sweep(begin) = row.run else { unreachable!("asked for a sweep") };
-        let engine = worker.engine.clone();
         let mark = output.mark();
         let mut began = Instant::now();
         let mut took = Duration::ZERO;
@@ -348,16 +353,21 @@ impl Session {
             }
             Err(failure) => Err(failure),
         };
+        self.end_walk(worker, row, result, mark, output);
+        took + began.elapsed()
+    }
+
+    /// Ends the reply of what has looked at keys anywhere.
+    pub(super) fn end_walk(&mut self, worker: &Worker, row: Row, result: Outcome, mark: Mark, output: &mut Output) {
+        if let Err(failure) = result {
+            return self.fail(worker, Some(row), &failure, output);
+        }
         // What it has seen lies anywhere: it waits for all.
-        if let Some(journal) = &engine.journal {
+        if let Some(journal) = &worker.engine.journal {
             let seen = journal.next();
             self.saw(seen);
             self.hide_unreadable(worker, seen, mark, output);
         }
-        if let Err(failure) = result {
-            self.fail(worker, Some(row), &failure, output);
-        }
-        took + began.elapsed()
     }
 
     /// Visits a shard, of which it asks for so many `ahead` more if it is still to be loaded.

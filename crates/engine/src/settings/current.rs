@@ -28,6 +28,8 @@ pub struct Current {
     pub journal: bool,
     /// When the journal is synced.
     pub fsync: Fsync,
+    /// Whether names are kept in order.
+    pub key_order: bool,
     /// How many databases there are.
     pub databases: u32,
     /// Worker threads, 0 for one per core.

@@ -256,6 +256,15 @@ pub static SETTINGS: &[Setting] = &[
         help: "Journal beyond the last checkpoint that begins the next one; it bounds what a restart replays.",
     },
     Setting {
+        name: "key-order",
+        redis_names: &["key-order"],
+        kind: Kind::Bool { set: |current, on| current.key_order = on },
+        default: "off",
+        changes: Anytime,
+        group: Group::Data,
+        help: "Keeps the names of keys in order too, for KEYRANGE and DELRANGE; built beside the service once it is on.",
+    },
+    Setting {
         name: "databases",
         redis_names: &["databases"],
         kind: Kind::Integer {

@@ -127,6 +127,15 @@ impl Server {
         Connection::tcp(self.port)
     }
 
+    /// Waits until a field of INFO has this value.
+    pub(crate) fn wait_for_info(&self, field: &str, value: &str) {
+        let began = std::time::Instant::now();
+        while self.info(field) != value {
+            assert!(began.elapsed() < PATIENCE, "{field} is {}, not {value}", self.info(field));
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// The value of a field of INFO.
     pub(crate) fn info(&self, field: &str) -> String {
         let reply = self.connect().call(&["INFO", "everything"]);

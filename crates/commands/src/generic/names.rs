@@ -1,0 +1,62 @@
+//! Names that a reply tells, as many as there may be.
+
+use crate::pieces::Pieces;
+use base::varint;
+use wire::{More, Reply, SOURCE_STEP_BYTES, Source};
+
+/// Names, each behind its length.
+#[derive(Default)]
+pub(crate) struct Names {
+    pieces: Pieces,
+    count: usize,
+    /// How much of the first piece has been told, in bytes.
+    told_bytes: usize,
+}
+
+impl Names {
+    /// Makes room for a visit's names, once there are any.
+    pub(crate) fn prepare(&mut self) {
+        if self.count > 0 {
+            self.pieces.prepare();
+        }
+    }
+
+    pub(crate) fn push(&mut self, name: &[u8]) {
+        let bytes = varint::encoded_bytes(name.len() as u64) + name.len();
+        varint::put_bytes(self.pieces.room(bytes), name);
+        self.count += 1;
+    }
+
+    /// Replies an array, in steps if it is long.
+    pub(crate) fn tell(mut self, reply: &mut dyn Reply) {
+        reply.array(self.count);
+        if self.next(reply) == More::Follows {
+            reply.stream(Box::new(self));
+        }
+    }
+}
+
+impl Source for Names {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        let mut left_bytes = SOURCE_STEP_BYTES;
+        while let Some(piece) = self.pieces.front() {
+            let mut rest = &piece[self.told_bytes..];
+            while left_bytes > 0
+                && let Some(name) = varint::take_bytes(&mut rest)
+            {
+                reply.bulk(name);
+                left_bytes = left_bytes.saturating_sub(name.len() + HEADER_BYTES);
+            }
+            self.told_bytes = piece.len() - rest.len();
+            if !rest.is_empty() {
+                return More::Follows;
+            }
+            self.pieces.drop_front();
+            self.told_bytes = 0;
+        }
+        More::Done
+    }
+}
+
+/// About what a name's header takes, in bytes.
+const HEADER_BYTES: usize = 8;

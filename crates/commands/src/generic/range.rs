@@ -1,0 +1,208 @@
+//! KEYRANGE DELRANGE: names in the order of their bytes, while `key-order` has them kept so.
+//!
+//! ```text
+//! the order of names --> a page of names --> their shards are held --> those that are there: told, or removed
+//!        ^                                                                   |
+//!        '------------------- behind the last of them ----------------------'
+//! ```
+//!
+//! What is done before it is asked is seen. It is not of one instant: a name that is there from begin to end is met exactly
+//! once, one that comes or goes meanwhile at most once, and each is told in its place. In a transaction, and in a script, it
+//! is of one instant.
+
+use super::names::Names;
+use crate::prelude::*;
+use crate::sorted::score::lex_bound;
+use crate::table::Row;
+use blocks::Direction;
+use keyspace::{OrderState, Page, Span, kind_of};
+use kinds::sorted::Bound;
+use wire::OwnedRequest;
+
+pub(crate) const COMMANDS: &[Command] = &[KEYRANGE, DELRANGE];
+
+const KEYRANGE: Command = Command {
+    name: "KEYRANGE",
+    syntax: "start end [REV] [LIMIT count] [TYPE type]",
+    arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::Read,
+    flags: &[Flag::Dangerous],
+    group: Group::Generic,
+    cost: "O(log n + m), n the keys of the database, m those told",
+    since: "bobbin 0.1.0",
+    brief: "Tells keys in the order of their names, from one to another.",
+    answer: "array: the keys; with REV the last one first, and `start` is the greater bound. Needs `key-order yes`",
+    run: Run::Range { at_once, begin: |args| NameRange::of(args, false) },
+};
+
+const DELRANGE: Command = Command {
+    name: "DELRANGE",
+    syntax: "start end [LIMIT count] [TYPE type]",
+    access: Access::Write { grows: false },
+    cost: "O(log n + m), n the keys of the database, m those removed",
+    brief: "Removes keys in the order of their names, from one to another.",
+    answer: "int: keys removed, some at a time. Needs `key-order yes`",
+    run: Run::Range { at_once, begin: |args| NameRange::of(args, true) },
+    ..KEYRANGE
+};
+
+/// What is run for the keys of one page: the kind that they are to be of stands in the place of the name, or nothing.
+static REMOVE_SOME: Command = Command {
+    keys: &[KeySpec::many(1, -1, 1, "RM DELETE")],
+    run: Run::Local(|tx, args, reply| {
+        let kind = Some(args.name()).filter(|kind| !kind.is_empty());
+        let removed = args.from(1).iter().filter(|key| is_told(tx, key, kind) && tx.remove(key)).count();
+        reply.int(removed as i64);
+        Ok(())
+    }),
+    ..DELRANGE
+};
+
+/// Names looked at under one hold of their shards.
+const LOOKED_AT: usize = 128;
+/// Keys removed in one frame.
+const REMOVED_AT_ONCE: usize = 64;
+/// What a removal takes in a frame beside the name, or less.
+const REMOVAL_BYTES: usize = 64;
+
+/// A way through the names of a database.
+pub struct NameRange {
+    span: Span,
+    /// How many keys may still be met that fit.
+    left: u64,
+    kind: Option<Vec<u8>>,
+    removes: bool,
+    removed: u64,
+    names: Names,
+}
+
+impl NameRange {
+    fn of(args: &Args, removes: bool) -> Result<Self, Failure> {
+        let (mut direction, mut left, mut kind) = (Direction::Forward, u64::MAX, None);
+        let mut words = args.from(3).iter();
+        while let Some(word) = words.next() {
+            if parse::is(word, "REV") && !removes {
+                direction = Direction::Backward;
+            } else if parse::is(word, "LIMIT") {
+                let count = words.next().ok_or(Failure::Syntax)?;
+                left = parse::int_or(count, 0, i64::MAX, "ERR LIMIT can't be negative")? as u64;
+            } else if parse::is(word, "TYPE") {
+                kind = Some(words.next().ok_or(Failure::Syntax)?.to_vec());
+            } else {
+                return Err(Failure::Syntax);
+            }
+        }
+        let (start, end) = (args.get(1), args.get(2));
+        let (least, most) = if direction == Direction::Backward { (end, start) } else { (start, end) };
+        // The ends are the wrong way round.
+        if least == b"+" || most == b"-" {
+            left = 0;
+        }
+        let span = Span { least: bound(least)?, most: bound(most)?, direction };
+        Ok(Self { span, left, kind, removes, removed: 0, names: Names::default() })
+    }
+
+    /// Which names it is to be shown next, and how many at most; `None` if it needs no more.
+    pub fn wants(&self) -> Option<(&Span, usize)> {
+        let at_once = if self.removes { REMOVED_AT_ONCE } else { LOOKED_AT };
+        (self.left > 0).then(|| (&self.span, at_once.min(usize::try_from(self.left).unwrap_or(usize::MAX))))
+    }
+
+    /// Goes on behind a page; if that has no name, there is nothing.
+    pub fn pass(&mut self, page: &Page) {
+        match page.iter().next_back() {
+            Some(last) => self.span.pass(last),
+            None => self.left = 0,
+        }
+    }
+
+    /// Whether any key fits, whatever is under it.
+    pub fn takes_any_kind(&self) -> bool {
+        self.kind.is_none()
+    }
+
+    /// Whether a key is there and fits. Its shard is held.
+    pub fn fits(&self, tx: &mut Tx, name: &[u8]) -> bool {
+        is_told(tx, name, self.kind.as_deref())
+    }
+
+    /// Takes a name that fits.
+    pub fn take(&mut self, name: &[u8]) {
+        self.names.push(name);
+        self.left -= 1;
+    }
+
+    /// What is to be run to remove those of a page that are there, as a part of `row`; `None` for one who only tells them.
+    pub fn removal(&self, row: &Row, names: &[&[u8]]) -> Option<(Row, OwnedRequest)> {
+        let words: Vec<&[u8]> =
+            std::iter::once(self.kind.as_deref().unwrap_or_default()).chain(names.iter().copied()).collect();
+        self.removes.then(|| (row.part(&REMOVE_SOME), OwnedRequest::of(&words)))
+    }
+
+    /// So many of a page were removed.
+    pub fn removed(&mut self, count: u64) {
+        self.removed += count;
+        self.left -= count;
+    }
+
+    /// Writes the reply.
+    pub fn finish(self, reply: &mut dyn Reply) {
+        if self.removes {
+            reply.int(self.removed as i64);
+        } else {
+            self.names.tell(reply);
+        }
+    }
+}
+
+fn bound(argument: &[u8]) -> Result<Bound<Vec<u8>>, Failure> {
+    Ok(match lex_bound(argument)? {
+        Bound::None => Bound::None,
+        Bound::Including(name) => Bound::Including(name.to_vec()),
+        Bound::Excluding(name) => Bound::Excluding(name.to_vec()),
+    })
+}
+
+fn is_told(tx: &mut Tx, name: &[u8], kind: Option<&[u8]>) -> bool {
+    tx.peek(name).is_some_and(|entry| kind.is_none_or(|kind| parse::is(kind, kind_of(entry).name())))
+}
+
+/// Why there is no range of names.
+pub fn no_order(state: OrderState) -> Failure {
+    match state {
+        OrderState::Building(percent) => {
+            Failure::text(format!("ERR the order of names is being built: {percent} % of it are done"))
+        }
+        OrderState::Off | OrderState::On => {
+            Failure::text("ERR there is no order of names: CONFIG SET key-order yes has it built and kept")
+        }
+    }
+}
+
+fn at_once(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let mut range = NameRange::of(args, parse::is(args.name(), DELRANGE.name))?;
+    let mut found: Vec<Box<[u8]>> = Vec::new();
+    while let Some((span, count)) = range.wants() {
+        let page = tx.order_page(span, count).map_err(no_order)?;
+        range.pass(&page);
+        if range.removes {
+            let before = found.len();
+            found.extend(page.iter().filter(|name| is_told(tx, name, range.kind.as_deref())).map(Box::from));
+            range.removed((found.len() - before) as u64);
+        } else {
+            page.iter().for_each(|name| {
+                if range.fits(tx, name) {
+                    range.take(name);
+                }
+            });
+        }
+    }
+    let bytes: usize = found.iter().map(|name| name.len() + REMOVAL_BYTES).sum();
+    if range.removes && !found.is_empty() {
+        tx.need_room(bytes as u64)?;
+        found.iter().for_each(|name| assert!(tx.remove(name), "it is there"));
+    }
+    range.finish(reply);
+    Ok(())
+}

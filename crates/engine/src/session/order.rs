@@ -1,0 +1,197 @@
+//! KEYRANGE and DELRANGE: pages of names, each of which is looked up (or removed) under the locks of its own shards.
+//!
+//! ```text
+//! page of names <--- order, once all is in it that was done before    under the order's own lock, some 300 us at a time
+//!      |
+//!      |-- told:     shards held to read, all together          only where keys may have expired, or for TYPE
+//!      '-- removed:  an attempt like that of any DEL            a frame of its own
+//! ```
+
+use super::Session;
+use super::attempt::NotNow;
+use super::gather::Pace;
+use super::slow::Took;
+use crate::waits::gate_open;
+use crate::worker::{Scratch, Worker};
+use commands::table::Row;
+use commands::{Failure, NameRange, Run, no_order};
+use keyspace::{CatchUp, OrderTurn, Page, Tx, shard_of};
+use quanta::Instant;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::time::Duration;
+use sync::lock::Want;
+use wire::client::{Parser, Value};
+use wire::resp::Encoder;
+use wire::{Args, Output, Reply};
+
+/// Tries for the shards of a whole page, after which they are held one by one.
+const TRIES_MAX: usize = 4;
+
+impl Session {
+    /// Runs a row that goes through names in order. Gives the time for which it ran.
+    pub(super) async fn range(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: Row,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> Duration {
+        let Run::Range { begin, .. } = row.run else { unreachable!("asked for a range of names") };
+        let mark = output.mark();
+        let mut pace = Pace::begin();
+        let result = match begin(args) {
+            Ok(range) => self.go_through(worker, row, range, output, &mut pace).await,
+            Err(failure) => Err(failure),
+        };
+        self.end_walk(worker, row, result, mark, output);
+        pace.took()
+    }
+
+    async fn go_through(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: Row,
+        mut range: NameRange,
+        output: &mut Output,
+        pace: &mut Pace,
+    ) -> Result<(), Failure> {
+        let mut reader = CatchUp::default();
+        while range.wants().is_some() {
+            let page = self.next_page(worker, &range, &mut reader, pace).await?;
+            let names: Vec<&[u8]> = page.iter().collect();
+            range.pass(&page);
+            if !row.writes() {
+                self.look_up(worker, &mut range, &names, pace).await;
+            } else if !names.is_empty()
+                && let Err(error) = self.remove_some(worker, row, &mut range, &names, pace).await
+            {
+                // It was counted where it came up.
+                Encoder::new(output, self.protocol).error(&error);
+                return Ok(());
+            }
+        }
+        range.finish(&mut Encoder::new(output, self.protocol));
+        Ok(())
+    }
+
+    async fn next_page(
+        &self,
+        worker: &Worker,
+        range: &NameRange,
+        reader: &mut CatchUp,
+        pace: &mut Pace,
+    ) -> Result<Page, Failure> {
+        let (engine, keyspace) = (&*worker.engine, &worker.engine.keyspace);
+        loop {
+            pace.rest_if_due().await;
+            let turn = worker.member.enter().map(|_inside| {
+                let (span, names_max) = range.wants().expect("asked by the caller");
+                keyspace.order_page(keyspace.map().table(self.database), span, names_max, reader)
+            });
+            match turn {
+                Some(OrderTurn::Page(page)) => return Ok(page),
+                Some(OrderTurn::Not(state)) => return Err(no_order(state)),
+                Some(OrderTurn::Again) => pace.rest().await,
+                Some(OrderTurn::Locked(shard)) => {
+                    pace.wait(async { drop(self.park(engine, shard, Want::Write).await) }).await;
+                }
+                None => pace.wait(gate_open(&engine.gate)).await,
+            }
+        }
+    }
+
+    /// Takes those names of a page that fit. Only those are looked up that may have expired, or whose kind is asked for: all
+    /// were there when the page was made.
+    async fn look_up(&mut self, worker: &Worker, range: &mut NameRange, names: &[&[u8]], pace: &mut Pace) {
+        let engine = &*worker.engine;
+        let now = engine.clock.now();
+        let is_live = |name: &&[u8]| engine.keyspace.order().is_live(shard_of(engine.keyspace.hash(name)), now);
+        let mut fits: Vec<bool> = names.iter().map(|name| range.takes_any_kind() && is_live(name)).collect();
+        let open: Vec<usize> = (0..names.len()).filter(|nth| !fits[*nth]).collect();
+        let (mut done, mut tries) = (0, 0);
+        while done < open.len() {
+            pace.rest_if_due().await;
+            let some = if tries < TRIES_MAX { &open[done..] } else { &open[done..=done] };
+            match self.look_at(worker, range, names, some, &mut fits) {
+                Ok(()) => done += some.len(),
+                Err(Some(shard)) => {
+                    tries += 1;
+                    pace.wait(async { drop(self.park(engine, shard, Want::Read).await) }).await;
+                }
+                Err(None) => pace.wait(gate_open(&engine.gate)).await,
+            }
+        }
+        names.iter().zip(fits).filter(|(_, fits)| *fits).for_each(|(name, _)| range.take(name));
+    }
+
+    /// Looks at `some` of the names, whose shards it holds meanwhile.
+    ///
+    /// # Errors
+    /// The shard that somebody else holds, or the gate is up.
+    fn look_at(
+        &mut self,
+        worker: &Worker,
+        range: &NameRange,
+        names: &[&[u8]],
+        some: &[usize],
+        fits: &mut [bool],
+    ) -> Result<(), Option<usize>> {
+        let engine = &*worker.engine;
+        let _inside = worker.member.enter().ok_or(None)?;
+        let mut scratch = worker.scratch.borrow_mut();
+        let Scratch { plan, log } = &mut *scratch;
+        plan.clear();
+        some.iter().for_each(|nth| plan.add_key(&engine.keyspace, names[*nth], Want::Read));
+        plan.seal();
+        let began = Instant::now();
+        let held = plan.try_hold(&engine.keyspace).map_err(|(shard, _)| Some(shard))?;
+        let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
+        some.iter().for_each(|nth| fits[*nth] = range.fits(&mut tx, names[*nth]));
+        let seen = tx.seen();
+        tx.end();
+        self.saw(seen);
+        worker.note_hold(began.elapsed());
+        Ok(())
+    }
+
+    /// Removes what is there of a page.
+    ///
+    /// # Errors
+    /// What the client hears in the place of the number.
+    async fn remove_some(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: Row,
+        range: &mut NameRange,
+        names: &[&[u8]],
+        pace: &mut Pace,
+    ) -> Result<(), String> {
+        let (part, request) = range.removal(&row, names).expect("a row that writes removes");
+        let (args, mut output) = (request.args(), Output::new());
+        // A future within itself has to lie elsewhere.
+        let removal: Pin<Box<dyn Future<Output = Took> + '_>> =
+            Box::pin(self.run_until_done(worker, part, &args, NotNow::Shards(Vec::new()), &mut output));
+        pace.wait(removal).await;
+        match read(output) {
+            Value::Error(error) => Err(error),
+            value => {
+                range.removed(value.as_int().and_then(|count| u64::try_from(count).ok()).expect("a number of keys"));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The one reply in `output`.
+fn read(mut output: Output) -> Value {
+    let mut parser = Parser::new();
+    loop {
+        output.fill();
+        let Some(bytes) = output.front() else { break };
+        let count = bytes.len();
+        parser.feed(bytes);
+        output.consume(count);
+    }
+    parser.next_value().expect("replies are well formed").expect("a reply")
+}

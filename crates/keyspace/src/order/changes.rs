@@ -1,0 +1,180 @@
+//! Names that came and went, as they are noted in a section, and sorted to be put into the order.
+
+use crate::TableId;
+use base::Ms;
+use base::limits::SHARDS;
+use base::varint;
+use std::sync::Arc;
+use std::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+/// Bytes of notes in one shard above which writers are to help with them.
+const NOTES_BYTES_MAX: usize = 64 << 10;
+
+/// In which shards there are notes, and until when no key of a shard falls due.
+pub(crate) struct Flags {
+    words: [AtomicU64; SHARDS / 64],
+    /// Written under the shard's lock.
+    none_due_before: [AtomicU64; SHARDS],
+    behind: AtomicBool,
+}
+
+impl Default for Flags {
+    fn default() -> Self {
+        Self {
+            words: [const { AtomicU64::new(0) }; SHARDS / 64],
+            none_due_before: [const { AtomicU64::new(0) }; SHARDS],
+            behind: AtomicBool::new(false),
+        }
+    }
+}
+
+/// Shards, each a bit.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ShardBits([u64; SHARDS / 64]);
+
+impl ShardBits {
+    /// The first of them.
+    pub(super) fn first(&self) -> Option<usize> {
+        let at = self.0.iter().position(|word| *word != 0)?;
+        Some(at * 64 + self.0[at].trailing_zeros() as usize)
+    }
+
+    pub(super) fn remove(&mut self, shard: usize) {
+        self.0[shard / 64] &= !(1 << (shard % 64));
+    }
+}
+
+impl Flags {
+    fn raise(&self, shard: usize) {
+        self.words[shard / 64].fetch_or(1 << (shard % 64), Release);
+    }
+
+    pub(super) fn lower(&self, shard: usize) {
+        self.words[shard / 64].fetch_and(!(1 << (shard % 64)), Release);
+    }
+
+    pub(super) fn is_raised(&self, shard: usize) -> bool {
+        self.words[shard / 64].load(Acquire) & 1 << (shard % 64) != 0
+    }
+
+    pub(super) fn all(&self) -> ShardBits {
+        ShardBits(std::array::from_fn(|at| self.words[at].load(Acquire)))
+    }
+
+    /// Whether no key of the shard has fallen due at `now`.
+    pub(super) fn none_is_due(&self, shard: usize, now: Ms) -> bool {
+        now < self.none_due_before[shard].load(Acquire)
+    }
+
+    /// Nothing of the shard, which the caller holds, falls due before `at_ms`.
+    pub(crate) fn set_due(&self, shard: usize, at_ms: Ms) {
+        self.none_due_before[shard].store(at_ms, Release);
+    }
+
+    /// Whether there is so much in some shard that writers are to help.
+    pub(super) fn is_behind(&self) -> bool {
+        self.behind.load(Relaxed)
+    }
+
+    pub(super) fn catch_up(&self) {
+        self.behind.store(false, Relaxed);
+    }
+}
+
+/// What came and went in one section since it was last taken. It lies under the shard's lock.
+pub(crate) struct Notes {
+    bytes: Vec<u8>,
+    shard: usize,
+    flags: Arc<Flags>,
+}
+
+impl Notes {
+    pub(crate) fn new(shard: usize, flags: Arc<Flags>) -> Self {
+        Self { bytes: Vec::new(), shard, flags }
+    }
+
+    /// A name is there from now on, or is not any more.
+    pub(crate) fn add(&mut self, name: &[u8], is_there: bool) {
+        if self.bytes.is_empty() {
+            self.flags.raise(self.shard);
+        }
+        varint::put(&mut self.bytes, (name.len() as u64) << 1 | u64::from(is_there));
+        self.bytes.extend_from_slice(name);
+        if self.bytes.len() > NOTES_BYTES_MAX {
+            self.flags.behind.store(true, Relaxed);
+        }
+    }
+
+    /// Something of the section falls due, maybe not before `at_ms`.
+    pub(crate) fn note_due(&self, at_ms: Ms) {
+        let none_before = &self.flags.none_due_before[self.shard];
+        if at_ms < none_before.load(Relaxed) {
+            none_before.store(at_ms, Release);
+        }
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+}
+
+/// Changes of several tables.
+#[derive(Default)]
+pub(super) struct Changes {
+    bytes: Vec<u8>,
+    list: Vec<Change>,
+}
+
+#[derive(Clone, Copy)]
+struct Change {
+    table: TableId,
+    is_there: bool,
+    start: usize,
+    length: usize,
+}
+
+impl Changes {
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// What they take, in bytes.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.bytes.len() + size_of_val(&*self.list)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.list.clear();
+    }
+
+    pub(super) fn push(&mut self, table: TableId, name: &[u8], is_there: bool) {
+        self.list.push(Change { table, is_there, start: self.bytes.len(), length: name.len() });
+        self.bytes.extend_from_slice(name);
+    }
+
+    /// Takes over one note, if there is any.
+    pub(super) fn read(&mut self, table: TableId, notes: &mut &[u8]) -> bool {
+        let Some(word) = varint::take(notes) else { return false };
+        let (name, rest) = notes.split_at((word >> 1) as usize);
+        self.push(table, name, word & 1 != 0);
+        *notes = rest;
+        true
+    }
+
+    /// By table and name; those of one name as they came.
+    pub(super) fn sort(&mut self) {
+        let Self { bytes, list } = self;
+        let name = |change: &Change| &bytes[change.start..][..change.length];
+        list.sort_by(|left, right| left.table.cmp(&right.table).then_with(|| name(left).cmp(name(right))));
+    }
+
+    /// Table, name, and whether it is there.
+    pub(super) fn get(&self, nth: usize) -> (TableId, &[u8], bool) {
+        let Change { table, is_there, start, length } = self.list[nth];
+        (table, &self.bytes[start..][..length], is_there)
+    }
+}

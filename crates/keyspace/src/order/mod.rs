@@ -1,0 +1,603 @@
+//! The order of names: while it is asked for, an index of the names of each table, in the order of their bytes.
+//!
+//! ```text
+//! who makes or removes a name        notes it in its section, under the shard's lock, and raises the shard's flag
+//!                                                        |
+//! who reads, or the thread beside    notes --> taken --> changes, sorted --> names of a table        under the index's lock
+//! ```
+//!
+//! Off, it costs a look at a pointer where a name comes or goes. It is built shard by shard: notes are taken from first, then
+//! what is there is gone through. All that is read of a shard is put into the index in the order in which it was read, so the
+//! last that is known of a name is what counts. A tx that is under way, or is undone, holds its shards, so no note of it is
+//! taken before it is over.
+//!
+//! A key that has expired is in the index until somebody removes it. So for each shard is told until when nothing in it falls
+//! due: mostly the expirer has been there in time, and a name need not be looked up to be shown.
+//!
+//! Whoever asks for a page first takes the notes of all flags that are up then: what was done before is in the page. A page is
+//! of names only: their kinds are in the shards, and so are deadlines.
+
+mod changes;
+mod chunk;
+mod names;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use changes::{Flags, Notes};
+pub use names::{Page, Span};
+
+use crate::{Keyspace, OF_SERVER, ShardState, TableId};
+use base::Ms;
+use base::limits::SHARDS;
+use changes::{Changes, ShardBits};
+use names::{Names, Scratch};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+/// Notes that are sorted at once: some 100 µs.
+const NOTES_SORTED: usize = 500;
+/// Changes made at once: some 150 µs where each is in another chunk of a large index.
+const CHANGES_MADE: usize = 100;
+/// Entries of a shard looked at under one hold.
+const ENTRIES_SEEN: usize = 512;
+/// Names that are sorted together while it is built, and their bytes.
+const FOUND_MAX: usize = 200_000;
+const FOUND_BYTES_MAX: usize = 32 << 20;
+/// Bytes of names in a page, or little more.
+const PAGE_BYTES_MAX: usize = 64 << 10;
+
+/// Whether there is an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderState {
+    /// Nobody asked for it.
+    Off,
+    /// It is being built: so many percent are done.
+    Building(u64),
+    /// It is there.
+    On,
+}
+
+/// What a step of the thread beside came to.
+pub enum OrderStep {
+    /// There is nothing to do.
+    Idle,
+    /// There is more to do.
+    More,
+    /// Somebody holds what it needs.
+    Blocked,
+    /// This is to be sorted, outside the gate, and brought back.
+    Sort(Found),
+    /// Names that nobody needs any more, to be dropped where there is time.
+    Garbage(Box<dyn std::any::Any + Send>),
+}
+
+/// Names that were found in shards.
+pub struct Found {
+    changes: Changes,
+    built: u64,
+}
+
+impl Found {
+    /// Puts them in order. Takes tens of milliseconds, and needs nothing.
+    pub fn sort(&mut self) {
+        self.changes.sort();
+    }
+}
+
+/// What came of asking for a page.
+pub enum OrderTurn {
+    /// The page; only one without a name means that nothing follows.
+    Page(Page),
+    /// Others are to have their turn, and then it is to be asked again.
+    Again,
+    /// Somebody holds this shard.
+    Locked(usize),
+    /// There is no order.
+    Not(OrderState),
+}
+
+/// One reader's way to what was done before it came.
+#[derive(Default)]
+pub struct CatchUp {
+    stage: Stage,
+    built: u64,
+}
+
+#[derive(Default)]
+enum Stage {
+    #[default]
+    New,
+    /// Notes of these shards are still to be taken.
+    Taking(ShardBits),
+    /// What was taken up to here is still to be put into the index.
+    Waiting(u64),
+    Done,
+}
+
+/// The order of names of all tables.
+pub struct KeyOrder {
+    flags: Arc<Flags>,
+    is_wanted: AtomicBool,
+    is_on: AtomicBool,
+    /// Of building, in percent.
+    progress: AtomicU64,
+    count: AtomicU64,
+    bytes: AtomicU64,
+    index: Mutex<Index>,
+}
+
+#[derive(Default)]
+struct Index {
+    phase: Phase,
+    /// How often it was begun: what was found for an earlier one is nothing to this.
+    built: u64,
+    tables: BTreeMap<TableId, Names>,
+    /// Notes as they were taken, and how much of the first is among the changes, in bytes.
+    taken: VecDeque<(TableId, Vec<u8>)>,
+    read_bytes: usize,
+    /// How many notes were taken, and how many of those are in the tables.
+    came: u64,
+    done: u64,
+    changes: Changes,
+    /// The first change that is still to be made.
+    at: usize,
+    scratch: Scratch,
+    garbage: Vec<BTreeMap<TableId, Names>>,
+}
+
+#[derive(Default)]
+enum Phase {
+    #[default]
+    Off,
+    /// Shards from this one on still have to take notes.
+    Noting(usize),
+    Building(Box<Building>),
+    /// All was found; what was noted meanwhile is put in.
+    Ending(CatchUp),
+    On,
+    /// Shards from this one on still take notes.
+    Stopping(usize),
+}
+
+#[derive(Default)]
+struct Building {
+    shard: usize,
+    /// Tables of the shard that are still to be gone through, the last one first.
+    tables: Option<Vec<TableId>>,
+    from_hash: u64,
+    found: Changes,
+    /// What was found is being sorted elsewhere.
+    is_lent: bool,
+}
+
+impl Default for KeyOrder {
+    fn default() -> Self {
+        Self {
+            flags: Arc::default(),
+            is_wanted: AtomicBool::new(false),
+            is_on: AtomicBool::new(false),
+            progress: AtomicU64::new(0),
+            count: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            index: Mutex::default(),
+        }
+    }
+}
+
+impl KeyOrder {
+    /// Asks for it, or says that nobody needs it any more.
+    pub fn want(&self, is_wanted: bool) {
+        self.is_wanted.store(is_wanted, Release);
+    }
+
+    /// Whether it is there.
+    pub fn state(&self) -> OrderState {
+        match (self.is_wanted.load(Acquire), self.is_on.load(Acquire)) {
+            (false, _) => OrderState::Off,
+            (true, false) => OrderState::Building(self.progress.load(Relaxed)),
+            (true, true) => OrderState::On,
+        }
+    }
+
+    /// How many names are in it, and bytes of memory that it takes.
+    pub fn figures(&self) -> (u64, u64) {
+        (self.count.load(Relaxed), self.bytes.load(Relaxed))
+    }
+
+    /// Whether every key of this shard that is there at `now`, and that a page names, has not expired: it need not be looked up.
+    pub fn is_live(&self, shard: usize, now: Ms) -> bool {
+        self.flags.none_is_due(shard, now)
+    }
+
+    /// Whether those who write are to help: see [`Keyspace::help_order`].
+    #[inline]
+    pub fn is_behind(&self) -> bool {
+        self.flags.is_behind()
+    }
+
+    /// Forgets everything: the keys are others. The caller holds the gate.
+    pub(crate) fn restart(&self) {
+        let mut index = self.lock();
+        self.is_on.store(false, Release);
+        if !matches!(index.phase, Phase::Off | Phase::Stopping(_)) {
+            index.forget();
+            index.phase = Phase::Noting(0);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().expect("no holder panics")
+    }
+
+    fn try_lock(&self) -> Option<MutexGuard<'_, Index>> {
+        match self.index.try_lock() {
+            Ok(index) => Some(index),
+            Err(TryLockError::WouldBlock) => None,
+            Err(TryLockError::Poisoned(_)) => unreachable!("no holder panics"),
+        }
+    }
+
+    fn tell(&self, index: &Index) {
+        self.count.store(index.tables.values().map(Names::count).sum(), Relaxed);
+        let kept_bytes: usize = index.taken.iter().map(|(_, notes)| notes.len()).sum();
+        let bytes = kept_bytes as u64 + index.changes.heap_bytes() as u64;
+        self.bytes.store(bytes + index.tables.values().map(Names::heap_bytes).sum::<u64>(), Relaxed);
+    }
+}
+
+impl Index {
+    fn forget(&mut self) {
+        let tables = std::mem::take(&mut self.tables);
+        self.garbage.push(tables);
+        self.built += 1;
+        self.taken.clear();
+        self.read_bytes = 0;
+        self.changes = Changes::default();
+        self.at = 0;
+        self.done = self.came;
+    }
+
+    /// Takes the notes of a shard that somebody has.
+    fn take(&mut self, flags: &Flags, shard: usize, state: &mut ShardState) {
+        let before = self.taken.len();
+        self.taken.extend(state.take_name_notes());
+        self.came += (self.taken.len() - before) as u64;
+        flags.lower(shard);
+    }
+
+    /// Takes the notes of those of `shards` that are free; gives the first that is not.
+    fn take_free(&mut self, keyspace: &Keyspace, shards: &mut ShardBits) -> Option<usize> {
+        let (mut rest, mut locked) = (*shards, None);
+        while let Some(shard) = rest.first() {
+            rest.remove(shard);
+            let state = keyspace.order.flags.is_raised(shard).then(|| keyspace.shard(shard).try_write());
+            match state {
+                Some(None) => locked = locked.or(Some(shard)),
+                Some(Some(mut state)) => {
+                    self.take(&keyspace.order.flags, shard, &mut state);
+                    shards.remove(shard);
+                }
+                // Somebody else took them.
+                None => shards.remove(shard),
+            }
+        }
+        locked
+    }
+
+    /// Makes some changes, if there are any that were taken; whether all are made.
+    fn make(&mut self, changes_max: usize) -> bool {
+        if self.at == self.changes.len() && !self.taken.is_empty() {
+            self.read_notes();
+        }
+        let until = self.at.saturating_add(changes_max);
+        while self.at < self.changes.len().min(until) {
+            let (table, ..) = self.changes.get(self.at);
+            let names = self.tables.entry(table).or_default();
+            self.at = names.apply(&self.changes, self.at, &mut self.scratch);
+        }
+        if self.at < self.changes.len() {
+            return false;
+        }
+        // What the first of them was part of may have more.
+        self.done = self.came - self.taken.len() as u64;
+        self.taken.is_empty()
+    }
+
+    /// Has notes among the changes.
+    fn read_notes(&mut self) {
+        self.changes.clear();
+        self.at = 0;
+        while let Some((table, notes)) = self.taken.front() {
+            let mut rest = &notes[self.read_bytes..];
+            while self.changes.len() < NOTES_SORTED && self.changes.read(*table, &mut rest) {}
+            self.read_bytes = notes.len() - rest.len();
+            if !rest.is_empty() {
+                break;
+            }
+            self.taken.pop_front();
+            self.read_bytes = 0;
+        }
+        self.changes.sort();
+    }
+
+    /// Goes on for a reader; `None` once all is there that was done before it came.
+    fn catch_up(&mut self, keyspace: &Keyspace, reader: &mut CatchUp) -> Option<OrderTurn> {
+        if reader.built != self.built {
+            *reader = CatchUp { stage: Stage::New, built: self.built };
+        }
+        if matches!(reader.stage, Stage::New) {
+            reader.stage = Stage::Taking(keyspace.order.flags.all());
+        }
+        if let Stage::Taking(shards) = &mut reader.stage {
+            if let Some(locked) = self.take_free(keyspace, shards) {
+                return Some(OrderTurn::Locked(locked));
+            }
+            reader.stage = Stage::Waiting(self.came);
+        }
+        if let Stage::Waiting(came) = reader.stage {
+            if self.done < came {
+                self.make(CHANGES_MADE);
+                keyspace.order.tell(self);
+            }
+            if self.done < came {
+                return Some(OrderTurn::Again);
+            }
+            reader.stage = Stage::Done;
+        }
+        None
+    }
+
+    fn page(&self, table: TableId, span: &Span, names_max: usize) -> Page {
+        self.tables.get(&table).map_or_else(Page::default, |names| names.page(span, names_max, PAGE_BYTES_MAX))
+    }
+}
+
+impl Keyspace {
+    /// The order of names.
+    pub fn order(&self) -> &KeyOrder {
+        &self.order
+    }
+
+    /// The first names of `span` in the table, or why not yet. Works for some 500 µs. The caller is inside the gate and holds
+    /// no shard.
+    pub fn order_page(&self, table: TableId, span: &Span, names_max: usize, reader: &mut CatchUp) -> OrderTurn {
+        let state = self.order.state();
+        if state != OrderState::On {
+            return OrderTurn::Not(state);
+        }
+        let Some(mut index) = self.order.try_lock() else { return OrderTurn::Again };
+        if !matches!(index.phase, Phase::On) {
+            return OrderTurn::Not(self.order.state());
+        }
+        match index.catch_up(self, reader) {
+            Some(turn) => turn,
+            None => OrderTurn::Page(index.page(table, span, names_max)),
+        }
+    }
+
+    /// As [`Keyspace::order_page`], for a tx that has the gate up; `take` runs on the states of shards.
+    pub(crate) fn order_page_gated(
+        &self,
+        table: TableId,
+        span: &Span,
+        names_max: usize,
+        mut take: impl FnMut(usize, &mut dyn FnMut(&mut ShardState)),
+    ) -> Result<Page, OrderState> {
+        let state = self.order.state();
+        let mut index = self.order.lock();
+        if state != OrderState::On || !matches!(index.phase, Phase::On) {
+            return Err(state);
+        }
+        let mut shards = self.order.flags.all();
+        while let Some(shard) = shards.first() {
+            take(shard, &mut |state| index.take(&self.order.flags, shard, state));
+            shards.remove(shard);
+        }
+        while !index.make(usize::MAX) {}
+        self.order.tell(&index);
+        Ok(index.page(table, span, names_max))
+    }
+
+    /// Puts some of what was noted into the order, for one who has written much. The caller is inside the gate and holds no
+    /// shard.
+    pub fn help_order(&self) {
+        let Some(mut index) = self.order.try_lock() else { return };
+        if !matches!(index.phase, Phase::On) {
+            return;
+        }
+        if index.make(5 * CHANGES_MADE) {
+            index.take_free(self, &mut self.order.flags.all());
+            self.order.flags.catch_up();
+        }
+        self.order.tell(&index);
+    }
+
+    /// One step of what is to be done beside those who serve: of building it, of keeping it, of giving it up. Works for some
+    /// 500 µs at most. The caller is inside the gate and holds no shard.
+    pub fn step_order(&self) -> OrderStep {
+        let is_wanted = self.order.is_wanted.load(Acquire);
+        let Some(mut index) = self.order.try_lock() else { return OrderStep::Blocked };
+        if let Some(garbage) = index.garbage.pop().filter(|garbage| !garbage.is_empty()) {
+            return OrderStep::Garbage(Box::new(garbage));
+        }
+        let index = &mut *index;
+        if !is_wanted && !matches!(index.phase, Phase::Off | Phase::Stopping(_)) {
+            self.order.is_on.store(false, Release);
+            index.forget();
+            index.phase = Phase::Stopping(0);
+        }
+        let step = match &mut index.phase {
+            Phase::Off if is_wanted => {
+                self.order.progress.store(0, Relaxed);
+                index.forget();
+                index.phase = Phase::Noting(0);
+                OrderStep::More
+            }
+            Phase::Off => return OrderStep::Idle,
+            Phase::Noting(shard) => {
+                let step = self.set_noting(shard, Some(&self.order.flags));
+                if *shard == SHARDS {
+                    index.phase = Phase::Building(Box::default());
+                }
+                step
+            }
+            Phase::Stopping(shard) => {
+                let step = self.set_noting(shard, None);
+                if *shard == SHARDS {
+                    self.order.flags.catch_up();
+                    index.phase = Phase::Off;
+                }
+                step
+            }
+            Phase::Building(building) => match building.step(self, index.at == index.changes.len()) {
+                Some(BuildingStep::Sort(changes)) => {
+                    return OrderStep::Sort(Found { changes, built: index.built });
+                }
+                Some(BuildingStep::Over) => {
+                    index.phase = Phase::Ending(CatchUp::default());
+                    OrderStep::More
+                }
+                Some(BuildingStep::Blocked) => OrderStep::Blocked,
+                Some(BuildingStep::More) => OrderStep::More,
+                None => {
+                    index.make(CHANGES_MADE);
+                    OrderStep::More
+                }
+            },
+            Phase::Ending(_) => self.end_building(index),
+            Phase::On => self.keep(index),
+        };
+        self.order.tell(index);
+        step
+    }
+
+    /// Brings back what [`OrderStep::Sort`] gave.
+    pub fn put_found(&self, found: Found) {
+        let mut index = self.order.lock();
+        if found.built != index.built {
+            return;
+        }
+        if let Phase::Building(building) = &mut index.phase {
+            building.is_lent = false;
+            index.changes = found.changes;
+            index.at = 0;
+        }
+    }
+
+    /// Turns it on and builds it at once: for those who are alone with the keyspace.
+    pub fn order_at_once(&self) {
+        self.order.want(true);
+        while self.order.state() != OrderState::On {
+            match self.step_order() {
+                OrderStep::Sort(mut found) => {
+                    found.sort();
+                    self.put_found(found);
+                }
+                OrderStep::Blocked => panic!("somebody holds a shard"),
+                _ => {}
+            }
+        }
+    }
+
+    /// Has shards from `shard` on take notes, or none.
+    fn set_noting(&self, shard: &mut usize, flags: Option<&Arc<Flags>>) -> OrderStep {
+        while *shard < SHARDS {
+            let Some(mut state) = self.shard(*shard).try_write() else { return OrderStep::Blocked };
+            state.set_noting(*shard, flags);
+            if flags.is_none() {
+                self.order.flags.lower(*shard);
+            }
+            *shard += 1;
+        }
+        OrderStep::More
+    }
+
+    fn end_building(&self, index: &mut Index) -> OrderStep {
+        let Phase::Ending(mut reader) = std::mem::take(&mut index.phase) else { unreachable!("asked by the caller") };
+        match index.catch_up(self, &mut reader) {
+            None => {
+                index.phase = Phase::On;
+                self.order.is_on.store(true, Release);
+                OrderStep::More
+            }
+            turn => {
+                index.phase = Phase::Ending(reader);
+                if matches!(turn, Some(OrderTurn::Locked(_))) { OrderStep::Blocked } else { OrderStep::More }
+            }
+        }
+    }
+
+    fn keep(&self, index: &mut Index) -> OrderStep {
+        let map = self.map();
+        if let Some(dead) = index.tables.keys().copied().find(|table| !map.names(*table)) {
+            let names = index.tables.remove(&dead);
+            return OrderStep::Garbage(Box::new(names));
+        }
+        if !index.make(CHANGES_MADE) {
+            return OrderStep::More;
+        }
+        let came = index.came;
+        index.take_free(self, &mut self.order.flags.all());
+        self.order.flags.catch_up();
+        if index.came == came { OrderStep::Idle } else { OrderStep::More }
+    }
+}
+
+enum BuildingStep {
+    More,
+    Blocked,
+    Sort(Changes),
+    Over,
+}
+
+impl Building {
+    /// Goes through some entries; `None` if what was found last is to be put in first.
+    fn step(&mut self, keyspace: &Keyspace, is_put: bool) -> Option<BuildingStep> {
+        if self.is_lent {
+            return Some(BuildingStep::Blocked);
+        }
+        if !is_put {
+            return None;
+        }
+        let is_over = self.shard == SHARDS;
+        if self.found.len() >= FOUND_MAX
+            || self.found.heap_bytes() >= FOUND_BYTES_MAX
+            || is_over && self.found.len() > 0
+        {
+            self.is_lent = true;
+            return Some(BuildingStep::Sort(std::mem::take(&mut self.found)));
+        }
+        Some(if is_over { BuildingStep::Over } else { self.look(keyspace) })
+    }
+
+    fn look(&mut self, keyspace: &Keyspace) -> BuildingStep {
+        let Some(state) = keyspace.shard(self.shard).try_read() else { return BuildingStep::Blocked };
+        let tables = self.tables.get_or_insert_with(|| {
+            let tables = state.sections().map(|(table, _)| table);
+            tables.filter(|table| *table != OF_SERVER && keyspace.map().names(*table)).collect()
+        });
+        let Some(table) = tables.last().copied() else {
+            self.tables = None;
+            self.shard += 1;
+            keyspace.order.progress.store((self.shard * 100 / SHARDS).min(99) as u64, Relaxed);
+            return BuildingStep::More;
+        };
+        let (mut seen, mut last) = (0, None);
+        let entries = state.section(table).into_iter().flat_map(|section| section.scan(self.from_hash));
+        for (prefix, entry) in entries {
+            if seen >= ENTRIES_SEEN && last != Some(prefix) {
+                self.from_hash = prefix;
+                return BuildingStep::More;
+            }
+            (seen, last) = (seen + 1, Some(prefix));
+            self.found.push(table, entry.key(), true);
+        }
+        tables.pop();
+        self.from_hash = 0;
+        BuildingStep::More
+    }
+}

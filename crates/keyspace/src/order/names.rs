@@ -1,0 +1,294 @@
+//! The names of one table, in the order of their bytes.
+//!
+//! ```text
+//!   block list   | chunk | chunk | chunk | chunk | ...        its inner nodes lead to a chunk by its first name
+//!                            |
+//!                            `-- some hundred names, packed; written anew when one comes or goes
+//! ```
+//!
+//! Changes come sorted, and all that fall into one chunk are one writing of it.
+
+use super::changes::Changes;
+use super::chunk::{self, Chunk, alike_bytes};
+use blocks::{BlockList, Direction, End};
+use kinds::sorted::Bound;
+use std::cmp::Ordering;
+use std::ops::{ControlFlow, Range};
+
+/// A chunk with more is split, in bytes.
+const CHUNK_BYTES_MAX: usize = 500;
+/// Parts of a split one are made of so many bytes, or nearly: what comes next finds room.
+const SPLIT_BYTES: usize = 360;
+/// A chunk with less is joined with the next one, in bytes.
+const CHUNK_BYTES_MIN: usize = 125;
+/// So many changes are made in one writing, at most.
+const RUN_MAX: usize = 1000;
+
+/// A range of names, and which way it is gone through.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span {
+    /// Where it begins, by the bytes.
+    pub least: Bound<Vec<u8>>,
+    /// Where it ends.
+    pub most: Bound<Vec<u8>>,
+    /// Which way.
+    pub direction: Direction,
+}
+
+impl Span {
+    /// What is left of it behind `name`.
+    pub fn pass(&mut self, name: &[u8]) {
+        let bound = Bound::Excluding(name.to_vec());
+        match self.direction {
+            Direction::Forward => self.least = bound,
+            Direction::Backward => self.most = bound,
+        }
+    }
+
+    fn is_below(&self, name: &[u8]) -> bool {
+        match &self.least {
+            Bound::None => false,
+            Bound::Including(least) => name < least,
+            Bound::Excluding(least) => name <= least,
+        }
+    }
+
+    fn is_above(&self, name: &[u8]) -> bool {
+        match &self.most {
+            Bound::None => false,
+            Bound::Including(most) => name > most,
+            Bound::Excluding(most) => name >= most,
+        }
+    }
+}
+
+/// Some names one after the other.
+#[derive(Clone, Default)]
+pub struct Page {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Page {
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Number `nth`.
+    pub fn get(&self, nth: usize) -> &[u8] {
+        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[nth]]
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[u8]> + ExactSizeIterator {
+        (0..self.len()).map(|nth| self.get(nth))
+    }
+
+    fn push(&mut self, parts: [&[u8]; 2]) {
+        parts.into_iter().for_each(|part| self.bytes.extend_from_slice(part));
+        self.ends.push(self.bytes.len());
+    }
+
+    fn pop(&mut self) {
+        self.ends.pop();
+        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+}
+
+/// What a writing of a chunk needs beside it, kept for the next.
+#[derive(Default)]
+pub(super) struct Scratch {
+    old: Vec<u8>,
+    next: Vec<u8>,
+    unpacked: Page,
+    written: Vec<u8>,
+}
+
+/// Names in order.
+#[derive(Default)]
+pub(super) struct Names {
+    chunks: BlockList,
+    count: u64,
+}
+
+impl Names {
+    /// How many.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Bytes of memory.
+    pub(super) fn heap_bytes(&self) -> u64 {
+        self.chunks.heap_bytes()
+    }
+
+    /// The chunk in which `name` is, if it is there at all.
+    fn place(&self, name: &[u8]) -> u64 {
+        self.chunks.partition_point(|bytes| Chunk::of(bytes).first_cmp(name) != Ordering::Greater).saturating_sub(1)
+    }
+
+    /// Makes the change at `from`, and those behind it that belong into the same chunk; gives the first that is left.
+    pub(super) fn apply(&mut self, changes: &Changes, from: usize, scratch: &mut Scratch) -> usize {
+        let (table, ..) = changes.get(from);
+        let at = self.place(changes.get(from).1);
+        let next_first = self.chunks.get(at + 1, |bytes| Chunk::of(bytes).first());
+        let to = (from..changes.len().min(from + RUN_MAX))
+            .find(|nth| {
+                let (of, name, _) = changes.get(*nth);
+                of != table || next_first.as_deref().is_some_and(|next| name >= next)
+            })
+            .unwrap_or(changes.len().min(from + RUN_MAX));
+        let Scratch { old, next, unpacked, written } = scratch;
+        old.clear();
+        next.clear();
+        unpacked.clear();
+        let had_chunk = self.chunks.get(at, |bytes| old.extend_from_slice(bytes)).is_some();
+        let chunk = if had_chunk { Chunk::of(old) } else { Chunk::default() };
+        // What the old names and the changes all begin with: compared and written is what follows.
+        let ends = [changes.get(from).1, changes.get(to - 1).1];
+        let base_bytes = ends.map(|name| alike_bytes(chunk.prefix(), name)).into_iter().min().unwrap_or(0);
+        let (mut base, rest) = chunk.prefix().split_at(base_bytes);
+        let before: Vec<&[u8]> = if rest.is_empty() {
+            chunk.tails().collect()
+        } else {
+            chunk.tails().for_each(|tail| unpacked.push([rest, tail]));
+            unpacked.iter().collect()
+        };
+        let appends = next_first.is_none() && before.last().is_none_or(|last| *last < &ends[0][base_bytes..]);
+        let mut tails = merge(&before, changes, from..to, base_bytes);
+        self.count = self.count + tails.len() as u64 - before.len() as u64;
+        let (mut bytes, mut replaced) = (packed_bytes(base, &tails), u64::from(had_chunk));
+        let mut joined = Page::default();
+        if bytes < CHUNK_BYTES_MIN && self.chunks.get(at + 1, |bytes| next.extend_from_slice(bytes)).is_some() {
+            tails.iter().for_each(|tail| joined.push([base, tail]));
+            let chunk = Chunk::of(next);
+            chunk.tails().for_each(|tail| joined.push([chunk.prefix(), tail]));
+            (base, tails) = (b"", joined.iter().collect());
+            bytes = packed_bytes(base, &tails);
+            replaced += 1;
+        }
+        let part_bytes = match bytes {
+            ..=CHUNK_BYTES_MAX => usize::MAX,
+            _ if appends => CHUNK_BYTES_MAX,
+            _ => bytes / bytes.div_ceil(SPLIT_BYTES) + 1,
+        };
+        let mut put = 0;
+        for part in split(&tails, part_bytes) {
+            written.clear();
+            chunk::write(base, part, written);
+            if put < replaced {
+                self.chunks.set(at + put, written);
+            } else if at + put == self.chunks.len() {
+                self.chunks.push(End::Tail, written);
+            } else {
+                self.chunks.insert(at + put, written);
+            }
+            put += 1;
+        }
+        (put..replaced).for_each(|_| self.chunks.remove(at + put));
+        to
+    }
+
+    /// The first names of `span`: at most so many, or so many bytes of them and one.
+    pub(super) fn page(&self, span: &Span, names_max: usize, bytes_max: usize) -> Page {
+        let mut page = Page::default();
+        let is_full = |page: &Page| page.len() >= names_max || page.bytes.len() >= bytes_max;
+        if names_max == 0 || self.chunks.is_empty() {
+            return page;
+        }
+        // Behind the first that is in the range only its far end is looked for.
+        let take = |page: &mut Page, prefix: &[u8], tail: &[u8]| {
+            page.push([prefix, tail]);
+            let name = page.get(page.len() - 1);
+            let is_first = page.len() == 1;
+            let (is_before, is_over) = match span.direction {
+                Direction::Forward => (is_first && span.is_below(name), span.is_above(name)),
+                Direction::Backward => (is_first && span.is_above(name), span.is_below(name)),
+            };
+            if is_before || is_over {
+                page.pop();
+            }
+            if is_over || is_full(page) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let at = |bound: &Bound<Vec<u8>>, none| match bound {
+            Bound::None => none,
+            Bound::Including(name) | Bound::Excluding(name) => self.place(name),
+        };
+        let count = self.chunks.len();
+        let _ = match span.direction {
+            Direction::Forward => {
+                let from = at(&span.least, 0);
+                self.chunks.walk(from, count - from, Direction::Forward, &mut |bytes: &[u8]| {
+                    let chunk = Chunk::of(bytes);
+                    chunk.tails().try_for_each(|tail| take(&mut page, chunk.prefix(), tail))
+                })
+            }
+            Direction::Backward => {
+                let last = at(&span.most, count - 1);
+                self.chunks.walk(0, last + 1, Direction::Backward, &mut |bytes: &[u8]| {
+                    let chunk = Chunk::of(bytes);
+                    let tails: Vec<&[u8]> = chunk.tails().collect();
+                    tails.iter().rev().try_for_each(|tail| take(&mut page, chunk.prefix(), tail))
+                })
+            }
+        };
+        page
+    }
+}
+
+/// What was there before and the changes, of which the last of each name counts, without the `base_bytes` that all begin with.
+fn merge<'a>(before: &[&'a [u8]], changes: &'a Changes, range: Range<usize>, base_bytes: usize) -> Vec<&'a [u8]> {
+    let mut tails = Vec::with_capacity(before.len() + range.len());
+    let (mut rest, end) = (before, range.end);
+    for nth in range {
+        let (_, name, is_there) = changes.get(nth);
+        if nth + 1 < end && changes.get(nth + 1).1 == name {
+            continue;
+        }
+        let tail = &name[base_bytes..];
+        let (passed, behind) = rest.split_at(rest.partition_point(|old| *old < tail));
+        tails.extend_from_slice(passed);
+        rest = if behind.first() == Some(&tail) { &behind[1..] } else { behind };
+        if is_there {
+            tails.push(tail);
+        }
+    }
+    tails.extend_from_slice(rest);
+    tails
+}
+
+/// What a chunk of these names takes, in bytes, or a little less.
+fn packed_bytes(base: &[u8], tails: &[&[u8]]) -> usize {
+    let common_bytes = chunk::common_bytes(tails);
+    tails.iter().map(|tail| tail.len() + 1 - common_bytes).sum::<usize>() + base.len() + common_bytes
+}
+
+/// The names in parts of so many bytes, as if they were of one chunk.
+fn split<'n, 'a>(tails: &'n [&'a [u8]], part_bytes: usize) -> impl Iterator<Item = &'n [&'a [u8]]> {
+    let common_bytes = chunk::common_bytes(tails);
+    let mut rest = tails;
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let count = rest.iter().take_while(|tail| {
+            let tail_bytes = tail.len() + 1 - common_bytes;
+            let fits = bytes == 0 || bytes + tail_bytes <= part_bytes;
+            bytes += tail_bytes;
+            fits
+        });
+        let (part, behind) = rest.split_at(count.count());
+        rest = behind;
+        (!part.is_empty()).then_some(part)
+    })
+}

@@ -1,0 +1,211 @@
+//! Names and a plain set, and an order that is built while others write.
+
+use super::changes::Changes;
+use super::names::{Names, Scratch, Span};
+use super::*;
+use crate::{Log, Plan, Tx};
+use base::hash::KeyHasher;
+use blocks::Direction;
+use kinds::sorted::Bound;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use sync::lock::Want;
+
+fn make(names: &mut Names, mut changes: Changes) {
+    changes.sort();
+    let mut at = 0;
+    while at < changes.len() {
+        at = names.apply(&changes, at, &mut Scratch::default());
+    }
+}
+
+fn bound() -> impl Strategy<Value = Bound<Vec<u8>>> {
+    prop_oneof![
+        1 => Just(Bound::None),
+        3 => name().prop_map(Bound::Including),
+        3 => name().prop_map(Bound::Excluding),
+    ]
+}
+
+/// Names that share beginnings, most of them short, some longer than a chunk.
+fn name() -> impl Strategy<Value = Vec<u8>> {
+    let parts = prop_oneof![
+        8 => (0u32..2_000).prop_map(|number| format!("user:{number:06}").into_bytes()),
+        4 => proptest::collection::vec(0u8..3, 0..5),
+        1 => proptest::collection::vec(prop_oneof![Just(0u8), Just(b'u'), Just(255)], 0..3),
+        1 => (900usize..1_400).prop_map(|length| vec![b'u'; length]),
+        1 => (0usize..300).prop_map(|length| [&b"user:"[..], &vec![b'9'; length]].concat()),
+    ];
+    parts.boxed()
+}
+
+fn naive(twin: &BTreeSet<Vec<u8>>, span: &Span, names_max: usize) -> Vec<Vec<u8>> {
+    let is_in = |name: &&Vec<u8>| {
+        let from = match &span.least {
+            Bound::None => true,
+            Bound::Including(least) => *name >= least,
+            Bound::Excluding(least) => *name > least,
+        };
+        from && match &span.most {
+            Bound::None => true,
+            Bound::Including(most) => *name <= most,
+            Bound::Excluding(most) => *name < most,
+        }
+    };
+    let within = twin.iter().filter(is_in).cloned();
+    match span.direction {
+        Direction::Forward => within.take(names_max).collect(),
+        Direction::Backward => within.rev().take(names_max).collect(),
+    }
+}
+
+fn cases() -> u32 {
+    std::env::var("BOBBIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
+
+    /// The names of a table and a plain set agree, whatever comes and goes, a little or much at a time.
+    #[test]
+    fn names_and_their_twin_agree(
+        rounds in proptest::collection::vec(
+            (proptest::collection::vec((name(), proptest::bool::weighted(0.6)), 1..600), bound(), bound(), any::<bool>()),
+            1..8,
+        ),
+        drains in any::<bool>(),
+    ) {
+        let (mut names, mut twin) = (Names::default(), BTreeSet::new());
+        for (round, least, most, is_forward) in rounds {
+            let mut changes = Changes::default();
+            for (name, is_there) in round {
+                changes.push(1, &name, is_there);
+                if is_there { twin.insert(name); } else { twin.remove(&name); }
+            }
+            make(&mut names, changes);
+            prop_assert_eq!(names.count(), twin.len() as u64);
+            let direction = if is_forward { Direction::Forward } else { Direction::Backward };
+            let mut span = Span { least, most, direction };
+            let found = names.page(&span, usize::MAX, usize::MAX);
+            prop_assert_eq!(found.iter().map(<[u8]>::to_vec).collect::<Vec<_>>(), naive(&twin, &span, usize::MAX));
+            // Page by page the same.
+            let mut paged = Vec::new();
+            loop {
+                let page = names.page(&span, 7, 100);
+                let Some(last) = page.iter().next_back() else { break };
+                paged.extend(page.iter().map(<[u8]>::to_vec));
+                span.pass(last);
+            }
+            prop_assert_eq!(paged, found.iter().map(<[u8]>::to_vec).collect::<Vec<_>>());
+        }
+        if drains {
+            let mut changes = Changes::default();
+            twin.iter().for_each(|name| changes.push(1, name, false));
+            make(&mut names, changes);
+            prop_assert_eq!((names.count(), names.heap_bytes()), (0, 0));
+        }
+    }
+}
+
+#[test]
+fn a_name_costs_less_than_twelve_bytes_and_its_tail() {
+    let number = |nth: u64| nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44;
+    let mut names = Names::default();
+    for batch in 0..100 {
+        let mut changes = Changes::default();
+        (0..1_000)
+            .for_each(|nth| changes.push(1, format!("user:{:012}", number(batch * 1_000 + nth)).as_bytes(), true));
+        make(&mut names, changes);
+    }
+    let each = names.heap_bytes() as f64 / names.count() as f64;
+    assert!(each < 12.0, "{each:.1} bytes a name");
+}
+
+fn write(keyspace: &Keyspace, key: &[u8], run: impl FnOnce(&mut Tx<'_>)) {
+    let (mut plan, mut log) = (Plan::default(), Log::default());
+    plan.add_key(keyspace, key, Want::Write);
+    let held = plan.try_hold(keyspace).unwrap_or_else(|_| panic!("nobody else is here"));
+    let mut tx = Tx::new(keyspace, held, 0, 1_000, &mut log, u64::MAX);
+    run(&mut tx);
+    tx.end().clear();
+}
+
+fn set(keyspace: &Keyspace, key: &[u8]) {
+    write(keyspace, key, |tx| tx.put_text(key, b"1", crate::Expiry::Clear));
+}
+
+fn all(keyspace: &Keyspace) -> Vec<Vec<u8>> {
+    let span = Span { least: Bound::None, most: Bound::None, direction: Direction::Forward };
+    let mut reader = CatchUp::default();
+    loop {
+        match keyspace.order_page(0, &span, usize::MAX, &mut reader) {
+            OrderTurn::Page(page) => return page.iter().map(<[u8]>::to_vec).collect(),
+            OrderTurn::Again => {}
+            OrderTurn::Locked(_) | OrderTurn::Not(_) => panic!("nobody else is here"),
+        }
+    }
+}
+
+#[test]
+fn what_is_written_at_any_step_of_building_is_in_it() {
+    let keyspace = Keyspace::new(KeyHasher::new([1; 16]), 2);
+    let mut twin = BTreeSet::new();
+    let name = |nth: usize| format!("name:{:05}", nth * 7919 % 20_000).into_bytes();
+    for nth in 0..5_000 {
+        set(&keyspace, &name(nth));
+        twin.insert(name(nth));
+    }
+    keyspace.order().want(true);
+    for step in 0.. {
+        match keyspace.step_order() {
+            OrderStep::Sort(mut found) => {
+                found.sort();
+                keyspace.put_found(found);
+            }
+            OrderStep::Idle => break,
+            _ => {}
+        }
+        let (comes, goes) = (name(5_000 + step % 15_000), name(step * 3 % 5_000));
+        set(&keyspace, &comes);
+        write(&keyspace, &goes, |tx| {
+            tx.remove(&goes);
+        });
+        twin.insert(comes);
+        twin.remove(&goes);
+        if keyspace.order().state() == OrderState::On && step % 100 == 0 {
+            assert_eq!(all(&keyspace), twin.iter().cloned().collect::<Vec<_>>(), "after step {step}");
+        }
+        if step > 12_000 {
+            break;
+        }
+    }
+    assert_eq!(all(&keyspace), twin.iter().cloned().collect::<Vec<_>>());
+    assert_eq!(keyspace.order().figures().0, twin.len() as u64);
+    keyspace.order().want(false);
+    while !matches!(keyspace.step_order(), OrderStep::Idle) {}
+    assert_eq!((keyspace.order().state(), keyspace.order().figures()), (OrderState::Off, (0, 0)));
+    set(&keyspace, b"later");
+    keyspace.order_at_once();
+    twin.insert(b"later".to_vec());
+    assert_eq!(all(&keyspace), twin.into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_undone_leaves_the_order_as_it_was() {
+    let keyspace = Keyspace::new(KeyHasher::new([1; 16]), 2);
+    keyspace.order_at_once();
+    set(&keyspace, b"stays");
+    let (mut plan, mut log) = (Plan::default(), Log::default());
+    plan.add_key(&keyspace, b"stays", Want::Write);
+    plan.add_key(&keyspace, b"comes", Want::Write);
+    plan.seal();
+    let held = plan.try_hold(&keyspace).unwrap_or_else(|_| panic!("nobody else is here"));
+    let mut tx = Tx::new(&keyspace, held, 0, 1_000, &mut log, u64::MAX);
+    tx.keep_old();
+    tx.remove(b"stays");
+    tx.put_text(b"comes", b"1", crate::Expiry::Clear);
+    let span = Span { least: Bound::None, most: Bound::None, direction: Direction::Forward };
+    assert!(matches!(keyspace.order_page(0, &span, 9, &mut CatchUp::default()), OrderTurn::Locked(_)));
+    tx.abandon();
+    assert_eq!(all(&keyspace), [b"stays".to_vec()]);
+}

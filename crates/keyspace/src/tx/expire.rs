@@ -1,0 +1,62 @@
+//! Keys, and fields of hashes, whose time has come: their removal, a few at a time.
+
+use super::{REMOVE_BYTES_MAX, Tx};
+use crate::TableId;
+use crate::effect::{self, Effect, HashChange};
+use crate::notes::Stood;
+use crate::section::{Due, Entry, is_live, value_of};
+use base::Ms;
+use kinds::Hash;
+
+/// Hints that are looked at for each key that expires.
+const HINTS_MAX: usize = 8;
+
+impl Tx<'_> {
+    /// Removes up to `keys_max` keys, or fields of hashes, of `table` in `shard` whose time has come. Whether more may be due.
+    pub fn expire(&mut self, shard: usize, table: TableId, keys_max: usize) -> bool {
+        self.table = table;
+        let now = self.now;
+        let map = self.keyspace.map();
+        let database = (0..map.databases()).find(|database| map.table(*database) == table);
+        // A name too long for any pass goes when a writer meets it.
+        let key_bytes_max = self.room_bytes.saturating_sub(REMOVE_BYTES_MAX);
+        let mut left = keys_max as u64;
+        while left > 0 {
+            left -= 1;
+            match self.held.state_mut(shard).section_mut(table).next_expired(shard, now, key_bytes_max, HINTS_MAX) {
+                Due::Key(hash, key) => {
+                    let has_room = self.need_room(key.len() as u64 + REMOVE_BYTES_MAX).is_ok();
+                    let section = self.held.state_mut(shard).section_mut(table);
+                    if !has_room {
+                        section.note_due(hash);
+                        return true;
+                    }
+                    let entry = section.find(hash, &key).expect("just found");
+                    let (effect, stood) = (due_effect(entry, now, left + 1), Stood::of(Some(entry), now));
+                    if let Effect::Hash(HashChange::Expire { count }) = effect {
+                        left = left + 1 - count;
+                    }
+                    self.log.record(table, &key, &effect);
+                    let applied = self.keyspace.sheds.counting(shard, || effect::apply(section, hash, &key, &effect));
+                    applied.expect("it was there");
+                    section.renew_due(hash, &key);
+                    self.expired += u32::from(effect == Effect::Remove);
+                    if let (Some(notes), Some(database)) = (&mut self.notes, database) {
+                        notes.add_due(database, &key, stood);
+                    }
+                }
+                Due::More => {}
+                Due::Nothing => return self.none_is_due(shard),
+            }
+        }
+        true
+    }
+}
+
+/// What is to become of an entry that has fallen due: it goes, or up to `fields_max` of its fields do.
+fn due_effect<'a>(entry: Entry<'_>, now: Ms, fields_max: u64) -> Effect<'a> {
+    match value_of::<Hash>(entry).filter(|_| is_live(entry, now)) {
+        Some(hash) => Effect::Hash(HashChange::Expire { count: hash.expired_count(now).min(fields_max) }),
+        None => Effect::Remove,
+    }
+}
