@@ -78,6 +78,20 @@ fn requests_are_shown_as_by_redis() {
 }
 
 #[test]
+fn all_of_a_transaction_is_shown_where_output_has_no_limit() {
+    let server = Server::start(&CACHE);
+    let (mut monitor, mut client) = (server.connect(), server.connect());
+    let ok = Value::Simple("OK".to_owned());
+    assert_eq!(client.call(&["CONFIG", "SET", "client-output-buffer-limit", "pubsub 0 0 0"]), ok);
+    assert_eq!(monitor.call(&["MONITOR"]), ok);
+    for request in ["MULTI", "SET a 1", "SET b 2", "EXEC"] {
+        client.call(&request.split(' ').collect::<Vec<_>>());
+    }
+    let shown = [(); 4].map(|()| plain(&monitor.reply()));
+    assert_eq!(shown, ["0 \"MULTI\"", "0 \"SET\" \"a\" \"1\"", "0 \"SET\" \"b\" \"2\"", "0 \"EXEC\""]);
+}
+
+#[test]
 fn whoever_watches_may_ask_and_leave() {
     let server = Server::start(&CACHE);
     let (mut monitor, mut client) = (server.connect(), server.connect());

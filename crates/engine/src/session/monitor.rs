@@ -46,7 +46,8 @@ impl Session {
         if worker.engine.monitors.any() && commands::is_shown(row) {
             let line = self.line(worker, row, args, asker);
             let Some(outbox) = &mut self.outbox else { return };
-            if outbox.shown_bytes <= worker.mail_bytes_max() {
+            let bytes_max = worker.mail_bytes_max();
+            if bytes_max == 0 || outbox.shown_bytes <= bytes_max {
                 outbox.shown_bytes += line.len() as u64;
                 outbox.shown.push(line);
             }
