@@ -397,9 +397,8 @@ impl Maker {
         let journal = &*self.journal;
         let Some(kept_bytes) = journal.kept_free_bytes else { return true };
         let segment_bytes = journal.room.segment_bytes;
-        // What may yet be put into the files that there are.
-        let ahead_bytes = segment_bytes * (1 + lock(&journal.depot).spares.len() as u64);
-        let frames_bytes = journal.tail_bytes(journal.released()) + ahead_bytes + bytes.max(segment_bytes);
+        let tail_bytes = journal.tail_bytes(journal.released());
+        let frames_bytes = tail_bytes + journal.ahead_bytes() + bytes.max(segment_bytes);
         journal.disk.free_bytes(&journal.folder) >= bytes.saturating_add(kept_bytes + frames_bytes)
     }
 

@@ -168,6 +168,11 @@ impl Journal {
         self.next().saturating_sub(from)
     }
 
+    /// Bytes of frames that may yet come into the files that there are.
+    pub fn ahead_bytes(&self) -> u64 {
+        self.room.segment_bytes * (1 + lock(&self.depot).spares.len() as u64)
+    }
+
     /// Bounds the bytes of frames beyond what was released: frames that grow wait from there on for the next release,
     /// frames that only take away a quarter further. `u64::MAX`, as at the start: no bound.
     pub fn set_tail_limit(&self, bytes_max: u64) {

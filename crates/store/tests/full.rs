@@ -171,3 +171,25 @@ fn commits_that_fail_in_doubt_take_no_room() {
     }
     assert!(in_doubt > 0);
 }
+
+/// Whatever it is that finds no room: nothing of it stays, and the next commit needs no more room than its own.
+#[test]
+fn a_commit_that_found_no_room_leaves_nothing_in_doubt() {
+    let (disk, mut store, _) = full(1);
+    disk.set_capacity(Some(disk.used_bytes() - 10_000));
+    assert!(put_small(&mut store).is_err() && !has_reserve(&disk));
+    let before = disk.used_bytes();
+    let mut refused = 0;
+    for room_bytes in (0..2000).step_by(8) {
+        disk.set_capacity(Some(before + room_bytes));
+        if put_small(&mut store).is_ok() {
+            break;
+        }
+        refused += 1;
+        assert_eq!(disk.used_bytes(), before, "with room for {room_bytes} bytes");
+    }
+    assert!((20..200).contains(&refused), "{refused} were refused");
+    drop(store);
+    open(&disk).unwrap();
+    assert_whole(&disk, "after commits without room");
+}

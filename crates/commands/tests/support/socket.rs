@@ -38,9 +38,11 @@ impl Socket {
             if let Some(value) = self.parser.next_value().map_err(|error| io::Error::other(format!("{error:?}")))? {
                 return Ok(value);
             }
-            match self.stream.read(&mut buffer)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                count => self.parser.feed(&buffer[..count]),
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => self.parser.feed(&buffer[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
     }

@@ -4,9 +4,9 @@
 //!   base | delta delta delta ...   one shard's runs
 //!
 //!   base    all of the shard, when the deltas have grown to half of it, or most of what is stored is gone, or most keys
-//!           have changed; where the disk has no room, all shards of a segment together, when that gives a twentieth back
+//!           have changed; where the disk has no room, for all bases of a segment together, when that gives a twentieth back
 //!   merge   the deltas and what is new, joined, when there are DELTAS_MAX; where the disk has no room, those of all shards
-//!           at once, in order
+//!           at once, in order, and those that lie in a segment with bases that are written
 //!   delta   what is new
 //! ```
 //!
@@ -27,7 +27,7 @@ const NEW_PERCENT: u64 = 60;
 pub(super) const ALIVE_PERCENT: u64 = 60;
 /// The same where the disk has no room.
 pub(super) const ALIVE_PERCENT_SHORT: u64 = 90;
-/// Shards of a segment are written whole for the sake of room if that leaves less than so much of what they have.
+/// A segment is emptied for the sake of room if that leaves less than so much of what its shards have, in percent.
 const WORTH_PERCENT: u64 = 95;
 /// What gives back no more than it takes, in quarters.
 const COST_MAX: u64 = 4;
@@ -44,8 +44,8 @@ pub(super) enum Form {
     Changes,
     /// The same, joined with the deltas before, where there are so many or more.
     Joined(usize),
-    /// All they have.
-    Whole,
+    /// What they have in segments that are to be emptied: all they have, where that is their base.
+    Emptied,
 }
 
 /// What the store has of a shard.
@@ -82,8 +82,13 @@ pub(super) fn choose(stored: &Stored, keys: u64, changes: u64) -> Choice {
     let is_outgrown = 2 * stored.deltas_bytes >= stored.base_bytes && stored.deltas > 0;
     match () {
         () if keys == 0 && stored.records == 0 => Choice::Delta,
-        () if !stored.has_base || stored.form == Form::Whole => Choice::Base,
+        () if !stored.has_base => Choice::Base,
         () if stored.form == Form::Changes => Choice::Delta,
+        () if stored.form == Form::Emptied => match (stored.drains_base, stored.drains_delta) {
+            (true, _) => Choice::Base,
+            (false, true) => Choice::Merge,
+            (false, false) => Choice::Delta,
+        },
         () if let Form::Joined(deltas_min) = stored.form => {
             if stored.deltas >= deltas_min {
                 Choice::Merge
@@ -129,35 +134,42 @@ pub(super) fn drained(segments: impl IntoIterator<Item = Segment>, alive_percent
     numbers
 }
 
-/// A segment with bases, and the shards whose they are, as the order in which shards are written sees it.
+/// A segment and the shards that have runs in it, as the order in which it is emptied sees it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
-    /// Bytes of its file.
+    /// In order.
+    pub(super) segments: Vec<u32>,
+    /// Bytes of their files, which go with the last of the shards.
     pub(super) bytes: u64,
-    /// Bytes of the deltas of its shards.
-    pub(super) deltas_bytes: u64,
-    /// Bytes of all runs of its shards, as far as they are of use.
+    /// Bytes elsewhere that are of no more use then: those files go later, with others.
+    pub(super) elsewhere_bytes: u64,
+    /// Bytes that are written: of the shards that have their base here, all that is of use; of the others, their deltas.
     pub(super) kept_bytes: u64,
+    /// In order.
     pub(super) shards: Vec<usize>,
 }
 
 impl Group {
-    /// Whether its shards are written whole for the sake of room. If only some of them were, what they had would stay.
+    /// Whether it is emptied for the sake of room. If only some of its shards were written, it would stay.
     pub(super) fn is_worth_it(&self) -> bool {
-        self.kept_bytes * 100 < (self.bytes + self.deltas_bytes) * WORTH_PERCENT
+        self.kept_bytes * 100 < (self.bytes + self.elsewhere_bytes) * WORTH_PERCENT
     }
 
-    /// Whether writing them gives back at once more than it takes.
+    /// Whether that gives back at once more than it takes.
     pub(super) fn gives_back(&self) -> bool {
         self.kept_bytes < self.bytes
     }
 
-    /// Adds another, to be written with it.
+    /// Adds another, to be emptied with it.
     pub(super) fn join(&mut self, other: Self) {
         self.bytes += other.bytes;
-        self.deltas_bytes += other.deltas_bytes;
+        self.elsewhere_bytes += other.elsewhere_bytes;
         self.kept_bytes += other.kept_bytes;
+        self.segments.extend(other.segments);
+        self.segments.sort_unstable();
         self.shards.extend(other.shards);
+        self.shards.sort_unstable();
+        self.shards.dedup();
     }
 
     /// What is written for what is given back at once, in quarters.
@@ -207,7 +219,9 @@ mod tests {
             (Stored { deltas: DELTAS_MAX, form: Form::Changes, ..stored }, 100, Choice::Delta),
             (Stored { deltas: DELTAS_MAX, deltas_bytes: 900, form: Form::Joined(3), ..stored }, 100, Choice::Merge),
             (Stored { deltas: 1, deltas_bytes: 900, form: Form::Joined(3), ..stored }, 100, Choice::Delta),
-            (Stored { form: Form::Whole, ..stored }, 100, Choice::Base),
+            (Stored { drains_base: true, form: Form::Emptied, ..stored }, 100, Choice::Base),
+            (Stored { drains_delta: true, deltas: 1, form: Form::Emptied, ..stored }, 100, Choice::Merge),
+            (Stored { records: 1000, form: Form::Emptied, ..stored }, 100, Choice::Delta),
             (Stored { form: Form::Changes, ..Stored::default() }, 1, Choice::Base),
         ];
         for (stored, keys, choice) in cases {
@@ -230,7 +244,7 @@ mod tests {
     #[test]
     fn what_gives_most_back_is_written_first() {
         let group =
-            |kept_bytes, shards: &[usize]| Group { bytes: 100, deltas_bytes: 0, kept_bytes, shards: shards.into() };
+            |kept_bytes, shards: &[usize]| Group { bytes: 100, kept_bytes, shards: shards.into(), ..Group::default() };
         let mut groups =
             [group(90, &[5, 6]), group(60, &[7, 8]), group(10, &[1, 9]), group(80, &[2, 3]), group(99, &[0])];
         by_gain(&mut groups);

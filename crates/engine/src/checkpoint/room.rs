@@ -4,7 +4,7 @@
 //!   changes   of every shard, and no more: that is what frames leave room for; then the journal goes     in small commits
 //!   joined    deltas of shards that keep a segment of which little is alive                              while that gives room back
 //!   blocks    those of the emptiest segments are written anew, as many as there is room for              until there is room
-//!   whole     all shards of a segment together, where that gives room back: first what gives most back
+//!   emptied   segments with bases, where that gives room back: all shards of one together, first what gives most back
 //!   again     changes of shards that found no room, as long as others were written
 //! ```
 //!
@@ -105,11 +105,11 @@ impl Checkpointer {
             while let Some(next) = groups.pop_front_if(|next| joins(&group, next, bytes)) {
                 group.join(next);
             }
-            let least_bytes = if group.gives_back() { 0 } else { self.hands.pace.kept_free_bytes };
-            if free_bytes <= group.kept_bytes.max(least_bytes) {
+            let needed_bytes = if group.gives_back() { group.kept_bytes } else { self.spare_of(group.kept_bytes) };
+            if free_bytes <= needed_bytes {
                 continue;
             }
-            let plan = Plan { bytes: u64::MAX, drained: &[], form: Form::Whole };
+            let plan = Plan { bytes: u64::MAX, drained: &group.segments, form: Form::Emptied };
             match self.commit(&group.shards, &plan, done).await {
                 (_, Ok(())) => left.retain(|shard| !group.shards.contains(shard)),
                 (_, Err(failure)) if failure.is_full => {}
@@ -146,7 +146,9 @@ impl Checkpointer {
         let mut groups: BTreeMap<u32, Group> = self
             .segments(SegmentKind::Runs)
             .into_iter()
-            .map(|segment| (segment.number, Group { bytes: segment.bytes, ..Group::default() }))
+            .map(|segment| {
+                (segment.number, Group { segments: vec![segment.number], bytes: segment.bytes, ..Group::default() })
+            })
             .collect();
         for shard in 0..SHARDS {
             let (runs, deltas) = (&self.store.shard(shard as u32).runs, self.deltas(shard));
@@ -229,21 +231,38 @@ impl Checkpointer {
         self.store.segments().iter().filter(|segment| segment.kind == kind).map(Segment::of).collect()
     }
 
-    /// The segments with bases that are worth being given back, in the order in which they are.
+    /// What must be free for a commit of `bytes` that gives nothing back at once: what comes in the files that the journal
+    /// has is to find room after it.
+    fn spare_of(&self, bytes: u64) -> u64 {
+        bytes.saturating_add(self.hands.pace.kept_free_bytes).saturating_add(self.hands.journal.ahead_bytes())
+    }
+
+    /// The segments with bases that are worth being emptied, in the order in which they are.
     async fn groups(&self) -> VecDeque<Group> {
-        let files: BTreeMap<u32, u64> =
-            self.segments(SegmentKind::Runs).into_iter().map(|segment| (segment.number, segment.bytes)).collect();
         let mut groups = BTreeMap::<u32, Group>::new();
+        let base = |shard: usize| self.store.shard(shard as u32).runs.first().filter(|run| run.is_base);
+        let bases: BTreeSet<u32> = (0..SHARDS).filter_map(base).map(|run| run.segment).collect();
+        for segment in self.segments(SegmentKind::Runs).iter().filter(|segment| bases.contains(&segment.number)) {
+            let group = Group { segments: vec![segment.number], bytes: segment.bytes, ..Group::default() };
+            groups.insert(segment.number, group);
+        }
         for shard in 0..SHARDS {
-            let runs = &self.store.shard(shard as u32).runs;
-            let Some(base) = runs.first().filter(|run| run.is_base) else { continue };
             let keys = self.hands.keys_count(shard).await;
-            let (bytes, records) = runs.iter().fold((0, 0), |sum, run| (sum.0 + run.bytes, sum.1 + run.records));
-            let group = groups.entry(base.segment).or_default();
-            group.bytes = files.get(&base.segment).copied().unwrap_or(0);
-            group.deltas_bytes += bytes - base.bytes;
-            group.kept_bytes += (u128::from(bytes) * u128::from(keys.min(records)) / u128::from(records.max(1))) as u64;
-            group.shards.push(shard);
+            let runs = &self.store.shard(shard as u32).runs;
+            let base = runs.first().filter(|run| run.is_base).map(|base| base.segment);
+            let sum = |sum: (u64, u64), run: &Run| (sum.0 + run.bytes, sum.1 + run.records);
+            let (bytes, records) = runs.iter().fold((0, 0), sum);
+            let (deltas_bytes, _) = self.deltas(shard).iter().fold((0, 0), sum);
+            let of_use_bytes = u128::from(bytes) * u128::from(keys.min(records)) / u128::from(records.max(1));
+            for segment in runs.iter().map(|run| run.segment).collect::<BTreeSet<_>>() {
+                let Some(group) = groups.get_mut(&segment) else { continue };
+                let here_bytes = runs.iter().filter(|run| run.segment == segment).map(|run| run.bytes).sum::<u64>();
+                let (written_bytes, replaced_bytes) =
+                    if base == Some(segment) { (of_use_bytes as u64, bytes) } else { (deltas_bytes, deltas_bytes) };
+                group.kept_bytes += written_bytes;
+                group.elsewhere_bytes += replaced_bytes - here_bytes;
+                group.shards.push(shard);
+            }
         }
         let mut groups: Vec<Group> = groups.into_values().filter(Group::is_worth_it).collect();
         policy::by_gain(&mut groups);
@@ -255,7 +274,7 @@ fn bytes_of(segments: &[Segment]) -> u64 {
     segments.iter().map(|segment| segment.bytes).sum()
 }
 
-/// Whether `next` is written with `group`, which is written whole, in a commit of about `bytes`.
+/// Whether `next` is emptied with `group` in a commit of about `bytes`.
 fn joins(group: &Group, next: &Group, bytes: u64) -> bool {
     group.gives_back() == next.gives_back() && group.kept_bytes + next.kept_bytes <= bytes
 }

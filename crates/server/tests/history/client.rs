@@ -115,6 +115,7 @@ impl Client {
                 Ok(0) => return Err(Closed),
                 Ok(count) => self.parser.feed(&bytes[..count]),
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => panic!("no reply within {PATIENCE:?}"),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(_) => return Err(Closed),
             }
         }

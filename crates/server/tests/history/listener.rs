@@ -40,6 +40,7 @@ pub(crate) fn listen(number: u32, port: u16, board: &Board, clock: Instant) -> V
                     return events;
                 }
             }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => return events,
         }
         while let Some(message) = parser.next_value().unwrap() {

@@ -277,6 +277,8 @@ impl<S: Read + Write> Connection<S> {
                 Ok(0) => return None,
                 Ok(count) => self.parser.feed(&bytes[..count]),
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+                // A wait with a limit of time ends with this when the process was stopped and goes on.
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => panic!("no reply: {error}"),
             }
         }
@@ -300,6 +302,8 @@ impl<S: Read + Write> Connection<S> {
                 Ok(0) => return total,
                 Ok(count) => total += count,
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return total,
+                // A wait with a limit of time ends with this when the process was stopped and goes on.
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => panic!("the connection stays open: {error}"),
             }
         }

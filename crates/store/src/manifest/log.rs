@@ -7,10 +7,11 @@
 //!
 //! Anew if the manifest has grown, or if it is in doubt how it ends, after a write or a sync that failed; and at each
 //! start, since what is read then may be what a sync that failed left in the page cache, and no later sync repairs
-//! that. A number that was tried is not used again.
+//! that. What a write left that found no room is cut off instead. A number that was tried is not used again.
 
 use super::change;
 use super::format::{HEAD_BYTES, Head, Kind, put_record};
+use crate::error::is_full;
 use crate::reserve::Reserve;
 use crate::state::{Change, State};
 use crate::{Options, StoreError, names};
@@ -114,19 +115,39 @@ impl Log {
         let offset = self.bytes;
         let mut file = self.file.take().expect("a manifest that is appended to is open");
         (self.in_doubt, self.has_tried) = (true, true);
-        let written = reserve.spend(|| file.write_at(commit.record, offset)).and_then(|()| file.sync());
-        written.map_err(StoreError::io(&path))?;
+        if let Err(error) = reserve.spend(|| file.write_at(commit.record, offset)) {
+            if is_full(&error) && self.cut(file) {
+                self.has_tried = false;
+            }
+            return Err(StoreError::Io { file: path, error });
+        }
+        file.sync().map_err(StoreError::io(&path))?;
         self.bytes += commit.record.len() as u64;
         self.crc = commit.crc;
         let mut mark = Vec::new();
         put_record(&mut mark, Kind::Mark, self.number, commit.commit, commit.now_ms, commit.crc, &[]);
         // The commit is done; how the manifest ends is in doubt if its mark is not written.
-        if file.write_at(&mark, self.bytes).is_ok() {
-            self.bytes += mark.len() as u64;
+        match file.write_at(&mark, self.bytes) {
+            Ok(()) => {
+                self.bytes += mark.len() as u64;
+                self.in_doubt = false;
+                self.file = Some(file);
+            }
+            Err(error) if is_full(&error) => drop(self.cut(file)),
+            Err(_) => {}
+        }
+        Ok(commit.record.len() as u64)
+    }
+
+    /// Cuts off what a write has left that found no room: no sync has failed, so the one that follows is to be believed. Else
+    /// it would take the room for the whole state to go on, which a full disk may never have. Whether that was done.
+    fn cut(&mut self, mut file: Box<dyn DiskFile>) -> bool {
+        let is_cut = file.truncate(self.bytes).and_then(|()| file.sync()).is_ok();
+        if is_cut {
             self.in_doubt = false;
             self.file = Some(file);
         }
-        Ok(commit.record.len() as u64)
+        is_cut
     }
 
     /// Writes a manifest of the next number, the whole state in it; `times_ms` are now and that of the last commit.
