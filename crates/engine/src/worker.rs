@@ -202,6 +202,14 @@ impl Worker {
         counters.longest_turn_us.raise(own_ns / 1000);
     }
 
+    /// Whether this thread itself has worked for so long in a span of its turn that has just ended: what the scheduler gave to
+    /// others is not in it.
+    #[inline]
+    pub(crate) fn has_worked_for(&self, us: u64, span: Duration) -> bool {
+        let span_ns = span.as_nanos() as u64;
+        span_ns > us * 1000 && self.own_time.of(span_ns) > us * 1000
+    }
+
     /// Counts a hold of shards that has just ended.
     pub(crate) fn note_hold(&self, took: Duration) {
         self.note_hold_ns(took.as_nanos() as u64);

@@ -738,13 +738,11 @@ impl<'k> Tx<'k> {
     pub fn abandon(mut self) {
         let undo = self.undo.take();
         assert!(undo.is_some() || self.log.is_empty(), "abandoned after a change without its old entries");
-        let Undo { keys, maps } = undo.map_or_else(Undo::default, |undo| *undo);
-        for (hash, olds) in keys {
-            for OldKey { table, key, entry } in olds {
-                self.held.state_mut(shard_of(hash)).section_mut(table).restore(hash, &key, entry);
-            }
+        let mut undo = undo.unwrap_or_default();
+        for OldKey { table, hash, key, entry } in undo.take_keys() {
+            self.held.state_mut(shard_of(hash)).section_mut(table).restore(hash, &key, entry);
         }
-        for (database, table) in maps.into_iter().rev() {
+        for (database, table) in undo.maps.into_iter().rev() {
             self.keyspace.map().put(database, table);
         }
         self.log.clear();

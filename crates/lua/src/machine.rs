@@ -173,10 +173,7 @@ impl Machine {
 struct State {
     lua: Lua,
     shared: Rc<Shared>,
-    /// Where KEYS and ARGV go.
-    globals: Table,
-    /// Calls a function and notes where it failed.
-    guard: Function,
+    guards: Guards,
     /// Of libraries and functions, and where it leads.
     environment: Table,
     leads: Leads,
@@ -184,6 +181,16 @@ struct State {
     /// The one of these that was asked for last.
     latest: RefCell<Option<(Arc<str>, Function)>>,
     libraries: RefCell<HashMap<u64, HashMap<Arc<str>, Function>>>,
+}
+
+/// These call a function and note where it failed.
+struct Guards {
+    /// What a library does as it is loaded.
+    load: Function,
+    /// A script, with its KEYS and ARGV.
+    script: Function,
+    /// A function, with its keys and arguments.
+    of_function: Function,
 }
 
 /// Where the environment of libraries leads.
@@ -233,16 +240,20 @@ impl State {
         raw.raw_set("note_fault", lua.create_function(note)?)?;
         let globals = lua.create_table()?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude").set_mode(ChunkMode::Text);
-        let (shown, guard, environment, leads): (Table, Function, Table, Table) =
-            prelude.call((raw, globals.clone()))?;
+        let (shown, guards, environment, leads): (Table, Table, Table, Table) = prelude.call((raw, globals))?;
         lua.set_globals(shown)?;
         let leads = Leads {
             metatable: leads.raw_get("leading")?,
             library: leads.raw_get("library")?,
             functions: leads.raw_get("functions")?,
         };
+        let guards = Guards {
+            load: guards.raw_get("load")?,
+            script: guards.raw_get("script")?,
+            of_function: guards.raw_get("of_function")?,
+        };
         let (compiled, latest, libraries) = <_>::default();
-        let state = Self { lua, shared, globals, guard, environment, leads, compiled, latest, libraries };
+        let state = Self { lua, shared, guards, environment, leads, compiled, latest, libraries };
         state.tick_each(TICK_INSTRUCTIONS)?;
         Ok(state)
     }
@@ -315,7 +326,7 @@ impl State {
             .into_function()
             .map_err(|error| unplaced(format!("ERR Error compiling function: {}", first_line(&error))))?;
         self.shared.loading.replace(Some(Vec::new()));
-        let result = self.leads.to(&self.leads.library).and_then(|()| self.guard.call::<(bool, Lv)>(function));
+        let result = self.leads.to(&self.leads.library).and_then(|()| self.guards.load.call::<(bool, Lv)>(function));
         self.leads.to(&self.leads.functions).expect("a field that is there is set again");
         let registered = self.shared.loading.take().unwrap_or_default();
         match result {
@@ -354,13 +365,8 @@ impl State {
             let keys = words(&self.lua, args.slice(0, keys_count))?;
             let rest = words(&self.lua, args.from(keys_count))?;
             self.shared.spare.replace(arguments);
-            let (ok, value): (bool, Lv) = if is_script {
-                self.globals.raw_set("KEYS", keys)?;
-                self.globals.raw_set("ARGV", rest)?;
-                self.guard.call(function.clone())?
-            } else {
-                self.guard.call((function.clone(), keys, rest))?
-            };
+            let guard = if is_script { &self.guards.script } else { &self.guards.of_function };
+            let (ok, value): (bool, Lv) = guard.call((function, keys, rest))?;
             if !ok {
                 return Ok(None);
             }

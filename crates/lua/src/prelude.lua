@@ -178,14 +178,23 @@ of_functions._G = protect(setmetatable(of_functions, complete))
 
 globals._G = protect(setmetatable(globals, complete))
 
-local function guard(body, ...)
-    if select("#", ...) == 0 then
-        return xpcall(body, raw.note_fault)
-    end
-    local keys, arguments = ...
+local note_fault = raw.note_fault
+
+local guard = {}
+
+function guard.load(body)
+    return xpcall(body, note_fault)
+end
+
+function guard.script(body, keys, arguments)
+    globals.KEYS, globals.ARGV = keys, arguments
+    return xpcall(body, note_fault)
+end
+
+function guard.of_function(body, keys, arguments)
     return xpcall(function()
         return body(keys, arguments)
-    end, raw.note_fault)
+    end, note_fault)
 end
 
 return globals._G, guard, environment, { leading = leading, library = of_library, functions = of_functions }

@@ -1,7 +1,8 @@
 //! Scripts: those that are known, those that run long, and who is told to wait meanwhile.
 //!
 //! ```text
-//!   connection --Play---> Stage (one a worker)         a fiber that runs EVAL, or EXEC with such rows, as one tx
+//!   connection                                         tries EVAL where it is; a script that takes 500 us is undone
+//!      `------Play------> Stage (one a worker)         a fiber that runs it, or EXEC with such rows, as one tx
 //!                           |   ^ every 2 ms            what it holds stays held, its part in the gate too
 //!                           |   `-- driver: others first, then the next slice
 //!                           `--> lua::Machine           a fiber in the fiber: asks for each redis.call
@@ -64,11 +65,24 @@ pub(crate) struct Script {
     /// What its first line says, if it has one.
     pub(crate) flags: Option<lua::Flags>,
     bytes: usize,
+    /// It took too long in place when it ran last.
+    is_long: Arc<AtomicBool>,
 }
 
 impl Script {
     pub(crate) fn new(name: &str, header: &lua::Header<'_>) -> Self {
-        Self { name: name.into(), source: header.code.into(), flags: header.flags, bytes: header.code.len() }
+        let (source, bytes) = (header.code.into(), header.code.len());
+        Self { name: name.into(), source, flags: header.flags, bytes, is_long: Arc::default() }
+    }
+
+    pub(crate) fn is_long(&self) -> bool {
+        self.is_long.load(Relaxed)
+    }
+
+    pub(crate) fn set_long(&self, is_long: bool) {
+        if self.is_long() != is_long {
+            self.is_long.store(is_long, Relaxed);
+        }
     }
 }
 

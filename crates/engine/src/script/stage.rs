@@ -170,7 +170,10 @@ impl Stage {
                 version_number: version_number(commands::REDIS_VERSION),
                 seed: worker.random(),
             };
-            *slot = Some(Machine::new(about));
+            let mut machine = Machine::new(about);
+            // Here, since it takes longer than most scripts.
+            machine.go(Tell::Go);
+            *slot = Some(machine);
             self.generation.set(generation);
         }
         let mut machine = RefMut::map(slot, |slot| slot.as_mut().expect("just made"));

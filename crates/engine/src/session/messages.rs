@@ -46,6 +46,8 @@ pub(super) struct Outbox {
     /// What MONITOR shows once it has ended, and how long that is, in bytes.
     pub(super) shown: Vec<String>,
     pub(super) shown_bytes: u64,
+    /// What a script has logged that runs in place, and the levels of that.
+    pub(super) logged: Vec<(u8, String)>,
 }
 
 const TOPICS: [Topic; 3] = [Topic::Channel, Topic::Shard, Topic::Pattern];

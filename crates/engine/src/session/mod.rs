@@ -82,7 +82,7 @@ pub struct Session {
     watched: Option<Box<Watched>>,
     /// It stands in for a session that is on its worker's stage.
     is_stand_in: bool,
-    /// On the stage: with which others are given their turn.
+    /// With which others are given their turn. Not there where a script runs in place.
     breath: Option<Rc<Breath>>,
     /// What a script lacked that a tx runs: it is undone.
     lack: Option<NotNow>,
@@ -289,7 +289,10 @@ impl Session {
             Ok(needs) => needs,
             Err(why) => return Ran::NotNow(row, why),
         };
-        let result = if self.needs_stage(&row) {
+        let in_place = script::is_tried_in_place(&row);
+        let result = if in_place && worker.stage.is_taken() {
+            Err(NotNow::Stage)
+        } else if !in_place && self.needs_stage(&row) {
             self.begin_script(needs.unwrap_or_default(), false, row, args, output).1
         } else {
             let attempt = Attempt { needs: needs.as_ref().unwrap_or(plain.needs), ..*plain };

@@ -54,11 +54,12 @@ impl Session {
         }
     }
 
-    /// Shows what an EXEC or a script has noted, if it came to its end.
+    /// Shows what an EXEC or a script has noted, and logs what it has said, if it came to its end.
     pub(super) fn end_outbox(&mut self, worker: &Worker, has_ended: bool) {
         let outbox = self.outbox.take();
         if has_ended && let Some(outbox) = outbox {
             outbox.shown.into_iter().for_each(|line| self.show_line(worker, line));
+            outbox.logged.iter().for_each(|(level, text)| worker.engine.scripts.log(*level, text));
         }
     }
 

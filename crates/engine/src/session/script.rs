@@ -1,7 +1,8 @@
 //! EVAL, FCALL and their kin: a script or a function as a row of a tx, alone or inside EXEC.
 //!
-//! It runs on its worker's stage. A command that needs a shard which is not held has the whole tx undone and run again with
-//! that shard, in the end under the gate.
+//! A script is tried where its request is: most are short. One that has run for [`IN_PLACE_US_MAX`] there is undone, and runs
+//! on its worker's stage, where it can rest; from then on it begins there. A command that needs a shard which is not held has
+//! the whole tx undone and run again with that shard, on the stage, in the end under the gate.
 
 use super::attempt::{Attempt, NotNow, row_bound};
 use super::messages::begin_row;
@@ -24,6 +25,9 @@ use sync::lock::Want;
 use wire::client::Value;
 use wire::resp::Protocol;
 use wire::{Args, Output, Reply, ReplyValue};
+
+/// For so long a script runs in place, in microseconds.
+const IN_PLACE_US_MAX: u64 = 500;
 
 /// A play as the stage runs it.
 pub(crate) struct Scripted<'a> {
@@ -53,6 +57,12 @@ pub(super) enum Cut {
 /// Whether a row is run by a machine.
 pub(super) fn is_scripted(row: &Row) -> bool {
     matches!(row.run, Run::Engine(Verb::Eval | Verb::ScriptLoad | Verb::Library))
+}
+
+/// Whether a row is tried in place before it is brought to the stage. Not a function: its library may keep what it has
+/// counted, however often it is undone.
+pub(super) fn is_tried_in_place(row: &Row) -> bool {
+    matches!(row.run, Run::Engine(Verb::Eval)) && !row.calls_function()
 }
 
 impl Session {
@@ -202,7 +212,19 @@ impl Session {
         let reads_only = is_reader || declares_reading;
         let called = Called { name: &script.name, args, is_function: false, reads_only, gated: tx.is_gated() };
         let code = Code::Script { name: script.name.clone(), source: script.source.clone() };
-        self.run_code(worker, code, keys_count, &called, tx, reply)
+        if self.breath.is_some() {
+            let began = Instant::now();
+            let ran = self.run_code(worker, code, keys_count, &called, tx, reply);
+            script.set_long(began.elapsed().as_micros() as u64 > IN_PLACE_US_MAX);
+            return ran;
+        }
+        if script.is_long() {
+            self.lack = Some(NotNow::Stage);
+            return Err(Failure::Nothing);
+        }
+        let ran = self.run_code(worker, code, keys_count, &called, tx, reply);
+        script.set_long(matches!(self.lack, Some(NotNow::Stage)));
+        ran
     }
 
     /// FCALL
@@ -302,8 +324,8 @@ impl Session {
         called: &Called<'_>,
         tx: &mut Tx<'_>,
     ) -> (Option<Cut>, Result<Answer, Fault>) {
-        let breath = self.breath.clone().expect("scripts run on the stage");
-        breath.control().begin(called.is_function);
+        let breath = self.breath.clone();
+        breath.iter().for_each(|breath| breath.control().begin(called.is_function));
         let began = Instant::now();
         let mut machine = worker.stage.machine(worker);
         let mut cut = None;
@@ -326,13 +348,18 @@ impl Session {
                 }
                 Ask::Check(request) => Tell::Reply(check(&request.args())),
                 Ask::Log { level, text } => {
-                    worker.engine.scripts.log(level, &format!("a script says: {text}"));
+                    self.log(worker, level, format!("a script says: {text}"));
                     Tell::Reply(Value::Null)
                 }
             };
-            breath.breathe(now.unwrap_or_else(Instant::now), |control| control.tell(called.name, called.args, began));
-            if cut.is_none() && breath.control().is_killed() {
+            let now = now.unwrap_or_else(Instant::now);
+            if let Some(breath) = &breath {
+                breath.breathe(now, |control| control.tell(called.name, called.args, began));
+            }
+            if cut.is_none() && breath.as_ref().is_some_and(|breath| breath.control().is_killed()) {
                 (cut, tell) = (Some(Cut::Killed), Tell::Stop);
+            } else if cut.is_none() && breath.is_none() && worker.has_worked_for(IN_PLACE_US_MAX, now - began) {
+                (cut, tell) = (Some(Cut::NotNow(NotNow::Stage)), Tell::Stop);
             } else if cut.is_none() && worker.engine.scripts.is_stopping() {
                 (cut, tell) = (Some(Cut::NotNow(NotNow::Stopping)), Tell::Stop);
             } else if cut.is_none() && limit.is_some_and(|limit| began.elapsed() > limit) {
@@ -369,7 +396,7 @@ impl Session {
             if tx.need_room(bound).is_err() {
                 return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound)));
             }
-            self.breath.as_ref().expect("scripts run on the stage").control().note_write();
+            self.breath.iter().for_each(|breath| breath.control().note_write());
         }
         begin_row(tx, &row);
         if let Some(outbox) = &mut self.outbox {
@@ -396,6 +423,14 @@ impl Session {
                 self.note_error(worker, &text);
                 Ok(Value::Error(text))
             }
+        }
+    }
+
+    /// redis.log: at once, or once it is known that a script in place comes to its end.
+    fn log(&mut self, worker: &Worker, level: u8, text: String) {
+        match &mut self.outbox {
+            Some(outbox) if self.breath.is_none() => outbox.logged.push((level, text)),
+            _ => worker.engine.scripts.log(level, &text),
         }
     }
 
