@@ -19,6 +19,7 @@ mod socket;
 use crate::worker::Shelf;
 use engine::{Next, Session};
 use input::Input;
+pub(crate) use socket::READ_BYTES_MAX;
 use socket::{Gone, Socket};
 use std::future::poll_fn;
 use std::io;

@@ -8,7 +8,7 @@
 //! ```
 
 use crate::accept::{Arrival, Listener, accept};
-use crate::connection::Connection;
+use crate::connection::{Connection, READ_BYTES_MAX};
 use crate::line::dialer;
 use crate::startup::Listeners;
 use engine::worker::Timer;
@@ -26,8 +26,9 @@ use tokio::task::{LocalSet, spawn_local};
 use tracing::{debug, info, warn};
 use wire::{Output, Ranges};
 
-/// Bytes of the buffer that connections read into: a pipeline of 1,000 small requests.
-const SCRATCH_BYTES: usize = 64 << 10;
+/// Bytes of the buffer that connections read into: a pipeline of some 500 small requests. One read may fill it, so that nothing
+/// is asked or zeroed before.
+const SCRATCH_BYTES: usize = READ_BYTES_MAX;
 /// How long a stop waits for clients to take what is due to them.
 const STOP_MS: u64 = 2_000;
 

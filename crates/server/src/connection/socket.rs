@@ -12,7 +12,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// Most of one read, in bytes: some 5 µs, and 8 pages that may be fresh.
-const READ_BYTES_MAX: usize = 32 << 10;
+pub(crate) const READ_BYTES_MAX: usize = 32 << 10;
 
 /// The other side is gone, or the line broken.
 #[derive(Debug)]
