@@ -96,6 +96,23 @@ fn whoever_waits_for_the_gate_or_a_key_hears_that_the_server_is_busy() {
     }
 }
 
+/// Short scripts run in place, and long ones are undone there: neither writes nor log entries are made twice. With a journal a
+/// script is undone for its room as well.
+#[test]
+fn a_script_that_turns_out_to_be_long_has_run_once() {
+    let server = Server::start(&["--threads", "1", "--journal", "off"]);
+    let mut client = server.connect();
+    let script = "redis.log(redis.LOG_WARNING, 'adds ' .. ARGV[1]) \
+                  for i = 1, tonumber(ARGV[1]) do redis.call('incr', KEYS[1]) end return redis.call('get', KEYS[1])";
+    let mut sum = 0;
+    for count in [10, 20_000, 11, 12, 30_000] {
+        sum += count;
+        let told = client.call(&["EVAL", script, "1", "number", &count.to_string()]).to_string();
+        assert_eq!(told, format!("\"{sum}\""));
+        assert_eq!(server.log().matches(&format!("adds {count}")).count(), 1, "{}", server.log());
+    }
+}
+
 #[test]
 fn a_script_whose_client_has_gone_runs_to_its_end() {
     let server = Server::start(&[]);
