@@ -112,6 +112,9 @@ impl BlockList {
             return None;
         }
         let mut node = self.root.as_ref()?;
+        if index == 0 {
+            return Some(node.first(visit));
+        }
         let mut rest = index;
         loop {
             match node.kind() {

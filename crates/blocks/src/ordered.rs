@@ -35,7 +35,7 @@ impl BlockList {
     /// # Panics
     /// If the range leaves the list.
     pub fn partition_point_within(&self, range: Range<u64>, is_before: impl FnMut(&[u8]) -> bool) -> u64 {
-        self.find_point(range, None, is_before)
+        self.find_point(range, None, is_before, |_| ()).0
     }
 
     /// As [`BlockList::partition_point_within`], where `is_before` holds for all items with a lesser key than the guide's,
@@ -44,27 +44,59 @@ impl BlockList {
     /// # Panics
     /// If the range leaves the list.
     pub fn guided_point(&self, range: Range<u64>, guide: Guide, is_before: impl FnMut(&[u8]) -> bool) -> u64 {
-        self.find_point(range, Some(guide), is_before)
+        self.find_point(range, Some(guide), is_before, |_| ()).0
     }
 
-    fn find_point(&self, range: Range<u64>, guide: Option<Guide>, mut is_before: impl FnMut(&[u8]) -> bool) -> u64 {
+    /// As [`BlockList::guided_point`], and what `visit` makes of the item there, if the range has one.
+    ///
+    /// # Panics
+    /// If the range leaves the list.
+    pub fn guided_look<R>(
+        &self,
+        range: Range<u64>,
+        guide: Guide,
+        is_before: impl FnMut(&[u8]) -> bool,
+        visit: impl FnOnce(&[u8]) -> R,
+    ) -> (u64, Option<R>) {
+        self.find_point(range, Some(guide), is_before, visit)
+    }
+
+    fn find_point<R>(
+        &self,
+        range: Range<u64>,
+        guide: Option<Guide>,
+        mut is_before: impl FnMut(&[u8]) -> bool,
+        visit: impl FnOnce(&[u8]) -> R,
+    ) -> (u64, Option<R>) {
         assert!(range.start <= range.end);
         assert!(range.end <= self.len());
-        match &self.root {
-            Some(root) if !range.is_empty() => find_point(root, range, guide, &mut is_before),
-            _ => range.start,
+        let mut visit = Some(visit);
+        let (at, seen) = match &self.root {
+            Some(root) if !range.is_empty() => find_point(root, range.clone(), guide, &mut is_before, &mut visit),
+            _ => (range.start, None),
+        };
+        match visit {
+            // It is the first of a leaf that was not looked at.
+            Some(visit) if at < range.end => (at, self.get(at, visit)),
+            _ => (at, seen),
         }
     }
 }
 
-/// The range has items and lies within those of `root`.
-fn find_point(root: &Node, range: Range<u64>, guide: Option<Guide>, is_before: &mut impl FnMut(&[u8]) -> bool) -> u64 {
+/// The range has items and lies within those of `root`. What is there is visited if it lies in the leaf where the search ends.
+fn find_point<R>(
+    root: &Node,
+    range: Range<u64>,
+    guide: Option<Guide>,
+    is_before: &mut impl FnMut(&[u8]) -> bool,
+    visit: &mut Option<impl FnOnce(&[u8]) -> R>,
+) -> (u64, Option<R>) {
     let (mut node, mut base, Range { mut start, mut end }) = (root, 0, range);
     loop {
         match node.kind() {
             Kind::Leaf(leaf) => {
-                let look = |index| leaf.item(index, &mut *is_before);
-                return base + halve(start as usize, end as usize, look) as u64;
+                let (at, seen) = leaf.point((start as usize, end as usize), is_before, visit);
+                return (base + at as u64, seen);
             }
             Kind::Inner(inner) => {
                 // The point is in the last child that begins before it, or at its end; the first one is not looked at.
@@ -91,7 +123,7 @@ fn find_point(root: &Node, range: Range<u64>, guide: Option<Guide>, is_before: &
 }
 
 /// The first index of `from..to` for which `is_before` does not hold.
-fn halve(mut from: usize, mut to: usize, mut is_before: impl FnMut(usize) -> bool) -> usize {
+pub(crate) fn halve(mut from: usize, mut to: usize, mut is_before: impl FnMut(usize) -> bool) -> usize {
     while from < to {
         let middle = from + (to - from) / 2;
         if is_before(middle) {

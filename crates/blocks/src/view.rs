@@ -12,6 +12,7 @@
 
 use crate::Direction;
 use crate::node::Node;
+use crate::ordered::halve;
 use crate::pack::{Form, Packed, Run};
 
 /// How a block keeps its items.
@@ -124,6 +125,29 @@ impl<'a> Leaf<'a> {
         }
     }
 
+    /// The first of the items `from..to` for which `is_before` does not hold, or `to`; and what `visit` makes of the item there, if
+    /// it is one of them.
+    pub(crate) fn point<R>(
+        &self,
+        (from, to): (usize, usize),
+        is_before: &mut impl FnMut(&[u8]) -> bool,
+        visit: &mut Option<impl FnOnce(&[u8]) -> R>,
+    ) -> (usize, Option<R>) {
+        let mut visit = |item: &[u8]| visit.take().map(|visit| visit(item));
+        match self {
+            Leaf::Raw(view) => {
+                let (at, begin) = view.point(from, to, is_before);
+                let seen = if at < to { visit(&view.bytes[begin..begin + view.length(at)]) } else { None };
+                (at, seen)
+            }
+            Leaf::Packed(_) => {
+                let at = halve(from, to, |index| self.item(index, &mut *is_before));
+                let seen = if at < to { self.item(at, visit) } else { None };
+                (at, seen)
+            }
+        }
+    }
+
     /// The nearest index, from `from` on in this direction and `from` included, whose item equals `needle`.
     pub(crate) fn find(&self, needle: &[u8], from: usize, direction: Direction) -> Option<usize> {
         let (start, end) = match direction {
@@ -214,6 +238,33 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Bytes of the items `from..to`.
+    fn bytes_between(&self, from: usize, to: usize) -> usize {
+        let (first, end) = (self.count - to, self.count - from);
+        match self.lengths {
+            Lengths::Fixed(width) => (to - from) * width,
+            Lengths::Narrow(column) => sum_narrow(&column[first..end]),
+            Lengths::Wide(column) => sum_wide(&column[2 * first..2 * end]),
+        }
+    }
+
+    /// The first of the items `from..to` for which `is_before` does not hold, or `to`; and where it begins in `bytes`. Each length
+    /// is summed about once.
+    fn point(&self, mut from: usize, mut to: usize, is_before: &mut impl FnMut(&[u8]) -> bool) -> (usize, usize) {
+        let mut begin = self.offset(from);
+        while from < to {
+            let middle = from + (to - from) / 2;
+            let at = begin + self.bytes_between(from, middle);
+            let end = at + self.length(middle);
+            if is_before(&self.bytes[at..end]) {
+                (from, begin) = (middle + 1, end);
+            } else {
+                to = middle;
+            }
+        }
+        (from, begin)
+    }
+
     /// How many items from the front have at most so many bytes together; at least one, if there is one.
     pub(crate) fn count_within(&self, bytes_max: usize) -> usize {
         if self.bytes.len() <= bytes_max {
@@ -287,8 +338,20 @@ fn wide(column: &[u8], place: usize) -> usize {
 }
 
 fn sum_narrow(column: &[u8]) -> usize {
-    // At most 4,080 lengths below 256: a u32 holds it, and vectorises.
-    column.iter().map(|&length| u32::from(length)).sum::<u32>() as usize
+    // Four lanes of sixteen bits, of which each takes two lengths of eight: 128 times two are below 2^16.
+    const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
+    const LANES_FULL: usize = 8 * 128;
+    let mut sum = 0;
+    for part in column.chunks(LANES_FULL) {
+        let mut eights = part.chunks_exact(8);
+        let lanes = (&mut eights).fold(0u64, |lanes, eight| {
+            let eight = u64::from_le_bytes(eight.try_into().expect("eight bytes"));
+            lanes + (eight & EVEN) + (eight >> 8 & EVEN)
+        });
+        sum += [0, 16, 32, 48].map(|shift| (lanes >> shift) as u16 as usize).iter().sum::<usize>();
+        sum += eights.remainder().iter().map(|&length| usize::from(length)).sum::<usize>();
+    }
+    sum
 }
 
 fn sum_wide(column: &[u8]) -> usize {

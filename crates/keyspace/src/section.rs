@@ -463,8 +463,32 @@ pub(crate) fn next_due(entry: Entry<'_>) -> Option<Ms> {
 
 /// Whether an entry is there for those who look at `now`.
 pub(crate) fn is_live(entry: Entry<'_>, now: Ms) -> bool {
-    entry.expires_at_ms().is_none_or(|at_ms| at_ms > now)
-        && !matches!(entry.content(), Content::Value(value) if value.is_spent(now))
+    standing(entry, now) != Standing::Gone
+}
+
+/// How an entry stands to those who look at some time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It is there, and so are all of its elements.
+    Whole,
+    /// It is there; the time of an element has come.
+    Due,
+    /// Its time has come, or that of all of its elements.
+    Gone,
+}
+
+#[inline]
+pub(crate) fn standing(entry: Entry<'_>, now: Ms) -> Standing {
+    if entry.expires_at_ms().is_some_and(|at_ms| at_ms <= now) {
+        return Standing::Gone;
+    }
+    match entry.content() {
+        Content::Value(value) if value.next_due().is_some_and(|at_ms| at_ms <= now) => match value.is_spent(now) {
+            true => Standing::Gone,
+            false => Standing::Due,
+        },
+        _ => Standing::Whole,
+    }
 }
 
 /// What [`Section::next_expired`] found.

@@ -15,7 +15,7 @@ use crate::held::Held;
 use crate::mix::MixWanted;
 use crate::notes::{Classes, Deed, Note, Notes, Stood};
 use crate::search::{Aim, Finding, Prepared, SearchWanted, Searches, Wanted};
-use crate::section::{Entry, Section, is_live, kind_of, next_due, text_of, value_of};
+use crate::section::{Entry, Section, Standing, is_live, kind_of, standing, text_of, value_of};
 use crate::undo::{OldKey, Undo};
 use crate::{Garbage, Keyspace, TableId, shard_of};
 use base::random::Random;
@@ -241,7 +241,8 @@ impl<'k> Tx<'k> {
         let (now, table) = (self.now, self.table);
         let state = self.held.state(shard_of(hash));
         let found = state.section(table).and_then(|section| section.find(hash, key));
-        let Some(entry) = found.filter(|entry| is_live(*entry, now)) else {
+        let standing = found.map_or(Standing::Gone, |entry| standing(entry, now));
+        let Some(entry) = found.filter(|_| standing != Standing::Gone) else {
             if found.is_some() {
                 state.note_expired(now);
             }
@@ -251,7 +252,7 @@ impl<'k> Tx<'k> {
             }
             return None;
         };
-        if next_due(entry).is_some_and(|at_ms| at_ms <= now) {
+        if standing == Standing::Due {
             state.note_expired(now);
         }
         self.hits += 1;

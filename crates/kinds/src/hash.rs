@@ -74,6 +74,25 @@ fn checked_pair(mut item: &[u8]) -> Option<Pair<'_>> {
     Some(Pair { field, value, expires_at_ms })
 }
 
+/// What [`Hash::figures`] tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Fields whose time has not come.
+    pub live_len: u64,
+    /// Fields whose time has come.
+    pub expired_count: u64,
+    /// See [`Hash::is_large`].
+    pub is_large: bool,
+}
+
+/// A field that is there.
+#[derive(Clone, Copy)]
+struct Found {
+    /// Where in the list its item is.
+    at: u64,
+    expires_at_ms: Option<Ms>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Small,
@@ -167,11 +186,23 @@ impl Hash {
 
     /// Number of fields whose time has come. O(log n).
     pub fn expired_count(&self, now: Ms) -> u64 {
-        let dues = self.head().dues();
+        self.expired_within(self.head(), now)
+    }
+
+    fn expired_within(&self, head: Head, now: Ms) -> u64 {
+        let dues = head.dues();
         if dues.is_empty() {
             return 0;
         }
         self.list.partition_point_within(dues.clone(), |due| due_parts(due).0 <= now) - dues.start
+    }
+
+    /// What a writer asks of it, at once. O(log n).
+    pub fn figures(&self, now: Ms) -> Figures {
+        let head = self.head();
+        let len = self.list.len().saturating_sub(head.start());
+        let expired_count = self.expired_within(head, now);
+        Figures { live_len: len - expired_count, expired_count, is_large: head.form == Form::Large }
     }
 
     /// When its next field falls due, if any does. O(log n).
@@ -188,12 +219,12 @@ impl Hash {
 
     /// The deadline of a field, passed or not, if the field is there. O(log n), of a small one O(n).
     pub fn expires_at_ms(&self, field: &[u8]) -> Option<Option<Ms>> {
-        Some(self.pair_at(self.find(field)?, |pair| pair.expires_at_ms))
+        self.find(field).map(|found| found.expires_at_ms)
     }
 
     /// What `visit` makes of a field whose time has not come; `None` if it is not there. O(log n), of a small one O(n).
     pub fn get<R>(&self, field: &[u8], now: Ms, visit: impl FnOnce(Pair<'_>) -> R) -> Option<R> {
-        self.pair_at(self.find(field)?, |pair| pair.is_live(now).then(|| visit(pair)))
+        self.look(self.head(), field, |pair| pair.is_live(now).then(|| visit(pair))).ok()?.1
     }
 
     /// Its items in their order, to be read by [`pair`]. O(log n).
@@ -260,36 +291,42 @@ impl Hash {
         &self.list
     }
 
-    /// Where in the list a field's item is.
-    fn find(&self, field: &[u8]) -> Option<u64> {
-        self.place(self.head(), field).ok()
+    fn find(&self, field: &[u8]) -> Option<Found> {
+        self.place(field).ok()
     }
 
-    fn pair_at<R>(&self, index: u64, visit: impl FnOnce(Pair<'_>) -> R) -> R {
-        self.list.get(index, |item| visit(pair(item))).expect("an item was found there")
+    /// A field as it is, or where it belongs.
+    fn place(&self, field: &[u8]) -> Result<Found, u64> {
+        let found = self.look(self.head(), field, |pair| pair.expires_at_ms);
+        found.map(|(at, expires_at_ms)| Found { at, expires_at_ms })
     }
 
-    /// Where a field's item is, or belongs.
-    fn place(&self, head: Head, field: &[u8]) -> Result<u64, u64> {
+    /// Where in the list a field's item is, and what `visit` makes of it; or where it belongs.
+    fn look<R>(&self, head: Head, field: &[u8], visit: impl FnOnce(Pair<'_>) -> R) -> Result<(u64, R), u64> {
         let (start, end) = (head.start(), self.list.len());
         if self.is_empty() {
             return Err(start);
         }
         if head.form == Form::Large {
             let key = (hash::order(field), field);
-            let at = self.list.guided_point(start..end, by_order(key.0), |item| order(item) < key);
-            let is_it = at < end && self.pair_at(at, |pair| pair.field == field);
-            return if is_it { Ok(at) } else { Err(at) };
+            let visit_it = |item: &[u8]| {
+                let pair = pair(item);
+                (pair.field == field).then(|| visit(pair))
+            };
+            let (at, seen) = self.list.guided_look(start..end, by_order(key.0), |item| order(item) < key, visit_it);
+            return seen.flatten().map(|seen| (at, seen)).ok_or(at);
         }
-        let mut at = start;
-        let flow = self.list.walk(start, end - start, Direction::Forward, &mut |item: &[u8]| {
-            if pair(item).field == field {
+        let (mut at, mut visit, mut seen) = (start, Some(visit), None);
+        let _ = self.list.walk(start, end - start, Direction::Forward, &mut |item: &[u8]| {
+            let pair = pair(item);
+            if pair.field == field {
+                seen = visit.take().map(|visit| visit(pair));
                 return ControlFlow::Break(());
             }
             at += 1;
             ControlFlow::Continue(())
         });
-        if flow.is_break() { Ok(at) } else { Err(end) }
+        seen.map(|seen| (at, seen)).ok_or(end)
     }
 }
 
@@ -302,12 +339,11 @@ impl Hash {
         if self.is_empty() {
             self.list.push(End::Tail, &Head { form: Form::Small, dues: 0 }.encode());
         }
-        let place = self.place(self.head(), pair.field);
+        let place = self.place(pair.field);
         let old = match place {
-            Ok(at) => {
-                let old = self.pair_at(at, |pair| pair.expires_at_ms);
+            Ok(Found { at, expires_at_ms }) => {
                 self.list.set(at, &pair.encode());
-                old
+                expires_at_ms
             }
             Err(at) => {
                 self.list.insert(at, &pair.encode());
@@ -320,8 +356,8 @@ impl Hash {
 
     /// Sets or clears the deadline of a field; whether it is there.
     pub fn set_expiry(&mut self, field: &[u8], expires_at_ms: Option<Ms>) -> bool {
-        let Some(at) = self.find(field) else { return false };
-        let (old, item) = self.pair_at(at, |pair| (pair.expires_at_ms, Pair { expires_at_ms, ..pair }.encode()));
+        let encode = |pair: Pair<'_>| (pair.expires_at_ms, Pair { expires_at_ms, ..pair }.encode());
+        let Ok((at, (old, item))) = self.look(self.head(), field, encode) else { return false };
         self.list.set(at, &item);
         self.follow(field, old, expires_at_ms);
         true
@@ -329,10 +365,9 @@ impl Hash {
 
     /// Removes a field; whether it was there.
     pub fn remove(&mut self, field: &[u8]) -> bool {
-        let Some(at) = self.find(field) else { return false };
-        let old = self.pair_at(at, |pair| pair.expires_at_ms);
+        let Some(Found { at, expires_at_ms }) = self.find(field) else { return false };
         self.list.remove(at);
-        self.follow(field, old, None);
+        self.follow(field, expires_at_ms, None);
         self.drop_head();
         true
     }

@@ -131,7 +131,9 @@ pub(crate) fn put(
         }
         puts.push((score, member));
     }
-    sorted.put(&puts)?;
+    if !puts.is_empty() {
+        sorted.put(&puts)?;
+    }
     Ok((added, changed))
 }
 

@@ -3,6 +3,7 @@
 use crate::effect::{Effect, HashChange, Items};
 use crate::tx::{Abandon, Before, FIELDS_AT_ONCE, Tx};
 use base::{Ms, varint};
+use kinds::hash::Figures;
 use kinds::{Hash, limits};
 use std::collections::HashSet;
 
@@ -46,9 +47,13 @@ impl<'t, 'k> HashMut<'t, 'k> {
     pub fn put(&mut self, pairs: &[&[u8]], expiry: FieldExpiry) -> Result<u64, Abandon> {
         assert!(pairs.len().is_multiple_of(2));
         let now = self.tx.now();
-        let len_before = self.hash().map_or(0, |hash| hash.live_len(now));
+        let Figures { live_len: len_before, expired_count, mut is_large } =
+            self.hash().map_or_else(Figures::default, |hash| hash.figures(now));
         self.need_room(pairs)?;
-        self.expire();
+        if expired_count > 0 {
+            self.expire();
+            is_large = self.hash().is_some_and(Hash::is_large);
+        }
         if expiry == FieldExpiry::Keep {
             self.forget_expired(pairs);
         }
@@ -56,7 +61,7 @@ impl<'t, 'k> HashMut<'t, 'k> {
             pairs if expiry == FieldExpiry::Keep => HashChange::PutKeeping { pairs },
             pairs => HashChange::Put { pairs },
         };
-        let must_grow = must_grow(self.hash(), pairs);
+        let must_grow = !is_large && must_grow(self.hash(), pairs);
         let mut rest = pairs;
         if must_grow && self.before == Before::Unknown {
             // Only what is there turns large, and many fields are put into a large one.
@@ -73,7 +78,7 @@ impl<'t, 'k> HashMut<'t, 'k> {
             let fields: Vec<&[u8]> = fields(pairs).collect();
             self.change(HashChange::ExpiryPut { expires_at_ms, fields: Items::Slices(&fields) });
         }
-        let len = self.hash().map_or(0, |hash| hash.live_len(now));
+        let len = self.hash().map_or(0, |hash| hash.figures(now).live_len);
         Ok(len - len_before)
     }
 
@@ -153,11 +158,8 @@ fn fields<'a>(pairs: &[&'a [u8]]) -> impl Iterator<Item = &'a [u8]> {
     pairs.iter().step_by(2).copied()
 }
 
-/// Whether a hash with these put into it passes a limit of small ones.
+/// Whether a small hash with these put into it passes a limit of such.
 fn must_grow(hash: Option<&Hash>, pairs: &[&[u8]]) -> bool {
-    if hash.is_some_and(Hash::is_large) {
-        return false;
-    }
     let (entries_max, bytes_max) = (limits::HASH_ENTRIES.get(), limits::HASH_VALUE_BYTES.get());
     if pairs.iter().any(|item| item.len() as u64 > bytes_max) {
         return true;

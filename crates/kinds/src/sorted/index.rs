@@ -44,6 +44,13 @@ pub(super) fn point(index: &List, hash: Hash) -> u64 {
     index.guided_point(0..index.len(), by_hash(hash), |item| item[..HASH_BYTES] < hash[..])
 }
 
+/// As [`point`], and the score of what is there, if it has this hash.
+pub(super) fn first_beside(index: &List, hash: Hash) -> (u64, Option<f64>) {
+    let is_before = |item: &[u8]| item[..HASH_BYTES] < hash[..];
+    let (at, seen) = index.guided_look(0..index.len(), by_hash(hash), is_before, |item| score_beside(item, hash));
+    (at, seen.flatten())
+}
+
 /// Behind what has this hash.
 pub(super) fn point_behind(index: &List, hash: Hash) -> u64 {
     index.guided_point(0..index.len(), by_hash(hash), |item| item[..HASH_BYTES] <= hash[..])

@@ -265,15 +265,18 @@ impl Parts {
 
     fn find_large(&self, member: &[u8]) -> Option<Found> {
         let hash = index::hash(member);
-        let mut index_at = index::point(&self.index, hash);
-        let (mut found, mut before) = (None, None);
+        let (mut index_at, first) = index::first_beside(&self.index, hash);
+        // As a rule nobody else is there.
+        if let Ok((at, score)) = self.place(first?, member) {
+            return Some(Found { at, index_at, score });
+        }
+        index_at += 1;
+        let (mut found, mut before) = (None, first.map(f64::to_bits));
         let _ = self.index.walk(index_at, self.index.len() - index_at, Direction::Forward, &mut |item: &[u8]| {
             let Some(score) = index::score_beside(item, hash) else { return ControlFlow::Break(()) };
             if before != Some(score.to_bits())
-                && let Some(at) = self.place(score, member).ok()
+                && let Ok((at, score)) = self.place(score, member)
             {
-                // The index knows no negative zero.
-                let score = self.main.get(at, |item| split(item).0).expect("it was found there");
                 found = Some(Found { at, index_at, score });
                 return ControlFlow::Break(());
             }
@@ -284,12 +287,15 @@ impl Parts {
         found
     }
 
-    /// Where (score, member) is in main, or belongs.
-    fn place(&self, score: f64, member: &[u8]) -> Result<u64, u64> {
+    /// Where (score, member) is in main, and its score as it is there, which may be the other zero; or where it belongs.
+    fn place(&self, score: f64, member: &[u8]) -> Result<(u64, f64), u64> {
         let is_before = |item: &[u8]| item.is_empty() || order(split(item), (score, member)).is_lt();
-        let at = self.main.guided_point(0..self.main.len(), by_score(score), is_before);
-        let is_there = self.main.get(at, |item| order(split(item), (score, member)).is_eq());
-        if is_there == Some(true) { Ok(at) } else { Err(at) }
+        let score_of = |item: &[u8]| {
+            let (other, name) = split(item);
+            order((other, name), (score, member)).is_eq().then_some(other)
+        };
+        let (at, seen) = self.main.guided_look(0..self.main.len(), by_score(score), is_before, score_of);
+        seen.flatten().map(|score| (at, score)).ok_or(at)
     }
 
     fn insert(&mut self, score: f64, member: &[u8]) {
