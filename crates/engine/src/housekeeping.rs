@@ -6,7 +6,7 @@ use crate::pubsub::Stamp;
 use crate::tracking::{Told, tell_changes};
 use base::limits::SHARDS;
 use journal::{Lane, Purpose, Refusal};
-use keyspace::{Log, Plan, Tx};
+use keyspace::{Log, OrderStep, Plan, Tx};
 use quanta::Instant;
 use std::any::Any;
 use std::sync::Mutex;
@@ -105,6 +105,12 @@ impl Expirer {
         let Some((due_ms, table)) = due else { return false };
         if due_ms > now || engine.pause.holds(true, || now).is_some() {
             return false;
+        }
+        if engine.keyspace.order().is_behind() {
+            if let OrderStep::Garbage(names) = engine.keyspace.help_order() {
+                engine.freer.free(names);
+            }
+            return true;
         }
         let claim = match lane.as_ref().map(|lane| lane.try_admit(EXPIRE_ROOM_BYTES, Purpose::Shrink)).transpose() {
             Ok(claim) => claim,

@@ -339,6 +339,7 @@ fn key_order(engine: &Engine, out: &mut String) {
     line(out, "key_order_progress_percent", percent);
     line(out, "key_order_names", count);
     line(out, "key_order_bytes", bytes);
+    line(out, "key_order_backlog_bytes", engine.keyspace.order().backlog_bytes());
 }
 
 fn replication(engine: &Engine, out: &mut String) {

@@ -31,6 +31,7 @@ pub mod settings;
 mod slowlog;
 mod spikes;
 mod tracking;
+mod turnstile;
 mod waiter;
 mod waits;
 pub mod worker;

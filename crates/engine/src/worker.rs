@@ -10,10 +10,12 @@ use crate::pubsub::{Delivered, Mailbox, Post};
 use crate::script::stage::Stage;
 use crate::settings::{Current, Reader};
 use crate::tracking::Told;
+use crate::turnstile::Turnstile;
+use crate::waits::{gate_open, yield_now};
 use base::random::Random;
 use base::{Ms, Position};
 use journal::{Journal, Lane, Reached};
-use keyspace::{Log, Plan};
+use keyspace::{Log, OrderStep, Plan};
 use quanta::Instant;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -78,10 +80,15 @@ pub struct Worker {
     listener: RefCell<Option<Waker>>,
     reader: RefCell<Reader>,
     random: Cell<Random>,
+    /// Its connections that are about to help with the order of names.
+    helpers: Turnstile,
     own_time: OwnTime,
     /// Where its scripts run.
     pub(crate) stage: Stage,
 }
+
+/// How often one looks again who waits for the order of names, in milliseconds.
+const BEHIND_MS: Ms = 1;
 
 /// Buffers lent to one command after another.
 #[derive(Default)]
@@ -115,6 +122,7 @@ impl Worker {
             listener: RefCell::default(),
             reader: RefCell::new(engine.settings.reader()),
             random: Cell::new(Random::new(seed)),
+            helpers: Turnstile::default(),
             own_time: OwnTime::of_worker(),
             stage: Stage::default(),
             engine,
@@ -162,11 +170,6 @@ impl Worker {
 
     /// Tells the journal, and workers for whose connections there are messages, that a turn has ended.
     pub(crate) fn end_turn(&self) {
-        if self.engine.keyspace.order().is_behind()
-            && let Some(_inside) = self.member.enter()
-        {
-            self.engine.keyspace.help_order();
-        }
         self.lane.borrow_mut().iter_mut().for_each(Lane::end_turn);
         let mut rung = self.rung.borrow_mut();
         rung.drain(..).for_each(|worker| self.engine.board.inbox(usize::from(worker)).bell.ring());
@@ -188,6 +191,24 @@ impl Worker {
         let result = work();
         self.note_turn(began.elapsed());
         result
+    }
+
+    /// Waits until the order of names is not behind any more, and does some of what it lacks meanwhile, a step at a time. One
+    /// connection at a time does, in order of arrival: the others' turns are for those who only read.
+    pub(crate) async fn help_order(&self) {
+        let _place = self.helpers.enter().await;
+        let keyspace = &self.engine.keyspace;
+        while keyspace.order().is_behind() {
+            // First of all: what led here was a turn.
+            yield_now().await;
+            let step = self.member.enter().map(|_inside| keyspace.help_order());
+            match step {
+                Some(OrderStep::More) => {}
+                Some(OrderStep::Garbage(names)) => self.engine.freer.free(names),
+                Some(OrderStep::Idle | OrderStep::Blocked | OrderStep::Sort(_)) => self.sleep(BEHIND_MS).await,
+                None => gate_open(&self.engine.gate).await,
+            }
+        }
     }
 
     /// Tells all workers to look whether a script is busy.

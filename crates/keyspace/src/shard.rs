@@ -1,6 +1,6 @@
 //! What lies under one shard's lock.
 
-use crate::order::{Flags, Notes};
+use crate::order::{Flags, Notes, NotesTaken};
 use crate::section::Section;
 use crate::turn::{NAMES_BYTES_MAX, Turning};
 use crate::{Keyspace, OF_SERVER, TableId};
@@ -48,6 +48,7 @@ impl ShardState {
     /// Exchanges all keys with `other`, which is not turned any more. A turn under way is lost, and the next one writes
     /// every entry.
     pub(crate) fn exchange(&mut self, other: &mut Self) {
+        self.sections.iter_mut().for_each(|(_, section)| section.set_notes(None));
         std::mem::swap(&mut self.sections, &mut other.sections);
         self.changes += 1;
         self.renew_marking(other.turning.mark());
@@ -92,9 +93,8 @@ impl ShardState {
     }
 
     /// Takes the notes of names that its sections have taken.
-    pub(crate) fn take_name_notes(&mut self) -> impl Iterator<Item = (TableId, Vec<u8>)> {
-        let taken = self.sections.iter_mut().filter_map(|(table, section)| Some((*table, section.notes_mut()?.take())));
-        taken.filter(|(_, notes)| !notes.is_empty())
+    pub(crate) fn take_name_notes(&mut self) -> impl Iterator<Item = (TableId, NotesTaken)> {
+        self.sections.iter_mut().filter_map(|(table, section)| Some((*table, section.notes_mut()?.take()?)))
     }
 
     pub(crate) fn turning(&self) -> &Turning {
@@ -163,6 +163,8 @@ impl ShardState {
         self.sections.retain_mut(|(table, section)| {
             let dead = dead(*table);
             if dead {
+                // Nobody waits until the section itself is dropped.
+                section.set_notes(None);
                 taken.push(std::mem::take(section));
             }
             !dead

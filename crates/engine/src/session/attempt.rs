@@ -75,6 +75,8 @@ pub(crate) enum NotNow {
     Gate,
     /// CLIENT PAUSE.
     Paused,
+    /// It is to help with the order of names before it writes.
+    Behind,
     /// It is blocked now, and hangs off its keys.
     Waiting(Wait),
     /// Texts are to be cut that are too long for a turn.
@@ -157,6 +159,9 @@ impl Session {
         let writes = self.is_held_with_writes(&row);
         if worker.engine.pause.holds(writes, || now).is_some() && !row.has(Flag::Admin) {
             return Err(NotNow::Paused);
+        }
+        if writes && raised.is_none() && worker.engine.keyspace.order().is_behind() {
+            return Err(NotNow::Behind);
         }
         match row.run {
             #[cfg(bobbin_canary = "lockless-pop")]

@@ -162,6 +162,11 @@ impl Session {
                     rounds = 0;
                 }
                 NotNow::Paused => self.wait_pause(worker, &row).await,
+                NotNow::Behind => {
+                    if unless_busy(worker, &row, worker.help_order()).await.is_none() {
+                        return self.tell_busy(worker, row, output);
+                    }
+                }
                 why @ (NotNow::Stopping
                 | NotNow::Waiting(_)
                 | NotNow::Sweep

@@ -6,19 +6,27 @@ use base::limits::SHARDS;
 use base::varint;
 use std::sync::Arc;
 use std::sync::atomic::{
-    AtomicBool, AtomicU64,
+    AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
 
-/// Bytes of notes in one shard above which writers are to help with them.
-const NOTES_BYTES_MAX: usize = 64 << 10;
+/// What a note counts beside its name, in bytes: what it takes while it is sorted.
+const NOTE_BYTES: u64 = 32;
 
-/// In which shards there are notes, and until when no key of a shard falls due.
+/// In which shards there are notes, how many bytes of them, and until when no key of a shard falls due.
 pub(crate) struct Flags {
     words: [AtomicU64; SHARDS / 64],
     /// Written under the shard's lock.
     none_due_before: [AtomicU64; SHARDS],
-    behind: AtomicBool,
+    backlog: Backlog,
+}
+
+/// Notes that nobody has put into the order yet. Whoever makes a name writes here: a line of memory of its own.
+#[repr(align(128))]
+struct Backlog {
+    bytes: AtomicU64,
+    /// Above this writers help before they write.
+    bytes_max: AtomicU64,
 }
 
 impl Default for Flags {
@@ -26,7 +34,7 @@ impl Default for Flags {
         Self {
             words: [const { AtomicU64::new(0) }; SHARDS / 64],
             none_due_before: [const { AtomicU64::new(0) }; SHARDS],
-            behind: AtomicBool::new(false),
+            backlog: Backlog { bytes: AtomicU64::new(0), bytes_max: AtomicU64::new(u64::MAX) },
         }
     }
 }
@@ -74,38 +82,56 @@ impl Flags {
         self.none_due_before[shard].store(at_ms, Release);
     }
 
-    /// Whether there is so much in some shard that writers are to help.
-    pub(super) fn is_behind(&self) -> bool {
-        self.behind.load(Relaxed)
+    /// Bytes of notes that nobody has put into the order yet.
+    pub(super) fn backlog_bytes(&self) -> u64 {
+        self.backlog.bytes.load(Relaxed)
     }
 
-    pub(super) fn catch_up(&self) {
-        self.behind.store(false, Relaxed);
+    /// How many there may be before writers are to help.
+    pub(super) fn backlog_bytes_max(&self) -> u64 {
+        self.backlog.bytes_max.load(Relaxed)
+    }
+
+    pub(super) fn set_backlog_bytes_max(&self, bytes: u64) {
+        self.backlog.bytes_max.store(bytes, Relaxed);
+    }
+
+    pub(super) fn note_done(&self, bytes: u64) {
+        self.backlog.bytes.fetch_sub(bytes, Relaxed);
     }
 }
 
 /// What came and went in one section since it was last taken. It lies under the shard's lock.
 pub(crate) struct Notes {
-    bytes: Vec<u8>,
+    taken: NotesTaken,
     shard: usize,
     flags: Arc<Flags>,
 }
 
+/// Notes as one section took them.
+#[derive(Default)]
+pub(crate) struct NotesTaken {
+    pub(super) bytes: Vec<u8>,
+    /// What they count in the backlog: whoever drops them says so.
+    pub(super) backlog_bytes: u64,
+}
+
 impl Notes {
     pub(crate) fn new(shard: usize, flags: Arc<Flags>) -> Self {
-        Self { bytes: Vec::new(), shard, flags }
+        Self { taken: NotesTaken::default(), shard, flags }
     }
 
     /// A name is there from now on, or is not any more.
     pub(crate) fn add(&mut self, name: &[u8], is_there: bool) {
-        if self.bytes.is_empty() {
+        let NotesTaken { bytes, backlog_bytes } = &mut self.taken;
+        if bytes.is_empty() {
             self.flags.raise(self.shard);
         }
-        varint::put(&mut self.bytes, (name.len() as u64) << 1 | u64::from(is_there));
-        self.bytes.extend_from_slice(name);
-        if self.bytes.len() > NOTES_BYTES_MAX {
-            self.flags.behind.store(true, Relaxed);
-        }
+        varint::put(bytes, (name.len() as u64) << 1 | u64::from(is_there));
+        bytes.extend_from_slice(name);
+        let more_bytes = NOTE_BYTES + name.len() as u64;
+        *backlog_bytes += more_bytes;
+        self.flags.backlog.bytes.fetch_add(more_bytes, Relaxed);
     }
 
     /// Something of the section falls due, maybe not before `at_ms`.
@@ -116,8 +142,15 @@ impl Notes {
         }
     }
 
-    pub(crate) fn take(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.bytes)
+    /// `None` if there are none.
+    pub(crate) fn take(&mut self) -> Option<NotesTaken> {
+        (!self.taken.bytes.is_empty()).then(|| std::mem::take(&mut self.taken))
+    }
+}
+
+impl Drop for Notes {
+    fn drop(&mut self) {
+        self.flags.note_done(self.taken.backlog_bytes);
     }
 }
 

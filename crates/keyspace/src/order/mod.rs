@@ -16,6 +16,11 @@
 //!
 //! Whoever asks for a page first takes the notes of all flags that are up then: what was done before is in the page. A page is
 //! of names only: their kinds are in the shards, and so are deadlines.
+//!
+//! The backlog, notes that nobody has put in yet, has a bound: above it, who is about to write puts some in first, a step at a
+//! time, before it holds any shard, until there are fewer. So there are never more than the bound, and what those who are
+//! already writing add to it: one command (or transaction) of each worker. While it is built the bound is higher, since notes
+//! wait for names that are being sorted; then it falls with the backlog to where it stays.
 
 mod changes;
 mod chunk;
@@ -23,7 +28,7 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use changes::{Flags, Notes};
+pub(crate) use changes::{Flags, Notes, NotesTaken};
 pub use names::{Page, Span};
 
 use crate::{Keyspace, OF_SERVER, ShardState, TableId};
@@ -38,14 +43,28 @@ use std::sync::atomic::{
 };
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-/// Notes that are sorted at once: some 100 µs.
+/// Notes that are sorted at once, and their bytes: some 100 µs.
 const NOTES_SORTED: usize = 500;
+const NOTES_SORTED_BYTES: usize = 64 << 10;
 /// Changes made at once: some 150 µs where each is in another chunk of a large index.
 const CHANGES_MADE: usize = 100;
+/// Shards of which the notes are taken at once: some 200 µs.
+const SHARDS_TAKEN: usize = 256;
+/// The bound of the backlog, in bytes: some thousand names, which a reader puts in within milliseconds.
+const BACKLOG_BYTES_MAX: u64 = 64 << 10;
+/// The same while it is built.
+const BUILDING_BACKLOG_BYTES_MAX: u64 = 2 << 20;
+/// By so much the bound falls with each step in the end, in bytes: half of what the notes count that are put in.
+const LOWERED_BYTES: u64 = 2 << 10;
+/// Of the bound: above this part of it what was noted is put in between names that were found.
+const SOON_BEHIND: u64 = 4;
 /// Entries of a shard looked at under one hold.
 const ENTRIES_SEEN: usize = 512;
-/// Names that are sorted together while it is built, and their bytes.
+/// Names that are sorted together while it is built, fewer where much was noted meanwhile, and their bytes.
 const FOUND_MAX: usize = 200_000;
+const FOUND_MIN: usize = 20_000;
+/// While much is noted, so many names are found for each note that is put in: more than come, so that it ends.
+const FOUND_PER_NOTE: usize = 4;
 const FOUND_BYTES_MAX: usize = 32 << 20;
 /// Bytes of names in a page, or little more.
 const PAGE_BYTES_MAX: usize = 64 << 10;
@@ -137,7 +156,7 @@ struct Index {
     built: u64,
     tables: BTreeMap<TableId, Names>,
     /// Notes as they were taken, and how much of the first is among the changes, in bytes.
-    taken: VecDeque<(TableId, Vec<u8>)>,
+    taken: VecDeque<(TableId, NotesTaken)>,
     read_bytes: usize,
     /// How many notes were taken, and how many of those are in the tables.
     came: u64,
@@ -157,7 +176,7 @@ enum Phase {
     Noting(usize),
     Building(Box<Building>),
     /// All was found; what was noted meanwhile is put in.
-    Ending(CatchUp),
+    Ending,
     On,
     /// Shards from this one on still take notes.
     Stopping(usize),
@@ -170,6 +189,8 @@ struct Building {
     tables: Option<Vec<TableId>>,
     from_hash: u64,
     found: Changes,
+    /// Steps that the backlog may take before more names are looked for.
+    drains_left: usize,
     /// What was found is being sorted elsewhere.
     is_lent: bool,
 }
@@ -213,10 +234,19 @@ impl KeyOrder {
         self.flags.none_is_due(shard, now)
     }
 
-    /// Whether those who write are to help: see [`Keyspace::help_order`].
+    /// Whether those who are about to write are to help first: see [`Keyspace::help_order`].
     #[inline]
     pub fn is_behind(&self) -> bool {
-        self.flags.is_behind()
+        self.flags.backlog_bytes() > self.flags.backlog_bytes_max()
+    }
+
+    /// Bytes of notes that are still to be put into it.
+    pub fn backlog_bytes(&self) -> u64 {
+        self.flags.backlog_bytes()
+    }
+
+    fn is_soon_behind(&self) -> bool {
+        self.flags.backlog_bytes() > self.flags.backlog_bytes_max() / SOON_BEHIND
     }
 
     /// Forgets everything: the keys are others. The caller holds the gate.
@@ -224,8 +254,9 @@ impl KeyOrder {
         let mut index = self.lock();
         self.is_on.store(false, Release);
         if !matches!(index.phase, Phase::Off | Phase::Stopping(_)) {
-            index.forget();
+            index.forget(&self.flags);
             index.phase = Phase::Noting(0);
+            self.flags.set_backlog_bytes_max(BUILDING_BACKLOG_BYTES_MAX);
         }
     }
 
@@ -243,22 +274,26 @@ impl KeyOrder {
 
     fn tell(&self, index: &Index) {
         self.count.store(index.tables.values().map(Names::count).sum(), Relaxed);
-        let kept_bytes: usize = index.taken.iter().map(|(_, notes)| notes.len()).sum();
-        let bytes = kept_bytes as u64 + index.changes.heap_bytes() as u64;
+        let bytes = self.flags.backlog_bytes() + index.changes.heap_bytes() as u64;
         self.bytes.store(bytes + index.tables.values().map(Names::heap_bytes).sum::<u64>(), Relaxed);
     }
 }
 
 impl Index {
-    fn forget(&mut self) {
+    fn forget(&mut self, flags: &Flags) {
         let tables = std::mem::take(&mut self.tables);
         self.garbage.push(tables);
         self.built += 1;
-        self.taken.clear();
+        self.taken.drain(..).for_each(|(_, notes)| flags.note_done(notes.backlog_bytes));
         self.read_bytes = 0;
         self.changes = Changes::default();
         self.at = 0;
         self.done = self.came;
+    }
+
+    /// Whether all that was found or taken is in the tables.
+    fn is_made(&self) -> bool {
+        self.at == self.changes.len() && self.taken.is_empty()
     }
 
     /// Takes the notes of a shard that somebody has.
@@ -269,10 +304,13 @@ impl Index {
         flags.lower(shard);
     }
 
-    /// Takes the notes of those of `shards` that are free; gives the first that is not.
-    fn take_free(&mut self, keyspace: &Keyspace, shards: &mut ShardBits) -> Option<usize> {
-        let (mut rest, mut locked) = (*shards, None);
+    /// Takes the notes of those of `shards` that are free, of some of them at a time.
+    fn take_free(&mut self, keyspace: &Keyspace, shards: &mut ShardBits) -> Taking {
+        let (mut rest, mut locked, mut left) = (*shards, None, SHARDS_TAKEN);
         while let Some(shard) = rest.first() {
+            if left == 0 {
+                return Taking::More;
+            }
             rest.remove(shard);
             let state = keyspace.order.flags.is_raised(shard).then(|| keyspace.shard(shard).try_write());
             match state {
@@ -280,18 +318,32 @@ impl Index {
                 Some(Some(mut state)) => {
                     self.take(&keyspace.order.flags, shard, &mut state);
                     shards.remove(shard);
+                    left -= 1;
                 }
                 // Somebody else took them.
                 None => shards.remove(shard),
             }
         }
-        locked
+        locked.map_or(Taking::Over, Taking::Locked)
+    }
+
+    /// Puts in some of what was noted, or takes what is.
+    fn drain(&mut self, keyspace: &Keyspace) -> OrderStep {
+        if !self.make(&keyspace.order.flags, CHANGES_MADE) {
+            return OrderStep::More;
+        }
+        let came = self.came;
+        match self.take_free(keyspace, &mut keyspace.order.flags.all()) {
+            _ if self.came > came => OrderStep::More,
+            Taking::Over | Taking::More => OrderStep::Idle,
+            Taking::Locked(_) => OrderStep::Blocked,
+        }
     }
 
     /// Makes some changes, if there are any that were taken; whether all are made.
-    fn make(&mut self, changes_max: usize) -> bool {
+    fn make(&mut self, flags: &Flags, changes_max: usize) -> bool {
         if self.at == self.changes.len() && !self.taken.is_empty() {
-            self.read_notes();
+            self.read_notes(flags);
         }
         let until = self.at.saturating_add(changes_max);
         while self.at < self.changes.len().min(until) {
@@ -308,16 +360,20 @@ impl Index {
     }
 
     /// Has notes among the changes.
-    fn read_notes(&mut self) {
+    fn read_notes(&mut self, flags: &Flags) {
         self.changes.clear();
         self.at = 0;
         while let Some((table, notes)) = self.taken.front() {
-            let mut rest = &notes[self.read_bytes..];
-            while self.changes.len() < NOTES_SORTED && self.changes.read(*table, &mut rest) {}
-            self.read_bytes = notes.len() - rest.len();
+            let mut rest = &notes.bytes[self.read_bytes..];
+            while self.changes.len() < NOTES_SORTED
+                && self.changes.heap_bytes() < NOTES_SORTED_BYTES
+                && self.changes.read(*table, &mut rest)
+            {}
+            self.read_bytes = notes.bytes.len() - rest.len();
             if !rest.is_empty() {
                 break;
             }
+            flags.note_done(notes.backlog_bytes);
             self.taken.pop_front();
             self.read_bytes = 0;
         }
@@ -333,14 +389,16 @@ impl Index {
             reader.stage = Stage::Taking(keyspace.order.flags.all());
         }
         if let Stage::Taking(shards) = &mut reader.stage {
-            if let Some(locked) = self.take_free(keyspace, shards) {
-                return Some(OrderTurn::Locked(locked));
+            match self.take_free(keyspace, shards) {
+                Taking::Over => {}
+                Taking::More => return Some(OrderTurn::Again),
+                Taking::Locked(shard) => return Some(OrderTurn::Locked(shard)),
             }
             reader.stage = Stage::Waiting(self.came);
         }
         if let Stage::Waiting(came) = reader.stage {
             if self.done < came {
-                self.make(CHANGES_MADE);
+                self.make(&keyspace.order.flags, CHANGES_MADE);
                 keyspace.order.tell(self);
             }
             if self.done < came {
@@ -397,28 +455,24 @@ impl Keyspace {
             take(shard, &mut |state| index.take(&self.order.flags, shard, state));
             shards.remove(shard);
         }
-        while !index.make(usize::MAX) {}
+        while !index.make(&self.order.flags, usize::MAX) {}
         self.order.tell(&index);
         Ok(index.page(table, span, names_max))
     }
 
-    /// Puts some of what was noted into the order, for one who has written much. The caller is inside the gate and holds no
-    /// shard.
-    pub fn help_order(&self) {
-        let Some(mut index) = self.order.try_lock() else { return };
-        if !matches!(index.phase, Phase::On) {
-            return;
-        }
-        if index.make(5 * CHANGES_MADE) {
-            index.take_free(self, &mut self.order.flags.all());
-            self.order.flags.catch_up();
-        }
-        self.order.tell(&index);
+    /// One step of what is to be done, for one who is about to write while the order is behind: as
+    /// [`Keyspace::step_order`], but nothing is given to be sorted.
+    pub fn help_order(&self) -> OrderStep {
+        self.step(false)
     }
 
     /// One step of what is to be done beside those who serve: of building it, of keeping it, of giving it up. Works for some
     /// 500 µs at most. The caller is inside the gate and holds no shard.
     pub fn step_order(&self) -> OrderStep {
+        self.step(true)
+    }
+
+    fn step(&self, may_sort: bool) -> OrderStep {
         let is_wanted = self.order.is_wanted.load(Acquire);
         let Some(mut index) = self.order.try_lock() else { return OrderStep::Blocked };
         if let Some(garbage) = index.garbage.pop().filter(|garbage| !garbage.is_empty()) {
@@ -427,14 +481,17 @@ impl Keyspace {
         let index = &mut *index;
         if !is_wanted && !matches!(index.phase, Phase::Off | Phase::Stopping(_)) {
             self.order.is_on.store(false, Release);
-            index.forget();
+            index.forget(&self.order.flags);
             index.phase = Phase::Stopping(0);
+            self.order.flags.set_backlog_bytes_max(u64::MAX);
         }
+        let is_made = index.is_made();
         let step = match &mut index.phase {
             Phase::Off if is_wanted => {
                 self.order.progress.store(0, Relaxed);
-                index.forget();
+                index.forget(&self.order.flags);
                 index.phase = Phase::Noting(0);
+                self.order.flags.set_backlog_bytes_max(BUILDING_BACKLOG_BYTES_MAX);
                 OrderStep::More
             }
             Phase::Off => return OrderStep::Idle,
@@ -443,32 +500,36 @@ impl Keyspace {
                 if *shard == SHARDS {
                     index.phase = Phase::Building(Box::default());
                 }
-                step
+                // Shards that are still to be loaded keep it here for long.
+                if matches!(step, OrderStep::Blocked) { index.drain(self) } else { step }
             }
             Phase::Stopping(shard) => {
                 let step = self.set_noting(shard, None);
                 if *shard == SHARDS {
-                    self.order.flags.catch_up();
                     index.phase = Phase::Off;
                 }
                 step
             }
-            Phase::Building(building) => match building.step(self, index.at == index.changes.len()) {
+            Phase::Building(building) => match building.step(self, is_made, may_sort) {
                 Some(BuildingStep::Sort(changes)) => {
                     return OrderStep::Sort(Found { changes, built: index.built });
                 }
                 Some(BuildingStep::Over) => {
-                    index.phase = Phase::Ending(CatchUp::default());
+                    index.phase = Phase::Ending;
                     OrderStep::More
                 }
                 Some(BuildingStep::Blocked) => OrderStep::Blocked,
                 Some(BuildingStep::More) => OrderStep::More,
+                Some(BuildingStep::Drain) => {
+                    index.drain(self);
+                    OrderStep::More
+                }
                 None => {
-                    index.make(CHANGES_MADE);
+                    index.make(&self.order.flags, CHANGES_MADE);
                     OrderStep::More
                 }
             },
-            Phase::Ending(_) => self.end_building(index),
+            Phase::Ending => self.end_building(index),
             Phase::On => self.keep(index),
         };
         self.order.tell(index);
@@ -516,19 +577,18 @@ impl Keyspace {
         OrderStep::More
     }
 
+    /// Puts in what was noted meanwhile, until little of it is left: whoever reads puts in the rest.
     fn end_building(&self, index: &mut Index) -> OrderStep {
-        let Phase::Ending(mut reader) = std::mem::take(&mut index.phase) else { unreachable!("asked by the caller") };
-        match index.catch_up(self, &mut reader) {
-            None => {
-                index.phase = Phase::On;
-                self.order.is_on.store(true, Release);
-                OrderStep::More
-            }
-            turn => {
-                index.phase = Phase::Ending(reader);
-                if matches!(turn, Some(OrderTurn::Locked(_))) { OrderStep::Blocked } else { OrderStep::More }
-            }
+        let flags = &self.order.flags;
+        // With each step, so that it ends however much is written meanwhile.
+        let bytes_max = flags.backlog_bytes_max().min(flags.backlog_bytes() + BACKLOG_BYTES_MAX) - LOWERED_BYTES;
+        flags.set_backlog_bytes_max(bytes_max.max(BACKLOG_BYTES_MAX));
+        if bytes_max > BACKLOG_BYTES_MAX {
+            return index.drain(self);
         }
+        index.phase = Phase::On;
+        self.order.is_on.store(true, Release);
+        OrderStep::More
     }
 
     fn keep(&self, index: &mut Index) -> OrderStep {
@@ -537,26 +597,31 @@ impl Keyspace {
             let names = index.tables.remove(&dead);
             return OrderStep::Garbage(Box::new(names));
         }
-        if !index.make(CHANGES_MADE) {
-            return OrderStep::More;
-        }
-        let came = index.came;
-        index.take_free(self, &mut self.order.flags.all());
-        self.order.flags.catch_up();
-        if index.came == came { OrderStep::Idle } else { OrderStep::More }
+        index.drain(self)
     }
+}
+
+/// How far the notes of shards were taken.
+enum Taking {
+    Over,
+    /// There are more.
+    More,
+    /// But for those that somebody holds, of which this is the first.
+    Locked(usize),
 }
 
 enum BuildingStep {
     More,
     Blocked,
     Sort(Changes),
+    /// There is so much in the backlog that it goes first.
+    Drain,
     Over,
 }
 
 impl Building {
     /// Goes through some entries; `None` if what was found last is to be put in first.
-    fn step(&mut self, keyspace: &Keyspace, is_put: bool) -> Option<BuildingStep> {
+    fn step(&mut self, keyspace: &Keyspace, is_put: bool, may_sort: bool) -> Option<BuildingStep> {
         if self.is_lent {
             return Some(BuildingStep::Blocked);
         }
@@ -567,9 +632,19 @@ impl Building {
         if self.found.len() >= FOUND_MAX
             || self.found.heap_bytes() >= FOUND_BYTES_MAX
             || is_over && self.found.len() > 0
+            || keyspace.order.is_soon_behind() && self.found.len() >= FOUND_MIN
         {
+            if !may_sort {
+                return Some(BuildingStep::Blocked);
+            }
             self.is_lent = true;
+            self.drains_left = self.found.len() / CHANGES_MADE / FOUND_PER_NOTE;
             return Some(BuildingStep::Sort(std::mem::take(&mut self.found)));
+        }
+        // What is noted must not be overtaken by what was found before: it is taken while nothing is.
+        if self.drains_left > 0 && self.found.len() == 0 && keyspace.order.is_soon_behind() {
+            self.drains_left -= 1;
+            return Some(BuildingStep::Drain);
         }
         Some(if is_over { BuildingStep::Over } else { self.look(keyspace) })
     }

@@ -138,7 +138,7 @@ fn all(keyspace: &Keyspace) -> Vec<Vec<u8>> {
     let span = Span { least: Bound::None, most: Bound::None, direction: Direction::Forward };
     let mut reader = CatchUp::default();
     loop {
-        match keyspace.order_page(0, &span, usize::MAX, &mut reader) {
+        match keyspace.order_page(keyspace.map().table(0), &span, usize::MAX, &mut reader) {
             OrderTurn::Page(page) => return page.iter().map(<[u8]>::to_vec).collect(),
             OrderTurn::Again => {}
             OrderTurn::Locked(_) | OrderTurn::Not(_) => panic!("nobody else is here"),
@@ -208,4 +208,110 @@ fn what_is_undone_leaves_the_order_as_it_was() {
     assert!(matches!(keyspace.order_page(0, &span, 9, &mut CatchUp::default()), OrderTurn::Locked(_)));
     tx.abandon();
     assert_eq!(all(&keyspace), [b"stays".to_vec()]);
+}
+
+/// As one who writes does it: helps first while the order is behind.
+fn help(keyspace: &Keyspace) {
+    while keyspace.order().is_behind() {
+        if matches!(keyspace.help_order(), OrderStep::Blocked | OrderStep::Idle) {
+            sort(keyspace);
+        }
+    }
+}
+
+/// One step of the thread beside.
+fn sort(keyspace: &Keyspace) {
+    if let OrderStep::Sort(mut found) = keyspace.step_order() {
+        found.sort();
+        keyspace.put_found(found);
+    }
+}
+
+#[test]
+fn the_backlog_is_bounded_by_those_who_write() {
+    // Of 10 bytes each.
+    const NOTE_BYTES: u64 = 42;
+    const AT_ONCE: usize = 500;
+    let keyspace = Keyspace::new(KeyHasher::new([1; 16]), 2);
+    let name = |nth: usize| format!("name:{nth:05}").into_bytes();
+    (0..40_000).for_each(|nth| set(&keyspace, &name(nth * 7919 % 100_000)));
+    keyspace.order().want(true);
+    sort(&keyspace);
+    let (mut nth, mut steps) = (40_000, 0);
+    // The thread beside has one step for 500 names: alone it never comes to an end.
+    while nth < 100_000 {
+        help(&keyspace);
+        (nth..nth + AT_ONCE).for_each(|nth| set(&keyspace, &name(nth * 7919 % 100_000)));
+        nth += AT_ONCE;
+        sort(&keyspace);
+        steps += 1;
+        let bytes_max = match keyspace.order().state() {
+            OrderState::On => BACKLOG_BYTES_MAX,
+            _ => BUILDING_BACKLOG_BYTES_MAX,
+        } + AT_ONCE as u64 * NOTE_BYTES;
+        let bytes = keyspace.order().backlog_bytes();
+        assert!(bytes <= bytes_max, "{bytes} bytes of notes after {steps} steps");
+        while steps == 60 && keyspace.order().state() != OrderState::On {
+            sort(&keyspace);
+        }
+    }
+    assert_eq!(keyspace.order().state(), OrderState::On);
+    // What a reader then still has to do is bounded, too.
+    let notes = keyspace.order().backlog_bytes().div_ceil(NOTE_BYTES);
+    let span = Span { least: Bound::None, most: Bound::None, direction: Direction::Forward };
+    let (mut reader, mut turns) = (CatchUp::default(), 0);
+    while !matches!(keyspace.order_page(0, &span, 1, &mut reader), OrderTurn::Page(_)) {
+        turns += 1;
+    }
+    let turns_max = notes.div_ceil(CHANGES_MADE as u64) + notes.div_ceil(NOTES_SORTED as u64) + 4;
+    assert!(turns <= turns_max, "{turns} turns for {notes} notes");
+    assert_eq!((keyspace.order().figures().0, keyspace.order().backlog_bytes()), (100_000, 0));
+}
+
+#[test]
+fn building_ends_though_writers_fill_the_backlog_all_the_time() {
+    let keyspace = Keyspace::new(KeyHasher::new([1; 16]), 2);
+    keyspace.order().want(true);
+    let (mut nth, mut rounds) = (0, 0);
+    while keyspace.order().state() != OrderState::On {
+        // To the brim; then each has its write when there is room for it.
+        loop {
+            set(&keyspace, format!("name:{nth:05}").as_bytes());
+            nth += 1;
+            if keyspace.order().is_behind() || nth % 1_000 == 0 {
+                break;
+            }
+        }
+        help(&keyspace);
+        sort(&keyspace);
+        rounds += 1;
+        assert!(rounds < 20_000, "it does not end");
+    }
+    all(&keyspace);
+    assert_eq!(keyspace.order().figures().0, nth);
+}
+
+#[test]
+fn notes_of_keys_that_are_flushed_hold_nobody_up() {
+    let keyspace = Keyspace::new(KeyHasher::new([1; 16]), 2);
+    keyspace.order_at_once();
+    let mut nth = 0;
+    while !keyspace.order().is_behind() {
+        set(&keyspace, format!("name:{nth}").as_bytes());
+        nth += 1;
+    }
+    keyspace.map().put(0, keyspace.map().fresh());
+    let taken: Vec<_> = (0..SHARDS).map(|shard| keyspace.take_dead_sections(shard)).collect();
+    assert_eq!(keyspace.order().backlog_bytes(), 0, "though the sections are still to be dropped");
+    drop(taken);
+    assert_eq!((keyspace.order().backlog_bytes(), all(&keyspace).len()), (0, 0));
+    // And those that are forgotten.
+    while !keyspace.order().is_behind() {
+        set(&keyspace, format!("name:{nth}").as_bytes());
+        nth += 1;
+    }
+    assert!(matches!(keyspace.help_order(), OrderStep::More));
+    keyspace.order().want(false);
+    while !matches!(keyspace.step_order(), OrderStep::Idle) {}
+    assert_eq!(keyspace.order().backlog_bytes(), 0);
 }

@@ -1,0 +1,72 @@
+//! A turnstile: a line in which tasks of one worker stand: the first goes on, and the next when that one leaves.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::task::{Poll, Waker};
+
+/// Those who stand in it, the first in front.
+#[derive(Default)]
+pub(crate) struct Turnstile {
+    places: RefCell<VecDeque<(u64, Option<Waker>)>>,
+    next: Cell<u64>,
+}
+
+/// A place in a line: dropped, the next one moves up.
+pub(crate) struct Place<'t> {
+    turnstile: &'t Turnstile,
+    number: u64,
+}
+
+impl Turnstile {
+    /// Waits until those who came before have left. Dropped, it has left too.
+    pub(crate) async fn enter(&self) -> Place<'_> {
+        let place = Place { turnstile: self, number: self.next.get() };
+        self.next.set(place.number + 1);
+        self.places.borrow_mut().push_back((place.number, None));
+        poll_fn(|context| {
+            let mut places = self.places.borrow_mut();
+            if places.front().is_some_and(|(first, _)| *first == place.number) {
+                return Poll::Ready(());
+            }
+            let mine = places.iter_mut().find(|(number, _)| *number == place.number).expect("it stands there");
+            mine.1 = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+        place
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut places = self.turnstile.places.borrow_mut();
+        places.retain(|(number, _)| *number != self.number);
+        let waker = places.front_mut().and_then(|(_, waker)| waker.take());
+        drop(places);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::Context;
+
+    #[test]
+    fn each_goes_on_when_those_before_it_have_left() {
+        let line = Turnstile::default();
+        let context = &mut Context::from_waker(Waker::noop());
+        let (mut first, mut second) = (pin!(line.enter()), Box::pin(line.enter()));
+        let mut third = pin!(line.enter());
+        let Poll::Ready(place) = first.as_mut().poll(context) else { panic!("nobody is before it") };
+        assert!(second.as_mut().poll(context).is_pending());
+        assert!(third.as_mut().poll(context).is_pending());
+        drop(second);
+        assert!(third.as_mut().poll(context).is_pending());
+        drop(place);
+        assert!(third.as_mut().poll(context).is_ready());
+    }
+}
