@@ -69,9 +69,9 @@ impl Section {
     }
 
     #[inline]
-    fn note_name(&mut self, name: &[u8], is_there: bool) {
+    fn note_name(&mut self, name: &[u8], kind: Option<Kind>) {
         if let Some(notes) = &mut self.notes {
-            notes.add(name, is_there);
+            notes.add(name, kind);
         }
     }
 
@@ -148,9 +148,10 @@ impl Section {
         self.remove(hash, key);
         if let Some(mut entry) = entry {
             let (times, added_bytes) = (Times::of(entry.read()), held_bytes(entry.read().content()));
+            let kind = kind_of(entry.read());
             self.marking.restoring(&mut entry);
             self.table.put_back(hash, entry);
-            self.note_name(key, true);
+            self.note_name(key, Some(kind));
             self.values_bytes += added_bytes;
             self.note_times(hash, Times::default(), times);
         }
@@ -159,7 +160,7 @@ impl Section {
     /// Removes a key, if it is there.
     pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) {
         let Some(entry) = self.table.remove(hash, key) else { return };
-        self.note_name(key, false);
+        self.note_name(key, None);
         self.note_times(hash, Times::of(entry.read()), Times::default());
         let held_bytes = held_bytes(entry.read().content());
         self.values_bytes -= held_bytes;
@@ -217,7 +218,7 @@ impl Section {
     /// Takes a value out again that was put.
     pub(crate) fn take_value(&mut self, hash: u64, key: &[u8]) -> Option<Value> {
         let entry = self.table.remove(hash, key)?;
-        self.note_name(key, false);
+        self.note_name(key, None);
         match entry.into_content() {
             OwnedContent::Value(value) => Some(value),
             _ => None,
@@ -232,15 +233,16 @@ impl Section {
     }
 
     fn put(&mut self, hash: u64, key: &[u8], content: NewContent<'_, Value>, expires_at_ms: Option<Ms>) {
-        let (added_bytes, next_due) = match &content {
-            NewContent::Value(value) => (value.heap_bytes(), value.next_due()),
-            _ => (0, None),
+        let (added_bytes, next_due, kind) = match &content {
+            NewContent::Value(value) => (value.heap_bytes(), value.next_due(), value.kind()),
+            _ => (0, None, Kind::Text),
         };
         let after = Times { expires_at_ms, due_ms: expires_at_ms }.with(next_due);
         let mut before = Times::default();
         if let Some(mut entry) = self.table.find_mut(hash, key) {
             self.marking.changing(hash, &mut entry);
             before = Times::of(entry.read());
+            let kind_before = kind_of(entry.read());
             let old = entry.value_mut().map(|value| std::mem::replace(value, Value::List(List::new())));
             entry.set_content(content);
             entry.touch(self.now_s);
@@ -251,9 +253,12 @@ impl Section {
                 self.values_bytes -= old.heap_bytes();
                 self.let_go(old);
             }
+            if kind != kind_before {
+                self.note_name(key, Some(kind));
+            }
         } else {
             self.marking.inserted(self.now_s, &mut self.table.insert(hash, key, content, expires_at_ms));
-            self.note_name(key, true);
+            self.note_name(key, Some(kind));
         }
         self.values_bytes += added_bytes;
         self.note_times(hash, before, after);

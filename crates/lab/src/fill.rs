@@ -93,6 +93,24 @@ pub(crate) fn push_items(
     Ok(filled)
 }
 
+/// Adds the names of the keys that [`Data::Keys`] has, in its order, to a sorted set.
+///
+/// # Errors
+/// The connection broke or a reply is an error.
+pub(crate) fn add_names(client: &mut Client, set: &str, count: u64) -> io::Result<()> {
+    let mut pipe = Pipe::new(client);
+    let mut done = 0;
+    while done < count {
+        let taken = ITEMS_PER_PUSH.min(count - done);
+        let names: Vec<String> = (done..done + taken).map(|position| key(shuffled(position, count))).collect();
+        let mut words = vec![&b"ZADD"[..], set.as_bytes()];
+        names.iter().for_each(|name| words.extend([&b"0"[..], name.as_bytes()]));
+        pipe.command(&words)?;
+        done += taken;
+    }
+    pipe.finish()
+}
+
 /// What was put into a server.
 #[derive(Default)]
 pub(crate) struct Filled {

@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 const SETTLE: Duration = Duration::from_secs(2);
 const SETTLE_EMPTY: Duration = Duration::from_millis(500);
 
+/// How often INFO is asked for a line.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 /// What a load saw; what it cannot see is absent.
 #[derive(Default)]
 pub(crate) struct Outcome {
@@ -49,9 +52,18 @@ pub(crate) fn prepare(server: &Server, step: &Prepare, counts: Counts) -> Result
             let count = counts.number(count)?;
             Filler::new(*data, count).fill_to(&mut client, count).map(drop)
         }
+        Prepare::Names { key, count } => fill::add_names(&mut client, key, counts.number(count)?),
+        Prepare::Until { line } => until(&mut client, line),
         Prepare::Checkpoint(command) => checkpoints::make(&mut client, command),
     };
     done.map_err(|error| step_error("prepare", &error, server))
+}
+
+fn until(client: &mut Client, line: &str) -> io::Result<()> {
+    while !client.call("INFO all")?.lines().any(|it| it == line) {
+        thread::sleep(LOOK_AGAIN);
+    }
+    Ok(())
 }
 
 /// Applies the load of a case; what is left to chance in it comes from `draw`.
@@ -116,6 +128,7 @@ fn apply_plain(
             let timed = work.run().map_err(|error| step_error("generator", &error, server))?;
             Ok(timed_outcome(&work, &timed))
         }
+        Load::Steps(steps) => take_steps(server, steps, counts),
         Load::Memory { count, data, marks_percent } => memory(server, counts.number(count)?, *data, marks_percent),
         Load::Idle { connections } => idle(server, *connections),
         Load::Churn { keys, rounds } => churn(server, counts.number(keys)?, *rounds),
@@ -162,6 +175,22 @@ fn longest_in(info: &str) -> Vec<(String, f64)> {
     let pairs = info.lines().filter_map(|line| line.split_once(':'));
     let longest = pairs.filter(|(name, _)| name.starts_with("longest_"));
     longest.filter_map(|(name, value)| Some((name.to_owned(), value.trim().parse().ok()?))).collect()
+}
+
+/// What the commands of a request took by the server's own account, if there were any, in microseconds.
+///
+/// # Errors
+/// The server is gone.
+pub(crate) fn server_us(server: &Server, requests: u64) -> Result<Option<f64>, LabError> {
+    let text = server.client()?.call("INFO commandstats").map_err(|error| step_error("INFO", &error, server))?;
+    Ok((requests > 0).then(|| rounded(commands_us(&text) as f64 / requests as f64, 100.0)))
+}
+
+/// The sum over all commands but those by which we look.
+fn commands_us(info: &str) -> u64 {
+    let is_ours = |line: &&str| !["info", "config"].iter().any(|ours| line.starts_with(&format!("cmdstat_{ours}")));
+    let stats = info.lines().filter(is_ours).filter_map(|line| line.strip_prefix("cmdstat_"));
+    stats.filter_map(|line| line.split_once("usec=")?.1.split(',').next()?.parse::<u64>().ok()).sum()
 }
 
 fn benchmark(
@@ -231,6 +260,37 @@ fn generator_line(work: &Loop) -> String {
         )
     });
     format!("generator: {} x {} over {}{pace}{beside}", work.requests, work.command, work.connections)
+}
+
+/// Does a side's own steps, and looks what they have added to its memory.
+fn take_steps(server: &Server, steps: &[Prepare], counts: Counts) -> Result<Outcome, LabError> {
+    thread::sleep(SETTLE);
+    let (before, _) = proc::memory_bytes(server.pid())?;
+    let begin = Instant::now();
+    steps.iter().try_for_each(|step| prepare(server, step, counts))?;
+    let took = begin.elapsed();
+    thread::sleep(SETTLE);
+    let (after, _) = proc::memory_bytes(server.pid())?;
+    let each = after.saturating_sub(before) as f64 / counts.items.max(1) as f64;
+    let texts: Vec<String> = steps.iter().map(|step| counts.fill(&step_text(step))).collect();
+    Ok(Outcome {
+        command_line: texts.join(", "),
+        requests: counts.items,
+        requests_per_s: Some(counts.items as f64 / took.as_secs_f64()),
+        extra: vec![("bytes_each".to_owned(), rounded(each, 100.0))],
+        ..Outcome::default()
+    })
+}
+
+fn step_text(step: &Prepare) -> String {
+    match step {
+        Prepare::Command(line) | Prepare::Checkpoint(line) => line.clone(),
+        Prepare::Names { key, count } => format!("ZADD of {count} names to {key}, {} at a time", fill::ITEMS_PER_PUSH),
+        Prepare::Until { line } => format!("until INFO says {line}"),
+        Prepare::Strings { count, .. } => format!("{count} strings"),
+        Prepare::List { key, count, .. } => format!("{count} items to {key}"),
+        Prepare::Data { count, data } => format!("{count} of {}", data_text(*data)),
+    }
 }
 
 /// Loads to each mark and looks at the memory there, above that of the empty server.
@@ -378,6 +438,14 @@ mod tests {
         let info = "# Stats\r\ntotal_forks:0\r\nlongest_turn_us:512\r\nlongest_lock_hold_us:7\r\n";
         let longest = [("longest_turn_us".to_owned(), 512.0), ("longest_lock_hold_us".to_owned(), 7.0)];
         assert_eq!(longest_in(info), longest);
+    }
+
+    #[test]
+    fn what_commands_took_is_summed() {
+        let info = "# Commandstats\r\ncmdstat_set:calls=2,usec=30,usec_per_call=15.00\r\n\
+                    cmdstat_config|resetstat:calls=1,usec=9,usec_per_call=9.00\r\n\
+                    cmdstat_info:calls=1,usec=70,usec_per_call=70.00\r\ncmdstat_zadd:calls=2,usec=12,usec_per_call=6.00\r\n";
+        assert_eq!(commands_us(info), 42);
     }
 
     #[test]

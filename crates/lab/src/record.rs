@@ -39,6 +39,7 @@ impl Row {
             Figure::P99Ms => self.p99_ms,
             Figure::MaxMs => self.extra("max_us").map(|us| us / 1000.0),
             Figure::CpuUsPerRequest => self.cpu_us_per_request,
+            Figure::ServerUsPerRequest => self.extra("server_us_per_request"),
             Figure::RssBytes => Some(self.rss_bytes as f64),
             Figure::BytesPerConnection => self.extra("bytes_per_connection"),
             Figure::BytesEach => self.extra("bytes_each"),

@@ -287,7 +287,7 @@ impl Scale {
             Figure::RequestsPerS => (1.0, 0, "/s"),
             Figure::P50Ms | Figure::P99Ms | Figure::MaxMs | Figure::LongestGapMs => (1.0, 2, "ms"),
             Figure::FirstReplyMs | Figure::LoadedMs => (1.0, 0, "ms"),
-            Figure::CpuUsPerRequest => (1.0, 2, "µs"),
+            Figure::CpuUsPerRequest | Figure::ServerUsPerRequest => (1.0, 2, "µs"),
             Figure::RssBytes | Figure::MemoryGrowthBytes | Figure::FolderBytes | Figure::FolderBytesMax => {
                 (1_048_576.0, if value < 104_857_600.0 { 1 } else { 0 }, "MiB")
             }

@@ -7,12 +7,13 @@
 //!
 //! Counts may be given as text with a name in braces: `{requests}`, `{items}`, `{middle}` (half of the items),
 //! `{middle_end}` (99 further), `{last}` (items less one), `{most}` (1.4 times the items). `{middle:12}` is filled with
-//! zeros to 12 digits.
+//! zeros to 12 digits. Other names are a side's own: the two may say the same in different words.
 
 use crate::contents::Contents;
 use crate::programs::Program;
 use crate::{LabError, file_error, io_error};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -20,7 +21,7 @@ use std::path::Path;
 const QUICK_DIVISOR: u64 = 100;
 
 /// One file of `lab/scenarios`.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Scenario {
     /// The file's stem.
@@ -52,7 +53,7 @@ pub(crate) struct Scenario {
 }
 
 /// A further figure of a scenario's cases; where it is a case's own, it only gives that its name.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Also {
     pub(crate) what: String,
@@ -72,10 +73,16 @@ pub(crate) struct Side {
     pub(crate) durability: String,
     #[serde(default)]
     pub(crate) flags: Vec<String>,
+    /// What stands for a name in braces in commands, answers and loads.
+    #[serde(default)]
+    pub(crate) words: BTreeMap<String, String>,
+    /// What it does where a load asks for a side's own steps.
+    #[serde(default)]
+    pub(crate) steps: Vec<Prepare>,
 }
 
 /// One measurement.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
     pub(crate) name: String,
@@ -103,7 +110,7 @@ pub(crate) struct Case {
 }
 
 /// What is done before a load, unmeasured.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Prepare {
     /// One command; its reply must not be an error.
@@ -120,6 +127,10 @@ pub(crate) enum Prepare {
     },
     /// Data as a memory load has it.
     Data { count: String, data: Data },
+    /// The names of as many keys of such data, as members of one sorted set.
+    Names { key: String, count: String },
+    /// INFO is asked until it has this line.
+    Until { line: String },
     /// A checkpoint asked for with this command, and awaited.
     Checkpoint(String),
 }
@@ -154,7 +165,7 @@ pub(crate) enum Data {
 }
 
 /// What is measured.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Load {
     /// redis-benchmark with these arguments; host, port, `-n` and `--csv` are added.
@@ -177,6 +188,8 @@ pub(crate) enum Load {
         #[serde(default = "marks_percent_default")]
         marks_percent: Vec<u64>,
     },
+    /// The side's own steps, with what they add to the server's memory shared out among the items.
+    Steps(Vec<Prepare>),
     /// Connections that send one PING and then nothing.
     Idle { connections: u64 },
     /// Keys of changing sizes, overwritten `rounds` times; nine in ten then deleted.
@@ -246,7 +259,7 @@ pub(crate) struct Beside {
 }
 
 /// A command and the reply it must have.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Check {
     pub(crate) command: String,
@@ -263,6 +276,8 @@ pub(crate) enum Figure {
     P99Ms,
     MaxMs,
     CpuUsPerRequest,
+    /// What the commands of a request took by the server's own account.
+    ServerUsPerRequest,
     RssBytes,
     BytesPerConnection,
     /// Memory of one item, key or list; the worst of all marks.
@@ -289,7 +304,7 @@ pub(crate) enum Figure {
 }
 
 /// What is hoped for, all of the first side against the second but for `figure_max`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Target {
     pub(crate) ratio_min: Option<f64>,
@@ -305,7 +320,7 @@ pub(crate) struct Target {
 }
 
 /// A case to be compared with, and how many times its figure is allowed.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Times {
     pub(crate) case: String,
@@ -382,6 +397,31 @@ impl Scenario {
         Some(self)
     }
 
+    /// In the words of one side, with its steps.
+    pub(crate) fn said_by(&self, side: &Side) -> Self {
+        let mut said = self.clone();
+        let own = |text: &mut String| {
+            side.words.iter().for_each(|(name, words)| *text = text.replace(&format!("{{{name}}}"), words));
+        };
+        let prepares = said.cases.iter_mut().flat_map(|case| &mut case.prepare).chain(&mut said.prepare);
+        for prepare in prepares {
+            if let Prepare::Command(line) = prepare {
+                own(line);
+            }
+        }
+        for case in &mut said.cases {
+            own(&mut case.check.command);
+            own(&mut case.check.answer);
+            match &mut case.load {
+                Load::Benchmark(arguments) => own(arguments),
+                Load::Generator { command, .. } => own(command),
+                Load::Steps(steps) => steps.clone_from(&side.steps),
+                _ => {}
+            }
+        }
+        said
+    }
+
     pub(crate) fn counts(&self, case: &Case) -> Counts {
         Counts { requests: case.requests, items: self.items }
     }
@@ -450,7 +490,7 @@ mod tests {
     fn every_scenario_of_ours_is_whole() {
         let scenarios = ours();
         assert!(!scenarios.is_empty());
-        for scenario in scenarios {
+        for scenario in scenarios.iter().flat_map(|it| it.sides.iter().map(|side| it.said_by(side))) {
             let mut names = BTreeSet::new();
             for case in &scenario.cases {
                 let place = format!("{}/{}", scenario.name, case.name);
@@ -458,8 +498,11 @@ mod tests {
                 let counts = scenario.counts(case);
                 for prepare in scenario.prepare.iter().chain(&case.prepare) {
                     match prepare {
-                        Prepare::Command(_) | Prepare::Checkpoint(_) => {}
-                        Prepare::Strings { count, .. } | Prepare::List { count, .. } | Prepare::Data { count, .. } => {
+                        Prepare::Command(_) | Prepare::Checkpoint(_) | Prepare::Until { .. } => {}
+                        Prepare::Strings { count, .. }
+                        | Prepare::List { count, .. }
+                        | Prepare::Names { count, .. }
+                        | Prepare::Data { count, .. } => {
                             assert!(counts.number(count).unwrap() > 0, "{place} loads nothing");
                         }
                     }
@@ -474,12 +517,27 @@ mod tests {
                     counts.number(&writes.keys).unwrap();
                     assert!(writes.connections > 0 && writes.pipeline > 0, "{place} writes nothing");
                 }
+                if let Load::Steps(steps) = &case.load {
+                    assert!(scenario.items > 0 && !steps.is_empty(), "{place}: a side has no steps");
+                }
                 if let Some(times) = &case.target.times {
                     assert!(scenario.cases.iter().any(|it| it.name == times.case), "{place}: no case to compare with");
                 }
                 assert!(!case.check.command.is_empty(), "{place}: nothing is checked");
             }
         }
+    }
+
+    #[test]
+    fn a_side_has_its_own_words() {
+        let scenario = ours().into_iter().find(|scenario| scenario.name == "key-order").unwrap();
+        let page = |side: usize| {
+            let case = scenario.said_by(&scenario.sides[side]).cases.swap_remove(1);
+            let Load::Generator { command, .. } = case.load else { panic!("{}", case.name) };
+            command
+        };
+        assert_eq!(page(0), "KEYRANGE [key:{random:12} + LIMIT 100");
+        assert_eq!(page(1), "ZRANGEBYLEX names [key:{random:12} + LIMIT 0 100");
     }
 
     #[test]

@@ -45,6 +45,7 @@ impl Runner {
     }
 
     fn side_turn(&self, scenario: &Scenario, side: &Side, turn: u32) -> Result<(), LabError> {
+        let scenario = &scenario.said_by(side);
         let path = self.programs.path(side.program);
         let version = programs::version(path)?;
         let mut shared = None;
@@ -90,11 +91,13 @@ impl Runner {
         let cpu_us = proc::cpu_us(server.pid())?.saturating_sub(cpu_before_us);
         let (rss_bytes, rss_bytes_max) = proc::memory_bytes(server.pid())?;
         let longest = load::longest(server)?;
+        let server_us = load::server_us(server, outcome.requests)?;
         load::check(case, server, counts)?;
         let mut extra = vec![format!("rss_bytes_max={rss_bytes_max}")];
         if scenario.also.iter().any(|also| also.figure == Figure::MachineStallUs) && !longest.is_empty() {
             extra.push(format!("machine_stall_us={}", stall::longest_us(STALL_SPAN)));
         }
+        extra.extend(server_us.map(|us| format!("server_us_per_request={us}")));
         extra.extend(outcome.extra.iter().chain(&longest).map(|(name, value)| format!("{name}={value}")));
         Ok(Row {
             date: record::date_text(base::clock::system_wall_time()()),

@@ -16,6 +16,7 @@ use crate::sorted::score::lex_bound;
 use crate::table::Row;
 use blocks::Direction;
 use keyspace::{OrderState, Page, Span, kind_of};
+use kinds::Kind;
 use kinds::sorted::Bound;
 use wire::OwnedRequest;
 
@@ -117,9 +118,9 @@ impl NameRange {
         }
     }
 
-    /// Whether any key fits, whatever is under it.
-    pub fn takes_any_kind(&self) -> bool {
-        self.kind.is_none()
+    /// Whether a key of this kind fits.
+    pub fn takes(&self, kind: Kind) -> bool {
+        self.kind.as_deref().is_none_or(|wanted| parse::is(wanted, kind.name()))
     }
 
     /// Whether a key is there and fits. Its shard is held.
@@ -134,9 +135,8 @@ impl NameRange {
     }
 
     /// What is to be run to remove those of a page that are there, as a part of `row`; `None` for one who only tells them.
-    pub fn removal(&self, row: &Row, names: &[&[u8]]) -> Option<(Row, OwnedRequest)> {
-        let words: Vec<&[u8]> =
-            std::iter::once(self.kind.as_deref().unwrap_or_default()).chain(names.iter().copied()).collect();
+    pub fn removal(&self, row: &Row, page: &Page) -> Option<(Row, OwnedRequest)> {
+        let words: Vec<&[u8]> = std::iter::once(self.kind.as_deref().unwrap_or_default()).chain(page.iter()).collect();
         self.removes.then(|| (row.part(&REMOVE_SOME), OwnedRequest::of(&words)))
     }
 

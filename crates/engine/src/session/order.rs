@@ -3,7 +3,7 @@
 //! ```text
 //! page of names <--- order, once all is in it that was done before    under the order's own lock, some 300 us at a time
 //!      |
-//!      |-- told:     shards held to read, all together          only where keys may have expired, or for TYPE
+//!      |-- told:     shards held to read, all together          only where keys may have expired
 //!      '-- removed:  an attempt like that of any DEL            a frame of its own
 //! ```
 
@@ -59,12 +59,11 @@ impl Session {
         let mut reader = CatchUp::default();
         while range.wants().is_some() {
             let page = self.next_page(worker, &range, &mut reader, pace).await?;
-            let names: Vec<&[u8]> = page.iter().collect();
             range.pass(&page);
             if !row.writes() {
-                self.look_up(worker, &mut range, &names, pace).await;
-            } else if !names.is_empty()
-                && let Err(error) = self.remove_some(worker, row, &mut range, &names, pace).await
+                self.look_up(worker, &mut range, &page, pace).await;
+            } else if !page.is_empty()
+                && let Err(error) = self.remove_some(worker, row, &mut range, &page, pace).await
             {
                 // It was counted where it came up.
                 Encoder::new(output, self.protocol).error(&error);
@@ -101,19 +100,20 @@ impl Session {
         }
     }
 
-    /// Takes those names of a page that fit. Only those are looked up that may have expired, or whose kind is asked for: all
-    /// were there when the page was made.
-    async fn look_up(&mut self, worker: &Worker, range: &mut NameRange, names: &[&[u8]], pace: &mut Pace) {
+    /// Takes those names of a page that fit. Only those are looked up that may have expired: all were there, and of their kinds,
+    /// when the page was made.
+    async fn look_up(&mut self, worker: &Worker, range: &mut NameRange, page: &Page, pace: &mut Pace) {
         let engine = &*worker.engine;
         let now = engine.clock.now();
-        let is_live = |name: &&[u8]| engine.keyspace.order().is_live(shard_of(engine.keyspace.hash(name)), now);
-        let mut fits: Vec<bool> = names.iter().map(|name| range.takes_any_kind() && is_live(name)).collect();
-        let open: Vec<usize> = (0..names.len()).filter(|nth| !fits[*nth]).collect();
+        let names: Vec<&[u8]> = page.iter().collect();
+        let mut fits: Vec<bool> = (0..names.len()).map(|nth| range.takes(page.kind(nth))).collect();
+        let is_live = |name: &[u8]| engine.keyspace.order().is_live(shard_of(engine.keyspace.hash(name)), now);
+        let open: Vec<usize> = (0..names.len()).filter(|nth| fits[*nth] && !is_live(names[*nth])).collect();
         let (mut done, mut tries) = (0, 0);
         while done < open.len() {
             pace.rest_if_due().await;
             let some = if tries < TRIES_MAX { &open[done..] } else { &open[done..=done] };
-            match self.look_at(worker, range, names, some, &mut fits) {
+            match self.look_at(worker, range, &names, some, &mut fits) {
                 Ok(()) => done += some.len(),
                 Err(Some(shard)) => {
                     tries += 1;
@@ -164,10 +164,10 @@ impl Session {
         worker: &Rc<Worker>,
         row: Row,
         range: &mut NameRange,
-        names: &[&[u8]],
+        page: &Page,
         pace: &mut Pace,
     ) -> Result<(), String> {
-        let (part, request) = range.removal(&row, names).expect("a row that writes removes");
+        let (part, request) = range.removal(&row, page).expect("a row that writes removes");
         let (args, mut output) = (request.args(), Output::new());
         // A future within itself has to lie elsewhere.
         let removal: Pin<Box<dyn Future<Output = Took> + '_>> =

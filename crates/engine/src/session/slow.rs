@@ -123,8 +123,8 @@ impl Session {
                     }
                     waited += began.elapsed();
                 }
-                NotNow::Stage => {
-                    if unless_busy(worker, &row, worker.scripts_ended()).await.is_none() {
+                why @ (NotNow::Stage | NotNow::Behind) => {
+                    if unless_busy(worker, &row, wait_turn(worker, &why)).await.is_none() {
                         return self.tell_busy(worker, row, output);
                     }
                 }
@@ -162,11 +162,6 @@ impl Session {
                     rounds = 0;
                 }
                 NotNow::Paused => self.wait_pause(worker, &row).await,
-                NotNow::Behind => {
-                    if unless_busy(worker, &row, worker.help_order()).await.is_none() {
-                        return self.tell_busy(worker, row, output);
-                    }
-                }
                 why @ (NotNow::Stopping
                 | NotNow::Waiting(_)
                 | NotNow::Sweep
@@ -634,6 +629,14 @@ impl Drop for Wait {
 /// `waiting`, or `None` once a script is busy and `row` is none of those that are run meanwhile.
 async fn unless_busy<R>(worker: &Worker, row: &Row, waiting: impl Future<Output = R>) -> Option<R> {
     if row.has(Flag::AllowBusy) { Some(waiting.await) } else { worker.unless_busy(waiting).await }
+}
+
+/// Waits for scripts on the stage, or helps with the order of names.
+async fn wait_turn(worker: &Worker, why: &NotNow) {
+    match why {
+        NotNow::Behind => worker.help_order().await,
+        _ => worker.scripts_ended().await,
+    }
 }
 
 /// Waits until the journal may have room.

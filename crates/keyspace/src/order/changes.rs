@@ -1,9 +1,13 @@
 //! Names that came and went, as they are noted in a section, and sorted to be put into the order.
+//!
+//! With a name goes its kind, so that a page of one kind need not be looked up; a key that turns into another kind is noted too.
 
+use super::chunk::{self, KIND_BITS};
 use crate::TableId;
 use base::Ms;
 use base::limits::SHARDS;
 use base::varint;
+use kinds::Kind;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicU64,
@@ -121,13 +125,13 @@ impl Notes {
         Self { taken: NotesTaken::default(), shard, flags }
     }
 
-    /// A name is there from now on, or is not any more.
-    pub(crate) fn add(&mut self, name: &[u8], is_there: bool) {
+    /// A name is there from now on, of this kind, or is not any more.
+    pub(crate) fn add(&mut self, name: &[u8], kind: Option<Kind>) {
         let NotesTaken { bytes, backlog_bytes } = &mut self.taken;
         if bytes.is_empty() {
             self.flags.raise(self.shard);
         }
-        varint::put(bytes, (name.len() as u64) << 1 | u64::from(is_there));
+        varint::put(bytes, (name.len() as u64) << KIND_BITS | chunk::code_of(kind));
         bytes.extend_from_slice(name);
         let more_bytes = NOTE_BYTES + name.len() as u64;
         *backlog_bytes += more_bytes;
@@ -164,7 +168,7 @@ pub(super) struct Changes {
 #[derive(Clone, Copy)]
 struct Change {
     table: TableId,
-    is_there: bool,
+    kind: Option<Kind>,
     start: usize,
     length: usize,
 }
@@ -184,16 +188,16 @@ impl Changes {
         self.list.clear();
     }
 
-    pub(super) fn push(&mut self, table: TableId, name: &[u8], is_there: bool) {
-        self.list.push(Change { table, is_there, start: self.bytes.len(), length: name.len() });
+    pub(super) fn push(&mut self, table: TableId, name: &[u8], kind: Option<Kind>) {
+        self.list.push(Change { table, kind, start: self.bytes.len(), length: name.len() });
         self.bytes.extend_from_slice(name);
     }
 
     /// Takes over one note, if there is any.
     pub(super) fn read(&mut self, table: TableId, notes: &mut &[u8]) -> bool {
         let Some(word) = varint::take(notes) else { return false };
-        let (name, rest) = notes.split_at((word >> 1) as usize);
-        self.push(table, name, word & 1 != 0);
+        let (name, rest) = notes.split_at((word >> KIND_BITS) as usize);
+        self.push(table, name, chunk::kind_of_code(word));
         *notes = rest;
         true
     }
@@ -205,9 +209,9 @@ impl Changes {
         list.sort_by(|left, right| left.table.cmp(&right.table).then_with(|| name(left).cmp(name(right))));
     }
 
-    /// Table, name, and whether it is there.
-    pub(super) fn get(&self, nth: usize) -> (TableId, &[u8], bool) {
-        let Change { table, is_there, start, length } = self.list[nth];
-        (table, &self.bytes[start..][..length], is_there)
+    /// Table, name, and of which kind it is if it is there.
+    pub(super) fn get(&self, nth: usize) -> (TableId, &[u8], Option<Kind>) {
+        let Change { table, kind, start, length } = self.list[nth];
+        (table, &self.bytes[start..][..length], kind)
     }
 }

@@ -1,13 +1,42 @@
 //! A chunk: neighbouring names, packed behind what all of them begin with.
 //!
 //! ```text
-//! | length, prefix | length, tail | length, tail | ...         "user:1", "user:17", "user:2"  =  | user: | 1 | 17 | 2 |
+//! | length, prefix | word, tail | word, tail | ...             "user:1", "user:17", "user:2"  =  | user: | 1 | 17 | 2 |
 //! ```
 //!
-//! Names are in the order of their bytes. A length is a varint, one byte as a rule.
+//! Names are in the order of their bytes. A word is a tail's length and the kind of its key, a varint, one byte as a rule.
 
 use base::varint;
+use kinds::Kind;
 use std::cmp::Ordering;
+
+/// Bits of a kind, or of none, below a length.
+pub(super) const KIND_BITS: u32 = 3;
+
+/// What stands for a kind, and 0 for none.
+pub(super) fn code_of(kind: Option<Kind>) -> u64 {
+    kind.map_or(0, |kind| kind as u64 + 1)
+}
+
+/// The kind of which the code is in the low bits of `word`.
+pub(super) fn kind_of_code(word: u64) -> Option<Kind> {
+    match word & ((1 << KIND_BITS) - 1) {
+        1 => Some(Kind::Text),
+        2 => Some(Kind::List),
+        3 => Some(Kind::Hash),
+        4 => Some(Kind::Set),
+        5 => Some(Kind::Sorted),
+        6 => Some(Kind::Stream),
+        _ => None,
+    }
+}
+
+/// What follows a prefix in a name, and the kind of its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tail<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) kind: Kind,
+}
 
 /// A chunk that is read. There is at least one name, but in none.
 #[derive(Clone, Copy, Default)]
@@ -18,8 +47,9 @@ pub(super) struct Chunk<'a> {
 
 impl<'a> Chunk<'a> {
     pub(super) fn of(mut bytes: &'a [u8]) -> Self {
-        let prefix = take(&mut bytes);
-        Self { prefix, tails: bytes }
+        let length = take_word(&mut bytes);
+        let (prefix, tails) = bytes.split_at(length as usize);
+        Self { prefix, tails }
     }
 
     /// What all names begin with.
@@ -28,7 +58,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// What follows it in each name.
-    pub(super) fn tails(self) -> impl Iterator<Item = &'a [u8]> {
+    pub(super) fn tails(self) -> impl Iterator<Item = Tail<'a>> {
         let mut rest = self.tails;
         std::iter::from_fn(move || (!rest.is_empty()).then(|| take(&mut rest)))
     }
@@ -37,29 +67,33 @@ impl<'a> Chunk<'a> {
     pub(super) fn first_cmp(self, name: &[u8]) -> Ordering {
         let mut rest = self.tails;
         let at = self.prefix.len().min(name.len());
-        self.prefix[..].cmp(&name[..at]).then_with(|| take(&mut rest).cmp(&name[at..]))
+        self.prefix[..].cmp(&name[..at]).then_with(|| take(&mut rest).bytes.cmp(&name[at..]))
     }
 
     /// The first name.
     pub(super) fn first(self) -> Vec<u8> {
         let mut rest = self.tails;
-        [self.prefix, take(&mut rest)].concat()
+        [self.prefix, take(&mut rest).bytes].concat()
     }
 }
 
 /// Appends a chunk of names that are in order, each once, and at least one: `base`, and a tail for each.
-pub(super) fn write(base: &[u8], tails: &[&[u8]], out: &mut Vec<u8>) {
+pub(super) fn write(base: &[u8], tails: &[Tail<'_>], out: &mut Vec<u8>) {
     let common_bytes = common_bytes(tails);
     varint::put(out, (base.len() + common_bytes) as u64);
     out.extend_from_slice(base);
-    out.extend_from_slice(&tails[0][..common_bytes]);
-    tails.iter().for_each(|tail| varint::put_bytes(out, &tail[common_bytes..]));
+    out.extend_from_slice(&tails[0].bytes[..common_bytes]);
+    for tail in tails {
+        let bytes = &tail.bytes[common_bytes..];
+        varint::put(out, (bytes.len() as u64) << KIND_BITS | code_of(Some(tail.kind)));
+        out.extend_from_slice(bytes);
+    }
 }
 
 /// With how many bytes all of these, which are in order, begin alike.
-pub(super) fn common_bytes(tails: &[&[u8]]) -> usize {
+pub(super) fn common_bytes(tails: &[Tail<'_>]) -> usize {
     let (Some(first), Some(last)) = (tails.first(), tails.last()) else { return 0 };
-    alike_bytes(first, last)
+    alike_bytes(first.bytes, last.bytes)
 }
 
 /// With how many bytes the two begin alike.
@@ -67,18 +101,22 @@ pub(super) fn alike_bytes(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(left, right)| left == right).count()
 }
 
-fn take<'a>(input: &mut &'a [u8]) -> &'a [u8] {
-    // One byte nearly always.
-    let length = match input.split_first() {
-        Some((&length, rest)) if length < 0x80 => {
-            *input = rest;
-            usize::from(length)
-        }
-        _ => varint::take(input).expect("a chunk is whole") as usize,
-    };
-    let (bytes, rest) = input.split_at(length);
+fn take<'a>(input: &mut &'a [u8]) -> Tail<'a> {
+    let word = take_word(input);
+    let (bytes, rest) = input.split_at((word >> KIND_BITS) as usize);
     *input = rest;
-    bytes
+    Tail { bytes, kind: kind_of_code(word).expect("a name that is there is of a kind") }
+}
+
+fn take_word(input: &mut &[u8]) -> u64 {
+    // One byte nearly always.
+    match input.split_first() {
+        Some((&word, rest)) if word < 0x80 => {
+            *input = rest;
+            u64::from(word)
+        }
+        _ => varint::take(input).expect("a chunk is whole"),
+    }
 }
 
 #[cfg(test)]
@@ -97,11 +135,14 @@ mod tests {
         ] {
             let mut bytes = Vec::new();
             let base = names.iter().map(|name| alike_bytes(name, names[0])).min().unwrap_or(0) / 2;
-            let tails: Vec<&[u8]> = names.iter().map(|name| &name[base..]).collect();
+            let kinds = [Kind::Text, Kind::List, Kind::Hash, Kind::Set, Kind::Sorted, Kind::Stream];
+            let tails: Vec<Tail<'_>> =
+                names.iter().zip(kinds).map(|(name, kind)| Tail { bytes: &name[base..], kind }).collect();
             write(&names[0][..base], &tails, &mut bytes);
             let chunk = Chunk::of(&bytes);
-            let read: Vec<Vec<u8>> = chunk.tails().map(|tail| [chunk.prefix(), tail].concat()).collect();
+            let read: Vec<Vec<u8>> = chunk.tails().map(|tail| [chunk.prefix(), tail.bytes].concat()).collect();
             assert_eq!(read, names);
+            assert!(chunk.tails().map(|tail| tail.kind).eq(kinds.into_iter().take(names.len())));
             assert_eq!(chunk.first(), names[0]);
             for other in [&b""[..], b"a", b"user:", b"user:1", b"user:10", b"b", b"\0", b"\xff\xff", &long] {
                 assert_eq!(chunk.first_cmp(other), names[0].cmp(other), "{names:?} {other:?}");

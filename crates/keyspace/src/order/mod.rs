@@ -15,7 +15,7 @@
 //! due: mostly the expirer has been there in time, and a name need not be looked up to be shown.
 //!
 //! Whoever asks for a page first takes the notes of all flags that are up then: what was done before is in the page. A page is
-//! of names only: their kinds are in the shards, and so are deadlines.
+//! of names and their kinds; deadlines are in the shards.
 //!
 //! The backlog, notes that nobody has put in yet, has a bound: above it, who is about to write puts some in first, a step at a
 //! time, before it holds any shard, until there are fewer. So there are never more than the bound, and what those who are
@@ -31,7 +31,7 @@ mod tests;
 pub(crate) use changes::{Flags, Notes, NotesTaken};
 pub use names::{Page, Span};
 
-use crate::{Keyspace, OF_SERVER, ShardState, TableId};
+use crate::{Keyspace, OF_SERVER, ShardState, TableId, kind_of};
 use base::Ms;
 use base::limits::SHARDS;
 use changes::{Changes, ShardBits};
@@ -669,7 +669,7 @@ impl Building {
                 return BuildingStep::More;
             }
             (seen, last) = (seen + 1, Some(prefix));
-            self.found.push(table, entry.key(), true);
+            self.found.push(table, entry.key(), Some(kind_of(entry)));
         }
         tables.pop();
         self.from_hash = 0;

@@ -9,8 +9,9 @@
 //! Changes come sorted, and all that fall into one chunk are one writing of it.
 
 use super::changes::Changes;
-use super::chunk::{self, Chunk, alike_bytes};
+use super::chunk::{self, Chunk, Tail, alike_bytes};
 use blocks::{BlockList, Direction, End};
+use kinds::Kind;
 use kinds::sorted::Bound;
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
@@ -66,7 +67,8 @@ impl Span {
 #[derive(Clone, Default)]
 pub struct Page {
     bytes: Vec<u8>,
-    ends: Vec<usize>,
+    /// Where each ends, and the kind of its key.
+    ends: Vec<(usize, Kind)>,
 }
 
 impl Page {
@@ -82,8 +84,13 @@ impl Page {
 
     /// Number `nth`.
     pub fn get(&self, nth: usize) -> &[u8] {
-        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start..self.ends[nth]]
+        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before].0);
+        &self.bytes[start..self.ends[nth].0]
+    }
+
+    /// The kind that the key of number `nth` had when the page was made.
+    pub fn kind(&self, nth: usize) -> Kind {
+        self.ends[nth].1
     }
 
     /// All of them.
@@ -91,14 +98,19 @@ impl Page {
         (0..self.len()).map(|nth| self.get(nth))
     }
 
-    fn push(&mut self, parts: [&[u8]; 2]) {
-        parts.into_iter().for_each(|part| self.bytes.extend_from_slice(part));
-        self.ends.push(self.bytes.len());
+    fn push(&mut self, prefix: &[u8], tail: Tail<'_>) {
+        [prefix, tail.bytes].into_iter().for_each(|part| self.bytes.extend_from_slice(part));
+        self.ends.push((self.bytes.len(), tail.kind));
     }
 
     fn pop(&mut self) {
         self.ends.pop();
-        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+        self.bytes.truncate(self.ends.last().map_or(0, |(end, _)| *end));
+    }
+
+    /// All of them as what follows nothing.
+    fn tails(&self) -> impl Iterator<Item = Tail<'_>> {
+        (0..self.len()).map(|nth| Tail { bytes: self.get(nth), kind: self.kind(nth) })
     }
 
     fn clear(&mut self) {
@@ -160,22 +172,22 @@ impl Names {
         let ends = [changes.get(from).1, changes.get(to - 1).1];
         let base_bytes = ends.map(|name| alike_bytes(chunk.prefix(), name)).into_iter().min().unwrap_or(0);
         let (mut base, rest) = chunk.prefix().split_at(base_bytes);
-        let before: Vec<&[u8]> = if rest.is_empty() {
+        let before: Vec<Tail<'_>> = if rest.is_empty() {
             chunk.tails().collect()
         } else {
-            chunk.tails().for_each(|tail| unpacked.push([rest, tail]));
-            unpacked.iter().collect()
+            chunk.tails().for_each(|tail| unpacked.push(rest, tail));
+            unpacked.tails().collect()
         };
-        let appends = next_first.is_none() && before.last().is_none_or(|last| *last < &ends[0][base_bytes..]);
+        let appends = next_first.is_none() && before.last().is_none_or(|last| last.bytes < &ends[0][base_bytes..]);
         let mut tails = merge(&before, changes, from..to, base_bytes);
         self.count = self.count + tails.len() as u64 - before.len() as u64;
         let (mut bytes, mut replaced) = (packed_bytes(base, &tails), u64::from(had_chunk));
         let mut joined = Page::default();
         if bytes < CHUNK_BYTES_MIN && self.chunks.get(at + 1, |bytes| next.extend_from_slice(bytes)).is_some() {
-            tails.iter().for_each(|tail| joined.push([base, tail]));
+            tails.iter().for_each(|tail| joined.push(base, *tail));
             let chunk = Chunk::of(next);
-            chunk.tails().for_each(|tail| joined.push([chunk.prefix(), tail]));
-            (base, tails) = (b"", joined.iter().collect());
+            chunk.tails().for_each(|tail| joined.push(chunk.prefix(), tail));
+            (base, tails) = (b"", joined.tails().collect());
             bytes = packed_bytes(base, &tails);
             replaced += 1;
         }
@@ -209,8 +221,8 @@ impl Names {
             return page;
         }
         // Behind the first that is in the range only its far end is looked for.
-        let take = |page: &mut Page, prefix: &[u8], tail: &[u8]| {
-            page.push([prefix, tail]);
+        let take = |page: &mut Page, prefix: &[u8], tail: Tail<'_>| {
+            page.push(prefix, tail);
             let name = page.get(page.len() - 1);
             let is_first = page.len() == 1;
             let (is_before, is_over) = match span.direction {
@@ -239,8 +251,8 @@ impl Names {
                 let last = at(&span.most, count - 1);
                 self.chunks.walk(0, last + 1, Direction::Backward, &mut |bytes: &[u8]| {
                     let chunk = Chunk::of(bytes);
-                    let tails: Vec<&[u8]> = chunk.tails().collect();
-                    tails.iter().rev().try_for_each(|tail| take(&mut page, chunk.prefix(), tail))
+                    let tails: Vec<Tail<'_>> = chunk.tails().collect();
+                    tails.iter().rev().try_for_each(|tail| take(&mut page, chunk.prefix(), *tail))
                 })
             }
         };
@@ -249,40 +261,38 @@ impl Names {
 }
 
 /// What was there before and the changes, of which the last of each name counts, without the `base_bytes` that all begin with.
-fn merge<'a>(before: &[&'a [u8]], changes: &'a Changes, range: Range<usize>, base_bytes: usize) -> Vec<&'a [u8]> {
+fn merge<'a>(before: &[Tail<'a>], changes: &'a Changes, range: Range<usize>, base_bytes: usize) -> Vec<Tail<'a>> {
     let mut tails = Vec::with_capacity(before.len() + range.len());
     let (mut rest, end) = (before, range.end);
     for nth in range {
-        let (_, name, is_there) = changes.get(nth);
+        let (_, name, kind) = changes.get(nth);
         if nth + 1 < end && changes.get(nth + 1).1 == name {
             continue;
         }
-        let tail = &name[base_bytes..];
-        let (passed, behind) = rest.split_at(rest.partition_point(|old| *old < tail));
+        let bytes = &name[base_bytes..];
+        let (passed, behind) = rest.split_at(rest.partition_point(|old| old.bytes < bytes));
         tails.extend_from_slice(passed);
-        rest = if behind.first() == Some(&tail) { &behind[1..] } else { behind };
-        if is_there {
-            tails.push(tail);
-        }
+        rest = if behind.first().is_some_and(|old| old.bytes == bytes) { &behind[1..] } else { behind };
+        tails.extend(kind.map(|kind| Tail { bytes, kind }));
     }
     tails.extend_from_slice(rest);
     tails
 }
 
 /// What a chunk of these names takes, in bytes, or a little less.
-fn packed_bytes(base: &[u8], tails: &[&[u8]]) -> usize {
+fn packed_bytes(base: &[u8], tails: &[Tail<'_>]) -> usize {
     let common_bytes = chunk::common_bytes(tails);
-    tails.iter().map(|tail| tail.len() + 1 - common_bytes).sum::<usize>() + base.len() + common_bytes
+    tails.iter().map(|tail| tail.bytes.len() + 1 - common_bytes).sum::<usize>() + base.len() + common_bytes
 }
 
 /// The names in parts of so many bytes, as if they were of one chunk.
-fn split<'n, 'a>(tails: &'n [&'a [u8]], part_bytes: usize) -> impl Iterator<Item = &'n [&'a [u8]]> {
+fn split<'n, 'a>(tails: &'n [Tail<'a>], part_bytes: usize) -> impl Iterator<Item = &'n [Tail<'a>]> {
     let common_bytes = chunk::common_bytes(tails);
     let mut rest = tails;
     std::iter::from_fn(move || {
         let mut bytes = 0;
         let count = rest.iter().take_while(|tail| {
-            let tail_bytes = tail.len() + 1 - common_bytes;
+            let tail_bytes = tail.bytes.len() + 1 - common_bytes;
             let fits = bytes == 0 || bytes + tail_bytes <= part_bytes;
             bytes += tail_bytes;
             fits

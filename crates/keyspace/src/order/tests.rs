@@ -6,9 +6,10 @@ use super::*;
 use crate::{Log, Plan, Tx};
 use base::hash::KeyHasher;
 use blocks::Direction;
+use kinds::Kind;
 use kinds::sorted::Bound;
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use sync::lock::Want;
 
 fn make(names: &mut Names, mut changes: Changes) {
@@ -39,23 +40,32 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
     parts.boxed()
 }
 
-fn naive(twin: &BTreeSet<Vec<u8>>, span: &Span, names_max: usize) -> Vec<Vec<u8>> {
-    let is_in = |name: &&Vec<u8>| {
+/// Names with their kinds.
+fn read(page: &Page) -> Vec<(Vec<u8>, Kind)> {
+    page.iter().enumerate().map(|(nth, name)| (name.to_vec(), page.kind(nth))).collect()
+}
+
+fn kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![Just(Kind::Text), Just(Kind::List), Just(Kind::Hash), Just(Kind::Stream)]
+}
+
+fn naive(twin: &BTreeMap<Vec<u8>, Kind>, span: &Span) -> Vec<(Vec<u8>, Kind)> {
+    let is_in = |(name, _): &(&Vec<u8>, &Kind)| {
         let from = match &span.least {
             Bound::None => true,
-            Bound::Including(least) => *name >= least,
-            Bound::Excluding(least) => *name > least,
+            Bound::Including(least) => name >= &least,
+            Bound::Excluding(least) => name > &least,
         };
         from && match &span.most {
             Bound::None => true,
-            Bound::Including(most) => *name <= most,
-            Bound::Excluding(most) => *name < most,
+            Bound::Including(most) => name <= &most,
+            Bound::Excluding(most) => name < &most,
         }
     };
-    let within = twin.iter().filter(is_in).cloned();
+    let within = twin.iter().filter(is_in).map(|(name, kind)| (name.clone(), *kind));
     match span.direction {
-        Direction::Forward => within.take(names_max).collect(),
-        Direction::Backward => within.rev().take(names_max).collect(),
+        Direction::Forward => within.collect(),
+        Direction::Backward => within.rev().collect(),
     }
 }
 
@@ -70,37 +80,40 @@ proptest! {
     #[test]
     fn names_and_their_twin_agree(
         rounds in proptest::collection::vec(
-            (proptest::collection::vec((name(), proptest::bool::weighted(0.6)), 1..600), bound(), bound(), any::<bool>()),
+            (proptest::collection::vec((name(), proptest::option::weighted(0.6, kind())), 1..600), bound(), bound(), any::<bool>()),
             1..8,
         ),
         drains in any::<bool>(),
     ) {
-        let (mut names, mut twin) = (Names::default(), BTreeSet::new());
+        let (mut names, mut twin) = (Names::default(), BTreeMap::new());
         for (round, least, most, is_forward) in rounds {
             let mut changes = Changes::default();
-            for (name, is_there) in round {
-                changes.push(1, &name, is_there);
-                if is_there { twin.insert(name); } else { twin.remove(&name); }
+            for (name, kind) in round {
+                changes.push(1, &name, kind);
+                match kind {
+                    Some(kind) => drop(twin.insert(name, kind)),
+                    None => drop(twin.remove(&name)),
+                }
             }
             make(&mut names, changes);
             prop_assert_eq!(names.count(), twin.len() as u64);
             let direction = if is_forward { Direction::Forward } else { Direction::Backward };
             let mut span = Span { least, most, direction };
             let found = names.page(&span, usize::MAX, usize::MAX);
-            prop_assert_eq!(found.iter().map(<[u8]>::to_vec).collect::<Vec<_>>(), naive(&twin, &span, usize::MAX));
+            prop_assert_eq!(read(&found), naive(&twin, &span));
             // Page by page the same.
             let mut paged = Vec::new();
             loop {
                 let page = names.page(&span, 7, 100);
                 let Some(last) = page.iter().next_back() else { break };
-                paged.extend(page.iter().map(<[u8]>::to_vec));
+                paged.extend(read(&page));
                 span.pass(last);
             }
-            prop_assert_eq!(paged, found.iter().map(<[u8]>::to_vec).collect::<Vec<_>>());
+            prop_assert_eq!(paged, read(&found));
         }
         if drains {
             let mut changes = Changes::default();
-            twin.iter().for_each(|name| changes.push(1, name, false));
+            twin.keys().for_each(|name| changes.push(1, name, None));
             make(&mut names, changes);
             prop_assert_eq!((names.count(), names.heap_bytes()), (0, 0));
         }
@@ -113,8 +126,9 @@ fn a_name_costs_less_than_twelve_bytes_and_its_tail() {
     let mut names = Names::default();
     for batch in 0..100 {
         let mut changes = Changes::default();
-        (0..1_000)
-            .for_each(|nth| changes.push(1, format!("user:{:012}", number(batch * 1_000 + nth)).as_bytes(), true));
+        (0..1_000).for_each(|nth| {
+            changes.push(1, format!("user:{:012}", number(batch * 1_000 + nth)).as_bytes(), Some(Kind::Text));
+        });
         make(&mut names, changes);
     }
     let each = names.heap_bytes() as f64 / names.count() as f64;
@@ -314,4 +328,43 @@ fn notes_of_keys_that_are_flushed_hold_nobody_up() {
     keyspace.order().want(false);
     while !matches!(keyspace.step_order(), OrderStep::Idle) {}
     assert_eq!(keyspace.order().backlog_bytes(), 0);
+}
+
+#[test]
+fn a_key_that_turns_into_another_kind_is_of_that_kind() {
+    let keyspace = Keyspace::new(KeyHasher::new([1; 16]), 2);
+    write(&keyspace, b"key", |tx| push(tx, b"key"));
+    keyspace.order_at_once();
+    let kinds = || {
+        let span = Span { least: Bound::None, most: Bound::None, direction: Direction::Forward };
+        let mut reader = CatchUp::default();
+        loop {
+            match keyspace.order_page(0, &span, 9, &mut reader) {
+                OrderTurn::Page(page) => return read(&page).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>(),
+                OrderTurn::Again => {}
+                OrderTurn::Locked(_) | OrderTurn::Not(_) => panic!("nobody else is here"),
+            }
+        }
+    };
+    assert_eq!(kinds(), [Kind::List]);
+    set(&keyspace, b"key");
+    assert_eq!(kinds(), [Kind::Text]);
+    write(&keyspace, b"key", |tx| {
+        tx.remove(b"key");
+        push(tx, b"key");
+    });
+    assert_eq!(kinds(), [Kind::List]);
+    let (mut plan, mut log) = (Plan::default(), Log::default());
+    plan.add_key(&keyspace, b"key", Want::Write);
+    let held = plan.try_hold(&keyspace).unwrap_or_else(|_| panic!("nobody else is here"));
+    let mut tx = Tx::new(&keyspace, held, 0, 1_000, &mut log, u64::MAX);
+    tx.keep_old();
+    tx.put_text(b"key", b"1", crate::Expiry::Clear);
+    tx.abandon();
+    assert_eq!(kinds(), [Kind::List], "as it was");
+}
+
+fn push(tx: &mut Tx<'_>, key: &[u8]) {
+    let mut list = tx.list_mut(key, crate::Absent::Create).unwrap().expect("it is made");
+    list.push(blocks::End::Tail, &[b"1"]);
 }
