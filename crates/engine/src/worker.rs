@@ -15,7 +15,7 @@ use crate::waits::{gate_open, yield_now};
 use base::random::Random;
 use base::{Ms, Position};
 use journal::{Journal, Lane, Reached};
-use keyspace::{Log, OrderStep, Plan};
+use keyspace::{Log, OrderState, OrderStep, Plan};
 use quanta::Instant;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -89,6 +89,10 @@ pub struct Worker {
 
 /// How often one looks again who waits for the order of names, in milliseconds.
 const BEHIND_MS: Ms = 1;
+
+/// Bytes of notes that may be left to one who has the gate up, some hundred names; and steps after which it has it anyway.
+const SETTLED_BYTES: u64 = 8 << 10;
+const SETTLING_STEPS_MAX: usize = 64;
 
 /// Buffers lent to one command after another.
 #[derive(Default)]
@@ -198,16 +202,32 @@ impl Worker {
     pub(crate) async fn help_order(&self) {
         let _place = self.helpers.enter().await;
         let keyspace = &self.engine.keyspace;
+        // First of all, and at the end: what led here was a turn, and what follows is one.
+        yield_now().await;
         while keyspace.order().is_behind() {
-            // First of all: what led here was a turn.
-            yield_now().await;
-            let step = self.member.enter().map(|_inside| keyspace.help_order());
-            match step {
-                Some(OrderStep::More) => {}
-                Some(OrderStep::Garbage(names)) => self.engine.freer.free(names),
-                Some(OrderStep::Idle | OrderStep::Blocked | OrderStep::Sort(_)) => self.sleep(BEHIND_MS).await,
-                None => gate_open(&self.engine.gate).await,
+            self.step_order().await;
+        }
+    }
+
+    /// Has most of what the order of names lacks put into it, in turns, before the gate is raised for one who may read it: what
+    /// is then left is done under the gate.
+    pub(crate) async fn settle_order(&self) {
+        let order = self.engine.keyspace.order();
+        for _ in 0..SETTLING_STEPS_MAX {
+            if order.state() != OrderState::On || order.backlog_bytes() <= SETTLED_BYTES {
+                break;
             }
+            self.step_order().await;
+        }
+    }
+
+    async fn step_order(&self) {
+        let step = self.member.enter().map(|_inside| self.engine.keyspace.help_order());
+        match step {
+            Some(OrderStep::More) => yield_now().await,
+            Some(OrderStep::Garbage(names)) => self.engine.freer.free(names),
+            Some(OrderStep::Idle | OrderStep::Blocked | OrderStep::Sort(_)) => self.sleep(BEHIND_MS).await,
+            None => gate_open(&self.engine.gate).await,
         }
     }
 

@@ -234,6 +234,9 @@ impl Session {
         output: &mut Output,
         waited: &mut Duration,
     ) -> Option<(Instant, Result<(), NotNow>)> {
+        if gated {
+            unless_busy(worker, &row, worker.settle_order()).await?;
+        }
         let mut began = Instant::now();
         let now = worker.engine.clock.now();
         let result = if self.needs_stage(&row) {

@@ -340,10 +340,11 @@ impl Index {
         }
     }
 
-    /// Makes some changes, if there are any that were taken; whether all are made.
+    /// Makes some changes, or sorts those that are to be made next, if there are any that were taken; whether all are made.
     fn make(&mut self, flags: &Flags, changes_max: usize) -> bool {
         if self.at == self.changes.len() && !self.taken.is_empty() {
             self.read_notes(flags);
+            return false;
         }
         let until = self.at.saturating_add(changes_max);
         while self.at < self.changes.len().min(until) {
