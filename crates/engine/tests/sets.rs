@@ -181,13 +181,15 @@ fn a_large_set_is_read_late_with_what_the_journal_has_beyond() {
     }
     let (len, digest) = (client.call("SCARD set"), client.call("DEBUG DIGEST"));
     assert_eq!(len, ":94996\r\n");
+    // What was popped was drawn.
+    let members = client.call("SMISMEMBER set more member:5");
     drop(client);
     let disk = world.stopped();
     for load in [Load::AtOnce, Load::Wanted] {
         let world = World::over(disk.copy(), START_MS, DEBUG, load);
         let mut client = world.client();
         assert_eq!(client.call("SCARD set"), len);
-        assert_eq!(client.call("SMISMEMBER set more member:5"), "*2\r\n:1\r\n:0\r\n");
+        assert_eq!(client.call("SMISMEMBER set more member:5"), members);
         assert_eq!(client.call("OBJECT ENCODING small"), "$9\r\nhashtable\r\n");
         assert_eq!(client.call("DEBUG DIGEST"), digest);
     }
