@@ -16,7 +16,7 @@ end
 globals.os = { clock = os.clock }
 
 local byte, concat = string.byte, table.concat
-local error, type, tostring, select = error, type, tostring, select
+local error, type, tostring, tonumber, select = error, type, tostring, tonumber, select
 local next, pairs, rawget, rawset, setmetatable = next, pairs, rawget, rawset, setmetatable
 local loadstring, setfenv, pcall, xpcall, resume = loadstring, setfenv, pcall, xpcall, coroutine.resume
 
@@ -78,6 +78,30 @@ function globals.setmetatable(of, metatable)
         error(READONLY, 0)
     end
     return setmetatable(of, metatable)
+end
+
+-- The one function of its library that writes past a metatable where there is nothing yet.
+local insert = table.insert
+globals.table = {}
+for name, value in pairs(table) do
+    globals.table[name] = value
+end
+function globals.table.insert(of, ...)
+    expect_table(of, "insert", of)
+    if shown[of] then
+        error(READONLY, 0)
+    end
+    local count, at = select("#", ...), ...
+    if count == 1 then
+        return insert(of, at)
+    end
+    if count ~= 2 then
+        error("wrong number of arguments to 'insert'", 2)
+    end
+    if not tonumber(at) then
+        error("bad argument #2 to 'insert' (number expected, got " .. type(at) .. ")", 2)
+    end
+    return insert(of, ...)
 end
 
 -- Gives `to` what compiles, for who finds its globals in `environment`, or in those of scripts.

@@ -52,6 +52,13 @@
 > EVAL "redis.call = 1" 0                                 !ERR user_script:1: Attempt to modify a readonly table script:
 > EVAL "rawset(_G, 'x', 1)" 0                             !ERR Attempt to modify a readonly table script:
 > EVAL "setmetatable(_G, {})" 0                           !ERR Attempt to modify a readonly table script:
+> EVAL "table.insert(_G, 1)" 0                            !ERR Attempt to modify a readonly table script:
+> EVAL "table.insert(redis, 1, 2)" 0                      !ERR Attempt to modify a readonly table script:
+> EVAL "return {rawget(_G, 1) == nil, redis[1]}" 0       =[1]
+> EVAL "local t = {1} table.insert(t, 2) table.insert(t, 1, 0) return t" 0  =[0, 1, 2]
+> EVAL "table.insert({}, 1, 2, 3)" 0                      !ERR user_script:1: wrong number of arguments to 'insert' script:
+> EVAL "table.insert({}, 'x', 2)" 0                       !ERR user_script:1: bad argument #2 to 'insert' (number expected, got string) script:
+> EVAL "table.insert(5, 1)" 0                             !ERR user_script:1: bad argument #1 to 'insert' (table expected, got number) script:
 > EVAL "getmetatable('').__index = 1" 0                   !ERR user_script:1: Attempt to modify a readonly table script:
 > EVAL "return {loadstring(string.dump(function() end))}" 0  =[]
 > EVAL "print('x')" 0                                     !ERR user_script:1: Script attempted to access nonexistent global variable 'print' script:

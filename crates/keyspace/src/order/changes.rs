@@ -174,6 +174,11 @@ struct Change {
 }
 
 impl Changes {
+    /// With room for so many, and bytes of names, which is real once it is used: to grow would take longer than a turn.
+    pub(super) fn with_room(count: usize, bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), list: Vec::with_capacity(count) }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
@@ -181,6 +186,15 @@ impl Changes {
     /// What they take, in bytes.
     pub(super) fn heap_bytes(&self) -> usize {
         self.bytes.len() + size_of_val(&*self.list)
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.list.capacity() > 0
+    }
+
+    /// What the names alone take, in bytes.
+    pub(super) fn names_bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     pub(super) fn clear(&mut self) {

@@ -65,7 +65,7 @@ const FOUND_MAX: usize = 200_000;
 const FOUND_MIN: usize = 20_000;
 /// While much is noted, so many names are found for each note that is put in: more than come, so that it ends.
 const FOUND_PER_NOTE: usize = 4;
-const FOUND_BYTES_MAX: usize = 32 << 20;
+const FOUND_BYTES_MAX: usize = 16 << 20;
 /// Bytes of names in a page, or little more.
 const PAGE_BYTES_MAX: usize = 64 << 10;
 
@@ -631,7 +631,7 @@ impl Building {
         }
         let is_over = self.shard == SHARDS;
         if self.found.len() >= FOUND_MAX
-            || self.found.heap_bytes() >= FOUND_BYTES_MAX
+            || self.found.names_bytes() >= FOUND_BYTES_MAX
             || is_over && self.found.len() > 0
             || keyspace.order.is_soon_behind() && self.found.len() >= FOUND_MIN
         {
@@ -651,6 +651,9 @@ impl Building {
     }
 
     fn look(&mut self, keyspace: &Keyspace) -> BuildingStep {
+        if !self.found.has_room() {
+            self.found = Changes::with_room(FOUND_MAX + ENTRIES_SEEN, FOUND_BYTES_MAX);
+        }
         let Some(state) = keyspace.shard(self.shard).try_read() else { return BuildingStep::Blocked };
         let tables = self.tables.get_or_insert_with(|| {
             let tables = state.sections().map(|(table, _)| table);

@@ -136,6 +136,15 @@ impl Server {
         }
     }
 
+    /// Waits until the log has this: it is read beside.
+    pub(crate) fn wait_for_log(&self, text: &str) {
+        let began = std::time::Instant::now();
+        while !self.log().contains(text) {
+            assert!(began.elapsed() < PATIENCE, "no `{text}` in {}", self.log());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// The value of a field of INFO.
     pub(crate) fn info(&self, field: &str) -> String {
         let reply = self.connect().call(&["INFO", "everything"]);
