@@ -52,7 +52,9 @@ pub use section::{
 };
 pub use shard::ShardState;
 pub use turn::{Alive, LoadError, Loading, MapState, Merge, Tail, Unread, named_by};
-pub use turn::{Batch, BlockSink, BlockSource, Inline, Put, STEP_ENTRIES, Step, TableCount, Turned, WHOLE_BYTES_MAX};
+pub use turn::{
+    Batch, BlockSink, BlockSource, Inline, Put, STEP_ENTRIES, Step, TableCount, TurnMemory, Turned, WHOLE_BYTES_MAX,
+};
 pub use tx::{Abandon, Tx, Version, WrongType};
 
 use base::hash::KeyHasher;

@@ -35,7 +35,7 @@ use crate::shard::ShardState;
 use crate::{Keyspace, TableId};
 use base::Position;
 use kinds::Value;
-use marking::{EVEN, PARITIES};
+use marking::{EVEN, PARITIES, SectionTurn};
 use table::Content;
 
 /// Entries that a step looks at, unless there is a reason for another number: some twenty microseconds where memory is cold.
@@ -92,6 +92,22 @@ pub struct Turned {
     pub tables: Vec<TableCount>,
 }
 
+/// Memory that a turn takes, made before the hold: whoever is asked for some may have much to tidy up first.
+pub struct TurnMemory {
+    tables: Vec<TableCount>,
+    sections: [Option<Box<SectionTurn>>; TABLES_USUAL],
+}
+
+/// Tables that a shard usually has at most.
+const TABLES_USUAL: usize = 4;
+
+impl Default for TurnMemory {
+    /// For one turn.
+    fn default() -> Self {
+        Self { tables: Vec::with_capacity(TABLES_USUAL), sections: std::array::from_fn(|_| Some(Box::default())) }
+    }
+}
+
 /// What is left of a turn after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -107,18 +123,26 @@ impl ShardState {
     /// Turns the shard, which keeps marks; `position` tells the journal's next position under the same hold. `whole` asks
     /// for every entry. `None` if marks of an abandoned turn had to be cleared, a few hundred: to be called again.
     /// O(tables). The turn before must be over.
-    pub fn turn(&mut self, keyspace: &Keyspace, whole: bool, position: impl FnOnce() -> Position) -> Option<Turned> {
+    pub fn turn(
+        &mut self,
+        keyspace: &Keyspace,
+        whole: bool,
+        memory: &mut TurnMemory,
+        position: impl FnOnce() -> Position,
+    ) -> Option<Turned> {
         if self.turning().stage == Stage::Clearing && !self.clear_step() {
             return None;
         }
         assert!(self.turning().stage == Stage::Still, "a shard is turned again when its last turn is over");
         assert!(self.turning().mark & PARITIES != 0, "a shard that is turned keeps marks");
-        let tables = self.tables(keyspace);
+        let mut tables = std::mem::take(&mut memory.tables);
+        tables.extend(self.counts(|table| keyspace.map().names(table)));
+        tables.sort_unstable_by_key(|count| count.table);
         let is_marked_whole = self.turning().whole || self.sections().any(|(_, section)| section.marking().is_whole());
         let is_whole = whole || is_marked_whole;
         let is_changed = self.is_changed(keyspace);
         if is_whole || is_changed {
-            self.flip(keyspace, is_whole);
+            self.flip(keyspace, is_whole, memory);
         }
         Some(Turned { position: position(), is_whole, is_unchanged: !is_whole && !is_changed, tables })
     }
@@ -148,11 +172,13 @@ impl ShardState {
         }
     }
 
-    fn flip(&mut self, keyspace: &Keyspace, whole: bool) {
+    fn flip(&mut self, keyspace: &Keyspace, whole: bool, memory: &mut TurnMemory) {
         let mark = self.turning().mark ^ PARITIES;
         *self.turning_mut() = Turning { mark, whole: false, stage: Stage::Taking };
+        let mut spares = memory.sections.iter_mut();
         for (table, section) in self.sections_mut() {
-            section.marking_mut().turn(whole, keyspace.map().names(table));
+            let spare = spares.next().and_then(Option::take);
+            section.marking_mut().turn(whole, keyspace.map().names(table), spare);
         }
     }
 
@@ -206,15 +232,23 @@ impl ShardState {
         self.tables_of(|table| keyspace.map().names(table))
     }
 
+    /// The keys of all these tables. O(tables).
+    pub fn keys_count(&self, keyspace: &Keyspace) -> u64 {
+        self.counts(|table| keyspace.map().names(table)).map(|count| count.keys).sum()
+    }
+
     fn tables_of(&self, is_alive: impl Fn(TableId) -> bool) -> Vec<TableCount> {
-        let named = self.sections().filter(|(table, section)| section.keys_count() > 0 && is_alive(*table));
-        let counts = named.map(|(table, section)| {
-            let (keys, expiring) = (section.keys_count() as u64, section.expiring_count() as u64);
-            TableCount { table, keys, expiring }
-        });
-        let mut counts: Vec<_> = counts.collect();
+        let mut counts: Vec<_> = self.counts(is_alive).collect();
         counts.sort_unstable_by_key(|count| count.table);
         counts
+    }
+
+    fn counts(&self, is_alive: impl Fn(TableId) -> bool) -> impl Iterator<Item = TableCount> {
+        let named = self.sections().filter(move |(table, section)| section.keys_count() > 0 && is_alive(*table));
+        named.map(|(table, section)| {
+            let (keys, expiring) = (section.keys_count() as u64, section.expiring_count() as u64);
+            TableCount { table, keys, expiring }
+        })
     }
 
     /// About how many keys of these tables have changed since the shard was last turned. O(tables).

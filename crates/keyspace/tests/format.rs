@@ -2,7 +2,7 @@
 
 use base::hash::KeyHasher;
 use blocks::{End, LeafStore, Place};
-use keyspace::{Absent, Batch, BlockSink, BlockSource, DecodeError, Held, Keyspace, Log, Put, Record, Tx};
+use keyspace::{Absent, Batch, BlockSink, BlockSource, DecodeError, Held, Keyspace, Log, Put, Record, TurnMemory, Tx};
 use keyspace::{list_of, shard_of};
 use kinds::{Kind, Value};
 use std::convert::Infallible;
@@ -138,7 +138,7 @@ fn records_of_the_store_are_what_the_page_shows() {
         let shard = shard_of(keyspace.hash(b"k"));
         let (mut batch, mut leaves) = (Batch::default(), Leaves::default());
         let mut state = keyspace.shard(shard).try_write().unwrap();
-        state.turn(&keyspace, true, || 0).unwrap();
+        state.turn(&keyspace, true, &mut TurnMemory::default(), || 0).unwrap();
         state.take(&keyspace, 1, &mut batch);
         let mut records = Vec::new();
         let keep = |record: &[u8]| {

@@ -4,7 +4,7 @@ use super::sink::Sink;
 use super::usage::Usage;
 use super::writing::keys;
 use base::{Ms, Position};
-use keyspace::{Batch, Keyspace, STEP_ENTRIES, ShardState, Step};
+use keyspace::{Batch, Keyspace, STEP_ENTRIES, ShardState, Step, TurnMemory};
 use std::cell::RefCell;
 use store::{Commit, MapRecord, ShardRecord, Store, StoreError};
 
@@ -42,7 +42,7 @@ fn write(
     state: &mut ShardState,
     end: Position,
 ) -> Result<ShardRecord, StoreError> {
-    let turned = state.turn(keyspace, true, || end).expect("no turn was abandoned");
+    let turned = state.turn(keyspace, true, &mut TurnMemory::default(), || end).expect("no turn was abandoned");
     let tables: Vec<_> = turned.tables.iter().map(keys).collect();
     let shard_record = ShardRecord { shard: shard as u32, position: end, tables, ..ShardRecord::default() };
     if shard_record.tables.is_empty() {

@@ -5,7 +5,7 @@ use super::round::Plan;
 use super::sink::{self, Sink};
 use super::{Hands, Usage};
 use crate::waits::yield_now;
-use keyspace::{Batch, DatabaseMap, Keyspace, Merge, ShardState, Step, TableId, Turned};
+use keyspace::{Batch, DatabaseMap, Keyspace, Merge, ShardState, Step, TableId, TurnMemory, Turned};
 use std::cell::RefCell;
 use store::{Commit, Keys, MapRecord, Run, ShardRecord, Share, StoreError};
 
@@ -212,12 +212,12 @@ impl Hands {
     /// Chooses what a shard gets and turns it, under one lock.
     async fn turn(&self, shard: usize, stored: &Stored) -> (Turned, Choice) {
         loop {
+            let mut memory = TurnMemory::default();
             let (turned, held_ns) = self
                 .held(shard, |state, keyspace| {
-                    let keys = state.tables(keyspace).iter().map(|count| count.keys).sum();
-                    let choice = policy::choose(stored, keys, state.changes_since_turn(keyspace));
+                    let choice = policy::choose(stored, state.keys_count(keyspace), state.changes_since_turn(keyspace));
                     // The next position, not that of the shard's last frame: idle shards move on too.
-                    let turned = state.turn(keyspace, choice == Choice::Base, || self.journal.next());
+                    let turned = state.turn(keyspace, choice == Choice::Base, &mut memory, || self.journal.next());
                     turned.map(|turned| (turned, choice))
                 })
                 .await;
@@ -230,7 +230,7 @@ impl Hands {
 
     /// The keys of a shard.
     pub(super) async fn keys_count(&self, shard: usize) -> u64 {
-        self.locked(shard, |state, keyspace| state.tables(keyspace).iter().map(|count| count.keys).sum()).await
+        self.locked(shard, |state, keyspace| state.keys_count(keyspace)).await
     }
 
     /// Has the next turn of a shard write these keys too.

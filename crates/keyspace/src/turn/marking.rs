@@ -44,6 +44,7 @@ pub(crate) struct Marking {
 }
 
 /// What a turn has still to write of a section.
+#[derive(Default)]
 pub(crate) struct SectionTurn {
     /// Keys that were deleted before it, and how many bytes of them are taken.
     names: Vec<u8>,
@@ -200,8 +201,9 @@ impl Marking {
         (self.mark, self.changes) = (mark, 0);
     }
 
-    /// Turns to the other mark. If the section `is_due`, what changed before is to be taken; all of it, if `whole`.
-    pub(crate) fn turn(&mut self, whole: bool, is_due: bool) {
+    /// Turns to the other mark. If the section `is_due`, what changed before is to be taken; all of it, if `whole`. What
+    /// there is to take lies in `spare`, if that is given.
+    pub(crate) fn turn(&mut self, whole: bool, is_due: bool, spare: Option<Box<SectionTurn>>) {
         assert!(self.turn.is_none(), "a section is turned again when its last turn is over");
         let old = self.mark;
         self.mark ^= PARITIES;
@@ -210,8 +212,9 @@ impl Marking {
         (self.changes, self.whole) = (0, false);
         self.turn = has_any.then(|| {
             let names = if whole { Vec::new() } else { names };
-            let handed = Vec::new();
-            Box::new(SectionTurn { names, names_taken: 0, handed, next: Some(0), whole, old, clears: false })
+            let mut turn = spare.unwrap_or_default();
+            *turn = SectionTurn { names, next: Some(0), whole, old, ..SectionTurn::default() };
+            turn
         });
     }
 

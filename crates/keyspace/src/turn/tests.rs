@@ -93,7 +93,7 @@ impl Pair {
 
     fn turn(&mut self, whole: bool) {
         let whole = whole || self.section.marking().is_whole();
-        self.section.marking_mut().turn(whole, true);
+        self.section.marking_mut().turn(whole, true, None);
         let below = if whole { Twin::new() } else { self.stored.clone() };
         self.turn = Some((self.held(), below, BTreeSet::new()));
     }
@@ -175,14 +175,14 @@ fn many_marks_of_an_abandoned_turn_are_cleared_in_steps() {
         state.section_mut(0).put_text(keyspace.hash(name), name, b"text", None);
     };
     names.iter().for_each(|name| put(&mut state, name));
-    assert!(!state.turn(&keyspace, false, || 1).unwrap().is_unchanged);
+    assert!(!state.turn(&keyspace, false, &mut TurnMemory::default(), || 1).unwrap().is_unchanged);
     let mut batch = Batch::default();
     assert_eq!(state.take(&keyspace, 400, &mut batch), Step::More);
     assert_eq!(batch.records_count(), 100);
     drop(state.abandon_turn());
     names.iter().step_by(3).for_each(|name| put(&mut state, name));
-    assert_eq!(state.turn(&keyspace, false, || 2), None);
-    let turned = state.turn(&keyspace, false, || 3).expect("all marks are cleared");
+    assert_eq!(state.turn(&keyspace, false, &mut TurnMemory::default(), || 2), None);
+    let turned = state.turn(&keyspace, false, &mut TurnMemory::default(), || 3).expect("all marks are cleared");
     assert!(turned.is_whole && turned.position == 3);
     let (mut records, mut step) = (0, Step::More);
     while step == Step::More {
@@ -207,7 +207,7 @@ fn all_sections_of_a_shard_share_the_room_for_names() {
     let names: Vec<_> = (0..).map(long).filter(|name| crate::shard_of(keyspace.hash(name)) == 3).take(1).collect();
     let hash = keyspace.hash(&names[0]);
     (0..4).for_each(|table| state.section_mut(table).put_text(hash, &names[0], b"text", None));
-    state.turn(&keyspace, true, || 1).unwrap();
+    state.turn(&keyspace, true, &mut TurnMemory::default(), || 1).unwrap();
     while state.take(&keyspace, 9, &mut Batch::default()) == Step::More {}
     for (table, is_whole) in (0..4).zip([false, false, false, true]) {
         state.section_mut(table).remove(hash, &names[0]);

@@ -6,7 +6,7 @@ use base::limits::SHARDS;
 use blocks::{Direction, End};
 use keyspace::{
     Abandon, Absent, Aim, Batch, Expiry, FieldExpiry, Held, Inline, Keyspace, Log, Searches, Step, TableId, Tail,
-    Turned, Tx, Unread, named_by, shard_of,
+    TurnMemory, Turned, Tx, Unread, named_by, shard_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::{Discriminant, discriminant};
@@ -254,7 +254,9 @@ impl World {
         let whole = whole || self.store.shards.get(&shard).is_none_or(|stored| !stored.has_base);
         let mut state = self.keyspace.shard(shard).try_write().unwrap();
         let before = named(&self.keyspace, &state);
-        let turned = state.turn(&self.keyspace, whole, || self.position).expect("there are few entries to clear");
+        let turned = state
+            .turn(&self.keyspace, whole, &mut TurnMemory::default(), || self.position)
+            .expect("there are few entries to clear");
         assert!(turned.is_whole || !whole);
         for count in &turned.tables {
             let mine = before.iter().filter(|((table, _), _)| *table == count.table);
