@@ -21,7 +21,18 @@ pub fn encoded_bytes(value: u64) -> usize {
 }
 
 /// Takes one value off the front of `input`; `None` if it is cut short or not canonical.
+#[inline]
 pub fn take(input: &mut &[u8]) -> Option<u64> {
+    match *input {
+        [byte, rest @ ..] if *byte < 0x80 => {
+            *input = rest;
+            Some(u64::from(*byte))
+        }
+        _ => take_long(input),
+    }
+}
+
+fn take_long(input: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for (index, &byte) in input.iter().enumerate().take(BYTES_MAX) {
         let bits = u64::from(byte & 0x7f);

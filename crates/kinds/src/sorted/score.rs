@@ -46,10 +46,13 @@ impl Form {
 /// The score at the front of an item that [`Form::of`] made, and what is behind it.
 #[inline]
 pub(super) fn split(item: &[u8]) -> (f64, &[u8]) {
-    let (score, rest) = item[1..].split_at(usize::from(item[0]));
-    let mut bytes = [0; 8];
-    bytes[..score.len()].copy_from_slice(score);
-    let number = u64::from_le_bytes(bytes);
+    let length = usize::from(item[0]);
+    let (score, rest) = item[1..].split_at(length);
+    let number = match item.get(1..9).map(<[u8; 8]>::try_from) {
+        // Most are so long: at once, without what follows the score.
+        Some(Ok(eight)) => u64::from_le_bytes(eight) & u64::MAX.checked_shr(64 - 8 * length as u32).unwrap_or(0),
+        _ => score.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+    };
     let score = if item[0] == DOUBLE { f64::from_bits(number) } else { unzigzag(number) as f64 };
     (score, rest)
 }
