@@ -229,4 +229,29 @@ proptest! {
         }
         prop_assert_eq!(dump(&world.keyspace), dump(&world.replayed()));
     }
+
+    /// Which commands touch so much that they are run ahead is said elsewhere; any might.
+    #[test]
+    fn a_command_that_is_rehearsed_does_what_it_does_at_once(
+        numbers in prop::collection::vec(any::<u32>(), 200..1200),
+    ) {
+        let mut worlds = [World::new(Protocol::Resp2), World { rehearses: true, ..World::new(Protocol::Resp2) }];
+        let mut dice = Dice::new(&numbers);
+        // That would tell that clones are used by nobody.
+        let all: Vec<&Command> = rows().filter(|row| row.name != "OBJECT IDLETIME").collect();
+        while !dice.is_over() {
+            let row = all[dice.below(all.len())];
+            let words = dice.request(row, &Dice::value);
+            let step_ms = STEPS_MS[dice.below(STEPS_MS.len())];
+            let [one, other] = worlds.each_mut().map(|world| {
+                world.now += step_ms;
+                let reply = world.call(&words);
+                (reply, world.frames.len())
+            });
+            prop_assert_eq!(one, other, "{:?}", words);
+        }
+        let states = worlds.each_ref().map(|world| dump(&world.keyspace));
+        prop_assert_eq!(&states[0], &states[1]);
+        prop_assert_eq!(&states[1], &dump(&worlds[1].replayed()));
+    }
 }

@@ -45,6 +45,11 @@ fn restarted_after_each_request() {
     check(|| World { restarts: true, ..World::new(Protocol::Resp2) });
 }
 
+#[test]
+fn rehearsed_and_played() {
+    check(|| World { rehearses: true, ..World::new(Protocol::Resp2) });
+}
+
 /// Those of the connection and the server need a session: `tests/session` has them.
 #[test]
 fn every_row_has_a_transcript() {

@@ -1,5 +1,6 @@
 //! The engine: the keyspace and everything that is shared by the threads that serve it.
 
+use crate::backstage::Backstage;
 use crate::checkpoint::{Asked, Orders, Patience, Reason};
 use crate::client::Clients;
 use crate::counters::{Counters, Errors, Rates, Sample};
@@ -70,6 +71,8 @@ pub struct Engine {
     pub scripts: Scripts,
     /// Where big values go to be dropped.
     pub freer: Freer,
+    /// Where commands are rehearsed that touch very much.
+    pub backstage: Backstage,
     /// Bytes of the clones in frames that are on their way to the journal: the most that it pins.
     pub journal_clones_bytes: Arc<AtomicU64>,
     /// When the server was ready.
@@ -148,6 +151,7 @@ impl Engine {
             pause: Pause::default(),
             scripts: Scripts::default(),
             freer: Freer::default(),
+            backstage: Backstage::default(),
             journal_clones_bytes: Arc::default(),
             run_id,
             port: AtomicU32::new(u32::from(current.port)),

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod backstage;
 pub mod checkpoint;
 pub mod client;
 pub mod counters;
@@ -36,6 +37,7 @@ mod waiter;
 mod waits;
 pub mod worker;
 
+pub use backstage::Backstage;
 pub use checkpoint::{Checkpointer, Pace};
 pub use engine::{Engine, Parts, Sums, VERSION, policy_of};
 pub use housekeeping::{Expirer, Freer, close_greatest_pinners};

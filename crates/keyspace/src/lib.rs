@@ -27,6 +27,7 @@ mod mix;
 mod notes;
 mod order;
 mod pins;
+mod rehearsal;
 mod search;
 mod section;
 mod shard;
@@ -46,6 +47,7 @@ pub use mix::MixWanted;
 pub use notes::{Classes, Deed, Note};
 pub use order::{CatchUp, Found, KeyOrder, OrderState, OrderStep, OrderTurn, Page, Span};
 pub use pins::{Garbage, Pin};
+pub use rehearsal::{Props, Rehearsal, Scene};
 pub use search::{Aim, Finding, Search, SearchWanted, Searches, Wanted, Work};
 pub use section::{
     Entry, OwnedEntry, Section, hash_of, kind_of, list_of, set_of, sorted_of, stream_of, text_of, value_of,

@@ -204,6 +204,17 @@ impl Section {
         self.put(hash, key, content, expires_at_ms);
     }
 
+    /// Has `key` hold what a copy says, whatever was there; without one it is removed.
+    pub(crate) fn put_copy(&mut self, hash: u64, key: &[u8], copy: Option<&OwnedEntry>) {
+        let Some(entry) = copy.map(OwnedEntry::read) else { return self.remove(hash, key) };
+        let content = match entry.content() {
+            Content::Int(number) => NewContent::Int(number),
+            Content::Bytes(bytes) => NewContent::Bytes(bytes),
+            Content::Value(value) => NewContent::Value(value.clone()),
+        };
+        self.put(hash, key, content, entry.expires_at_ms());
+    }
+
     /// Gives a key its value that has stood there without it. The value comes back if the key is gone.
     pub(crate) fn fill(&mut self, hash: u64, key: &[u8], value: Value) -> Option<Value> {
         let Some(mut entry) = self.table.find_mut(hash, key) else { return Some(value) };

@@ -7,6 +7,7 @@ mod combine;
 mod expire;
 mod order;
 mod own;
+mod rehearsal;
 
 use crate::cuts::Cuts;
 use crate::effect::{self, Effect, Log, event};
@@ -23,6 +24,7 @@ use base::{Ms, Position};
 use blocks::Runs;
 use kinds::bits::{Mixing, Operation};
 use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Text, Value, text};
+use rehearsal::Rehearsing;
 use std::sync::Arc;
 use sync::lock::Want;
 
@@ -37,6 +39,8 @@ pub enum Abandon {
     Room(u64),
     /// Clones of big values are to be worked on without their locks.
     Search(Box<Wanted>),
+    /// It touches so much that it is to be run ahead, on clones of what its keys hold.
+    Rehearse,
 }
 
 /// So many clones of a list are searched, or of values combined, before that is done under the locks.
@@ -76,6 +80,7 @@ pub struct Tx<'k> {
     touches: bool,
     searches: Option<&'k Searches>,
     is_of_several: bool,
+    rehearsing: Rehearsing,
     random: Random,
     notes: Option<Box<Notes>>,
     /// Reads that found a key.
@@ -126,6 +131,7 @@ impl<'k> Tx<'k> {
             touches: true,
             searches: None,
             is_of_several: false,
+            rehearsing: Rehearsing::default(),
             random: Random::new(now),
             notes: None,
             hits: 0,
@@ -323,19 +329,22 @@ impl<'k> Tx<'k> {
     /// If it has not been searched yet, or has changed since; the third time it is searched here, as far as it changed.
     /// Beyond [`SEARCHES_MAX`] searches for one EXEC all further ones are made here.
     pub fn search(&mut self, key: &[u8], aim: &Aim) -> Result<Finding<'k>, Abandon> {
-        let (table, searches) = (self.table, self.searches);
+        let (table, searches, is_last_try) = (self.table, self.searches, self.is_last_try());
         let list = self.list(key).ok().flatten().expect("just seen by the caller");
         match searches.and_then(|searches| searches.get(table, key, aim)) {
             Some(search) if search.wanted.list.shares_root_with(list) => Ok(Finding::Still(search)),
             Some(search) if search.tries >= TRIES_MAX => Ok(Finding::Now(Arc::new(search.again(list)))),
-            None if searches.is_some_and(|searches| searches.count() >= SEARCHES_MAX) => {
-                Ok(Finding::Now(list.find_all(&aim.needle, aim.direction, aim.limit)))
-            }
+            None if is_last_try => Ok(Finding::Now(list.find_all(&aim.needle, aim.direction, aim.limit))),
             _ => {
                 let wanted = SearchWanted { table, key: key.into(), aim: aim.clone(), list: list.clone() };
                 Err(Abandon::Search(Box::new(Wanted::Search(wanted))))
             }
         }
+    }
+
+    /// Whether what nobody has worked on yet is to be done here.
+    fn is_last_try(&self) -> bool {
+        self.rehearsing == Rehearsing::Now || self.searches.is_some_and(|searches| searches.count() >= SEARCHES_MAX)
     }
 
     /// What BITOP makes of `sources`, much of it or not, to be put under `key`. The sources are as they are now.
@@ -350,7 +359,7 @@ impl<'k> Tx<'k> {
         let is_last = match done {
             Some(done) if done.mixing.is_of(&sources) => return Ok(done.mixing.result().clone()),
             Some(done) => done.tries >= TRIES_MAX,
-            None => bytes <= MIXED_BYTES_MAX || searches.is_some_and(|searches| searches.count() >= SEARCHES_MAX),
+            None => bytes <= MIXED_BYTES_MAX || self.is_last_try(),
         };
         let mut mixing = match done {
             Some(done) => done.mixing.again(sources),

@@ -25,6 +25,9 @@ enum Op {
     Deliver(u8, u8, u16),
     PutPending(u8, u8, u32, u8),
     DropPending(u8, u32),
+    DeleteMany(u32, u8, u16),
+    PutPendingMany(u8, u8, u32, u8, u16),
+    DropPendingMany(u8, u32, u8, u16),
     Clone,
     Recode,
 }
@@ -48,6 +51,11 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (0u8..4, 0u8..4, any::<u32>(), any::<u8>())
             .prop_map(|(group, consumer, at, count)| Op::PutPending(group, consumer, at, count)),
         4 => (0u8..4, any::<u32>()).prop_map(|(group, at)| Op::DropPending(group, at)),
+        1 => (any::<u32>(), 1u8..6, 0u16..400).prop_map(|(at, step, count)| Op::DeleteMany(at, step, count)),
+        2 => (0u8..4, 0u8..4, any::<u32>(), 1u8..6, 0u16..400)
+            .prop_map(|(group, consumer, at, step, count)| Op::PutPendingMany(group, consumer, at, step, count)),
+        2 => (0u8..4, any::<u32>(), 1u8..6, 0u16..400)
+            .prop_map(|(group, at, step, count)| Op::DropPendingMany(group, at, step, count)),
         1 => Just(Op::Clone),
         1 => Just(Op::Recode),
     ]
@@ -115,6 +123,17 @@ impl World {
         found.copied().unwrap_or_else(|| id(u64::from(at % 5_000), 1))
     }
 
+    /// Ids that rise, of entries from some one on and of none.
+    fn some_ids(&self, at: u32, step: u8, count: u16) -> Vec<StreamId> {
+        let from = self.some_id(at);
+        let mut ids: Vec<StreamId> =
+            self.twin.entries.range(from..).map(|(at, _)| *at).step_by(step.into()).take(count.into()).collect();
+        ids.extend((0..u64::from(step)).map(|nth| id(from.ms.saturating_add(nth * 7), 12_345)));
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
     fn number(&self, group: u8, consumer: u8) -> Option<(kinds::stream::Group, u32)> {
         let group = self.stream.group(&name(group))?;
         Some((group, self.stream.consumer(group.number, &name(consumer))?.number))
@@ -144,6 +163,18 @@ impl World {
                 if was_there {
                     self.twin.deleted_id = self.twin.deleted_id.max(at);
                 }
+            }
+            Op::DeleteMany(at, step, count) => {
+                let ids = self.some_ids(at, step, count);
+                let mut found = Vec::new();
+                self.stream.walk_these(&ids, &mut |at, fields| found.push((at, fields.map(owned))));
+                let expected: Vec<_> = ids.iter().map(|at| (*at, self.twin.entries.get(at).cloned())).collect();
+                assert_eq!(found, expected);
+                let there: Vec<StreamId> =
+                    ids.iter().copied().filter(|at| self.twin.entries.remove(at).is_some()).collect();
+                assert_eq!(self.stream.count_of(&ids), there.len() as u64);
+                assert_eq!(self.stream.delete_these(&ids), there.len() as u64);
+                self.twin.deleted_id = self.twin.deleted_id.max(there.last().copied().unwrap_or_default());
             }
             Op::Trim(count) => self.trim(u64::from(count) % (self.twin.entries.len() as u64 + 1)),
             Op::TrimBy(kept, whole, limit) => {
@@ -225,6 +256,35 @@ impl World {
                 let at = self.some_id(at);
                 let twin = self.twin.groups.get_mut(&name(group)).expect("the stream has it");
                 assert_eq!(self.stream.drop_pending(found.number, at), twin.pending.remove(&at).is_some());
+            }
+            Op::PutPendingMany(group, consumer, at, step, count) => {
+                let Some((found, number)) = self.number(group, consumer) else { return };
+                let ids = self.some_ids(at, step, count);
+                let twin = self.twin.groups.get_mut(&name(group)).expect("the stream has it");
+                let olds = self.stream.pending_of(found.number, &ids);
+                for (at, old) in ids.iter().zip(olds) {
+                    let expected =
+                        twin.pending.get(at).map(|(_, delivered_ms, deliveries)| (*delivered_ms, *deliveries));
+                    assert_eq!(old.map(|old| (old.delivered_ms, old.deliveries)), expected);
+                    let deliveries = expected.map_or(1, |(_, deliveries)| deliveries + 1);
+                    twin.pending.insert(*at, (name(consumer), 11, deliveries));
+                }
+                self.stream.put_pending_of(found.number, &ids, |id, old| {
+                    let deliveries = old.map_or(1, |old| old.deliveries + 1);
+                    Pending { id, consumer: number, delivered_ms: 11, deliveries }
+                });
+            }
+            Op::DropPendingMany(group, at, step, count) => {
+                let Some(found) = self.stream.group(&name(group)) else { return };
+                let mut ids = self.some_ids(at, step, count);
+                let twin = self.twin.groups.get_mut(&name(group)).expect("the stream has it");
+                let are_there = ids.iter().all(|at| twin.pending.contains_key(at));
+                if !are_there {
+                    assert!(self.stream.drop_pending_of(found.number, &ids).is_none());
+                    ids.retain(|at| twin.pending.contains_key(at));
+                }
+                ids.iter().for_each(|at| drop(twin.pending.remove(at)));
+                assert!(self.stream.drop_pending_of(found.number, &ids).is_some());
             }
             _ => unreachable!("done by the caller"),
         }

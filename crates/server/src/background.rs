@@ -1,13 +1,13 @@
 //! The threads beside the workers: some load what is still to be loaded, then they end; one keeps house, one keeps names in order,
-//! one drops what is big, one writes checkpoints. They yield to the workers.
+//! one drops what is big, one writes checkpoints, two rehearse commands that touch very much. They yield to the workers.
 
 use crate::sizes::Sizes;
 use engine::settings::Settings;
 use engine::worker::Timer;
 use engine::{AT_ONCE_BYTES_MAX, Checkpointer, Engine, Expirer, Loader, Orderer, Pace};
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use store::Store;
@@ -28,6 +28,10 @@ const LOOKER_NICENESS: i32 = 5;
 const CHECKPOINTER_NICENESS: i32 = 5;
 /// The priority of a thread that loads shards: somebody may wait for the next.
 const LOADER_NICENESS: i32 = 2;
+/// The priority of a thread that rehearses commands: somebody waits for it.
+const REHEARSER_NICENESS: i32 = 2;
+/// Threads that rehearse commands: one that takes long does not keep all others waiting.
+const REHEARSERS: usize = 2;
 /// Threads that load shards, at most.
 const LOADERS_MAX: usize = 16;
 /// For tests: so many milliseconds pass before a shard or a value is loaded for which nobody waits.
@@ -64,6 +68,18 @@ impl Background {
             lower(FREER_NICENESS);
             garbage.into_iter().for_each(drop);
         })?;
+        let jobs = Arc::new(Mutex::new(engine.backstage.receiver().expect("one process takes it once")));
+        for _ in 0..REHEARSERS {
+            let jobs = jobs.clone();
+            thread::Builder::new().name("rehearser".to_owned()).spawn(move || {
+                lower(REHEARSER_NICENESS);
+                loop {
+                    let next = jobs.lock().expect("a thread aborts rather than panics").recv();
+                    let Ok(job) = next else { return };
+                    job();
+                }
+            })?;
+        }
         let stopping = Arc::new(AtomicBool::new(false));
         let (mut orderer, engine) = (Orderer::new(engine.clone()), engine.clone());
         let keep = move || {

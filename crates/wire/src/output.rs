@@ -23,6 +23,8 @@ const ROOM_BYTES: usize = FILL_BYTES + SOURCE_STEP_BYTES;
 const BUFFER_KEPT_BYTES_MAX: usize = 256 << 10;
 /// Shared bytes from this length on are sent from where they lie, in bytes.
 const SHARED_BYTES_MIN: usize = 8 << 10;
+/// Replies that are put behind others are copied up to this length, in bytes.
+const MOVED_BYTES_MAX: usize = 64 << 10;
 /// A source that pins at least so much is not dropped in passing, in bytes.
 const SPENT_BYTES_MIN: u64 = 64 << 10;
 
@@ -184,7 +186,7 @@ impl Output {
     /// If a part of `other` was sent.
     pub fn take_from(&mut self, other: &mut Output) {
         assert_eq!(other.consumed, 0, "replies that were sent in part stay where they are");
-        if other.pieces.is_empty() {
+        if other.pieces.is_empty() && other.tail.len() <= MOVED_BYTES_MAX {
             self.tail.append(&mut other.tail);
             return;
         }

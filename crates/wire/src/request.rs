@@ -82,13 +82,53 @@ impl<'a> Args<'a> {
 
     /// A copy that outlives the input.
     pub fn to_owned(&self) -> OwnedRequest {
-        let (Some(first), Some(last)) = (self.ranges.first(), self.ranges.last()) else {
-            return OwnedRequest { bytes: Box::default(), ranges: Box::default() };
-        };
+        let mut copying = self.copying();
+        while !copying.step(usize::MAX) {}
+        copying.finish()
+    }
+
+    /// Begins such a copy, to be made in steps.
+    pub fn copying(&self) -> Copying<'a> {
+        let ends = self.ranges.first().zip(self.ranges.last());
         // Arguments lie in order: one copy of all that is between them is much quicker than one of each.
-        let bytes = &self.bytes[first.start as usize..(last.start + last.length) as usize];
-        let moved = |range: &Range| Range { start: range.start - first.start, length: range.length };
-        OwnedRequest { bytes: bytes.into(), ranges: self.ranges.iter().map(moved).collect() }
+        let bytes = ends
+            .map_or(&[][..], |(first, last)| &self.bytes[first.start as usize..(last.start + last.length) as usize]);
+        let start = ends.map_or(0, |(first, _)| first.start);
+        let (made, moved) = (Vec::with_capacity(bytes.len()), Vec::with_capacity(self.ranges.len()));
+        Copying { bytes, ranges: self.ranges, start, made, moved }
+    }
+}
+
+/// A copy of a request under way: that of a very long one takes a while.
+pub struct Copying<'a> {
+    /// What is left.
+    bytes: &'a [u8],
+    ranges: &'a [Range],
+    /// Where the first argument lies.
+    start: u32,
+    made: Vec<u8>,
+    moved: Vec<Range>,
+}
+
+impl Copying<'_> {
+    /// Copies some more, about so many bytes; whether that was the rest.
+    pub fn step(&mut self, bytes: usize) -> bool {
+        let (step, rest) = self.bytes.split_at(bytes.min(self.bytes.len()));
+        let (ranges, ranges_rest) = self.ranges.split_at((bytes / size_of::<Range>()).min(self.ranges.len()));
+        self.made.extend_from_slice(step);
+        let start = self.start;
+        self.moved.extend(ranges.iter().map(|range| Range { start: range.start - start, length: range.length }));
+        (self.bytes, self.ranges) = (rest, ranges_rest);
+        rest.is_empty() && ranges_rest.is_empty()
+    }
+
+    /// The copy.
+    ///
+    /// # Panics
+    /// If it is not whole.
+    pub fn finish(self) -> OwnedRequest {
+        assert!(self.bytes.is_empty() && self.ranges.is_empty());
+        OwnedRequest { bytes: self.made.into(), ranges: self.moved.into() }
     }
 }
 

@@ -5,7 +5,8 @@ use crate::prelude::*;
 use blocks::Direction;
 use keyspace::{Counting, Reader, Redelivery};
 use kinds::Stream;
-use kinds::stream::{Group as GroupState, StreamId};
+use kinds::stream::{Group as GroupState, Pending, StreamId};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 pub(crate) const COMMANDS: &[Command] = &[XAUTOCLAIM, XCLAIM];
@@ -131,21 +132,27 @@ fn xclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let least_ms = min_idle_ms(args.get(4), "XCLAIM")?;
     let ids: Vec<StreamId> = args.from(5).iter().map_while(|text| id::strict(text, 0).ok()).collect();
     let options = Options::of(args.from(5 + ids.len()), now)?;
-    let mut found = Found::default();
-    for id in &ids {
-        let pending = stream.pending(group.number, *id);
-        if !stream.contains(*id) {
+    let (mut found, mut seen) = (Found::default(), BTreeSet::new());
+    // Ids that rise are looked for together.
+    let (mut pendings, mut are_there) = (Vec::new(), Vec::new());
+    for ids in ids.chunk_by(|id, next| id < next) {
+        pendings.extend(stream.pending_of(group.number, ids));
+        stream.walk_these(ids, &mut |_, fields| are_there.push(fields.is_some()));
+    }
+    for ((id, pending), is_there) in ids.iter().zip(pendings).zip(are_there) {
+        if !is_there {
             found.deleted.extend(pending.map(|pending| pending.id));
             continue;
         }
         let is_idle = match pending {
             // What this command has claimed already is as idle as it says.
-            Some(_) if found.claimed.contains(id) => now - options.delivered_ms(now) >= least_ms,
+            Some(_) if seen.contains(id) => now - options.delivered_ms(now) >= least_ms,
             Some(pending) => least_ms == 0 || now.saturating_sub(pending.delivered_ms) >= least_ms,
             None => options.forces,
         };
         if is_idle {
             found.claimed.push(*id);
+            seen.insert(*id);
         }
     }
     let last_id = Some(options.last_id).filter(|last_id| *last_id > group.last_id);
@@ -180,14 +187,48 @@ fn take(
 fn tell_claimed(tx: &mut Tx, key: &[u8], ids: &[StreamId], only_ids: bool, reply: &mut dyn Reply) -> Outcome {
     let stream = tx.value::<Stream>(key)?.expect("just seen");
     reply.array(ids.len());
-    for id in ids {
-        if only_ids {
-            id::tell(reply, *id);
-        } else {
-            assert!(tell::entry_of(reply, stream, *id), "only entries that are there are claimed");
-        }
+    if only_ids {
+        ids.iter().for_each(|id| id::tell(reply, *id));
+    } else {
+        tell::entries_of(reply, stream, ids, |_, _| unreachable!("only entries that are there are claimed"));
     }
     Ok(())
+}
+
+/// Pending entries that are looked at together.
+const LOOKS_AT_ONCE: usize = 128;
+
+/// The first `count` pending entries from `start` on that are idle, or deleted; and where to go on.
+fn find_idle(
+    stream: &Stream,
+    group: u32,
+    start: StreamId,
+    count: i64,
+    is_idle: impl Fn(&Pending) -> bool,
+) -> (Found, StreamId) {
+    let (mut looks, mut found, mut from) = (count * LOOKS_FACTOR, Found::default(), Some(start));
+    while let Some(start) = from.take() {
+        let (mut some, mut are_there) = (Vec::new(), Vec::new());
+        let _ = stream.walk_pending(group, start, Direction::Forward, &mut |pending| {
+            some.push(pending);
+            if some.len() < LOOKS_AT_ONCE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let ids: Vec<StreamId> = some.iter().map(|pending| pending.id).collect();
+        stream.walk_these(&ids, &mut |_, fields| are_there.push(fields.is_some()));
+        for (pending, is_there) in some.iter().zip(are_there) {
+            if looks == 0 || (found.claimed.len() + found.deleted.len()) as i64 == count {
+                return (found, pending.id);
+            }
+            looks -= 1;
+            if !is_there {
+                found.deleted.push(pending.id);
+            } else if is_idle(pending) {
+                found.claimed.push(pending.id);
+            }
+        }
+        from = ids.last().filter(|_| ids.len() == LOOKS_AT_ONCE).and_then(|last| last.next());
+    }
+    (found, StreamId::MIN)
 }
 
 fn xautoclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -204,21 +245,13 @@ fn xautoclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         let value = words.next().filter(|_| parse::is(word, "COUNT")).ok_or(Failure::Syntax)?;
         count = parse::int_or(value, 1, COUNT_MAX, "ERR COUNT must be > 0")?;
     }
-    let (stream, group) = group_of(tx, args)?;
-    let (mut looks, mut next, mut found) = (count * LOOKS_FACTOR, StreamId::MIN, Found::default());
-    let _ = stream.walk_pending(group.number, start, Direction::Forward, &mut |pending| {
-        if looks == 0 || (found.claimed.len() + found.deleted.len()) as i64 == count {
-            next = pending.id;
-            return ControlFlow::Break(());
-        }
-        looks -= 1;
-        if !stream.contains(pending.id) {
-            found.deleted.push(pending.id);
-        } else if least_ms == 0 || now.saturating_sub(pending.delivered_ms) >= least_ms {
-            found.claimed.push(pending.id);
-        }
-        ControlFlow::Continue(())
-    });
+    let is_idle = |pending: &Pending| least_ms == 0 || now.saturating_sub(pending.delivered_ms) >= least_ms;
+    let (mut found, next) = {
+        let (stream, group) = group_of(tx, args)?;
+        let stream = stream.clone();
+        tx.expect_work(stream.pending_count(group.number).min(2 * count as u64))?;
+        find_idle(&stream, group.number, start, count, is_idle)
+    };
     let counting = if only_ids { Counting::Keep } else { Counting::OneMore };
     take(tx, args, &mut found, Redelivery { delivered_ms: now, counting }, None)?;
     reply.array(3);

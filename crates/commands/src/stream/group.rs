@@ -180,6 +180,7 @@ fn delete_consumer(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let stream = stream(tx, args)?;
     let number = group(stream, args)?.number;
     let pending = stream.consumer(number, args.get(4)).map(|consumer| stream.owned_count(number, consumer.number));
+    tx.expect_work(pending.unwrap_or_default())?;
     if pending.is_some() {
         let reader = Reader { group: args.get(3), consumer: args.get(4) };
         tx.stream_mut(args.get(2), Absent::Leave)?.expect("just seen").remove_consumer(reader);

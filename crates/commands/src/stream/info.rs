@@ -9,6 +9,7 @@ use blocks::Direction;
 use keyspace::Pin;
 use kinds::Stream;
 use kinds::stream::{Consumer, Foot, Group as GroupState, StreamId};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 pub(crate) const COMMANDS: &[Command] =
@@ -92,8 +93,18 @@ fn full(args: &Args<'_>) -> Result<Option<u64>, Failure> {
 
 fn stream(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let keyspace = tx.keyspace();
-    let stream = tx.value::<Stream>(args.get(2))?.ok_or(Failure::NoSuchKey)?;
+    let stream = &tx.value::<Stream>(args.get(2))?.ok_or(Failure::NoSuchKey)?.clone();
     let full = full(args)?;
+    if let Some(count) = full {
+        let (most, mut work) = (if count == 0 { u64::MAX } else { count }, 0);
+        stream.for_each_group(|_, group| {
+            work += stream.pending_count(group.number).min(most);
+            stream.for_each_consumer(group.number, |_, consumer| {
+                work += stream.owned_count(group.number, consumer.number).min(most);
+            });
+        });
+        tx.expect_work(work)?;
+    }
     let (chunks, Foot { len, last_id, deleted_id, added }) = (stream.chunks_count(), stream.foot());
     reply.map(if full.is_some() { 9 } else { 10 });
     number(reply, "length", len);
@@ -135,6 +146,7 @@ fn full_group(stream: &Stream, progress: Progress, name: &[u8], group: GroupStat
     reply.bulk(b"pending");
     let mut left = count.min(most);
     reply.array(left as usize);
+    let mut names: HashMap<u32, Vec<u8>> = HashMap::new();
     let _ = stream.walk_pending(group.number, StreamId::MIN, Direction::Forward, &mut |pending| {
         if left == 0 {
             return ControlFlow::Break(());
@@ -142,7 +154,8 @@ fn full_group(stream: &Stream, progress: Progress, name: &[u8], group: GroupStat
         left -= 1;
         reply.array(4);
         id::tell(reply, pending.id);
-        stream.consumer_of(group.number, pending.consumer, |name, _| reply.bulk(name));
+        let name_of = || stream.consumer_of(group.number, pending.consumer, |name, _| name.to_vec());
+        reply.bulk(names.entry(pending.consumer).or_insert_with(name_of));
         reply.int(pending.delivered_ms as i64);
         reply.int(pending.deliveries as i64);
         ControlFlow::Continue(())
@@ -164,20 +177,22 @@ fn full_consumer(stream: &Stream, group: u32, name: &[u8], consumer: Consumer, m
     let count = stream.owned_count(group, consumer.number);
     number(reply, "pel-count", count);
     reply.bulk(b"pending");
-    let mut left = count.min(most);
+    let (left, mut ids) = (count.min(most), Vec::new());
     reply.array(left as usize);
     let _ = stream.walk_owned(group, consumer.number, StreamId::MIN, &mut |id| {
-        if left == 0 {
+        if ids.len() as u64 == left {
             return ControlFlow::Break(());
         }
-        left -= 1;
-        let pending = stream.pending(group, id).expect("what is owned is pending");
-        reply.array(3);
-        id::tell(reply, id);
-        reply.int(pending.delivered_ms as i64);
-        reply.int(pending.deliveries as i64);
+        ids.push(id);
         ControlFlow::Continue(())
     });
+    for pending in stream.pending_of(group, &ids) {
+        let pending = pending.expect("what is owned is pending");
+        reply.array(3);
+        id::tell(reply, pending.id);
+        reply.int(pending.delivered_ms as i64);
+        reply.int(pending.deliveries as i64);
+    }
 }
 
 fn groups(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -49,9 +49,10 @@ fn xack(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Ok(());
     };
     let mut ids = id::all(args.from(3))?;
-    ids.retain(|id| stream.pending(group.number, *id).is_some());
     ids.sort_unstable();
     ids.dedup();
+    let ids: Vec<StreamId> =
+        stream.pending_of(group.number, &ids).into_iter().flatten().map(|pending| pending.id).collect();
     let mut stream = tx.stream_mut(args.get(1), Absent::Leave)?.expect("just seen");
     stream.need_room_for(args.get(2).len(), ids.len())?;
     stream.drop_pending(args.get(2), &ids);
@@ -119,13 +120,13 @@ fn xpending(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         asked: range,
         now,
         found: Vec::new(),
+        told: 0,
         is_over: false,
         pin: keyspace.pin(args.get(1)),
     };
     search.step();
-    if search.is_over {
-        search.tell(reply);
-    } else {
+    let is_told = search.is_over && search.tell(reply);
+    if !is_told {
         reply.stream(Box::new(search));
     }
     Ok(())
@@ -167,6 +168,8 @@ fn tell_sum(stream: &Stream, group: GroupState, reply: &mut dyn Reply) {
 
 /// So many pending entries are looked at under the lock, and in one step without it.
 const LOOKS_AT_ONCE: u64 = 1024;
+/// So many are told there, and in one step.
+const TOLD_AT_ONCE: usize = 512;
 
 /// Looks for what XPENDING is asked for: here, or from a clone once the shard is let go.
 struct Search {
@@ -177,6 +180,7 @@ struct Search {
     asked: Range,
     now: Ms,
     found: Vec<Pending>,
+    told: usize,
     is_over: bool,
     pin: Pin,
 }
@@ -213,15 +217,21 @@ impl Search {
         }
     }
 
-    fn tell(&self, reply: &mut dyn Reply) {
-        reply.array(self.found.len());
-        for pending in &self.found {
+    /// Tells some of what it found; whether that was the rest.
+    fn tell(&mut self, reply: &mut dyn Reply) -> bool {
+        if self.told == 0 {
+            reply.array(self.found.len());
+        }
+        let rest = &self.found[self.told..];
+        for pending in rest.iter().take(TOLD_AT_ONCE) {
             reply.array(4);
             id::tell(reply, pending.id);
             self.stream.consumer_of(self.group, pending.consumer, |name, _| reply.bulk(name));
             reply.int(self.now.saturating_sub(pending.delivered_ms) as i64);
             reply.int(pending.deliveries as i64);
         }
+        self.told += rest.len().min(TOLD_AT_ONCE);
+        self.told == self.found.len()
     }
 }
 
@@ -231,8 +241,7 @@ impl Source for Search {
             self.step();
             return More::Follows;
         }
-        self.tell(reply);
-        More::Done
+        if self.tell(reply) { More::Done } else { More::Follows }
     }
 
     fn pinned_bytes(&self) -> u64 {

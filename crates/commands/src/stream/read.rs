@@ -210,7 +210,12 @@ struct Wish<'a> {
     behind: Option<StreamId>,
     /// Ids that a record of it names, at most.
     ids_max: u64,
+    /// About how many entries it is served, at most.
+    work: u64,
 }
+
+/// How many chunks are looked at to tell how much is new.
+const NEWS_CHUNKS_MAX: u64 = 64;
 
 /// What a consumer is told.
 enum Told {
@@ -226,7 +231,7 @@ fn xreadgroup(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (mut wishes, mut room_bytes, mut has_some) = (Vec::new(), 0, false);
     for (key, text) in asked.keys.iter().zip(asked.ids.iter()).filter(|(key, _)| tx.may_use(key)).collect::<Vec<_>>() {
         let is_twice = asked.keys.iter().filter(|other| *other == key).count() > 1;
-        let (wish, is_served) = wish(tx, key, text, reader, is_twice)?;
+        let (wish, is_served) = wish(tx, key, text, reader, is_twice, asked.most)?;
         has_some |= is_served;
         let ids_max = wish.ids_max.min(asked.most) as usize;
         room_bytes += StreamMut::room(key.len(), reader.group.len() + reader.consumer.len(), ids_max);
@@ -235,6 +240,7 @@ fn xreadgroup(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if !has_some && tx.is_serving() {
         return Err(Failure::Nothing);
     }
+    tx.expect_work(wishes.iter().fold(0, |work, wish| wish.work.saturating_add(work)))?;
     tx.need_room(room_bytes)?;
     let mut told = Vec::new();
     for wish in &wishes {
@@ -255,6 +261,7 @@ fn wish<'a>(
     text: &[u8],
     reader: Reader<'_>,
     is_twice: bool,
+    most: u64,
 ) -> Result<(Wish<'a>, bool), Failure> {
     let is_serving = tx.is_serving();
     let stream = match tx.value::<Stream>(key) {
@@ -288,13 +295,17 @@ fn wish<'a>(
     // The greatest id means what nobody had, too.
     let behind = behind.filter(|behind| *behind != StreamId::MAX);
     let is_served = behind.is_some() || add::has_behind(stream, group.last_id);
+    let news = behind.is_none().then(|| group.last_id.next()).flatten();
+    // So many chunks are looked at, at most: to know that there is much.
+    let news_count =
+        news.map_or(0, |from| stream.count_up_to(from, StreamId::MAX, most, NEWS_CHUNKS_MAX).unwrap_or(most));
     let ids_max = behind.map_or(0, |_| {
         let consumer = stream.consumer(group.number, reader.consumer);
         let owned = consumer.map_or(0, |consumer| stream.owned_count(group.number, consumer.number));
         // What another wish of this request may deliver first counts too.
         owned + if is_twice { stream.len() } else { 0 }
     });
-    Ok((Wish { key, behind, ids_max }, is_served))
+    Ok((Wish { key, behind, ids_max, work: news_count.max(ids_max.min(most)) }, is_served))
 }
 
 /// Makes the changes that go with what a consumer is told.
@@ -311,7 +322,8 @@ fn serve(tx: &mut Tx, wish: &Wish<'_>, asked: &Asked<'_>, reader: Reader<'_>) ->
     let state = stream.stream().expect("it is there");
     if let Some(behind) = wish.behind {
         let ids = pending_behind(state, group.number, reader, behind, asked.most);
-        let there: Vec<StreamId> = ids.iter().copied().filter(|id| state.contains(*id)).collect();
+        let mut there = Vec::new();
+        state.walk_these(&ids, &mut |id, fields| there.extend(fields.map(|_| id)));
         stream.claim(reader, &there, Redelivery { delivered_ms: now, counting: Counting::OneMore });
         return Ok(Some(Told::Pending(ids)));
     }
@@ -354,14 +366,12 @@ fn tell_one(tx: &mut Tx, key: &[u8], told: Told, reply: &mut dyn Reply) -> Outco
         Told::New(part) => tell::tell(reply, stream, part, || keyspace.pin(key)),
         Told::Pending(ids) => {
             reply.array(ids.len());
-            for id in ids {
-                if !tell::entry_of(reply, stream, id) {
-                    // It was deleted, and is still pending.
-                    reply.array(2);
-                    id::tell(reply, id);
-                    reply.null_array();
-                }
-            }
+            // What was deleted is still pending.
+            tell::entries_of(reply, stream, &ids, |reply, id| {
+                reply.array(2);
+                id::tell(reply, id);
+                reply.null_array();
+            });
         }
     }
     Ok(())

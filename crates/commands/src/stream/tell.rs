@@ -71,6 +71,22 @@ pub(super) fn entry_of(reply: &mut dyn Reply, stream: &Stream, at: StreamId) -> 
     stream.walk(at, at, Direction::Forward, tell).is_break()
 }
 
+/// Replies the entries of these ids as [`entry`] does; what is not there as `missing` does.
+pub(super) fn entries_of(
+    reply: &mut dyn Reply,
+    stream: &Stream,
+    ids: &[StreamId],
+    mut missing: impl FnMut(&mut dyn Reply, StreamId),
+) {
+    // Ids that rise are looked for together.
+    for ids in ids.chunk_by(|id, next| id < next) {
+        stream.walk_these(ids, &mut |id, fields| match fields {
+            Some(fields) => entry(reply, id, fields),
+            None => missing(reply, id),
+        });
+    }
+}
+
 /// Replies a part of a stream as an array; `pin` is for the clone, if it takes one.
 pub(super) fn tell(reply: &mut dyn Reply, stream: &Stream, part: Part, pin: impl FnOnce() -> Pin) {
     let chunks = stream.chunks_between(part.from, part.to);

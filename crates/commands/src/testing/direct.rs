@@ -42,6 +42,8 @@ pub struct World {
     pub database: u32,
     /// Whether the keyspace is made anew from the frames after each request.
     pub restarts: bool,
+    /// Whether each request is rehearsed on clones, and played.
+    pub rehearses: bool,
 }
 
 impl World {
@@ -49,7 +51,7 @@ impl World {
     pub fn new(protocol: Protocol) -> Self {
         let keyspace = Keyspace::new(KeyHasher::new([7; 16]), DATABASES);
         keyspace.order_at_once();
-        Self { keyspace, frames: Vec::new(), now: START_MS, protocol, database: 0, restarts: false }
+        Self { keyspace, frames: Vec::new(), now: START_MS, protocol, database: 0, restarts: false, rehearses: false }
     }
 
     /// A keyspace that comes of the frames alone.
@@ -219,7 +221,14 @@ impl World {
         tx.take_notes();
         let index = table::rows().position(|known| known.name == row.name).expect("a row of the table");
         tx.begin_row(index as u16, crate::events::tells_misses(row));
-        let outcome = handler(&mut tx, args, &mut Encoder::new(output, self.protocol));
+        // These go beyond the database in use.
+        let outcome = if self.rehearses && !gate && !matches!(row.name, "COPY" | "MOVE") {
+            rehearsed(&mut tx, (row, index as u16), args, |tx| {
+                handler(tx, args, &mut Encoder::new(output, self.protocol))
+            })
+        } else {
+            handler(&mut tx, args, &mut Encoder::new(output, self.protocol))
+        };
         let notes = tx.notes().to_vec();
         let log = tx.end();
         if !row.has(Flag::ToldAsReader) {
@@ -240,6 +249,28 @@ impl World {
         }
         outcome
     }
+}
+
+/// What a handler comes to that is run ahead, and played.
+fn rehearsed(
+    tx: &mut Tx<'_>,
+    (row, index): (&Command, u16),
+    args: &Args<'_>,
+    run: impl FnOnce(&mut Tx<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut keys = Vec::new();
+    row.for_each_key(args, |key, _| keys.push(key));
+    let (outcome, rehearsal) = tx.scene(keys.into_iter()).rehearse(
+        |keyspace, plan| row.for_each_key(args, |key, want| plan.add_key(keyspace, key, want)),
+        |tx| {
+            tx.begin_row(index, crate::events::tells_misses(row));
+            run(tx)
+        },
+    );
+    assert!(rehearsal.is_true(tx), "{args:?}: nobody has changed anything");
+    tx.need_room(rehearsal.payload_bytes())?;
+    tx.play(rehearsal);
+    outcome
 }
 
 /// What was changed is told, and nothing else.

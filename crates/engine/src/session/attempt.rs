@@ -3,13 +3,15 @@
 //! ```text
 //! admit room --> plan shards --> hold them all --> tx: handlers --> serve blocked clients
 //!     |               |               |              |                   |
-//!   Room           Shards          Locked     Room, Waiting, Search    Shards, Room          NotNow
+//!   Room           Shards          Locked     Room, Waiting,           Shards, Room          NotNow
+//!                                            Search, Rehearse
 //!
 //! --> mark watches --> take a position --> stamp the shards --> let go --> hand the frame over --> answer the served
 //! ```
 
 use super::gather::ARGUMENTS_MAX;
 use super::messages::begin_row;
+use super::rehearse::{self, Performance};
 use super::slow::Wait;
 use super::{POISONED, Session, purpose, write_failure};
 use crate::engine::Engine;
@@ -21,8 +23,9 @@ use base::{Ms, Position};
 use commands::table::Row;
 use commands::{Access, Failure, Flag, Local, Run, Verb};
 use journal::{Claim, Lane, Late, Purpose, Refusal};
-use keyspace::{Abandon, Cuts, Held, Named, Payload, Plan, Searches, Tx, Wanted};
+use keyspace::{Abandon, Cuts, Held, Named, Payload, Plan, Scene, Searches, Tx, Wanted};
 use kinds::LongText;
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -42,6 +45,10 @@ pub(crate) struct Needs {
     pub(super) cuts: Cuts,
     /// Big lists to be searched, and what was found in them.
     pub(super) searches: Searches,
+    /// What was rehearsed and is to be played.
+    pub(super) performance: Cell<Option<Box<Performance>>>,
+    /// How often it has been rehearsed.
+    pub(super) rehearsals: u32,
 }
 
 /// What an attempt is made with.
@@ -71,6 +78,8 @@ pub(crate) enum NotNow {
     Shards(Vec<usize>),
     /// A big list is to be searched without its lock.
     Search(Box<Wanted>),
+    /// It touches so much that it is to be rehearsed on this.
+    Rehearse(Box<Scene>),
     /// It can only run under the gate.
     Gate,
     /// CLIENT PAUSE.
@@ -102,6 +111,7 @@ impl From<Abandon> for NotNow {
         match abandon {
             Abandon::Room(bytes) => Self::Room(bytes),
             Abandon::Search(wanted) => Self::Search(wanted),
+            Abandon::Rehearse => unreachable!("only where a tx is told that it may be is anything rehearsed"),
         }
     }
 }
@@ -239,7 +249,12 @@ impl Session {
             begin_row(&mut tx, &row);
         }
         let mark = output.mark();
-        let outcome = handler(&mut tx, args, &mut Encoder::new(output, self.protocol));
+        let outcome = if args.len() > rehearse::ARGUMENTS_MAX || needs.rehearsals > 0 {
+            self.play(worker, needs, &row, (handler, args), &mut tx, output)
+        } else {
+            tx.set_rehearsing();
+            handler(&mut tx, args, &mut Encoder::new(output, self.protocol))
+        };
         match outcome {
             Ok(()) => {}
             Err(Failure::Nothing) => {
@@ -255,8 +270,12 @@ impl Session {
             }
             Err(Failure::Abandon(lack)) => {
                 output.truncate(mark);
+                let why = match lack {
+                    Abandon::Rehearse => NotNow::Rehearse(self.scene(worker, &row, args, &mut tx)),
+                    lack => lack.into(),
+                };
                 tx.abandon();
-                return Err(lack.into());
+                return Err(why);
             }
             Err(failure) => {
                 output.truncate(mark);

@@ -19,6 +19,7 @@ mod messages;
 mod migrate;
 mod monitor;
 mod order;
+mod rehearse;
 mod script;
 mod serve;
 mod slow;

@@ -69,9 +69,9 @@ struct Lent<'w> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        if !self.needs.searches.is_empty() || !self.needs.cuts.is_empty() {
-            let needs = std::mem::take(&mut self.needs);
-            self.worker.engine.freer.free(Box::new((needs.searches, needs.cuts)));
+        if !self.needs.searches.is_empty() || !self.needs.cuts.is_empty() || self.needs.rehearsals > 0 {
+            let Needs { searches, cuts, performance, .. } = std::mem::take(&mut self.needs);
+            self.worker.engine.freer.free(Box::new((searches, cuts, performance.into_inner())));
         }
     }
 }
@@ -158,6 +158,17 @@ impl Session {
                     match unless_busy(worker, &row, self.search(worker, needs, *wanted)).await {
                         Some(took) => searched += took,
                         None => return self.tell_busy(worker, row, output),
+                    }
+                    rounds = 0;
+                }
+                NotNow::Rehearse(scene) => {
+                    let rehearsing = self.rehearse(worker, needs, (row, args), scene, output);
+                    let Some((took, is_told)) = unless_busy(worker, &row, rehearsing).await else {
+                        return self.tell_busy(worker, row, output);
+                    };
+                    searched += took;
+                    if is_told {
+                        return Took { held: Duration::ZERO, searched };
                     }
                     rounds = 0;
                 }

@@ -132,6 +132,15 @@ impl Log {
         (self.changed, self.unread) = (false, false);
     }
 
+    /// Takes over all that another has recorded, which was read; to be called while it is empty.
+    pub(crate) fn adopt(&mut self, other: &mut Self) {
+        assert!(self.is_empty());
+        self.changed = other.changed;
+        if !self.unread {
+            std::mem::swap(&mut self.payload, &mut other.payload);
+        }
+    }
+
     pub(crate) fn record(&mut self, table: TableId, key: &[u8], effect: &Effect<'_>) {
         self.changed = true;
         if !self.unread {

@@ -193,11 +193,6 @@ impl<'a> Ids<'a> {
         Ok(Self::Encoded { count, bytes: &start[..start.len() - input.len()] })
     }
 
-    /// Whether each is above the one before it.
-    fn rise(&self) -> bool {
-        self.iter().is_sorted_by(|id, next| id < next)
-    }
-
     fn count(&self) -> u64 {
         match *self {
             Self::Slice(ids) => ids.len() as u64,
@@ -213,6 +208,11 @@ impl<'a> Ids<'a> {
         let encoded = (0..count).map(move |_| take_id(&mut bytes).expect("checked when decoded"));
         slice.iter().copied().chain(encoded)
     }
+}
+
+/// Whether each is above the one before it.
+fn rise(ids: &[StreamId]) -> bool {
+    ids.is_sorted_by(|id, next| id < next)
 }
 
 fn put_id(out: &mut Vec<u8>, id: StreamId) {
@@ -351,8 +351,9 @@ impl<'a> StreamChange<'a> {
                 stream.add(id, &fields, opens);
             }
             Self::Delete { ids } => {
-                misfit_unless(ids.rise() && ids.iter().all(|id| stream.contains(id)))?;
-                ids.iter().for_each(|id| assert!(stream.delete(id), "it was there"));
+                let ids: Vec<StreamId> = ids.iter().collect();
+                misfit_unless(rise(&ids) && stream.count_of(&ids) == ids.len() as u64)?;
+                stream.delete_these(&ids);
             }
             Self::Trim { count } => {
                 misfit_unless(count > 0 && count <= stream.len())?;
@@ -368,20 +369,20 @@ impl<'a> StreamChange<'a> {
                 let group = stream.group(group).ok_or(DecodeError::Misfit)?.number;
                 return stream.remove_consumer(group, consumer).ok_or(DecodeError::Misfit);
             }
-            _ => self.apply_within(stream)?,
+            _ => return self.apply_within(stream),
         }
         Ok(List::new())
     }
 
-    /// A change within a group, which must be there.
-    fn apply_within(&self, stream: &mut Stream) -> Result<(), DecodeError> {
+    /// A change within a group, which must be there; gives what went.
+    fn apply_within(&self, stream: &mut Stream) -> Result<List, DecodeError> {
         let group_of = |stream: &Stream, name| stream.group(name).ok_or(DecodeError::Misfit);
         match *self {
             Self::ConsumerMake { group, consumer, seen_ms, active_ms }
             | Self::ConsumerSeen { group, consumer, seen_ms, active_ms } => {
                 let group = group_of(stream, group)?.number;
                 stream.put_consumer(group, consumer, seen_ms, active_ms);
-                Ok(())
+                Ok(List::new())
             }
             Self::Deliver { group: name, consumer, to, entries_read, delivered_ms } => {
                 let group = group_of(stream, name)?;
@@ -390,23 +391,22 @@ impl<'a> StreamChange<'a> {
                 stream.deliver(&group, owner.number, to, delivered_ms);
                 stream.put_consumer(group.number, consumer, delivered_ms, Some(delivered_ms));
                 stream.put_group(name, to, entries_read);
-                Ok(())
+                Ok(List::new())
             }
             Self::Claim { group, consumer, delivered_ms, counting, ids } => {
                 let group = group_of(stream, group)?.number;
                 let consumer = stream.consumer(group, consumer).ok_or(DecodeError::Misfit)?.number;
-                ids.iter().for_each(|id| {
-                    let before = stream.pending(group, id).map_or(1, |pending| pending.deliveries);
-                    let deliveries = counting.after(before);
-                    stream.put_pending(group, Pending { id, consumer, delivered_ms, deliveries });
-                });
-                Ok(())
+                let ids: Vec<StreamId> = ids.iter().collect();
+                Ok(stream.put_pending_of(group, &ids, |id, before| {
+                    let deliveries = counting.after(before.map_or(1, |pending| pending.deliveries));
+                    Pending { id, consumer, delivered_ms, deliveries }
+                }))
             }
             Self::Drop { group, ids } => {
                 let Group { number, .. } = group_of(stream, group)?;
-                misfit_unless(ids.rise() && ids.iter().all(|id| stream.pending(number, id).is_some()))?;
-                ids.iter().for_each(|id| assert!(stream.drop_pending(number, id), "it was there"));
-                Ok(())
+                let ids: Vec<StreamId> = ids.iter().collect();
+                misfit_unless(rise(&ids))?;
+                stream.drop_pending_of(number, &ids).ok_or(DecodeError::Misfit)
             }
             _ => unreachable!("the caller does these"),
         }

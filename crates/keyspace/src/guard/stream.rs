@@ -73,9 +73,10 @@ impl<'t, 'k> StreamMut<'t, 'k> {
     /// If its frame needs more journal room than is claimed; nothing has changed then.
     pub fn delete(&mut self, ids: &[StreamId]) -> Result<u64, Abandon> {
         let Some(stream) = self.stream() else { return Ok(0) };
-        let mut there: Vec<StreamId> = ids.iter().copied().filter(|id| stream.contains(*id)).collect();
-        there.sort_unstable();
-        there.dedup();
+        let (mut ids, mut there) = (ids.to_vec(), Vec::new());
+        ids.sort_unstable();
+        ids.dedup();
+        stream.walk_these(&ids, &mut |id, fields| there.extend(fields.map(|_| id)));
         self.need_room_for(0, there.len())?;
         if !there.is_empty() {
             self.change(StreamChange::Delete { ids: Ids::Slice(&there) });

@@ -1,6 +1,6 @@
 //! Values made of others, mostly before the tx runs.
 
-use super::{Abandon, SEARCHES_MAX, TRIES_MAX, Tx};
+use super::{Abandon, TRIES_MAX, Tx};
 use crate::combine::{Combining, Made, OfWhen, Sources};
 use crate::search::Wanted;
 use kinds::Value;
@@ -12,7 +12,7 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// If they have not been combined yet, or one has changed since; the third time they are combined here, and all are
-    /// beyond [`SEARCHES_MAX`] for one EXEC.
+    /// beyond a few for one EXEC.
     pub fn combine(
         &mut self,
         name: &[&[u8]],
@@ -54,7 +54,7 @@ impl Tx<'_> {
         match searches.and_then(|searches| searches.get_combination(&sources)) {
             Some(made) if !is_of_now || made.sources == sources => Ok(made.result()),
             Some(made) if made.tries >= TRIES_MAX => Ok(sources.combine(self)),
-            None if searches.is_some_and(|searches| searches.count() >= SEARCHES_MAX) => Ok(sources.combine(self)),
+            None if self.is_last_try() => Ok(sources.combine(self)),
             _ => Err(Abandon::Search(Box::new(Wanted::Value(sources)))),
         }
     }

@@ -15,6 +15,7 @@
 use super::Stream;
 use super::id::StreamId;
 use super::key::{self, CONSUMER, CONSUMER_NAME, GROUP, GROUP_NAME, Key, OWNED, PENDING};
+use super::many::ONE_BY_ONE_MAX;
 use crate::List;
 use base::{Ms, varint};
 use blocks::{Direction, End, Runs};
@@ -57,8 +58,6 @@ pub struct Pending {
 
 /// Less than this part of what a group has pending is removed one by one.
 const MUCH_SHARE: u64 = 16;
-/// Above so many deliveries at once their items are made aside, and put in as a whole.
-const ONE_BY_ONE_MAX: usize = 64;
 
 impl Group {
     pub(super) fn item(&self, name: &[u8]) -> Vec<u8> {
@@ -358,7 +357,10 @@ impl Stream {
         let number = group.number;
         let has_later = self.walk_pending(number, from, Direction::Forward, &mut |_| ControlFlow::Break(())).is_break();
         if has_later {
-            return pendings.into_iter().for_each(|pending| self.put_pending(number, pending));
+            let ids: Vec<StreamId> = pendings.iter().map(|pending| pending.id).collect();
+            let make = |id, _| Pending { id, consumer, delivered_ms, deliveries: 1 };
+            drop(self.put_pending_of(number, &ids, make));
+            return;
         }
         // Nothing lies behind them, neither in the group nor among what the consumer owns.
         let owned_key = Key::tag(OWNED).number(number).number(consumer).behind();

@@ -151,6 +151,9 @@ pub(super) fn take_number(input: &mut &[u8]) -> Option<u32> {
 /// Bytes of the key of an item of [`PENDING`].
 pub(super) const PENDING_KEY_BYTES: usize = 1 + NUMBER_BYTES + ID_BYTES;
 
+/// Bytes of an item of [`OWNED`], which is all key.
+pub(super) const OWNED_KEY_BYTES: usize = 1 + 2 * NUMBER_BYTES + ID_BYTES;
+
 #[cfg(test)]
 mod tests {
     use super::*;

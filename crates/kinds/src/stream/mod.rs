@@ -16,6 +16,7 @@ mod chunk;
 mod group;
 mod id;
 mod key;
+mod many;
 
 pub use chunk::Fields;
 pub use group::{Consumer, Group, Pending};

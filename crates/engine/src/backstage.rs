@@ -1,0 +1,93 @@
+//! The way to the threads on which commands are rehearsed that touch very much.
+//!
+//! ```text
+//!   session: run(job) --> queue --> a thread of the process: job() --> slot, whose session is woken
+//! ```
+//!
+//! Where nobody has taken the other end, as in a simulated world, a job is done by whoever asks for it.
+
+use std::future::poll_fn;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+
+/// What is to be done.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The queue of rehearsals.
+pub struct Backstage {
+    sender: Sender<Job>,
+    receiver: Mutex<Option<Receiver<Job>>>,
+}
+
+impl Default for Backstage {
+    fn default() -> Self {
+        let (sender, receiver) = channel();
+        Self { sender, receiver: Mutex::new(Some(receiver)) }
+    }
+}
+
+/// What comes of a job.
+enum Slot<T> {
+    /// Nothing yet, and who waits for it.
+    Empty(Option<Waker>),
+    Full(T),
+    Taken,
+}
+
+impl Backstage {
+    /// The other end, for the threads that do the jobs; once.
+    pub fn receiver(&self) -> Option<Receiver<Job>> {
+        self.receiver.lock().expect("no holder panics").take()
+    }
+
+    /// Has a job done, and waits for what comes of it. If nobody waits any more, that is dropped where it was made.
+    pub(crate) async fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
+        let is_alone = self.receiver.lock().expect("no holder panics").is_some();
+        if is_alone {
+            return job();
+        }
+        let slot = Arc::new(Mutex::new(Slot::Empty(None)));
+        let full = slot.clone();
+        let job = move || {
+            let made = job();
+            let before = std::mem::replace(&mut *full.lock().expect("no holder panics"), Slot::Full(made));
+            if let Slot::Empty(Some(waker)) = before {
+                waker.wake();
+            }
+        };
+        // The other end lives as long as the process.
+        let _ = self.sender.send(Box::new(job));
+        poll_fn(|context| {
+            let mut slot = slot.lock().expect("no holder panics");
+            match std::mem::replace(&mut *slot, Slot::Taken) {
+                Slot::Full(made) => Poll::Ready(made),
+                _ => {
+                    *slot = Slot::Empty(Some(context.waker().clone()));
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::Context;
+
+    #[test]
+    fn a_job_is_done_by_who_asks_for_it_or_by_who_has_taken_the_other_end() {
+        let backstage = Backstage::default();
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(pin!(backstage.run(|| 1)).poll(&mut context), Poll::Ready(1));
+        let jobs = backstage.receiver().expect("nobody has it yet");
+        let mut running = pin!(backstage.run(|| 2));
+        assert!(running.as_mut().poll(&mut context).is_pending());
+        assert!(running.as_mut().poll(&mut context).is_pending(), "nobody has done it");
+        jobs.try_iter().for_each(|job| job());
+        assert_eq!(running.as_mut().poll(&mut context), Poll::Ready(2));
+    }
+}

@@ -1,0 +1,177 @@
+//! A command that touches very much: rehearsed on another thread while nothing is held, then played under its locks.
+//!
+//! ```text
+//! attempt: much to do --> NotNow::Rehearse(scene) --> Backstage: the row on clones --.
+//!    ^                                                                               |
+//!    `-- again: keys as they were? --> Tx::play, the reply as it is        (a reader: the reply, at once)
+//!                              `-- not: rehearsed once more, then done under the locks
+//! ```
+
+use super::Session;
+use super::attempt::Needs;
+use super::messages::begin_row;
+use crate::waits::yield_now;
+use crate::worker::Worker;
+use commands::table::Row;
+use commands::{Failure, Local, Outcome, Run};
+use keyspace::{Rehearsal, Scene, Tx};
+use quanta::Instant;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+use wire::resp::{Encoder, Protocol};
+use wire::{Args, Output};
+
+/// Requests with more arguments are rehearsed: the handlers of many rows do something for each.
+pub(super) const ARGUMENTS_MAX: usize = 1024;
+/// Keys that a command has which is rehearsed, at most: cloning what they hold is little then.
+const KEYS_MAX: usize = 64;
+/// So often a command is rehearsed before it is done under its locks.
+const TRIES_MAX: u32 = 2;
+
+/// So much of a request is copied in a turn, in bytes: a few hundred microseconds where memory is fresh.
+const COPIED_BYTES: usize = 512 << 10;
+
+/// What a rehearsal came to.
+pub(crate) struct Performance {
+    rehearsal: Rehearsal,
+    outcome: Outcome,
+    reply: Output,
+    took: Duration,
+}
+
+/// Whether a command may be rehearsed (once more).
+fn may_rehearse(needs: &Needs, row: &Row, args: &Args<'_>) -> bool {
+    let mut keys_count = 0;
+    row.for_each_key(args, |_, _| keys_count += 1);
+    needs.rehearsals < TRIES_MAX && (1..=KEYS_MAX).contains(&keys_count)
+}
+
+impl Session {
+    /// Does what was rehearsed, or what has too many arguments to be done at once, under the locks.
+    #[cold]
+    pub(super) fn play(
+        &self,
+        worker: &Worker,
+        needs: &Needs,
+        row: &Row,
+        (handler, args): (Local, &Args<'_>),
+        tx: &mut Tx<'_>,
+        output: &mut Output,
+    ) -> Outcome {
+        if let Some(performance) = needs.performance.take() {
+            if performance.rehearsal.is_true(tx) {
+                let Performance { rehearsal, outcome, reply, .. } = *performance;
+                tx.need_room(rehearsal.payload_bytes())?;
+                worker.engine.freer.free(Box::new(tx.play(rehearsal)));
+                output.append(reply);
+                return outcome;
+            }
+            worker.engine.freer.free(performance);
+        }
+        if may_rehearse(needs, row, args) {
+            tx.set_rehearsing();
+            tx.expect_work(args.len() as u64)?;
+        }
+        handler(tx, args, &mut Encoder::new(output, self.protocol))
+    }
+
+    /// What a command is to be rehearsed on, whose shards the tx holds. One that only reads has seen it then.
+    pub(super) fn scene(&mut self, worker: &Worker, row: &Row, args: &Args<'_>, tx: &mut Tx<'_>) -> Box<Scene> {
+        let mut keys = Vec::new();
+        row.for_each_key(args, |key, _| keys.push(key));
+        if !row.writes() {
+            self.note_read(worker, row, args);
+            self.saw(tx.seen());
+        }
+        Box::new(tx.scene(keys.into_iter()))
+    }
+
+    /// Rehearses a command; a reader's reply is told then, and that was all.
+    pub(super) async fn rehearse(
+        &mut self,
+        worker: &Worker,
+        needs: &mut Needs,
+        (row, args): (Row, &Args<'_>),
+        scene: Box<Scene>,
+        output: &mut Output,
+    ) -> (Duration, bool) {
+        let mut copying = args.copying();
+        // First of all: the attempt was a turn.
+        yield_now().await;
+        while !copying.step(COPIED_BYTES) {
+            yield_now().await;
+        }
+        let request = copying.finish();
+        let handler = match row.run {
+            Run::Local(handler) | Run::Blocking { try_now: handler, .. } => handler,
+            _ => unreachable!("others are not rehearsed"),
+        };
+        let (protocol, seed) = (self.protocol, worker.random());
+        let touches = !self.client.no_touch.load(Relaxed);
+        let job = move || {
+            let prepare = |tx: &mut Tx<'_>| {
+                tx.set_touching(touches);
+                tx.set_seed(seed);
+            };
+            perform(*scene, row, handler, (&request.args(), protocol), prepare)
+        };
+        let performance = worker.engine.backstage.run(job).await;
+        let took = performance.took;
+        needs.rehearsals += 1;
+        if !row.writes() {
+            self.tell_read(worker, row, performance, output);
+            return (took, true);
+        }
+        match performance.outcome {
+            // It is to be blocked under its locks.
+            Err(Failure::Nothing) => {
+                needs.rehearsals = TRIES_MAX;
+                worker.engine.freer.free(performance);
+            }
+            _ => {
+                needs.room_bytes = needs.room_bytes.max(performance.rehearsal.payload_bytes());
+                needs.performance.set(Some(performance));
+            }
+        }
+        (took, false)
+    }
+
+    /// Tells what a reader found in clones.
+    fn tell_read(&mut self, worker: &Worker, row: Row, performance: Box<Performance>, output: &mut Output) {
+        let Performance { rehearsal, outcome, reply, .. } = *performance;
+        let mark = output.mark();
+        let (counters, (hits, misses)) = (worker.counters(), rehearsal.looks());
+        counters.hits.add(u64::from(hits));
+        counters.misses.add(u64::from(misses));
+        match outcome {
+            Ok(()) => output.append(reply),
+            Err(failure) => self.fail(worker, Some(row), &failure, output),
+        }
+        self.hide_unreadable(worker, self.watermark, mark, output);
+        worker.engine.freer.free(Box::new(rehearsal));
+    }
+}
+
+/// Rehearses a command on the thread that calls.
+fn perform(
+    scene: Scene,
+    row: Row,
+    handler: Local,
+    (args, protocol): (&Args<'_>, Protocol),
+    prepare: impl FnOnce(&mut Tx<'_>),
+) -> Box<Performance> {
+    let began = Instant::now();
+    let mut reply = Output::new();
+    let (outcome, rehearsal) = scene.rehearse(
+        |keyspace, plan| row.for_each_key(args, |key, want| plan.add_key(keyspace, key, want)),
+        |tx| {
+            prepare(tx);
+            begin_row(tx, &row);
+            handler(tx, args, &mut Encoder::new(&mut reply, protocol))
+        },
+    );
+    if outcome.is_err() {
+        reply = Output::new();
+    }
+    Box::new(Performance { rehearsal, outcome, reply, took: began.elapsed() })
+}

@@ -1,0 +1,184 @@
+//! A command that touches very much, run ahead of time on clones of what its keys hold, while no lock is held.
+//!
+//! ```text
+//!   shards held:        tx.expect_work -- much --> abandoned; Scene: clones of what the keys hold
+//!                                                               |
+//!   nothing held:       Scene::rehearse: a keyspace of its own, a tx in it, the handler as it is
+//!                                                               |
+//!   shards held again:  do the keys hold what they held? --yes--> Tx::play: what they hold now is exchanged, what
+//!                                                                 the rehearsal recorded becomes the tx's own record
+//! ```
+//!
+//! What it does and replies is of the instant at which it is played, but for the clock: it has gone on since the clones were
+//! taken. So a rehearsal in vain is also one after which a deadline has passed.
+
+use crate::effect::Log;
+use crate::held::Plan;
+use crate::notes::Note;
+use crate::pins::Sheds;
+use crate::section::{Entry, OwnedEntry, is_live, next_due};
+use crate::tx::Tx;
+use crate::{Keyspace, Named, TableId, shard_of};
+use base::Ms;
+use base::hash::KeyHasher;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use table::Content;
+
+/// What the keys of a command hold, to rehearse it. Clones: O(1) for each key, but for short texts.
+pub struct Scene {
+    hasher: KeyHasher,
+    databases: u32,
+    /// Databases that have another table than their first.
+    tables: Vec<(u32, TableId)>,
+    sheds: Arc<Sheds>,
+    database: u32,
+    now: Ms,
+    keys: Vec<Cast>,
+}
+
+/// A key of a command that is rehearsed.
+struct Cast {
+    key: Box<[u8]>,
+    /// What it held, its time gone by or not.
+    before: Option<OwnedEntry>,
+    /// What it holds then, if the command changes it.
+    after: Option<Option<OwnedEntry>>,
+}
+
+/// A command that was rehearsed.
+pub struct Rehearsal {
+    database: u32,
+    table: TableId,
+    now: Ms,
+    keys: Vec<Cast>,
+    log: Log,
+    notes: Vec<Note>,
+    hits: u32,
+    misses: u32,
+    expired: u32,
+}
+
+impl Scene {
+    /// Of the keys `named`, whose shards the tx holds.
+    pub(crate) fn of(tx: &Tx<'_>, keyspace: &Keyspace, copies: Vec<(Box<[u8]>, Option<OwnedEntry>)>) -> Self {
+        let keys = copies.into_iter().map(|(key, before)| Cast { key, before, after: None }).collect();
+        Self {
+            hasher: *keyspace.hasher(),
+            databases: keyspace.map().databases(),
+            tables: keyspace.map().changed(),
+            sheds: keyspace.sheds.clone(),
+            database: tx.database(),
+            now: tx.now(),
+            keys,
+        }
+    }
+
+    /// Runs a handler as `play` does it, in a tx that may touch the keys that `plan` adds.
+    ///
+    /// # Panics
+    /// If the handler wants something that a tx outside is abandoned for.
+    pub fn rehearse<R>(
+        self,
+        plan: impl FnOnce(&Keyspace, &mut Plan),
+        play: impl FnOnce(&mut Tx<'_>) -> R,
+    ) -> (R, Rehearsal) {
+        let Self { hasher, databases, tables, sheds, database, now, mut keys } = self;
+        let keyspace = Keyspace { sheds, ..Keyspace::new(hasher, databases) };
+        tables.into_iter().for_each(|(database, table)| keyspace.map().put(database, table));
+        let table = keyspace.map().table(database);
+        for Cast { key, before, .. } in &keys {
+            let hash = keyspace.hash(key);
+            let mut shard = keyspace.shard(shard_of(hash)).try_write().expect("nobody else knows of it");
+            shard.section_mut(table).put_copy(hash, key, before.as_ref());
+        }
+        let (mut wanted, mut log) = (Plan::default(), Log::default());
+        plan(&keyspace, &mut wanted);
+        wanted.seal();
+        let held = wanted.try_hold(&keyspace).unwrap_or_else(|_| panic!("nobody else knows of it"));
+        let mut tx = Tx::new(&keyspace, held, database, now, &mut log, u64::MAX);
+        tx.set_rehearsal();
+        tx.take_notes();
+        let result = play(&mut tx);
+        let (notes, hits, misses, expired) = (tx.notes().to_vec(), tx.hits, tx.misses, tx.expired);
+        tx.end();
+        let changed: BTreeSet<&[u8]> = log
+            .named_from(0)
+            .map(|named| match named {
+                Named::Key(of, key) => {
+                    assert_eq!(of, table, "a command that is rehearsed stays within its database");
+                    key
+                }
+                Named::Database(_) => panic!("a command that is rehearsed changes keys alone"),
+            })
+            .collect();
+        for Cast { key, after, .. } in keys.iter_mut().filter(|cast| changed.contains(&*cast.key)) {
+            let hash = keyspace.hash(key);
+            let shard = keyspace.shard(shard_of(hash)).try_read().expect("nobody else knows of it");
+            *after = Some(shard.section(table).and_then(|section| section.copy(hash, key)));
+        }
+        drop(changed);
+        (result, Rehearsal { database, table, now, keys, log, notes, hits, misses, expired })
+    }
+}
+
+impl Rehearsal {
+    /// Bytes that its record takes. O(values beside it).
+    pub fn payload_bytes(&self) -> u64 {
+        self.log.payload_bytes()
+    }
+
+    /// Reads that found a key, and reads that found none.
+    pub fn looks(&self) -> (u32, u32) {
+        (self.hits, self.misses)
+    }
+
+    /// Whether it is of the keyspace as the tx sees it, which holds the shards of all keys.
+    pub fn is_true(&self, tx: &mut Tx<'_>) -> bool {
+        let (then, now) = (self.now, tx.now());
+        let is_of_table = tx.database() == self.database && tx.table() == self.table;
+        is_of_table
+            && self.keys.iter().all(|cast| match (&cast.before, tx.raw_entry(&cast.key)) {
+                (None, None) => true,
+                (Some(before), Some(entry)) => is_same(before.read(), entry) && is_as_of(entry, then, now),
+                _ => false,
+            })
+    }
+}
+
+/// Whether two entries of a key hold the same, untouched by either side since one was copied. O(1), but for short texts.
+fn is_same(one: Entry<'_>, other: Entry<'_>) -> bool {
+    let is_same_content = match (one.content(), other.content()) {
+        (Content::Int(one), Content::Int(other)) => one == other,
+        (Content::Bytes(one), Content::Bytes(other)) => one == other,
+        (Content::Value(one), Content::Value(other)) => one.shares_root_with(other),
+        _ => false,
+    };
+    is_same_content && one.expires_at_ms() == other.expires_at_ms()
+}
+
+/// Whether an entry is to those who look `now` what it was to those who looked `then`.
+fn is_as_of(entry: Entry<'_>, then: Ms, now: Ms) -> bool {
+    let was_live = is_live(entry, then);
+    now == then || !was_live || (is_live(entry, now) && next_due(entry).is_none_or(|due_ms| due_ms > now))
+}
+
+/// What is left of a rehearsal that was played: it may be the last to hold much.
+pub struct Props {
+    _keys: Vec<Cast>,
+}
+
+impl Tx<'_> {
+    /// Does what was rehearsed, of which [`Rehearsal::is_true`]; to be called before any other change.
+    pub fn play(&mut self, rehearsal: Rehearsal) -> Props {
+        let Rehearsal { keys, mut log, notes, hits, misses, expired, .. } = rehearsal;
+        for cast in &keys {
+            if let Some(after) = &cast.after {
+                self.exchange_entry(&cast.key, after.as_ref());
+            }
+        }
+        self.adopt(&mut log, notes);
+        (self.hits, self.misses, self.expired) = (self.hits + hits, self.misses + misses, self.expired + expired);
+        Props { _keys: keys }
+    }
+}

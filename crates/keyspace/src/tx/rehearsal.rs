@@ -1,0 +1,91 @@
+//! What a command that touches very much asks of its tx: to be run ahead, where nobody waits.
+
+use super::{Abandon, Tx};
+use crate::effect::Log;
+use crate::notes::Note;
+use crate::rehearsal::Scene;
+use crate::section::{Entry, OwnedEntry};
+use crate::{TableId, shard_of};
+
+/// So many elements are touched under the locks, at a microsecond or two for each.
+const ELEMENTS_MAX: u64 = 1024;
+
+/// Where a tx stands to rehearsals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Rehearsing {
+    /// What it does is done under its locks, however much it is.
+    #[default]
+    Never,
+    /// What is much is to be rehearsed first.
+    First,
+    /// It is one itself.
+    Now,
+}
+
+impl Tx<'_> {
+    /// Says that what is much is to be rehearsed; without it, it is done at once.
+    pub fn set_rehearsing(&mut self) {
+        self.rehearsing = Rehearsing::First;
+    }
+
+    /// Says that it is a rehearsal.
+    pub(crate) fn set_rehearsal(&mut self) {
+        self.rehearsing = Rehearsing::Now;
+    }
+
+    /// Says how many elements the command is about to touch, or how many arguments it has; to be called before any change.
+    ///
+    /// # Errors
+    /// If they are so many that it is to be rehearsed first.
+    pub fn expect_work(&self, elements: u64) -> Result<(), Abandon> {
+        match self.rehearsing {
+            Rehearsing::First if elements > ELEMENTS_MAX && !self.is_serving() => Err(Abandon::Rehearse),
+            _ => Ok(()),
+        }
+    }
+
+    /// What these keys hold, to rehearse the command, which counts as use of them.
+    pub fn scene<'a>(&mut self, keys: impl Iterator<Item = &'a [u8]>) -> Scene {
+        let mut copies: Vec<(Box<[u8]>, Option<OwnedEntry>)> = Vec::new();
+        let (now_s, touches) = ((self.now / 1000) as u32 & 0xff_ffff, self.touches);
+        for key in keys {
+            if copies.iter().all(|(other, _)| **other != *key) {
+                let entry = self.raw_entry(key);
+                entry.filter(|_| touches).inspect(|entry| entry.touch(now_s));
+                copies.push((key.into(), entry.map(|entry| entry.copy_out())));
+            }
+        }
+        Scene::of(self, self.keyspace, copies)
+    }
+
+    /// The table of the database in use.
+    pub(crate) fn table(&self) -> TableId {
+        self.table
+    }
+
+    /// The entry of `key`, be its time gone by or not, without a mark of use.
+    pub(crate) fn raw_entry(&mut self, key: &[u8]) -> Option<Entry<'_>> {
+        let (hash, table) = (self.held.hash(key), self.table);
+        self.held.state(shard_of(hash)).section(table)?.find(hash, key)
+    }
+
+    /// Puts what `key` is to hold in the place of what it holds; what records that comes with [`Tx::adopt`].
+    pub(crate) fn exchange_entry(&mut self, key: &[u8], after: Option<&OwnedEntry>) {
+        let hash = self.held.hash(key);
+        let (table, now) = (self.table, self.now);
+        let section = self.held.state_mut(shard_of(hash)).section_mut(table);
+        if let Some(undo) = &mut self.undo {
+            undo.note(section, table, hash, key);
+        }
+        section.set_time(now);
+        self.keyspace.sheds.counting(shard_of(hash), || section.put_copy(hash, key, after));
+    }
+
+    /// Takes over a record of changes that were made, and notes of them.
+    pub(crate) fn adopt(&mut self, log: &mut Log, notes: Vec<Note>) {
+        self.log.adopt(log);
+        if let Some(own) = &mut self.notes {
+            own.list.extend(notes);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What is done to very many entries or deliveries at once: chunk by chunk, and range by range, rather than one by one.
+//!
+//! ```text
+//!   range     | item | item | item | item |           cut out, walked beside the changes, which are in order too
+//!   changes          | put  |      | gone | put |
+//!   merged    | item | put  | item |      | put |     put in its place as a whole
+//! ```
+
+use super::Stream;
+use super::chunk::Fields;
+use super::group::Pending;
+use super::id::StreamId;
+use super::key::{Key, OWNED, OWNED_KEY_BYTES, PENDING, PENDING_KEY_BYTES};
+use crate::List;
+use blocks::{Direction, End};
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
+
+/// Above so many deliveries at once their items are made aside, and put in as a whole.
+pub(super) const ONE_BY_ONE_MAX: usize = 64;
+/// Less than this part of a range is changed item by item.
+const MUCH_SHARE: u64 = 16;
+
+/// What becomes of the item that begins with these bytes' key: it is these bytes, or goes.
+type Change = (Vec<u8>, bool);
+
+/// Whether each is above the one before it.
+fn rise(ids: &[StreamId]) -> bool {
+    ids.is_sorted_by(|id, next| id < next)
+}
+
+impl Stream {
+    /// Shows the entries of these ids, which rise, each with its id; `None` for one that is not there. O(ids log n), or where
+    /// many are in one chunk, O(its entries).
+    pub fn walk_these(&self, ids: &[StreamId], visit: &mut impl FnMut(StreamId, Option<Fields<'_>>)) {
+        let (chunks, mut rest) = (self.chunks(), ids);
+        while let Some(&first) = rest.first() {
+            let shown = self.chunk_of(&chunks, first).map_or(0, |at| {
+                self.chunk_at(at, |chunk| {
+                    let within = &rest[..rest.partition_point(|id| *id <= chunk.last)];
+                    let mut entries = chunk.iter().peekable();
+                    for &id in within {
+                        while entries.next_if(|(other, _)| *other < id).is_some() {}
+                        visit(id, entries.next_if(|(other, _)| *other == id).map(|(_, fields)| fields));
+                    }
+                    within.len()
+                })
+            });
+            if shown == 0 {
+                visit(first, None);
+            }
+            rest = &rest[shown.max(1)..];
+        }
+    }
+
+    /// How many of these ids, which rise, are those of entries. As [`Stream::walk_these`].
+    pub fn count_of(&self, ids: &[StreamId]) -> u64 {
+        let mut count = 0;
+        self.walk_these(ids, &mut |_, fields| count += u64::from(fields.is_some()));
+        count
+    }
+
+    /// Removes the entries of these ids, which rise; how many were there. As [`Stream::walk_these`].
+    pub fn delete_these(&mut self, ids: &[StreamId]) -> u64 {
+        let (mut rest, mut count, mut deleted_id) = (ids, 0, StreamId::MIN);
+        while let Some(&first) = rest.first() {
+            let found = self.chunk_of(&self.chunks(), first).map(|at| {
+                self.chunk_at(at, |chunk| {
+                    let within = &rest[..rest.partition_point(|id| *id <= chunk.last)];
+                    let mut left = within;
+                    let mut goes = |id| {
+                        left = &left[left.partition_point(|other| *other < id)..];
+                        left.first() == Some(&id)
+                    };
+                    let gone = chunk.iter().map(|(id, _)| id).filter(|id| goes(*id)).collect::<Vec<_>>();
+                    let without = (!gone.is_empty()).then(|| chunk.without(|id| gone.binary_search(&id).is_ok()));
+                    (at, within.len(), gone, without)
+                })
+            });
+            let Some((at, within, gone, without)) = found else {
+                rest = &rest[1..];
+                continue;
+            };
+            if let Some(without) = without {
+                self.exchange_chunk(at, without);
+                count += gone.len() as u64;
+                deleted_id = gone.last().copied().unwrap_or(deleted_id);
+            }
+            rest = &rest[within.max(1)..];
+        }
+        if count > 0 {
+            self.change_foot(|foot| {
+                foot.len -= count;
+                foot.deleted_id = foot.deleted_id.max(deleted_id);
+            });
+        }
+        count
+    }
+
+    /// The deliveries of these ids, which rise, that are pending; `None` for one that is not. O(ids log n), or where they lie
+    /// close together, O(those between them).
+    pub fn pending_of(&self, group: u32, ids: &[StreamId]) -> Vec<Option<Pending>> {
+        let point = |id: &StreamId| self.point(&Key::tag(PENDING).number(group).id(*id));
+        let between = match ids {
+            [first, .., last] if ids.len() > ONE_BY_ONE_MAX && rise(ids) => Some(point(last) - point(first)),
+            _ => None,
+        };
+        if between.is_none_or(|between| between > ids.len() as u64 * MUCH_SHARE) {
+            return ids.iter().map(|id| self.pending(group, *id)).collect();
+        }
+        let mut found = Vec::with_capacity(ids.len());
+        let _ = self.walk_pending(group, ids[0], Direction::Forward, &mut |pending| {
+            while ids.get(found.len()).is_some_and(|id| *id < pending.id) {
+                found.push(None);
+            }
+            if ids.get(found.len()) == Some(&pending.id) {
+                found.push(Some(pending));
+            }
+            if found.len() < ids.len() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        found.resize(ids.len(), None);
+        found
+    }
+
+    /// Has deliveries of these ids be pending for a consumer, whoever had them; `make` says how, of what was pending. Gives what
+    /// went. O(ids log n), or where they rise and are many of those that are pending, O(those).
+    pub fn put_pending_of(
+        &mut self,
+        group: u32,
+        ids: &[StreamId],
+        make: impl Fn(StreamId, Option<Pending>) -> Pending,
+    ) -> List {
+        if !self.is_much(group, ids) {
+            for &id in ids {
+                let old = self.pending(group, id);
+                self.put_pending(group, make(id, old));
+            }
+            return List::new();
+        }
+        let olds = self.pending_of(group, ids);
+        let news: Vec<Pending> = ids.iter().zip(&olds).map(|(id, old)| make(*id, *old)).collect();
+        let mut owners: BTreeMap<u32, Vec<Change>> = BTreeMap::new();
+        for (old, new) in
+            olds.into_iter().zip(&news).filter(|(old, new)| old.is_none_or(|old| old.consumer != new.consumer))
+        {
+            if let Some(old) = old {
+                owners.entry(old.consumer).or_default().push((old.owned_item(group), false));
+            }
+            owners.entry(new.consumer).or_default().push((new.owned_item(group), true));
+        }
+        let changes = news.iter().map(|new| (new.item(group), true));
+        let mut gone = self.merge(self.range(|| Key::tag(PENDING).number(group)), PENDING_KEY_BYTES, changes);
+        gone.append(self.merge_owned(group, owners));
+        gone
+    }
+
+    /// Takes the deliveries of these ids, which rise, off those that are pending; gives what went, or `None` if one of them is
+    /// not pending, and nothing has changed. O(ids log n), or where they are many of those that are pending, O(those).
+    pub fn drop_pending_of(&mut self, group: u32, ids: &[StreamId]) -> Option<List> {
+        let olds: Vec<Pending> = self.pending_of(group, ids).into_iter().collect::<Option<_>>()?;
+        if !self.is_much(group, ids) {
+            ids.iter().for_each(|id| assert!(self.drop_pending(group, *id), "it was there"));
+            return Some(List::new());
+        }
+        let mut owners: BTreeMap<u32, Vec<Change>> = BTreeMap::new();
+        for old in &olds {
+            owners.entry(old.consumer).or_default().push((old.owned_item(group), false));
+        }
+        let changes = olds.iter().map(|old| (old.item(group), false));
+        let mut gone = self.merge(self.range(|| Key::tag(PENDING).number(group)), PENDING_KEY_BYTES, changes);
+        gone.append(self.merge_owned(group, owners));
+        Some(gone)
+    }
+
+    /// Whether so many ids are better put among all that is pending than one by one.
+    fn is_much(&self, group: u32, ids: &[StreamId]) -> bool {
+        ids.len() > ONE_BY_ONE_MAX && rise(ids) && ids.len() as u64 > self.pending_count(group) / MUCH_SHARE
+    }
+
+    /// Changes what some consumers own.
+    fn merge_owned(&mut self, group: u32, owners: BTreeMap<u32, Vec<Change>>) -> List {
+        let mut gone = List::new();
+        for (consumer, changes) in owners {
+            let range = self.range(|| Key::tag(OWNED).number(group).number(consumer));
+            gone.append(self.merge(range, OWNED_KEY_BYTES, changes.into_iter()));
+        }
+        gone
+    }
+
+    /// Makes changes among the items of a range, whose first bytes, so many, are what they are ordered by; gives what was there.
+    fn merge(&mut self, range: Range<u64>, key_bytes: usize, changes: impl Iterator<Item = Change>) -> List {
+        let (start, gone, mut merged) = (range.start, self.cut(range), List::new());
+        let mut changes = changes.peekable();
+        let _ = gone.walk(0, gone.len(), Direction::Forward, &mut |item: &[u8]| {
+            let key = &item[..key_bytes];
+            while let Some((new, _)) = changes.next_if(|(change, _)| change[..key_bytes] < *key) {
+                merged.push(End::Tail, &new);
+            }
+            match changes.next_if(|(change, _)| change[..key_bytes] == *key) {
+                Some((new, true)) => merged.push(End::Tail, &new),
+                Some((_, false)) => {}
+                None => merged.push(End::Tail, item),
+            }
+            ControlFlow::Continue(())
+        });
+        changes.for_each(|(new, _)| merged.push(End::Tail, &new));
+        let rest = self.list.split_off(start);
+        self.list.append(merged);
+        self.list.append(rest);
+        gone
+    }
+}
