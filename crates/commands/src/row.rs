@@ -536,6 +536,11 @@ impl Command {
         if self.has(Flag::ToldAsReader) { Access::Read } else { self.access }
     }
 
+    /// Whether it touches nothing but what its keys hold in the database in use, so that it may run on clones of that.
+    pub fn keeps_to_its_keys(&self) -> bool {
+        self.group != Group::Generic
+    }
+
     /// Whether it goes through keys that it does not name, wherever they are.
     pub fn goes_anywhere(&self) -> bool {
         matches!(self.run, Run::Sweep(_) | Run::Range { .. })

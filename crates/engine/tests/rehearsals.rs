@@ -139,6 +139,21 @@ fn watches_waiters_and_listeners_hear_of_it() {
     assert_eq!(one.call("LLEN list"), format!(":{}\r\n", MEMBERS - 1));
 }
 
+/// What it holds is not all that such a command touches: it is done at once, however long it is.
+#[test]
+fn what_goes_beyond_its_keys_is_not_rehearsed() {
+    let world = world();
+    let mut client = world.client();
+    client.call("RPUSH list 2 1");
+    client.call("MSET by:1 5 by:2 4 name:1 one name:2 two");
+    let gets = "GET name:* ".repeat(MEMBERS);
+    let reply = client.call(&format!("SORT list BY by:* {}", gets.trim_end()));
+    assert!(reply.starts_with(&format!("*{}\r\n$3\r\ntwo\r\n", 2 * MEMBERS)), "{}", &reply[..20]);
+    let replace = "REPLACE ".repeat(MEMBERS);
+    assert_eq!(client.call(&format!("COPY list other DB 1 {}", replace.trim_end())), ":1\r\n");
+    assert_durable(&mut client);
+}
+
 #[test]
 fn a_reader_is_told_what_was_there_when_it_asked() {
     let world = world();

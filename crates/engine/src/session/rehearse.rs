@@ -43,7 +43,7 @@ pub(crate) struct Performance {
 fn may_rehearse(needs: &Needs, row: &Row, args: &Args<'_>) -> bool {
     let mut keys_count = 0;
     row.for_each_key(args, |_, _| keys_count += 1);
-    needs.rehearsals < TRIES_MAX && (1..=KEYS_MAX).contains(&keys_count)
+    needs.rehearsals < TRIES_MAX && row.keeps_to_its_keys() && (1..=KEYS_MAX).contains(&keys_count)
 }
 
 impl Session {
