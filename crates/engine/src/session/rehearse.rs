@@ -118,7 +118,8 @@ impl Session {
         let performance = worker.engine.backstage.run(job).await;
         let took = performance.took;
         needs.rehearsals += 1;
-        if !row.writes() {
+        // Where events are told, keys that it has looked for in vain are told of by its tx.
+        if !row.writes() && !worker.engine.tells_events() {
             self.tell_read(worker, row, performance, output);
             return (took, true);
         }
