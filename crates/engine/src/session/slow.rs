@@ -154,23 +154,15 @@ impl Session {
                 NotNow::Room(bytes) if bytes > needs.room_bytes => needs.room_bytes = bytes,
                 NotNow::Room(_) => wait_room(worker).await,
                 NotNow::LongTexts => {}
-                NotNow::Search(wanted) => {
-                    match unless_busy(worker, &row, self.search(worker, needs, *wanted)).await {
-                        Some(took) => searched += took,
-                        None => return self.tell_busy(worker, row, output),
-                    }
-                    rounds = 0;
-                }
-                NotNow::Rehearse(scene) => {
-                    let rehearsing = self.rehearse(worker, needs, (row, args), scene, output);
-                    let Some((took, is_told)) = unless_busy(worker, &row, rehearsing).await else {
+                why @ (NotNow::Search(_) | NotNow::Rehearse(_)) => {
+                    let working = self.work_ahead(worker, needs, (row, args), why, output);
+                    let Some((took, is_told)) = unless_busy(worker, &row, working).await else {
                         return self.tell_busy(worker, row, output);
                     };
-                    searched += took;
+                    (searched, rounds) = (searched + took, 0);
                     if is_told {
                         return Took { held: Duration::ZERO, searched };
                     }
-                    rounds = 0;
                 }
                 NotNow::Paused => self.wait_pause(worker, &row).await,
                 why @ (NotNow::Stopping
@@ -196,6 +188,22 @@ impl Session {
                 }
                 Err(next) => why = next,
             }
+        }
+    }
+
+    /// Works on clones, before the next attempt. Gives the time that took, and whether all is told.
+    async fn work_ahead(
+        &mut self,
+        worker: &Worker,
+        needs: &mut Needs,
+        request: (Row, &Args<'_>),
+        why: NotNow,
+        output: &mut Output,
+    ) -> (Duration, bool) {
+        match why {
+            NotNow::Search(wanted) => (self.search(worker, needs, *wanted).await, false),
+            NotNow::Rehearse(scene) => self.rehearse(worker, needs, request, scene, output).await,
+            _ => unreachable!("others need no work"),
         }
     }
 
