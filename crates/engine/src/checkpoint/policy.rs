@@ -150,6 +150,11 @@ pub(super) struct Group {
 }
 
 impl Group {
+    /// Of a segment, whose shards are yet to be told.
+    pub(super) fn of(segment: &Segment) -> Self {
+        Self { segments: vec![segment.number], bytes: segment.bytes, ..Self::default() }
+    }
+
     /// Whether it is emptied for the sake of room. If only some of its shards were written, it would stay.
     pub(super) fn is_worth_it(&self) -> bool {
         self.kept_bytes * 100 < (self.bytes + self.elsewhere_bytes) * WORTH_PERCENT

@@ -143,13 +143,8 @@ impl Checkpointer {
     /// Of the segments with deltas and no base the one that gives most back if its shards have theirs joined, if any gives back
     /// more than that takes.
     fn deltas_to_join(&self) -> Option<Group> {
-        let mut groups: BTreeMap<u32, Group> = self
-            .segments(SegmentKind::Runs)
-            .into_iter()
-            .map(|segment| {
-                (segment.number, Group { segments: vec![segment.number], bytes: segment.bytes, ..Group::default() })
-            })
-            .collect();
+        let mut groups: BTreeMap<u32, Group> =
+            self.segments(SegmentKind::Runs).into_iter().map(|segment| (segment.number, Group::of(&segment))).collect();
         for shard in 0..SHARDS {
             let (runs, deltas) = (&self.store.shard(shard as u32).runs, self.deltas(shard));
             let joined_bytes: u64 = deltas.iter().map(|run| run.bytes).sum();
@@ -239,13 +234,10 @@ impl Checkpointer {
 
     /// The segments with bases that are worth being emptied, in the order in which they are.
     async fn groups(&self) -> VecDeque<Group> {
-        let mut groups = BTreeMap::<u32, Group>::new();
         let base = |shard: usize| self.store.shard(shard as u32).runs.first().filter(|run| run.is_base);
         let bases: BTreeSet<u32> = (0..SHARDS).filter_map(base).map(|run| run.segment).collect();
-        for segment in self.segments(SegmentKind::Runs).iter().filter(|segment| bases.contains(&segment.number)) {
-            let group = Group { segments: vec![segment.number], bytes: segment.bytes, ..Group::default() };
-            groups.insert(segment.number, group);
-        }
+        let segments = self.segments(SegmentKind::Runs).into_iter().filter(|segment| bases.contains(&segment.number));
+        let mut groups: BTreeMap<u32, Group> = segments.map(|segment| (segment.number, Group::of(&segment))).collect();
         for shard in 0..SHARDS {
             let keys = self.hands.keys_count(shard).await;
             let runs = &self.store.shard(shard as u32).runs;

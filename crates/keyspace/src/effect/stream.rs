@@ -210,11 +210,6 @@ impl<'a> Ids<'a> {
     }
 }
 
-/// Whether each is above the one before it.
-fn rise(ids: &[StreamId]) -> bool {
-    ids.is_sorted_by(|id, next| id < next)
-}
-
 fn put_id(out: &mut Vec<u8>, id: StreamId) {
     varint::put(out, id.ms);
     varint::put(out, id.seq);
@@ -352,7 +347,7 @@ impl<'a> StreamChange<'a> {
             }
             Self::Delete { ids } => {
                 let ids: Vec<StreamId> = ids.iter().collect();
-                misfit_unless(rise(&ids) && stream.count_of(&ids) == ids.len() as u64)?;
+                misfit_unless(StreamId::rise(&ids) && stream.count_of(&ids) == ids.len() as u64)?;
                 stream.delete_these(&ids);
             }
             Self::Trim { count } => {
@@ -405,7 +400,7 @@ impl<'a> StreamChange<'a> {
             Self::Drop { group, ids } => {
                 let Group { number, .. } = group_of(stream, group)?;
                 let ids: Vec<StreamId> = ids.iter().collect();
-                misfit_unless(rise(&ids))?;
+                misfit_unless(StreamId::rise(&ids))?;
                 stream.drop_pending_of(number, &ids).ok_or(DecodeError::Misfit)
             }
             _ => unreachable!("the caller does these"),

@@ -21,6 +21,11 @@ impl StreamId {
     /// The greatest one.
     pub const MAX: Self = Self { ms: u64::MAX, seq: u64::MAX };
 
+    /// Whether each of these is above the one before it. O(ids).
+    pub fn rise(ids: &[Self]) -> bool {
+        ids.is_sorted_by(|id, next| id < next)
+    }
+
     /// The one behind it; `None` behind the greatest.
     pub fn next(self) -> Option<Self> {
         match (self.seq.checked_add(1), self.ms.checked_add(1)) {

@@ -24,11 +24,6 @@ const MUCH_SHARE: u64 = 16;
 /// What becomes of the item that begins with these bytes' key: it is these bytes, or goes.
 type Change = (Vec<u8>, bool);
 
-/// Whether each is above the one before it.
-fn rise(ids: &[StreamId]) -> bool {
-    ids.is_sorted_by(|id, next| id < next)
-}
-
 impl Stream {
     /// Shows the entries of these ids, which rise, each with its id; `None` for one that is not there. O(ids log n), or where
     /// many are in one chunk, O(its entries).
@@ -102,7 +97,7 @@ impl Stream {
     pub fn pending_of(&self, group: u32, ids: &[StreamId]) -> Vec<Option<Pending>> {
         let point = |id: &StreamId| self.point(&Key::tag(PENDING).number(group).id(*id));
         let between = match ids {
-            [first, .., last] if ids.len() > ONE_BY_ONE_MAX && rise(ids) => Some(point(last) - point(first)),
+            [first, .., last] if ids.len() > ONE_BY_ONE_MAX && StreamId::rise(ids) => Some(point(last) - point(first)),
             _ => None,
         };
         if between.is_none_or(|between| between > ids.len() as u64 * MUCH_SHARE) {
@@ -174,7 +169,7 @@ impl Stream {
 
     /// Whether so many ids are better put among all that is pending than one by one.
     fn is_much(&self, group: u32, ids: &[StreamId]) -> bool {
-        ids.len() > ONE_BY_ONE_MAX && rise(ids) && ids.len() as u64 > self.pending_count(group) / MUCH_SHARE
+        ids.len() > ONE_BY_ONE_MAX && StreamId::rise(ids) && ids.len() as u64 > self.pending_count(group) / MUCH_SHARE
     }
 
     /// Changes what some consumers own.
