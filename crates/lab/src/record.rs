@@ -48,6 +48,7 @@ impl Row {
             Figure::LongestLockWaitUs => self.extra("longest_lock_wait_us"),
             Figure::LongestShardTurnUs => self.extra("longest_shard_turn_us"),
             Figure::MachineStallUs => self.extra("machine_stall_us"),
+            Figure::LongestGeneratorStepUs => self.extra("longest_generator_step_us"),
             Figure::LongestGapMs => self.extra("longest_gap_us").map(|us| us / 1000.0),
             Figure::MemoryGrowthBytes => self.extra("memory_growth_bytes"),
             Figure::FolderBytes => self.extra("folder_bytes"),

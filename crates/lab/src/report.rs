@@ -296,7 +296,7 @@ impl Scale {
             Figure::BytesEach if value < 1000.0 => (1.0, 2, "B"),
             Figure::BytesEach => (1.0, 0, "B"),
             Figure::LongestTurnUs | Figure::LongestLockHoldUs | Figure::LongestLockWaitUs => (1.0, 0, "µs"),
-            Figure::LongestShardTurnUs | Figure::MachineStallUs => (1.0, 0, "µs"),
+            Figure::LongestShardTurnUs | Figure::MachineStallUs | Figure::LongestGeneratorStepUs => (1.0, 0, "µs"),
         };
         Self { divisor, decimals, unit }
     }

@@ -289,6 +289,8 @@ pub(crate) enum Figure {
     LongestShardTurnUs,
     /// The longest stall of a loop that only writes, just after the case: the machine's own, not a server's.
     MachineStallUs,
+    /// The longest work of the generator for one pipeline, during the case.
+    LongestGeneratorStepUs,
     /// The longest time in which none of the clients had an answer.
     LongestGapMs,
     /// Memory of the server and its children at the height of a checkpoint, above that before it.

@@ -16,6 +16,7 @@ use crate::scenario::{Checkpoints, Verb, Writes};
 use crate::server::Server;
 use crate::watch::{self, Seen};
 use crate::{LabError, proc};
+use base::clock::thread_cpu_us;
 use hdrhistogram::Histogram;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -45,6 +46,9 @@ pub(crate) struct Written {
     /// Microseconds a pipeline.
     pub(crate) latency_us: Histogram<u64>,
     pub(crate) longest_gap_us: u64,
+    /// The longest work for one pipeline, made, sent and read, in microseconds of the writer's own CPU: tens of them. What
+    /// lies far above is the machine's, which stalls a server in the same way.
+    pub(crate) longest_step_us: u64,
 }
 
 impl Writers<'_> {
@@ -60,6 +64,7 @@ impl Writers<'_> {
             next: AtomicU64::new(0),
             answer_us: AtomicU64::new(0),
             gap_us: AtomicU64::new(0),
+            step_us: AtomicU64::new(0),
         };
         let parts: Vec<io::Result<Histogram<u64>>> = thread::scope(|scope| {
             let shared = &shared;
@@ -72,8 +77,9 @@ impl Writers<'_> {
         for part in parts {
             latency_us.add(part?).expect("histograms of one shape");
         }
-        let longest_gap_us = shared.gap_us.into_inner();
-        Ok(Written { records: latency_us.len() * self.writes.pipeline, elapsed, latency_us, longest_gap_us })
+        let (longest_gap_us, longest_step_us) = (shared.gap_us.into_inner(), shared.step_us.into_inner());
+        let records = latency_us.len() * self.writes.pipeline;
+        Ok(Written { records, elapsed, latency_us, longest_gap_us, longest_step_us })
     }
 
     fn write(&self, mut client: Client, shared: &Shared, forgiven: &AtomicBool) -> io::Result<Histogram<u64>> {
@@ -87,6 +93,7 @@ impl Writers<'_> {
             if due - shared.begin >= end {
                 return Ok(latency_us);
             }
+            let began_us = thread_cpu_us();
             for (place, number) in (first..first + pipeline).enumerate() {
                 batch.put(place, self.key(number), number);
             }
@@ -96,6 +103,7 @@ impl Writers<'_> {
                 done => done?,
             }
             latency_us.saturating_record(due.elapsed().as_micros() as u64);
+            shared.step_us.fetch_max(thread_cpu_us() - began_us, Ordering::Relaxed);
             shared.note_answer();
         }
     }
@@ -119,6 +127,7 @@ struct Shared {
     /// When the last answer came, from the beginning on.
     answer_us: AtomicU64,
     gap_us: AtomicU64,
+    step_us: AtomicU64,
 }
 
 impl Shared {
@@ -201,6 +210,7 @@ pub(crate) fn measure(
     let mut extra = vec![
         ("max_us", written.latency_us.max()),
         ("longest_gap_us", written.longest_gap_us),
+        ("longest_generator_step_us", written.longest_step_us),
         ("rounds", rounds(server).saturating_sub(rounds_before)),
         ("content_bytes", content_bytes),
         ("written_bytes", disk_bytes),
