@@ -20,6 +20,8 @@ pub(crate) enum Contents {
     Digits,
     /// Random decimal digits, the first of which is no zero: what a counter holds.
     Counters,
+    /// Every number of so many digits at most once, in an order without pattern.
+    Distinct,
     /// Random digits of base 16.
     Hex,
     /// Random letters and decimal digits, 62 signs.
@@ -70,6 +72,10 @@ impl Items {
             Contents::Counters => {
                 signs(item, position, bytes, &SIGNS[..10]);
                 item[0] = item[0].max(b'1');
+            }
+            Contents::Distinct => {
+                let least = 10_u64.pow(bytes as u32 - 1);
+                number(item, least + shuffled(position, 9 * least), bytes);
             }
             Contents::Hex => signs(item, position, bytes, b"0123456789abcdef"),
             Contents::Alphanumerics => signs(item, position, bytes, SIGNS),
@@ -171,6 +177,18 @@ mod tests {
         let gaps: BTreeSet<u64> = rising.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert_eq!((gaps.first(), gaps.last()), (Some(&1), Some(&100)));
         assert!(items(Contents::Counters, 8, 1000).iter().all(|item| item.len() == 8 && item[0] != b'0'));
+    }
+
+    #[test]
+    fn distinct_numbers_are_spread_over_all_of_their_length() {
+        let all: BTreeSet<Vec<u8>> = items(Contents::Distinct, 3, 900).into_iter().collect();
+        assert!(all.into_iter().eq((100..1000).map(|number| number.to_string().into_bytes())));
+        let mut tenths = [0_i64; 10];
+        for item in items(Contents::Distinct, 7, 90_000) {
+            let number: usize = String::from_utf8(item).unwrap().parse().unwrap();
+            tenths[(number - 1_000_000) / 900_000] += 1;
+        }
+        assert!(tenths.iter().all(|count| (count - 9_000).abs() < 600), "{tenths:?}");
     }
 
     #[test]

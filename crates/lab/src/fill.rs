@@ -4,9 +4,9 @@
 //!  make batch 2 | send 2 | await 1 | make 3 | send 3 | await 2      one batch is under way while the next is made
 //! ```
 
-use crate::contents::{Items, below, mixed, shuffled};
+use crate::contents::{Contents, Items, below, mixed, shuffled};
 use crate::resp::{Client, encode};
-use crate::scenario::Data;
+use crate::scenario::{Data, Scores};
 use std::io;
 
 /// Commands are sent when they have grown to this.
@@ -14,6 +14,11 @@ const BATCH_BYTES: usize = 64 * 1024;
 pub(crate) const ITEMS_PER_PUSH: u64 = 500;
 /// Times to live are spread over this many seconds from this on: none ends while we look.
 const TIME_TO_LIVE_S: u64 = 1_000_000;
+/// Random scores that are integers are below this.
+const SCORES_END: u64 = 1_000_000;
+/// The first entry of a stream, and how many milliseconds each has to itself.
+const ENTRIES_FROM_MS: u64 = 1_700_000_000_000;
+const ENTRY_MS: u64 = 3;
 
 /// Commands on their way to a server.
 struct Pipe<'a> {
@@ -136,6 +141,13 @@ impl Filler {
                 Items::new(contents, item_bytes)
             }
             Data::Keys { contents, value_bytes, .. } => Items::new(contents, value_bytes),
+            Data::Set { contents, item_bytes } | Data::Sorted { contents, item_bytes, .. } => {
+                Items::new(contents, item_bytes)
+            }
+            // What an element has of several parts is one item, cut.
+            Data::Hash { contents, name_bytes, value_bytes } => Items::new(contents, name_bytes + value_bytes),
+            Data::Hashes { fields, contents, value_bytes } => Items::new(contents, fields as usize * value_bytes),
+            Data::Stream { value_bytes } => Items::new(Contents::Digits, 2 * value_bytes),
         };
         Self { data, items, done: 0, most }
     }
@@ -150,7 +162,25 @@ impl Filler {
             Data::List { .. } => push_items(client, "LPUSH", "list", &mut self.items, count - from),
             Data::Keys { expiring, .. } => self.set_keys(client, from..count, expiring),
             Data::Lists { items, .. } => self.push_side_by_side(client, from..count, items),
+            _ => self.add_elements(client, from..count),
         }
+    }
+
+    fn add_elements(&mut self, client: &mut Client, range: std::ops::Range<u64>) -> io::Result<Filled> {
+        let mut pipe = Pipe::new(client);
+        let mut filled = Filled::default();
+        let mut item = Vec::new();
+        for position in range {
+            self.items.next_into(&mut item);
+            let words = addition(self.data, position, self.most, &item);
+            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+            pipe.command(&words)?;
+            filled.commands += 1;
+            let content = if let Data::Hashes { .. } = self.data { &words[1..] } else { &words[2..] };
+            filled.content_bytes += content.iter().map(|word| word.len() as u64).sum::<u64>();
+        }
+        pipe.finish()?;
+        Ok(filled)
     }
 
     fn set_keys(&mut self, client: &mut Client, range: std::ops::Range<u64>, expiring: bool) -> io::Result<Filled> {
@@ -190,29 +220,64 @@ impl Filler {
     }
 }
 
+/// The command that adds the element of a position, made of an item: of a collection one element, of hashes a whole one.
+fn addition(data: Data, position: u64, most: u64, item: &[u8]) -> Vec<Vec<u8>> {
+    let words = |words: &[&[u8]]| words.iter().map(|word| word.to_vec()).collect();
+    match data {
+        Data::Set { .. } => words(&[b"SADD", b"set", item]),
+        Data::Hash { name_bytes, .. } => words(&[b"HSET", b"hash", &item[..name_bytes], &item[name_bytes..]]),
+        Data::Hashes { value_bytes, .. } => {
+            let mut all = vec![b"HSET".to_vec(), format!("hash:{:012}", shuffled(position, most)).into_bytes()];
+            for (number, value) in item.chunks(value_bytes).enumerate() {
+                all.extend([format!("field{number}").into_bytes(), value.to_vec()]);
+            }
+            all
+        }
+        Data::Sorted { scores, .. } => {
+            let random = mixed(!position);
+            let score = match scores {
+                Scores::Doubles => ((random >> 11) as f64 / (1_u64 << 53) as f64).to_string(),
+                Scores::Integers => below(random, SCORES_END).to_string(),
+                Scores::Rising => position.to_string(),
+            };
+            words(&[b"ZADD", b"sorted", score.as_bytes(), item])
+        }
+        Data::Stream { value_bytes } => {
+            let ms = ENTRIES_FROM_MS + position * ENTRY_MS + below(mixed(position), ENTRY_MS);
+            let (sensor, temperature) = item.split_at(value_bytes);
+            words(&[b"XADD", b"stream", format!("{ms}-0").as_bytes(), b"sensor", sensor, b"temperature", temperature])
+        }
+        Data::List { .. } | Data::Keys { .. } | Data::Lists { .. } => unreachable!("they have fillers of their own"),
+    }
+}
+
 /// Takes a part of data of this kind out again, spread evenly: keys (of lists: whole ones) deleted; of the one list,
 /// items popped at its older end. The number of commands.
 ///
 /// # Errors
-/// The connection broke or a reply is an error.
+/// The connection broke, a reply is an error, or it is a collection, of which nothing is taken.
 pub(crate) fn drop_part(client: &mut Client, data: Data, count: u64, percent: u64) -> io::Result<u64> {
     let mut pipe = Pipe::new(client);
     let mut commands = 0;
-    if let Data::List { .. } = data {
-        let mut left = count * percent / 100;
-        while left > 0 {
-            let taken = left.min(ITEMS_PER_PUSH);
-            left -= taken;
-            commands += 1;
-            pipe.command(&[b"RPOP", b"list", taken.to_string().as_bytes()])?;
+    let prefix = match data {
+        Data::List { .. } => {
+            let mut left = count * percent / 100;
+            while left > 0 {
+                let taken = left.min(ITEMS_PER_PUSH);
+                left -= taken;
+                commands += 1;
+                pipe.command(&[b"RPOP", b"list", taken.to_string().as_bytes()])?;
+            }
+            return pipe.finish().map(|()| commands);
         }
-    } else {
-        let is_list = matches!(data, Data::Lists { .. });
-        for index in (0..count).filter(|index| index % 100 < percent) {
-            let name = if is_list { format!("list:{index:012}") } else { key(index) };
-            commands += 1;
-            pipe.command(&[b"DEL", name.as_bytes()])?;
-        }
+        Data::Keys { .. } => "key",
+        Data::Lists { .. } => "list",
+        Data::Hashes { .. } => "hash",
+        _ => return Err(io::Error::new(io::ErrorKind::Unsupported, "of one collection nothing is dropped")),
+    };
+    for index in (0..count).filter(|index| index % 100 < percent) {
+        commands += 1;
+        pipe.command(&[b"DEL", format!("{prefix}:{index:012}").as_bytes()])?;
     }
     pipe.finish()?;
     Ok(commands)
@@ -255,7 +320,6 @@ fn churned_bytes(index: u64, round: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contents::Contents;
     use crate::server::Server;
     use crate::skip::program_or_skip;
 
@@ -309,6 +373,48 @@ mod tests {
     }
 
     #[test]
+    fn collections_grow_an_element_at_a_time() {
+        let Some((_data, server)) = server() else { return };
+        let mut client = server.client().unwrap();
+        let mut ask = |data: Data, questions: [&str; 2]| {
+            client.call("FLUSHALL").unwrap();
+            let mut filler = Filler::new(data, 1400);
+            let first = filler.fill_to(&mut client, 700).unwrap();
+            let second = filler.fill_to(&mut client, 1400).unwrap();
+            assert_eq!((first.commands, second.commands), (700, 700));
+            let answers = questions.map(|question| client.call(question).unwrap());
+            (answers, first.content_bytes)
+        };
+        let contents = Contents::Consecutive;
+        let (answers, bytes) = ask(Data::Set { contents, item_bytes: 6 }, ["SCARD set", "SISMEMBER set 001399"]);
+        assert_eq!((answers, bytes), (["1400", "1"].map(str::to_owned), 700 * 6));
+
+        let hash = |contents| Data::Hash { contents, name_bytes: 10, value_bytes: 2 };
+        let (answers, bytes) = ask(hash(Contents::Hex), ["HLEN hash", "HGET hash none"]);
+        assert_eq!((answers, bytes), (["1400", "(nil)"].map(str::to_owned), 700 * 12));
+        let (answers, _) = ask(hash(contents), ["HLEN hash", "HGET hash 0000000013"]);
+        assert_eq!(answers, ["14", "99"]);
+
+        let hashes = Data::Hashes { fields: 2, contents, value_bytes: 3 };
+        let (answers, bytes) = ask(hashes, ["DBSIZE", "HLEN hash:000000001399"]);
+        assert_eq!((answers, bytes), (["1400", "2"].map(str::to_owned), 700 * (17 + 2 * (6 + 3))));
+
+        let sorted = |scores| Data::Sorted { contents, item_bytes: 6, scores };
+        let (answers, _) = ask(sorted(Scores::Rising), ["ZCARD sorted", "ZSCORE sorted 001399"]);
+        assert_eq!(answers, ["1400", "1399"]);
+        let (answers, _) = ask(sorted(Scores::Integers), ["ZCOUNT sorted 0 (1000000", "ZCOUNT sorted 0 500000"]);
+        assert_eq!(answers[0], "1400");
+        assert!((600..800).contains(&answers[1].parse::<u32>().unwrap()), "{answers:?}");
+        let (answers, _) = ask(sorted(Scores::Doubles), ["ZCOUNT sorted 0 (1", "ZCOUNT sorted 0 0.5"]);
+        assert_eq!(answers[0], "1400");
+        assert!((600..800).contains(&answers[1].parse::<u32>().unwrap()), "{answers:?}");
+
+        let (answers, bytes) = ask(Data::Stream { value_bytes: 2 }, ["XLEN stream", "XRANGE stream - + COUNT 1"]);
+        assert_eq!((answers[0].as_str(), bytes), ("1400", 700 * (15 + 6 + 11 + 4)));
+        assert!(answers[1].starts_with("17000000000"), "{answers:?}");
+    }
+
+    #[test]
     fn a_part_is_dropped_of_any_data() {
         let Some((_data, server)) = server() else { return };
         let mut client = server.client().unwrap();
@@ -326,6 +432,9 @@ mod tests {
         let keys = Data::Keys { contents, value_bytes: 6, expiring: false };
         assert_eq!(dropped(keys, 90).1, "120");
         assert_eq!(dropped(Data::Lists { items: 2, contents, item_bytes: 6 }, 25).1, "900");
+        assert_eq!(dropped(Data::Hashes { fields: 2, contents, value_bytes: 3 }, 25).1, "900");
+        let set = Data::Set { contents, item_bytes: 6 };
+        drop_part(&mut server.client().unwrap(), set, 10, 50).unwrap_err();
     }
 
     #[test]

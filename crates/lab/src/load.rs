@@ -341,6 +341,21 @@ pub(crate) fn data_text(data: Data) -> String {
         Data::Lists { items, contents, item_bytes } => {
             format!("lists of {items} {item_bytes}-byte {contents:?}, RPUSH of 1 to each in turn")
         }
+        Data::Set { contents, item_bytes } => format!("{item_bytes}-byte {contents:?} in one set, SADD of 1"),
+        Data::Hash { contents, name_bytes, value_bytes } => {
+            format!("fields of {name_bytes} bytes with {value_bytes}, {contents:?}, in one hash, HSET of 1")
+        }
+        Data::Hashes { fields, contents, value_bytes } => {
+            format!(
+                "hashes of {fields} fields of 6 bytes with {value_bytes}-byte {contents:?}, HSET in a shuffled order"
+            )
+        }
+        Data::Sorted { contents, item_bytes, scores } => {
+            format!("{item_bytes}-byte {contents:?} under {scores:?} in one sorted set, ZADD of 1")
+        }
+        Data::Stream { value_bytes } => {
+            format!("entries of a sensor and a temperature of {value_bytes} digits in one stream, XADD")
+        }
     }
 }
 

@@ -162,6 +162,28 @@ pub(crate) enum Data {
     },
     /// Lists `list:000000000000` and on that grow side by side, an item at a time.
     Lists { items: u64, contents: Contents, item_bytes: usize },
+    /// Members of the set `set`, as all that follow added one by one.
+    Set { contents: Contents, item_bytes: usize },
+    /// Fields of the hash `hash`.
+    Hash { contents: Contents, name_bytes: usize, value_bytes: usize },
+    /// Hashes `hash:000000000000` and on of so many fields each, in an order without pattern.
+    Hashes { fields: u64, contents: Contents, value_bytes: usize },
+    /// Members of the sorted set `sorted`.
+    Sorted { contents: Contents, item_bytes: usize, scores: Scores },
+    /// Entries of the stream `stream`, each with a sensor's name and a temperature, some milliseconds apart.
+    Stream { value_bytes: usize },
+}
+
+/// Under what the members of a sorted set come.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Scores {
+    /// Random doubles below 1, of 53 bits.
+    Doubles,
+    /// Random integers below a million.
+    Integers,
+    /// 0, 1, 2 and on: each member is the last one.
+    Rising,
 }
 
 /// What is measured.
