@@ -4,7 +4,7 @@ use crate::contents::Items;
 use crate::fill::{self, Filler};
 use crate::generate::{self, Loop};
 use crate::programs::{Programs, bounded};
-use crate::resp::Client;
+use crate::resp::{Client, words};
 use crate::scenario::{Case, Counts, Data, Load, Prepare};
 use crate::server::Server;
 use crate::{LabError, io_error};
@@ -203,8 +203,8 @@ fn benchmark(
     let mut command = bounded(&programs.benchmark, limit_s);
     let requests = counts.requests.to_string();
     let port = server.port().to_string();
-    command.args(["-h", "127.0.0.1", "-p", &port, "-n", &requests, "--csv"]).args(arguments.split_whitespace());
-    let text = output(command)?;
+    command.args(["-h", "127.0.0.1", "-p", &port, "-n", &requests, "--csv"]).args(words(arguments));
+    let text = output(command, "redis-benchmark")?;
     let row = BenchmarkRow::last_of(&text)
         .ok_or_else(|| LabError::Step(format!("redis-benchmark gave no figures: {}", text.trim())))?;
     Ok(Outcome {
@@ -218,13 +218,14 @@ fn benchmark(
     })
 }
 
-fn output(mut command: Command) -> Result<String, LabError> {
-    let output = command.output().map_err(io_error("redis-benchmark"))?;
+/// What a program prints, by its name.
+pub(crate) fn output(mut command: Command, name: &str) -> Result<String, LabError> {
+    let output = command.output().map_err(io_error(name))?;
     let errors = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
         Some(0) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        Some(124) => Err(LabError::Step("redis-benchmark did not end in time".into())),
-        _ => Err(LabError::Step(format!("redis-benchmark: {}: {}", output.status, errors.trim()))),
+        Some(124) => Err(LabError::Step(format!("{name} did not end in time"))),
+        _ => Err(LabError::Step(format!("{name}: {}: {}", output.status, errors.trim()))),
     }
 }
 

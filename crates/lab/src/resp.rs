@@ -77,9 +77,17 @@ pub(crate) fn encode(out: &mut Vec<u8>, words: &[&[u8]]) {
     }
 }
 
-/// A command given as words with blanks between.
+/// The words of a line: blanks are between them, but not between double quotes.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    let parts = line.split('"').enumerate();
+    parts
+        .flat_map(|(place, part)| if place % 2 == 0 { part.split_whitespace().collect() } else { vec![part] })
+        .collect()
+}
+
+/// A command given as [`words`].
 pub(crate) fn encode_line(line: &str) -> Vec<u8> {
-    let words: Vec<&[u8]> = line.split_whitespace().map(str::as_bytes).collect();
+    let words: Vec<&[u8]> = words(line).into_iter().map(str::as_bytes).collect();
     let mut out = Vec::new();
     encode(&mut out, &words);
     out
@@ -246,6 +254,11 @@ mod tests {
         for broken in [&b"?x\r\n"[..], b"$x\r\n", b"+cut", b"$5\r\nab", b"*2\r\n:1\r\n", b"\r\n", b""] {
             heard(broken).unwrap_err();
         }
+    }
+
+    #[test]
+    fn quotes_hold_a_word_together() {
+        assert_eq!(words(r#"EVAL "return 'a  b'"  0 """#), ["EVAL", "return 'a  b'", "0", ""]);
     }
 
     #[test]
