@@ -8,6 +8,7 @@
 //!                              [proc] CPU, RSS       [generate] timed calls,
 //!                              [watch] folder        [fill] of [contents],
 //!                                                    [writes], [leftover], [restart],
+//!                                                    [messages], [node] scripts,
 //!                                                    beside them [checkpoints]
 //! ```
 //!
@@ -28,6 +29,8 @@ mod generate;
 mod leftover;
 mod load;
 mod machine;
+mod messages;
+mod node;
 mod plot;
 mod proc;
 mod programs;

@@ -8,7 +8,7 @@ use crate::resp::{Client, words};
 use crate::scenario::{Case, Counts, Data, Load, Prepare};
 use crate::server::Server;
 use crate::{LabError, io_error};
-use crate::{checkpoints, leftover, proc, restart, writes};
+use crate::{checkpoints, leftover, messages, node, proc, restart, writes};
 use std::io;
 use std::process::Command;
 use std::thread;
@@ -107,6 +107,7 @@ fn apply_plain(
 ) -> Result<Outcome, LabError> {
     match load {
         Load::Benchmark(arguments) => benchmark(&counts.fill(arguments), server, programs, counts, limit_s),
+        Load::Node(line) => node::measure(server, &counts.fill(line), limit_s),
         Load::Generator { command, connections, pace_per_s, beside } => {
             let command = counts.fill(command);
             let mut beside = beside.clone();
@@ -132,6 +133,7 @@ fn apply_plain(
         Load::Memory { count, data, marks_percent } => memory(server, counts.number(count)?, *data, marks_percent),
         Load::Idle { connections } => idle(server, *connections),
         Load::Churn { keys, rounds } => churn(server, counts.number(keys)?, *rounds),
+        Load::Messages(work) => messages::measure(server, work, counts.requests, Duration::from_secs(limit_s)),
         Load::Fill { count, data, dropped_percent, rest_s } => {
             leftover::measure(server, counts.number(count)?, *data, *dropped_percent, *rest_s)
         }
@@ -403,7 +405,7 @@ fn churn(server: &Server, keys: u64, rounds: u64) -> Result<Outcome, LabError> {
 }
 
 /// Both ends of a connection need a descriptor; ours are in this process.
-fn allow_open_files(count: u64) -> Result<(), LabError> {
+pub(crate) fn allow_open_files(count: u64) -> Result<(), LabError> {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < count) {

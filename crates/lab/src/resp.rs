@@ -137,9 +137,23 @@ impl Client {
     /// As [`Client::skip_replies`].
     pub(crate) fn call(&mut self, line: &str) -> io::Result<String> {
         self.send(&encode_line(line))?;
+        self.reply_text()
+    }
+
+    /// The next reply in the same form.
+    ///
+    /// # Errors
+    /// As [`Client::skip_replies`].
+    pub(crate) fn reply_text(&mut self) -> io::Result<String> {
         let mut text = Some(Vec::new());
         self.reply(&mut text)?;
         Ok(String::from_utf8_lossy(&text.unwrap_or_default()).into_owned())
+    }
+
+    /// The connection itself, once every reply has been read.
+    pub(crate) fn into_stream(self) -> TcpStream {
+        assert!(self.reader.buffer().is_empty(), "nothing is left unread");
+        self.reader.into_inner().stream
     }
 
     /// One whole reply; its text is kept when the caller brought a place for it.
@@ -239,6 +253,11 @@ mod tests {
     }
 
     #[test]
+    fn quotes_hold_a_word_together() {
+        assert_eq!(words(r#"EVAL "return 'a  b'"  0 """#), ["EVAL", "return 'a  b'", "0", ""]);
+    }
+
+    #[test]
     fn replies_become_text() {
         assert_eq!(heard(b"+OK\r\n").unwrap(), "OK");
         assert_eq!(heard(b":-7\r\n").unwrap(), "-7");
@@ -254,11 +273,6 @@ mod tests {
         for broken in [&b"?x\r\n"[..], b"$x\r\n", b"+cut", b"$5\r\nab", b"*2\r\n:1\r\n", b"\r\n", b""] {
             heard(broken).unwrap_err();
         }
-    }
-
-    #[test]
-    fn quotes_hold_a_word_together() {
-        assert_eq!(words(r#"EVAL "return 'a  b'"  0 """#), ["EVAL", "return 'a  b'", "0", ""]);
     }
 
     #[test]

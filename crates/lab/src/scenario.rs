@@ -192,6 +192,8 @@ pub(crate) enum Scores {
 pub(crate) enum Load {
     /// redis-benchmark with these arguments; host, port, `-n` and `--csv` are added.
     Benchmark(String),
+    /// A script for node with its words; it is told the server's port before them.
+    Node(String),
     /// Our own timed calls; each connection has one under way.
     Generator {
         /// Commands with ` ; ` between are one call; `{random:12}` is another number below `items` for each call.
@@ -218,6 +220,8 @@ pub(crate) enum Load {
     Churn { keys: String, rounds: u64 },
     /// Pipelined writes for a time, at random among so many keys.
     Writes(Writes),
+    /// As many messages as requests are asked for; each delivery counts as one.
+    Messages(Messages),
     /// Data put in, some of it taken out again, and then nothing for a while: what the disk holds then.
     Fill {
         count: String,
@@ -250,6 +254,19 @@ pub(crate) struct Writes {
     /// Seconds in which nothing is written, before the disk is looked at for the last time.
     #[serde(default)]
     pub(crate) rest_s: u64,
+}
+
+/// Messages on channels drawn at random, and who listens to them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Messages {
+    pub(crate) channels: u64,
+    /// Connections of each channel.
+    pub(crate) listeners: u64,
+    pub(crate) publishers: u64,
+    /// Messages that a publisher sends at once; the next leave when all who listen have had them.
+    pub(crate) pipeline: u64,
+    pub(crate) message_bytes: usize,
 }
 
 /// What one of many writes does.
@@ -437,7 +454,7 @@ impl Scenario {
             own(&mut case.check.command);
             own(&mut case.check.answer);
             match &mut case.load {
-                Load::Benchmark(arguments) => own(arguments),
+                Load::Benchmark(arguments) | Load::Node(arguments) => own(arguments),
                 Load::Generator { command, .. } => own(command),
                 Load::Steps(steps) => steps.clone_from(&side.steps),
                 _ => {}
@@ -503,6 +520,7 @@ fn reads_default() -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::MESSAGE_BYTES_MIN;
     use std::collections::BTreeSet;
 
     fn ours() -> Vec<Scenario> {
@@ -540,6 +558,19 @@ mod tests {
                 if let Load::Writes(writes) | Load::Restart { writes, .. } = &case.load {
                     counts.number(&writes.keys).unwrap();
                     assert!(writes.connections > 0 && writes.pipeline > 0, "{place} writes nothing");
+                }
+                if let Load::Node(line) = &case.load {
+                    let script = line.split(' ').next().unwrap_or_default();
+                    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+                    assert!(root.join(script).is_file(), "{place}: there is no {script}");
+                }
+                if let Load::Messages(work) = &case.load {
+                    let counts = [work.channels, work.listeners, work.publishers, work.pipeline];
+                    assert!(
+                        counts.iter().all(|count| *count > 0) && work.publishers < 10_000,
+                        "{place}: nobody is there"
+                    );
+                    assert!(work.message_bytes >= MESSAGE_BYTES_MIN, "{place}: messages too short to be told apart");
                 }
                 if let Load::Steps(steps) = &case.load {
                     assert!(scenario.items > 0 && !steps.is_empty(), "{place}: a side has no steps");
