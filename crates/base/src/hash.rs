@@ -52,8 +52,36 @@ pub fn order(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }
 
+/// [`order`] of bytes that come piece by piece.
+#[derive(Clone, Default)]
+pub struct Digest(xxhash_rust::xxh3::Xxh3);
+
+impl Digest {
+    /// Adds a piece. O(length).
+    pub fn add(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    /// The hash of all pieces so far.
+    pub fn hash(&self) -> u64 {
+        self.0.digest()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    /// However bytes are cut.
+    #[test]
+    fn pieces_have_the_digest_of_the_whole() {
+        let bytes: Vec<u8> = (0..20_000u32).map(|at| (at * at % 251) as u8).collect();
+        for (length, cut) in [(0, 1), (3, 1), (17, 5), (240, 7), (241, 100), (1024, 255), (20_000, 4080), (20_000, 333)]
+        {
+            let mut digest = super::Digest::default();
+            bytes[..length].chunks(cut).for_each(|piece| digest.add(piece));
+            assert_eq!(digest.hash(), super::order(&bytes[..length]), "{length} bytes by {cut}");
+        }
+    }
+
     /// What other implementations of XXH3 give.
     #[test]
     fn the_order_is_frozen() {

@@ -153,6 +153,7 @@ const FILES: &[&[Command]] = &[
     stream::range::COMMANDS,
     stream::read::COMMANDS,
     stream::trim::COMMANDS,
+    string::compare::COMMANDS,
     string::count::COMMANDS,
     string::get::COMMANDS,
     string::lcs::COMMANDS,

@@ -244,6 +244,8 @@ pub enum Find {
         number_at: usize,
         /// Where the first key is.
         first: usize,
+        /// One key every so many arguments.
+        step: usize,
     },
     /// The first half of what is left: behind them comes something for each. See [`streams_at`].
     FirstHalf,
@@ -256,7 +258,7 @@ pub(crate) fn streams_at(args: &Args<'_>) -> Option<usize> {
         at += match args.get(at).to_ascii_uppercase().as_slice() {
             b"STREAMS" => return Some(at + 1),
             b"NOACK" => 1,
-            b"BLOCK" | b"COUNT" => 2,
+            b"BLOCK" | b"CLAIM" | b"COUNT" => 2,
             b"GROUP" => 3,
             _ => return None,
         };
@@ -277,7 +279,12 @@ impl KeySpec {
 
     /// As many keys as argument `at` says, behind it.
     pub const fn counted(at: usize, flags: &'static str) -> Self {
-        Self { begin: Begin::Index(at), find: Find::Counted { number_at: 0, first: 1 }, flags }
+        Self { begin: Begin::Index(at), find: Find::Counted { number_at: 0, first: 1, step: 1 }, flags }
+    }
+
+    /// As many keys as argument `at` says, behind it, with something behind each.
+    pub const fn counted_pairs(at: usize, flags: &'static str) -> Self {
+        Self { begin: Begin::Index(at), find: Find::Counted { number_at: 0, first: 1, step: 2 }, flags }
     }
 
     /// How the keys' shards are to be held.
@@ -316,14 +323,14 @@ impl KeySpec {
                 };
                 (begin..=end).step_by(step).filter(|&at| at < count).for_each(visit);
             }
-            Find::Counted { number_at, first } => {
+            Find::Counted { number_at, first, step } => {
                 let Some(keys_count) = args.iter().nth(begin + number_at).and_then(kinds::text::parse_int) else {
                     return;
                 };
                 let start = begin + first;
-                let end = usize::try_from(keys_count).ok().and_then(|keys_count| start.checked_add(keys_count));
-                if let Some(end) = end.filter(|&end| end <= count) {
-                    (start..end).for_each(&mut visit);
+                let length = usize::try_from(keys_count).ok().and_then(|keys_count| keys_count.checked_mul(step));
+                if let Some(end) = length.and_then(|length| start.checked_add(length)).filter(|&end| end <= count) {
+                    (start..end).step_by(step).for_each(&mut visit);
                 }
             }
             Find::FirstHalf => unreachable!("done above"),

@@ -40,7 +40,7 @@ fn plain(row: &Command, value: &mut dyn FnMut(&str) -> Vec<u8>) -> Vec<Vec<u8>> 
 
 fn plain_value(name: &str) -> &'static str {
     match name {
-        "numkeys" | "numfields" | "bit" | "value" => "1",
+        "numkeys" | "numfields" | "numids" | "bit" | "value" => "1",
         "timeout" => "0.01",
         "min" | "max" => "(2",
         name if is_key(name) => "k",
@@ -114,6 +114,8 @@ const ANY_KIND: &[(&str, &str)] = &[
     ("SETEX", "overwrites whatever is there"),
     ("PSETEX", "overwrites whatever is there"),
     ("MSET", "overwrites whatever is there"),
+    ("MSETEX", "overwrites whatever is there"),
+    ("DELEX", "removes whatever is there, unless it compares"),
     ("SETNX", "asks only whether the key is there"),
     ("MSETNX", "asks only whether the keys are there"),
     ("MGET", "tells null for what is no text"),

@@ -199,6 +199,9 @@ const NOT_AT_RANDOM: &[(&str, &str)] = &[
 /// First words of requests that are newer than some servers.
 const NEWER: &[(&str, &str)] = &[("BITOP", "DIFF"), ("BITOP", "DIFF1"), ("BITOP", "ANDOR"), ("BITOP", "ONE")];
 
+/// Options that are newer than some servers.
+const NEWER_WORDS: &[&str] = &["ACKED", "CLAIM", "DELREF", "IFDEQ", "IFDNE", "IFEQ", "IFNE", "KEEPREF"];
+
 /// Values whose effect does not hang on the hundredths of a second that a request takes.
 fn timeless(dice: &mut dice::Dice<'_>, name: &str) -> Vec<u8> {
     let words: &[&str] = match name {
@@ -309,8 +312,10 @@ fn random_requests_against_redis() {
             // Here nobody waits, and each has a clock of its own.
             let is_timed =
                 |word: &Vec<u8>| word.eq_ignore_ascii_case(b"BLOCK") || word == b"*" || word.ends_with(b"-*");
-            let is_newer = |word: &Vec<u8>| row.name == "XREAD" && word == b"+";
-            if row.group == Group::Stream && words.iter().any(|word| is_timed(word) || is_newer(word)) {
+            let is_newer = |word: &Vec<u8>| {
+                (row.name == "XREAD" && word == b"+") || NEWER_WORDS.iter().any(|newer| word == newer.as_bytes())
+            };
+            if (row.group == Group::Stream && words.iter().any(is_timed)) || words.iter().any(is_newer) {
                 continue;
             }
             let shown: Vec<String> = words.iter().map(|word| word.escape_ascii().to_string()).collect();

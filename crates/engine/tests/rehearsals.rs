@@ -186,6 +186,17 @@ fn much_that_is_pending_is_claimed_told_and_forgotten_in_turns() {
         assert!(turns > 0 && reply.contains(&format!("{MEMBERS}-0\r\n")), "{line}");
     }
     unread(&mut other, MEMBERS - 1);
+    let claim = "XREADGROUP GROUP g alice COUNT 100000 CLAIM 0 STREAMS s >";
+    let (reply, turns) = run_beside(&mut one, claim, |_| drop(other.call("XLEN s")));
+    assert!(turns > 0 && reply.contains(&format!("*{}\r\n*4\r\n$3\r\n1-0\r\n", MEMBERS - 1)), "{}", &reply[..60]);
+    // Nothing is idle, and what says so is known when it is to wait.
+    let (reply, turns) = run_beside(&mut one, "XREADGROUP GROUP g bob BLOCK 50 CLAIM 99999 STREAMS s >", |turn| {
+        if turn > 2 {
+            world.advance(60);
+        }
+    });
+    assert!(turns > 0 && reply == "*-1\r\n", "{reply}");
+    unread(&mut other, MEMBERS - 1);
     let (reply, _) = run_beside(&mut one, "XINFO STREAM s FULL COUNT 0", |_| {
         other.call("XADD s * field later");
     });
@@ -199,7 +210,11 @@ fn much_that_is_pending_is_claimed_told_and_forgotten_in_turns() {
     let (reply, _) = run_beside(&mut one, &format!("XACK s g {}", ids.join(" ")), |_| {});
     assert_eq!(reply, format!(":{}\r\n", MEMBERS / 2));
     unread(&mut other, 0);
+    let half = ids[..MEMBERS / 2].join(" ");
+    let (reply, _) = run_beside(&mut one, &format!("XDELEX s ACKED IDS {} {half}", MEMBERS / 2), |_| {});
+    assert!(reply.starts_with(&format!("*{}\r\n:1\r\n", MEMBERS / 2)), "{}", &reply[..40]);
+    assert_eq!(reply.matches(":1\r\n").count(), MEMBERS / 2 - 1);
     let (reply, _) = run_beside(&mut one, &format!("XDEL s {}", ids.join(" ")), |_| {});
-    assert_eq!(reply, format!(":{}\r\n", MEMBERS - 1));
+    assert_eq!(reply, format!(":{}\r\n", MEMBERS - MEMBERS / 2));
     assert_durable(&mut one);
 }

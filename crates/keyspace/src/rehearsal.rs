@@ -57,6 +57,7 @@ pub struct Rehearsal {
     hits: u32,
     misses: u32,
     expired: u32,
+    look_again_ms: Option<Ms>,
 }
 
 impl Scene {
@@ -101,6 +102,7 @@ impl Scene {
         tx.take_notes();
         let result = play(&mut tx);
         let (notes, hits, misses, expired) = (tx.notes().to_vec(), tx.hits, tx.misses, tx.expired);
+        let look_again_ms = tx.looks_again_at();
         tx.end();
         let changed: BTreeSet<&[u8]> = log
             .named_from(0)
@@ -118,7 +120,7 @@ impl Scene {
             *after = Some(shard.section(table).and_then(|section| section.copy(hash, key)));
         }
         drop(changed);
-        (result, Rehearsal { database, table, now, keys, log, notes, hits, misses, expired })
+        (result, Rehearsal { database, table, now, keys, log, notes, hits, misses, expired, look_again_ms })
     }
 }
 
@@ -171,13 +173,14 @@ pub struct Props {
 impl Tx<'_> {
     /// Does what was rehearsed, of which [`Rehearsal::is_true`]; to be called before any other change.
     pub fn play(&mut self, rehearsal: Rehearsal) -> Props {
-        let Rehearsal { keys, mut log, notes, hits, misses, expired, .. } = rehearsal;
+        let Rehearsal { keys, mut log, notes, hits, misses, expired, look_again_ms, .. } = rehearsal;
         for cast in &keys {
             if let Some(after) = &cast.after {
                 self.exchange_entry(&cast.key, after.as_ref());
             }
         }
         self.adopt(&mut log, notes);
+        look_again_ms.into_iter().for_each(|at_ms| self.look_again(at_ms));
         (self.hits, self.misses, self.expired) = (self.hits + hits, self.misses + misses, self.expired + expired);
         Props { _keys: keys }
     }

@@ -81,6 +81,7 @@ pub struct Tx<'k> {
     searches: Option<&'k Searches>,
     is_of_several: bool,
     rehearsing: Rehearsing,
+    look_again_ms: Option<Ms>,
     random: Random,
     notes: Option<Box<Notes>>,
     /// Reads that found a key.
@@ -132,6 +133,7 @@ impl<'k> Tx<'k> {
             searches: None,
             is_of_several: false,
             rehearsing: Rehearsing::default(),
+            look_again_ms: None,
             random: Random::new(now),
             notes: None,
             hits: 0,
@@ -686,6 +688,16 @@ impl<'k> Tx<'k> {
         self.serving = None;
         self.use_database(before);
         result
+    }
+
+    /// Says when a command that found nothing, and waits, is to look again, if nobody serves it before.
+    pub fn look_again(&mut self, at_ms: Ms) {
+        self.look_again_ms = Some(at_ms);
+    }
+
+    /// What [`Tx::look_again`] was told last.
+    pub fn looks_again_at(&self) -> Option<Ms> {
+        self.look_again_ms
     }
 
     /// Whether the shard of `key` is held as wanted.

@@ -66,6 +66,44 @@ fn a_blocked_client_that_is_killed_or_leaves_takes_nothing() {
 }
 
 #[test]
+fn who_waits_to_claim_takes_what_comes_to_be_idle() {
+    let server = Server::start(&CACHE);
+    let mut other = server.connect();
+    other.call(&["XADD", "s", "1-0", "f", "v"]);
+    other.call(&["XGROUP", "CREATE", "s", "g", "0"]);
+    other.call(&["XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", ">"]);
+    let mut client = server.connect();
+    let claim = |client: &mut Connection<TcpStream>, block: &str, idle: &str| {
+        client.send(&["XREADGROUP", "GROUP", "g", "b", "BLOCK", block, "CLAIM", idle, "STREAMS", "s", ">"]);
+    };
+    let shown = |reply: Value| reply.to_string();
+    claim(&mut client, "0", "60");
+    let reply = shown(client.reply());
+    assert!(reply.starts_with(r#"[["s", [["1-0", ["f", "v"], "#) && reply.ends_with(", 1]]]]"), "{reply}");
+    // The time is up before anything is idle for so long.
+    claim(&mut client, "30", "1000000");
+    assert_eq!(client.reply(), Value::NullArray);
+    // What is new comes first.
+    claim(&mut client, "0", "1000000");
+    await_blocked(&server, 1);
+    other.call(&["XADD", "s", "2-0", "f", "w"]);
+    assert_eq!(shown(client.reply()), r#"[["s", [["2-0", ["f", "w"], 0, 0]]]]"#);
+    // Nothing is pending yet, and what comes may be claimed at once.
+    other.call(&["XACK", "s", "g", "1-0", "2-0"]);
+    claim(&mut client, "0", "0");
+    await_blocked(&server, 1);
+    other.call(&["XCLAIM", "s", "g", "a", "0", "1-0", "FORCE", "JUSTID"]);
+    let reply = shown(client.reply());
+    assert!(reply.starts_with(r#"[["s", [["1-0", ["f", "v"], "#), "{reply}");
+    // Unblocked, it is as if the time were up.
+    let id = id(&mut client);
+    claim(&mut client, "0", "1000000");
+    await_blocked(&server, 1);
+    assert_eq!(other.call(&["CLIENT", "UNBLOCK", &id]), Value::Int(1));
+    assert_eq!(client.reply(), Value::NullArray);
+}
+
+#[test]
 fn many_blocked_clients_are_served_one_each() {
     let server = Server::start(&CACHE);
     let mut blocked: Vec<_> = (0..500).map(|_| server.connect()).collect();

@@ -104,10 +104,19 @@ fn scan(args: &Args, _: u64) -> Result<Box<dyn Sweep>, Failure> {
     Ok(Box::new(Scan { filter, from_hash, left: count, cursor: 0, names: Names::default() }))
 }
 
-/// Digits of a `u64`.
+/// Digits of a `u64`, behind a sign or not, up to a zero byte or the end; a negative one counts from the end of them, and no
+/// bytes are 0. So Redis reads it.
 pub(crate) fn parse_cursor(argument: &[u8]) -> Option<u64> {
-    let digits = std::str::from_utf8(argument).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-    digits?.parse().ok()
+    let text = argument.split(|byte| *byte == 0).next().unwrap_or_default();
+    let (is_negative, digits) = match text {
+        [] => return Some(0),
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    let number: u64 = std::str::from_utf8(digits).ok().filter(|_| is_number)?.parse().ok()?;
+    Some(if is_negative { number.wrapping_neg() } else { number })
 }
 
 /// Keys looked at under one hold of a shard: up to some 200 µs with a long pattern.

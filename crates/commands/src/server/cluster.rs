@@ -40,10 +40,18 @@ pub(crate) const COMMANDS: &[Command] = &[
     ),
     part("CLUSTER SHARDS", "", Arity::Exactly(2), TELLS, "7.0.0"),
     part("CLUSTER SLAVES", "node-id", Arity::Exactly(3), MANAGES, "3.0.0"),
+    part(
+        "CLUSTER SLOT-STATS",
+        "<SLOTSRANGE start-slot end-slot | ORDERBY metric [LIMIT limit] [ASC | DESC]>",
+        Arity::AtLeast(4),
+        SLOT_STATS,
+        "8.2.0",
+    ),
     part("CLUSTER SLOTS", "", Arity::Exactly(2), TELLS, "3.0.0"),
 ];
 
 const TELLS: &[Flag] = &[Flag::Stale];
+const SLOT_STATS: &[Flag] = &[Flag::Loading, Flag::Stale];
 const MANAGES: &[Flag] = &[Flag::Admin, Flag::Stale];
 const RESETS: &[Flag] = &[Flag::Admin, Flag::NoScript, Flag::Stale];
 

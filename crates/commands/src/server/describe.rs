@@ -2,6 +2,7 @@
 
 use super::syntax::{self, Argument};
 use crate::acl;
+use crate::parse;
 use crate::row::{Access, Begin, Command, Find, Flag, KeySpec, Run};
 use crate::table::{self, Found};
 use wire::{Args, Reply};
@@ -168,8 +169,9 @@ fn key_spec(spec: &KeySpec, reply: &mut dyn Reply) {
             typed("range", &[("lastkey", last as i64), ("keystep", step as i64), ("limit", 0)], reply);
         }
         Find::FirstHalf => typed("range", &[("lastkey", -1), ("keystep", 1), ("limit", 2)], reply),
-        Find::Counted { number_at, first } => {
-            typed("keynum", &[("keynumidx", number_at as i64), ("firstkey", first as i64), ("keystep", 1)], reply);
+        Find::Counted { number_at, first, step } => {
+            let facts = [("keynumidx", number_at as i64), ("firstkey", first as i64), ("keystep", step as i64)];
+            typed("keynum", &facts, reply);
         }
     }
 }
@@ -180,15 +182,20 @@ fn spec_flags(flags: &str) -> Vec<String> {
     flags.split(' ').enumerate().map(small).collect()
 }
 
-/// What a request does to the keys of `spec`. Flags that vary are SET's: without GET it looks at nothing.
+/// What a request does to the keys of `spec`. Where flags vary, what compares or tells a text looks at it, and else nobody does.
 pub(super) fn key_flags(row: &Command, spec: &KeySpec, request: &Args<'_>) -> Vec<String> {
-    let mut flags = spec_flags(spec.flags);
-    if flags.iter().any(|flag| flag == "variable_flags") {
-        let looks = request.from(3).iter().any(|word| word.eq_ignore_ascii_case(b"GET"));
-        debug_assert_eq!(row.name, "SET");
-        flags = spec_flags(if looks { "RW ACCESS UPDATE" } else { "OW UPDATE" });
+    const LOOKS: [&str; 5] = ["GET", "IFEQ", "IFNE", "IFDEQ", "IFDNE"];
+    if !spec.flags.ends_with(" VARIABLE_FLAGS") {
+        return spec_flags(spec.flags);
     }
-    flags
+    let looks = |from: usize| request.from(from).iter().any(|word| LOOKS.iter().any(|known| parse::is(word, known)));
+    spec_flags(match row.name {
+        "SET" if looks(3) => "RW ACCESS UPDATE",
+        "SET" => "OW UPDATE",
+        "DELEX" if looks(2) => "RW ACCESS DELETE",
+        "DELEX" => "RM DELETE",
+        name => unreachable!("{name}: nobody says how its flags vary"),
+    })
 }
 
 /// Where Redis leaves open how a client may find keys.

@@ -11,7 +11,8 @@ pub(crate) const COMMANDS: &[Command] = &[XADD];
 
 const XADD: Command = Command {
     name: "XADD",
-    syntax: "key [NOMKSTREAM] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id> field value [field value ...]",
+    syntax: "key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] \
+             <* | id> field value [field value ...]",
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
@@ -35,6 +36,9 @@ fn xadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Err(Failure::text("ERR The ID specified in XADD must be greater than 0-0"));
     }
     let (key, now) = (args.get(1), tx.now());
+    if let Some(how) = options.trim {
+        trim::prepare(tx, key, how, (options.references, Some(2 * args.bytes_total() + 10 * args.len())))?;
+    }
     let absent = if options.leaves { Absent::Leave } else { Absent::Create };
     let Some(mut stream) = tx.stream_mut(key, absent)? else {
         reply.null();
@@ -47,7 +51,7 @@ fn xadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     }
     stream.add(new, &fields)?;
     if let Some(how) = options.trim {
-        trim::trim(&mut stream, how);
+        trim::trim(&mut stream, how, options.references);
     }
     id::tell(reply, new);
     Ok(())

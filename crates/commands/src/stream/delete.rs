@@ -1,11 +1,13 @@
-//! XDEL XSETID: take entries away, and say what a stream knows of ids.
+//! XDEL XDELEX XACKDEL XSETID: take entries away, and say what a stream knows of ids.
 
 use super::id;
+use super::references::{self, Held, References};
 use crate::prelude::*;
+use keyspace::StreamMut;
 use kinds::Stream;
-use kinds::stream::{Foot, StreamId};
+use kinds::stream::{Foot, Group as GroupState, StreamId};
 
-pub(crate) const COMMANDS: &[Command] = &[XDEL, XSETID];
+pub(crate) const COMMANDS: &[Command] = &[XACKDEL, XDEL, XDELEX, XSETID];
 
 const XDEL: Command = Command {
     name: "XDEL",
@@ -30,6 +32,29 @@ const XDEL: Command = Command {
     }),
 };
 
+const XDELEX: Command = Command {
+    name: "XDELEX",
+    syntax: "key [KEEPREF | DELREF | ACKED] IDS numids id [id ...]",
+    arity: Arity::AtLeast(5),
+    cost: "O(m*(log(n)+g*log(p))), m the ids given, n the entries of the stream, g its groups, p what they have pending",
+    since: "8.2.0",
+    brief: "Removes entries, and what is pending of them, or only what no group needs.",
+    answer: "array: for each id 1 if its entry was removed, 2 if a group needs it, -1 if there is none",
+    run: Run::Local(xdelex),
+    ..XDEL
+};
+
+const XACKDEL: Command = Command {
+    name: "XACKDEL",
+    syntax: "key group [KEEPREF | DELREF | ACKED] IDS numids id [id ...]",
+    arity: Arity::AtLeast(6),
+    keys: &[KeySpec::one(1, "RW UPDATE DELETE")],
+    brief: "Says that a group is done with entries, and removes them.",
+    answer: "array: for each id 1 if its entry was removed, 2 if another group needs it, -1 if it was not pending",
+    run: Run::Local(xackdel),
+    ..XDELEX
+};
+
 const XSETID: Command = Command {
     name: "XSETID",
     syntax: "key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]",
@@ -41,6 +66,205 @@ const XSETID: Command = Command {
     run: Run::Local(xsetid),
     ..XDEL
 };
+
+/// Which entries are to be removed, and what becomes of what is pending of them: the arguments from `at` on.
+fn removal(args: &Args<'_>, mut at: usize) -> Result<(References, Vec<StreamId>), Failure> {
+    let (mut references, mut ids) = (None, None);
+    while at < args.len() {
+        let (word, more) = (args.get(at), args.len() - 1 - at);
+        at += 1;
+        let is_again = if let Some(said) = References::of(word) {
+            references.replace(said).is_some()
+        } else if parse::is(word, "IDS") && more > 0 {
+            let count = parse::int(args.get(at)).ok().and_then(|count| usize::try_from(count).ok());
+            let count = count.filter(|count| *count > 0);
+            let count = count.ok_or(Failure::text("ERR Number of IDs must be a positive integer"))?;
+            if count > more - 1 {
+                return Err(Failure::text("ERR The `numids` parameter must match the number of arguments"));
+            }
+            let given = id::all(args.slice(at + 1, at + 1 + count))?;
+            at += 1 + count;
+            ids.replace(given).is_some()
+        } else {
+            true
+        };
+        if is_again {
+            return Err(Failure::Syntax);
+        }
+    }
+    Ok((references.unwrap_or_default(), ids.ok_or(Failure::Syntax)?))
+}
+
+/// What XDELEX and XACKDEL reply of an id.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Missing,
+    Removed,
+    Needed,
+}
+
+impl Told {
+    fn number(self) -> i64 {
+        match self {
+            Self::Missing => -1,
+            Self::Removed => 1,
+            Self::Needed => 2,
+        }
+    }
+}
+
+/// What is to be done to a stream.
+#[derive(Default)]
+struct Plan {
+    /// Of each id that was given, once, in order.
+    told: Vec<(StreamId, Told)>,
+    /// Entries that go.
+    gone: Vec<StreamId>,
+    /// Deliveries that are pending no more.
+    dropped: Vec<Held>,
+    /// Whether that is what it is about.
+    acknowledges: bool,
+}
+
+/// The ids in order, each once.
+fn sorted(ids: &[StreamId]) -> Vec<StreamId> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// Of some ids, which rise, those that are of entries.
+fn there(stream: &Stream, ids: &[StreamId]) -> Vec<bool> {
+    let mut there = Vec::with_capacity(ids.len());
+    stream.walk_these(ids, &mut |_, fields| there.push(fields.is_some()));
+    there
+}
+
+impl Plan {
+    /// To remove entries.
+    fn to_remove(stream: &Stream, ids: &[StreamId], references: References) -> Self {
+        let (ids, mut plan) = (sorted(ids), Self::default());
+        let needed = match references {
+            References::Acknowledged => references::are_needed(stream, &ids, None),
+            _ => vec![false; ids.len()],
+        };
+        for ((id, is_there), is_needed) in ids.iter().zip(there(stream, &ids)).zip(needed) {
+            plan.told.push((
+                *id,
+                match (is_there, is_needed) {
+                    (false, _) => Told::Missing,
+                    (true, false) => Told::Removed,
+                    (true, true) => Told::Needed,
+                },
+            ));
+            plan.gone.extend((is_there && !is_needed).then_some(*id));
+        }
+        if references == References::Remove {
+            plan.dropped = references::held(stream, &ids);
+        }
+        plan
+    }
+
+    /// To take off a group's pending deliveries, and remove entries.
+    fn to_acknowledge(
+        stream: &Stream,
+        (name, group): (&[u8], GroupState),
+        ids: &[StreamId],
+        references: References,
+    ) -> Self {
+        let (ids, mut plan) = (sorted(ids), Self { acknowledges: true, ..Self::default() });
+        let pending = stream.pending_of(group.number, &ids);
+        let ours: Vec<StreamId> = pending.iter().flatten().map(|pending| pending.id).collect();
+        let needed = match references {
+            References::Acknowledged => references::are_needed(stream, &ours, Some(group.number)),
+            _ => vec![false; ours.len()],
+        };
+        let mut needed = ours.iter().zip(needed).peekable();
+        for id in &ids {
+            let told = needed.next_if(|(ours, _)| *ours == id).map(|(_, is_needed)| is_needed);
+            plan.told.push((
+                *id,
+                match told {
+                    None => Told::Missing,
+                    Some(false) => Told::Removed,
+                    Some(true) => Told::Needed,
+                },
+            ));
+        }
+        let removed = plan.told.iter().filter(|(_, told)| *told == Told::Removed).map(|(id, _)| *id);
+        let removed: Vec<StreamId> = removed.collect();
+        let are_there = there(stream, &removed);
+        plan.gone = removed.into_iter().zip(are_there).filter(|(_, is_there)| *is_there).map(|(id, _)| id).collect();
+        plan.dropped = match references {
+            References::Remove => references::held(stream, &ours),
+            _ if ours.is_empty() => Vec::new(),
+            _ => vec![Held { group: name.to_vec(), ids: ours }],
+        };
+        plan
+    }
+
+    /// Makes the changes, and tells of each id that was given; one that was given before is dealt with by then.
+    fn carry_out(&self, tx: &mut Tx, key: &[u8], ids: &[StreamId], reply: &mut dyn Reply) -> Outcome {
+        let of_groups = self.dropped.iter().map(|held| StreamMut::room(key.len(), held.group.len(), held.ids.len()));
+        tx.need_room(of_groups.sum::<u64>() + StreamMut::room(key.len(), 0, self.gone.len()))?;
+        let mut stream = tx.stream_mut(key, Absent::Leave)?.expect("just seen");
+        stream.delete(&self.gone)?;
+        self.dropped.iter().for_each(|held| stream.drop_pending(&held.group, &held.ids));
+        reply.array(ids.len());
+        let mut seen = vec![false; self.told.len()];
+        for id in ids {
+            let at = self.told.partition_point(|(other, _)| other < id);
+            let told = match self.told[at].1 {
+                Told::Needed if seen[at] && !self.acknowledges => Told::Needed,
+                _ if seen[at] => Told::Missing,
+                told => told,
+            };
+            seen[at] = true;
+            reply.int(told.number());
+        }
+        Ok(())
+    }
+}
+
+/// How much is to be looked at: what one or all groups have pending of each id.
+fn work(stream: &Stream, ids: &[StreamId], references: References) -> u64 {
+    let groups_count = if references == References::Keep { 1 } else { stream.groups_count().max(1) };
+    (ids.len() as u64).saturating_mul(groups_count)
+}
+
+/// There is no such stream or group: of each id as much is told.
+fn tell_missing(ids: &[StreamId], reply: &mut dyn Reply) -> Outcome {
+    reply.array(ids.len());
+    ids.iter().for_each(|_| reply.int(Told::Missing.number()));
+    Ok(())
+}
+
+fn xdelex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (references, ids) = removal(args, 2)?;
+    let plan = match tx.value::<Stream>(args.get(1))?.cloned() {
+        Some(stream) => {
+            tx.expect_work(work(&stream, &ids, references))?;
+            Plan::to_remove(&stream, &ids, references)
+        }
+        None => return tell_missing(&ids, reply),
+    };
+    plan.carry_out(tx, args.get(1), &ids, reply)
+}
+
+fn xackdel(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (references, ids) = removal(args, 3)?;
+    let (key, name) = (args.get(1), args.get(2));
+    let stream = tx.value::<Stream>(key)?;
+    let plan = match stream.and_then(|stream| Some((stream.clone(), stream.group(name)?))) {
+        Some((stream, group)) => {
+            tx.expect_work(work(&stream, &ids, references))?;
+            Plan::to_acknowledge(&stream, (name, group), &ids, references)
+        }
+        None => return tell_missing(&ids, reply),
+    };
+    plan.carry_out(tx, key, &ids, reply)
+}
 
 fn xsetid(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let last_id = id::strict(args.get(2), 0)?;

@@ -10,6 +10,7 @@ pub(crate) mod lag;
 pub(crate) mod pending;
 pub(crate) mod range;
 pub(crate) mod read;
+pub(crate) mod references;
 pub(crate) mod tell;
 pub(crate) mod trim;
 

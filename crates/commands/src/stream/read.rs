@@ -17,7 +17,7 @@ use crate::row::{Local, TimeoutAt, streams_at};
 use blocks::Direction;
 use keyspace::{Counting, Reader, Redelivery, StreamMut};
 use kinds::Stream;
-use kinds::stream::{Fields, StreamId};
+use kinds::stream::{Fields, Group as GroupState, Pending, StreamId};
 use std::ops::ControlFlow;
 use wire::OwnedRequest;
 
@@ -40,12 +40,14 @@ const XREAD: Command = Command {
 
 const XREADGROUP: Command = Command {
     name: "XREADGROUP",
-    syntax: "GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]",
+    syntax: "GROUP group consumer [COUNT count] [BLOCK milliseconds] [CLAIM min-idle-time] [NOACK] \
+             STREAMS key [key ...] id [id ...]",
     arity: Arity::AtLeast(7),
     keys: &[KeySpec { begin: Begin::Keyword("STREAMS", 4), find: Find::FirstHalf, flags: "RW ACCESS" }],
     access: Access::Write { grows: false },
-    cost: "O(k*log(n)+m*log(p)), k the keys, n the entries of a stream, m those told, p those pending",
+    cost: "O(k*log(n)+m*log(p)), k the keys, n the entries of a stream, m those told, p those pending; O(p) with CLAIM",
     brief: "Gives a consumer of a group entries that nobody had, or waits for them.",
+    answer: "map: keys and arrays of entries, with CLAIM each with idle time and deliveries; null: there are none",
     run: waiting(xreadgroup),
     ..XREAD
 };
@@ -60,6 +62,8 @@ struct Asked<'a> {
     waits: bool,
     reader: Option<Reader<'a>>,
     acknowledges: bool,
+    /// What is pending for so long, whoever has it, is taken too.
+    claims_after_ms: Option<u64>,
     keys: Args<'a>,
     ids: Args<'a>,
 }
@@ -67,7 +71,15 @@ struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn of(args: &Args<'a>, is_group: bool) -> Result<Self, Failure> {
         let none = args.slice(0, 0);
-        let mut asked = Self { most: 0, waits: false, reader: None, acknowledges: false, keys: none, ids: none };
+        let mut asked = Self {
+            most: 0,
+            waits: false,
+            reader: None,
+            acknowledges: false,
+            claims_after_ms: None,
+            keys: none,
+            ids: none,
+        };
         let only_group = |option: &str| {
             Failure::text(format!("ERR The {option} option is only supported by XREADGROUP. You called XREAD instead."))
         };
@@ -100,6 +112,12 @@ impl<'a> Asked<'a> {
                     return Err(only_group("NOACK"));
                 }
                 asked.acknowledges = true;
+            } else if parse::is(word, "CLAIM") && more > 0 {
+                if !is_group {
+                    return Err(only_group("CLAIM"));
+                }
+                at += 1;
+                asked.claims_after_ms = Some(least_idle_ms(args.get(at))?);
             } else {
                 return Err(Failure::Syntax);
             }
@@ -122,6 +140,11 @@ impl<'a> Asked<'a> {
         reply.null_array();
         Ok(())
     }
+}
+
+fn least_idle_ms(argument: &[u8]) -> Result<u64, Failure> {
+    let ms = kinds::text::parse_int(argument).ok_or(Failure::text("ERR min-idle-time is not an integer"))?;
+    u64::try_from(ms).map_err(|_| Failure::text("ERR min-idle-time must be a positive integer"))
 }
 
 fn unbalanced(is_group: bool) -> Failure {
@@ -210,9 +233,15 @@ struct Wish<'a> {
     behind: Option<StreamId>,
     /// Ids that a record of it names, at most.
     ids_max: u64,
-    /// About how many entries it is served, at most.
+    /// About how many entries it is served, at most, and how many are looked at for that.
     work: u64,
+    /// What is to be claimed: what has been idle for longest first.
+    idle: Vec<Pending>,
 }
+
+/// Who waits for something to claim looks again so late at the soonest where nothing is pending: what comes may be claimed at
+/// once.
+const LOOK_AGAIN_MS: u64 = 100;
 
 /// How many chunks are looked at to tell how much is new.
 const NEWS_CHUNKS_MAX: u64 = 64;
@@ -221,6 +250,8 @@ const NEWS_CHUNKS_MAX: u64 = 64;
 enum Told {
     /// Entries that nobody had.
     New(Part),
+    /// Entries that were claimed, and those that nobody had.
+    Claimed(Vec<(StreamId, tell::Before)>, Option<Part>),
     /// What is pending for it; entries that were deleted among them.
     Pending(Vec<StreamId>),
 }
@@ -231,16 +262,19 @@ fn xreadgroup(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (mut wishes, mut room_bytes, mut has_some) = (Vec::new(), 0, false);
     for (key, text) in asked.keys.iter().zip(asked.ids.iter()).filter(|(key, _)| tx.may_use(key)).collect::<Vec<_>>() {
         let is_twice = asked.keys.iter().filter(|other| *other == key).count() > 1;
-        let (wish, is_served) = wish(tx, key, text, reader, is_twice, asked.most)?;
+        let (wish, is_served) = wish(tx, key, text, reader, is_twice, &asked)?;
         has_some |= is_served;
-        let ids_max = wish.ids_max.min(asked.most) as usize;
-        room_bytes += StreamMut::room(key.len(), reader.group.len() + reader.consumer.len(), ids_max);
         wishes.push(wish);
     }
     if !has_some && tx.is_serving() {
         return Err(Failure::Nothing);
     }
     tx.expect_work(wishes.iter().fold(0, |work, wish| wish.work.saturating_add(work)))?;
+    find_idle(tx, &asked, reader, &mut wishes)?;
+    for wish in &wishes {
+        let ids_max = wish.ids_max.min(asked.most) as usize + wish.idle.len();
+        room_bytes += StreamMut::room(wish.key.len(), reader.group.len() + reader.consumer.len(), ids_max);
+    }
     tx.need_room(room_bytes)?;
     let mut told = Vec::new();
     for wish in &wishes {
@@ -261,8 +295,9 @@ fn wish<'a>(
     text: &[u8],
     reader: Reader<'_>,
     is_twice: bool,
-    most: u64,
+    asked: &Asked<'_>,
 ) -> Result<(Wish<'a>, bool), Failure> {
+    let most = asked.most;
     let is_serving = tx.is_serving();
     let stream = match tx.value::<Stream>(key) {
         Ok(None) | Err(_) if is_serving => return Err(Failure::text("UNBLOCKED the stream key no longer exists")),
@@ -305,7 +340,42 @@ fn wish<'a>(
         // What another wish of this request may deliver first counts too.
         owned + if is_twice { stream.len() } else { 0 }
     });
-    Ok((Wish { key, behind, ids_max, work: news_count.max(ids_max.min(most)) }, is_served))
+    let looks = match asked.claims_after_ms {
+        Some(_) if behind.is_none() => stream.pending_count(group.number),
+        _ => 0,
+    };
+    let work = news_count.max(ids_max.min(most)).saturating_add(looks);
+    Ok((Wish { key, behind, ids_max, work, idle: Vec::new() }, is_served))
+}
+
+/// Finds what is to be claimed, and says when there may be more of it. Who is served by somebody else's change claims nothing:
+/// it looks by itself as soon as there is something.
+fn find_idle(tx: &mut Tx, asked: &Asked<'_>, reader: Reader<'_>, wishes: &mut [Wish<'_>]) -> Result<(), Failure> {
+    let Some(least_ms) = asked.claims_after_ms.filter(|_| !tx.is_serving()) else { return Ok(()) };
+    let now = tx.now();
+    let mut again_ms = now.saturating_add(least_ms.max(LOOK_AGAIN_MS));
+    for wish in wishes.iter_mut().filter(|wish| wish.behind.is_none()) {
+        let stream = tx.value::<Stream>(wish.key)?.expect("just seen");
+        let group = stream.group(reader.group).expect("just seen");
+        let mut idle = Vec::new();
+        let _ = stream.walk_pending(group.number, StreamId::MIN, Direction::Forward, &mut |pending| {
+            if now.saturating_sub(pending.delivered_ms) >= least_ms {
+                idle.push(pending);
+            } else {
+                again_ms = again_ms.min(pending.delivered_ms.saturating_add(least_ms));
+            }
+            ControlFlow::Continue(())
+        });
+        // What was deleted stays pending, and nobody gets it.
+        let ids: Vec<StreamId> = idle.iter().map(|pending| pending.id).collect();
+        let mut are_there = Vec::with_capacity(ids.len());
+        stream.walk_these(&ids, &mut |_, fields| are_there.push(fields.is_some()));
+        wish.idle = idle.into_iter().zip(are_there).filter(|(_, is_there)| *is_there).map(|(idle, _)| idle).collect();
+        wish.idle.sort_unstable_by_key(|pending| (pending.delivered_ms, pending.id));
+        wish.idle.truncate(usize::try_from(asked.most).unwrap_or(usize::MAX));
+    }
+    tx.look_again(again_ms);
+    Ok(())
 }
 
 /// Makes the changes that go with what a consumer is told.
@@ -327,22 +397,74 @@ fn serve(tx: &mut Tx, wish: &Wish<'_>, asked: &Asked<'_>, reader: Reader<'_>) ->
         stream.claim(reader, &there, Redelivery { delivered_ms: now, counting: Counting::OneMore });
         return Ok(Some(Told::Pending(ids)));
     }
-    if !add::has_behind(state, group.last_id) {
-        return Ok(None);
+    let claimed = claim(&mut stream, wish, asked, reader, now);
+    let left = asked.most - claimed.len() as u64;
+    let state = stream.stream().expect("it is there");
+    let group = state.group(reader.group).expect("just seen");
+    let part = match left > 0 && add::has_behind(state, group.last_id) {
+        true => Some(take_news(&mut stream, group, left, asked.acknowledges, reader, now)),
+        false => None,
+    };
+    Ok(match (asked.claims_after_ms, part) {
+        (None, part) => part.map(Told::New),
+        (Some(_), None) if claimed.is_empty() => None,
+        (Some(_), part) => Some(Told::Claimed(claimed, part)),
+    })
+}
+
+/// Claims what was found idle and still is; what it was before, in order.
+fn claim(
+    stream: &mut StreamMut<'_, '_>,
+    wish: &Wish<'_>,
+    asked: &Asked<'_>,
+    reader: Reader<'_>,
+    now: u64,
+) -> Vec<(StreamId, tell::Before)> {
+    let least_ms = asked.claims_after_ms.unwrap_or_default();
+    let state = stream.stream().expect("it is there");
+    let group = state.group(reader.group).expect("just seen").number;
+    let mut ids: Vec<StreamId> = wish.idle.iter().map(|pending| pending.id).collect();
+    ids.sort_unstable();
+    // Another wish of this request may have claimed them.
+    let still = state.pending_of(group, &ids).into_iter().flatten();
+    let still: Vec<Pending> = still.filter(|pending| now.saturating_sub(pending.delivered_ms) >= least_ms).collect();
+    if still.is_empty() {
+        return Vec::new();
     }
+    let ids: Vec<StreamId> = still.iter().map(|pending| pending.id).collect();
+    stream.see_consumer(reader, now, Some(now));
+    stream.claim(reader, &ids, Redelivery { delivered_ms: now, counting: Counting::OneMore });
+    let was = |idle: &Pending| {
+        let at = still.binary_search_by_key(&idle.id, |pending| pending.id).ok()?;
+        let Pending { delivered_ms, deliveries, .. } = still[at];
+        Some((idle.id, tell::Before { idle_ms: now.saturating_sub(delivered_ms), deliveries }))
+    };
+    wish.idle.iter().filter_map(was).collect()
+}
+
+/// Gives a consumer so many of the entries that nobody had, of which there are some; which ones.
+fn take_news(
+    stream: &mut StreamMut<'_, '_>,
+    group: GroupState,
+    most: u64,
+    acknowledges: bool,
+    reader: Reader<'_>,
+    now: u64,
+) -> Part {
+    let state = stream.stream().expect("it is there");
     let progress = Progress::of(state);
     let from = group.last_id.next().expect("something is behind it");
     let (mut to, mut read, mut count) = (from, group.entries_read, 0);
     let _ = state.walk(from, StreamId::MAX, Direction::Forward, &mut |id, _: Fields<'_>| {
         (to, read, count) = (id, progress.after_reading(read, id), count + 1);
-        if count == asked.most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if count == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    if asked.acknowledges {
+    if acknowledges {
         stream.put_group(reader.group, to, read);
     } else {
         stream.deliver(reader, to, read, now);
     }
-    Ok(Some(Told::New(Part { from, to, most: count, direction: Direction::Forward })))
+    Part { from, to, most: count, direction: Direction::Forward }
 }
 
 /// What is pending for a consumer behind an id.
@@ -364,6 +486,9 @@ fn tell_one(tx: &mut Tx, key: &[u8], told: Told, reply: &mut dyn Reply) -> Outco
     begin_stream(reply, key);
     match told {
         Told::New(part) => tell::tell(reply, stream, part, || keyspace.pin(key)),
+        Told::Claimed(claimed, part) => {
+            tell::tell_deliveries(reply, stream, claimed, part, || keyspace.pin(key));
+        }
         Told::Pending(ids) => {
             reply.array(ids.len());
             // What was deleted is still pending.

@@ -54,6 +54,10 @@ impl Part {
 /// Replies one entry: its id, and its names and values in turn.
 pub(super) fn entry(reply: &mut dyn Reply, at: StreamId, fields: Fields<'_>) {
     reply.array(2);
+    tell_entry(reply, at, fields);
+}
+
+fn tell_entry(reply: &mut dyn Reply, at: StreamId, fields: Fields<'_>) {
     id::tell(reply, at);
     reply.array(2 * fields.count() as usize);
     for (name, value) in fields.iter() {
@@ -104,6 +108,88 @@ pub(super) fn tell(reply: &mut dyn Reply, stream: &Stream, part: Part, pin: impl
     reply.stream(Box::new(Rest { stream: stream.clone(), telling: rest, pin: pin() }));
 }
 
+/// What a delivery was before it was claimed; nothing of that for an entry that nobody had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Before {
+    pub(super) idle_ms: u64,
+    pub(super) deliveries: u64,
+}
+
+/// Replies entries that were claimed, and behind them `part`, whose `most` is how many it has: each with how it was before.
+/// `pin` is for the clone, if it takes one.
+pub(super) fn tell_deliveries(
+    reply: &mut dyn Reply,
+    stream: &Stream,
+    claimed: Vec<(StreamId, Before)>,
+    part: Option<Part>,
+    pin: impl FnOnce() -> Pin,
+) {
+    reply.array(claimed.len() + part.map_or(0, |part| part.most as usize));
+    let mut deliveries = Deliveries { stream: stream.clone(), claimed: claimed.into_iter(), part, pin: None };
+    if !deliveries.tell(reply, LOCKED_BYTES_MAX) {
+        deliveries.pin = Some(pin());
+        reply.stream(Box::new(deliveries));
+    }
+}
+
+/// What [`tell_deliveries`] has still to tell.
+struct Deliveries {
+    stream: Stream,
+    claimed: std::vec::IntoIter<(StreamId, Before)>,
+    part: Option<Part>,
+    pin: Option<Pin>,
+}
+
+impl Deliveries {
+    /// Tells about `bytes_max`; whether that was all.
+    fn tell(&mut self, reply: &mut dyn Reply, bytes_max: usize) -> bool {
+        let Self { stream, claimed, part, .. } = self;
+        let mut bytes = 0;
+        let mut tell = |at, fields: Fields<'_>, before: Before| {
+            reply.array(4);
+            tell_entry(reply, at, fields);
+            reply.int(before.idle_ms as i64);
+            reply.int(before.deliveries as i64);
+            bytes += entry_bytes(fields);
+            if bytes >= bytes_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        for (at, before) in claimed.by_ref() {
+            let mut flow = ControlFlow::Continue(());
+            let _ = stream.walk(at, at, Direction::Forward, &mut |at, fields| {
+                flow = tell(at, fields, before);
+                ControlFlow::Break(())
+            });
+            if flow.is_break() {
+                return false;
+            }
+        }
+        let Some(rest) = part.filter(|rest| rest.most > 0) else { return true };
+        let (mut last, mut told) = (StreamId::MIN, 0);
+        let _ = stream.walk(rest.from, rest.to, rest.direction, &mut |at, fields| {
+            (last, told) = (at, told + 1);
+            let flow = tell(at, fields, Before::default());
+            if told == rest.most { ControlFlow::Break(()) } else { flow }
+        });
+        *part = rest.behind(last, told);
+        part.is_none_or(|rest| rest.most == 0)
+    }
+}
+
+impl Source for Deliveries {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        if self.tell(reply, SOURCE_STEP_BYTES) { More::Done } else { More::Follows }
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        self.pin.as_ref().map_or(0, |pin| pin.bytes(self.stream.heap_bytes()))
+    }
+}
+
+/// About what the reply of an entry takes.
+fn entry_bytes(fields: Fields<'_>) -> usize {
+    fields.bytes() + HEADER_BYTES + 2 * FIELD_HEADER_BYTES * fields.count() as usize
+}
+
 /// Writes about `bytes_max` of `part`, and says what is left.
 fn tell_some(reply: &mut dyn Reply, stream: &Stream, part: Part, bytes_max: usize) -> Option<Part> {
     if part.most == 0 {
@@ -113,7 +199,7 @@ fn tell_some(reply: &mut dyn Reply, stream: &Stream, part: Part, bytes_max: usiz
     let _ = stream.walk(part.from, part.to, part.direction, &mut |at, fields| {
         entry(reply, at, fields);
         (last, told) = (at, told + 1);
-        bytes += fields.bytes() + HEADER_BYTES + 2 * FIELD_HEADER_BYTES * fields.count() as usize;
+        bytes += entry_bytes(fields);
         if told == part.most || bytes >= bytes_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     part.behind(last, told).filter(|rest| rest.most > 0)

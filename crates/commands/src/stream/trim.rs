@@ -1,16 +1,18 @@
 //! XTRIM, and what XADD takes of it: remove the oldest entries.
 
 use super::id::{self, Wanted};
+use super::references::{self, References};
 use crate::prelude::*;
 use keyspace::StreamMut;
+use kinds::Stream;
 use kinds::limits::STREAM_NODE_ENTRIES;
-use kinds::stream::{Kept, Trim};
+use kinds::stream::{Kept, StreamId, Trim};
 
 pub(crate) const COMMANDS: &[Command] = &[XTRIM];
 
 const XTRIM: Command = Command {
     name: "XTRIM",
-    syntax: "key <MAXLEN | MINID> [= | ~] threshold [LIMIT count]",
+    syntax: "key <MAXLEN | MINID> [= | ~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED]",
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
@@ -34,6 +36,8 @@ const LIMIT_ALONE: &str = "ERR syntax error, LIMIT cannot be used without the sp
 /// What stands before the fields of XADD, or behind the key of XTRIM.
 pub(super) struct Options {
     pub(super) trim: Option<Trim>,
+    /// What becomes of what is pending of entries that go.
+    pub(super) references: References,
     /// Whether an absent stream stays so.
     pub(super) leaves: bool,
     /// What XADD says of the id, and where.
@@ -42,7 +46,8 @@ pub(super) struct Options {
 
 /// The options from the argument behind the key on; those of XADD end with the id.
 pub(super) fn options(args: &Args<'_>, adds: bool) -> Result<Options, Failure> {
-    let mut options = Options { trim: None, leaves: false, id: None };
+    let mut options = Options { trim: None, references: References::Keep, leaves: false, id: None };
+    let mut references = None;
     let (mut kept, mut whole, mut limit) = (None, false, None);
     let mut at = 2;
     while at < args.len() {
@@ -66,6 +71,11 @@ pub(super) fn options(args: &Args<'_>, adds: bool) -> Result<Options, Failure> {
         } else if parse::is(word, "LIMIT") && more > 0 {
             at += 1;
             limit = Some(positive(args.get(at), "ERR The LIMIT argument must be >= 0.")?);
+        } else if let Some(said) = References::of(word) {
+            if references.replace(said).is_some() {
+                return Err(Failure::Syntax);
+            }
+            options.references = said;
         } else if adds && parse::is(word, "NOMKSTREAM") {
             options.leaves = true;
         } else if adds {
@@ -102,18 +112,79 @@ fn positive(argument: &[u8], text: &'static str) -> Result<u64, Failure> {
     u64::try_from(parse::int(argument)?).map_err(|_| Failure::text(text))
 }
 
+/// What one trimming takes away.
+enum Going {
+    /// The first entries.
+    First(u64),
+    /// These, which rise, of which some stay in between.
+    These(Vec<StreamId>),
+}
+
+/// Asks for what trimming will take, before the first change; behind the addition of an entry of so many bytes, if there is one.
+pub(super) fn prepare(
+    tx: &mut Tx,
+    key: &[u8],
+    trim: Trim,
+    (references, added_bytes): (References, Option<usize>),
+) -> Result<(), Failure> {
+    let Some(stream) = tx.value::<Stream>(key)?.filter(|_| references != References::Keep) else { return Ok(()) };
+    let kept = match trim.kept {
+        Kept::Newest(most) => Kept::Newest(most.saturating_sub(u64::from(added_bytes.is_some()))),
+        from => from,
+    };
+    let going = stream.trim_count(Trim { kept, ..trim }) + 1;
+    let (mut room_bytes, mut pending) = (2 * StreamMut::room(key.len(), 0, going as usize), 0);
+    room_bytes += added_bytes.unwrap_or_default() as u64;
+    stream.for_each_group(|name, group| {
+        let count = stream.pending_count(group.number);
+        room_bytes += StreamMut::room(key.len(), name.len(), count.min(going) as usize);
+        pending += count;
+    });
+    // Where much is pending, much may have to be passed.
+    let work = if references == References::Acknowledged { going + pending } else { going };
+    let has_groups = stream.groups_count() > 0;
+    if has_groups {
+        tx.expect_work(work)?;
+        tx.need_room(room_bytes)?;
+    }
+    Ok(())
+}
+
 /// Trims a stream that is there; how many entries went.
-pub(super) fn trim(stream: &mut StreamMut<'_, '_>, trim: Trim) -> u64 {
-    let count = stream.stream().map_or(0, |stream| stream.trim_count(trim));
-    stream.trim(count);
-    count
+pub(super) fn trim(stream: &mut StreamMut<'_, '_>, trim: Trim, references: References) -> u64 {
+    let Some(state) = stream.stream() else { return 0 };
+    let has_groups = references != References::Keep && state.groups_count() > 0;
+    let going = match references {
+        References::Acknowledged if has_groups => {
+            let these = references::trimmed(state, trim);
+            match these.last().is_none_or(|last| references::first(state, these.len() as u64).last() == Some(last)) {
+                true => Going::First(these.len() as u64),
+                false => Going::These(these),
+            }
+        }
+        _ => Going::First(state.trim_count(trim)),
+    };
+    match going {
+        Going::First(count) => {
+            let ids = if has_groups { references::first(state, count) } else { Vec::new() };
+            let held = if references == References::Remove { references::held(state, &ids) } else { Vec::new() };
+            held.iter().for_each(|held| stream.drop_pending(&held.group, &held.ids));
+            stream.trim(count);
+            count
+        }
+        Going::These(ids) => {
+            stream.trim_these(&ids);
+            ids.len() as u64
+        }
+    }
 }
 
 fn xtrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let options = options(args, false)?;
-    let how = options.trim.expect("XTRIM must be told how");
+    let (how, references) = (options.trim.expect("XTRIM must be told how"), options.references);
+    prepare(tx, args.get(1), how, (references, None))?;
     let count = match tx.stream_mut(args.get(1), Absent::Leave)? {
-        Some(mut stream) => trim(&mut stream, how),
+        Some(mut stream) => trim(&mut stream, how, references),
         None => 0,
     };
     reply.int(count as i64);

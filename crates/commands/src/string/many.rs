@@ -1,6 +1,6 @@
-//! MGET MSET MSETNX: several texts at one instant.
+//! MGET MSET MSETNX MSETEX: several texts at one instant.
 
-use super::tell;
+use super::{options, set, tell};
 use crate::pieces::{Pieces, Place};
 use crate::prelude::*;
 use crate::row::Gather;
@@ -9,7 +9,7 @@ use keyspace::{Pin, text_of};
 use kinds::{LongText, Text, long_text};
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[MGET, MSET, MSETNX];
+pub(crate) const COMMANDS: &[Command] = &[MGET, MSET, MSETEX, MSETNX];
 
 const MGET: Command = Command {
     name: "MGET",
@@ -218,6 +218,44 @@ const MSETNX: Command = Command {
     }),
     ..MSET
 };
+
+const MSETEX: Command = Command {
+    name: "MSETEX",
+    syntax: "numkeys key value [key value ...] [NX | XX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | \
+             PXAT unix-time-milliseconds | KEEPTTL]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::counted_pairs(1, "OW UPDATE")],
+    since: "8.4.0",
+    brief: "Puts several texts under their keys, with one deadline if asked for.",
+    answer: "int: 1 if all were put, 0 if NX or XX does not hold for all, and none was",
+    run: Run::Local(msetex),
+    ..MSET
+};
+
+fn msetex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let count = parse::int_or(args.get(1), 1, i64::from(i32::MAX), "ERR invalid numkeys value")? as usize;
+    let options_at = 2 + 2 * count;
+    if args.len() < options_at {
+        return Err(Failure::text("ERR wrong number of key-value pairs"));
+    }
+    let options = options::of_msetex(args, options_at)?;
+    let expiry = options.life.expiry(tx.now(), args)?;
+    let pairs = args.slice(2, options_at);
+    for key in pairs.iter().step_by(2) {
+        if let Some(condition) = options.condition
+            && !condition.holds(tx, key)?
+        {
+            reply.int(0);
+            return Ok(());
+        }
+    }
+    let mut rest = pairs.iter();
+    while let (Some(key), Some(value)) = (rest.next(), rest.next()) {
+        set::put(tx, key, value, expiry);
+    }
+    reply.int(1);
+    Ok(())
+}
 
 fn check_pairs(args: &Args<'_>) -> Result<(), Failure> {
     if args.len().is_multiple_of(2) { Err(Failure::arity(args)) } else { Ok(()) }

@@ -1,5 +1,6 @@
 //! Texts.
 
+pub(crate) mod compare;
 pub(crate) mod count;
 pub(crate) mod get;
 pub(crate) mod lcs;

@@ -1,13 +1,15 @@
-//! The options of SET and GETEX: one grammar, of which each command has its part.
+//! The options of SET, MSETEX and GETEX: one grammar, of which each command has its part.
 
+use super::compare::Condition;
 use crate::prelude::*;
+use base::Ms;
 use parse::{Time, Unit};
 
 /// What the options say.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options<'a> {
-    /// XX: only if the key is there (true); NX: only if it is not (false).
-    pub(super) only_if: Option<bool>,
+    /// What the key must hold.
+    pub(super) condition: Option<Condition<'a>>,
     /// GET: reply the old text.
     pub(super) get: bool,
     /// What becomes of the deadline.
@@ -27,17 +29,37 @@ pub(super) enum Life<'a> {
     Until(Time<'a>),
 }
 
+impl Life<'_> {
+    /// What becomes of the deadline of a text that is put; the instant may have passed.
+    pub(super) fn expiry(self, now: Ms, args: &Args<'_>) -> Result<Expiry, Failure> {
+        Ok(match self {
+            Life::Until(time) => Expiry::At(time.instant(now, args)?),
+            Life::Keep => Expiry::Keep,
+            Life::Default | Life::Persist => Expiry::Clear,
+        })
+    }
+}
+
 /// Reads the options of SET, from argument 3 on.
 pub(super) fn of_set<'a>(args: &Args<'a>) -> Result<Options<'a>, Failure> {
-    let mut options = Options { only_if: None, get: false, life: Life::Default };
-    let mut at = 3;
+    of_puts(args, 3, true)
+}
+
+/// Reads the options of MSETEX, from argument `at` on: those of SET that do not look at the text of one key.
+pub(super) fn of_msetex<'a>(args: &Args<'a>, at: usize) -> Result<Options<'a>, Failure> {
+    of_puts(args, at, false)
+}
+
+fn of_puts<'a>(args: &Args<'a>, mut at: usize, looks: bool) -> Result<Options<'a>, Failure> {
+    let mut options = Options { condition: None, get: false, life: Life::Default };
     while at < args.len() {
         let word = args.get(at);
-        if parse::is(word, "NX") && options.only_if != Some(true) {
-            options.only_if = Some(false);
-        } else if parse::is(word, "XX") && options.only_if != Some(false) {
-            options.only_if = Some(true);
-        } else if parse::is(word, "GET") {
+        if let Some(condition) = Condition::at(args, at).filter(|condition| looks || !condition.compares()) {
+            if options.condition.replace(condition).is_some_and(|before| !before.goes_with(&condition)) {
+                return Err(Failure::Syntax);
+            }
+            at += condition.words_count() - 1;
+        } else if looks && parse::is(word, "GET") {
             options.get = true;
         } else if parse::is(word, "KEEPTTL") && matches!(options.life, Life::Default | Life::Keep) {
             options.life = Life::Keep;

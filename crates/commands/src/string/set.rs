@@ -2,7 +2,7 @@
 //!
 //! All are SET with some of its options fixed.
 
-use super::options::{self, Life, Options};
+use super::options;
 use super::tell;
 use crate::prelude::*;
 use parse::{Time, Unit};
@@ -11,16 +11,17 @@ pub(crate) const COMMANDS: &[Command] = &[SET, SETNX, SETEX, PSETEX, GETSET];
 
 const SET: Command = Command {
     name: "SET",
-    syntax: "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
+    syntax: "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | IFDNE ifdne-digest] [GET] \
+             [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE VARIABLE_FLAGS")],
     access: Access::Write { grows: true },
     flags: &[Flag::PutsText],
     group: Group::String,
-    cost: "O(1)",
+    cost: "O(1), and O(n) for n bytes compared or digested",
     since: "1.0.0",
     brief: "Puts a text under a key, whatever it held, with a deadline if asked for.",
-    answer: "simple: OK; null: NX or XX did not hold; with GET, bulk or null: the old text",
+    answer: "simple: OK; null: the condition did not hold; with GET, bulk or null: the old text",
     run: Run::Local(set),
 };
 
@@ -30,6 +31,7 @@ const SETNX: Command = Command {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "OW INSERT")],
     flags: &[Flag::Fast, Flag::PutsText],
+    cost: "O(1)",
     brief: "Puts a text under a key that is absent.",
     answer: "int: 1 if it was put, 0 if the key is there",
     run: Run::Local(|tx, args, reply| {
@@ -48,6 +50,7 @@ const SETEX: Command = Command {
     syntax: "key seconds value",
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "OW UPDATE")],
+    cost: "O(1)",
     since: "2.0.0",
     brief: "Puts a text under a key, to expire after some seconds.",
     answer: "simple: OK",
@@ -70,6 +73,7 @@ const GETSET: Command = Command {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     flags: &[Flag::Fast, Flag::PutsText],
+    cost: "O(1)",
     brief: "Puts a text under a key and tells the old one.",
     answer: "bulk: the old text; null: the key was absent",
     run: Run::Local(|tx, args, reply| {
@@ -84,16 +88,12 @@ const GETSET: Command = Command {
 fn set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (key, value) = (args.get(1), args.get(2));
     let options = options::of_set(args)?;
-    let expiry = match options.life {
-        Life::Until(time) => Expiry::At(time.instant(tx.now(), args)?),
-        Life::Keep => Expiry::Keep,
-        Life::Default | Life::Persist => Expiry::Clear,
-    };
+    let expiry = options.life.expiry(tx.now(), args)?;
+    let may = options.condition.map_or(Ok(true), |condition| condition.holds(tx, key))?;
     if options.get {
         let keyspace = tx.keyspace();
         tell(reply, tx.text(key)?, || keyspace.pin(key));
     }
-    let may = may_set(tx, key, options);
     if may {
         put(tx, key, value, expiry);
     }
@@ -105,10 +105,6 @@ fn set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-fn may_set(tx: &mut Tx, key: &[u8], options: Options<'_>) -> bool {
-    options.only_if.is_none_or(|there| tx.exists(key) == there)
-}
-
 fn set_for(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit) -> Outcome {
     let time = Time { argument: args.get(2), unit, from_now: true };
     put(tx, args.get(1), args.get(3), Expiry::At(time.instant(tx.now(), args)?));
@@ -117,7 +113,7 @@ fn set_for(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit) -> Outco
 }
 
 /// A deadline that has passed leaves nothing behind.
-fn put(tx: &mut Tx, key: &[u8], value: &[u8], expiry: Expiry) {
+pub(super) fn put(tx: &mut Tx, key: &[u8], value: &[u8], expiry: Expiry) {
     match expiry {
         Expiry::At(at_ms) if at_ms <= tx.now() => {
             tx.remove(key);

@@ -24,6 +24,7 @@ since: 1000.0 bobbin
 > KEYRANGE - -                            =[]
 
 # the first so many
+since: 1000.0 bobbin
 > KEYRANGE - + LIMIT 2                    =["a", "aa"]
 > KEYRANGE + - REV LIMIT 2                =["d", "c"]
 > KEYRANGE (aa + LIMIT 2                  =["b", "c"]
@@ -32,6 +33,7 @@ since: 1000.0 bobbin
 > KEYRANGE - + LIMIT 3 LIMIT 1            =["a"]
 
 # of one kind
+since: 1000.0 bobbin
 > RPUSH b:list x                          =1
 > SADD a:set x                            =1
 > ZADD e:sorted 1 x                       =1
@@ -46,6 +48,7 @@ since: 1000.0 bobbin
 > KEYRANGE + [e TYPE hash REV             =["e:hash"]
 
 # what comes, goes, moves and expires
+since: 1000.0 bobbin
 > RENAME a z                              =OK
 > KEYRANGE - +                            =["a:set", "aa", "b", "b:list", "c", "d", "e:hash", "e:sorted", "z"]
 > DEL aa d                                =2
@@ -67,6 +70,7 @@ since: 1000.0 bobbin
 > KEYRANGE + - REV                        =["e:sorted", "e:hash", "bb", "b", "a:set"]
 
 # any bytes
+since: 1000.0 bobbin
 > FLUSHALL                                =OK
 > MSET "" 1 "\x00" 2 "\xff" 3 "\xff\xff" 4 "a b" 5 "[" 6 "(" 7 "-" 8 "+" 9  =OK
 > KEYRANGE - +                            =["", "\x00", "(", "+", "-", "[", "a b", "\xff", "\xff\xff"]
@@ -75,6 +79,7 @@ since: 1000.0 bobbin
 > KEYRANGE - "[\x00"                      =["", "\x00"]
 
 # removing
+since: 1000.0 bobbin
 > FLUSHALL                                =OK
 > MSET a 1 b 2 c 3 d 4 e 5                =OK
 > RPUSH cc x                              =1
@@ -93,6 +98,7 @@ since: 1000.0 bobbin
 > EXISTS a c dd                           =0
 
 # what makes no sense
+since: 1000.0 bobbin
 > KEYRANGE a +                            !ERR min or max not valid string range item
 > KEYRANGE - b                            !ERR min or max not valid string range item
 > KEYRANGE "" +                           !ERR min or max not valid string range item

@@ -26,7 +26,22 @@
 > SCAN 0 FOO                              !ERR syntax error
 > SCAN abc                                !ERR invalid cursor
 > SCAN -x                                 !ERR invalid cursor
+> SCAN -                                  !ERR invalid cursor
 > SCAN 1.5                                !ERR invalid cursor
+> SCAN -0                                 =["0", *]
+> SCAN +0                                 =["0", *]
+> SCAN -1                                 =["0", *]
+> SCAN -18446744073709551615 COUNT 1000   =[*, *]
+> SCAN -18446744073709551616              !ERR invalid cursor
+> SCAN +-1                                !ERR invalid cursor
+> SCAN "+ 1"                              !ERR invalid cursor
+> SCAN 0x1                                !ERR invalid cursor
+> SCAN 00                                 =["0", *]
+> SCAN "0\x00x"                           =["0", *]
+> SCAN "\x000"                            =["0", *]
+> SCAN "0 "                               !ERR invalid cursor
+> SCAN "\n0"                              !ERR invalid cursor
+> SCAN ""                                 =["0", *]
 > SCAN " 1"                               !ERR invalid cursor
 > SCAN 99999999999999999999               !ERR invalid cursor
 > SCAN abc FOO                            !ERR invalid cursor

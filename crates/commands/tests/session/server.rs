@@ -148,6 +148,7 @@ fn alone() {
         ("FAILOVER", "!ERR FAILOVER requires connected replicas."),
         ("FAILOVER ABORT", "!ERR No failover in progress."),
         ("CLUSTER INFO", "!ERR This instance has cluster support disabled"),
+        ("CLUSTER SLOT-STATS SLOTSRANGE 0 1", "!ERR This instance has cluster support disabled"),
         ("CLUSTER SLOTS", "!ERR This instance has cluster support disabled"),
         ("CLUSTER HELP", "!ERR This instance has cluster support disabled"),
         ("FAILOVER TO", "!ERR syntax error"),

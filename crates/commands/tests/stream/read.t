@@ -52,3 +52,46 @@ since: 7.2 github.com/redis/redis: the command is named as it is
 !ERR Unbalanced 'xread' list of streams: for each stream key an ID or '$' must be specified.
 > XREADGROUP GROUP g c STREAMS s s >
 !ERR Unbalanced 'xreadgroup' list of streams: for each stream key an ID or '>' must be specified.
+
+# CLAIM: what has been pending for long is taken too, and each entry is told with how it was.
+since: 8.4 redis.io/commands/xreadgroup
+> DEL claimed                             =0
+> XADD claimed 1-0 f v1                   ="1-0"
+> XADD claimed 2-0 f v2                   ="2-0"
+> XADD claimed 3-0 f v3                   ="3-0"
+> XGROUP CREATE claimed g 0               =OK
+> XREADGROUP GROUP g a CLAIM 100 COUNT 1 STREAMS claimed >
+=%{"claimed": [["1-0", ["f", "v1"], 0, 0]]}
+> XREADGROUP GROUP g b CLAIM 60000 COUNT 1 STREAMS claimed >
+=%{"claimed": [["2-0", ["f", "v2"], 0, 0]]}
+> XREADGROUP GROUP g b CLAIM 0 STREAMS claimed >
+=%{"claimed": [["1-0", ["f", "v1"], 0..1000, 1], ["2-0", ["f", "v2"], 0..1000, 1], ["3-0", ["f", "v3"], 0, 0]]}
+> XREADGROUP GROUP g b CLAIM 60000 STREAMS claimed >  =nil-array
+> XPENDING claimed g - + 10               =[["1-0", "b", 0..1000, 2], ["2-0", "b", 0..1000, 2], ["3-0", "b", 0..1000, 1]]
++10
+> XREADGROUP GROUP g c CLAIM 0 COUNT 2 STREAMS claimed >
+=%{"claimed": [["1-0", ["f", "v1"], 0..1000, 2], ["2-0", ["f", "v2"], 0..1000, 2]]}
++100
+> XREADGROUP GROUP g a COUNT 1 CLAIM 100 STREAMS claimed >
+=%{"claimed": [["3-0", ["f", "v3"], 100..1000, 1]]}
++10
+> XDEL claimed 1-0                        =1
+> XREADGROUP GROUP g a CLAIM 100 STREAMS claimed >
+=%{"claimed": [["2-0", ["f", "v2"], 100..1000, 3]]}
+> XPENDING claimed g                      =[3, "1-0", "3-0", [["a", "2"], ["c", "1"]]]
+> XADD claimed 4-0 f v4                   ="4-0"
+> XREADGROUP GROUP g d NOACK CLAIM 0 STREAMS claimed >
+=%{"claimed": [["3-0", ["f", "v3"], *, 2], ["2-0", ["f", "v2"], *, 4], ["4-0", ["f", "v4"], 0, 0]]}
+> XPENDING claimed g                      =[3, "1-0", "3-0", [["c", "1"], ["d", "2"]]]
+> XREADGROUP GROUP g d CLAIM 9223372036854775807 STREAMS claimed 0
+=%{"claimed": [["2-0", ["f", "v2"]], ["3-0", ["f", "v3"]]]}
+> XREADGROUP CLAIM 0 GROUP g d COUNT 1 CLAIM 9223372036854775807 STREAMS claimed >  =nil-array
+> XREADGROUP GROUP g d CLAIM x STREAMS claimed >     !ERR min-idle-time is not an integer
+> XREADGROUP GROUP g d CLAIM 5.5 STREAMS claimed >   !ERR min-idle-time is not an integer
+> XREADGROUP GROUP g d CLAIM +10 STREAMS claimed >   !ERR min-idle-time is not an integer
+> XREADGROUP GROUP g d CLAIM -0 STREAMS claimed >    !ERR min-idle-time is not an integer
+> XREADGROUP GROUP g d CLAIM -10 STREAMS claimed >   !ERR min-idle-time must be a positive integer
+> XREADGROUP GROUP g d CLAIM STREAMS claimed >       !ERR min-idle-time is not an integer
+> XREADGROUP GROUP g CLAIM 50 d STREAMS claimed >    !ERR syntax error
+> XREADGROUP GROUP no d CLAIM 50 STREAMS claimed >   !NOGROUP No such key 'claimed' or consumer group 'no' in XREADGROUP with GROUP option
+> XREAD CLAIM 50 STREAMS claimed 0                   !ERR The CLAIM option is only supported by XREADGROUP. You called XREAD instead.

@@ -24,6 +24,8 @@ fn meant<'a>(row: &Command, name: &'a str) -> &'a str {
         (Group::Stream, "id") if row.name == "XREADGROUP" => "unread",
         (Group::Stream, "id" | "start" | "end" | "last-id" | "max-deleted-id" | "threshold") => "stream id",
         (Group::Stream, "min-idle-time" | "idle" | "entries-added" | "entries-read" | "milliseconds") => "few",
+        (_, "ifeq-value" | "ifne-value") => "value",
+        (_, "ifdeq-digest" | "ifdne-digest") => "digest",
         (_, name) => name,
     }
 }
@@ -84,9 +86,9 @@ impl<'a> Dice<'a> {
         }
     }
 
-    /// Has `FIELDS numfields` say, as a rule, how many follow.
+    /// Has `FIELDS numfields` and `IDS numids` say, as a rule, how many follow.
     fn count_fields(&mut self, row: &Command, words: &mut [Vec<u8>]) {
-        let Some(at) = words.iter().position(|word| word == b"FIELDS") else { return };
+        let Some(at) = words.iter().position(|word| word == b"FIELDS" || word == b"IDS") else { return };
         if self.below(4) > 0 {
             let each = if row.syntax.contains("field value") { 2 } else { 1 };
             words[at + 1] = ((words.len() - at - 2) / each).to_string().into_bytes();
@@ -133,6 +135,8 @@ impl<'a> Dice<'a> {
                 1 => vec![b'y'; 70_000],
                 _ => self.pick(&["", "a", "b", "cc", "12", "-7", "1.5", "12345678901", "\x00\r\n", "abcabba"]),
             },
+            // Of the empty text, of `a` and of another one; and none.
+            "digest" => self.pick(&["2d06800538d394c2", "E6C632B61E964E1F", "0123456789abcdef", "12"]),
             "member" | "member1" | "member2" => {
                 self.pick(&["a", "b", "cc", "", "12", "-7", "3", "4", "5", "70000000000", "a longer member"])
             }
@@ -163,7 +167,7 @@ impl<'a> Dice<'a> {
             "cursor" => self.pick(&["0", "1", "281474976710655", "99999999999", "x"]),
             "type" => self.pick(&["string", "list", "hash", "set", "zset", "stream"]),
             "db" | "destination-db" | "index1" | "index2" => self.pick(&["0", "1", "2", "3", "9", "x"]),
-            "numkeys" | "numfields" => self.pick(&["1", "1", "2", "3", "0", "x"]),
+            "numkeys" | "numfields" | "numids" => self.pick(&["1", "1", "2", "3", "0", "x"]),
             "offset" => self.pick(&["0", "1", "5", "30", "17000", "70000", "-1", "536870912", "x"]),
             "bit offset" => self.pick(&["0", "1", "7", "8", "30", "#0", "#3", "9000", "150000", "-1", "x"]),
             "bit" => self.pick(&["0", "1", "1", "2", "x"]),

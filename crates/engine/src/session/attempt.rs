@@ -408,7 +408,7 @@ impl Session {
                 worker.engine.hooks.add_waiter(shard, self.database, key, &waiter);
             }
         });
-        NotNow::Waiting(Wait::begin(worker.clone(), waiter, self.client.clone()))
+        NotNow::Waiting(Wait::begin(worker.clone(), waiter, self.client.clone(), tx.looks_again_at()))
     }
 }
 

@@ -119,21 +119,13 @@ impl Session {
         let took = performance.took;
         needs.rehearsals += 1;
         // Where events are told, keys that it has looked for in vain are told of by its tx.
-        if !row.writes() && !worker.engine.tells_events() {
+        let waits = matches!(performance.outcome, Err(Failure::Nothing));
+        if !row.writes() && !waits && !worker.engine.tells_events() {
             self.tell_read(worker, row, performance, output);
             return (took, true);
         }
-        match performance.outcome {
-            // It is to be blocked under its locks.
-            Err(Failure::Nothing) => {
-                needs.rehearsals = TRIES_MAX;
-                worker.engine.freer.free(performance);
-            }
-            _ => {
-                needs.room_bytes = needs.room_bytes.max(performance.rehearsal.payload_bytes());
-                needs.performance.set(Some(performance));
-            }
-        }
+        needs.room_bytes = needs.room_bytes.max(performance.rehearsal.payload_bytes());
+        needs.performance.set(Some(performance));
         (took, false)
     }
 

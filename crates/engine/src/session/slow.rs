@@ -11,7 +11,7 @@ use crate::client::Client;
 use crate::engine::Engine;
 use crate::waiter::{Answer, Waiter};
 use crate::waits::{gate_open, loaded, park, raise, read, yield_now};
-use crate::worker::{Scratch, Worker};
+use crate::worker::{Scratch, Sleep, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
 use commands::{Failure, Flag, Outcome, Run, Verb, Walk};
@@ -22,7 +22,7 @@ use quanta::Instant;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use sync::lock::{Parked, Want};
 use wire::resp::Encoder;
@@ -101,10 +101,9 @@ impl Session {
         let needs = Needs { cuts: self.cut(&row, args).await, ..Needs::default() };
         let mut lent = Lent { needs, worker };
         let needs = &mut lent.needs;
-        let mut why = why;
+        let (mut why, mut ends) = (why, None);
         let (mut rounds, mut met) = (0, 0);
-        let mut searched = Duration::ZERO;
-        let mut waited = Duration::ZERO;
+        let (mut searched, mut waited) = (Duration::ZERO, Duration::ZERO);
         loop {
             let mut parked = None;
             let mut gated = false;
@@ -165,12 +164,13 @@ impl Session {
                     }
                 }
                 NotNow::Paused => self.wait_pause(worker, &row).await,
-                why @ (NotNow::Stopping
-                | NotNow::Waiting(_)
-                | NotNow::Sweep
-                | NotNow::Range
-                | NotNow::Gather
-                | NotNow::Verb) => {
+                NotNow::Waiting(wait) => {
+                    if !self.wait_blocked(worker, row, args, (wait, &mut ends), output).await {
+                        return Took { held: Duration::ZERO, searched };
+                    }
+                    (rounds, needs.rehearsals) = (0, 0);
+                }
+                why @ (NotNow::Stopping | NotNow::Sweep | NotNow::Range | NotNow::Gather | NotNow::Verb) => {
                     let held = self.run_apart(worker, why, row, args, output).await;
                     return Took { held, searched };
                 }
@@ -220,10 +220,6 @@ impl Session {
         let held = match why {
             NotNow::Stopping => {
                 self.fail(worker, Some(row), &Failure::text(STOPPING), output);
-                Some(Duration::ZERO)
-            }
-            NotNow::Waiting(wait) => {
-                self.wait_blocked(worker, row, args, wait, output).await;
                 Some(Duration::ZERO)
             }
             NotNow::Sweep => unless_busy(worker, &row, self.sweep(worker, row, args, output)).await,
@@ -325,28 +321,42 @@ impl Session {
         }
     }
 
-    async fn wait_blocked(&mut self, worker: &Worker, row: Row, args: &Args<'_>, mut wait: Wait, output: &mut Output) {
+    /// Waits until it is served, or its time is up, which `ends` says from the first wait on; whether it is to look again by
+    /// itself instead: what it finds then was not there before.
+    async fn wait_blocked(
+        &mut self,
+        worker: &Worker,
+        row: Row,
+        args: &Args<'_>,
+        (mut wait, ends): (Wait, &mut Option<Ends>),
+        output: &mut Output,
+    ) -> bool {
         let Run::Blocking { timeout, .. } = row.run else { unreachable!("only blocking rows wait") };
-        let timeout_ms = commands::timeout_ms(args, timeout).expect("checked before it ran");
-        match wait.answer(timeout_ms).await {
-            Answer::Reply(reply, seen) => {
+        let ends = ends.get_or_insert_with(|| {
+            let timeout_ms = commands::timeout_ms(args, timeout).expect("checked before it ran");
+            Ends(timeout_ms.map(|timeout_ms| worker.sleep(timeout_ms)))
+        });
+        match wait.answer(&mut ends.0).await {
+            None => return true,
+            Some(Answer::Reply(reply, seen)) => {
                 let mark = output.mark();
                 output.append(reply);
                 self.saw(seen);
                 self.hide_unreadable(worker, seen, mark, output);
             }
-            Answer::Failure(failure, seen) => {
+            Some(Answer::Failure(failure, seen)) => {
                 let mark = output.mark();
                 self.fail(worker, Some(row), &failure, output);
                 self.saw(seen);
                 self.hide_unreadable(worker, seen, mark, output);
             }
-            Answer::TimedOut => Encoder::new(output, self.protocol).null_array(),
-            Answer::Unblocked => {
+            Some(Answer::TimedOut) => Encoder::new(output, self.protocol).null_array(),
+            Some(Answer::Unblocked) => {
                 let text = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
                 self.fail(worker, Some(row), &Failure::text(text), output);
             }
         }
+        false
     }
 
     /// Walks over all shards, one at a time. Gives the time for which it ran.
@@ -619,26 +629,50 @@ pub(crate) struct Wait {
     worker: Rc<Worker>,
     waiter: Arc<Waiter>,
     client: Arc<Client>,
+    /// When it looks again by itself.
+    look_again_ms: Option<base::Ms>,
 }
 
 impl Wait {
-    pub(super) fn begin(worker: Rc<Worker>, waiter: Arc<Waiter>, client: Arc<Client>) -> Self {
+    pub(super) fn begin(
+        worker: Rc<Worker>,
+        waiter: Arc<Waiter>,
+        client: Arc<Client>,
+        look_again_ms: Option<base::Ms>,
+    ) -> Self {
         client.set_blocked(Some(waiter.clone()));
-        Self { worker, waiter, client }
+        Self { worker, waiter, client, look_again_ms }
     }
 
-    async fn answer(&mut self, timeout_ms: Option<base::Ms>) -> Answer {
-        let mut sleep = timeout_ms.map(|timeout_ms| self.worker.sleep(timeout_ms));
-        let mut is_over = false;
+    /// How it ends; `None` if nobody has ended it until it is to look again.
+    async fn answer(&mut self, ends: &mut Option<Sleep>) -> Option<Answer> {
+        let now = self.worker.engine.clock.now();
+        let span_ms = |at_ms: base::Ms| at_ms.saturating_sub(now).clamp(1, LOOK_AGAIN_MS_MAX);
+        let mut looks = self.look_again_ms.map(|at_ms| self.worker.sleep(span_ms(at_ms)));
+        let (mut is_over, mut looks_again) = (false, false);
         poll_fn(|context| {
-            if !is_over && let Some(sleep) = &mut sleep {
-                is_over = sleep.as_mut().poll(context).is_ready();
+            let comes = |sleep: &mut Option<Sleep>, context: &mut Context<'_>| {
+                sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(context).is_ready())
+            };
+            is_over = is_over || comes(ends, context);
+            looks_again = looks_again || comes(&mut looks, context);
+            let leaves = is_over || self.client.is_closing(None);
+            let ended = self.waiter.poll_end(leaves, context);
+            // A claim that fails was made by somebody who answers, or gives it back and wakes this.
+            if ended.is_pending() && looks_again && self.waiter.claim() {
+                return Poll::Ready(None);
             }
-            self.waiter.poll_end(is_over || self.client.is_closing(None), context)
+            ended.map(Some)
         })
         .await
     }
 }
+
+/// So long a client waits at most before it looks again, if it is to do so at all.
+const LOOK_AGAIN_MS_MAX: base::Ms = 3_600_000;
+
+/// When the time of a blocked command is up; `None`: never.
+struct Ends(Option<Sleep>);
 
 impl Drop for Wait {
     fn drop(&mut self) {

@@ -9,6 +9,8 @@ use blocks::End;
 pub(crate) const WHOLE: (Classes, &str) = (Classes::GENERIC, "restore");
 /// Items that were removed from the midst of a list.
 pub(crate) const LIST_REMOVE: &str = "lrem";
+/// A stream that was trimmed.
+pub(crate) const TRIM: &str = "xtrim";
 /// A text that was put.
 pub(crate) const TEXT_PUT: (Classes, &str) = (Classes::STRING, "set");
 /// A deadline.
@@ -60,7 +62,7 @@ impl StreamChange<'_> {
         Some(match self {
             Self::Add { .. } => "xadd",
             Self::Delete { .. } => "xdel",
-            Self::Trim { .. } => "xtrim",
+            Self::Trim { .. } => TRIM,
             Self::Set { .. } => "xsetid",
             Self::GroupPut { .. } => "xgroup-create",
             Self::GroupRemove { .. } => "xgroup-destroy",

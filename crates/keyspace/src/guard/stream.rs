@@ -1,6 +1,8 @@
 //! The guard of a stream.
 
+use crate::effect::event;
 use crate::effect::{Counting, Effect, Ids, Items, StreamChange};
+use crate::notes::Classes;
 use crate::tx::{Abandon, Before, Tx};
 use base::{Ms, varint};
 use kinds::stream::{ENTRY_BYTES_MAX, Foot, StreamId};
@@ -89,6 +91,13 @@ impl<'t, 'k> StreamMut<'t, 'k> {
         if count > 0 {
             self.change(StreamChange::Trim { count });
         }
+    }
+
+    /// Removes these entries, which must be there, to trim it; they rise. O(ids log n).
+    pub fn trim_these(&mut self, ids: &[StreamId]) {
+        let before = std::mem::replace(&mut self.before, Before::Settled);
+        let change = Effect::Stream(StreamChange::Delete { ids: Ids::Slice(ids) });
+        self.tx.change_as(self.key, &change, before, Some((Classes::STREAM, event::TRIM)));
     }
 
     /// Says what the stream knows of its ids; `len` is none of it.

@@ -1,0 +1,97 @@
+//! KEEPREF DELREF ACKED: what becomes of deliveries of entries that are removed.
+
+use crate::parse;
+use kinds::Stream;
+use kinds::stream::{Group, Kept, StreamId, Trim};
+use std::ops::ControlFlow;
+
+/// What those who remove entries think of deliveries that are pending.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum References {
+    /// They stay, of entries that are gone.
+    #[default]
+    Keep,
+    /// They go, in all groups.
+    Remove,
+    /// What a group has pending, or is still to read, is not removed.
+    Acknowledged,
+}
+
+impl References {
+    /// What a word says; `None` if it is another.
+    pub(super) fn of(word: &[u8]) -> Option<Self> {
+        let known = [("KEEPREF", Self::Keep), ("DELREF", Self::Remove), ("ACKED", Self::Acknowledged)];
+        known.into_iter().find(|(name, _)| parse::is(word, name)).map(|(_, references)| references)
+    }
+}
+
+/// Deliveries of some entries that a group has pending.
+pub(super) struct Held {
+    pub(super) group: Vec<u8>,
+    pub(super) ids: Vec<StreamId>,
+}
+
+fn groups(stream: &Stream) -> Vec<(Vec<u8>, Group)> {
+    let mut groups = Vec::new();
+    stream.for_each_group(|name, group| groups.push((name.to_vec(), group)));
+    groups
+}
+
+/// What groups have pending of these ids, which rise.
+pub(super) fn held(stream: &Stream, ids: &[StreamId]) -> Vec<Held> {
+    let of_group = |(group, state): (Vec<u8>, Group)| {
+        let pending = stream.pending_of(state.number, ids);
+        Held { group, ids: pending.into_iter().flatten().map(|pending| pending.id).collect() }
+    };
+    groups(stream).into_iter().map(of_group).filter(|held| !held.ids.is_empty()).collect()
+}
+
+/// Which of these ids, which rise, some group has pending, or is still to read; but for what `but` says is done with.
+pub(super) fn are_needed(stream: &Stream, ids: &[StreamId], but: Option<u32>) -> Vec<bool> {
+    let mut needed = vec![false; ids.len()];
+    for (_, group) in groups(stream) {
+        let pending = stream.pending_of(group.number, ids);
+        for ((id, pending), needed) in ids.iter().zip(pending).zip(&mut needed) {
+            *needed |= *id > group.last_id || (pending.is_some() && but != Some(group.number));
+        }
+    }
+    needed
+}
+
+/// Entries that are looked at together.
+const LOOKS_AT_ONCE: usize = 128;
+
+/// The entries that go if a stream is trimmed of what no group needs: as many as go otherwise, as far as there are so many.
+pub(super) fn trimmed(stream: &Stream, how: Trim) -> Vec<StreamId> {
+    let count = stream.trim_count(how);
+    // Where what goes lies together, no further ones take the place of those that stay.
+    let mut looks = if how.whole || matches!(how.kept, Kept::From(_)) { count } else { u64::MAX };
+    let read_up_to = groups(stream).iter().map(|(_, group)| group.last_id).min().unwrap_or(StreamId::MAX);
+    let (mut gone, mut from) = (Vec::new(), Some(StreamId::MIN));
+    while let Some(start) = from.take().filter(|_| looks > 0 && (gone.len() as u64) < count) {
+        let mut ids = Vec::new();
+        let _ = stream.walk(start, read_up_to, blocks::Direction::Forward, &mut |id, _| {
+            ids.push(id);
+            looks -= 1;
+            if ids.len() < LOOKS_AT_ONCE && looks > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let needed = are_needed(stream, &ids, None);
+        let room = (count as usize).saturating_sub(gone.len());
+        gone.extend(ids.iter().zip(needed).filter(|(_, needed)| !needed).map(|(id, _)| *id).take(room));
+        from = ids.last().filter(|_| ids.len() == LOOKS_AT_ONCE).and_then(|last| last.next());
+    }
+    gone
+}
+
+/// The first `count` entries.
+pub(super) fn first(stream: &Stream, count: u64) -> Vec<StreamId> {
+    let mut ids = Vec::new();
+    let _ = stream.walk(StreamId::MIN, StreamId::MAX, blocks::Direction::Forward, &mut |id, _| {
+        if ids.len() as u64 == count {
+            return ControlFlow::Break(());
+        }
+        ids.push(id);
+        ControlFlow::Continue(())
+    });
+    ids
+}

@@ -1,0 +1,222 @@
+//! DIGEST DELEX, and the conditions that DELEX, SET and MSETEX take: what a key must hold for them to go on.
+//!
+//! A digest is the XXH3 of a text in 16 digits of base 16. Long texts are hashed and compared where nothing is held: DIGEST
+//! tells of a clone, and what changes keys is rehearsed.
+
+use crate::prelude::*;
+use base::hash::{self, Digest};
+use keyspace::Pin;
+use kinds::text::DIGITS_MAX;
+use kinds::{Kind, LongText, Text, long_text};
+use wire::{More, Source};
+
+pub(crate) const COMMANDS: &[Command] = &[DELEX, DIGEST];
+
+const DELEX: Command = Command {
+    name: "DELEX",
+    syntax: "key [IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | IFDNE ifdne-digest]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::one(1, "RW DELETE VARIABLE_FLAGS")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::String,
+    cost: "O(n), n the bytes compared or digested",
+    since: "8.4.0",
+    brief: "Removes a key, or only if it holds a certain text.",
+    answer: "int: 1 if the key was removed, 0 if it is absent or the condition does not hold",
+    run: Run::Local(delex),
+};
+
+const DIGEST: Command = Command {
+    name: "DIGEST",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    cost: "O(n), n the bytes of the text",
+    brief: "Tells a digest of the text under a key.",
+    answer: "bulk: 16 digits of base 16; null: the key is absent",
+    run: Run::Local(digest),
+    ..DELEX
+};
+
+/// Digits of a digest.
+const DIGEST_DIGITS: usize = 16;
+/// So much is hashed under the lock, and in one step without it, in bytes: some ten microseconds.
+const HASHED_AT_ONCE: usize = 128 << 10;
+/// What is compared or hashed in about the time that an element takes to be changed, in bytes.
+const BYTES_AN_ELEMENT: usize = 4096;
+
+/// What kind of condition it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Absent,
+    There,
+    Equal,
+    Different,
+    DigestEqual,
+    DigestDifferent,
+}
+
+const WORDS: [(&str, What); 6] = [
+    ("NX", What::Absent),
+    ("XX", What::There),
+    ("IFEQ", What::Equal),
+    ("IFNE", What::Different),
+    ("IFDEQ", What::DigestEqual),
+    ("IFDNE", What::DigestDifferent),
+];
+
+/// What a key must hold for a command to go on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Condition<'a> {
+    what: What,
+    /// What is compared with; nothing if only the key's presence counts.
+    value: &'a [u8],
+}
+
+impl<'a> Condition<'a> {
+    /// The condition that begins at argument `at`, if one does and is complete.
+    pub(super) fn at(args: &Args<'a>, at: usize) -> Option<Self> {
+        let (_, what) = *WORDS.iter().find(|(word, _)| parse::is(args.get(at), word))?;
+        let compares = !matches!(what, What::Absent | What::There);
+        let value = if compares { args.from(at + 1).iter().next()? } else { b"" };
+        Some(Self { what, value })
+    }
+
+    /// Whether it is about a text.
+    pub(super) fn compares(&self) -> bool {
+        !matches!(self.what, What::Absent | What::There)
+    }
+
+    /// How many arguments it takes.
+    pub(super) fn words_count(&self) -> usize {
+        1 + usize::from(self.compares())
+    }
+
+    /// Whether one may be given after the other: the last one holds then.
+    pub(super) fn goes_with(&self, other: &Self) -> bool {
+        self.what == other.what
+    }
+
+    /// Whether what `key` holds is so. An absent key is different from every text.
+    pub(super) fn holds(&self, tx: &mut Tx, key: &[u8]) -> Result<bool, Failure> {
+        let (is_of_digest, wants_equal) = match self.what {
+            What::Absent => return Ok(!tx.exists(key)),
+            What::There => return Ok(tx.exists(key)),
+            What::Equal => (false, true),
+            What::Different => (false, false),
+            What::DigestEqual => (true, true),
+            What::DigestDifferent => (true, false),
+        };
+        let mut digits = [0; DIGITS_MAX];
+        let long = match tx.text(key)? {
+            None => return Ok(!wants_equal),
+            Some(Text::Long(long)) => long.clone(),
+            Some(text) => {
+                let bytes = text.short(&mut digits).expect("it is not long");
+                let is_equal = if is_of_digest { self.is_digest(|| hash::order(bytes))? } else { bytes == self.value };
+                return Ok(is_equal == wants_equal);
+            }
+        };
+        let bytes_count = long.bytes_count();
+        if is_of_digest || bytes_count == self.value.len() {
+            tx.expect_work((bytes_count / BYTES_AN_ELEMENT) as u64)?;
+        }
+        let is_equal = if is_of_digest { self.is_digest(|| digest_of(&long))? } else { is_equal(&long, self.value) };
+        Ok(is_equal == wants_equal)
+    }
+
+    /// Whether the digest that is asked for is this one, which is made only if it may be.
+    fn is_digest(&self, digest: impl FnOnce() -> u64) -> Result<bool, Failure> {
+        if self.value.len() != DIGEST_DIGITS {
+            return Err(Failure::text("ERR must be exactly 16 hexadecimal characters"));
+        }
+        Ok(self.value.eq_ignore_ascii_case(digits_of(digest()).as_bytes()))
+    }
+}
+
+fn is_equal(long: &LongText, bytes: &[u8]) -> bool {
+    if long.bytes_count() != bytes.len() {
+        return false;
+    }
+    let (mut rest, mut is_equal) = (bytes, true);
+    long.for_each_piece(0..bytes.len(), |piece| {
+        let (here, behind) = rest.split_at(piece.len());
+        is_equal = is_equal && here == piece;
+        rest = behind;
+    });
+    is_equal
+}
+
+fn digest_of(long: &LongText) -> u64 {
+    let mut digest = Digest::default();
+    long.for_each_piece(0..long.bytes_count(), |piece| digest.add(piece));
+    digest.hash()
+}
+
+fn digits_of(digest: u64) -> String {
+    format!("{digest:016x}")
+}
+
+fn digest(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let keyspace = tx.keyspace();
+    let digest = match tx.text(args.get(1))? {
+        None => {
+            reply.null();
+            return Ok(());
+        }
+        Some(Text::Long(long)) if long.bytes_count() > HASHED_AT_ONCE => {
+            let part = long.part(0..long.bytes_count());
+            reply.stream(Box::new(Hashing { digest: Digest::default(), part, pin: keyspace.pin(args.get(1)) }));
+            return Ok(());
+        }
+        Some(Text::Long(long)) => digest_of(long),
+        Some(text) => hash::order(text.short(&mut [0; DIGITS_MAX]).expect("it is not long")),
+    };
+    reply.bulk(digits_of(digest).as_bytes());
+    Ok(())
+}
+
+/// A long text that is hashed from a clone.
+struct Hashing {
+    digest: Digest,
+    part: long_text::Part,
+    pin: Pin,
+}
+
+impl Source for Hashing {
+    fn next(&mut self, reply: &mut dyn Reply) -> More {
+        let Self { digest, part, .. } = self;
+        part.take(HASHED_AT_ONCE, |piece| digest.add(piece));
+        if part.bytes_count() > 0 {
+            return More::Follows;
+        }
+        reply.bulk(digits_of(digest.hash()).as_bytes());
+        More::Done
+    }
+
+    fn pinned_bytes(&self) -> u64 {
+        self.pin.bytes(self.part.heap_bytes())
+    }
+}
+
+fn delex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let key = args.get(1);
+    let goes = match (args.len(), tx.kind(key)) {
+        (2, kind) => kind.is_some(),
+        (4, None) => false,
+        (4, Some(Kind::Text)) => {
+            let condition = Condition::at(args, 2).filter(Condition::compares);
+            let unknown = Failure::text("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE");
+            condition.ok_or(unknown)?.holds(tx, key)?
+        }
+        (4, Some(_)) => return Err(Failure::text("ERR Key should be of string type if conditions are specified")),
+        _ => return Err(Failure::arity(args)),
+    };
+    if goes {
+        tx.remove(key);
+    }
+    reply.int(i64::from(goes));
+    Ok(())
+}
