@@ -11,11 +11,11 @@
 //! ahead of those who listen, for a server may cut off whoever is too slow.
 
 use crate::contents::{below, mixed};
-use crate::load::{Outcome, allow_open_files, step_error};
+use crate::load::{Outcome, allow_open_files, rounded, step_error};
 use crate::resp::{Client, encode};
 use crate::scenario::Messages;
 use crate::server::Server;
-use crate::{LabError, io_error};
+use crate::{LabError, io_error, proc};
 use hdrhistogram::Histogram;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
@@ -54,7 +54,9 @@ pub(crate) fn measure(server: &Server, work: &Messages, count: u64, limit: Durat
         end: Instant::now() + limit,
     };
     let begin = Instant::now();
+    let own_cpu_us = proc::cpu_us(std::process::id())?;
     let (published, listeners) = exchange(server.port(), work, count, listeners, &shared).map_err(failed)?;
+    let own_cpu_us = proc::cpu_us(std::process::id())? - own_cpu_us;
     let elapsed = begin.elapsed();
     for listener in &listeners {
         let sent = published.iter().map(|one| one.sent[listener.channel as usize]);
@@ -75,7 +77,11 @@ pub(crate) fn measure(server: &Server, work: &Messages, count: u64, limit: Durat
         requests_per_s: Some(deliveries as f64 / elapsed.as_secs_f64()),
         p50_ms: quantile_ms(0.5),
         p99_ms: quantile_ms(0.99),
-        extra: vec![("max_us".to_owned(), latency_us.max() as f64), ("messages".to_owned(), count as f64)],
+        extra: vec![
+            ("max_us".to_owned(), latency_us.max() as f64),
+            ("messages".to_owned(), count as f64),
+            ("generator_us_per_request".to_owned(), rounded(own_cpu_us as f64 / deliveries as f64, 1000.0)),
+        ],
         ..Outcome::default()
     })
 }
