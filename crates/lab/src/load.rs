@@ -301,6 +301,7 @@ fn memory(server: &Server, count: u64, data: Data, marks_percent: &[u64]) -> Res
     let mut client = server.client()?;
     thread::sleep(SETTLE_EMPTY);
     let (empty, _) = proc::memory_bytes(server.pid())?;
+    let empty_used = used_bytes(server)?;
     let at_mark = |percent: u64| count * percent / 100;
     let most = marks_percent.last().map_or(0, |percent| at_mark(*percent));
     let mut filler = Filler::new(data, most);
@@ -319,6 +320,10 @@ fn memory(server: &Server, count: u64, data: Data, marks_percent: &[u64]) -> Res
         let each = now.saturating_sub(empty) as f64 / at_mark(*percent).max(1) as f64;
         worst = worst.max(each);
         extra.push((format!("bytes_each_{percent}"), rounded(each, 100.0)));
+        if let (Some(empty), Some(now)) = (empty_used, used_bytes(server)?) {
+            let each = now.saturating_sub(empty) as f64 / at_mark(*percent).max(1) as f64;
+            extra.push((format!("used_each_{percent}"), rounded(each, 100.0)));
+        }
     }
     extra.push(("bytes_each".to_owned(), rounded(worst, 100.0)));
     extra.push(("content_bytes_each".to_owned(), rounded(content_bytes as f64 / most.max(1) as f64, 100.0)));
@@ -330,6 +335,12 @@ fn memory(server: &Server, count: u64, data: Data, marks_percent: &[u64]) -> Res
         extra,
         ..Outcome::default()
     })
+}
+
+/// What the server itself says it uses.
+fn used_bytes(server: &Server) -> Result<Option<u64>, LabError> {
+    let text = server.client()?.call("INFO memory").map_err(|error| step_error("INFO", &error, server))?;
+    Ok(text.lines().find_map(|line| line.strip_prefix("used_memory:")?.trim().parse().ok()))
 }
 
 pub(crate) fn data_text(data: Data) -> String {
