@@ -48,16 +48,20 @@ struct Between {
 }
 
 impl Between {
-    fn parse(words: &[&[u8]]) -> Result<Self, Failure> {
-        let in_bits = match words.get(2) {
-            None => false,
-            Some(word) if parse::is(word, "BIT") => true,
-            Some(word) if parse::is(word, "BYTE") => false,
-            Some(_) => return Err(Failure::Syntax),
-        };
+    /// Of several faults the first one in the request is told; BITPOS looks at the unit before the end.
+    fn parse(words: &[&[u8]], unit_first: bool) -> Result<Self, Failure> {
         let start = words.first().map_or(Ok(0), |start| parse::int(start))?;
-        let end = words.get(1).map(|end| parse::int(end)).transpose()?;
-        Ok(Self { start, end, in_bits })
+        let end = words.get(1).map(|end| parse::int(end)).transpose();
+        let in_bits = match words.get(2) {
+            None => Ok(false),
+            Some(word) if parse::is(word, "BIT") => Ok(true),
+            Some(word) if parse::is(word, "BYTE") => Ok(false),
+            Some(_) => Err(Failure::Syntax),
+        };
+        match in_bits {
+            Err(failure) if unit_first => Err(failure),
+            in_bits => Ok(Self { start, end: end?, in_bits: in_bits? }),
+        }
     }
 
     /// The bits meant, of a text of so many bytes. An end below the start is nothing, even if both lie before the text.
@@ -78,7 +82,7 @@ fn bitcount(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if words.len() == 1 || words.len() > 3 {
         return Err(Failure::Syntax);
     }
-    let between = Between::parse(&words)?;
+    let between = Between::parse(&words, false)?;
     // Unlike BITPOS, it compares two offsets from the end before it moves them to the text's start.
     let is_empty = matches!(between, Between { start, end: Some(end), .. } if start < 0 && end < 0 && start > end);
     let keyspace = tx.keyspace();
@@ -101,7 +105,7 @@ fn bitpos(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if words.len() > 3 {
         return Err(Failure::Syntax);
     }
-    let between = Between::parse(&words)?;
+    let between = Between::parse(&words, true)?;
     let keyspace = tx.keyspace();
     let Some(text) = tx.text(args.get(1))? else {
         // Nothing is an endless row of zeros.

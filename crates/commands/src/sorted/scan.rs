@@ -42,7 +42,7 @@ fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let options = Options::read(args, false)?;
     let Some(scan) = sorted.begin_scan(cursor, options.count.min(LOOKS_MAX)) else {
         let mut told = Told::default();
-        if cursor == 0 && !sorted.is_large() {
+        if !sorted.is_large() {
             sorted.for_each(|score, member| tell(&options, score, member, &mut told));
         }
         told.tell(0, reply);

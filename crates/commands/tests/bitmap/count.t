@@ -44,6 +44,8 @@
 > BITCOUNT t 0 1 BIT BIT                  !ERR syntax error
 > BITCOUNT t x 1                          !ERR value is not an integer or out of range
 > BITCOUNT t 1 x                          !ERR value is not an integer or out of range
+> BITCOUNT t x 1 HELLO                    !ERR value is not an integer or out of range
+> BITCOUNT t 1 x HELLO                    !ERR value is not an integer or out of range
 > RPUSH l a                               =1
 > BITCOUNT l                              !WRONGTYPE Operation against a key holding the wrong kind of value
 > BITCOUNT l 0 1                          !WRONGTYPE Operation against a key holding the wrong kind of value
@@ -61,6 +63,9 @@ since: 7.2 redis.io/commands/bitcount
 > BITPOS a 0 1                            =12
 > BITPOS a 1 1                            =8
 > BITPOS a 1 2                            =-1
+> BITPOS a 1 x 1 HELLO                    !ERR value is not an integer or out of range
+> BITPOS a 1 0 x HELLO                    !ERR syntax error
+> BITPOS a 1 0 x BIT                      !ERR value is not an integer or out of range
 > BITPOS a 1 2 -1                         =-1
 > BITPOS a 0 0 0                          =-1
 > BITPOS a 0 0 0 BYTE                     =-1

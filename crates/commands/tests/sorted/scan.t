@@ -10,6 +10,7 @@
 > ZSCAN k 0 FOO                           !ERR syntax error
 > ZSCAN k 0 MATCH                         !ERR syntax error
 > ZSCAN k 0 FOO 1                         !ERR syntax error
+> ZSCAN k 5                               =["0", ["ab", "-3", "a", "1", "b", "2.5"]]
 > ZSCAN k x                               !ERR invalid cursor
 > ZSCAN none 0 FOO                        =["0", []]
 > SET s v                                 =OK

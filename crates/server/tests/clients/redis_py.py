@@ -20,6 +20,7 @@ if PARSER == "python":
 import redis
 from redis import Redis
 from redis.backoff import NoBackoff
+from redis.commands.core import DataPersistOptions
 from redis.exceptions import AuthenticationError, ConnectionError, DataError, ResponseError, WatchError
 from redis.maint_notifications import MaintNotificationsConfig
 from redis.retry import Retry
@@ -413,6 +414,37 @@ def streams(r):
     assert r.type("jobs") == b"stream"
 
 
+def newer(r):
+    """What Redis has had since 8.2 and 8.4, by the methods that are there for it."""
+    if "bobbin_version" not in SERVER and not since("8.4"):
+        return
+    first, second, third = [r.xadd("jobs", {"task": task}) for task in "abc"]
+    for group in ["workers", "others"]:
+        r.xgroup_create("jobs", group, id="0")
+    assert r.xreadgroup("workers", "one", {"jobs": ">"}, count=1)
+    # What is pending is taken over in the same call: how long it was idle, and how often it was delivered, come along.
+    read = r.xreadgroup("workers", "two", {"jobs": ">"}, count=2, claim_min_idle_time=0)
+    entries = read[b"jobs"][0] if isinstance(read, dict) else read[0][1]
+    assert [(entry[0], entry[-1]) for entry in entries] == [(first, 1), (second, 0)]
+    assert r.xackdel("jobs", "workers", first, ref_policy="ACKED") == [2]
+    assert r.xdelex("jobs", first, third, "0-1", ref_policy="ACKED") == [2, 2, -1]
+    assert r.xreadgroup("others", "three", {"jobs": ">"}, noack=True)
+    assert r.xdelex("jobs", first, second, ref_policy="ACKED") == [1, 2]
+    assert r.xackdel("jobs", "workers", second, ref_policy="DELREF") == [1]
+    r.xadd("jobs", {"task": "d"}, maxlen=1, approximate=False, ref_policy="ACKED")
+    assert r.xlen("jobs") == 2 and r.xtrim("jobs", maxlen=1, approximate=False, ref_policy="KEEPREF") == 1
+    assert r.set("lock", "mine") is True and r.set("lock", "still mine", ifeq="mine", ex=100) is True
+    assert r.set("lock", "yours", ifeq="mine") is None and r.set("lock", "yours", ifne="still mine") is None
+    digest = r.digest("lock").decode()
+    assert len(digest) == 16 and r.digest("none") is None
+    assert r.set("lock", "mine", ifdne=digest) is None and r.set("lock", "mine", ifdeq=digest) is True
+    assert r.delex("lock", ifdeq=digest) == 0 and r.delex("lock", ifne="mine") == 0
+    assert r.delex("lock", ifeq="mine") == 1 and r.delex("lock") == 0
+    assert r.msetex({"a": 1, "b": 2}, ex=100) == 1 and 0 < r.ttl("b") <= 100
+    assert r.msetex({"b": 3, "c": 4}, data_persist_option=DataPersistOptions.XX) == 0
+    assert r.mget("a", "b", "c") == [b"1", b"2", None]
+
+
 def scripts(r):
     add = r.register_script("return redis.call('INCRBY', KEYS[1], ARGV[1])")
     assert add(keys=["sum"], args=[2]) == 2
@@ -576,8 +608,8 @@ def main():
     for protocol in [None, 2, 3]:
         r = Redis(port=PORT) if protocol is None else Redis(port=PORT, protocol=protocol)
         connects(r)
-        steps = [strings, lists, collections, streams, pipelines, transactions, blocking, messages, scans, expiry,
-                 binary_keys, scripts, functions, refusals, databases]
+        steps = [strings, lists, collections, streams, newer, pipelines, transactions, blocking, messages, scans,
+                 expiry, binary_keys, scripts, functions, refusals, databases]
         for step in steps + ([big_values] if protocol else []):
             assert r.flushall() is True
             step(r)
