@@ -216,9 +216,18 @@ impl Inner {
 
     /// Lets `change` have a child, which loses its place, and keeps count and sums right.
     pub(crate) fn with_child<R>(&mut self, at: usize, change: impl FnOnce(&mut Node) -> R) -> R {
+        self.with_child_from(at, 0, change)
+    }
+
+    /// As [`Inner::with_child`], where the child's items below `index` stay as they are.
+    pub(crate) fn with_child_from<R>(&mut self, at: usize, index: u64, change: impl FnOnce(&mut Node) -> R) -> R {
         let slot = &mut self.slots[at];
         let before = slot.node.totals();
+        let guide = *slot.guide.get_mut();
         let result = change(slot.node_mut());
+        if index > 0 {
+            *slot.guide.get_mut() = guide;
+        }
         let after = slot.node.totals();
         slot.tally = tally(slot.node.is_leaf(), after);
         self.sums.add(after);

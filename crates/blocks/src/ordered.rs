@@ -5,7 +5,8 @@
 //!                              ▲     ▲                        then the same among the items of one leaf
 //! ```
 //!
-//! Where the order is told by a number, as a rule, that of each child's first item is kept beside the child.
+//! Where the order is told by a number, as a rule, that of each child's first item is kept beside the child. The first looks are
+//! then where the number that is looked for lies between those at the ends: hashes lie evenly.
 
 use crate::BlockList;
 use crate::node::{Kind, Node};
@@ -20,6 +21,8 @@ pub struct Guide {
     /// That of an item: never less than that of an item before it. The same function in each search of a list and its clones,
     /// whatever part of the list it is in order for.
     pub key_of: fn(&[u8]) -> u64,
+    /// Whether the numbers lie evenly, as hashes do: the first looks are then where this one would be.
+    pub is_even: bool,
 }
 
 impl BlockList {
@@ -83,6 +86,67 @@ impl BlockList {
     }
 }
 
+/// How the point is sought among the items of a leaf.
+pub(crate) struct Seeking<'f, F> {
+    is_before: &'f mut F,
+    guess: Option<Guess>,
+}
+
+/// Where to look is told from numbers, for so many looks.
+struct Guess {
+    guide: Guide,
+    /// Numbers that the items to be looked at do not fall below, and do not exceed.
+    least: u64,
+    most: u64,
+    looks_left: u32,
+}
+
+/// Beyond so many looks the numbers do not lie evenly.
+const GUESSES_MAX: u32 = 3;
+
+impl Guess {
+    fn new(guide: Guide, least: u64, most: u64) -> Self {
+        Self { guide, least, most, looks_left: if guide.is_even { GUESSES_MAX } else { 0 } }
+    }
+
+    /// Which of `from..to`, of which there are some, is to be looked at.
+    fn next(guess: Option<&Self>, from: usize, to: usize) -> usize {
+        match guess {
+            Some(Self { guide, least, most, looks_left: 1.. }) if least < most => {
+                let part = guide.key.saturating_sub(*least) as f64 / (most - least) as f64;
+                (from + (part * (to - from) as f64) as usize).min(to - 1)
+            }
+            _ => from + (to - from) / 2,
+        }
+    }
+
+    /// One with this number was looked at.
+    fn note(&mut self, key: u64, is_before: bool) {
+        *(if is_before { &mut self.least } else { &mut self.most }) = key;
+        self.looks_left = self.looks_left.saturating_sub(1);
+    }
+}
+
+impl<F: FnMut(&[u8]) -> bool> Seeking<'_, F> {
+    /// Which of the items `from..to`, of which there are some, is to be looked at.
+    pub(crate) fn next(&self, from: usize, to: usize) -> usize {
+        Guess::next(self.guess.as_ref(), from, to)
+    }
+
+    /// Whether the item that was to be looked at is before the point.
+    pub(crate) fn is_before(&mut self, item: &[u8]) -> bool {
+        let Some(guess) = &mut self.guess else { return (self.is_before)(item) };
+        let key = (guess.guide.key_of)(item);
+        let is_before = match key.cmp(&guess.guide.key) {
+            Ordering::Less => true,
+            Ordering::Equal => (self.is_before)(item),
+            Ordering::Greater => false,
+        };
+        guess.note(key, is_before);
+        is_before
+    }
+}
+
 /// The range has items and lies within those of `root`. What is there is visited if it lies in the leaf where the search ends.
 fn find_point<R>(
     root: &Node,
@@ -92,26 +156,34 @@ fn find_point<R>(
     visit: &mut Option<impl FnOnce(&[u8]) -> R>,
 ) -> (u64, Option<R>) {
     let (mut node, mut base, Range { mut start, mut end }) = (root, 0, range);
+    let (mut least, mut most) = (0, u64::MAX);
     loop {
         match node.kind() {
             Kind::Leaf(leaf) => {
-                let (at, seen) = leaf.point((start as usize, end as usize), is_before, visit);
+                let guess = guide.map(|guide| Guess::new(guide, least, most));
+                let (at, seen) = leaf.point((start as usize, end as usize), Seeking { is_before, guess }, visit);
                 return (base + at as u64, seen);
             }
             Kind::Inner(inner) => {
                 // The point is in the last child that begins before it, or at its end; the first one is not looked at.
                 let first_at = if start == 0 { 0 } else { inner.seek(start).0 };
                 let last_at = if end == inner.items() { inner.len() - 1 } else { inner.seek(end - 1).0 };
-                let begins_before = |at| {
-                    let order =
-                        guide.map_or(Ordering::Equal, |guide| inner.guide(at, guide.key_of).cmp(&guide.key.max(1)));
-                    match order {
+                let mut guess = guide.map(|guide| Guess::new(guide, least, most));
+                let (mut from, mut to) = (first_at + 1, last_at + 1);
+                while from < to {
+                    let middle = Guess::next(guess.as_ref(), from, to);
+                    let key = guide.map(|guide| inner.guide(middle, guide.key_of));
+                    let order = guide.zip(key).map_or(Ordering::Equal, |(guide, key)| key.cmp(&guide.key.max(1)));
+                    let begins_before = match order {
                         Ordering::Less => true,
-                        Ordering::Equal => inner.child(at).first(&mut *is_before),
+                        Ordering::Equal => inner.child(middle).first(&mut *is_before),
                         Ordering::Greater => false,
-                    }
-                };
-                let at = halve(first_at + 1, last_at + 1, begins_before) - 1;
+                    };
+                    guess.iter_mut().zip(key).for_each(|(guess, key)| guess.note(key, begins_before));
+                    *(if begins_before { &mut from } else { &mut to }) = middle + usize::from(begins_before);
+                }
+                let at = from - 1;
+                guess.iter().for_each(|guess| (least, most) = (guess.least, guess.most));
                 let passed = (0..at).map(|before| inner.items_of(before)).sum::<u64>();
                 base += passed;
                 start = start.saturating_sub(passed);
@@ -120,19 +192,6 @@ fn find_point<R>(
             }
         }
     }
-}
-
-/// The first index of `from..to` for which `is_before` does not hold.
-pub(crate) fn halve(mut from: usize, mut to: usize, mut is_before: impl FnMut(usize) -> bool) -> usize {
-    while from < to {
-        let middle = from + (to - from) / 2;
-        if is_before(middle) {
-            from = middle + 1;
-        } else {
-            to = middle;
-        }
-    }
-    from
 }
 
 impl Node {
@@ -201,7 +260,7 @@ mod tests {
         let mut clones = Vec::new();
         for turn in 0..6_000 {
             let sought = draw(200_000);
-            let guide = Guide { key: sought / 3, key_of };
+            let guide = Guide { key: sought / 3, key_of, is_even: turn % 2 == 0 };
             let at = list.guided_point(0..list.len(), guide, |item| number(item) < sought);
             assert_eq!(at, list.partition_point(|item| number(item) < sought), "turn {turn}");
             match draw(8) {
@@ -223,6 +282,45 @@ mod tests {
                 let at = clone.guided_point(0..clone.len(), guide, |item| number(item) < sought);
                 assert_eq!(at, clone.partition_point(|item| number(item) < sought), "a clone in turn {turn}");
             }
+        }
+    }
+
+    /// The point among items with these numbers, and how many were looked at.
+    fn seek(keys: &[u64], key: u64) -> (usize, usize) {
+        fn key_of(item: &[u8]) -> u64 {
+            u64::from_be_bytes(item.try_into().expect("eight bytes"))
+        }
+        let is_before = &mut |_: &[u8]| false;
+        let guide = Guide { key, key_of, is_even: true };
+        let (least, most) = (keys[0], keys[keys.len() - 1]);
+        let guess = Some(Guess::new(guide, least, most));
+        let mut seeking = Seeking { is_before, guess };
+        let (mut from, mut to, mut looks) = (0, keys.len(), 0);
+        while from < to {
+            let middle = seeking.next(from, to);
+            looks += 1;
+            match seeking.is_before(&keys[middle].to_be_bytes()) {
+                true => from = middle + 1,
+                false => to = middle,
+            }
+        }
+        (from, looks)
+    }
+
+    #[test]
+    fn few_items_are_looked_at_where_numbers_lie_evenly_and_not_many_where_they_do_not() {
+        let mut random: Vec<u64> = (1..=300u64).map(|nth| base::hash::order(&nth.to_be_bytes())).collect();
+        random.sort_unstable();
+        let doubled: Vec<u64> = (0..300).map(|nth| 1 << (nth / 5)).collect();
+        for (keys, looks_mean, looks_max) in [(random, 5, 11), (doubled, 11, 12), (vec![7; 300], 9, 9)] {
+            let mut sum = 0;
+            for key in keys.iter().flat_map(|key| [key - 1, *key, key + 1]) {
+                let (at, looks) = seek(&keys, key);
+                assert_eq!(at, keys.partition_point(|other| *other < key), "{key} in {keys:?}");
+                assert!(looks <= looks_max, "{looks} looks");
+                sum += looks;
+            }
+            assert!(sum / (3 * keys.len()) <= looks_mean, "{sum} looks");
         }
     }
 

@@ -126,7 +126,7 @@ pub(crate) fn splice(node: &mut Node, index: u64, removed: usize, item: Option<&
     }
     let inner = node.inner_mut();
     let (at, rest) = inner.seek(index);
-    match inner.with_child(at, |child| splice(child, rest, removed, item)) {
+    match inner.with_child_from(at, rest, |child| splice(child, rest, removed, item)) {
         Change::Kept => {
             if removed > 0 {
                 mend(inner, at);

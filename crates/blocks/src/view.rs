@@ -12,7 +12,7 @@
 
 use crate::Direction;
 use crate::node::Node;
-use crate::ordered::halve;
+use crate::ordered::Seeking;
 use crate::pack::{Form, Packed, Run};
 
 /// How a block keeps its items.
@@ -129,21 +129,28 @@ impl<'a> Leaf<'a> {
     /// it is one of them.
     pub(crate) fn point<R>(
         &self,
-        (from, to): (usize, usize),
-        is_before: &mut impl FnMut(&[u8]) -> bool,
+        (mut from, mut to): (usize, usize),
+        mut seeking: Seeking<'_, impl FnMut(&[u8]) -> bool>,
         visit: &mut Option<impl FnOnce(&[u8]) -> R>,
     ) -> (usize, Option<R>) {
         let mut visit = |item: &[u8]| visit.take().map(|visit| visit(item));
         match self {
             Leaf::Raw(view) => {
-                let (at, begin) = view.point(from, to, is_before);
+                let (at, begin) = view.point(from, to, &mut seeking);
                 let seen = if at < to { visit(&view.bytes[begin..begin + view.length(at)]) } else { None };
                 (at, seen)
             }
             Leaf::Packed(_) => {
-                let at = halve(from, to, |index| self.item(index, &mut *is_before));
-                let seen = if at < to { self.item(at, visit) } else { None };
-                (at, seen)
+                let end = to;
+                while from < to {
+                    let middle = seeking.next(from, to);
+                    match self.item(middle, |item| seeking.is_before(item)) {
+                        true => from = middle + 1,
+                        false => to = middle,
+                    }
+                }
+                let seen = if from < end { self.item(from, visit) } else { None };
+                (from, seen)
             }
         }
     }
@@ -250,13 +257,18 @@ impl<'a> View<'a> {
 
     /// The first of the items `from..to` for which `is_before` does not hold, or `to`; and where it begins in `bytes`. Each length
     /// is summed about once.
-    fn point(&self, mut from: usize, mut to: usize, is_before: &mut impl FnMut(&[u8]) -> bool) -> (usize, usize) {
+    fn point(
+        &self,
+        mut from: usize,
+        mut to: usize,
+        seeking: &mut Seeking<'_, impl FnMut(&[u8]) -> bool>,
+    ) -> (usize, usize) {
         let mut begin = self.offset(from);
         while from < to {
-            let middle = from + (to - from) / 2;
+            let middle = seeking.next(from, to);
             let at = begin + self.bytes_between(from, middle);
             let end = at + self.length(middle);
-            if is_before(&self.bytes[at..end]) {
+            if seeking.is_before(&self.bytes[at..end]) {
                 (from, begin) = (middle + 1, end);
             } else {
                 to = middle;

@@ -137,9 +137,8 @@ impl Expirer {
             stamp.iter().for_each(|stamp| tell_changes(engine, &tx, 0, stamp, &mut told));
         }
         let (expired, garbage) = (tx.expired, tx.take_garbage());
-        crate::session::hand_over(engine, tx, claim, lane.as_mut(), |seen| {
-            stamp.iter().for_each(|stamp| stamp.set(seen, false));
-        });
+        let tell = |seen| stamp.iter().for_each(|stamp| stamp.set(seen, false));
+        crate::session::hand_over(engine, tx, claim, lane.as_mut(), tell, Tx::end);
         told.wake();
         rung.drain(..).for_each(|worker| engine.board.inbox(usize::from(worker)).bell.ring());
         let counters = engine.counters.last().expect("there is one for background threads");

@@ -251,6 +251,14 @@ impl Worker {
         span_ns > us * 1000 && self.own_time.of(span_ns) > us * 1000
     }
 
+    /// Counts the keys that a reader found, and those it did not.
+    #[inline]
+    pub(crate) fn note_reads(&self, tx: &keyspace::Tx<'_>) {
+        let counters = self.counters();
+        counters.hits.add(u64::from(tx.hits));
+        counters.misses.add(u64::from(tx.misses));
+    }
+
     /// Counts a hold of shards that has just ended.
     pub(crate) fn note_hold(&self, took: Duration) {
         self.note_hold_ns(took.as_nanos() as u64);

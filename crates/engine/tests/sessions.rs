@@ -80,6 +80,80 @@ fn hello_in_an_exec_that_runs_twice_changes_only_what_follows() {
 }
 
 #[test]
+fn a_pipeline_at_one_key_is_as_its_requests_alone_whatever_comes_between() {
+    let between = [
+        "LRANGE k 0 -1",
+        "SET other 1",
+        "GET k",
+        "LPOP k",
+        "SADD k x",
+        "BLPOP k 1",
+        "BLMOVE k j LEFT RIGHT 1",
+        "RENAME k j",
+        "RENAME j k",
+        "COPY k i",
+        "SORT k",
+        "MULTI",
+        "RPUSH k in",
+        "EXEC",
+        "WATCH k",
+        "UNWATCH",
+        "DBSIZE",
+        "KEYS *",
+        "SCAN 0",
+        "MGET k other",
+        "MSET other 2 third 3",
+        "DEL k",
+        "EXPIRE k 100",
+        "PERSIST k",
+        "OBJECT ENCODING k",
+        "SWAPDB 0 1",
+        "SELECT 1",
+        "SELECT 0",
+        "DUMP none",
+        "SCRIPT FLUSH",
+        "EVAL return{redis.call('rpush',KEYS[1],1),redis.call('dbsize')} 1 k",
+        "EVAL return(redis.call('rpush','k',7)) 0",
+        "PUBLISH c m",
+        "FLUSHALL",
+        "HELLO 3",
+        "CLIENT REPLY SKIP",
+        "NONE",
+        "RPUSH k",
+    ];
+    for lines_between in [0, 1, 3] {
+        for between in between {
+            let mut lines = vec!["RPUSH k a"; 5];
+            (0..lines_between).for_each(|_| lines.extend([between, "RPUSH k b", "LPUSH k c"]));
+            lines.extend(["LRANGE k 0 -1", "EXEC", "LLEN k"]);
+            let world = World::new(&[]);
+            let mut alone = world.client();
+            let expected: String = lines.iter().map(|line| alone.call(line)).collect();
+            let world = World::new(&[]);
+            let (mut client, mut other) = (world.client(), world.client());
+            assert_eq!(client.call_all(&lines), expected, "{lines:?}");
+            assert!(other.call("LPUSH k d").starts_with([':', '-']), "it is let go after {lines:?}");
+        }
+    }
+}
+
+#[test]
+fn who_waits_for_a_list_is_served_amid_a_pipeline() {
+    let world = World::new(&[]);
+    let (mut waiting, mut client) = (world.client(), world.client());
+    let mut output = Output::new();
+    let Next::Slow(slow) = waiting.send(&[b"BLPOP", b"k", b"0"], &mut output) else { panic!("it waits") };
+    {
+        let mut run = pin!(waiting.session.run_slowly(slow, &waiting.input, &mut output));
+        assert!(run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(client.call_all(&["LPOP k"; 3]), "$-1\r\n".repeat(3));
+        assert_eq!(client.call_all(&["RPUSH k a", "RPUSH k b", "RPUSH k c", "LLEN k"]), ":1\r\n:1\r\n:2\r\n:2\r\n");
+        assert!(run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    }
+    assert_eq!(read(output), "*2\r\n$1\r\nk\r\n$1\r\na\r\n");
+}
+
+#[test]
 fn an_element_passes_to_a_list_whose_time_has_come() {
     let world = World::new(&[]);
     let mut client = world.client();

@@ -83,6 +83,30 @@ impl Plan {
         &self.wants
     }
 
+    /// The one shard that it wants, if it wants just one, alone.
+    #[inline]
+    pub fn only_write(&self) -> Option<u16> {
+        match self.wants[..] {
+            [(shard, Want::Write)] => Some(shard),
+            _ => None,
+        }
+    }
+
+    /// Whether what was kept is all that it wants.
+    #[inline]
+    pub fn is_of(&self, kept: &Kept<'_>) -> bool {
+        matches!(self.wants[..], [(wanted, _)] if wanted == kept.shard)
+    }
+
+    /// Holds what was kept, which is all that it wants.
+    #[inline]
+    pub fn hold_kept<'k>(&'k self, keyspace: &'k Keyspace, kept: Kept<'k>) -> Held<'k> {
+        debug_assert!(self.is_of(&kept));
+        let mut held = Held { located: &self.located, ..Held::nothing(keyspace) };
+        held.guards.push((kept.shard, Guard::Write { write: kept.write, changed: false }));
+        held
+    }
+
     /// Tries for all shards, in order. On failure none is held.
     ///
     /// # Errors
@@ -104,6 +128,12 @@ impl Plan {
         }
         Ok(held)
     }
+}
+
+/// A shard that is held alone from one tx to the next.
+pub struct Kept<'k> {
+    shard: u16,
+    write: Write<'k, ShardState>,
 }
 
 /// Shards held by one tx.
@@ -140,6 +170,16 @@ impl<'k> Held<'k> {
 
     fn nothing(keyspace: &'k Keyspace) -> Self {
         Self { keyspace, guards: SmallVec::new(), located: &[], located_at: Cell::new(0), gated: false }
+    }
+
+    /// Lets go of all but the one shard that is held, if it is held alone.
+    pub(crate) fn keep(mut self, keyspace: &Keyspace) -> Option<Kept<'_>> {
+        match (self.guards.pop(), self.guards.is_empty()) {
+            (Some((shard, Guard::Write { write, .. })), true) => {
+                Some(Kept { shard, write: write.through(keyspace.shard(usize::from(shard))) })
+            }
+            _ => None,
+        }
     }
 
     /// Where the guard of `shard` lies, or would have to. O(1) for that of the key asked for last, else O(log shards).
@@ -217,6 +257,15 @@ impl<'k> Held<'k> {
 
     pub(crate) fn states(&self) -> impl Iterator<Item = &ShardState> {
         self.guards.iter().map(|(_, guard)| guard.state())
+    }
+
+    /// Takes one more shard alone, if it is to be had at once; `None` as well if it is held for reading. Whoever tries and
+    /// does not wait may take shards in any order.
+    pub(crate) fn extend(&mut self, shard: usize) -> Option<&ShardState> {
+        let at = self.find(shard).err()?;
+        let write = self.keyspace.shard(shard).try_write()?;
+        self.guards.insert(at, (shard as u16, Guard::Write { write, changed: false }));
+        Some(self.guards[at].1.state())
     }
 
     /// Numbers of the shards held.

@@ -41,7 +41,7 @@ pub use effect::{Counting, DecodeError, Effect, Log, Named, Payload, Record};
 pub use guard::{
     Absent, Expiry, FieldExpiry, HashMut, ListMut, Reader, Redelivery, SetMut, SortedMut, StreamMut, TextMut, Whole,
 };
-pub use held::{Held, Plan};
+pub use held::{Held, Kept, Plan};
 pub use map::{DatabaseMap, LIBRARIES, OF_SERVER};
 pub use mix::MixWanted;
 pub use notes::{Classes, Deed, Note};

@@ -12,7 +12,7 @@ mod rehearsal;
 use crate::cuts::Cuts;
 use crate::effect::{self, Effect, Log, event};
 use crate::guard::{Absent, Expiry, HashMut, ListMut, SetMut, SortedMut, StreamMut, TextMut, Whole};
-use crate::held::Held;
+use crate::held::{Held, Kept};
 use crate::mix::MixWanted;
 use crate::notes::{Classes, Deed, Note, Notes, Stood};
 use crate::search::{Aim, Finding, Prepared, SearchWanted, Searches, Wanted};
@@ -710,6 +710,12 @@ impl<'k> Tx<'k> {
         self.holds(key, Want::Write)
     }
 
+    /// Has one more shard, alone, if it is to be had at once and nobody was told there of a later time than this tx's.
+    pub fn extend(&mut self, shard: usize) -> bool {
+        let now = self.now;
+        self.held.holds(shard, Want::Write) || self.held.extend(shard).is_some_and(|state| state.expired_at_ms() <= now)
+    }
+
     /// Whether the gate is up for it.
     pub fn is_gated(&self) -> bool {
         self.held.is_gated()
@@ -753,6 +759,12 @@ impl<'k> Tx<'k> {
     /// Lets the shards go. The tx is over; its log may still be read, and is to be cleared.
     pub fn end(self) -> &'k mut Log {
         self.log
+    }
+
+    /// As [`Tx::end`], but keeps the shard for another tx, if it is the only one and held alone.
+    pub fn end_keeping<'w>(self, keyspace: &'w Keyspace) -> (&'k mut Log, Option<Kept<'w>>) {
+        let Self { held, log, .. } = self;
+        (log, held.keep(keyspace))
     }
 
     /// Puts every key back as it was, lets the shards go and leaves the log empty.

@@ -277,6 +277,19 @@ pub struct Write<'a, T> {
     lock: &'a ShardLock<T>,
 }
 
+impl<T> Write<'_, T> {
+    /// The same hold through another borrow of the lock, which may last longer.
+    ///
+    /// # Panics
+    /// If that is another lock.
+    #[inline]
+    pub fn through(self, lock: &ShardLock<T>) -> Write<'_, T> {
+        assert!(std::ptr::eq(self.lock, lock), "it is the same lock");
+        std::mem::forget(self);
+        Write { lock }
+    }
+}
+
 impl<T> Deref for Write<'_, T> {
     type Target = T;
 

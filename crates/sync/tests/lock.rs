@@ -55,6 +55,25 @@ fn readers_share_and_a_writer_is_alone() {
 }
 
 #[test]
+fn a_hold_passes_to_another_borrow_of_the_lock() {
+    let (lock, other) = (ShardLock::new(7), ShardLock::new(7));
+    let mut kept = None;
+    {
+        let short = &lock;
+        let write = short.try_write().unwrap();
+        kept.replace(write.through(&lock));
+    }
+    assert!(lock.try_read().is_none());
+    **kept.as_mut().unwrap() += 1;
+    drop(kept);
+    assert_eq!(*lock.try_read().unwrap(), 8);
+    let write = lock.try_write().unwrap();
+    let passed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(write.through(&other))));
+    assert!(passed.is_err());
+    assert!(lock.try_write().is_some() && other.try_write().is_some(), "nobody holds either");
+}
+
+#[test]
 fn an_exclusive_borrow_needs_no_guard() {
     let mut lock = ShardLock::new(vec![1]);
     assert_eq!(lock.with_exclusive(|value| value.pop()), Some(1));

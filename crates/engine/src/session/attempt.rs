@@ -10,6 +10,7 @@
 //! ```
 
 use super::gather::ARGUMENTS_MAX;
+use super::keeping::Keeping;
 use super::messages::begin_row;
 use super::rehearse::{self, Performance};
 use super::slow::Wait;
@@ -23,7 +24,7 @@ use base::{Ms, Position};
 use commands::table::Row;
 use commands::{Access, Failure, Flag, Local, Run, Verb};
 use journal::{Claim, Lane, Late, Purpose, Refusal};
-use keyspace::{Abandon, Cuts, Held, Named, Payload, Plan, Scene, Searches, Tx, Wanted};
+use keyspace::{Abandon, Cuts, Held, Log, Named, Payload, Plan, Scene, Searches, Tx, Wanted};
 use kinds::LongText;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -160,11 +161,16 @@ impl Session {
     pub(super) fn attempt(
         &mut self,
         attempt: &Attempt<'_>,
+        keeping: &mut Keeping<'_>,
         row: Row,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Result<(), NotNow> {
         let &Attempt { worker, raised, now, .. } = attempt;
+        if !matches!(row.run, Run::Local(_)) {
+            // It may hold others by itself.
+            keeping.let_go(worker);
+        }
         // Here, since a command may have waited for something else while the pause began.
         let writes = self.is_held_with_writes(&row);
         if worker.engine.pause.holds(writes, || now).is_some() && !row.has(Flag::Admin) {
@@ -176,11 +182,11 @@ impl Session {
         match row.run {
             #[cfg(bobbin_canary = "lockless-pop")]
             Run::Local(handler) if row.name == "LPOP" => self.pop_in_two_steps(attempt, row, handler, args, output),
-            Run::Local(handler) => self.run_one(attempt, row, handler, args, output),
+            Run::Local(handler) => self.run_one(attempt, keeping, row, handler, args, output),
             Run::Gather { .. } if raised.is_none() && args.len() > ARGUMENTS_MAX => Err(NotNow::Gather),
-            Run::Gather { at_once, .. } => self.run_one(attempt, row, at_once, args, output),
-            Run::Blocking { try_now, .. } => self.run_one(attempt, row, try_now, args, output),
-            Run::Gate(handler) if raised.is_some() => self.run_one(attempt, row, handler, args, output),
+            Run::Gather { at_once, .. } => self.run_one(attempt, keeping, row, at_once, args, output),
+            Run::Blocking { try_now, .. } => self.run_one(attempt, keeping, row, try_now, args, output),
+            Run::Gate(handler) if raised.is_some() => self.run_one(attempt, keeping, row, handler, args, output),
             Run::Gate(_) => Err(NotNow::Gate),
             Run::Session(handler) => {
                 let mark = output.mark();
@@ -203,6 +209,7 @@ impl Session {
     pub(super) fn run_one(
         &mut self,
         attempt: &Attempt<'_>,
+        keeping: &mut Keeping<'_>,
         row: Row,
         handler: Local,
         args: &Args<'_>,
@@ -226,7 +233,8 @@ impl Session {
         row.for_each_key(args, |key, want| plan.add_key(&engine.keyspace, key, want));
         needs.shards.iter().for_each(|shard| plan.add_shard(*shard, Want::Write));
         plan.seal();
-        let held = hold(engine, plan, raised)?;
+        let held = keeping.hold(worker, plan, raised)?;
+        let keeps = raised.is_none() && keeping.wants(engine, plan);
         let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());
         if feeds && raised.is_none() {
             let missing = missing_targets(engine, plan, self.database, &row, args);
@@ -264,7 +272,7 @@ impl Session {
                     self.saw(tx.seen());
                     tx.abandon();
                 } else {
-                    self.finish(worker, tx, claim, Served::default());
+                    self.finish(worker, tx, claim, Served::default(), Tx::end);
                 }
                 return Err(waiting);
             }
@@ -291,18 +299,24 @@ impl Session {
             return Err(why);
         }
         if !writes {
-            let counters = worker.counters();
-            counters.hits.add(u64::from(tx.hits));
-            counters.misses.add(u64::from(tx.misses));
+            worker.note_reads(&tx);
         }
-        let seen = self.finish(worker, tx, claim, served);
+        let end = |tx| if keeps { keeping.end_tx(tx) } else { Tx::end(tx) };
+        let seen = self.finish(worker, tx, claim, served, end);
         self.hide_unreadable(worker, seen, mark, output);
         Ok(())
     }
 
     /// Ends a tx: its frame, its garbage, those it served. Gives what the reply has seen.
     #[inline]
-    pub(super) fn finish(&mut self, worker: &Worker, mut tx: Tx<'_>, claim: Option<Claim>, served: Served) -> Position {
+    pub(super) fn finish<'t>(
+        &mut self,
+        worker: &Worker,
+        mut tx: Tx<'t>,
+        claim: Option<Claim>,
+        served: Served,
+        end: impl FnOnce(Tx<'t>) -> &'t mut Log,
+    ) -> Position {
         let engine = &*worker.engine;
         let changes = !tx.log().is_empty();
         if changes {
@@ -320,12 +334,13 @@ impl Session {
             self.end_reads(worker);
         }
         let (before, is_strict) = (self.watermark, self.durable_always);
-        let seen = hand_over(engine, tx, claim, worker.lane.borrow_mut().as_mut(), |seen| {
+        let tell = |seen: Position| {
             let Some(stamp) = stamp else { return };
             // Built as that canary, messages leave before what they tell of is durable: the history test must find it.
             let is_early = cfg!(bobbin_canary = "early-message");
             stamp.set(if is_early { 0 } else { before.max(seen) }, is_strict && !is_early);
-        });
+        };
+        let seen = hand_over(engine, tx, claim, worker.lane.borrow_mut().as_mut(), tell, end);
         // Built as that canary, reads are answered before what they saw is durable: the history test must find it.
         if changes || !cfg!(bobbin_canary = "early-read") {
             self.saw(seen);
@@ -413,32 +428,33 @@ impl Session {
 }
 
 /// Takes a position for the tx's frame as the last act under its locks, lets go, and hands the frame over. Leaves the
-/// log empty, and gives what the reply has seen, which `tell` hears while the shards are held.
-pub(crate) fn hand_over(
+/// log empty, and gives what the reply has seen, which `tell` hears while the shards are held. To let go is what `end` does.
+pub(crate) fn hand_over<'t>(
     engine: &Engine,
-    mut tx: Tx<'_>,
+    mut tx: Tx<'t>,
     claim: Option<Claim>,
     lane: Option<&mut Lane>,
     tell: impl FnOnce(Position),
+    end: impl FnOnce(Tx<'t>) -> &'t mut Log,
 ) -> Position {
     let (seen, now) = (tx.seen(), tx.now());
     let (Some(lane), false) = (lane, tx.log().is_empty()) else {
         tell(seen);
-        tx.end().clear();
+        end(tx).clear();
         return seen;
     };
     let claim = claim.expect("a row that changes keys was admitted");
     let ticket = lane.take(claim, tx.log().payload_bytes());
-    let end = ticket.end;
-    tx.stamp(end);
-    tell(seen.max(end));
-    let log = tx.end();
+    let position = ticket.end;
+    tx.stamp(position);
+    tell(seen.max(position));
+    let log = end(tx);
     match log.payload_mut().complete() {
         Some(bytes) => lane.hand_over(ticket, now, bytes),
         None => lane.hand_over_late(ticket, now, late(engine, std::mem::take(log.payload_mut()))),
     }
     log.clear();
-    seen.max(end)
+    seen.max(position)
 }
 
 /// A payload that the journal's thread makes: the clones in it may be the last of their values by then, so they go

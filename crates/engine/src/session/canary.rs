@@ -2,6 +2,7 @@
 
 use super::Session;
 use super::attempt::{Attempt, NotNow};
+use super::keeping::Keeping;
 use commands::table::{self, Found, Row};
 use commands::{Local, Run};
 use wire::{Args, Output, OwnedRequest};
@@ -20,8 +21,9 @@ impl Session {
         let Found::Command(look) = table::by_name(b"LINDEX") else { panic!("LINDEX is a command") };
         let Run::Local(look_at) = look.run else { panic!("LINDEX looks at one key") };
         let request = OwnedRequest::of(&[b"LINDEX", args.get(1), b"0"]);
-        self.run_one(attempt, look, look_at, &request.args(), output)?;
+        let keeping = &mut Keeping::new(&attempt.worker.engine.keyspace);
+        self.run_one(attempt, keeping, look, look_at, &request.args(), output)?;
         std::thread::yield_now();
-        self.run_one(attempt, row, handler, args, &mut Output::new()).inspect_err(|_| output.truncate(mark))
+        self.run_one(attempt, keeping, row, handler, args, &mut Output::new()).inspect_err(|_| output.truncate(mark))
     }
 }

@@ -299,7 +299,7 @@ impl Session {
         if queue.iter().any(|(row, _)| row.libraries().is_some()) {
             engine.scripts.note_library_counts(worker.stage.libraries.borrow().counts());
         }
-        let seen = self.finish(worker, tx, claim, served);
+        let seen = self.finish(worker, tx, claim, served, Tx::end);
         self.hide_unreadable(worker, seen, mark, output);
         Ok(())
     }

@@ -14,6 +14,7 @@ mod canary;
 mod exec;
 mod gather;
 mod host;
+mod keeping;
 mod library;
 mod messages;
 mod migrate;
@@ -38,6 +39,7 @@ use attempt::Attempt;
 use base::Position;
 use commands::table::{self, Found, Row};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
+use keeping::Keeping;
 use messages::{Outbox, Subscriptions};
 use quanta::Instant;
 use slow::Took;
@@ -199,6 +201,7 @@ impl Session {
         let plain = Attempt { worker: &worker, needs: &Needs::default(), raised: None, now, is_outside };
         let turn_began = Instant::now();
         let mut began = turn_began;
+        let mut keeping = Keeping::new(&worker.engine.keyspace);
         let mut used = 0;
         let mut requests = 0;
         let next = loop {
@@ -234,8 +237,10 @@ impl Session {
             };
             requests += 1;
             let args = ranges.args(rest);
-            let ran = self.request(&plain, &args, output);
+            keeping.begin(began, request_bytes < rest.len());
+            let ran = self.request(&plain, &mut keeping, &args, output);
             let ended = Instant::now();
+            keeping.end(&worker, ended);
             let took = ended - began;
             began = ended;
             if worker.engine.monitors.any() {
@@ -258,6 +263,7 @@ impl Session {
                 break Next::Again;
             }
         };
+        keeping.let_go(&worker);
         worker.end_turn();
         counters.commands.add(requests as u64);
         Turn { used, next }
@@ -265,7 +271,7 @@ impl Session {
 
     /// One request, as far as it goes at once; `plain` is an attempt without needs.
     #[inline]
-    fn request(&mut self, plain: &Attempt<'_>, args: &Args<'_>, output: &mut Output) -> Ran {
+    fn request(&mut self, plain: &Attempt<'_>, keeping: &mut Keeping<'_>, args: &Args<'_>, output: &mut Output) -> Ran {
         let worker = plain.worker;
         let row = match table::find(args) {
             Found::Command(row) => row,
@@ -294,10 +300,11 @@ impl Session {
         let result = if in_place && worker.stage.is_taken() {
             Err(NotNow::Stage)
         } else if !in_place && self.needs_stage(&row) {
+            keeping.let_go(worker);
             self.begin_script(needs.unwrap_or_default(), false, row, args, output).1
         } else {
             let attempt = Attempt { needs: needs.as_ref().unwrap_or(plain.needs), ..*plain };
-            self.attempt(&attempt, row, args, output)
+            self.attempt(&attempt, keeping, row, args, output)
         };
         match result {
             Ok(()) => {

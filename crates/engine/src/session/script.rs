@@ -1,10 +1,11 @@
 //! EVAL, FCALL and their kin: a script or a function as a row of a tx, alone or inside EXEC.
 //!
 //! A script is tried where its request is: most are short. One that has run for [`IN_PLACE_US_MAX`] there is undone, and runs
-//! on its worker's stage, where it can rest; from then on it begins there. A command that needs a shard which is not held has
-//! the whole tx undone and run again with that shard, on the stage, in the end under the gate.
+//! on its worker's stage, where it can rest; from then on it begins there. A command that needs a shard which is not held takes
+//! it, if it is free; else the whole tx is undone and run again with that shard, on the stage, in the end under the gate.
 
 use super::attempt::{Attempt, NotNow, row_bound};
+use super::keeping::Keeping;
 use super::messages::begin_row;
 use super::monitor::Asker;
 use super::{Needs, Session};
@@ -156,11 +157,11 @@ impl Session {
             };
             let now = worker.engine.clock.now();
             let attempt = Attempt { worker: &worker, needs, raised: Some(&raised), now, is_outside: false };
-            self.attempt(&attempt, row, args, output)
+            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), row, args, output)
         } else if let Some(_inside) = worker.member.enter() {
             let now = worker.engine.clock.now();
             let attempt = Attempt { worker: &worker, needs, raised: None, now, is_outside: false };
-            self.attempt(&attempt, row, args, output)
+            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), row, args, output)
         } else {
             Err(NotNow::Shards(Vec::new()))
         };
@@ -435,7 +436,14 @@ impl Session {
     }
 
     /// Whether all is held that a command touches.
-    fn check_call(&self, worker: &Worker, row: &Row, args: &Args<'_>, gated: bool, tx: &Tx<'_>) -> Result<(), NotNow> {
+    fn check_call(
+        &self,
+        worker: &Worker,
+        row: &Row,
+        args: &Args<'_>,
+        gated: bool,
+        tx: &mut Tx<'_>,
+    ) -> Result<(), NotNow> {
         let engine = &*worker.engine;
         if gated {
             return if engine.loading.is_over() { Ok(()) } else { Err(NotNow::Loading) };
@@ -449,6 +457,9 @@ impl Session {
                 missing.push(keyspace::shard_of(engine.keyspace.hash(key)));
             }
         });
+        // Where somebody waits for a key, all shards are to be known that serving him needs.
+        let take = |shard: usize, tx: &mut Tx<'_>| tx.extend(shard) && !engine.hooks.any(shard);
+        missing.retain(|shard| !(engine.loading.is_over() && take(*shard, tx)));
         if !missing.is_empty() {
             return Err(NotNow::Shards(missing));
         }

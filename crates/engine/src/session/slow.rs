@@ -4,6 +4,7 @@
 //! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
 
 use super::attempt::{Attempt, Needs, NotNow, SHARDS_MAX};
+use super::keeping::Keeping;
 use super::serve::take_off;
 use super::{Session, Slow};
 use crate::checkpoint::{Asked, Patience, Reason};
@@ -268,10 +269,10 @@ impl Session {
             began = Instant::now();
             let now = worker.engine.clock.now();
             let attempt = Attempt { worker, needs, raised: Some(&raised), now, is_outside: false };
-            self.attempt(&attempt, row, args, output)
+            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), row, args, output)
         } else if let Some(_inside) = worker.member.enter() {
             let attempt = Attempt { worker, needs, raised: None, now, is_outside: false };
-            self.attempt(&attempt, row, args, output)
+            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), row, args, output)
         } else {
             unless_busy(worker, &row, gate_open(&worker.engine.gate)).await?;
             *waited += began.elapsed();

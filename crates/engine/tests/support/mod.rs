@@ -183,15 +183,44 @@ impl Client {
     pub(crate) fn call_bytes(&mut self, words: &[&[u8]]) -> String {
         let mut output = Output::new();
         if let Next::Slow(slow) = self.send(words, &mut output) {
-            let mut listen = pin!(self.worker.listen());
-            let mut run = pin!(self.session.run_slowly(slow, &self.input, &mut output));
-            block_on(std::future::poll_fn(|context| {
-                let _ = listen.as_mut().poll(context);
-                let _ = self.background.borrow_mut().as_mut().poll(context);
-                run.as_mut().poll(context)
-            }));
+            self.finish(slow, &mut output);
         }
         read(output)
+    }
+
+    /// The replies to requests that come in one piece.
+    pub(crate) fn call_all(&mut self, lines: &[&str]) -> String {
+        let mut output = Output::new();
+        self.input.clear();
+        for line in lines {
+            let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+            wire::resp::request(&mut self.input, OwnedRequest::of(&words).args());
+        }
+        while !self.input.is_empty() {
+            let turn = self.session.run_turn(&self.input, &mut Ranges::new(), &mut output);
+            self.input.drain(..turn.used);
+            match turn.next {
+                Next::Again => {}
+                Next::Slow(slow) => {
+                    let request_bytes = slow.request_bytes();
+                    self.finish(slow, &mut output);
+                    self.input.drain(..request_bytes);
+                }
+                Next::Input(_) | Next::Gate | Next::Close => break,
+            }
+        }
+        assert!(self.input.is_empty());
+        read(output)
+    }
+
+    fn finish(&mut self, slow: Box<Slow>, output: &mut Output) {
+        let mut listen = pin!(self.worker.listen());
+        let mut run = pin!(self.session.run_slowly(slow, &self.input, output));
+        block_on(std::future::poll_fn(|context| {
+            let _ = listen.as_mut().poll(context);
+            let _ = self.background.borrow_mut().as_mut().poll(context);
+            run.as_mut().poll(context)
+        }));
     }
 
     /// Lets a request, and what goes on beside it, have some turns.

@@ -57,7 +57,7 @@ pub(super) fn point_behind(index: &List, hash: Hash) -> u64 {
 }
 
 fn by_hash(hash: Hash) -> Guide {
-    Guide { key: number_of(hash), key_of: |item| number_of(hash_in(item)) }
+    Guide { key: number_of(hash), key_of: |item| number_of(hash_in(item)), is_even: true }
 }
 
 /// A hash as a number, and back if it is one.

@@ -312,7 +312,7 @@ fn order((score, member): (f64, &[u8]), (other_score, other): (f64, &[u8])) -> O
 /// What tells most members of the main list from one with this score.
 fn by_score(score: f64) -> Guide {
     let key_of = |item: &[u8]| if item.is_empty() { 0 } else { score_key(split(item).0) };
-    Guide { key: score_key(score), key_of }
+    Guide { key: score_key(score), key_of, is_even: false }
 }
 
 /// A number for each score, in their order.

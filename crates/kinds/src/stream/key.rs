@@ -72,7 +72,7 @@ impl Key {
 
     /// What tells most items from it, without a look at them.
     pub(super) fn guide(&self) -> Guide {
-        Guide { key: place(&self.head), key_of: |item| place(order(item).0) }
+        Guide { key: place(&self.head), key_of: |item| place(order(item).0), is_even: false }
     }
 
     /// Whether an item belongs before it.
