@@ -22,6 +22,8 @@ pub enum Failure {
     IndexOutOfRange,
     /// Anything else, in full, prefix included.
     Text(Cow<'static, str>),
+    /// As [`Failure::Text`], of what the command that failed inside this one has counted.
+    Counted(String),
     /// A blocking command found nothing to take.
     Nothing,
     /// The tx is to be undone and run again with more.
@@ -59,6 +61,7 @@ impl fmt::Display for Failure {
             Self::NoSuchKey => "ERR no such key",
             Self::IndexOutOfRange => "ERR index out of range",
             Self::Text(text) => text,
+            Self::Counted(text) => text,
             Self::Nothing | Self::Abandon(_) => "ERR internal: this outcome is the engine's",
         })
     }

@@ -1,5 +1,6 @@
 //! Errors that a script meets, and what becomes of them.
 
+use crate::value::is_counted;
 use mlua::{Lua, Table, Value};
 use std::fmt;
 
@@ -133,10 +134,7 @@ pub(crate) fn fault_of(lua: &Lua, error: &Value) -> Fault {
             ([prefix, &raised.text].concat(), raised.is_counted)
         }
         Value::Table(table) => match table.raw_get::<Value>("err") {
-            Ok(Value::String(text)) => {
-                let is_counted = matches!(table.raw_get("ignore_error_stats_update"), Ok(Value::Boolean(true)));
-                (text.as_bytes().to_vec(), is_counted)
-            }
+            Ok(Value::String(text)) => (text.as_bytes().to_vec(), is_counted(table).unwrap_or(false)),
             _ => (b"ERR unknown error".to_vec(), false),
         },
         Value::String(text) => ([b"ERR ", &*text.as_bytes()].concat(), false),

@@ -29,7 +29,7 @@ pub use error::Fault;
 pub use functions::Registered;
 pub use machine::{About, Answer, Ask, Code, Machine, Task, Tell};
 pub use shebang::{Flags, Header, LibraryHeader, header, library_header};
-pub use value::write;
+pub use value::{Errors, write};
 
 /// The name of a script: the SHA-1 of its text, forty hexadecimal digits.
 pub fn name_of(source: &[u8]) -> String {

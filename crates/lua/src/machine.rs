@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, fault_of, stopped};
 use crate::functions::Registered;
-use crate::value::{from_lua, words};
+use crate::value::{Errors, from_lua, words};
 use crate::{api, error, library, random};
 
 use mlua::{ChunkMode, Function, HookTriggers, Lua, LuaOptions, StdLib, Table, Value as Lv, VmState};
@@ -105,8 +105,8 @@ pub enum Ask {
 
 /// What comes of a task.
 pub enum Answer {
-    /// Of a run: the reply.
-    Reply(Value),
+    /// Of a run: the reply, and the errors in it.
+    Reply(Value, Errors),
     /// Of a library: its functions, as it registered them.
     Functions(Vec<Registered>),
     /// Nothing to tell.
@@ -279,7 +279,7 @@ impl State {
         let mut tell = first;
         loop {
             let outcome = match tell {
-                Tell::Run(task) => self.run(task).map(Answer::Reply),
+                Tell::Run(task) => self.run(task).map(|(value, errors)| Answer::Reply(value, errors)),
                 Tell::Compile(name, source) => self.compile(&name, &source).map(|_| Answer::Done),
                 Tell::Forget => {
                     self.compiled.borrow_mut().clear();
@@ -300,7 +300,7 @@ impl State {
         }
     }
 
-    fn run(&self, task: Task) -> Result<Value, Fault> {
+    fn run(&self, task: Task) -> Result<(Value, Errors), Fault> {
         let Task { code, arguments, keys_count } = task;
         self.shared.speaks_resp3.set(false);
         let (function, is_script) = match code {
@@ -359,7 +359,7 @@ impl State {
         is_script: bool,
         arguments: Words,
         keys_count: usize,
-    ) -> Result<Value, Fault> {
+    ) -> Result<(Value, Errors), Fault> {
         let run = || {
             let args = arguments.args();
             let keys = words(&self.lua, args.slice(0, keys_count))?;
@@ -370,7 +370,8 @@ impl State {
             if !ok {
                 return Ok(None);
             }
-            from_lua(&value, self.shared.speaks_resp3.get(), 0).map(Some)
+            let mut errors = Errors::default();
+            from_lua(&value, self.shared.speaks_resp3.get(), 0, &mut errors).map(|value| Some((value, errors)))
         };
         match run() {
             Ok(Some(value)) => Ok(value),

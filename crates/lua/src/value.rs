@@ -74,8 +74,32 @@ fn single(lua: &Lua, field: &str, value: impl IntoLua) -> mlua::Result<Lv> {
     Ok(Lv::Table(table))
 }
 
+/// Errors in what a script returned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// Whether there are any.
+    pub any: bool,
+    /// Those that no command has counted.
+    pub uncounted: Vec<String>,
+}
+
+impl Errors {
+    fn note(&mut self, table: &Table, text: &str) -> mlua::Result<()> {
+        self.any = true;
+        if !is_counted(table)? {
+            self.uncounted.push(text.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// Whether an error, as a script has it, has been counted by the command that failed.
+pub(crate) fn is_counted(table: &Table) -> mlua::Result<bool> {
+    Ok(matches!(table.raw_get("ignore_error_stats_update")?, Lv::Boolean(true)))
+}
+
 /// What a script returns, as a reply.
-pub(crate) fn from_lua(value: &Lv, resp3: bool, depth: usize) -> mlua::Result<Value> {
+pub(crate) fn from_lua(value: &Lv, resp3: bool, depth: usize, errors: &mut Errors) -> mlua::Result<Value> {
     Ok(match value {
         Lv::String(text) => Value::Bulk(text.as_bytes().to_vec()),
         Lv::Integer(number) => Value::Int(*number),
@@ -83,15 +107,17 @@ pub(crate) fn from_lua(value: &Lv, resp3: bool, depth: usize) -> mlua::Result<Va
         Lv::Boolean(is) if resp3 => Value::Boolean(*is),
         Lv::Boolean(true) => Value::Int(1),
         Lv::Table(_) if depth == DEPTH_MAX => Value::Error("ERR reached lua stack limit".to_owned()),
-        Lv::Table(table) => from_table(table, resp3, depth)?,
+        Lv::Table(table) => from_table(table, resp3, depth, errors)?,
         _ => Value::Null,
     })
 }
 
-fn from_table(table: &Table, resp3: bool, depth: usize) -> mlua::Result<Value> {
+fn from_table(table: &Table, resp3: bool, depth: usize, errors: &mut Errors) -> mlua::Result<Value> {
     let text = |text: &mlua::String| text.to_string_lossy();
     if let Lv::String(error) = table.raw_get("err")? {
-        return Ok(Value::Error(text(&error)));
+        let text = text(&error);
+        errors.note(table, &text)?;
+        return Ok(Value::Error(text));
     }
     if let Lv::String(status) = table.raw_get("ok")? {
         return Ok(Value::Simple(text(&status)));
@@ -104,7 +130,7 @@ fn from_table(table: &Table, resp3: bool, depth: usize) -> mlua::Result<Value> {
     if let Lv::Table(map) = table.raw_get("map")? {
         let mut pairs = Vec::new();
         map.for_each(|key: Lv, value: Lv| {
-            pairs.push((from_lua(&key, resp3, depth + 1)?, from_lua(&value, resp3, depth + 1)?));
+            pairs.push((from_lua(&key, resp3, depth + 1, errors)?, from_lua(&value, resp3, depth + 1, errors)?));
             Ok(())
         })?;
         return Ok(Value::Map(pairs));
@@ -112,7 +138,7 @@ fn from_table(table: &Table, resp3: bool, depth: usize) -> mlua::Result<Value> {
     if let Lv::Table(set) = table.raw_get("set")? {
         let mut members = Vec::new();
         set.for_each(|key: Lv, _: Lv| {
-            members.push(from_lua(&key, resp3, depth + 1)?);
+            members.push(from_lua(&key, resp3, depth + 1, errors)?);
             Ok(())
         })?;
         return Ok(Value::Set(members));
@@ -129,7 +155,7 @@ fn from_table(table: &Table, resp3: bool, depth: usize) -> mlua::Result<Value> {
     loop {
         match table.get(values.len() + 1)? {
             Lv::Nil => return Ok(Value::Array(values)),
-            value => values.push(from_lua(&value, resp3, depth + 1)?),
+            value => values.push(from_lua(&value, resp3, depth + 1, errors)?),
         }
     }
 }

@@ -45,6 +45,65 @@ fn a_script_that_runs_long_leaves_its_worker_to_others_and_is_killed() {
     assert!(other.call(&["SCRIPT", "KILL"]).as_error().is_some_and(|text| text.starts_with("NOTBUSY")));
 }
 
+/// As redis-server 7.0.15 counts them.
+#[test]
+fn an_error_of_a_script_is_counted_once_and_the_script_as_failed() {
+    let server = Server::start(&["--journal", "off"]);
+    let mut client = server.connect();
+    client.call(&["SET", "k", "text"]);
+    let scripts = [
+        ("return redis.error_reply('My Err')", "errorstat_My", 1, ""),
+        ("return {err='FOO bar'}", "errorstat_FOO", 1, ""),
+        ("return {1,redis.error_reply('NEST x')}", "errorstat_NEST", 1, ""),
+        ("return redis.pcall('get')", "errorstat_ERR", 1, "get calls=0 rejected_calls=1,failed_calls=0"),
+        ("return redis.call('get')", "errorstat_ERR", 1, "get calls=0 rejected_calls=1,failed_calls=0"),
+        ("return redis.call('subscribe','x')", "errorstat_ERR", 1, "subscribe calls=0 rejected_calls=1,failed_calls=0"),
+        ("return redis.pcall('nosuch')", "errorstat_ERR", 1, ""),
+        (
+            "return redis.call('lpush',KEYS[1],1)",
+            "errorstat_WRONGTYPE",
+            1,
+            "lpush calls=1 rejected_calls=0,failed_calls=1",
+        ),
+        (
+            "return redis.pcall('lpush',KEYS[1],1)",
+            "errorstat_WRONGTYPE",
+            1,
+            "lpush calls=1 rejected_calls=0,failed_calls=1",
+        ),
+        (
+            "error(redis.pcall('lpush',KEYS[1],1))",
+            "errorstat_WRONGTYPE",
+            1,
+            "lpush calls=1 rejected_calls=0,failed_calls=1",
+        ),
+        ("return {1,redis.pcall('lpush',KEYS[1],1)}", "errorstat_WRONGTYPE", 1, ""),
+        ("return {err=redis.pcall('lpush',KEYS[1],1).err}", "errorstat_WRONGTYPE", 2, ""),
+        ("error('boom')", "errorstat_ERR", 1, ""),
+        (
+            "#!lua flags=no-writes\nreturn redis.call('set',KEYS[1],1)",
+            "errorstat_ERR",
+            1,
+            "set calls=0 rejected_calls=1,failed_calls=0",
+        ),
+    ];
+    for (script, error, count, inner) in scripts {
+        client.call(&["CONFIG", "RESETSTAT"]);
+        client.call(&["EVAL", script, "1", "k"]);
+        assert_eq!(server.info(error), format!("count={count}"), "{script}");
+        assert_eq!(server.info("total_error_replies"), count.to_string(), "{script}");
+        for told in ["eval calls=1 rejected_calls=0,failed_calls=1", inner].iter().filter(|told| !told.is_empty()) {
+            let [name, calls, ends] = told.split(' ').collect::<Vec<_>>()[..] else { panic!("three words") };
+            let counted = server.info(&format!("cmdstat_{name}"));
+            assert!(counted.starts_with(&format!("{calls},")) && counted.ends_with(ends), "{script}: {name} {counted}");
+        }
+    }
+    client.call(&["CONFIG", "RESETSTAT"]);
+    assert_eq!(client.call(&["EVAL", "redis.pcall('lpush',KEYS[1],1) return 1", "1", "k"]).to_string(), "1");
+    assert!(server.info("cmdstat_eval").ends_with("failed_calls=0"));
+    assert_eq!(server.info("errorstat_WRONGTYPE"), "count=1");
+}
+
 #[test]
 fn a_script_that_catches_everything_is_killed_all_the_same() {
     let server = Server::start(ONE_WORKER);

@@ -385,7 +385,9 @@ impl Session {
         if let Some(row) = row {
             worker.counters().rows[row.index()].failed.add(1);
         }
-        self.note_error(worker, &failure.to_string());
+        if !matches!(failure, Failure::Counted(_)) {
+            self.note_error(worker, &failure.to_string());
+        }
     }
 
     pub(super) fn note_error(&self, worker: &Worker, text: &str) {

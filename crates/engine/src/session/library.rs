@@ -65,7 +65,7 @@ impl Session {
         reply: &mut dyn Reply,
     ) -> Outcome {
         let request = commands::library_request(row, args)?;
-        let called = Called { name: "", args, is_function: true, reads_only: true, gated: tx.is_gated() };
+        let called = Called { row: *row, name: "", args, is_function: true, reads_only: true, gated: tx.is_gated() };
         self.load_known(worker, &called, tx)?;
         match request {
             LibraryRequest::List { pattern, with_code } => {

@@ -15,7 +15,7 @@ use crate::worker::Worker;
 use commands::table::{self, Found, Row};
 use commands::{Failure, Flag, Outcome as Ran, Run, Verb};
 use keyspace::{Abandon, Plan, Tx};
-use lua::{Answer, Ask, Code, Fault, Tell};
+use lua::{Answer, Ask, Code, Errors, Fault, Tell};
 use quanta::Instant;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -40,6 +40,7 @@ pub(crate) struct Scripted<'a> {
 
 /// A script or function under way, and what it may do.
 pub(super) struct Called<'a> {
+    pub(super) row: Row,
     pub(super) name: &'a str,
     /// The request.
     pub(super) args: &'a Args<'a>,
@@ -211,7 +212,8 @@ impl Session {
             return Err(Failure::text(NOT_A_READER));
         }
         let reads_only = is_reader || declares_reading;
-        let called = Called { name: &script.name, args, is_function: false, reads_only, gated: tx.is_gated() };
+        let called =
+            Called { row: *row, name: &script.name, args, is_function: false, reads_only, gated: tx.is_gated() };
         let code = Code::Script { name: script.name.clone(), source: script.source.clone() };
         if self.breath.is_some() {
             let began = Instant::now();
@@ -239,7 +241,8 @@ impl Session {
     ) -> Ran {
         let is_reader = row.name.ends_with("_RO");
         let asked = String::from_utf8_lossy(args.get(1));
-        let called = Called { name: &asked, args, is_function: true, reads_only: is_reader, gated: tx.is_gated() };
+        let called =
+            Called { row: *row, name: &asked, args, is_function: true, reads_only: is_reader, gated: tx.is_gated() };
         let (name, library, flags) = self.function(worker, args.get(1), &called, tx)?;
         let keys_count = commands::script_keys_count(args, true)?;
         let declares_reading = flags.has(lua::Flags::NO_WRITES);
@@ -247,9 +250,11 @@ impl Session {
             return Err(Failure::text(NOT_A_READER));
         }
         let called = Called { name: &name, reads_only: declares_reading, ..called };
-        self.run_code(worker, Code::Function { library, name: name.clone() }, keys_count, &called, tx, reply)
+        let code = Code::Function { library, name: name.clone() };
+        self.run_code(worker, code, keys_count, &called, tx, reply)
     }
 
+    /// Runs a script or a function; one that tells of errors counts as failed.
     fn run_code(
         &mut self,
         worker: &Rc<Worker>,
@@ -260,7 +265,11 @@ impl Session {
         reply: &mut dyn Reply,
     ) -> Ran {
         let task = worker.stage.machine(worker).task(code, called.args.from(3), keys_count);
-        let value = self.run_task(worker, task, called, tx)?;
+        let (value, errors) = self.run_task(worker, task, called, tx)?;
+        if errors.any {
+            worker.counters().rows[called.row.index()].failed.add(1);
+            errors.uncounted.iter().for_each(|text| self.note_error(worker, text));
+        }
         lua::write(&value, reply);
         Ok(())
     }
@@ -293,7 +302,7 @@ impl Session {
         task: Tell,
         called: &Called<'_>,
         tx: &mut Tx<'_>,
-    ) -> Result<Value, Failure> {
+    ) -> Result<(Value, Errors), Failure> {
         let before = (self.database, self.protocol);
         let (cut, outcome) = self.drive(worker, task, None, called, tx);
         commands::Session::select(self, before.0);
@@ -309,8 +318,9 @@ impl Session {
                 let text = b"ERR Script killed by user with SCRIPT KILL...".to_vec();
                 Err(Failure::text(Fault { text, place, is_counted: false }.told(called.name)))
             }
-            (None, Ok(Answer::Reply(value))) => Ok(value),
-            (None, Ok(_)) => Ok(Value::Null),
+            (None, Ok(Answer::Reply(value, errors))) => Ok((value, errors)),
+            (None, Ok(_)) => Ok((Value::Null, Errors::default())),
+            (None, Err(fault)) if fault.is_counted => Err(Failure::Counted(fault.told(called.name))),
             (None, Err(fault)) => Err(Failure::text(fault.told(called.name))),
         }
     }
@@ -383,15 +393,19 @@ impl Session {
     ) -> Result<Value, NotNow> {
         let row = match callable(args) {
             Ok(row) if called.reads_only && changes(&row) => {
-                return Ok(error("ERR Write commands are not allowed from read-only scripts."));
+                return Ok(self.rejected(
+                    worker,
+                    Some(row),
+                    "ERR Write commands are not allowed from read-only scripts.",
+                ));
             }
             Ok(row) => row,
-            Err(text) => return Ok(error(text)),
+            Err((row, text)) => return Ok(self.rejected(worker, row, text)),
         };
         self.check_call(worker, &row, args, called.gated, tx)?;
         if row.writes() {
             if let Some(text) = self.unwritable {
-                return Ok(error(text));
+                return Ok(self.rejected(worker, Some(row), text));
             }
             let bound = row_bound(&row, args);
             if tx.need_room(bound).is_err() {
@@ -425,6 +439,13 @@ impl Session {
                 Ok(Value::Error(text))
             }
         }
+    }
+
+    /// A call that came to nothing, counted.
+    fn rejected(&self, worker: &Worker, row: Option<Row>, text: &str) -> Value {
+        row.iter().for_each(|row| worker.counters().rows[row.index()].rejected.add(1));
+        self.note_error(worker, text);
+        error(text)
     }
 
     /// redis.log: at once, or once it is known that a script in place comes to its end.
@@ -509,15 +530,17 @@ fn changes(row: &Row) -> bool {
     row.writes() || matches!(row.name, "PUBLISH" | "SPUBLISH")
 }
 
-/// The row of a call.
-fn callable(args: &Args<'_>) -> Result<Row, &'static str> {
+/// The row of a call, or why it cannot be made, and of what row if there is one.
+fn callable(args: &Args<'_>) -> Result<Row, (Option<Row>, &'static str)> {
     const WRONG_COUNT: &str = "ERR Wrong number of args calling Redis command from script";
     match table::find(args) {
-        Found::Command(row) if !row.arity.allows(args.len()) => Err(WRONG_COUNT),
-        Found::Command(row) if row.has(Flag::NoScript) => Err("ERR This Redis command is not allowed from script"),
+        Found::Command(row) if !row.arity.allows(args.len()) => Err((Some(row), WRONG_COUNT)),
+        Found::Command(row) if row.has(Flag::NoScript) => {
+            Err((Some(row), "ERR This Redis command is not allowed from script"))
+        }
         Found::Command(row) => Ok(row),
-        Found::Container(_) if args.len() < 2 => Err(WRONG_COUNT),
-        _ => Err("ERR Unknown Redis command called from script"),
+        Found::Container(_) if args.len() < 2 => Err((None, WRONG_COUNT)),
+        _ => Err((None, "ERR Unknown Redis command called from script")),
     }
 }
 
