@@ -130,7 +130,10 @@ fn apply_plain(
             Ok(timed_outcome(&work, &timed))
         }
         Load::Steps(steps) => take_steps(server, steps, counts),
-        Load::Memory { count, data, marks_percent } => memory(server, counts.number(count)?, *data, marks_percent),
+        Load::Memory { count, data, marks_percent, from_percent, rest_s } => {
+            let looks = Looks { marks_percent, from_percent: *from_percent, rest: Duration::from_secs(*rest_s) };
+            memory(server, counts.number(count)?, *data, &looks)
+        }
         Load::Idle { connections } => idle(server, *connections),
         Load::Churn { keys, rounds } => churn(server, counts.number(keys)?, *rounds),
         Load::Messages(work) => messages::measure(server, work, counts.requests, Duration::from_secs(limit_s)),
@@ -296,15 +299,28 @@ fn step_text(step: &Prepare) -> String {
     }
 }
 
-/// Loads to each mark and looks at the memory there, above that of the empty server.
-fn memory(server: &Server, count: u64, data: Data, marks_percent: &[u64]) -> Result<Outcome, LabError> {
+/// When memory is looked at.
+struct Looks<'a> {
+    marks_percent: &'a [u64],
+    from_percent: u64,
+    rest: Duration,
+}
+
+/// Loads to each mark and looks at the memory there, above that of the server as it was with the first of them.
+fn memory(server: &Server, count: u64, data: Data, looks: &Looks<'_>) -> Result<Outcome, LabError> {
+    let &Looks { marks_percent, from_percent, rest } = looks;
     let mut client = server.client()?;
     thread::sleep(SETTLE_EMPTY);
-    let (empty, _) = proc::memory_bytes(server.pid())?;
-    let empty_used = used_bytes(server)?;
     let at_mark = |percent: u64| count * percent / 100;
     let most = marks_percent.last().map_or(0, |percent| at_mark(*percent));
     let mut filler = Filler::new(data, most);
+    let first = at_mark(from_percent);
+    if first > 0 {
+        filler.fill_to(&mut client, first).map_err(|error| step_error("memory", &error, server))?;
+        thread::sleep(rest);
+    }
+    let (empty, _) = proc::memory_bytes(server.pid())?;
+    let empty_used = used_bytes(server)?;
     let (mut commands, mut content_bytes, mut worst) = (0, 0, 0.0_f64);
     let mut took = Duration::ZERO;
     let mut extra = vec![("rss_bytes_empty".to_owned(), empty as f64)];
@@ -315,18 +331,19 @@ fn memory(server: &Server, count: u64, data: Data, marks_percent: &[u64]) -> Res
         took += begin.elapsed();
         commands += filled.commands;
         content_bytes += filled.content_bytes;
-        thread::sleep(SETTLE);
+        thread::sleep(rest);
         let (now, _) = proc::memory_bytes(server.pid())?;
-        let each = now.saturating_sub(empty) as f64 / at_mark(*percent).max(1) as f64;
+        let added = (at_mark(*percent) - first).max(1) as f64;
+        let each = now.saturating_sub(empty) as f64 / added;
         worst = worst.max(each);
         extra.push((format!("bytes_each_{percent}"), rounded(each, 100.0)));
         if let (Some(empty), Some(now)) = (empty_used, used_bytes(server)?) {
-            let each = now.saturating_sub(empty) as f64 / at_mark(*percent).max(1) as f64;
+            let each = now.saturating_sub(empty) as f64 / added;
             extra.push((format!("used_each_{percent}"), rounded(each, 100.0)));
         }
     }
     extra.push(("bytes_each".to_owned(), rounded(worst, 100.0)));
-    extra.push(("content_bytes_each".to_owned(), rounded(content_bytes as f64 / most.max(1) as f64, 100.0)));
+    extra.push(("content_bytes_each".to_owned(), rounded(content_bytes as f64 / (most - first).max(1) as f64, 100.0)));
     let marks: Vec<String> = marks_percent.iter().map(|percent| at_mark(*percent).to_string()).collect();
     Ok(Outcome {
         command_line: format!("memory with {} of {}", marks.join(", "), data_text(data)),

@@ -204,13 +204,19 @@ pub(crate) enum Load {
         /// What others do meanwhile, uncounted.
         beside: Option<Beside>,
     },
-    /// The server's memory with shares of `count`, each above that of the empty server.
+    /// The server's memory with shares of `count`, each above that of the empty server, or of one with the first of them.
     Memory {
         count: String,
         data: Data,
         /// In hundredths of `count`, rising.
         #[serde(default = "marks_percent_default")]
         marks_percent: Vec<u64>,
+        /// So many hundredths of `count` are there before: what any server that runs takes does not count then.
+        #[serde(default)]
+        from_percent: u64,
+        /// The server rests for so long before each look.
+        #[serde(default = "rest_s_default")]
+        rest_s: u64,
     },
     /// The side's own steps, with what they add to the server's memory shared out among the items.
     Steps(Vec<Prepare>),
@@ -513,6 +519,10 @@ fn marks_percent_default() -> Vec<u64> {
     vec![100]
 }
 
+fn rest_s_default() -> u64 {
+    2
+}
+
 fn reads_default() -> Vec<u64> {
     vec![0]
 }
@@ -551,8 +561,9 @@ mod tests {
                 }
                 let filled = counts.fill(&format!("{:?} {:?}", case.load, case.check));
                 assert!(!filled.contains("{middle"), "{place}: an unknown placeholder");
-                if let Load::Memory { count, marks_percent, .. } = &case.load {
+                if let Load::Memory { count, marks_percent, from_percent, .. } = &case.load {
                     counts.number(count).unwrap();
+                    assert!(marks_percent.iter().all(|mark| mark > from_percent), "{place}: marks are above the first");
                     assert!(!marks_percent.is_empty() && marks_percent.is_sorted(), "{place}: marks rise");
                 }
                 if let Load::Writes(writes) | Load::Restart { writes, .. } = &case.load {
