@@ -14,6 +14,7 @@ use commands::table;
 use commands::testing::transcript::{self, Door, Transcript};
 use socket::Socket;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 use support::Server;
 use wire::OwnedRequest;
 use wire::client::Value;
@@ -76,6 +77,8 @@ struct Restarting {
     socket: Socket,
     /// The request that chose the database, if one did.
     select: Option<Vec<Vec<u8>>>,
+    /// When something may fall due that a request has set, by each of its numbers: from, to.
+    dues: Vec<(Instant, Instant)>,
     end: fn(&mut Server),
 }
 
@@ -83,7 +86,7 @@ impl Restarting {
     fn new(flags: &[&str], end: fn(&mut Server)) -> Self {
         let server = start(&[flags, &["--enable-debug-command", "local"]].concat());
         let socket = connect(&server, false);
-        Self { server, socket, select: None, end }
+        Self { server, socket, select: None, dues: Vec::new(), end }
     }
 
     fn digest(&mut self) -> Value {
@@ -94,23 +97,39 @@ impl Restarting {
 
     /// Ends the server, starts it again, and connects as before.
     fn restart(&mut self) {
-        let before = self.digest();
+        let (before, began) = (self.digest(), Instant::now());
         (self.end)(&mut self.server);
         self.server.restart();
         self.server.wait_for_info("key_order", "on");
         self.socket = connect(&self.server, false);
-        assert_eq!(self.digest(), before, "a restart changes nothing");
+        let (after, ended) = (self.digest(), Instant::now());
+        // On a slow machine a deadline may pass meanwhile.
+        let is_due = self.dues.iter().any(|(from, to)| *from <= ended && *to >= began);
+        assert!(after == before || is_due, "a restart changes nothing, but {before} is {after} now");
         if let Some(select) = &self.select {
             assert_eq!(self.socket.call(select), Value::Simple("OK".to_owned()));
         }
     }
 }
 
+/// Deadlines further off than this are beyond the end of a transcript.
+const DUE_MS_MAX: u64 = 60_000;
+/// So much may the server's clock differ from the test's.
+const CLOCK_SLACK: Duration = Duration::from_millis(20);
+
 impl Door for Restarting {
     fn call(&mut self, words: &[Vec<u8>]) -> Value {
+        let sent = Instant::now();
         let reply = self.socket.call(words);
         if reply.as_error().is_some() {
             return reply;
+        }
+        for number in words.iter().filter_map(|word| std::str::from_utf8(word).ok()?.parse().ok()) {
+            let spans = [(1..=DUE_MS_MAX, 1), (1..=DUE_MS_MAX / 1000, 1000)];
+            for (_, unit_ms) in spans.into_iter().filter(|(numbers, _)| numbers.contains(&number)) {
+                let after = Duration::from_millis(number * unit_ms);
+                self.dues.push((sent + after - CLOCK_SLACK, Instant::now() + after + CLOCK_SLACK));
+            }
         }
         if words[0].eq_ignore_ascii_case(b"SELECT") {
             self.select = Some(words.to_vec());
