@@ -86,7 +86,7 @@ impl BlockList {
     }
 }
 
-/// How the point is sought among the items of a leaf.
+/// How a point is sought: in each node on the way down, and among the items of a leaf.
 pub(crate) struct Seeking<'f, F> {
     is_before: &'f mut F,
     guess: Option<Guess>,
@@ -95,24 +95,49 @@ pub(crate) struct Seeking<'f, F> {
 /// Where to look is told from numbers, for so many looks.
 struct Guess {
     guide: Guide,
-    /// Numbers that the items to be looked at do not fall below, and do not exceed.
+    /// Numbers that what is still to be looked at does not fall below, and does not exceed.
     least: u64,
     most: u64,
     looks_left: u32,
 }
 
-/// Beyond so many looks the numbers do not lie evenly.
+/// Beyond so many looks in a node the numbers do not lie evenly.
 const GUESSES_MAX: u32 = 3;
 
-impl Guess {
-    fn new(guide: Guide, least: u64, most: u64) -> Self {
-        Self { guide, least, most, looks_left: if guide.is_even { GUESSES_MAX } else { 0 } }
+impl<'f, F: FnMut(&[u8]) -> bool> Seeking<'f, F> {
+    fn new(guide: Option<Guide>, is_before: &'f mut F) -> Self {
+        Self { is_before, guess: guide.map(|guide| Guess { guide, least: 0, most: u64::MAX, looks_left: 0 }) }
+    }
+
+    /// Another node: what is known of the numbers in it stays.
+    fn enter(&mut self) {
+        if let Some(guess) = &mut self.guess {
+            guess.looks_left = if guess.guide.is_even { GUESSES_MAX } else { 0 };
+        }
+    }
+
+    /// The first of `from..to` of which `is_before` does not say so, or `to`.
+    pub(crate) fn seek(
+        &mut self,
+        mut from: usize,
+        mut to: usize,
+        mut is_before: impl FnMut(&mut Self, usize) -> bool,
+    ) -> usize {
+        while from < to {
+            let middle = self.next(from, to);
+            if is_before(self, middle) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        from
     }
 
     /// Which of `from..to`, of which there are some, is to be looked at.
-    fn next(guess: Option<&Self>, from: usize, to: usize) -> usize {
-        match guess {
-            Some(Self { guide, least, most, looks_left: 1.. }) if least < most => {
+    pub(crate) fn next(&self, from: usize, to: usize) -> usize {
+        match &self.guess {
+            Some(Guess { guide, least, most, looks_left: 1.. }) if least < most => {
                 let part = guide.key.saturating_sub(*least) as f64 / (most - least) as f64;
                 (from + (part * (to - from) as f64) as usize).min(to - 1)
             }
@@ -120,29 +145,22 @@ impl Guess {
         }
     }
 
-    /// One with this number was looked at.
-    fn note(&mut self, key: u64, is_before: bool) {
-        *(if is_before { &mut self.least } else { &mut self.most }) = key;
-        self.looks_left = self.looks_left.saturating_sub(1);
-    }
-}
-
-impl<F: FnMut(&[u8]) -> bool> Seeking<'_, F> {
-    /// Which of the items `from..to`, of which there are some, is to be looked at.
-    pub(crate) fn next(&self, from: usize, to: usize) -> usize {
-        Guess::next(self.guess.as_ref(), from, to)
-    }
-
     /// Whether the item that was to be looked at is before the point.
     pub(crate) fn is_before(&mut self, item: &[u8]) -> bool {
-        let Some(guess) = &mut self.guess else { return (self.is_before)(item) };
-        let key = (guess.guide.key_of)(item);
-        let is_before = match key.cmp(&guess.guide.key) {
+        self.decide(|key_of| key_of(item), |is_before| is_before(item))
+    }
+
+    /// The same by its number, 1 at least; it is looked at itself where that does not tell.
+    fn decide(&mut self, key: impl FnOnce(fn(&[u8]) -> u64) -> u64, look: impl FnOnce(&mut F) -> bool) -> bool {
+        let Some(guess) = &mut self.guess else { return look(self.is_before) };
+        let key = key(guess.guide.key_of).max(1);
+        let is_before = match key.cmp(&guess.guide.key.max(1)) {
             Ordering::Less => true,
-            Ordering::Equal => (self.is_before)(item),
+            Ordering::Equal => look(self.is_before),
             Ordering::Greater => false,
         };
-        guess.note(key, is_before);
+        *(if is_before { &mut guess.least } else { &mut guess.most }) = key;
+        guess.looks_left = guess.looks_left.saturating_sub(1);
         is_before
     }
 }
@@ -156,34 +174,22 @@ fn find_point<R>(
     visit: &mut Option<impl FnOnce(&[u8]) -> R>,
 ) -> (u64, Option<R>) {
     let (mut node, mut base, Range { mut start, mut end }) = (root, 0, range);
-    let (mut least, mut most) = (0, u64::MAX);
+    let mut seeking = Seeking::new(guide, is_before);
     loop {
+        seeking.enter();
         match node.kind() {
             Kind::Leaf(leaf) => {
-                let guess = guide.map(|guide| Guess::new(guide, least, most));
-                let (at, seen) = leaf.point((start as usize, end as usize), Seeking { is_before, guess }, visit);
+                let (at, seen) = leaf.point((start as usize, end as usize), seeking, visit);
                 return (base + at as u64, seen);
             }
             Kind::Inner(inner) => {
                 // The point is in the last child that begins before it, or at its end; the first one is not looked at.
                 let first_at = if start == 0 { 0 } else { inner.seek(start).0 };
                 let last_at = if end == inner.items() { inner.len() - 1 } else { inner.seek(end - 1).0 };
-                let mut guess = guide.map(|guide| Guess::new(guide, least, most));
-                let (mut from, mut to) = (first_at + 1, last_at + 1);
-                while from < to {
-                    let middle = Guess::next(guess.as_ref(), from, to);
-                    let key = guide.map(|guide| inner.guide(middle, guide.key_of));
-                    let order = guide.zip(key).map_or(Ordering::Equal, |(guide, key)| key.cmp(&guide.key.max(1)));
-                    let begins_before = match order {
-                        Ordering::Less => true,
-                        Ordering::Equal => inner.child(middle).first(&mut *is_before),
-                        Ordering::Greater => false,
-                    };
-                    guess.iter_mut().zip(key).for_each(|(guess, key)| guess.note(key, begins_before));
-                    *(if begins_before { &mut from } else { &mut to }) = middle + usize::from(begins_before);
-                }
-                let at = from - 1;
-                guess.iter().for_each(|guess| (least, most) = (guess.least, guess.most));
+                let begins_before = |seeking: &mut Seeking<'_, _>, at| {
+                    seeking.decide(|key_of| inner.guide(at, key_of), |is_before| inner.child(at).first(is_before))
+                };
+                let at = seeking.seek(first_at + 1, last_at + 1, begins_before) - 1;
                 let passed = (0..at).map(|before| inner.items_of(before)).sum::<u64>();
                 base += passed;
                 start = start.saturating_sub(passed);
@@ -291,20 +297,16 @@ mod tests {
             u64::from_be_bytes(item.try_into().expect("eight bytes"))
         }
         let is_before = &mut |_: &[u8]| false;
-        let guide = Guide { key, key_of, is_even: true };
-        let (least, most) = (keys[0], keys[keys.len() - 1]);
-        let guess = Some(Guess::new(guide, least, most));
-        let mut seeking = Seeking { is_before, guess };
-        let (mut from, mut to, mut looks) = (0, keys.len(), 0);
-        while from < to {
-            let middle = seeking.next(from, to);
+        let mut seeking = Seeking::new(Some(Guide { key, key_of, is_even: true }), is_before);
+        seeking.enter();
+        let guess = seeking.guess.as_mut().expect("it has a guide");
+        (guess.least, guess.most) = (keys[0], keys[keys.len() - 1]);
+        let mut looks = 0;
+        let at = seeking.seek(0, keys.len(), |seeking, at| {
             looks += 1;
-            match seeking.is_before(&keys[middle].to_be_bytes()) {
-                true => from = middle + 1,
-                false => to = middle,
-            }
-        }
-        (from, looks)
+            seeking.is_before(&keys[at].to_be_bytes())
+        });
+        (at, looks)
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl<'a> Leaf<'a> {
     /// it is one of them.
     pub(crate) fn point<R>(
         &self,
-        (mut from, mut to): (usize, usize),
+        (from, to): (usize, usize),
         mut seeking: Seeking<'_, impl FnMut(&[u8]) -> bool>,
         visit: &mut Option<impl FnOnce(&[u8]) -> R>,
     ) -> (usize, Option<R>) {
@@ -141,16 +141,10 @@ impl<'a> Leaf<'a> {
                 (at, seen)
             }
             Leaf::Packed(_) => {
-                let end = to;
-                while from < to {
-                    let middle = seeking.next(from, to);
-                    match self.item(middle, |item| seeking.is_before(item)) {
-                        true => from = middle + 1,
-                        false => to = middle,
-                    }
-                }
-                let seen = if from < end { self.item(from, visit) } else { None };
-                (from, seen)
+                let look = |seeking: &mut Seeking<'_, _>, at| self.item(at, |item| seeking.is_before(item));
+                let at = seeking.seek(from, to, look);
+                let seen = if at < to { self.item(at, visit) } else { None };
+                (at, seen)
             }
         }
     }
