@@ -185,32 +185,38 @@ fn splice_leaf(node: &mut Node, index: usize, removed: usize, item: Option<&[u8]
     Change::Grew(leaves)
 }
 
-/// In halves when the changed half fits one leaf, else apart at the item.
+/// In two parts when the changed one fits one leaf, else apart at the item.
 fn split_leaf(view: &View<'_>, index: usize, removed: usize, pieces: &[View<'_>; 3]) -> Vec<Node> {
-    let half = half_index(view);
+    let parting = parting(view);
     let middle = pieces[1];
-    let halves: [Vec<View<'_>>; 2] = if index < half {
-        [vec![pieces[0], middle, view.range(index + removed, half)], vec![view.range(half, view.count)]]
+    let parts: [Vec<View<'_>>; 2] = if index < parting {
+        [vec![pieces[0], middle, view.range(index + removed, parting)], vec![view.range(parting, view.count)]]
     } else {
-        [vec![view.range(0, half)], vec![view.range(half, index), middle, pieces[2]]]
+        [vec![view.range(0, parting)], vec![view.range(parting, index), middle, pieces[2]]]
     };
-    let sound = |half: &Vec<View<'_>>| {
-        let measure = Measure::of(half);
+    let sound = |part: &Vec<View<'_>>| {
+        let measure = Measure::of(part);
         measure.count > 0 && measure.fits()
     };
-    if halves.iter().all(sound) {
-        return halves.iter().map(|half| build_roomy(half)).collect();
+    if parts.iter().all(sound) {
+        return parts.iter().map(|part| build_roomy(part)).collect();
     }
     pieces.iter().filter(|piece| piece.count > 0).map(|piece| build(&[*piece])).collect()
 }
 
-/// The item at or after the middle byte.
-fn half_index(view: &View<'_>) -> usize {
+/// Where a full leaf parts: somewhere between a third and two thirds of its bytes, drawn from the item in its midst.
+///
+/// Leaves that part in exact halves stay in step for many generations: all grow through the same sizes at the same time,
+/// and leave the allocator's slabs of the sizes before half empty. Leaves of mixed sizes take up what others leave.
+fn parting(view: &View<'_>) -> usize {
+    let middle = view.item(view.count / 2);
+    let drawn = base::hash::order(middle) as usize % 1024;
+    let part = view.bytes.len() * (1024 + drawn) / (3 * 1024);
     let mut bytes = 0;
     (0..view.count)
         .find(|&index| {
             bytes += view.length(index);
-            bytes * 2 > view.bytes.len()
+            bytes > part
         })
         .unwrap_or(view.count / 2)
 }

@@ -55,6 +55,38 @@ fn mixed_lengths_cost_little_more_than_a_byte_each() {
     }
 }
 
+/// Leaves in step would all grow out of one of the allocator's sizes at the same time, and leave its slabs half empty.
+#[test]
+fn leaves_that_are_inserted_to_do_not_grow_in_step() {
+    struct Leaves(Vec<usize>);
+    impl Visit for Leaves {
+        fn item(&mut self, _: &[u8]) -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+        fn run(&mut self, _: usize, bytes: &[u8]) -> ControlFlow<()> {
+            self.0.push(bytes.len());
+            ControlFlow::Continue(())
+        }
+    }
+    let (mut list, mut number) = (BlockList::new(), 1u64);
+    let mut shares = Vec::new();
+    for nth in 0..120_000u64 {
+        number = number.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        let mut item = [0; 12];
+        item[..8].copy_from_slice(&number.rotate_left(32).to_be_bytes());
+        list.insert((number >> 33) % (nth + 1), &item);
+        if nth >= 60_000 && nth % 10_000 == 0 {
+            let mut leaves = Leaves(Vec::new());
+            assert_eq!(list.walk(0, list.len(), Direction::Forward, &mut leaves), ControlFlow::Continue(()));
+            let low = leaves.0.iter().filter(|&&bytes| bytes < LEAF_BYTES_MAX * 5 / 8).count();
+            shares.push(low as f64 / leaves.0.len() as f64);
+        }
+    }
+    // While a list doubles, the share of its smaller leaves stays as it is.
+    let (least, most) = (shares.iter().copied().fold(1.0, f64::min), shares.iter().copied().fold(0.0, f64::max));
+    assert!(least > 0.3 && most < 0.55, "{shares:?}");
+}
+
 /// What a full list of 12-byte items may take an item, pushed at either end, by what they spell.
 #[test]
 fn lists_of_ids_are_as_dense_as_what_they_spell() {
