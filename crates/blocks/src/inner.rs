@@ -23,6 +23,7 @@ use crate::End;
 use crate::leaf::ITEM_BYTES_MAX;
 use crate::node::{Head, Node, Totals};
 use crate::place::{Place, PlaceCell};
+use crate::survey::Digests;
 use crate::view::Codec;
 
 /// Most children of an inner node.
@@ -73,6 +74,8 @@ pub(crate) struct Inner {
     /// Sums over the children, without this node's own bytes.
     sums: Totals,
     slots: Vec<Slot>,
+    /// What surveys have made of each child; a child that may change is forgotten, and all are where places move.
+    digests: Digests,
 }
 
 impl Inner {
@@ -93,13 +96,14 @@ impl Inner {
         for slot in &slots {
             sums.add(slot.node.totals());
         }
-        Inner { head: Head::new(level, Codec::Fixed), sums, slots }
+        Inner { head: Head::new(level, Codec::Fixed), sums, slots, digests: Digests::default() }
     }
 
     /// The same children, and their places, under a node of its own.
     pub(crate) fn copy(&self) -> Inner {
         let slots = self.slots.iter().map(Slot::copy).collect();
-        Inner { head: Head::new(self.head.level, Codec::Fixed), sums: self.sums, slots }
+        let digests = self.digests.clone();
+        Inner { head: Head::new(self.head.level, Codec::Fixed), sums: self.sums, slots, digests }
     }
 
     /// Number of children.
@@ -154,6 +158,11 @@ impl Inner {
         }
     }
 
+    /// What surveys have made of the children.
+    pub(crate) fn digests(&self) -> &Digests {
+        &self.digests
+    }
+
     /// Where a leaf is stored as it is now, if it is.
     pub(crate) fn place(&self, at: usize) -> Option<Place> {
         self.slots[at].place.get()
@@ -195,6 +204,7 @@ impl Inner {
     /// The child at an end, for a change that `count_push` or `count_pop` is told of. It loses its place.
     pub(crate) fn end_mut(&mut self, end: End) -> &mut Node {
         let at = self.end_index(end);
+        self.digests.forget(at);
         self.slots[at].node_mut()
     }
 
@@ -221,6 +231,7 @@ impl Inner {
 
     /// As [`Inner::with_child`], where the child's items below `index` stay as they are.
     pub(crate) fn with_child_from<R>(&mut self, at: usize, index: u64, change: impl FnOnce(&mut Node) -> R) -> R {
+        self.digests.forget(at);
         let slot = &mut self.slots[at];
         let before = slot.node.totals();
         let guide = *slot.guide.get_mut();
@@ -263,12 +274,14 @@ impl Inner {
 
     pub(crate) fn insert(&mut self, at: usize, node: Node) {
         assert!(self.slots.len() < CHILDREN_MAX);
+        self.digests.clear();
         self.sums.add(node.totals());
         self.slots.insert(at, Slot::of(node));
     }
 
     /// Takes a child out; its place is forgotten.
     pub(crate) fn take(&mut self, at: usize) -> Node {
+        self.digests.clear();
         let slot = self.slots.remove(at);
         self.sums.subtract(slot.node.totals());
         slot.node
@@ -278,6 +291,7 @@ impl Inner {
     /// next child remain to be dropped.
     pub(crate) fn drop_children(&mut self, end: End, count: u64) -> u64 {
         let (whole, rest) = self.whole_children(end, count);
+        self.digests.clear();
         for slot in self.slots.drain(whole) {
             self.sums.subtract(slot.node.totals());
         }
@@ -322,6 +336,7 @@ impl Inner {
 
     /// Moves the children from `at` on to a new node.
     pub(crate) fn split_right(&mut self, at: usize) -> Inner {
+        self.digests.clear();
         let right = Inner::of_slots(self.slots.split_off(at));
         self.sums.subtract(right.sums);
         self.shrink();
@@ -332,6 +347,7 @@ impl Inner {
     pub(crate) fn absorb(&mut self, right: &mut Inner) {
         assert!(self.head.level == right.head.level);
         assert!(self.slots.len() + right.slots.len() <= CHILDREN_MAX);
+        self.digests.clear();
         self.slots.append(&mut right.slots);
         self.sums.add(std::mem::take(&mut right.sums));
     }

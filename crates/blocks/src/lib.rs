@@ -13,7 +13,7 @@
 //! - a leaf's layout and how one is built or changed in place: `leaf`, read through `view`
 //! - children, counts and sums: `inner`
 //! - operations that walk down and repair on the way up: `tree`, `walk`
-//! - where an item belongs in an ordered list: `ordered`
+//! - where an item belongs in an ordered list: `ordered`; what is passed over by sums of items: `survey`
 //! - long ones in steps over a clone: `search`, `removal`; where a clone has changed since: `differing`
 //! - what clones keep alive: `shed`
 //! - bytes for journal, store and wire: `codec`
@@ -38,6 +38,7 @@ mod search;
 mod settle;
 mod shed;
 mod stored;
+mod survey;
 mod tree;
 mod view;
 mod walk;
@@ -52,6 +53,7 @@ pub use runs::Runs;
 pub use search::Search;
 pub use shed::counting_shed;
 pub use stored::{LeafStore, StoredError, StoredLeaf, StoredLeaves, Storing, leaf_counts};
+pub use survey::{Digest, Survey};
 pub use walk::Visit;
 
 /// An end of a list.

@@ -103,6 +103,19 @@ const EXCEPTIONS: &[Exception] = &[
         instead_of: "restore",
         told: &[(Classes::SORTED, "georadiusstore")],
     },
+    Exception { rows: &["TL.PUSH"], instead_of: "tl.insert", told: &[(Classes::MODULE, "tl.push")] },
+    Exception { rows: &["TL.HIDE"], instead_of: "tl.set", told: &[(Classes::MODULE, "tl.hide")] },
+    Exception { rows: &["TL.SHOW"], instead_of: "tl.set", told: &[(Classes::MODULE, "tl.show")] },
+    Exception { rows: &["TL.INCR"], instead_of: "tl.set", told: &[(Classes::MODULE, "tl.incr")] },
+    // An item that lies elsewhere then.
+    Exception { rows: &["TL.SET", "TL.INCR"], instead_of: "tl.move", told: &[] },
+    Exception { rows: &["TL.POP"], instead_of: "tl.rem", told: &[(Classes::MODULE, "tl.pop")] },
+    Exception { rows: &["TL.POP"], instead_of: "del", told: &[(Classes::MODULE, "tl.pop"), (Classes::GENERIC, "del")] },
+    Exception {
+        rows: &["TL.REM", "TL.REMWHERE", "TL.REMBY"],
+        instead_of: "del",
+        told: &[(Classes::MODULE, "tl.rem"), (Classes::GENERIC, "del")],
+    },
     Exception { rows: &["SORT"], instead_of: "restore", told: &[(Classes::LIST, "sortstore")] },
     Exception { rows: &["XGROUP SETID"], instead_of: "xgroup-create", told: &[(Classes::STREAM, "xgroup-setid")] },
     // They say of a group what it has read.

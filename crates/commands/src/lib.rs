@@ -41,6 +41,7 @@ mod sorted;
 mod stream;
 mod string;
 pub mod table;
+mod tagged;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transaction;
@@ -160,5 +161,13 @@ const FILES: &[&[Command]] = &[
     string::many::COMMANDS,
     string::part::COMMANDS,
     string::set::COMMANDS,
+    tagged::count::COMMANDS,
+    tagged::insert::COMMANDS,
+    tagged::mark::COMMANDS,
+    tagged::place::COMMANDS,
+    tagged::range::COMMANDS,
+    tagged::remove::COMMANDS,
+    tagged::schema::COMMANDS,
+    tagged::tell::COMMANDS,
     transaction::multi::COMMANDS,
 ];

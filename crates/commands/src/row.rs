@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::generic::range::NameRange;
 use crate::session::Session;
 use base::Ms;
-use keyspace::Tx;
+use keyspace::{Keyspace, Plan, SCHEMAS, Tx};
 use kinds::Kind;
 use kinds::text::INLINE_BYTES_MAX;
 use sync::lock::Want;
@@ -153,6 +153,8 @@ pub enum Group {
     Geo,
     /// On streams.
     Stream,
+    /// On tagged lists.
+    Tagged,
     /// MULTI and what goes with it.
     Transactions,
     /// Of scripts.
@@ -187,6 +189,7 @@ impl Group {
             Self::SortedSet => "sorted-set",
             Self::Geo => "geo",
             Self::Stream => "stream",
+            Self::Tagged => "tagged",
             Self::Transactions => "transactions",
             Self::Scripting => "scripting",
             Self::Server => "server",
@@ -545,7 +548,7 @@ impl Command {
 
     /// Whether it touches nothing but what its keys hold in the database in use, so that it may run on clones of that.
     pub fn keeps_to_its_keys(&self) -> bool {
-        self.group != Group::Generic
+        self.group != Group::Generic && self.schemas() != Some(Want::Write)
     }
 
     /// Whether it goes through keys that it does not name, wherever they are.
@@ -575,6 +578,23 @@ impl Command {
             Run::Engine(Verb::Library) if self.writes() => Some(Want::Write),
             Run::Engine(Verb::Library) => Some(Want::Read),
             _ => self.calls_function().then_some(Want::Read),
+        }
+    }
+
+    /// How it holds the schemas of tagged lists, if it looks at them.
+    pub fn schemas(&self) -> Option<Want> {
+        match self.group {
+            Group::Tagged if self.keys.is_empty() && self.writes() => Some(Want::Write),
+            Group::Tagged => Some(Want::Read),
+            _ => None,
+        }
+    }
+
+    /// Adds the shards of all that it touches to a plan.
+    pub fn plan(&self, args: &Args<'_>, keyspace: &Keyspace, plan: &mut Plan) {
+        self.for_each_key(args, |key, want| plan.add_key(keyspace, key, want));
+        if let Some(want) = self.schemas() {
+            plan.add_key(keyspace, SCHEMAS, want);
         }
     }
 

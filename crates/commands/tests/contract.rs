@@ -120,6 +120,9 @@ const ANY_KIND: &[(&str, &str)] = &[
     ("MSETNX", "asks only whether the keys are there"),
     ("MGET", "tells null for what is no text"),
     ("LCS", "has an error of its own"),
+    ("TL.DEFINE", "is about no key"),
+    ("TL.SCHEMA", "is about no key"),
+    ("TL.UNDEFINE", "is about no key"),
 ];
 
 #[test]
@@ -171,8 +174,22 @@ fn step(
 }
 
 /// What random requests hardly ever come to, since each needs the one before it and all may be flushed in between.
-const PREPARED: &[&str] =
-    &["DEL stream", "XADD stream 1-0 f v", "XGROUP CREATE stream g 0", "XREADGROUP GROUP g h STREAMS stream >"];
+const PREPARED: &[&str] = &[
+    "DEL stream",
+    "XADD stream 1-0 f v",
+    "XGROUP CREATE stream g 0",
+    "XREADGROUP GROUP g h STREAMS stream >",
+    "DEL tagged ordered unique",
+    "TL.UNDEFINE tagged",
+    "TL.UNDEFINE ordered",
+    "TL.UNDEFINE unique",
+    "TL.DEFINE tagged ATTR a 3 ATTR b 2",
+    "TL.DEFINE ordered ATTR a 3 ATTR b 2 ORDER VALUE bytes",
+    "TL.DEFINE unique ATTR a 3 ATTR b 2 ORDER ATTR a DESC UNIQUE",
+    "TL.PUSH tagged TAIL a a=1 ITEM b b=2 ITEM cc ITEM a",
+    "TL.PUSH ordered TAIL a a=1 ITEM b b=2 ITEM cc ITEM a",
+    "TL.PUSH unique TAIL a a=1 ITEM b b=2 ITEM cc ITEM 12 a=3",
+];
 
 fn prepare(world: &mut World, copy: &keyspace::Keyspace) {
     let frames_before = world.frames.len();

@@ -16,6 +16,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::SortedSet, "Sorted sets"),
     (Group::Geo, "Places"),
     (Group::Stream, "Streams"),
+    (Group::Tagged, "Tagged lists"),
     (Group::Transactions, "Transactions"),
     (Group::Scripting, "Scripts"),
     (Group::Server, "The server"),

@@ -39,10 +39,11 @@ pub use combine::{Combining, Made, OfWhen, Sources};
 pub use cuts::Cuts;
 pub use effect::{Counting, DecodeError, Effect, Log, Named, Payload, Record};
 pub use guard::{
-    Absent, Expiry, FieldExpiry, HashMut, ListMut, Reader, Redelivery, SetMut, SortedMut, StreamMut, TextMut, Whole,
+    Absent, Expiry, FieldExpiry, HashMut, ListMut, Reader, Redelivery, SetMut, SortedMut, StreamMut, TaggedMut,
+    TextMut, Whole,
 };
 pub use held::{Held, Kept, Plan};
-pub use map::{DatabaseMap, LIBRARIES, OF_SERVER};
+pub use map::{DatabaseMap, LIBRARIES, OF_SERVER, SCHEMAS};
 pub use mix::MixWanted;
 pub use notes::{Classes, Deed, Note};
 pub use order::{CatchUp, Found, KeyOrder, OrderState, OrderStep, OrderTurn, Page, Span};
@@ -50,14 +51,14 @@ pub use pins::{Garbage, Pin};
 pub use rehearsal::{Props, Rehearsal, Scene};
 pub use search::{Aim, Finding, Search, SearchWanted, Searches, Wanted, Work};
 pub use section::{
-    Entry, OwnedEntry, Section, hash_of, kind_of, list_of, set_of, sorted_of, stream_of, text_of, value_of,
+    Entry, OwnedEntry, Section, hash_of, kind_of, list_of, set_of, sorted_of, stream_of, tagged_of, text_of, value_of,
 };
 pub use shard::ShardState;
 pub use turn::{Alive, LoadError, Loading, MapState, Merge, Tail, Unread, named_by};
 pub use turn::{
     Batch, BlockSink, BlockSource, Inline, Put, STEP_ENTRIES, Step, TableCount, TurnMemory, Turned, WHOLE_BYTES_MAX,
 };
-pub use tx::{Abandon, Tx, Version, WrongType};
+pub use tx::{Abandon, PREFIX_BYTES_MAX, Tx, Version, WrongType};
 
 use base::hash::KeyHasher;
 use base::limits::SHARDS;

@@ -14,6 +14,8 @@ use std::sync::{Mutex, MutexGuard};
 pub const OF_SERVER: TableId = TableId::MAX;
 /// Under this key of [`OF_SERVER`] libraries of functions lie: a hash of their names and sources.
 pub const LIBRARIES: &[u8] = b"libraries";
+/// Under this one the schemas of tagged lists: a hash of prefixes of names and what they stand for.
+pub const SCHEMAS: &[u8] = b"schemas";
 
 /// Database number -> table id.
 pub struct DatabaseMap {

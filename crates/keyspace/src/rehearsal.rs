@@ -18,7 +18,7 @@ use crate::notes::Note;
 use crate::pins::Sheds;
 use crate::section::{Entry, OwnedEntry, is_live, next_due};
 use crate::tx::Tx;
-use crate::{Keyspace, Named, TableId, shard_of};
+use crate::{Keyspace, Named, OF_SERVER, SCHEMAS, TableId, shard_of};
 use base::Ms;
 use base::hash::KeyHasher;
 use std::collections::BTreeSet;
@@ -35,6 +35,8 @@ pub struct Scene {
     database: u32,
     now: Ms,
     keys: Vec<Cast>,
+    /// The schemas of tagged lists, if the command holds them.
+    schemas: Option<OwnedEntry>,
 }
 
 /// A key of a command that is rehearsed.
@@ -52,6 +54,7 @@ pub struct Rehearsal {
     table: TableId,
     now: Ms,
     keys: Vec<Cast>,
+    schemas: Option<OwnedEntry>,
     log: Log,
     notes: Vec<Note>,
     hits: u32,
@@ -62,7 +65,12 @@ pub struct Rehearsal {
 
 impl Scene {
     /// Of the keys `named`, whose shards the tx holds.
-    pub(crate) fn of(tx: &Tx<'_>, keyspace: &Keyspace, copies: Vec<(Box<[u8]>, Option<OwnedEntry>)>) -> Self {
+    pub(crate) fn of(
+        tx: &Tx<'_>,
+        keyspace: &Keyspace,
+        copies: Vec<(Box<[u8]>, Option<OwnedEntry>)>,
+        schemas: Option<OwnedEntry>,
+    ) -> Self {
         let keys = copies.into_iter().map(|(key, before)| Cast { key, before, after: None }).collect();
         Self {
             hasher: *keyspace.hasher(),
@@ -72,6 +80,7 @@ impl Scene {
             database: tx.database(),
             now: tx.now(),
             keys,
+            schemas,
         }
     }
 
@@ -84,7 +93,7 @@ impl Scene {
         plan: impl FnOnce(&Keyspace, &mut Plan),
         play: impl FnOnce(&mut Tx<'_>) -> R,
     ) -> (R, Rehearsal) {
-        let Self { hasher, databases, tables, sheds, database, now, mut keys } = self;
+        let Self { hasher, databases, tables, sheds, database, now, mut keys, schemas } = self;
         let keyspace = Keyspace { sheds, ..Keyspace::new(hasher, databases) };
         tables.into_iter().for_each(|(database, table)| keyspace.map().put(database, table));
         let table = keyspace.map().table(database);
@@ -92,6 +101,11 @@ impl Scene {
             let hash = keyspace.hash(key);
             let mut shard = keyspace.shard(shard_of(hash)).try_write().expect("nobody else knows of it");
             shard.section_mut(table).put_copy(hash, key, before.as_ref());
+        }
+        if let Some(schemas) = &schemas {
+            let hash = keyspace.hash(SCHEMAS);
+            let mut shard = keyspace.shard(shard_of(hash)).try_write().expect("nobody else knows of it");
+            shard.section_mut(OF_SERVER).put_copy(hash, SCHEMAS, Some(schemas));
         }
         let (mut wanted, mut log) = (Plan::default(), Log::default());
         plan(&keyspace, &mut wanted);
@@ -120,7 +134,7 @@ impl Scene {
             *after = Some(shard.section(table).and_then(|section| section.copy(hash, key)));
         }
         drop(changed);
-        (result, Rehearsal { database, table, now, keys, log, notes, hits, misses, expired, look_again_ms })
+        (result, Rehearsal { database, table, now, keys, schemas, log, notes, hits, misses, expired, look_again_ms })
     }
 }
 
@@ -139,7 +153,13 @@ impl Rehearsal {
     pub fn is_true(&self, tx: &mut Tx<'_>) -> bool {
         let (then, now) = (self.now, tx.now());
         let is_of_table = tx.database() == self.database && tx.table() == self.table;
+        let is_same_schemas = match (&self.schemas, tx.copy_of_schemas()) {
+            (None, None) => true,
+            (Some(then), Some(now)) => is_same(then.read(), now.read()),
+            _ => false,
+        };
         is_of_table
+            && is_same_schemas
             && self.keys.iter().all(|cast| match (&cast.before, tx.raw_entry(&cast.key)) {
                 (None, None) => true,
                 (Some(before), Some(entry)) => is_same(before.read(), entry) && is_as_of(entry, then, now),

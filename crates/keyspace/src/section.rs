@@ -6,7 +6,7 @@ use crate::order::Notes;
 use crate::turn::{Batch, Marking, Room};
 use base::Ms;
 use base::limits::SHARDS;
-use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Text, Value, text};
+use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Tagged, Text, Value, text};
 use table::{Content, NewContent, OwnedContent, Table};
 
 /// An entry as the table keeps it.
@@ -565,6 +565,11 @@ pub fn sorted_of(entry: Entry<'_>) -> Option<&Sorted> {
 
 /// The stream of an entry; `None` if it is of another kind.
 pub fn stream_of(entry: Entry<'_>) -> Option<&Stream> {
+    value_of(entry)
+}
+
+/// The tagged list of an entry; `None` if it is of another kind.
+pub fn tagged_of(entry: Entry<'_>) -> Option<&Tagged> {
     value_of(entry)
 }
 

@@ -8,6 +8,7 @@ mod expire;
 mod order;
 mod own;
 mod rehearsal;
+mod schemas;
 
 use crate::cuts::Cuts;
 use crate::effect::{self, Effect, Log, event};
@@ -25,6 +26,7 @@ use blocks::Runs;
 use kinds::bits::{Mixing, Operation};
 use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Text, Value, text};
 use rehearsal::Rehearsing;
+pub use schemas::PREFIX_BYTES_MAX;
 use std::sync::Arc;
 use sync::lock::Want;
 

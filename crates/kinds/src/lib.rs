@@ -15,6 +15,7 @@ pub mod long_text;
 pub mod set;
 pub mod sorted;
 pub mod stream;
+pub mod tagged;
 pub mod text;
 
 pub use hash::Hash;
@@ -23,6 +24,7 @@ pub use long_text::LongText;
 pub use set::Set;
 pub use sorted::Sorted;
 pub use stream::Stream;
+pub use tagged::Tagged;
 pub use text::Text;
 
 use base::{Ms, varint};
@@ -43,6 +45,8 @@ pub enum Kind {
     Sorted,
     /// Entries in the order of their ids.
     Stream,
+    /// Items with attributes.
+    Tagged,
 }
 
 impl Kind {
@@ -55,6 +59,7 @@ impl Kind {
             Self::Set => "set",
             Self::Sorted => "zset",
             Self::Stream => "stream",
+            Self::Tagged => "tagged",
         }
     }
 
@@ -67,6 +72,7 @@ impl Kind {
             Self::Set => 4,
             Self::Sorted => 5,
             Self::Stream => 6,
+            Self::Tagged => 7,
         }
     }
 
@@ -79,6 +85,7 @@ impl Kind {
             4 => Some(Self::Set),
             5 => Some(Self::Sorted),
             6 => Some(Self::Stream),
+            7 => Some(Self::Tagged),
             _ => None,
         }
     }
@@ -99,6 +106,8 @@ pub enum Value {
     Sorted(Sorted),
     /// A stream; it may have no entries.
     Stream(Stream),
+    /// A tagged list; never empty in a table.
+    Tagged(Tagged),
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
@@ -158,6 +167,7 @@ collection!(Hash);
 collection!(Set);
 collection!(Sorted);
 collection!(Stream);
+collection!(Tagged);
 
 impl Value {
     /// One of `kind` with nothing in it, as no table has it.
@@ -169,6 +179,7 @@ impl Value {
             Kind::Set => Self::Set(Set::new()),
             Kind::Sorted => Self::Sorted(Sorted::default()),
             Kind::Stream => Self::Stream(Stream::default()),
+            Kind::Tagged => Self::Tagged(Tagged::default()),
         }
     }
 
@@ -181,12 +192,16 @@ impl Value {
             Self::Set(_) => Kind::Set,
             Self::Sorted(_) => Kind::Sorted,
             Self::Stream(_) => Kind::Stream,
+            Self::Tagged(_) => Kind::Tagged,
         }
     }
 
     /// Whether nothing is in it. O(1).
     pub fn is_empty(&self) -> bool {
-        self.blocks().is_empty()
+        match self {
+            Self::Tagged(tagged) => tagged.is_empty(),
+            _ => self.blocks().is_empty(),
+        }
     }
 
     /// The name that `OBJECT ENCODING` replies in Redis for these contents.
@@ -198,13 +213,14 @@ impl Value {
             Self::Set(set) => set.form().encoding(),
             Self::Sorted(sorted) => sorted.encoding(),
             Self::Stream(stream) => stream.encoding(),
+            Self::Tagged(tagged) => tagged.encoding(),
         }
     }
 
     /// When an element of it falls due next, if any does. O(log n).
     pub fn next_due(&self) -> Option<Ms> {
         match self {
-            Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) | Self::Stream(_) => None,
+            Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) | Self::Stream(_) | Self::Tagged(_) => None,
             Self::Hash(hash) => hash.next_due(),
         }
     }
@@ -212,7 +228,7 @@ impl Value {
     /// Whether it has elements, and the time of all of them has come. O(log n).
     pub fn is_spent(&self, now: Ms) -> bool {
         match self {
-            Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) | Self::Stream(_) => false,
+            Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) | Self::Stream(_) | Self::Tagged(_) => false,
             Self::Hash(hash) => hash.is_spent(now),
         }
     }
@@ -221,6 +237,7 @@ impl Value {
     pub fn heap_bytes(&self) -> u64 {
         match self {
             Self::Sorted(sorted) => sorted.heap_bytes(),
+            Self::Tagged(tagged) => tagged.heap_bytes(),
             _ => self.blocks().heap_bytes(),
         }
     }
@@ -282,6 +299,7 @@ impl Value {
             Kind::Set => Set::of_list(list).map(Self::Set),
             Kind::Sorted => Sorted::of_list(list).map(Self::Sorted),
             Kind::Stream => Stream::of_list(list).map(Self::Stream),
+            Kind::Tagged => Tagged::of_list(list).map(Self::Tagged),
         }
     }
 
@@ -313,6 +331,7 @@ impl Value {
             Self::Set(set) => set.list(),
             Self::Sorted(sorted) => sorted.list(),
             Self::Stream(stream) => stream.list(),
+            Self::Tagged(tagged) => tagged.list(),
         }
     }
 }

@@ -16,13 +16,14 @@ use crate::lzf::{self, PIECE_BYTES_MAX};
 use crate::number::{put_integer, put_length, put_packed_head};
 use crate::packed::{listpack, put_intset};
 use crate::stream::Writing;
+use crate::tagged::put_items;
 use crate::types;
 use base::Ms;
 use blocks::Direction;
 use kinds::hash::Pair;
 use kinds::long_text::Part;
 use kinds::set::SetForm;
-use kinds::{Hash, List, LongText, Set, Sorted, Value};
+use kinds::{Hash, List, LongText, Set, Sorted, Tagged, Value};
 use std::ops::ControlFlow;
 
 /// How much a step writes, in bytes: some 50 µs, packing included.
@@ -80,6 +81,10 @@ enum Rest {
         below: u64,
     },
     Stream(Box<Writing>),
+    Tagged {
+        list: Tagged,
+        at: u64,
+    },
     Nothing,
 }
 
@@ -151,6 +156,11 @@ impl Dumping {
                 head.push(types::STREAM_2);
                 Rest::Stream(Box::new(Writing::new(stream)))
             }
+            Value::Tagged(list) => {
+                head.push(types::TAGGED);
+                put_length(&mut head, list.list().len());
+                Rest::Tagged { list, at: 0 }
+            }
         };
         Self { rest, version, head, body, checksum: None }
     }
@@ -188,6 +198,10 @@ impl Dumping {
                 *below == 0
             }
             Rest::Stream(writing) => writing.step(head, out),
+            Rest::Tagged { list, at } => {
+                *at = put_items(out, list, *at);
+                *at == list.list().len()
+            }
             Rest::Nothing => return true,
         };
         if is_over {

@@ -24,6 +24,7 @@ mod number;
 mod packed;
 mod restore;
 mod stream;
+mod tagged;
 
 pub use dump::Dumping;
 pub use libraries::{LibrariesFault, dump_libraries, restore_libraries};
@@ -65,6 +66,8 @@ mod types {
     pub(crate) const STREAM_3: u8 = 21;
     pub(crate) const HASH_TIMED: u8 = 24;
     pub(crate) const HASH_TIMED_LISTPACK: u8 = 25;
+    /// A tagged list, which Redis does not know.
+    pub(crate) const TAGGED: u8 = 200;
     /// No value, but a library of functions.
     pub(crate) const LIBRARY: u8 = 245;
 }

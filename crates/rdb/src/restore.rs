@@ -5,7 +5,7 @@ use crate::build::Building;
 use crate::feed::{Feed, Found, Next};
 use crate::footer::{self, Checksum};
 use crate::stream::Reading;
-use crate::types;
+use crate::{tagged, types};
 use kinds::long_text::Part;
 use kinds::{LongText, Value};
 
@@ -30,6 +30,7 @@ enum Stage {
         found: Option<Found>,
     },
     Streaming(Box<Reading>),
+    Tagging(Box<tagged::Reading>),
     /// What is not needed any more goes with it: a big value is to be dropped by a thread that has time.
     Done {
         result: Result<Value, Fault>,
@@ -44,6 +45,8 @@ enum Spent {
     Elements(Feed, Building),
     #[expect(dead_code, reason = "it is kept to be dropped")]
     Stream(Box<Reading>),
+    #[expect(dead_code, reason = "it is kept to be dropped")]
+    Tagged(Box<tagged::Reading>),
 }
 
 impl Restoring {
@@ -85,6 +88,12 @@ impl Restoring {
                     self.end(is_whole.map(drop));
                 }
             }
+            Stage::Tagging(reading) => {
+                let is_whole = reading.step();
+                if is_whole != Ok(false) {
+                    self.end(is_whole.map(drop));
+                }
+            }
             Stage::Done { .. } => {}
         }
         matches!(self.stage, Stage::Done { .. })
@@ -98,6 +107,7 @@ impl Restoring {
                 (read.and_then(|()| building.finish()), Spent::Elements(feed, building))
             }
             Stage::Streaming(reading) => (read.map(|()| reading.finish()), Spent::Stream(reading)),
+            Stage::Tagging(mut reading) => (read.map(|()| reading.finish()), Spent::Tagged(reading)),
             Stage::Gathering { .. } | Stage::Done { .. } => return,
         };
         self.stage = Stage::Done { result, _spent: Some(spent) };
@@ -126,6 +136,12 @@ fn opened(bytes: Vec<u8>, checksum: Checksum) -> Stage {
     if matches!(bytes.first(), Some(&(types::STREAM_1 | types::STREAM_2 | types::STREAM_3))) {
         return match Reading::open(bytes, end) {
             Ok(reading) => Stage::Streaming(Box::new(reading)),
+            Err(fault) => Stage::Done { result: Err(fault), _spent: None },
+        };
+    }
+    if bytes.first() == Some(&types::TAGGED) {
+        return match tagged::Reading::open(bytes, end) {
+            Ok(reading) => Stage::Tagging(Box::new(reading)),
             Err(fault) => Stage::Done { result: Err(fault), _spent: None },
         };
     }

@@ -5,10 +5,12 @@ use blocks::Direction;
 use kinds::hash::Pair;
 use kinds::set::SetLimits;
 use kinds::stream::{Pending, StreamId};
+use kinds::tagged::{Item, Schema, Tagged};
 use kinds::{Hash, List, LongText, Set, Sorted, Stream, Value};
 use proptest::prelude::*;
 use rdb::Fault;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// An element: what it is called, what is beside it, when it expires.
 type Element = (Vec<u8>, Vec<u8>, Option<u64>);
@@ -35,6 +37,12 @@ fn shown(value: &Value) -> (String, Vec<Element>) {
             });
         }
         Value::Stream(stream) => add_stream(stream, &mut all),
+        Value::Tagged(list) => {
+            let _ = list.list().walk(0, list.list().len(), Direction::Forward, &mut |item: &[u8]| {
+                all.push((item.to_vec(), Vec::new(), None));
+                ControlFlow::Continue(())
+            });
+        }
         Value::Sorted(sorted) => {
             sorted.for_each(|score, member| {
                 all.push((member.to_vec(), (score + 0.0).to_bits().to_be_bytes().to_vec(), None));
@@ -153,6 +161,7 @@ fn value() -> impl Strategy<Value = Value> {
             Value::Hash(hash)
         }),
         stream().prop_map(Value::Stream),
+        tagged().prop_map(Value::Tagged),
         prop::collection::vec((score(), text()), 1..160).prop_map(|pairs| {
             let mut sorted = Sorted::default();
             for (score, member) in &pairs {
@@ -203,6 +212,45 @@ proptest! {
             }
             let again = rdb::restore(&rdb::dump(&value)).expect("our own payload");
             prop_assert_eq!(shown(&again).1, shown(&value).1);
+        }
+    }
+}
+
+fn tagged() -> impl Strategy<Value = Tagged> {
+    prop::collection::vec((0u32..16, "[a-z]{0,9}"), 1..400).prop_map(|items| {
+        let mut schema = Schema::new(None).unwrap();
+        assert!(schema.add(b"kind", 4));
+        let mut list = Tagged::new(Arc::new(schema));
+        for (kind, value) in items {
+            let item = Item { value: value.as_bytes(), is_hidden: kind == 3, attributes: &[kind] };
+            list.insert(list.len() / 2, &[item]);
+        }
+        list
+    })
+}
+
+/// Bobbin's own: of many steps, with values that are unique and of any length.
+#[test]
+fn tagged_lists_come_back() {
+    let mut schema = Schema::new(None).unwrap();
+    assert!(schema.add(b"kind", 4) && schema.add(b"many", 20));
+    schema.set_unique();
+    let mut list = Tagged::new(Arc::new(schema));
+    for number in 0..30_000u32 {
+        let (value, attributes) = (format!("value {number}"), [number % 16, number]);
+        let item = Item { value: value.as_bytes(), is_hidden: number % 7 == 0, attributes: &attributes };
+        list.insert(u64::from(number) / 2, &[item]);
+    }
+    let payload = rdb::dump(&Value::Tagged(list.clone()));
+    let Ok(Value::Tagged(again)) = rdb::restore(&payload) else { panic!("a tagged list") };
+    again.check();
+    assert_eq!((again.counts(), again.schema()), (list.counts(), list.schema()));
+    assert_eq!(again.find(b"value 777"), list.find(b"value 777"));
+    for at in (0..payload.len() - 10).step_by(997) {
+        let mut spoilt = payload[..payload.len() - 10].to_vec();
+        spoilt[at] ^= 16;
+        if let Ok(Value::Tagged(list)) = rdb::restore(&rdb::seal(spoilt)) {
+            assert!(!list.is_empty());
         }
     }
 }

@@ -208,7 +208,7 @@ impl World {
     ) -> Result<(), Failure> {
         let (mut plan, mut log, mut cuts) = (Plan::default(), Log::default(), Cuts::default());
         row.long_texts(args).for_each(|text| cuts.add(text, LongText::of(text)));
-        row.for_each_key(args, |key, want| plan.add_key(&self.keyspace, key, want));
+        row.plan(args, &self.keyspace, &mut plan);
         plan.seal();
         let held = if gate {
             Held::under_gate(&self.keyspace)
@@ -260,7 +260,7 @@ fn rehearsed(
     let mut keys = Vec::new();
     row.for_each_key(args, |key, _| keys.push(key));
     let (outcome, rehearsal) = tx.scene(keys.into_iter()).rehearse(
-        |keyspace, plan| row.for_each_key(args, |key, want| plan.add_key(keyspace, key, want)),
+        |keyspace, plan| row.plan(args, keyspace, plan),
         |tx| {
             tx.begin_row(index, crate::events::tells_misses(row));
             run(tx)

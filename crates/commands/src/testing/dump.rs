@@ -1,8 +1,9 @@
 //! All that a keyspace holds, to be compared.
 
 use base::limits::SHARDS;
-use keyspace::{Held, Keyspace, Log, Plan, Tx, hash_of, list_of, set_of, sorted_of, stream_of, text_of};
+use keyspace::{Held, Keyspace, Log, Plan, Tx, hash_of, list_of, set_of, sorted_of, stream_of, tagged_of, text_of};
 use kinds::Stream;
+use kinds::tagged::{Filter, Limits, Shown};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use sync::lock::Want;
@@ -67,6 +68,20 @@ fn show(entry: keyspace::Entry<'_>) -> Entry {
         let mut items = Vec::new();
         sorted.for_each(|score, member| items.extend([member.to_vec(), format!("{score:?}").into_bytes()]));
         return (sorted.encoding(), items, entry.expires_at_ms());
+    }
+    if let Some(list) = tagged_of(entry) {
+        let mut schema = Vec::new();
+        list.schema().encode(&mut schema);
+        let mut items = vec![schema];
+        let (all, limits) = (Filter::of(Shown::All), Limits { skip: 0, chunks: u64::MAX });
+        list.walk(0..list.len(), blocks::Direction::Forward, &all, limits, |found| {
+            let (mut item, tags) = (Vec::new(), found.tags());
+            tags.with(found.value).encode(&mut item);
+            items.push(item);
+            ControlFlow::Continue(())
+        });
+        list.check();
+        return (list.encoding(), items, entry.expires_at_ms());
     }
     let text = text_of(entry).expect("it is of no other kind");
     (text.encoding(), vec![text.to_vec()], entry.expires_at_ms())

@@ -24,6 +24,8 @@ fn meant<'a>(row: &Command, name: &'a str) -> &'a str {
         (Group::Stream, "id") if row.name == "XREADGROUP" => "unread",
         (Group::Stream, "id" | "start" | "end" | "last-id" | "max-deleted-id" | "threshold") => "stream id",
         (Group::Stream, "min-idle-time" | "idle" | "entries-added" | "entries-read" | "milliseconds") => "few",
+        (Group::Tagged, "value") => "tagged value",
+        (Group::Tagged, "type") => "value type",
         (_, "ifeq-value" | "ifne-value") => "value",
         (_, "ifdeq-digest" | "ifdne-digest") => "digest",
         (_, name) => name,
@@ -72,7 +74,10 @@ impl<'a> Dice<'a> {
     /// A key that few rows of other groups use, so that it mostly holds what those of this one work on.
     fn home(&mut self, group: Group) -> Vec<u8> {
         match group {
-            Group::Generic => self.pick(&["string", "list", "hash", "set", "bitmap", "hyperloglog", "stream"]),
+            Group::Generic => {
+                self.pick(&["string", "list", "hash", "set", "bitmap", "hyperloglog", "stream", "tagged"])
+            }
+            Group::Tagged => self.pick(&["tagged", "tagged", "ordered", "unique"]),
             Group::Set => self.pick(&["set", "another set"]),
             group => group.name().into(),
         }
@@ -160,12 +165,23 @@ impl<'a> Dice<'a> {
                 0 => self.pick(&["0", "-", "+", "$", ">", "7-*", "5-1", "(1-1", "0-0", "9", "x"]),
                 _ => format!("{}-{}", self.below(6), self.below(2)).into_bytes(),
             },
+            "prefix" => self.pick(&["tagged", "ordered", "a", "t", "", "u"]),
+            "tagged value" => self.pick(&["a", "b", "cc", "12", "-7", "", "d"]),
+            "value type" => self.pick(&["int", "bytes", "text", "x"]),
+            "bytes" => self.pick(&["1", "2", "0", "x"]),
+            "bits" => self.pick(&["1", "3", "2", "3", "32", "0", "x"]),
+            "name" => self.pick(&["a", "b", "c", "hidden"]),
+            "name=n" => self.pick(&["a=1", "a=7", "b=2", "b=0", "a=8", "x"]),
+            "condition" => self.pick(&["a=1", "a!=0", "b>=1", "a=0|1", "b<2", "b<=1", "c=0", "a>", "x"]),
+            "from" => self.pick(&["0", "0", "1", "@1", "@3", "-1"]),
+            "pos" => self.pick(&["0", "-1", "1", "-2", "100", "x"]),
+            "by" => self.pick(&["1", "-1", "3", "x"]),
             "unread" => self.pick(&[">", ">", ">", "0", "5-1", "x"]),
             "few" => self.pick(&["0", "0", "0", "5", "-1", "x"]),
             "group" | "consumer" => self.pick(&["g", "g", "h"]),
             "pattern" => self.pick(&["*", "a*", "?", "[a-c]", "", "x"]),
             "cursor" => self.pick(&["0", "1", "281474976710655", "99999999999", "x"]),
-            "type" => self.pick(&["string", "list", "hash", "set", "zset", "stream"]),
+            "type" => self.pick(&["string", "list", "hash", "set", "zset", "stream", "tagged"]),
             "db" | "destination-db" | "index1" | "index2" => self.pick(&["0", "1", "2", "3", "9", "x"]),
             "numkeys" | "numfields" | "numids" => self.pick(&["1", "1", "2", "3", "0", "x"]),
             "offset" => self.pick(&["0", "1", "5", "30", "17000", "70000", "-1", "536870912", "x"]),

@@ -230,7 +230,7 @@ impl Session {
             None
         };
         plan.clear();
-        row.for_each_key(args, |key, want| plan.add_key(&engine.keyspace, key, want));
+        row.plan(args, &engine.keyspace, plan);
         needs.shards.iter().for_each(|shard| plan.add_shard(*shard, Want::Write));
         plan.seal();
         let held = keeping.hold(worker, plan, raised)?;

@@ -319,7 +319,7 @@ impl Session {
         let keyspace = &worker.engine.keyspace;
         plan.clear();
         for (row, args) in queue {
-            row.for_each_key(args, |key, want| plan.add_key(keyspace, key, want));
+            row.plan(args, keyspace, plan);
             if let Some(want) = row.libraries() {
                 plan.add_key(keyspace, LIBRARIES, want);
             }

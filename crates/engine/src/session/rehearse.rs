@@ -156,7 +156,7 @@ fn perform(
     let began = Instant::now();
     let mut reply = Output::new();
     let (outcome, rehearsal) = scene.rehearse(
-        |keyspace, plan| row.for_each_key(args, |key, want| plan.add_key(keyspace, key, want)),
+        |keyspace, plan| row.plan(args, keyspace, plan),
         |tx| {
             prepare(tx);
             begin_row(tx, &row);

@@ -14,7 +14,7 @@ use crate::script::{By, Control, Script};
 use crate::worker::Worker;
 use commands::table::{self, Found, Row};
 use commands::{Failure, Flag, Outcome as Ran, Run, Verb};
-use keyspace::{Abandon, Plan, Tx};
+use keyspace::{Abandon, Plan, SCHEMAS, Tx};
 use lua::{Answer, Ask, Code, Errors, Fault, Tell};
 use quanta::Instant;
 use std::future::poll_fn;
@@ -478,6 +478,11 @@ impl Session {
                 missing.push(keyspace::shard_of(engine.keyspace.hash(key)));
             }
         });
+        if let Some(want) = row.schemas()
+            && !tx.holds(SCHEMAS, want)
+        {
+            missing.push(keyspace::shard_of(engine.keyspace.hash(SCHEMAS)));
+        }
         // Where somebody waits for a key, all shards are to be known that serving him needs.
         let take = |shard: usize, tx: &mut Tx<'_>| tx.extend(shard) && !engine.hooks.any(shard);
         missing.retain(|shard| !(engine.loading.is_over() && take(*shard, tx)));

@@ -1,7 +1,7 @@
 //! What an effect is called where keyspace notifications tell of it. A row that has another name for what it does says so
 //! in `commands/src/events.rs`.
 
-use super::{Effect, HashChange, ListChange, SetChange, SortedChange, StreamChange};
+use super::{Effect, HashChange, ListChange, SetChange, SortedChange, StreamChange, TaggedChange};
 use crate::notes::Classes;
 use blocks::End;
 
@@ -31,6 +31,7 @@ impl Effect<'_> {
             Self::Set(change) => (Classes::SET, change.event()),
             Self::Sorted(change) => (Classes::SORTED, change.event()?),
             Self::Stream(change) => (Classes::STREAM, change.event()?),
+            Self::Tagged(change) => (Classes::MODULE, change.event()?),
             Self::ValuePut { .. } => WHOLE,
             Self::MapPut { .. } => unreachable!("it names no key"),
         })
@@ -69,6 +70,18 @@ impl StreamChange<'_> {
             Self::ConsumerMake { .. } => "xgroup-createconsumer",
             Self::ConsumerRemove { .. } => "xgroup-delconsumer",
             Self::Deliver { .. } | Self::Claim { .. } | Self::Drop { .. } | Self::ConsumerSeen { .. } => return None,
+        })
+    }
+}
+
+impl TaggedChange<'_> {
+    fn event(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Make { .. } | Self::Insert { .. } => "tl.insert",
+            Self::Remove { .. } => "tl.rem",
+            Self::Move { .. } => "tl.move",
+            Self::Put { .. } => "tl.set",
+            Self::Grow { .. } => return None,
         })
     }
 }

@@ -15,6 +15,7 @@ mod log;
 mod set;
 mod sorted;
 mod stream;
+mod tagged;
 
 pub use hash::HashChange;
 pub use items::Items;
@@ -24,6 +25,7 @@ pub use log::{Log, Named, Payload};
 pub use set::SetChange;
 pub use sorted::SortedChange;
 pub use stream::{Counting, Ids, StreamChange};
+pub use tagged::TaggedChange;
 
 use crate::TableId;
 use crate::guard::Whole;
@@ -69,6 +71,8 @@ pub enum Effect<'a> {
     Sorted(SortedChange<'a>),
     /// 70 to 82. A change to a stream.
     Stream(StreamChange<'a>),
+    /// 90 to 95. A change to a tagged list.
+    Tagged(TaggedChange<'a>),
     /// 32 without, 33 with a deadline. The key holds this value, whatever it held.
     ValuePut {
         /// When it expires, absolute.
@@ -166,6 +170,7 @@ impl<'a> Effect<'a> {
             Self::Set(change) => change.number(),
             Self::Sorted(change) => change.number(),
             Self::Stream(change) => change.number(),
+            Self::Tagged(change) => change.number(),
             Self::ValuePut { expires_at_ms: None, .. } => 32,
             Self::ValuePut { expires_at_ms: Some(_), .. } => 33,
             Self::MapPut { .. } => 64,
@@ -190,6 +195,7 @@ impl<'a> Effect<'a> {
             Self::Set(change) => change.encode_fields(out),
             Self::Sorted(change) => change.encode_fields(out),
             Self::Stream(change) => change.encode_fields(out),
+            Self::Tagged(change) => change.encode_fields(out),
             Self::ValuePut { expires_at_ms, kind, encoded } => {
                 put_time(out, expires_at_ms);
                 out.push(kind.number());
@@ -217,6 +223,7 @@ impl<'a> Effect<'a> {
             50..=52 => Self::Set(SetChange::decode_fields(number, input)?),
             55..=58 => Self::Sorted(SortedChange::decode_fields(number, input)?),
             70..=82 => Self::Stream(StreamChange::decode_fields(number, input)?),
+            90..=95 => Self::Tagged(TaggedChange::decode_fields(number, input)?),
             32 | 33 => {
                 let expires_at_ms = if number == 33 { Some(take(input)?) } else { None };
                 let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
@@ -265,6 +272,9 @@ pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effec
         Effect::Stream(ref change) => {
             let gone = section.change(hash, key, |stream| change.apply(stream)).ok_or(DecodeError::Misfit)??;
             section.let_go(Value::List(gone));
+        }
+        Effect::Tagged(ref change) => {
+            section.change(hash, key, |list| change.apply(list)).ok_or(DecodeError::Misfit)??;
         }
         Effect::ValuePut { expires_at_ms, kind, mut encoded } => {
             let value =
@@ -371,6 +381,12 @@ mod tests {
             (80, Effect::Stream(StreamChange::Claim { group, consumer, delivered_ms: 5, counting, ids })),
             (81, Effect::Stream(StreamChange::Drop { group, ids })),
             (82, Effect::Stream(StreamChange::ConsumerSeen { group, consumer, seen_ms: 5, active_ms: Some(4) })),
+            (90, Effect::Tagged(TaggedChange::Make { schema: b"\x01\0\0\0\0", items })),
+            (91, Effect::Tagged(TaggedChange::Grow { schema: b"\x01\0\0\0\0" })),
+            (92, Effect::Tagged(TaggedChange::Insert { at: 7, items })),
+            (93, Effect::Tagged(TaggedChange::Remove { count: 4, runs: &[2, 1, 2, 3] })),
+            (94, Effect::Tagged(TaggedChange::Move { from: 300, to: 0 })),
+            (95, Effect::Tagged(TaggedChange::Put { at: 7, tags: &[3, 5] })),
             (32, Effect::ValuePut { expires_at_ms: None, kind: Kind::Text, encoded: b"\x01z" }),
             (33, Effect::ValuePut { expires_at_ms: Some(9), kind: Kind::List, encoded: b"" }),
             (64, Effect::MapPut { database: 3, table: 70_000 }),

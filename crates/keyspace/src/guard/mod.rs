@@ -5,6 +5,7 @@ mod list;
 mod set;
 mod sorted;
 mod stream;
+mod tagged;
 mod text;
 
 pub use hash::{FieldExpiry, HashMut};
@@ -12,6 +13,7 @@ pub use list::ListMut;
 pub use set::SetMut;
 pub use sorted::SortedMut;
 pub use stream::{Reader, Redelivery, StreamMut};
+pub use tagged::TaggedMut;
 pub use text::TextMut;
 
 use crate::section::{Entry, text_of};

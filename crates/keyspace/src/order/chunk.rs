@@ -27,6 +27,7 @@ pub(super) fn kind_of_code(word: u64) -> Option<Kind> {
         4 => Some(Kind::Set),
         5 => Some(Kind::Sorted),
         6 => Some(Kind::Stream),
+        7 => Some(Kind::Tagged),
         _ => None,
     }
 }
@@ -135,7 +136,7 @@ mod tests {
         ] {
             let mut bytes = Vec::new();
             let base = names.iter().map(|name| alike_bytes(name, names[0])).min().unwrap_or(0) / 2;
-            let kinds = [Kind::Text, Kind::List, Kind::Hash, Kind::Set, Kind::Sorted, Kind::Stream];
+            let kinds = [Kind::Text, Kind::List, Kind::Hash, Kind::Set, Kind::Sorted, Kind::Stream, Kind::Tagged];
             let tails: Vec<Tail<'_>> =
                 names.iter().zip(kinds).map(|(name, kind)| Tail { bytes: &name[base..], kind }).collect();
             write(&names[0][..base], &tails, &mut bytes);

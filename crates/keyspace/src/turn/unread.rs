@@ -86,7 +86,8 @@ impl Unread {
             | (Kind::Hash, Effect::Hash(_))
             | (Kind::Set, Effect::Set(_))
             | (Kind::Sorted, Effect::Sorted(_))
-            | (Kind::Stream, Effect::Stream(_)) => {}
+            | (Kind::Stream, Effect::Stream(_))
+            | (Kind::Tagged, Effect::Tagged(_)) => {}
             _ => return Err(DecodeError::Misfit),
         }
         self.kept.extend_from_slice(bytes);

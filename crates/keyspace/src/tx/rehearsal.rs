@@ -55,7 +55,8 @@ impl Tx<'_> {
                 copies.push((key.into(), entry.map(|entry| entry.copy_out())));
             }
         }
-        Scene::of(self, self.keyspace, copies)
+        let schemas = self.copy_of_schemas();
+        Scene::of(self, self.keyspace, copies, schemas)
     }
 
     /// The table of the database in use.

@@ -1,0 +1,360 @@
+//! Surveys: visits that pass over whole subtrees by what a few words say of them.
+//!
+//! ```text
+//!   inner   | child | child | child | ...      digests, made when they are first asked for:
+//!             ▼                                 | words of child 0 | words of child 1 | - | ...
+//!           words: what the owner's digest makes of each item below, joined
+//! ```
+//!
+//! An owner says what a [`Digest`] makes of an item and how digests are joined; the rest is kept here: beside the
+//! children of a node, as long as these are as they were. So a change forgets the words along its path and nothing else, a
+//! list that nobody surveys keeps none, and a clone shares what is known.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::inner::{CHILDREN_MAX, Inner};
+use crate::node::{Kind, Node};
+use crate::{BlockList, Direction};
+
+/// What an owner makes of items: some words, joined over a subtree.
+pub trait Digest {
+    /// Tells it from other digests of the same list, as of a schema that has grown.
+    fn id(&self) -> u64;
+
+    /// How many words; at least one. Of no items they are noughts.
+    fn words_count(&self) -> usize;
+
+    /// Adds one item to `words`.
+    fn add(&self, item: &[u8], words: &mut [u64]);
+
+    /// Joins two digests into the first.
+    fn join(&self, words: &mut [u64], more: &[u64]);
+}
+
+/// What is shown subtrees, and those items that lie in none that was passed over.
+pub trait Survey {
+    /// Whether the items of these words, `items` of the list's own, are passed over.
+    fn passes(&mut self, words: &[u64], items: u64) -> bool;
+
+    /// One item, at this index. The slice lives no longer than the call.
+    fn item(&mut self, index: u64, item: &[u8]) -> ControlFlow<()>;
+}
+
+impl BlockList {
+    /// What `digest` makes of all items. O(what has changed since it was asked last).
+    pub fn digest(&self, digest: &impl Digest) -> Vec<u64> {
+        let mut words = vec![0; digest.words_count()];
+        if let Some(root) = &self.root {
+            add_node(root, digest, &mut words);
+        }
+        words
+    }
+
+    /// Shows the items of `range`, or what they lie in, to `survey`: backward, the last of them first. Breaks when it does.
+    ///
+    /// # Panics
+    /// If the range leaves the list.
+    pub fn survey(
+        &self,
+        digest: &impl Digest,
+        range: Range<u64>,
+        direction: Direction,
+        survey: &mut impl Survey,
+    ) -> ControlFlow<()> {
+        assert!(range.start <= range.end);
+        assert!(range.end <= self.len());
+        match &self.root {
+            Some(root) if !range.is_empty() => {
+                let mut words = vec![0; digest.words_count()];
+                visit(root, 0, &range, (digest, &mut words), direction, survey)
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// The range meets the node, whose first item is at `base`.
+fn visit<D: Digest>(
+    node: &Node,
+    base: u64,
+    range: &Range<u64>,
+    (digest, words): (&D, &mut Vec<u64>),
+    direction: Direction,
+    survey: &mut impl Survey,
+) -> ControlFlow<()> {
+    let inner = match node.kind() {
+        Kind::Leaf(leaf) => {
+            let within = range.start.max(base) - base..range.end.min(base + leaf.count() as u64) - base;
+            let mut show = |at: u64| leaf.item(at as usize, |item| survey.item(base + at, item));
+            return match direction {
+                Direction::Forward => within.into_iter().try_for_each(&mut show),
+                Direction::Backward => within.rev().try_for_each(&mut show),
+            };
+        }
+        Kind::Inner(inner) => inner,
+    };
+    let mut child = |at: usize, begin: u64, end: u64| {
+        if begin >= range.end || end <= range.start {
+            return ControlFlow::Continue(());
+        }
+        if range.start <= begin && end <= range.end {
+            words_of(inner, at, digest, words);
+            if survey.passes(words, end - begin) {
+                return ControlFlow::Continue(());
+            }
+        }
+        visit(inner.child(at), begin, range, (digest, words), direction, survey)
+    };
+    match direction {
+        Direction::Forward => {
+            let mut begin = base;
+            (0..inner.len()).try_for_each(|at| {
+                let end = begin + inner.items_of(at);
+                child(at, std::mem::replace(&mut begin, end), end)
+            })
+        }
+        Direction::Backward => {
+            let mut end = base + inner.items();
+            (0..inner.len()).rev().try_for_each(|at| {
+                let begin = end - inner.items_of(at);
+                child(at, begin, std::mem::replace(&mut end, begin))
+            })
+        }
+    }
+}
+
+/// What is known of a child, looked for below it if nothing is.
+fn words_of(inner: &Inner, at: usize, digest: &impl Digest, words: &mut [u64]) {
+    let noted = inner.digests().of(digest.id(), words.len());
+    if noted.read(at, words) {
+        return;
+    }
+    words.fill(0);
+    add_node(inner.child(at), digest, words);
+    noted.note(at, words);
+}
+
+fn add_node(node: &Node, digest: &impl Digest, words: &mut [u64]) {
+    match node.kind() {
+        Kind::Leaf(leaf) => (0..leaf.count()).for_each(|at| leaf.item(at, |item| digest.add(item, words))),
+        Kind::Inner(inner) => {
+            let mut more = vec![0; words.len()];
+            for at in 0..inner.len() {
+                words_of(inner, at, digest, &mut more);
+                digest.join(words, &more);
+            }
+        }
+    }
+}
+
+/// What is known of the children of a node, of each digest that was asked for. Clones share nodes, and so may add to it
+/// at one time: what they add is the same.
+#[derive(Default)]
+pub(crate) struct Digests(OnceLock<Box<Noted>>);
+
+struct Noted {
+    id: u64,
+    /// A bit for each child whose words are there.
+    known: AtomicU64,
+    words: Box<[AtomicU64]>,
+    /// Of another digest.
+    next: Digests,
+}
+
+const _: () = assert!(CHILDREN_MAX <= u64::BITS as usize);
+
+impl Digests {
+    fn of(&self, id: u64, words_count: usize) -> &Noted {
+        let noted = self.0.get_or_init(|| Box::new(Noted::new(id, words_count)));
+        if noted.id == id { noted } else { noted.next.of(id, words_count) }
+    }
+
+    /// A child may change.
+    #[inline]
+    pub(crate) fn forget(&mut self, at: usize) {
+        let mut digests = self;
+        while let Some(noted) = digests.0.get_mut() {
+            *noted.known.get_mut() &= !(1 << at);
+            digests = &mut noted.next;
+        }
+    }
+
+    /// Children come, go or move.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        if self.0.get().is_some() {
+            self.0.take();
+        }
+    }
+}
+
+impl Clone for Digests {
+    fn clone(&self) -> Digests {
+        let digests = Digests::default();
+        if let Some(noted) = self.0.get() {
+            // What is known first: words that come meanwhile are then not taken for known.
+            let known = AtomicU64::new(noted.known.load(Ordering::Acquire));
+            let words = noted.words.iter().map(|word| AtomicU64::new(word.load(Ordering::Relaxed))).collect();
+            let _ = digests.0.set(Box::new(Noted { id: noted.id, known, words, next: noted.next.clone() }));
+        }
+        digests
+    }
+}
+
+impl Noted {
+    fn new(id: u64, words_count: usize) -> Noted {
+        let words = (0..CHILDREN_MAX * words_count).map(|_| AtomicU64::new(0)).collect();
+        Noted { id, known: AtomicU64::new(0), words, next: Digests::default() }
+    }
+
+    /// The words of a child, if they are known.
+    fn read(&self, at: usize, words: &mut [u64]) -> bool {
+        if self.known.load(Ordering::Acquire) & 1 << at == 0 {
+            return false;
+        }
+        let from = at * words.len();
+        let noted = &self.words[from..from + words.len()];
+        words.iter_mut().zip(noted).for_each(|(word, noted)| *word = noted.load(Ordering::Relaxed));
+        true
+    }
+
+    fn note(&self, at: usize, words: &[u64]) {
+        let from = at * words.len();
+        let noted = &self.words[from..from + words.len()];
+        words.iter().zip(noted).for_each(|(word, noted)| noted.store(*word, Ordering::Relaxed));
+        self.known.fetch_or(1 << at, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::End;
+
+    /// Items are numbers: how many, and their sum.
+    struct Sums;
+
+    impl Digest for Sums {
+        fn id(&self) -> u64 {
+            7
+        }
+
+        fn words_count(&self) -> usize {
+            2
+        }
+
+        fn add(&self, item: &[u8], words: &mut [u64]) {
+            words[0] += 1;
+            words[1] += number(item);
+        }
+
+        fn join(&self, words: &mut [u64], more: &[u64]) {
+            words.iter_mut().zip(more).for_each(|(word, more)| *word += more);
+        }
+    }
+
+    fn number(item: &[u8]) -> u64 {
+        u64::from_le_bytes(item[..8].try_into().expect("eight bytes"))
+    }
+
+    /// Passes over what sums up to no more than is left.
+    struct Upto {
+        left: u64,
+        found: Option<u64>,
+    }
+
+    impl Survey for Upto {
+        fn passes(&mut self, words: &[u64], items: u64) -> bool {
+            assert_eq!(words[0], items);
+            let passes = words[1] <= self.left;
+            self.left -= if passes { words[1] } else { 0 };
+            passes
+        }
+
+        fn item(&mut self, index: u64, item: &[u8]) -> ControlFlow<()> {
+            if number(item) <= self.left {
+                self.left -= number(item);
+                return ControlFlow::Continue(());
+            }
+            self.found = Some(index);
+            ControlFlow::Break(())
+        }
+    }
+
+    /// Which number is the first that is more than is left of a sum.
+    fn beyond<'a>(mut numbers: impl Iterator<Item = &'a u64>, mut left: u64) -> Option<usize> {
+        numbers.position(|number| {
+            let is_too_much = *number > left;
+            left -= if is_too_much { 0 } else { *number };
+            is_too_much
+        })
+    }
+
+    #[test]
+    fn sums_are_right_whatever_has_changed() {
+        let (mut list, mut twin) = (BlockList::new(), Vec::new());
+        let mut dice = 3u64;
+        let mut draw = |below: u64| {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (dice >> 33) % below
+        };
+        let mut clones: Vec<(BlockList, Vec<u64>)> = Vec::new();
+        let item = |number: u64| [&number.to_le_bytes()[..], &[7; 300]].concat();
+        for turn in 0..8_000u64 {
+            let at = draw(twin.len() as u64 + 1) as usize;
+            let number = draw(1000);
+            match draw(9) {
+                0 | 1 => {
+                    list.push(End::Tail, &item(number));
+                    twin.push(number);
+                }
+                2 => {
+                    list.push(End::Head, &item(number));
+                    twin.insert(0, number);
+                }
+                3 | 4 => {
+                    list.insert(at as u64, &item(number));
+                    twin.insert(at, number);
+                }
+                5 if at < twin.len() => {
+                    list.set(at as u64, &item(number));
+                    twin[at] = number;
+                }
+                6 if at < twin.len() => {
+                    list.remove(at as u64);
+                    twin.remove(at);
+                }
+                7 if at + 10 < twin.len() && turn % 40 == 0 => {
+                    let mut cut = list.split_off(at as u64);
+                    list.append(cut.split_off(10));
+                    twin.drain(at..at + 10);
+                }
+                8 if turn % 50 == 0 => {
+                    clones.push((list.clone(), twin.clone()));
+                    clones.truncate(4);
+                }
+                _ => {}
+            }
+            if turn % 7 == 0 {
+                for (list, twin) in clones.iter().map(|(list, twin)| (list, twin)).chain([(&list, &twin)]) {
+                    assert_eq!(list.digest(&Sums), [twin.len() as u64, twin.iter().sum()], "turn {turn}");
+                }
+            }
+            let (from, to) = (draw(twin.len() as u64 + 1), draw(twin.len() as u64 + 1));
+            let range = from.min(to)..from.max(to);
+            let mut survey = Upto { left: draw(50_000), found: None };
+            let part = &twin[range.start as usize..range.end as usize];
+            let left = survey.left;
+            let (direction, place) = if turn % 2 == 0 {
+                (Direction::Forward, beyond(part.iter(), left))
+            } else {
+                (Direction::Backward, beyond(part.iter().rev(), left).map(|nth| part.len() - 1 - nth))
+            };
+            let _ = list.survey(&Sums, range.clone(), direction, &mut survey);
+            // A subtree is passed over as a whole where it fits, so the first item that does not is the same.
+            assert_eq!(survey.found, place.map(|place| range.start + place as u64), "turn {turn}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! TL.COUNT TL.COUNTBY: how many items of a tagged list are visible, and hidden.
+
+use super::conditions::{Asked, Takes};
+use super::view;
+use crate::prelude::*;
+use kinds::Tagged;
+use kinds::tagged::Shown;
+use std::ops::Range;
+
+pub(crate) const COMMANDS: &[Command] = &[COUNT, COUNTBY];
+
+const COUNT: Command = Command {
+    name: "TL.COUNT",
+    syntax: "key [WHERE condition [condition ...]]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::one(1, "RO")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Tagged,
+    cost: "O(1); with conditions O(n), n the items in blocks that may have what is asked for, 64 at a time",
+    since: "bobbin 0.1.0",
+    brief: "Counts the items of a tagged list for which conditions hold.",
+    answer: "array: how many are visible, how many are hidden",
+    run: Run::Local(|tx, args, reply| {
+        let list = view::list(tx, args.get(1))?;
+        count(tx, args, list, 2, |list| Ok(0..list.len()), reply)
+    }),
+};
+
+const COUNTBY: Command = Command {
+    name: "TL.COUNTBY",
+    syntax: "key min max [WHERE condition [condition ...]]",
+    arity: Arity::AtLeast(4),
+    cost: "O(log(n)); with conditions O(m), m the items between the ends",
+    brief: "Counts the items of an ordered tagged list between two ends.",
+    run: Run::Local(|tx, args, reply| {
+        let list = view::list(tx, args.get(1))?;
+        count(tx, args, list, 4, |list| view::positions(list, args.get(2), args.get(3)), reply)
+    }),
+    ..COUNT
+};
+
+fn count(
+    tx: &mut Tx,
+    args: &Args,
+    list: Option<Tagged>,
+    at: usize,
+    positions: impl FnOnce(&Tagged) -> Result<Range<u64>, Failure>,
+    reply: &mut dyn Reply,
+) -> Outcome {
+    let asked = Asked::of(args, at, Takes::default())?;
+    let (mut visible, mut hidden) = (0, 0);
+    if let Some(list) = list {
+        let schema = view::schema(tx, args.get(1), &list, |schema| asked.is_known_to(schema));
+        let filter = asked.filter(&list, &schema, Shown::All)?;
+        (visible, hidden) = view::count(tx, &list, filter.as_ref(), positions(&list)?)?;
+    }
+    reply.array(2);
+    reply.int(visible as i64);
+    reply.int(hidden as i64);
+    Ok(())
+}

@@ -1,0 +1,18 @@
+//! Rows of tagged lists: lists whose items carry attributes, paged and counted by them.
+//!
+//! ```text
+//! TL.DEFINE prefix ...    the schema of new lists under names that begin so; one that is there remembers its own
+//! words of a request      -- conditions --> Asked -- schema --> Filter -- kinds::Tagged --> items
+//! ```
+
+mod conditions;
+pub(crate) mod count;
+mod fault;
+pub(crate) mod insert;
+pub(crate) mod mark;
+pub(crate) mod place;
+pub(crate) mod range;
+pub(crate) mod remove;
+pub(crate) mod schema;
+pub(crate) mod tell;
+mod view;

@@ -1,0 +1,152 @@
+//! TL.RANGE TL.RANGEBY: pages of a tagged list.
+
+use super::conditions::{Asked, Takes};
+use super::view::{self, Page, Part};
+use crate::prelude::*;
+use blocks::Direction;
+use kinds::Tagged;
+use kinds::tagged::{Filter, Schema, Shown};
+use kinds::text::parse_int;
+use std::ops::Range;
+
+pub(crate) const COMMANDS: &[Command] = &[RANGE, RANGEBY];
+
+const RANGE: Command = Command {
+    name: "TL.RANGE",
+    syntax: "key from count [REV] [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]] [WITHATTRS] [WITHCOUNT] [WITHCURSOR]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Tagged,
+    cost: "O(log(n)+m), n the items of the list, m those told; with conditions and from above 0, those passed over too",
+    since: "bobbin 0.1.0",
+    brief: "Tells a page of a tagged list, of visible items unless said.",
+    answer: "array: values; WITHATTRS: each a value and a map. WITHCOUNT, WITHCURSOR: map: items, count, cursor (0: the end)",
+    run: Run::Local(range),
+};
+
+const RANGEBY: Command = Command {
+    name: "TL.RANGEBY",
+    syntax: "key min max [LIMIT from count] [REV] [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]] [WITHATTRS] [WITHCOUNT]",
+    cost: "O(log(n)+m), n the items of the list, m those passed over and told",
+    brief: "Tells items of an ordered tagged list between two ends.",
+    answer: "array: values; WITHATTRS: each a value and a map. WITHCOUNT: map: items, count",
+    run: Run::Local(range_by),
+    ..RANGE
+};
+
+/// Where a page begins.
+#[derive(Clone, Copy)]
+enum From {
+    /// Behind so many items that are asked for.
+    Skip(u64),
+    /// At a position, as a cursor says it.
+    Position(u64),
+}
+
+impl From {
+    fn of(word: &[u8]) -> Result<Self, Failure> {
+        let text = "ERR from is 0 or more, or a cursor";
+        let (digits, is_cursor) = word.strip_prefix(b"@").map_or((word, false), |digits| (digits, true));
+        let number = parse_int(digits).and_then(|number| u64::try_from(number).ok()).ok_or(Failure::text(text))?;
+        Ok(if is_cursor { Self::Position(number) } else { Self::Skip(number) })
+    }
+}
+
+fn range(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let key = args.get(1);
+    let list = view::list(tx, key)?;
+    let (from, count) = (From::of(args.get(2))?, parse::count(args.get(3))?);
+    let takes = Takes { shown: true, backward: true, attributes: true, totals: true, ..Takes::default() };
+    let asked = Asked::of(args, 4, takes)?;
+    let whole = |list: &Tagged| Ok(0..list.len());
+    tell(tx, key, list, &asked, (from, count), whole, reply)
+}
+
+fn range_by(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let key = args.get(1);
+    let list = view::list(tx, key)?;
+    let takes = Takes { shown: true, backward: true, attributes: true, totals: true, limit: true, ..Takes::default() };
+    let asked = Asked::of(args, 4, takes)?;
+    let (skip, count) = asked.limit.unwrap_or((0, u64::MAX));
+    let between = |list: &Tagged| view::positions(list, args.get(2), args.get(3));
+    tell(tx, key, list, &asked, (From::Skip(skip), count), between, reply)
+}
+
+fn tell(
+    tx: &mut Tx,
+    key: &[u8],
+    list: Option<Tagged>,
+    asked: &Asked<'_>,
+    (from, count): (From, u64),
+    positions: impl FnOnce(&Tagged) -> Result<Range<u64>, Failure>,
+    reply: &mut dyn Reply,
+) -> Outcome {
+    let Some(list) = list else {
+        tell_fields(reply, asked, (0, 0), |reply| reply.array(0));
+        return Ok(());
+    };
+    let schema = view::schema(tx, key, &list, |schema| asked.is_known_to(schema) && !asked.with_attributes);
+    let filter = asked.filter(&list, &schema, Shown::Visible)?;
+    let all = positions(&list)?;
+    let direction = if asked.is_backward { Direction::Backward } else { Direction::Forward };
+    let (positions, skip) = match (from, direction) {
+        (From::Skip(skip), _) => (all.clone(), skip),
+        (From::Position(at), Direction::Forward) => (at.min(all.end)..all.end, 0),
+        (From::Position(at), Direction::Backward) => (0..at.min(all.end), 0),
+    };
+    let part = Part { positions, direction, skip, count, with_tags: asked.with_attributes };
+    let page = view::page(tx, &list, filter.as_ref(), &part)?;
+    let total = if asked.with_count { total(tx, &list, filter.as_ref(), all)? } else { 0 };
+    let cursor = next(&page, &list, &part);
+    tell_fields(reply, asked, (total, cursor), |reply| tell_items(reply, &schema, &page, asked));
+    Ok(())
+}
+
+fn tell_items(reply: &mut dyn Reply, schema: &Schema, page: &Page, asked: &Asked<'_>) {
+    view::tell_page(reply, schema, page, asked.with_attributes);
+}
+
+fn total(tx: &Tx, list: &Tagged, filter: Option<&Filter>, positions: Range<u64>) -> Result<u64, Failure> {
+    let counts = view::count(tx, list, filter, positions)?;
+    Ok(filter.map_or(0, |filter| view::sum(filter.shown, counts)))
+}
+
+/// Where the next page begins, as a position; 0 if there is none.
+fn next(page: &Page, list: &Tagged, part: &Part) -> u64 {
+    let is_full = page.len() as u64 >= part.count;
+    match (page.last().filter(|_| is_full), part.direction) {
+        (None, _) => 0,
+        (Some(last), Direction::Forward) if last + 1 < list.len() => last + 1,
+        (Some(_), Direction::Forward) => 0,
+        (Some(last), Direction::Backward) => last,
+    }
+}
+
+/// Writes the items as they are, or as a field among those that are asked for.
+fn tell_fields(
+    reply: &mut dyn Reply,
+    asked: &Asked<'_>,
+    (total, cursor): (u64, u64),
+    items: impl FnOnce(&mut dyn Reply),
+) {
+    let fields = usize::from(asked.with_count) + usize::from(asked.with_cursor);
+    if fields == 0 {
+        return items(reply);
+    }
+    reply.map(1 + fields);
+    reply.bulk(b"items");
+    items(reply);
+    if asked.with_count {
+        reply.bulk(b"count");
+        reply.int(total as i64);
+    }
+    if asked.with_cursor {
+        reply.bulk(b"cursor");
+        match cursor {
+            0 => reply.bulk(b"0"),
+            position => reply.bulk(format!("@{position}").as_bytes()),
+        }
+    }
+}

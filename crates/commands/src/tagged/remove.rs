@@ -1,0 +1,208 @@
+//! TL.REM TL.REMWHERE TL.REMBY TL.POP: take items out of a tagged list.
+
+use super::conditions::{Asked, Takes};
+use super::insert;
+use super::view::{self, Part};
+use crate::prelude::*;
+use blocks::Direction;
+use kinds::Tagged;
+use kinds::tagged::{Schema, Shown};
+use std::ops::Range;
+
+pub(crate) const COMMANDS: &[Command] = &[REM, REMWHERE, REMBY, POP];
+
+const REM: Command = Command {
+    name: "TL.REM",
+    syntax: "key value [value ...]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[],
+    group: Group::Tagged,
+    cost: "O(m*n), n the items of the list, m the values; of unique values O(m*log(n))",
+    since: "bobbin 0.1.0",
+    brief: "Removes the first item of each value, hidden or not.",
+    answer: "int: items removed",
+    run: Run::Local(rem),
+};
+
+const REMWHERE: Command = Command {
+    name: "TL.REMWHERE",
+    syntax: "key [VISIBLE | HIDDEN | ALL] WHERE condition [condition ...]",
+    arity: Arity::AtLeast(4),
+    cost: "O(n), n the items of the list in blocks that may have what is asked for",
+    brief: "Removes the items that conditions hold for, hidden ones too unless said.",
+    run: Run::Local(rem_where),
+    ..REM
+};
+
+const REMBY: Command = Command {
+    name: "TL.REMBY",
+    syntax: "key min max [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]]",
+    arity: Arity::AtLeast(4),
+    cost: "O(log(n)+m), n the items of the list, m those between the ends",
+    brief: "Removes the items of an ordered tagged list between two ends.",
+    run: Run::Local(rem_by),
+    ..REM
+};
+
+const POP: Command = Command {
+    name: "TL.POP",
+    syntax: "key <HEAD | TAIL> [COUNT count] [WHERE condition [condition ...]] [WITHATTRS]",
+    cost: "O(log(n)+m), n the items of the list, m those passed over and taken",
+    brief: "Takes visible items off an end of a tagged list.",
+    answer: "bulk: the value; null: there is none. With COUNT: array: values. WITHATTRS: each a value and a map",
+    run: Run::Local(pop),
+    ..REM
+};
+
+fn rem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let key = args.get(1);
+    let Some(list) = view::list(tx, key)? else {
+        reply.int(0);
+        return Ok(());
+    };
+    view::expect_search(tx, &list)?;
+    let mut found: Vec<u64> = Vec::new();
+    // A value that is named twice means its first two items: they go from a clone one by one.
+    let mut left = list.clone();
+    for value in args.from(2) {
+        if let Some(at) = left.find(value) {
+            left.remove_runs([(at, 1)].into_iter());
+            found.push(at);
+        }
+    }
+    let runs = runs_of(&found);
+    drop((list, left));
+    if !runs.is_empty() {
+        tx.tagged_mut(key, Absent::Leave)?.expect("just seen").remove_runs(&runs)?;
+    }
+    reply.int(found.len() as i64);
+    Ok(())
+}
+
+/// Positions of items that went one after another, each as it was then, as runs of positions before all that.
+fn runs_of(found: &[u64]) -> Vec<(u64, u64)> {
+    let mut gone: Vec<u64> = Vec::new();
+    for at in found {
+        let mut at = *at;
+        for before in &gone {
+            at += u64::from(*before <= at);
+        }
+        let place = gone.partition_point(|before| *before < at);
+        gone.insert(place, at);
+    }
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for at in gone {
+        match runs.last_mut() {
+            Some((begin, count)) if *begin + *count == at => *count += 1,
+            _ => runs.push((at, 1)),
+        }
+    }
+    runs
+}
+
+fn rem_where(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let key = args.get(1);
+    let list = view::list(tx, key)?;
+    let asked = Asked::of(args, 2, Takes { shown: true, ..Takes::default() })?;
+    if asked.conditions.is_empty() {
+        return Err(Failure::Syntax);
+    }
+    remove(tx, key, list, &asked, |list| Ok(0..list.len()), reply)
+}
+
+fn rem_by(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let key = args.get(1);
+    let list = view::list(tx, key)?;
+    let asked = Asked::of(args, 4, Takes { shown: true, ..Takes::default() })?;
+    remove(tx, key, list, &asked, |list| view::positions(list, args.get(2), args.get(3)), reply)
+}
+
+fn remove(
+    tx: &mut Tx,
+    key: &[u8],
+    list: Option<Tagged>,
+    asked: &Asked<'_>,
+    positions: impl FnOnce(&Tagged) -> Result<Range<u64>, Failure>,
+    reply: &mut dyn Reply,
+) -> Outcome {
+    let Some(list) = list else {
+        reply.int(0);
+        return Ok(());
+    };
+    let schema = view::schema(tx, key, &list, |schema| asked.is_known_to(schema));
+    let filter = asked.filter(&list, &schema, Shown::All)?;
+    let positions = positions(&list)?;
+    let part = Part { positions, direction: Direction::Forward, skip: 0, count: u64::MAX, with_tags: false };
+    let page = view::page(tx, &list, filter.as_ref(), &part)?;
+    let (runs, count) = (page.runs(), page.len());
+    drop((page, list));
+    if count > 0 {
+        tx.tagged_mut(key, Absent::Leave)?.expect("just seen").remove_runs(&runs)?;
+    }
+    reply.int(count as i64);
+    Ok(())
+}
+
+fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let key = args.get(1);
+    let list = view::list(tx, key)?;
+    let direction = if insert::end(args.get(2))? == 0 { Direction::Forward } else { Direction::Backward };
+    let asked = Asked::of(args, 3, Takes { count: true, attributes: true, ..Takes::default() })?;
+    let Some(list) = list else {
+        match asked.count {
+            Some(_) => reply.array(0),
+            None => reply.null(),
+        }
+        return Ok(());
+    };
+    let schema: Schema = view::schema(tx, key, &list, |schema| asked.is_known_to(schema));
+    let filter = asked.filter(&list, &schema, Shown::Visible)?;
+    let count = asked.count.unwrap_or(1);
+    let part = Part { positions: 0..list.len(), direction, skip: 0, count, with_tags: asked.with_attributes };
+    let page = view::page(tx, &list, filter.as_ref(), &part)?;
+    drop(list);
+    if page.len() > 0 {
+        tx.tagged_mut(key, Absent::Leave)?.expect("just seen").remove_runs(&page.runs())?;
+    }
+    if asked.count.is_some() {
+        view::tell_page(reply, &schema, &page, asked.with_attributes);
+        return Ok(());
+    }
+    match page.iter().next() {
+        None => reply.null(),
+        Some((_, value, tags)) if asked.with_attributes => {
+            reply.array(2);
+            reply.bulk(value);
+            view::tell_tags(reply, &schema, tags);
+        }
+        Some((_, value, _)) => reply.bulk(value),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runs_of;
+
+    #[test]
+    fn what_went_one_by_one_is_found_where_it_was() {
+        let mut dice = 5u64;
+        for _ in 0..2000 {
+            let (mut left, mut found): (Vec<u64>, Vec<u64>) = ((0..12).collect(), Vec::new());
+            let mut gone = Vec::new();
+            for _ in 0..dice % 12 {
+                dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let at = (dice >> 40) % left.len() as u64;
+                found.push(at);
+                gone.push(left.remove(at as usize));
+            }
+            gone.sort_unstable();
+            let runs = runs_of(&found);
+            let again: Vec<u64> = runs.iter().flat_map(|(begin, count)| *begin..begin + count).collect();
+            assert_eq!(again, gone);
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407) >> 1;
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! A list as a request sees it: with its schema, or a later one that adds attributes to it.
+
+use super::fault;
+use crate::prelude::*;
+use blocks::Direction;
+use kinds::Tagged;
+use kinds::tagged::{Filter, Found, Limits, Rank, Schema, Shown, Tags};
+use std::cmp::Ordering;
+use std::ops::{ControlFlow, Range};
+
+/// So many chunks are looked into under the lock, and so many items told.
+const CHUNKS_MAX: u64 = 512;
+pub(super) const ITEMS_MAX: usize = 1024;
+/// Values are looked for one by one among so many bytes under the lock.
+const SCANNED_BYTES_MAX: u64 = 64 << 10;
+
+/// The list under `key`; a clone, to be dropped before a change.
+pub(super) fn list(tx: &mut Tx, key: &[u8]) -> Result<Option<Tagged>, Failure> {
+    Ok(tx.value::<Tagged>(key)?.cloned())
+}
+
+/// The schema of a list, or the one that its name has by now, if that adds attributes to it and `is_enough` wants them.
+pub(super) fn schema(tx: &mut Tx, key: &[u8], list: &Tagged, is_enough: impl FnOnce(&Schema) -> bool) -> Schema {
+    let own = list.schema();
+    if is_enough(own) {
+        return (**own).clone();
+    }
+    let later = tx.schema_of(key).filter(|later| later.extends(own));
+    later.unwrap_or_else(|| (**own).clone())
+}
+
+/// Says that much is done from here on: it is rehearsed, unless it is so already or cannot be.
+pub(super) fn expect_much(tx: &Tx) -> Result<(), Failure> {
+    Ok(tx.expect_work(u64::MAX)?)
+}
+
+/// Says that values are looked for, so many.
+pub(super) fn expect_search(tx: &Tx, list: &Tagged) -> Result<(), Failure> {
+    if !list.finds_at_once() && list.content_bytes() > SCANNED_BYTES_MAX {
+        expect_much(tx)?;
+    }
+    Ok(())
+}
+
+/// Items that were found.
+#[derive(Default)]
+pub(super) struct Page {
+    bytes: Vec<u8>,
+    items: Vec<(u64, usize, Tags)>,
+}
+
+impl Page {
+    fn add(&mut self, found: &Found<'_>, with_tags: bool) {
+        self.bytes.extend_from_slice(found.value);
+        let tags = if with_tags { found.tags() } else { Tags::default() };
+        self.items.push((found.position, self.bytes.len(), tags));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Where the last item is.
+    pub(super) fn last(&self) -> Option<u64> {
+        self.items.last().map(|(position, ..)| *position)
+    }
+
+    /// Positions, values and tags.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &[u8], &Tags)> {
+        let mut begin = 0;
+        self.items.iter().map(move |(position, end, tags)| {
+            let value = &self.bytes[begin..*end];
+            begin = *end;
+            (*position, value, tags)
+        })
+    }
+
+    /// Positions as runs, rising.
+    pub(super) fn runs(&self) -> Vec<(u64, u64)> {
+        let mut positions: Vec<u64> = self.items.iter().map(|(position, ..)| *position).collect();
+        positions.sort_unstable();
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        for position in positions {
+            match runs.last_mut() {
+                Some((begin, count)) if *begin + *count == position => *count += 1,
+                _ => runs.push((position, 1)),
+            }
+        }
+        runs
+    }
+}
+
+/// What part of a list is looked at, and how much of it is told.
+#[derive(Clone)]
+pub(super) struct Part {
+    pub(super) positions: Range<u64>,
+    pub(super) direction: Direction,
+    pub(super) skip: u64,
+    pub(super) count: u64,
+    pub(super) with_tags: bool,
+}
+
+/// The items of a part that a filter takes.
+pub(super) fn page(tx: &Tx, list: &Tagged, filter: Option<&Filter>, part: &Part) -> Result<Page, Failure> {
+    let Some(filter) = filter.filter(|_| part.count > 0) else { return Ok(Page::default()) };
+    let mut items_max = ITEMS_MAX as u64;
+    let mut chunks = CHUNKS_MAX;
+    loop {
+        let mut page = Page::default();
+        let most = part.count.min(items_max);
+        let limits = Limits { skip: part.skip, chunks };
+        let is_whole = list.walk(part.positions.clone(), part.direction, filter, limits, |found| {
+            page.add(&found, part.with_tags);
+            if (page.len() as u64) < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let is_full = page.len() as u64 == most;
+        if is_whole && !(is_full && most < part.count) {
+            return Ok(page);
+        }
+        expect_much(tx)?;
+        (items_max, chunks) = (u64::MAX, u64::MAX);
+    }
+}
+
+/// How many items at some positions a filter takes, visible and hidden ones.
+pub(super) fn count(
+    tx: &Tx,
+    list: &Tagged,
+    filter: Option<&Filter>,
+    positions: Range<u64>,
+) -> Result<(u64, u64), Failure> {
+    let Some(filter) = filter else { return Ok((0, 0)) };
+    if let Some(counts) = list.count(positions.clone(), filter, CHUNKS_MAX) {
+        return Ok(counts);
+    }
+    expect_much(tx)?;
+    Ok(list.count(positions, filter, u64::MAX).unwrap_or_default())
+}
+
+/// The two counts as the one that is asked for.
+pub(super) fn sum(shown: Shown, (visible, hidden): (u64, u64)) -> u64 {
+    match shown {
+        Shown::Visible => visible,
+        Shown::Hidden => hidden,
+        Shown::All => visible + hidden,
+    }
+}
+
+/// An end of a range of an ordered list.
+struct End {
+    /// `None` if everything is beyond it.
+    rank: Option<Rank>,
+    is_excluded: bool,
+}
+
+impl End {
+    fn of(word: &[u8], schema: &Schema, opens: &[&str]) -> Result<Self, Failure> {
+        if opens.iter().any(|open| parse::is(word, open)) {
+            return Ok(Self { rank: None, is_excluded: false });
+        }
+        let (word, is_excluded) = match word {
+            [b'(', word @ ..] => (word, true),
+            [b'[', word @ ..] => (word, false),
+            word => (word, false),
+        };
+        let number = super::conditions::number(word);
+        let rank = match schema.by() {
+            kinds::tagged::By::Attribute(_) => number.map(|number| Rank::Uint(u64::from(number))),
+            _ => schema.rank(word, |_| 0),
+        };
+        Ok(Self { rank: Some(rank.ok_or_else(fault::no_end)?), is_excluded })
+    }
+}
+
+/// The positions of an ordered list from `min` to `max`, written as ZRANGEBYSCORE has them.
+pub(super) fn positions(list: &Tagged, min: &[u8], max: &[u8]) -> Result<Range<u64>, Failure> {
+    let schema = list.schema();
+    if schema.by() == kinds::tagged::By::Position {
+        return Err(fault::is_not_ordered());
+    }
+    let (min, max) = (End::of(min, schema, &["-inf", "-"])?, End::of(max, schema, &["+inf", "inf", "+"])?);
+    let (first, last) = if schema.is_descending() { (max, min) } else { (min, max) };
+    let start = first.rank.map_or(0, |rank| {
+        list.point(|other| match schema.compare(other, &rank) {
+            Ordering::Less => true,
+            Ordering::Equal => first.is_excluded,
+            Ordering::Greater => false,
+        })
+    });
+    let end = last.rank.map_or(list.len(), |rank| {
+        list.point(|other| match schema.compare(other, &rank) {
+            Ordering::Less => true,
+            Ordering::Equal => !last.is_excluded,
+            Ordering::Greater => false,
+        })
+    });
+    Ok(start..end.max(start))
+}
+
+/// Where an item of this rank belongs in an ordered list: behind its equals.
+pub(super) fn place(list: &Tagged, schema: &Schema, rank: &Rank) -> u64 {
+    list.point(|other| schema.compare(other, rank) != Ordering::Greater)
+}
+
+/// Writes attributes as a map, whether it is hidden first.
+pub(super) fn tell_tags(reply: &mut dyn Reply, schema: &Schema, tags: &Tags) {
+    reply.map(schema.attributes().len() + 1);
+    reply.bulk(b"hidden");
+    reply.int(i64::from(tags.is_hidden));
+    for (number, attribute) in schema.attributes().iter().enumerate() {
+        reply.bulk(&attribute.name);
+        reply.int(i64::from(tags.attributes.get(number).copied().unwrap_or(0)));
+    }
+}
+
+/// Writes a page as an array: values, or each with its tags.
+pub(super) fn tell_page(reply: &mut dyn Reply, schema: &Schema, page: &Page, with_tags: bool) {
+    reply.array(page.len());
+    for (_, value, tags) in page.iter() {
+        if with_tags {
+            reply.array(2);
+        }
+        reply.bulk(value);
+        if with_tags {
+            tell_tags(reply, schema, tags);
+        }
+    }
+}

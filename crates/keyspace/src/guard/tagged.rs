@@ -1,0 +1,115 @@
+//! The guard of a tagged list.
+
+use crate::effect::{Effect, Items, RunWriter, TaggedChange};
+use crate::tx::{Abandon, Before, Tx};
+use base::varint;
+use kinds::Tagged;
+use kinds::tagged::{Item, Schema, Tags, encode_tags};
+
+/// What a record has beside key, items and schema, in bytes at most.
+const FIELDS_BYTES_MAX: u64 = 64;
+
+/// A tagged list under a key, to be changed. The key comes with the first item and goes with the last.
+pub struct TaggedMut<'t, 'k> {
+    tx: &'t mut Tx<'k>,
+    key: &'t [u8],
+    before: Before,
+}
+
+impl<'t, 'k> TaggedMut<'t, 'k> {
+    pub(crate) fn new(tx: &'t mut Tx<'k>, key: &'t [u8], there: bool) -> Self {
+        Self { tx, key, before: if there { Before::Settled } else { Before::Unknown } }
+    }
+
+    /// The list as it is now; `None` if the key is absent.
+    pub fn list(&mut self) -> Option<&Tagged> {
+        self.tx.value(self.key).expect("its kind was checked when the guard was made")
+    }
+
+    /// What a record of one item, or of its tags, takes at most, with one of the schema; to be asked for before the first of
+    /// several changes.
+    pub fn room(schema: &Schema, key: &[u8], value_bytes: usize) -> u64 {
+        let schema_bytes: usize = schema.attributes().iter().map(|attribute| attribute.name.len() + 3).sum();
+        let tags_bytes = varint::BYTES_MAX * (2 + schema.attributes().len());
+        (schema_bytes + tags_bytes + value_bytes + 2 * key.len()) as u64 + 4 * FIELDS_BYTES_MAX
+    }
+
+    /// Puts items in before the one at a position, or last; a list that is absent is made, of this schema, and one of fewer
+    /// attributes takes it over. O(items + log n).
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn insert(&mut self, schema: &Schema, at: u64, items: &[Item<'_>]) -> Result<(), Abandon> {
+        let mut bytes = Vec::new();
+        let mut ends = Vec::with_capacity(items.len());
+        for item in items {
+            item.encode(&mut bytes);
+            ends.push(bytes.len());
+        }
+        let mut begin = 0;
+        let slices: Vec<&[u8]> = ends.iter().map(|end| &bytes[std::mem::replace(&mut begin, *end)..*end]).collect();
+        let mut encoded = Vec::new();
+        schema.encode(&mut encoded);
+        let room = bytes.len() + varint::BYTES_MAX * items.len() + 2 * self.key.len() + encoded.len();
+        self.tx.need_room(room as u64 + 2 * FIELDS_BYTES_MAX)?;
+        let items = Items::Slices(&slices);
+        if self.list().is_none() {
+            self.change(TaggedChange::Make { schema: &encoded, items });
+        } else {
+            self.take_over(schema, &encoded);
+            self.change(TaggedChange::Insert { at, items });
+        }
+        Ok(())
+    }
+
+    /// Gives the item at a position other tags, of a schema that the list takes over if it is a later one. O(log n).
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn put(&mut self, schema: &Schema, at: u64, tags: &Tags) -> Result<(), Abandon> {
+        let (mut encoded, mut bytes) = (Vec::new(), Vec::new());
+        schema.encode(&mut encoded);
+        encode_tags(tags.is_hidden, &tags.attributes, &mut bytes);
+        self.tx.need_room((encoded.len() + bytes.len() + 2 * self.key.len()) as u64 + 2 * FIELDS_BYTES_MAX)?;
+        self.take_over(schema, &encoded);
+        self.change(TaggedChange::Put { at, tags: &bytes });
+        Ok(())
+    }
+
+    /// Removes runs of items, given as position and count, which rise and do not touch. O(runs log n).
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn remove_runs(&mut self, runs: &[(u64, u64)]) -> Result<(), Abandon> {
+        let count: u64 = runs.iter().map(|(_, count)| count).sum();
+        if count == 0 {
+            return Ok(());
+        }
+        if count == self.list().map_or(0, Tagged::len) {
+            self.tx.change(self.key, &Effect::Remove, Before::Settled);
+            self.before = Before::Unknown;
+            return Ok(());
+        }
+        let (mut writer, mut encoded) = (RunWriter::default(), Vec::new());
+        runs.iter().for_each(|run| writer.put(&mut encoded, *run));
+        self.tx.need_room((encoded.len() + self.key.len()) as u64 + FIELDS_BYTES_MAX)?;
+        self.change(TaggedChange::Remove { count, runs: &encoded });
+        Ok(())
+    }
+
+    /// Moves an item to a position of what is left without it. O(log n).
+    pub fn move_item(&mut self, from: u64, to: u64) {
+        self.change(TaggedChange::Move { from, to });
+    }
+
+    fn take_over(&mut self, schema: &Schema, encoded: &[u8]) {
+        if self.list().is_some_and(|list| **list.schema() != *schema) {
+            self.change(TaggedChange::Grow { schema: encoded });
+        }
+    }
+
+    fn change(&mut self, change: TaggedChange<'_>) {
+        let before = std::mem::replace(&mut self.before, Before::Settled);
+        self.tx.change(self.key, &Effect::Tagged(change), before);
+    }
+}

@@ -1,0 +1,84 @@
+//! A tagged list out of the items of its list, one by one, of which nothing is trusted.
+
+use super::chunk::{Chunk, HEAD};
+use super::schema::Schema;
+use super::{Parts, Tagged, index};
+use crate::List;
+use blocks::{Direction, End};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// A list that is put together.
+#[derive(Default)]
+pub struct Building {
+    schema: Option<Arc<Schema>>,
+    list: List,
+    index: List,
+    entries: Vec<(u64, u64)>,
+    label: u64,
+}
+
+impl Building {
+    /// Adds an item of the list, as it lies; whether it may come next.
+    pub fn add(&mut self, item: &[u8]) -> bool {
+        let is_sound = self.check(item);
+        if is_sound {
+            self.list.push(End::Tail, item);
+        }
+        for (hash, label) in self.entries.drain(..) {
+            index::add(&mut self.index, hash, label);
+        }
+        is_sound
+    }
+
+    fn check(&mut self, item: &[u8]) -> bool {
+        let Some(schema) = &self.schema else {
+            let schema =
+                item.split_first().filter(|(form, _)| **form == HEAD).and_then(|(_, rest)| Schema::decode(rest));
+            self.schema = schema.map(Arc::new);
+            return self.schema.is_some();
+        };
+        let Some(chunk) = Chunk::checked(item, schema.planes().count(), schema.is_unique()) else { return false };
+        if !schema.is_unique() && matches!(schema.by(), super::By::Position | super::By::Attribute(_)) {
+            let is_alike = |bytes: u32| (0..chunk.count()).all(|at| chunk.length(at) == bytes as usize);
+            return schema.value_bytes().is_none_or(is_alike);
+        }
+        let mut begin = 0;
+        for at in 0..chunk.count() {
+            let end = begin + chunk.length(at);
+            let value = &chunk.all_values()[begin..end];
+            if !schema.takes_value(value) {
+                return false;
+            }
+            if schema.is_unique() {
+                self.entries.push((index::hash(value), chunk.label()));
+            }
+            begin = end;
+        }
+        let rises = !schema.is_unique() || chunk.label() > self.label;
+        self.label = chunk.label();
+        rises
+    }
+
+    /// The list; `None` if it has no items. O(1) behind [`Building::add`].
+    pub fn finish(&mut self) -> Option<Tagged> {
+        let list = std::mem::take(&mut self.list);
+        let schema = self.schema.take().filter(|_| list.len() > 1)?;
+        let index = std::mem::take(&mut self.index);
+        Some(Tagged { parts: Some(Box::new(Parts { schema, list, index })) })
+    }
+}
+
+impl Tagged {
+    /// The tagged list that lies in these blocks; `None` if none does. O(n), of unique values O(n log n).
+    pub fn of_list(list: List) -> Option<Self> {
+        let mut building = Building::default();
+        let flow = list.walk(0, list.len(), Direction::Forward, &mut |item: &[u8]| {
+            let is_sound = !item.is_empty() && building.check(item);
+            if is_sound { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        building.list = list;
+        building.index = index::of(std::mem::take(&mut building.entries));
+        if flow.is_break() { None } else { building.finish() }
+    }
+}

@@ -1,0 +1,319 @@
+//! Changing a tagged list: chunk by chunk, each taken apart, changed and put back, or put back as several.
+
+use super::chunk::{CHUNK_BYTES_MAX, Chunk, LABEL_BYTES, MASK_WORDS, Mask, label_of, mask_of};
+use super::draft::{Draft, Lean};
+use super::look::Spot;
+use super::schema::Schema;
+use super::{Item, Parts, SOUND, Tagged, Tags, index};
+use blocks::{Direction, End};
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+/// Labels lie between 0 and this.
+const LABELS_END: u64 = 1 << (8 * LABEL_BYTES);
+/// The first chunk's, and how far apart those of chunks at the ends are.
+const LABEL_FIRST: u64 = LABELS_END / 2;
+const LABEL_STRIDE: u64 = 1 << 20;
+/// Chunks are labelled anew together with their neighbours until labels lie so far apart.
+const LABEL_GAP_MIN: u64 = 32;
+/// A chunk that shrinks below this is joined with its neighbour, if both fill no more than the second.
+const SMALL_BYTES: usize = CHUNK_BYTES_MAX / 2;
+const JOINED_BYTES_MAX: usize = CHUNK_BYTES_MAX * 3 / 4;
+
+impl Tagged {
+    /// Takes over a schema that [`Schema::extends`] its own. O(log n): chunks stay as they are.
+    pub fn grow(&mut self, schema: Arc<Schema>) {
+        let parts = self.parts_mut();
+        assert!(schema.extends(&parts.schema));
+        parts.list.set(0, &schema.head());
+        parts.schema = schema;
+    }
+
+    /// Puts items in before the one at a position, or last. They must fit the schema. O(log n + items).
+    pub fn insert(&mut self, position: u64, items: &[Item<'_>]) {
+        let len = self.len();
+        assert!(position <= len);
+        if items.is_empty() {
+            return;
+        }
+        let parts = self.parts_mut();
+        let schema = parts.schema.clone();
+        let planes = schema.planes();
+        let (spot, mut draft) = if parts.list.len() == 1 {
+            let label = schema.is_unique().then_some(LABEL_FIRST);
+            (Spot { index: 1, base: 0 }, Draft::new(planes.count(), label))
+        } else {
+            let spot = if position == len { parts.last(len) } else { parts.spot(position) };
+            (spot, parts.draft(spot.index))
+        };
+        let is_new = parts.list.len() == 1;
+        let at = (position - spot.base) as usize;
+        let lean = if position == len {
+            Lean::Tail
+        } else if position == 0 {
+            Lean::Head
+        } else {
+            Lean::Midst
+        };
+        draft.insert(at, items, planes);
+        let range = spot.index..spot.index + u64::from(!is_new);
+        let came = items.iter().filter(|_| schema.is_unique()).map(|item| index::hash(item.value));
+        parts.exchange(range, draft, lean, &Hashes { came: came.collect(), gone: Vec::new() });
+    }
+
+    /// Removes runs of items, given as position and count, which rise and do not overlap. O(chunks met · log n).
+    pub fn remove_runs(&mut self, runs: impl DoubleEndedIterator<Item = (u64, u64)>) {
+        let parts = self.parts_mut();
+        // From the last: what lies before stays where it is.
+        let mut open: Option<(Spot, Mask, Range<u64>)> = None;
+        for (begin, count) in runs.rev() {
+            let mut end = begin + count;
+            while end > begin {
+                let is_open = open.as_ref().is_some_and(|(_, _, range)| range.contains(&(end - 1)));
+                if !is_open {
+                    if let Some((spot, mask, _)) = open.take() {
+                        parts.remove_from(spot.index, &mask);
+                    }
+                    let spot = parts.spot(end - 1);
+                    let items = parts.chunk(spot.index, |chunk| chunk.count() as u64);
+                    open = Some((spot, [0; MASK_WORDS], spot.base..spot.base + items));
+                }
+                let (spot, mask, _) = open.as_mut().expect("just opened");
+                let from = begin.max(spot.base);
+                let part = mask_of((from - spot.base) as usize..(end - spot.base) as usize);
+                mask.iter_mut().zip(part).for_each(|(word, more)| *word |= more);
+                end = from;
+            }
+        }
+        if let Some((spot, mask, _)) = open {
+            parts.remove_from(spot.index, &mask);
+        }
+    }
+
+    /// Gives the item at a position other tags. O(log n).
+    pub fn set_tags(&mut self, position: u64, tags: &Tags) {
+        let parts = self.parts_mut();
+        let spot = parts.spot(position);
+        let mut draft = parts.draft(spot.index);
+        draft.set((position - spot.base) as usize, &tags.with(b""), parts.schema.clone().planes());
+        if draft.fits() {
+            parts.list.set(spot.index, &draft.encode());
+        } else {
+            // It has taken in columns that it did not have.
+            parts.exchange(spot.index..spot.index + 1, draft, Lean::Midst, &Hashes::default());
+        }
+    }
+
+    /// Moves an item: it is taken out, and put in again at a position of what is left. O(log n).
+    pub fn move_item(&mut self, from: u64, to: u64) {
+        let (value, tags) = self.get(from, |found| (found.value.to_vec(), found.tags())).expect("it is there");
+        if self.len() > 1 {
+            self.remove_runs([(from, 1)].into_iter());
+            self.insert(to, &[tags.with(&value)]);
+        }
+    }
+}
+
+/// Hashes of unique values that come into a chunk, and that go.
+#[derive(Default)]
+struct Hashes {
+    came: Vec<u64>,
+    gone: Vec<u64>,
+}
+
+/// Values of a chunk by their hashes, with its label.
+type Entries = Vec<(u64, u64)>;
+
+impl Parts {
+    fn draft(&self, index: u64) -> Draft {
+        let (planes, is_unique) = (self.schema.planes().count(), self.schema.is_unique());
+        self.chunk(index, |chunk| Draft::of(chunk, planes, is_unique))
+    }
+
+    /// The last chunk, of a list of so many items.
+    fn last(&self, len: u64) -> Spot {
+        let index = self.list.len() - 1;
+        Spot { index, base: len - self.chunk(index, |chunk| chunk.count() as u64) }
+    }
+
+    /// What the index has of a draft; nothing unless values are unique.
+    fn values_of(&self, draft: &Draft) -> Entries {
+        let mut entries = Vec::new();
+        if let Some(label) = draft.label {
+            draft.for_each_value(|value| entries.push((index::hash(value), label)));
+        }
+        entries
+    }
+
+    /// Removes the items of a mask from a chunk.
+    fn remove_from(&mut self, at: u64, gone: &Mask) {
+        let mut draft = self.draft(at);
+        let mut hashes = Hashes::default();
+        if draft.label.is_some() {
+            let mut nth = 0;
+            draft.for_each_value(|value| {
+                if gone[nth / 64] >> (nth % 64) & 1 == 1 {
+                    hashes.gone.push(index::hash(value));
+                }
+                nth += 1;
+            });
+        }
+        draft.remove(gone);
+        let mut range = at..at + 1;
+        if draft.count() > 0 && draft.chunk_bytes() < SMALL_BYTES {
+            let other = if at + 1 < self.list.len() { at + 1 } else { at - 1 };
+            let other_bytes = self.list.get(other, <[u8]>::len).unwrap_or(0);
+            if other > 0 && draft.chunk_bytes() + other_bytes <= JOINED_BYTES_MAX {
+                let neighbour = self.draft(other);
+                let (mut left, right) = if other > at { (draft, neighbour) } else { (neighbour, draft) };
+                left.append(&right);
+                draft = left;
+                range = at.min(other)..at.max(other) + 1;
+            }
+        }
+        self.exchange(range, draft, Lean::Midst, &hashes);
+    }
+
+    /// Puts a draft in the place of the chunks of `range`, cut to what fits, and has the index follow.
+    fn exchange(&mut self, range: Range<u64>, draft: Draft, lean: Lean, hashes: &Hashes) {
+        let draft_label = draft.label;
+        let mut pieces = if draft.count() == 0 { Vec::new() } else { draft.cut(lean) };
+        let is_unique = self.schema.is_unique();
+        let stays = pieces.len() <= 1 && range.end - range.start <= 1;
+        let mut before = Entries::new();
+        if let Some(label) = draft_label.filter(|_| stays) {
+            hashes.gone.iter().for_each(|hash| index::remove(&mut self.index, *hash, label));
+            hashes.came.iter().for_each(|hash| index::add(&mut self.index, *hash, label));
+        } else if is_unique {
+            self.label(&range, &mut pieces, lean);
+            // Not earlier: that may have given another label to what lies there.
+            before = range.clone().flat_map(|at| self.values_of(&self.draft(at))).collect();
+        }
+        let (replaced, count) = ((range.end - range.start) as usize, pieces.len());
+        for (nth, piece) in pieces.iter().enumerate() {
+            let (at, chunk) = (range.start + nth as u64, piece.encode());
+            if nth < replaced {
+                self.list.set(at, &chunk);
+            } else {
+                self.list.insert(at, &chunk);
+            }
+        }
+        (count..replaced).for_each(|_| self.list.remove(range.start + count as u64));
+        if is_unique && !stays {
+            let after = pieces.iter().flat_map(|piece| self.values_of(piece)).collect();
+            self.follow(before, after);
+        }
+    }
+
+    /// Removes from the index what has gone, and adds what has come.
+    fn follow(&mut self, mut before: Entries, mut after: Entries) {
+        before.sort_unstable();
+        after.sort_unstable();
+        let (mut old, mut new) = (before.iter().peekable(), after.iter().peekable());
+        loop {
+            match (old.peek(), new.peek()) {
+                (Some(one), Some(other)) if one == other => {
+                    old.next();
+                    new.next();
+                }
+                (Some(&&(hash, label)), other) if other.is_none_or(|&&other| (hash, label) < other) => {
+                    index::remove(&mut self.index, hash, label);
+                    old.next();
+                }
+                (_, Some(&&(hash, label))) => {
+                    index::add(&mut self.index, hash, label);
+                    new.next();
+                }
+                (_, None) => return,
+            }
+        }
+    }
+
+    /// Gives labels to pieces that are to lie in the place of the chunks of `range`: the one that most lies in keeps the old
+    /// one, others get some between their neighbours'.
+    fn label(&mut self, range: &Range<u64>, pieces: &mut [Draft], lean: Lean) {
+        let Some(count) = pieces.len().checked_sub(1) else { return };
+        if count == 0 {
+            return;
+        }
+        let own = pieces.iter().find_map(|piece| piece.label).expect("a labelled chunk was cut");
+        let keeper = if lean == Lean::Head { count } else { 0 };
+        loop {
+            let before = if range.start > 1 { self.label_at(range.start - 1) } else { 0 };
+            let behind = if range.end < self.list.len() { self.label_at(range.end) } else { LABELS_END };
+            let (mine, is_there) = (if range.is_empty() { own } else { self.label_at(range.start) }, !range.is_empty());
+            let (low, high) = if keeper == 0 { (mine, behind) } else { (before, mine) };
+            let room = (high - low - 1) / (count as u64 + 1);
+            let is_at_end = if keeper == 0 { behind == LABELS_END } else { before == 0 };
+            if room > 0 {
+                let step = if is_at_end { room.min(LABEL_STRIDE) } else { room };
+                for (nth, piece) in pieces.iter_mut().enumerate() {
+                    let away = nth.abs_diff(keeper) as u64 * step;
+                    piece.label = Some(if keeper == 0 { mine + away } else { mine - away });
+                }
+                return;
+            }
+            assert!(is_there, "a list without chunks has room");
+            self.renumber(range.start, count as u64);
+        }
+    }
+
+    fn label_at(&self, index: u64) -> u64 {
+        self.list.get(index, label_of).expect("a chunk of the list")
+    }
+
+    /// Spreads the labels of a chunk and of its neighbours, as many as it takes to have room for `more` beside each.
+    fn renumber(&mut self, index: u64, more: u64) {
+        let (mut from, mut to) = (index, index + 1);
+        let (low, step) = loop {
+            from = from.saturating_sub(4).max(1);
+            to = (to + 4).min(self.list.len());
+            let low = if from > 1 { self.label_at(from - 1) } else { 0 };
+            let high = if to < self.list.len() { self.label_at(to) } else { LABELS_END };
+            let step = (high - low) / (to - from + 1);
+            let is_all = from == 1 && to == self.list.len();
+            if step > (more + 2) * LABEL_GAP_MIN || is_all {
+                break (low, step);
+            }
+        };
+        assert!(step > more + 1, "there are fewer chunks than labels");
+        let (mut before, mut after) = (Entries::new(), Entries::new());
+        for (nth, at) in (from..to).enumerate() {
+            let mut draft = self.draft(at);
+            before.extend(self.values_of(&draft));
+            draft.label = Some(low + (nth as u64 + 1) * step);
+            after.extend(self.values_of(&draft));
+            self.list.set(at, &draft.encode());
+        }
+        self.follow(before, after);
+    }
+}
+
+impl Tagged {
+    /// Panics unless everything is as it must be.
+    #[doc(hidden)]
+    pub fn check(&self) {
+        let Some(parts) = &self.parts else { return };
+        parts.list.check();
+        let (mut count, mut entries, mut label) = (0, Entries::new(), 0);
+        let _ = parts.list.walk(1, parts.list.len() - 1, Direction::Forward, &mut |item: &[u8]| {
+            let (planes, is_unique) = (parts.schema.planes().count(), parts.schema.is_unique());
+            let chunk = Chunk::checked(item, planes, is_unique).expect(SOUND);
+            count += chunk.count() as u64;
+            let draft = Draft::of(&chunk, chunk.planes_count(), is_unique);
+            assert_eq!(draft.encode(), item, "a chunk is written as it was read");
+            entries.extend(parts.values_of(&draft));
+            assert!(!is_unique || chunk.label() > label, "labels rise");
+            label = chunk.label();
+            ControlFlow::Continue(())
+        });
+        assert_eq!(count, self.len());
+        entries.sort_unstable();
+        let mut index = crate::List::new();
+        let _ = parts.index.walk(0, parts.index.len(), Direction::Forward, &mut |entry: &[u8]| {
+            index.push(End::Tail, entry);
+            ControlFlow::Continue(())
+        });
+        assert_eq!(super::index::of(entries).len(), index.len(), "the index has every value");
+    }
+}

@@ -1,0 +1,356 @@
+//! A chunk: some items side by side in one leaf, values behind columns of bits. Drawn in `docs/formats/tagged.md`.
+//!
+//! ```text
+//! | form 1 | items 2 | planes 2 | width 4 | label 5 | lengths     | plane | plane | ... | value | value | ...
+//!                                 if alike  if       1 or 2 bytes   a bit an item,
+//!                                           unique   if not alike   up to whole bytes
+//! ```
+//!
+//! A filter reads planes 64 items at a time. Planes that a chunk does not have are noughts: of attributes that came later.
+
+use super::planes::{Lane, Planes, ends};
+use blocks::LEAF_BYTES_MAX;
+use std::ops::Range;
+
+/// Most bytes of a chunk of several items: with the head of its leaf it fills that.
+pub(super) const CHUNK_BYTES_MAX: usize = LEAF_BYTES_MAX - 16;
+/// Most items of a chunk.
+pub(super) const ITEMS_MAX: usize = 4096;
+/// Words of a plane, or of a mask over a chunk.
+pub(super) const MASK_WORDS: usize = ITEMS_MAX / 64;
+
+/// The first byte of a list's head, which is no chunk.
+pub(super) const HEAD: u8 = 0xff;
+
+const ALIKE: u8 = 0;
+const WIDE: u8 = 2;
+const LABELLED: u8 = 4;
+const FIXED_BYTES: usize = 5;
+const WIDTH_BYTES: usize = 4;
+pub(super) const LABEL_BYTES: usize = 5;
+
+/// A chunk as it lies.
+#[derive(Clone, Copy)]
+pub(super) struct Chunk<'a> {
+    count: usize,
+    planes_count: usize,
+    width: Option<usize>,
+    label: u64,
+    lengths: &'a [u8],
+    /// Planes and values, so that a word of a plane is read at once.
+    rest: &'a [u8],
+    values_at: usize,
+}
+
+/// A mask over the items of a chunk.
+pub(super) type Mask = [u64; MASK_WORDS];
+
+/// The label of an item of the list; the head's is 0.
+pub(super) fn label_of(item: &[u8]) -> u64 {
+    if item[0] == HEAD || item[0] & LABELLED == 0 {
+        return 0;
+    }
+    let at = FIXED_BYTES + if item[0] & 3 == ALIKE { WIDTH_BYTES } else { 0 };
+    number(&item[at..at + LABEL_BYTES])
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+impl<'a> Chunk<'a> {
+    /// The chunk that an item of the list is; `None` if it is none.
+    pub(super) fn of(item: &'a [u8]) -> Option<Self> {
+        let (&[form, a, b, c, d], mut rest) = item.split_first_chunk()?;
+        if form > LABELLED + WIDE || form & 3 == 3 {
+            return None;
+        }
+        let (count, planes_count) = (usize::from(u16::from_le_bytes([a, b])), usize::from(u16::from_le_bytes([c, d])));
+        let mut take = |bytes: usize| {
+            let (taken, behind) = rest.split_at_checked(bytes)?;
+            rest = behind;
+            Some(taken)
+        };
+        let width = if form & 3 == ALIKE { Some(number(take(WIDTH_BYTES)?) as usize) } else { None };
+        let label = if form & LABELLED != 0 { number(take(LABEL_BYTES)?) } else { 0 };
+        let lengths = take(count * usize::from(form & 3))?;
+        let values_at = count.div_ceil(8) * planes_count;
+        (values_at <= rest.len()).then_some(Self { count, planes_count, width, label, lengths, rest, values_at })
+    }
+
+    /// As [`Chunk::of`], with a look at all of it.
+    pub(super) fn checked(item: &'a [u8], planes_max: usize, is_labelled: bool) -> Option<Self> {
+        let chunk = Self::of(item)?;
+        let is_sized = chunk.count > 0
+            && chunk.count <= ITEMS_MAX
+            && (1..=planes_max).contains(&chunk.planes_count)
+            && (item.len() <= CHUNK_BYTES_MAX || chunk.count == 1);
+        let lengths_sum: usize = (0..chunk.count).map(|at| chunk.length(at)).sum();
+        (is_sized && (item[0] & LABELLED != 0) == is_labelled && lengths_sum == chunk.values().len()).then_some(chunk)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn label(&self) -> u64 {
+        self.label
+    }
+
+    fn values(&self) -> &'a [u8] {
+        &self.rest[self.values_at..]
+    }
+
+    pub(super) fn length(&self, at: usize) -> usize {
+        match self.width {
+            Some(width) => width,
+            None if self.lengths.len() == self.count => usize::from(self.lengths[at]),
+            None => usize::from(u16::from_le_bytes([self.lengths[2 * at], self.lengths[2 * at + 1]])),
+        }
+    }
+
+    /// Where the value at `at` begins.
+    pub(super) fn offset(&self, at: usize) -> usize {
+        match self.width {
+            Some(width) => at * width,
+            None => (0..at).map(|before| self.length(before)).sum(),
+        }
+    }
+
+    pub(super) fn value(&self, at: usize) -> &'a [u8] {
+        let begin = self.offset(at);
+        &self.values()[begin..begin + self.length(at)]
+    }
+
+    /// The first item of this value, from `from` on.
+    pub(super) fn find(&self, value: &[u8], from: usize) -> Option<usize> {
+        match self.width {
+            Some(width) if width != value.len() => None,
+            Some(0) => (from < self.count).then_some(from),
+            Some(width) => {
+                let values = &self.values()[from * width..];
+                let found = if let Some((head, _)) = value.split_first_chunk::<8>() {
+                    let head = u64::from_le_bytes(*head);
+                    let is_it = |item: &[u8]| {
+                        item.first_chunk().is_some_and(|bytes| u64::from_le_bytes(*bytes) == head) && item == value
+                    };
+                    values.chunks_exact(width).position(is_it)
+                } else {
+                    values.chunks_exact(width).position(|item| item == value)
+                };
+                found.map(|at| from + at)
+            }
+            None => {
+                let (values, mut begin) = (self.values(), self.offset(from));
+                (from..self.count).find(|&at| {
+                    let end = begin + self.length(at);
+                    let is_it = values[begin..end] == *value;
+                    begin = end;
+                    is_it
+                })
+            }
+        }
+    }
+
+    /// A word of a plane, noughts behind its end.
+    #[inline]
+    fn word(&self, plane: usize, nth: usize) -> u64 {
+        if plane >= self.planes_count {
+            return 0;
+        }
+        let at = plane * self.count.div_ceil(8) + 8 * nth;
+        let left = self.count - 64 * nth;
+        let word = match self.rest[at..].first_chunk() {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => number(&self.rest[at..]),
+        };
+        if left < 64 { word & ((1 << left) - 1) } else { word }
+    }
+
+    /// The mask of all items.
+    fn all(&self, nth: usize) -> u64 {
+        let left = self.count - 64 * nth;
+        if left < 64 { (1 << left) - 1 } else { u64::MAX }
+    }
+
+    fn words_count(&self) -> usize {
+        self.count.div_ceil(64)
+    }
+
+    pub(super) fn bit(&self, plane: usize, at: usize) -> bool {
+        self.word(plane, at / 64) >> (at % 64) & 1 == 1
+    }
+
+    pub(super) fn is_hidden(&self, at: usize) -> bool {
+        self.bit(0, at)
+    }
+
+    /// What an attribute of an item is.
+    pub(super) fn attribute(&self, planes: &Planes, attribute: usize, at: usize) -> u32 {
+        let (first, bits, _) = planes.column(attribute);
+        (0..bits).fold(0, |number, bit| number | u32::from(self.bit(first + bit, at)) << bit)
+    }
+
+    /// Adds its digest.
+    pub(super) fn add_to(&self, planes: &Planes, words: &mut [u64]) {
+        let hidden: u64 = (0..self.words_count()).map(|nth| u64::from(self.word(0, nth).count_ones())).sum();
+        words[0] += self.count as u64 - hidden;
+        words[1] += hidden;
+        let mut own = vec![0; words.len()];
+        for attribute in 0..planes.attributes() {
+            let (first, bits, lane) = planes.column(attribute);
+            match lane {
+                Lane::Set { word, shift } => {
+                    let mut all = [0; MASK_WORDS];
+                    (0..self.words_count()).for_each(|nth| all[nth] = self.all(nth));
+                    own[word] |= self.numbers(first, bits, &all, 0) << shift;
+                }
+                Lane::Ends { word } => own[word] = ends(self.end(first, bits, true), self.end(first, bits, false)),
+            }
+        }
+        planes.join(words, &own);
+    }
+
+    /// Which numbers the items of a mask are in their lower `bits`, of which what lies above is `number`: a bit each.
+    fn numbers(&self, first: usize, bits: usize, mask: &Mask, number: u32) -> u64 {
+        let count = self.words_count();
+        if mask[..count].iter().all(|word| *word == 0) {
+            return 0;
+        }
+        let Some(bit) = bits.checked_sub(1) else { return 1 << number };
+        let (mut set, mut clear) = ([0; MASK_WORDS], [0; MASK_WORDS]);
+        for nth in 0..count {
+            let plane = self.word(first + bit, nth);
+            (set[nth], clear[nth]) = (mask[nth] & plane, mask[nth] & !plane);
+        }
+        self.numbers(first, bit, &set, number | 1 << bit) | self.numbers(first, bit, &clear, number)
+    }
+
+    /// The least, or the greatest, that an attribute is.
+    fn end(&self, first: usize, bits: usize, is_least: bool) -> u32 {
+        let mut mask = [0; MASK_WORDS];
+        let count = self.words_count();
+        (0..count).for_each(|nth| mask[nth] = self.all(nth));
+        let mut found = 0;
+        for bit in (0..bits).rev() {
+            let mut part = [0; MASK_WORDS];
+            for nth in 0..count {
+                let plane = self.word(first + bit, nth);
+                part[nth] = mask[nth] & if is_least { !plane } else { plane };
+            }
+            let is_part = part[..count].iter().any(|word| *word != 0);
+            if is_part {
+                mask = part;
+            }
+            found |= u32::from(is_part != is_least) << bit;
+        }
+        found
+    }
+
+    /// The items of which an attribute is `number`.
+    fn equal(&self, (first, bits): (usize, usize), number: u32, nth: usize) -> u64 {
+        if bits < 32 && number >> bits != 0 {
+            return 0;
+        }
+        (0..bits).fold(self.all(nth), |mask, bit| {
+            let plane = self.word(first + bit, nth);
+            mask & if number >> bit & 1 == 1 { plane } else { !plane }
+        })
+    }
+
+    /// The items of which an attribute is less than `number`.
+    fn less(&self, (first, bits): (usize, usize), number: u32, nth: usize) -> u64 {
+        if bits < 32 && number >> bits != 0 {
+            return self.all(nth);
+        }
+        let (mut less, mut equal) = (0, self.all(nth));
+        for bit in (0..bits).rev() {
+            let plane = self.word(first + bit, nth);
+            if number >> bit & 1 == 1 {
+                less |= equal & !plane;
+                equal &= plane;
+            } else {
+                equal &= !plane;
+            }
+        }
+        less
+    }
+
+    /// Which items of `within` a filter takes.
+    pub(super) fn mask(&self, filter: &super::Filter, planes: &Planes, within: Range<usize>, mask: &mut Mask) {
+        for (nth, word) in mask[..self.words_count()].iter_mut().enumerate() {
+            let hidden = self.word(0, nth);
+            *word = match filter.shown {
+                super::Shown::Visible => self.all(nth) & !hidden,
+                super::Shown::Hidden => hidden,
+                super::Shown::All => self.all(nth),
+            };
+            *word &= bits_within(&within, nth);
+            for term in &filter.terms {
+                if *word != 0 {
+                    *word &= self.term(term, planes, nth);
+                }
+            }
+        }
+    }
+
+    fn term(&self, term: &super::Term, planes: &Planes, nth: usize) -> u64 {
+        let (first, bits, _) = planes.column(term.attribute);
+        let column = (first, bits);
+        match &term.test {
+            super::Test::Any(numbers) => numbers.iter().fold(0, |mask, number| mask | self.equal(column, *number, nth)),
+            super::Test::None(numbers) => {
+                numbers.iter().fold(self.all(nth), |mask, number| mask & !self.equal(column, *number, nth))
+            }
+            super::Test::Within(least, greatest) if least > greatest => 0,
+            super::Test::Within(least, greatest) => {
+                let upto = match greatest.checked_add(1) {
+                    Some(end) => self.less(column, end, nth),
+                    None => self.all(nth),
+                };
+                upto & !self.less(column, *least, nth)
+            }
+        }
+    }
+
+    /// How many items of a mask are hidden.
+    pub(super) fn hidden_of(&self, mask: &Mask) -> u64 {
+        (0..self.words_count()).map(|nth| u64::from((mask[nth] & self.word(0, nth)).count_ones())).sum()
+    }
+
+    /// How many items a mask has.
+    pub(super) fn count_of(&self, mask: &Mask) -> u64 {
+        mask[..self.words_count()].iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    pub(super) fn planes_count(&self) -> usize {
+        self.planes_count
+    }
+
+    pub(super) fn plane(&self, plane: usize) -> Vec<u64> {
+        (0..self.words_count()).map(|nth| self.word(plane, nth)).collect()
+    }
+
+    pub(super) fn all_values(&self) -> &'a [u8] {
+        self.values()
+    }
+}
+
+/// The bits of a word that stand for items of a range.
+fn bits_within(within: &Range<usize>, nth: usize) -> u64 {
+    let (begin, end) = (64 * nth, 64 * (nth + 1));
+    if within.start <= begin && end <= within.end {
+        return u64::MAX;
+    }
+    let from = within.start.clamp(begin, end) - begin;
+    let to = within.end.clamp(begin, end) - begin;
+    let below = |bits: usize| if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+    below(to) & !below(from)
+}
+
+/// A mask that has these items alone.
+pub(super) fn mask_of(within: Range<usize>) -> Mask {
+    let mut mask = [0; MASK_WORDS];
+    mask.iter_mut().enumerate().for_each(|(nth, word)| *word = bits_within(&within, nth));
+    mask
+}

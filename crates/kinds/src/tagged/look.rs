@@ -1,0 +1,410 @@
+//! Looking into a tagged list: by position, by value, by filter, by order.
+
+use super::chunk::{Chunk, HEAD, MASK_WORDS, Mask, label_of};
+use super::filter::{Filter, Shown};
+use super::schema::{Rank, Schema};
+use super::{Parts, SOUND, Tagged, Tags, index};
+use blocks::{Direction, Guide, Survey};
+use std::ops::{ControlFlow, Range};
+
+/// An item that was found.
+pub struct Found<'a> {
+    /// Where it is, hidden items counted.
+    pub position: u64,
+    /// Its value.
+    pub value: &'a [u8],
+    chunk: &'a Chunk<'a>,
+    schema: &'a Schema,
+    at: usize,
+}
+
+impl Found<'_> {
+    /// Whether it is hidden.
+    pub fn is_hidden(&self) -> bool {
+        self.chunk.is_hidden(self.at)
+    }
+
+    /// What an attribute is, by its number.
+    pub fn attribute(&self, number: usize) -> u32 {
+        self.chunk.attribute(self.schema.planes(), number, self.at)
+    }
+
+    /// All of its tags.
+    pub fn tags(&self) -> Tags {
+        let attributes = (0..self.schema.attributes().len()).map(|number| self.attribute(number)).collect();
+        Tags { is_hidden: self.is_hidden(), attributes }
+    }
+}
+
+/// Of how much a look is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// So many items that are asked for are passed over first.
+    pub skip: u64,
+    /// Chunks are looked into, at most; then it is broken off.
+    pub chunks: u64,
+}
+
+/// A chunk's place: its index in the list, and the position of its first item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) index: u64,
+    pub(super) base: u64,
+}
+
+/// What goes over chunks, of which `within` are asked for, and what it may pass over.
+trait Looking {
+    /// Whether the items of these words are passed over, which lie next.
+    fn passes(&mut self, words: &[u64]) -> bool;
+
+    fn chunk(&mut self, base: u64, chunk: &Chunk<'_>, within: Range<usize>) -> ControlFlow<()>;
+}
+
+/// Takes [`Looking`] along a list.
+struct Way<'l, L> {
+    looking: &'l mut L,
+    direction: Direction,
+    /// Forward the position of what lies next, backward that behind it.
+    position: u64,
+    range: Range<u64>,
+}
+
+impl<L: Looking> Survey for Way<'_, L> {
+    fn passes(&mut self, words: &[u64], _: u64) -> bool {
+        let items = words[0] + words[1];
+        let (begin, end) = self.next(items);
+        let is_whole = self.range.start <= begin && end <= self.range.end;
+        let passes = is_whole && self.looking.passes(words);
+        if passes {
+            self.go_on(begin, end);
+        }
+        passes
+    }
+
+    fn item(&mut self, _: u64, item: &[u8]) -> ControlFlow<()> {
+        if item[0] == HEAD {
+            return ControlFlow::Continue(());
+        }
+        let chunk = Chunk::of(item).expect(SOUND);
+        let (begin, end) = self.next(chunk.count() as u64);
+        self.go_on(begin, end);
+        let within = self.range.start.clamp(begin, end) - begin..self.range.end.clamp(begin, end) - begin;
+        if within.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        self.looking.chunk(begin, &chunk, within.start as usize..within.end as usize)
+    }
+}
+
+impl<L> Way<'_, L> {
+    fn next(&self, items: u64) -> (u64, u64) {
+        match self.direction {
+            Direction::Forward => (self.position, self.position + items),
+            Direction::Backward => (self.position - items, self.position),
+        }
+    }
+
+    fn go_on(&mut self, begin: u64, end: u64) {
+        self.position = if self.direction == Direction::Forward { end } else { begin };
+    }
+}
+
+impl Parts {
+    /// Goes over the items at these positions, which are there.
+    fn look(&self, range: Range<u64>, direction: Direction, looking: &mut impl Looking) -> ControlFlow<()> {
+        if range.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let (first, last) = (self.spot(range.start), self.spot(range.end - 1));
+        let position = match direction {
+            Direction::Forward => first.base,
+            Direction::Backward => last.base + self.chunk(last.index, |chunk| chunk.count() as u64),
+        };
+        let mut way = Way { looking, direction, position, range };
+        self.list.survey(&*self.schema, first.index..last.index + 1, direction, &mut way)
+    }
+
+    /// Where the chunk is that has this position, which is there.
+    pub(super) fn spot(&self, position: u64) -> Spot {
+        struct Seek {
+            left: u64,
+            index: u64,
+            found: Option<u64>,
+        }
+        impl Survey for Seek {
+            fn passes(&mut self, words: &[u64], _: u64) -> bool {
+                let items = words[0] + words[1];
+                let passes = items <= self.left;
+                self.left -= if passes { items } else { 0 };
+                passes
+            }
+
+            fn item(&mut self, index: u64, item: &[u8]) -> ControlFlow<()> {
+                let items = if item[0] == HEAD { 0 } else { Chunk::of(item).expect(SOUND).count() as u64 };
+                self.index = index;
+                if items <= self.left {
+                    self.left -= items;
+                    return ControlFlow::Continue(());
+                }
+                self.found = Some(index);
+                ControlFlow::Break(())
+            }
+        }
+        let mut seek = Seek { left: position, index: 0, found: None };
+        let _ = self.list.survey(&*self.schema, 0..self.list.len(), Direction::Forward, &mut seek);
+        Spot { index: seek.found.expect("a position of the list"), base: position - seek.left }
+    }
+
+    /// The position of a chunk's first item.
+    pub(super) fn base(&self, index: u64) -> u64 {
+        struct Sum(u64);
+        impl Survey for Sum {
+            fn passes(&mut self, words: &[u64], _: u64) -> bool {
+                self.0 += words[0] + words[1];
+                true
+            }
+
+            fn item(&mut self, _: u64, item: &[u8]) -> ControlFlow<()> {
+                self.0 += if item[0] == HEAD { 0 } else { Chunk::of(item).expect(SOUND).count() as u64 };
+                ControlFlow::Continue(())
+            }
+        }
+        let mut sum = Sum(0);
+        let _ = self.list.survey(&*self.schema, 0..index, Direction::Forward, &mut sum);
+        sum.0
+    }
+
+    /// What `look` makes of a chunk.
+    pub(super) fn chunk<R>(&self, index: u64, look: impl FnOnce(&Chunk<'_>) -> R) -> R {
+        self.list.get(index, |item| look(&Chunk::of(item).expect(SOUND))).expect("a chunk of the list")
+    }
+
+    /// The index of the chunk of this label.
+    fn of_label(&self, label: u64) -> u64 {
+        let guide = Guide { key: label, key_of: label_of, is_even: false };
+        self.list.guided_point(1..self.list.len(), guide, |item| label_of(item) < label)
+    }
+}
+
+/// Shows the items that a filter takes.
+struct Paging<'f, V> {
+    filter: &'f Filter,
+    schema: &'f Schema,
+    direction: Direction,
+    limits: Limits,
+    is_cut: bool,
+    visit: V,
+}
+
+impl<V: FnMut(Found<'_>) -> ControlFlow<()>> Looking for Paging<'_, V> {
+    fn passes(&mut self, words: &[u64]) -> bool {
+        if !self.filter.may_be_in(words, self.schema.planes()) {
+            return true;
+        }
+        let items = self.filter.shown_of(words[0], words[1]);
+        let passes = self.filter.terms.is_empty() && items <= self.limits.skip;
+        self.limits.skip -= if passes { items } else { 0 };
+        passes
+    }
+
+    fn chunk(&mut self, base: u64, chunk: &Chunk<'_>, within: Range<usize>) -> ControlFlow<()> {
+        if self.limits.chunks == 0 {
+            self.is_cut = true;
+            return ControlFlow::Break(());
+        }
+        self.limits.chunks -= 1;
+        let mut mask: Mask = [0; MASK_WORDS];
+        chunk.mask(self.filter, self.schema.planes(), within, &mut mask);
+        let items = chunk.count_of(&mask);
+        if items <= self.limits.skip {
+            self.limits.skip -= items;
+            return ControlFlow::Continue(());
+        }
+        let words = chunk.count().div_ceil(64);
+        match self.direction {
+            Direction::Forward => (0..words).try_for_each(|nth| {
+                let mut word = mask[nth];
+                while word != 0 {
+                    let bit = word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    self.show(base, chunk, 64 * nth + bit)?;
+                }
+                ControlFlow::Continue(())
+            }),
+            Direction::Backward => (0..words).rev().try_for_each(|nth| {
+                let mut word = mask[nth];
+                while word != 0 {
+                    let bit = 63 - word.leading_zeros() as usize;
+                    word &= !(1 << bit);
+                    self.show(base, chunk, 64 * nth + bit)?;
+                }
+                ControlFlow::Continue(())
+            }),
+        }
+    }
+}
+
+impl<V: FnMut(Found<'_>) -> ControlFlow<()>> Paging<'_, V> {
+    fn show(&mut self, base: u64, chunk: &Chunk<'_>, at: usize) -> ControlFlow<()> {
+        if self.limits.skip > 0 {
+            self.limits.skip -= 1;
+            return ControlFlow::Continue(());
+        }
+        let found = Found { position: base + at as u64, value: chunk.value(at), chunk, schema: self.schema, at };
+        (self.visit)(found)
+    }
+}
+
+/// Counts the items that a filter takes.
+struct Counting<'f> {
+    filter: &'f Filter,
+    schema: &'f Schema,
+    visible: u64,
+    hidden: u64,
+    chunks_left: u64,
+    is_cut: bool,
+}
+
+impl Looking for Counting<'_> {
+    fn passes(&mut self, words: &[u64]) -> bool {
+        if !self.filter.may_be_in(words, self.schema.planes()) {
+            return true;
+        }
+        let passes = self.filter.terms.is_empty();
+        if passes {
+            self.visible += if self.filter.shown == Shown::Hidden { 0 } else { words[0] };
+            self.hidden += if self.filter.shown == Shown::Visible { 0 } else { words[1] };
+        }
+        passes
+    }
+
+    fn chunk(&mut self, _: u64, chunk: &Chunk<'_>, within: Range<usize>) -> ControlFlow<()> {
+        if self.chunks_left == 0 {
+            self.is_cut = true;
+            return ControlFlow::Break(());
+        }
+        self.chunks_left -= 1;
+        let mut mask: Mask = [0; MASK_WORDS];
+        chunk.mask(self.filter, self.schema.planes(), within, &mut mask);
+        let hidden = chunk.hidden_of(&mask);
+        self.hidden += hidden;
+        self.visible += chunk.count_of(&mask) - hidden;
+        ControlFlow::Continue(())
+    }
+}
+
+/// Looks for a value.
+struct Seeking<'v> {
+    value: &'v [u8],
+    position: Option<u64>,
+}
+
+impl Looking for Seeking<'_> {
+    fn passes(&mut self, _: &[u64]) -> bool {
+        false
+    }
+
+    fn chunk(&mut self, base: u64, chunk: &Chunk<'_>, within: Range<usize>) -> ControlFlow<()> {
+        match chunk.find(self.value, within.start) {
+            Some(at) if at < within.end => {
+                self.position = Some(base + at as u64);
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl Tagged {
+    /// Shows the items at these positions that `filter` takes, until `visit` breaks; whether all that was asked for was
+    /// looked at, limits kept.
+    pub fn walk(
+        &self,
+        positions: Range<u64>,
+        direction: Direction,
+        filter: &Filter,
+        limits: Limits,
+        visit: impl FnMut(Found<'_>) -> ControlFlow<()>,
+    ) -> bool {
+        let Some(parts) = &self.parts else { return true };
+        let mut paging = Paging { filter, schema: &parts.schema, direction, limits, is_cut: false, visit };
+        let _ = parts.look(positions, direction, &mut paging);
+        !paging.is_cut
+    }
+
+    /// How many items at these positions `filter` takes, visible ones and hidden ones; `None` if that takes more chunks.
+    pub fn count(&self, positions: Range<u64>, filter: &Filter, chunks_max: u64) -> Option<(u64, u64)> {
+        let Some(parts) = &self.parts else { return Some((0, 0)) };
+        let schema = &parts.schema;
+        let mut counting = Counting { filter, schema, visible: 0, hidden: 0, chunks_left: chunks_max, is_cut: false };
+        let _ = parts.look(positions, Direction::Forward, &mut counting);
+        (!counting.is_cut).then_some((counting.visible, counting.hidden))
+    }
+
+    /// What `visit` makes of the item at a position; `None` if there is none. O(log n).
+    pub fn get<R>(&self, position: u64, visit: impl FnOnce(Found<'_>) -> R) -> Option<R> {
+        let parts = self.parts.as_ref().filter(|_| position < self.len())?;
+        let spot = parts.spot(position);
+        let at = (position - spot.base) as usize;
+        let schema = &*parts.schema;
+        Some(parts.chunk(spot.index, |chunk| visit(Found { position, value: chunk.value(at), chunk, schema, at })))
+    }
+
+    /// Whether a value is found without a look at every item.
+    pub fn finds_at_once(&self) -> bool {
+        self.parts.as_ref().is_none_or(|parts| parts.schema.is_unique())
+    }
+
+    /// Where the first item of this value is. O(n); of unique values O(log n).
+    pub fn find(&self, value: &[u8]) -> Option<u64> {
+        let parts = self.parts.as_ref()?;
+        if parts.schema.is_unique() {
+            return parts.find_unique(value).map(|(index, at)| parts.base(index) + at as u64);
+        }
+        let mut seeking = Seeking { value, position: None };
+        let _ = parts.look(0..self.len(), Direction::Forward, &mut seeking);
+        seeking.position
+    }
+
+    /// Whether a list of unique values has this one. O(log n).
+    pub fn has_unique(&self, value: &[u8]) -> bool {
+        self.parts.as_ref().is_some_and(|parts| parts.schema.is_unique() && parts.find_unique(value).is_some())
+    }
+
+    /// Of an ordered list: how many items come before what `is_before` says, which must be those at its head. O(log n).
+    pub fn point(&self, mut is_before: impl FnMut(&Rank) -> bool) -> u64 {
+        let Some(parts) = self.parts.as_ref().filter(|parts| parts.list.len() > 1) else { return 0 };
+        let (schema, planes) = (&*parts.schema, parts.schema.planes());
+        let mut is_item_before = |chunk: &Chunk<'_>, at: usize| {
+            let rank = schema.rank(chunk.value(at), |number| chunk.attribute(planes, number, at));
+            rank.is_some_and(|rank| is_before(&rank))
+        };
+        let behind = parts
+            .list
+            .partition_point_within(1..parts.list.len(), |item| is_item_before(&Chunk::of(item).expect(SOUND), 0));
+        let index = behind.saturating_sub(1).max(1);
+        let within = parts.chunk(index, |chunk| {
+            let (mut from, mut to) = (0, chunk.count());
+            while from < to {
+                let middle = usize::midpoint(from, to);
+                if is_item_before(chunk, middle) {
+                    from = middle + 1;
+                } else {
+                    to = middle;
+                }
+            }
+            from
+        });
+        parts.base(index) + within as u64
+    }
+}
+
+impl Parts {
+    /// The chunk, and where in it, of a value.
+    pub(super) fn find_unique(&self, value: &[u8]) -> Option<(u64, usize)> {
+        index::labels(&self.index, index::hash(value)).into_iter().find_map(|label| {
+            let index = self.of_label(label);
+            self.chunk(index, |chunk| chunk.find(value, 0)).map(|at| (index, at))
+        })
+    }
+}

@@ -1,0 +1,229 @@
+//! The tagged list: items with attributes, some of them hidden, in chunks whose columns a filter runs over.
+//!
+//! ```text
+//! list     | head: the schema | chunk | chunk | chunk | ...            chunks: `chunk`, one to a leaf as a rule
+//!                               beside the children of nodes, once it is asked for: visible, hidden, which numbers there are
+//! index    | hash, label | hash, label | ...                           of unique values alone: `index`
+//! ```
+//!
+//! Positions count all items, hidden ones too. A position is found by the counts of subtrees (`blocks::Survey`), a label by
+//! descent: labels of chunks rise along the list.
+
+mod build;
+mod change;
+mod chunk;
+mod draft;
+mod filter;
+mod index;
+mod look;
+mod planes;
+mod schema;
+
+pub use build::Building;
+pub use filter::{Filter, Shown, Term, Test};
+pub use look::{Found, Limits};
+pub use schema::{
+    ATTRIBUTE_BITS_MAX, ATTRIBUTES_MAX, Attribute, By, NAME_BYTES_MAX, Rank, Schema, VALUE_BYTES_MAX, ValueType,
+};
+
+use crate::List;
+use base::varint;
+use blocks::Digest;
+use chunk::{Chunk, HEAD};
+use std::fmt;
+use std::sync::Arc;
+
+/// Most bytes of a value.
+pub const ITEM_BYTES_MAX: usize = 512 << 20;
+
+const SOUND: &str = "behind the head lie chunks";
+
+/// A tagged list; eight bytes, cloned in O(1).
+#[derive(Clone, Default)]
+pub struct Tagged {
+    parts: Option<Box<Parts>>,
+}
+
+#[derive(Clone)]
+struct Parts {
+    schema: Arc<Schema>,
+    /// The head, then chunks.
+    list: List,
+    /// Empty unless values are unique.
+    index: List,
+}
+
+/// An item: a value and its tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// The value.
+    pub value: &'a [u8],
+    /// Whether it is hidden.
+    pub is_hidden: bool,
+    /// Its attributes, by their numbers; those behind the last are 0.
+    pub attributes: &'a [u32],
+}
+
+/// What an item has beside its value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tags {
+    /// Whether it is hidden.
+    pub is_hidden: bool,
+    /// Its attributes, by their numbers.
+    pub attributes: Vec<u32>,
+}
+
+impl<'a> Item<'a> {
+    /// Appends the item.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        encode_tags(self.is_hidden, self.attributes, out);
+        out.extend_from_slice(self.value);
+    }
+}
+
+/// The tags and the value of an item that [`Item::encode`] wrote, all of the bytes; `None` if they are none.
+pub fn decode_item(mut bytes: &[u8]) -> Option<(Tags, &[u8])> {
+    let tags = take_tags(&mut bytes)?;
+    Some((tags, bytes))
+}
+
+/// Appends tags.
+pub fn encode_tags(is_hidden: bool, attributes: &[u32], out: &mut Vec<u8>) {
+    varint::put(out, (attributes.len() as u64) << 1 | u64::from(is_hidden));
+    attributes.iter().for_each(|number| varint::put(out, u64::from(*number)));
+}
+
+/// Takes the tags off the front of `input` that [`encode_tags`] wrote.
+pub fn take_tags(input: &mut &[u8]) -> Option<Tags> {
+    let head = varint::take(input)?;
+    let count = usize::try_from(head >> 1).ok().filter(|count| *count <= ATTRIBUTES_MAX)?;
+    let numbers = (0..count).map(|_| u32::try_from(varint::take(input)?).ok());
+    Some(Tags { is_hidden: head & 1 == 1, attributes: numbers.collect::<Option<_>>()? })
+}
+
+impl Tags {
+    /// An item of these tags.
+    pub fn with<'a>(&'a self, value: &'a [u8]) -> Item<'a> {
+        Item { value, is_hidden: self.is_hidden, attributes: &self.attributes }
+    }
+}
+
+impl Digest for Schema {
+    fn id(&self) -> u64 {
+        self.attributes().len() as u64
+    }
+
+    fn words_count(&self) -> usize {
+        self.planes().words()
+    }
+
+    fn add(&self, item: &[u8], words: &mut [u64]) {
+        if item[0] != HEAD {
+            Chunk::of(item).expect(SOUND).add_to(self.planes(), words);
+        }
+    }
+
+    fn join(&self, words: &mut [u64], more: &[u64]) {
+        self.planes().join(words, more);
+    }
+}
+
+impl Schema {
+    /// Whether an item may have these tags.
+    pub fn takes_tags(&self, tags: &[u32]) -> bool {
+        let attributes = self.attributes();
+        tags.len() <= attributes.len() && tags.iter().zip(attributes).all(|(number, of)| *number <= of.max())
+    }
+
+    fn head(&self) -> Vec<u8> {
+        let mut head = vec![HEAD];
+        self.encode(&mut head);
+        head
+    }
+}
+
+impl Tagged {
+    /// A list of this schema, without items yet.
+    pub fn new(schema: Arc<Schema>) -> Self {
+        let mut list = List::new();
+        list.push(blocks::End::Tail, &schema.head());
+        Self { parts: Some(Box::new(Parts { schema, list, index: List::new() })) }
+    }
+
+    fn parts(&self) -> &Parts {
+        self.parts.as_ref().expect("it has a schema")
+    }
+
+    fn parts_mut(&mut self) -> &mut Parts {
+        self.parts.as_mut().expect("it has a schema")
+    }
+
+    /// Its schema.
+    ///
+    /// # Panics
+    /// If it is the default, which has none.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.parts().schema
+    }
+
+    /// The blocks that are stored.
+    pub fn list(&self) -> &List {
+        const NONE: &List = &List::new();
+        self.parts.as_ref().map_or(NONE, |parts| &parts.list)
+    }
+
+    /// Whether it has no item. O(1).
+    pub fn is_empty(&self) -> bool {
+        self.list().len() <= 1
+    }
+
+    /// How many items are visible, and hidden. O(what has changed since it was asked last).
+    pub fn counts(&self) -> (u64, u64) {
+        match &self.parts {
+            Some(parts) => {
+                let words = parts.list.digest(&*parts.schema);
+                (words[0], words[1])
+            }
+            None => (0, 0),
+        }
+    }
+
+    /// How many items there are. As [`Tagged::counts`].
+    pub fn len(&self) -> u64 {
+        let (visible, hidden) = self.counts();
+        visible + hidden
+    }
+
+    /// How many chunks there are. O(1).
+    pub fn chunks_count(&self) -> u64 {
+        self.list().len().saturating_sub(1)
+    }
+
+    /// Bytes of memory beside itself. O(1).
+    pub fn heap_bytes(&self) -> u64 {
+        self.parts
+            .as_ref()
+            .map_or(0, |parts| size_of::<Parts>() as u64 + parts.list.heap_bytes() + parts.index.heap_bytes())
+    }
+
+    /// Bytes of what it keeps. O(1).
+    pub fn content_bytes(&self) -> u64 {
+        self.list().content_bytes()
+    }
+
+    /// The name that `OBJECT ENCODING` replies.
+    pub fn encoding(&self) -> &'static str {
+        "columns"
+    }
+
+    /// Whether the two are clones that neither side has changed since. O(1).
+    pub fn shares_root_with(&self, other: &Self) -> bool {
+        self.list().shares_root_with(other.list())
+    }
+}
+
+impl fmt::Debug for Tagged {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "Tagged({} chunks, {} bytes)", self.chunks_count(), self.heap_bytes())
+    }
+}

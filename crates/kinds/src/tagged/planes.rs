@@ -1,0 +1,108 @@
+//! Columns of bits: which planes an attribute has, and what is summed up of it.
+//!
+//! ```text
+//! planes of a chunk     | hidden | attribute 0, bit 0 | bit 1 | ... | attribute 1, bit 0 | ...     a bit an item each
+//! digest of a subtree   | visible | hidden | lanes of short attributes, packed | least and greatest of a long one | ...
+//! ```
+//!
+//! A lane has a bit for each number that a short attribute can be, set if some item below has it. Of a long attribute the
+//! greatest is kept, and the least, turned round, so that both are joined by taking what is greater, and of nothing are nought.
+
+/// Attributes of so many bits have a lane with a bit for each number.
+pub(super) const SUMMED_BITS_MAX: u8 = 6;
+
+/// Words of a digest before the lanes.
+pub(super) const COUNTS: usize = 2;
+
+/// Where what is summed up of an attribute lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// Which numbers there are.
+    Set { word: usize, shift: u32 },
+    /// Between which numbers they are.
+    Ends { word: usize },
+}
+
+/// Where the columns of a schema lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Planes {
+    /// Of each attribute its first plane, how many it has, and its lane.
+    columns: Vec<(usize, u8, Lane)>,
+    count: usize,
+    words: usize,
+}
+
+impl Planes {
+    pub(super) fn new(bits: &[u8]) -> Self {
+        let (mut columns, mut count, mut words, mut open) = (Vec::new(), 1, COUNTS, None);
+        for &bits in bits {
+            let lane = if bits > SUMMED_BITS_MAX {
+                words += 1;
+                Lane::Ends { word: words - 1 }
+            } else {
+                let width = 1u32 << bits;
+                let (word, shift) = match open {
+                    Some((word, shift)) if shift + width <= u64::BITS => (word, shift),
+                    _ => {
+                        words += 1;
+                        (words - 1, 0)
+                    }
+                };
+                open = Some((word, shift + width));
+                Lane::Set { word, shift }
+            };
+            columns.push((count, bits, lane));
+            count += usize::from(bits);
+        }
+        Self { columns, count, words }
+    }
+
+    /// How many planes there are.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Words of a digest.
+    pub(super) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Of an attribute: its first plane, how many it has, and its lane.
+    pub(super) fn column(&self, attribute: usize) -> (usize, usize, Lane) {
+        let (first, bits, lane) = self.columns[attribute];
+        (first, usize::from(bits), lane)
+    }
+
+    /// How many attributes there are.
+    pub(super) fn attributes(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Joins two digests.
+    pub(super) fn join(&self, words: &mut [u64], more: &[u64]) {
+        words[0] += more[0];
+        words[1] += more[1];
+        for (_, _, lane) in &self.columns {
+            match *lane {
+                Lane::Set { word, .. } => words[word] |= more[word],
+                Lane::Ends { word } => words[word] = joined_ends(words[word], more[word]),
+            }
+        }
+    }
+}
+
+/// The ends of what lies between either.
+fn joined_ends(one: u64, other: u64) -> u64 {
+    let greatest = u64::max(one & 0xffff_ffff, other & 0xffff_ffff);
+    u64::max(one >> 32, other >> 32) << 32 | greatest
+}
+
+/// Two ends as one word.
+pub(super) fn ends(least: u32, greatest: u32) -> u64 {
+    u64::from(!least) << 32 | u64::from(greatest)
+}
+
+/// The least and the greatest number of a word of ends.
+pub(super) fn ends_of(word: u64) -> (u32, u32) {
+    (!((word >> 32) as u32), word as u32)
+}

@@ -1,0 +1,113 @@
+//! Tagged lists in the real binary: there again after a crash and out of the store, in transactions and scripts, and long ones.
+
+mod support;
+
+use std::net::TcpStream;
+use support::{Connection, Server};
+use wire::client::Value;
+
+type Client = Connection<TcpStream>;
+
+/// What a request replies, its words parted by blanks.
+fn call(client: &mut Client, request: &str) -> String {
+    client.call(&request.split(' ').collect::<Vec<_>>()).to_string()
+}
+
+/// So many items, of which every tenth is of kind 3 and every seventh hidden.
+fn fill(client: &mut Client, key: &str, count: usize) {
+    for from in (0..count).step_by(400) {
+        let mut words = vec!["TL.PUSH".to_owned(), key.to_owned(), "TAIL".to_owned()];
+        for number in from..(from + 400).min(count) {
+            words.push(format!("item:{number:07}"));
+            if number % 10 == 0 {
+                words.push("kind=3".to_owned());
+            }
+            words.push("ITEM".to_owned());
+        }
+        words.pop();
+        assert!(client.call(&words).as_error().is_none());
+    }
+    for from in (0..count / 7).step_by(500) {
+        let hidden = (from..(from + 500).min(count / 7)).map(|nth| format!("item:{:07}", nth * 7));
+        let words: Vec<String> = ["TL.HIDE".to_owned(), key.to_owned()].into_iter().chain(hidden).collect();
+        assert!(client.call(&words).as_error().is_none());
+    }
+}
+
+#[test]
+fn they_survive_a_crash_and_a_checkpoint_with_their_schemas() {
+    let mut server = Server::start(&["--fsync", "always"]);
+    let mut client = server.connect();
+    call(&mut client, "TL.DEFINE u: ATTR kind 4 ATTR more 20 UNIQUE");
+    fill(&mut client, "u:1", 20_000);
+    let told = |client: &mut Client| {
+        [
+            "TL.SCHEMA",
+            "TL.COUNT u:1",
+            "TL.COUNT u:1 WHERE kind=3",
+            "TL.RANGE u:1 5000 20 WITHATTRS",
+            "TL.POS u:1 item:0012345",
+        ]
+        .map(|request| call(client, request))
+    };
+    let before = told(&mut client);
+    server.kill();
+    server.restart();
+    let mut client = server.connect();
+    assert_eq!(told(&mut client), before);
+    assert_eq!(call(&mut client, "SAVE"), "OK");
+    assert_eq!(call(&mut client, "TL.MOVE u:1 item:0012345 0"), "1");
+    assert_eq!(call(&mut client, "TL.SET u:1 item:0000011 more=7"), "1");
+    let before = told(&mut client);
+    server.kill();
+    server.restart();
+    let mut client = server.connect();
+    assert_eq!(told(&mut client), before);
+    assert!(call(&mut client, "TL.INSERT u:1 0 item:0000011").contains("unique"));
+    assert_eq!(call(&mut client, "TL.INSERT u:2 0 first kind=1"), "1");
+    let payload = client.call(&["DUMP", "u:1"]);
+    let payload = payload.as_bytes().expect("a payload").to_vec();
+    assert_eq!(client.call(&[b"RESTORE", &b"other"[..], b"0", &payload]), Value::Simple("OK".into()));
+    assert_eq!(call(&mut client, "TL.COUNT other WHERE kind=3"), call(&mut client, "TL.COUNT u:1 WHERE kind=3"));
+    assert!(call(&mut client, "TL.INSERT other 0 item:0000011").contains("unique"));
+    assert_eq!(call(&mut client, "TL.REMWHERE other WHERE kind<=15"), "20000");
+}
+
+#[test]
+fn a_transaction_and_a_script_see_schemas_that_they_made_themselves() {
+    let server = Server::start(&[]);
+    let mut client = server.connect();
+    for request in ["MULTI", "TL.DEFINE t ATTR a 2", "TL.INSERT t 0 x a=1", "TL.GET t x", "EXEC"] {
+        let told = call(&mut client, request);
+        if request == "EXEC" {
+            assert!(told.contains("hidden"), "{told}");
+        }
+    }
+    let script =
+        "redis.call('TL.PUSH', KEYS[1], 'TAIL', 'a', 'a=2', 'ITEM', 'b') return redis.call('TL.RANGE', KEYS[1], 0, 9)";
+    assert_eq!(client.call(&["EVAL", script, "1", "t"]).as_slice().map(<[Value]>::len), Some(3));
+    let undeclared = "redis.call('TL.DEFINE', 's') return redis.call('TL.INSERT', 's1', 0, 'x')";
+    assert_eq!(client.call(&["EVAL", undeclared, "0"]), Value::Int(1));
+    assert_eq!(call(&mut client, "TL.INSERT s2 0 x"), "1");
+    let refused = "redis.call('TL.DEFINE', 't', 'UNIQUE')";
+    assert!(client.call(&["EVAL", refused, "0"]).as_error().is_some_and(|text| text.contains("another schema")));
+}
+
+#[test]
+fn what_goes_through_a_long_list_is_as_of_one_instant() {
+    let server = Server::start(&["--journal", "off"]);
+    let mut client = server.connect();
+    call(&mut client, "TL.DEFINE l ATTR kind 4");
+    fill(&mut client, "l", 50_000);
+    assert_eq!(call(&mut client, "TL.COUNT l WHERE kind=3"), call(&mut client, "TL.COUNT l WHERE kind!=0"));
+    let all = client.call(&["TL.RANGE", "l", "0", "1000000", "ALL"]);
+    assert_eq!(all.as_slice().map(<[Value]>::len), Some(50_000));
+    let mut writer = server.connect();
+    for turn in 0..20 {
+        writer.send(&["TL.INSERT", "l", "0", "one more"]);
+        assert!(call(&mut client, &format!("TL.POS l item:00499{turn:02}")).parse::<u64>().is_ok());
+        writer.reply();
+    }
+    assert_eq!(call(&mut client, "TL.REMWHERE l WHERE kind=3"), "5000");
+    assert_eq!(client.call(&["TL.COUNT", "l", "WHERE", "kind=3"]), Value::Array(vec![Value::Int(0), Value::Int(0)]));
+}
