@@ -21,7 +21,7 @@ const ENTRIES_FROM_MS: u64 = 1_700_000_000_000;
 const ENTRY_MS: u64 = 3;
 
 /// Commands on their way to a server.
-struct Pipe<'a> {
+pub(crate) struct Pipe<'a> {
     client: &'a mut Client,
     out: Vec<u8>,
     /// Commands in `out`.
@@ -31,11 +31,11 @@ struct Pipe<'a> {
 }
 
 impl<'a> Pipe<'a> {
-    fn new(client: &'a mut Client) -> Self {
+    pub(crate) fn new(client: &'a mut Client) -> Self {
         Self { client, out: Vec::with_capacity(2 * BATCH_BYTES), ready: 0, under_way: 0 }
     }
 
-    fn command(&mut self, words: &[&[u8]]) -> io::Result<()> {
+    pub(crate) fn command(&mut self, words: &[&[u8]]) -> io::Result<()> {
         encode(&mut self.out, words);
         self.ready += 1;
         if self.out.len() < BATCH_BYTES { Ok(()) } else { self.send() }
@@ -49,7 +49,7 @@ impl<'a> Pipe<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         self.send()?;
         self.client.skip_replies(self.under_way)
     }

@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod board;
 mod checkpoints;
 pub mod cli;
 mod contents;

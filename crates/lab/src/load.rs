@@ -1,5 +1,6 @@
 //! Carries out what a scenario says: prepares data, applies a load, checks the answer.
 
+use crate::board::{self, Board};
 use crate::contents::Items;
 use crate::fill::{self, Filler};
 use crate::generate::{self, Loop};
@@ -52,6 +53,7 @@ pub(crate) fn prepare(server: &Server, step: &Prepare, counts: Counts) -> Result
             let count = counts.number(count)?;
             Filler::new(*data, count).fill_to(&mut client, count).map(drop)
         }
+        Prepare::Board(board) => board::fill(&mut client, board, counts.number(&board.count)?),
         Prepare::Names { key, count } => fill::add_names(&mut client, key, counts.number(count)?),
         Prepare::Until { line } => until(&mut client, line),
         Prepare::Checkpoint(command) => checkpoints::make(&mut client, command),
@@ -292,6 +294,9 @@ fn step_text(step: &Prepare) -> String {
     match step {
         Prepare::Command(line) | Prepare::Checkpoint(line) => line.clone(),
         Prepare::Names { key, count } => format!("ZADD of {count} names to {key}, {} at a time", fill::ITEMS_PER_PUSH),
+        Prepare::Board(Board { key, count, apart, .. }) => {
+            format!("{count} threads to {key}{}", if *apart { ", and to sorted sets" } else { "" })
+        }
         Prepare::Until { line } => format!("until INFO says {line}"),
         Prepare::Strings { count, .. } => format!("{count} strings"),
         Prepare::List { key, count, .. } => format!("{count} items to {key}"),

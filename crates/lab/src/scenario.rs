@@ -9,6 +9,7 @@
 //! `{middle_end}` (99 further), `{last}` (items less one), `{most}` (1.4 times the items). `{middle:12}` is filled with
 //! zeros to 12 digits. Other names are a side's own: the two may say the same in different words.
 
+use crate::board::Board;
 use crate::contents::Contents;
 use crate::programs::Program;
 use crate::{LabError, file_error, io_error};
@@ -127,6 +128,8 @@ pub(crate) enum Prepare {
     },
     /// Data as a memory load has it.
     Data { count: String, data: Data },
+    /// A board of threads, as one tagged list or as sorted sets.
+    Board(Board),
     /// The names of as many keys of such data, as members of one sorted set.
     Names { key: String, count: String },
     /// INFO is asked until it has this line.
@@ -551,7 +554,8 @@ mod tests {
                 for prepare in scenario.prepare.iter().chain(&case.prepare) {
                     match prepare {
                         Prepare::Command(_) | Prepare::Checkpoint(_) | Prepare::Until { .. } => {}
-                        Prepare::Strings { count, .. }
+                        Prepare::Board(Board { count, .. })
+                        | Prepare::Strings { count, .. }
                         | Prepare::List { count, .. }
                         | Prepare::Names { count, .. }
                         | Prepare::Data { count, .. } => {

@@ -13,7 +13,7 @@ pub(crate) const COMMANDS: &[Command] = &[INSERT, PUSH, MINSERT];
 
 const INSERT: Command = Command {
     name: "TL.INSERT",
-    syntax: "key pos value [name=n ...]",
+    syntax: "key pos value [HIDDEN] [name=n ...]",
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
@@ -28,7 +28,7 @@ const INSERT: Command = Command {
 
 const PUSH: Command = Command {
     name: "TL.PUSH",
-    syntax: "key <HEAD | TAIL> value [name=n ...] [ITEM value [name=n ...] ...]",
+    syntax: "key <HEAD | TAIL> value [HIDDEN] [name=n ...] [ITEM value [HIDDEN] [name=n ...] ...]",
     cost: "O(m*log(n)), n the items of the list, m those that come",
     brief: "Puts items at an end of a tagged list, one after another.",
     run: Run::Local(push),
@@ -37,7 +37,7 @@ const PUSH: Command = Command {
 
 const MINSERT: Command = Command {
     name: "TL.MINSERT",
-    syntax: "numkeys key [key ...] [PARTIAL] [ITEM key pos value [name=n ...] ...]",
+    syntax: "numkeys key [key ...] [PARTIAL] [ITEM key pos value [HIDDEN] [name=n ...] ...]",
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::counted(1, "RW INSERT")],
     cost: "O(m*log(n)), n the items of the lists, m those that come",
@@ -51,7 +51,23 @@ const MINSERT: Command = Command {
 struct Wanted<'a> {
     pos: i64,
     value: &'a [u8],
+    is_hidden: bool,
+    /// What its attributes are.
     words: Vec<&'a [u8]>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(pos: i64, value: &'a [u8]) -> Self {
+        Self { pos, value, is_hidden: false, words: Vec::new() }
+    }
+
+    /// Takes a word behind the value.
+    fn add(&mut self, word: &'a [u8]) {
+        match parse::is(word, "HIDDEN") {
+            true => self.is_hidden = true,
+            false => self.words.push(word),
+        }
+    }
 }
 
 /// A list that items come into, as it is after those that have been looked at.
@@ -71,6 +87,7 @@ impl Target {
             wanted.iter().flat_map(|item| &item.words).all(|word| schema.attribute(&name_of(word)).is_some())
         };
         let schema = view::schema(tx, key, &list, is_enough);
+        view::expect_growth(tx, &list, &schema)?;
         Ok(Self { list, schema })
     }
 
@@ -79,7 +96,7 @@ impl Target {
         if !self.schema.takes_value(item.value) {
             return Err(fault::no_value(&self.schema, item.value));
         }
-        let mut tags = Tags::default();
+        let mut tags = Tags { is_hidden: item.is_hidden, ..Tags::default() };
         assign(&mut tags.attributes, &item.words, &self.schema)?;
         if self.list.has_unique(item.value) {
             return Err(fault::not_unique());
@@ -116,7 +133,8 @@ pub(super) fn position(pos: i64, len: u64) -> u64 {
 fn insert(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     tx.value::<Tagged>(key)?;
-    let wanted = Wanted { pos: parse::int(args.get(2))?, value: args.get(3), words: args.from(4).iter().collect() };
+    let mut wanted = Wanted::new(parse::int(args.get(2))?, args.get(3));
+    args.from(4).iter().for_each(|word| wanted.add(word));
     put(tx, key, &[wanted], reply)
 }
 
@@ -124,14 +142,14 @@ fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     tx.value::<Tagged>(key)?;
     let pos = end(args.get(2))?;
-    let (mut wanted, mut at) = (vec![Wanted { pos, value: args.get(3), words: Vec::new() }], 4);
+    let (mut wanted, mut at) = (vec![Wanted::new(pos, args.get(3))], 4);
     while at < args.len() {
         if parse::is(args.get(at), "ITEM") {
             let value = (at + 1 < args.len()).then(|| args.get(at + 1)).ok_or(Failure::Syntax)?;
-            wanted.push(Wanted { pos, value, words: Vec::new() });
+            wanted.push(Wanted::new(pos, value));
             at += 2;
         } else {
-            wanted.last_mut().expect("one at least").words.push(args.get(at));
+            wanted.last_mut().expect("one at least").add(args.get(at));
             at += 1;
         }
     }
@@ -220,12 +238,12 @@ fn insert_many(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
             return Err(Failure::text("ERR an item names a key that is not among those in front"));
         }
         at += 4;
-        let mut words = Vec::new();
+        let mut item = Wanted::new(pos, value);
         while at < args.len() && !parse::is(args.get(at), "ITEM") {
-            words.push(args.get(at));
+            item.add(args.get(at));
             at += 1;
         }
-        wanted.push((key, Wanted { pos, value, words }));
+        wanted.push((key, item));
     }
     let (mut targets, mut looked, mut room, mut fault) = (HashMap::new(), Vec::new(), 0, None);
     for (key, item) in &wanted {
@@ -273,7 +291,7 @@ fn look_at<'a>(
         let own: Vec<Wanted<'_>> = all
             .iter()
             .filter(|(other, _)| *other == key)
-            .map(|(_, item)| Wanted { pos: item.pos, value: item.value, words: item.words.clone() })
+            .map(|(_, item)| Wanted { words: item.words.clone(), ..*item })
             .collect();
         targets.insert(key, Target::of(tx, key, &own)?);
     }

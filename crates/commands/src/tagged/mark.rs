@@ -71,6 +71,7 @@ fn marked(
     let Some(list) = view::list(tx, key)? else { return Ok(None) };
     view::expect_search(tx, &list)?;
     let schema = view::schema(tx, key, &list, is_enough);
+    view::expect_growth(tx, &list, &schema)?;
     let found = list.find(value).and_then(|at| Some((at, list.get(at, |found| found.tags())?)));
     let mut tags = found.as_ref().map(|(_, tags)| tags.clone()).unwrap_or_default();
     tags.attributes.resize(schema.attributes().len(), 0);

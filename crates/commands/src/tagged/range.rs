@@ -49,8 +49,12 @@ impl From {
     fn of(word: &[u8]) -> Result<Self, Failure> {
         let text = "ERR from is 0 or more, or a cursor";
         let (digits, is_cursor) = word.strip_prefix(b"@").map_or((word, false), |digits| (digits, true));
-        let number = parse_int(digits).and_then(|number| u64::try_from(number).ok()).ok_or(Failure::text(text))?;
-        Ok(if is_cursor { Self::Position(number) } else { Self::Skip(number) })
+        if is_cursor {
+            let position = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+            return position.map(Self::Position).ok_or(Failure::text(text));
+        }
+        let skip = parse_int(digits).and_then(|number| u64::try_from(number).ok());
+        skip.map(Self::Skip).ok_or(Failure::text(text))
     }
 }
 

@@ -42,6 +42,14 @@ pub(super) fn expect_search(tx: &Tx, list: &Tagged) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Says that a list takes over another schema, if it does: what its nodes keep of their children is then found anew.
+pub(super) fn expect_growth(tx: &Tx, list: &Tagged, schema: &Schema) -> Result<(), Failure> {
+    if list.chunks_count() > CHUNKS_MAX && **list.schema() != *schema {
+        expect_much(tx)?;
+    }
+    Ok(())
+}
+
 /// Items that were found.
 #[derive(Default)]
 pub(super) struct Page {

@@ -41,6 +41,14 @@ since: 1000.0 bobbin
 > LPUSH t2 x                                       !WRONGTYPE
 > GET t2                                           !WRONGTYPE
 
+# items that come hidden
+since: 1000.0 bobbin
+> TL.PUSH t5 TAIL a HIDDEN a=1 ITEM b ITEM c a=2 hidden   =3
+> TL.INSERT t5 0 d HIDDEN                          =4
+> TL.RANGE t5 0 9 ALL WITHATTRS                    =[["d", {"hidden": 1, "a": 0, "b": 0}], ["a", {"hidden": 1, "a": 1, "b": 0}], ["b", {"hidden": 0, "a": 0, "b": 0}], ["c", {"hidden": 1, "a": 2, "b": 0}]]
+> TL.MINSERT 1 t5 ITEM t5 -1 e HIDDEN              =1
+> TL.COUNT t5                                      =[1, 4]
+
 # values of one length
 since: 1000.0 bobbin
 > TL.DEFINE short VALUE 3                          =OK

@@ -60,12 +60,15 @@ impl Building {
         rises
     }
 
-    /// The list; `None` if it has no items. O(1) behind [`Building::add`].
+    /// The list; `None` if it has no items. O(chunks) behind [`Building::add`].
     pub fn finish(&mut self) -> Option<Tagged> {
         let list = std::mem::take(&mut self.list);
         let schema = self.schema.take().filter(|_| list.len() > 1)?;
         let index = std::mem::take(&mut self.index);
-        Some(Tagged { parts: Some(Box::new(Parts { schema, list, index })) })
+        let tagged = Tagged { parts: Some(Box::new(Parts { schema, list, index })) };
+        // What nodes keep of their children is found here, where nobody waits for it.
+        tagged.counts();
+        Some(tagged)
     }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! A filter reads planes 64 items at a time. Planes that a chunk does not have are noughts: of attributes that came later.
 
-use super::planes::{Lane, Planes, ends};
+use super::planes::{Lane, Planes, SUMMED_BITS_MAX, ends};
 use blocks::LEAF_BYTES_MAX;
 use std::ops::Range;
 
@@ -200,51 +200,41 @@ impl<'a> Chunk<'a> {
         for attribute in 0..planes.attributes() {
             let (first, bits, lane) = planes.column(attribute);
             match lane {
-                Lane::Set { word, shift } => {
-                    let mut all = [0; MASK_WORDS];
-                    (0..self.words_count()).for_each(|nth| all[nth] = self.all(nth));
-                    own[word] |= self.numbers(first, bits, &all, 0) << shift;
+                Lane::Set { word, shift } => own[word] |= self.numbers(first, bits) << shift,
+                Lane::Ends { word } => {
+                    let (least, greatest) = self.ends(first, bits);
+                    own[word] = ends(least, greatest);
                 }
-                Lane::Ends { word } => own[word] = ends(self.end(first, bits, true), self.end(first, bits, false)),
             }
         }
         planes.join(words, &own);
     }
 
-    /// Which numbers the items of a mask are in their lower `bits`, of which what lies above is `number`: a bit each.
-    fn numbers(&self, first: usize, bits: usize, mask: &Mask, number: u32) -> u64 {
-        let count = self.words_count();
-        if mask[..count].iter().all(|word| *word == 0) {
-            return 0;
+    /// Which numbers a short attribute is: a bit each.
+    fn numbers(&self, first: usize, bits: usize) -> u64 {
+        let mut numbers = 0;
+        for nth in 0..self.words_count() {
+            let mut planes = [0; SUMMED_BITS_MAX as usize];
+            (0..bits).for_each(|bit| planes[bit] = self.word(first + bit, nth));
+            numbers |= numbers_of(&planes[..bits], self.all(nth), 0);
         }
-        let Some(bit) = bits.checked_sub(1) else { return 1 << number };
-        let (mut set, mut clear) = ([0; MASK_WORDS], [0; MASK_WORDS]);
-        for nth in 0..count {
-            let plane = self.word(first + bit, nth);
-            (set[nth], clear[nth]) = (mask[nth] & plane, mask[nth] & !plane);
-        }
-        self.numbers(first, bit, &set, number | 1 << bit) | self.numbers(first, bit, &clear, number)
+        numbers
     }
 
-    /// The least, or the greatest, that an attribute is.
-    fn end(&self, first: usize, bits: usize, is_least: bool) -> u32 {
-        let mut mask = [0; MASK_WORDS];
-        let count = self.words_count();
-        (0..count).for_each(|nth| mask[nth] = self.all(nth));
-        let mut found = 0;
-        for bit in (0..bits).rev() {
-            let mut part = [0; MASK_WORDS];
-            for nth in 0..count {
+    /// The least and the greatest that an attribute is.
+    fn ends(&self, first: usize, bits: usize) -> (u32, u32) {
+        let (mut least, mut greatest) = (u32::MAX, 0);
+        for nth in 0..self.words_count() {
+            let (mut low, mut high) = ((self.all(nth), 0), (self.all(nth), 0));
+            for bit in (0..bits).rev() {
                 let plane = self.word(first + bit, nth);
-                part[nth] = mask[nth] & if is_least { !plane } else { plane };
+                let (clear, set) = (low.0 & !plane, high.0 & plane);
+                low = if clear == 0 { (low.0, low.1 | 1 << bit) } else { (clear, low.1) };
+                high = if set == 0 { high } else { (set, high.1 | 1 << bit) };
             }
-            let is_part = part[..count].iter().any(|word| *word != 0);
-            if is_part {
-                mask = part;
-            }
-            found |= u32::from(is_part != is_least) << bit;
+            (least, greatest) = (least.min(low.1), greatest.max(high.1));
         }
-        found
+        (least, greatest)
     }
 
     /// The items of which an attribute is `number`.
@@ -334,6 +324,15 @@ impl<'a> Chunk<'a> {
     pub(super) fn all_values(&self) -> &'a [u8] {
         self.values()
     }
+}
+
+/// Which numbers the items of a mask are by these planes, of which what lies above is `number`: a bit each.
+fn numbers_of(planes: &[u64], mask: u64, number: u32) -> u64 {
+    if mask == 0 {
+        return 0;
+    }
+    let Some((plane, lower)) = planes.split_last() else { return 1 << number };
+    numbers_of(lower, mask & plane, number | 1 << lower.len()) | numbers_of(lower, mask & !plane, number)
 }
 
 /// The bits of a word that stand for items of a range.
