@@ -105,6 +105,10 @@ fn visit<D: Digest>(
                 return ControlFlow::Continue(());
             }
         }
+        let next = if direction == Direction::Forward { at + 1 } else { at.wrapping_sub(1) };
+        if next < inner.len() {
+            inner.child(next).prefetch();
+        }
         visit(inner.child(at), begin, range, (digest, words), direction, survey)
     };
     match direction {

@@ -72,15 +72,15 @@ impl<'a> Wanted<'a> {
 
 /// A list that items come into, as it is after those that have been looked at.
 struct Target {
-    schema: Schema,
+    schema: Arc<Schema>,
     list: Tagged,
 }
 
 impl Target {
     fn of(tx: &mut Tx, key: &[u8], wanted: &[Wanted<'_>]) -> Result<Self, Failure> {
         let Some(list) = view::list(tx, key)? else {
-            let schema = tx.schema_of(key).ok_or_else(fault::no_schema)?;
-            return Ok(Self { list: Tagged::new(Arc::new(schema.clone())), schema });
+            let schema = Arc::new(tx.schema_of(key).ok_or_else(fault::no_schema)?);
+            return Ok(Self { list: Tagged::new(schema.clone()), schema });
         };
         let name_of = |word: &[u8]| word.split(|sign| *sign == b'=').next().unwrap_or_default().to_vec();
         let is_enough = |schema: &Schema| {
@@ -110,8 +110,8 @@ impl Target {
 
     /// Has the item, too.
     fn take(&mut self, at: u64, item: Item<'_>) {
-        if **self.list.schema() != self.schema {
-            self.list.grow(Arc::new(self.schema.clone()));
+        if *self.list.schema() != self.schema {
+            self.list.grow(self.schema.clone());
         }
         self.list.insert(at, &[item]);
     }
@@ -262,7 +262,7 @@ fn insert_many(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         }
     }
     tx.need_room(room)?;
-    let schemas: HashMap<&[u8], Schema> = targets.into_iter().map(|(key, target)| (key, target.schema)).collect();
+    let schemas: HashMap<&[u8], Arc<Schema>> = targets.into_iter().map(|(key, target)| (key, target.schema)).collect();
     for run in looked.chunk_by(|one, next| one.0 == next.0) {
         let key = run[0].0;
         put_looked(tx, key, &schemas[key], run.iter().map(|(_, value, at, tags)| (*value, (*at, tags.clone()))))?;

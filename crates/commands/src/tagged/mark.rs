@@ -6,6 +6,7 @@ use crate::prelude::*;
 use keyspace::TaggedMut;
 use kinds::Tagged;
 use kinds::tagged::{By, Schema, Tags};
+use std::sync::Arc;
 
 pub(crate) const COMMANDS: &[Command] = &[SET, INCR, HIDE, SHOW];
 
@@ -54,7 +55,7 @@ const SHOW: Command = Command {
 
 /// An item that was found, and where it comes to be with other tags.
 struct Marked {
-    schema: Schema,
+    schema: Arc<Schema>,
     at: u64,
     tags: Tags,
     to: u64,
@@ -157,7 +158,7 @@ fn show(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, hides: bool) -> Outcome
         return Ok(());
     };
     view::expect_search(tx, &list)?;
-    let schema = (**list.schema()).clone();
+    let schema = list.schema().clone();
     let mut changes: Vec<(u64, Tags)> = Vec::new();
     for value in args.from(2) {
         let Some(at) = list.find(value) else { continue };

@@ -5,7 +5,7 @@ use super::view::{self, Page, Part};
 use crate::prelude::*;
 use blocks::Direction;
 use kinds::Tagged;
-use kinds::tagged::{Filter, Schema, Shown};
+use kinds::tagged::{Filter, Shown};
 use kinds::text::parse_int;
 use std::ops::Range;
 
@@ -104,12 +104,8 @@ fn tell(
     let page = view::page(tx, &list, filter.as_ref(), &part)?;
     let total = if asked.with_count { total(tx, &list, filter.as_ref(), all)? } else { 0 };
     let cursor = next(&page, &list, &part);
-    tell_fields(reply, asked, (total, cursor), |reply| tell_items(reply, &schema, &page, asked));
+    tell_fields(reply, asked, (total, cursor), |reply| view::tell_page(reply, &schema, &page));
     Ok(())
-}
-
-fn tell_items(reply: &mut dyn Reply, schema: &Schema, page: &Page, asked: &Asked<'_>) {
-    view::tell_page(reply, schema, page, asked.with_attributes);
 }
 
 fn total(tx: &Tx, list: &Tagged, filter: Option<&Filter>, positions: Range<u64>) -> Result<u64, Failure> {

@@ -6,7 +6,7 @@ use super::view::{self, Part};
 use crate::prelude::*;
 use blocks::Direction;
 use kinds::Tagged;
-use kinds::tagged::{Schema, Shown};
+use kinds::tagged::Shown;
 use std::ops::Range;
 
 pub(crate) const COMMANDS: &[Command] = &[REM, REMWHERE, REMBY, POP];
@@ -157,7 +157,7 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         }
         return Ok(());
     };
-    let schema: Schema = view::schema(tx, key, &list, |schema| asked.is_known_to(schema));
+    let schema = view::schema(tx, key, &list, |schema| asked.is_known_to(schema));
     let filter = asked.filter(&list, &schema, Shown::Visible)?;
     let count = asked.count.unwrap_or(1);
     let part = Part { positions: 0..list.len(), direction, skip: 0, count, with_tags: asked.with_attributes };
@@ -167,17 +167,12 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         tx.tagged_mut(key, Absent::Leave)?.expect("just seen").remove_runs(&page.runs())?;
     }
     if asked.count.is_some() {
-        view::tell_page(reply, &schema, &page, asked.with_attributes);
+        view::tell_page(reply, &schema, &page);
         return Ok(());
     }
     match page.iter().next() {
         None => reply.null(),
-        Some((_, value, tags)) if asked.with_attributes => {
-            reply.array(2);
-            reply.bulk(value);
-            view::tell_tags(reply, &schema, tags);
-        }
-        Some((_, value, _)) => reply.bulk(value),
+        Some((value, tags)) => view::tell_item(reply, &schema, value, tags),
     }
     Ok(())
 }

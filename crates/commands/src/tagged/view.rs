@@ -7,6 +7,7 @@ use kinds::Tagged;
 use kinds::tagged::{Filter, Found, Limits, Rank, Schema, Shown, Tags};
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
 /// So many chunks are looked into under the lock, and so many items told.
 const CHUNKS_MAX: u64 = 512;
@@ -20,13 +21,13 @@ pub(super) fn list(tx: &mut Tx, key: &[u8]) -> Result<Option<Tagged>, Failure> {
 }
 
 /// The schema of a list, or the one that its name has by now, if that adds attributes to it and `is_enough` wants them.
-pub(super) fn schema(tx: &mut Tx, key: &[u8], list: &Tagged, is_enough: impl FnOnce(&Schema) -> bool) -> Schema {
+pub(super) fn schema(tx: &mut Tx, key: &[u8], list: &Tagged, is_enough: impl FnOnce(&Schema) -> bool) -> Arc<Schema> {
     let own = list.schema();
     if is_enough(own) {
-        return (**own).clone();
+        return own.clone();
     }
     let later = tx.schema_of(key).filter(|later| later.extends(own));
-    later.unwrap_or_else(|| (**own).clone())
+    later.map_or_else(|| own.clone(), Arc::new)
 }
 
 /// Says that much is done from here on: it is rehearsed, unless it is so already or cannot be.
@@ -54,14 +55,19 @@ pub(super) fn expect_growth(tx: &Tx, list: &Tagged, schema: &Schema) -> Result<(
 #[derive(Default)]
 pub(super) struct Page {
     bytes: Vec<u8>,
-    items: Vec<(u64, usize, Tags)>,
+    /// Where each is, and where its value ends.
+    items: Vec<(u64, usize)>,
+    /// Of each, if they are asked for.
+    tags: Vec<Tags>,
 }
 
 impl Page {
     fn add(&mut self, found: &Found<'_>, with_tags: bool) {
         self.bytes.extend_from_slice(found.value);
-        let tags = if with_tags { found.tags() } else { Tags::default() };
-        self.items.push((found.position, self.bytes.len(), tags));
+        self.items.push((found.position, self.bytes.len()));
+        if with_tags {
+            self.tags.push(found.tags());
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -70,22 +76,22 @@ impl Page {
 
     /// Where the last item is.
     pub(super) fn last(&self) -> Option<u64> {
-        self.items.last().map(|(position, ..)| *position)
+        self.items.last().map(|(position, _)| *position)
     }
 
-    /// Positions, values and tags.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &[u8], &Tags)> {
+    /// Values, with their tags if these are asked for.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], Option<&Tags>)> {
         let mut begin = 0;
-        self.items.iter().map(move |(position, end, tags)| {
+        self.items.iter().enumerate().map(move |(nth, (_, end))| {
             let value = &self.bytes[begin..*end];
             begin = *end;
-            (*position, value, tags)
+            (value, self.tags.get(nth))
         })
     }
 
     /// Positions as runs, rising.
     pub(super) fn runs(&self) -> Vec<(u64, u64)> {
-        let mut positions: Vec<u64> = self.items.iter().map(|(position, ..)| *position).collect();
+        let mut positions: Vec<u64> = self.items.iter().map(|(position, _)| *position).collect();
         positions.sort_unstable();
         let mut runs: Vec<(u64, u64)> = Vec::new();
         for position in positions {
@@ -114,7 +120,8 @@ pub(super) fn page(tx: &Tx, list: &Tagged, filter: Option<&Filter>, part: &Part)
     let mut items_max = ITEMS_MAX as u64;
     let mut chunks = CHUNKS_MAX;
     loop {
-        let mut page = Page::default();
+        let room = part.count.min(ITEMS_MAX as u64) as usize;
+        let mut page = Page { bytes: Vec::with_capacity(16 * room), items: Vec::with_capacity(room), tags: Vec::new() };
         let most = part.count.min(items_max);
         let limits = Limits { skip: part.skip, chunks };
         let is_whole = list.walk(part.positions.clone(), part.direction, filter, limits, |found| {
@@ -221,16 +228,16 @@ pub(super) fn tell_tags(reply: &mut dyn Reply, schema: &Schema, tags: &Tags) {
     }
 }
 
-/// Writes a page as an array: values, or each with its tags.
-pub(super) fn tell_page(reply: &mut dyn Reply, schema: &Schema, page: &Page, with_tags: bool) {
+/// Writes a value, or an array of it and its tags if they are asked for.
+pub(super) fn tell_item(reply: &mut dyn Reply, schema: &Schema, value: &[u8], tags: Option<&Tags>) {
+    let Some(tags) = tags else { return reply.bulk(value) };
+    reply.array(2);
+    reply.bulk(value);
+    tell_tags(reply, schema, tags);
+}
+
+/// Writes a page as an array.
+pub(super) fn tell_page(reply: &mut dyn Reply, schema: &Schema, page: &Page) {
     reply.array(page.len());
-    for (_, value, tags) in page.iter() {
-        if with_tags {
-            reply.array(2);
-        }
-        reply.bulk(value);
-        if with_tags {
-            tell_tags(reply, schema, tags);
-        }
-    }
+    page.iter().for_each(|(value, tags)| tell_item(reply, schema, value, tags));
 }

@@ -115,13 +115,18 @@ impl Parts {
         if range.is_empty() {
             return ControlFlow::Continue(());
         }
-        let (first, last) = (self.spot(range.start), self.spot(range.end - 1));
-        let position = match direction {
-            Direction::Forward => first.base,
-            Direction::Backward => last.base + self.chunk(last.index, |chunk| chunk.count() as u64),
+        let words = self.list.digest(&*self.schema);
+        let len = words[0] + words[1];
+        let first = if range.start == 0 { Spot { index: 1, base: 0 } } else { self.spot(range.start) };
+        let (end, position) = if range.end == len {
+            (self.list.len(), len)
+        } else {
+            let last = self.spot(range.end - 1);
+            (last.index + 1, last.base + self.chunk(last.index, |chunk| chunk.count() as u64))
         };
+        let position = if direction == Direction::Forward { first.base } else { position };
         let mut way = Way { looking, direction, position, range };
-        self.list.survey(&*self.schema, first.index..last.index + 1, direction, &mut way)
+        self.list.survey(&*self.schema, first.index..end, direction, &mut way)
     }
 
     /// Where the chunk is that has this position, which is there.
