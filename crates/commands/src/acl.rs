@@ -53,7 +53,7 @@ fn family(command: &Command) -> Option<&'static str> {
     match command.group {
         Group::Connection => Some("connection"),
         Group::Generic => Some("keyspace"),
-        Group::String => Some("string"),
+        Group::String | Group::Memcached => Some("string"),
         Group::Bitmap => Some("bitmap"),
         Group::HyperLogLog => Some("hyperloglog"),
         Group::List | Group::Tagged => Some("list"),

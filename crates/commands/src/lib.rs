@@ -28,6 +28,7 @@ mod help;
 mod hyperloglog;
 mod in_order;
 mod list;
+mod memcached;
 mod parse;
 mod pieces;
 mod prelude;
@@ -53,6 +54,8 @@ pub use events::{Event, events, tells_misses};
 pub use failure::Failure;
 pub use generic::migrate::{Migration, migrate_arguments};
 pub use generic::range::{NameRange, no_order};
+pub use memcached::MEMCACHED_VERSION;
+pub use memcached::flush::{REMOVE_TEXTS, flush_delay};
 pub use rdb::dump_libraries;
 pub use row::{
     Access, Arity, Begin, BeginGather, BeginRange, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local,
@@ -111,6 +114,14 @@ const FILES: &[&[Command]] = &[
     list::pop::COMMANDS,
     list::push::COMMANDS,
     list::range::COMMANDS,
+    memcached::count::COMMANDS,
+    memcached::flush::COMMANDS,
+    memcached::get::COMMANDS,
+    memcached::life::COMMANDS,
+    memcached::meta::COMMANDS,
+    memcached::meta_set::COMMANDS,
+    memcached::stats::COMMANDS,
+    memcached::store::COMMANDS,
     pubsub::look::COMMANDS,
     pubsub::publish::COMMANDS,
     pubsub::subscribe::COMMANDS,

@@ -159,6 +159,8 @@ pub enum Group {
     Transactions,
     /// Of scripts.
     Scripting,
+    /// Of the memcached door, on texts.
+    Memcached,
     /// Of the server.
     Server,
 }
@@ -192,6 +194,7 @@ impl Group {
             Self::Tagged => "tagged",
             Self::Transactions => "transactions",
             Self::Scripting => "scripting",
+            Self::Memcached => "memcached",
             Self::Server => "server",
         }
     }
@@ -444,6 +447,8 @@ pub enum Verb {
     Pause,
     /// MIGRATE
     Migrate,
+    /// MC.FLUSH_ALL
+    FlushTexts,
     /// WAITAOF
     WaitDisk,
     /// DEBUG SLEEP

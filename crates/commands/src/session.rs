@@ -128,6 +128,9 @@ pub trait Session {
     fn reset_statistics(&mut self);
     /// What INFO tells of these sections (lower case; none: the default ones).
     fn info(&self, sections: &[String]) -> String;
+    /// What `stats` of the memcached door tells of this topic (none: of all in general): names and values. `None`: there is no
+    /// such topic.
+    fn memcached_facts(&self, topic: &str) -> Option<Vec<(String, String)>>;
     /// The newest entries of the slow log.
     fn slowlog(&self, entries_max: usize) -> Vec<SlowEntry>;
     /// How many entries it has.

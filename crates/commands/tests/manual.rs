@@ -19,6 +19,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Tagged, "Tagged lists"),
     (Group::Transactions, "Transactions"),
     (Group::Scripting, "Scripts"),
+    (Group::Memcached, "What the memcached door calls"),
     (Group::Server, "The server"),
 ];
 
@@ -40,7 +41,7 @@ fn rows_of(group: Group) -> Vec<&'static Command> {
 }
 
 fn anchor(name: &str) -> String {
-    name.to_ascii_lowercase().replace(' ', "-")
+    name.to_ascii_lowercase().replace(' ', "-").replace('.', "")
 }
 
 fn since(version: &str) -> String {

@@ -1,6 +1,7 @@
 //! What INFO counts. One set a worker, written by it alone with plain loads and stores; readers add them up.
 
 use crate::latency::Latency;
+use crate::session::ItemCount;
 use commands::table;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -53,6 +54,8 @@ pub struct RowCounters {
 pub struct Counters {
     /// By the index of the row.
     pub rows: Box<[RowCounters]>,
+    /// What the memcached door counts, by the names that it has for it.
+    pub(crate) items: [Counter; ItemCount::NAMES.len()],
     /// Requests.
     pub commands: Counter,
     /// Bytes read from sockets.
@@ -100,6 +103,7 @@ impl Default for Counters {
         let rows = table::rows().map(|_| RowCounters::default()).collect();
         Self {
             rows,
+            items: Default::default(),
             commands: Counter::default(),
             input_bytes: Counter::default(),
             output_bytes: Counter::default(),
@@ -131,7 +135,7 @@ impl Counters {
         });
         let histograms = [&self.turns, &self.lock_holds, &self.lock_waits, &self.shard_turns];
         let histograms = histograms.into_iter().flat_map(Latency::counters);
-        rows.chain(histograms).chain([
+        rows.chain(histograms).chain(&self.items).chain([
             &self.commands,
             &self.input_bytes,
             &self.output_bytes,

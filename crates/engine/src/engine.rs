@@ -11,6 +11,7 @@ use crate::monitors::Monitors;
 use crate::pause::Pause;
 use crate::pubsub::Board;
 use crate::script::Scripts;
+use crate::session::Flushes;
 use crate::settings::{Current, Fsync, Settings};
 use crate::slowlog::SlowLog;
 use crate::spikes::SpikeLog;
@@ -63,6 +64,8 @@ pub struct Engine {
     pub spikes: SpikeLog,
     /// Who may have kept which keys.
     pub(crate) tracker: Tracker,
+    /// Flushes of the memcached door that are still to come.
+    pub(crate) flushes: Flushes,
     /// Who is shown all requests.
     pub(crate) monitors: Monitors,
     /// CLIENT PAUSE.
@@ -147,6 +150,7 @@ impl Engine {
             slowlog: SlowLog::default(),
             spikes: SpikeLog::default(),
             tracker: Tracker::default(),
+            flushes: Flushes::default(),
             monitors: Monitors::default(),
             pause: Pause::default(),
             scripts: Scripts::default(),
@@ -326,6 +330,7 @@ fn tell_limits(current: &Current) {
     kinds::limits::HLL_SPARSE_BYTES.set(current.hll_sparse_bytes_max);
     kinds::limits::SORTED_ENTRIES.set(current.zset_listpack_entries);
     kinds::limits::SORTED_MEMBER_BYTES.set(current.zset_listpack_value_bytes);
+    kinds::limits::ITEM_BYTES.set(current.memcached_item_bytes_max);
     kinds::limits::STREAM_NODE_BYTES.set(current.stream_node_bytes);
     kinds::limits::STREAM_NODE_ENTRIES.set(current.stream_node_entries);
 }

@@ -72,6 +72,7 @@ fn server(engine: &Engine, out: &mut String) {
     line(out, "process_id", std::process::id());
     line(out, "run_id", &engine.run_id);
     line(out, "tcp_port", engine.port.load(Relaxed));
+    line(out, "memcached_port", settings.memcached_port);
     line(out, "server_time_usec", engine.clock.wall_us());
     line(out, "uptime_in_seconds", up_s);
     line(out, "uptime_in_days", up_s / 86_400);
@@ -355,14 +356,20 @@ fn replication(engine: &Engine, out: &mut String) {
 }
 
 fn cpu(_: &Engine, out: &mut String) {
+    let (user_s, system_s) = cpu_seconds();
+    line(out, "used_cpu_sys", format_args!("{system_s:.6}"));
+    line(out, "used_cpu_user", format_args!("{user_s:.6}"));
+    line(out, "used_cpu_sys_children", "0.000000");
+    line(out, "used_cpu_user_children", "0.000000");
+}
+
+/// What this process has worked, in its own code and in the system's, in seconds.
+pub(crate) fn cpu_seconds() -> (f64, f64) {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name, in brackets, may hold anything: count from behind it.
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     let seconds = |index: usize| fields.get(index).and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0) / 100.0;
-    line(out, "used_cpu_sys", format_args!("{:.6}", seconds(12)));
-    line(out, "used_cpu_user", format_args!("{:.6}", seconds(11)));
-    line(out, "used_cpu_sys_children", "0.000000");
-    line(out, "used_cpu_user_children", "0.000000");
+    (seconds(11), seconds(12))
 }
 
 fn commandstats(engine: &Engine, out: &mut String) {

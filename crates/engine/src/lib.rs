@@ -20,6 +20,7 @@ mod housekeeping;
 pub mod info;
 pub mod latency;
 pub mod loading;
+mod memcached;
 mod monitors;
 mod notices;
 mod orderer;

@@ -37,6 +37,7 @@ mod undo;
 
 pub use combine::{Combining, Made, OfWhen, Sources};
 pub use cuts::Cuts;
+pub use effect::extras::{BINARY_KEY, CLAIMED, FETCHED, STALE};
 pub use effect::{Counting, DecodeError, Effect, Log, Named, Payload, Record};
 pub use guard::{
     Absent, Expiry, FieldExpiry, HashMut, ListMut, Reader, Redelivery, SetMut, SortedMut, StreamMut, TaggedMut,
@@ -54,20 +55,26 @@ pub use section::{
     Entry, OwnedEntry, Section, hash_of, kind_of, list_of, set_of, sorted_of, stream_of, tagged_of, text_of, value_of,
 };
 pub use shard::ShardState;
+pub use table::Extras;
 pub use turn::{Alive, LoadError, Loading, MapState, Merge, Tail, Unread, named_by};
 pub use turn::{
     Batch, BlockSink, BlockSource, Inline, Put, STEP_ENTRIES, Step, TableCount, TurnMemory, Turned, WHOLE_BYTES_MAX,
 };
 pub use tx::{Abandon, PREFIX_BYTES_MAX, Tx, Version, WrongType};
 
+use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use pins::Sheds;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use sync::lock::ShardLock;
 
 /// Names a table for ever: FLUSH gives a database a fresh id, SWAPDB exchanges two.
 pub type TableId = u32;
+
+/// So many versions may be told apart that were made in one millisecond before the process was started anew.
+const CAS_BITS_OF_MS: u32 = 16;
 
 /// All keys of all databases.
 pub struct Keyspace {
@@ -76,6 +83,8 @@ pub struct Keyspace {
     map: DatabaseMap,
     sheds: Arc<Sheds>,
     order: KeyOrder,
+    /// The last number of a version that was given.
+    cas: AtomicU64,
 }
 
 impl Keyspace {
@@ -83,7 +92,24 @@ impl Keyspace {
     pub fn new(hasher: KeyHasher, databases: u32) -> Self {
         let shards = (0..SHARDS).map(|_| ShardLock::new(ShardState::default())).collect();
         let map = DatabaseMap::new(databases);
-        Self { shards, hasher, map, sheds: Sheds::new(), order: KeyOrder::default() }
+        Self { shards, hasher, map, sheds: Sheds::new(), order: KeyOrder::default(), cas: AtomicU64::new(0) }
+    }
+
+    /// A number of a version that nobody has had before: above all that were given since the start, above `cas_max`, and, as
+    /// long as the clock was not set back, above all that were given before the start.
+    pub(crate) fn next_cas(&self, now: Ms, cas_max: u64) -> u64 {
+        let floor = cas_max.max(now << CAS_BITS_OF_MS);
+        let next = |last: u64| last.max(floor).saturating_add(1);
+        self.cas.fetch_update(Relaxed, Relaxed, |last| Some(next(last))).map_or_else(next, next)
+    }
+
+    pub(crate) fn last_cas(&self) -> u64 {
+        self.cas.load(Relaxed)
+    }
+
+    /// What was given elsewhere was given here.
+    pub(crate) fn note_cas(&self, cas: u64) {
+        self.cas.fetch_max(cas, Relaxed);
     }
 
     /// The keyed hash of a key name.

@@ -32,6 +32,7 @@ pub struct Scene {
     /// Databases that have another table than their first.
     tables: Vec<(u32, TableId)>,
     sheds: Arc<Sheds>,
+    cas: u64,
     database: u32,
     now: Ms,
     keys: Vec<Cast>,
@@ -61,6 +62,7 @@ pub struct Rehearsal {
     misses: u32,
     expired: u32,
     look_again_ms: Option<Ms>,
+    cas: u64,
 }
 
 impl Scene {
@@ -77,6 +79,7 @@ impl Scene {
             databases: keyspace.map().databases(),
             tables: keyspace.map().changed(),
             sheds: keyspace.sheds.clone(),
+            cas: keyspace.last_cas(),
             database: tx.database(),
             now: tx.now(),
             keys,
@@ -93,8 +96,9 @@ impl Scene {
         plan: impl FnOnce(&Keyspace, &mut Plan),
         play: impl FnOnce(&mut Tx<'_>) -> R,
     ) -> (R, Rehearsal) {
-        let Self { hasher, databases, tables, sheds, database, now, mut keys, schemas } = self;
+        let Self { hasher, databases, tables, sheds, cas, database, now, mut keys, schemas } = self;
         let keyspace = Keyspace { sheds, ..Keyspace::new(hasher, databases) };
+        keyspace.note_cas(cas);
         tables.into_iter().for_each(|(database, table)| keyspace.map().put(database, table));
         let table = keyspace.map().table(database);
         for Cast { key, before, .. } in &keys {
@@ -134,7 +138,23 @@ impl Scene {
             *after = Some(shard.section(table).and_then(|section| section.copy(hash, key)));
         }
         drop(changed);
-        (result, Rehearsal { database, table, now, keys, schemas, log, notes, hits, misses, expired, look_again_ms })
+        (
+            result,
+            Rehearsal {
+                database,
+                table,
+                now,
+                keys,
+                schemas,
+                log,
+                notes,
+                hits,
+                misses,
+                expired,
+                look_again_ms,
+                cas: keyspace.last_cas(),
+            },
+        )
     }
 }
 
@@ -176,7 +196,7 @@ fn is_same(one: Entry<'_>, other: Entry<'_>) -> bool {
         (Content::Value(one), Content::Value(other)) => one.shares_root_with(other),
         _ => false,
     };
-    is_same_content && one.expires_at_ms() == other.expires_at_ms()
+    is_same_content && one.fields() == other.fields()
 }
 
 /// Whether an entry is to those who look `now` what it was to those who looked `then`.
@@ -193,7 +213,8 @@ pub struct Props {
 impl Tx<'_> {
     /// Does what was rehearsed, of which [`Rehearsal::is_true`]; to be called before any other change.
     pub fn play(&mut self, rehearsal: Rehearsal) -> Props {
-        let Rehearsal { keys, mut log, notes, hits, misses, expired, look_again_ms, .. } = rehearsal;
+        let Rehearsal { keys, mut log, notes, hits, misses, expired, look_again_ms, cas, .. } = rehearsal;
+        self.keyspace().note_cas(cas);
         for cast in &keys {
             if let Some(after) = &cast.after {
                 self.exchange_entry(&cast.key, after.as_ref());

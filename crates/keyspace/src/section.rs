@@ -2,12 +2,13 @@
 
 use crate::TableId;
 use crate::deadlines::Deadlines;
+use crate::effect::extras::altered;
 use crate::order::Notes;
 use crate::turn::{Batch, Marking, Room};
 use base::Ms;
 use base::limits::SHARDS;
 use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Tagged, Text, Value, text};
-use table::{Content, NewContent, OwnedContent, Table};
+use table::{Content, EntryMut, Extras, Fields, NewContent, OwnedContent, Table};
 
 /// An entry as the table keeps it.
 pub type Entry<'a> = table::Entry<'a, Value>;
@@ -29,6 +30,8 @@ pub struct Section {
     garbage: Vec<Value>,
     /// When it is changed, in seconds: what is put counts as used then. 0 in a replay, which knows no time.
     now_s: u32,
+    /// The greatest number of a version that an entry here has or had.
+    cas_max: u64,
     /// What of it the store is to be told.
     marking: Marking,
     /// Which names came and went, while somebody keeps them in order.
@@ -189,19 +192,20 @@ impl Section {
     }
 
     /// Puts a text under `key`, whatever was there.
-    pub(crate) fn put_text(&mut self, hash: u64, key: &[u8], bytes: &[u8], expires_at_ms: Option<Ms>) {
-        self.put(hash, key, new_text(bytes), expires_at_ms);
+    pub(crate) fn put_text(&mut self, hash: u64, key: &[u8], bytes: &[u8], fields: impl Into<Fields>) {
+        self.put(hash, key, new_text(bytes), fields.into());
     }
 
     /// Puts a value under `key`, whatever was there.
-    pub(crate) fn put_value(&mut self, hash: u64, key: &[u8], value: Value, expires_at_ms: Option<Ms>) {
+    pub(crate) fn put_value(&mut self, hash: u64, key: &[u8], value: Value, fields: impl Into<Fields>) {
+        let fields = fields.into();
         let content = match value {
             Value::Text(text) if text.bytes_count() <= text::INLINE_BYTES_MAX => {
-                return self.put_text(hash, key, &text.to_vec(0..text.bytes_count()), expires_at_ms);
+                return self.put_text(hash, key, &text.to_vec(0..text.bytes_count()), fields);
             }
             value => NewContent::Value(value),
         };
-        self.put(hash, key, content, expires_at_ms);
+        self.put(hash, key, content, fields);
     }
 
     /// Has `key` hold what a copy says, whatever was there; without one it is removed.
@@ -212,7 +216,7 @@ impl Section {
             Content::Bytes(bytes) => NewContent::Bytes(bytes),
             Content::Value(value) => NewContent::Value(value.clone()),
         };
-        self.put(hash, key, content, entry.expires_at_ms());
+        self.put(hash, key, content, entry.fields());
     }
 
     /// Gives a key its value that has stood there without it. The value comes back if the key is gone.
@@ -243,7 +247,33 @@ impl Section {
         }
     }
 
-    fn put(&mut self, hash: u64, key: &[u8], content: NewContent<'_, Value>, expires_at_ms: Option<Ms>) {
+    /// The greatest number of a version that was ever given here, as far as this process knows.
+    pub(crate) fn cas_max(&self) -> u64 {
+        self.cas_max
+    }
+
+    /// Gives the text under `key` these extras; whether there is one.
+    pub(crate) fn set_extras(&mut self, hash: u64, key: &[u8], extras: Extras) -> bool {
+        let Some(mut entry) = self.table.find_mut(hash, key) else { return false };
+        if kind_of(entry.read()) != Kind::Text {
+            return false;
+        }
+        self.marking.changing(hash, &mut entry);
+        entry.set_extras(Some(extras));
+        self.cas_max = self.cas_max.max(extras.cas);
+        true
+    }
+
+    /// The text under `key`, which is there, is another version, here or where it lies unread.
+    pub(crate) fn note_altered(&mut self, hash: u64, key: &[u8]) {
+        if let Some(mut entry) = self.table.find_mut(hash, key) {
+            alter_extras(&mut entry);
+        }
+    }
+
+    fn put(&mut self, hash: u64, key: &[u8], content: NewContent<'_, Value>, fields: Fields) {
+        let expires_at_ms = fields.expires_at_ms;
+        self.cas_max = self.cas_max.max(fields.extras.map_or(0, |extras| extras.cas));
         let (added_bytes, next_due, kind) = match &content {
             NewContent::Value(value) => (value.heap_bytes(), value.next_due(), value.kind()),
             _ => (0, None, Kind::Text),
@@ -257,8 +287,8 @@ impl Section {
             let old = entry.value_mut().map(|value| std::mem::replace(value, Value::List(List::new())));
             entry.set_content(content);
             entry.touch(self.now_s);
-            if before.expires_at_ms != expires_at_ms {
-                entry.set_expiry(expires_at_ms);
+            if entry.fields() != fields {
+                entry.set_fields(&fields);
             }
             if let Some(old) = old {
                 self.values_bytes -= old.heap_bytes();
@@ -268,7 +298,7 @@ impl Section {
                 self.note_name(key, Some(kind));
             }
         } else {
-            self.marking.inserted(self.now_s, &mut self.table.insert(hash, key, content, expires_at_ms));
+            self.marking.inserted(self.now_s, &mut self.table.insert(hash, key, content, fields));
             self.note_name(key, Some(kind));
         }
         self.values_bytes += added_bytes;
@@ -334,7 +364,7 @@ impl Section {
             let mut made = K::default();
             let result = change(&mut made);
             if !made.is_empty() {
-                self.put(hash, key, NewContent::Value(made.into_value()), None);
+                self.put(hash, key, NewContent::Value(made.into_value()), Fields::default());
             }
             return Some(result);
         };
@@ -385,6 +415,7 @@ impl Section {
             let bytes_before = text.heap_bytes();
             text.overwrite(offset.unwrap_or(text.bytes_count()), bytes);
             self.values_bytes = self.values_bytes + text.heap_bytes() - bytes_before;
+            alter_extras(&mut entry);
             return Some(());
         }
         if let Some(mut entry) = self.table.find_mut(hash, key)
@@ -399,11 +430,12 @@ impl Section {
             }
             entry.bytes_mut().expect("just seen")[offset..end].copy_from_slice(bytes);
             entry.touch(self.now_s);
+            alter_extras(&mut entry);
             return Some(());
         }
-        let (mut digits, mut old, mut expires_at_ms) = ([0; text::DIGITS_MAX], &[][..], None);
+        let (mut digits, mut old, mut fields) = ([0; text::DIGITS_MAX], &[][..], Fields::default());
         if let Some(entry) = self.table.find(hash, key) {
-            expires_at_ms = entry.expires_at_ms();
+            fields = Fields { extras: entry.extras().map(altered), ..entry.fields() };
             old = text_of(entry)?.short(&mut digits).expect("what is no value is short");
         }
         let offset = offset.unwrap_or(old.len());
@@ -411,14 +443,14 @@ impl Section {
         if end > text::INLINE_BYTES_MAX {
             let mut text = LongText::of(old);
             text.overwrite(offset, bytes);
-            self.put(hash, key, NewContent::Value(Value::Text(text)), expires_at_ms);
+            self.put(hash, key, NewContent::Value(Value::Text(text)), fields);
         } else {
             let mut content = Vec::with_capacity(old.len().max(end));
             content.extend_from_slice(old);
             content.resize(old.len().max(end), 0);
             content[offset..end].copy_from_slice(bytes);
             // An edited text stays bytes, as in Redis, even if it now spells an integer.
-            self.put(hash, key, NewContent::Bytes(&content), expires_at_ms);
+            self.put(hash, key, NewContent::Bytes(&content), fields);
         }
         Some(())
     }
@@ -440,6 +472,15 @@ impl Section {
             }
         }
         Due::More
+    }
+}
+
+/// An entry's text is another version.
+fn alter_extras(entry: &mut EntryMut<'_, Value>) {
+    if let Some(extras) = entry.read().extras()
+        && extras != altered(extras)
+    {
+        entry.set_extras(Some(altered(extras)));
     }
 }
 

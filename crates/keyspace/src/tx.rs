@@ -5,6 +5,7 @@
 
 mod combine;
 mod expire;
+mod item;
 mod order;
 mod own;
 mod rehearsal;
@@ -29,6 +30,7 @@ use rehearsal::Rehearsing;
 pub use schemas::PREFIX_BYTES_MAX;
 use std::sync::Arc;
 use sync::lock::Want;
+use table::Fields;
 
 /// The key holds another kind than the command works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +149,11 @@ impl<'k> Tx<'k> {
     /// Says whether what this tx looks at counts as used (CLIENT NO-TOUCH); it does unless told otherwise.
     pub fn set_touching(&mut self, touches: bool) {
         self.touches = touches;
+    }
+
+    /// Whether what it looks at counts as used.
+    pub fn touches(&self) -> bool {
+        self.touches
     }
 
     /// Gives it long texts of the request, cut.
@@ -484,18 +491,26 @@ impl<'k> Tx<'k> {
                 Expiry::Clear => None,
                 Expiry::At(at_ms) => Some(at_ms),
             };
-            let whole = Whole { value: Value::Text(text.clone()), expires_at_ms };
-            let put = self.put_whole_as(self.database, key, &whole, event::TEXT_PUT);
+            let put = self.put_long(key, Whole::plain(Value::Text(text.clone()), expires_at_ms));
             put.expect("a row is admitted with its arguments");
             return self.note_deadline(key, expiry);
         }
+        let there = if expiry == Expiry::Keep { self.entry(key).map(|entry| entry.fields()) } else { None };
         let effect = match expiry {
-            Expiry::Keep if self.entry(key).is_some() => Effect::TextReplace(bytes),
+            // What is put is another item to memcached's protocol.
+            Expiry::Keep if let Some(Fields { expires_at_ms, extras: Some(_) }) = there => {
+                Effect::TextPut { expires_at_ms, bytes }
+            }
+            Expiry::Keep if there.is_some() => Effect::TextReplace(bytes),
             Expiry::Keep | Expiry::Clear => Effect::TextPut { expires_at_ms: None, bytes },
             Expiry::At(at_ms) => Effect::TextPut { expires_at_ms: Some(at_ms), bytes },
         };
         self.change(key, &effect, Before::Settled);
         self.note_deadline(key, expiry);
+    }
+
+    fn put_long(&mut self, key: &[u8], whole: Whole) -> Result<(), Abandon> {
+        self.put_whole_as(self.database, key, &whole, event::TEXT_PUT)
     }
 
     /// Removes `key`; whether it was there.

@@ -3,8 +3,8 @@
 use base::hash::KeyHasher;
 use blocks::{End, LeafStore, Place};
 use keyspace::{Absent, Batch, BlockSink, BlockSource, DecodeError, Held, Keyspace, Log, Put, Record, TurnMemory, Tx};
-use keyspace::{list_of, shard_of};
-use kinds::{Kind, Value};
+use keyspace::{Entry, Extras, FETCHED, STALE, list_of, shard_of, text_of};
+use kinds::{Kind, LongText, Value};
 use std::convert::Infallible;
 
 const PAGE: &str = include_str!("../../../docs/formats/effect.md");
@@ -66,8 +66,10 @@ fn whole_values_of_the_page_can_be_replayed() {
     assert_eq!(keyspace.map().table(3), 70_000);
 }
 
-/// The leaf of the page, and the two places that it names.
-const LEAF_PLACES: [u64; 2] = [0x1_0000_0040, 0x2_0000_0040];
+/// Where the page has the leaf of that number lie.
+fn place(leaf: usize) -> u64 {
+    (leaf as u64 + 1) << 32 | 0x40
+}
 
 /// Two leaves of one item each.
 fn items() -> [Vec<u8>; 2] {
@@ -88,7 +90,7 @@ impl LeafStore for Leaves {
 
     fn write(&mut self, leaf: &[u8]) -> Result<Place, Infallible> {
         self.leaves.push(leaf.to_vec());
-        Ok(Place::of_number(LEAF_PLACES[self.leaves.len() - 1]).unwrap())
+        Ok(Place::of_number(place(self.leaves.len() - 1)).unwrap())
     }
 }
 
@@ -109,59 +111,95 @@ impl BlockSource for Leaves {
 
     fn get(&mut self, kind: Kind, mut form: &[u8]) -> Result<Value, DecodeError> {
         let read = &mut |place: Place, _| {
-            let at = LEAF_PLACES.iter().position(|known| *known == place.number()).ok_or(DecodeError::Malformed)?;
-            Ok::<_, DecodeError>(&self.leaves[at])
+            let at = (0..self.leaves.len()).find(|at| self::place(*at) == place.number());
+            Ok::<_, DecodeError>(&self.leaves[at.ok_or(DecodeError::Malformed)?])
         };
         Value::of_stored(kind, &mut form, read).map_err(|_| DecodeError::Malformed)
     }
 }
 
-/// A keyspace of which database 5 has a list.
-fn filled(expires_at_ms: Option<u64>) -> Keyspace {
+const DEADLINES_MS: [Option<u64>; 2] = [None, Some(1_700_000_000_000)];
+
+/// A keyspace of which database 5 has under `k` what `fill` puts there.
+fn filled(fill: impl FnOnce(&mut Tx<'_>)) -> Keyspace {
     let keyspace = Keyspace::new(KeyHasher::new([7; 16]), 16);
     keyspace.keep_marks();
     let mut log = Log::default();
     let mut tx = Tx::new(&keyspace, Held::under_gate(&keyspace), 5, 0, &mut log, u64::MAX);
-    items().iter().for_each(|item| {
-        tx.list_mut(b"k", Absent::Create).unwrap().unwrap().push(End::Tail, &[item]);
-    });
-    tx.set_expiry(b"k", expires_at_ms);
+    fill(&mut tx);
     tx.end();
     keyspace
 }
 
+fn fill_list(tx: &mut Tx<'_>, expires_at_ms: Option<u64>) {
+    items().iter().for_each(|item| {
+        tx.list_mut(b"k", Absent::Create).unwrap().unwrap().push(End::Tail, &[item]);
+    });
+    tx.set_expiry(b"k", expires_at_ms);
+}
+
+/// Text and extras of the page.
+fn item() -> (Vec<u8>, Extras) {
+    (b"0123456789".repeat(2_000), Extras { flags: 7, cas: 300, signs: 0 })
+}
+
+/// What a checkpoint records of `k`, and what is read of that.
+fn stored_and_read(keyspace: &Keyspace, look: impl FnOnce(&[u8], Entry<'_>)) {
+    let shard = shard_of(keyspace.hash(b"k"));
+    let (mut batch, mut leaves) = (Batch::default(), Leaves::default());
+    let mut state = keyspace.shard(shard).try_write().unwrap();
+    state.turn(keyspace, true, &mut TurnMemory::default(), || 0).unwrap();
+    state.take(keyspace, 1, &mut batch);
+    let mut records = Vec::new();
+    let keep = |record: &[u8]| {
+        records.push(record.to_vec());
+        Ok(())
+    };
+    batch.encode(&mut leaves, keep).unwrap();
+    let alive = keyspace.map().alive();
+    let other = keyspace.empty_like();
+    other.keep_marks();
+    let mut loading = other.load(shard, &alive);
+    loading.record::<DecodeError>(&records[0]).unwrap();
+    loading.settle(&mut leaves).unwrap();
+    loading.end(&mut other.shard(shard).try_write().unwrap());
+    let state = other.shard(shard).try_read().unwrap();
+    look(&records[0], state.section(5).unwrap().find(other.hash(b"k"), b"k").expect("it was read"));
+}
+
 #[test]
 fn records_of_the_store_are_what_the_page_shows() {
-    let deadlines = [None, Some(1_700_000_000_000)];
-    for (example, expires_at_ms) in drawing("## Records of the store").iter().zip(deadlines) {
-        let keyspace = filled(expires_at_ms);
-        let shard = shard_of(keyspace.hash(b"k"));
-        let (mut batch, mut leaves) = (Batch::default(), Leaves::default());
-        let mut state = keyspace.shard(shard).try_write().unwrap();
-        state.turn(&keyspace, true, &mut TurnMemory::default(), || 0).unwrap();
-        state.take(&keyspace, 1, &mut batch);
-        let mut records = Vec::new();
-        let keep = |record: &[u8]| {
-            records.push(record.to_vec());
-            Ok(())
-        };
-        batch.encode(&mut leaves, keep).unwrap();
-        assert_eq!(&records[0], example);
+    for (example, expires_at_ms) in drawing("## Records of the store").iter().zip(DEADLINES_MS) {
+        let keyspace = filled(|tx| fill_list(tx, expires_at_ms));
+        stored_and_read(&keyspace, |record, entry| {
+            assert_eq!(record, example);
+            assert_eq!(entry.expires_at_ms(), expires_at_ms);
+            let list = list_of(entry).unwrap();
+            for (index, item) in (0..).zip(items()) {
+                assert_eq!(list.get(index, <[u8]>::to_vec), Some(item));
+            }
+            assert_eq!(list.len(), 2);
+        });
+    }
+    for (example, expires_at_ms) in drawing("A text of 20,000 bytes").iter().zip(DEADLINES_MS) {
+        let (text, extras) = item();
+        let put = |tx: &mut Tx<'_>| tx.put_long_item(b"k", LongText::of(&text), expires_at_ms, extras).unwrap();
+        stored_and_read(&filled(put), |record, entry| {
+            assert_eq!(record, example);
+            assert_eq!((entry.expires_at_ms(), entry.extras()), (expires_at_ms, Some(extras)));
+            assert!(text_of(entry).unwrap().to_vec() == text);
+        });
+    }
+}
 
-        let alive = keyspace.map().alive();
-        let other = keyspace.empty_like();
-        other.keep_marks();
-        let mut loading = other.load(shard, &alive);
-        loading.record::<DecodeError>(example).unwrap();
-        loading.settle(&mut leaves).unwrap();
-        loading.end(&mut other.shard(shard).try_write().unwrap());
-        let state = other.shard(shard).try_read().unwrap();
-        let entry = state.section(5).unwrap().find(other.hash(b"k"), b"k").expect("it was read");
-        assert_eq!(entry.expires_at_ms(), expires_at_ms);
-        let list = list_of(entry).unwrap();
-        for (index, item) in (0..).zip(items()) {
-            assert_eq!(list.get(index, <[u8]>::to_vec), Some(item));
-        }
-        assert_eq!(list.len(), 2);
+#[test]
+fn a_short_text_is_stored_with_its_extras() {
+    for expires_at_ms in DEADLINES_MS {
+        let extras = Extras { flags: u32::MAX, cas: u64::MAX, signs: FETCHED | STALE };
+        stored_and_read(&filled(|tx| tx.put_item(b"k", b"17", expires_at_ms, extras)), |_, entry| {
+            let recorded = Extras { signs: STALE, ..extras };
+            assert_eq!((entry.expires_at_ms(), entry.extras()), (expires_at_ms, Some(recorded)));
+            assert_eq!(text_of(entry).unwrap().to_vec(), b"17");
+        });
     }
 }

@@ -39,6 +39,8 @@ pub static HLL_SPARSE_BYTES: Limit = Limit::new(3000);
 pub static SORTED_ENTRIES: Limit = Limit::new(128);
 /// `zset-max-listpack-value`: bytes of a member of a small sorted set.
 pub static SORTED_MEMBER_BYTES: Limit = Limit::new(64);
+/// `memcached-item-size-max`: bytes of an item that grows.
+pub static ITEM_BYTES: Limit = Limit::new(1 << 20);
 /// `stream-node-max-entries`: entries of a chunk of a stream.
 pub static STREAM_NODE_ENTRIES: Limit = Limit::new(100);
 /// `stream-node-max-bytes`: its bytes.

@@ -24,7 +24,24 @@ const BURST_MAX: usize = 64;
 /// Rest when the system gives no more sockets.
 const EXHAUSTED_MS: u64 = 100;
 
-const REFUSED: &[u8] = b"-ERR max number of clients reached\r\n";
+/// Which protocol is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// Redis's.
+    Resp,
+    /// Memcached's.
+    Memcached,
+}
+
+impl Door {
+    /// What those hear for whom there is no room.
+    fn refusal(self) -> &'static [u8] {
+        match self {
+            Self::Resp => b"-ERR max number of clients reached\r\n",
+            Self::Memcached => b"ERROR Too many open connections\r\n",
+        }
+    }
+}
 
 /// A socket that listens.
 pub(crate) struct Listener {
@@ -37,11 +54,13 @@ struct Place {
     name: Arc<str>,
     /// Its address, unless that stands for all of the machine's.
     address: Option<SocketAddr>,
+    door: Door,
 }
 
 /// A socket just accepted.
 pub(crate) struct Arrival {
     pub(crate) socket: OwnedFd,
+    pub(crate) door: Door,
     /// Both sides, over TCP.
     between: Option<(SocketAddr, SocketAddr)>,
     /// Where it was accepted.
@@ -70,19 +89,22 @@ fn canonical(address: SocketAddr) -> SocketAddr {
 impl Listener {
     /// The sockets of `listeners`, ready to accept, and the file to be removed when they are closed.
     pub(crate) fn all_of(listeners: Option<Listeners>, settings: &Settings) -> (Vec<Self>, Option<SocketFile>) {
-        let Some(Listeners { tcp, unix }) = listeners else { return (Vec::new(), None) };
+        let Some(Listeners { tcp, memcached, unix }) = listeners else { return (Vec::new(), None) };
         let mut all = Vec::new();
-        for (address, listener) in tcp {
+        let tcp = tcp.into_iter().map(|(address, listener)| (address, listener, Door::Resp));
+        let memcached = memcached.into_iter().map(|(address, listener)| (address, listener, Door::Memcached));
+        for (address, listener, door) in tcp.chain(memcached) {
             let socket = Arc::new(OwnedFd::from(listener));
             tune(&socket, settings);
             let place = Place {
                 name: address.to_string().into(),
                 address: Some(address).filter(|address| !address.ip().is_unspecified()),
+                door,
             };
             all.push(Self { socket, place });
         }
         let file = unix.map(|(file, listener)| {
-            let place = Place { name: file.path().display().to_string().into(), address: None };
+            let place = Place { name: file.path().display().to_string().into(), address: None, door: Door::Resp };
             all.push(Self { socket: Arc::new(listener.into()), place });
             file
         });
@@ -98,7 +120,7 @@ impl Place {
             let local = self.address.or_else(|| SocketAddr::try_from(getsockname(&socket).ok()?).ok())?;
             Some((peer, local))
         });
-        Ok(Arrival { socket, between, at: self.name.clone() })
+        Ok(Arrival { socket, door: self.door, between, at: self.name.clone() })
     }
 }
 
@@ -185,7 +207,7 @@ fn admit(arrival: Arrival, shelf: &Rc<Shelf>) {
     if shelf.crew().connections() >= shelf.worker.settings().maxclients {
         shelf.worker.counters().refused.add(1);
         // It fits an empty socket; whoever has gone needs no answer.
-        let _ = rustix::io::write(&arrival.socket, REFUSED);
+        let _ = rustix::io::write(&arrival.socket, arrival.door.refusal());
         return;
     }
     shelf.place(arrival);
@@ -202,7 +224,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let settings = Draft::new().finish();
-        let listeners = Listeners { tcp: vec![(address, listener)], unix: None };
+        let listeners = Listeners { tcp: vec![(address, listener)], memcached: Vec::new(), unix: None };
         let (all, _) = Listener::all_of(Some(listeners), &settings);
         drop(TcpStream::connect(address).unwrap());
         drop(all);

@@ -94,10 +94,18 @@ pub fn serve(settings: Settings, run: impl FnOnce(Prepared) -> Result<ExitCode, 
 /// The first thing that is amiss, with its remedy.
 pub fn prepare(settings: Arc<Settings>) -> Result<Prepared, Refused> {
     let current = settings.current();
-    let addresses = listen::addresses(&current)?;
-    listen::protect(&current, &addresses)?;
-    let reachable = listen::reachable(&addresses).is_some();
-    let listeners = listen::listen(&current, &addresses)?;
+    if current.memcached_database >= current.databases {
+        return Err(Refused::new(format!(
+            "there is no database {} for memcached's protocol; see --memcached-db and --databases",
+            current.memcached_database
+        )));
+    }
+    let addresses = listen::addresses(&current, current.port)?;
+    let memcached = listen::addresses(&current, current.memcached_port)?;
+    let all = [&addresses[..], &memcached].concat();
+    listen::protect(&current, &all)?;
+    let reachable = listen::reachable(&all).is_some();
+    let listeners = listen::listen(&current, &addresses, &memcached)?;
     let folder = if current.journal { Some(DataFolder::take(&current.dir)?) } else { None };
     if let Err(possible) = files::raise(current.maxclients, threads(&current)) {
         let wanted = current.maxclients;

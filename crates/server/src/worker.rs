@@ -7,7 +7,7 @@
 //!              worker: shelf (what its connections share) + one task a connection
 //! ```
 
-use crate::accept::{Arrival, Listener, accept};
+use crate::accept::{Arrival, Door, Listener, accept};
 use crate::connection::{Connection, READ_BYTES_MAX};
 use crate::line::dialer;
 use crate::startup::Listeners;
@@ -179,7 +179,10 @@ impl Shelf {
         self.worker.counters().connections.add(1);
         let (address, local_address) = arrival.addresses();
         let client = engine.clients.add(&address, &local_address, arrival.is_local(), engine.clock.now());
-        let session = Session::new(self.worker.clone(), client);
+        let session = match arrival.door {
+            Door::Resp => Session::new(self.worker.clone(), client),
+            Door::Memcached => Session::of_memcached(self.worker.clone(), client),
+        };
         match Connection::new(self.clone(), arrival.socket, session) {
             Ok(mut connection) => {
                 let shelf = self.clone();
@@ -225,6 +228,8 @@ async fn work(
     if index == 0 {
         let worker = shelf.worker.clone();
         spawn_local(async move { worker.in_turns(Session::open_libraries(worker.clone())).await });
+        let worker = shelf.worker.clone();
+        spawn_local(async move { worker.in_turns(Session::flush_when_due(worker.clone())).await });
     }
     let (listeners, _socket_file) = Listener::all_of(listeners, &shelf.worker.engine.settings);
     let accepting: Vec<_> =

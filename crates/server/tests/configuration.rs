@@ -10,6 +10,8 @@ fn bobbin(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
             command.env_remove(name);
         }
     }
+    // Tests run beside each other.
+    command.env("BOBBIN_MEMCACHED_PORT", "0");
     command.args(arguments).envs(environment.iter().copied()).output().unwrap()
 }
 

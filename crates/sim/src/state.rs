@@ -28,7 +28,8 @@ pub(crate) fn state(keyspace: &Keyspace) -> Option<State> {
 
 fn content(entry: Entry<'_>) -> Vec<Vec<u8>> {
     if let Some(text) = text_of(entry) {
-        return vec![b"text".to_vec(), text.to_vec()];
+        let extras = entry.extras().map(|extras| format!("flags {} cas {}", extras.flags, extras.cas).into_bytes());
+        return [b"text".to_vec(), text.to_vec()].into_iter().chain(extras).collect();
     }
     if let Some(set) = set_of(entry) {
         let mut items = vec![set.form().encoding().as_bytes().to_vec()];

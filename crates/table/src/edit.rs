@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use base::Ms;
 
 use crate::entry::{Entry, Raw};
-use crate::shape::{Expiry, Form, Shape, head};
+use crate::shape::{Form, Shape, head};
 use crate::table::Slot;
-use crate::{Content, NewContent, OwnedContent};
+use crate::{Content, Extras, Fields, NewContent, OwnedContent};
 
 /// An entry to be changed. A change that needs another allocation puts it in the entry's slot.
 pub struct EntryMut<'a, V> {
@@ -48,6 +48,11 @@ impl<'a, V> EntryMut<'a, V> {
         self.read().expires_at_ms()
     }
 
+    /// Expiry and extras.
+    pub fn fields(&self) -> Fields {
+        self.read().fields()
+    }
+
     /// The three marks of the checkpoint.
     pub fn marks(&self) -> u8 {
         self.read().marks()
@@ -70,7 +75,7 @@ impl<'a, V> EntryMut<'a, V> {
         let old_value = (old.form == Form::Value).then(|| unsafe { self.raw().value().read() });
         let shape = old.with_content(&content);
         if shape != old {
-            self.reshape(&shape, self.expires_at_ms(), 0);
+            self.reshape(&shape, &self.fields(), 0);
         }
         // SAFETY: the entry now has this shape, which was made for `content`.
         unsafe { self.raw().write_content(&shape, content) };
@@ -115,15 +120,24 @@ impl<'a, V> EntryMut<'a, V> {
             // SAFETY: there is room for the new bytes.
             unsafe { at.write_bytes(0, length - old.content_bytes) };
         } else {
-            self.reshape(&old.with_bytes(length), self.expires_at_ms(), length);
+            self.reshape(&old.with_bytes(length), &self.fields(), length);
         }
     }
 
     /// Sets or takes away the expiry.
     pub fn set_expiry(&mut self, expires_at_ms: Option<Ms>) {
+        self.set_fields(&Fields { expires_at_ms, extras: self.read().extras() });
+    }
+
+    /// Sets or takes away the extras.
+    pub fn set_extras(&mut self, extras: Option<Extras>) {
+        self.set_fields(&Fields { expires_at_ms: self.expires_at_ms(), extras });
+    }
+
+    /// Sets expiry and extras.
+    pub fn set_fields(&mut self, fields: &Fields) {
         let old = self.shape();
-        let shape = Shape { expiry: Expiry::of(expires_at_ms), ..old };
-        self.reshape(&shape, expires_at_ms, old.content_bytes);
+        self.reshape(&old.with_fields(fields), fields, old.content_bytes);
     }
 
     /// Sets the three marks.
@@ -136,14 +150,14 @@ impl<'a, V> EntryMut<'a, V> {
     fn lengthen(&mut self, length: usize) -> *mut u8 {
         let old = self.text_shape();
         let shape = old.with_bytes(length);
-        self.reshape(&shape, self.expires_at_ms(), old.content_bytes);
+        self.reshape(&shape, &self.fields(), old.content_bytes);
         // SAFETY: within the allocation, which now has this shape.
         unsafe { self.raw().part(shape.content_at() + old.content_bytes) }
     }
 
-    /// Gives the entry another shape (of the same key) and expiry, keeping the first `kept_bytes` of the
+    /// Gives the entry another shape (of the same key) and fields, keeping the first `kept_bytes` of the
     /// content, in another allocation if the class differs. The rest of the content is for the caller to write.
-    fn reshape(&mut self, shape: &Shape, expires_at_ms: Option<Ms>, kept_bytes: usize) {
+    fn reshape(&mut self, shape: &Shape, fields: &Fields, kept_bytes: usize) {
         let (raw, old) = (self.raw(), self.shape());
         let in_place = old.allocation_bytes() == shape.allocation_bytes();
         let target = if in_place { raw } else { Raw::allocate(shape) };
@@ -151,12 +165,12 @@ impl<'a, V> EntryMut<'a, V> {
         // shapes. The content moves before the fields are written: these lie before its new place.
         unsafe {
             if !in_place {
-                raw.part(0).copy_to_nonoverlapping(target.part(0), old.expiry_at());
+                raw.part(0).copy_to_nonoverlapping(target.part(0), old.extras_at());
             }
             if !in_place || old.content_at() != shape.content_at() {
                 raw.part(old.content_at()).copy_to(target.part(shape.content_at()), kept_bytes);
             }
-            target.write_fields(shape, expires_at_ms);
+            target.write_fields(shape, fields);
             if !in_place {
                 raw.free(&old);
                 *self.slot = self.slot.with(target);

@@ -1,24 +1,26 @@
 //! The packed entry: one allocation that holds everything about a key.
 //!
 //! ```text
-//! | head 4 | key length 1 or 4 | key | expiry 0, 6 or 8 | length 0, 1 or 4 | content ... | free |
-//!   |                                                     |                                   ^ class
-//!   form, marks, touched, which widths                    of the content; a value has none, it is aligned
+//! | head 4 | key length 1 or 4 | key | extras | expiry 0, 6 or 8 | length 0, 1 or 4 | content ... | free |
+//!   |                                                              |                                   ^ class
+//!   form, marks, touched, which widths                             of the content; a value has none, it is aligned
+//!
+//! extras   | lead 1 | flags 0 or 4 | cas 0 or 8 |      only where a protocol keeps one; `lead` says which widths then
 //! ```
 //!
-//! Key and expiry lie before the content, so that a text grows at its end, in place, as far as the allocation's
+//! Key, extras and expiry lie before the content, so that a text grows at its end, in place, as far as the allocation's
 //! class goes. The class follows from the lengths, so no capacity is stored.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, copy_nonoverlapping};
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU8, AtomicU32};
 
 use base::Ms;
 
-use crate::shape::{Expiry, Form, KEY_LENGTH_AT, Shape, head, int_of, key_at};
-use crate::{Content, NewContent, OwnedEntry, size};
+use crate::shape::{Expiry, Form, KEY_LENGTH_AT, Shape, extras_of_lead, has_extras, head, int_of, key_at, lead};
+use crate::{Content, Extras, Fields, NewContent, OwnedEntry, size};
 
 /// A key with its content, expiry and marks, to be read. A pointer, cheap to copy.
 ///
@@ -52,6 +54,27 @@ impl<'a, V> Entry<'a, V> {
     pub fn expires_at_ms(&self) -> Option<Ms> {
         // SAFETY: alive and unchanged during 'a.
         unsafe { self.raw.expires_at_ms() }
+    }
+
+    /// What a protocol keeps in it, if anything.
+    pub fn extras(&self) -> Option<Extras> {
+        // SAFETY: alive and unchanged during 'a, but for signs that readers give.
+        unsafe { self.raw.extras() }
+    }
+
+    /// Expiry and extras.
+    pub fn fields(&self) -> Fields {
+        Fields { expires_at_ms: self.expires_at_ms(), extras: self.extras() }
+    }
+
+    /// Gives one of the four signs (by its bit) to the extras; whether it was new. One reader of many hears `true`. Without
+    /// extras nothing happens.
+    pub fn give_sign(&self, sign: u8) -> bool {
+        assert!(sign < 16);
+        let bit = sign << lead::SIGNS_SHIFT;
+        // SAFETY: alive and unchanged during 'a, but for what is changed here, in atomic steps.
+        let lead = unsafe { self.raw.lead() };
+        lead.is_some_and(|lead| lead.load(Relaxed) & bit != bit && lead.fetch_or(bit, Relaxed) & bit != bit)
     }
 
     /// The three marks of the checkpoint.
@@ -90,7 +113,7 @@ impl<'a, V> Entry<'a, V> {
             Content::Int(int) => NewContent::Int(int),
             Content::Value(value) => NewContent::Value(value.clone()),
         };
-        let raw = Raw::create(self.key(), self.expires_at_ms(), content);
+        let raw = Raw::create(self.key(), &self.fields(), content);
         // SAFETY: alive and known to nobody else. All of the head follows from what is the same in both.
         unsafe {
             raw.head().store(self.head().load(Relaxed), Relaxed);
@@ -112,7 +135,7 @@ impl<V> Clone for Entry<'_, V> {
 
 impl<V> Copy for Entry<'_, V> {}
 
-// SAFETY: an entry gives out `&V` and otherwise reads plain bytes; its one write is atomic.
+// SAFETY: an entry gives out `&V` and otherwise reads plain bytes; its writes are atomic.
 unsafe impl<V: Sync> Send for Entry<'_, V> {}
 // SAFETY: as above.
 unsafe impl<V: Sync> Sync for Entry<'_, V> {}
@@ -135,8 +158,8 @@ impl<V> Copy for Raw<V> {}
 
 impl<V> Raw<V> {
     /// A new whole entry, unmarked and untouched.
-    pub(crate) fn create(key: &[u8], expires_at_ms: Option<Ms>, content: NewContent<'_, V>) -> Self {
-        let shape = Shape::new(key, expires_at_ms, &content);
+    pub(crate) fn create(key: &[u8], fields: &Fields, content: NewContent<'_, V>) -> Self {
+        let shape = Shape::new(key, fields, &content);
         let raw = Self::allocate(&shape);
         // SAFETY: the allocation has room for all parts of `shape`, and nobody else knows it.
         unsafe {
@@ -147,7 +170,7 @@ impl<V> Raw<V> {
                 raw.write_at(KEY_LENGTH_AT, &[key.len() as u8]);
             }
             raw.write_at(key_at(shape.key_is_wide()), key);
-            raw.write_fields(&shape, expires_at_ms);
+            raw.write_fields(&shape, fields);
             raw.write_content(&shape, content);
         }
         raw
@@ -203,10 +226,15 @@ impl<V> Raw<V> {
             let mut shape = Shape {
                 form,
                 expiry: Expiry::of_head(head),
+                extras: None,
                 key_bytes: self.length_at(KEY_LENGTH_AT, head & head::WIDE_KEY != 0),
                 content_bytes: size_of::<V>(),
                 content_align: align_of::<V>(),
             };
+            if has_extras(head) {
+                let lead = self.lead_at(shape.extras_at()).load(Relaxed);
+                (shape.expiry, shape.extras) = (Expiry::of_lead(lead), Some(extras_of_lead(lead)));
+            }
             if form != Form::Value {
                 shape.content_bytes = self.length_at(shape.length_at(), form == Form::Long);
                 shape.content_align = 1;
@@ -244,14 +272,43 @@ impl<V> Raw<V> {
     pub(crate) unsafe fn expires_at_ms(self) -> Option<Ms> {
         // SAFETY: alive, says the caller; the shape says where the expiry lies.
         unsafe {
-            let expiry = Expiry::of_head(self.head().load(Relaxed));
-            if expiry == Expiry::Never {
+            let head = self.head().load(Relaxed);
+            if !has_extras(head) && Expiry::of_head(head) == Expiry::Never {
                 return None;
             }
+            let shape = self.shape();
             let mut low = [0; 8];
-            low[..expiry.bytes()].copy_from_slice(self.bytes_at(self.shape().expiry_at(), expiry.bytes()));
-            Some(u64::from_le_bytes(low))
+            low[..shape.expiry.bytes()].copy_from_slice(self.bytes_at(shape.expiry_at(), shape.expiry.bytes()));
+            (shape.expiry != Expiry::Never).then_some(u64::from_le_bytes(low))
         }
+    }
+
+    /// # Safety
+    /// Alive, and nobody changes it meanwhile, but for signs.
+    pub(crate) unsafe fn extras(self) -> Option<Extras> {
+        // SAFETY: alive, says the caller; the shape says where the extras lie and what of it is there.
+        unsafe {
+            if !has_extras(self.head().load(Relaxed)) {
+                return None;
+            }
+            let shape = self.shape();
+            let (extras, at) = (shape.extras.expect("just seen"), shape.extras_at());
+            let (mut flags, mut cas) = ([0; 4], [0; 8]);
+            flags[..extras.flags_bytes()].copy_from_slice(self.bytes_at(at + 1, extras.flags_bytes()));
+            let cas_at = at + 1 + extras.flags_bytes();
+            cas[..extras.cas_bytes()].copy_from_slice(self.bytes_at(cas_at, extras.cas_bytes()));
+            let signs = self.lead_at(at).load(Relaxed) >> lead::SIGNS_SHIFT;
+            Some(Extras { flags: u32::from_le_bytes(flags), cas: u64::from_le_bytes(cas), signs })
+        }
+    }
+
+    /// The first byte of the extras, if there is one.
+    ///
+    /// # Safety
+    /// Alive during `'a`, and nobody changes it meanwhile, but for signs.
+    pub(crate) unsafe fn lead<'a>(self) -> Option<&'a AtomicU8> {
+        // SAFETY: alive, says the caller; the shape says where it lies.
+        unsafe { has_extras(self.head().load(Relaxed)).then(|| self.lead_at(self.shape().extras_at())) }
     }
 
     /// Where the value lies.
@@ -267,12 +324,18 @@ impl<V> Raw<V> {
     ///
     /// # Safety
     /// Allocated for `shape`, its head written, and nobody else uses it.
-    pub(crate) unsafe fn write_fields(self, shape: &Shape, expires_at_ms: Option<Ms>) {
+    pub(crate) unsafe fn write_fields(self, shape: &Shape, fields: &Fields) {
         // SAFETY: the parts of `shape` lie within the allocation.
         unsafe {
             let kept = self.head().load(Relaxed) & head::KEPT_MASK;
             self.head().store(kept | shape.head_bits(), Relaxed);
-            let expiry = expires_at_ms.unwrap_or(0).to_le_bytes();
+            if let (Some(extras), Some(parts)) = (&fields.extras, shape.extras) {
+                let at = shape.extras_at();
+                self.write_at(at, &[shape.lead_bits(extras)]);
+                self.write_at(at + 1, &extras.flags.to_le_bytes()[..parts.flags_bytes()]);
+                self.write_at(at + 1 + parts.flags_bytes(), &extras.cas.to_le_bytes()[..parts.cas_bytes()]);
+            }
+            let expiry = fields.expires_at_ms.unwrap_or(0).to_le_bytes();
             self.write_at(shape.expiry_at(), &expiry[..shape.expiry.bytes()]);
             let length = (shape.content_bytes as u32).to_le_bytes();
             self.write_at(shape.length_at(), &length[..shape.form.length_bytes()]);
@@ -314,6 +377,12 @@ impl<V> Raw<V> {
     pub(crate) unsafe fn part(self, at: usize) -> *mut u8 {
         // SAFETY: as the caller says.
         unsafe { self.at.as_ptr().add(at) }
+    }
+
+    /// The byte that extras begin with.
+    unsafe fn lead_at<'a>(self, at: usize) -> &'a AtomicU8 {
+        // SAFETY: the caller knows that extras lie there; its first byte is only read and written as an atomic while shared.
+        unsafe { AtomicU8::from_ptr(self.part(at)) }
     }
 
     unsafe fn length_at(self, at: usize, wide: bool) -> usize {

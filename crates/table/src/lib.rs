@@ -17,6 +17,8 @@
 //! entry; at 1,000 million keys a lookup in vain compares with one. So nothing ever needs the rest of the
 //! hash: growing and shrinking read slots alone, never an entry, and no entry stores its hash.
 
+use base::Ms;
+
 mod edit;
 mod entry;
 mod shape;
@@ -42,6 +44,33 @@ const TAG_BITS: u32 = 20;
 pub fn prefix_after(hash: u64) -> Option<u64> {
     let step = 1 << (u64::BITS - PREFIX_BITS);
     (hash & !(step - 1)).checked_add(step)
+}
+
+/// What a protocol keeps beside a text, in an entry that has such. They take a byte, four for flags and eight for a cas
+/// that are not 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// A client's own.
+    pub flags: u32,
+    /// The number of a version; 0 for none.
+    pub cas: u64,
+    /// Four signs. Readers may give one too: [`Entry::give_sign`].
+    pub signs: u8,
+}
+
+/// What an entry has beside key and content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// When the key expires; `None` is never.
+    pub expires_at_ms: Option<Ms>,
+    /// What a protocol keeps there, if anything.
+    pub extras: Option<Extras>,
+}
+
+impl From<Option<Ms>> for Fields {
+    fn from(expires_at_ms: Option<Ms>) -> Self {
+        Self { expires_at_ms, extras: None }
+    }
 }
 
 /// What an entry holds, to be read.

@@ -2,7 +2,7 @@
 
 use base::Ms;
 
-use crate::{NewContent, size};
+use crate::{Extras, Fields, NewContent, size};
 
 /// The head's bits: `| form 2 | wide key 1 | expiry 2 | marks 3 | touched 24 |`, highest first.
 pub(crate) mod head {
@@ -31,6 +31,45 @@ pub(crate) enum Form {
     Value = 3,
 }
 
+/// The bits of the byte that extras begin with: `| signs 4 | cas 1 | flags 1 | expiry 2 |`, highest first.
+pub(crate) mod lead {
+    pub(crate) const EXPIRY_MASK: u8 = 0b11;
+    pub(crate) const FLAGS: u8 = 1 << 2;
+    pub(crate) const CAS: u8 = 1 << 3;
+    pub(crate) const SIGNS_SHIFT: u32 = 4;
+}
+
+/// In the place of an expiry: there are extras, whose first byte tells of the expiry.
+const EXTRAS: u32 = 3;
+const FLAGS_BYTES: usize = 4;
+const CAS_BYTES: usize = 8;
+
+/// What there is of extras.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ExtrasShape {
+    pub(crate) has_flags: bool,
+    pub(crate) has_cas: bool,
+}
+
+impl ExtrasShape {
+    fn of(extras: &Extras) -> Self {
+        Self { has_flags: extras.flags != 0, has_cas: extras.cas != 0 }
+    }
+
+    /// Bytes of the whole, the first one included.
+    pub(crate) fn bytes(self) -> usize {
+        1 + self.flags_bytes() + self.cas_bytes()
+    }
+
+    pub(crate) fn flags_bytes(self) -> usize {
+        if self.has_flags { FLAGS_BYTES } else { 0 }
+    }
+
+    pub(crate) fn cas_bytes(self) -> usize {
+        if self.has_cas { CAS_BYTES } else { 0 }
+    }
+}
+
 /// How the expiry is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
@@ -46,6 +85,7 @@ pub(crate) enum Expiry {
 pub(crate) struct Shape {
     pub(crate) form: Form,
     pub(crate) expiry: Expiry,
+    pub(crate) extras: Option<ExtrasShape>,
     pub(crate) key_bytes: usize,
     pub(crate) content_bytes: usize,
     /// Alignment of the content: 1, but for a value.
@@ -53,17 +93,22 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    pub(crate) fn new<V>(key: &[u8], expires_at_ms: Option<Ms>, content: &NewContent<'_, V>) -> Self {
+    pub(crate) fn new<V>(key: &[u8], fields: &Fields, content: &NewContent<'_, V>) -> Self {
         const { assert!(align_of::<V>() <= size::ALIGN) };
         let shape = Self {
             form: Form::Short,
-            expiry: Expiry::of(expires_at_ms),
+            expiry: Expiry::Never,
+            extras: None,
             key_bytes: key.len(),
             content_bytes: 0,
             content_align: 1,
         };
         assert!(shape.key_bytes <= u32::MAX as usize);
-        shape.with_content(content)
+        shape.with_fields(fields).with_content(content)
+    }
+
+    pub(crate) fn with_fields(self, fields: &Fields) -> Self {
+        Self { expiry: Expiry::of(fields.expires_at_ms), extras: fields.extras.as_ref().map(ExtrasShape::of), ..self }
     }
 
     pub(crate) fn with_content<V>(self, content: &NewContent<'_, V>) -> Self {
@@ -86,8 +131,13 @@ impl Shape {
         self.key_bytes > u8::MAX as usize
     }
 
-    pub(crate) fn expiry_at(&self) -> usize {
+    /// Where the key ends and the extras begins, if there is one.
+    pub(crate) fn extras_at(&self) -> usize {
         key_at(self.key_is_wide()) + self.key_bytes
+    }
+
+    pub(crate) fn expiry_at(&self) -> usize {
+        self.extras_at() + self.extras.map_or(0, ExtrasShape::bytes)
     }
 
     pub(crate) fn length_at(&self) -> usize {
@@ -106,9 +156,31 @@ impl Shape {
     /// The head's bits that the shape decides.
     pub(crate) fn head_bits(&self) -> u32 {
         (self.form as u32) << head::FORM_SHIFT
-            | (self.expiry as u32) << head::EXPIRY_SHIFT
+            | self.extras.map_or(self.expiry as u32, |_| EXTRAS) << head::EXPIRY_SHIFT
             | if self.key_is_wide() { head::WIDE_KEY } else { 0 }
     }
+}
+
+impl Shape {
+    /// The first byte of its extras.
+    pub(crate) fn lead_bits(&self, extras: &Extras) -> u8 {
+        let shape = ExtrasShape::of(extras);
+        debug_assert_eq!(self.extras, Some(shape));
+        self.expiry as u8
+            | if shape.has_flags { lead::FLAGS } else { 0 }
+            | if shape.has_cas { lead::CAS } else { 0 }
+            | extras.signs << lead::SIGNS_SHIFT
+    }
+}
+
+/// Whether a head is that of an entry with extras.
+pub(crate) fn has_extras(head: u32) -> bool {
+    head >> head::EXPIRY_SHIFT & 0b11 == EXTRAS
+}
+
+/// What extras's first byte says of it.
+pub(crate) fn extras_of_lead(lead: u8) -> ExtrasShape {
+    ExtrasShape { has_flags: lead & lead::FLAGS != 0, has_cas: lead & lead::CAS != 0 }
 }
 
 /// The key lies behind the head and its own length, of 1 or 4 bytes.
@@ -147,8 +219,18 @@ impl Expiry {
         }
     }
 
+    /// Of an entry without extras.
     pub(crate) fn of_head(head: u32) -> Self {
-        match head >> head::EXPIRY_SHIFT & 0b11 {
+        Self::of_bits(head >> head::EXPIRY_SHIFT & 0b11)
+    }
+
+    /// Of one with extras that begins so.
+    pub(crate) fn of_lead(lead: u8) -> Self {
+        Self::of_bits(u32::from(lead & lead::EXPIRY_MASK))
+    }
+
+    fn of_bits(bits: u32) -> Self {
+        match bits {
             0 => Self::Never,
             1 => Self::Near,
             _ => Self::Far,
@@ -202,11 +284,24 @@ mod tests {
     fn promised_entries_fit_in_their_classes() {
         let key = [0; 16];
         let soon = Some(1_800_000_000_000);
-        let bytes = |expires, content| Shape::new::<u64>(&key, expires, &content).allocation_bytes();
+        let bytes =
+            |expires: Option<Ms>, content| Shape::new::<u64>(&key, &expires.into(), &content).allocation_bytes();
         assert_eq!(bytes(None, NewContent::Bytes(&[0; 32])), 64);
         assert_eq!(bytes(soon, NewContent::Bytes(&[0; 32])), 64);
         assert_eq!(bytes(None, NewContent::Int(99_999_999)), 32);
         assert_eq!(bytes(soon, NewContent::Int(99_999_999)), 32);
         assert_eq!(bytes(None, NewContent::Value(0)), 32);
+    }
+
+    #[test]
+    fn extras_take_a_byte_and_what_it_says() {
+        let content_at = |extras| {
+            let fields = Fields { expires_at_ms: None, extras };
+            Shape::new::<u64>(b"key", &fields, &NewContent::Bytes(b"text")).content_at()
+        };
+        let without = content_at(None);
+        for (flags, cas, bytes) in [(0, 0, 1), (1, 0, 5), (0, 1, 9), (u32::MAX, u64::MAX, 13)] {
+            assert_eq!(content_at(Some(Extras { flags, cas, signs: 15 })), without + bytes);
+        }
     }
 }

@@ -19,11 +19,9 @@
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use base::Ms;
-
 use crate::edit::{EntryMut, OwnedEntry};
 use crate::entry::{Entry, Raw};
-use crate::{NewContent, PREFIX_BITS, SHARED_BITS, TAG_BITS, size};
+use crate::{Fields, NewContent, PREFIX_BITS, SHARED_BITS, TAG_BITS, size};
 
 /// The entries of one shard and database. An empty one owns no memory.
 ///
@@ -86,10 +84,10 @@ impl<V> Table<V> {
         hash: u64,
         key: &[u8],
         content: NewContent<'_, V>,
-        expires_at_ms: Option<Ms>,
+        fields: impl Into<Fields>,
     ) -> EntryMut<'_, V> {
         let Err(index) = self.search(hash, key) else { panic!("the key is present") };
-        let index = self.place(index, tag(hash), Raw::create(key, expires_at_ms, content));
+        let index = self.place(index, tag(hash), Raw::create(key, &fields.into(), content));
         self.entry_mut(index)
     }
 

@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use table::{Content, Entry, NewContent, OwnedContent, OwnedEntry, PREFIX_BITS, SHARED_BITS, Table, prefix_after};
+use table::{
+    Content, Entry, Extras, Fields, NewContent, OwnedContent, OwnedEntry, PREFIX_BITS, SHARED_BITS, Table, prefix_after,
+};
 
 /// The root of a big value: owns memory, and a share of a token that tells whether all were dropped.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +24,7 @@ enum Plain {
 struct Record {
     content: Plain,
     expires_at_ms: Option<u64>,
+    extras: Option<Extras>,
     marks: u8,
     touched: u32,
 }
@@ -87,11 +90,14 @@ fn prefix(hash: u64) -> u64 {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Put(usize, Plain, Option<u64>),
+    Put(usize, Plain, Option<u64>, Option<Extras>),
     Remove(usize),
     Append(usize, Vec<u8>),
     Resize(usize, usize),
     Expire(usize, Option<u64>),
+    Extra(usize, Option<Extras>),
+    /// A reader gives a sign.
+    Sign(usize, u8),
     Mark(usize, u8),
     Touch(usize, u32),
     /// Flips bits of whatever is there, in place.
@@ -117,10 +123,18 @@ fn expiry() -> impl Strategy<Value = Option<u64>> {
     prop_oneof![Just(None), (0..1u64 << 48).prop_map(Some), any::<u64>().prop_map(Some)]
 }
 
+fn extras() -> impl Strategy<Value = Option<Extras>> {
+    let some = (prop_oneof![Just(0), any::<u32>()], prop_oneof![Just(0), any::<u64>()], 0u8..16);
+    prop_oneof![Just(None), some.prop_map(|(flags, cas, signs)| Some(Extras { flags, cas, signs }))]
+}
+
 fn change(keys: usize) -> impl Strategy<Value = Step> {
     let at = 0..keys;
     prop_oneof![
-        8 => (at.clone(), plain(), expiry()).prop_map(|(at, content, expires)| Step::Put(at, content, expires)),
+        8 => (at.clone(), plain(), expiry(), extras())
+            .prop_map(|(at, content, expires, extras)| Step::Put(at, content, expires, extras)),
+        3 => (at.clone(), extras()).prop_map(|(at, extras)| Step::Extra(at, extras)),
+        2 => (at.clone(), 0u8..16).prop_map(|(at, sign)| Step::Sign(at, sign)),
         4 => at.clone().prop_map(Step::Remove),
         4 => (at.clone(), prop::collection::vec(any::<u8>(), 0..300)).prop_map(|(at, tail)| Step::Append(at, tail)),
         2 => (at.clone(), 0usize..600).prop_map(|(at, length)| Step::Resize(at, length)),
@@ -159,7 +173,9 @@ fn record(entry: Entry<'_, Root>) -> Record {
         Content::Int(int) => Plain::Int(int),
         Content::Value(root) => Plain::Value(root.0.0),
     };
-    Record { content, expires_at_ms: entry.expires_at_ms(), marks: entry.marks(), touched: entry.touched() }
+    let Fields { expires_at_ms, extras } = entry.fields();
+    assert_eq!((entry.expires_at_ms(), entry.extras()), (expires_at_ms, extras));
+    Record { content, expires_at_ms, extras, marks: entry.marks(), touched: entry.touched() }
 }
 
 impl Pair {
@@ -181,7 +197,7 @@ impl Pair {
 
     fn apply(&mut self, step: &Step) {
         match step {
-            Step::Put(at, content, expires) => self.put(*at, content, *expires),
+            Step::Put(at, content, expires, extras) => self.put(*at, content, *expires, *extras),
             Step::Remove(at) => self.remove(*at),
             Step::Undo(at, steps) => self.undo(*at, steps),
             Step::Move(at) => {
@@ -194,13 +210,15 @@ impl Pair {
             Step::Append(at, _)
             | Step::Resize(at, _)
             | Step::Expire(at, _)
+            | Step::Extra(at, _)
+            | Step::Sign(at, _)
             | Step::Mark(at, _)
             | Step::Touch(at, _)
             | Step::Flip(at) => self.edit(*at, step),
         }
     }
 
-    fn put(&mut self, at: usize, content: &Plain, expires_at_ms: Option<u64>) {
+    fn put(&mut self, at: usize, content: &Plain, expires_at_ms: Option<u64>, extras: Option<Extras>) {
         let new = self.new_content(content);
         if let Some(record) = self.twin.get_mut(&(prefix(self.hash.of(at)), key(at))) {
             record.content = content.clone();
@@ -208,8 +226,8 @@ impl Pair {
             entry.set_content(new);
             assert_eq!(&self::record(entry.read()), record);
         } else {
-            self.table.insert(self.hash.of(at), &key(at), new, expires_at_ms);
-            let record = Record { content: content.clone(), expires_at_ms, marks: 0, touched: 0 };
+            self.table.insert(self.hash.of(at), &key(at), new, Fields { expires_at_ms, extras });
+            let record = Record { content: content.clone(), expires_at_ms, extras, marks: 0, touched: 0 };
             self.twin.insert(self.name(at), record);
         }
     }
@@ -265,6 +283,15 @@ impl Pair {
             (Step::Expire(_, expires), _) => {
                 entry.set_expiry(*expires);
                 record.expires_at_ms = *expires;
+            }
+            (Step::Extra(_, extras), _) => {
+                entry.set_extras(*extras);
+                record.extras = *extras;
+            }
+            (Step::Sign(_, sign), _) => {
+                let is_new = entry.read().give_sign(*sign);
+                assert_eq!(is_new, record.extras.is_some_and(|extras| extras.signs & sign != *sign));
+                record.extras.iter_mut().for_each(|extras| extras.signs |= sign);
             }
             (Step::Mark(_, marks), _) => {
                 entry.set_marks(*marks);

@@ -1,9 +1,9 @@
 //! Protocol codecs without sockets. Knows no command.
 //!
 //! ```text
-//!   bytes in ──> resp::Decoder ──> Ranges ──> Args ──> a handler
-//!                                                        │ dyn Reply
-//!   bytes out <── Output <── resp::Encoder <─────────────┘
+//!   bytes in ──> resp::Decoder, memcache::Decoder ──> Ranges ──> Args ──> a handler
+//!                                                                           │ dyn Reply
+//!   bytes out <── Output <── resp::Encoder, which writes memcached's lines too ┘
 //!                   ^ pieces: | bytes | Source | bytes ... |
 //! ```
 //!
@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod client;
+pub mod memcache;
 pub mod number;
 mod output;
 mod reply;

@@ -202,6 +202,17 @@ impl Output {
         Mark { pieces_count: self.pieces.len(), tail_bytes: self.tail.len() }
     }
 
+    /// The first bytes that were written since `mark`, with nothing consumed or filled in between; not all of them where a
+    /// source or a long bulk is among them.
+    pub fn since(&self, mark: Mark) -> &[u8] {
+        match self.pieces.get(mark.pieces_count) {
+            // It is what the tail was then, unless the tail was empty.
+            Some(piece) if mark.tail_bytes > 0 => piece.ready().map_or(&[], |bytes| &bytes[mark.tail_bytes..]),
+            Some(piece) => piece.ready().unwrap_or(&[]),
+            None => &self.tail[mark.tail_bytes..],
+        }
+    }
+
     /// Takes back all that was written since `mark`, with nothing consumed or filled in between.
     pub fn truncate(&mut self, mark: Mark) {
         if self.pieces.len() > mark.pieces_count {

@@ -23,6 +23,21 @@ impl Range {
         debug_assert!(start + length <= u32::MAX as usize);
         Range { start: start as u32, length: length as u32 }
     }
+
+    /// How long it is.
+    pub(crate) fn length(self) -> usize {
+        self.length as usize
+    }
+
+    /// Where what follows it begins.
+    pub(crate) fn end(self) -> usize {
+        (self.start + self.length) as usize
+    }
+
+    /// Its bytes.
+    pub(crate) fn of(self, bytes: &[u8]) -> &[u8] {
+        &bytes[self.start as usize..self.end()]
+    }
 }
 
 /// The arguments of one request: a view that is copied freely.
@@ -206,6 +221,12 @@ impl Ranges {
             return std::mem::take(self);
         }
         Ranges { list: self.list.as_slice().into(), unquoted: self.unquoted.as_slice().into(), inline: self.inline }
+    }
+
+    /// Adds an argument that is copied, in ranges all of whose arguments are.
+    pub(crate) fn own_word(&mut self, word: &[u8]) {
+        self.list.push(Range::new(self.unquoted.len(), word.len()));
+        self.unquoted.extend_from_slice(word);
     }
 
     pub(crate) fn clear(&mut self) {

@@ -47,7 +47,7 @@ fn bitop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if bytes_count == 0 {
         tx.remove(key);
     } else if bytes_count > text::INLINE_BYTES_MAX {
-        let whole = Whole { value: Value::Text(result), expires_at_ms: None };
+        let whole = Whole::plain(Value::Text(result), None);
         tx.put_whole(tx.database(), key, &whole)?;
     } else {
         tx.need_room((bytes_count + key.len() + 128) as u64)?;

@@ -158,7 +158,7 @@ fn restore(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if expires_at_ms.is_some_and(|at_ms| at_ms <= tx.now()) {
         tx.remove(key);
     } else {
-        tx.put_whole(tx.database(), key, &Whole { value, expires_at_ms })?;
+        tx.put_whole(tx.database(), key, &Whole::plain(value, expires_at_ms))?;
         if let Some(idle_s) = options.idle_s {
             note_idle(tx, key, idle_s as u64);
         }

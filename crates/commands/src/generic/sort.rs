@@ -192,7 +192,7 @@ fn put(tx: &mut Tx, key: &[u8], list: List, reply: &mut dyn Reply) -> Outcome {
     if list.is_empty() {
         tx.remove(key);
     } else {
-        tx.put_whole(tx.database(), key, &Whole { value: Value::List(list), expires_at_ms: None })?;
+        tx.put_whole(tx.database(), key, &Whole::plain(Value::List(list), None))?;
     }
     reply.int(len as i64);
     Ok(())

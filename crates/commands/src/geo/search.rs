@@ -419,7 +419,7 @@ fn put(tx: &mut Tx, args: &Args, sorted: Sorted, wanted: Wanted, store: Store, r
     };
     let Some(value) = result else { return put_result(tx, store.key, Sorted::default(), reply) };
     let len = if let Value::Sorted(sorted) = &value { sorted.len() } else { 0 };
-    tx.put_whole(tx.database(), store.key, &Whole { value, expires_at_ms: None })?;
+    tx.put_whole(tx.database(), store.key, &Whole::plain(value, None))?;
     reply.int(len as i64);
     Ok(())
 }

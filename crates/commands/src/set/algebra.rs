@@ -146,7 +146,7 @@ fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: Operation) 
         _ => 0,
     };
     if let Some(value) = result {
-        tx.put_whole(tx.database(), key, &Whole { value, expires_at_ms: None })?;
+        tx.put_whole(tx.database(), key, &Whole::plain(value, None))?;
     } else {
         tx.remove(key);
     }

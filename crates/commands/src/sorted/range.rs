@@ -217,7 +217,7 @@ pub(crate) fn put_result(tx: &mut Tx, key: &[u8], mut result: Sorted, reply: &mu
     } else {
         result.grow_beyond(limits::SORTED_ENTRIES.get(), limits::SORTED_MEMBER_BYTES.get());
         result.forget_zero_signs();
-        let whole = Whole { value: Value::Sorted(result), expires_at_ms: None };
+        let whole = Whole::plain(Value::Sorted(result), None);
         tx.put_whole(tx.database(), key, &whole)?;
     }
     reply.int(len as i64);

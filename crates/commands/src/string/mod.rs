@@ -15,7 +15,7 @@ use std::ops::Range;
 use wire::{More, Reply, SOURCE_STEP_BYTES, Source};
 
 /// Replies a text, or null; `pin` is for its clone, if one is taken.
-fn tell(reply: &mut dyn Reply, text: Option<Text<'_>>, pin: impl FnOnce() -> Pin) {
+pub(crate) fn tell(reply: &mut dyn Reply, text: Option<Text<'_>>, pin: impl FnOnce() -> Pin) {
     match text {
         None => reply.null(),
         Some(Text::Int(number)) => reply.bulk_int(number),

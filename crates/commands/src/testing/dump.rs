@@ -1,14 +1,16 @@
 //! All that a keyspace holds, to be compared.
 
 use base::limits::SHARDS;
-use keyspace::{Held, Keyspace, Log, Plan, Tx, hash_of, list_of, set_of, sorted_of, stream_of, tagged_of, text_of};
+use keyspace::{
+    Held, Keyspace, Log, Plan, STALE, Tx, hash_of, list_of, set_of, sorted_of, stream_of, tagged_of, text_of,
+};
 use kinds::Stream;
 use kinds::tagged::{Filter, Limits, Shown};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use sync::lock::Want;
 
-/// What one key holds: its kind and encoding, its content (a list's elements), its deadline in milliseconds.
+/// What one key holds: its kind and encoding, its content (a list's elements, what is kept beside a text), its deadline in milliseconds.
 pub type Entry = (&'static str, Vec<Vec<u8>>, Option<u64>);
 
 /// Every key of every database, expired ones included. O(all).
@@ -84,5 +86,9 @@ fn show(entry: keyspace::Entry<'_>) -> Entry {
         return (list.encoding(), items, entry.expires_at_ms());
     }
     let text = text_of(entry).expect("it is of no other kind");
-    (text.encoding(), vec![text.to_vec()], entry.expires_at_ms())
+    let extras = entry.extras().map(|extras| {
+        // What readers sign is not recorded.
+        format!("flags {} cas {} stale {}", extras.flags, extras.cas, extras.signs & STALE).into_bytes()
+    });
+    (text.encoding(), std::iter::once(text.to_vec()).chain(extras).collect(), entry.expires_at_ms())
 }

@@ -103,11 +103,8 @@ pub fn check(transcript: &Transcript, door: &mut dyn Door) -> Vec<String> {
 /// If one cannot be read.
 pub fn all() -> Vec<Transcript> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    load(
-        &root,
-        &["bitmap", "generic", "geo", "hash", "hyperloglog", "list", "set", "sorted", "stream", "string", "tagged"],
-    )
-    .unwrap_or_else(|error| panic!("{error}"))
+    let kinds = ["bitmap", "generic", "geo", "hash", "hyperloglog", "list", "set", "sorted", "stream", "string"];
+    load(&root, &[&kinds[..], &["memcached", "tagged"]].concat()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Those that need a server: sessions, or a life without restarts.

@@ -1,4 +1,4 @@
-//! INFO TIME ROLE LOLWUT WAIT REPLICAOF CLUSTER CONFIG SLOWLOG LATENCY MEMORY BGSAVE LASTSAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE.
+//! INFO TIME ROLE LOLWUT WAIT REPLICAOF CLUSTER CONFIG SLOWLOG LATENCY MEMORY BGSAVE LASTSAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE MC.STATS.
 
 use crate::fake::Fake;
 use commands::{MemoryFigures, SlowEntry, Spikes, shutdown_arguments, sleep_ms};
@@ -261,4 +261,13 @@ fn sleep_arguments_are_checked() {
     for request in ["DEBUG SLEEP x", "DEBUG SLEEP -1", "DEBUG SLEEP nan", "DEBUG SLEEP inf"] {
         assert!(sleep(request).is_err(), "{request}");
     }
+}
+
+#[test]
+fn figures_of_the_memcached_door() {
+    let mut fake = Fake::new();
+    assert_eq!(fake.call("MC.STATS"), "[STAT pid 7, END]");
+    assert_eq!(fake.call("MC.STATS reset"), "RESET");
+    assert_eq!(fake.asked, ["resetstat"]);
+    assert_eq!(fake.call("MC.STATS nonsense"), "!ERROR");
 }

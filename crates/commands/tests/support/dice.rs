@@ -26,6 +26,7 @@ fn meant<'a>(row: &Command, name: &'a str) -> &'a str {
         (Group::Stream, "min-idle-time" | "idle" | "entries-added" | "entries-read" | "milliseconds") => "few",
         (Group::Tagged, "value") => "tagged value",
         (Group::Tagged, "type") => "value type",
+        (Group::Memcached, "value") => "item",
         (_, "ifeq-value" | "ifne-value") => "value",
         (_, "ifdeq-digest" | "ifdne-digest") => "digest",
         (_, name) => name,
@@ -80,6 +81,15 @@ impl<'a> Dice<'a> {
             Group::Tagged => self.pick(&["tagged", "tagged", "ordered", "unique"]),
             Group::Set => self.pick(&["set", "another set"]),
             group => group.name().into(),
+        }
+    }
+
+    /// A number that an item's version may well have: the first ones of the first millisecond.
+    fn version(&mut self) -> Vec<u8> {
+        let first = 1_700_000_000_000u64 << 16;
+        match self.below(4) {
+            0 => self.pick(&["0", "9", "18446744073709551615", "x"]),
+            _ => (first + 1 + self.below(6) as u64).to_string().into_bytes(),
         }
     }
 
@@ -140,6 +150,10 @@ impl<'a> Dice<'a> {
                 1 => vec![b'y'; 70_000],
                 _ => self.pick(&["", "a", "b", "cc", "12", "-7", "1.5", "12345678901", "\x00\r\n", "abcabba"]),
             },
+            "item" => match self.below(3) {
+                0 => self.pick(&["1", "9", "99", "18446744073709551615"]),
+                _ => self.value("value"),
+            },
             // Of the empty text, of `a` and of another one; and none.
             "digest" => self.pick(&["2d06800538d394c2", "E6C632B61E964E1F", "0123456789abcdef", "12"]),
             "member" | "member1" | "member2" => {
@@ -152,6 +166,17 @@ impl<'a> Dice<'a> {
                 self.pick(&["200", "100000", "2e5", "1e6", "500.5", "0", "3", "4e7", "inf", "-1", "x"])
             }
             "score" | "weight" => self.pick(&["1", "2", "2.5", "-1", "0", "inf", "-inf", "1e20", "x", "7"]),
+            "exptime" => self.pick(&["0", "0", "1", "100", "2592000", "1700000100", "-1", "x"]),
+            "flags" => self.pick(&["0", "0", "7", "4294967295", "x"]),
+            "version" => self.version(),
+            "delta" => self.pick(&["1", "7", "18446744073709551615", "0", "x"]),
+            "flag" => match self.below(8) {
+                0 => [b"C".to_vec(), self.version()].concat(),
+                _ => self.pick(&[
+                    "v", "c", "t", "k", "f", "h", "l", "s", "q", "b", "u", "I", "x", "N30", "N0", "T20", "T0", "T-1",
+                    "R50", "F5", "J3", "D2", "MA", "MP", "ME", "MR", "MD", "MI", "Oab", "E9", "Z",
+                ]),
+            },
             "bound" => self.pick(&["-", "+", "-", "+", "[a", "(a", "[b", "(c", "[list", "(set", "[", "("]),
             "min" | "max" => self.pick(&["-", "+", "[m", "(n", "[o", "-inf", "+inf", "(1", "2", "0", "(7", "x"]),
             "serialized-value" => self.payload(),

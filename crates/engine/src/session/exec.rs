@@ -76,6 +76,7 @@ impl Session {
                 Ok(())
             }
             Verb::Migrate
+            | Verb::FlushTexts
             | Verb::WaitDisk
             | Verb::Pause
             | Verb::DebugSleep

@@ -36,7 +36,7 @@ impl commands::Session for Session {
 
     fn protocol(&self) -> u8 {
         match self.protocol {
-            Protocol::Resp2 => 2,
+            Protocol::Resp2 | Protocol::Memcache => 2,
             Protocol::Resp3 => 3,
         }
     }
@@ -259,6 +259,10 @@ impl commands::Session for Session {
 
     fn info(&self, sections: &[String]) -> String {
         info::text(&self.worker.engine, sections)
+    }
+
+    fn memcached_facts(&self, topic: &str) -> Option<Vec<(String, String)>> {
+        crate::memcached::facts(&self.worker.engine, topic)
     }
 
     fn slowlog(&self, entries_max: usize) -> Vec<SlowEntry> {

@@ -12,10 +12,12 @@ mod attempt;
 #[cfg(bobbin_canary = "lockless-pop")]
 mod canary;
 mod exec;
+mod flush;
 mod gather;
 mod host;
 mod keeping;
 mod library;
+mod memcached;
 mod messages;
 mod migrate;
 mod monitor;
@@ -27,6 +29,8 @@ mod slow;
 mod tracking;
 
 pub(crate) use attempt::{Needs, NotNow, hand_over, mark_watches};
+pub(crate) use flush::Flushes;
+pub(crate) use memcached::Count as ItemCount;
 pub(crate) use messages::post_notes;
 pub(crate) use script::Scripted;
 
@@ -40,6 +44,7 @@ use base::Position;
 use commands::table::{self, Found, Row};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
 use keeping::Keeping;
+use memcached::Heard;
 use messages::{Outbox, Subscriptions};
 use quanta::Instant;
 use slow::Took;
@@ -53,6 +58,8 @@ use wire::{Args, Output, OwnedRequest, Ranges, Reply};
 
 /// Requests of one connection in one turn, at most.
 const TURN_REQUESTS_MAX: usize = 256;
+/// Lines of the memcached door that no row runs for, in one turn, at most: one behind each get, say.
+const TURN_LINES_MAX: usize = 512;
 /// Microseconds of one turn, at most; a request that has begun is finished.
 const TURN_US_MAX: u128 = 500;
 /// A turn ends when this much output waits, in bytes.
@@ -63,6 +70,8 @@ pub struct Session {
     worker: Rc<Worker>,
     client: Arc<Client>,
     decoder: Decoder,
+    /// In the place of that, if it came by the memcached door.
+    lines: Option<Box<wire::memcache::Decoder>>,
     database: u32,
     protocol: Protocol,
     authenticated: bool,
@@ -159,6 +168,7 @@ impl Session {
             worker,
             client,
             decoder,
+            lines: None,
             database: 0,
             protocol: Protocol::Resp2,
             authenticated,
@@ -203,7 +213,7 @@ impl Session {
         let mut began = turn_began;
         let mut keeping = Keeping::new(&worker.engine.keyspace);
         let mut used = 0;
-        let mut requests = 0;
+        let (mut requests, mut lines) = (0, 0);
         let next = loop {
             if self.closing {
                 break Next::Close;
@@ -215,30 +225,49 @@ impl Session {
                 break Next::Again;
             }
             let rest = &input[used..];
-            let request_bytes = match self.decoder.step(rest, ranges) {
-                Step::Request { used } => used,
-                Step::Empty { used: empty_bytes } => {
-                    used += empty_bytes;
-                    continue;
-                }
-                Step::NeedMore { at_least } if at_least <= rest.len() => {
-                    if turn_began.elapsed().as_micros() > TURN_US_MAX {
-                        break Next::Again;
+            let (request_bytes, known) = if self.lines.is_some() {
+                match self.hear_line(rest, ranges, output) {
+                    Heard::Request(request_bytes, row) => (request_bytes, Some(row)),
+                    Heard::Done(line_bytes) => {
+                        used += line_bytes;
+                        lines += 1;
+                        if lines == TURN_LINES_MAX {
+                            break Next::Again;
+                        }
+                        continue;
                     }
-                    continue;
+                    Heard::NeedMore(at_least) => break Next::Input(at_least),
+                    Heard::Broken => {
+                        used = input.len();
+                        break Next::Close;
+                    }
                 }
-                Step::NeedMore { at_least } => break Next::Input(at_least),
-                Step::Broken(error) => {
-                    Encoder::new(output, self.protocol).error(&format!("ERR {error}"));
-                    self.replies_held += 1;
-                    used = input.len();
-                    break Next::Close;
+            } else {
+                match self.decoder.step(rest, ranges) {
+                    Step::Request { used } => (used, None),
+                    Step::Empty { used: empty_bytes } => {
+                        used += empty_bytes;
+                        continue;
+                    }
+                    Step::NeedMore { at_least } if at_least <= rest.len() => {
+                        if turn_began.elapsed().as_micros() > TURN_US_MAX {
+                            break Next::Again;
+                        }
+                        continue;
+                    }
+                    Step::NeedMore { at_least } => break Next::Input(at_least),
+                    Step::Broken(error) => {
+                        Encoder::new(output, self.protocol).error(&format!("ERR {error}"));
+                        self.replies_held += 1;
+                        used = input.len();
+                        break Next::Close;
+                    }
                 }
             };
             requests += 1;
             let args = ranges.args(rest);
             keeping.begin(began, request_bytes < rest.len());
-            let ran = self.request(&plain, &mut keeping, &args, output);
+            let ran = self.request(&plain, &mut keeping, known, &args, output);
             let ended = Instant::now();
             keeping.end(&worker, ended);
             let took = ended - began;
@@ -269,11 +298,19 @@ impl Session {
         Turn { used, next }
     }
 
-    /// One request, as far as it goes at once; `plain` is an attempt without needs.
+    /// One request, as far as it goes at once; `plain` is an attempt without needs, `known` the row if its name is not what
+    /// leads there.
     #[inline]
-    fn request(&mut self, plain: &Attempt<'_>, keeping: &mut Keeping<'_>, args: &Args<'_>, output: &mut Output) -> Ran {
+    fn request(
+        &mut self,
+        plain: &Attempt<'_>,
+        keeping: &mut Keeping<'_>,
+        known: Option<Row>,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> Ran {
         let worker = plain.worker;
-        let row = match table::find(args) {
+        let row = match known.map_or_else(|| table::find(args), Found::Command) {
             Found::Command(row) => row,
             found => return self.refuse(worker, None, output, &unknown(found, args)),
         };
@@ -348,6 +385,9 @@ impl Session {
 
     /// As [`Session::settle_reply`], of a request that ran. What a subscription answers is a message, which is always sent.
     fn settle_run(&mut self, row: &Row, mark: wire::Mark, before: ReplyMode, output: &mut Output) {
+        if self.lines.is_some() {
+            self.count_item(row, mark, output);
+        }
         if messages::subscribes(row) {
             self.replies_held += 1;
             if before == ReplyMode::Skip {

@@ -184,7 +184,7 @@ impl Session {
 }
 
 /// The one reply in `output`.
-fn read(mut output: Output) -> Value {
+pub(super) fn read(mut output: Output) -> Value {
     let mut parser = Parser::new();
     loop {
         output.fill();

@@ -404,7 +404,13 @@ impl Session {
     }
 
     /// Visits a shard, of which it asks for so many `ahead` more if it is still to be loaded.
-    async fn visit(&self, worker: &Worker, sweep: &mut dyn commands::Sweep, shard: usize, ahead: &mut usize) -> Walk {
+    pub(super) async fn visit(
+        &self,
+        worker: &Worker,
+        sweep: &mut dyn commands::Sweep,
+        shard: usize,
+        ahead: &mut usize,
+    ) -> Walk {
         let engine = &*worker.engine;
         let mut unread = None;
         sweep.prepare();
@@ -535,6 +541,7 @@ impl Session {
                 Ok(()) => return,
                 Err(failure) => Err(failure),
             },
+            Verb::FlushTexts => self.flush_texts(worker, row, args).await,
             Verb::Pause => self.pause(worker, args).await,
             Verb::DebugSleep => self.debug_sleep(worker, args).await,
             Verb::DebugReload => debug_reload(&worker.engine).await,

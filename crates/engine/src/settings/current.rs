@@ -12,6 +12,12 @@ pub struct Current {
     pub bind: Vec<String>,
     /// TCP port, 0 for none.
     pub port: u16,
+    /// TCP port of the memcached door, 0 for none.
+    pub memcached_port: u16,
+    /// Its database.
+    pub memcached_database: u32,
+    /// Longest value that it takes, in bytes.
+    pub memcached_item_bytes_max: u64,
     /// Path of the unix socket, if one is wanted.
     pub unixsocket: Option<PathBuf>,
     /// Permission bits of the unix socket; `None` leaves them to the umask.

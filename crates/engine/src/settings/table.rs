@@ -139,6 +139,20 @@ pub static SETTINGS: &[Setting] = &[
         help: "TCP port to listen on, 0 for none.",
     },
     Setting {
+        name: "memcached-port",
+        redis_names: &[],
+        kind: Kind::Integer {
+            unit: "",
+            min: 0,
+            max: 65_535,
+            set: |current, port| current.memcached_port = port as u16,
+        },
+        default: "11211",
+        changes: AtStart,
+        group: Group::Network,
+        help: "TCP port on which memcached's protocol is spoken, 0 for none.",
+    },
+    Setting {
         name: "unixsocket",
         redis_names: &["unixsocket"],
         kind: Kind::Path {
@@ -263,6 +277,20 @@ pub static SETTINGS: &[Setting] = &[
         changes: Anytime,
         group: Group::Data,
         help: "Keeps the names of keys in order too, for KEYRANGE and DELRANGE; built beside the service once it is on.",
+    },
+    Setting {
+        name: "memcached-db",
+        redis_names: &[],
+        kind: Kind::Integer {
+            unit: "",
+            min: 0,
+            max: DATABASES_MAX as i64 - 1,
+            set: |current, database| current.memcached_database = database as u32,
+        },
+        default: "0",
+        changes: AtStart,
+        group: Group::Data,
+        help: "Database in which clients of memcached's protocol find their items.",
     },
     Setting {
         name: "databases",
@@ -484,6 +512,19 @@ pub static SETTINGS: &[Setting] = &[
         group: Group::Limits,
         // 256 MB, or an eighth of the memory if that is more.
         help: "Most bytes of changed values kept for unread replies, all clients together; 0 lets the memory decide.",
+    },
+    Setting {
+        name: "memcached-item-size-max",
+        redis_names: &[],
+        kind: Kind::Bytes {
+            min: 1024,
+            max: BULK_BYTES_MAX as u64,
+            set: |current, bytes| current.memcached_item_bytes_max = bytes,
+        },
+        default: "1mb",
+        changes: Anytime,
+        group: Group::Limits,
+        help: "Longest value that a client of memcached's protocol may put.",
     },
     Setting {
         name: "client-query-buffer-limit",

@@ -21,7 +21,7 @@ impl Effect<'_> {
     pub(crate) fn event(&self) -> Option<(Classes, &'static str)> {
         Some(match self {
             Self::Remove => (Classes::GENERIC, "del"),
-            Self::TextPut { .. } | Self::TextReplace(_) => TEXT_PUT,
+            Self::TextPut { .. } | Self::TextReplace(_) | Self::ItemPut { .. } => TEXT_PUT,
             Self::TextAppend(_) => (Classes::STRING, "append"),
             Self::TextOverwrite { .. } => (Classes::STRING, "setrange"),
             Self::ExpiryPut(_) => EXPIRY_PUT,
@@ -33,6 +33,7 @@ impl Effect<'_> {
             Self::Stream(change) => (Classes::STREAM, change.event()?),
             Self::Tagged(change) => (Classes::MODULE, change.event()?),
             Self::ValuePut { .. } => WHOLE,
+            Self::ExtrasPut(_) => return None,
             Self::MapPut { .. } => unreachable!("it names no key"),
         })
     }

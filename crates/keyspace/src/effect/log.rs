@@ -270,7 +270,7 @@ mod tests {
         let lists = [1, 100, 3_000, 100_000].map(list_of);
         for value in texts.chain(lists).chain([1, 100, 5_000].map(hash_of)).chain([1, 100, 5_000].map(sorted_of)) {
             for expires_at_ms in [None, Some(1_700_000_000_000)] {
-                let whole = Whole { value: value.clone(), expires_at_ms };
+                let whole = Whole::plain(value.clone(), expires_at_ms);
                 let mut encoded = Vec::new();
                 value.encode(&mut encoded);
                 let effect = match &value {
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn names_are_told_from_any_mark_between_records() {
         let mut log = Log::default();
-        let whole = Whole { value: list_of(50_000), expires_at_ms: None };
+        let whole = Whole::plain(list_of(50_000), None);
         let mut marks = Vec::new();
         for table in 0..6 {
             marks.push(log.mark());
@@ -352,7 +352,7 @@ mod tests {
     fn a_value_keeps_the_state_in_which_it_was_put() {
         let Value::List(mut list) = list_of(50_000) else { unreachable!() };
         let mut log = Log::default();
-        let whole = Whole { value: Value::List(list.clone()), expires_at_ms: None };
+        let whole = Whole::plain(Value::List(list.clone()), None);
         log.record_whole(0, b"key", &whole);
         let before = log.payload_mut().to_vec();
         list.push(End::Tail, b"later");

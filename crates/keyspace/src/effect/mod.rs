@@ -8,6 +8,7 @@
 //! only way state changes, for guards and for replay.
 
 pub(crate) mod event;
+pub(crate) mod extras;
 mod hash;
 mod items;
 mod list;
@@ -32,7 +33,9 @@ use crate::guard::Whole;
 use crate::section::Section;
 use base::limits::BULK_BYTES_MAX;
 use base::{Ms, varint};
+use extras::{put_extras, take_extras};
 use kinds::{Kind, Value};
+use table::{Extras, Fields};
 
 /// One change to one key (or, for [`Effect::MapPut`], to the map of databases).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +85,17 @@ pub enum Effect<'a> {
         /// As [`Value::encode`] wrote it.
         encoded: &'a [u8],
     },
+    /// 120 without, 121 with a deadline. The key holds this text with these extras, whatever it held.
+    ItemPut {
+        /// When it expires, absolute.
+        expires_at_ms: Option<Ms>,
+        /// What memcached's protocol keeps.
+        extras: Extras,
+        /// The text.
+        bytes: &'a [u8],
+    },
+    /// 122. The text has these extras, and stays as it is.
+    ExtrasPut(Extras),
     /// 64. A database has this table from now on. Key and table of the record are empty and 0.
     MapPut {
         /// Which database.
@@ -140,14 +154,19 @@ impl<'a> Record<'a> {
 }
 
 /// Appends the record by which `key` holds `whole`, up to the value itself, which follows as [`Value::encode`] writes it:
-/// an [`Effect::TextPut`] or an [`Effect::ValuePut`] that nobody had to build.
+/// an [`Effect::TextPut`], an [`Effect::ItemPut`] or an [`Effect::ValuePut`] that nobody had to build.
 pub(crate) fn put_whole_head(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole) {
     let kind = whole.value.kind();
-    let number = if kind == Kind::Text { 2 } else { 32 };
+    let number = match (kind, whole.extras) {
+        (Kind::Text, None) => 2,
+        (Kind::Text, Some(_)) => 120,
+        _ => 32,
+    };
     out.push(number + u8::from(whole.expires_at_ms.is_some()));
     varint::put(out, u64::from(table));
     varint::put_bytes(out, key);
     put_time(out, whole.expires_at_ms);
+    whole.extras.iter().for_each(|extras| put_extras(out, extras));
     if kind != Kind::Text {
         out.push(kind.number());
         varint::put(out, whole.value.encoded_bytes());
@@ -173,6 +192,9 @@ impl<'a> Effect<'a> {
             Self::Tagged(change) => change.number(),
             Self::ValuePut { expires_at_ms: None, .. } => 32,
             Self::ValuePut { expires_at_ms: Some(_), .. } => 33,
+            Self::ItemPut { expires_at_ms: None, .. } => 120,
+            Self::ItemPut { expires_at_ms: Some(_), .. } => 121,
+            Self::ExtrasPut(_) => 122,
             Self::MapPut { .. } => 64,
         }
     }
@@ -201,6 +223,12 @@ impl<'a> Effect<'a> {
                 out.push(kind.number());
                 varint::put_bytes(out, encoded);
             }
+            Self::ItemPut { expires_at_ms, extras, bytes } => {
+                put_time(out, expires_at_ms);
+                put_extras(out, &extras);
+                varint::put_bytes(out, bytes);
+            }
+            Self::ExtrasPut(extras) => put_extras(out, &extras),
             Self::MapPut { database, table } => {
                 varint::put(out, u64::from(database));
                 varint::put(out, u64::from(table));
@@ -231,6 +259,11 @@ impl<'a> Effect<'a> {
                 let kind = Kind::of_number(kind).ok_or(DecodeError::Malformed)?;
                 Self::ValuePut { expires_at_ms, kind, encoded: take_bytes(input)? }
             }
+            120 | 121 => {
+                let expires_at_ms = if number == 121 { Some(take(input)?) } else { None };
+                Self::ItemPut { expires_at_ms, extras: take_extras(input)?, bytes: take_bytes(input)? }
+            }
+            122 => Self::ExtrasPut(take_extras(input)?),
             64 => Self::MapPut { database: take_u32(input)?, table: take_u32(input)? },
             unknown => return Err(DecodeError::UnknownNumber(unknown)),
         })
@@ -246,8 +279,8 @@ pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effec
         Effect::Remove => section.remove(hash, key),
         Effect::TextPut { expires_at_ms, bytes } => section.put_text(hash, key, bytes, expires_at_ms),
         Effect::TextReplace(bytes) => {
-            let expires_at_ms = section.find(hash, key).and_then(|entry| entry.expires_at_ms());
-            section.put_text(hash, key, bytes, expires_at_ms);
+            let fields = section.find(hash, key).map(|entry| entry.fields()).unwrap_or_default();
+            section.put_text(hash, key, bytes, Fields { extras: fields.extras.map(extras::altered), ..fields });
         }
         Effect::TextAppend(bytes) => section.append_text(hash, key, bytes).ok_or(DecodeError::Misfit)?,
         Effect::TextOverwrite { offset, bytes } => {
@@ -281,6 +314,10 @@ pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effec
                 Value::decode(kind, &mut encoded).filter(|_| encoded.is_empty()).ok_or(DecodeError::Malformed)?;
             section.put_value(hash, key, value, expires_at_ms);
         }
+        Effect::ItemPut { expires_at_ms, extras, bytes } => {
+            section.put_text(hash, key, bytes, Fields { expires_at_ms, extras: Some(extras) });
+        }
+        Effect::ExtrasPut(extras) => misfit_unless(section.set_extras(hash, key, extras))?,
         Effect::MapPut { .. } => return Err(DecodeError::Misfit),
     }
     Ok(())
@@ -288,7 +325,8 @@ pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effec
 
 /// Applies the effect by which `key` holds `whole`, sharing its blocks. O(1) but for short texts.
 pub(crate) fn apply_whole(section: &mut Section, hash: u64, key: &[u8], whole: &Whole) {
-    section.put_value(hash, key, whole.value.clone(), whole.expires_at_ms);
+    let fields = Fields { expires_at_ms: whole.expires_at_ms, extras: whole.extras };
+    section.put_value(hash, key, whole.value.clone(), fields);
 }
 
 fn misfit_unless(fits: bool) -> Result<(), DecodeError> {
@@ -389,6 +427,12 @@ mod tests {
             (95, Effect::Tagged(TaggedChange::Put { at: 7, tags: &[3, 5] })),
             (32, Effect::ValuePut { expires_at_ms: None, kind: Kind::Text, encoded: b"\x01z" }),
             (33, Effect::ValuePut { expires_at_ms: Some(9), kind: Kind::List, encoded: b"" }),
+            (120, Effect::ItemPut { expires_at_ms: None, extras: Extras { flags: 5, cas: 0, signs: 0 }, bytes: b"hi" }),
+            (
+                121,
+                Effect::ItemPut { expires_at_ms: Some(9), extras: Extras { flags: 0, cas: 300, signs: 6 }, bytes: b"" },
+            ),
+            (122, Effect::ExtrasPut(Extras { flags: u32::MAX, cas: u64::MAX, signs: 2 })),
             (64, Effect::MapPut { database: 3, table: 70_000 }),
         ]
     }

@@ -19,7 +19,7 @@ pub use text::TextMut;
 use crate::section::{Entry, text_of};
 use base::{Ms, varint};
 use kinds::Value;
-use table::Content;
+use table::{Content, Extras};
 
 /// What to do when the key is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub struct Whole {
     pub value: Value,
     /// When it expires.
     pub expires_at_ms: Option<Ms>,
+    /// What memcached's protocol keeps beside a text, if it has met it.
+    pub extras: Option<Extras>,
 }
 
 impl Whole {
@@ -57,7 +59,12 @@ impl Whole {
             Content::Value(value) => value.clone(),
             _ => Value::Text(text_of(entry).expect("what is no value is a text").to_long()),
         };
-        Self { value, expires_at_ms: entry.expires_at_ms() }
+        Self { extras: entry.extras(), ..Self::plain(value, entry.expires_at_ms()) }
+    }
+
+    /// A value that memcached's protocol has not met.
+    pub fn plain(value: Value, expires_at_ms: Option<Ms>) -> Self {
+        Self { value, expires_at_ms, extras: None }
     }
 
     /// A bound of the bytes that its effect takes, beside the key.
@@ -66,5 +73,5 @@ impl Whole {
     }
 }
 
-/// Number, table, length of the key, time, kind and length of the value, at most.
-const HEAD_BYTES_MAX: u64 = 2 + 4 * varint::BYTES_MAX as u64;
+/// Number, table, length of the key, time, extras, kind and length of the value, at most.
+const HEAD_BYTES_MAX: u64 = 3 + 6 * varint::BYTES_MAX as u64;

@@ -8,11 +8,11 @@ use super::unread::Unread;
 use crate::effect::{self, DecodeError, Effect, Record, take_name};
 use crate::shard::ShardState;
 use crate::{Keyspace, TableId, shard_of};
-use base::Ms;
 use kinds::{Kind, Value};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use sync::lock::ShardLock;
+use table::Fields;
 
 /// Where values lie that do not lie in their records: the other side of a [`BlockSink`](super::BlockSink).
 pub trait BlockSource {
@@ -76,7 +76,7 @@ pub struct Loading<'k> {
 /// What a record says of a value that lies elsewhere.
 struct Elsewhere {
     hash: u64,
-    expires_at_ms: Option<Ms>,
+    fields: Fields,
     kind: Kind,
     form: Box<[u8]>,
 }
@@ -112,7 +112,7 @@ impl Loading<'_> {
         if !input.is_empty() {
             return Err(DecodeError::Malformed.into());
         }
-        if !matches!(effect, Effect::Remove | Effect::TextPut { .. } | Effect::ValuePut { .. }) {
+        if !is_whole(&effect) {
             return Err(LoadError::Change);
         }
         let hash = self.hash(key)?;
@@ -134,14 +134,14 @@ impl Loading<'_> {
 
     fn stored<E>(&mut self, mut record: &[u8]) -> Result<(), LoadError<E>> {
         let (number, table, key) = take_name(&mut record)?;
-        let Stored { expires_at_ms, kind, form } = take_stored(number, &mut record)?;
+        let Stored { fields, kind, form } = take_stored(number, &mut record)?;
         if !record.is_empty() {
             return Err(DecodeError::Malformed.into());
         }
         let hash = self.hash(key)?;
         if self.alive.contains(table) {
             self.apply(table, hash, key, &Effect::Remove)?;
-            let elsewhere = Elsewhere { hash, expires_at_ms, kind, form: form.into() };
+            let elsewhere = Elsewhere { hash, fields, kind, form: form.into() };
             self.elsewhere.insert((table, key.into()), elsewhere);
         }
         Ok(())
@@ -163,12 +163,12 @@ impl Loading<'_> {
     /// If `source` fails, or gives something else than a record says.
     pub fn settle_small<S: BlockSource>(&mut self, source: &mut S, bytes_max: u64) -> Result<(), LoadError<S::Error>> {
         for ((table, key), elsewhere) in std::mem::take(&mut self.elsewhere) {
-            let Elsewhere { hash, expires_at_ms, kind, form } = &elsewhere;
+            let Elsewhere { hash, fields, kind, form } = &elsewhere;
             // What is no form is found out by reading it.
             match Unread::of(table, &key, *hash, *kind, form).filter(|unread| unread.content_bytes() > bytes_max) {
                 Some(unread) => {
                     let nothing = Value::nothing(*kind);
-                    self.state.section_mut(table).put_value(*hash, &key, nothing, *expires_at_ms);
+                    self.state.section_mut(table).put_value(*hash, &key, nothing, *fields);
                     self.unread.insert((table, key), unread);
                 }
                 None => self.put(table, &key, &elsewhere, source)?,
@@ -190,9 +190,9 @@ impl Loading<'_> {
         elsewhere: &Elsewhere,
         source: &mut S,
     ) -> Result<(), LoadError<S::Error>> {
-        let Elsewhere { hash, expires_at_ms, kind, form } = elsewhere;
+        let Elsewhere { hash, fields, kind, form } = elsewhere;
         let value = get(source, *kind, form)?;
-        self.state.section_mut(table).put_value(*hash, key, value, *expires_at_ms);
+        self.state.section_mut(table).put_value(*hash, key, value, *fields);
         Ok(())
     }
 
@@ -224,7 +224,7 @@ impl Loading<'_> {
             if !self.alive.contains(table) {
                 continue;
             }
-            if matches!(effect, Effect::Remove | Effect::TextPut { .. } | Effect::ValuePut { .. }) {
+            if is_whole(&effect) {
                 lost.remove(&(table, key.into()));
             }
             let is_lost = !lost.is_empty() && lost.contains(&(table, key.into()));
@@ -266,7 +266,7 @@ impl Loading<'_> {
     ) -> Result<bool, DecodeError> {
         let Entry::Occupied(mut unread) = self.unread.entry((table, key.into())) else { return Ok(false) };
         match effect {
-            Effect::ExpiryPut(_) | Effect::ExpiryClear => return Ok(false),
+            Effect::ExpiryPut(_) | Effect::ExpiryClear | Effect::ExtrasPut(_) => return Ok(false),
             Effect::List(_)
             | Effect::Hash(_)
             | Effect::Set(_)
@@ -280,6 +280,7 @@ impl Loading<'_> {
         }
         if unread.get_mut().keep(effect, bytes)? {
             self.state.section_mut(table).note_change(hash, key);
+            self.state.section_mut(table).note_altered(hash, key);
         } else {
             unread.remove();
             self.apply(table, hash, key, &Effect::Remove)?;
@@ -304,6 +305,11 @@ impl Loading<'_> {
         assert!(state.sections().next().is_none(), "a shard is read once, before its first change");
         state.adopt(self.state);
     }
+}
+
+/// Whether an effect says all that its key holds.
+fn is_whole(effect: &Effect<'_>) -> bool {
+    matches!(effect, Effect::Remove | Effect::TextPut { .. } | Effect::ItemPut { .. } | Effect::ValuePut { .. })
 }
 
 /// What `source` has under `form`, if that is a value of `kind`.

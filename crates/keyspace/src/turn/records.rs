@@ -4,20 +4,26 @@
 //! Records are effects ([`crate::effect`]), and one that is none:
 //!
 //! ```text
-//! | 128 or 129 | table : varint | key : bytes | time, in 129 | kind | form : bytes |      a value that lies elsewhere
+//! | 128 to 131 | table : varint | key : bytes | time, in 129 and 131 | extras, from 130 on | kind | form : bytes |
+//!                                                                      a value that lies elsewhere
 //! ```
 
 use crate::TableId;
+use crate::effect::extras::{put_extras, take_extras};
 use crate::effect::{DecodeError, Effect, Record, put_time, put_whole_head, take, take_bytes, take_name};
 use crate::guard::Whole;
 use crate::section::{Entry, text_of};
 use crate::turn::marking::SectionTurn;
-use base::{Ms, varint};
+use base::varint;
 use blocks::{StoredLeaf, StoredLeaves};
 use kinds::{Kind, Value, text};
+use table::Fields;
 
-/// A record whose value lies elsewhere, without a deadline; with one it is one more.
+/// A record whose value lies elsewhere, without deadline and extras.
 pub(crate) const STORED: u8 = 128;
+/// What a deadline and extras add to that number.
+const WITH_TIME: u8 = 1;
+const WITH_EXTRAS: u8 = 2;
 /// A value that takes no more, in bytes, always lies in its record.
 pub const WHOLE_BYTES_MAX: u64 = base::limits::BLOCK_BYTES_MAX as u64;
 /// Bytes that a step encodes under the lock, at most, but for its last entry.
@@ -132,14 +138,14 @@ impl Batch {
 
     pub(crate) fn put(&mut self, table: TableId, entry: Entry<'_>) {
         let mut digits = [0; text::DIGITS_MAX];
-        let expires_at_ms = entry.expires_at_ms();
+        let Fields { expires_at_ms, extras } = entry.fields();
         let text = text_of(entry);
         if let Some(bytes) = text.as_ref().and_then(|text| text.short(&mut digits)) {
-            return self.put_record(&Record {
-                table,
-                key: entry.key(),
-                effect: Effect::TextPut { expires_at_ms, bytes },
-            });
+            let effect = match extras {
+                None => Effect::TextPut { expires_at_ms, bytes },
+                Some(extras) => Effect::ItemPut { expires_at_ms, extras, bytes },
+            };
+            return self.put_record(&Record { table, key: entry.key(), effect });
         }
         self.bytes.extend_from_slice(entry.key());
         self.taken.push(Taken { end: self.bytes.len(), value: Some((table, Whole::of(entry))) });
@@ -228,10 +234,12 @@ impl Encoded {
 }
 
 fn put_stored(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole, form: &[u8]) {
-    out.push(STORED + u8::from(whole.expires_at_ms.is_some()));
+    let with = |what: u8, is: bool| if is { what } else { 0 };
+    out.push(STORED + with(WITH_TIME, whole.expires_at_ms.is_some()) + with(WITH_EXTRAS, whole.extras.is_some()));
     varint::put(out, u64::from(table));
     varint::put_bytes(out, key);
     put_time(out, whole.expires_at_ms);
+    whole.extras.iter().for_each(|extras| put_extras(out, extras));
     out.push(whole.value.kind().number());
     varint::put_bytes(out, form);
 }
@@ -258,21 +266,25 @@ pub fn named_by(record: &[u8], mut visit: impl FnMut(StoredLeaf)) -> Result<(Tab
 
 /// Whether a record of this number is of a value that lies elsewhere.
 pub(crate) fn is_stored(number: u8) -> bool {
-    number & !1 == STORED
+    number & !(WITH_TIME | WITH_EXTRAS) == STORED
 }
 
 /// What follows the name in a record of a value that lies elsewhere.
 pub(crate) struct Stored<'a> {
-    pub(crate) expires_at_ms: Option<Ms>,
+    pub(crate) fields: Fields,
     pub(crate) kind: Kind,
     pub(crate) form: &'a [u8],
 }
 
 /// Takes it off the front of `input`.
 pub(crate) fn take_stored<'a>(number: u8, input: &mut &'a [u8]) -> Result<Stored<'a>, DecodeError> {
-    let expires_at_ms = if number == STORED { None } else { Some(take(input)?) };
+    let expires_at_ms = if number & WITH_TIME != 0 { Some(take(input)?) } else { None };
+    let extras = if number & WITH_EXTRAS != 0 { Some(take_extras(input)?) } else { None };
     let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
     *input = rest;
     let kind = Kind::of_number(kind).ok_or(DecodeError::Malformed)?;
-    Ok(Stored { expires_at_ms, kind, form: take_bytes(input)? })
+    if extras.is_some() && kind != Kind::Text {
+        return Err(DecodeError::Malformed);
+    }
+    Ok(Stored { fields: Fields { expires_at_ms, extras }, kind, form: take_bytes(input)? })
 }

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 pub struct Listeners {
     /// TCP, one an address; workers share them by `try_clone`.
     pub tcp: Vec<(SocketAddr, TcpListener)>,
+    /// Likewise, where memcached's protocol is spoken.
+    pub memcached: Vec<(SocketAddr, TcpListener)>,
     /// The unix socket, and its name in the file system.
     pub unix: Option<(SocketFile, UnixListener)>,
 }
@@ -41,7 +43,8 @@ impl Listeners {
     /// The addresses as the start-up line names them.
     pub fn addresses(&self) -> Vec<String> {
         let tcp = self.tcp.iter().map(|(address, _)| address.to_string());
-        tcp.chain(self.unix.iter().map(|(file, _)| file.path().display().to_string())).collect()
+        let memcached = self.memcached.iter().map(|(address, _)| format!("{address} (memcached)"));
+        tcp.chain(self.unix.iter().map(|(file, _)| file.path().display().to_string())).chain(memcached).collect()
     }
 }
 
@@ -53,15 +56,15 @@ pub(super) struct Address {
     pub(super) optional: bool,
 }
 
-/// The addresses that `bind` names, each once.
-pub(super) fn addresses(current: &Current) -> Result<Vec<Address>, Refused> {
+/// The addresses that `bind` names, each once, with `port`; none without one.
+pub(super) fn addresses(current: &Current, port: u16) -> Result<Vec<Address>, Refused> {
     let mut addresses: Vec<Address> = Vec::new();
-    if current.port == 0 {
-        return if current.unixsocket.is_some() { Ok(addresses) } else { Err(nowhere()) };
+    if port == 0 {
+        return Ok(addresses);
     }
     for text in &current.bind {
         let optional = text.starts_with('-');
-        let found = resolve(text.trim_start_matches('-'), current.port, optional);
+        let found = resolve(text.trim_start_matches('-'), port, optional);
         for address in found.map_err(|error| unresolved(text, &error))? {
             if !addresses.iter().any(|earlier| earlier.socket == address.socket) {
                 addresses.push(address);
@@ -106,21 +109,32 @@ pub(super) fn protect(current: &Current, addresses: &[Address]) -> Result<(), Re
 }
 
 /// Takes the ports and the unix socket.
-pub(super) fn listen(current: &Current, addresses: &[Address]) -> Result<Listeners, Refused> {
-    let mut listeners = Listeners { tcp: Vec::new(), unix: None };
-    for address in addresses {
-        match listen_tcp(address.socket, current.tcp_backlog) {
-            Ok(listener) => listeners.tcp.push((address.socket, listener)),
-            Err(error) if address.optional && is_absent(&error) => {}
-            Err(error) => return Err(refused(address.socket, &error)),
-        }
-    }
+pub(super) fn listen(current: &Current, addresses: &[Address], memcached: &[Address]) -> Result<Listeners, Refused> {
+    let mut listeners = Listeners {
+        tcp: listen_on(current, addresses, "--port")?,
+        memcached: listen_on(current, memcached, "--memcached-port")?,
+        unix: None,
+    };
     if let Some(path) = &current.unixsocket {
         let listener = listen_unix(path, current)
             .map_err(|error| Refused::new(format!("cannot listen on the unix socket {}: {error}", path.display())))?;
         listeners.unix = Some(listener);
     }
-    if listeners.tcp.is_empty() && listeners.unix.is_none() { Err(nowhere()) } else { Ok(listeners) }
+    let is_nowhere = listeners.tcp.is_empty() && listeners.memcached.is_empty() && listeners.unix.is_none();
+    if is_nowhere { Err(nowhere()) } else { Ok(listeners) }
+}
+
+/// Takes the port that `flag` chooses.
+fn listen_on(current: &Current, addresses: &[Address], flag: &str) -> Result<Vec<(SocketAddr, TcpListener)>, Refused> {
+    let mut listeners = Vec::new();
+    for address in addresses {
+        match listen_tcp(address.socket, current.tcp_backlog) {
+            Ok(listener) => listeners.push((address.socket, listener)),
+            Err(error) if address.optional && is_absent(&error) => {}
+            Err(error) => return Err(refused(address.socket, &error, flag)),
+        }
+    }
+    Ok(listeners)
 }
 
 fn listen_tcp(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
@@ -172,14 +186,15 @@ fn is_absent(error: &io::Error) -> bool {
     error.kind() == ErrorKind::AddrNotAvailable || error.raw_os_error() == Some(family)
 }
 
-fn refused(address: SocketAddr, error: &io::Error) -> Refused {
+fn refused(address: SocketAddr, error: &io::Error, flag: &str) -> Refused {
     Refused::new(match error.kind() {
         ErrorKind::AddrInUse => {
-            format!("{address} is taken by another program; stop it, or choose another port with --port")
+            let or_none = if flag == "--port" { "" } else { ", or 0 for none" };
+            format!("{address} is taken by another program; stop it, or choose another port with {flag}{or_none}")
         }
         ErrorKind::AddrNotAvailable => format!("this machine has no address {}; see --bind", address.ip()),
         ErrorKind::PermissionDenied => {
-            format!("not permitted to listen on {address}; ports below 1024 are for the superuser, see --port")
+            format!("not permitted to listen on {address}; ports below 1024 are for the superuser, see {flag}")
         }
         _ => format!("cannot listen on {address}: {error}"),
     })

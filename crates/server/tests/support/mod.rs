@@ -21,6 +21,9 @@ use wire::client::{Parser, Value};
 /// How long a connection waits for a reply before the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// As the value of a flag: a port that is free.
+pub(crate) const FREE_PORT: &str = "a free port";
+
 /// A server of the test's own.
 pub(crate) struct Server {
     child: Child,
@@ -47,10 +50,11 @@ impl Server {
     /// # Errors
     /// What it wrote when it did not start.
     pub(crate) fn try_start_in(folder: TempDir, flags: &[&str]) -> Result<Self, String> {
-        let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
         // Another test may take the port before the server does.
         for _ in 0..20 {
             let port = free_port();
+            let flag = |flag: &&str| if *flag == FREE_PORT { free_port().to_string() } else { (*flag).to_owned() };
+            let flags: Vec<String> = flags.iter().map(flag).collect();
             match launch(port, folder.path(), &flags, &[]) {
                 Ok((child, log)) => return Ok(Self { child, port, folder, flags, log }),
                 Err(log) if log.contains("is taken by another program") => {}
@@ -58,6 +62,21 @@ impl Server {
             }
         }
         panic!("no port is free");
+    }
+
+    /// As [`Server::try_start_in`], on the first port that comes.
+    ///
+    /// # Errors
+    /// See there.
+    pub(crate) fn try_start_once(folder: TempDir, flags: &[&str]) -> Result<Self, String> {
+        let (port, flags) = (free_port(), flags.iter().map(|&flag| flag.to_owned()).collect::<Vec<_>>());
+        launch(port, folder.path(), &flags, &[]).map(|(child, log)| Self { child, port, folder, flags, log })
+    }
+
+    /// The value that it was started with behind this flag.
+    pub(crate) fn flag(&self, name: &str) -> &str {
+        let at = self.flags.iter().position(|flag| flag == name).expect("it was given");
+        &self.flags[at + 1]
     }
 
     /// Starts it again, on the same folder and port, after it has ended.
@@ -173,6 +192,8 @@ pub(crate) fn bobbin() -> Command {
             command.env_remove(name);
         }
     }
+    // Tests run beside each other: whoever wants that door takes a port of its own.
+    command.env("BOBBIN_MEMCACHED_PORT", "0");
     command
 }
 

@@ -1,4 +1,4 @@
-//! Replies to bytes, in RESP2 or RESP3; and requests to bytes, for clients.
+//! Replies to bytes, in RESP2 or RESP3, or as memcached's lines ([`crate::memcache`]); and requests to bytes, for clients.
 //!
 //! ```text
 //!             RESP2               RESP3
@@ -26,6 +26,8 @@ pub enum Protocol {
     Resp2,
     /// Maps, sets, doubles, booleans and pushes have forms of their own.
     Resp3,
+    /// Lines and values of memcached's protocol.
+    Memcache,
 }
 
 /// Writes replies into an [`Output`].
@@ -65,13 +67,26 @@ impl<'a> Encoder<'a> {
         match self.protocol {
             Protocol::Resp2 => self.header(b'*', count_flat),
             Protocol::Resp3 => self.header(kind, count),
+            Protocol::Memcache => {}
         }
+    }
+
+    /// Whether it writes lines of memcached.
+    #[inline]
+    fn is_lines(&self) -> bool {
+        self.protocol == Protocol::Memcache
+    }
+
+    fn plain_line(&mut self, text: &[u8]) {
+        self.put(text);
+        self.put(b"\r\n");
     }
 
     fn choose(&mut self, resp2: &[u8], resp3: &[u8]) {
         self.put(match self.protocol {
             Protocol::Resp2 => resp2,
             Protocol::Resp3 => resp3,
+            Protocol::Memcache => b"",
         });
     }
 }
@@ -88,14 +103,20 @@ pub fn message(bulks: &[&[u8]]) -> Arc<[u8]> {
 impl Reply for Encoder<'_> {
     fn simple(&mut self, text: &str) {
         debug_assert!(!text.contains(['\r', '\n']));
+        if self.is_lines() {
+            return self.plain_line(text.as_bytes());
+        }
         self.line(b'+', text.as_bytes());
     }
 
     fn ok(&mut self) {
-        self.put(b"+OK\r\n");
+        self.put(if self.is_lines() { b"OK\r\n" } else { b"+OK\r\n" });
     }
 
     fn error(&mut self, text: &str) {
+        if self.is_lines() {
+            return crate::memcache::encode::error(&mut self.output.tail, text);
+        }
         if text.contains(['\r', '\n']) {
             self.line(b'-', text.replace(['\r', '\n'], " ").as_bytes());
         } else {
@@ -104,6 +125,9 @@ impl Reply for Encoder<'_> {
     }
 
     fn int(&mut self, value: i64) {
+        if self.is_lines() {
+            return self.plain_line(itoa::Buffer::new().format(value).as_bytes());
+        }
         if let digit @ 0..=9 = value {
             return self.put(&[b':', b'0' + digit as u8, b'\r', b'\n']);
         }
@@ -112,7 +136,7 @@ impl Reply for Encoder<'_> {
 
     fn bulk(&mut self, bytes: &[u8]) {
         self.output.tail.reserve(bytes.len() + HEADER_BYTES_MAX + 2);
-        self.header(b'$', bytes.len());
+        self.bulk_begin(bytes.len());
         self.put(bytes);
         self.put(b"\r\n");
     }
@@ -125,6 +149,7 @@ impl Reply for Encoder<'_> {
         assert!(width > 0);
         assert!(bytes.len().is_multiple_of(width));
         match width {
+            _ if self.is_lines() => bytes.chunks_exact(width).for_each(|item| self.bulk(item)),
             0..=8 => write_run::<8>(&mut self.output.tail, width, bytes),
             9..=16 => write_run::<16>(&mut self.output.tail, width, bytes),
             17..=32 => write_run::<32>(&mut self.output.tail, width, bytes),
@@ -134,13 +159,16 @@ impl Reply for Encoder<'_> {
     }
 
     fn bulk_owned(&mut self, bytes: Vec<u8>) {
-        self.header(b'$', bytes.len());
+        self.bulk_begin(bytes.len());
         self.output.append_owned(bytes);
         self.put(b"\r\n");
     }
 
+    #[inline]
     fn bulk_begin(&mut self, bytes_count: usize) {
-        self.header(b'$', bytes_count);
+        if !self.is_lines() {
+            self.header(b'$', bytes_count);
+        }
     }
 
     fn bulk_part(&mut self, bytes: &[u8]) {
@@ -160,7 +188,7 @@ impl Reply for Encoder<'_> {
     }
 
     fn array(&mut self, count: usize) {
-        self.header(b'*', count);
+        self.aggregate(b'*', count, count);
     }
 
     fn map(&mut self, count: usize) {
@@ -178,12 +206,15 @@ impl Reply for Encoder<'_> {
     fn double(&mut self, value: f64) {
         let text = Double::new(value);
         match self.protocol {
-            Protocol::Resp2 => self.bulk(text.as_bytes()),
+            Protocol::Resp2 | Protocol::Memcache => self.bulk(text.as_bytes()),
             Protocol::Resp3 => self.line(b',', text.as_bytes()),
         }
     }
 
     fn boolean(&mut self, value: bool) {
+        if self.is_lines() {
+            return self.int(i64::from(value));
+        }
         if value {
             self.choose(b":1\r\n", b"#t\r\n");
         } else {
@@ -193,14 +224,14 @@ impl Reply for Encoder<'_> {
 
     fn big_number(&mut self, digits: &str) {
         match self.protocol {
-            Protocol::Resp2 => self.bulk(digits.as_bytes()),
+            Protocol::Resp2 | Protocol::Memcache => self.bulk(digits.as_bytes()),
             Protocol::Resp3 => self.line(b'(', digits.as_bytes()),
         }
     }
 
     fn verbatim(&mut self, format: &str, text: &str) {
         assert!(format.len() == 3, "a format is three letters");
-        if self.protocol == Protocol::Resp2 {
+        if self.protocol != Protocol::Resp3 {
             return self.bulk(text.as_bytes());
         }
         self.header(b'=', text.len() + 4);

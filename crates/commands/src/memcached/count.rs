@@ -1,0 +1,159 @@
+//! MC.INCR MC.DECR: numbers without a sign, of 64 bits, in decimal digits.
+//!
+//! ```text
+//! "10" - 1 = "9 "      a number that takes fewer digits is followed by spaces: the item stays as long as it was
+//! "99" + 1 = "100"     one that takes more makes it longer
+//! ```
+
+use super::{NOT_A_NUMBER, digits, look, tell_line};
+use crate::prelude::*;
+use base::Ms;
+use keyspace::{BINARY_KEY, Extras};
+use kinds::text::DIGITS_MAX;
+use wire::memcache::unsigned;
+
+pub(crate) const COMMANDS: &[Command] = &[INCR, DECR];
+
+const INCR: Command = Command {
+    name: "MC.INCR",
+    syntax: "key delta",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
+    brief: "Adds to the number in an item, modulo 2^64: incr of the memcached door.",
+    answer: "bulk: the sum; simple: NOT_FOUND",
+    run: Run::Local(|tx, args, reply| count(tx, args, Direction::Up, reply)),
+};
+
+const DECR: Command = Command {
+    name: "MC.DECR",
+    brief: "Takes from the number in an item, down to 0: decr of the memcached door.",
+    answer: "bulk: the difference; simple: NOT_FOUND",
+    run: Run::Local(|tx, args, reply| count(tx, args, Direction::Down, reply)),
+    ..INCR
+};
+
+/// Which way to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Up,
+    Down,
+}
+
+impl Direction {
+    fn count(self, number: u64, delta: u64) -> u64 {
+        match self {
+            Self::Up => number.wrapping_add(delta),
+            Self::Down => number.saturating_sub(delta),
+        }
+    }
+}
+
+fn count(tx: &mut Tx, args: &Args, direction: Direction, reply: &mut dyn Reply) -> Outcome {
+    let delta = unsigned(args.get(2)).ok_or(Failure::text("CLIENT_ERROR invalid numeric delta argument"))?;
+    match Counter::read(tx, args.get(1))? {
+        Some(counter) => {
+            let number = direction.count(counter.number, delta);
+            counter.put(tx, args.get(1), number, 0)?;
+            tell_line(reply, &[digits(number, &mut itoa::Buffer::new())]);
+        }
+        None => reply.simple("NOT_FOUND"),
+    }
+    Ok(())
+}
+
+/// An item that is a number.
+pub(super) struct Counter {
+    pub(super) number: u64,
+    bytes_count: usize,
+    pub(super) extras: Extras,
+    has_extras: bool,
+    pub(super) expires_at_ms: Option<Ms>,
+}
+
+impl Counter {
+    /// That under `key`, if there is an item.
+    fn read(tx: &mut Tx<'_>, key: &[u8]) -> Result<Option<Self>, Failure> {
+        Ok(Self::read_if(tx, key, |_| true)?.and_then(Result::ok))
+    }
+
+    /// That under `key`, if there is an item; an error in it, if its extras are not what they have to be.
+    pub(super) fn read_if(
+        tx: &mut Tx<'_>,
+        key: &[u8],
+        fits: impl FnOnce(Extras) -> bool,
+    ) -> Result<Option<Result<Self, ()>>, Failure> {
+        let Some((item, _)) = look(tx, key) else { return Ok(None) };
+        // Nothing at all is no number of any version.
+        if item.text.bytes_count() > 0 && !fits(item.extras) {
+            return Ok(Some(Err(())));
+        }
+        // One of more bytes than a short text has is no number, whatever it begins with.
+        let mut buffer = [0; DIGITS_MAX];
+        let number = item.text.short(&mut buffer).and_then(leading_number).ok_or(NOT_A_NUMBER)?;
+        let counter = Self {
+            number,
+            bytes_count: item.text.bytes_count(),
+            extras: item.extras,
+            has_extras: item.has_extras,
+            expires_at_ms: item.expires_at_ms,
+        };
+        tx.exists(key);
+        Ok(Some(Ok(counter)))
+    }
+
+    /// Puts `number` in its place, as a version of that number.
+    pub(super) fn put(&self, tx: &mut Tx<'_>, key: &[u8], number: u64, cas: u64) -> Outcome {
+        let mut buffer = itoa::Buffer::new();
+        let mut text = digits(number, &mut buffer).to_vec();
+        let grows = text.len() > self.bytes_count;
+        text.resize(text.len().max(self.bytes_count), b' ');
+        tx.need_room((2 * key.len() + text.len()) as u64 + 128)?;
+        if !self.has_extras && cas == 0 {
+            tx.text_mut(key, Absent::Leave)?.expect("just read").replace(&text);
+            return Ok(());
+        }
+        // An item that grows is another one, which nobody has called outdated.
+        let signs = if grows { self.extras.signs & BINARY_KEY } else { self.extras.signs };
+        tx.put_item(key, &text, self.expires_at_ms, Extras { flags: self.extras.flags, cas, signs });
+        Ok(())
+    }
+
+    /// What comes of counting.
+    pub(super) fn counted(&self, direction: Direction, delta: u64) -> u64 {
+        direction.count(self.number, delta)
+    }
+}
+
+/// The number that a text begins with, alone or before a space, as C reads it.
+fn leading_number(text: &[u8]) -> Option<u64> {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
+    let start = text.iter().take_while(|byte| is_space(byte)).count();
+    let text = &text[start..];
+    let signs = usize::from(matches!(text.first(), Some(b'+' | b'-')));
+    let length = text[signs..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let behind = text.get(signs + length);
+    let ends = behind.is_none_or(|byte| is_space(byte) || *byte == 0);
+    let number = unsigned(&text[signs..signs + length]).filter(|_| ends)?;
+    (text.first() != Some(&b'-') || number == 0).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_c_reads_them() {
+        for (text, number) in [("0", 0), ("12 ab", 12), (" 7", 7), ("+5", 5), ("-0", 0), ("9 ", 9), ("5\0x", 5)] {
+            assert_eq!(leading_number(text.as_bytes()), Some(number), "{text:?}");
+        }
+        assert_eq!(leading_number(b"18446744073709551615"), Some(u64::MAX));
+        for bad in ["", " ", "-5", "12x", "x", "+", "18446744073709551616"] {
+            assert_eq!(leading_number(bad.as_bytes()), None, "{bad:?}");
+        }
+    }
+}

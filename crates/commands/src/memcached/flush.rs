@@ -1,0 +1,51 @@
+//! MC.FLUSH_ALL: its row, and what it removes. The engine runs it, a few keys at a time.
+
+use super::{BAD_EXPTIME, look};
+use crate::prelude::*;
+use crate::row::Verb;
+use base::Ms;
+
+pub(crate) const COMMANDS: &[Command] = &[FLUSH_ALL];
+
+const FLUSH_ALL: Command = Command {
+    name: "MC.FLUSH_ALL",
+    syntax: "[delay]",
+    arity: Arity::Between(1, 2),
+    keys: &[],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Dangerous, Flag::NoScript, Flag::NoMulti],
+    group: Group::Memcached,
+    cost: "O(n), n the keys of the database; a few at a time",
+    since: "bobbin 0.1.0",
+    brief: "Removes all texts of the database, now or in so many seconds.",
+    answer: "simple: OK",
+    run: Run::Engine(Verb::FlushTexts),
+};
+
+/// What removes those of some keys that are texts.
+pub static REMOVE_TEXTS: Command = Command {
+    syntax: "key [key ...]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::many(1, -1, 1, "RW DELETE")],
+    run: Run::Local(|tx, args, reply| {
+        for key in args.from(1) {
+            if look(tx, key).is_some() {
+                tx.remove(key);
+            }
+        }
+        reply.ok();
+        Ok(())
+    }),
+    ..FLUSH_ALL
+};
+
+/// When the texts are to go; `None` is at once.
+///
+/// # Errors
+/// If that is no time.
+pub fn flush_delay(args: &Args<'_>, now: Ms) -> Result<Option<Ms>, Failure> {
+    if args.len() < 2 {
+        return Ok(None);
+    }
+    Ok(super::life::Lifetime::of(wire::memcache::signed(args.get(1)).ok_or(BAD_EXPTIME)?, now).until())
+}

@@ -1,0 +1,95 @@
+//! MC.GET MC.GETS MC.GAT MC.GATS: read an item, and perhaps give it another lifetime.
+
+use super::life::Lifetime;
+use super::{BAD_EXPTIME, digits, extras_of, look, note_fetched, tell_value, versioned};
+use crate::prelude::*;
+
+pub(crate) const COMMANDS: &[Command] = &[GET, GETS, GAT, GATS];
+
+const GET: Command = Command {
+    name: "MC.GET",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
+    brief: "Tells an item with its flags: get of the memcached door, for one key.",
+    answer: "array: the line `VALUE key flags bytes`, the text; null: there is none",
+    run: Run::Local(|tx, args, reply| {
+        tell(tx, args.get(1), None, reply);
+        Ok(())
+    }),
+};
+
+const GETS: Command = Command {
+    name: "MC.GETS",
+    keys: &[KeySpec::one(1, "RW ACCESS")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::ToldAsReader],
+    brief: "Tells an item with flags and version: gets of the memcached door, for one key.",
+    answer: "array: the line `VALUE key flags bytes version`, the text; null: there is none",
+    run: Run::Local(|tx, args, reply| {
+        let cas = version(tx, args.get(1));
+        tell(tx, args.get(1), cas, reply);
+        Ok(())
+    }),
+    ..GET
+};
+
+const GAT: Command = Command {
+    name: "MC.GAT",
+    syntax: "exptime key",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(2, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: false },
+    brief: "Tells an item and sets how long it lives: gat of the memcached door.",
+    run: Run::Local(|tx, args, reply| get_and_touch(tx, args, false, reply)),
+    ..GET
+};
+
+const GATS: Command = Command {
+    name: "MC.GATS",
+    brief: "As MC.GAT, with the version: gats of the memcached door, for one key.",
+    answer: GETS.answer,
+    run: Run::Local(|tx, args, reply| get_and_touch(tx, args, true, reply)),
+    ..GAT
+};
+
+fn get_and_touch(tx: &mut Tx, args: &Args, with_version: bool, reply: &mut dyn Reply) -> Outcome {
+    let key = args.get(2);
+    let lifetime = Lifetime::read(tx, args.get(1)).ok_or(BAD_EXPTIME)?;
+    // Two records may name the key.
+    tx.need_room(2 * key.len() as u64 + 128)?;
+    let cas = if with_version { version(tx, key) } else { None };
+    if tell(tx, key, cas, reply) {
+        lifetime.set(tx, key);
+    }
+    Ok(())
+}
+
+/// The version of the item under `key`, if there is one.
+fn version(tx: &mut Tx<'_>, key: &[u8]) -> Option<u64> {
+    let extras = extras_of(tx, key)?;
+    Some(versioned(tx, key, extras).cas)
+}
+
+/// Replies the item, with its version if that is given; whether there is one.
+fn tell(tx: &mut Tx<'_>, key: &[u8], cas: Option<u64>, reply: &mut dyn Reply) -> bool {
+    let (keyspace, now, touches) = (tx.keyspace(), tx.now(), tx.touches());
+    let Some((item, entry)) = look(tx, key) else {
+        reply.null();
+        return false;
+    };
+    note_fetched(entry, now, touches);
+    let mut buffers = [itoa::Buffer::new(), itoa::Buffer::new(), itoa::Buffer::new()];
+    let [flags, bytes, version] = &mut buffers;
+    let flags = digits(u64::from(item.extras.flags), flags);
+    let bytes = digits(item.text.bytes_count() as u64, bytes);
+    let space: &[u8] = if cas.is_some() { b" " } else { b"" };
+    let version = cas.map_or(&b""[..], |cas| digits(cas, version));
+    tell_value(reply, &[b"VALUE ", key, b" ", flags, b" ", bytes, space, version], item.text, || keyspace.pin(key));
+    true
+}

@@ -1,0 +1,143 @@
+//! MC.TOUCH MC.DELETE: how long an item lives; and how memcached tells times.
+
+use super::{BAD_EXPTIME, look};
+use crate::prelude::*;
+use base::Ms;
+use keyspace::FETCHED;
+use wire::memcache::signed;
+
+pub(crate) const COMMANDS: &[Command] = &[TOUCH, DELETE];
+
+const TOUCH: Command = Command {
+    name: "MC.TOUCH",
+    syntax: "key exptime",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
+    brief: "Sets how long an item lives: touch of the memcached door.",
+    answer: "simple: TOUCHED, NOT_FOUND",
+    run: Run::Local(|tx, args, reply| {
+        let lifetime = Lifetime::read(tx, args.get(2)).ok_or(BAD_EXPTIME)?;
+        let there = look(tx, args.get(1)).is_some_and(|(_, entry)| {
+            entry.give_sign(FETCHED);
+            true
+        });
+        if there {
+            tx.exists(args.get(1));
+            lifetime.set(tx, args.get(1));
+        }
+        reply.simple(if there { "TOUCHED" } else { "NOT_FOUND" });
+        Ok(())
+    }),
+};
+
+const DELETE: Command = Command {
+    name: "MC.DELETE",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    brief: "Removes an item: delete of the memcached door.",
+    answer: "simple: DELETED, NOT_FOUND",
+    run: Run::Local(|tx, args, reply| {
+        let there = look(tx, args.get(1)).is_some();
+        if there {
+            tx.remove(args.get(1));
+        }
+        reply.simple(if there { "DELETED" } else { "NOT_FOUND" });
+        Ok(())
+    }),
+    ..TOUCH
+};
+
+/// Seconds up to this many are counted from now on, more from the epoch on.
+const FROM_NOW_S_MAX: i64 = 30 * 24 * 60 * 60;
+
+/// How long an item is to live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lifetime {
+    /// For ever.
+    Ever,
+    /// Until then.
+    Until(Ms),
+    /// It is over.
+    Over,
+}
+
+impl Lifetime {
+    /// As memcached writes it.
+    pub(super) fn read(tx: &Tx<'_>, token: &[u8]) -> Option<Self> {
+        signed(token).map(|exptime| Self::of(exptime, tx.now()))
+    }
+
+    pub(super) fn of(exptime: i64, now: Ms) -> Self {
+        let Ok(seconds) = u64::try_from(exptime) else { return Self::Over };
+        let at_ms = match exptime {
+            0 => return Self::Ever,
+            1..=FROM_NOW_S_MAX => now + seconds * 1000,
+            _ => seconds.saturating_mul(1000).min(i64::MAX as u64),
+        };
+        if at_ms <= now { Self::Over } else { Self::Until(at_ms) }
+    }
+
+    /// The deadline, if it is ahead.
+    pub(super) fn until(self) -> Option<Ms> {
+        match self {
+            Self::Until(at_ms) => Some(at_ms),
+            Self::Ever | Self::Over => None,
+        }
+    }
+
+    /// The deadline; of what is over, now.
+    pub(super) fn expires_at_ms(self, now: Ms) -> Option<Ms> {
+        match self {
+            Self::Ever => None,
+            Self::Until(at_ms) => Some(at_ms),
+            Self::Over => Some(now),
+        }
+    }
+
+    /// Gives it to the item under `key`, which is there.
+    pub(super) fn set(self, tx: &mut Tx<'_>, key: &[u8]) {
+        match self {
+            Self::Ever if tx.peek(key).is_some_and(|entry| entry.expires_at_ms().is_none()) => {}
+            lifetime => {
+                let expires_at_ms = lifetime.expires_at_ms(tx.now());
+                tx.set_expiry(key, expires_at_ms);
+            }
+        }
+    }
+}
+
+/// Seconds that are left, of a second that has begun too; `None` is for ever.
+pub(super) fn seconds_left(expires_at_ms: Option<Ms>, now: Ms) -> Option<u64> {
+    expires_at_ms.map(|at_ms| at_ms.saturating_sub(now).div_ceil(1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_from_now_on_or_from_the_epoch_on() {
+        const NOW: Ms = 1_700_000_000_500;
+        for (exptime, expected) in [
+            (0, Lifetime::Ever),
+            (-1, Lifetime::Over),
+            (i64::MIN, Lifetime::Over),
+            (1, Lifetime::Until(NOW + 1000)),
+            (2_592_000, Lifetime::Until(NOW + 2_592_000_000)),
+            (2_592_001, Lifetime::Over),
+            (1_700_000_000, Lifetime::Over),
+            (1_700_000_001, Lifetime::Until(1_700_000_001_000)),
+            (i64::MAX, Lifetime::Until(i64::MAX as u64)),
+        ] {
+            assert_eq!(Lifetime::of(exptime, NOW), expected, "{exptime}");
+        }
+        assert_eq!(seconds_left(Some(NOW + 1001), NOW), Some(2));
+        assert_eq!((seconds_left(Some(NOW), NOW), seconds_left(None, NOW)), (Some(0), None));
+    }
+}

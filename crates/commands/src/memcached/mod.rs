@@ -1,0 +1,126 @@
+//! What the memcached door calls: texts as items of that protocol, with flags, versions and lifetimes of its own.
+//!
+//! ```text
+//! get k          MC.GET k          |  VALUE k 5 3\r\nabc\r\n     a line and a value
+//! set k 5 0 3    MC.SET k 5 0 abc  |  STORED\r\n                 a line
+//! mg missing q   MC.MG missing q   |                             no value: nothing is said
+//! ```
+//!
+//! A row answers in memcached's words, whatever the protocol: a door has only to end its lines. A key of another kind is a
+//! miss; what puts a text without asking what was there replaces it, as SET does.
+
+pub(crate) mod count;
+pub(crate) mod flag;
+pub(crate) mod flush;
+pub(crate) mod get;
+pub(crate) mod life;
+pub(crate) mod meta;
+pub(crate) mod meta_set;
+pub(crate) mod stats;
+pub(crate) mod store;
+
+use crate::prelude::*;
+use base::Ms;
+use keyspace::{BINARY_KEY, Extras, FETCHED, Pin, text_of};
+use kinds::Text;
+use smallvec::SmallVec;
+use wire::memcache::encode_base64;
+
+/// The version of memcached that the protocol is of.
+pub const MEMCACHED_VERSION: &str = "1.6.18";
+
+const BAD_FORMAT: Failure = Failure::Text(std::borrow::Cow::Borrowed("CLIENT_ERROR bad command line format"));
+const BAD_EXPTIME: Failure = Failure::Text(std::borrow::Cow::Borrowed("CLIENT_ERROR invalid exptime argument"));
+const NOT_A_NUMBER: Failure =
+    Failure::Text(std::borrow::Cow::Borrowed("CLIENT_ERROR cannot increment or decrement non-numeric value"));
+const TOO_LARGE: Failure = Failure::Text(std::borrow::Cow::Borrowed("SERVER_ERROR object too large for cache"));
+
+/// A text as an item.
+struct Item<'a> {
+    text: Text<'a>,
+    expires_at_ms: Option<Ms>,
+    /// Those that it has, or those of an item without any.
+    extras: Extras,
+    has_extras: bool,
+    /// Seconds since somebody used it.
+    idle_s: u32,
+    /// What it takes, in bytes.
+    heap_bytes: usize,
+}
+
+/// The item under `key`, which counts as looked for and not as used.
+fn look<'t>(tx: &'t mut Tx<'_>, key: &[u8]) -> Option<(Item<'t>, keyspace::Entry<'t>)> {
+    let now_s = (tx.now() / 1000) as u32;
+    let entry = tx.peek(key)?;
+    let text = text_of(entry)?;
+    let extras = entry.extras();
+    let item = Item {
+        text,
+        expires_at_ms: entry.expires_at_ms(),
+        extras: extras.unwrap_or_default(),
+        has_extras: extras.is_some(),
+        idle_s: now_s.wrapping_sub(entry.touched()) & 0xff_ffff,
+        heap_bytes: entry.heap_bytes(),
+    };
+    Some((item, entry))
+}
+
+/// As [`look`], and its extras alone.
+fn extras_of(tx: &mut Tx<'_>, key: &[u8]) -> Option<Extras> {
+    look(tx, key).map(|(item, _)| item.extras)
+}
+
+/// Notes that an item was read.
+fn note_fetched(entry: keyspace::Entry<'_>, now: Ms, touches: bool) {
+    entry.give_sign(FETCHED);
+    if touches {
+        entry.touch((now / 1000) as u32 & 0xff_ffff);
+    }
+}
+
+/// The number of the item's version, given to it if it has none. Nothing but the number changes.
+fn versioned(tx: &mut Tx<'_>, key: &[u8], extras: Extras) -> Extras {
+    if extras.cas != 0 {
+        return extras;
+    }
+    let extras = Extras { cas: tx.next_cas(key), ..extras };
+    tx.put_extras(key, extras);
+    extras
+}
+
+/// Replies a line and a value.
+fn tell_value(reply: &mut dyn Reply, line: &[&[u8]], text: Text<'_>, pin: impl FnOnce() -> Pin) {
+    reply.array(2);
+    tell_line(reply, line);
+    crate::string::tell(reply, Some(text), pin);
+}
+
+/// Replies a line, put together.
+fn tell_line(reply: &mut dyn Reply, parts: &[&[u8]]) {
+    reply.bulk_begin(parts.iter().map(|part| part.len()).sum());
+    parts.iter().for_each(|part| reply.bulk_part(part));
+    reply.bulk_end();
+}
+
+/// Decimal digits.
+fn digits(number: u64, buffer: &mut itoa::Buffer) -> &[u8] {
+    buffer.format(number).as_bytes()
+}
+
+/// Appends ` k` and the key, in base64 if it was given so.
+fn add_key(line: &mut SmallVec<[u8; 64]>, key: &[u8], extras: Extras) {
+    line.extend_from_slice(b" k");
+    if extras.signs & BINARY_KEY == 0 {
+        line.extend_from_slice(key);
+    } else {
+        let mut text = Vec::new();
+        encode_base64(&mut text, key);
+        line.extend_from_slice(&text);
+        line.extend_from_slice(b" b");
+    }
+}
+
+/// A number without a sign.
+fn number(token: &[u8]) -> Result<u64, Failure> {
+    wire::memcache::unsigned(token).ok_or(BAD_FORMAT)
+}

@@ -1,0 +1,267 @@
+//! MC.SET MC.ADD MC.REPLACE MC.APPEND MC.PREPEND MC.CAS: put an item, if the key is as it should be.
+
+use super::life::Lifetime;
+use super::{BAD_FORMAT, TOO_LARGE, look, number};
+use crate::prelude::*;
+use base::Ms;
+use keyspace::{BINARY_KEY, CLAIMED, Extras, STALE};
+use kinds::LongText;
+use kinds::text::INLINE_BYTES_MAX;
+
+pub(crate) const COMMANDS: &[Command] = &[SET, ADD, REPLACE, APPEND, PREPEND, CAS];
+
+const SET: Command = Command {
+    name: "MC.SET",
+    syntax: "key flags exptime value",
+    arity: Arity::Exactly(5),
+    keys: &[KeySpec::one(1, "OW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::PutsText],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
+    brief: "Puts an item, whatever the key held: set of the memcached door.",
+    answer: "simple: STORED",
+    run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Set, reply)),
+};
+
+const ADD: Command = Command {
+    name: "MC.ADD",
+    keys: &[KeySpec::one(1, "RW INSERT")],
+    brief: "Puts an item under a key that is absent: add of the memcached door.",
+    answer: "simple: STORED, NOT_STORED",
+    run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Add, reply)),
+    ..SET
+};
+
+const REPLACE: Command = Command {
+    name: "MC.REPLACE",
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    brief: "Puts an item in the place of another one: replace of the memcached door.",
+    run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Replace, reply)),
+    ..ADD
+};
+
+const APPEND: Command = Command {
+    name: "MC.APPEND",
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    flags: &[],
+    cost: "O(n), n the bytes put",
+    brief: "Puts bytes behind an item, which lives on: append of the memcached door.",
+    run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Append, reply)),
+    ..ADD
+};
+
+const PREPEND: Command = Command {
+    name: "MC.PREPEND",
+    cost: "O(n), n the bytes of the item",
+    brief: "Puts bytes before an item: prepend of the memcached door.",
+    run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Prepend, reply)),
+    ..APPEND
+};
+
+const CAS: Command = Command {
+    name: "MC.CAS",
+    syntax: "key flags exptime version value",
+    arity: Arity::Exactly(6),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    brief: "Puts an item in the place of that version of it: cas of the memcached door.",
+    answer: "simple: STORED, EXISTS, NOT_FOUND",
+    run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Set, reply)),
+    ..SET
+};
+
+/// What the key has to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Anything.
+    Set,
+    /// Nothing.
+    Add,
+    /// An item.
+    Replace,
+    /// An item, that what is put follows.
+    Append,
+    /// An item, before which it is put.
+    Prepend,
+}
+
+/// An item to be put.
+pub(super) struct Order<'a> {
+    pub(super) mode: Mode,
+    pub(super) value: &'a [u8],
+    pub(super) flags: u32,
+    pub(super) lifetime: Lifetime,
+    /// The version that is to be there.
+    pub(super) compared: Option<u64>,
+    /// An older version than that which is there is put, too, as outdated.
+    pub(super) may_be_stale: bool,
+    /// Its key was given in base64.
+    pub(super) binary_key: bool,
+    /// The number of its version, if that is to be known.
+    pub(super) cas: u64,
+    /// An item to append to that is absent is made, and lives so long.
+    pub(super) made: Option<Lifetime>,
+}
+
+impl Default for Order<'_> {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Set,
+            value: b"",
+            flags: 0,
+            lifetime: Lifetime::Ever,
+            compared: None,
+            may_be_stale: false,
+            binary_key: false,
+            cas: 0,
+            made: None,
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stored {
+    /// It was put.
+    Yes,
+    /// The key is not as it has to be.
+    No,
+    /// Another version is there.
+    Exists,
+    /// There is nothing to compare with.
+    NotFound,
+}
+
+fn put_classic(tx: &mut Tx, args: &Args, mode: Mode, reply: &mut dyn Reply) -> Outcome {
+    let compared = if args.len() == 6 { Some(number(args.get(4))?) } else { None };
+    let order = Order {
+        mode,
+        value: args.get(args.len() - 1),
+        flags: number(args.get(2))? as u32,
+        lifetime: Lifetime::read(tx, args.get(3)).ok_or(BAD_FORMAT)?,
+        compared,
+        ..Order::default()
+    };
+    reply.simple(match put(tx, args.get(1), &order)? {
+        Stored::Yes => "STORED",
+        Stored::No => "NOT_STORED",
+        Stored::Exists => "EXISTS",
+        Stored::NotFound => "NOT_FOUND",
+    });
+    Ok(())
+}
+
+/// Puts an item, if the key is as it has to be.
+pub(super) fn put(tx: &mut Tx<'_>, key: &[u8], order: &Order<'_>) -> Result<Stored, Failure> {
+    if order.mode == Mode::Set && order.compared.is_none() {
+        put_new(tx, key, order, order.lifetime, 0);
+        return Ok(Stored::Yes);
+    }
+    let is_taken = tx.exists(key);
+    let there = look(tx, key).map(|(item, _)| (item.extras, item.expires_at_ms));
+    match (order.mode, there) {
+        (Mode::Add, _) if is_taken => return Ok(Stored::No),
+        (Mode::Add, _) => put_new(tx, key, order, order.lifetime, 0),
+        (Mode::Set | Mode::Replace, None) => {
+            return Ok(if order.compared.is_some() { Stored::NotFound } else { Stored::No });
+        }
+        (Mode::Append | Mode::Prepend, None) if let Some(lifetime) = order.made.filter(|_| !is_taken) => {
+            put_new(tx, key, order, lifetime, 0);
+        }
+        (Mode::Append | Mode::Prepend, None) => return Ok(Stored::No),
+        (mode, Some((extras, expires_at_ms))) => match Comparison::of(order, extras) {
+            Comparison::Differs => return Ok(Stored::Exists),
+            Comparison::IsOlder if mode == Mode::Append || mode == Mode::Prepend => return Ok(Stored::Exists),
+            Comparison::IsOlder => {
+                let lifetime = expires_at_ms.map_or(Lifetime::Ever, Lifetime::Until);
+                put_new(tx, key, order, lifetime, STALE | extras.signs & CLAIMED);
+            }
+            Comparison::Fits => match mode {
+                Mode::Append => append(tx, key, order)?,
+                Mode::Prepend => prepend(tx, key, order, (extras, expires_at_ms))?,
+                _ => put_new(tx, key, order, order.lifetime, 0),
+            },
+        },
+    }
+    Ok(Stored::Yes)
+}
+
+/// How a version that is there stands to the one that is to be.
+enum Comparison {
+    Fits,
+    /// What is put was made of an older one.
+    IsOlder,
+    Differs,
+}
+
+impl Comparison {
+    fn of(order: &Order<'_>, extras: Extras) -> Self {
+        match order.compared {
+            None => Self::Fits,
+            Some(compared) if compared == extras.cas && compared != 0 => Self::Fits,
+            // One without a number is newer than all that have one.
+            Some(compared) if order.may_be_stale && (compared < extras.cas || extras.cas == 0) => Self::IsOlder,
+            Some(_) => Self::Differs,
+        }
+    }
+}
+
+fn put_new(tx: &mut Tx<'_>, key: &[u8], order: &Order<'_>, lifetime: Lifetime, signs: u8) {
+    let signs = if order.binary_key { signs | BINARY_KEY } else { signs };
+    let extras = Extras { flags: order.flags, cas: order.cas, signs };
+    match lifetime {
+        Lifetime::Over => {
+            tx.remove(key);
+        }
+        lifetime => tx.put_item(key, order.value, lifetime.expires_at_ms(tx.now()), extras),
+    }
+}
+
+fn append(tx: &mut Tx<'_>, key: &[u8], order: &Order<'_>) -> Result<(), Failure> {
+    // The number of the version is a record of its own.
+    tx.need_room((2 * key.len() + order.value.len()) as u64 + 128)?;
+    let mut text = tx.text_mut(key, Absent::Leave)?.expect("just seen");
+    checked_bytes(text.bytes_count(), order.value)?;
+    text.append(order.value);
+    if order.cas != 0 {
+        let extras = extras_after(tx, key, order);
+        tx.put_extras(key, extras);
+    }
+    Ok(())
+}
+
+/// Those of an item that was altered, in another version.
+fn extras_after(tx: &mut Tx<'_>, key: &[u8], order: &Order<'_>) -> Extras {
+    let extras = super::extras_of(tx, key).expect("just altered");
+    Extras { cas: order.cas, ..extras }
+}
+
+fn prepend(
+    tx: &mut Tx<'_>,
+    key: &[u8],
+    order: &Order<'_>,
+    (extras, expires_at_ms): (Extras, Option<Ms>),
+) -> Result<(), Failure> {
+    let extras = Extras { flags: extras.flags, cas: order.cas, signs: 0 };
+    let text = tx.text(key)?.expect("just seen");
+    let bytes_count = checked_bytes(text.bytes_count(), order.value)?;
+    if bytes_count <= INLINE_BYTES_MAX {
+        let joined = [order.value, &text.to_vec()].concat();
+        tx.need_room((2 * key.len() + joined.len()) as u64 + 128)?;
+        tx.put_item(key, &joined, expires_at_ms, extras);
+        return Ok(());
+    }
+    // All pieces are made anew.
+    let pieces = (bytes_count / kinds::long_text::PIECE_BYTES) as u64;
+    tx.expect_work(pieces)?;
+    let mut joined = LongText::of(order.value);
+    tx.text(key)?.expect("just seen").for_each_piece(|piece| joined.append(piece));
+    Ok(tx.put_long_item(key, joined, expires_at_ms, extras)?)
+}
+
+/// The sum, if an item may be so long.
+fn checked_bytes(bytes_count: usize, value: &[u8]) -> Result<usize, Failure> {
+    let sum = bytes_count + value.len();
+    if sum as u64 > kinds::limits::ITEM_BYTES.get() { Err(TOO_LARGE) } else { Ok(sum) }
+}

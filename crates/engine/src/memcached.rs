@@ -1,0 +1,145 @@
+//! What `stats` of the memcached door tells. What has no counterpart here, such as slabs and evictions, is told as what it
+//! is: nothing.
+
+use crate::counters::Counters;
+use crate::engine::{Engine, VERSION};
+use crate::info;
+use crate::session::ItemCount;
+use base::limits::SHARDS;
+use commands::MEMCACHED_VERSION;
+use std::fmt::Display;
+use std::sync::atomic::Ordering::Relaxed;
+
+type Facts = Vec<(String, String)>;
+
+/// Names and values of a topic; `None` if there is no such topic.
+pub(crate) fn facts(engine: &Engine, topic: &str) -> Option<Facts> {
+    let mut facts = Facts::new();
+    match topic {
+        "" => general(engine, &mut facts),
+        "settings" => settings(engine, &mut facts),
+        "items" => items(engine, &mut facts),
+        "slabs" => slabs(engine, &mut facts),
+        "sizes" => add(&mut facts, "sizes_status", "disabled"),
+        "conns" => connections(engine, &mut facts),
+        _ => return None,
+    }
+    Some(facts)
+}
+
+fn add(facts: &mut Facts, name: impl Display, value: impl Display) {
+    facts.push((name.to_string(), value.to_string()));
+}
+
+fn total(engine: &Engine, counter: impl Fn(&Counters) -> u64) -> u64 {
+    engine.counters.iter().map(counter).sum()
+}
+
+/// Keys of the door's database, of any kind.
+fn keys_count(engine: &Engine) -> u64 {
+    let database = engine.settings.current().memcached_database as usize;
+    engine.sums().databases.get(database).map_or(0, |(keys, _)| *keys)
+}
+
+fn general(engine: &Engine, facts: &mut Facts) {
+    let current = engine.settings.current();
+    let now_s = engine.clock.wall() / 1000;
+    let (user_s, system_s) = info::cpu_seconds();
+    add(facts, "pid", std::process::id());
+    add(facts, "uptime", now_s.saturating_sub(engine.started_ms / 1000));
+    add(facts, "time", now_s);
+    add(facts, "version", MEMCACHED_VERSION);
+    add(facts, "bobbin_version", VERSION);
+    add(facts, "pointer_size", usize::BITS);
+    add(facts, "rusage_user", format_args!("{user_s:.6}"));
+    add(facts, "rusage_system", format_args!("{system_s:.6}"));
+    add(facts, "max_connections", current.maxclients);
+    add(facts, "curr_connections", engine.clients.count());
+    add(facts, "total_connections", total(engine, |counters| counters.connections.get()));
+    add(facts, "rejected_connections", total(engine, |counters| counters.refused.get()));
+    add(facts, "connection_structures", engine.clients.count());
+    for (at, name) in ItemCount::NAMES.iter().enumerate() {
+        add(facts, name, total(engine, |counters| counters.items[at].get()));
+    }
+    // Whoever was late has met nothing: an item that is over is none.
+    add(facts, "get_expired", 0);
+    add(facts, "get_flushed", 0);
+    add(facts, "bytes_read", total(engine, |counters| counters.input_bytes.get()));
+    add(facts, "bytes_written", total(engine, |counters| counters.output_bytes.get()));
+    // Nothing is evicted: there is no bound.
+    add(facts, "limit_maxbytes", 0);
+    add(facts, "accepting_conns", 1);
+    add(facts, "listen_disabled_num", 0);
+    add(facts, "threads", engine.counters.len() - 1);
+    add(facts, "conn_yields", 0);
+    add(facts, "hash_is_expanding", 0);
+    add(facts, "slab_reassign_running", 0);
+    add(facts, "slabs_moved", 0);
+    add(facts, "bytes", info::memory(engine).dataset_bytes);
+    add(facts, "curr_items", keys_count(engine));
+    add(facts, "expired_unfetched", 0);
+    add(facts, "evicted_unfetched", 0);
+    add(facts, "evictions", 0);
+    add(facts, "reclaimed", total(engine, |counters| counters.expired.get()));
+}
+
+fn settings(engine: &Engine, facts: &mut Facts) {
+    let current = engine.settings.current();
+    let yes_no = |is: bool| if is { "yes" } else { "no" };
+    add(facts, "maxbytes", 0);
+    add(facts, "maxconns", current.maxclients);
+    add(facts, "tcpport", current.memcached_port);
+    add(facts, "udpport", 0);
+    add(facts, "inter", current.bind.join(","));
+    add(facts, "verbosity", 0);
+    add(facts, "oldest", 0);
+    add(facts, "evictions", "off");
+    add(facts, "domain_socket", "NULL");
+    add(facts, "shutdown_command", "no");
+    add(facts, "num_threads", engine.counters.len() - 1);
+    add(facts, "stat_key_prefix", ":");
+    add(facts, "detail_enabled", "no");
+    add(facts, "cas_enabled", "yes");
+    add(facts, "tcp_backlog", current.tcp_backlog);
+    add(facts, "binding_protocol", "ascii");
+    add(facts, "auth_enabled_sasl", "no");
+    add(facts, "auth_enabled_ascii", yes_no(current.requirepass.is_some()));
+    add(facts, "item_size_max", current.memcached_item_bytes_max);
+    add(facts, "maxconns_fast", "yes");
+    add(facts, "flush_enabled", "yes");
+    add(facts, "dump_enabled", "no");
+    add(facts, "lru_crawler", "no");
+    add(facts, "lru_maintainer_thread", "no");
+    add(facts, "idle_timeout", current.timeout_s);
+    add(facts, "database", current.memcached_database);
+}
+
+/// One class, since there are no others.
+fn items(engine: &Engine, facts: &mut Facts) {
+    let keys = keys_count(engine);
+    if keys == 0 {
+        return;
+    }
+    add(facts, "items:1:number", keys);
+    for name in ["age", "evicted", "evicted_nonzero", "evicted_time", "outofmemory", "tailrepairs", "reclaimed"] {
+        add(facts, format!("items:1:{name}"), 0);
+    }
+}
+
+fn slabs(engine: &Engine, facts: &mut Facts) {
+    let bytes = info::memory(engine).dataset_bytes;
+    add(facts, "active_slabs", 0);
+    add(facts, "total_malloced", bytes);
+    add(facts, "shards", SHARDS);
+}
+
+fn connections(engine: &Engine, facts: &mut Facts) {
+    let now = engine.clock.now();
+    for client in engine.clients.select(&commands::ClientFilter::default(), 0, now) {
+        let id = client.id;
+        add(facts, format!("{id}:addr"), format!("tcp:{}", client.address));
+        add(facts, format!("{id}:listen_addr"), format!("tcp:{}", client.local_address));
+        add(facts, format!("{id}:state"), "conn_read");
+        add(facts, format!("{id}:secs_since_last_cmd"), now.saturating_sub(client.last_ms.load(Relaxed)) / 1000);
+    }
+}

@@ -1,0 +1,213 @@
+//! MC.FLUSH_ALL: texts of a database are removed a few at a time, each few by an attempt like that of DEL.
+//!
+//! ```text
+//! shard 0, 1, ...   looked through for names of texts, 256 keys at a time --> those that are texts still are removed
+//! later             Engine::flushes: database and time --> Session::flush_when_due, on one worker
+//! ```
+
+use super::Session;
+use super::attempt::NotNow;
+use super::order::read;
+use super::slow::Took;
+use crate::client::Client;
+use crate::waits::yield_now;
+use crate::worker::Worker;
+use base::Ms;
+use base::limits::SHARDS;
+use commands::table::{self, Found, Row};
+use commands::{Failure, Outcome, REMOVE_TEXTS, Sweep, Walk};
+use keyspace::{Tx, kind_of};
+use kinds::Kind;
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+use wire::client::Value;
+use wire::{Args, Output, OwnedRequest, Reply};
+
+/// Keys looked at under one hold of a shard.
+const VISIT_KEYS_MAX: usize = 256;
+/// Texts that one attempt removes, at most.
+const REMOVED_AT_ONCE: usize = 64;
+
+/// Flushes that were asked for and whose time is still to come. They are forgotten when the server ends.
+#[derive(Default)]
+pub(crate) struct Flushes {
+    state: Mutex<FlushState>,
+}
+
+#[derive(Default)]
+struct FlushState {
+    /// Of a database, when.
+    due: BTreeMap<u32, Ms>,
+    /// How often something was asked for.
+    asked: u64,
+    waker: Option<Waker>,
+}
+
+impl Flushes {
+    /// Asks for a flush then, in the place of one that was asked for before; `None` takes that back.
+    fn put(&self, database: u32, at_ms: Option<Ms>) {
+        let mut state = self.state.lock().expect("no holder panics");
+        state.due.remove(&database);
+        state.due.extend(at_ms.map(|at_ms| (database, at_ms)));
+        state.asked += 1;
+        if let Some(waker) = state.waker.take() {
+            waker.wake();
+        }
+    }
+
+    /// A database whose time has come; else how often something was asked for, and how long the next one has, if there is
+    /// one.
+    fn take_due(&self, now: Ms) -> Result<u32, (u64, Option<Ms>)> {
+        let mut state = self.state.lock().expect("no holder panics");
+        let next = state.due.iter().map(|(database, at_ms)| (*at_ms, *database)).min();
+        match next {
+            Some((at_ms, database)) if at_ms <= now => {
+                state.due.remove(&database);
+                Ok(database)
+            }
+            next => Err((state.asked, next.map(|(at_ms, _)| at_ms - now))),
+        }
+    }
+
+    /// Whether more was asked for than so often; if not, the waker is woken when it is.
+    fn is_asked(&self, asked: u64, waker: &Waker) -> bool {
+        let mut state = self.state.lock().expect("no holder panics");
+        if state.asked == asked {
+            state.waker = Some(waker.clone());
+        }
+        state.asked != asked
+    }
+}
+
+impl Session {
+    /// Runs the flushes that are asked for with a delay, for ever.
+    pub async fn flush_when_due(worker: Rc<Worker>) {
+        let flushes = &worker.engine.flushes;
+        let request = OwnedRequest::of(&["MC.FLUSH_ALL"]);
+        let Found::Command(row) = table::find(&request.args()) else { unreachable!("there is such a row") };
+        loop {
+            let (asked, left_ms) = match flushes.take_due(worker.engine.clock.now()) {
+                Ok(database) => {
+                    let mut session = Self::new(worker.clone(), Arc::new(Client::of_server(worker.engine.clock.now())));
+                    session.is_stand_in = true;
+                    session.database = database;
+                    // What it meets was counted where it came up.
+                    let _ = session.flush_now(&worker, row).await;
+                    worker.end_turn();
+                    continue;
+                }
+                Err(next) => next,
+            };
+            let mut sleep = left_ms.map(|left_ms| worker.sleep(left_ms.max(1)));
+            poll_fn(|context| {
+                if flushes.is_asked(asked, context.waker()) {
+                    return Poll::Ready(());
+                }
+                sleep.as_mut().map_or(Poll::Pending, |sleep| sleep.as_mut().poll(context))
+            })
+            .await;
+        }
+    }
+
+    /// MC.FLUSH_ALL, at once or later.
+    pub(super) async fn flush_texts(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>) -> Outcome {
+        let later_ms = commands::flush_delay(args, worker.engine.clock.now())?;
+        worker.engine.flushes.put(self.database, later_ms);
+        if later_ms.is_some() { Ok(()) } else { self.flush_now(worker, row).await }
+    }
+
+    async fn flush_now(&mut self, worker: &Rc<Worker>, row: Row) -> Outcome {
+        let mut texts = Texts::default();
+        let mut ahead = 0;
+        for shard in 0..SHARDS {
+            loop {
+                let walk = self.visit(worker, &mut texts, shard, &mut ahead).await;
+                for names in texts.take().chunks(REMOVED_AT_ONCE) {
+                    self.remove_texts(worker, row, names).await?;
+                }
+                if walk == Walk::Next {
+                    break;
+                }
+                yield_now().await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn remove_texts(&mut self, worker: &Rc<Worker>, row: Row, names: &[Box<[u8]>]) -> Outcome {
+        let words: Vec<&[u8]> = std::iter::once(&b"MC.FLUSH_ALL"[..]).chain(names.iter().map(|name| &**name)).collect();
+        let (part, request) = (row.part(&REMOVE_TEXTS), OwnedRequest::of(&words));
+        let (args, mut output) = (request.args(), Output::new());
+        let protocol = std::mem::take(&mut self.protocol);
+        // A future within itself has to lie elsewhere.
+        let removal: Pin<Box<dyn Future<Output = Took> + '_>> =
+            Box::pin(self.run_until_done(worker, part, &args, NotNow::Shards(Vec::new()), &mut output));
+        removal.await;
+        self.protocol = protocol;
+        match read(output) {
+            Value::Error(error) => Err(Failure::Counted(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Names of the texts that a walk finds.
+#[derive(Default)]
+struct Texts {
+    names: Vec<Box<[u8]>>,
+    from_hash: u64,
+}
+
+impl Texts {
+    fn take(&mut self) -> Vec<Box<[u8]>> {
+        std::mem::take(&mut self.names)
+    }
+}
+
+impl Sweep for Texts {
+    fn names_only(&self) -> bool {
+        true
+    }
+
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
+        let from_hash = self.from_hash.max((shard as u64) << (u64::BITS - SHARDS.trailing_zeros()));
+        let (mut looks, mut last) = (0, None);
+        for (prefix, entry) in tx.scan(shard, from_hash) {
+            if looks >= VISIT_KEYS_MAX && last != Some(prefix) {
+                self.from_hash = prefix;
+                return Walk::Again;
+            }
+            (looks, last) = (looks + 1, Some(prefix));
+            if kind_of(entry) == Kind::Text {
+                self.names.push(entry.key().into());
+            }
+        }
+        Walk::Next
+    }
+
+    fn finish(self: Box<Self>, _: &mut dyn Reply) -> Outcome {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_that_is_asked_for_counts() {
+        let flushes = Flushes::default();
+        assert_eq!(flushes.take_due(0), Err((0, None)));
+        flushes.put(3, Some(50));
+        flushes.put(3, Some(70));
+        flushes.put(1, Some(90));
+        assert_eq!(flushes.take_due(60), Err((3, Some(10))));
+        assert_eq!(flushes.take_due(70), Ok(3));
+        flushes.put(1, None);
+        assert_eq!(flushes.take_due(100), Err((4, None)));
+    }
+}

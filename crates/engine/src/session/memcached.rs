@@ -1,0 +1,269 @@
+//! A connection of the memcached door: how its words become rows, and what is counted of them.
+//!
+//! ```text
+//! bytes --> memcache::Decoder --> Request: a row, run like any other
+//!                             |-> Say: a line that is due
+//!                             `-> Own: version, quit
+//! ```
+//!
+//! Where a password is asked for, the first thing that is set is it: `set any 0 0 n`, and user and password as the value.
+
+use super::Session;
+use crate::client::Client;
+use crate::worker::Worker;
+use commands::table::{self, Found, Row};
+use commands::{MEMCACHED_VERSION, ReplyMode, Session as _};
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+use wire::memcache::{Decoder, Own, Step, Verb};
+use wire::resp::{Encoder, Protocol};
+use wire::{Args, Mark, Output, Ranges, Reply};
+
+/// What is answered while nobody has said a password.
+const UNAUTHENTICATED: &str = "CLIENT_ERROR unauthenticated";
+const WRONG_PASSWORD: &str = "CLIENT_ERROR authentication failure";
+const NO_PASSWORD: &str = "CLIENT_ERROR bad authentication token format";
+
+/// What one step has come to.
+pub(super) enum Heard {
+    /// A request of so many bytes.
+    Request(usize, Row),
+    /// So many bytes are done with.
+    Done(usize),
+    /// So many bytes are wanted in all.
+    NeedMore(usize),
+    /// The connection is over.
+    Broken,
+}
+
+impl Session {
+    /// A connection of the memcached door.
+    pub fn of_memcached(worker: Rc<Worker>, client: Arc<Client>) -> Self {
+        let settings = worker.settings();
+        let database = settings.memcached_database;
+        let mut session = Self::new(worker, client);
+        let mut decoder = Decoder::new(settings.memcached_item_bytes_max as usize);
+        decoder.set_locked(!session.authenticated);
+        session.lines = Some(Box::new(decoder));
+        session.protocol = Protocol::Memcache;
+        session.select(database);
+        session
+    }
+
+    /// The next request of a connection of this door, its arguments in `ranges`.
+    pub(super) fn hear_line(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Heard {
+        let is_authenticated = self.authenticated;
+        let decoder = self.lines.as_mut().expect("asked of a connection of this door");
+        decoder.set_item_bytes_max(kinds::limits::ITEM_BYTES.get() as usize);
+        let (used, text) = match decoder.step(input, ranges) {
+            Step::NeedMore { at_least } => return Heard::NeedMore(at_least),
+            Step::Broken => return Heard::Broken,
+            Step::Empty { used } => return Heard::Done(used),
+            Step::Request { used, .. } if !is_authenticated => {
+                let text = self.take_password(&ranges.args(input));
+                (used, text)
+            }
+            Step::Request { used, silent } => {
+                let row = row_of(decoder.verb(), &ranges.args(input));
+                if silent {
+                    self.reply_mode = ReplyMode::Skip;
+                }
+                return Heard::Request(used, row);
+            }
+            Step::Own { used, own: Own::Quit } => {
+                self.closing = true;
+                return Heard::Done(used);
+            }
+            Step::Own { used, .. } if !is_authenticated => (used, UNAUTHENTICATED),
+            Step::Own { used, own: Own::Version } => {
+                Encoder::new(output, self.protocol).simple(&format!("VERSION {MEMCACHED_VERSION}"));
+                self.replies_held += 1;
+                return Heard::Done(used);
+            }
+            Step::Say { used, text } => (used, text),
+        };
+        Encoder::new(output, self.protocol).simple(text);
+        self.replies_held += 1;
+        Heard::Done(used)
+    }
+
+    /// `set any 0 0 n`, and user and password as the value. The line that is due.
+    fn take_password(&mut self, args: &Args<'_>) -> &'static str {
+        let counters = self.worker.clone();
+        let items = &counters.counters().items;
+        items[Count::AuthCommands as usize].add(1);
+        let value = args.get(args.len() - 1);
+        let mut words = value.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+        let (Some(user), Some(password)) = (words.next(), words.next()) else { return NO_PASSWORD };
+        if !self.authenticate(user, password) {
+            items[Count::AuthErrors as usize].add(1);
+            return WRONG_PASSWORD;
+        }
+        self.lines.as_mut().expect("asked of a connection of this door").set_locked(false);
+        "STORED"
+    }
+
+    /// Counts what came of a request of this door, whose reply begins at `mark`.
+    pub(super) fn count_item(&self, row: &Row, mark: Mark, output: &Output) {
+        let counts = counts_of(row.name, output.since(mark));
+        let items = &self.worker.counters().items;
+        counts.into_iter().flatten().for_each(|count| items[count as usize].add(1));
+    }
+}
+
+/// What is counted of items, as `stats` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    Gets,
+    GetHits,
+    GetMisses,
+    Sets,
+    Flushes,
+    Touches,
+    TouchHits,
+    TouchMisses,
+    Metas,
+    DeleteHits,
+    DeleteMisses,
+    IncrHits,
+    IncrMisses,
+    DecrHits,
+    DecrMisses,
+    CasHits,
+    CasMisses,
+    CasDiffers,
+    AuthCommands,
+    AuthErrors,
+    Stored,
+}
+
+impl Count {
+    /// All of them, in the order in which they are kept.
+    pub(crate) const NAMES: &'static [&'static str] = &[
+        "cmd_get",
+        "get_hits",
+        "get_misses",
+        "cmd_set",
+        "cmd_flush",
+        "cmd_touch",
+        "touch_hits",
+        "touch_misses",
+        "cmd_meta",
+        "delete_hits",
+        "delete_misses",
+        "incr_hits",
+        "incr_misses",
+        "decr_hits",
+        "decr_misses",
+        "cas_hits",
+        "cas_misses",
+        "cas_badval",
+        "auth_cmds",
+        "auth_errors",
+        "total_items",
+    ];
+}
+
+const _: () = assert!(Count::Stored as usize + 1 == Count::NAMES.len());
+
+/// What a reply tells of a request.
+fn counts_of(row: &str, reply: &[u8]) -> [Option<Count>; 3] {
+    let says = |text: &[u8]| reply.starts_with(text);
+    let is_hit = says(b"VALUE") || says(b"HD") || says(b"VA");
+    let is_miss = says(b"NOT_FOUND") || says(b"NF");
+    let either = |hit: Count, miss: Count, is_hit: bool, is_miss: bool| match (is_hit, is_miss) {
+        (true, _) => Some(hit),
+        (false, true) => Some(miss),
+        (false, false) => None,
+    };
+    let is_refused = says(b"CLIENT_ERROR") || says(b"SERVER_ERROR");
+    let stored = (says(b"STORED") || says(b"HD") || reply.is_empty()).then_some(Count::Stored);
+    match row {
+        _ if is_refused => [None; 3],
+        "MC.GET" | "MC.GETS" => [Some(Count::Gets), Some(if is_hit { Count::GetHits } else { Count::GetMisses }), None],
+        "MC.MG" | "MC.MGT" => {
+            [Some(Count::Gets), Some(if is_hit { Count::GetHits } else { Count::GetMisses }), Some(Count::Metas)]
+        }
+        "MC.GAT" | "MC.GATS" => {
+            [Some(Count::Touches), Some(if is_hit { Count::TouchHits } else { Count::TouchMisses }), None]
+        }
+        "MC.TOUCH" => {
+            [Some(Count::Touches), either(Count::TouchHits, Count::TouchMisses, says(b"TOUCHED"), is_miss), None]
+        }
+        "MC.CAS" => {
+            let came = match () {
+                () if says(b"STORED") => Some(Count::CasHits),
+                () if says(b"EXISTS") => Some(Count::CasDiffers),
+                () => Some(Count::CasMisses),
+            };
+            [Some(Count::Sets), came, stored]
+        }
+        "MC.SET" | "MC.ADD" | "MC.REPLACE" | "MC.APPEND" | "MC.PREPEND" => [Some(Count::Sets), stored, None],
+        "MC.MS" => [Some(Count::Sets), stored, Some(Count::Metas)],
+        "MC.DELETE" => [either(Count::DeleteHits, Count::DeleteMisses, says(b"DELETED"), is_miss), None, None],
+        "MC.MD" => [
+            either(Count::DeleteHits, Count::DeleteMisses, is_hit || reply.is_empty(), is_miss),
+            Some(Count::Metas),
+            None,
+        ],
+        "MC.INCR" => [either(Count::IncrHits, Count::IncrMisses, !is_miss, is_miss), None, None],
+        "MC.DECR" => [either(Count::DecrHits, Count::DecrMisses, !is_miss, is_miss), None, None],
+        "MC.MA" | "MC.ME" => [Some(Count::Metas), None, None],
+        "MC.FLUSH_ALL" => [Some(Count::Flushes), None, None],
+        _ => [None; 3],
+    }
+}
+
+/// Flags of mg that a look alone cannot answer.
+const TAKING: &[u8] = b"cEhNRT";
+
+/// The row that does what a request asks for.
+fn row_of(verb: Verb, args: &Args<'_>) -> Row {
+    let takes =
+        verb == Verb::Mg && args.from(2).iter().any(|flag| flag.first().is_some_and(|flag| TAKING.contains(flag)));
+    let rows = &*ROWS;
+    if takes { rows.mgt } else { rows.of_verbs[verb as usize] }
+}
+
+struct Rows {
+    of_verbs: Vec<Row>,
+    mgt: Row,
+}
+
+static ROWS: LazyLock<Rows> = LazyLock::new(|| {
+    let row = |name: &str| match table::by_name(name.as_bytes()) {
+        Found::Command(row) => row,
+        _ => unreachable!("each verb has a row: {name}"),
+    };
+    let of_verbs = Verb::ALL.iter().map(|verb| row(&format!("mc.{}", verb.name()))).collect();
+    Rows { of_verbs, mgt: row("mc.mgt") }
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::OwnedRequest;
+
+    #[test]
+    fn each_verb_has_its_row() {
+        for (at, verb) in Verb::ALL.iter().enumerate() {
+            assert_eq!(*verb as usize, at);
+            let request = OwnedRequest::of(&[verb.name(), "k", "v"]);
+            assert_eq!(row_of(*verb, &request.args()).name, format!("MC.{}", verb.name().to_ascii_uppercase()));
+        }
+        let taking = OwnedRequest::of(&["mg", "k", "v", "T30"]);
+        assert_eq!(row_of(Verb::Mg, &taking.args()).name, "MC.MGT");
+    }
+
+    #[test]
+    fn replies_tell_what_is_counted() {
+        use Count::{CasDiffers, GetHits, GetMisses, Gets, IncrHits, IncrMisses, Metas, Sets};
+        assert_eq!(counts_of("MC.GET", b"VALUE k 0 1\r\n"), [Some(Gets), Some(GetHits), None]);
+        assert_eq!(counts_of("MC.GET", b""), [Some(Gets), Some(GetMisses), None]);
+        assert_eq!(counts_of("MC.CAS", b"EXISTS\r\n"), [Some(Sets), Some(CasDiffers), None]);
+        assert_eq!(counts_of("MC.INCR", b"7\r\n"), [Some(IncrHits), None, None]);
+        assert_eq!(counts_of("MC.INCR", b"NOT_FOUND\r\n"), [Some(IncrMisses), None, None]);
+        assert_eq!(counts_of("MC.MG", b"EN\r\n"), [Some(Gets), Some(GetMisses), Some(Metas)]);
+        assert_eq!(counts_of("MC.SET", b"SERVER_ERROR MISCONF\r\n"), [None; 3]);
+    }
+}

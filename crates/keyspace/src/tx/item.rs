@@ -1,0 +1,56 @@
+//! Texts as memcached's protocol has them: with flags and versions beside them.
+
+use super::{Abandon, Before, Tx};
+use crate::effect::Effect;
+use crate::guard::{Expiry, Whole};
+use crate::section::Section;
+use crate::shard_of;
+use base::Ms;
+use kinds::{LongText, Value, text};
+use table::Extras;
+
+impl Tx<'_> {
+    /// Puts a text with extras under `key`, whatever it held, to expire then or never.
+    pub fn put_item(&mut self, key: &[u8], bytes: &[u8], expires_at_ms: Option<Ms>, extras: Extras) {
+        if bytes.len() > text::INLINE_BYTES_MAX
+            && let Some(text) = self.cuts.and_then(|cuts| cuts.find(bytes))
+        {
+            let put = self.put_long_item(key, text.clone(), expires_at_ms, extras);
+            return put.expect("a row is admitted with its arguments");
+        }
+        self.change(key, &Effect::ItemPut { expires_at_ms, extras, bytes }, Before::Settled);
+        self.note_deadline(key, expires_at_ms.map_or(Expiry::Clear, Expiry::At));
+    }
+
+    /// As [`Tx::put_item`], a text that is cut.
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn put_long_item(
+        &mut self,
+        key: &[u8],
+        text: LongText,
+        expires_at_ms: Option<Ms>,
+        extras: Extras,
+    ) -> Result<(), Abandon> {
+        self.put_long(key, Whole { value: Value::Text(text), expires_at_ms, extras: Some(extras) })?;
+        self.note_deadline(key, expires_at_ms.map_or(Expiry::Clear, Expiry::At));
+        Ok(())
+    }
+
+    /// Gives the text under `key`, which is there, these extras.
+    ///
+    /// # Panics
+    /// If another kind is there, or none.
+    pub fn put_extras(&mut self, key: &[u8], extras: Extras) {
+        self.change(key, &Effect::ExtrasPut(extras), Before::Settled);
+    }
+
+    /// The number of a version that nobody has had before, for the text under `key`.
+    pub fn next_cas(&mut self, key: &[u8]) -> u64 {
+        let (hash, table) = (self.held.hash(key), self.table);
+        let section = self.held.state(shard_of(hash)).section(table);
+        let cas_max = section.map_or(0, Section::cas_max);
+        self.keyspace.next_cas(self.now, cas_max)
+    }
+}

@@ -1,0 +1,413 @@
+//! The memcached door of the real binary: beside memcached itself, on one keyspace with Redis's door, and against clients
+//! that mean ill.
+//!
+//! ```text
+//! TALKS          --> Bobbin and memcached: the same answers, but for the numbers of versions
+//! pymemcache     --> both;   memccapable --> Bobbin
+//! ```
+
+mod support;
+
+use lab::skip::{program_or_skip, skip};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use support::{FREE_PORT, Server, free_port};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server with this door, and its port.
+fn start(flags: &[&str]) -> (Server, u16) {
+    let server = Server::start(&[&["--memcached-port", FREE_PORT], flags].concat());
+    let port = server.flag("--memcached-port").parse().unwrap();
+    (server, port)
+}
+
+/// A connection, one answer at a time.
+struct Lines(TcpStream);
+
+impl Lines {
+    fn connect(port: u16) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self(stream)
+    }
+
+    fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.0.write_all(bytes.as_ref()).unwrap();
+    }
+
+    /// All that is answered to `bytes`: up to what `mn` says behind them.
+    #[track_caller]
+    fn ask(&mut self, bytes: impl AsRef<[u8]>) -> String {
+        self.send([bytes.as_ref(), b"mn\r\n"].concat());
+        self.until_mn()
+    }
+
+    #[track_caller]
+    fn until_mn(&mut self) -> String {
+        let (mut answer, mut piece) = (Vec::new(), vec![0; 64 << 10]);
+        loop {
+            let count = self.0.read(&mut piece).unwrap();
+            assert!(count > 0, "closed behind {:?}", String::from_utf8_lossy(&answer));
+            answer.extend_from_slice(&piece[..count]);
+            if answer == b"MN\r\n" || answer.ends_with(b"\r\nMN\r\n") {
+                answer.truncate(answer.len() - 4);
+                return String::from_utf8_lossy(&answer).into_owned();
+            }
+        }
+    }
+
+    /// All that comes before the server closes the connection.
+    #[track_caller]
+    fn until_closed(&mut self) -> String {
+        let (mut answer, mut piece) = (Vec::new(), vec![0; 64 << 10]);
+        loop {
+            match self.0.read(&mut piece) {
+                Ok(0) => return String::from_utf8_lossy(&answer).into_owned(),
+                Ok(count) => answer.extend_from_slice(&piece[..count]),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => {
+                    return String::from_utf8_lossy(&answer).into_owned();
+                }
+                Err(error) => panic!("the connection stays open: {error}"),
+            }
+        }
+    }
+}
+
+/// What is said, each alone on a server without items, and answered alike by memcached but for versions.
+const TALKS: &[&str] = &[
+    "set k 5 0 3\r\nabc\r\nget k\r\nget k k absent k\r\n",
+    "set k 5 100 3\r\nabc\r\nmg k\r\nmg k v\r\nmg k t f s v k O99 q h\r\nmg absent\r\nmg absent q\r\nmg absent k O5\r\n",
+    "add k 0 0 1\r\na\r\nadd k 0 0 1\r\nb\r\nreplace k 1 0 1\r\nc\r\nappend k 0 0 1\r\n>\r\nprepend k 0 0 1\r\n<\r\nget k\r\n",
+    "replace k 0 0 1\r\na\r\nappend k 0 0 1\r\na\r\nprepend k 0 0 1\r\na\r\ncas k 0 0 1 1\r\na\r\nget k\r\n",
+    "set k 0 0 1 noreply\r\na\r\nadd k 0 0 1 noreply\r\nb\r\ndelete x noreply\r\nincr k 1 noreply\r\ntouch k 0 noreply\r\nget k\r\n",
+    "set n 3 0 2\r\n10\r\ndecr n 1\r\nget n\r\nincr n 1\r\nget n\r\ndecr n 100\r\nget n\r\nincr n x\r\nincr x 1\r\n",
+    "set n 0 0 20\r\n18446744073709551615\r\nincr n 1\r\nget n\r\n",
+    "set k 0 0 1\r\na\r\ntouch k 100\r\nmg k t\r\ntouch k 0\r\nmg k t\r\ngat 50 k\r\nmg k t\r\ntouch k -1\r\nget k\r\ntouch k 1\r\n",
+    "set k 0 -1 1\r\na\r\nget k\r\nset k 0 0 1\r\na\r\ndelete k\r\ndelete k\r\ndelete k 0\r\ndelete k 1\r\n",
+    "mg k N30 v t\r\nmg k N30 v t\r\nmg k R100 t\r\nms k 3 T100\r\nnew\r\nmg k v t\r\nmg k R30 t\r\nmg k R200 t\r\nmg k R200 t\r\n",
+    "ms k 2 T60\r\nab\r\nmd k I T30\r\nmg k v t\r\nmg k v t\r\nms k 2 C1 I\r\ncd\r\nmg k v\r\nms k 2\r\nef\r\nmg k v t\r\nmd k q\r\nmd k q\r\n",
+    "ma n\r\nma n N0 J13 v\r\nma n N0 J13 v\r\nma n MD D100 v t\r\nma n q\r\nma n T30 t v\r\nma n MX\r\nms t 2\r\nab\r\nma t\r\n",
+    "ms Zm9v 2 b k\r\nab\r\nmg foo v k\r\nmg Zm9v b v k\r\nmd Zm9v b k\r\nmg !!! b v\r\nmg foo k q\r\n",
+    "mg k v v\r\nmg k Z\r\nmg k T\r\nmg k M\r\nms k abc\r\nms k\r\nms k 2 MX\r\nab\r\nms k 2 Tx\r\nab\r\nmd k Z\r\nma k Dx\r\n",
+    "set k a 0 1\r\nx\r\nset k 1 0 1\r\nxyz\r\nset k 1 0\r\nget\r\nGET k\r\n\r\nverbosity 1\r\nversion\r\nshutdown\r\nmx\r\n",
+];
+
+/// The answer with each number of a version replaced.
+fn without_versions(answer: &str) -> String {
+    let line = |line: &str| {
+        let words = line.split(' ').collect::<Vec<_>>();
+        match words[..] {
+            ["VALUE", key, flags, bytes, _] => format!("VALUE {key} {flags} {bytes} version"),
+            ["HD" | "VA", ..] => {
+                let is_version = |word: &str| word.strip_prefix('c').is_some_and(|rest| rest.parse::<u64>().is_ok());
+                words.iter().map(|word| if is_version(word) { "c" } else { word }).collect::<Vec<_>>().join(" ")
+            }
+            _ => line.to_owned(),
+        }
+    };
+    answer.split("\r\n").map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// memcached itself, ended with the test.
+struct Memcached(Child, u16);
+
+impl Memcached {
+    fn start(program: &Path) -> Self {
+        for _ in 0..20 {
+            let port = free_port();
+            let mut command = Command::new(program);
+            command.args(["-u", "nobody", "-l", "127.0.0.1", "-U", "0", "-p", &port.to_string()]);
+            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            let begin = Instant::now();
+            while child.try_wait().unwrap().is_none() && begin.elapsed() < PATIENCE {
+                if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                    return Self(child, port);
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        panic!("memcached does not start");
+    }
+}
+
+impl Drop for Memcached {
+    fn drop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.0), Signal::KILL);
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn it_answers_as_memcached_does() {
+    let Some(program) = program_or_skip("it_answers_as_memcached_does", "memcached") else { return };
+    let (memcached, (_server, port)) = (Memcached::start(&program), start(&[]));
+    let hear = |port: u16, talk: &str| {
+        let mut lines = Lines::connect(port);
+        for key in ["k", "n", "t", "foo", "x", "a"] {
+            lines.ask(format!("delete {key}\r\n"));
+        }
+        without_versions(&lines.ask(talk))
+    };
+    for talk in TALKS {
+        // memcached's clock may strike within a talk, so that a second less is left of an item's life.
+        let answers = || (hear(port, talk), hear(memcached.1, talk));
+        let (ours, theirs) = (0..5).map(|_| answers()).find(|(ours, theirs)| ours == theirs).unwrap_or_else(answers);
+        assert_eq!(ours, theirs, "{talk:?}: Bobbin's on the left");
+    }
+}
+
+#[test]
+fn clients_of_memcached_find_it_here() {
+    let test = "clients_of_memcached_find_it_here";
+    let (_server, port) = start(&[]);
+    if let Some(program) = program_or_skip(test, "memccapable") {
+        let output = Command::new(program).args(["-h", "127.0.0.1", "-p", &port.to_string(), "-a"]).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(told.contains("All tests passed"), "{told}");
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let named = std::env::var_os("BOBBIN_PYTHON").map(PathBuf::from);
+    let python = named.unwrap_or_else(|| root.join("../../.venv/bin/python"));
+    let has = Command::new(&python).args(["-c", "import pymemcache"]).stderr(Stdio::null()).status();
+    if !has.is_ok_and(|status| status.success()) {
+        return skip(test, &format!("{} has no pymemcache (scripts/setup-tests installs it)", python.display()));
+    }
+    let mut ports = vec![port];
+    let memcached = program_or_skip(test, "memcached").map(|program| Memcached::start(&program));
+    ports.extend(memcached.as_ref().map(|memcached| memcached.1));
+    for port in ports {
+        let script = root.join("tests/clients/pymemcache_items.py");
+        let output = Command::new(&python).arg(script).arg(port.to_string()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn only_the_bytes_matter() {
+    let (_server, port) = start(&[]);
+    let talk = "set k 5 0 3\r\na\r\n\r\nget k absent k\r\nms k 3 T100 c\r\nabc\r\nmg k v t\r\nincr k 1\r\nset k 0 0 1\r\nxx\r\n";
+    let mut lines = Lines::connect(port);
+    let whole = without_versions(&lines.ask(talk));
+    for cut in 1..talk.len() {
+        lines.send(&talk[..cut]);
+        // Whatever was answered so far, the rest comes to the same.
+        std::thread::yield_now();
+        assert_eq!(without_versions(&lines.ask(&talk[cut..])), whole, "cut at {cut}");
+    }
+}
+
+#[test]
+fn one_keyspace_has_both_doors() {
+    let (server, port) = start(&[]);
+    let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
+    assert_eq!(lines.ask("set k 7 0 5\r\nhello\r\n"), "STORED\r\n");
+    assert_eq!(redis.call(&["GET", "k"]).as_bytes(), Some(&b"hello"[..]));
+    assert_eq!(redis.call(&["TYPE", "k"]).to_string(), "string");
+    assert_eq!(redis.call(&["APPEND", "k", "!"]).as_int(), Some(6));
+    assert_eq!(lines.ask("get k\r\n"), "VALUE k 7 6\r\nhello!\r\nEND\r\n");
+    let versions = |answer: String| answer.split_whitespace().nth(4).map(str::to_owned);
+    let first = versions(lines.ask("gets k\r\n")).unwrap();
+    assert_eq!(redis.call(&["SET", "k", "new"]).to_string(), "OK");
+    assert_eq!(lines.ask(format!("cas k 0 0 3 {first}\r\nold\r\n")), "EXISTS\r\n");
+    let second = versions(lines.ask("gets k\r\n")).unwrap();
+    assert_ne!(first, second);
+    assert_eq!(lines.ask(format!("cas k 1 100 3 {second}\r\nnow\r\n")), "STORED\r\n");
+    assert_eq!(redis.call(&["GET", "k"]).as_bytes(), Some(&b"now"[..]));
+    assert!(redis.call(&["TTL", "k"]).as_int().unwrap() > 90);
+    // A list is no item, and survives a flush of them.
+    assert_eq!(redis.call(&["RPUSH", "list", "a"]).as_int(), Some(1));
+    assert_eq!(lines.ask("get list\r\nadd list 0 0 1\r\nx\r\ndelete list\r\n"), "END\r\nNOT_STORED\r\nNOT_FOUND\r\n");
+    assert_eq!(lines.ask("flush_all\r\n"), "OK\r\n");
+    assert_eq!(redis.call(&["EXISTS", "k", "list"]).as_int(), Some(1));
+    // A long text is told in steps.
+    let long = "0123456789".repeat(90_000);
+    assert_eq!(lines.ask(format!("set long 9 0 {}\r\n{long}\r\n", long.len())), "STORED\r\n");
+    assert_eq!(redis.call(&["STRLEN", "long"]).as_int(), Some(long.len() as i64));
+    assert_eq!(lines.ask("get long\r\n"), format!("VALUE long 9 {}\r\n{long}\r\nEND\r\n", long.len()));
+    assert_eq!(lines.ask("prepend long 0 0 1\r\n>\r\nmg long s\r\n"), "STORED\r\nHD s900001\r\n");
+    assert!(lines.ask("stats\r\n").contains("STAT cmd_set 6\r\n"));
+    assert!(redis.call(&["CLIENT", "LIST"]).to_string().contains("cmd=mc.stats"));
+}
+
+#[test]
+fn items_are_in_the_database_of_the_door() {
+    let (server, port) = start(&["--memcached-db", "3"]);
+    let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
+    assert_eq!(lines.ask("set k 0 0 1\r\na\r\n"), "STORED\r\n");
+    assert_eq!(redis.call(&["EXISTS", "k"]).as_int(), Some(0));
+    redis.call(&["SET", "other", "x"]);
+    redis.call(&["SELECT", "3"]);
+    assert_eq!(redis.call(&["GET", "k"]).as_bytes(), Some(&b"a"[..]));
+    assert_eq!(lines.ask("flush_all\r\nget k\r\n"), "OK\r\nEND\r\n");
+    redis.call(&["SELECT", "0"]);
+    assert_eq!(redis.call(&["EXISTS", "other"]).as_int(), Some(1));
+}
+
+#[test]
+fn a_flush_may_come_later() {
+    let (server, port) = start(&[]);
+    let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
+    assert_eq!(
+        lines.ask("set k 0 0 1\r\na\r\nflush_all 3000\r\nget k\r\n"),
+        "STORED\r\nOK\r\nVALUE k 0 1\r\na\r\nEND\r\n"
+    );
+    // A later one takes its place.
+    assert_eq!(lines.ask("flush_all 1\r\n"), "OK\r\n");
+    let begin = Instant::now();
+    while redis.call(&["EXISTS", "k"]).as_int() == Some(1) {
+        assert!(begin.elapsed() < PATIENCE, "it is not flushed");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(lines.ask("set k 0 0 1\r\na\r\nget k\r\n"), "STORED\r\nVALUE k 0 1\r\na\r\nEND\r\n");
+}
+
+#[test]
+fn items_outlive_crashes_and_checkpoints() {
+    let (mut server, port) = start(&["--fsync", "always"]);
+    let mut lines = Lines::connect(port);
+    let long = "x".repeat(100_000);
+    let put =
+        format!("set small 7 0 2\r\n17\r\nms long 100000 F9 T1000 E55\r\n{long}\r\nms stale 1\r\na\r\nmd stale I\r\n");
+    assert_eq!(lines.ask(put), "STORED\r\nHD\r\nHD\r\nHD\r\n");
+    let version = lines.ask("gets small\r\n");
+    server.kill();
+    server.restart();
+    let look = |port: u16, is_stored: bool| {
+        let mut lines = Lines::connect(port);
+        assert_eq!(lines.ask("gets small\r\n"), version, "stored: {is_stored}");
+        assert_eq!(lines.ask("mg long s f t c\r\n").split(" t").next(), Some("HD s100000 f9"), "stored: {is_stored}");
+        assert!(lines.ask("mg long c\r\n").starts_with("HD c55"), "stored: {is_stored}");
+    };
+    look(port, false);
+    assert_eq!(server.connect().call(&["SAVE"]).to_string(), "OK");
+    server.kill();
+    server.restart();
+    look(port, true);
+    let mut lines = Lines::connect(port);
+    assert_eq!(lines.ask("mg stale v\r\nmg stale v\r\n"), "VA 1 X W\r\na\r\nVA 1 Z X\r\na\r\n");
+    // What was given before the crash is given to nobody else.
+    assert_eq!(lines.ask("set small 0 0 1\r\nx\r\n"), "STORED\r\n");
+    assert_ne!(lines.ask("gets small\r\n").split_whitespace().nth(4), version.split_whitespace().nth(4));
+}
+
+#[test]
+fn a_password_is_asked_for() {
+    let (_server, port) = start(&["--requirepass", "secret"]);
+    let mut lines = Lines::connect(port);
+    lines.send("get k\r\nset k 0 0 1\r\nx\r\nset auth 0 0 12\r\nwrong secret\r\nset auth 0 0 14\r\ndefault secret\r\n");
+    let answer = lines.ask("set k 0 0 1\r\nx\r\nget k\r\n");
+    let expected = [
+        "CLIENT_ERROR unauthenticated",
+        "CLIENT_ERROR bad authentication token format",
+        "CLIENT_ERROR authentication failure",
+        "STORED",
+        "STORED",
+        "VALUE k 0 1",
+        "x",
+        "END",
+        "",
+    ];
+    assert_eq!(answer, expected.join("\r\n"));
+    let mut quitting = Lines::connect(port);
+    quitting.send("quit\r\n");
+    assert_eq!(quitting.until_closed(), "");
+}
+
+#[test]
+fn nothing_is_too_large_for_an_error() {
+    let (server, port) = start(&["--memcached-item-size-max", "2kb"]);
+    let mut lines = Lines::connect(port);
+    let too_large = "SERVER_ERROR object too large for cache\r\n";
+    assert_eq!(lines.ask("set k 0 0 1\r\na\r\n"), "STORED\r\n");
+    let large = format!("set k 0 0 2049\r\n{}\r\nget k\r\n", "x".repeat(2049));
+    assert_eq!(lines.ask(&large), format!("{too_large}END\r\n"), "what it was to replace goes");
+    assert_eq!(lines.ask(format!("set k 0 0 2048\r\n{}\r\n", "x".repeat(2048))), "STORED\r\n");
+    assert_eq!(lines.ask("append k 0 0 1\r\nx\r\nprepend k 0 0 1\r\nx\r\n"), too_large.repeat(2));
+    assert_eq!(server.connect().call(&["CONFIG", "SET", "memcached-item-size-max", "4kb"]).to_string(), "OK");
+    assert_eq!(lines.ask("append k 0 0 1\r\nx\r\nmg k s\r\n"), "STORED\r\nHD s2049\r\n");
+    // Lengths that nobody sends.
+    assert_eq!(
+        lines
+            .ask("set k 0 0 -1\r\nset k 0 0 99999999999999999999\r\nset k 0 0 2147483647\r\n")
+            .matches("CLIENT_ERROR")
+            .count(),
+        3
+    );
+    let keys = [250, 251].map(|bytes| "k".repeat(bytes));
+    assert_eq!(
+        lines.ask(format!("get {}\r\nget {}\r\n", keys[0], keys[1])),
+        "END\r\nCLIENT_ERROR bad command line format\r\n"
+    );
+    // A line without an end.
+    let mut endless = Lines::connect(port);
+    endless.send(vec![b'x'; 4000]);
+    assert_eq!(endless.until_closed(), "");
+    // Half a value, and gone.
+    let mut halved = Lines::connect(port);
+    halved.send("set half 0 0 100\r\nabc");
+    drop(halved);
+    assert_eq!(lines.ask("get half\r\n"), "END\r\n");
+}
+
+#[test]
+fn one_who_does_not_read_is_cut_off() {
+    let (server, port) = start(&["--client-output-buffer-limit", "normal 256kb 0 0"]);
+    let mut lines = Lines::connect(port);
+    let value = "x".repeat(10_000);
+    assert_eq!(lines.ask(format!("set k 0 0 {}\r\n{value}\r\n", value.len())), "STORED\r\n");
+    // More than any socket takes.
+    let many = "get k\r\n".repeat(5_000);
+    lines.send(many);
+    let begin = Instant::now();
+    while !server.log().contains("does not read what is sent to it") {
+        assert!(begin.elapsed() < PATIENCE, "it is not cut off");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(Lines::connect(port).ask("mg k s\r\n"), "HD s10000\r\n");
+}
+
+#[test]
+fn a_long_pipeline_is_answered_in_order() {
+    let (_server, port) = start(&[]);
+    let mut lines = Lines::connect(port);
+    let puts: String =
+        (0..5_000).map(|at| format!("set key:{at} {at} 0 {} noreply\r\n{at}\r\n", at.to_string().len())).collect();
+    let gets: String = (0..5_000).map(|at| format!("get key:{at}\r\n")).collect();
+    let expected: String =
+        (0..5_000).map(|at| format!("VALUE key:{at} {at} {}\r\n{at}\r\nEND\r\n", at.to_string().len())).collect();
+    assert!(lines.ask(puts + &gets) == expected);
+    let keys: Vec<String> = (0..5_000).map(|at| format!("key:{at}")).collect();
+    let at_once = expected.replace("END\r\n", "") + "END\r\n";
+    assert!(lines.ask(format!("get {}\r\n", keys.join(" "))) == at_once);
+}
+
+#[test]
+fn the_door_is_refused_in_its_own_words() {
+    let (server, port) = start(&["--maxclients", "1"]);
+    let first = Lines::connect(port);
+    let mut second = Lines::connect(port);
+    assert_eq!(second.until_closed(), "ERROR Too many open connections\r\n");
+    drop(first);
+    let taken = port.to_string();
+    let expected = format!("127.0.0.1:{port} is taken by another program; stop it, or choose another port with");
+    let log = refusal(&["--memcached-port", &taken]);
+    assert!(log.contains(&format!("{expected} --memcached-port, or 0 for none")), "{log}");
+    let log = refusal(&["--memcached-db", "16"]);
+    assert!(log.contains("there is no database 16 for memcached's protocol"), "{log}");
+    drop(server);
+}
+
+/// Why a server with these flags does not start.
+fn refusal(flags: &[&str]) -> String {
+    // Another test may take the port of Redis's door before the server does.
+    let logs = (0..20).map(|_| Server::try_start_once(tempfile::tempdir().unwrap(), flags).err().expect("it starts"));
+    logs.into_iter().find(|log| !log.contains("with --port")).expect("no port is free")
+}

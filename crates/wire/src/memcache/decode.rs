@@ -1,0 +1,656 @@
+//! Bytes to requests.
+//!
+//! ```text
+//!            .-- a line, with its value --> Request            a line of keys --> Keys: a request for each, then END
+//!   Line ----+-- a line that is amiss ----> Say
+//!            '-- a value too long --------> Request (delete), Say, Swallow: its bytes are passed over
+//! ```
+//!
+//! A line is looked at when it has come whole; while its value is under way a step is a look at that line and one
+//! comparison. Every answer depends on the bytes alone, not on how they were cut into reads.
+
+use super::base64;
+use super::number::{signed, unsigned};
+use crate::request::{Range, Ranges};
+
+/// Longest key, in bytes.
+pub const KEY_BYTES_MAX: usize = 250;
+/// Longest value that can be allowed, in bytes: as long as any text may be.
+pub const ITEM_BYTES_MAX: usize = base::limits::BULK_BYTES_MAX;
+
+/// Longest line but one of keys, in bytes, its end not counted.
+const LINE_BYTES_MAX: usize = 2048;
+/// Longest line of keys, in bytes.
+const KEYS_LINE_BYTES_MAX: usize = 16 << 20;
+/// Longest value that unlocks, in bytes.
+const PASSWORD_BYTES_MAX: usize = 1024;
+/// Words of a line that are told apart, at most.
+const WORDS_MAX: usize = 23;
+/// Words of a meta request, at most.
+const META_WORDS_MAX: usize = 19;
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "each is memcached's word")]
+pub enum Verb {
+    Get,
+    Gets,
+    Gat,
+    Gats,
+    Set,
+    Add,
+    Replace,
+    Append,
+    Prepend,
+    Cas,
+    Incr,
+    Decr,
+    Touch,
+    Delete,
+    FlushAll,
+    Stats,
+    Mg,
+    Ms,
+    Md,
+    Ma,
+    Me,
+}
+
+/// What a door answers by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Own {
+    /// Which version it is.
+    Version,
+    /// The connection ends.
+    Quit,
+}
+
+/// What one step found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing whole is there. Call again with the same input and more behind it.
+    NeedMore {
+        /// The least length of the whole input, in bytes, with which another step can get further.
+        at_least: usize,
+    },
+    /// A request, its arguments in the `Ranges`; what it asks for is [`Decoder::verb`].
+    Request {
+        /// How many bytes of the input it was.
+        used: usize,
+        /// No reply is due.
+        silent: bool,
+    },
+    /// The door answers.
+    Own {
+        /// How many bytes of the input it was.
+        used: usize,
+        /// What.
+        own: Own,
+    },
+    /// This line is due, without its end.
+    Say {
+        /// How many bytes of the input are done with.
+        used: usize,
+        /// Memcached's words.
+        text: &'static str,
+    },
+    /// Nothing is due.
+    Empty {
+        /// How many bytes of the input are done with.
+        used: usize,
+    },
+    /// The client does not speak the protocol: close.
+    Broken,
+}
+
+/// Decodes one connection's requests, one a step.
+pub struct Decoder {
+    state: State,
+    verb: Verb,
+    item_bytes_max: u32,
+    is_locked: bool,
+}
+
+const _: () = assert!(size_of::<Decoder>() <= 64);
+
+enum State {
+    /// At the start of a line, so much of which has no end.
+    Line { scanned: usize },
+    /// Within a line of keys: what is left of its words, and of it.
+    Keys { words_bytes: usize, line_bytes: usize, exptime: i64 },
+    /// A value too long comes, of which this is due to be said first.
+    Refuse { value_bytes: usize, silent: bool },
+    /// So many bytes are passed over.
+    Swallow { bytes: usize },
+}
+
+const START: State = State::Line { scanned: 0 };
+
+const ERROR: &str = "ERROR";
+const BAD_FORMAT: &str = "CLIENT_ERROR bad command line format";
+const BAD_CHUNK: &str = "CLIENT_ERROR bad data chunk";
+const BAD_EXPTIME: &str = "CLIENT_ERROR invalid exptime argument";
+const BAD_DELETE: &str = "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]";
+const BAD_BASE64: &str = "CLIENT_ERROR error decoding key";
+const TOO_LARGE: &str = "SERVER_ERROR object too large for cache";
+const TOO_MANY_FLAGS: &str = "CLIENT_ERROR options flags too long";
+const TOO_MANY_FLAGS_MG: &str = "CLIENT_ERROR options flags are too long";
+
+/// Where a line lies in the input.
+#[derive(Clone, Copy)]
+struct Line {
+    /// Its words end here.
+    end: usize,
+    /// The next one begins here.
+    next: usize,
+}
+
+impl Decoder {
+    /// A decoder at the start of a line. Values of more than `item_bytes_max` bytes are refused.
+    pub fn new(item_bytes_max: usize) -> Decoder {
+        let mut decoder = Decoder { state: START, verb: Verb::Get, item_bytes_max: 0, is_locked: false };
+        decoder.set_item_bytes_max(item_bytes_max);
+        decoder
+    }
+
+    /// Says whether nothing is heard but what unlocks it: `set`, with a value of a password's length.
+    pub fn set_locked(&mut self, is_locked: bool) {
+        self.is_locked = is_locked;
+    }
+
+    /// Sets how long a value may be from the next line on.
+    pub fn set_item_bytes_max(&mut self, bytes: usize) {
+        self.item_bytes_max = bytes.min(ITEM_BYTES_MAX) as u32;
+    }
+
+    /// What the request just found asks for.
+    pub fn verb(&self) -> Verb {
+        self.verb
+    }
+
+    /// Decodes what is at the start of `input`, or goes on with it.
+    ///
+    /// After `NeedMore` the next input must begin with the same bytes. After what is `used` it begins so many bytes later.
+    /// After `Broken` the decoder is not to be used again.
+    pub fn step(&mut self, input: &[u8], ranges: &mut Ranges) -> Step {
+        ranges.clear();
+        match self.state {
+            State::Line { scanned } => self.step_line(input, scanned, ranges),
+            State::Keys { .. } => self.step_keys(input, ranges),
+            State::Refuse { value_bytes, silent } => {
+                self.state = State::Swallow { bytes: value_bytes + 2 };
+                say(0, TOO_LARGE, silent)
+            }
+            State::Swallow { bytes } => {
+                if input.is_empty() {
+                    return Step::NeedMore { at_least: 1 };
+                }
+                let used = bytes.min(input.len());
+                self.state = if used == bytes { START } else { State::Swallow { bytes: bytes - used } };
+                Step::Empty { used }
+            }
+        }
+    }
+
+    fn step_line(&mut self, input: &[u8], scanned: usize, ranges: &mut Ranges) -> Step {
+        let Some(found) = memchr::memchr(b'\n', &input[scanned..]) else {
+            return self.step_unfinished(input);
+        };
+        let at = scanned + found;
+        if at > LINE_BYTES_MAX && (!is_of_keys(input) || at > KEYS_LINE_BYTES_MAX) {
+            return Step::Broken;
+        }
+        // A line is also over where a text of C is.
+        let text = &input[..at];
+        let text = if at > 1 { text.strip_suffix(b"\r").unwrap_or(text) } else { text };
+        let end = memchr::memchr(0, text).unwrap_or(text.len());
+        let line = Line { end, next: at + 1 };
+        let step = self.whole_line(input, line, ranges);
+        // A value that is still to come is asked for again with its line.
+        if let State::Line { scanned } = &mut self.state {
+            *scanned = if let Step::NeedMore { .. } = step { at } else { 0 };
+        }
+        step
+    }
+
+    fn step_unfinished(&mut self, input: &[u8]) -> Step {
+        let bound = if is_of_keys(input) { KEYS_LINE_BYTES_MAX } else { LINE_BYTES_MAX };
+        if input.len() > bound {
+            return Step::Broken;
+        }
+        self.state = State::Line { scanned: input.len() };
+        Step::NeedMore { at_least: input.len() + 1 }
+    }
+
+    fn whole_line(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
+        let Line { end, next } = line;
+        let Some((name, _)) = word(input, 0, end).filter(|(name, _)| name.length() >= 2) else {
+            return say(next, ERROR, false);
+        };
+        let name_bytes = name.of(input);
+        if self.is_locked {
+            return self.unlocking(input, line, ranges);
+        }
+        if let Some(verb) = verb_of_keys(name_bytes) {
+            return self.begin_keys(input, line, verb, name.end(), ranges);
+        }
+        words(input, end, &mut ranges.list);
+        match name_bytes {
+            b"set" => self.storage(input, line, Verb::Set, ranges),
+            b"add" => self.storage(input, line, Verb::Add, ranges),
+            b"replace" => self.storage(input, line, Verb::Replace, ranges),
+            b"append" => self.storage(input, line, Verb::Append, ranges),
+            b"prepend" => self.storage(input, line, Verb::Prepend, ranges),
+            b"cas" => self.storage(input, line, Verb::Cas, ranges),
+            b"incr" => self.plain(input, line, Verb::Incr, ranges),
+            b"decr" => self.plain(input, line, Verb::Decr, ranges),
+            b"touch" => self.plain(input, line, Verb::Touch, ranges),
+            b"delete" => self.delete(input, line, ranges),
+            b"flush_all" => self.flush_all(input, line, ranges),
+            b"mg" => self.meta(input, line, Verb::Mg, ranges),
+            b"ms" => self.meta_set(input, line, ranges),
+            b"md" => self.meta(input, line, Verb::Md, ranges),
+            b"ma" => self.meta(input, line, Verb::Ma, ranges),
+            b"me" => self.meta_debug(input, line, ranges),
+            b"mn" => say(next, "MN", false),
+            b"stats" => {
+                self.verb = Verb::Stats;
+                Step::Request { used: next, silent: false }
+            }
+            b"verbosity" => verbosity(input, next, ranges),
+            b"version" => Step::Own { used: next, own: Own::Version },
+            b"quit" => Step::Own { used: next, own: Own::Quit },
+            b"shutdown" => say(next, "ERROR: shutdown not enabled", false),
+            _ => say(next, ERROR, false),
+        }
+    }
+
+    /// `set any flags exptime bytes`, whose value says who may unlock it.
+    fn unlocking(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
+        words(input, line.end, &mut ranges.list);
+        let list = &mut ranges.list;
+        let bytes = list.get(4).and_then(|word| value_bytes(word.of(input)));
+        match bytes {
+            _ if list[0].of(input) == b"quit" => Step::Own { used: line.next, own: Own::Quit },
+            Some(bytes) if list[0].of(input) == b"set" && bytes <= PASSWORD_BYTES_MAX => {
+                list.truncate(1);
+                let end = line.next + bytes;
+                if input.len() < end + 2 {
+                    return Step::NeedMore { at_least: end + 2 };
+                }
+                if &input[end..end + 2] != b"\r\n" {
+                    return say(end + 2, "CLIENT_ERROR bad command line termination", false);
+                }
+                list.push(Range::new(line.next, bytes));
+                self.verb = Verb::Set;
+                Step::Request { used: end + 2, silent: false }
+            }
+            _ => say(line.next, "CLIENT_ERROR unauthenticated", false),
+        }
+    }
+
+    // ---- keys ----
+
+    fn begin_keys(&mut self, input: &[u8], line: Line, verb: Verb, mut at: usize, ranges: &mut Ranges) -> Step {
+        let Line { end, next } = line;
+        let mut exptime = 0;
+        if word(input, at, end).is_none() {
+            return say(next, ERROR, false);
+        }
+        if let Verb::Gat | Verb::Gats = verb {
+            let (time, behind) = word(input, at, end).expect("just seen");
+            let Some(time) = signed(time.of(input)) else { return say(next, BAD_EXPTIME, false) };
+            (exptime, at) = (time, behind);
+        }
+        let mut keys_at = at;
+        while let Some((key, behind)) = word(input, keys_at, end) {
+            if key.length() > KEY_BYTES_MAX {
+                return say(next, BAD_FORMAT, false);
+            }
+            keys_at = behind;
+        }
+        self.verb = verb;
+        self.state = State::Keys { words_bytes: end - at, line_bytes: next - at, exptime };
+        match self.step_keys(&input[at..], ranges) {
+            Step::Request { used, silent } => Step::Request { used: at + used, silent },
+            Step::Say { used, text } => Step::Say { used: at + used, text },
+            _ => unreachable!("the line has come whole"),
+        }
+    }
+
+    /// The next key of the line; or its end.
+    fn step_keys(&mut self, input: &[u8], ranges: &mut Ranges) -> Step {
+        let State::Keys { words_bytes, line_bytes, exptime } = self.state else { unreachable!("asked by the caller") };
+        if input.len() < line_bytes {
+            return Step::NeedMore { at_least: line_bytes };
+        }
+        let Some((key, behind)) = word(input, 0, words_bytes) else {
+            self.state = START;
+            return say(line_bytes, "END", false);
+        };
+        self.state = State::Keys { words_bytes: words_bytes - behind, line_bytes: line_bytes - behind, exptime };
+        // The name and the time may be long done with.
+        ranges.inline = true;
+        ranges.own_word(self.verb.name().as_bytes());
+        if let Verb::Gat | Verb::Gats = self.verb {
+            ranges.own_word(itoa::Buffer::new().format(exptime).as_bytes());
+        }
+        ranges.own_word(key.of(input));
+        Step::Request { used: behind, silent: false }
+    }
+
+    // ---- what carries a value ----
+
+    /// `set key flags exptime bytes [noreply]`, and `cas` with a number before that.
+    fn storage(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> Step {
+        let numbers = if verb == Verb::Cas { 5 } else { 4 };
+        let list = &mut ranges.list;
+        if !(numbers + 1..=numbers + 2).contains(&list.len()) {
+            return say(line.next, ERROR, false);
+        }
+        let silent = is_silent(input, list);
+        let number = |at: usize| list[at].of(input);
+        let is_whole = list[1].length() <= KEY_BYTES_MAX
+            && unsigned(number(2)).is_some()
+            && signed(number(3)).is_some()
+            && (verb != Verb::Cas || unsigned(number(5)).is_some());
+        let Some(value_bytes) = value_bytes(number(4)).filter(|_| is_whole) else {
+            return say(line.next, BAD_FORMAT, silent);
+        };
+        list.truncate(numbers + 1);
+        list.remove(4);
+        self.with_value(input, line, verb, value_bytes, silent, ranges)
+    }
+
+    /// `ms key bytes flag...`
+    fn meta_set(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
+        let list = &mut ranges.list;
+        if list.len() < 2 {
+            return say(line.next, ERROR, false);
+        }
+        if list.len() < 3 || list[1].length() > KEY_BYTES_MAX {
+            return say(line.next, BAD_FORMAT, false);
+        }
+        if list.len() > META_WORDS_MAX {
+            return say(line.next, TOO_MANY_FLAGS, false);
+        }
+        let Some(value_bytes) = value_bytes(list[2].of(input)) else { return say(line.next, BAD_FORMAT, false) };
+        list.remove(2);
+        self.with_value(input, line, Verb::Ms, value_bytes, false, ranges)
+    }
+
+    /// Ends a request by its value, once that has come.
+    fn with_value(
+        &mut self,
+        input: &[u8],
+        line: Line,
+        verb: Verb,
+        value_bytes: usize,
+        silent: bool,
+        ranges: &mut Ranges,
+    ) -> Step {
+        let start = line.next;
+        if value_bytes > self.item_bytes_max as usize {
+            return self.refuse(input, line, verb, value_bytes, silent, ranges);
+        }
+        let end = start + value_bytes;
+        if input.len() < end + 2 {
+            return Step::NeedMore { at_least: end + 2 };
+        }
+        if &input[end..end + 2] != b"\r\n" {
+            return say(end + 2, BAD_CHUNK, silent);
+        }
+        let in_base64 = verb == Verb::Ms && is_in_base64(input, &ranges.list);
+        ranges.list.push(Range::new(start, value_bytes));
+        self.verb = verb;
+        if in_base64 && !decode_key(input, ranges) {
+            return say(end + 2, BAD_BASE64, false);
+        }
+        Step::Request { used: end + 2, silent }
+    }
+
+    /// What is too large takes away what it was to replace, so that nobody takes that for it.
+    fn refuse(
+        &mut self,
+        input: &[u8],
+        line: Line,
+        verb: Verb,
+        value_bytes: usize,
+        silent: bool,
+        ranges: &mut Ranges,
+    ) -> Step {
+        let is_key = verb != Verb::Ms || !is_in_base64(input, &ranges.list) || decode_key(input, ranges);
+        if !matches!(verb, Verb::Set | Verb::Ms) || !is_key {
+            self.state = State::Swallow { bytes: value_bytes + 2 };
+            return say(line.next, TOO_LARGE, silent);
+        }
+        self.state = State::Refuse { value_bytes, silent };
+        self.verb = Verb::Delete;
+        ranges.list.truncate(2);
+        Step::Request { used: line.next, silent: true }
+    }
+
+    // ---- what does not ----
+
+    /// `incr key number [noreply]` and its kin.
+    fn plain(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> Step {
+        let list = &mut ranges.list;
+        if !(3..=4).contains(&list.len()) {
+            return say(line.next, ERROR, false);
+        }
+        let silent = is_silent(input, list);
+        if list[1].length() > KEY_BYTES_MAX {
+            return say(line.next, BAD_FORMAT, silent);
+        }
+        list.truncate(3);
+        self.verb = verb;
+        Step::Request { used: line.next, silent }
+    }
+
+    fn delete(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
+        let list = &mut ranges.list;
+        if !(2..=4).contains(&list.len()) {
+            return say(line.next, ERROR, false);
+        }
+        let silent = list.len() > 2 && is_silent(input, list);
+        let holds_none = list.get(2).is_some_and(|word| word.of(input) == b"0");
+        let is_fine = match list.len() {
+            2 => true,
+            3 => holds_none || silent,
+            _ => holds_none && silent,
+        };
+        if !is_fine {
+            return say(line.next, BAD_DELETE, silent);
+        }
+        if list[1].length() > KEY_BYTES_MAX {
+            return say(line.next, BAD_FORMAT, silent);
+        }
+        list.truncate(2);
+        self.verb = Verb::Delete;
+        Step::Request { used: line.next, silent }
+    }
+
+    /// `flush_all [seconds] [noreply]`
+    fn flush_all(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
+        let list = &mut ranges.list;
+        if list.len() > 3 {
+            return say(line.next, ERROR, false);
+        }
+        let silent = list.len() > 1 && is_silent(input, list);
+        list.truncate(if list.len() == 2 && silent { 1 } else { 2 });
+        if list.get(1).is_some_and(|word| signed(word.of(input)).is_none()) {
+            return say(line.next, BAD_EXPTIME, silent);
+        }
+        self.verb = Verb::FlushAll;
+        Step::Request { used: line.next, silent }
+    }
+
+    /// `mg key flag...` and its kin.
+    fn meta(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> Step {
+        let list = &ranges.list;
+        if list.len() < 2 {
+            return say(line.next, ERROR, false);
+        }
+        if list[1].length() > KEY_BYTES_MAX {
+            return say(line.next, BAD_FORMAT, false);
+        }
+        if list.len() > META_WORDS_MAX {
+            let text = if verb == Verb::Mg { TOO_MANY_FLAGS_MG } else { TOO_MANY_FLAGS };
+            return say(line.next, text, false);
+        }
+        self.verb = verb;
+        if !is_in_base64(input, &ranges.list) || decode_key(input, ranges) {
+            return Step::Request { used: line.next, silent: false };
+        }
+        // What else than mg and ms is amiss with its flags says so in one word for all.
+        say(line.next, if verb == Verb::Mg { BAD_BASE64 } else { "CLIENT_ERROR invalid or duplicate flag" }, false)
+    }
+
+    /// `me key [b]`
+    fn meta_debug(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
+        let list = &mut ranges.list;
+        if list.len() < 2 || list[1].length() > KEY_BYTES_MAX {
+            return say(line.next, BAD_FORMAT, false);
+        }
+        list.truncate(if list.get(2).is_some_and(|word| word.of(input) == b"b") { 3 } else { 2 });
+        self.verb = Verb::Me;
+        if !is_in_base64(input, &ranges.list) || decode_key(input, ranges) {
+            Step::Request { used: line.next, silent: false }
+        } else {
+            say(line.next, BAD_FORMAT, false)
+        }
+    }
+}
+
+impl Verb {
+    /// Each of them, in order.
+    pub const ALL: &'static [Verb] = &[
+        Self::Get,
+        Self::Gets,
+        Self::Gat,
+        Self::Gats,
+        Self::Set,
+        Self::Add,
+        Self::Replace,
+        Self::Append,
+        Self::Prepend,
+        Self::Cas,
+        Self::Incr,
+        Self::Decr,
+        Self::Touch,
+        Self::Delete,
+        Self::FlushAll,
+        Self::Stats,
+        Self::Mg,
+        Self::Ms,
+        Self::Md,
+        Self::Ma,
+        Self::Me,
+    ];
+
+    /// Memcached's word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Gets => "gets",
+            Self::Gat => "gat",
+            Self::Gats => "gats",
+            Self::Set => "set",
+            Self::Add => "add",
+            Self::Replace => "replace",
+            Self::Append => "append",
+            Self::Prepend => "prepend",
+            Self::Cas => "cas",
+            Self::Incr => "incr",
+            Self::Decr => "decr",
+            Self::Touch => "touch",
+            Self::Delete => "delete",
+            Self::FlushAll => "flush_all",
+            Self::Stats => "stats",
+            Self::Mg => "mg",
+            Self::Ms => "ms",
+            Self::Md => "md",
+            Self::Ma => "ma",
+            Self::Me => "me",
+        }
+    }
+}
+
+fn say(used: usize, text: &'static str, silent: bool) -> Step {
+    if silent { Step::Empty { used } } else { Step::Say { used, text } }
+}
+
+fn verbosity(input: &[u8], next: usize, ranges: &Ranges) -> Step {
+    let list = &ranges.list;
+    if !(2..=3).contains(&list.len()) {
+        return say(next, ERROR, false);
+    }
+    let text = if unsigned(list[1].of(input)).is_some() { "OK" } else { BAD_FORMAT };
+    say(next, text, is_silent(input, list))
+}
+
+/// Words that more keys may follow than a line may else have.
+fn is_of_keys(input: &[u8]) -> bool {
+    let start = input.iter().take(100).take_while(|byte| **byte == b' ').count();
+    [&b"get "[..], b"gets "].iter().any(|name| input[start..].starts_with(name))
+}
+
+fn verb_of_keys(name: &[u8]) -> Option<Verb> {
+    Some(match name {
+        b"get" | b"bget" => Verb::Get,
+        b"gets" => Verb::Gets,
+        b"gat" => Verb::Gat,
+        b"gats" => Verb::Gats,
+        _ => return None,
+    })
+}
+
+/// The word from `at` on, and where what follows it begins; `None` before `end` there is none.
+fn word(input: &[u8], at: usize, end: usize) -> Option<(Range, usize)> {
+    let start = at + input[at..end].iter().position(|byte| *byte != b' ')?;
+    let length = memchr::memchr(b' ', &input[start..end]).unwrap_or(end - start);
+    Some((Range::new(start, length), start + length))
+}
+
+/// All words before `end`; what follows the last that is told apart belongs to none.
+fn words(input: &[u8], end: usize, list: &mut Vec<Range>) {
+    let mut at = 0;
+    while list.len() < WORDS_MAX
+        && let Some((word, behind)) = word(input, at, end)
+    {
+        list.push(word);
+        at = behind;
+    }
+}
+
+fn is_silent(input: &[u8], list: &[Range]) -> bool {
+    list.last().is_some_and(|word| word.of(input) == b"noreply")
+}
+
+/// How long a value is, if that is possible at all.
+fn value_bytes(token: &[u8]) -> Option<usize> {
+    signed(token).filter(|bytes| (0..i64::from(i32::MAX) - 2).contains(bytes)).map(|bytes| bytes as usize)
+}
+
+/// Whether a flag of a meta request says that its key is in base64.
+fn is_in_base64(input: &[u8], list: &[Range]) -> bool {
+    list[2..].iter().any(|word| word.of(input).first() == Some(&b'b'))
+}
+
+/// Decodes the key, the second word; whether it could be.
+fn decode_key(input: &[u8], ranges: &mut Ranges) -> bool {
+    let list = std::mem::take(&mut ranges.list);
+    ranges.inline = true;
+    for (at, range) in list.iter().enumerate() {
+        if at != 1 {
+            ranges.own_word(range.of(input));
+            continue;
+        }
+        let start = ranges.unquoted.len();
+        if !base64::decode(&mut ranges.unquoted, range.of(input)) {
+            return false;
+        }
+        ranges.list.push(Range::new(start, ranges.unquoted.len() - start));
+    }
+    true
+}

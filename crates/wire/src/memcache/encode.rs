@@ -1,0 +1,35 @@
+//! Replies to bytes: lines and values as the handlers word them.
+//!
+//! ```text
+//!   simple, bulk    text\r\n           int    digits\r\n           null, and heads of aggregates    nothing
+//! ```
+//!
+//! So an array of a line and a value is a hit, and no value is silence. An error has memcached's words, or those of a
+//! failure of the server.
+
+/// Appends an error as a line.
+pub(crate) fn error(out: &mut Vec<u8>, text: &str) {
+    let is_worded = ["CLIENT_ERROR", "SERVER_ERROR", "ERROR"].iter().any(|word| text.starts_with(word));
+    if !is_worded {
+        out.extend_from_slice(b"SERVER_ERROR ");
+    }
+    out.extend(text.bytes().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { byte }));
+    out.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_the_clients_or_the_servers() {
+        let line = |text| {
+            let mut out = Vec::new();
+            error(&mut out, text);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(line("CLIENT_ERROR bad token"), "CLIENT_ERROR bad token\r\n");
+        assert_eq!(line("ERROR"), "ERROR\r\n");
+        assert_eq!(line("MISCONF the disk\r\nis full"), "SERVER_ERROR MISCONF the disk  is full\r\n");
+    }
+}

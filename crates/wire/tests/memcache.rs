@@ -1,0 +1,260 @@
+//! Requests of memcached's protocol: what memcached 1.6 answers to what is amiss, and the law that only the bytes matter,
+//! never how they were cut into reads.
+
+use proptest::prelude::*;
+use wire::Ranges;
+use wire::memcache::{Decoder, Own, Step, Verb};
+
+const ITEM_BYTES_MAX: usize = 1000;
+
+/// What a stream of bytes comes to: requests as words, lines that are due, in order.
+#[derive(Clone, Debug, PartialEq)]
+enum Heard {
+    Request(Verb, Vec<Vec<u8>>, bool),
+    Say(&'static str),
+    Own(Own),
+    Broken,
+}
+
+/// Feeds `pieces` one after another, stepping only once `at_least` bytes are there.
+fn hear<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Heard> {
+    let (mut decoder, mut ranges) = (Decoder::new(ITEM_BYTES_MAX), Ranges::new());
+    let (mut input, mut wanted, mut heard) = (Vec::new(), 0, Vec::new());
+    for piece in pieces {
+        input.extend_from_slice(piece);
+        while input.len() >= wanted {
+            let used = match decoder.step(&input, &mut ranges) {
+                Step::NeedMore { at_least } => {
+                    assert!(at_least > input.len());
+                    wanted = at_least;
+                    break;
+                }
+                Step::Request { used, silent } => {
+                    let words = ranges.args(&input).iter().map(<[u8]>::to_vec).collect();
+                    heard.push(Heard::Request(decoder.verb(), words, silent));
+                    used
+                }
+                Step::Own { used, own } => {
+                    heard.push(Heard::Own(own));
+                    used
+                }
+                Step::Say { used, text } => {
+                    heard.push(Heard::Say(text));
+                    used
+                }
+                Step::Empty { used } => used,
+                Step::Broken => {
+                    heard.push(Heard::Broken);
+                    return heard;
+                }
+            };
+            input.drain(..used);
+            wanted = 0;
+        }
+    }
+    heard
+}
+
+fn request(verb: Verb, words: &[&str]) -> Heard {
+    Heard::Request(verb, words.iter().map(|word| word.as_bytes().to_vec()).collect(), false)
+}
+
+fn silent(verb: Verb, words: &[&str]) -> Heard {
+    Heard::Request(verb, words.iter().map(|word| word.as_bytes().to_vec()).collect(), true)
+}
+
+fn whole(stream: &str) -> Vec<Heard> {
+    hear([stream.as_bytes()])
+}
+
+#[test]
+fn requests_are_their_words_without_lengths() {
+    use Verb::{
+        Append, Cas, Decr, Delete, FlushAll, Gat, Gats, Get, Gets, Incr, Ma, Md, Me, Mg, Ms, Set, Stats, Touch,
+    };
+    let end = Heard::Say("END");
+    for (stream, expected) in [
+        ("get k\r\n", vec![request(Get, &["get", "k"]), end.clone()]),
+        ("gets a b\r\n", vec![request(Gets, &["gets", "a"]), request(Gets, &["gets", "b"]), end.clone()]),
+        ("bget k\r\n", vec![request(Get, &["get", "k"]), end.clone()]),
+        ("gat 30 a b\r\n", vec![request(Gat, &["gat", "30", "a"]), request(Gat, &["gat", "30", "b"]), end.clone()]),
+        ("gats -1 a\r\n", vec![request(Gats, &["gats", "-1", "a"]), end.clone()]),
+        ("gat 0\r\n", vec![end.clone()]),
+        ("set k 5 60 3\r\nabc\r\n", vec![request(Set, &["set", "k", "5", "60", "abc"])]),
+        ("set k 5 60 0\r\n\r\n", vec![request(Set, &["set", "k", "5", "60", ""])]),
+        ("set k 5 60 3 noreply\r\na\r\n\r\n", vec![silent(Set, &["set", "k", "5", "60", "a\r\n"])]),
+        ("set k 5 60 3 nothing\r\nabc\r\n", vec![request(Set, &["set", "k", "5", "60", "abc"])]),
+        ("  append  k   5 60 1 \r\nx\r\n", vec![request(Append, &["append", "k", "5", "60", "x"])]),
+        ("cas k 1 2 1 99\r\nx\r\n", vec![request(Cas, &["cas", "k", "1", "2", "99", "x"])]),
+        ("incr k 5\n", vec![request(Incr, &["incr", "k", "5"])]),
+        ("decr k x noreply\r\n", vec![silent(Decr, &["decr", "k", "x"])]),
+        ("touch k 10\r\n", vec![request(Touch, &["touch", "k", "10"])]),
+        ("delete k\r\n", vec![request(Delete, &["delete", "k"])]),
+        ("delete k 0 noreply\r\n", vec![silent(Delete, &["delete", "k"])]),
+        ("flush_all\r\n", vec![request(FlushAll, &["flush_all"])]),
+        ("flush_all noreply\r\n", vec![silent(FlushAll, &["flush_all"])]),
+        ("flush_all 9 noreply\r\n", vec![silent(FlushAll, &["flush_all", "9"])]),
+        ("stats\r\nstats items\r\n", vec![request(Stats, &["stats"]), request(Stats, &["stats", "items"])]),
+        ("mg k v t\r\n", vec![request(Mg, &["mg", "k", "v", "t"])]),
+        ("ms k 3 T5 c\r\nabc\r\n", vec![request(Ms, &["ms", "k", "T5", "c", "abc"])]),
+        ("ms k 1\r\nb\r\n", vec![request(Ms, &["ms", "k", "b"])]),
+        ("ms Zm9v 1 b\r\nb\r\n", vec![request(Ms, &["ms", "foo", "b", "b"])]),
+        ("mg Zm9v b v\r\n", vec![request(Mg, &["mg", "foo", "b", "v"])]),
+        ("md k q\r\nma k MD\r\n", vec![request(Md, &["md", "k", "q"]), request(Ma, &["ma", "k", "MD"])]),
+        ("me k\r\nme Zm9v b\r\n", vec![request(Me, &["me", "k"]), request(Me, &["me", "foo", "b"])]),
+        ("mn\r\nversion\r\nquit\r\n", vec![Heard::Say("MN"), Heard::Own(Own::Version), Heard::Own(Own::Quit)]),
+        ("verbosity 1\r\nverbosity 1 noreply\r\n", vec![Heard::Say("OK")]),
+    ] {
+        assert_eq!(whole(stream), expected, "{stream:?}");
+    }
+}
+
+/// As memcached 1.6.18 answered them.
+#[test]
+fn what_is_amiss_is_answered_in_memcacheds_words() {
+    const BAD: &str = "CLIENT_ERROR bad command line format";
+    let long_key = |bytes: usize, line: &str| line.replace('K', &"k".repeat(bytes));
+    for (stream, expected) in [
+        ("\r\n", vec!["ERROR"]),
+        (" \r\n", vec!["ERROR"]),
+        ("GET k\r\n", vec!["ERROR"]),
+        ("get\r\n", vec!["ERROR"]),
+        ("x\r\nmx\r\n", vec!["ERROR", "ERROR"]),
+        ("set k -1 0 1\r\nx\r\n", vec![BAD, "ERROR"]),
+        ("set k a 0 1\r\nx\r\n", vec![BAD, "ERROR"]),
+        ("set k 0 0 -1\r\n", vec![BAD]),
+        ("set k 0 0 2147483646\r\n", vec![BAD]),
+        ("set k 1 0\r\n", vec!["ERROR"]),
+        ("set k 1 0 1\r\nxy\r\n", vec!["CLIENT_ERROR bad data chunk", "ERROR"]),
+        ("set k 1 0 1\r\nxyzabc\r\n", vec!["CLIENT_ERROR bad data chunk", "ERROR"]),
+        ("cas k 0 0 1\r\nx\r\n", vec!["ERROR", "ERROR"]),
+        ("cas k 0 0 1 abc\r\nx\r\n", vec![BAD, "ERROR"]),
+        ("gat abc k\r\n", vec!["CLIENT_ERROR invalid exptime argument"]),
+        ("incr k\r\n", vec!["ERROR"]),
+        ("touch k\r\n", vec!["ERROR"]),
+        ("delete\r\n", vec!["ERROR"]),
+        ("delete k 1\r\n", vec!["CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]"]),
+        ("flush_all abc\r\n", vec!["CLIENT_ERROR invalid exptime argument"]),
+        ("flush_all 1 2 3\r\n", vec!["ERROR"]),
+        ("verbosity\r\nverbosity a\r\n", vec!["ERROR", BAD]),
+        ("shutdown\r\n", vec!["ERROR: shutdown not enabled"]),
+        ("mg\r\nms\r\n", vec!["ERROR", "ERROR"]),
+        ("me\r\n", vec![BAD]),
+        ("ms k\r\nms k abc\r\nms k S3\r\n", vec![BAD, BAD, BAD]),
+        ("mg !!! b\r\n", vec!["CLIENT_ERROR error decoding key"]),
+        ("md !!! b\r\n", vec!["CLIENT_ERROR invalid or duplicate flag"]),
+        ("ms !!! 2 b\r\nab\r\n", vec!["CLIENT_ERROR error decoding key"]),
+        ("set k\0z 0 0 1\r\nx\r\n", vec!["ERROR", "ERROR"]),
+        ("mg k a b c d e f g h i j k l m n o p q r\r\n", vec!["CLIENT_ERROR options flags are too long"]),
+        ("md k a b c d e f g h i j k l m n o p q r\r\n", vec!["CLIENT_ERROR options flags too long"]),
+        (&long_key(251, "get a K b\r\n"), vec![BAD]),
+        (&long_key(251, "set K 0 0 1\r\nx\r\n"), vec![BAD, "ERROR"]),
+        (&long_key(251, "mg K\r\n"), vec![BAD]),
+    ] {
+        let said: Vec<_> = expected.into_iter().map(Heard::Say).collect();
+        assert_eq!(whole(stream), said, "{stream:?}");
+    }
+    assert_eq!(whole(&long_key(250, "get K\r\n")).len(), 2);
+}
+
+#[test]
+fn a_value_too_long_is_passed_over_and_takes_the_old_one_away() {
+    let value = "x".repeat(ITEM_BYTES_MAX + 1);
+    let too_large = Heard::Say("SERVER_ERROR object too large for cache");
+    let after = [request(Verb::Get, &["get", "k"]), Heard::Say("END")];
+    for (stream, deletes) in [
+        (format!("set k 0 0 1001\r\n{value}\r\nget k\r\n"), true),
+        (format!("ms k 1001 T5\r\n{value}\r\nget k\r\n"), true),
+        (format!("add k 0 0 1001\r\n{value}\r\nget k\r\n"), false),
+    ] {
+        let mut expected = vec![too_large.clone()];
+        if deletes {
+            let name = if stream.starts_with("ms") { "ms" } else { "set" };
+            expected.insert(0, silent(Verb::Delete, &[name, "k"]));
+        }
+        expected.extend(after.clone());
+        assert_eq!(whole(&stream), expected);
+        assert_eq!(hear(stream.as_bytes().chunks(7)), expected);
+    }
+    let quiet = format!("set k 0 0 1001 noreply\r\n{value}\r\nget k\r\n");
+    assert_eq!(whole(&quiet)[1..], after);
+}
+
+#[test]
+fn lines_end_somewhere() {
+    assert_eq!(whole(&"x".repeat(2048)), []);
+    assert_eq!(whole(&"x".repeat(2049)), [Heard::Broken]);
+    assert_eq!(whole(&format!("set k {} 0 1\r\nx\r\n", "0".repeat(2048))), [Heard::Broken]);
+    // As many keys as one asks for.
+    let keys: Vec<String> = (0..10_000).map(|key| format!("key:{key}")).collect();
+    let heard = whole(&format!("get {}\r\n", keys.join(" ")));
+    assert_eq!(heard.len(), 10_001);
+    assert_eq!(heard[9_999], request(Verb::Get, &["get", "key:9999"]));
+    assert_eq!(whole(&format!("get {}", "k ".repeat(8 << 20))), [Heard::Broken]);
+}
+
+fn line() -> impl Strategy<Value = String> {
+    let name = prop_oneof![
+        Just("get"),
+        Just("gets"),
+        Just("gat"),
+        Just("set"),
+        Just("add"),
+        Just("cas"),
+        Just("incr"),
+        Just("touch"),
+        Just("delete"),
+        Just("flush_all"),
+        Just("mg"),
+        Just("ms"),
+        Just("md"),
+        Just("ma"),
+        Just("me"),
+        Just("mn"),
+        Just("stats"),
+        Just("quit"),
+        Just("bad"),
+        Just("")
+    ];
+    let word = prop_oneof![
+        Just("k".to_owned()),
+        Just("Zm9v".to_owned()),
+        Just("b".to_owned()),
+        Just("noreply".to_owned()),
+        Just("T5".to_owned()),
+        Just("\0".to_owned()),
+        (0..12).prop_map(|n: i32| n.to_string()),
+        (995..1005).prop_map(|n: i32| n.to_string()),
+        (245usize..255).prop_map(|n| "k".repeat(n))
+    ];
+    let end = prop_oneof![6 => Just("\r\n"), 1 => Just("\n"), 1 => Just("\r")];
+    let value = (0usize..14, prop_oneof![4 => Just("\r\n"), 1 => Just("")]).prop_map(|(n, end)| "v".repeat(n) + end);
+    let value = prop_oneof![2 => Just(String::new()), 3 => value, 1 => Just("v".repeat(1001) + "\r\n")];
+    (name, prop::collection::vec(word, 0..7), end, value)
+        .prop_map(|(name, words, end, value)| format!("{name} {}{end}{value}", words.join(" ")))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn only_the_bytes_matter(
+        lines in prop::collection::vec(line(), 0..12),
+        sizes in prop::collection::vec(1usize..40, 1..20),
+    ) {
+        let stream = lines.concat();
+        let mut pieces = Vec::new();
+        let mut rest = stream.as_bytes();
+        for size in sizes.iter().cycle() {
+            if rest.is_empty() {
+                break;
+            }
+            let (piece, behind) = rest.split_at((*size).min(rest.len()));
+            pieces.push(piece);
+            rest = behind;
+        }
+        let expected = whole(&stream);
+        prop_assert_eq!(hear(pieces), expected.clone());
+        prop_assert_eq!(hear(stream.as_bytes().chunks(1)), expected);
+    }
+}

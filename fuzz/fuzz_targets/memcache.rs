@@ -1,0 +1,68 @@
+//! Foreign bytes to the decoder of memcached's protocol: it must hear the same whether they come whole or cut, and never
+//! panic.
+//!
+//! ```text
+//!   | longest value, sizes of pieces, 1 + 4 | the stream ... |
+//! ```
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wire::memcache::{Decoder, Own, Step, Verb};
+use wire::{OwnedRequest, Ranges};
+
+#[derive(Debug, PartialEq)]
+enum Heard {
+    Request(Verb, OwnedRequest, bool),
+    Own(Own),
+    Say(&'static str),
+    Broken,
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((head, stream)) = data.split_at_checked(5) else { return };
+    let item_bytes_max = usize::from(head[0]);
+    let sizes = head[1..].iter().map(|&size| usize::from(size) + 1).cycle();
+    let whole = hear(stream, [stream.len().max(1)].into_iter().cycle(), item_bytes_max);
+    assert_eq!(whole, hear(stream, sizes, item_bytes_max));
+});
+
+/// What is in `stream`, cut into pieces of `sizes`.
+fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, item_bytes_max: usize) -> Vec<Heard> {
+    let (mut decoder, mut ranges) = (Decoder::new(item_bytes_max), Ranges::new());
+    let (mut heard, mut start, mut end) = (Vec::new(), 0, 0);
+    for size in sizes {
+        end = stream.len().min(end + size);
+        loop {
+            let input = &stream[start..end];
+            let step = decoder.step(input, &mut ranges);
+            start += match step {
+                Step::Request { used, silent } => {
+                    heard.push(Heard::Request(decoder.verb(), ranges.args(input).to_owned(), silent));
+                    used
+                }
+                Step::Own { used, own } => {
+                    heard.push(Heard::Own(own));
+                    used
+                }
+                Step::Say { used, text } => {
+                    heard.push(Heard::Say(text));
+                    used
+                }
+                Step::Empty { used } => used,
+                Step::Broken => {
+                    heard.push(Heard::Broken);
+                    return heard;
+                }
+                Step::NeedMore { at_least } => {
+                    assert!(at_least > input.len());
+                    break;
+                }
+            };
+        }
+        if end == stream.len() {
+            break;
+        }
+    }
+    heard
+}
