@@ -271,6 +271,8 @@ impl Loading<'_> {
             | Effect::Hash(_)
             | Effect::Set(_)
             | Effect::Sorted(_)
+            | Effect::Stream(_)
+            | Effect::Tagged(_)
             | Effect::TextAppend(_)
             | Effect::TextOverwrite { .. } => {}
             _ => {
