@@ -68,6 +68,8 @@ pub struct Counters {
     pub misses: Counter,
     /// Keys removed because their time had come.
     pub expired: Counter,
+    /// Commands and transactions that changed something while there is no journal to count them; never reset.
+    pub changes: Counter,
     /// Connections accepted.
     pub connections: Counter,
     /// Connections refused for want of room.
@@ -110,6 +112,7 @@ impl Default for Counters {
             hits: Counter::default(),
             misses: Counter::default(),
             expired: Counter::default(),
+            changes: Counter::default(),
             connections: Counter::default(),
             refused: Counter::default(),
             errors: Counter::default(),

@@ -260,7 +260,10 @@ impl Engine {
 
     /// Changes that no checkpoint holds, each a frame; those on their way to the journal may be missing.
     pub(crate) fn changes_unsaved(&self) -> u64 {
-        let next = self.journal.as_ref().map_or(0, |journal| journal.next());
+        let Some(journal) = &self.journal else {
+            return self.counters.iter().map(|counters| counters.changes.get()).sum();
+        };
+        let next = journal.next();
         let (position, frames) = self.checkpoints.told().saved;
         if next == position { 0 } else { self.frames().saturating_sub(frames).max(1) }
     }

@@ -467,3 +467,17 @@ fn keys_that_expire_or_change_their_database_while_many_are_looked_at_are_looked
         assert_eq!(read(output), format!(":{expected}\r\n"), "{change}, {changes} times");
     }
 }
+
+/// Under CLIENT NO-TOUCH only TOUCH counts as a use of a key.
+#[test]
+fn touch_is_a_use_though_nothing_else_is() {
+    let world = World::new(&[]);
+    let mut client = world.client();
+    client.call("SET key value");
+    assert_eq!(client.call("CLIENT NO-TOUCH on"), "+OK\r\n");
+    world.advance(10_000);
+    client.call("GET key");
+    assert_eq!(client.call("OBJECT IDLETIME key"), ":10\r\n");
+    assert_eq!(client.call("TOUCH key"), ":1\r\n");
+    assert_eq!(client.call("OBJECT IDLETIME key"), ":0\r\n");
+}

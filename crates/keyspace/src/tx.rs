@@ -82,6 +82,8 @@ pub struct Tx<'k> {
     /// Tables given to databases and taken from them.
     moved: Vec<(u32, TableId)>,
     touches: bool,
+    /// What runs is a call of a script.
+    is_scripted: bool,
     searches: Option<&'k Searches>,
     is_of_several: bool,
     rehearsing: Rehearsing,
@@ -134,6 +136,7 @@ impl<'k> Tx<'k> {
             cuts: None,
             moved: Vec::new(),
             touches: true,
+            is_scripted: false,
             searches: None,
             is_of_several: false,
             rehearsing: Rehearsing::default(),
@@ -154,6 +157,16 @@ impl<'k> Tx<'k> {
     /// Whether what it looks at counts as used.
     pub fn touches(&self) -> bool {
         self.touches
+    }
+
+    /// Says whether a script runs in this tx.
+    pub fn set_scripted(&mut self, is_scripted: bool) {
+        self.is_scripted = is_scripted;
+    }
+
+    /// Whether what runs is a call of a script.
+    pub fn is_scripted(&self) -> bool {
+        self.is_scripted
     }
 
     /// Gives it long texts of the request, cut.
@@ -244,11 +257,14 @@ impl<'k> Tx<'k> {
 
     /// The live entry of `key`; one whose time has come is absent. Counts as use of the key.
     pub fn entry(&mut self, key: &[u8]) -> Option<Entry<'_>> {
-        let (now, touches) = (self.now, self.touches);
+        if self.touches { self.touch(key) } else { self.peek(key) }
+    }
+
+    /// As [`Tx::entry`], and a use of the key under CLIENT NO-TOUCH, too: TOUCH asks for one.
+    pub fn touch(&mut self, key: &[u8]) -> Option<Entry<'_>> {
+        let now = self.now;
         let entry = self.peek(key)?;
-        if touches {
-            entry.touch((now / 1000) as u32 & 0xff_ffff);
-        }
+        entry.touch((now / 1000) as u32 & 0xff_ffff);
         Some(entry)
     }
 

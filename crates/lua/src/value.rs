@@ -151,9 +151,10 @@ fn from_table(table: &Table, resp3: bool, depth: usize, errors: &mut Errors) -> 
     {
         return Ok(Value::Verbatim { format: text(&format), text: text(&string) });
     }
+    // Not what a metatable would say: a reply runs no code.
     let mut values = Vec::new();
     loop {
-        match table.get(values.len() + 1)? {
+        match table.raw_get(values.len() + 1)? {
             Lv::Nil => return Ok(Value::Array(values)),
             value => values.push(from_lua(&value, resp3, depth + 1, errors)?),
         }

@@ -7,6 +7,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 use support::{Connection, Server};
+use wire::client::Value;
 
 type Client = Connection<TcpStream>;
 
@@ -358,4 +359,52 @@ fn a_function_that_runs_long_is_told_of_and_killed() {
     assert!(other.call(&["FUNCTION", "KILL"]).as_error().is_some_and(|text| text.starts_with("UNKILLABLE ")));
     other.send(&["SHUTDOWN", "NOSAVE"]);
     assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+}
+
+fn text(text: &str) -> Value {
+    Value::Bulk(text.into())
+}
+
+/// CLIENT PAUSE WRITE holds scripts that do not say that they only read; alone, in EXEC and as functions.
+#[test]
+fn a_script_that_says_it_only_reads_is_not_held_with_writes() {
+    const READS: &str = "#!lua flags=no-writes\nreturn redis.call('GET', KEYS[1])";
+    const MAY_WRITE: &str = "return 1";
+    let server = Server::start(&[]);
+    let (mut reader, mut other) = (server.connect(), server.connect());
+    let library = "#!lua name=l\nredis.register_function{function_name='f', callback=function() return 7 end, flags={'no-writes'}}";
+    assert_eq!(other.call(&["FUNCTION", "LOAD", library]), text("l"));
+    assert_eq!(other.call(&["SET", "key", "value"]).to_string(), "OK");
+    assert_eq!(other.call(&["CLIENT", "PAUSE", "1000000", "WRITE"]).to_string(), "OK");
+    assert_eq!(reader.call(&["EVAL", READS, "1", "key"]), text("value"));
+    assert_eq!(reader.call(&["EVAL_RO", "return redis.call('GET', KEYS[1])", "1", "key"]), text("value"));
+    assert_eq!(reader.call(&["FCALL", "f", "0"]), Value::Int(7));
+    reader.call(&["MULTI"]);
+    reader.call(&["EVAL", READS, "1", "key"]);
+    assert_eq!(reader.call(&["EXEC"]), Value::Array(vec![text("value")]));
+
+    let (mut alone, mut in_exec) = (server.connect(), server.connect());
+    alone.send(&["EVAL", MAY_WRITE, "0"]);
+    in_exec.call(&["MULTI"]);
+    in_exec.call(&["EVAL", MAY_WRITE, "0"]);
+    in_exec.send(&["EXEC"]);
+    server.wait_for_info("blocked_clients", "2");
+    other.call(&["CLIENT", "UNPAUSE"]);
+    assert_eq!(alone.reply(), Value::Int(1));
+    assert_eq!(in_exec.reply(), Value::Array(vec![Value::Int(1)]));
+}
+
+/// A reply is what lies in a table, not what a metatable would say; and a set is sorted for a script by its bytes.
+#[test]
+fn what_a_script_tells_runs_no_code_and_has_one_order() {
+    let server = Server::start(&["--journal", "off"]);
+    let mut client = server.connect();
+    let asks = "return setmetatable({}, {__index = function() redis.call('SET', 'x', '1') end})";
+    assert_eq!(client.call(&["EVAL", asks, "0"]), Value::Array(vec![]));
+    assert_eq!(client.call(&["GET", "x"]), Value::Null);
+    assert_eq!(server.info("rdb_changes_since_last_save"), "0");
+    client.call(&["SADD", "set", "d", "a", "aa", "c", "b"]);
+    let sorted = client.call(&["EVAL", "return redis.call('SORT', KEYS[1], 'BY', '_')", "1", "set"]);
+    assert_eq!(sorted, Value::Array(["a", "aa", "b", "c", "d"].map(text).to_vec()));
+    assert_eq!(server.info("rdb_changes_since_last_save"), "1");
 }

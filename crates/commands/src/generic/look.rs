@@ -35,7 +35,7 @@ const TOUCH: Command = Command {
     brief: "Counts which of the keys are there, as a use of them.",
     run: Run::Gather {
         at_once: |tx, args, reply| {
-            let count = args.from(1).iter().filter(|key| tx.exists(key)).count();
+            let count = args.from(1).iter().filter(|key| tx.touch(key).is_some()).count();
             reply.int(count as i64);
             Ok(())
         },
@@ -52,7 +52,7 @@ struct There {
 
 impl Gather for There {
     fn look(&mut self, tx: &mut Tx, at: usize, key: &[u8]) -> Option<Ms> {
-        let entry = if self.touches { tx.entry(key) } else { tx.peek(key) };
+        let entry = if self.touches { tx.touch(key) } else { tx.peek(key) };
         self.keys[at - 1] = entry.is_some();
         entry.and_then(|entry| entry.expires_at_ms())
     }

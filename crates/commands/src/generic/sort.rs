@@ -68,6 +68,8 @@ struct Asked<'a> {
     offset: i64,
     limit: i64,
     store: Option<&'a [u8]>,
+    /// A script asks.
+    is_scripted: bool,
 }
 
 impl<'a> Asked<'a> {
@@ -82,7 +84,7 @@ impl<'a> Asked<'a> {
             count: 0,
             is_stored: false,
         };
-        let mut asked = Self { order, offset: 0, limit: -1, store: None };
+        let mut asked = Self { order, offset: 0, limit: -1, store: None, is_scripted: false };
         let mut at = 2;
         while at < args.len() {
             let (word, left) = (args.get(at), args.len() - at - 1);
@@ -128,8 +130,8 @@ impl<'a> Asked<'a> {
         if order.is_own {
             order.by = None;
         }
-        // What is stored is to be the same whatever order a set has.
-        if order.is_own && order.is_stored && matches!(elements, Elements::Set(_)) {
+        // What is stored, or told to a script, is to be the same whatever order a set has.
+        if order.is_own && (order.is_stored || self.is_scripted) && matches!(elements, Elements::Set(_)) {
             (order.is_own, order.by_bytes) = (false, true);
         }
         order
@@ -148,7 +150,7 @@ fn source(tx: &mut Tx, key: &[u8]) -> Result<Option<Value>, Failure> {
 }
 
 fn sort(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_store: bool) -> Outcome {
-    let asked = Asked::of(args, may_store)?;
+    let asked = Asked { is_scripted: tx.is_scripted(), ..Asked::of(args, may_store)? };
     let source = source(tx, args.get(1))?;
     let elements = source.clone().and_then(Elements::of).unwrap_or(Elements::List(List::new()));
     let order = asked.order(&elements);

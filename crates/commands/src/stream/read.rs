@@ -298,21 +298,14 @@ fn wish<'a>(
     asked: &Asked<'_>,
 ) -> Result<(Wish<'a>, bool), Failure> {
     let most = asked.most;
-    let is_serving = tx.is_serving();
-    let stream = match tx.value::<Stream>(key) {
-        Ok(None) | Err(_) if is_serving => return Err(Failure::text("UNBLOCKED the stream key no longer exists")),
-        stream => stream?,
-    };
+    let stream = tx.value::<Stream>(key)?;
     let group = stream.and_then(|stream| stream.group(reader.group));
     let (Some(stream), Some(group)) = (stream, group) else {
-        return Err(match is_serving {
-            true => no_group("the consumer group this client was blocked on no longer exists".into()),
-            false => no_group(format!(
-                "No such key '{}' or consumer group '{}' in XREADGROUP with GROUP option",
-                shown(key),
-                shown(reader.group)
-            )),
-        });
+        return Err(no_group(format!(
+            "No such key '{}' or consumer group '{}' in XREADGROUP with GROUP option",
+            shown(key),
+            shown(reader.group)
+        )));
     };
     let meaningless = |sign: &str| {
         Failure::text(format!(

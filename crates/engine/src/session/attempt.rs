@@ -13,6 +13,7 @@ use super::gather::ARGUMENTS_MAX;
 use super::keeping::Keeping;
 use super::messages::begin_row;
 use super::rehearse::{self, Performance};
+use super::script::is_run_by_lua;
 use super::slow::Wait;
 use super::{POISONED, Session, purpose, write_failure};
 use crate::engine::Engine;
@@ -83,8 +84,11 @@ pub(crate) enum NotNow {
     Rehearse(Box<Scene>),
     /// It can only run under the gate.
     Gate,
-    /// CLIENT PAUSE.
-    Paused,
+    /// CLIENT PAUSE, perhaps of writes alone.
+    Paused {
+        /// It writes.
+        writes: bool,
+    },
     /// It is to help with the order of names before it writes.
     Behind,
     /// It is blocked now, and hangs off its keys.
@@ -171,10 +175,12 @@ impl Session {
             // It may hold others by itself.
             keeping.let_go(worker);
         }
-        // Here, since a command may have waited for something else while the pause began.
-        let writes = self.is_held_with_writes(&row);
-        if worker.engine.pause.holds(writes, || now).is_some() && !row.has(Flag::Admin) {
-            return Err(NotNow::Paused);
+        let writes = self.any_row(&row, |row| row.is_held_with_writes());
+        // Here, since a command may have waited for something else while the pause began. Whether a script writes, it says
+        // itself: see `wait_if_it_writes`.
+        let is_held = writes && self.any_row(&row, |row| row.is_held_with_writes() && !is_run_by_lua(row));
+        if worker.engine.pause.holds(is_held, || now).is_some() && !row.has(Flag::Admin) {
+            return Err(NotNow::Paused { writes: is_held });
         }
         if writes && raised.is_none() && worker.engine.keyspace.order().is_behind() {
             return Err(NotNow::Behind);
@@ -321,6 +327,9 @@ impl Session {
         let changes = !tx.log().is_empty();
         if changes {
             mark_watches(engine, &mut tx);
+            if engine.journal.is_none() {
+                worker.counters().changes.add(1);
+            }
         }
         if tx.expired > 0 {
             worker.counters().expired.add(u64::from(tx.expired));

@@ -41,11 +41,11 @@ impl Session {
         Ran::Queued
     }
 
-    /// Whether CLIENT PAUSE WRITE holds `row`, or one that it is an EXEC of.
-    pub(super) fn is_held_with_writes(&self, row: &Row) -> bool {
-        row.is_held_with_writes()
+    /// Whether `row`, or one that it is an EXEC of, is so.
+    pub(super) fn any_row(&self, row: &Row, is_so: impl Fn(&Row) -> bool) -> bool {
+        is_so(row)
             || matches!(row.run, Run::Engine(Verb::Exec))
-                && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(row, _)| row.is_held_with_writes()))
+                && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(row, _)| is_so(row)))
     }
 
     /// A verb of the engine, as far as it goes at once.

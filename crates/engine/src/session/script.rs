@@ -61,10 +61,15 @@ pub(super) fn is_scripted(row: &Row) -> bool {
     matches!(row.run, Run::Engine(Verb::Eval | Verb::ScriptLoad | Verb::Library))
 }
 
+/// Whether a row runs a script or a function.
+pub(super) fn is_run_by_lua(row: &Row) -> bool {
+    matches!(row.run, Run::Engine(Verb::Eval))
+}
+
 /// Whether a row is tried in place before it is brought to the stage. Not a function: its library may keep what it has
 /// counted, however often it is undone.
 pub(super) fn is_tried_in_place(row: &Row) -> bool {
-    matches!(row.run, Run::Engine(Verb::Eval)) && !row.calls_function()
+    is_run_by_lua(row) && !row.calls_function()
 }
 
 impl Session {
@@ -212,6 +217,7 @@ impl Session {
             return Err(Failure::text(NOT_A_READER));
         }
         let reads_only = is_reader || declares_reading;
+        self.wait_if_it_writes(worker, reads_only, tx)?;
         let called =
             Called { row: *row, name: &script.name, args, is_function: false, reads_only, gated: tx.is_gated() };
         let code = Code::Script { name: script.name.clone(), source: script.source.clone() };
@@ -249,9 +255,19 @@ impl Session {
         if is_reader && !declares_reading {
             return Err(Failure::text(NOT_A_READER));
         }
+        self.wait_if_it_writes(worker, declares_reading, tx)?;
         let called = Called { name: &name, reads_only: declares_reading, ..called };
         let code = Code::Function { library, name: name.clone() };
         self.run_code(worker, code, keys_count, &called, tx, reply)
+    }
+
+    /// Has a script wait for the end of CLIENT PAUSE WRITE, unless it says that it only reads.
+    fn wait_if_it_writes(&mut self, worker: &Worker, reads_only: bool, tx: &Tx<'_>) -> Ran {
+        if reads_only || worker.engine.pause.holds(true, || tx.now()).is_none() {
+            return Ok(());
+        }
+        self.lack = Some(NotNow::Paused { writes: true });
+        Err(Failure::Nothing)
     }
 
     /// Runs a script or a function; one that tells of errors counts as failed.
@@ -265,7 +281,10 @@ impl Session {
         reply: &mut dyn Reply,
     ) -> Ran {
         let task = worker.stage.machine(worker).task(code, called.args.from(3), keys_count);
-        let (value, errors) = self.run_task(worker, task, called, tx)?;
+        tx.set_scripted(true);
+        let ran = self.run_task(worker, task, called, tx);
+        tx.set_scripted(false);
+        let (value, errors) = ran?;
         if errors.any {
             worker.counters().rows[called.row.index()].failed.add(1);
             errors.uncounted.iter().for_each(|text| self.note_error(worker, text));

@@ -164,7 +164,7 @@ impl Session {
                         return Took { held: Duration::ZERO, searched };
                     }
                 }
-                NotNow::Paused => self.wait_pause(worker, &row).await,
+                NotNow::Paused { writes } => self.wait_pause(worker, writes).await,
                 NotNow::Waiting(wait) => {
                     if !self.wait_blocked(worker, row, args, (wait, &mut ends), output).await {
                         return Took { held: Duration::ZERO, searched };
@@ -303,9 +303,8 @@ impl Session {
         cuts
     }
 
-    async fn wait_pause(&self, worker: &Worker, row: &Row) {
+    async fn wait_pause(&self, worker: &Worker, writes: bool) {
         let engine = &worker.engine;
-        let writes = self.is_held_with_writes(row);
         let _early = self.client.wait_early();
         while let Some(until_ms) = engine.pause.holds(writes, || engine.clock.now()) {
             let mut sleep = worker.sleep(until_ms.saturating_sub(engine.clock.now()).max(1));
