@@ -166,7 +166,7 @@ fn keys(args: &Args, reply: &mut dyn Reply, with_flags: bool) -> Outcome {
     for spec in row.keys {
         spec.for_each(&request, |at| found.push((request.get(at), describe::key_flags(&row, spec, &request))));
     }
-    if found.is_empty() {
+    if found.is_empty() && !row.has(Flag::NoMandatoryKeys) {
         return Err(Failure::text("ERR Invalid arguments specified for command"));
     }
     reply.array(found.len());

@@ -110,6 +110,10 @@ fn keys_of_a_request() {
     assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS LPUSH a b"), "[[\"a\", [RW, insert]]]");
     assert_eq!(fake.call3("COMMAND GETKEYSANDFLAGS LPUSH a b"), "[[\"a\", ~[RW, insert]]]");
     assert_eq!(fake.call("COMMAND GETKEYS MSET a b c d"), "[\"a\", \"c\"]");
+    // Scripts and functions need none.
+    for request in ["EVAL script 0", "EVALSHA sha 0", "FCALL f 0", "EVAL script 1"] {
+        assert_eq!(fake.call(&format!("COMMAND GETKEYS {request}")), "[]");
+    }
     assert_eq!(fake.call("COMMAND GETKEYS LMPOP 2 a b LEFT"), "[\"a\", \"b\"]");
     assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS COPY a b"), "[[\"a\", [RO, access]], [\"b\", [OW, update]]]");
     assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS SET a b GET"), "[[\"a\", [RW, access, update]]]");
