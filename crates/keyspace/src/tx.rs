@@ -3,6 +3,7 @@
 //! It reads at one instant `now`, the same for every shard it holds, and records every change in its [`Log`]. It
 //! ends in one of two ways: [`Tx::end`] gives the log to be framed, [`Tx::abandon`] puts every key back.
 
+mod asker;
 mod combine;
 mod expire;
 mod item;
@@ -147,26 +148,6 @@ impl<'k> Tx<'k> {
             misses: 0,
             expired: 0,
         }
-    }
-
-    /// Says whether what this tx looks at counts as used (CLIENT NO-TOUCH); it does unless told otherwise.
-    pub fn set_touching(&mut self, touches: bool) {
-        self.touches = touches;
-    }
-
-    /// Whether what it looks at counts as used.
-    pub fn touches(&self) -> bool {
-        self.touches
-    }
-
-    /// Says whether a script runs in this tx.
-    pub fn set_scripted(&mut self, is_scripted: bool) {
-        self.is_scripted = is_scripted;
-    }
-
-    /// Whether what runs is a call of a script.
-    pub fn is_scripted(&self) -> bool {
-        self.is_scripted
     }
 
     /// Gives it long texts of the request, cut.
