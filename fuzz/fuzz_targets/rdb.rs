@@ -7,6 +7,7 @@
 //! ```
 
 use kinds::Value;
+use kinds::tagged::{Filter, Limits, Shown};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 
@@ -54,8 +55,16 @@ fn elements(value: &Value) -> Vec<Vec<u8>> {
         Value::Sorted(sorted) => {
             sorted.for_each(|score, member| all.push([member, &(score + 0.0).to_bits().to_be_bytes()].concat()));
         }
+        Value::Tagged(list) => {
+            list.check();
+            let everything = Limits { skip: 0, chunks: u64::MAX };
+            list.walk(0..list.len(), blocks::Direction::Forward, &Filter::of(Shown::All), everything, |found| {
+                all.push([found.value, &[u8::from(found.is_hidden())]].concat());
+                ControlFlow::Continue(())
+            });
+        }
     }
-    if !matches!(value, Value::List(_)) {
+    if !matches!(value, Value::List(_) | Value::Tagged(_)) {
         all.sort();
     }
     all
