@@ -49,8 +49,8 @@
 
 since: 7.2 redis.io/commands/xinfo-consumers, xinfo-stream: times of seeing and of being active
 > XGROUP CREATECONSUMER empty g c         =1
-> XINFO CONSUMERS empty g                 =[{"name": "c", "pending": 0, "idle": 0..5000, "inactive": -1}]
+> XINFO CONSUMERS empty g                 =[{"name": "c", "pending": 0, "idle": 0..60000, "inactive": -1}]
 > XADD empty 1-1 a 1                      ="1-1"
 > XREADGROUP GROUP g c STREAMS empty >    =%{"empty": [["1-1", ["a", "1"]]]}
-> XINFO CONSUMERS empty g                 =[{"name": "c", "pending": 1, "idle": 0..5000, "inactive": 0..5000}]
+> XINFO CONSUMERS empty g                 =[{"name": "c", "pending": 1, "idle": 0..60000, "inactive": 0..60000}]
 > XINFO STREAM empty FULL COUNT 1         ={"length": 1, "radix-tree-keys": 1, "radix-tree-nodes": 2, "last-generated-id": "1-1", "max-deleted-entry-id": "0-0", "entries-added": 1, "recorded-first-entry-id": "1-1", "entries": [["1-1", ["a", "1"]]], "groups": [{"name": "g", "last-delivered-id": "1-1", "entries-read": 1, "lag": 0, "pel-count": 1, "pending": [["1-1", "c", 1600000000000..100000000000000, 1]], "consumers": [{"name": "c", "seen-time": 1600000000000..100000000000000, "active-time": 1600000000000..100000000000000, "pel-count": 1, "pending": [["1-1", 1600000000000..100000000000000, 1]]}]}]}

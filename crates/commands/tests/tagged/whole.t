@@ -11,7 +11,7 @@ since: 1000.0 bobbin
 > TL.INSERT copied 0 x                             !ERR values of this list are unique
 > EXPIRE copied 100                                =1
 > TL.PUSH copied TAIL z                            =3
-> TTL copied                                       =100
+> TTL copied                                       =40..100
 > PERSIST copied                                   =1
 > MOVE copied 1                                    =1
 > SCAN 0 TYPE tagged                               =["0", ["t:moved"]]
