@@ -189,3 +189,45 @@ fn one_that_cannot_be_read_ends_the_server_and_answers_nobody() {
     assert!(fault.contains(".blocks") && fault.contains("Restore"), "{fault}");
     assert!(world.engine.is_shutting_down(None) && read(output).is_empty());
 }
+
+/// Of every kind that grows large: what fills it, what the journal has beyond that, what is asked, and the answer.
+const KINDS: &[(&str, &[&str], &str, &str)] = &[
+    ("HSET k {n} {v}", &["HDEL k 7", "HSET k new 1"], "HMGET k 7 new", "*2\r\n$-1\r\n$1\r\n1\r\n"),
+    ("SADD k {v}", &["SADD k new"], "SISMEMBER k new", ":1\r\n"),
+    ("ZADD k {n} {v}", &["ZADD k 3000 new"], "ZRANK k new", ":700\r\n"),
+    ("XADD k 1-{n} f {v}", &["XADD k 2-0 f new", "XDEL k 1-7", "XGROUP CREATE k g 0"], "XLEN k", ":700\r\n"),
+    ("TL.INSERT k -1 {v}", &["TL.INSERT k 0 new a=3", "TL.HIDE k new"], "TL.COUNT k WHERE a=3", "*2\r\n:0\r\n:1\r\n"),
+    ("RPUSH k {v}", &["LPUSH k new", "RPOP k"], "LINDEX k 0", "$3\r\nnew\r\n"),
+    ("APPEND k {v}", &["APPEND k new", "SETRANGE k 0 old"], "GETRANGE k 0 2", "$3\r\nold\r\n"),
+];
+
+#[test]
+fn what_the_journal_has_of_a_value_of_any_kind_is_kept_until_it_is_read() {
+    for (fill, changes, question, answer) in KINDS {
+        let world = World::new(DEBUG);
+        let mut client = world.client();
+        if fill.starts_with("TL.") {
+            assert_eq!(client.call("TL.DEFINE k ATTR a 4 UNIQUE"), "+OK\r\n");
+        }
+        for number in 1..=700 {
+            let reply =
+                client.call(&fill.replace("{n}", &number.to_string()).replace("{v}", &format!("{number:02000}")));
+            assert!(!reply.starts_with('-'), "{fill}: {reply}");
+        }
+        client.call(&format!("SET {} small", near(&world, "k")));
+        assert_eq!(client.call("SAVE"), "+OK\r\n");
+        for change in *changes {
+            let reply = client.call(change);
+            assert!(!reply.starts_with('-'), "{change}: {reply}");
+        }
+        assert_eq!(client.call(question), *answer, "{fill}");
+        let digest = client.call("DEBUG DIGEST");
+        drop(client);
+        let world = world.restarted(DEBUG, Load::Wanted);
+        open(&world, &["k"]);
+        assert_eq!(values_left(&world), 1, "{fill}");
+        let mut client = world.client();
+        assert_eq!(client.call(question), *answer, "{fill}");
+        assert_eq!(client.call("DEBUG DIGEST"), digest, "{fill}");
+    }
+}
