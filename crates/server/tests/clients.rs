@@ -24,7 +24,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use support::{Connection, Server};
+use support::{Connection, FREE_PORT, Server};
 use wire::client::Value;
 
 /// The repository's root, where `scripts/setup-tests` puts clients.
@@ -237,13 +237,15 @@ fn redis_cli_shows_what_only_bobbin_says() {
 fn the_readme_shows_what_its_lines_show() {
     let test = "the_readme_shows_what_its_lines_show";
     let Some(redis_cli) = program_or_skip(test, "redis-cli") else { return };
-    let server = Server::start(&[]);
+    let Some(_curl) = program_or_skip(test, "curl") else { return };
+    let server = Server::start(&["--memcached-port", FREE_PORT]);
     let shell = Shell::new(&redis_cli, server.port);
     let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).unwrap();
     let steps = console::steps(&readme);
     assert!(steps.len() >= 7, "the README's lines are found: {steps:?}");
+    let memcached = format!("127.0.0.1:{}", server.flag("--memcached-port"));
     for step in steps {
-        let output = shell.run(&step.line, &step.input);
+        let output = shell.run(&step.line.replace("127.0.0.1:11211", &memcached), &step.input);
         println!("$ {}\n{output}", step.line);
         assert!(output.ends_with("-> 0\n"), "{}: {output}", step.line);
         assert!(!output.contains("(error)"), "{}: {output}", step.line);
