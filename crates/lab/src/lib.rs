@@ -9,6 +9,7 @@
 //!                              [watch] folder        [fill] of [contents],
 //!                                                    [writes], [leftover], [restart],
 //!                                                    [messages], [node] scripts,
+//!                                                    [exchange] of calls through any [door],
 //!                                                    beside them [checkpoints]
 //! ```
 //!
@@ -25,6 +26,8 @@ mod board;
 mod checkpoints;
 pub mod cli;
 mod contents;
+mod door;
+mod exchange;
 mod fill;
 mod generate;
 mod leftover;

@@ -9,7 +9,7 @@ use crate::resp::{Client, words};
 use crate::scenario::{Case, Counts, Data, Load, Prepare};
 use crate::server::Server;
 use crate::{LabError, io_error};
-use crate::{checkpoints, leftover, messages, node, proc, restart, writes};
+use crate::{checkpoints, exchange, leftover, messages, node, proc, restart, writes};
 use std::io;
 use std::process::Command;
 use std::thread;
@@ -136,6 +136,7 @@ fn apply_plain(
             let looks = Looks { marks_percent, from_percent: *from_percent, rest: Duration::from_secs(*rest_s) };
             memory(server, counts.number(count)?, *data, &looks)
         }
+        Load::Exchange { parties } => exchange::measure(server, parties, counts, Duration::from_secs(limit_s)),
         Load::Idle { connections } => idle(server, *connections),
         Load::Churn { keys, rounds } => churn(server, counts.number(keys)?, *rounds),
         Load::Messages(work) => messages::measure(server, work, counts.requests, Duration::from_secs(limit_s)),
@@ -152,7 +153,7 @@ fn apply_plain(
 /// The answer is another.
 pub(crate) fn check(case: &Case, server: &Server, counts: Counts) -> Result<(), LabError> {
     let question = counts.fill(&case.check.command);
-    let answer = server.client()?.call(&question).map_err(|error| step_error(&question, &error, server))?;
+    let answer = server.ask(&question)?;
     let expected = counts.fill(&case.check.answer);
     if answer != expected {
         return Err(LabError::Step(format!("{question} answered `{answer}`, expected `{expected}`")));
@@ -160,11 +161,14 @@ pub(crate) fn check(case: &Case, server: &Server, counts: Counts) -> Result<(), 
     Ok(())
 }
 
-/// Has the server forget what took longest so far.
+/// Has the server forget what took longest so far, if it knows.
 ///
 /// # Errors
 /// The server is gone.
 pub(crate) fn forget_longest(server: &Server) -> Result<(), LabError> {
+    if !server.program().speaks_resp() {
+        return Ok(());
+    }
     let done = server.client()?.call("CONFIG RESETSTAT");
     done.map(drop).map_err(|error| step_error("CONFIG RESETSTAT", &error, server))
 }
@@ -174,6 +178,9 @@ pub(crate) fn forget_longest(server: &Server) -> Result<(), LabError> {
 /// # Errors
 /// The server is gone.
 pub(crate) fn longest(server: &Server) -> Result<Vec<(String, f64)>, LabError> {
+    if !server.program().speaks_resp() {
+        return Ok(Vec::new());
+    }
     let text = server.client()?.call("INFO stats").map_err(|error| step_error("INFO", &error, server))?;
     Ok(longest_in(&text))
 }
@@ -189,6 +196,9 @@ fn longest_in(info: &str) -> Vec<(String, f64)> {
 /// # Errors
 /// The server is gone.
 pub(crate) fn server_us(server: &Server, requests: u64) -> Result<Option<f64>, LabError> {
+    if !server.program().speaks_resp() {
+        return Ok(None);
+    }
     let text = server.client()?.call("INFO commandstats").map_err(|error| step_error("INFO", &error, server))?;
     Ok((requests > 0).then(|| rounded(commands_us(&text) as f64 / requests as f64, 100.0)))
 }

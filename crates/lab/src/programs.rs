@@ -14,6 +14,32 @@ pub(crate) enum Program {
     Bobbin,
     /// redis-server.
     Redis,
+    /// memcached.
+    Memcached,
+    /// beanstalkd.
+    Beanstalkd,
+}
+
+impl Program {
+    /// Whether it can be asked in Redis's protocol, too.
+    pub(crate) fn speaks_resp(self) -> bool {
+        matches!(self, Self::Bobbin | Self::Redis)
+    }
+
+    /// Where it is to listen, and to write if it has one place for all.
+    pub(crate) fn arguments(self, port: u16, folder: &str) -> Vec<String> {
+        let port = port.to_string();
+        let words: &[&str] = match self {
+            Self::Bobbin | Self::Redis => &["--bind", "127.0.0.1", "--port", &port, "--dir", folder],
+            Self::Memcached => &["-l", "127.0.0.1", "-p", &port, "-u", "nobody"],
+            Self::Beanstalkd => &["-l", "127.0.0.1", "-p", &port],
+        };
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    fn version_flag(self) -> &'static str {
+        if self == Self::Beanstalkd { "-v" } else { "--version" }
+    }
 }
 
 /// Where everything is.
@@ -24,7 +50,7 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// Finds all programs; paths given win over `PATH`.
+    /// Finds the programs that every run needs; paths given win over `PATH`.
     ///
     /// # Errors
     /// One is missing; the text tells how to get it.
@@ -45,10 +71,16 @@ impl Programs {
         Ok(Self { bobbin, redis, benchmark })
     }
 
-    pub(crate) fn path(&self, program: Program) -> &Path {
+    /// Where a program is.
+    ///
+    /// # Errors
+    /// It is missing; the text tells how to get it.
+    pub(crate) fn path(&self, program: Program) -> Result<PathBuf, LabError> {
         match program {
-            Program::Bobbin => &self.bobbin,
-            Program::Redis => &self.redis,
+            Program::Bobbin => Ok(self.bobbin.clone()),
+            Program::Redis => Ok(self.redis.clone()),
+            Program::Memcached => needed("memcached"),
+            Program::Beanstalkd => needed("beanstalkd"),
         }
     }
 }
@@ -62,11 +94,11 @@ pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
 ///
 /// # Errors
 /// It cannot be run, or says none.
-pub(crate) fn version(path: &Path) -> Result<String, LabError> {
-    let shown = path.display();
-    let output = Command::new(path).arg("--version").output().map_err(io_error(format!("{shown} --version")))?;
+pub(crate) fn version(program: Program, path: &Path) -> Result<String, LabError> {
+    let (shown, flag) = (path.display(), program.version_flag());
+    let output = Command::new(path).arg(flag).output().map_err(io_error(format!("{shown} {flag}")))?;
     version_in(&String::from_utf8_lossy(&output.stdout))
-        .ok_or_else(|| LabError::Step(format!("{shown} --version: names no version")))
+        .ok_or_else(|| LabError::Step(format!("{shown} {flag}: names no version")))
 }
 
 /// A command that ends with this process, whatever ends it.
@@ -88,7 +120,7 @@ pub(crate) fn bounded(program: &Path, limit_s: u64) -> Command {
 
 fn needed(program: &str) -> Result<PathBuf, LabError> {
     let package = match program {
-        "redis-server" => "redis-server",
+        "redis-server" | "memcached" | "beanstalkd" => program,
         "redis-benchmark" => "redis-tools",
         "timeout" => "coreutils",
         _ => "util-linux",

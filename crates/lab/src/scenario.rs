@@ -11,6 +11,7 @@
 
 use crate::board::Board;
 use crate::contents::Contents;
+use crate::door::Door;
 use crate::programs::Program;
 use crate::{LabError, file_error, io_error};
 use serde::Deserialize;
@@ -70,8 +71,12 @@ pub(crate) struct Side {
     /// What it is called in records; unlike the other side's.
     pub(crate) label: String,
     pub(crate) program: Program,
+    /// What exchanges speak to it.
+    #[serde(default)]
+    pub(crate) door: Door,
     /// What is kept when power fails, in words.
     pub(crate) durability: String,
+    /// `{folder}` is where it may write.
     #[serde(default)]
     pub(crate) flags: Vec<String>,
     /// What stands for a name in braces in commands, answers and loads.
@@ -223,6 +228,8 @@ pub(crate) enum Load {
     },
     /// The side's own steps, with what they add to the server's memory shared out among the items.
     Steps(Vec<Prepare>),
+    /// Calls through the side's door; each party makes as many as requests are asked for, all parties at once.
+    Exchange { parties: Vec<Party> },
     /// Connections that send one PING and then nothing.
     Idle { connections: u64 },
     /// Keys of changing sizes, overwritten `rounds` times; nine in ten then deleted.
@@ -263,6 +270,18 @@ pub(crate) struct Writes {
     /// Seconds in which nothing is written, before the disk is looked at for the last time.
     #[serde(default)]
     pub(crate) rest_s: u64,
+}
+
+/// Connections that make one kind of call, each the next when the last is answered.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Party {
+    /// The call's line without its payload; `{random:12}` is another number below `items` for each call, `{next:12}` the one
+    /// after the last.
+    pub(crate) say: String,
+    /// Of the payload behind the line.
+    pub(crate) bytes: Option<usize>,
+    pub(crate) connections: u64,
 }
 
 /// Messages on channels drawn at random, and who listens to them.
@@ -465,6 +484,7 @@ impl Scenario {
             match &mut case.load {
                 Load::Benchmark(arguments) | Load::Node(arguments) => own(arguments),
                 Load::Generator { command, .. } => own(command),
+                Load::Exchange { parties } => parties.iter_mut().for_each(|party| own(&mut party.say)),
                 Load::Steps(steps) => steps.clone_from(&side.steps),
                 _ => {}
             }
@@ -586,6 +606,12 @@ mod tests {
                         "{place}: nobody is there"
                     );
                     assert!(work.message_bytes >= MESSAGE_BYTES_MIN, "{place}: messages too short to be told apart");
+                }
+                if let Load::Exchange { parties } = &case.load {
+                    assert!(parties.iter().all(|party| party.connections > 0), "{place}: nobody calls");
+                    let says: String = parties.iter().map(|party| counts.fill(&party.say)).collect();
+                    let left = says.replace("{random:12}", "").replace("{next:12}", "");
+                    assert!(!says.is_empty() && !left.contains('{'), "{place}: an unknown word in {says}");
                 }
                 if let Load::Steps(steps) = &case.load {
                     assert!(scenario.items > 0 && !steps.is_empty(), "{place}: a side has no steps");

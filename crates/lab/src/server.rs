@@ -1,11 +1,14 @@
 //! A server for one turn: a fresh folder, a free port, ready when it answers PING, gone when dropped.
 
-use crate::programs::tied;
+use crate::door::Door;
+use crate::programs::{Program, tied};
 use crate::resp::Client;
+use crate::scenario::Side;
 use crate::{LabError, io_error};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, OpenOptions};
-use std::net::TcpListener;
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread;
@@ -16,30 +19,53 @@ const READY_WITHIN: Duration = Duration::from_secs(60);
 const STOPPED_WITHIN: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
+/// What is started, and how.
+struct Launch {
+    program: Program,
+    path: PathBuf,
+    flags: Vec<String>,
+    door: Door,
+    door_port: u16,
+}
+
 /// A running server.
 pub(crate) struct Server {
     child: Child,
     port: u16,
-    program: PathBuf,
-    flags: Vec<String>,
+    launch: Launch,
     log: PathBuf,
     /// Gone with the server, and after it: fields drop in this order.
     folder: TempDir,
 }
 
 impl Server {
-    /// Starts `program` with `flags` and waits until it answers. It ends with the calling thread at the latest.
+    /// Starts the redis-server at `path` with `flags`, as [`Server::of_side`].
+    ///
+    /// # Errors
+    /// As [`Server::of_side`].
+    #[cfg(test)]
+    pub(crate) fn start(path: &Path, flags: &[String], data: &Path) -> Result<Self, LabError> {
+        Self::launched(Program::Redis, path, flags, Door::Resp, data)
+    }
+
+    /// Starts a side, whose program is at `path`, and waits until it answers. It ends with the calling thread at the latest.
     ///
     /// # Errors
     /// It ends at once or stays silent; the text has its last words.
-    pub(crate) fn start(program: &Path, flags: &[String], data: &Path) -> Result<Self, LabError> {
+    pub(crate) fn of_side(path: &Path, side: &Side, data: &Path) -> Result<Self, LabError> {
+        Self::launched(side.program, path, &side.flags, side.door, data)
+    }
+
+    fn launched(program: Program, path: &Path, flags: &[String], door: Door, data: &Path) -> Result<Self, LabError> {
         fs::create_dir_all(data).map_err(io_error(data.display().to_string()))?;
         let folder = tempfile::tempdir_in(data).map_err(io_error(data.display().to_string()))?;
         let log = folder.path().join("server.log");
         let port = free_port()?;
-        let child = spawn(program, flags, port, folder.path(), &log)?;
-        let (program, flags) = (program.to_owned(), flags.to_vec());
-        let mut server = Self { child, port, program, flags, log, folder };
+        let has_own = program.speaks_resp() && door != Door::Resp;
+        let door_port = if has_own { free_port()? } else { port };
+        let launch = Launch { program, path: path.to_owned(), flags: flags.to_vec(), door, door_port };
+        let child = spawn(&launch, port, folder.path(), &log)?;
+        let mut server = Self { child, port, launch, log, folder };
         server.wait_ready()?;
         Ok(server)
     }
@@ -58,7 +84,7 @@ impl Server {
     /// # Errors
     /// It cannot be started.
     pub(crate) fn start_again(&mut self) -> Result<(), LabError> {
-        self.child = spawn(&self.program, &self.flags, self.port, self.folder.path(), &self.log)?;
+        self.child = spawn(&self.launch, self.port, self.folder.path(), &self.log)?;
         Ok(())
     }
 
@@ -86,6 +112,56 @@ impl Server {
         self.port
     }
 
+    /// What exchanges speak to it, and where.
+    pub(crate) fn door(&self) -> Door {
+        self.launch.door
+    }
+
+    pub(crate) fn door_port(&self) -> u16 {
+        self.launch.door_port
+    }
+
+    pub(crate) fn program(&self) -> Program {
+        self.launch.program
+    }
+
+    /// The answer to a question, in Redis's protocol if it speaks that. Else ` | NAME` behind the question asks for the value of
+    /// one line of the answer.
+    ///
+    /// # Errors
+    /// It is an error, or there is none.
+    pub(crate) fn ask(&self, question: &str) -> Result<String, LabError> {
+        let asked =
+            if self.program().speaks_resp() { self.client()?.call(question) } else { self.ask_in_text(question) };
+        asked.map_err(|error| LabError::Step(format!("{question}: {error}; {}", self.last_words())))
+    }
+
+    fn ask_in_text(&self, question: &str) -> io::Result<String> {
+        let (question, name) = question.split_once(" | ").unwrap_or((question, ""));
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(READY_WITHIN))?;
+        stream.write_all(format!("{question}\r\n").as_bytes())?;
+        let (mut heard, mut room) = (Vec::new(), [0; 4096]);
+        let length = loop {
+            if let Some((length, _)) = self.door().answer(&heard)? {
+                break length;
+            }
+            match stream.read(&mut room)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                bytes => heard.extend_from_slice(&room[..bytes]),
+            }
+        };
+        let text = String::from_utf8_lossy(&heard[..length]).trim_end().to_owned();
+        if name.is_empty() {
+            return Ok(text);
+        }
+        let value = |line: &str| {
+            let rest = line.trim().trim_start_matches("STAT ").strip_prefix(name)?.strip_prefix([' ', ':'])?;
+            Some(rest.trim().to_owned())
+        };
+        text.lines().find_map(value).ok_or_else(|| io::Error::other(format!("no line {name}")))
+    }
+
     /// A fresh connection.
     ///
     /// # Errors
@@ -106,15 +182,23 @@ impl Server {
         let begin = Instant::now();
         loop {
             self.is_running()?;
-            let answer = Client::connect(self.port).and_then(|mut client| client.call("PING"));
-            if answer.is_ok_and(|answer| answer == "PONG") {
+            if self.is_ready() {
                 return Ok(());
             }
             if begin.elapsed() > READY_WITHIN {
-                return Err(LabError::Step(format!("no PONG within {READY_WITHIN:?}; {}", self.last_words())));
+                return Err(LabError::Step(format!("no answer within {READY_WITHIN:?}; {}", self.last_words())));
             }
             thread::sleep(LOOK_AGAIN);
         }
+    }
+
+    /// One that has nothing to load is ready when it listens.
+    fn is_ready(&self) -> bool {
+        if !self.program().speaks_resp() {
+            return TcpStream::connect(("127.0.0.1", self.port)).is_ok();
+        }
+        let answer = Client::connect(self.port).and_then(|mut client| client.call("PING"));
+        answer.is_ok_and(|answer| answer == "PONG")
     }
 }
 
@@ -139,21 +223,23 @@ impl Drop for Server {
     }
 }
 
-fn spawn(program: &Path, flags: &[String], port: u16, folder: &Path, log: &Path) -> Result<Child, LabError> {
+fn spawn(launch: &Launch, port: u16, folder: &Path, log: &Path) -> Result<Child, LabError> {
     let shown = || log.display().to_string();
     let out = OpenOptions::new().create(true).append(true).open(log).map_err(io_error(shown()))?;
     let err = out.try_clone().map_err(io_error(shown()))?;
-    tied(program, "KILL")
-        .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"])
-        .arg(folder)
-        .args(flags)
-        // Several run beside each other; a scenario that wants this door says so in its flags.
-        .env("BOBBIN_MEMCACHED_PORT", "0")
+    let folder = folder.display().to_string();
+    let own_port = |door| if launch.door == door { launch.door_port } else { 0 }.to_string();
+    tied(&launch.path, "KILL")
+        .args(launch.program.arguments(port, &folder))
+        .args(launch.flags.iter().map(|flag| flag.replace("{folder}", &folder)))
+        // Several run beside each other; a side has no doors but those that it is spoken to through.
+        .env("BOBBIN_MEMCACHED_PORT", own_port(Door::Memcached))
+        .env("BOBBIN_QUEUE_PORT", own_port(Door::Queue))
         .stdin(Stdio::null())
         .stdout(out)
         .stderr(err)
         .spawn()
-        .map_err(io_error(program.display().to_string()))
+        .map_err(io_error(launch.path.display().to_string()))
 }
 
 /// A port nobody listens on. Another process may take it before the server does; then the start fails and says so.
@@ -194,6 +280,17 @@ mod tests {
         server.wait_ready().unwrap();
         assert_ne!(server.pid(), pid);
         assert_eq!(server.client().unwrap().call("GET kept").unwrap(), "here");
+    }
+
+    #[test]
+    fn a_side_is_asked_in_what_it_speaks() {
+        let Some(memcached) = program_or_skip("lab::server", "memcached") else { return };
+        let data = tempfile::tempdir().unwrap();
+        let server = Server::launched(Program::Memcached, &memcached, &[], Door::Memcached, data.path()).unwrap();
+        assert_eq!(server.ask("stats | curr_items").unwrap(), "0");
+        assert_eq!(server.ask("get nothing").unwrap(), "END");
+        assert!(server.ask("stats | no_such_line").unwrap_err().to_string().contains("no line no_such_line"));
+        assert!(server.ask("nonsense").unwrap_err().to_string().contains("ERROR"));
     }
 
     #[test]

@@ -46,8 +46,8 @@ impl Runner {
 
     fn side_turn(&self, scenario: &Scenario, side: &Side, turn: u32) -> Result<(), LabError> {
         let scenario = &scenario.said_by(side);
-        let path = self.programs.path(side.program);
-        let version = programs::version(path)?;
+        let path = self.programs.path(side.program)?;
+        let version = programs::version(side.program, &path)?;
         let mut shared = None;
         let is_second = side.label == scenario.sides[1].label;
         for case in scenario.cases.iter().filter(|case| !(case.alone && is_second)) {
@@ -70,7 +70,7 @@ impl Runner {
 
     /// A fresh server with what all cases need.
     fn prepared(&self, scenario: &Scenario, side: &Side, case: &Case) -> Result<Server, LabError> {
-        let server = Server::start(self.programs.path(side.program), &side.flags, &self.data)?;
+        let server = Server::of_side(&self.programs.path(side.program)?, side, &self.data)?;
         for step in &scenario.prepare {
             load::prepare(&server, step, scenario.counts(case))?;
         }
