@@ -95,12 +95,13 @@ fn visit<D: Digest>(
         }
         Kind::Inner(inner) => inner,
     };
+    let known = Known::of(inner, digest);
     let mut child = |at: usize, begin: u64, end: u64| {
         if begin >= range.end || end <= range.start {
             return ControlFlow::Continue(());
         }
         if range.start <= begin && end <= range.end {
-            words_of(inner, at, digest, words);
+            known.words_of(at, digest, words);
             if survey.passes(words, end - begin) {
                 return ControlFlow::Continue(());
             }
@@ -129,15 +130,30 @@ fn visit<D: Digest>(
     }
 }
 
-/// What is known of a child, looked for below it if nothing is.
-fn words_of(inner: &Inner, at: usize, digest: &impl Digest, words: &mut [u64]) {
-    let noted = inner.digests().of(digest.id(), words.len());
-    if noted.read(at, words) {
-        return;
+/// What is known of the children of a node as it is looked into.
+struct Known<'n> {
+    inner: &'n Inner,
+    noted: &'n Noted,
+    /// A bit for each child whose words are there.
+    which: u64,
+}
+
+impl<'n> Known<'n> {
+    fn of(inner: &'n Inner, digest: &impl Digest) -> Self {
+        let noted = inner.digests().of(digest.id(), digest.words_count());
+        Self { inner, noted, which: noted.known.load(Ordering::Acquire) }
     }
-    words.fill(0);
-    add_node(inner.child(at), digest, words);
-    noted.note(at, words);
+
+    /// The words of a child, looked for below it if they are not known.
+    #[inline]
+    fn words_of(&self, at: usize, digest: &impl Digest, words: &mut [u64]) {
+        if self.which & 1 << at != 0 {
+            return self.noted.read(at, words);
+        }
+        words.fill(0);
+        add_node(self.inner.child(at), digest, words);
+        self.noted.note(at, words);
+    }
 }
 
 fn add_node(node: &Node, digest: &impl Digest, words: &mut [u64]) {
@@ -145,8 +161,9 @@ fn add_node(node: &Node, digest: &impl Digest, words: &mut [u64]) {
         Kind::Leaf(leaf) => (0..leaf.count()).for_each(|at| leaf.item(at, |item| digest.add(item, words))),
         Kind::Inner(inner) => {
             let mut more = vec![0; words.len()];
+            let known = Known::of(inner, digest);
             for at in 0..inner.len() {
-                words_of(inner, at, digest, &mut more);
+                known.words_of(at, digest, &mut more);
                 digest.join(words, &more);
             }
         }
@@ -213,15 +230,12 @@ impl Noted {
         Noted { id, known: AtomicU64::new(0), words, next: Digests::default() }
     }
 
-    /// The words of a child, if they are known.
-    fn read(&self, at: usize, words: &mut [u64]) -> bool {
-        if self.known.load(Ordering::Acquire) & 1 << at == 0 {
-            return false;
-        }
+    /// The words of a child, which are known.
+    #[inline]
+    fn read(&self, at: usize, words: &mut [u64]) {
         let from = at * words.len();
         let noted = &self.words[from..from + words.len()];
         words.iter_mut().zip(noted).for_each(|(word, noted)| *word = noted.load(Ordering::Relaxed));
-        true
     }
 
     fn note(&self, at: usize, words: &[u64]) {

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 /// Time for a server to give memory back before it is looked at; and for one that has just started to come to rest.
 const SETTLE: Duration = Duration::from_secs(2);
 const SETTLE_EMPTY: Duration = Duration::from_millis(500);
+/// jemalloc, which both sides use, keeps pages that are free for ten seconds; what steps leave behind is looked at later.
+const SETTLE_FREED: Duration = Duration::from_secs(12);
 
 /// How often INFO is asked for a line.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
@@ -287,7 +289,7 @@ fn take_steps(server: &Server, steps: &[Prepare], counts: Counts) -> Result<Outc
     let begin = Instant::now();
     steps.iter().try_for_each(|step| prepare(server, step, counts))?;
     let took = begin.elapsed();
-    thread::sleep(SETTLE);
+    thread::sleep(SETTLE_FREED);
     let (after, _) = proc::memory_bytes(server.pid())?;
     let each = after.saturating_sub(before) as f64 / counts.items.max(1) as f64;
     let texts: Vec<String> = steps.iter().map(|step| counts.fill(&step_text(step))).collect();

@@ -2,7 +2,7 @@
 
 use super::chunk::{Chunk, HEAD};
 use super::schema::Schema;
-use super::{Parts, Tagged, index};
+use super::{Counts, Parts, Tagged, index};
 use crate::List;
 use blocks::{Direction, End};
 use std::ops::ControlFlow;
@@ -65,10 +65,10 @@ impl Building {
         let list = std::mem::take(&mut self.list);
         let schema = self.schema.take().filter(|_| list.len() > 1)?;
         let index = std::mem::take(&mut self.index);
-        let tagged = Tagged { parts: Some(Box::new(Parts { schema, list, index })) };
-        // What nodes keep of their children is found here, where nobody waits for it.
-        tagged.counts();
-        Some(tagged)
+        // What nodes keep of their children is found here, too, where nobody waits for it.
+        let words = list.digest(&*schema);
+        let counts = Counts { visible: words[0], hidden: words[1] };
+        Some(Tagged { parts: Some(Box::new(Parts { schema, list, index, counts })) })
     }
 }
 

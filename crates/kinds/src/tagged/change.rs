@@ -1,10 +1,10 @@
 //! Changing a tagged list: chunk by chunk, each taken apart, changed and put back, or put back as several.
 
-use super::chunk::{CHUNK_BYTES_MAX, Chunk, LABEL_BYTES, MASK_WORDS, Mask, label_of, mask_of};
+use super::chunk::{CHUNK_BYTES_MAX, Chunk, LABEL_BYTES, MASK_WORDS, Mask, items_of, label_of, mask_of};
 use super::draft::{Draft, Lean};
 use super::look::Spot;
 use super::schema::Schema;
-use super::{Item, Parts, SOUND, Tagged, Tags, index};
+use super::{Counts, Item, Parts, SOUND, Tagged, Tags, index};
 use blocks::{Direction, End};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -56,6 +56,8 @@ impl Tagged {
             Lean::Midst
         };
         draft.insert(at, items, planes);
+        let hidden = items.iter().filter(|item| item.is_hidden).count() as u64;
+        parts.counts.add(Counts::of(items.len() as u64, hidden));
         let range = spot.index..spot.index + u64::from(!is_new);
         let came = items.iter().filter(|_| schema.is_unique()).map(|item| index::hash(item.value));
         parts.exchange(range, draft, lean, &Hashes { came: came.collect(), gone: Vec::new() });
@@ -95,7 +97,10 @@ impl Tagged {
         let parts = self.parts_mut();
         let spot = parts.spot(position);
         let mut draft = parts.draft(spot.index);
-        draft.set((position - spot.base) as usize, &tags.with(b""), parts.schema.clone().planes());
+        let at = (position - spot.base) as usize;
+        parts.counts.take(Counts::of(1, draft.is_hidden(at).into()));
+        parts.counts.add(Counts::of(1, tags.is_hidden.into()));
+        draft.set(at, &tags.with(b""), parts.schema.clone().planes());
         if draft.fits() {
             parts.list.set(spot.index, &draft.encode());
         } else {
@@ -106,9 +111,13 @@ impl Tagged {
 
     /// Moves an item: it is taken out, and put in again at a position of what is left. O(log n).
     pub fn move_item(&mut self, from: u64, to: u64) {
-        let (value, tags) = self.get(from, |found| (found.value.to_vec(), found.tags())).expect("it is there");
-        if self.len() > 1 {
-            self.remove_runs([(from, 1)].into_iter());
+        assert!(from < self.len());
+        let parts = self.parts_mut();
+        let spot = parts.spot(from);
+        let (value, tags) = parts.get(spot, from, |found| (found.value.to_vec(), found.tags()));
+        if parts.counts.all() > 1 {
+            let at = (from - spot.base) as usize;
+            parts.remove_from(spot.index, &mask_of(at..at + 1));
             self.insert(to, &[tags.with(&value)]);
         }
     }
@@ -150,14 +159,10 @@ impl Parts {
         let mut draft = self.draft(at);
         let mut hashes = Hashes::default();
         if draft.label.is_some() {
-            let mut nth = 0;
-            draft.for_each_value(|value| {
-                if gone[nth / 64] >> (nth % 64) & 1 == 1 {
-                    hashes.gone.push(index::hash(value));
-                }
-                nth += 1;
-            });
+            items_of(gone).for_each(|item| hashes.gone.push(index::hash(draft.value(item))));
         }
+        let hidden = items_of(gone).filter(|item| draft.is_hidden(*item)).count() as u64;
+        self.counts.take(Counts::of(items_of(gone).count() as u64, hidden));
         draft.remove(gone);
         let mut range = at..at + 1;
         if draft.count() > 0 && draft.chunk_bytes() < SMALL_BYTES {
@@ -308,6 +313,8 @@ impl Tagged {
             ControlFlow::Continue(())
         });
         assert_eq!(count, self.len());
+        let words = parts.list.digest(&*parts.schema);
+        assert_eq!((words[0], words[1]), self.counts());
         entries.sort_unstable();
         let mut index = crate::List::new();
         let _ = parts.index.walk(0, parts.index.len(), Direction::Forward, &mut |entry: &[u8]| {

@@ -347,6 +347,18 @@ fn bits_within(within: &Range<usize>, nth: usize) -> u64 {
     below(to) & !below(from)
 }
 
+/// The items of a mask.
+pub(super) fn items_of(mask: &Mask) -> impl Iterator<Item = usize> {
+    mask.iter().enumerate().flat_map(|(nth, &word)| {
+        let mut left = word;
+        std::iter::from_fn(move || {
+            let bit = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            (bit < 64).then_some(64 * nth + bit)
+        })
+    })
+}
+
 /// A mask that has these items alone.
 pub(super) fn mask_of(within: Range<usize>) -> Mask {
     let mut mask = [0; MASK_WORDS];

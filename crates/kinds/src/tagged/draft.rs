@@ -139,6 +139,17 @@ impl Draft {
         *word = *word & !(1 << (at % 64)) | u64::from(is_set) << (at % 64);
     }
 
+    /// The value of an item.
+    pub(super) fn value(&self, at: usize) -> &[u8] {
+        let begin = self.offset(at);
+        &self.values[begin..begin + self.lengths[at] as usize]
+    }
+
+    /// Whether an item is hidden.
+    pub(super) fn is_hidden(&self, at: usize) -> bool {
+        self.bit(0, at)
+    }
+
     fn bit(&self, plane: usize, at: usize) -> bool {
         self.planes[plane][at / 64] >> (at % 64) & 1 == 1
     }

@@ -115,9 +115,8 @@ impl Parts {
         if range.is_empty() {
             return ControlFlow::Continue(());
         }
-        let words = self.list.digest(&*self.schema);
-        let len = words[0] + words[1];
-        let first = if range.start == 0 { Spot { index: 1, base: 0 } } else { self.spot(range.start) };
+        let len = self.counts.all();
+        let first = self.spot(range.start);
         let (end, position) = if range.end == len {
             (self.list.len(), len)
         } else {
@@ -129,8 +128,17 @@ impl Parts {
         self.list.survey(&*self.schema, first.index..end, direction, &mut way)
     }
 
+    /// What `visit` makes of the item at a position, whose chunk is at `spot`.
+    pub(super) fn get<R>(&self, spot: Spot, position: u64, visit: impl FnOnce(Found<'_>) -> R) -> R {
+        let (at, schema) = ((position - spot.base) as usize, &*self.schema);
+        self.chunk(spot.index, |chunk| visit(Found { position, value: chunk.value(at), chunk, schema, at }))
+    }
+
     /// Where the chunk is that has this position, which is there.
     pub(super) fn spot(&self, position: u64) -> Spot {
+        if position == 0 {
+            return Spot { index: 1, base: 0 };
+        }
         struct Seek {
             left: u64,
             index: u64,
@@ -349,10 +357,7 @@ impl Tagged {
     /// What `visit` makes of the item at a position; `None` if there is none. O(log n).
     pub fn get<R>(&self, position: u64, visit: impl FnOnce(Found<'_>) -> R) -> Option<R> {
         let parts = self.parts.as_ref().filter(|_| position < self.len())?;
-        let spot = parts.spot(position);
-        let at = (position - spot.base) as usize;
-        let schema = &*parts.schema;
-        Some(parts.chunk(spot.index, |chunk| visit(Found { position, value: chunk.value(at), chunk, schema, at })))
+        Some(parts.get(parts.spot(position), position, visit))
     }
 
     /// Whether a value is found without a look at every item.

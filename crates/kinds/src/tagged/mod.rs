@@ -51,6 +51,34 @@ struct Parts {
     list: List,
     /// Empty unless values are unique.
     index: List,
+    counts: Counts,
+}
+
+/// How many items are visible, and hidden.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    visible: u64,
+    hidden: u64,
+}
+
+impl Counts {
+    fn of(items: u64, hidden: u64) -> Self {
+        Self { visible: items - hidden, hidden }
+    }
+
+    fn all(self) -> u64 {
+        self.visible + self.hidden
+    }
+
+    fn add(&mut self, more: Self) {
+        self.visible += more.visible;
+        self.hidden += more.hidden;
+    }
+
+    fn take(&mut self, gone: Self) {
+        self.visible -= gone.visible;
+        self.hidden -= gone.hidden;
+    }
 }
 
 /// An item: a value and its tags.
@@ -147,7 +175,7 @@ impl Tagged {
     pub fn new(schema: Arc<Schema>) -> Self {
         let mut list = List::new();
         list.push(blocks::End::Tail, &schema.head());
-        Self { parts: Some(Box::new(Parts { schema, list, index: List::new() })) }
+        Self { parts: Some(Box::new(Parts { schema, list, index: List::new(), counts: Counts::default() })) }
     }
 
     fn parts(&self) -> &Parts {
@@ -177,21 +205,14 @@ impl Tagged {
         self.list().len() <= 1
     }
 
-    /// How many items are visible, and hidden. O(what has changed since it was asked last).
+    /// How many items are visible, and hidden. O(1).
     pub fn counts(&self) -> (u64, u64) {
-        match &self.parts {
-            Some(parts) => {
-                let words = parts.list.digest(&*parts.schema);
-                (words[0], words[1])
-            }
-            None => (0, 0),
-        }
+        self.parts.as_ref().map_or((0, 0), |parts| (parts.counts.visible, parts.counts.hidden))
     }
 
-    /// How many items there are. As [`Tagged::counts`].
+    /// How many items there are. O(1).
     pub fn len(&self) -> u64 {
-        let (visible, hidden) = self.counts();
-        visible + hidden
+        self.parts.as_ref().map_or(0, |parts| parts.counts.all())
     }
 
     /// How many chunks there are. O(1).

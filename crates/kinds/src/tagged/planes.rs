@@ -29,23 +29,24 @@ pub(super) struct Planes {
     /// Of each attribute its first plane, how many it has, and its lane.
     columns: Vec<(usize, u8, Lane)>,
     count: usize,
-    words: usize,
+    /// Of each word behind the counts whether it has ends.
+    words: Vec<bool>,
 }
 
 impl Planes {
     pub(super) fn new(bits: &[u8]) -> Self {
-        let (mut columns, mut count, mut words, mut open) = (Vec::new(), 1, COUNTS, None);
+        let (mut columns, mut count, mut words, mut open) = (Vec::new(), 1, Vec::new(), None);
         for &bits in bits {
             let lane = if bits > SUMMED_BITS_MAX {
-                words += 1;
-                Lane::Ends { word: words - 1 }
+                words.push(true);
+                Lane::Ends { word: COUNTS + words.len() - 1 }
             } else {
                 let width = 1u32 << bits;
                 let (word, shift) = match open {
                     Some((word, shift)) if shift + width <= u64::BITS => (word, shift),
                     _ => {
-                        words += 1;
-                        (words - 1, 0)
+                        words.push(false);
+                        (COUNTS + words.len() - 1, 0)
                     }
                 };
                 open = Some((word, shift + width));
@@ -64,7 +65,7 @@ impl Planes {
 
     /// Words of a digest.
     pub(super) fn words(&self) -> usize {
-        self.words
+        COUNTS + self.words.len()
     }
 
     /// Of an attribute: its first plane, how many it has, and its lane.
@@ -82,11 +83,8 @@ impl Planes {
     pub(super) fn join(&self, words: &mut [u64], more: &[u64]) {
         words[0] += more[0];
         words[1] += more[1];
-        for (_, _, lane) in &self.columns {
-            match *lane {
-                Lane::Set { word, .. } => words[word] |= more[word],
-                Lane::Ends { word } => words[word] = joined_ends(words[word], more[word]),
-            }
+        for ((word, more), has_ends) in words[COUNTS..].iter_mut().zip(&more[COUNTS..]).zip(&self.words) {
+            *word = if *has_ends { joined_ends(*word, *more) } else { *word | more };
         }
     }
 }
