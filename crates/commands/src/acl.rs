@@ -56,7 +56,7 @@ fn family(command: &Command) -> Option<&'static str> {
         Group::String | Group::Memcached => Some("string"),
         Group::Bitmap => Some("bitmap"),
         Group::HyperLogLog => Some("hyperloglog"),
-        Group::List | Group::Tagged => Some("list"),
+        Group::List | Group::Tagged | Group::Queue => Some("list"),
         Group::Hash => Some("hash"),
         Group::Set => Some("set"),
         Group::PubSub => command.has(Flag::PubSub).then_some("pubsub"),

@@ -4,6 +4,7 @@ use crate::double;
 use crate::failure::Failure;
 use crate::help::wrong_count;
 use crate::parse;
+use crate::queue::reserve;
 use crate::row::{TimeoutAt, streams_at};
 use base::Ms;
 use wire::Args;
@@ -17,6 +18,7 @@ pub fn timeout_ms(args: &Args<'_>, at: TimeoutAt) -> Result<Option<Ms>, Failure>
         TimeoutAt::First => args.get(1),
         TimeoutAt::Last => args.get(args.len() - 1),
         TimeoutAt::Block => return block_ms(args),
+        TimeoutAt::LastBlock => return Ok(reserve::Options::of(args)?.block_ms.filter(|ms| *ms > 0)),
     };
     let not_a_float = || Failure::text("ERR timeout is not a float or out of range");
     let seconds: Option<f64> = std::str::from_utf8(argument).ok().and_then(double::parse);

@@ -33,6 +33,7 @@ mod parse;
 mod pieces;
 mod prelude;
 mod pubsub;
+mod queue;
 mod row;
 mod script;
 mod server;
@@ -125,6 +126,11 @@ const FILES: &[&[Command]] = &[
     pubsub::look::COMMANDS,
     pubsub::publish::COMMANDS,
     pubsub::subscribe::COMMANDS,
+    queue::finish::COMMANDS,
+    queue::limit::COMMANDS,
+    queue::push::COMMANDS,
+    queue::reserve::COMMANDS,
+    queue::tell::COMMANDS,
     script::cache::COMMANDS,
     script::eval::COMMANDS,
     script::function::COMMANDS,

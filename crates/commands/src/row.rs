@@ -155,6 +155,8 @@ pub enum Group {
     Stream,
     /// On tagged lists.
     Tagged,
+    /// On queues, which are lists that can do more.
+    Queue,
     /// MULTI and what goes with it.
     Transactions,
     /// Of scripts.
@@ -169,7 +171,7 @@ impl Group {
     /// What its blocking commands take from.
     pub fn kind(self) -> Option<Kind> {
         match self {
-            Self::List => Some(Kind::List),
+            Self::List | Self::Queue => Some(Kind::List),
             Self::SortedSet => Some(Kind::Sorted),
             Self::Stream => Some(Kind::Stream),
             _ => None,
@@ -192,6 +194,7 @@ impl Group {
             Self::Geo => "geo",
             Self::Stream => "stream",
             Self::Tagged => "tagged",
+            Self::Queue => "queue",
             Self::Transactions => "transactions",
             Self::Scripting => "scripting",
             Self::Memcached => "memcached",
@@ -255,6 +258,8 @@ pub enum Find {
     },
     /// The first half of what is left: behind them comes something for each. See [`streams_at`].
     FirstHalf,
+    /// Up to the first of these words, which stands behind one key at least.
+    Until(&'static [&'static str]),
 }
 
 /// Where the keys of XREAD or XREADGROUP begin: behind the word STREAMS, which as a group's name or such means nothing.
@@ -339,9 +344,16 @@ impl KeySpec {
                     (start..end).step_by(step).for_each(&mut visit);
                 }
             }
+            Find::Until(words) => (begin..words_at(args, begin, words)).for_each(visit),
             Find::FirstHalf => unreachable!("done above"),
         }
     }
+}
+
+/// Where the first of these words stands behind the argument at `begin`, or where the request ends.
+pub(crate) fn words_at(args: &Args<'_>, begin: usize, words: &[&str]) -> usize {
+    let is_one = |at: &usize| words.iter().any(|word| args.get(*at).eq_ignore_ascii_case(word.as_bytes()));
+    (begin + 1..args.len()).find(is_one).unwrap_or(args.len())
 }
 
 /// Where an option stands, the last time that it is given.
@@ -428,6 +440,8 @@ pub enum TimeoutAt {
     Last,
     /// Behind the word BLOCK, before STREAMS, in milliseconds.
     Block,
+    /// Behind the word BLOCK, which follows the keys, in milliseconds.
+    LastBlock,
 }
 
 /// What only the engine can do.

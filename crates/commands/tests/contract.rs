@@ -171,6 +171,7 @@ fn step(
     world.protocol = if dice.below(2) == 0 { Protocol::Resp2 } else { Protocol::Resp3 };
     let frames_before = world.frames.len();
     let reply = world.call(&words);
+    learn(dice, row, &reply);
     assert!(!matches!(reply, Value::Error(ref text) if text.contains("internal")), "{words:?}: {reply}");
     world.frames[frames_before..].iter().for_each(|frame| copy.replay(frame).unwrap());
     let changed = world.frames.len() > frames_before;
@@ -178,6 +179,19 @@ fn step(
         assert_eq!(dump(&world.keyspace), dump(copy), "{}", row.name);
     }
     (row.name, reply.as_error().is_none(), changed)
+}
+
+/// What is leased can be given back only by whoever has its receipt.
+fn learn(dice: &mut Dice<'_>, row: &Command, reply: &Value) {
+    let Value::Array(parts) = reply else { return };
+    let (true, [_, Value::Array(leased)]) = (row.name == "Q.RESERVE", &parts[..]) else { return };
+    let receipts = leased.iter().filter_map(|message| match message {
+        Value::Array(parts) if let Value::Bulk(receipt) = &parts[0] => Some(receipt.clone()),
+        _ => None,
+    });
+    dice.receipts.extend(receipts);
+    let old = dice.receipts.len().saturating_sub(4);
+    dice.receipts.drain(..old);
 }
 
 /// What random requests hardly ever come to, since each needs the one before it and all may be flushed in between.
@@ -196,6 +210,8 @@ const PREPARED: &[&str] = &[
     "TL.PUSH tagged TAIL a a=1 ITEM b b=2 ITEM cc ITEM a",
     "TL.PUSH ordered TAIL a a=1 ITEM b b=2 ITEM cc ITEM a",
     "TL.PUSH unique TAIL a a=1 ITEM b b=2 ITEM cc ITEM 12 a=3",
+    "DEL queue",
+    "Q.PUSH queue a b c",
 ];
 
 fn prepare(world: &mut World, copy: &keyspace::Keyspace) {

@@ -17,6 +17,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Geo, "Places"),
     (Group::Stream, "Streams"),
     (Group::Tagged, "Tagged lists"),
+    (Group::Queue, "Queues"),
     (Group::Transactions, "Transactions"),
     (Group::Scripting, "Scripts"),
     (Group::Memcached, "What the memcached door calls"),

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::own_time::OwnTime;
 use crate::pubsub::Stamp;
+use crate::session::{NotNow, Served, serve_blocked};
 use crate::tracking::{Told, tell_changes};
 use base::limits::SHARDS;
 use journal::{Lane, Purpose, Refusal};
@@ -59,6 +60,11 @@ pub struct Expirer {
     lane: Option<Lane>,
     log: Log,
     plan: Plan,
+    /// Journal room for each removal of this pass, and of the next one: a message that moves may need more than is usual.
+    room_bytes: u64,
+    room_bytes_next: u64,
+    /// Shards that those need who wait for what falls due.
+    shards: Vec<usize>,
     /// Workers for whose connections there are messages.
     rung: Vec<u16>,
     own_time: OwnTime,
@@ -70,12 +76,24 @@ impl Expirer {
         let member = engine.member();
         let lane = engine.journal.as_ref().map(|journal| journal.lane());
         let own_time = OwnTime::of_background();
-        Self { engine, member, lane, log: Log::default(), plan: Plan::default(), rung: Vec::new(), own_time }
+        Self {
+            engine,
+            member,
+            lane,
+            log: Log::default(),
+            plan: Plan::default(),
+            room_bytes: 0,
+            room_bytes_next: 0,
+            shards: Vec::new(),
+            rung: Vec::new(),
+            own_time,
+        }
     }
 
     /// Looks at every shard once. Whether more was due somewhere than one look removes.
     pub fn pass(&mut self) -> bool {
         let mut more = false;
+        self.room_bytes = std::mem::take(&mut self.room_bytes_next).max(EXPIRE_ROOM_BYTES);
         for shard in 0..SHARDS {
             self.drop_dead(shard);
             if self.engine.active_expire.load(Relaxed) {
@@ -96,7 +114,7 @@ impl Expirer {
     }
 
     fn expire(&mut self, shard: usize) -> bool {
-        let Self { engine, member, lane, log, plan, rung, own_time } = self;
+        let Self { engine, member, lane, log, plan, room_bytes, room_bytes_next, shards, rung, own_time } = self;
         let Some(_inside) = member.enter() else { return true };
         let now = engine.clock.now();
         let Some(state) = engine.keyspace.shard(shard).try_read() else { return false };
@@ -112,21 +130,39 @@ impl Expirer {
             }
             return true;
         }
-        let claim = match lane.as_ref().map(|lane| lane.try_admit(EXPIRE_ROOM_BYTES, Purpose::Shrink)).transpose() {
+        let claim = match lane.as_ref().map(|lane| lane.try_admit(*room_bytes, Purpose::Shrink)).transpose() {
             Ok(claim) => claim,
             Err(Refusal::Poisoned | Refusal::Full | Refusal::TooLong) => return false,
             Err(Refusal::Wait) => return true,
         };
         plan.clear();
         plan.add_shard(shard, Want::Write);
+        shards.drain(..).for_each(|shard| plan.add_shard(shard, Want::Write));
+        plan.seal();
         let began = Instant::now();
         own_time.begin(began);
         let Ok(held) = plan.try_hold(&engine.keyspace) else { return true };
-        let mut tx = Tx::new(&engine.keyspace, held, 0, now, log, EXPIRE_ROOM_BYTES);
+        let mut tx = Tx::new(&engine.keyspace, held, 0, now, log, *room_bytes);
         if engine.tells_events() {
             tx.take_notes();
         }
+        let feeds = engine.hooks.used_shards().next().is_some();
+        if feeds {
+            tx.keep_old();
+        }
         let more = tx.expire(shard, table, EXPIRE_KEYS_MAX);
+        *room_bytes_next = tx.expiry_room_bytes().max(*room_bytes_next);
+        let mut served = Served::default();
+        if feeds && let Err(why) = serve_blocked(engine, &mut tx, &mut served) {
+            served.give_back();
+            tx.abandon();
+            match why {
+                NotNow::Shards(missing) => *shards = missing,
+                NotNow::Room(bytes) => *room_bytes_next = bytes.max(*room_bytes_next),
+                _ => {}
+            }
+            return true;
+        }
         crate::session::mark_watches(engine, &mut tx);
         let tells = engine.tracker.is_used();
         let stamp = (tells || !tx.notes().is_empty()).then(Stamp::unset);
@@ -138,7 +174,10 @@ impl Expirer {
         }
         let (expired, garbage) = (tx.expired, tx.take_garbage());
         let tell = |seen| stamp.iter().for_each(|stamp| stamp.set(seen, false));
-        crate::session::hand_over(engine, tx, claim, lane.as_mut(), tell, Tx::end);
+        let seen = crate::session::hand_over(engine, tx, claim, lane.as_mut(), tell, Tx::end);
+        if !served.replies.is_empty() {
+            served.answer(seen);
+        }
         told.wake();
         rung.drain(..).for_each(|worker| engine.board.inbox(usize::from(worker)).bell.ring());
         let counters = engine.counters.last().expect("there is one for background threads");

@@ -40,8 +40,8 @@ pub use cuts::Cuts;
 pub use effect::extras::{BINARY_KEY, CLAIMED, FETCHED, STALE};
 pub use effect::{Counting, DecodeError, Effect, Log, Named, Payload, Record};
 pub use guard::{
-    Absent, Expiry, FieldExpiry, HashMut, ListMut, Reader, Redelivery, SetMut, SortedMut, StreamMut, TaggedMut,
-    TextMut, Whole,
+    Absent, Ending, Expiry, FieldExpiry, HashMut, ListMut, QueueMut, Reader, Redelivery, SetMut, SortedMut, StreamMut,
+    TaggedMut, TextMut, Whole,
 };
 pub use held::{Held, Kept, Plan};
 pub use map::{DatabaseMap, LIBRARIES, OF_SERVER, SCHEMAS};

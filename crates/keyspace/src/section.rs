@@ -334,6 +334,11 @@ impl Section {
         }
     }
 
+    /// Has a key be given not before then.
+    pub(crate) fn put_off_due(&mut self, hash: u64, at_ms: Ms) {
+        self.push_due(at_ms, hash);
+    }
+
     /// Marks a key as changed, if it is there.
     pub(crate) fn mark_changed(&mut self, hash: u64, key: &[u8]) {
         if let Some(mut entry) = self.table.find_mut(hash, key) {
@@ -383,6 +388,17 @@ impl Section {
             self.remove(hash, key);
         }
         Some(result)
+    }
+
+    /// Puts what `turn` makes of the value under `key` in its place, of whatever kind; whether there was something, and it
+    /// made something of it.
+    pub(crate) fn turn(&mut self, hash: u64, key: &[u8], turn: impl FnOnce(&Value) -> Option<Value>) -> bool {
+        let Some(entry) = self.table.find(hash, key) else { return false };
+        let fields = entry.fields();
+        let Content::Value(value) = entry.content() else { return false };
+        let Some(turned) = turn(value) else { return false };
+        self.put_value(hash, key, turned, fields);
+        true
     }
 
     /// Puts another collection of the same kind in the place of the one under `key`; an empty one removes the key.

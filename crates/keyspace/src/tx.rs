@@ -97,6 +97,8 @@ pub struct Tx<'k> {
     pub misses: u32,
     /// Keys removed because their time had come.
     pub expired: u32,
+    /// What an expiry would have needed of journal room for a single message, in bytes.
+    expiry_room_bytes: u64,
 }
 
 /// What is known of a key before a change.
@@ -147,6 +149,7 @@ impl<'k> Tx<'k> {
             hits: 0,
             misses: 0,
             expired: 0,
+            expiry_room_bytes: 0,
         }
     }
 
@@ -634,6 +637,11 @@ impl<'k> Tx<'k> {
         {
             self.note_change(hash, key, stood, event.unwrap_or(own));
         }
+    }
+
+    /// Says once more that a key is gone, for those who have not read its value.
+    pub(crate) fn record_gone(&mut self, key: &[u8]) {
+        self.log.record(self.table, key, &Effect::Remove);
     }
 
     /// How a key stands before a change, if notes are taken.

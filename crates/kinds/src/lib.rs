@@ -12,6 +12,7 @@ pub mod hyperloglog;
 pub mod limits;
 pub mod list;
 pub mod long_text;
+pub mod queue;
 pub mod set;
 pub mod sorted;
 pub mod stream;
@@ -21,6 +22,7 @@ pub mod text;
 pub use hash::Hash;
 pub use list::List;
 pub use long_text::LongText;
+pub use queue::Queue;
 pub use set::Set;
 pub use sorted::Sorted;
 pub use stream::Stream;
@@ -47,6 +49,8 @@ pub enum Kind {
     Stream,
     /// Items with attributes.
     Tagged,
+    /// A list of messages that can be leased.
+    Queue,
 }
 
 impl Kind {
@@ -54,7 +58,8 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Text => "string",
-            Self::List => "list",
+            // To clients it is a list that can do more.
+            Self::List | Self::Queue => "list",
             Self::Hash => "hash",
             Self::Set => "set",
             Self::Sorted => "zset",
@@ -73,7 +78,13 @@ impl Kind {
             Self::Sorted => 5,
             Self::Stream => 6,
             Self::Tagged => 7,
+            Self::Queue => 8,
         }
+    }
+
+    /// Whether commands that take from this kind take from `other`, too: what they do with lists they do with queues.
+    pub fn is_taken_from(self, other: Self) -> bool {
+        self == other || (self, other) == (Self::List, Self::Queue) || (self, other) == (Self::Queue, Self::List)
     }
 
     /// The kind of that number.
@@ -86,6 +97,7 @@ impl Kind {
             5 => Some(Self::Sorted),
             6 => Some(Self::Stream),
             7 => Some(Self::Tagged),
+            8 => Some(Self::Queue),
             _ => None,
         }
     }
@@ -108,6 +120,8 @@ pub enum Value {
     Stream(Stream),
     /// A tagged list; never empty in a table.
     Tagged(Tagged),
+    /// A queue; it has messages or limits.
+    Queue(Queue),
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
@@ -168,6 +182,7 @@ collection!(Set);
 collection!(Sorted);
 collection!(Stream);
 collection!(Tagged);
+collection!(Queue);
 
 impl Value {
     /// One of `kind` with nothing in it, as no table has it.
@@ -180,6 +195,7 @@ impl Value {
             Kind::Sorted => Self::Sorted(Sorted::default()),
             Kind::Stream => Self::Stream(Stream::default()),
             Kind::Tagged => Self::Tagged(Tagged::default()),
+            Kind::Queue => Self::Queue(Queue::default()),
         }
     }
 
@@ -193,6 +209,7 @@ impl Value {
             Self::Sorted(_) => Kind::Sorted,
             Self::Stream(_) => Kind::Stream,
             Self::Tagged(_) => Kind::Tagged,
+            Self::Queue(_) => Kind::Queue,
         }
     }
 
@@ -200,6 +217,7 @@ impl Value {
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Tagged(tagged) => tagged.is_empty(),
+            Self::Queue(queue) => queue.is_empty(),
             _ => self.blocks().is_empty(),
         }
     }
@@ -214,6 +232,7 @@ impl Value {
             Self::Sorted(sorted) => sorted.encoding(),
             Self::Stream(stream) => stream.encoding(),
             Self::Tagged(tagged) => tagged.encoding(),
+            Self::Queue(queue) => queue.encoding(),
         }
     }
 
@@ -222,13 +241,21 @@ impl Value {
         match self {
             Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) | Self::Stream(_) | Self::Tagged(_) => None,
             Self::Hash(hash) => hash.next_due(),
+            Self::Queue(queue) => queue.next_due(),
         }
     }
 
     /// Whether it has elements, and the time of all of them has come. O(log n).
     pub fn is_spent(&self, now: Ms) -> bool {
         match self {
-            Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) | Self::Stream(_) | Self::Tagged(_) => false,
+            Self::Text(_)
+            | Self::List(_)
+            | Self::Set(_)
+            | Self::Sorted(_)
+            | Self::Stream(_)
+            | Self::Tagged(_)
+            // A lease is over when that has been recorded.
+            | Self::Queue(_) => false,
             Self::Hash(hash) => hash.is_spent(now),
         }
     }
@@ -238,6 +265,7 @@ impl Value {
         match self {
             Self::Sorted(sorted) => sorted.heap_bytes(),
             Self::Tagged(tagged) => tagged.heap_bytes(),
+            Self::Queue(queue) => queue.heap_bytes(),
             _ => self.blocks().heap_bytes(),
         }
     }
@@ -300,6 +328,7 @@ impl Value {
             Kind::Sorted => Sorted::of_list(list).map(Self::Sorted),
             Kind::Stream => Stream::of_list(list).map(Self::Stream),
             Kind::Tagged => Tagged::of_list(list).map(Self::Tagged),
+            Kind::Queue => Queue::of_list(list).map(Self::Queue),
         }
     }
 
@@ -332,6 +361,7 @@ impl Value {
             Self::Sorted(sorted) => sorted.list(),
             Self::Stream(stream) => stream.list(),
             Self::Tagged(tagged) => tagged.list(),
+            Self::Queue(queue) => queue.list(),
         }
     }
 }

@@ -33,5 +33,10 @@ fn is_listpack(items_count: u64, content_bytes: u64, limit: i64) -> bool {
 
 /// The name that `OBJECT ENCODING` replies in Redis for these items.
 pub fn encoding(list: &List) -> &'static str {
-    if is_listpack(list.len(), list.content_bytes(), listpack_limit()) { "listpack" } else { "quicklist" }
+    encoding_of(list.len(), list.content_bytes())
+}
+
+/// The same for so many items of so many bytes.
+pub(crate) fn encoding_of(items_count: u64, content_bytes: u64) -> &'static str {
+    if is_listpack(items_count, content_bytes, listpack_limit()) { "listpack" } else { "quicklist" }
 }

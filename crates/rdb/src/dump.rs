@@ -156,6 +156,11 @@ impl Dumping {
                 head.push(types::STREAM_2);
                 Rest::Stream(Box::new(Writing::new(stream)))
             }
+            // To others it is a list of what is ready.
+            Value::Queue(queue) => {
+                head.push(types::LIST_OF_NODES);
+                Rest::List { list: queue.ready_list(), at: 0, nodes: 0 }
+            }
             Value::Tagged(list) => {
                 head.push(types::TAGGED);
                 put_length(&mut head, list.list().len());

@@ -33,7 +33,7 @@ impl Elements {
             Value::List(list) => Some(Self::List(list)),
             Value::Set(set) => Some(Self::Set(set)),
             Value::Sorted(sorted) => Some(Self::Sorted(sorted)),
-            Value::Text(_) | Value::Hash(_) | Value::Stream(_) | Value::Tagged(_) => None,
+            Value::Text(_) | Value::Hash(_) | Value::Stream(_) | Value::Tagged(_) | Value::Queue(_) => None,
         }
     }
 

@@ -8,11 +8,11 @@ use super::end;
 use super::pass::{Ends, pass};
 use super::pop::{pop_from, pops_at};
 use crate::engine_arguments::timeout_ms;
-use crate::filled::first_filled;
+use crate::filled::first_filled_list;
 use crate::prelude::*;
+use crate::queue::as_list;
 use crate::row::{TimeoutAt, as_it_is};
 use blocks::End;
-use kinds::List;
 
 pub(crate) const COMMANDS: &[Command] = &[BLPOP, BRPOP, BLMPOP, BLMOVE, BRPOPLPUSH];
 
@@ -91,9 +91,12 @@ const fn passing(try_now: crate::row::Local) -> Run {
 fn pop_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
     timeout_ms(args, TimeoutAt::Last)?;
     let keys = args.slice(1, args.len() - 1);
-    let key = first_filled::<List>(tx, keys)?;
+    let key = first_filled_list(tx, keys)?;
     reply.array(2);
     reply.bulk(key);
+    if tx.list(key).is_err() {
+        return as_list::pop(tx, key, end, reply);
+    }
     tx.list_mut(key, Absent::Leave)?.expect("just seen").pop(end, 1, |item| reply.bulk(item));
     Ok(())
 }
@@ -101,12 +104,15 @@ fn pop_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome
 fn pop_some(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let pops = pops_at(args, 2)?;
     timeout_ms(args, TimeoutAt::First)?;
-    let key = first_filled::<List>(tx, pops.keys)?;
+    let key = first_filled_list(tx, pops.keys)?;
+    if tx.list(key).is_err() {
+        return as_list::pop_from(tx, key, pops, reply);
+    }
     pop_from(tx, key, pops, reply)
 }
 
 fn pass_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, ends: Ends) -> Outcome {
     timeout_ms(args, TimeoutAt::Last)?;
-    let source = first_filled::<List>(tx, args.slice(1, 2))?;
+    let source = first_filled_list(tx, args.slice(1, 2))?;
     pass(tx, source, args.get(2), ends, reply)
 }

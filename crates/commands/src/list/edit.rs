@@ -6,6 +6,7 @@
 use super::find::LOCKED_BYTES_MAX;
 use super::range::index_of;
 use crate::prelude::*;
+use crate::queue::as_list::no_list;
 use blocks::{Direction, End};
 use keyspace::{Aim, Finding};
 
@@ -81,7 +82,8 @@ const LTRIMBACK: Command = Command {
 };
 
 fn lset(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let mut list = tx.list_mut(args.get(1), Absent::Leave)?.ok_or(Failure::NoSuchKey)?;
+    let Ok(list) = tx.list_mut(args.get(1), Absent::Leave) else { return Err(no_list(tx, args.get(1))) };
+    let mut list = list.ok_or(Failure::NoSuchKey)?;
     let index = index_of(parse::int(args.get(2))?, list.len()).ok_or(Failure::IndexOutOfRange)?;
     list.set(index, args.get(3));
     reply.ok();
@@ -127,7 +129,8 @@ fn lrem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 /// Where the elements are; `None` if the key is absent.
 fn find<'k>(tx: &mut Tx<'k>, key: &[u8], aim: &Aim) -> Result<Option<Finding<'k>>, Failure> {
-    let Some(list) = tx.list(key)? else { return Ok(None) };
+    let Ok(list) = tx.list(key) else { return Err(no_list(tx, key)) };
+    let Some(list) = list else { return Ok(None) };
     if list.content_bytes() > LOCKED_BYTES_MAX {
         return Ok(Some(tx.search(key, aim)?));
     }
@@ -136,7 +139,8 @@ fn find<'k>(tx: &mut Tx<'k>, key: &[u8], aim: &Aim) -> Result<Option<Finding<'k>
 
 fn ltrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (start, stop) = (parse::int(args.get(2))?, parse::int(args.get(3))?);
-    if let Some(mut list) = tx.list_mut(args.get(1), Absent::Leave)? {
+    let Ok(list) = tx.list_mut(args.get(1), Absent::Leave) else { return Err(no_list(tx, args.get(1))) };
+    if let Some(mut list) = list {
         let (start, count) = parse::range(start, stop, list.len());
         list.keep(start, count);
     }
@@ -146,7 +150,8 @@ fn ltrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 fn drop_end(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
     let count = parse::count(args.get(2))?;
-    let Some(mut list) = tx.list_mut(args.get(1), Absent::Leave)? else {
+    let Ok(list) = tx.list_mut(args.get(1), Absent::Leave) else { return Err(no_list(tx, args.get(1))) };
+    let Some(mut list) = list else {
         reply.int(0);
         return Ok(());
     };

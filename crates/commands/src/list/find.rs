@@ -1,6 +1,7 @@
 //! LPOS: where an element is.
 
 use crate::prelude::*;
+use crate::queue::as_list::no_list;
 use blocks::{Direction, Search};
 use keyspace::Pin;
 use kinds::List;
@@ -45,7 +46,8 @@ struct Options {
 fn lpos(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let options = options(args)?;
     let keyspace = tx.keyspace();
-    let Some(list) = tx.list(args.get(1))? else {
+    let Ok(list) = tx.list(args.get(1)) else { return Err(no_list(tx, args.get(1))) };
+    let Some(list) = list else {
         match options.count {
             Some(_) => reply.array(0),
             None => reply.null(),

@@ -2,6 +2,7 @@
 
 use super::end;
 use crate::prelude::*;
+use crate::queue::as_list;
 use blocks::End;
 use keyspace::Classes;
 
@@ -37,9 +38,9 @@ const RPOPLPUSH: Command = Command {
 
 /// Off which end, and to which.
 #[derive(Clone, Copy)]
-pub(super) struct Ends {
-    pub(super) from: End,
-    pub(super) to: End,
+pub(crate) struct Ends {
+    pub(crate) from: End,
+    pub(crate) to: End,
 }
 
 impl Ends {
@@ -48,14 +49,24 @@ impl Ends {
 
 /// Does it, or replies null if the source is absent.
 pub(super) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: Ends, reply: &mut dyn Reply) -> Outcome {
-    let Some(list) = tx.list(source)? else {
-        reply.null();
-        return Ok(());
+    let list = match tx.list(source) {
+        Ok(Some(list)) => list,
+        Ok(None) => {
+            reply.null();
+            return Ok(());
+        }
+        Err(_) => {
+            as_list::expect_queue(tx, source)?;
+            return as_list::pass(tx, source, target, ends, reply);
+        }
     };
     let len = list.len();
     let index = if ends.from == End::Head { 0 } else { len - 1 };
     let item = list.get(index, <[u8]>::to_vec).expect("a list in a table is not empty");
-    tx.list(target)?;
+    if tx.list(target).is_err() {
+        as_list::expect_queue(tx, target)?;
+        return as_list::pass(tx, source, target, ends, reply);
+    }
     // The target twice: if its time has come it is removed first.
     tx.need_room((item.len() + source.len() + 2 * target.len() + 128) as u64)?;
     if source != target || len > 1 {

@@ -3,6 +3,7 @@
 use super::end;
 use super::range::{self, Part};
 use crate::prelude::*;
+use crate::queue::as_list;
 use blocks::{Direction, End};
 
 pub(crate) const COMMANDS: &[Command] = &[LPOP, RPOP, LMPOP];
@@ -46,40 +47,52 @@ const LMPOP: Command = Command {
 fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
     let key = args.get(1);
     if args.len() == 2 {
-        match tx.list_mut(key, Absent::Leave)? {
-            Some(mut list) => list.pop(end, 1, |item| reply.bulk(item)),
-            None => reply.null(),
+        match tx.list_mut(key, Absent::Leave) {
+            Ok(Some(mut list)) => list.pop(end, 1, |item| reply.bulk(item)),
+            Ok(None) => reply.null(),
+            Err(_) => return as_list::pop(tx, key, end, reply),
         }
         return Ok(());
     }
     let count = parse::count(args.get(2))?;
-    if tx.list(key)?.is_some() {
-        pop_many(tx, key, end, count, reply)
-    } else {
-        reply.null_array();
-        Ok(())
+    match tx.list(key).map(|list| list.is_some()) {
+        Ok(true) => return pop_many(tx, key, end, count, reply),
+        Ok(false) => {}
+        Err(_) if as_list::is_filled(tx, key)? => return as_list::pop_many(tx, key, end, count, reply),
+        Err(_) => {}
     }
+    reply.null_array();
+    Ok(())
 }
 
 /// Takes up to `count` elements off a list that is there and replies them as an array.
 pub(super) fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mut dyn Reply) -> Outcome {
     let keyspace = tx.keyspace();
     let list = tx.list(key)?.expect("the caller has looked");
-    let (len, count) = (list.len(), count.min(list.len()));
-    let part = match end {
-        End::Head => Part { start: 0, count, direction: Direction::Forward },
-        End::Tail => Part { start: len - count, count, direction: Direction::Backward },
-    };
+    let part = part_of(list.len(), count, end);
+    let count = part.count;
     range::tell(reply, list, part, || keyspace.pin(key));
     tx.list_mut(key, Absent::Leave)?.expect("the caller has looked").discard(end, count);
     Ok(())
 }
 
+/// Up to `count` elements at an end of so many.
+pub(crate) fn part_of(len: u64, count: u64, end: End) -> Part {
+    let count = count.min(len);
+    match end {
+        End::Head => Part { start: 0, count, direction: Direction::Forward },
+        End::Tail => Part { start: len - count, count, direction: Direction::Backward },
+    }
+}
+
 fn lmpop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let pops = pops_at(args, 1)?;
     for key in pops.keys {
-        if tx.list(key)?.is_some() {
-            return pop_from(tx, key, pops, reply);
+        match tx.list(key).map(|list| list.is_some()) {
+            Ok(true) => return pop_from(tx, key, pops, reply),
+            Ok(false) => {}
+            Err(_) if as_list::is_filled(tx, key)? => return as_list::pop_from(tx, key, pops, reply),
+            Err(_) => {}
         }
     }
     reply.null_array();
@@ -88,10 +101,10 @@ fn lmpop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 /// What LMPOP and BLMPOP are to do.
 #[derive(Clone, Copy)]
-pub(super) struct Pops<'a> {
-    pub(super) keys: Args<'a>,
-    pub(super) end: End,
-    pub(super) count: u64,
+pub(crate) struct Pops<'a> {
+    pub(crate) keys: Args<'a>,
+    pub(crate) end: End,
+    pub(crate) count: u64,
 }
 
 /// Reads `numkeys key [key ...] <LEFT | RIGHT> [COUNT count]` from argument `at` on.

@@ -3,6 +3,7 @@
 //! The four differ in two facts, the end and what to do when the key is absent; both are in the rows.
 
 use crate::prelude::*;
+use crate::queue::as_list;
 use blocks::End;
 
 pub(crate) const COMMANDS: &[Command] = &[LPUSH, LPUSHX, RPUSH, RPUSHX];
@@ -46,9 +47,13 @@ const RPUSHX: Command = Command {
 };
 
 fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End, absent: Absent) -> Outcome {
-    let Some(mut list) = tx.list_mut(args.get(1), absent)? else {
-        reply.int(0);
-        return Ok(());
+    let mut list = match tx.list_mut(args.get(1), absent) {
+        Ok(Some(list)) => list,
+        Ok(None) => {
+            reply.int(0);
+            return Ok(());
+        }
+        Err(_) => return as_list::push(tx, args.get(1), args.from(2), end, reply),
     };
     let items: smallvec::SmallVec<[&[u8]; 8]> = args.from(2).iter().collect();
     list.push(end, &items);

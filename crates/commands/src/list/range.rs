@@ -6,9 +6,10 @@
 //! ```
 
 use crate::prelude::*;
+use crate::queue::as_list;
 use blocks::{Direction, Visit};
 use keyspace::Pin;
-use kinds::List;
+use kinds::{List, Queue};
 use std::ops::ControlFlow;
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
@@ -39,7 +40,13 @@ const LLEN: Command = Command {
     brief: "Tells how many elements a list holds.",
     answer: "int: elements; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
-        let len = tx.list(args.get(1))?.map_or(0, List::len);
+        let len = match tx.list(args.get(1)) {
+            Ok(list) => list.map_or(0, List::len),
+            Err(_) => {
+                as_list::expect_queue(tx, args.get(1))?;
+                as_list::ready_len(tx, args.get(1))?
+            }
+        };
         reply.int(len as i64);
         Ok(())
     }),
@@ -60,9 +67,13 @@ const LINDEX: Command = Command {
 fn lrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (start, stop) = (parse::int(args.get(2))?, parse::int(args.get(3))?);
     let keyspace = tx.keyspace();
-    let Some(list) = tx.list(args.get(1))? else {
-        reply.array(0);
-        return Ok(());
+    let list = match tx.list(args.get(1)) {
+        Ok(Some(list)) => list,
+        Ok(None) => {
+            reply.array(0);
+            return Ok(());
+        }
+        Err(_) => return as_list::tell(tx, args.get(1), start, stop, reply),
     };
     let (start, count) = parse::range(start, stop, list.len());
     tell(reply, list, Part { start, count, direction: Direction::Forward }, || keyspace.pin(args.get(1)));
@@ -70,9 +81,16 @@ fn lrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 }
 
 fn lindex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let Some(list) = tx.list(args.get(1))? else {
-        reply.null();
-        return Ok(());
+    let list = match tx.list(args.get(1)) {
+        Ok(Some(list)) => list,
+        Ok(None) => {
+            reply.null();
+            return Ok(());
+        }
+        Err(_) => {
+            as_list::expect_queue(tx, args.get(1))?;
+            return as_list::index(tx, args.get(1), parse::int(args.get(2))?, reply);
+        }
     };
     let index = index_of(parse::int(args.get(2))?, list.len());
     if index.and_then(|index| list.get(index, |item| reply.bulk(item))).is_none() {
@@ -82,7 +100,7 @@ fn lindex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 }
 
 /// An index that may count from the end; `None` if it is beyond the ends.
-pub(super) fn index_of(index: i64, len: u64) -> Option<u64> {
+pub(crate) fn index_of(index: i64, len: u64) -> Option<u64> {
     let index = if index < 0 { index.saturating_add(len as i64) } else { index };
     u64::try_from(index).ok().filter(|index| *index < len)
 }
@@ -93,36 +111,89 @@ const LOCKED_BYTES_MAX: usize = 64 << 10;
 const HEADER_BYTES: usize = 8;
 
 /// Replies a part of a list as an array; `pin` is for the clone, if it takes one.
-pub(super) fn tell(reply: &mut dyn Reply, list: &List, part: Part, pin: impl FnOnce() -> Pin) {
+pub(crate) fn tell<L: Told>(reply: &mut dyn Reply, list: &L, part: Part, pin: impl FnOnce() -> Pin) {
     reply.array(part.count as usize);
     // What would be long is not begun here: under the lock, in a buffer that grows, its beginning is the slowest of its steps.
     let is_long = part.count.saturating_mul(item_bytes(list)) > LOCKED_BYTES_MAX as u64;
     let rest = if is_long { part } else { tell_some(reply, list, part, LOCKED_BYTES_MAX) };
     if rest.count > 0 {
         // Of the list only what is told is kept, and pinned.
-        let mut told = list.clone();
-        told.trim(rest.start, rest.count);
-        reply.stream(Box::new(Rest { list: told, part: Part { start: 0, ..rest }, pin: pin() }));
+        let (list, start) = list.keep(rest.start, rest.count);
+        reply.stream(Box::new(Rest { list, part: Part { start, ..rest }, pin: pin() }));
+    }
+}
+
+/// What is told by position: a list, or what is ready of a queue.
+pub(crate) trait Told: Sized + Send + 'static {
+    /// How many items there are, and about how many bytes of them.
+    fn size(&self) -> (u64, u64);
+
+    /// See [`List::walk`].
+    fn show(&self, start: u64, count: u64, direction: Direction, visit: &mut impl Visit) -> ControlFlow<()>;
+
+    /// A clone that has at least these items, and where they begin there.
+    fn keep(&self, start: u64, count: u64) -> (Self, u64);
+
+    /// Bytes of memory beside itself.
+    fn heap_bytes(&self) -> u64;
+}
+
+impl Told for List {
+    fn size(&self) -> (u64, u64) {
+        (self.len(), self.content_bytes())
+    }
+
+    fn show(&self, start: u64, count: u64, direction: Direction, visit: &mut impl Visit) -> ControlFlow<()> {
+        self.walk(start, count, direction, visit)
+    }
+
+    fn keep(&self, start: u64, count: u64) -> (Self, u64) {
+        let mut kept = self.clone();
+        kept.trim(start, count);
+        (kept, 0)
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        List::heap_bytes(self)
+    }
+}
+
+impl Told for Queue {
+    fn size(&self) -> (u64, u64) {
+        (self.len(), self.message_bytes())
+    }
+
+    fn show(&self, start: u64, count: u64, direction: Direction, visit: &mut impl Visit) -> ControlFlow<()> {
+        self.walk_ready(start, count, direction, visit)
+    }
+
+    fn keep(&self, start: u64, _: u64) -> (Self, u64) {
+        (self.clone(), start)
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        Queue::heap_bytes(self)
     }
 }
 
 /// About what an item takes in a reply, in bytes, were all of them alike.
-fn item_bytes(list: &List) -> u64 {
-    list.content_bytes() / list.len().max(1) + HEADER_BYTES as u64
+fn item_bytes<L: Told>(list: &L) -> u64 {
+    let (items, bytes) = list.size();
+    bytes / items.max(1) + HEADER_BYTES as u64
 }
 
 /// A part of a list, yet to be told: `count` items from `start` on, backward the last of them first.
 #[derive(Clone, Copy)]
-pub(super) struct Part {
-    pub(super) start: u64,
-    pub(super) count: u64,
-    pub(super) direction: Direction,
+pub(crate) struct Part {
+    pub(crate) start: u64,
+    pub(crate) count: u64,
+    pub(crate) direction: Direction,
 }
 
 /// Writes about `bytes_max` of `part` and says what is left.
-fn tell_some(reply: &mut dyn Reply, list: &List, part: Part, bytes_max: usize) -> Part {
+fn tell_some<L: Told>(reply: &mut dyn Reply, list: &L, part: Part, bytes_max: usize) -> Part {
     let mut items = Items { reply, told: 0, bytes_left: bytes_max };
-    let _ = list.walk(part.start, part.count, part.direction, &mut items);
+    let _ = list.show(part.start, part.count, part.direction, &mut items);
     let told = items.told;
     match part.direction {
         Direction::Forward => Part { start: part.start + told, count: part.count - told, ..part },
@@ -158,13 +229,13 @@ impl Visit for Items<'_> {
 }
 
 /// What is told from a clone.
-struct Rest {
-    list: List,
+struct Rest<L> {
+    list: L,
     part: Part,
     pin: Pin,
 }
 
-impl Source for Rest {
+impl<L: Told> Source for Rest<L> {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         self.part = tell_some(reply, &self.list, self.part, SOURCE_STEP_BYTES);
         if self.part.count > 0 { More::Follows } else { More::Done }

@@ -168,6 +168,8 @@ fn key_spec(spec: &KeySpec, reply: &mut dyn Reply) {
         Find::Range { last, step } => {
             typed("range", &[("lastkey", last as i64), ("keystep", step as i64), ("limit", 0)], reply);
         }
+        // More than there are: what follows is no key, and clients are told so.
+        Find::Until(_) => typed("range", &[("lastkey", -1), ("keystep", 1), ("limit", 0)], reply),
         Find::FirstHalf => typed("range", &[("lastkey", -1), ("keystep", 1), ("limit", 2)], reply),
         Find::Counted { number_at, first, step } => {
             let facts = [("keynumidx", number_at as i64), ("firstkey", first as i64), ("keystep", step as i64)];

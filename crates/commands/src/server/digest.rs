@@ -121,6 +121,18 @@ impl Mixer {
                     ControlFlow::Continue(())
                 });
             }
+            Value::Queue(queue) => {
+                // What a list would have, then what is held: when leases end is no part of the data.
+                let _ = queue.walk_ready(0, queue.ready_len(), Direction::Forward, &mut |message: &[u8]| {
+                    self.add(message);
+                    ControlFlow::Continue(())
+                });
+                let _ = queue.walk_held(&mut |record| {
+                    self.add(&[record.state.number()]);
+                    self.add(record.message);
+                    ControlFlow::Continue(())
+                });
+            }
             Value::Sorted(sorted) => sorted.for_each(|score, member| {
                 self.add(&score.to_bits().to_le_bytes());
                 self.add(member);

@@ -104,7 +104,7 @@ pub fn check(transcript: &Transcript, door: &mut dyn Door) -> Vec<String> {
 pub fn all() -> Vec<Transcript> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let kinds = ["bitmap", "generic", "geo", "hash", "hyperloglog", "list", "set", "sorted", "stream", "string"];
-    load(&root, &[&kinds[..], &["memcached", "tagged"]].concat()).unwrap_or_else(|error| panic!("{error}"))
+    load(&root, &[&kinds[..], &["memcached", "queue", "tagged"]].concat()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Those that need a server: sessions, or a life without restarts.

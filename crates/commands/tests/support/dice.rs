@@ -27,6 +27,8 @@ fn meant<'a>(row: &Command, name: &'a str) -> &'a str {
         (Group::Tagged, "value") => "tagged value",
         (Group::Tagged, "type") => "value type",
         (Group::Memcached, "value") => "item",
+        (Group::Queue, "count" | "milliseconds" | "bytes") => "few of a queue",
+        (Group::Queue, "message") => "value",
         (_, "ifeq-value" | "ifne-value") => "value",
         (_, "ifdeq-digest" | "ifdne-digest") => "digest",
         (_, name) => name,
@@ -46,11 +48,13 @@ pub(crate) fn numbers(seed: u64, count: usize) -> Vec<u32> {
 /// A source of choices: what proptest gives, and where it ends, noughts.
 pub(crate) struct Dice<'a> {
     numbers: std::slice::Iter<'a, u32>,
+    /// The last receipts that were given for messages of queues.
+    pub(crate) receipts: Vec<Vec<u8>>,
 }
 
 impl<'a> Dice<'a> {
     pub(crate) fn new(numbers: &'a [u32]) -> Self {
-        Self { numbers: numbers.iter() }
+        Self { numbers: numbers.iter(), receipts: Vec::new() }
     }
 
     /// Whether all numbers have been used.
@@ -76,9 +80,10 @@ impl<'a> Dice<'a> {
     fn home(&mut self, group: Group) -> Vec<u8> {
         match group {
             Group::Generic => {
-                self.pick(&["string", "list", "hash", "set", "bitmap", "hyperloglog", "stream", "tagged"])
+                self.pick(&["string", "list", "hash", "set", "bitmap", "hyperloglog", "stream", "tagged", "queue"])
             }
             Group::Tagged => self.pick(&["tagged", "tagged", "ordered", "unique"]),
+            Group::List => self.pick(&["list", "list", "queue"]),
             Group::Set => self.pick(&["set", "another set"]),
             group => group.name().into(),
         }
@@ -201,6 +206,15 @@ impl<'a> Dice<'a> {
             "from" => self.pick(&["0", "0", "1", "@1", "@3", "-1"]),
             "pos" => self.pick(&["0", "-1", "1", "-2", "100", "x"]),
             "by" => self.pick(&["1", "-1", "3", "x"]),
+            "few of a queue" => self.pick(&["1", "2", "7", "600", "0", "-1", "x"]),
+            "dedup-id" => self.pick(&["a", "b", "c", ""]),
+            "receipt" => match self.receipts.len() {
+                0 => self.pick(&["17-2", "x"]),
+                count => {
+                    let at = self.below(count);
+                    self.receipts[at].clone()
+                }
+            },
             "unread" => self.pick(&[">", ">", ">", "0", "5-1", "x"]),
             "few" => self.pick(&["0", "0", "0", "5", "-1", "x"]),
             "group" | "consumer" => self.pick(&["g", "g", "h"]),

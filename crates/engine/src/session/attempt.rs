@@ -123,16 +123,16 @@ impl From<Abandon> for NotNow {
 
 /// Blocked clients that this tx serves: their claims are given back if it is abandoned.
 #[derive(Default)]
-pub(super) struct Served {
-    pub(super) replies: Vec<(Arc<Waiter>, Result<Output, Failure>)>,
+pub(crate) struct Served {
+    pub(crate) replies: Vec<(Arc<Waiter>, Result<Output, Failure>)>,
 }
 
 impl Served {
-    pub(super) fn give_back(&mut self) {
+    pub(crate) fn give_back(&mut self) {
         self.replies.drain(..).for_each(|(waiter, _)| waiter.give_back());
     }
 
-    fn answer(self, seen: Position) {
+    pub(crate) fn answer(self, seen: Position) {
         for (waiter, reply) in self.replies {
             waiter.answer(match reply {
                 Ok(reply) => Answer::Reply(reply, seen),

@@ -28,11 +28,12 @@ mod serve;
 mod slow;
 mod tracking;
 
-pub(crate) use attempt::{Needs, NotNow, hand_over, mark_watches};
+pub(crate) use attempt::{Needs, NotNow, Served, hand_over, mark_watches};
 pub(crate) use flush::Flushes;
 pub(crate) use memcached::Count as ItemCount;
 pub(crate) use messages::post_notes;
 pub(crate) use script::Scripted;
+pub(crate) use serve::serve_blocked;
 
 use crate::client::Client;
 use crate::hooks::Watch;

@@ -3,6 +3,7 @@
 
 use super::Session;
 use super::attempt::{NotNow, SHARDS_MAX, Served};
+use crate::engine::Engine;
 use crate::waiter::Waiter;
 use crate::worker::Worker;
 use commands::{Failure, Run};
@@ -14,53 +15,56 @@ use wire::Output;
 use wire::resp::Encoder;
 
 impl Session {
-    /// Serves whoever waits for a key that this tx has fed, and for what serving them feeds in turn.
-    ///
-    /// # Errors
-    /// What the tx lacks for it: it is to be abandoned and run again with that.
+    /// [`serve_blocked`], by a session.
     pub(super) fn serve_blocked(&self, worker: &Worker, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), NotNow> {
-        let engine = &*worker.engine;
-        let mut done = 0;
-        while done < tx.log().mark() {
-            let fed = self.fed_keys(worker, tx, done);
-            done = tx.log().mark();
-            for (database, key) in fed {
-                let shard = keyspace::shard_of(engine.keyspace.hash(&key));
-                for waiter in engine.hooks.waiters(shard, database, &key) {
-                    if !serve_one(tx, &waiter, database, &key, served)? {
-                        break;
-                    }
+        serve_blocked(&worker.engine, tx, served)
+    }
+}
+
+/// Serves whoever waits for a key that this tx has fed, and for what serving them feeds in turn.
+///
+/// # Errors
+/// What the tx lacks for it: it is to be abandoned and run again with that.
+pub(crate) fn serve_blocked(engine: &Engine, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), NotNow> {
+    let mut done = 0;
+    while done < tx.log().mark() {
+        let fed = fed_keys(engine, tx, done);
+        done = tx.log().mark();
+        for (database, key) in fed {
+            let shard = keyspace::shard_of(engine.keyspace.hash(&key));
+            for waiter in engine.hooks.waiters(shard, database, &key) {
+                if !serve_one(tx, &waiter, database, &key, served)? {
+                    break;
                 }
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Keys that the records behind `mark` may have fed.
-    fn fed_keys(&self, worker: &Worker, tx: &Tx<'_>, mark: usize) -> Vec<(u32, Vec<u8>)> {
-        let engine = &*worker.engine;
-        let map = engine.keyspace.map();
-        let (mut fed, mut known) = (Vec::new(), HashSet::new());
-        for named in tx.log().named_from(mark) {
-            let (table, key) = match named {
-                Named::Key(table, key) => (table, key),
-                Named::Database(database) => {
-                    let waited = engine.hooks.used_shards().flat_map(|shard| engine.hooks.waited_keys(shard));
-                    fed.extend(waited.filter(|(of, _)| *of == database));
-                    continue;
-                }
-            };
-            if !engine.hooks.any(keyspace::shard_of(engine.keyspace.hash(key))) {
+/// Keys that the records behind `mark` may have fed.
+fn fed_keys(engine: &Engine, tx: &Tx<'_>, mark: usize) -> Vec<(u32, Vec<u8>)> {
+    let map = engine.keyspace.map();
+    let (mut fed, mut known) = (Vec::new(), HashSet::new());
+    for named in tx.log().named_from(mark) {
+        let (table, key) = match named {
+            Named::Key(table, key) => (table, key),
+            Named::Database(database) => {
+                let waited = engine.hooks.used_shards().flat_map(|shard| engine.hooks.waited_keys(shard));
+                fed.extend(waited.filter(|(of, _)| *of == database));
                 continue;
             }
-            for database in (0..map.databases()).filter(|database| map.table(*database) == table) {
-                if known.insert((database, key)) {
-                    fed.push((database, key.to_vec()));
-                }
+        };
+        if !engine.hooks.any(keyspace::shard_of(engine.keyspace.hash(key))) {
+            continue;
+        }
+        for database in (0..map.databases()).filter(|database| map.table(*database) == table) {
+            if known.insert((database, key)) {
+                fed.push((database, key.to_vec()));
             }
         }
-        fed
     }
+    fed
 }
 
 /// Runs a waiter's command; whether it was served (or no longer waits, or waits for another kind). `false`: there is nothing
@@ -78,7 +82,7 @@ fn serve_one(
     let is_shared = waits_for == Some(Kind::Stream);
     if !is_shared {
         let Some(kind) = tx.serve(database, key, |tx| tx.kind(key)) else { return Ok(false) };
-        if waits_for != Some(kind) {
+        if !waits_for.is_some_and(|waits_for| waits_for.is_taken_from(kind)) {
             // It waits for another kind; somebody behind it may wait for this one.
             return Ok(true);
         }

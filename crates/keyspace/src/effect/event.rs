@@ -1,9 +1,10 @@
 //! What an effect is called where keyspace notifications tell of it. A row that has another name for what it does says so
 //! in `commands/src/events.rs`.
 
-use super::{Effect, HashChange, ListChange, SetChange, SortedChange, StreamChange, TaggedChange};
+use super::{Effect, HashChange, ListChange, QueueChange, SetChange, SortedChange, StreamChange, TaggedChange};
 use crate::notes::Classes;
 use blocks::End;
+use kinds::queue::State;
 
 /// A value that was put whole.
 pub(crate) const WHOLE: (Classes, &str) = (Classes::GENERIC, "restore");
@@ -32,6 +33,7 @@ impl Effect<'_> {
             Self::Sorted(change) => (Classes::SORTED, change.event()?),
             Self::Stream(change) => (Classes::STREAM, change.event()?),
             Self::Tagged(change) => (Classes::MODULE, change.event()?),
+            Self::Queue(change) => (Classes::LIST, change.event()?),
             Self::ValuePut { .. } => WHOLE,
             Self::ExtrasPut(_) => return None,
             Self::MapPut { .. } => unreachable!("it names no key"),
@@ -83,6 +85,30 @@ impl TaggedChange<'_> {
             Self::Move { .. } => "tl.move",
             Self::Put { .. } => "tl.set",
             Self::Grow { .. } => return None,
+        })
+    }
+}
+
+impl QueueChange<'_> {
+    fn event(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Turn { .. } => return None,
+            Self::TurnBack { .. } => "q.drop",
+            Self::Push { end: End::Head, .. } => "lpush",
+            Self::Push { end: End::Tail, .. } => "rpush",
+            Self::Pop { end: End::Head, .. } => "lpop",
+            Self::Pop { end: End::Tail, .. } => "rpop",
+            Self::PushOne { .. } => "q.push",
+            Self::Reserve { .. } => "q.reserve",
+            Self::Remove { are_acked: true, .. } => "q.ack",
+            Self::Release { .. } => "q.ready",
+            Self::Remove { are_acked: false, .. } => "q.dead",
+            Self::SetState { state: State::Dead, .. } => "q.spent",
+            Self::SetState { state: State::Delayed, .. } => "q.delay",
+            Self::SetState { state: State::Buried, .. } => "q.bury",
+            Self::SetState { state: State::Leased | State::Ready, .. } => "q.extend",
+            Self::Expire { .. } => "q.expire",
+            Self::Limit { .. } => "q.limit",
         })
     }
 }

@@ -13,6 +13,7 @@ mod hash;
 mod items;
 mod list;
 mod log;
+mod queue;
 mod set;
 mod sorted;
 mod stream;
@@ -23,6 +24,7 @@ pub use items::Items;
 pub(crate) use list::put_runs;
 pub use list::{ListChange, RunWriter};
 pub use log::{Log, Named, Payload};
+pub use queue::{MessageIds, QueueChange};
 pub use set::SetChange;
 pub use sorted::SortedChange;
 pub use stream::{Counting, Ids, StreamChange};
@@ -34,7 +36,7 @@ use crate::section::Section;
 use base::limits::BULK_BYTES_MAX;
 use base::{Ms, varint};
 use extras::{put_extras, take_extras};
-use kinds::{Kind, Value};
+use kinds::{Kind, Queue, Value};
 use table::{Extras, Fields};
 
 /// One change to one key (or, for [`Effect::MapPut`], to the map of databases).
@@ -76,6 +78,8 @@ pub enum Effect<'a> {
     Stream(StreamChange<'a>),
     /// 90 to 95. A change to a tagged list.
     Tagged(TaggedChange<'a>),
+    /// 100 to 113. A change to a queue, or of a list into one and back.
+    Queue(QueueChange<'a>),
     /// 32 without, 33 with a deadline. The key holds this value, whatever it held.
     ValuePut {
         /// When it expires, absolute.
@@ -190,6 +194,7 @@ impl<'a> Effect<'a> {
             Self::Sorted(change) => change.number(),
             Self::Stream(change) => change.number(),
             Self::Tagged(change) => change.number(),
+            Self::Queue(change) => change.number(),
             Self::ValuePut { expires_at_ms: None, .. } => 32,
             Self::ValuePut { expires_at_ms: Some(_), .. } => 33,
             Self::ItemPut { expires_at_ms: None, .. } => 120,
@@ -218,6 +223,7 @@ impl<'a> Effect<'a> {
             Self::Sorted(change) => change.encode_fields(out),
             Self::Stream(change) => change.encode_fields(out),
             Self::Tagged(change) => change.encode_fields(out),
+            Self::Queue(change) => change.encode_fields(out),
             Self::ValuePut { expires_at_ms, kind, encoded } => {
                 put_time(out, expires_at_ms);
                 out.push(kind.number());
@@ -252,6 +258,7 @@ impl<'a> Effect<'a> {
             55..=58 => Self::Sorted(SortedChange::decode_fields(number, input)?),
             70..=82 => Self::Stream(StreamChange::decode_fields(number, input)?),
             90..=95 => Self::Tagged(TaggedChange::decode_fields(number, input)?),
+            100..=113 => Self::Queue(QueueChange::decode_fields(number, input)?),
             32 | 33 => {
                 let expires_at_ms = if number == 33 { Some(take(input)?) } else { None };
                 let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
@@ -309,6 +316,25 @@ pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effec
         Effect::Tagged(ref change) => {
             section.change(hash, key, |list| change.apply(list)).ok_or(DecodeError::Misfit)??;
         }
+        Effect::Queue(QueueChange::Turn { at_ms }) => {
+            let turned = section.turn(hash, key, |value| match value {
+                Value::List(list) => Some(Value::Queue(Queue::of_plain(list.clone(), at_ms))),
+                _ => None,
+            });
+            misfit_unless(turned)?;
+        }
+        Effect::Queue(QueueChange::TurnBack { count }) => {
+            let turned = section.turn(hash, key, |value| match value {
+                Value::Queue(queue) if queue.ready_len() == count && count > 0 => {
+                    queue.to_plain().ok().map(Value::List)
+                }
+                _ => None,
+            });
+            misfit_unless(turned)?;
+        }
+        Effect::Queue(ref change) => {
+            section.change(hash, key, |queue| change.apply(queue)).ok_or(DecodeError::Misfit)??;
+        }
         Effect::ValuePut { expires_at_ms, kind, mut encoded } => {
             let value =
                 Value::decode(kind, &mut encoded).filter(|_| encoded.is_empty()).ok_or(DecodeError::Malformed)?;
@@ -362,6 +388,7 @@ pub(crate) fn take_bytes<'a>(input: &mut &'a [u8]) -> Result<&'a [u8], DecodeErr
 mod tests {
     use super::*;
     use blocks::End;
+    use kinds::queue::State;
     use kinds::set::SetForm;
     use kinds::stream::StreamId;
 
@@ -372,6 +399,7 @@ mod tests {
         let (group, consumer) = (&b"group"[..], &b"consumer"[..]);
         let (id, counting) = (StreamId { ms: 1_700_000_000_000, seq: 3 }, Counting::Exactly(2));
         let ids = Ids::Encoded { count: 2, bytes: &[7, 0, 8, 1] };
+        let message_ids = MessageIds::Slice(&[-3, 1, 300]);
         vec![
             (1, Effect::Remove),
             (2, Effect::TextPut { expires_at_ms: None, bytes: b"text" }),
@@ -425,6 +453,20 @@ mod tests {
             (93, Effect::Tagged(TaggedChange::Remove { count: 4, runs: &[2, 1, 2, 3] })),
             (94, Effect::Tagged(TaggedChange::Move { from: 300, to: 0 })),
             (95, Effect::Tagged(TaggedChange::Put { at: 7, tags: &[3, 5] })),
+            (100, Effect::Queue(QueueChange::Turn { at_ms: 1_700_000_000_000 })),
+            (101, Effect::Queue(QueueChange::TurnBack { count: 300 })),
+            (102, Effect::Queue(QueueChange::Push { end: End::Tail, at_ms: 5, messages: items })),
+            (103, Effect::Queue(QueueChange::Push { end: End::Head, at_ms: 5, messages: items })),
+            (104, Effect::Queue(QueueChange::PushOne { at_ms: 5, due_ms: 300, dedup: b"id", message: b"work" })),
+            (105, Effect::Queue(QueueChange::Reserve { count: 2, due_ms: 300 })),
+            (106, Effect::Queue(QueueChange::Pop { end: End::Head, count: 2 })),
+            (107, Effect::Queue(QueueChange::Pop { end: End::Tail, count: 2 })),
+            (108, Effect::Queue(QueueChange::Remove { are_acked: true, ids: message_ids })),
+            (109, Effect::Queue(QueueChange::Remove { are_acked: false, ids: message_ids })),
+            (110, Effect::Queue(QueueChange::Release { ids: message_ids })),
+            (111, Effect::Queue(QueueChange::SetState { state: State::Buried, due_ms: 0, ids: message_ids })),
+            (112, Effect::Queue(QueueChange::Expire { count: 7, ids: message_ids })),
+            (113, Effect::Queue(QueueChange::Limit { at_ms: 5, limits: b"\0\0\0\0" })),
             (32, Effect::ValuePut { expires_at_ms: None, kind: Kind::Text, encoded: b"\x01z" }),
             (33, Effect::ValuePut { expires_at_ms: Some(9), kind: Kind::List, encoded: b"" }),
             (120, Effect::ItemPut { expires_at_ms: None, extras: Extras { flags: 5, cas: 0, signs: 0 }, bytes: b"hi" }),

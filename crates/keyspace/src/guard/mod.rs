@@ -2,6 +2,7 @@
 
 mod hash;
 mod list;
+mod queue;
 mod set;
 mod sorted;
 mod stream;
@@ -10,6 +11,8 @@ mod text;
 
 pub use hash::{FieldExpiry, HashMut};
 pub use list::ListMut;
+pub(crate) use queue::Fallen;
+pub use queue::{Ending, QueueMut};
 pub use set::SetMut;
 pub use sorted::SortedMut;
 pub use stream::{Reader, Redelivery, StreamMut};

@@ -15,7 +15,12 @@ pub(super) const KIND_BITS: u32 = 3;
 
 /// What stands for a kind, and 0 for none.
 pub(super) fn code_of(kind: Option<Kind>) -> u64 {
-    kind.map_or(0, |kind| kind as u64 + 1)
+    match kind {
+        None => 0,
+        // They have one name, and a key may become one or the other.
+        Some(Kind::Queue) => code_of(Some(Kind::List)),
+        Some(kind) => kind as u64 + 1,
+    }
 }
 
 /// The kind of which the code is in the low bits of `word`.

@@ -273,6 +273,7 @@ impl Loading<'_> {
             | Effect::Sorted(_)
             | Effect::Stream(_)
             | Effect::Tagged(_)
+            | Effect::Queue(_)
             | Effect::TextAppend(_)
             | Effect::TextOverwrite { .. } => {}
             _ => {

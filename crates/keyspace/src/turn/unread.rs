@@ -12,7 +12,7 @@
 //! names, kinds and deadlines are true all the while.
 
 use super::loading::{BlockSource, LoadError, get};
-use crate::effect::{self, DecodeError, Effect, Record};
+use crate::effect::{self, DecodeError, Effect, QueueChange, Record};
 use crate::section::Section;
 use crate::shard::ShardState;
 use crate::{TableId, shard_of};
@@ -26,6 +26,8 @@ pub struct Unread {
     key: Box<[u8]>,
     hash: u64,
     kind: Kind,
+    /// What it is after what is kept.
+    kind_after: Kind,
     form: Box<[u8]>,
     content_bytes: u64,
     stored_bytes: u64,
@@ -47,7 +49,18 @@ impl Unread {
             len += leaf.items;
         }
         let (key, form) = (key.into(), form.into());
-        Some(Self { table, key, hash, kind, form, content_bytes, stored_bytes, len, kept: Vec::new() })
+        Some(Self {
+            table,
+            key,
+            hash,
+            kind,
+            kind_after: kind,
+            form,
+            content_bytes,
+            stored_bytes,
+            len,
+            kept: Vec::new(),
+        })
     }
 
     pub(super) fn content_bytes(&self) -> u64 {
@@ -77,7 +90,11 @@ impl Unread {
     /// Keeps an effect that changes a collection or the end or middle of a text, with its bytes; `false` if nothing of the value
     /// is left.
     pub(super) fn keep(&mut self, effect: &Effect<'_>, bytes: &[u8]) -> Result<bool, DecodeError> {
-        match (self.kind, effect) {
+        match (self.kind_after, effect) {
+            (Kind::List, Effect::Queue(QueueChange::Turn { .. })) => self.kind_after = Kind::Queue,
+            (Kind::Queue, Effect::Queue(QueueChange::TurnBack { count })) => {
+                (self.kind_after, self.len) = (Kind::List, *count);
+            }
             (Kind::List, Effect::List(change)) => {
                 self.len = change.len_after_checked(self.len).ok_or(DecodeError::Misfit)?;
             }
@@ -87,7 +104,8 @@ impl Unread {
             | (Kind::Set, Effect::Set(_))
             | (Kind::Sorted, Effect::Sorted(_))
             | (Kind::Stream, Effect::Stream(_))
-            | (Kind::Tagged, Effect::Tagged(_)) => {}
+            | (Kind::Tagged, Effect::Tagged(_))
+            | (Kind::Queue, Effect::Queue(_)) => {}
             _ => return Err(DecodeError::Misfit),
         }
         self.kept.extend_from_slice(bytes);

@@ -1,4 +1,6 @@
-//! Keys, and fields of hashes, whose time has come: their removal, a few at a time.
+//! Keys, fields of hashes and messages of queues whose time has come: what becomes of them, a few at a time.
+
+mod queue;
 
 use super::{REMOVE_BYTES_MAX, Tx};
 use crate::TableId;
@@ -7,12 +9,14 @@ use crate::notes::Stood;
 use crate::section::{Due, Entry, is_live, value_of};
 use base::Ms;
 use kinds::Hash;
+use queue::Place;
 
 /// Hints that are looked at for each key that expires.
 const HINTS_MAX: usize = 8;
 
 impl Tx<'_> {
-    /// Removes up to `keys_max` keys, or fields of hashes, of `table` in `shard` whose time has come. Whether more may be due.
+    /// Removes up to `keys_max` keys, or fields of hashes, of `table` in `shard` whose time has come; and has as many messages
+    /// of queues ready, or gone, whose time has. Whether more may be due.
     pub fn expire(&mut self, shard: usize, table: TableId, keys_max: usize) -> bool {
         self.table = table;
         let now = self.now;
@@ -24,6 +28,11 @@ impl Tx<'_> {
         while left > 0 {
             left -= 1;
             match self.held.state_mut(shard).section_mut(table).next_expired(shard, now, key_bytes_max, HINTS_MAX) {
+                Due::Key(hash, key) if self.is_queue(&key) => {
+                    let place = Place { shard, table, database, hash, key: &key };
+                    let Some(done) = self.expire_queue(place, left + 1) else { return true };
+                    left = (left + 1).saturating_sub(done.max(1));
+                }
                 Due::Key(hash, key) => {
                     let has_room = self.need_room(key.len() as u64 + REMOVE_BYTES_MAX).is_ok();
                     let section = self.held.state_mut(shard).section_mut(table);
@@ -35,6 +44,9 @@ impl Tx<'_> {
                     let (effect, stood) = (due_effect(entry, now, left + 1), Stood::of(Some(entry), now));
                     if let Effect::Hash(HashChange::Expire { count }) = effect {
                         left = left + 1 - count;
+                    }
+                    if let Some(undo) = &mut self.undo {
+                        undo.note(section, table, hash, &key);
                     }
                     self.log.record(table, &key, &effect);
                     let applied = self.keyspace.sheds.counting(shard, || effect::apply(section, hash, &key, &effect));

@@ -1,0 +1,170 @@
+//! What commands of lists do with a queue: they see what is ready, and put in and take out what has never been leased or
+//! has come back. They come here when there is no plain list under their key.
+
+use super::full;
+use crate::list::pass::Ends;
+use crate::list::pop::{Pops, part_of};
+use crate::list::range::{self, Part, index_of};
+use crate::prelude::*;
+use blocks::{Direction, End};
+use kinds::Queue;
+use kinds::queue::MESSAGE_BYTES_MAX;
+
+/// Why a command that works on plain lists alone does not work on what is under `key`, which is none.
+#[cold]
+pub(crate) fn no_list(tx: &mut Tx, key: &[u8]) -> Failure {
+    if !tx.is_queue(key) {
+        return Failure::WrongType;
+    }
+    Failure::text(
+        "WRONGTYPE The list is a queue, whose messages keep their places: take them by LPOP or Q.RESERVE, or make it a \
+         plain list again by Q.DROP",
+    )
+}
+
+/// As [`no_list`], for commands that go on if it is a queue.
+#[cold]
+pub(crate) fn expect_queue(tx: &mut Tx, key: &[u8]) -> Result<(), Failure> {
+    if tx.is_queue(key) { Ok(()) } else { Err(Failure::WrongType) }
+}
+
+/// How many messages of the queue under `key` are ready.
+pub(crate) fn ready_len(tx: &mut Tx, key: &[u8]) -> Result<u64, Failure> {
+    Ok(tx.look_at_queue(key, Queue::ready_len)?.unwrap_or(0))
+}
+
+/// Whether something is ready in the queue under `key`.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn is_filled(tx: &mut Tx, key: &[u8]) -> Result<bool, Failure> {
+    expect_queue(tx, key)?;
+    Ok(ready_len(tx, key)? > 0)
+}
+
+pub(crate) fn push(tx: &mut Tx, key: &[u8], items: Args<'_>, end: End, reply: &mut dyn Reply) -> Outcome {
+    expect_queue(tx, key)?;
+    let items: smallvec::SmallVec<[&[u8]; 8]> = items.iter().collect();
+    let bytes: usize = items.iter().map(|item| item.len()).sum();
+    if items.iter().any(|item| item.len() > MESSAGE_BYTES_MAX) {
+        return Err(Failure::text("ERR the message is too long"));
+    }
+    let mut queue = tx.queue_mut(key, Absent::Leave)?.expect("just seen");
+    queue.look(|queue| queue.takes(items.len() as u64, bytes as u64)).map_err(full)?;
+    queue.push(end, &items);
+    reply.int(queue.look(Queue::ready_len) as i64);
+    Ok(())
+}
+
+/// LPOP and RPOP without a count.
+pub(crate) fn pop(tx: &mut Tx, key: &[u8], end: End, reply: &mut dyn Reply) -> Outcome {
+    expect_queue(tx, key)?;
+    match first(tx, key, end)? {
+        Some(message) => {
+            tx.queue_mut(key, Absent::Leave)?.expect("just seen").pop(end, 1);
+            reply.bulk_owned(message);
+        }
+        None => reply.null(),
+    }
+    Ok(())
+}
+
+/// Takes up to `count` messages off a queue that is there and replies them as an array.
+pub(crate) fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mut dyn Reply) -> Outcome {
+    expect_queue(tx, key)?;
+    let keyspace = tx.keyspace();
+    let returned = tx.look_at_queue(key, Queue::returned_len)?.unwrap_or(0);
+    tx.expect_work(returned.min(count))?;
+    let count = tx.look_at_queue(key, |queue| {
+        let part = part_of(queue.ready_len(), count, end);
+        range::tell(reply, queue, part, || keyspace.pin(key));
+        part.count
+    })?;
+    tx.queue_mut(key, Absent::Leave)?.expect("just seen").pop(end, count.unwrap_or(0));
+    Ok(())
+}
+
+/// As [`pop_many`], with the queue's name beside the messages.
+pub(crate) fn pop_from(tx: &mut Tx, key: &[u8], pops: Pops<'_>, reply: &mut dyn Reply) -> Outcome {
+    let returned = tx.look_at_queue(key, Queue::returned_len)?.unwrap_or(0);
+    tx.expect_work(returned.min(pops.count))?;
+    reply.array(2);
+    reply.bulk(key);
+    pop_many(tx, key, pops.end, pops.count, reply)
+}
+
+pub(crate) fn tell(tx: &mut Tx, key: &[u8], start: i64, stop: i64, reply: &mut dyn Reply) -> Outcome {
+    expect_queue(tx, key)?;
+    let keyspace = tx.keyspace();
+    tx.look_at_queue(key, |queue| {
+        let (start, count) = parse::range(start, stop, queue.ready_len());
+        let part = Part { start, count, direction: Direction::Forward };
+        range::tell(reply, queue, part, || keyspace.pin(key));
+    })?;
+    Ok(())
+}
+
+pub(crate) fn index(tx: &mut Tx, key: &[u8], index: i64, reply: &mut dyn Reply) -> Outcome {
+    expect_queue(tx, key)?;
+    let message = tx.look_at_queue(key, |queue| {
+        index_of(index, queue.ready_len()).and_then(|index| queue.ready_at(index, <[u8]>::to_vec))
+    })?;
+    match message.flatten() {
+        Some(message) => reply.bulk_owned(message),
+        None => reply.null(),
+    }
+    Ok(())
+}
+
+/// LMOVE and its kin where source or target, or both, are queues.
+pub(crate) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: Ends, reply: &mut dyn Reply) -> Outcome {
+    let Some(message) = first_of_either(tx, source, ends.from)? else {
+        reply.null();
+        return Ok(());
+    };
+    if source != target && tx.exists(target) {
+        if tx.is_queue(target) {
+            let takes = tx.look_at_queue(target, |queue| queue.takes(1, message.len() as u64))?;
+            takes.transpose().map_err(full)?;
+        } else {
+            tx.list(target)?;
+        }
+    }
+    tx.need_room((message.len() + 2 * source.len() + 2 * target.len() + 192) as u64)?;
+    let is_alone = source == target && tx.look_at_queue(source, Queue::len)? == Some(1);
+    // A queue that would go stays, with what it knows: its one message comes back at the end to which it is pushed.
+    if is_alone {
+        let mut queue = tx.queue_mut(source, Absent::Leave)?.expect("just seen");
+        queue.push(ends.to, &[&message]);
+        queue.pop(if ends.to == End::Head { End::Tail } else { End::Head }, 1);
+    } else {
+        match tx.is_queue(source) {
+            true => tx.queue_mut(source, Absent::Leave)?.expect("just seen").pop(ends.from, 1),
+            false => tx.list_mut(source, Absent::Leave)?.expect("just seen").discard(ends.from, 1),
+        }
+        match tx.is_queue(target) {
+            true => tx.queue_mut(target, Absent::Leave)?.expect("just seen").push(ends.to, &[&message]),
+            false => tx.list_mut(target, Absent::Create)?.expect("is to be made").push(ends.to, &[&message]),
+        }
+    }
+    reply.bulk_owned(message);
+    Ok(())
+}
+
+/// The message at an end of the queue under `key` that is ready.
+fn first(tx: &mut Tx, key: &[u8], end: End) -> Result<Option<Vec<u8>>, Failure> {
+    let message = tx.look_at_queue(key, |queue| {
+        let at = if end == End::Head { Some(0) } else { queue.ready_len().checked_sub(1) };
+        at.and_then(|at| queue.ready_at(at, <[u8]>::to_vec))
+    })?;
+    Ok(message.flatten())
+}
+
+/// The same of a list or a queue.
+fn first_of_either(tx: &mut Tx, key: &[u8], end: End) -> Result<Option<Vec<u8>>, Failure> {
+    if tx.is_queue(key) {
+        return first(tx, key, end);
+    }
+    let list = tx.list(key)?;
+    Ok(list.and_then(|list| list.get(if end == End::Head { 0 } else { list.len() - 1 }, <[u8]>::to_vec)))
+}

@@ -1,0 +1,129 @@
+//! Q.ACK Q.NACK Q.EXTEND Q.BURY Q.KICK: what becomes of messages that are leased, or buried.
+//!
+//! A receipt of a lease that is over and was given to somebody else, or that has ended, is passed over: the reply tells how
+//! many were good.
+
+use super::{LEASE_MS, count, due_ms, leased, milliseconds};
+use crate::prelude::*;
+use crate::row::words_at;
+use keyspace::Ending;
+
+pub(crate) const COMMANDS: &[Command] = &[ACK, BURY, EXTEND, KICK, NACK];
+
+const ACK: Command = Command {
+    name: "Q.ACK",
+    syntax: "key receipt [receipt ...]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Queue,
+    cost: "O(n*log(m)), n the receipts, m the messages of the queue",
+    since: "bobbin 0.1.0",
+    brief: "Removes messages that were leased, since the work is done.",
+    answer: "int: messages removed; a receipt whose lease is somebody else's counts nothing",
+    run: Run::Local(|tx, args, reply| {
+        with_leased(tx, args, args.len(), reply, |queue, ids| Ok(queue.acknowledge(ids)?))
+    }),
+};
+
+const NACK: Command = Command {
+    name: "Q.NACK",
+    syntax: "key receipt [receipt ...] [DELAY milliseconds]",
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    brief: "Gives messages back that were leased, at once or later.",
+    answer: "int: messages given back",
+    run: Run::Local(|tx, args, reply| {
+        let end = words_at(args, 2, &["DELAY"]);
+        tx.queue_mut(args.get(1), Absent::Leave)?;
+        let ending = match option(args, end)? {
+            Some(ms) if ms > 0 => Ending::At(due_ms(tx, ms)?),
+            _ => Ending::Now,
+        };
+        with_leased(tx, args, end, reply, |queue, ids| Ok(queue.release(ids, ending)?))
+    }),
+    ..ACK
+};
+
+const EXTEND: Command = Command {
+    name: "Q.EXTEND",
+    syntax: "key receipt [receipt ...] [LEASE milliseconds]",
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    brief: "Has leases last so long from now on.",
+    answer: "int: leases extended",
+    run: Run::Local(|tx, args, reply| {
+        let end = words_at(args, 2, &["LEASE"]);
+        tx.queue_mut(args.get(1), Absent::Leave)?;
+        let due_ms = due_ms(tx, option(args, end)?.unwrap_or(LEASE_MS).max(1))?;
+        with_leased(tx, args, end, reply, |queue, ids| Ok(queue.extend(ids, due_ms)?))
+    }),
+    ..ACK
+};
+
+const BURY: Command = Command {
+    name: "Q.BURY",
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    brief: "Has messages that were leased wait until they are kicked.",
+    answer: "int: messages buried",
+    run: Run::Local(|tx, args, reply| with_leased(tx, args, args.len(), reply, |queue, ids| Ok(queue.bury(ids)?))),
+    ..ACK
+};
+
+const KICK: Command = Command {
+    name: "Q.KICK",
+    syntax: "key [COUNT count]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    cost: "O(n*log(m)), n the messages kicked, m those of the queue",
+    brief: "Has the first messages that are buried ready again.",
+    answer: "int: messages kicked",
+    run: Run::Local(kick),
+    ..ACK
+};
+
+/// The milliseconds of an option that begins at `end`, or where the request ends.
+fn option(args: &Args, end: usize) -> Result<Option<u64>, Failure> {
+    match args.len() - end {
+        0 => Ok(None),
+        2 => milliseconds(args.get(end + 1), 0).map(Some),
+        _ => Err(Failure::Syntax),
+    }
+}
+
+/// Does something with the messages that are leased by the receipts up to `end`, and replies how many those are.
+fn with_leased(
+    tx: &mut Tx,
+    args: &Args,
+    end: usize,
+    reply: &mut dyn Reply,
+    work: impl FnOnce(&mut keyspace::QueueMut<'_, '_>, &[i64]) -> Outcome,
+) -> Outcome {
+    let Some(mut queue) = tx.queue_mut(args.get(1), Absent::Leave)? else {
+        reply.int(0);
+        return Ok(());
+    };
+    let ids = leased(&mut queue, args.slice(2, end))?;
+    queue.expect_work(ids.len() as u64)?;
+    work(&mut queue, &ids)?;
+    reply.int(ids.len() as i64);
+    Ok(())
+}
+
+fn kick(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let key = args.get(1);
+    tx.queue_mut(key, Absent::Leave)?;
+    let most = match args.len() {
+        2 => 1,
+        4 if parse::is(args.get(2), "COUNT") => count(args.get(3))?,
+        _ => return Err(Failure::Syntax),
+    };
+    let Some(mut queue) = tx.queue_mut(key, Absent::Leave)? else {
+        reply.int(0);
+        return Ok(());
+    };
+    let mut ids = queue.look(|queue| queue.buried_ids(most));
+    ids.sort_unstable();
+    queue.kick(&ids)?;
+    reply.int(ids.len() as i64);
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! Q.RESERVE: lease messages of the first of several queues that has some, or wait for one.
+
+use super::{LEASE_MS, TOLD_BYTES_MAX, count, due_ms, milliseconds, receipt};
+use crate::prelude::*;
+use crate::row::{TimeoutAt, as_it_is, words_at};
+use base::Ms;
+use kinds::Queue;
+use std::ops::ControlFlow;
+
+pub(crate) const COMMANDS: &[Command] = &[RESERVE];
+
+const RESERVE: Command = Command {
+    name: "Q.RESERVE",
+    syntax: "key [key ...] [COUNT count] [LEASE milliseconds] [BLOCK milliseconds]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec { begin: Begin::Index(1), find: Find::Until(WORDS), flags: "RW ACCESS UPDATE" }],
+    access: Access::Write { grows: false },
+    flags: &[],
+    group: Group::Queue,
+    cost: "O(k+n*log(m)), k the keys, n the messages leased, m those of the queue",
+    since: "bobbin 0.1.0",
+    brief: "Leases the first messages of the first queue that has some, or waits.",
+    answer: "array: the key and an array of receipt, deliveries, message; null: nothing is ready",
+    run: Run::Blocking {
+        try_now: reserve,
+        timeout: TimeoutAt::LastBlock,
+        empty: |reply| reply.null_array(),
+        settled: as_it_is,
+    },
+};
+
+/// What ends the keys.
+const WORDS: &[&str] = &["COUNT", "LEASE", "BLOCK"];
+
+/// What Q.RESERVE is asked.
+pub(crate) struct Options {
+    count: u64,
+    lease_ms: u64,
+    /// How long it waits, if it waits; 0 is for ever.
+    pub(crate) block_ms: Option<u64>,
+}
+
+impl Options {
+    pub(crate) fn of(args: &Args<'_>) -> Result<Self, Failure> {
+        let end = words_at(args, 1, WORDS);
+        let mut options = Self { count: 1, lease_ms: LEASE_MS, block_ms: None };
+        let mut words = args.from(end).iter();
+        while let Some(word) = words.next() {
+            let value = words.next().ok_or(Failure::Syntax)?;
+            if parse::is(word, "COUNT") {
+                options.count = count(value)?;
+            } else if parse::is(word, "LEASE") {
+                options.lease_ms = milliseconds(value, 1)?;
+            } else if parse::is(word, "BLOCK") {
+                let text = "ERR timeout is not an integer or out of range";
+                options.block_ms = Some(parse::int_or(value, 0, i64::MAX, text)? as u64);
+            } else {
+                return Err(Failure::Syntax);
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn reserve(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let end = words_at(args, 1, WORDS);
+    // Another kind is told first; to one who waits it is nothing.
+    let (mut keys, mut bytes) = (Vec::new(), 0);
+    for key in args.slice(1, end) {
+        if !tx.may_use(key) {
+            continue;
+        }
+        let is_serving = tx.is_serving();
+        match tx.queue_mut(key, Absent::Leave) {
+            Ok(None) => {}
+            Ok(Some(mut queue)) => {
+                bytes += queue.settling_bytes();
+                keys.push(key);
+            }
+            Err(_) if is_serving => {}
+            Err(wrong) => return Err(wrong.into()),
+        }
+    }
+    let options = Options::of(args)?;
+    let due_ms = due_ms(tx, options.lease_ms)?;
+    tx.expect_work(options.count)?;
+    tx.need_room(bytes)?;
+    let mut look_again_ms = Ms::MAX;
+    for key in keys {
+        let mut queue = tx.queue_mut(key, Absent::Leave)?.expect("just seen");
+        queue.settle();
+        if queue.look(Queue::ready_len) == 0 {
+            look_again_ms = look_again_ms.min(queue.look(Queue::next_return).unwrap_or(Ms::MAX));
+            continue;
+        }
+        reply.array(2);
+        reply.bulk(key);
+        let leased = queue.look(|queue| tell(queue, options.count, reply));
+        queue.reserve(leased, due_ms);
+        return Ok(());
+    }
+    if options.block_ms.is_none() {
+        reply.null_array();
+        return Ok(());
+    }
+    if look_again_ms != Ms::MAX {
+        tx.look_again(look_again_ms);
+    }
+    Err(Failure::Nothing)
+}
+
+/// Tells the first messages that are ready, as they are about to be delivered; how many.
+fn tell(queue: &Queue, most: u64, reply: &mut dyn Reply) -> u64 {
+    let (mut count, mut bytes) = (0, 0);
+    let most = most.min(queue.ready_len());
+    let _ = queue.walk_records(&mut |record| {
+        bytes += record.message.len();
+        if count == most || (count > 0 && bytes > TOLD_BYTES_MAX) {
+            return ControlFlow::Break(());
+        }
+        count += 1;
+        ControlFlow::Continue(())
+    });
+    reply.array(count as usize);
+    let mut left = count;
+    let _ = queue.walk_records(&mut |record| {
+        if left == 0 {
+            return ControlFlow::Break(());
+        }
+        left -= 1;
+        let deliveries = record.deliveries.saturating_add(1);
+        reply.array(3);
+        reply.bulk(receipt(queue, record.id, deliveries).as_bytes());
+        reply.int(i64::try_from(deliveries).unwrap_or(i64::MAX));
+        reply.bulk(record.message);
+        ControlFlow::Continue(())
+    });
+    count
+}

@@ -1,0 +1,274 @@
+//! Changes to a queue. Times are absolute, and what has become of a lease is said: nothing happens by itself in a replay.
+
+use super::items::{Items, take_item};
+use super::{DecodeError, take, take_bytes};
+use base::{Ms, varint};
+use blocks::End;
+use kinds::Queue;
+use kinds::queue::{Limits, Misfit, State, unzigzag, zigzag};
+
+/// A change to the queue under a key, which is made if absent by what puts something into it, and goes when nothing is left.
+/// That is followed by an [`super::Effect::Remove`], for those who have not read the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueChange<'a> {
+    /// 100. The list under the key becomes a queue: its items came then.
+    Turn {
+        /// Now.
+        at_ms: Ms,
+    },
+    /// 101. The queue becomes a list of what is ready; nothing is held.
+    TurnBack {
+        /// How many items that are.
+        count: u64,
+    },
+    /// 102 at the tail, 103 at the head. Messages come, one after the other.
+    Push {
+        /// Where.
+        end: End,
+        /// When.
+        at_ms: Ms,
+        /// What.
+        messages: Items<'a>,
+    },
+    /// 104. A message comes at the tail, to be ready later, or told from others like it.
+    PushOne {
+        /// When.
+        at_ms: Ms,
+        /// When it is ready; 0: now.
+        due_ms: Ms,
+        /// What tells it from others; empty: nothing.
+        dedup: &'a [u8],
+        /// What.
+        message: &'a [u8],
+    },
+    /// 105. The first messages that are ready are leased.
+    Reserve {
+        /// How many.
+        count: u64,
+        /// Until when.
+        due_ms: Ms,
+    },
+    /// 106 at the head, 107 at the tail. Messages that are ready leave.
+    Pop {
+        /// Where.
+        end: End,
+        /// How many.
+        count: u64,
+    },
+    /// 108 acknowledged, 109 not. Messages that are held leave.
+    Remove {
+        /// Whether that counts as work done.
+        are_acked: bool,
+        /// Which.
+        ids: MessageIds<'a>,
+    },
+    /// 110. Messages that are held are ready again.
+    Release {
+        /// Which.
+        ids: MessageIds<'a>,
+    },
+    /// 111. Messages that are held are in this state.
+    SetState {
+        /// Which state.
+        state: State,
+        /// When that ends; 0 if it does not by itself.
+        due_ms: Ms,
+        /// Which.
+        ids: MessageIds<'a>,
+    },
+    /// 112. Messages that are ready leave because they are too old.
+    Expire {
+        /// The first so many of the run.
+        count: u64,
+        /// Which of those that have returned.
+        ids: MessageIds<'a>,
+    },
+    /// 113. The queue has these limits.
+    Limit {
+        /// Now.
+        at_ms: Ms,
+        /// As [`Limits::encode`] writes them.
+        limits: &'a [u8],
+    },
+}
+
+/// Ids that an effect carries, which rise: as a handler has them, or as they lie in a record.
+#[derive(Clone, Copy, Debug)]
+pub enum MessageIds<'a> {
+    /// As a handler has them.
+    Slice(&'a [i64]),
+    /// As a record holds them: the first, then the distance to each next one.
+    Encoded {
+        /// How many.
+        count: u64,
+        /// Their bytes.
+        bytes: &'a [u8],
+    },
+}
+
+impl PartialEq for MessageIds<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_vec() == other.to_vec()
+    }
+}
+
+impl Eq for MessageIds<'_> {}
+
+impl<'a> MessageIds<'a> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match *self {
+            Self::Slice(ids) => {
+                varint::put(out, ids.len() as u64);
+                let mut before = 0i64;
+                for (nth, id) in ids.iter().enumerate() {
+                    varint::put(out, if nth == 0 { zigzag(*id) } else { id.wrapping_sub(before) as u64 });
+                    before = *id;
+                }
+            }
+            Self::Encoded { count, bytes } => {
+                varint::put(out, count);
+                out.extend_from_slice(bytes);
+            }
+        }
+    }
+
+    fn decode(input: &mut &'a [u8]) -> Result<Self, DecodeError> {
+        let count = take(input)?;
+        let start = *input;
+        for _ in 0..count {
+            take(input)?;
+        }
+        Ok(Self::Encoded { count, bytes: &start[..start.len() - input.len()] })
+    }
+
+    fn to_vec(self) -> Vec<i64> {
+        let (count, mut bytes) = match self {
+            Self::Slice(ids) => return ids.to_vec(),
+            Self::Encoded { count, bytes } => (count, bytes),
+        };
+        let mut last = None;
+        let next = |_| {
+            let number = varint::take(&mut bytes).expect("checked when decoded");
+            let id = last.map_or_else(|| unzigzag(number), |last: i64| last.wrapping_add_unsigned(number));
+            last = Some(id);
+            id
+        };
+        (0..count).map(next).collect()
+    }
+}
+
+impl<'a> QueueChange<'a> {
+    pub(super) fn number(&self) -> u8 {
+        match self {
+            Self::Turn { .. } => 100,
+            Self::TurnBack { .. } => 101,
+            Self::Push { end: End::Tail, .. } => 102,
+            Self::Push { end: End::Head, .. } => 103,
+            Self::PushOne { .. } => 104,
+            Self::Reserve { .. } => 105,
+            Self::Pop { end: End::Head, .. } => 106,
+            Self::Pop { end: End::Tail, .. } => 107,
+            Self::Remove { are_acked: true, .. } => 108,
+            Self::Remove { are_acked: false, .. } => 109,
+            Self::Release { .. } => 110,
+            Self::SetState { .. } => 111,
+            Self::Expire { .. } => 112,
+            Self::Limit { .. } => 113,
+        }
+    }
+
+    pub(super) fn encode_fields(&self, out: &mut Vec<u8>) {
+        match *self {
+            Self::Turn { at_ms } => varint::put(out, at_ms),
+            Self::Push { at_ms, messages, .. } => {
+                varint::put(out, at_ms);
+                messages.encode(out);
+            }
+            Self::PushOne { at_ms, due_ms, dedup, message } => {
+                varint::put(out, at_ms);
+                varint::put(out, due_ms);
+                varint::put_bytes(out, dedup);
+                varint::put_bytes(out, message);
+            }
+            Self::Reserve { count, due_ms } => {
+                varint::put(out, count);
+                varint::put(out, due_ms);
+            }
+            Self::TurnBack { count } | Self::Pop { count, .. } => varint::put(out, count),
+            Self::Remove { ids, .. } | Self::Release { ids } => ids.encode(out),
+            Self::SetState { state, due_ms, ids } => {
+                out.push(state.number());
+                varint::put(out, due_ms);
+                ids.encode(out);
+            }
+            Self::Expire { count, ids } => {
+                varint::put(out, count);
+                ids.encode(out);
+            }
+            Self::Limit { at_ms, limits } => {
+                varint::put(out, at_ms);
+                varint::put_bytes(out, limits);
+            }
+        }
+    }
+
+    pub(super) fn decode_fields(number: u8, input: &mut &'a [u8]) -> Result<Self, DecodeError> {
+        let end = if matches!(number, 103 | 106) { End::Head } else { End::Tail };
+        Ok(match number {
+            100 => Self::Turn { at_ms: take(input)? },
+            101 => Self::TurnBack { count: take(input)? },
+            102 | 103 => Self::Push { end, at_ms: take(input)?, messages: Items::decode(input)? },
+            104 => Self::PushOne {
+                at_ms: take(input)?,
+                due_ms: take(input)?,
+                dedup: take_bytes(input)?,
+                message: take_item(input)?,
+            },
+            105 => Self::Reserve { count: take(input)?, due_ms: take(input)? },
+            106 | 107 => Self::Pop { end, count: take(input)? },
+            108 | 109 => Self::Remove { are_acked: number == 108, ids: MessageIds::decode(input)? },
+            110 => Self::Release { ids: MessageIds::decode(input)? },
+            111 => {
+                let (&state, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
+                *input = rest;
+                let state = State::of_number(state).ok_or(DecodeError::Malformed)?;
+                Self::SetState { state, due_ms: take(input)?, ids: MessageIds::decode(input)? }
+            }
+            112 => Self::Expire { count: take(input)?, ids: MessageIds::decode(input)? },
+            113 => Self::Limit { at_ms: take(input)?, limits: take_bytes(input)? },
+            unknown => return Err(DecodeError::UnknownNumber(unknown)),
+        })
+    }
+
+    /// Whether nothing may be left after it.
+    pub(crate) fn may_empty(&self) -> bool {
+        matches!(self, Self::Pop { .. } | Self::Remove { .. } | Self::Expire { .. } | Self::Limit { .. })
+    }
+
+    /// Changes `queue`; a change that it does not allow is a misfit and changes nothing.
+    pub(super) fn apply(&self, queue: &mut Queue) -> Result<(), DecodeError> {
+        let done = match *self {
+            // Another kind comes of it: see `apply` of effects.
+            Self::Turn { .. } | Self::TurnBack { .. } => Err(Misfit),
+            Self::Push { end, at_ms, messages } => {
+                let messages = messages.iter().collect::<Vec<_>>();
+                queue.push(end, at_ms, messages.into_iter())
+            }
+            Self::PushOne { at_ms, due_ms, dedup, message } => queue.push_one(at_ms, due_ms, dedup, message),
+            Self::Reserve { count, due_ms } => queue.reserve(count, due_ms),
+            Self::Pop { end, count } => queue.pop(end, count),
+            Self::Remove { are_acked, ids } => queue.remove(&ids.to_vec(), are_acked),
+            Self::Release { ids } => queue.release(&ids.to_vec()),
+            Self::SetState { state, due_ms, ids } => queue.set_state(&ids.to_vec(), state, due_ms),
+            Self::Expire { count, ids } => queue.expire(&ids.to_vec(), count),
+            Self::Limit { at_ms, limits } => match Limits::decode(limits) {
+                Some(limits) => {
+                    queue.limit(at_ms, limits);
+                    Ok(())
+                }
+                None => Err(Misfit),
+            },
+        };
+        done.map_err(|Misfit| DecodeError::Misfit)
+    }
+}

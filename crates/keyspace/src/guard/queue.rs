@@ -1,0 +1,319 @@
+//! The guard of a queue. A list that is given to it becomes one with the first change.
+
+use crate::effect::{Effect, Items, MessageIds, QueueChange};
+use crate::notes::Classes;
+use crate::section::{Entry, value_of};
+use crate::tx::{Abandon, Before, Tx};
+use base::{Ms, varint};
+use blocks::End;
+use kinds::queue::{Limits, Record, State};
+use kinds::{List, Queue};
+
+/// What a record has beside key, ids and messages, in bytes at most.
+const FIELDS_BYTES_MAX: u64 = 32;
+/// So many messages that have fallen due a writer takes along.
+const DUE_AT_ONCE: u64 = 64;
+
+/// A queue under a key, to be changed. The key comes with what is put into it, and goes with the last that is left.
+pub struct QueueMut<'t, 'k> {
+    tx: &'t mut Tx<'k>,
+    key: &'t [u8],
+    before: Before,
+    event: Option<&'static str>,
+}
+
+/// What has fallen due in a queue, and what is to become of it.
+#[derive(Debug, Default)]
+pub(crate) struct Fallen {
+    /// Leases and delays that are over: these messages are ready.
+    ready: Vec<i64>,
+    /// Likewise, but tried too often.
+    dead: Vec<i64>,
+    /// Too old, of those that have returned; and how many of the run.
+    old: Vec<i64>,
+    old_of_run: u64,
+}
+
+impl Fallen {
+    /// What has fallen due of `queue`, about `most` of each sort at most.
+    pub(crate) fn of(queue: &Queue, now: Ms, most: u64) -> Self {
+        let mut fallen = Self::default();
+        if queue.next_due().is_none_or(|due_ms| due_ms > now) {
+            return fallen;
+        }
+        for id in queue.due_ids(now, most) {
+            let is_dead = queue.held(id, |record| is_spent(queue, &record)).expect("just seen");
+            if is_dead { fallen.dead.push(id) } else { fallen.ready.push(id) }
+        }
+        fallen.ready.sort_unstable();
+        fallen.dead.sort_unstable();
+        (fallen.old, fallen.old_of_run) = queue.too_old(now, most);
+        fallen.old.sort_unstable();
+        fallen
+    }
+
+    pub(crate) fn ids(&self) -> u64 {
+        (self.ready.len() + self.dead.len() + self.old.len()) as u64
+    }
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.ids() == 0 && self.old_of_run == 0
+    }
+
+    /// A bound of the bytes of its changes' records.
+    pub(crate) fn bytes_max(&self, key_bytes: usize) -> u64 {
+        self.ids() * varint::BYTES_MAX as u64 + 5 * (key_bytes as u64 + FIELDS_BYTES_MAX)
+    }
+
+    /// The changes, in their order.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = QueueChange<'_>> {
+        let old = QueueChange::Expire { count: self.old_of_run, ids: MessageIds::Slice(&self.old) };
+        let ready = QueueChange::Release { ids: MessageIds::Slice(&self.ready) };
+        let dead = QueueChange::SetState { state: State::Dead, due_ms: 0, ids: MessageIds::Slice(&self.dead) };
+        let all = [
+            (self.old_of_run > 0 || !self.old.is_empty(), old),
+            (!self.ready.is_empty(), ready),
+            (!self.dead.is_empty(), dead),
+        ];
+        all.into_iter().filter_map(|(is_any, change)| is_any.then_some(change))
+    }
+}
+
+/// Whether a message is not to be delivered again.
+fn is_spent(queue: &Queue, record: &Record<'_>) -> bool {
+    record.state == State::Leased && queue.limits().retries.is_some_and(|retries| record.deliveries > retries)
+}
+
+/// What [`QueueMut::release`] is to do with leases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The messages are ready.
+    Now,
+    /// They are ready then.
+    At(Ms),
+}
+
+impl<'t, 'k> QueueMut<'t, 'k> {
+    pub(crate) fn new(tx: &'t mut Tx<'k>, key: &'t [u8], there: bool) -> Self {
+        Self { tx, key, before: if there { Before::Settled } else { Before::Unknown }, event: None }
+    }
+
+    /// Gives what it does a name of its own, for those who are told of it.
+    #[must_use]
+    pub fn told_as(self, event: &'static str) -> Self {
+        Self { event: Some(event), ..self }
+    }
+
+    /// What `look` makes of the queue as it is, or of what the list will be; of an empty one if the key is absent.
+    pub fn look<R>(&mut self, look: impl FnOnce(&Queue) -> R) -> R {
+        let now = self.tx.now();
+        match self.tx.raw_entry(self.key).filter(|_| self.before == Before::Settled) {
+            Some(entry) => look_at(entry, now, look),
+            None => look(&Queue::default()),
+        }
+    }
+
+    /// Has what has fallen due ready, a few dozen messages at a time, and drops what is too old.
+    /// [`QueueMut::settling_bytes`] are to be asked for first.
+    pub fn settle(&mut self) {
+        let now = self.tx.now();
+        let fallen = self.look(|queue| Fallen::of(queue, now, DUE_AT_ONCE));
+        let event = self.event.take();
+        fallen.changes().for_each(|change| self.change(change));
+        self.event = event;
+    }
+
+    /// A bound of the bytes that [`QueueMut::settle`] and [`QueueMut::reserve`] take in the journal.
+    pub fn settling_bytes(&mut self) -> u64 {
+        let now = self.tx.now();
+        let fallen = self.look(|queue| Fallen::of(queue, now, DUE_AT_ONCE));
+        let settling_bytes = if fallen.is_nothing() { 0 } else { fallen.bytes_max(self.key.len()) };
+        settling_bytes + 2 * (self.key.len() as u64 + FIELDS_BYTES_MAX)
+    }
+
+    /// See [`Tx::expect_work`].
+    ///
+    /// # Errors
+    /// If it is so much that the command is to be rehearsed first.
+    pub fn expect_work(&self, elements: u64) -> Result<(), Abandon> {
+        self.tx.expect_work(elements)
+    }
+
+    /// Puts messages at an end, one after the other.
+    pub fn push(&mut self, end: End, messages: &[&[u8]]) {
+        if !messages.is_empty() {
+            let at_ms = self.tx.now();
+            self.change(QueueChange::Push { end, at_ms, messages: Items::Slices(messages) });
+        }
+    }
+
+    /// Puts a message at the tail, to be ready then, if that is not 0, and told from others by `dedup`, if that is not empty.
+    pub fn push_one(&mut self, due_ms: Ms, dedup: &[u8], message: &[u8]) {
+        let at_ms = self.tx.now();
+        self.change(QueueChange::PushOne { at_ms, due_ms, dedup, message });
+    }
+
+    /// Leases the first `count` messages, which are ready, until then.
+    pub fn reserve(&mut self, count: u64, due_ms: Ms) {
+        self.change(QueueChange::Reserve { count, due_ms });
+    }
+
+    /// Takes `count` messages, which are ready, off an end.
+    pub fn pop(&mut self, end: End, count: u64) {
+        if count > 0 {
+            self.change(QueueChange::Pop { end, count });
+        }
+    }
+
+    /// Removes messages, whose ids rise and which are held, as work that is done.
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn acknowledge(&mut self, ids: &[i64]) -> Result<(), Abandon> {
+        self.with_ids(ids, QueueChange::Remove { are_acked: true, ids: MessageIds::Slice(ids) })
+    }
+
+    /// Ends leases of messages, whose ids rise; those that were tried too often die.
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn release(&mut self, ids: &[i64], ending: Ending) -> Result<(), Abandon> {
+        let is_spent = |queue: &Queue, id| queue.held(id, |record| is_spent(queue, &record)) == Some(true);
+        let (dead, alive): (Vec<i64>, Vec<i64>) = self.look(|queue| ids.iter().partition(|id| is_spent(queue, **id)));
+        self.need_room((ids.len() * varint::BYTES_MAX) as u64, 4)?;
+        let alive_ids = MessageIds::Slice(&alive);
+        if !alive.is_empty() {
+            self.change(match ending {
+                Ending::Now => QueueChange::Release { ids: alive_ids },
+                Ending::At(due_ms) => QueueChange::SetState { state: State::Delayed, due_ms, ids: alive_ids },
+            });
+        }
+        if !dead.is_empty() {
+            self.change(QueueChange::SetState { state: State::Dead, due_ms: 0, ids: MessageIds::Slice(&dead) });
+        }
+        Ok(())
+    }
+
+    /// Has messages ready, whose ids rise, however often they were tried.
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn kick(&mut self, ids: &[i64]) -> Result<(), Abandon> {
+        self.with_ids(ids, QueueChange::Release { ids: MessageIds::Slice(ids) })
+    }
+
+    /// Has messages, whose ids rise, leased until then.
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn extend(&mut self, ids: &[i64], due_ms: Ms) -> Result<(), Abandon> {
+        let ids_of_record = MessageIds::Slice(ids);
+        self.with_ids(ids, QueueChange::SetState { state: State::Leased, due_ms, ids: ids_of_record })
+    }
+
+    /// Has messages, whose ids rise, wait until they are kicked.
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn bury(&mut self, ids: &[i64]) -> Result<(), Abandon> {
+        let ids_of_record = MessageIds::Slice(ids);
+        self.with_ids(ids, QueueChange::SetState { state: State::Buried, due_ms: 0, ids: ids_of_record })
+    }
+
+    /// Sets limits.
+    pub fn limit(&mut self, limits: &Limits) {
+        let (mut encoded, at_ms) = (Vec::new(), self.tx.now());
+        limits.encode(&mut encoded);
+        self.change(QueueChange::Limit { at_ms, limits: &encoded });
+    }
+
+    /// Has the key hold a list of what is ready; nothing is held. Without anything ready it goes.
+    pub fn turn_back(&mut self) {
+        let count = self.look(Queue::ready_len);
+        if count > 0 {
+            self.change(QueueChange::TurnBack { count });
+        } else {
+            self.tx.change_as(self.key, &Effect::Remove, Before::Settled, Some((Classes::LIST, "q.drop")));
+        }
+    }
+
+    fn with_ids(&mut self, ids: &[i64], change: QueueChange<'_>) -> Result<(), Abandon> {
+        if !ids.is_empty() {
+            self.need_room((ids.len() * varint::BYTES_MAX) as u64, 2)?;
+            self.change(change);
+        }
+        Ok(())
+    }
+
+    fn need_room(&self, bytes: u64, records: u64) -> Result<(), Abandon> {
+        self.tx.need_room(bytes + records * (self.key.len() as u64 + FIELDS_BYTES_MAX))
+    }
+
+    fn change(&mut self, change: QueueChange<'_>) {
+        let before = std::mem::replace(&mut self.before, Before::Settled);
+        let is_plain = |entry| value_of::<List>(entry).is_some();
+        if before == Before::Settled && self.tx.raw_entry(self.key).is_some_and(is_plain) {
+            let at_ms = self.tx.now();
+            self.tx.change(self.key, &Effect::Queue(QueueChange::Turn { at_ms }), Before::Settled);
+        }
+        let event = self.event.map(|event| (Classes::LIST, event));
+        self.tx.change_as(self.key, &Effect::Queue(change), before, event);
+        if change.may_empty() && self.tx.raw_entry(self.key).is_none() {
+            self.tx.record_gone(self.key);
+            self.before = Before::Unknown;
+        }
+    }
+}
+
+/// What `look` makes of the queue that an entry holds, or would become.
+fn look_at<R>(entry: Entry<'_>, now: Ms, look: impl FnOnce(&Queue) -> R) -> R {
+    match (value_of::<Queue>(entry), value_of::<List>(entry)) {
+        (Some(queue), _) => look(queue),
+        (None, Some(list)) => look(&Queue::of_plain(list.clone(), now)),
+        (None, None) => look(&Queue::default()),
+    }
+}
+
+impl<'k> Tx<'k> {
+    /// The queue under `key`, or a list that becomes one, to change it; `None` if it is absent and is not to be made.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn queue_mut<'t>(
+        &'t mut self,
+        key: &'t [u8],
+        absent: crate::Absent,
+    ) -> Result<Option<QueueMut<'t, 'k>>, crate::WrongType> {
+        let is_either = |entry: Entry<'_>| value_of::<Queue>(entry).is_some() || value_of::<List>(entry).is_some();
+        let there = match self.entry(key).map(is_either) {
+            Some(true) => true,
+            Some(false) => return Err(crate::WrongType),
+            None => false,
+        };
+        Ok((there || absent == crate::Absent::Create).then(|| QueueMut::new(self, key, there)))
+    }
+
+    /// What `look` makes of the queue under `key`, or of what a list there would become; `None` if it is absent.
+    ///
+    /// # Errors
+    /// If another kind is there.
+    pub fn look_at_queue<R>(
+        &mut self,
+        key: &[u8],
+        look: impl FnOnce(&Queue) -> R,
+    ) -> Result<Option<R>, crate::WrongType> {
+        let now = self.now();
+        let Some(entry) = self.entry(key) else { return Ok(None) };
+        match value_of::<Queue>(entry).is_some() || value_of::<List>(entry).is_some() {
+            true => Ok(Some(look_at(entry, now, look))),
+            false => Err(crate::WrongType),
+        }
+    }
+
+    /// Whether a live queue is under `key`; that is no use of the key.
+    pub fn is_queue(&mut self, key: &[u8]) -> bool {
+        let now = self.now();
+        let entry = self.raw_entry(key).filter(|entry| crate::section::is_live(*entry, now));
+        entry.is_some_and(|entry| value_of::<Queue>(entry).is_some())
+    }
+}

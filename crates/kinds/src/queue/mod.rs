@@ -1,0 +1,464 @@
+//! The queue: a list whose messages can be leased, delayed, buried and told from each other; all of it in one block list.
+//!
+//! ```text
+//! list       | head | segment ... | held ... | returned ... | message | message | message | ...
+//!                     of the run    by id      by id          the run: bytes alone, as in a list
+//!
+//!            push >----------------------------------------------------------> run
+//!            push DELAY >---------> held: delayed ----. time, kick
+//!                       reserve     held: leased  ----+---> returned            ready: returned, then the run
+//!       ack, gone <---------------- held: leased      |
+//!                       bury ------> held: buried ----'
+//!
+//! beside it  due    0 of what is dead, a time of what is leased or delayed, or never of what is buried; ids
+//!            came   when what has returned was pushed, and its id
+//!            dedups hash of a dedup id, and the id
+//! ```
+//!
+//! A list becomes a queue as it is: a head and one segment are put before its items. So a message that nobody has taken yet
+//! costs nothing beside its bytes: its id and the time when it came follow from its segment, to which a push adds one. What
+//! comes back goes before the run, in the order of ids, and so does what a list's command pushes at the left end. Segments
+//! change only at the run's ends. The indices are built anew by whoever reads a queue.
+//!
+//! Time changes nothing by itself: a lease is over when that has been recorded.
+
+mod build;
+mod change;
+mod index;
+mod record;
+
+pub use change::Misfit;
+pub use record::{Limits, Record, State, unzigzag, zigzag};
+
+use crate::{List, list};
+use base::Ms;
+use blocks::{Direction, ITEM_BYTES_MAX, Visit};
+use record::{Head, Segment, id_of};
+use std::fmt;
+use std::ops::{ControlFlow, Range};
+
+/// Messages that come within so many milliseconds share a segment.
+const SEGMENT_MS: Ms = 100;
+/// Most bytes of a dedup id.
+pub const DEDUP_BYTES_MAX: usize = 1024;
+/// Most bytes of a message, whatever is to be known of it.
+pub const MESSAGE_BYTES_MAX: usize = ITEM_BYTES_MAX - 4096;
+
+const SOUND: &str = "what lies there was made by `encode` or checked";
+
+/// A queue; eight bytes, cloned in O(1). It is none without messages and limits.
+#[derive(Clone, Default)]
+pub struct Queue {
+    parts: Option<Box<Parts>>,
+}
+
+#[derive(Clone)]
+struct Parts {
+    head: Head,
+    list: List,
+    due: List,
+    came: List,
+    dedups: List,
+}
+
+/// What a queue tells of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Messages that may be taken.
+    pub ready: u64,
+    /// Messages that somebody has.
+    pub leased: u64,
+    /// Messages that are to be ready later.
+    pub delayed: u64,
+    /// Messages that wait to be kicked.
+    pub buried: u64,
+    /// Messages that have been tried too often, and are about to be taken away.
+    pub dead: u64,
+    /// Bytes of all messages.
+    pub bytes: u64,
+    /// How many were ever pushed.
+    pub pushed: u64,
+    /// How many were acknowledged.
+    pub acked: u64,
+    /// When the oldest came that is ready.
+    pub oldest_ms: Option<Ms>,
+}
+
+/// A limit that is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Full {
+    /// So many messages.
+    Len(u64),
+    /// So many bytes of messages.
+    Bytes(u64),
+}
+
+/// Where a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In this segment.
+    Run(u64),
+    /// The record at this position.
+    Record(u64),
+}
+
+impl Queue {
+    /// The queue that a list becomes. O(log n).
+    pub fn of_plain(mut list: List, at_ms: Ms) -> Self {
+        let count = list.len();
+        let mut head = Head::new(at_ms);
+        (head.bytes, head.pushed, head.next) = (list.content_bytes(), count, 1i64.saturating_add_unsigned(count));
+        if count > 0 {
+            let segment = Segment { first: 1, count, came_ms: at_ms, dedup: Vec::new() };
+            head.segments = 1;
+            list.push(blocks::End::Head, &segment.encode());
+        }
+        list.push(blocks::End::Head, &head.encode());
+        let [due, came, dedups] = [const { List::new() }; 3];
+        Self { parts: Some(Box::new(Parts { head, list, due, came, dedups })) }
+    }
+
+    /// Whether nothing is in it, nor any limit set. O(1).
+    pub fn is_empty(&self) -> bool {
+        self.parts.as_ref().is_none_or(|parts| parts.len() == 0 && parts.head.limits == Limits::default())
+    }
+
+    /// How many messages there are, in whatever state. O(1).
+    pub fn len(&self) -> u64 {
+        self.parts.as_ref().map_or(0, |parts| parts.len())
+    }
+
+    /// How many messages may be taken. O(1).
+    pub fn ready_len(&self) -> u64 {
+        self.parts.as_ref().map_or(0, |parts| parts.ready_len())
+    }
+
+    /// How many of them have come back, or were pushed at the left end: those first ones that have records. O(1).
+    pub fn returned_len(&self) -> u64 {
+        self.parts.as_ref().map_or(0, |parts| parts.head.returned)
+    }
+
+    /// How many messages are held: leased, delayed, buried or dead. O(1).
+    pub fn held_len(&self) -> u64 {
+        self.parts.as_ref().map_or(0, |parts| parts.head.held)
+    }
+
+    /// Bytes of all messages. O(1).
+    pub fn message_bytes(&self) -> u64 {
+        self.parts.as_ref().map_or(0, |parts| parts.head.bytes)
+    }
+
+    /// What it knows of itself. O(log n).
+    pub fn figures(&self) -> Figures {
+        let Some(parts) = &self.parts else { return Figures::default() };
+        let head = &parts.head;
+        let oldest_ms = index::first(&parts.came).map(|(came_ms, _)| came_ms).into_iter();
+        Figures {
+            ready: parts.ready_len(),
+            leased: head.leased,
+            delayed: head.delayed,
+            buried: head.buried,
+            dead: head.dead,
+            bytes: head.bytes,
+            pushed: head.pushed,
+            acked: head.acked,
+            oldest_ms: oldest_ms.chain(parts.segment(0).map(|segment| segment.came_ms)).min(),
+        }
+    }
+
+    /// Its limits.
+    pub fn limits(&self) -> Limits {
+        self.parts.as_ref().map_or_else(Limits::default, |parts| parts.head.limits.clone())
+    }
+
+    /// Whether so many more messages of so many bytes in all are within its limits.
+    ///
+    /// # Errors
+    /// The limit that they would pass.
+    pub fn takes(&self, count: u64, bytes: u64) -> Result<(), Full> {
+        let Some(parts) = &self.parts else { return Ok(()) };
+        let Limits { len_max, bytes_max, .. } = parts.head.limits;
+        if len_max > 0 && parts.len().saturating_add(count) > len_max {
+            return Err(Full::Len(len_max));
+        }
+        if bytes_max > 0 && parts.head.bytes.saturating_add(bytes) > bytes_max {
+            return Err(Full::Bytes(bytes_max));
+        }
+        Ok(())
+    }
+
+    /// The number by which an id is told.
+    pub fn told_id(&self, id: i64) -> u64 {
+        self.parts.as_ref().map_or(0, |parts| parts.head.base).wrapping_add_signed(id)
+    }
+
+    /// The id that is told by this number.
+    pub fn id_of_told(&self, told: u64) -> i64 {
+        told.wrapping_sub(self.parts.as_ref().map_or(0, |parts| parts.head.base)) as i64
+    }
+
+    /// The number by which the id is told that the next message at the right end gets, if that comes now.
+    pub fn next_told(&self, now: Ms) -> u64 {
+        let told = |head: &Head| head.base.wrapping_add_signed(head.next);
+        self.parts.as_ref().map_or_else(|| told(&Head::new(now)), |parts| told(&parts.head))
+    }
+
+    /// Whether a message of this dedup id is in it. O(log n).
+    pub fn has_dedup(&self, dedup: &[u8]) -> bool {
+        let Some(parts) = &self.parts else { return false };
+        let hash = index::hash(dedup);
+        let range = index::below(&parts.dedups, hash)..parts.dedups.len();
+        let (mut at, mut is_there) = (range.start, false);
+        while let Some((number, id)) = index::get(&parts.dedups, at)
+            && number == hash
+            && !is_there
+        {
+            is_there = parts.dedup_is(id, dedup);
+            at += 1;
+        }
+        is_there
+    }
+
+    /// What `visit` makes of a message that is held. O(log n).
+    pub fn held<R>(&self, id: i64, visit: impl FnOnce(Record<'_>) -> R) -> Option<R> {
+        let parts = self.parts.as_ref()?;
+        let at = parts.find_in(&parts.held(), id)?;
+        parts.list.get(at, |item| visit(Record::decode(item).expect(SOUND)))
+    }
+
+    /// When something of it falls due next. O(log n).
+    pub fn next_due(&self) -> Option<Ms> {
+        let parts = self.parts.as_ref()?;
+        let due = index::first(&parts.due).map(|(due_ms, _)| due_ms).filter(|due_ms| *due_ms != index::NEVER);
+        let old = parts.oldest_end_ms();
+        due.into_iter().chain(old).min()
+    }
+
+    /// When the next lease or delay is over. O(log n).
+    pub fn next_return(&self) -> Option<Ms> {
+        let parts = self.parts.as_ref()?;
+        index::get(&parts.due, parts.head.dead).map(|(due_ms, _)| due_ms).filter(|due_ms| *due_ms != index::NEVER)
+    }
+
+    /// The first messages whose lease or delay is over, `most` of them at most. O(log n + most).
+    pub fn due_ids(&self, now: Ms, most: u64) -> Vec<i64> {
+        let Some(parts) = &self.parts else { return Vec::new() };
+        let start = parts.head.dead;
+        let end = index::below(&parts.due, now.saturating_add(1).min(index::NEVER)).max(start);
+        index::ids(&parts.due, start..end.min(start + most))
+    }
+
+    /// The first messages that are dead.
+    pub fn dead_ids(&self, most: u64) -> Vec<i64> {
+        let Some(parts) = &self.parts else { return Vec::new() };
+        index::ids(&parts.due, 0..parts.head.dead.min(most))
+    }
+
+    /// The first messages that are buried.
+    pub fn buried_ids(&self, most: u64) -> Vec<i64> {
+        let Some(parts) = &self.parts else { return Vec::new() };
+        let start = parts.due.len() - parts.head.buried;
+        index::ids(&parts.due, start..start + parts.head.buried.min(most))
+    }
+
+    /// What is ready and too old: ids of what has returned, `most` of them at most, and how many of the run's first
+    /// messages, of as many segments. O(log n + most).
+    pub fn too_old(&self, now: Ms, most: u64) -> (Vec<i64>, u64) {
+        let Some(parts) = self.parts.as_ref().filter(|parts| parts.head.limits.ttl_ms > 0) else {
+            return (Vec::new(), 0);
+        };
+        let Some(latest) = now.checked_sub(parts.head.limits.ttl_ms) else { return (Vec::new(), 0) };
+        let end = index::below(&parts.came, latest.saturating_add(1));
+        let ids = index::ids(&parts.came, 0..end.min(most));
+        let mut count = 0;
+        for at in 0..parts.head.segments.min(most) {
+            match parts.segment(at) {
+                Some(segment) if segment.came_ms.saturating_add(SEGMENT_MS) <= latest => count += segment.count,
+                _ => break,
+            }
+        }
+        (ids, count)
+    }
+
+    /// Shows messages that are ready, `count` of them from `start` on: forward from there, backward the last of them first.
+    pub fn walk_ready(&self, start: u64, count: u64, direction: Direction, visit: &mut impl Visit) -> ControlFlow<()> {
+        let Some(parts) = &self.parts else { return ControlFlow::Continue(()) };
+        let (end, returned) = (start + count, parts.head.returned);
+        assert!(end <= parts.ready_len());
+        let first = parts.returned().start;
+        let (records, run) = (start.min(returned)..end.min(returned), start.max(returned)..end.max(returned));
+        let mut ways = [(records, true), (run, false)];
+        if direction == Direction::Backward {
+            ways.reverse();
+        }
+        for (range, is_records) in ways {
+            let (at, count) = (first + range.start, range.end - range.start);
+            if is_records {
+                parts.list.walk(at, count, direction, &mut |item: &[u8]| {
+                    visit.item(Record::decode(item).expect(SOUND).message)
+                })?;
+            } else {
+                parts.list.walk(at, count, direction, visit)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// What `visit` makes of the message at a position of what is ready; `None` if there is none. O(log n).
+    pub fn ready_at<R>(&self, index: u64, visit: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        let parts = self.parts.as_ref().filter(|parts| index < parts.ready_len())?;
+        let at = parts.returned().start + index;
+        parts.list.get(at, |item| match index < parts.head.returned {
+            true => visit(Record::decode(item).expect(SOUND).message),
+            false => visit(item),
+        })
+    }
+
+    /// Shows the first messages that are ready with what is known of them, until `visit` breaks. O(log n) each.
+    pub fn walk_records(&self, visit: &mut impl FnMut(Record<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+        let Some(parts) = &self.parts else { return ControlFlow::Continue(()) };
+        let (records, run) = (parts.returned(), parts.run());
+        parts.list.walk(records.start, parts.head.returned, Direction::Forward, &mut |item: &[u8]| {
+            visit(Record::decode(item).expect(SOUND))
+        })?;
+        let (mut segments, mut nth) = (0, 0);
+        let mut segment = parts.segment(0);
+        parts.list.walk(run.start, run.end - run.start, Direction::Forward, &mut |message: &[u8]| {
+            let of = segment.as_ref().expect(SOUND);
+            let id = of.first.saturating_add_unsigned(nth);
+            let flow = visit(of.record(id, message));
+            nth += 1;
+            if nth == of.count {
+                (segments, nth) = (segments + 1, 0);
+                segment = parts.segment(segments);
+            }
+            flow
+        })
+    }
+
+    /// Shows what is held, in the order of ids, until `visit` breaks.
+    pub fn walk_held(&self, visit: &mut impl FnMut(Record<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+        let Some(parts) = &self.parts else { return ControlFlow::Continue(()) };
+        let held = parts.held();
+        parts.list.walk(held.start, parts.head.held, Direction::Forward, &mut |item: &[u8]| {
+            visit(Record::decode(item).expect(SOUND))
+        })
+    }
+
+    /// The name that `OBJECT ENCODING` replies in Redis for a list of what is ready.
+    pub fn encoding(&self) -> &'static str {
+        list::encoding_of(self.ready_len(), self.message_bytes())
+    }
+
+    /// Bytes of memory beside itself. O(1).
+    pub fn heap_bytes(&self) -> u64 {
+        self.parts.as_ref().map_or(0, |parts| {
+            let lists = [&parts.list, &parts.due, &parts.came, &parts.dedups];
+            size_of::<Parts>() as u64 + lists.map(List::heap_bytes).iter().sum::<u64>()
+        })
+    }
+
+    /// The blocks that are stored.
+    pub fn list(&self) -> &List {
+        const NONE: &List = &List::new();
+        self.parts.as_ref().map_or(NONE, |parts| &parts.list)
+    }
+
+    /// Whether the two are clones that neither side has changed since. O(1).
+    pub fn shares_root_with(&self, other: &Self) -> bool {
+        self.list().shares_root_with(other.list())
+    }
+}
+
+impl Segment {
+    /// One of its messages, with what is known of it.
+    fn record<'a>(&'a self, id: i64, message: &'a [u8]) -> Record<'a> {
+        let (state, came_ms) = (State::Ready, self.came_ms);
+        Record { id, state, due_ms: 0, deliveries: 0, came_ms, dedup: &self.dedup, message }
+    }
+
+    fn contains(&self, id: i64) -> bool {
+        id >= self.first && id.abs_diff(self.first) < self.count
+    }
+}
+
+impl Parts {
+    fn segments(&self) -> Range<u64> {
+        1..1 + self.head.segments
+    }
+
+    fn held(&self) -> Range<u64> {
+        let start = self.segments().end;
+        start..start + self.head.held
+    }
+
+    fn returned(&self) -> Range<u64> {
+        let start = self.held().end;
+        start..start + self.head.returned
+    }
+
+    fn run(&self) -> Range<u64> {
+        self.returned().end..self.list.len()
+    }
+
+    fn ready_len(&self) -> u64 {
+        self.list.len() - self.held().end
+    }
+
+    fn len(&self) -> u64 {
+        self.list.len() - self.segments().end
+    }
+
+    fn segment(&self, nth: u64) -> Option<Segment> {
+        if nth >= self.head.segments {
+            return None;
+        }
+        self.list.get(1 + nth, |item| Segment::decode(item).expect(SOUND))
+    }
+
+    /// When the oldest of what is ready is too old.
+    fn oldest_end_ms(&self) -> Option<Ms> {
+        let ttl_ms = Some(self.head.limits.ttl_ms).filter(|ttl_ms| *ttl_ms > 0)?;
+        let returned = index::first(&self.came).map(|(came_ms, _)| came_ms);
+        let run = self.segment(0).map(|segment| segment.came_ms.saturating_add(SEGMENT_MS));
+        returned.into_iter().chain(run).min().map(|came_ms| came_ms.saturating_add(ttl_ms))
+    }
+
+    /// Where the record of an id is among those at these positions, or where it belongs.
+    fn point(&self, range: &Range<u64>, id: i64) -> u64 {
+        self.list.partition_point_within(range.clone(), |mut item| id_of(&mut item).expect(SOUND) < id)
+    }
+
+    fn find_in(&self, range: &Range<u64>, id: i64) -> Option<u64> {
+        let at = self.point(range, id);
+        let is_it = |mut item: &[u8]| id_of(&mut item) == Some(id);
+        (at < range.end && self.list.get(at, is_it) == Some(true)).then_some(at)
+    }
+
+    fn find(&self, id: i64) -> Option<Place> {
+        let record = [self.held(), self.returned()].into_iter().find_map(|range| self.find_in(&range, id));
+        let segment = || {
+            let segments = self.segments();
+            let behind = |mut item: &[u8]| id_of(&mut item).expect(SOUND) <= id;
+            let nth = (self.list.partition_point_within(segments, behind) - 1).checked_sub(1)?;
+            self.segment(nth).filter(|segment| segment.contains(id)).map(|_| nth)
+        };
+        record.map(Place::Record).or_else(|| segment().map(Place::Run))
+    }
+
+    fn dedup_is(&self, id: i64, dedup: &[u8]) -> bool {
+        match self.find(id) {
+            Some(Place::Run(nth)) => self.segment(nth).is_some_and(|segment| segment.dedup == dedup),
+            Some(Place::Record(at)) => {
+                self.list.get(at, |item| Record::decode(item).expect(SOUND).dedup == dedup) == Some(true)
+            }
+            None => false,
+        }
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "Queue({:?}, {} bytes)", self.figures(), self.heap_bytes())
+    }
+}
