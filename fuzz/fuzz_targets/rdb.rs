@@ -55,6 +55,8 @@ fn elements(value: &Value) -> Vec<Vec<u8>> {
         Value::Sorted(sorted) => {
             sorted.for_each(|score, member| all.push([member, &(score + 0.0).to_bits().to_be_bytes()].concat()));
         }
+        // No payload becomes one.
+        Value::Queue(_) => unreachable!("a queue is dumped as a list"),
         Value::Tagged(list) => {
             list.check();
             let everything = Limits { skip: 0, chunks: u64::MAX };

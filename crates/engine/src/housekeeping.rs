@@ -133,7 +133,10 @@ impl Expirer {
         let claim = match lane.as_ref().map(|lane| lane.try_admit(*room_bytes, Purpose::Shrink)).transpose() {
             Ok(claim) => claim,
             Err(Refusal::Poisoned | Refusal::Full | Refusal::TooLong) => return false,
-            Err(Refusal::Wait) => return true,
+            Err(Refusal::Wait) => {
+                *room_bytes_next = *room_bytes;
+                return true;
+            }
         };
         plan.clear();
         plan.add_shard(shard, Want::Write);

@@ -52,7 +52,8 @@ pub use pins::{Garbage, Pin};
 pub use rehearsal::{Props, Rehearsal, Scene};
 pub use search::{Aim, Finding, Search, SearchWanted, Searches, Wanted, Work};
 pub use section::{
-    Entry, OwnedEntry, Section, hash_of, kind_of, list_of, set_of, sorted_of, stream_of, tagged_of, text_of, value_of,
+    Entry, OwnedEntry, Section, hash_of, kind_of, list_of, queue_of, set_of, sorted_of, stream_of, tagged_of, text_of,
+    value_of,
 };
 pub use shard::ShardState;
 pub use table::Extras;

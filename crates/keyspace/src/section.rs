@@ -7,7 +7,7 @@ use crate::order::Notes;
 use crate::turn::{Batch, Marking, Room};
 use base::Ms;
 use base::limits::SHARDS;
-use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Tagged, Text, Value, text};
+use kinds::{Collection, Hash, Kind, List, LongText, Queue, Set, Sorted, Stream, Tagged, Text, Value, text};
 use table::{Content, EntryMut, Extras, Fields, NewContent, OwnedContent, Table};
 
 /// An entry as the table keeps it.
@@ -627,6 +627,11 @@ pub fn stream_of(entry: Entry<'_>) -> Option<&Stream> {
 
 /// The tagged list of an entry; `None` if it is of another kind.
 pub fn tagged_of(entry: Entry<'_>) -> Option<&Tagged> {
+    value_of(entry)
+}
+
+/// The queue of an entry; `None` if it is of another kind.
+pub fn queue_of(entry: Entry<'_>) -> Option<&Queue> {
     value_of(entry)
 }
 

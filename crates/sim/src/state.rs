@@ -2,7 +2,7 @@
 
 use base::limits::SHARDS;
 use blocks::Direction;
-use keyspace::{Entry, Keyspace, hash_of, list_of, set_of, sorted_of, stream_of, text_of};
+use keyspace::{Entry, Keyspace, hash_of, list_of, queue_of, set_of, sorted_of, stream_of, text_of};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -52,10 +52,11 @@ fn content(entry: Entry<'_>) -> Vec<Vec<u8>> {
         sorted.for_each(|score, member| items.extend([member.to_vec(), format!("{score:?}").into_bytes()]));
         return items;
     }
-    let (kind, list) = match stream_of(entry) {
+    let (kind, list) = match (stream_of(entry), queue_of(entry)) {
         // All that it is: its chunks hang on what was done, as the form of a set does.
-        Some(stream) => ("stream", stream.list()),
-        None => ("list", list_of(entry).expect("it is of no other kind")),
+        (Some(stream), _) => ("stream", stream.list()),
+        (None, Some(queue)) => ("queue", queue.list()),
+        (None, None) => ("list", list_of(entry).expect("it is of no other kind")),
     };
     let mut items = vec![kind.as_bytes().to_vec()];
     let _ = list.walk(0, list.len(), Direction::Forward, &mut |item: &[u8]| {

@@ -61,6 +61,12 @@ fn dump(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         reply.null();
         return Ok(());
     };
+    if let Value::Queue(queue) = &value {
+        if queue.ready_len() == 0 {
+            return Err(Failure::text("ERR the queue has nothing ready, and a dumped list cannot be empty"));
+        }
+        tx.expect_work(queue.returned_len())?;
+    }
     let mut dumping = Dumping::new(value.clone());
     if (0..LOCKED_STEPS_MAX).any(|_| dumping.step()) {
         reply.bulk_begin(dumping.bytes_count() as usize);

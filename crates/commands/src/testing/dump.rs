@@ -2,7 +2,7 @@
 
 use base::limits::SHARDS;
 use keyspace::{
-    Held, Keyspace, Log, Plan, STALE, Tx, hash_of, list_of, set_of, sorted_of, stream_of, tagged_of, text_of, value_of,
+    Held, Keyspace, Log, Plan, STALE, Tx, hash_of, list_of, queue_of, set_of, sorted_of, stream_of, tagged_of, text_of,
 };
 use kinds::tagged::{Filter, Limits, Shown};
 use kinds::{Queue, Stream};
@@ -41,7 +41,7 @@ pub(super) fn hold<'k>(keyspace: &'k Keyspace, plan: &'k mut Plan, shard: usize)
 
 fn show(entry: keyspace::Entry<'_>) -> Entry {
     // Of a stream or queue, all that it is.
-    let queue = value_of::<Queue>(entry).map(Queue::list);
+    let queue = queue_of(entry).map(Queue::list);
     let lists = [("list", list_of(entry)), ("stream", stream_of(entry).map(Stream::list)), ("queue", queue)];
     if let Some((kind, list)) = lists.into_iter().find_map(|(kind, list)| Some((kind, list?))) {
         let mut items = Vec::new();

@@ -128,6 +128,9 @@ impl Session {
             else {
                 continue;
             };
+            if !asked.copies && holds_messages(value_of(self.run_inside(worker, &[b"Q.INFO", key]).await)) {
+                return Err(Failure::text(HELD));
+            }
             let dumped = self.run_inside(worker, &[b"DUMP", key]).await;
             match dumped.front() {
                 Some([b'-', ..]) => return Err(error_of(dumped)),
@@ -232,6 +235,20 @@ fn raw(bytes: &[u8]) -> Output {
     output.give_buffer(Vec::with_capacity(bytes.len()));
     output.append_bytes(bytes);
     output
+}
+
+/// Why a queue stays: as a list it would lose them.
+const HELD: &str = "ERR the queue has messages that are leased, delayed or buried, which only a copy may leave behind";
+
+/// Whether what Q.INFO tells is of a queue that holds messages.
+fn holds_messages(told: Option<Value>) -> bool {
+    let Some(Value::Array(told)) = told else { return false };
+    let is_of_state = |name: &Value| {
+        let Value::Bulk(name) = name else { return false };
+        [&b"leased"[..], b"delayed", b"buried", b"dead"].contains(&&name[..])
+    };
+    let is_some = |count: &Value| *count != Value::Int(0);
+    told.chunks_exact(2).any(|pair| is_of_state(&pair[0]) && is_some(&pair[1]))
 }
 
 /// A short reply.

@@ -2,12 +2,12 @@
 
 use crate::effect::{Effect, Items, MessageIds, QueueChange};
 use crate::notes::Classes;
-use crate::section::{Entry, value_of};
+use crate::section::{Entry, list_of, queue_of};
 use crate::tx::{Abandon, Before, Tx};
 use base::{Ms, varint};
 use blocks::End;
+use kinds::Queue;
 use kinds::queue::{Limits, Record, State};
-use kinds::{List, Queue};
 
 /// What a record has beside key, ids and messages, in bytes at most.
 const FIELDS_BYTES_MAX: u64 = 32;
@@ -251,7 +251,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
 
     fn change(&mut self, change: QueueChange<'_>) {
         let before = std::mem::replace(&mut self.before, Before::Settled);
-        let is_plain = |entry| value_of::<List>(entry).is_some();
+        let is_plain = |entry| list_of(entry).is_some();
         if before == Before::Settled && self.tx.raw_entry(self.key).is_some_and(is_plain) {
             let at_ms = self.tx.now();
             self.tx.change(self.key, &Effect::Queue(QueueChange::Turn { at_ms }), Before::Settled);
@@ -267,7 +267,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
 
 /// What `look` makes of the queue that an entry holds, or would become.
 fn look_at<R>(entry: Entry<'_>, now: Ms, look: impl FnOnce(&Queue) -> R) -> R {
-    match (value_of::<Queue>(entry), value_of::<List>(entry)) {
+    match (queue_of(entry), list_of(entry)) {
         (Some(queue), _) => look(queue),
         (None, Some(list)) => look(&Queue::of_plain(list.clone(), now)),
         (None, None) => look(&Queue::default()),
@@ -284,7 +284,7 @@ impl<'k> Tx<'k> {
         key: &'t [u8],
         absent: crate::Absent,
     ) -> Result<Option<QueueMut<'t, 'k>>, crate::WrongType> {
-        let is_either = |entry: Entry<'_>| value_of::<Queue>(entry).is_some() || value_of::<List>(entry).is_some();
+        let is_either = |entry: Entry<'_>| queue_of(entry).is_some() || list_of(entry).is_some();
         let there = match self.entry(key).map(is_either) {
             Some(true) => true,
             Some(false) => return Err(crate::WrongType),
@@ -304,7 +304,7 @@ impl<'k> Tx<'k> {
     ) -> Result<Option<R>, crate::WrongType> {
         let now = self.now();
         let Some(entry) = self.entry(key) else { return Ok(None) };
-        match value_of::<Queue>(entry).is_some() || value_of::<List>(entry).is_some() {
+        match queue_of(entry).is_some() || list_of(entry).is_some() {
             true => Ok(Some(look_at(entry, now, look))),
             false => Err(crate::WrongType),
         }
@@ -314,6 +314,6 @@ impl<'k> Tx<'k> {
     pub fn is_queue(&mut self, key: &[u8]) -> bool {
         let now = self.now();
         let entry = self.raw_entry(key).filter(|entry| crate::section::is_live(*entry, now));
-        entry.is_some_and(|entry| value_of::<Queue>(entry).is_some())
+        entry.is_some_and(|entry| queue_of(entry).is_some())
     }
 }

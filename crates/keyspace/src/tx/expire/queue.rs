@@ -12,7 +12,7 @@
 use crate::effect::{self, Effect, Items, MessageIds, QueueChange};
 use crate::guard::Fallen;
 use crate::notes::Stood;
-use crate::section::{Entry, Standing, list_of, standing, value_of};
+use crate::section::{Entry, Standing, list_of, queue_of, standing};
 use crate::tx::Tx;
 use crate::{TableId, shard_of};
 use base::Ms;
@@ -98,7 +98,7 @@ impl Tx<'_> {
     }
 
     fn queue_at(&mut self, place: Place<'_>) -> Option<&Queue> {
-        self.held.state(place.shard).section(place.table)?.find(place.hash, place.key).and_then(value_of::<Queue>)
+        self.held.state(place.shard).section(place.table)?.find(place.hash, place.key).and_then(queue_of)
     }
 
     fn way_of(&mut self, place: Place<'_>, id: i64) -> Way {
@@ -116,7 +116,7 @@ impl Tx<'_> {
         match section.and_then(|section| section.find(hash, &target)).filter(|entry| is_there(*entry, now)) {
             None => Way::Moves(target.into()),
             Some(entry) if list_of(entry).is_some() => Way::Moves(target.into()),
-            Some(entry) => match value_of::<Queue>(entry) {
+            Some(entry) => match queue_of(entry) {
                 Some(other) if other.takes(1, bytes).is_ok() => Way::Moves(target.into()),
                 _ => Way::Stays,
             },
@@ -137,10 +137,8 @@ impl Tx<'_> {
         let hash = self.held.hash(target);
         let there = Place { shard: shard_of(hash), hash, key: target, ..place };
         let found = self.held.state(there.shard).section(there.table).and_then(|section| section.find(hash, target));
-        let (is_queue, is_gone) = (
-            found.is_some_and(|entry| value_of::<Queue>(entry).is_some()),
-            found.is_some_and(|entry| !is_there(entry, now)),
-        );
+        let (is_queue, is_gone) =
+            (found.is_some_and(|entry| queue_of(entry).is_some()), found.is_some_and(|entry| !is_there(entry, now)));
         if is_gone {
             self.expired += 1;
             self.change_at(there, &Effect::Remove);

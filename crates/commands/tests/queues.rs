@@ -1,0 +1,228 @@
+//! Leases and their receipts, which no transcript can name: they hang on when a queue came.
+
+use commands::testing::direct::World;
+use commands::testing::dump::dump;
+use wire::client::Value;
+use wire::resp::Protocol;
+
+struct Client(World);
+
+impl Client {
+    fn new() -> Self {
+        Self(World::new(Protocol::Resp3))
+    }
+
+    fn call(&mut self, request: &str) -> Value {
+        self.0.call(&request.split(' ').map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>())
+    }
+
+    fn int(&mut self, request: &str) -> i64 {
+        match self.call(request) {
+            Value::Int(number) => number,
+            other => panic!("{request}: {other}"),
+        }
+    }
+
+    /// Receipt, deliveries and message of what is leased.
+    fn reserve(&mut self, request: &str) -> Vec<(String, i64, String)> {
+        let Value::Array(parts) = self.call(&format!("Q.RESERVE {request}")) else { return Vec::new() };
+        let Value::Array(messages) = &parts[1] else { panic!("{parts:?}") };
+        messages.iter().map(told).collect()
+    }
+
+    fn peek(&mut self, request: &str) -> Vec<(String, i64, String)> {
+        let Value::Array(messages) = self.call(&format!("Q.PEEK {request}")) else { panic!("no array") };
+        messages.iter().map(told).collect()
+    }
+
+    fn ready(&mut self, key: &str) -> Vec<String> {
+        let Value::Array(messages) = self.call(&format!("LRANGE {key} 0 -1")) else { panic!("no array") };
+        messages.iter().map(text).collect()
+    }
+
+    fn info(&mut self, key: &str, field: &str) -> i64 {
+        let Value::Map(pairs) = self.call(&format!("Q.INFO {key}")) else { panic!("no map") };
+        let found = pairs.iter().find(|(name, _)| text(name) == field);
+        let Some((_, Value::Int(number))) = found else { panic!("{field}: {found:?}") };
+        *number
+    }
+}
+
+fn text(value: &Value) -> String {
+    let Value::Bulk(bytes) = value else { panic!("{value}") };
+    String::from_utf8(bytes.clone()).unwrap()
+}
+
+fn told(message: &Value) -> (String, i64, String) {
+    let Value::Array(parts) = message else { panic!("{message}") };
+    let [receipt, Value::Int(deliveries), message] = &parts[..] else { panic!("{parts:?}") };
+    (text(receipt), *deliveries, text(message))
+}
+
+#[test]
+fn what_is_acknowledged_is_gone_and_its_receipt_is_worth_nothing() {
+    let mut client = Client::new();
+    client.call("RPUSH q a b c");
+    let leased = client.reserve("q COUNT 2");
+    assert_eq!(client.int(&format!("Q.ACK q {} {}", leased[0].0, leased[0].0)), 1, "once, however often it is named");
+    assert_eq!(client.int(&format!("Q.ACK q {}", leased[0].0)), 0);
+    assert_eq!(client.int(&format!("Q.ACK q {} {}", leased[0].0, leased[1].0)), 1);
+    assert_eq!((client.info("q", "ready"), client.info("q", "leased"), client.info("q", "acked")), (1, 0, 2));
+    let last = client.reserve("q");
+    assert_eq!(client.int(&format!("Q.ACK q {}", last[0].0)), 1);
+    assert_eq!(client.int("EXISTS q"), 0);
+}
+
+#[test]
+fn a_lease_that_is_over_is_the_next_ones() {
+    let mut client = Client::new();
+    client.call("RPUSH q a b");
+    let first = client.reserve("q LEASE 100");
+    client.0.now += 101;
+    let second = client.reserve("q LEASE 100");
+    assert_eq!((second[0].1, &*second[0].2), (2, "a"), "before what was never taken");
+    for verb in ["Q.ACK", "Q.NACK", "Q.EXTEND", "Q.BURY"] {
+        assert_eq!(client.int(&format!("{verb} q {}", first[0].0)), 0, "{verb} of the first one");
+    }
+    assert_eq!(client.int(&format!("Q.EXTEND q {} LEASE 1000", second[0].0)), 1);
+    client.0.now += 500;
+    assert_eq!(client.reserve("q")[0].2, "b");
+    assert_eq!(client.int(&format!("Q.ACK q {}", second[0].0)), 1);
+}
+
+/// What a queue that is gone gave out is worth nothing to the queue that comes after it.
+#[test]
+fn no_receipt_is_given_twice() {
+    let mut client = Client::new();
+    client.call("Q.PUSH q a");
+    let first = client.reserve("q LEASE 10");
+    client.0.now += 11;
+    let second = client.reserve("q");
+    assert_eq!(client.int(&format!("Q.ACK q {}", second[0].0)), 1);
+    assert_eq!(client.int("EXISTS q"), 0);
+    client.call("Q.PUSH q b");
+    let other = client.reserve("q");
+    assert_eq!(client.int(&format!("Q.ACK q {} {}", first[0].0, second[0].0)), 0);
+    assert_eq!(client.int(&format!("Q.ACK q {}", other[0].0)), 1);
+}
+
+#[test]
+fn what_is_given_back_goes_first_in_the_order_of_ids() {
+    let mut client = Client::new();
+    client.call("RPUSH q a b c d");
+    let leased = client.reserve("q COUNT 3");
+    client.call("LPUSH q z");
+    assert_eq!(client.ready("q"), ["z", "d"]);
+    assert_eq!(client.int(&format!("Q.NACK q {} {}", leased[2].0, leased[0].0)), 2);
+    assert_eq!(client.ready("q"), ["z", "a", "c", "d"]);
+    assert_eq!(client.int(&format!("Q.NACK q {} DELAY 50", leased[1].0)), 1);
+    assert_eq!((client.info("q", "delayed"), client.info("q", "ready")), (1, 4));
+    client.0.now += 51;
+    let again = client.reserve("q COUNT 10");
+    let told: Vec<(i64, &str)> = again.iter().map(|(_, deliveries, message)| (*deliveries, &**message)).collect();
+    assert_eq!(told, [(1, "z"), (2, "a"), (2, "b"), (2, "c"), (1, "d")]);
+}
+
+#[test]
+fn what_is_buried_waits_to_be_kicked() {
+    let mut client = Client::new();
+    client.call("RPUSH q a b");
+    let leased = client.reserve("q COUNT 2 LEASE 10");
+    assert_eq!(client.int(&format!("Q.BURY q {} {}", leased[0].0, leased[1].0)), 2);
+    client.0.now += 1000;
+    assert!(client.reserve("q").is_empty());
+    assert_eq!(client.info("q", "buried"), 2);
+    let buried = client.peek("q BURIED COUNT 5");
+    assert_eq!((buried.len(), buried[0].1, &*buried[0].2), (2, 1, "a"));
+    assert_eq!(client.int("Q.KICK q"), 1);
+    assert_eq!(client.ready("q"), ["a"]);
+    assert_eq!(client.int("Q.KICK q COUNT 10"), 1);
+    assert_eq!(client.reserve("q COUNT 5").len(), 2);
+}
+
+#[test]
+fn what_is_tried_too_often_is_ready_no_more() {
+    let mut client = Client::new();
+    client.call("Q.LIMIT q RETRIES 1");
+    client.call("Q.PUSH q a");
+    let first = client.reserve("q LEASE 10");
+    assert_eq!(client.int(&format!("Q.NACK q {}", first[0].0)), 1);
+    let second = client.reserve("q LEASE 10");
+    assert_eq!((second[0].1, client.info("q", "leased")), (2, 1));
+    client.0.now += 11;
+    assert!(client.reserve("q").is_empty());
+    assert_eq!((client.info("q", "dead"), client.info("q", "ready")), (1, 0));
+    client.call("Q.PUSH q b");
+    let other = client.reserve("q");
+    assert_eq!(client.int(&format!("Q.NACK q {}", other[0].0)), 1);
+    let last = client.reserve("q");
+    assert_eq!(client.int(&format!("Q.NACK q {} DELAY 100", last[0].0)), 1, "there is no next time");
+    assert_eq!(client.info("q", "dead"), 2);
+}
+
+#[test]
+fn what_is_too_old_goes_when_somebody_asks() {
+    let mut client = Client::new();
+    client.call("Q.LIMIT q TTL 1000");
+    client.call("Q.PUSH q a");
+    client.0.now += 600;
+    client.call("Q.PUSH q b");
+    client.call("LPUSH q z");
+    let leased = client.reserve("q");
+    assert_eq!(leased[0].2, "z");
+    client.0.now += 500;
+    assert_eq!(client.reserve("q COUNT 5").iter().map(|it| &*it.2).collect::<Vec<_>>(), ["b"]);
+    client.0.now += 2000;
+    assert_eq!(client.int(&format!("Q.NACK q {}", leased[0].0)), 1, "it was somebody's all the while");
+    assert!(client.reserve("q").is_empty());
+}
+
+#[test]
+fn a_dedup_id_is_free_when_its_message_is_gone() {
+    let mut client = Client::new();
+    let push = |client: &mut Client| match client.call("Q.PUSH q a ID x") {
+        Value::Array(ids) => ids[0] != Value::Null,
+        other => panic!("{other}"),
+    };
+    assert!(push(&mut client) && !push(&mut client));
+    let leased = client.reserve("q");
+    assert!(!push(&mut client), "it is leased");
+    client.int(&format!("Q.NACK q {}", leased[0].0));
+    assert!(!push(&mut client), "it has come back");
+    let leased = client.reserve("q");
+    client.int(&format!("Q.BURY q {}", leased[0].0));
+    assert!(!push(&mut client), "it is buried");
+    client.int("Q.KICK q");
+    let leased = client.reserve("q");
+    client.int(&format!("Q.ACK q {}", leased[0].0));
+    assert!(push(&mut client));
+}
+
+/// Copies and renamed queues keep all that is known of their messages, and so do frames.
+#[test]
+fn a_queue_goes_on_under_another_name() {
+    let mut client = Client::new();
+    client.call("RPUSH q a b c");
+    client.call("Q.PUSH q d ID x DELAY 1000");
+    let leased = client.reserve("q COUNT 2 LEASE 100");
+    client.call("RENAME q r");
+    client.call("COPY r s");
+    client.0.keyspace = client.0.replayed();
+    for key in ["r", "s"] {
+        assert_eq!(client.int(&format!("Q.ACK {key} {}", leased[0].0)), 1);
+        assert_eq!((client.info(key, "leased"), client.info(key, "delayed"), client.info(key, "ready")), (1, 1, 1));
+    }
+    assert_eq!(dump(&client.0.keyspace), dump(&client.0.replayed()));
+}
+
+#[test]
+fn many_messages_are_told_by_their_bytes() {
+    let mut client = Client::new();
+    let long = "x".repeat(600_000);
+    (0..4).for_each(|_| drop(client.call(&format!("Q.PUSH q {long}"))));
+    assert_eq!(client.reserve("q COUNT 10").len(), 1, "the next would be more than a mebibyte");
+    client.call("DEL q");
+    let longer = "x".repeat(3_000_000);
+    client.call(&format!("Q.PUSH q {longer}"));
+    assert_eq!(client.reserve("q COUNT 10").len(), 1, "one is told, however long");
+}
