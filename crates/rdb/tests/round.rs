@@ -37,6 +37,7 @@ fn shown(value: &Value) -> (String, Vec<Element>) {
             });
         }
         Value::Stream(stream) => add_stream(stream, &mut all),
+        Value::Queue(_) => unreachable!("no payload becomes a queue"),
         Value::Tagged(list) => {
             let _ = list.list().walk(0, list.list().len(), Direction::Forward, &mut |item: &[u8]| {
                 all.push((item.to_vec(), Vec::new(), None));
@@ -281,4 +282,15 @@ fn what_is_no_value_is_refused() {
     for kind in [6, 15, 19, 21] {
         assert_eq!(rdb::restore(&rdb::seal(vec![kind, 0, 0])).err(), Some(Fault::Malformed));
     }
+}
+
+#[test]
+fn a_queue_is_dumped_as_a_list_of_what_is_ready() {
+    let mut list = List::new();
+    ["a", "b", "c"].iter().for_each(|item| list.push(blocks::End::Tail, item.as_bytes()));
+    let mut queue = kinds::Queue::of_plain(list.clone(), 5);
+    queue.reserve(2, 50).unwrap();
+    queue.release(&[1]).unwrap();
+    list.remove(1);
+    assert_eq!(rdb::dump(&Value::Queue(queue)), rdb::dump(&Value::List(list)));
 }

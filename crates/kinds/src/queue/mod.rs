@@ -244,7 +244,7 @@ impl Queue {
     pub fn due_ids(&self, now: Ms, most: u64) -> Vec<i64> {
         let Some(parts) = &self.parts else { return Vec::new() };
         let start = parts.head.dead;
-        let end = index::below(&parts.due, now.saturating_add(1).min(index::NEVER)).max(start);
+        let end = index::below(&parts.due, now.saturating_add(1)).max(start);
         index::ids(&parts.due, start..end.min(start + most))
     }
 
