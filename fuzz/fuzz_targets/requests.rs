@@ -29,9 +29,36 @@ use wire::resp::Protocol;
 const REQUESTS_MAX: usize = 200;
 
 const NUMBERS: &[&str] = &[
-    "9223372036854775808", "-9223372036854775809", "18446744073709551615", "18446744073709551616", "-0", "+1", "01", " 1", "1 ",
-    "0x10", "1e3", "1e308", "-1e309", "nan", "-nan", "infinity", "1.7976931348623157e308", "5e-324", "1.5", ".5", "1-", "0-0-0",
-    "18446744073709551615-18446744073709551615", "", "\0", "-", "(", "[", "#", "=",
+    "9223372036854775808",
+    "-9223372036854775809",
+    "18446744073709551615",
+    "18446744073709551616",
+    "-0",
+    "+1",
+    "01",
+    " 1",
+    "1 ",
+    "0x10",
+    "1e3",
+    "1e308",
+    "-1e309",
+    "nan",
+    "-nan",
+    "infinity",
+    "1.7976931348623157e308",
+    "5e-324",
+    "1.5",
+    ".5",
+    "1-",
+    "0-0-0",
+    "18446744073709551615-18446744073709551615",
+    "",
+    "\0",
+    "-",
+    "(",
+    "[",
+    "#",
+    "=",
 ];
 
 /// Rows that a keyspace without an engine can run.
@@ -54,7 +81,8 @@ fn value(dice: &mut Dice<'_>, name: &str) -> Vec<u8> {
 }
 
 fuzz_target!(|data: &[u8]| {
-    let numbers: Vec<u32> = data.chunks_exact(2).map(|pair| u32::from(u16::from_le_bytes([pair[0], pair[1]]))).collect();
+    let numbers: Vec<u32> =
+        data.chunks_exact(2).map(|pair| u32::from(u16::from_le_bytes([pair[0], pair[1]]))).collect();
     let mut dice = Dice::new(&numbers);
     let mut world = World::new(Protocol::Resp2);
     for _ in 0..REQUESTS_MAX {

@@ -264,7 +264,8 @@ impl Client {
         let both = |words: &[&str]| Request::on(words, &[key, other]);
         let span_ms = (1 + self.below(50)).to_string();
         let field = self.one_of(&["f", "g", "h"]);
-        match self.below(60) {
+        match self.below(68) {
+            60..=67 => self.queue_request(key, other),
             51..=59 => self.sorted_request(key, other),
             24 => one(&["HSET", key, field, token]),
             25 => one(&["HSET", key, "f", token, "h", &self.token(), field, "last"]),
@@ -316,6 +317,21 @@ impl Client {
             21 => one(&["SETRANGE", key, "3", token]),
             22 => both(&["EXISTS", key, other]),
             _ => one(&["RPUSH", key, token]),
+        }
+    }
+
+    /// Something with queues: what is leased or delayed is ready again, or gone, before long.
+    fn queue_request(&self, key: &str, other: &str) -> Request {
+        let one = |words: &[&str]| Request::on(words, &[key]);
+        let (token, span_ms) = (self.token(), (1 + self.below(50)).to_string());
+        match self.below(8) {
+            0 | 1 => one(&["Q.PUSH", key, &token]),
+            2 => one(&["Q.PUSH", key, &token, "DELAY", &span_ms]),
+            3 => one(&["Q.PUSH", key, &token, "ID", self.one_of(&["f", "g", "h"])]),
+            4 => one(&["Q.RESERVE", key, "LEASE", &span_ms]),
+            5 => Request::on(&["Q.RESERVE", key, other, "COUNT", "3", "LEASE", &span_ms], &[key, other]),
+            6 => one(&["Q.LIMIT", key, "TTL", &span_ms, "MAXLEN", "20"]),
+            _ => one(&["Q.DROP", key]),
         }
     }
 

@@ -106,6 +106,7 @@ fn rows_agree_with_redis() {
         let name = name_of(line);
         if OURS.contains(&name)
             || name.starts_with("debug|")
+            || name.starts_with("q.")
             || name.starts_with("tl.")
             || name.starts_with("mc.")
             || DIFFERENT.iter().any(|(known, _)| *known == name)
