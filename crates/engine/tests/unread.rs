@@ -198,6 +198,9 @@ const KINDS: &[(&str, &[&str], &str, &str)] = &[
     ("XADD k 1-{n} f {v}", &["XADD k 2-0 f new", "XDEL k 1-7", "XGROUP CREATE k g 0"], "XLEN k", ":700\r\n"),
     ("TL.INSERT k -1 {v}", &["TL.INSERT k 0 new a=3", "TL.HIDE k new"], "TL.COUNT k WHERE a=3", "*2\r\n:0\r\n:1\r\n"),
     ("RPUSH k {v}", &["LPUSH k new", "RPOP k"], "LINDEX k 0", "$3\r\nnew\r\n"),
+    ("Q.PUSH k {v}", &["LPUSH k new", "Q.RESERVE k COUNT 2", "Q.PUSH k last ID x"], "LINDEX k -1", "$4\r\nlast\r\n"),
+    ("RPUSH k {v}", &["Q.RESERVE k", "LPUSH k new", "RPOP k"], "LINDEX k 0", "$3\r\nnew\r\n"),
+    ("Q.PUSH k {v}", &["Q.DROP k", "LPUSH k new", "LTRIM k 0 9", "LSET k 0 set"], "LINDEX k 0", "$3\r\nset\r\n"),
     ("APPEND k {v}", &["APPEND k new", "SETRANGE k 0 old"], "GETRANGE k 0 2", "$3\r\nold\r\n"),
 ];
 
@@ -230,4 +233,22 @@ fn what_the_journal_has_of_a_value_of_any_kind_is_kept_until_it_is_read() {
         assert_eq!(client.call(question), *answer, "{fill}");
         assert_eq!(client.call("DEBUG DIGEST"), digest, "{fill}");
     }
+}
+
+/// It is left without a message, and another comes under its key.
+#[test]
+fn a_queue_that_is_consumed_unread_is_gone() {
+    let world = World::new(DEBUG);
+    let mut client = world.client();
+    (0..700).for_each(|number| drop(client.call(&format!("Q.PUSH k {number:02000}"))));
+    client.call(&format!("SET {} small", near(&world, "k")));
+    assert_eq!(client.call("SAVE"), "+OK\r\n");
+    (0..4).for_each(|_| drop(client.call("LPOP k 200")));
+    assert_eq!(client.call("EXISTS k"), ":0\r\n");
+    client.call("Q.PUSH k new");
+    drop(client);
+    let world = world.restarted(DEBUG, Load::Wanted);
+    open(&world, &["k"]);
+    assert_eq!(values_left(&world), 0);
+    assert_eq!(world.client().call("LRANGE k 0 -1"), "*1\r\n$3\r\nnew\r\n");
 }
