@@ -42,7 +42,3 @@ since: 1000.0 bobbin
 > Q.DROP late                                      !ERR the queue has 2 messages that are leased, delayed or buried
 > Q.RESERVE late COUNT 5 LEASE 3600000             =["late", [[*, 1, "c"]]]
 > Q.RESERVE late                                   =nil-array
-> Q.PUSH soon a b DELAY 30                         =[*, *]
-+150
-> Q.RESERVE soon COUNT 5 LEASE 3600000             =["soon", [[*, 1, "a"], [*, 1, "b"]]]
-> Q.RESERVE soon                                   =nil-array

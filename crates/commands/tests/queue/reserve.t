@@ -14,10 +14,7 @@ since: 1000.0 bobbin
 > LMPOP 1 q LEFT                                   =nil-array
 > LMOVE q other LEFT LEFT                          =nil
 > RPUSH q d                                        =1
-> Q.RESERVE q COUNT 5 LEASE 30                     =["q", [[*, 1, "d"]]]
-+150
-> RPUSH q e                                        =*
-> Q.RESERVE q COUNT 5 LEASE 3600000                =["q", [[*, 2, "d"], [*, 1, "e"]]]
+> Q.RESERVE q COUNT 5 LEASE 3600000                =["q", [[*, 1, "d"]]]
 > Q.RESERVE q none BLOCK 10                        =nil-array
 > Q.RESERVE q COUNT 0                              !ERR COUNT is to be from 1 to 1000
 > Q.RESERVE q COUNT 1001                           !ERR COUNT is to be from 1 to 1000

@@ -1,0 +1,158 @@
+//! Queues in the real binary: killed in every state of their messages, again and again, with nothing lost that a reply told
+//! of, and nothing done twice; and those who wait for what comes back.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::TcpStream;
+use support::{Connection, Server};
+use wire::client::Value;
+
+type Client = Connection<TcpStream>;
+
+const ROUNDS: usize = 6;
+const MESSAGES_A_ROUND: usize = 60;
+
+fn call(client: &mut Client, request: &str) -> Value {
+    client.call(&request.split(' ').collect::<Vec<_>>())
+}
+
+fn int(client: &mut Client, request: &str) -> i64 {
+    match call(client, request) {
+        Value::Int(number) => number,
+        other => panic!("{request}: {other}"),
+    }
+}
+
+fn text(value: &Value) -> String {
+    String::from_utf8(value.as_bytes().expect("a text").to_vec()).unwrap()
+}
+
+/// Receipts and messages that a request leased.
+fn reserve(client: &mut Client, request: &str) -> Vec<(String, String)> {
+    let Value::Array(parts) = call(client, request) else { return Vec::new() };
+    let Value::Array(messages) = &parts[1] else { panic!("{parts:?}") };
+    let told = |message: &Value| match message {
+        Value::Array(parts) => (text(&parts[0]), text(&parts[2])),
+        other => panic!("{other}"),
+    };
+    messages.iter().map(told).collect()
+}
+
+fn info(client: &mut Client, key: &str) -> BTreeMap<String, i64> {
+    let Value::Array(told) = call(client, &format!("Q.INFO {key}")) else { return BTreeMap::new() };
+    let pairs = told.chunks_exact(2).filter_map(|pair| match pair[1] {
+        Value::Int(number) => Some((text(&pair[0]), number)),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+/// What is to be in which state; leases last for an hour.
+#[derive(Default)]
+struct Expected {
+    ready: BTreeSet<String>,
+    leased: BTreeMap<String, String>,
+    delayed: BTreeSet<String>,
+    buried: BTreeSet<String>,
+    done: BTreeSet<String>,
+}
+
+impl Expected {
+    fn check(&self, client: &mut Client) {
+        let told = info(client, "q");
+        let counts = [self.ready.len(), self.leased.len(), self.delayed.len(), self.buried.len()];
+        for (state, count) in ["ready", "leased", "delayed", "buried"].iter().zip(counts) {
+            assert_eq!(told[*state], count as i64, "{state}");
+        }
+        let Value::Array(ready) = call(client, "LRANGE q 0 -1") else { panic!("no array") };
+        assert_eq!(ready.iter().map(text).collect::<BTreeSet<_>>(), self.ready);
+        let Value::Array(done) = call(client, "LRANGE done 0 -1") else { panic!("no array") };
+        assert_eq!(done.len(), self.done.len(), "work was done twice, or lost");
+        assert_eq!(done.iter().map(text).collect::<BTreeSet<_>>(), self.done);
+    }
+
+    /// Does something with each of some messages.
+    fn work(&mut self, client: &mut Client, round: usize) {
+        for number in 0..MESSAGES_A_ROUND {
+            let message = format!("{round}:{number}");
+            if number % 5 == 0 {
+                call(client, &format!("Q.PUSH q {message} DELAY 3600000"));
+                self.delayed.insert(message);
+            } else {
+                call(client, &format!("Q.PUSH q {message} ID {message}"));
+                self.ready.insert(message);
+            }
+        }
+        for number in 0..MESSAGES_A_ROUND / 2 {
+            for (receipt, message) in reserve(client, "Q.RESERVE q LEASE 3600000") {
+                assert!(self.ready.remove(&message), "{message} was not ready");
+                match number % 4 {
+                    0 => {
+                        assert_eq!(int(client, &format!("Q.BURY q {receipt}")), 1);
+                        self.buried.insert(message);
+                    }
+                    1 => {
+                        assert_eq!(int(client, &format!("Q.NACK q {receipt} DELAY 3600000")), 1);
+                        self.delayed.insert(message);
+                    }
+                    2 => self.pass(client, &receipt, message),
+                    _ => drop(self.leased.insert(receipt, message)),
+                }
+            }
+        }
+        // What was leased before an earlier kill is still whoever's it was.
+        let old: Vec<String> = self.leased.keys().take(3).cloned().collect();
+        for receipt in old {
+            let message = self.leased.remove(&receipt).unwrap();
+            self.pass(client, &receipt, message);
+        }
+    }
+
+    fn pass(&mut self, client: &mut Client, receipt: &str, message: String) {
+        let push = format!("Q.PUSH done {message}");
+        for request in ["MULTI", &format!("Q.ACK q {receipt}"), &push] {
+            call(client, request);
+        }
+        let Value::Array(replies) = call(client, "EXEC") else { panic!("no array") };
+        assert_eq!(replies[0], Value::Int(1));
+        self.done.insert(message);
+    }
+}
+
+#[test]
+fn nothing_is_lost_or_done_twice_over_kills_in_every_state() {
+    let mut server = Server::start(&["--fsync", "always"]);
+    let mut expected = Expected::default();
+    for round in 0..ROUNDS {
+        let mut client = server.connect();
+        expected.work(&mut client, round);
+        if round % 2 == 1 {
+            assert_eq!(call(&mut client, "SAVE"), Value::Simple("OK".into()));
+            expected.work(&mut client, 100 + round);
+        }
+        expected.check(&mut client);
+        server.kill();
+        server.restart();
+        expected.check(&mut server.connect());
+    }
+    let mut client = server.connect();
+    let kicked = int(&mut client, "Q.KICK q COUNT 1000");
+    assert_eq!(kicked, expected.buried.len() as i64);
+}
+
+#[test]
+fn a_worker_that_dies_gives_its_work_to_who_waits_and_to_the_dead_letters_at_last() {
+    let server = Server::start(&[]);
+    let (mut client, mut worker) = (server.connect(), server.connect());
+    call(&mut client, "Q.LIMIT q RETRIES 1 DEADLETTER dead");
+    call(&mut client, "Q.PUSH q work");
+    assert_eq!(reserve(&mut worker, "Q.RESERVE q LEASE 50")[0].1, "work");
+    drop(worker);
+    let leased = reserve(&mut client, "Q.RESERVE q BLOCK 0 LEASE 50");
+    assert_eq!(leased[0].1, "work");
+    let Value::Array(dead) = call(&mut client, "BLPOP dead 0") else { panic!("no array") };
+    assert_eq!(text(&dead[1]), "work");
+    assert_eq!(int(&mut client, &format!("Q.ACK q {}", leased[0].0)), 0);
+    assert_eq!(int(&mut client, "LLEN q"), 0);
+}
