@@ -2,13 +2,13 @@
 //! panic.
 //!
 //! ```text
-//!   | longest value, sizes of pieces, 1 + 4 | the stream ... |
+//!   | longest value: an odd one of queues; sizes of pieces, 1 + 4 | the stream ... |
 //! ```
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::memcache::{Decoder, Own, Step, Verb};
+use wire::memcache::{Decoder, Dialect, Own, Step, Verb};
 use wire::{OwnedRequest, Ranges};
 
 #[derive(Debug, PartialEq)]
@@ -29,7 +29,8 @@ fuzz_target!(|data: &[u8]| {
 
 /// What is in `stream`, cut into pieces of `sizes`.
 fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, item_bytes_max: usize) -> Vec<Heard> {
-    let (mut decoder, mut ranges) = (Decoder::new(item_bytes_max), Ranges::new());
+    let dialect = if item_bytes_max.is_multiple_of(2) { Dialect::Items } else { Dialect::Queues };
+    let (mut decoder, mut ranges) = (Decoder::new(dialect, item_bytes_max), Ranges::new());
     let (mut heard, mut start, mut end) = (Vec::new(), 0, 0);
     for size in sizes {
         end = stream.len().min(end + size);

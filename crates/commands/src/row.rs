@@ -463,6 +463,8 @@ pub enum Verb {
     Migrate,
     /// MC.FLUSH_ALL
     FlushTexts,
+    /// MQ.FLUSH_ALL
+    FlushQueues,
     /// WAITAOF
     WaitDisk,
     /// DEBUG SLEEP

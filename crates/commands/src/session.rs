@@ -131,6 +131,8 @@ pub trait Session {
     /// What `stats` of the memcached door tells of this topic (none: of all in general): names and values. `None`: there is no
     /// such topic.
     fn memcached_facts(&self, topic: &str) -> Option<Vec<(String, String)>>;
+    /// Likewise, of the queue door.
+    fn queue_facts(&self, topic: &str) -> Option<Vec<(String, String)>>;
     /// The newest entries of the slow log.
     fn slowlog(&self, entries_max: usize) -> Vec<SlowEntry>;
     /// How many entries it has.

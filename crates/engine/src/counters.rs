@@ -1,6 +1,7 @@
 //! What INFO counts. One set a worker, written by it alone with plain loads and stores; readers add them up.
 
 use crate::latency::Latency;
+use crate::memcacheq::QueueCounters;
 use crate::session::ItemCount;
 use commands::table;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -56,6 +57,8 @@ pub struct Counters {
     pub rows: Box<[RowCounters]>,
     /// What the memcached door counts, by the names that it has for it.
     pub(crate) items: [Counter; ItemCount::NAMES.len()],
+    /// What the queue door counts.
+    pub(crate) queues: QueueCounters,
     /// Requests.
     pub commands: Counter,
     /// Bytes read from sockets.
@@ -106,6 +109,7 @@ impl Default for Counters {
         Self {
             rows,
             items: Default::default(),
+            queues: QueueCounters::default(),
             commands: Counter::default(),
             input_bytes: Counter::default(),
             output_bytes: Counter::default(),
@@ -160,6 +164,7 @@ impl Counters {
 
     /// Back to zero. A count made at the same instant may be lost or stay.
     pub fn reset(&self) {
+        self.queues.reset();
         self.all().for_each(Counter::reset);
     }
 }

@@ -73,6 +73,7 @@ fn server(engine: &Engine, out: &mut String) {
     line(out, "run_id", &engine.run_id);
     line(out, "tcp_port", engine.port.load(Relaxed));
     line(out, "memcached_port", settings.memcached_port);
+    line(out, "queue_port", settings.queue_port);
     line(out, "server_time_usec", engine.clock.wall_us());
     line(out, "uptime_in_seconds", up_s);
     line(out, "uptime_in_days", up_s / 86_400);

@@ -21,6 +21,7 @@ pub mod info;
 pub mod latency;
 pub mod loading;
 mod memcached;
+mod memcacheq;
 mod monitors;
 mod notices;
 mod orderer;

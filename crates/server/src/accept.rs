@@ -31,6 +31,8 @@ pub(crate) enum Door {
     Resp,
     /// Memcached's.
     Memcached,
+    /// MemcacheQ's.
+    Queue,
 }
 
 impl Door {
@@ -38,7 +40,7 @@ impl Door {
     fn refusal(self) -> &'static [u8] {
         match self {
             Self::Resp => b"-ERR max number of clients reached\r\n",
-            Self::Memcached => b"ERROR Too many open connections\r\n",
+            Self::Memcached | Self::Queue => b"ERROR Too many open connections\r\n",
         }
     }
 }
@@ -89,11 +91,12 @@ fn canonical(address: SocketAddr) -> SocketAddr {
 impl Listener {
     /// The sockets of `listeners`, ready to accept, and the file to be removed when they are closed.
     pub(crate) fn all_of(listeners: Option<Listeners>, settings: &Settings) -> (Vec<Self>, Option<SocketFile>) {
-        let Some(Listeners { tcp, memcached, unix }) = listeners else { return (Vec::new(), None) };
+        let Some(Listeners { tcp, memcached, queue, unix }) = listeners else { return (Vec::new(), None) };
         let mut all = Vec::new();
         let tcp = tcp.into_iter().map(|(address, listener)| (address, listener, Door::Resp));
         let memcached = memcached.into_iter().map(|(address, listener)| (address, listener, Door::Memcached));
-        for (address, listener, door) in tcp.chain(memcached) {
+        let queue = queue.into_iter().map(|(address, listener)| (address, listener, Door::Queue));
+        for (address, listener, door) in tcp.chain(memcached).chain(queue) {
             let socket = Arc::new(OwnedFd::from(listener));
             tune(&socket, settings);
             let place = Place {
@@ -224,7 +227,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let settings = Draft::new().finish();
-        let listeners = Listeners { tcp: vec![(address, listener)], memcached: Vec::new(), unix: None };
+        let listeners =
+            Listeners { tcp: vec![(address, listener)], memcached: Vec::new(), queue: Vec::new(), unix: None };
         let (all, _) = Listener::all_of(Some(listeners), &settings);
         drop(TcpStream::connect(address).unwrap());
         drop(all);

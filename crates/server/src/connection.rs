@@ -108,6 +108,7 @@ impl Connection {
             }
         };
         self.note_end(end);
+        self.session.give_back().await;
     }
 
     /// Reads once if that is needed and may help, and runs what there is. Nothing is kept of what the worker lends but

@@ -100,12 +100,17 @@ pub fn prepare(settings: Arc<Settings>) -> Result<Prepared, Refused> {
             current.memcached_database
         )));
     }
-    let addresses = listen::addresses(&current, current.port)?;
-    let memcached = listen::addresses(&current, current.memcached_port)?;
-    let all = [&addresses[..], &memcached].concat();
+    if current.queue_database >= current.databases {
+        return Err(Refused::new(format!(
+            "there is no database {} for queues; see --queue-db and --databases",
+            current.queue_database
+        )));
+    }
+    let addresses = listen::Addresses::of(&current)?;
+    let all = addresses.all();
     listen::protect(&current, &all)?;
     let reachable = listen::reachable(&all).is_some();
-    let listeners = listen::listen(&current, &addresses, &memcached)?;
+    let listeners = listen::listen(&current, &addresses)?;
     let folder = if current.journal { Some(DataFolder::take(&current.dir)?) } else { None };
     if let Err(possible) = files::raise(current.maxclients, threads(&current)) {
         let wanted = current.maxclients;

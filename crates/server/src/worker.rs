@@ -182,6 +182,7 @@ impl Shelf {
         let session = match arrival.door {
             Door::Resp => Session::new(self.worker.clone(), client),
             Door::Memcached => Session::of_memcached(self.worker.clone(), client),
+            Door::Queue => Session::of_queues(self.worker.clone(), client),
         };
         match Connection::new(self.clone(), arrival.socket, session) {
             Ok(mut connection) => {

@@ -11,7 +11,7 @@ fn bobbin(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
         }
     }
     // Tests run beside each other.
-    command.env("BOBBIN_MEMCACHED_PORT", "0");
+    command.env("BOBBIN_MEMCACHED_PORT", "0").env("BOBBIN_QUEUE_PORT", "0");
     command.args(arguments).envs(environment.iter().copied()).output().unwrap()
 }
 

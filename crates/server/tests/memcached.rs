@@ -10,11 +10,11 @@ mod support;
 
 use lab::skip::{program_or_skip, skip};
 use rustix::process::{Pid, Signal, kill_process};
-use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use support::lines::Lines;
 use support::{FREE_PORT, Server, free_port};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -24,59 +24,6 @@ fn start(flags: &[&str]) -> (Server, u16) {
     let server = Server::start(&[&["--memcached-port", FREE_PORT], flags].concat());
     let port = server.flag("--memcached-port").parse().unwrap();
     (server, port)
-}
-
-/// A connection, one answer at a time.
-struct Lines(TcpStream);
-
-impl Lines {
-    fn connect(port: u16) -> Self {
-        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        Self(stream)
-    }
-
-    fn send(&mut self, bytes: impl AsRef<[u8]>) {
-        self.0.write_all(bytes.as_ref()).unwrap();
-    }
-
-    /// All that is answered to `bytes`: up to what `mn` says behind them.
-    #[track_caller]
-    fn ask(&mut self, bytes: impl AsRef<[u8]>) -> String {
-        self.send([bytes.as_ref(), b"mn\r\n"].concat());
-        self.until_mn()
-    }
-
-    #[track_caller]
-    fn until_mn(&mut self) -> String {
-        let (mut answer, mut piece) = (Vec::new(), vec![0; 64 << 10]);
-        loop {
-            let count = self.0.read(&mut piece).unwrap();
-            assert!(count > 0, "closed behind {:?}", String::from_utf8_lossy(&answer));
-            answer.extend_from_slice(&piece[..count]);
-            if answer == b"MN\r\n" || answer.ends_with(b"\r\nMN\r\n") {
-                answer.truncate(answer.len() - 4);
-                return String::from_utf8_lossy(&answer).into_owned();
-            }
-        }
-    }
-
-    /// All that comes before the server closes the connection.
-    #[track_caller]
-    fn until_closed(&mut self) -> String {
-        let (mut answer, mut piece) = (Vec::new(), vec![0; 64 << 10]);
-        loop {
-            match self.0.read(&mut piece) {
-                Ok(0) => return String::from_utf8_lossy(&answer).into_owned(),
-                Ok(count) => answer.extend_from_slice(&piece[..count]),
-                Err(error) if error.kind() == ErrorKind::ConnectionReset => {
-                    return String::from_utf8_lossy(&answer).into_owned();
-                }
-                Err(error) => panic!("the connection stays open: {error}"),
-            }
-        }
-    }
 }
 
 /// What is said, each alone on a server without items, and answered alike by memcached but for versions.
@@ -359,19 +306,20 @@ fn nothing_is_too_large_for_an_error() {
 
 #[test]
 fn one_who_does_not_read_is_cut_off() {
-    let (server, port) = start(&["--client-output-buffer-limit", "normal 256kb 0 0"]);
+    let (server, port) = start(&["--client-output-buffer-limit", "normal 1kb 0 0"]);
     let mut lines = Lines::connect(port);
-    let value = "x".repeat(10_000);
+    // Wherever the socket takes no more, more than the limit is left of one.
+    let value = "x".repeat(1_000_000);
     assert_eq!(lines.ask(format!("set k 0 0 {}\r\n{value}\r\n", value.len())), "STORED\r\n");
     // More than any socket takes.
-    let many = "get k\r\n".repeat(5_000);
+    let many = "get k\r\n".repeat(100);
     lines.send(many);
     let begin = Instant::now();
     while !server.log().contains("does not read what is sent to it") {
         assert!(begin.elapsed() < PATIENCE, "it is not cut off");
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert_eq!(Lines::connect(port).ask("mg k s\r\n"), "HD s10000\r\n");
+    assert_eq!(Lines::connect(port).ask("mg k s\r\n"), "HD s1000000\r\n");
 }
 
 #[test]

@@ -37,12 +37,17 @@ pub struct Output {
     consumed: usize,
     /// The buffer of a piece that has left, for the next step of a source.
     spare: Vec<u8>,
-    spent: Option<Box<Spent>>,
+    beside: Option<Box<Beside>>,
 }
 
-/// Sources that have ended and may be the last holders of much.
+/// What is seldom there.
 #[derive(Default)]
-struct Spent(Vec<Box<dyn Source>>);
+struct Beside {
+    /// Sources that have ended and may be the last holders of much.
+    spent: Vec<Box<dyn Source>>,
+    /// See [`crate::Reply::aside`].
+    aside: Option<Box<[u8]>>,
+}
 
 const _: () = assert!(size_of::<Output>() <= 96);
 
@@ -99,7 +104,18 @@ impl Output {
 
     /// Sources that have ended and whose drop may take long; `None` if there are none.
     pub fn take_spent(&mut self) -> Option<Vec<Box<dyn Source>>> {
-        self.spent.take().map(|spent| spent.0)
+        let spent = std::mem::take(&mut self.beside.as_mut()?.spent);
+        (!spent.is_empty()).then_some(spent)
+    }
+
+    /// Notes what the connection is to know of a reply.
+    pub(crate) fn put_aside(&mut self, text: &[u8]) {
+        self.beside.get_or_insert_default().aside = Some(text.into());
+    }
+
+    /// What the last reply that said anything aside has said, once.
+    pub fn take_aside(&mut self) -> Option<Box<[u8]>> {
+        self.beside.as_mut()?.aside.take()
     }
 
     /// The next bytes to send; `None` if none are ready, for want of a reply or of [`Output::fill`].
@@ -186,6 +202,9 @@ impl Output {
     /// If a part of `other` was sent.
     pub fn take_from(&mut self, other: &mut Output) {
         assert_eq!(other.consumed, 0, "replies that were sent in part stay where they are");
+        if let Some(aside) = other.take_aside() {
+            self.put_aside(&aside);
+        }
         if other.pieces.is_empty() && other.tail.len() <= MOVED_BYTES_MAX {
             self.tail.append(&mut other.tail);
             return;
@@ -344,7 +363,7 @@ impl Output {
         match more {
             More::Follows | More::Rest => step.append_source(source, protocol),
             More::Done if source.pinned_bytes() >= SPENT_BYTES_MIN => {
-                self.spent.get_or_insert_default().0.push(source);
+                self.beside.get_or_insert_default().spent.push(source);
                 if !step.tail.is_empty() {
                     step.pieces.push_back(Piece::Bytes(step.tail));
                 }

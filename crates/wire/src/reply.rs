@@ -52,6 +52,9 @@ pub trait Reply {
     /// Bytes.
     fn bulk(&mut self, bytes: &[u8]);
 
+    /// What the connection is to know of the reply, and the client not.
+    fn aside(&mut self, _: &[u8]) {}
+
     /// Bytes that hold the decimal digits of `value`.
     fn bulk_int(&mut self, value: i64);
 

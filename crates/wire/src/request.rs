@@ -229,6 +229,13 @@ impl Ranges {
         self.unquoted.extend_from_slice(word);
     }
 
+    /// Puts arguments of one's own in the place of those that were found.
+    pub fn put<T: AsRef<[u8]>>(&mut self, words: &[T]) {
+        self.clear();
+        self.inline = true;
+        words.iter().for_each(|word| self.own_word(word.as_ref()));
+    }
+
     pub(crate) fn clear(&mut self) {
         self.list.clear();
         if self.list.capacity() > RANGES_KEPT_MAX {

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use wire::Ranges;
-use wire::memcache::{Decoder, Own, Step, Verb};
+use wire::memcache::{Decoder, Dialect, Own, Step, Verb};
 
 const ITEM_BYTES_MAX: usize = 1000;
 
@@ -18,7 +18,11 @@ enum Heard {
 
 /// Feeds `pieces` one after another, stepping only once `at_least` bytes are there.
 fn hear<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Heard> {
-    let (mut decoder, mut ranges) = (Decoder::new(ITEM_BYTES_MAX), Ranges::new());
+    hear_in(Dialect::Items, pieces)
+}
+
+fn hear_in<'a>(dialect: Dialect, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Heard> {
+    let (mut decoder, mut ranges) = (Decoder::new(dialect, ITEM_BYTES_MAX), Ranges::new());
     let (mut input, mut wanted, mut heard) = (Vec::new(), 0, Vec::new());
     for piece in pieces {
         input.extend_from_slice(piece);
@@ -257,4 +261,25 @@ proptest! {
         prop_assert_eq!(hear(pieces), expected.clone());
         prop_assert_eq!(hear(stream.as_bytes().chunks(1)), expected);
     }
+}
+
+#[test]
+fn of_queues_fewer_words_are_understood() {
+    let heard = |text: &str| hear_in(Dialect::Queues, [text.as_bytes()]);
+    assert_eq!(heard("set q 0 99 3\r\nabc\r\n"), [request(Verb::Set, &["set", "q", "abc"])]);
+    assert_eq!(
+        heard("get q/t=5 r\r\n"),
+        [request(Verb::Get, &["get", "q/t=5"]), request(Verb::Get, &["get", "r"]), Heard::Say("END")]
+    );
+    assert_eq!(heard("delete q\r\n"), [request(Verb::Delete, &["delete", "q"])]);
+    assert_eq!(heard("stats queue\r\n"), [request(Verb::Stats, &["stats", "queue"])]);
+    assert_eq!(heard("flush_all\r\nversion\r\n"), [request(Verb::FlushAll, &["flush_all"]), Heard::Own(Own::Version)]);
+    for word in ["add q 0 0 0", "append q 0 0 0", "incr q 1", "mg q", "ms q 0", "gat 1 q", "touch q 1", "mn"] {
+        assert_eq!(heard(&format!("{word}\r\n"))[0], Heard::Say("ERROR"), "{word}");
+    }
+    // What is refused takes its value along, and nothing away.
+    let flagged = Heard::Say("CLIENT_ERROR a message has no flags here: set them to 0");
+    assert_eq!(heard("set q 1 0 3\r\nabc\r\nquit\r\n"), [flagged, Heard::Own(Own::Quit)]);
+    let long = format!("set q 0 0 1001\r\n{}\r\nquit\r\n", "x".repeat(1001));
+    assert_eq!(heard(&long), [Heard::Say("SERVER_ERROR object too large for cache"), Heard::Own(Own::Quit)]);
 }

@@ -43,6 +43,13 @@ pub(crate) fn is_filled(tx: &mut Tx, key: &[u8]) -> Result<bool, Failure> {
 }
 
 pub(crate) fn push(tx: &mut Tx, key: &[u8], items: Args<'_>, end: End, reply: &mut dyn Reply) -> Outcome {
+    put(tx, key, items, end)?;
+    reply.int(ready_len(tx, key)? as i64);
+    Ok(())
+}
+
+/// Puts messages at an end of a queue that is there.
+pub(crate) fn put(tx: &mut Tx, key: &[u8], items: Args<'_>, end: End) -> Outcome {
     expect_queue(tx, key)?;
     let items: smallvec::SmallVec<[&[u8]; 8]> = items.iter().collect();
     let bytes: usize = items.iter().map(|item| item.len()).sum();
@@ -52,7 +59,6 @@ pub(crate) fn push(tx: &mut Tx, key: &[u8], items: Args<'_>, end: End, reply: &m
     let mut queue = tx.queue_mut(key, Absent::Leave)?.expect("just seen");
     queue.look(|queue| queue.takes(items.len() as u64, bytes as u64)).map_err(full)?;
     queue.push(end, &items);
-    reply.int(queue.look(Queue::ready_len) as i64);
     Ok(())
 }
 
@@ -152,7 +158,7 @@ pub(crate) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: Ends, reply:
 }
 
 /// The message at an end of the queue under `key` that is ready.
-fn first(tx: &mut Tx, key: &[u8], end: End) -> Result<Option<Vec<u8>>, Failure> {
+pub(super) fn first(tx: &mut Tx, key: &[u8], end: End) -> Result<Option<Vec<u8>>, Failure> {
     let message = tx.look_at_queue(key, |queue| {
         let at = if end == End::Head { Some(0) } else { queue.ready_len().checked_sub(1) };
         at.and_then(|at| queue.ready_at(at, <[u8]>::to_vec))

@@ -1,6 +1,7 @@
 //! Queues: lists whose messages are leased rather than lost. What any list's command does with one: `as_list`.
 
 pub(crate) mod as_list;
+pub(crate) mod door;
 pub(crate) mod finish;
 pub(crate) mod limit;
 pub(crate) mod push;

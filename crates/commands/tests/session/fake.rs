@@ -361,6 +361,10 @@ impl Session for Fake {
         topic.is_empty().then(|| vec![("pid".to_owned(), "7".to_owned())])
     }
 
+    fn queue_facts(&self, topic: &str) -> Option<Vec<(String, String)>> {
+        topic.is_empty().then(|| vec![("get_cmds".to_owned(), "3".to_owned())])
+    }
+
     fn slowlog(&self, entries_max: usize) -> Vec<SlowEntry> {
         self.slow.iter().take(entries_max).cloned().collect()
     }

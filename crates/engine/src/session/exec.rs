@@ -77,6 +77,7 @@ impl Session {
             }
             Verb::Migrate
             | Verb::FlushTexts
+            | Verb::FlushQueues
             | Verb::WaitDisk
             | Verb::Pause
             | Verb::DebugSleep

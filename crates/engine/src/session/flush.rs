@@ -1,8 +1,9 @@
-//! MC.FLUSH_ALL: texts of a database are removed a few at a time, each few by an attempt like that of DEL.
+//! MC.FLUSH_ALL and MQ.FLUSH_ALL: texts of a database, or its lists and queues, are removed a few at a time, each few by an
+//! attempt like that of DEL.
 //!
 //! ```text
-//! shard 0, 1, ...   looked through for names of texts, 256 keys at a time --> those that are texts still are removed
-//! later             Engine::flushes: database and time --> Session::flush_when_due, on one worker
+//! shard 0, 1, ...   looked through for names, 256 keys at a time --> those that are of that kind still are removed
+//! later             Engine::flushes: database, what and time --> Session::flush_when_due, on one worker
 //! ```
 
 use super::Session;
@@ -15,7 +16,7 @@ use crate::worker::Worker;
 use base::Ms;
 use base::limits::SHARDS;
 use commands::table::{self, Found, Row};
-use commands::{Failure, Outcome, REMOVE_TEXTS, Sweep, Walk};
+use commands::{Command, Failure, Outcome, REMOVE_QUEUES, REMOVE_TEXTS, Sweep, Walk};
 use keyspace::{Tx, kind_of};
 use kinds::Kind;
 use std::collections::BTreeMap;
@@ -29,8 +30,41 @@ use wire::{Args, Output, OwnedRequest, Reply};
 
 /// Keys looked at under one hold of a shard.
 const VISIT_KEYS_MAX: usize = 256;
-/// Texts that one attempt removes, at most.
+/// Keys that one attempt removes, at most.
 const REMOVED_AT_ONCE: usize = 64;
+
+/// What goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Flushed {
+    /// Texts.
+    Texts,
+    /// Lists and queues.
+    Queues,
+}
+
+impl Flushed {
+    fn command(self) -> &'static str {
+        match self {
+            Self::Texts => "MC.FLUSH_ALL",
+            Self::Queues => "MQ.FLUSH_ALL",
+        }
+    }
+
+    /// What removes some.
+    fn part(self) -> &'static Command {
+        match self {
+            Self::Texts => &REMOVE_TEXTS,
+            Self::Queues => &REMOVE_QUEUES,
+        }
+    }
+
+    fn takes(self, kind: Kind) -> bool {
+        match self {
+            Self::Texts => kind == Kind::Text,
+            Self::Queues => Kind::List.is_taken_from(kind),
+        }
+    }
+}
 
 /// Flushes that were asked for and whose time is still to come. They are forgotten when the server ends.
 #[derive(Default)]
@@ -40,8 +74,8 @@ pub(crate) struct Flushes {
 
 #[derive(Default)]
 struct FlushState {
-    /// Of a database, when.
-    due: BTreeMap<u32, Ms>,
+    /// Of a database, what and when.
+    due: BTreeMap<(u32, Flushed), Ms>,
     /// How often something was asked for.
     asked: u64,
     waker: Option<Waker>,
@@ -49,25 +83,25 @@ struct FlushState {
 
 impl Flushes {
     /// Asks for a flush then, in the place of one that was asked for before; `None` takes that back.
-    fn put(&self, database: u32, at_ms: Option<Ms>) {
+    fn put(&self, what: (u32, Flushed), at_ms: Option<Ms>) {
         let mut state = self.state.lock().expect("no holder panics");
-        state.due.remove(&database);
-        state.due.extend(at_ms.map(|at_ms| (database, at_ms)));
+        state.due.remove(&what);
+        state.due.extend(at_ms.map(|at_ms| (what, at_ms)));
         state.asked += 1;
         if let Some(waker) = state.waker.take() {
             waker.wake();
         }
     }
 
-    /// A database whose time has come; else how often something was asked for, and how long the next one has, if there is
+    /// A database whose time has come, and what goes; else how often something was asked for, and how long the next one has, if there is
     /// one.
-    fn take_due(&self, now: Ms) -> Result<u32, (u64, Option<Ms>)> {
+    fn take_due(&self, now: Ms) -> Result<(u32, Flushed), (u64, Option<Ms>)> {
         let mut state = self.state.lock().expect("no holder panics");
-        let next = state.due.iter().map(|(database, at_ms)| (*at_ms, *database)).min();
+        let next = state.due.iter().map(|(what, at_ms)| (*at_ms, *what)).min();
         match next {
-            Some((at_ms, database)) if at_ms <= now => {
-                state.due.remove(&database);
-                Ok(database)
+            Some((at_ms, what)) if at_ms <= now => {
+                state.due.remove(&what);
+                Ok(what)
             }
             next => Err((state.asked, next.map(|(at_ms, _)| at_ms - now))),
         }
@@ -87,16 +121,16 @@ impl Session {
     /// Runs the flushes that are asked for with a delay, for ever.
     pub async fn flush_when_due(worker: Rc<Worker>) {
         let flushes = &worker.engine.flushes;
-        let request = OwnedRequest::of(&["MC.FLUSH_ALL"]);
-        let Found::Command(row) = table::find(&request.args()) else { unreachable!("there is such a row") };
         loop {
             let (asked, left_ms) = match flushes.take_due(worker.engine.clock.now()) {
-                Ok(database) => {
+                Ok((database, what)) => {
+                    let request = OwnedRequest::of(&[what.command()]);
+                    let Found::Command(row) = table::find(&request.args()) else { unreachable!("there is such a row") };
                     let mut session = Self::new(worker.clone(), Arc::new(Client::of_server(worker.engine.clock.now())));
                     session.is_stand_in = true;
                     session.database = database;
                     // What it meets was counted where it came up.
-                    let _ = session.flush_now(&worker, row).await;
+                    let _ = session.flush_now(&worker, row, what).await;
                     worker.end_turn();
                     continue;
                 }
@@ -113,21 +147,21 @@ impl Session {
         }
     }
 
-    /// MC.FLUSH_ALL, at once or later.
-    pub(super) async fn flush_texts(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>) -> Outcome {
+    /// Does it at once or later.
+    pub(super) async fn flush(&mut self, worker: &Rc<Worker>, row: Row, what: Flushed, args: &Args<'_>) -> Outcome {
         let later_ms = commands::flush_delay(args, worker.engine.clock.now())?;
-        worker.engine.flushes.put(self.database, later_ms);
-        if later_ms.is_some() { Ok(()) } else { self.flush_now(worker, row).await }
+        worker.engine.flushes.put((self.database, what), later_ms);
+        if later_ms.is_some() { Ok(()) } else { self.flush_now(worker, row, what).await }
     }
 
-    async fn flush_now(&mut self, worker: &Rc<Worker>, row: Row) -> Outcome {
-        let mut texts = Texts::default();
+    async fn flush_now(&mut self, worker: &Rc<Worker>, row: Row, what: Flushed) -> Outcome {
+        let mut found = Names { what, names: Vec::new(), from_hash: 0 };
         let mut ahead = 0;
         for shard in 0..SHARDS {
             loop {
-                let walk = self.visit(worker, &mut texts, shard, &mut ahead).await;
-                for names in texts.take().chunks(REMOVED_AT_ONCE) {
-                    self.remove_texts(worker, row, names).await?;
+                let walk = self.visit(worker, &mut found, shard, &mut ahead).await;
+                for names in found.take().chunks(REMOVED_AT_ONCE) {
+                    self.remove(worker, row, what, names).await?;
                 }
                 if walk == Walk::Next {
                     break;
@@ -138,9 +172,10 @@ impl Session {
         Ok(())
     }
 
-    async fn remove_texts(&mut self, worker: &Rc<Worker>, row: Row, names: &[Box<[u8]>]) -> Outcome {
-        let words: Vec<&[u8]> = std::iter::once(&b"MC.FLUSH_ALL"[..]).chain(names.iter().map(|name| &**name)).collect();
-        let (part, request) = (row.part(&REMOVE_TEXTS), OwnedRequest::of(&words));
+    async fn remove(&mut self, worker: &Rc<Worker>, row: Row, what: Flushed, names: &[Box<[u8]>]) -> Outcome {
+        let command = what.command().as_bytes();
+        let words: Vec<&[u8]> = std::iter::once(command).chain(names.iter().map(|name| &**name)).collect();
+        let (part, request) = (row.part(what.part()), OwnedRequest::of(&words));
         let (args, mut output) = (request.args(), Output::new());
         let protocol = std::mem::take(&mut self.protocol);
         // A future within itself has to lie elsewhere.
@@ -155,20 +190,20 @@ impl Session {
     }
 }
 
-/// Names of the texts that a walk finds.
-#[derive(Default)]
-struct Texts {
+/// Names of what a walk finds.
+struct Names {
+    what: Flushed,
     names: Vec<Box<[u8]>>,
     from_hash: u64,
 }
 
-impl Texts {
+impl Names {
     fn take(&mut self) -> Vec<Box<[u8]>> {
         std::mem::take(&mut self.names)
     }
 }
 
-impl Sweep for Texts {
+impl Sweep for Names {
     fn names_only(&self) -> bool {
         true
     }
@@ -182,7 +217,7 @@ impl Sweep for Texts {
                 return Walk::Again;
             }
             (looks, last) = (looks + 1, Some(prefix));
-            if kind_of(entry) == Kind::Text {
+            if self.what.takes(kind_of(entry)) {
                 self.names.push(entry.key().into());
             }
         }
@@ -202,12 +237,12 @@ mod tests {
     fn the_last_that_is_asked_for_counts() {
         let flushes = Flushes::default();
         assert_eq!(flushes.take_due(0), Err((0, None)));
-        flushes.put(3, Some(50));
-        flushes.put(3, Some(70));
-        flushes.put(1, Some(90));
+        flushes.put((3, Flushed::Texts), Some(50));
+        flushes.put((3, Flushed::Texts), Some(70));
+        flushes.put((1, Flushed::Texts), Some(90));
         assert_eq!(flushes.take_due(60), Err((3, Some(10))));
-        assert_eq!(flushes.take_due(70), Ok(3));
-        flushes.put(1, None);
+        assert_eq!(flushes.take_due(70), Ok((3, Flushed::Texts)));
+        flushes.put((1, Flushed::Texts), None);
         assert_eq!(flushes.take_due(100), Err((4, None)));
     }
 }

@@ -265,6 +265,10 @@ impl commands::Session for Session {
         crate::memcached::facts(&self.worker.engine, topic)
     }
 
+    fn queue_facts(&self, topic: &str) -> Option<Vec<(String, String)>> {
+        crate::memcacheq::facts(&self.worker.engine, topic)
+    }
+
     fn slowlog(&self, entries_max: usize) -> Vec<SlowEntry> {
         self.worker.engine.slowlog.newest(entries_max)
     }

@@ -12,10 +12,10 @@ use super::Session;
 use crate::client::Client;
 use crate::worker::Worker;
 use commands::table::{self, Found, Row};
-use commands::{MEMCACHED_VERSION, ReplyMode, Session as _};
+use commands::{MEMCACHED_VERSION, MEMCACHEQ_VERSION, ReplyMode, Session as _};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
-use wire::memcache::{Decoder, Own, Step, Verb};
+use wire::memcache::{Decoder, Dialect, ITEM_BYTES_MAX, Own, Step, Verb};
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Mark, Output, Ranges, Reply};
 
@@ -42,19 +42,29 @@ impl Session {
         let settings = worker.settings();
         let database = settings.memcached_database;
         let mut session = Self::new(worker, client);
-        let mut decoder = Decoder::new(settings.memcached_item_bytes_max as usize);
-        decoder.set_locked(!session.authenticated);
-        session.lines = Some(Box::new(decoder));
-        session.protocol = Protocol::Memcache;
+        session.speak(Dialect::Items);
         session.select(database);
         session
     }
 
-    /// The next request of a connection of this door, its arguments in `ranges`.
+    /// Speaks memcached's words from now on.
+    pub(super) fn speak(&mut self, dialect: Dialect) {
+        let mut decoder = Decoder::new(dialect, ITEM_BYTES_MAX);
+        decoder.set_locked(!self.authenticated);
+        self.lines = Some(Box::new(decoder));
+        self.protocol = Protocol::Memcache;
+    }
+
+    /// The next request of a connection of this door, or of that of queues, its arguments in `ranges`.
     pub(super) fn hear_line(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Heard {
+        if let Some(row) = self.next_step(ranges) {
+            return Heard::Request(0, row);
+        }
         let is_authenticated = self.authenticated;
         let decoder = self.lines.as_mut().expect("asked of a connection of this door");
-        decoder.set_item_bytes_max(kinds::limits::ITEM_BYTES.get() as usize);
+        if self.queues.is_none() {
+            decoder.set_item_bytes_max(kinds::limits::ITEM_BYTES.get() as usize);
+        }
         let (used, text) = match decoder.step(input, ranges) {
             Step::NeedMore { at_least } => return Heard::NeedMore(at_least),
             Step::Broken => return Heard::Broken,
@@ -62,6 +72,10 @@ impl Session {
             Step::Request { used, .. } if !is_authenticated => {
                 let text = self.take_password(&ranges.args(input));
                 (used, text)
+            }
+            Step::Request { used, silent } if self.queues.is_some() => {
+                let verb = decoder.verb();
+                return self.hear_of_queue(verb, used, silent, input, ranges, output);
             }
             Step::Request { used, silent } => {
                 let row = row_of(decoder.verb(), &ranges.args(input));
@@ -76,7 +90,8 @@ impl Session {
             }
             Step::Own { used, .. } if !is_authenticated => (used, UNAUTHENTICATED),
             Step::Own { used, own: Own::Version } => {
-                Encoder::new(output, self.protocol).simple(&format!("VERSION {MEMCACHED_VERSION}"));
+                let version = if self.queues.is_some() { MEMCACHEQ_VERSION } else { MEMCACHED_VERSION };
+                Encoder::new(output, self.protocol).simple(&format!("VERSION {version}"));
                 self.replies_held += 1;
                 return Heard::Done(used);
             }

@@ -18,6 +18,7 @@ mod host;
 mod keeping;
 mod library;
 mod memcached;
+mod memcacheq;
 mod messages;
 mod migrate;
 mod monitor;
@@ -71,8 +72,10 @@ pub struct Session {
     worker: Rc<Worker>,
     client: Arc<Client>,
     decoder: Decoder,
-    /// In the place of that, if it came by the memcached door.
+    /// In the place of that, if it came by the memcached door, or by that of queues.
     lines: Option<Box<wire::memcache::Decoder>>,
+    /// What is known besides of one that came by the queue door.
+    queues: Option<Box<memcacheq::Queues>>,
     database: u32,
     protocol: Protocol,
     authenticated: bool,
@@ -170,6 +173,7 @@ impl Session {
             client,
             decoder,
             lines: None,
+            queues: None,
             database: 0,
             protocol: Protocol::Resp2,
             authenticated,
@@ -386,7 +390,9 @@ impl Session {
 
     /// As [`Session::settle_reply`], of a request that ran. What a subscription answers is a message, which is always sent.
     fn settle_run(&mut self, row: &Row, mark: wire::Mark, before: ReplyMode, output: &mut Output) {
-        if self.lines.is_some() {
+        if self.queues.is_some() {
+            self.note_message(row, mark, output);
+        } else if self.lines.is_some() {
             self.count_item(row, mark, output);
         }
         if messages::subscribes(row) {

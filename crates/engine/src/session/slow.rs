@@ -4,6 +4,7 @@
 //! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
 
 use super::attempt::{Attempt, Needs, NotNow, SHARDS_MAX};
+use super::flush::Flushed;
 use super::keeping::Keeping;
 use super::serve::take_off;
 use super::{Session, Slow};
@@ -540,7 +541,8 @@ impl Session {
                 Ok(()) => return,
                 Err(failure) => Err(failure),
             },
-            Verb::FlushTexts => self.flush_texts(worker, row, args).await,
+            Verb::FlushTexts => self.flush(worker, row, Flushed::Texts, args).await,
+            Verb::FlushQueues => self.flush(worker, row, Flushed::Queues, args).await,
             Verb::Pause => self.pause(worker, args).await,
             Verb::DebugSleep => self.debug_sleep(worker, args).await,
             Verb::DebugReload => debug_reload(&worker.engine).await,

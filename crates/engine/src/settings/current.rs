@@ -14,6 +14,10 @@ pub struct Current {
     pub port: u16,
     /// TCP port of the memcached door, 0 for none.
     pub memcached_port: u16,
+    /// Likewise, of the queue door.
+    pub queue_port: u16,
+    /// Database in which its clients find their queues.
+    pub queue_database: u32,
     /// Its database.
     pub memcached_database: u32,
     /// Longest value that it takes, in bytes.

@@ -153,6 +153,15 @@ pub static SETTINGS: &[Setting] = &[
         help: "TCP port on which memcached's protocol is spoken, 0 for none.",
     },
     Setting {
+        name: "queue-port",
+        redis_names: &[],
+        kind: Kind::Integer { unit: "", min: 0, max: 65_535, set: |current, port| current.queue_port = port as u16 },
+        default: "22201",
+        changes: AtStart,
+        group: Group::Network,
+        help: "TCP port on which MemcacheQ's and Kestrel's protocol is spoken, 0 for none.",
+    },
+    Setting {
         name: "unixsocket",
         redis_names: &["unixsocket"],
         kind: Kind::Path {
@@ -291,6 +300,20 @@ pub static SETTINGS: &[Setting] = &[
         changes: AtStart,
         group: Group::Data,
         help: "Database in which clients of memcached's protocol find their items.",
+    },
+    Setting {
+        name: "queue-db",
+        redis_names: &[],
+        kind: Kind::Integer {
+            unit: "",
+            min: 0,
+            max: DATABASES_MAX as i64 - 1,
+            set: |current, database| current.queue_database = database as u32,
+        },
+        default: "0",
+        changes: AtStart,
+        group: Group::Data,
+        help: "Database in which clients of MemcacheQ's protocol find their queues.",
     },
     Setting {
         name: "databases",

@@ -17,6 +17,8 @@ pub struct Listeners {
     pub tcp: Vec<(SocketAddr, TcpListener)>,
     /// Likewise, where memcached's protocol is spoken.
     pub memcached: Vec<(SocketAddr, TcpListener)>,
+    /// Likewise, where MemcacheQ's is.
+    pub queue: Vec<(SocketAddr, TcpListener)>,
     /// The unix socket, and its name in the file system.
     pub unix: Option<(SocketFile, UnixListener)>,
 }
@@ -44,7 +46,9 @@ impl Listeners {
     pub fn addresses(&self) -> Vec<String> {
         let tcp = self.tcp.iter().map(|(address, _)| address.to_string());
         let memcached = self.memcached.iter().map(|(address, _)| format!("{address} (memcached)"));
-        tcp.chain(self.unix.iter().map(|(file, _)| file.path().display().to_string())).chain(memcached).collect()
+        let queue = self.queue.iter().map(|(address, _)| format!("{address} (queues)"));
+        let unix = self.unix.iter().map(|(file, _)| file.path().display().to_string());
+        tcp.chain(unix).chain(memcached).chain(queue).collect()
     }
 }
 
@@ -54,6 +58,27 @@ pub(super) struct Address {
     pub(super) socket: SocketAddr,
     /// Whether the start goes on without it where the machine lacks it.
     pub(super) optional: bool,
+}
+
+/// The addresses of all doors.
+pub(super) struct Addresses {
+    tcp: Vec<Address>,
+    memcached: Vec<Address>,
+    queue: Vec<Address>,
+}
+
+impl Addresses {
+    pub(super) fn of(current: &Current) -> Result<Self, Refused> {
+        Ok(Self {
+            tcp: addresses(current, current.port)?,
+            memcached: addresses(current, current.memcached_port)?,
+            queue: addresses(current, current.queue_port)?,
+        })
+    }
+
+    pub(super) fn all(&self) -> Vec<Address> {
+        [&self.tcp[..], &self.memcached, &self.queue].concat()
+    }
 }
 
 /// The addresses that `bind` names, each once, with `port`; none without one.
@@ -109,10 +134,11 @@ pub(super) fn protect(current: &Current, addresses: &[Address]) -> Result<(), Re
 }
 
 /// Takes the ports and the unix socket.
-pub(super) fn listen(current: &Current, addresses: &[Address], memcached: &[Address]) -> Result<Listeners, Refused> {
+pub(super) fn listen(current: &Current, addresses: &Addresses) -> Result<Listeners, Refused> {
     let mut listeners = Listeners {
-        tcp: listen_on(current, addresses, "--port")?,
-        memcached: listen_on(current, memcached, "--memcached-port")?,
+        tcp: listen_on(current, &addresses.tcp, "--port")?,
+        memcached: listen_on(current, &addresses.memcached, "--memcached-port")?,
+        queue: listen_on(current, &addresses.queue, "--queue-port")?,
         unix: None,
     };
     if let Some(path) = &current.unixsocket {
@@ -120,8 +146,8 @@ pub(super) fn listen(current: &Current, addresses: &[Address], memcached: &[Addr
             .map_err(|error| Refused::new(format!("cannot listen on the unix socket {}: {error}", path.display())))?;
         listeners.unix = Some(listener);
     }
-    let is_nowhere = listeners.tcp.is_empty() && listeners.memcached.is_empty() && listeners.unix.is_none();
-    if is_nowhere { Err(nowhere()) } else { Ok(listeners) }
+    let has_ports = [&listeners.tcp, &listeners.memcached, &listeners.queue].into_iter().any(|all| !all.is_empty());
+    if !has_ports && listeners.unix.is_none() { Err(nowhere()) } else { Ok(listeners) }
 }
 
 /// Takes the port that `flag` chooses.

@@ -6,6 +6,7 @@
 #![allow(dead_code, reason = "each test file uses its part of this")]
 
 pub(crate) mod disk;
+pub(crate) mod lines;
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -193,7 +194,7 @@ pub(crate) fn bobbin() -> Command {
         }
     }
     // Tests run beside each other: whoever wants that door takes a port of its own.
-    command.env("BOBBIN_MEMCACHED_PORT", "0");
+    command.env("BOBBIN_MEMCACHED_PORT", "0").env("BOBBIN_QUEUE_PORT", "0");
     command
 }
 

@@ -26,6 +26,8 @@ const KEYS_LINE_BYTES_MAX: usize = 16 << 20;
 const PASSWORD_BYTES_MAX: usize = 1024;
 /// Words of a line that are told apart, at most.
 const WORDS_MAX: usize = 23;
+/// Words of requests on queues whose line is whole when it ends, or its value has come.
+const QUEUE_WORDS: &[&[u8]] = &[b"set", b"delete", b"flush_all", b"stats", b"verbosity", b"version", b"quit"];
 /// Words of a meta request, at most.
 const META_WORDS_MAX: usize = 19;
 
@@ -54,6 +56,16 @@ pub enum Verb {
     Md,
     Ma,
     Me,
+}
+
+/// Whose words are understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Memcached's, text and meta.
+    Items,
+    /// MemcacheQ's: get, gets, set, delete, stats, flush_all and what a door answers itself. A set is told as key and value: its
+    /// flags must be 0, for a message has none, and its time means nothing, as there.
+    Queues,
 }
 
 /// What a door answers by itself.
@@ -105,6 +117,7 @@ pub enum Step {
 
 /// Decodes one connection's requests, one a step.
 pub struct Decoder {
+    dialect: Dialect,
     state: State,
     verb: Verb,
     item_bytes_max: u32,
@@ -128,6 +141,8 @@ const START: State = State::Line { scanned: 0 };
 
 const ERROR: &str = "ERROR";
 const BAD_FORMAT: &str = "CLIENT_ERROR bad command line format";
+const HAS_FLAGS: &str = "CLIENT_ERROR a message has no flags here: set them to 0";
+const NO_LOGS: &str = "ERROR there is no Berkeley DB; checkpoints are made by BGSAVE, or by themselves";
 const BAD_CHUNK: &str = "CLIENT_ERROR bad data chunk";
 const BAD_EXPTIME: &str = "CLIENT_ERROR invalid exptime argument";
 const BAD_DELETE: &str = "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]";
@@ -147,8 +162,8 @@ struct Line {
 
 impl Decoder {
     /// A decoder at the start of a line. Values of more than `item_bytes_max` bytes are refused.
-    pub fn new(item_bytes_max: usize) -> Decoder {
-        let mut decoder = Decoder { state: START, verb: Verb::Get, item_bytes_max: 0, is_locked: false };
+    pub fn new(dialect: Dialect, item_bytes_max: usize) -> Decoder {
+        let mut decoder = Decoder { dialect, state: START, verb: Verb::Get, item_bytes_max: 0, is_locked: false };
         decoder.set_item_bytes_max(item_bytes_max);
         decoder
     }
@@ -231,11 +246,16 @@ impl Decoder {
         if self.is_locked {
             return self.unlocking(input, line, ranges);
         }
-        if let Some(verb) = verb_of_keys(name_bytes) {
+        let is_of_queues = self.dialect == Dialect::Queues;
+        if let Some(verb) = verb_of_keys(name_bytes)
+            && (!is_of_queues || matches!(verb, Verb::Get | Verb::Gets))
+        {
             return self.begin_keys(input, line, verb, name.end(), ranges);
         }
         words(input, end, &mut ranges.list);
         match name_bytes {
+            b"db_archive" | b"db_checkpoint" if is_of_queues => say(next, NO_LOGS, false),
+            _ if is_of_queues && !QUEUE_WORDS.contains(&name_bytes) => say(next, ERROR, false),
             b"set" => self.storage(input, line, Verb::Set, ranges),
             b"add" => self.storage(input, line, Verb::Add, ranges),
             b"replace" => self.storage(input, line, Verb::Replace, ranges),
@@ -357,8 +377,16 @@ impl Decoder {
         let Some(value_bytes) = value_bytes(number(4)).filter(|_| is_whole) else {
             return say(line.next, BAD_FORMAT, silent);
         };
-        list.truncate(numbers + 1);
-        list.remove(4);
+        if self.dialect == Dialect::Queues {
+            if unsigned(number(2)) != Some(0) {
+                self.state = State::Swallow { bytes: value_bytes + 2 };
+                return say(line.next, HAS_FLAGS, silent);
+            }
+            list.truncate(2);
+        } else {
+            list.truncate(numbers + 1);
+            list.remove(4);
+        }
         self.with_value(input, line, verb, value_bytes, silent, ranges)
     }
 
@@ -420,7 +448,7 @@ impl Decoder {
         ranges: &mut Ranges,
     ) -> Step {
         let is_key = verb != Verb::Ms || !is_in_base64(input, &ranges.list) || decode_key(input, ranges);
-        if !matches!(verb, Verb::Set | Verb::Ms) || !is_key {
+        if !matches!(verb, Verb::Set | Verb::Ms) || !is_key || self.dialect == Dialect::Queues {
             self.state = State::Swallow { bytes: value_bytes + 2 };
             return say(line.next, TOO_LARGE, silent);
         }

@@ -7,6 +7,8 @@
 //!   mg a2V5 b v\r\n               mg key b v                   a key in base64 is decoded
 //! ```
 //!
+//! MemcacheQ and Kestrel speak of queues in the same words, if fewer ([`Dialect`]).
+//!
 //! What is asked is told as arguments, in the order in which they came, without the length of a value; what they mean is
 //! the reader's business. Errors of syntax are answered here, in memcached's words.
 
@@ -16,5 +18,5 @@ pub(crate) mod encode;
 mod number;
 
 pub use base64::encode as encode_base64;
-pub use decode::{Decoder, ITEM_BYTES_MAX, KEY_BYTES_MAX, Own, Step, Verb};
+pub use decode::{Decoder, Dialect, ITEM_BYTES_MAX, KEY_BYTES_MAX, Own, Step, Verb};
 pub use number::{signed, unsigned};

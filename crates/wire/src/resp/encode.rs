@@ -109,6 +109,10 @@ impl Reply for Encoder<'_> {
         self.line(b'+', text.as_bytes());
     }
 
+    fn aside(&mut self, text: &[u8]) {
+        self.output.put_aside(text);
+    }
+
     fn ok(&mut self) {
         self.put(if self.is_lines() { b"OK\r\n" } else { b"+OK\r\n" });
     }

@@ -1,0 +1,308 @@
+//! What the queue door calls: the words of MemcacheQ and Kestrel, on lists and queues.
+//!
+//! ```text
+//! set q 0 0 3       MQ.SET q abc             |  STORED\r\n                      at the tail, as RPUSH
+//! get q             MQ.GET q                 |  VALUE q 0 3\r\nabc\r\n          from the head, as LPOP
+//! get q/t=500       MQ.GET q BLOCK 500
+//! get q/peek        MQ.PEEK q
+//! get q/open        MQ.OPEN q                |  VALUE q 0 3\r\nabc\r\n          leased; the connection knows by what receipt
+//! get q/close       MQ.CLOSE q 17-1          |                                 as Q.ACK; q/abort as Q.NACK
+//! ```
+//!
+//! A row answers in the protocol's words, as those of the memcached door do. A key of another kind is no queue to whoever
+//! reads, and an error to whoever writes.
+
+use super::{as_list, due_ms, leased, receipt, reserve};
+use crate::prelude::*;
+use crate::row::{TimeoutAt, Verb, as_it_is};
+use crate::session::Session;
+use base::Ms;
+use blocks::End;
+use keyspace::Ending;
+use kinds::{Kind, Queue};
+use std::ops::ControlFlow;
+use wire::OwnedRequest;
+
+pub(crate) const COMMANDS: &[Command] = &[ABORT, CLOSE, DELETE, FLUSH_ALL, GET, GETS, OPEN, PEEK, SET, STATS];
+
+/// The version of MemcacheQ that the protocol is of.
+pub const MEMCACHEQ_VERSION: &str = "0.2.1";
+/// How long a message that was opened is leased, should its connection's end be missed, in milliseconds.
+const OPEN_MS: Ms = 600_000;
+
+const GET: Command = Command {
+    name: "MQ.GET",
+    syntax: "key [BLOCK milliseconds]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::NoScript],
+    group: Group::Queue,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
+    brief: "Takes the first message: get of the queue door, for one queue.",
+    answer: "array: the line `VALUE key 0 bytes`, the message; null: there is none",
+    run: taking(|tx, args, reply| take(tx, args, b"", reply)),
+};
+
+const GETS: Command = Command {
+    name: "MQ.GETS",
+    brief: "As MQ.GET, with a version of 0: there is nothing to compare and set.",
+    answer: "array: the line `VALUE key 0 bytes 0`, the message; null: there is none",
+    run: taking(|tx, args, reply| take(tx, args, b" 0", reply)),
+    ..GET
+};
+
+const OPEN: Command = Command {
+    name: "MQ.OPEN",
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    cost: "O(log(n)), n the messages of the queue",
+    brief: "Leases the first message: get with /open of the queue door, which keeps the receipt.",
+    run: taking(open),
+    ..GET
+};
+
+const PEEK: Command = Command {
+    name: "MQ.PEEK",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    brief: "Tells the first message: get with /peek of the queue door.",
+    run: Run::Local(|tx, args, reply| {
+        let key = args.get(1);
+        let is_told = tx.look_at_queue(key, |queue| queue.ready_at(0, |message| tell(reply, key, message, b"")));
+        if !matches!(is_told, Ok(Some(Some(())))) {
+            reply.null();
+        }
+        Ok(())
+    }),
+    ..GET
+};
+
+const SET: Command = Command {
+    name: "MQ.SET",
+    syntax: "key message",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast],
+    brief: "Puts a message at the end of a queue: set of the queue door.",
+    answer: "simple: STORED",
+    run: Run::Local(|tx, args, reply| {
+        let (key, message) = (args.get(1), args.get(2));
+        match tx.list_mut(key, Absent::Create) {
+            Ok(list) => list.expect("is to be made").push(End::Tail, &[message]),
+            Err(_) => as_list::put(tx, key, args.from(2), End::Tail)?,
+        }
+        reply.simple("STORED");
+        Ok(())
+    }),
+    ..GET
+};
+
+const DELETE: Command = Command {
+    name: "MQ.DELETE",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    flags: &[Flag::Fast],
+    brief: "Removes a queue with all that is in it: delete of the queue door.",
+    answer: "simple: DELETED or NOT_FOUND",
+    run: Run::Local(|tx, args, reply| {
+        let is_there = tx.kind(args.get(1)).is_some_and(|kind| Kind::List.is_taken_from(kind));
+        if is_there {
+            tx.remove(args.get(1));
+        }
+        reply.simple(if is_there { "DELETED" } else { "NOT_FOUND" });
+        Ok(())
+    }),
+    ..GET
+};
+
+const CLOSE: Command = Command {
+    name: "MQ.CLOSE",
+    syntax: "key receipt",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    flags: &[Flag::Fast],
+    cost: "O(log(n)), n the messages of the queue",
+    brief: "Removes the message that a connection has opened: get with /close of the queue door.",
+    answer: "null: whether the lease was still its own or not",
+    run: Run::Local(|tx, args, reply| end(tx, args, reply, |queue, ids| queue.acknowledge(ids))),
+    ..GET
+};
+
+const ABORT: Command = Command {
+    name: "MQ.ABORT",
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    brief: "Gives back the message that a connection has opened: get with /abort of the queue door, or its end.",
+    run: Run::Local(|tx, args, reply| end(tx, args, reply, |queue, ids| queue.release(ids, Ending::Now))),
+    ..CLOSE
+};
+
+const FLUSH_ALL: Command = Command {
+    name: "MQ.FLUSH_ALL",
+    syntax: "[delay]",
+    arity: Arity::Between(1, 2),
+    keys: &[],
+    flags: &[Flag::Dangerous, Flag::NoScript, Flag::NoMulti],
+    cost: "O(n), n the keys of the database; a few at a time",
+    brief: "Removes all lists and queues of the database, now or in so many seconds.",
+    answer: "simple: OK",
+    run: Run::Engine(Verb::FlushQueues),
+    ..GET
+};
+
+/// What removes those of some keys that are lists or queues.
+pub static REMOVE_QUEUES: Command = Command {
+    syntax: "key [key ...]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::many(1, -1, 1, "RW DELETE")],
+    run: Run::Local(|tx, args, reply| {
+        for key in args.from(1) {
+            if tx.kind(key).is_some_and(|kind| Kind::List.is_taken_from(kind)) {
+                tx.remove(key);
+            }
+        }
+        reply.ok();
+        Ok(())
+    }),
+    ..FLUSH_ALL
+};
+
+const STATS: Command = Command {
+    name: "MQ.STATS",
+    syntax: "[topic]",
+    arity: Arity::AtLeast(1),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
+    cost: "O(n), n the queues that the door has met",
+    brief: "Tells figures: stats of the queue door, and of each queue with the topic `queue`.",
+    answer: "array: lines `STAT name value`, then END; simple: RESET",
+    run: Run::Session(stats),
+    ..GET
+};
+
+const fn taking(try_now: crate::row::Local) -> Run {
+    Run::Blocking { try_now, timeout: TimeoutAt::LastBlock, empty: |reply| reply.null(), settled: as_it_is }
+}
+
+fn take(tx: &mut Tx, args: &Args, version: &[u8], reply: &mut dyn Reply) -> Outcome {
+    let (key, waits) = (args.get(1), waits(args)?);
+    if tx.may_use(key) {
+        if let Ok(list) = tx.list_mut(key, Absent::Leave) {
+            if let Some(mut list) = list {
+                list.pop(End::Head, 1, |message| tell(reply, key, message, version));
+                return Ok(());
+            }
+        } else if tx.is_queue(key) {
+            if let Some(message) = as_list::first(tx, key, End::Head)? {
+                tx.queue_mut(key, Absent::Leave)?.expect("just seen").pop(End::Head, 1);
+                tell(reply, key, &message, version);
+                return Ok(());
+            }
+            wait_for_return(tx, key, waits)?;
+        }
+    }
+    nothing(waits, reply)
+}
+
+fn open(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let (key, waits, due_ms) = (args.get(1), waits(args)?, due_ms(tx, OPEN_MS)?);
+    if tx.may_use(key)
+        && let Ok(Some(mut queue)) = tx.queue_mut(key, Absent::Leave)
+    {
+        let bytes = queue.settling_bytes();
+        tx.need_room(bytes)?;
+        let mut queue = tx.queue_mut(key, Absent::Leave)?.expect("just seen");
+        queue.settle();
+        let mut first = None;
+        queue.look(|queue| {
+            let _ = queue.walk_records(&mut |record| {
+                let told = receipt(queue, record.id, record.deliveries.saturating_add(1));
+                first = Some((told, record.message.to_vec()));
+                ControlFlow::Break(())
+            });
+        });
+        if let Some((told, message)) = first {
+            queue.reserve(1, due_ms);
+            reply.aside(told.as_bytes());
+            tell(reply, key, &message, b"");
+            return Ok(());
+        }
+        wait_for_return(tx, key, waits)?;
+    }
+    nothing(waits, reply)
+}
+
+/// Whether whoever asks waits if there is nothing.
+fn waits(args: &Args) -> Result<bool, Failure> {
+    Ok(reserve::Options::of(args)?.block_ms.is_some())
+}
+
+/// Has whoever waits look again when a message comes back.
+fn wait_for_return(tx: &mut Tx, key: &[u8], waits: bool) -> Result<(), Failure> {
+    let next_ms = tx.look_at_queue(key, Queue::next_return)?.flatten();
+    if let Some(next_ms) = next_ms.filter(|_| waits) {
+        tx.look_again(next_ms);
+    }
+    Ok(())
+}
+
+fn nothing(waits: bool, reply: &mut dyn Reply) -> Outcome {
+    if waits {
+        return Err(Failure::Nothing);
+    }
+    reply.null();
+    Ok(())
+}
+
+fn end(
+    tx: &mut Tx,
+    args: &Args,
+    reply: &mut dyn Reply,
+    work: impl FnOnce(&mut keyspace::QueueMut<'_, '_>, &[i64]) -> Result<(), keyspace::Abandon>,
+) -> Outcome {
+    // Who has deleted the queue meanwhile, or put something else there, has ended the lease.
+    if let Ok(Some(mut queue)) = tx.queue_mut(args.get(1), Absent::Leave) {
+        let ids = leased(&mut queue, args.slice(2, 3))?;
+        queue.expect_work(ids.len() as u64)?;
+        work(&mut queue, &ids)?;
+    }
+    reply.null();
+    Ok(())
+}
+
+fn tell(reply: &mut dyn Reply, key: &[u8], message: &[u8], version: &[u8]) {
+    let mut digits = itoa::Buffer::new();
+    let bytes = digits.format(message.len()).as_bytes();
+    let line = [b"VALUE ", key, b" 0 ", bytes, version];
+    reply.array(2);
+    reply.bulk_begin(line.iter().map(|part| part.len()).sum());
+    line.iter().for_each(|part| reply.bulk_part(part));
+    reply.bulk_end();
+    reply.bulk(message);
+}
+
+fn stats(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    let topic = if args.len() > 1 { args.get(1) } else { b"" };
+    if topic == b"reset" {
+        session.reset_statistics();
+        reply.simple("RESET");
+        return Ok(());
+    }
+    let facts = std::str::from_utf8(topic).ok().and_then(|topic| session.queue_facts(topic));
+    let facts = facts.ok_or(Failure::text("ERROR"))?;
+    reply.array(facts.len() + 1);
+    facts.iter().for_each(|(name, value)| reply.simple(&format!("STAT {name} {value}")));
+    reply.simple("END");
+    Ok(())
+}
+
+/// The request by which a connection of the door ends a lease of its own.
+pub fn abort_request(key: &[u8], receipt: &[u8]) -> OwnedRequest {
+    OwnedRequest::of(&[b"mq.abort", key, receipt])
+}

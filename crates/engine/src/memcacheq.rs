@@ -1,0 +1,135 @@
+//! What `stats` of the queue door tells, and what is counted for it.
+
+use crate::counters::Counters;
+use crate::engine::{Engine, VERSION};
+use crate::info;
+use commands::MEMCACHEQ_VERSION;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Names of queues of which one worker keeps counts, at most: names that come and go must not grow it for ever. Beyond, the
+/// sums alone count.
+const NAMES_MAX: usize = 10_000;
+
+/// What one worker counts.
+#[derive(Default)]
+pub(crate) struct QueueCounters {
+    gets: AtomicU64,
+    get_hits: AtomicU64,
+    sets: AtomicU64,
+    set_hits: AtomicU64,
+    /// Of each queue, messages that were put, and taken.
+    by_name: Mutex<BTreeMap<Box<[u8]>, (u64, u64)>>,
+}
+
+impl QueueCounters {
+    /// Counts a look, whether something was found, and whether it was taken.
+    pub(crate) fn note_get(&self, name: &[u8], is_hit: bool, takes: bool) {
+        self.gets.fetch_add(1, Relaxed);
+        if is_hit {
+            self.get_hits.fetch_add(1, Relaxed);
+            if takes {
+                self.note(name, (0, 1));
+            }
+        }
+    }
+
+    /// Counts a message, and whether there was room for it.
+    pub(crate) fn note_set(&self, name: &[u8], is_hit: bool) {
+        self.sets.fetch_add(1, Relaxed);
+        if is_hit {
+            self.set_hits.fetch_add(1, Relaxed);
+            self.note(name, (1, 0));
+        }
+    }
+
+    fn note(&self, name: &[u8], (sets, gets): (u64, u64)) {
+        let mut by_name = self.by_name.lock().expect("no holder panics");
+        if let Some(counts) = by_name.get_mut(name) {
+            *counts = (counts.0 + sets, counts.1 + gets);
+        } else if by_name.len() < NAMES_MAX {
+            by_name.insert(name.into(), (sets, gets));
+        }
+    }
+
+    pub(crate) fn reset(&self) {
+        [&self.gets, &self.get_hits, &self.sets, &self.set_hits].into_iter().for_each(|count| count.store(0, Relaxed));
+        self.by_name.lock().expect("no holder panics").clear();
+    }
+}
+
+type Facts = Vec<(String, String)>;
+
+/// Names and values of a topic; `None` if there is no such topic.
+pub(crate) fn facts(engine: &Engine, topic: &str) -> Option<Facts> {
+    match topic {
+        "" => Some(general(engine)),
+        "queue" => Some(queues(engine)),
+        _ => None,
+    }
+}
+
+fn total(engine: &Engine, counter: impl Fn(&Counters) -> u64) -> u64 {
+    engine.counters.iter().map(counter).sum()
+}
+
+fn general(engine: &Engine) -> Facts {
+    let mut facts = Facts::new();
+    let mut add = |name: &str, value: &dyn Display| facts.push((name.to_owned(), value.to_string()));
+    let now_s = engine.clock.wall() / 1000;
+    let (user_s, system_s) = info::cpu_seconds();
+    let counted = |count: fn(&QueueCounters) -> &AtomicU64| total(engine, |all| count(&all.queues).load(Relaxed));
+    add("pid", &std::process::id());
+    add("uptime", &now_s.saturating_sub(engine.started_ms / 1000));
+    add("time", &now_s);
+    add("version", &MEMCACHEQ_VERSION);
+    add("bobbin_version", &VERSION);
+    add("pointer_size", &usize::BITS);
+    add("rusage_user", &format_args!("{user_s:.6}"));
+    add("rusage_system", &format_args!("{system_s:.6}"));
+    add("curr_connections", &engine.clients.count());
+    add("total_connections", &total(engine, |counters| counters.connections.get()));
+    add("connection_structures", &engine.clients.count());
+    add("get_cmds", &counted(|counts| &counts.gets));
+    add("get_hits", &counted(|counts| &counts.get_hits));
+    add("set_cmds", &counted(|counts| &counts.sets));
+    add("set_hits", &counted(|counts| &counts.set_hits));
+    add("bytes_read", &total(engine, |counters| counters.input_bytes.get()));
+    add("bytes_written", &total(engine, |counters| counters.output_bytes.get()));
+    add("threads", &(engine.counters.len() - 1));
+    facts
+}
+
+/// Of each queue that the door has met since the start: how many messages were put, and taken.
+fn queues(engine: &Engine) -> Facts {
+    let mut all: BTreeMap<Box<[u8]>, (u64, u64)> = BTreeMap::new();
+    for counters in &engine.counters {
+        for (name, (sets, gets)) in &*counters.queues.by_name.lock().expect("no holder panics") {
+            let counts = all.entry(name.clone()).or_default();
+            *counts = (counts.0 + sets, counts.1 + gets);
+        }
+    }
+    let fact =
+        |(name, (sets, gets)): (Box<[u8]>, _)| (String::from_utf8_lossy(&name).into_owned(), format!("{sets}/{gets}"));
+    all.into_iter().map(fact).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_come_and_go_do_not_grow_it_for_ever() {
+        let counters = QueueCounters::default();
+        (0..NAMES_MAX as u64 + 5).for_each(|name| counters.note_set(&name.to_le_bytes(), true));
+        assert_eq!(counters.by_name.lock().unwrap().len(), NAMES_MAX);
+        assert_eq!(counters.sets.load(Relaxed), NAMES_MAX as u64 + 5);
+        counters.note_get(&0u64.to_le_bytes(), true, true);
+        assert_eq!(counters.by_name.lock().unwrap()[&0u64.to_le_bytes()[..]], (1, 1));
+        counters.reset();
+        assert!(counters.by_name.lock().unwrap().is_empty());
+    }
+}

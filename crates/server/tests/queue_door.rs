@@ -1,0 +1,274 @@
+//! The queue door of a whole server: MemcacheQ's words and Kestrel's, on the lists and queues that Redis's commands see.
+
+mod support;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use support::lines::Lines;
+use support::{Connection, FREE_PORT, Server};
+use wire::client::Value;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server with this door, and its port.
+fn start(flags: &[&str]) -> (Server, u16) {
+    let server = Server::start(&[&["--queue-port", FREE_PORT], flags].concat());
+    let port = server.flag("--queue-port").parse().unwrap();
+    (server, port)
+}
+
+fn call(server: &Server, line: &str) -> String {
+    server.connect().call(&line.split(' ').collect::<Vec<_>>()).to_string().replace('"', "")
+}
+
+fn set(queue: &str, message: &str) -> String {
+    format!("set {queue} 0 0 {}\r\n{message}\r\n", message.len())
+}
+
+fn value(queue: &str, message: &str) -> String {
+    format!("VALUE {queue} 0 {}\r\n{message}\r\n", message.len())
+}
+
+/// Waits until the server tells this of itself.
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn messages_come_out_as_they_went_in() {
+    let (_server, port) = start(&[]);
+    let mut lines = Lines::of_queues(port);
+    assert_eq!(lines.ask("get q\r\n"), "END\r\n");
+    assert_eq!(lines.ask(set("q", "one") + &set("q", "two") + &set("q", "")), "STORED\r\n".repeat(3));
+    assert_eq!(lines.ask("get q\r\n"), value("q", "one") + "END\r\n");
+    assert_eq!(lines.ask(set("r", "three")), "STORED\r\n");
+    assert_eq!(lines.ask("get q absent r\r\n"), value("q", "two") + &value("r", "three") + "END\r\n");
+    assert_eq!(lines.ask("gets q\r\n"), "VALUE q 0 0 0\r\n\r\nEND\r\n");
+    assert_eq!(lines.ask("get q r\r\n"), "END\r\n");
+    assert_eq!(lines.ask("set q 0 0 1 noreply\r\nx\r\nget q\r\n"), value("q", "x") + "END\r\n");
+    assert_eq!(lines.ask(set("q", "y") + "delete q\r\ndelete q\r\nget q\r\n"), "STORED\r\nDELETED\r\nNOT_FOUND\r\nEND\r\n");
+    assert_eq!(lines.ask("verbosity 1\r\n"), "OK\r\n");
+    assert_eq!(lines.ask("add q 0 0 1\r\nincr q 1\r\nmg q\r\n"), "ERROR\r\n".repeat(3));
+    let mut quitting = Lines::of_queues(port);
+    quitting.send("quit\r\n");
+    assert_eq!(quitting.until_closed(), "");
+}
+
+#[test]
+fn what_is_amiss_is_said_and_loses_nothing() {
+    let (server, port) = start(&[]);
+    let mut lines = Lines::of_queues(port);
+    assert_eq!(lines.ask(set("q", "kept")), "STORED\r\n");
+    let flags = "CLIENT_ERROR a message has no flags here: set them to 0\r\n";
+    assert_eq!(lines.ask("set q 5 0 3\r\nabc\r\n"), flags);
+    assert_eq!(lines.ask("set q 0 0 3\r\nabcd\r\n").matches("CLIENT_ERROR bad data chunk").count(), 1);
+    assert_eq!(lines.ask(format!("get {}\r\n", "k".repeat(251))), "CLIENT_ERROR bad command line format\r\n");
+    assert_eq!(call(&server, "SET text x"), "OK");
+    assert!(lines.ask(set("text", "m")).starts_with("SERVER_ERROR WRONGTYPE"));
+    assert_eq!(lines.ask("get text\r\ndelete text\r\n"), "END\r\nNOT_FOUND\r\n");
+    assert_eq!(call(&server, "GET text"), "x");
+    // Half a message, and gone; and each beginning of one.
+    let whole = set("q", "cut");
+    for cut in 1..whole.len() {
+        Lines::of_queues(port).send(&whole[..cut]);
+    }
+    assert_eq!(lines.ask("get q\r\nget q\r\n"), value("q", "kept") + "END\r\nEND\r\n");
+    let mut endless = Lines::of_queues(port);
+    endless.send(vec![b'x'; 4000]);
+    assert_eq!(endless.until_closed(), "");
+}
+
+#[test]
+fn a_queue_is_a_list() {
+    let (server, port) = start(&[]);
+    let mut lines = Lines::of_queues(port);
+    lines.ask(set("q", "a") + &set("q", "b"));
+    assert_eq!(call(&server, "TYPE q"), "list");
+    assert_eq!(call(&server, "LRANGE q 0 -1"), "[a, b]");
+    assert_eq!(call(&server, "RPUSH q c"), "3");
+    assert_eq!(call(&server, "LPUSH q z"), "4");
+    assert_eq!(lines.ask("get q\r\nget q\r\n"), value("q", "z") + "END\r\n" + &value("q", "a") + "END\r\n");
+    assert_eq!(call(&server, "LLEN q"), "2");
+    assert_eq!(call(&server, "LPOP q"), "b");
+    // Each waits for what the other puts.
+    let mut blocked = server.connect();
+    blocked.send(&["BLPOP", "wanted", "0"]);
+    wait_until("nobody waits", || server.info("blocked_clients") == "1");
+    assert_eq!(lines.ask(set("wanted", "here")), "STORED\r\n");
+    assert_eq!(blocked.reply().to_string(), "[\"wanted\", \"here\"]");
+    let mut waiting = Lines::of_queues(port);
+    waiting.send("get later/t=60000\r\nversion\r\n");
+    wait_until("nobody waits", || server.info("blocked_clients") == "1");
+    assert_eq!(call(&server, "RPUSH later now"), "1");
+    assert_eq!(waiting.until_last(), value("later", "now") + "END\r\n");
+    assert_eq!(lines.ask("get nothing/t=1\r\n"), "END\r\n");
+}
+
+#[test]
+fn a_message_is_opened_closed_and_given_back() {
+    let (server, port) = start(&[]);
+    let mut lines = Lines::of_queues(port);
+    lines.ask(set("q", "a") + &set("q", "b") + &set("q", "c"));
+    assert_eq!(lines.ask("get q/peek\r\nget q/open\r\n"), value("q", "a") + "END\r\n" + &value("q", "a") + "END\r\n");
+    assert_eq!(call(&server, "LRANGE q 0 -1"), "[b, c]");
+    assert_eq!(lines.ask("get q/abort\r\nget q/peek\r\n"), "END\r\n".to_owned() + &value("q", "a") + "END\r\n");
+    assert_eq!(
+        lines.ask("get q/open\r\nget q/close/open\r\n"),
+        value("q", "a") + "END\r\n" + &value("q", "b") + "END\r\n"
+    );
+    assert_eq!(lines.ask("get q/close\r\nget q/close\r\nget q/abort\r\n"), "END\r\n".repeat(3));
+    assert_eq!(call(&server, "LRANGE q 0 -1"), "[c]");
+    // Whoever opens and goes gives back; so does one who opens twice, who is sent away.
+    let mut gone = Lines::of_queues(port);
+    assert_eq!(gone.ask("get q/open\r\n"), value("q", "c") + "END\r\n");
+    assert_eq!(call(&server, "LLEN q"), "0");
+    drop(gone);
+    wait_until("it is not given back", || call(&server, "LRANGE q 0 -1") == "[c]");
+    let mut greedy = Lines::of_queues(port);
+    greedy.send("get q/open\r\nget q/open\r\n");
+    let expected = value("q", "c") + "END\r\nCLIENT_ERROR a message of this queue is open: close or abort it first\r\n";
+    assert_eq!(greedy.until_closed(), expected);
+    wait_until("it is not given back", || call(&server, "LRANGE q 0 -1") == "[c]");
+    // One who waits gets what another gives back.
+    let mut holder = Lines::of_queues(port);
+    assert_eq!(holder.ask("get q/open\r\n"), value("q", "c") + "END\r\n");
+    lines.send("get q/open/t=60000\r\nversion\r\n");
+    wait_until("nobody waits", || server.info("blocked_clients") == "1");
+    assert_eq!(holder.ask("get q/abort\r\n"), "END\r\n");
+    assert_eq!(lines.until_last(), value("q", "c") + "END\r\n");
+    assert_eq!(lines.ask("get q/close\r\n"), "END\r\n");
+    assert_eq!(call(&server, "LLEN q"), "0");
+}
+
+#[test]
+fn figures_are_what_was_sent() {
+    const CLIENTS: u64 = 4;
+    const MESSAGES: u64 = 500;
+    let (_server, port) = start(&[]);
+    let taken = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let taken = &taken;
+            scope.spawn(move || {
+                let mut lines = Lines::of_queues(port);
+                for number in 0..MESSAGES {
+                    assert_eq!(
+                        lines.ask(set(&format!("q{}", client % 2), &format!("{client}:{number}"))),
+                        "STORED\r\n"
+                    );
+                    if number % 2 == 0 && lines.ask("get q0\r\n") != "END\r\n" {
+                        taken.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    let taken = taken.into_inner();
+    let mut lines = Lines::of_queues(port);
+    let stats = lines.ask("stats\r\n");
+    for (name, count) in [
+        ("set_cmds", CLIENTS * MESSAGES),
+        ("set_hits", CLIENTS * MESSAGES),
+        ("get_cmds", CLIENTS * MESSAGES / 2),
+        ("get_hits", taken),
+    ] {
+        assert!(stats.contains(&format!("STAT {name} {count}\r\n")), "{name} is {count}: {stats}");
+    }
+    for name in ["pid", "uptime", "time", "version", "pointer_size", "curr_connections", "threads", "bytes_read"] {
+        assert!(stats.contains(&format!("STAT {name} ")), "{name}: {stats}");
+    }
+    let each = CLIENTS * MESSAGES / 2;
+    assert_eq!(lines.ask("stats queue\r\n"), format!("STAT q0 {each}/{taken}\r\nSTAT q1 {each}/0\r\nEND\r\n"));
+    assert_eq!(lines.ask("stats reset\r\nstats queue\r\nstats nonsense\r\n"), "RESET\r\nEND\r\nERROR\r\n");
+}
+
+#[test]
+fn a_flush_takes_lists_and_queues_alone() {
+    let (server, port) = start(&["--queue-db", "3"]);
+    let mut lines = Lines::of_queues(port);
+    lines.ask(set("q", "a"));
+    let mut resp = server.connect();
+    let mut say = |line: &str| resp.call(&line.split(' ').collect::<Vec<_>>()).to_string();
+    assert_eq!(say("EXISTS q"), "0");
+    say("RPUSH other x");
+    say("SELECT 3");
+    say("SET text x");
+    say("Q.PUSH leased m");
+    say("Q.RESERVE leased");
+    assert_eq!(lines.ask("flush_all\r\n"), "OK\r\n");
+    assert_eq!(say("EXISTS q leased"), "0");
+    assert_eq!(say("EXISTS text"), "1");
+    say("SELECT 0");
+    assert_eq!(say("EXISTS other"), "1");
+}
+
+#[test]
+fn what_was_acknowledged_outlives_a_crash_and_what_was_taken_stays_taken() {
+    let (mut server, port) = start(&["--fsync", "always"]);
+    let mut lines = Lines::of_queues(port);
+    for number in 0..100 {
+        assert_eq!(lines.ask(set("q", &number.to_string())), "STORED\r\n");
+    }
+    for number in 0..30 {
+        assert_eq!(lines.ask("get q\r\n"), value("q", &number.to_string()) + "END\r\n");
+    }
+    assert_eq!(lines.ask("get q/open\r\n"), value("q", "30") + "END\r\n");
+    server.kill();
+    server.restart();
+    let port = server.flag("--queue-port").parse().unwrap();
+    let mut lines = Lines::of_queues(port);
+    // What was open is leased still, and comes back when that is over.
+    for number in 31..100 {
+        assert_eq!(lines.ask("get q\r\n"), value("q", &number.to_string()) + "END\r\n");
+    }
+    assert_eq!(lines.ask("get q\r\n"), "END\r\n");
+    let info = call(&server, "Q.INFO q");
+    assert!(info.contains("ready, 0, leased, 1,"), "{info}");
+}
+
+#[test]
+fn a_password_is_asked_for() {
+    let (_server, port) = start(&["--requirepass", "secret"]);
+    let mut lines = Lines::of_queues(port);
+    lines.send("get q\r\nset auth 0 0 14\r\ndefault secret\r\n");
+    let answer = lines.ask(set("q", "a") + "get q\r\n");
+    assert_eq!(
+        answer,
+        "CLIENT_ERROR unauthenticated\r\nSTORED\r\nSTORED\r\n".to_owned() + &value("q", "a") + "END\r\n"
+    );
+}
+
+#[test]
+fn a_long_pipeline_is_answered_in_order_and_one_who_does_not_read_is_cut_off() {
+    let (server, port) = start(&["--client-output-buffer-limit", "normal 1kb 0 0"]);
+    let mut lines = Lines::of_queues(port);
+    let puts: String =
+        (0..5_000).map(|number| format!("set q 0 0 {} noreply\r\n{number}\r\n", number.to_string().len())).collect();
+    let gets = "get q\r\n".repeat(5_000);
+    let expected: String = (0..5_000).map(|number: u32| value("q", &number.to_string()) + "END\r\n").collect();
+    assert!(lines.ask(puts + &gets) == expected);
+    // Wherever the socket takes no more, more than the limit is left of one.
+    let message = "x".repeat(1_000_000);
+    lines.ask(set("long", &message));
+    // More than any socket takes.
+    lines.send("get long/peek\r\n".repeat(100));
+    wait_until("it is not cut off", || server.log().contains("does not read what is sent to it"));
+    assert_eq!(call(&server, "LLEN long"), "1");
+}
+
+#[test]
+fn both_doors_of_lines_share_the_keys() {
+    let server = Server::start(&["--queue-port", FREE_PORT, "--memcached-port", FREE_PORT]);
+    let mut queues = Lines::of_queues(server.flag("--queue-port").parse().unwrap());
+    let mut items = Lines::connect(server.flag("--memcached-port").parse().unwrap());
+    queues.ask(set("q", "a"));
+    assert_eq!(items.ask("get q\r\nset k 0 0 1\r\nx\r\n"), "END\r\nSTORED\r\n");
+    assert_eq!(queues.ask("get k\r\n"), "END\r\n");
+    assert_eq!(items.ask("flush_all\r\nget k\r\n"), "OK\r\nEND\r\n");
+    let mut resp = Connection::tcp(server.port);
+    assert_eq!(resp.call(&["LLEN", "q"]), Value::Int(1));
+}

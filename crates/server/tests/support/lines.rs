@@ -1,0 +1,77 @@
+//! A connection to a door of lines, memcached's or that of queues.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A connection, one answer at a time. Each ends where what is asked behind it is answered.
+pub(crate) struct Lines {
+    stream: TcpStream,
+    last: &'static str,
+    answered: &'static str,
+}
+
+impl Lines {
+    /// A connection to the memcached door.
+    pub(crate) fn connect(port: u16) -> Self {
+        Self::with(port, "mn\r\n", "MN\r\n")
+    }
+
+    /// A connection to the queue door.
+    pub(crate) fn of_queues(port: u16) -> Self {
+        Self::with(port, "version\r\n", "VERSION 0.2.1\r\n")
+    }
+
+    fn with(port: u16, last: &'static str, answered: &'static str) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self { stream, last, answered }
+    }
+
+    /// Sends bytes alone.
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.stream.write_all(bytes.as_ref()).unwrap();
+    }
+
+    /// All that is answered to `bytes`.
+    #[track_caller]
+    pub(crate) fn ask(&mut self, bytes: impl AsRef<[u8]>) -> String {
+        self.send([bytes.as_ref(), self.last.as_bytes()].concat());
+        self.until_last()
+    }
+
+    /// All that is answered before the answer of what is asked last.
+    #[track_caller]
+    pub(crate) fn until_last(&mut self) -> String {
+        let (mut answer, mut piece) = (Vec::new(), vec![0; 64 << 10]);
+        let end = format!("\r\n{}", self.answered);
+        loop {
+            let count = self.stream.read(&mut piece).unwrap();
+            assert!(count > 0, "closed behind {:?}", String::from_utf8_lossy(&answer));
+            answer.extend_from_slice(&piece[..count]);
+            if answer == self.answered.as_bytes() || answer.ends_with(end.as_bytes()) {
+                answer.truncate(answer.len() - self.answered.len());
+                return String::from_utf8_lossy(&answer).into_owned();
+            }
+        }
+    }
+
+    /// All that comes before the server closes the connection.
+    #[track_caller]
+    pub(crate) fn until_closed(&mut self) -> String {
+        let (mut answer, mut piece) = (Vec::new(), vec![0; 64 << 10]);
+        loop {
+            match self.stream.read(&mut piece) {
+                Ok(0) => return String::from_utf8_lossy(&answer).into_owned(),
+                Ok(count) => answer.extend_from_slice(&piece[..count]),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => {
+                    return String::from_utf8_lossy(&answer).into_owned();
+                }
+                Err(error) => panic!("the connection stays open: {error}"),
+            }
+        }
+    }
+}
