@@ -128,8 +128,9 @@ const ANY_KIND: &[(&str, &str)] = &[
 
 /// Whether a row of a kind does not mind another.
 fn minds_no_kind(row: &Command) -> bool {
-    // Another kind is no item, and so a miss.
-    row.group == Group::Memcached || ANY_KIND.iter().any(|(name, _)| *name == row.name)
+    // Another kind is no item, and so a miss; and no queue to whoever reads by that door.
+    let is_miss = row.group == Group::Memcached || (row.name.starts_with("MQ.") && row.name != "MQ.SET");
+    is_miss || ANY_KIND.iter().any(|(name, _)| *name == row.name)
 }
 
 #[test]

@@ -14,6 +14,9 @@ use std::sync::atomic::Ordering::Relaxed;
 /// sums alone count.
 const NAMES_MAX: usize = 10_000;
 
+/// Of each queue, messages that were put, and taken.
+type ByName = BTreeMap<Box<[u8]>, (u64, u64)>;
+
 /// What one worker counts.
 #[derive(Default)]
 pub(crate) struct QueueCounters {
@@ -21,8 +24,7 @@ pub(crate) struct QueueCounters {
     get_hits: AtomicU64,
     sets: AtomicU64,
     set_hits: AtomicU64,
-    /// Of each queue, messages that were put, and taken.
-    by_name: Mutex<BTreeMap<Box<[u8]>, (u64, u64)>>,
+    by_name: Mutex<ByName>,
 }
 
 impl QueueCounters {
@@ -105,7 +107,7 @@ fn general(engine: &Engine) -> Facts {
 
 /// Of each queue that the door has met since the start: how many messages were put, and taken.
 fn queues(engine: &Engine) -> Facts {
-    let mut all: BTreeMap<Box<[u8]>, (u64, u64)> = BTreeMap::new();
+    let mut all = ByName::new();
     for counters in &engine.counters {
         for (name, (sets, gets)) in &*counters.queues.by_name.lock().expect("no holder panics") {
             let counts = all.entry(name.clone()).or_default();

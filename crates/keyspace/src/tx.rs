@@ -712,16 +712,6 @@ impl<'k> Tx<'k> {
         result
     }
 
-    /// Says when a command that found nothing, and waits, is to look again, if nobody serves it before.
-    pub fn look_again(&mut self, at_ms: Ms) {
-        self.look_again_ms = Some(at_ms);
-    }
-
-    /// What [`Tx::look_again`] was told last.
-    pub fn looks_again_at(&self) -> Option<Ms> {
-        self.look_again_ms
-    }
-
     /// Whether the shard of `key` is held as wanted.
     pub fn holds(&self, key: &[u8], want: Want) -> bool {
         self.held.holds(shard_of(self.held.hash(key)), want)

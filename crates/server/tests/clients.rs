@@ -238,14 +238,16 @@ fn the_readme_shows_what_its_lines_show() {
     let test = "the_readme_shows_what_its_lines_show";
     let Some(redis_cli) = program_or_skip(test, "redis-cli") else { return };
     let Some(_curl) = program_or_skip(test, "curl") else { return };
-    let server = Server::start(&["--memcached-port", FREE_PORT]);
+    let server = Server::start(&["--memcached-port", FREE_PORT, "--queue-port", FREE_PORT]);
     let shell = Shell::new(&redis_cli, server.port);
     let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).unwrap();
     let steps = console::steps(&readme);
     assert!(steps.len() >= 7, "the README's lines are found: {steps:?}");
-    let memcached = format!("127.0.0.1:{}", server.flag("--memcached-port"));
+    let own = |port: &str, flag: &str| (format!("127.0.0.1:{port}"), format!("127.0.0.1:{}", server.flag(flag)));
+    let ports = [own("11211", "--memcached-port"), own("22201", "--queue-port")];
     for step in steps {
-        let output = shell.run(&step.line.replace("127.0.0.1:11211", &memcached), &step.input);
+        let output =
+            shell.run(&ports.iter().fold(step.line.clone(), |line, (port, own)| line.replace(port, own)), &step.input);
         println!("$ {}\n{output}", step.line);
         assert!(output.ends_with("-> 0\n"), "{}: {output}", step.line);
         assert!(!output.contains("(error)"), "{}: {output}", step.line);

@@ -50,7 +50,10 @@ fn messages_come_out_as_they_went_in() {
     assert_eq!(lines.ask("gets q\r\n"), "VALUE q 0 0 0\r\n\r\nEND\r\n");
     assert_eq!(lines.ask("get q r\r\n"), "END\r\n");
     assert_eq!(lines.ask("set q 0 0 1 noreply\r\nx\r\nget q\r\n"), value("q", "x") + "END\r\n");
-    assert_eq!(lines.ask(set("q", "y") + "delete q\r\ndelete q\r\nget q\r\n"), "STORED\r\nDELETED\r\nNOT_FOUND\r\nEND\r\n");
+    assert_eq!(
+        lines.ask(set("q", "y") + "delete q\r\ndelete q\r\nget q\r\n"),
+        "STORED\r\nDELETED\r\nNOT_FOUND\r\nEND\r\n"
+    );
     assert_eq!(lines.ask("verbosity 1\r\n"), "OK\r\n");
     assert_eq!(lines.ask("add q 0 0 1\r\nincr q 1\r\nmg q\r\n"), "ERROR\r\n".repeat(3));
     let mut quitting = Lines::of_queues(port);

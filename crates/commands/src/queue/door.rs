@@ -57,7 +57,7 @@ const OPEN: Command = Command {
     name: "MQ.OPEN",
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     cost: "O(log(n)), n the messages of the queue",
-    brief: "Leases the first message: get with /open of the queue door, which keeps the receipt.",
+    brief: "Leases the first message: get with /open of the queue door.",
     run: taking(open),
     ..GET
 };
@@ -128,7 +128,7 @@ const CLOSE: Command = Command {
     keys: &[KeySpec::one(1, "RW DELETE")],
     flags: &[Flag::Fast],
     cost: "O(log(n)), n the messages of the queue",
-    brief: "Removes the message that a connection has opened: get with /close of the queue door.",
+    brief: "Removes an opened message: get with /close of the queue door.",
     answer: "null: whether the lease was still its own or not",
     run: Run::Local(|tx, args, reply| end(tx, args, reply, |queue, ids| queue.acknowledge(ids))),
     ..GET
@@ -137,7 +137,7 @@ const CLOSE: Command = Command {
 const ABORT: Command = Command {
     name: "MQ.ABORT",
     keys: &[KeySpec::one(1, "RW UPDATE")],
-    brief: "Gives back the message that a connection has opened: get with /abort of the queue door, or its end.",
+    brief: "Gives back an opened message: get with /abort of the queue door, or its end.",
     run: Run::Local(|tx, args, reply| end(tx, args, reply, |queue, ids| queue.release(ids, Ending::Now))),
     ..CLOSE
 };
@@ -180,7 +180,7 @@ const STATS: Command = Command {
     access: Access::None,
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
     cost: "O(n), n the queues that the door has met",
-    brief: "Tells figures: stats of the queue door, and of each queue with the topic `queue`.",
+    brief: "Tells figures: stats of the queue door, of each queue with the topic `queue`.",
     answer: "array: lines `STAT name value`, then END; simple: RESET",
     run: Run::Session(stats),
     ..GET
@@ -240,6 +240,9 @@ fn open(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 /// Whether whoever asks waits if there is nothing.
 fn waits(args: &Args) -> Result<bool, Failure> {
+    if args.len() > 2 && !parse::is(args.get(2), "BLOCK") {
+        return Err(Failure::Syntax);
+    }
     Ok(reserve::Options::of(args)?.block_ms.is_some())
 }
 

@@ -1,4 +1,4 @@
-//! INFO TIME ROLE LOLWUT WAIT REPLICAOF CLUSTER CONFIG SLOWLOG LATENCY MEMORY BGSAVE LASTSAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE MC.STATS.
+//! INFO TIME ROLE LOLWUT WAIT REPLICAOF CLUSTER CONFIG SLOWLOG LATENCY MEMORY BGSAVE LASTSAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE MC.STATS MQ.STATS.
 
 use crate::fake::Fake;
 use commands::{MemoryFigures, SlowEntry, Spikes, shutdown_arguments, sleep_ms};
@@ -261,6 +261,15 @@ fn sleep_arguments_are_checked() {
     for request in ["DEBUG SLEEP x", "DEBUG SLEEP -1", "DEBUG SLEEP nan", "DEBUG SLEEP inf"] {
         assert!(sleep(request).is_err(), "{request}");
     }
+}
+
+#[test]
+fn figures_of_the_queue_door() {
+    let mut fake = Fake::new();
+    assert_eq!(fake.call("MQ.STATS"), "[STAT get_cmds 3, END]");
+    assert_eq!(fake.call("MQ.STATS reset"), "RESET");
+    assert_eq!(fake.asked, ["resetstat"]);
+    assert_eq!(fake.call("MQ.STATS nonsense"), "!ERROR");
 }
 
 #[test]
