@@ -67,7 +67,7 @@ pub(crate) fn steps(document: &str) -> Vec<Step> {
                 continue;
             }
             let step = steps.last_mut().expect("the block begins with a line");
-            let text = line.split("  ").next().expect("even an empty text has a first part");
+            let text = line.split_once("  #").map_or(line, |(text, _)| text.trim_end());
             match text.strip_prefix(PROMPT) {
                 Some(typed) => step.input.push_str(&format!("{typed}\n")),
                 None => step.shown.push(text.to_owned()),
