@@ -121,7 +121,9 @@ impl Expirer {
         let due = state.next_due(&engine.keyspace);
         drop(state);
         let Some((due_ms, table)) = due else { return false };
-        if due_ms > now || engine.pause.holds(true, || now).is_some() {
+        // Who waits may want to put what comes into a value that is still to be read.
+        let feeds = engine.hooks.used_shards().next().is_some();
+        if due_ms > now || engine.pause.holds(true, || now).is_some() || feeds && !engine.loading.is_over() {
             return false;
         }
         if engine.keyspace.order().is_behind() {
@@ -149,7 +151,6 @@ impl Expirer {
         if engine.tells_events() {
             tx.take_notes();
         }
-        let feeds = engine.hooks.used_shards().next().is_some();
         if feeds {
             tx.keep_old();
         }

@@ -252,3 +252,31 @@ fn a_queue_that_is_consumed_unread_is_gone() {
     assert_eq!(values_left(&world), 0);
     assert_eq!(world.client().call("LRANGE k 0 -1"), "*1\r\n$3\r\nnew\r\n");
 }
+
+/// What was tried too often waits until the list is read to which it goes.
+#[test]
+fn a_dead_letter_is_put_into_no_list_that_is_unread() {
+    let world = World::new(DEBUG);
+    let mut client = world.client();
+    (0..700).for_each(|number| drop(client.call(&format!("RPUSH dead {number:02000}"))));
+    client.call(&format!("SET {} small", near(&world, "dead")));
+    assert_eq!(client.call("SAVE"), "+OK\r\n");
+    client.call("Q.LIMIT q RETRIES 0 DEADLETTER dead");
+    client.call("Q.PUSH q work");
+    client.call("Q.RESERVE q LEASE 100");
+    drop(client);
+    let world = world.restarted(DEBUG, Load::Wanted);
+    open(&world, &["dead"]);
+    assert!(world.client().call("Q.INFO q").contains("leased\r\n:1\r\n"));
+    let mut expirer = Expirer::new(world.engine.clone());
+    for unread in [1, 0] {
+        assert_eq!(values_left(&world), unread);
+        world.advance(5_000);
+        (0..10).for_each(|_| drop(expirer.pass()));
+        let told = world.client().call("Q.INFO q");
+        assert!(told.contains(&format!("dead\r\n:{unread}\r\n")), "{told}");
+        world.load_all();
+    }
+    assert_eq!(world.client().call("LLEN dead"), ":701\r\n");
+    assert_eq!(world.client().call("RPOP dead"), "$4\r\nwork\r\n");
+}

@@ -5,6 +5,7 @@ use crate::prelude::*;
 use crate::row::{TimeoutAt, as_it_is, words_at};
 use base::Ms;
 use kinds::Queue;
+use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
 pub(crate) const COMMANDS: &[Command] = &[RESERVE];
@@ -65,7 +66,7 @@ impl Options {
 fn reserve(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let end = words_at(args, 1, WORDS);
     // Another kind is told first; to one who waits it is nothing.
-    let (mut keys, mut bytes) = (Vec::new(), 0);
+    let (mut keys, mut bytes) = (SmallVec::<[_; 4]>::new(), 0);
     for key in args.slice(1, end) {
         if !tx.may_use(key) {
             continue;
@@ -74,8 +75,9 @@ fn reserve(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         match tx.queue_mut(key, Absent::Leave) {
             Ok(None) => {}
             Ok(Some(mut queue)) => {
-                bytes += queue.settling_bytes();
-                keys.push(key);
+                let (is_due, needed) = queue.settling_bytes();
+                bytes += needed;
+                keys.push((key, is_due));
             }
             Err(_) if is_serving => {}
             Err(wrong) => return Err(wrong.into()),
@@ -86,16 +88,23 @@ fn reserve(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     tx.expect_work(options.count)?;
     tx.need_room(bytes)?;
     let mut look_again_ms = Ms::MAX;
-    for key in keys {
+    for (key, is_due) in keys {
         let mut queue = tx.queue_mut(key, Absent::Leave)?.expect("just seen");
-        queue.settle();
-        if queue.look(Queue::ready_len) == 0 {
-            look_again_ms = look_again_ms.min(queue.look(Queue::next_return).unwrap_or(Ms::MAX));
+        if is_due {
+            queue.settle();
+        }
+        let leased = queue.look(|queue| {
+            if queue.ready_len() == 0 {
+                look_again_ms = look_again_ms.min(queue.next_return().unwrap_or(Ms::MAX));
+                return 0;
+            }
+            reply.array(2);
+            reply.bulk(key);
+            tell(queue, options.count, reply)
+        });
+        if leased == 0 {
             continue;
         }
-        reply.array(2);
-        reply.bulk(key);
-        let leased = queue.look(|queue| tell(queue, options.count, reply));
         queue.reserve(leased, due_ms);
         return Ok(());
     }
@@ -109,10 +118,13 @@ fn reserve(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Err(Failure::Nothing)
 }
 
-/// Tells the first messages that are ready, as they are about to be delivered; how many.
-fn tell(queue: &Queue, most: u64, reply: &mut dyn Reply) -> u64 {
-    let (mut count, mut bytes) = (0, 0);
+/// How many of the first messages that are ready are told at once: one at least, and others that are not too long.
+pub(super) fn told_count(queue: &Queue, most: u64) -> u64 {
     let most = most.min(queue.ready_len());
+    if most <= 1 {
+        return most;
+    }
+    let (mut count, mut bytes) = (0, 0);
     let _ = queue.walk_records(&mut |record| {
         bytes += record.message.len();
         if count == most || (count > 0 && bytes > TOLD_BYTES_MAX) {
@@ -121,19 +133,22 @@ fn tell(queue: &Queue, most: u64, reply: &mut dyn Reply) -> u64 {
         count += 1;
         ControlFlow::Continue(())
     });
+    count
+}
+
+/// Tells the first messages that are ready, as they are about to be delivered; how many.
+fn tell(queue: &Queue, most: u64, reply: &mut dyn Reply) -> u64 {
+    let count = told_count(queue, most);
     reply.array(count as usize);
     let mut left = count;
     let _ = queue.walk_records(&mut |record| {
-        if left == 0 {
-            return ControlFlow::Break(());
-        }
         left -= 1;
         let deliveries = record.deliveries.saturating_add(1);
         reply.array(3);
         reply.bulk(receipt(queue, record.id, deliveries).as_bytes());
         reply.int(i64::try_from(deliveries).unwrap_or(i64::MAX));
         reply.bulk(record.message);
-        ControlFlow::Continue(())
+        if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     count
 }

@@ -1,5 +1,6 @@
 //! Q.INFO Q.PEEK: what a queue has, without a change.
 
+use super::reserve::told_count;
 use super::{TOLD_BYTES_MAX, count};
 use crate::prelude::*;
 use kinds::Queue;
@@ -92,15 +93,7 @@ fn peek(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 }
 
 fn tell_ready(queue: &Queue, most: u64, reply: &mut dyn Reply) {
-    let (mut count, mut bytes) = (0, 0);
-    let _ = queue.walk_records(&mut |record| {
-        bytes += record.message.len();
-        if count == most || (count > 0 && bytes > TOLD_BYTES_MAX) {
-            return ControlFlow::Break(());
-        }
-        count += 1;
-        ControlFlow::Continue(())
-    });
+    let count = told_count(queue, most);
     reply.array(count as usize);
     let mut left = count;
     let _ = queue.walk_records(&mut |record| {

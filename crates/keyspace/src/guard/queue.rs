@@ -123,12 +123,13 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         self.event = event;
     }
 
-    /// A bound of the bytes that [`QueueMut::settle`] and [`QueueMut::reserve`] take in the journal.
-    pub fn settling_bytes(&mut self) -> u64 {
+    /// Whether there is something to settle, and a bound of the bytes that [`QueueMut::settle`] and [`QueueMut::reserve`] take
+    /// in the journal.
+    pub fn settling_bytes(&mut self) -> (bool, u64) {
         let now = self.tx.now();
         let fallen = self.look(|queue| Fallen::of(queue, now, DUE_AT_ONCE));
         let settling_bytes = if fallen.is_nothing() { 0 } else { fallen.bytes_max(self.key.len()) };
-        settling_bytes + 2 * (self.key.len() as u64 + FIELDS_BYTES_MAX)
+        (!fallen.is_nothing(), settling_bytes + 2 * (self.key.len() as u64 + FIELDS_BYTES_MAX))
     }
 
     /// See [`Tx::expect_work`].

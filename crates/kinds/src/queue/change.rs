@@ -324,7 +324,7 @@ impl Parts {
         } else {
             segment = self.segment(0).expect(SOUND);
             self.list.remove(at);
-            self.shorten(0, End::Head, 1);
+            self.shorten(0, &segment, End::Head, 1);
             segment.record(segment.first, &item)
         };
         self.hold(Record { state: State::Leased, due_ms, deliveries: record.deliveries.saturating_add(1), ..record });
@@ -383,23 +383,23 @@ impl Parts {
             let nth = if end == End::Head { 0 } else { self.head.segments - 1 };
             let segment = self.segment(nth).expect(SOUND);
             let taken = segment.count.min(left);
-            self.shorten(nth, end, taken);
+            self.shorten(nth, &segment, end, taken);
             // With a dedup id it is one message.
             self.forget_dedup(&segment.dedup, segment.first);
             left -= taken;
         }
     }
 
-    /// Takes ids off an end of a segment, and the segment when it has none.
-    fn shorten(&mut self, nth: u64, end: End, count: u64) {
-        let segment = self.segment(nth).expect(SOUND);
+    /// Takes ids off an end of a segment, which is given, and the segment when it has none.
+    fn shorten(&mut self, nth: u64, segment: &Segment, end: End, count: u64) {
         if segment.count == count {
             self.list.remove(1 + nth);
             self.head.segments -= 1;
             return;
         }
         let first = if end == End::Head { segment.first.saturating_add_unsigned(count) } else { segment.first };
-        self.list.set(1 + nth, &Segment { first, count: segment.count - count, ..segment }.encode());
+        let (count, dedup) = (segment.count - count, segment.dedup.clone());
+        self.list.set(1 + nth, &Segment { first, count, came_ms: segment.came_ms, dedup }.encode());
     }
 
     /// Takes items out of the list. O(log n).

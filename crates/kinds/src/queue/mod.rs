@@ -426,6 +426,11 @@ impl Parts {
 
     /// Where the record of an id is among those at these positions, or where it belongs.
     fn point(&self, range: &Range<u64>, id: i64) -> u64 {
+        let is_behind = |mut item: &[u8]| id_of(&mut item).expect(SOUND) < id;
+        // As a rule it is behind all others.
+        if range.is_empty() || self.list.get(range.end - 1, is_behind) == Some(true) {
+            return range.end;
+        }
         self.list.partition_point_within(range.clone(), |mut item| id_of(&mut item).expect(SOUND) < id)
     }
 

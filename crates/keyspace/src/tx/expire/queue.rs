@@ -17,8 +17,8 @@ use crate::tx::Tx;
 use crate::{TableId, shard_of};
 use base::Ms;
 use blocks::End;
-use kinds::Queue;
 use kinds::queue::State;
+use kinds::{List, Queue};
 
 /// After so long a shard that was not to be had is tried again.
 const AGAIN_MS: Ms = 20;
@@ -115,6 +115,8 @@ impl Tx<'_> {
         let section = self.held.state(shard_of(hash)).section(place.table);
         match section.and_then(|section| section.find(hash, &target)).filter(|entry| is_there(*entry, now)) {
             None => Way::Moves(target.into()),
+            // It is still to be read.
+            Some(entry) if is_unread(entry) => Way::Later,
             Some(entry) if list_of(entry).is_some() => Way::Moves(target.into()),
             Some(entry) => match queue_of(entry) {
                 Some(other) if other.takes(1, bytes).is_ok() => Way::Moves(target.into()),
@@ -182,6 +184,11 @@ impl Tx<'_> {
             notes.add_due(database, key, stood);
         }
     }
+}
+
+/// Whether a value stands there without what is in it.
+fn is_unread(entry: Entry<'_>) -> bool {
+    list_of(entry).is_some_and(List::is_empty) || queue_of(entry).is_some_and(Queue::is_empty)
 }
 
 fn is_there(entry: Entry<'_>, now: Ms) -> bool {
