@@ -75,7 +75,7 @@ fn reserve(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         match tx.queue_mut(key, Absent::Leave) {
             Ok(None) => {}
             Ok(Some(mut queue)) => {
-                let (is_due, needed) = queue.settling_bytes();
+                let (is_due, needed) = queue.settling();
                 bytes += needed;
                 keys.push((key, is_due));
             }

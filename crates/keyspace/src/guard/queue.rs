@@ -114,7 +114,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
     }
 
     /// Has what has fallen due ready, a few dozen messages at a time, and drops what is too old.
-    /// [`QueueMut::settling_bytes`] are to be asked for first.
+    /// What [`QueueMut::settling`] tells is to be asked for first.
     pub fn settle(&mut self) {
         let now = self.tx.now();
         let fallen = self.look(|queue| Fallen::of(queue, now, DUE_AT_ONCE));
@@ -125,11 +125,16 @@ impl<'t, 'k> QueueMut<'t, 'k> {
 
     /// Whether there is something to settle, and a bound of the bytes that [`QueueMut::settle`] and [`QueueMut::reserve`] take
     /// in the journal.
-    pub fn settling_bytes(&mut self) -> (bool, u64) {
+    pub fn settling(&mut self) -> (bool, u64) {
         let now = self.tx.now();
         let fallen = self.look(|queue| Fallen::of(queue, now, DUE_AT_ONCE));
         let settling_bytes = if fallen.is_nothing() { 0 } else { fallen.bytes_max(self.key.len()) };
         (!fallen.is_nothing(), settling_bytes + 2 * (self.key.len() as u64 + FIELDS_BYTES_MAX))
+    }
+
+    /// The bytes of [`QueueMut::settling`].
+    pub fn settling_bytes(&mut self) -> u64 {
+        self.settling().1
     }
 
     /// See [`Tx::expect_work`].
