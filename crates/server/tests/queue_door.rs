@@ -2,8 +2,12 @@
 
 mod support;
 
+use lab::skip::skip;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use support::disk::Disk;
 use support::lines::Lines;
 use support::{Connection, FREE_PORT, Server};
 use wire::client::Value;
@@ -66,8 +70,8 @@ fn what_is_amiss_is_said_and_loses_nothing() {
     let (server, port) = start(&[]);
     let mut lines = Lines::of_queues(port);
     assert_eq!(lines.ask(set("q", "kept")), "STORED\r\n");
-    let flags = "CLIENT_ERROR a message has no flags here: set them to 0\r\n";
-    assert_eq!(lines.ask("set q 5 0 3\r\nabc\r\n"), flags);
+    assert_eq!(lines.ask("set f 5 0 3\r\nabc\r\nget f\r\n"), "STORED\r\nVALUE f 5 3\r\nabc\r\nEND\r\n");
+    assert_eq!(lines.ask("set q 4294967296 0 3\r\n"), "CLIENT_ERROR bad command line format\r\n");
     assert_eq!(lines.ask("set q 0 0 3\r\nabcd\r\n").matches("CLIENT_ERROR bad data chunk").count(), 1);
     assert_eq!(lines.ask(format!("get {}\r\n", "k".repeat(251))), "CLIENT_ERROR bad command line format\r\n");
     assert_eq!(call(&server, "SET text x"), "OK");
@@ -274,4 +278,76 @@ fn both_doors_of_lines_share_the_keys() {
     assert_eq!(items.ask("flush_all\r\nget k\r\n"), "OK\r\nEND\r\n");
     let mut resp = Connection::tcp(server.port);
     assert_eq!(resp.call(&["LLEN", "q"]), Value::Int(1));
+}
+
+/// Bytes that the files of a folder take.
+fn bytes_in(folder: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    entries
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => bytes_in(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+#[test]
+fn a_full_disk_refuses_and_drains() {
+    let test = "a_full_disk_refuses_and_drains";
+    let Some(disk) = Disk::mount_or_skip(test, 256 << 20) else { return };
+    let folder = tempfile::tempdir_in(disk.path()).unwrap();
+    let server = Server::start_in(folder, &["--queue-port", FREE_PORT]);
+    let mut lines = Lines::of_queues(server.flag("--queue-port").parse().unwrap());
+    let message = |at: usize| format!("{at:08}{}", ".".repeat(9_992));
+    let mut stored = 0;
+    loop {
+        const AT_ONCE: usize = 50;
+        let puts: String = (stored..stored + AT_ONCE).map(|at| set("q", &message(at))).collect();
+        let answer = lines.ask(puts);
+        let told: Vec<&str> = answer.lines().collect();
+        assert_eq!(told.len(), AT_ONCE);
+        // They are refused one by one: behind the first that is, others may find room again.
+        let refused = told.iter().position(|line| *line != "STORED");
+        if let Some(refused) = refused {
+            assert!(told[refused].starts_with("SERVER_ERROR MISCONF "), "{}", told[refused]);
+            let kept: Vec<usize> = (0..AT_ONCE).filter(|at| told[*at] == "STORED").map(|at| stored + at).collect();
+            drain(&mut lines, (0..stored).chain(kept).map(message));
+            break;
+        }
+        stored += AT_ONCE;
+    }
+    assert!(stored * 10_000 > 32 << 20, "it took {stored} messages");
+    // What was consumed gives its room back, with nothing asked.
+    let began = Instant::now();
+    while bytes_in(&server.data()) > 32 << 20 {
+        assert!(began.elapsed() < 2 * PATIENCE, "{} bytes are left", bytes_in(&server.data()));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    wait_until("it goes on", || lines.ask(set("q", "more")) == "STORED\r\n");
+    assert_eq!(lines.ask("get q\r\n"), value("q", "more") + "END\r\n");
+}
+
+fn drain(lines: &mut Lines, messages: impl Iterator<Item = String>) {
+    for message in messages {
+        assert!(lines.ask("get q\r\n") == value("q", &message) + "END\r\n", "{}", &message[..8]);
+    }
+    assert_eq!(lines.ask("get q\r\n"), "END\r\n");
+}
+
+#[test]
+fn pymemcache_finds_its_queues() {
+    let test = "pymemcache_finds_its_queues";
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let named = std::env::var_os("BOBBIN_PYTHON").map(PathBuf::from);
+    let python = named.unwrap_or_else(|| root.join("../../.venv/bin/python"));
+    let has = Command::new(&python).args(["-c", "import pymemcache"]).stderr(Stdio::null()).status();
+    if !has.is_ok_and(|status| status.success()) {
+        return skip(test, &format!("{} has no pymemcache (scripts/setup-tests installs it)", python.display()));
+    }
+    let (_server, port) = start(&[]);
+    let script = root.join("tests/clients/pymemcache_queues.py");
+    let output = Command::new(&python).arg(script).arg(port.to_string()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -266,7 +266,7 @@ proptest! {
 #[test]
 fn of_queues_fewer_words_are_understood() {
     let heard = |text: &str| hear_in(Dialect::Queues, [text.as_bytes()]);
-    assert_eq!(heard("set q 0 99 3\r\nabc\r\n"), [request(Verb::Set, &["set", "q", "abc"])]);
+    assert_eq!(heard("set q 0 99 3\r\nabc\r\n"), [request(Verb::Set, &["set", "q", "0", "abc"])]);
     assert_eq!(
         heard("get q/t=5 r\r\n"),
         [request(Verb::Get, &["get", "q/t=5"]), request(Verb::Get, &["get", "r"]), Heard::Say("END")]
@@ -278,8 +278,8 @@ fn of_queues_fewer_words_are_understood() {
         assert_eq!(heard(&format!("{word}\r\n"))[0], Heard::Say("ERROR"), "{word}");
     }
     // What is refused takes its value along, and nothing away.
-    let flagged = Heard::Say("CLIENT_ERROR a message has no flags here: set them to 0");
-    assert_eq!(heard("set q 1 0 3\r\nabc\r\nquit\r\n"), [flagged, Heard::Own(Own::Quit)]);
+    let bad = Heard::Say("CLIENT_ERROR bad command line format");
+    assert_eq!(heard("set q 4294967296 0 3\r\n"), [bad]);
     let long = format!("set q 0 0 1001\r\n{}\r\nquit\r\n", "x".repeat(1001));
     assert_eq!(heard(&long), [Heard::Say("SERVER_ERROR object too large for cache"), Heard::Own(Own::Quit)]);
 }

@@ -43,22 +43,22 @@ pub(crate) fn is_filled(tx: &mut Tx, key: &[u8]) -> Result<bool, Failure> {
 }
 
 pub(crate) fn push(tx: &mut Tx, key: &[u8], items: Args<'_>, end: End, reply: &mut dyn Reply) -> Outcome {
-    put(tx, key, items, end)?;
+    let items: smallvec::SmallVec<[&[u8]; 8]> = items.iter().collect();
+    put(tx, key, &items, end)?;
     reply.int(ready_len(tx, key)? as i64);
     Ok(())
 }
 
 /// Puts messages at an end of a queue that is there.
-pub(crate) fn put(tx: &mut Tx, key: &[u8], items: Args<'_>, end: End) -> Outcome {
+pub(crate) fn put(tx: &mut Tx, key: &[u8], items: &[&[u8]], end: End) -> Outcome {
     expect_queue(tx, key)?;
-    let items: smallvec::SmallVec<[&[u8]; 8]> = items.iter().collect();
     let bytes: usize = items.iter().map(|item| item.len()).sum();
     if items.iter().any(|item| item.len() > MESSAGE_BYTES_MAX) {
         return Err(Failure::text("ERR the message is too long"));
     }
     let mut queue = tx.queue_mut(key, Absent::Leave)?.expect("just seen");
     queue.look(|queue| queue.takes(items.len() as u64, bytes as u64)).map_err(full)?;
-    queue.push(end, &items);
+    queue.push(end, items);
     Ok(())
 }
 

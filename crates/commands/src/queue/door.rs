@@ -1,13 +1,16 @@
 //! What the queue door calls: the words of MemcacheQ and Kestrel, on lists and queues.
 //!
 //! ```text
-//! set q 0 0 3       MQ.SET q abc             |  STORED\r\n                      at the tail, as RPUSH
+//! set q 0 0 3       MQ.SET q 0 abc           |  STORED\r\n                      at the tail, as RPUSH
 //! get q             MQ.GET q                 |  VALUE q 0 3\r\nabc\r\n          from the head, as LPOP
 //! get q/t=500       MQ.GET q BLOCK 500
 //! get q/peek        MQ.PEEK q
 //! get q/open        MQ.OPEN q                |  VALUE q 0 3\r\nabc\r\n          leased; the connection knows by what receipt
 //! get q/close       MQ.CLOSE q 17-1          |                                 as Q.ACK; q/abort as Q.NACK
 //! ```
+//!
+//! An element of a list has no flags. A message of flags 0 is the element itself; others lie in an envelope, which this door takes
+//! off again and others show: `\0MQflags`, the flags in four bytes, most significant first, and the message.
 //!
 //! A row answers in the protocol's words, as those of the memcached door do. A key of another kind is no queue to whoever
 //! reads, and an error to whoever writes.
@@ -27,6 +30,8 @@ pub(crate) const COMMANDS: &[Command] = &[ABORT, CLOSE, DELETE, FLUSH_ALL, GET, 
 
 /// The version of MemcacheQ that the protocol is of.
 pub const MEMCACHEQ_VERSION: &str = "0.2.1";
+/// What a message with flags begins with.
+const ENVELOPE: &[u8] = b"\0MQflags";
 /// How long a message that was opened is leased, should its connection's end be missed, in milliseconds.
 const OPEN_MS: Ms = 600_000;
 
@@ -41,14 +46,14 @@ const GET: Command = Command {
     cost: "O(1)",
     since: "bobbin 0.1.0",
     brief: "Takes the first message: get of the queue door, for one queue.",
-    answer: "array: the line `VALUE key 0 bytes`, the message; null: there is none",
+    answer: "array: the line `VALUE key flags bytes`, the message; null: there is none",
     run: taking(|tx, args, reply| take(tx, args, b"", reply)),
 };
 
 const GETS: Command = Command {
     name: "MQ.GETS",
     brief: "As MQ.GET, with a version of 0: there is nothing to compare and set.",
-    answer: "array: the line `VALUE key 0 bytes 0`, the message; null: there is none",
+    answer: "array: the line `VALUE key flags bytes 0`, the message; null: there is none",
     run: taking(|tx, args, reply| take(tx, args, b" 0", reply)),
     ..GET
 };
@@ -83,18 +88,24 @@ const PEEK: Command = Command {
 
 const SET: Command = Command {
     name: "MQ.SET",
-    syntax: "key message",
-    arity: Arity::Exactly(3),
+    syntax: "key flags message",
+    arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
     flags: &[Flag::Fast],
     brief: "Puts a message at the end of a queue: set of the queue door.",
     answer: "simple: STORED",
     run: Run::Local(|tx, args, reply| {
-        let (key, message) = (args.get(1), args.get(2));
+        let (key, message) = (args.get(1), args.get(3));
+        let flags = wire::memcache::unsigned(args.get(2)).and_then(|flags| u32::try_from(flags).ok());
+        let envelope = match flags.ok_or(Failure::text("CLIENT_ERROR bad command line format"))? {
+            0 if !message.starts_with(ENVELOPE) => None,
+            flags => Some([ENVELOPE, &flags.to_be_bytes(), message].concat()),
+        };
+        let message = envelope.as_deref().unwrap_or(message);
         match tx.list_mut(key, Absent::Create) {
             Ok(list) => list.expect("is to be made").push(End::Tail, &[message]),
-            Err(_) => as_list::put(tx, key, args.from(2), End::Tail)?,
+            Err(_) => as_list::put(tx, key, &[message], End::Tail)?,
         }
         reply.simple("STORED");
         Ok(())
@@ -280,9 +291,12 @@ fn end(
 }
 
 fn tell(reply: &mut dyn Reply, key: &[u8], message: &[u8], version: &[u8]) {
-    let mut digits = itoa::Buffer::new();
-    let bytes = digits.format(message.len()).as_bytes();
-    let line = [b"VALUE ", key, b" 0 ", bytes, version];
+    let in_envelope = message.strip_prefix(ENVELOPE).and_then(|rest| rest.split_first_chunk::<4>());
+    let (flags, message) = in_envelope.map_or((0, message), |(flags, message)| (u32::from_be_bytes(*flags), message));
+    let mut digits = [itoa::Buffer::new(), itoa::Buffer::new()];
+    let [flag_digits, byte_digits] = &mut digits;
+    let (flags, bytes) = (flag_digits.format(flags).as_bytes(), byte_digits.format(message.len()).as_bytes());
+    let line = [b"VALUE ", key, b" ", flags, b" ", bytes, version];
     reply.array(2);
     reply.bulk_begin(line.iter().map(|part| part.len()).sum());
     line.iter().for_each(|part| reply.bulk_part(part));

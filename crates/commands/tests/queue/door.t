@@ -1,8 +1,8 @@
 # messages by the words of the queue door
 since: 1000.0 bobbin
 > MQ.GET q                                         =nil
-> MQ.SET q one                                     =STORED
-> MQ.SET q ""                                      =STORED
+> MQ.SET q 0 one                                     =STORED
+> MQ.SET q 0 ""                                      =STORED
 > RPUSH q three                                    =3
 > TYPE q                                           =list
 > MQ.PEEK q                                        =["VALUE q 0 3", "one"]
@@ -18,11 +18,19 @@ since: 1000.0 bobbin
 > MQ.GET text                                      =nil
 > MQ.OPEN text                                     =nil
 > MQ.PEEK text                                     =nil
-> MQ.SET text m                                    !WRONGTYPE
+> MQ.SET text 0 m                                    !WRONGTYPE
 > MQ.DELETE text                                   =NOT_FOUND
 > MQ.DELETE q                                      =NOT_FOUND
-> MQ.SET q a                                       =STORED
+> MQ.SET q 0 a                                       =STORED
 > MQ.DELETE q                                      =DELETED
+> MQ.SET q x a                                     !CLIENT_ERROR
+> MQ.SET q 4294967296 a                            !CLIENT_ERROR
+> MQ.SET q 4294967295 a                            =STORED
+> MQ.SET q 0 "\x00MQflags"                         =STORED
+> LRANGE q 0 0                                     =["\x00MQflags\xff\xff\xff\xffa"]
+> MQ.PEEK q                                        =["VALUE q 4294967295 1", "a"]
+> MQ.GETS q                                        =["VALUE q 4294967295 1 0", "a"]
+> MQ.GET q                                         =["VALUE q 0 8", "\x00MQflags"]
 
 # messages that are opened
 since: 1000.0 bobbin
@@ -35,7 +43,7 @@ since: 1000.0 bobbin
 > MQ.OPEN q                                        =["VALUE q 0 1", "b"]
 > MQ.OPEN q                                        =nil
 > LLEN q                                           =0
-> MQ.SET q c                                       =STORED
+> MQ.SET q 0 c                                       =STORED
 > MQ.GET q                                         =["VALUE q 0 1", "c"]
 > MQ.DELETE q                                      =DELETED
 > MQ.CLOSE q 17-1                                  =nil

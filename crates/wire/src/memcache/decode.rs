@@ -63,8 +63,8 @@ pub enum Verb {
 pub enum Dialect {
     /// Memcached's, text and meta.
     Items,
-    /// MemcacheQ's: get, gets, set, delete, stats, flush_all and what a door answers itself. A set is told as key and value: its
-    /// flags must be 0, for a message has none, and its time means nothing, as there.
+    /// MemcacheQ's: get, gets, set, delete, stats, flush_all and what a door answers itself. A set is told as key,
+    /// flags and value: its time means nothing, as there.
     Queues,
 }
 
@@ -141,7 +141,6 @@ const START: State = State::Line { scanned: 0 };
 
 const ERROR: &str = "ERROR";
 const BAD_FORMAT: &str = "CLIENT_ERROR bad command line format";
-const HAS_FLAGS: &str = "CLIENT_ERROR a message has no flags here: set them to 0";
 const NO_LOGS: &str = "ERROR there is no Berkeley DB; checkpoints are made by BGSAVE, or by themselves";
 const BAD_CHUNK: &str = "CLIENT_ERROR bad data chunk";
 const BAD_EXPTIME: &str = "CLIENT_ERROR invalid exptime argument";
@@ -371,18 +370,14 @@ impl Decoder {
         let silent = is_silent(input, list);
         let number = |at: usize| list[at].of(input);
         let is_whole = list[1].length() <= KEY_BYTES_MAX
-            && unsigned(number(2)).is_some()
+            && unsigned(number(2)).is_some_and(|flags| self.dialect == Dialect::Items || flags <= u64::from(u32::MAX))
             && signed(number(3)).is_some()
             && (verb != Verb::Cas || unsigned(number(5)).is_some());
         let Some(value_bytes) = value_bytes(number(4)).filter(|_| is_whole) else {
             return say(line.next, BAD_FORMAT, silent);
         };
         if self.dialect == Dialect::Queues {
-            if unsigned(number(2)) != Some(0) {
-                self.state = State::Swallow { bytes: value_bytes + 2 };
-                return say(line.next, HAS_FLAGS, silent);
-            }
-            list.truncate(2);
+            list.truncate(3);
         } else {
             list.truncate(numbers + 1);
             list.remove(4);
