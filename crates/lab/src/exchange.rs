@@ -19,6 +19,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 /// What one read may bring.
@@ -44,9 +45,11 @@ pub(crate) fn measure(
 ) -> Result<Outcome, LabError> {
     allow_open_files(parties.iter().map(|party| party.connections).sum::<u64>() + 256)?;
     let own_cpu_us = proc::cpu_us(std::process::id())?;
-    let begin = Instant::now();
     let mut exchange = Exchange::new(server, parties, counts);
-    exchange.run(begin + limit).map_err(|error| step_error("exchange", &error, server))?;
+    let callers = exchange.connect();
+    let (poll, callers) = callers.map_err(|error| step_error("connect", &error, server))?;
+    let begin = Instant::now();
+    exchange.run(&poll, callers, begin + limit).map_err(|error| step_error("exchange", &error, server))?;
     let elapsed = begin.elapsed();
     let own_cpu_us = proc::cpu_us(std::process::id())? - own_cpu_us;
     let calls = counts.requests * parties.len() as u64;
@@ -132,7 +135,8 @@ impl Exchange {
         }
     }
 
-    fn run(&mut self, end: Instant) -> io::Result<()> {
+    /// All connections, and what waits for them. How long that takes is not measured.
+    fn connect(&self) -> io::Result<(OwnedFd, Vec<Caller>)> {
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let mut callers = Vec::new();
         for (party, work) in self.works.iter().enumerate() {
@@ -145,6 +149,10 @@ impl Exchange {
                 callers.push(Caller { stream, party, number: 0, begin: Instant::now(), heard: Vec::new() });
             }
         }
+        Ok((poll, callers))
+    }
+
+    fn run(&mut self, poll: &OwnedFd, mut callers: Vec<Caller>, end: Instant) -> io::Result<()> {
         for caller in &mut callers {
             self.begin_call(caller)?;
         }
@@ -155,7 +163,7 @@ impl Exchange {
                 let done: Vec<String> = self.works.iter().map(|work| work.done.to_string()).collect();
                 return Err(io::Error::other(format!("{} of {} calls in time", done.join(" and "), self.requests)));
             }
-            match epoll::wait(&poll, spare_capacity(&mut events), Some(&LOOK_AGAIN)) {
+            match epoll::wait(poll, spare_capacity(&mut events), Some(&LOOK_AGAIN)) {
                 Err(rustix::io::Errno::INTR) => continue,
                 done => done?,
             };
