@@ -147,6 +147,10 @@ impl Expirer {
         let began = Instant::now();
         own_time.begin(began);
         let Ok(held) = plan.try_hold(&engine.keyspace) else { return true };
+        if !feeds && engine.hooks.any(shard) {
+            // Somebody has begun to wait since, which takes this lock.
+            return true;
+        }
         let mut tx = Tx::new(&engine.keyspace, held, 0, now, log, *room_bytes);
         if engine.tells_events() {
             tx.take_notes();

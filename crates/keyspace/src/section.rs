@@ -566,7 +566,7 @@ pub(crate) fn standing(entry: Entry<'_>, now: Ms) -> Standing {
 
 /// What [`Section::next_expired`] found.
 pub(crate) enum Due {
-    /// Hash and name of a key whose deadline has passed.
+    /// The name of a key whose deadline has passed, and a hash that leads to it: hints have not all bits of its own.
     Key(u64, Vec<u8>),
     /// Only outdated hints so far; there may be more.
     More,

@@ -64,6 +64,8 @@ fn worlds_that_found_a_bug_do_so_no_more() {
         plan(32, Policy::Always, Fault::Nothing, Workload::Values, 1600),
         // The first start was cut short between the making of the store and that of the folder's identity.
         plan(0, Policy::Always, Fault::HaltAt(12), Workload::Values, 150),
+        // What fell due was not taken back as a whole when serving those who wait for it needed more shards.
+        plan(9025, Policy::Always, Fault::HaltAt(394), Workload::Mixed, 1600),
     ]);
 }
 

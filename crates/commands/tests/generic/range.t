@@ -53,11 +53,11 @@ since: 1000.0 bobbin
 > KEYRANGE - +                            =["a:set", "aa", "b", "b:list", "c", "d", "e:hash", "e:sorted", "z"]
 > DEL aa d                                =2
 > LPOP b:list                             ="x"
-> PEXPIRE z 1000                          =1
+> PEXPIRE z 4000                          =1
 > MOVE c 1                                =1
 > COPY b bb                               =1
 > KEYRANGE - +                            =["a:set", "b", "bb", "e:hash", "e:sorted", "z"]
-+1100
++4100
 > KEYRANGE - +                            =["a:set", "b", "bb", "e:hash", "e:sorted"]
 > SELECT 1                                =OK
 > KEYRANGE - +                            =["c"]

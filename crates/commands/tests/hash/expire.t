@@ -58,12 +58,12 @@ since: 7.4 redis.io/commands/hexpire
 > HGETALL all                             ={"c": "3"}
 > OBJECT ENCODING all                     ="listpack"
 > HSET long a 0123456789012345678901234567890123456789012345678901234567890123456789 b 2 c 3  =3
-> HPEXPIRE long 1000 FIELDS 2 a b         =[1, 1]
+> HPEXPIRE long 4000 FIELDS 2 a b         =[1, 1]
 > OBJECT ENCODING long                    ="hashtable"
 > COPY long copied                        =1
 > RENAME long renamed                     =OK
 > HLEN renamed                            =3
-+1100
++4100
 > HGETALL renamed                         ={"c": "3"}
 > HGETALL copied                          ={"c": "3"}
 > SET s v                                 =OK
