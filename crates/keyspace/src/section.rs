@@ -6,7 +6,6 @@ use crate::effect::extras::altered;
 use crate::order::Notes;
 use crate::turn::{Batch, Marking, Room};
 use base::Ms;
-use base::limits::SHARDS;
 use kinds::{Collection, Hash, Kind, List, LongText, Queue, Set, Sorted, Stream, Tagged, Text, Value, text};
 use table::{Content, EntryMut, Extras, Fields, NewContent, OwnedContent, Table};
 
@@ -472,8 +471,8 @@ impl Section {
     }
 
     /// The next key that has fallen due at `now` and is no longer than `key_bytes_max`, if any of this section's hints
-    /// leads to one. `shard` is the section's own, since hints carry no shard bits. Looks at up to `hints_max` hints.
-    pub(crate) fn next_expired(&mut self, shard: usize, now: Ms, key_bytes_max: u64, hints_max: usize) -> Due {
+    /// leads to one. Looks at up to `hints_max` hints.
+    pub(crate) fn next_expired(&mut self, now: Ms, key_bytes_max: u64, hints_max: usize) -> Due {
         for _ in 0..hints_max {
             let Some(prefix) = self.deadlines.pop_due(now) else { return Due::Nothing };
             let keys = || falling_due(&self.table, prefix).filter(|(_, key)| key.len() as u64 <= key_bytes_max);
@@ -484,7 +483,7 @@ impl Section {
                 self.push_due(next_ms, prefix);
             }
             if let Some(key) = due {
-                return Due::Key((shard as u64) << (64 - SHARDS.trailing_zeros()) | prefix, key);
+                return Due::Key(key);
             }
         }
         Due::More
@@ -566,8 +565,8 @@ pub(crate) fn standing(entry: Entry<'_>, now: Ms) -> Standing {
 
 /// What [`Section::next_expired`] found.
 pub(crate) enum Due {
-    /// The name of a key whose deadline has passed, and a hash that leads to it: hints have not all bits of its own.
-    Key(u64, Vec<u8>),
+    /// The name of a key whose deadline has passed.
+    Key(Vec<u8>),
     /// Only outdated hints so far; there may be more.
     More,
     /// Nothing more is due.

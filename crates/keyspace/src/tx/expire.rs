@@ -27,14 +27,14 @@ impl Tx<'_> {
         let mut left = keys_max as u64;
         while left > 0 {
             left -= 1;
-            match self.held.state_mut(shard).section_mut(table).next_expired(shard, now, key_bytes_max, HINTS_MAX) {
-                Due::Key(_, key) if self.is_queue(&key) => {
+            match self.held.state_mut(shard).section_mut(table).next_expired(now, key_bytes_max, HINTS_MAX) {
+                Due::Key(key) if self.is_queue(&key) => {
                     let hash = self.held.hash(&key);
                     let place = Place { shard, table, database, hash, key: &key };
                     let Some(done) = self.expire_queue(place, left + 1) else { return true };
                     left = (left + 1).saturating_sub(done.max(1));
                 }
-                Due::Key(_, key) => {
+                Due::Key(key) => {
                     let hash = self.held.hash(&key);
                     let has_room = self.need_room(key.len() as u64 + REMOVE_BYTES_MAX).is_ok();
                     let section = self.held.state_mut(shard).section_mut(table);
