@@ -4,6 +4,7 @@
 //! clients/redis_py.py ...   --> Bobbin
 //!                            `-> redis-server: what a script asks of a server must be true of this one, too
 //! SCREENS                   --> both: what redis-cli shows of the one, it shows of the other
+//! clients/kombu_*, celery_queues.py --> Bobbin: what `clients/python` makes of its queues
 //! README.md                 --> Bobbin: its console lines show what it says they show
 //! BENCHMARKS                --> Bobbin: redis-benchmark runs without an error
 //! ```
@@ -34,26 +35,34 @@ const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients");
 /// Runs a script with the arguments that `redis_py.py` tells of, then `more`, and restarts the server when it asks.
 #[track_caller]
 fn drive<P: Peer>(program: &Path, first: &[&str], more: &[&str]) {
+    drive_with::<P>(&[], program, first, more);
+}
+
+/// As [`drive`], with flags for the server.
+#[track_caller]
+fn drive_with<P: Peer>(flags: &[&str], program: &Path, first: &[&str], more: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("socket");
-    let mut open = P::start(&["--unixsocket", socket.to_str().unwrap()]);
+    let mut open = P::start(&[&["--unixsocket", socket.to_str().unwrap()], flags].concat());
     let locked = P::start(&["--requirepass", "secret"]);
 
     let mut errors = tempfile::tempfile().unwrap();
     let mut command = Command::new("timeout");
-    command.args(["--kill-after=5", "120"]).arg(program).args(first);
+    command.args(["--kill-after=5", "240"]).arg(program).args(first);
     command.arg(open.port().to_string()).arg(&socket).arg(locked.port().to_string()).args(more);
-    command.env("NODE_PATH", node_path());
+    command.env("NODE_PATH", node_path()).env("PYTHONPATH", Path::new(ROOT).join("clients/python"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors.try_clone().unwrap());
     let mut child = command.spawn().unwrap();
     let mut answers = child.stdin.take().unwrap();
     for line in BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap) {
         println!("{line}");
-        if line == "restart please" {
-            open.stop_and_start();
-            // Whoever has gone meanwhile is seen by the exit code.
-            let _ = answers.write_all(b"done\n");
+        match line.as_str() {
+            "restart please" => open.stop_and_start(),
+            "kill please" => open.kill_and_start(),
+            _ => continue,
         }
+        // Whoever has gone meanwhile is seen by the exit code.
+        let _ = answers.write_all(b"done\n");
     }
     let status = child.wait().unwrap();
     let mut text = String::new();
@@ -207,6 +216,23 @@ macro_rules! trials {
 }
 
 trials! { redis_py redis_asyncio ioredis node_redis hiredis go_redis jedis phpredis rq celery django_redis bullmq }
+
+/// Kombu and Celery on queues rather than lists: `clients/python`, which needs verbs that only Bobbin has.
+mod kombu {
+    use super::{Server, drive_with, python_or_skip, script};
+
+    #[test]
+    fn has_channels_on_queues() {
+        let Some(python) = python_or_skip("kombu::has_channels_on_queues", "kombu, redis, hiredis") else { return };
+        drive_with::<Server>(&["--fsync", "always"], &python, &[&script("kombu_channels.py")], &[]);
+    }
+
+    #[test]
+    fn has_celery_on_queues() {
+        let Some(python) = python_or_skip("kombu::has_celery_on_queues", "celery, packaging, hiredis") else { return };
+        drive_with::<Server>(&["--fsync", "always"], &python, &[&script("celery_queues.py")], &[]);
+    }
+}
 
 #[test]
 fn redis_cli_shows_of_bobbin_what_it_shows_of_redis_server() {

@@ -13,6 +13,8 @@ pub(crate) trait Peer: Sized {
     fn port(&self) -> u16;
     /// Stops it in order and starts it again with its data.
     fn stop_and_start(&mut self);
+    /// Ends it as a crash would and starts it again with what it has kept.
+    fn kill_and_start(&mut self);
 }
 
 impl Peer for Server {
@@ -26,6 +28,11 @@ impl Peer for Server {
 
     fn stop_and_start(&mut self) {
         self.stop();
+        self.restart();
+    }
+
+    fn kill_and_start(&mut self) {
+        self.kill();
         self.restart();
     }
 }
@@ -81,6 +88,11 @@ impl Peer for Redis {
         let asked = Command::new("redis-cli").args(["-p", &self.port.to_string(), "SHUTDOWN"]).status().unwrap();
         assert!(asked.success(), "SHUTDOWN: {asked}");
         self.child.wait().unwrap();
+        self.child = Self::launch(self.port, &self.folder, &self.flags).expect("redis-server starts again");
+    }
+
+    fn kill_and_start(&mut self) {
+        self.end();
         self.child = Self::launch(self.port, &self.folder, &self.flags).expect("redis-server starts again");
     }
 }
