@@ -34,11 +34,11 @@ class Leases:
         """``call`` sends a command and returns its reply, in any thread."""
         self.lease_ms = lease_ms
         self._call = call
-        self._lock = threading.Lock()
         self._begin()
 
     def _begin(self):
         self._process = os.getpid()
+        self._lock = threading.Lock()
         self._held = {}
         self._expiring = {}
         self._stopped = threading.Event()
@@ -49,10 +49,10 @@ class Leases:
     def take(self, key, receipt):
         """Holds what was reserved; returns its delivery tag."""
         tag = f"{receipt} {key}"
+        if self._process != os.getpid():
+            # A fork: what the parent holds is the parent's, and so are its thread and its lock.
+            self._begin()
         with self._lock:
-            if self._process != os.getpid():
-                # A fork: what the parent holds is the parent's, and so is its thread.
-                self._begin()
             self._held[tag] = (key, receipt)
             self._keep()
         return tag

@@ -87,12 +87,12 @@ class QoS(virtual.QoS):
 
     def reject(self, delivery_tag, requeue=False):
         if delivery_tag.startswith(FANOUT_TAG):
-            if requeue:
+            if requeue and delivery_tag in self._delivered:
                 self.channel.deliver_again(self._delivered[delivery_tag])
         elif requeue:
             self.channel.leases.give_back([delivery_tag])
         else:
-            self.channel.discard(self._delivered[delivery_tag])
+            self.channel.discard(delivery_tag, self._delivered.get(delivery_tag))
         self._settled(delivery_tag)
 
     def _settled(self, delivery_tag):
@@ -132,8 +132,9 @@ class Channel(virtual.Channel):
 
     def __init__(self, connection, **keywords):
         super().__init__(connection, **keywords)
-        # A late acknowledgement may come when the channel is closed.
+        # A late acknowledgement or rejection may come when the channel is closed.
         self.leases = connection.leases
+        self._dead_letters = connection.dead_letters
         self._call = connection.call
         self._options = connection.options
         self._steps = sorted(connection.options.priority_steps)
@@ -179,15 +180,17 @@ class Channel(virtual.Channel):
         if expires_ms:
             self.connection.expires_ms[queue] = expires_ms
             commands += [("PEXPIRE", key, expires_ms) for key in self._keys(queue)]
-        else:
+        elif not auto_delete:
             commands.append(("SADD", QUEUES, queue))
         self.connection.call_all(commands)
         if "DEADLETTER" in limits:
-            self.connection.dead_letters[queue] = limits["DEADLETTER"]
+            self._dead_letters[queue] = limits["DEADLETTER"]
         if auto_delete:
             self._auto_delete.add(queue)
 
     def _has_queue(self, queue, **keywords):
+        if queue in self._active_queues:
+            return True
         known, there = self.connection.call_all([("SISMEMBER", QUEUES, queue), ("EXISTS", *self._keys(queue))])
         return bool(known or there)
 
@@ -212,7 +215,7 @@ class Channel(virtual.Channel):
             self.queue_unbind(queue, exchange, routing_key, arguments)
         self.state.queue_bindings_delete(queue)
         self.connection.expires_ms.pop(queue, None)
-        self.connection.dead_letters.pop(queue, None)
+        self._dead_letters.pop(queue, None)
         self.connection.call_all([("DEL", *self._keys(queue)), ("SREM", QUEUES, queue)])
 
     # Exchanges
@@ -354,16 +357,13 @@ class Channel(virtual.Channel):
         for tag in self.qos.up_to(delivery_tag) if multiple else [delivery_tag]:
             self.qos.ack(tag)
 
-    def discard(self, message):
+    def discard(self, tag, message):
         """Removes a message that was rejected, to the dead letters if its queue has some."""
-        tag = message.delivery_tag
-        queue = message.delivery_info.get("queue")
-        dead_letter = self._dead_letters.get(queue)
+        if message is None:
+            # It has been given back.
+            return
+        dead_letter = self._dead_letters.get(message.delivery_info.get("queue"))
         self.leases.discard(tag, dead_letter, dead_letter and dumps(message.serializable()))
-
-    @property
-    def _dead_letters(self):
-        return {} if self.connection is None else self.connection.dead_letters
 
     def give_back(self, tags):
         """Makes messages ready again; what the server cannot be told of is ready when its lease ends."""
@@ -449,7 +449,10 @@ class Channel(virtual.Channel):
     def _heard(self, pattern, payload):
         for queue, patterns in list(self.connection.fanout_queues.items()):
             if pattern in patterns and queue in self._active_queues:
-                self._inbox.append(self._fanout_item(queue, loads(bytes_to_str(payload))))
+                try:
+                    self._inbox.append(self._fanout_item(queue, loads(bytes_to_str(payload))))
+                except (ValueError, KeyError, TypeError, AttributeError):
+                    logger.error("What was published to %s is none of kombu's", pattern)
 
     def _fanout_item(self, queue, payload):
         tag = FANOUT_TAG + uuid()
@@ -518,7 +521,7 @@ class Channel(virtual.Channel):
     def _take_back(self, patience_s=0):
         """Takes the question back: what was reserved by then is in the inbox."""
         question = self._question
-        until = time.monotonic() + self._options.socket_timeout
+        until = time.monotonic() + OVERDUE_S
         while question.asked and not question.readable(patience_s):
             if time.monotonic() > until:
                 question.close()

@@ -6,6 +6,7 @@
 They are read when there is something to read: by kombu's event loop, or by ``drain_events``.
 """
 
+import os
 import select
 import time
 
@@ -40,6 +41,7 @@ class Wire:
         self._connection = None
         self._loop = None
         self._watched = None
+        self._process = None
 
     @property
     def socket(self):
@@ -91,11 +93,12 @@ class Wire:
             descriptor = self.socket.fileno()
             if descriptor != self._watched or descriptor not in loop.readers:
                 loop.add_reader(descriptor, callback, self)
-                self._loop, self._watched = loop, descriptor
+                self._loop, self._watched, self._process = loop, descriptor, os.getpid()
 
     def _unwatch(self):
         loop, descriptor, self._watched = self._loop, self._watched, None
-        if descriptor is not None:
+        # A forked child shares what the loop polls with its parent.
+        if descriptor is not None and self._process == os.getpid():
             loop.remove_reader(descriptor)
 
 

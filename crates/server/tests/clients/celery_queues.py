@@ -165,11 +165,15 @@ def asked(tasks):
     until(lambda: app.control.inspect(timeout=2).ping().keys() == names)
     [registered] = app.control.inspect(["first@trial"], timeout=30, limit=1).registered().values()
     assert "celery_queues.add" in registered
-    seen = []
     with app.connection_for_read() as connection:
-        handlers = {"worker-heartbeat": lambda event: seen.append(event["hostname"])}
-        receiver = app.events.Receiver(connection, handlers=handlers)
-        until(lambda: receiver.capture(limit=1, timeout=30, wakeup=False) or "first@trial" in seen)
+        receiver = app.events.Receiver(connection)
+
+        def beat(event):
+            receiver.should_stop = event["hostname"] == "first@trial"
+
+        receiver.handlers["worker-heartbeat"] = beat
+        receiver.capture(timeout=60, wakeup=False)
+        assert receiver.should_stop
 
 
 def consume(queue):

@@ -146,6 +146,10 @@ def windows():
         assert state("window") == [20, 3, 0], "a consumer that goes keeps what it has"
         channel.close()
         assert state("window") == [23, 0, 0], "a channel that goes gives all back"
+        received[-1].ack()
+        received[-2].reject()
+        received[-3].reject(requeue=True)
+        assert state("window") == [23, 0, 0], "what was given back is nobody's"
         other = connection.channel()
         received = Messages()
         received.consume(other, queue(other), no_ack=True)
@@ -223,6 +227,8 @@ def broadcasts():
         drain(connection, 1, heard[0])
         drain(connection, 1, heard[1])
         assert [messages.bodies() for messages in heard] == [["hello"]] * 2
+        r.publish("bobbin/3/news%2Fof%20the%20day/", "none of kombu's")
+        assert nothing_comes(connection)
         heard[0][0].reject(requeue=True)
         drain(connection, 2, heard[0])
         heard[0][1].ack()
@@ -432,6 +438,15 @@ def event_loops():
         until(lambda: hub.run_once() or received.bodies() == [0, 1, 2, "last"])
         assert state("second") == [1, 0, 0], "nobody takes what nobody consumes"
         until(lambda: hub.run_once() or channel._question.asked)
+        channel.check()
+        channel._question.asked_at -= 3600
+        try:
+            channel.check()
+            raise AssertionError("no server takes so long")
+        except connection.connection_errors:
+            pass
+        hub.run_once()
+        assert channel._question.asked, "by another connection"
         channel.close()
         assert state("second") == [1, 0, 0] and state("first") == [1, 0, 0]
         assert not hub.readers.keys() - {hub._waker.fileno()}
