@@ -138,8 +138,8 @@ class Channel(virtual.Channel):
         self._call = connection.call
         self._options = connection.options
         self._steps = sorted(connection.options.priority_steps)
-        self._question = Question(connection.make_connection)
-        self._listener = Listener(connection.make_connection)
+        self._question = Question(connection)
+        self._listener = Listener(connection)
         self._inbox = deque()
         self._turn = []
         self._no_ack = set()
@@ -516,6 +516,7 @@ class Channel(virtual.Channel):
         waited_s = time.monotonic() - asked_at
         if waited_s > self.connection.block_ms / 1000 + OVERDUE_S:
             self._question.close()
+            self.connection.lost = True
             raise redis.ConnectionError(f"the server has not answered for {waited_s:.0f} seconds")
 
     def _take_back(self, patience_s=0):
@@ -542,6 +543,7 @@ class Channel(virtual.Channel):
         self.give_back([item.tag for item in items])
 
     def close(self):
+        """Gives back what is not settled, unless the connection was lost: then tasks that run may still be done with it."""
         if self.closed:
             return
         try:
@@ -602,7 +604,7 @@ class Transport(virtual.Transport):
         self.fanout_queues = {}
         self.expires_ms = {}
         self.dead_letters = {}
-        #: Whether the server was not there when a channel was closed: the others need not try.
+        #: Whether the connection was lost and is not made again: channels that are closed need not tell the server.
         self.lost = False
         self._loop = self._timer = None
         self._thread = None

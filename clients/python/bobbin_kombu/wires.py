@@ -34,10 +34,10 @@ class UnixConnection(Watched, redis.UnixDomainSocketConnection):
 
 
 class Wire:
-    """A connection, made when it is first needed and again when it was lost."""
+    """A connection of a transport's, made when it is first needed and again when it was lost."""
 
-    def __init__(self, make):
-        self._make = make
+    def __init__(self, transport):
+        self._transport = transport
         self._connection = None
         self._loop = None
         self._watched = None
@@ -50,7 +50,7 @@ class Wire:
 
     def open(self):
         if self.socket is None:
-            connection = self._connection = self._make()
+            connection = self._connection = self._transport.make_connection()
             connection.before_disconnect = self._unwatch
             connection.connect()
         return self._connection
@@ -64,17 +64,23 @@ class Wire:
         try:
             self.open().send_command(*command)
         except BaseException:
-            self.close()
+            self._lost()
             raise
 
     def receive(self):
         try:
-            return self._connection.read_response()
+            reply = self._connection.read_response()
         except ResponseError:
             raise
         except BaseException:
-            self.close()
+            self._lost()
             raise
+        self._transport.lost = False
+        return reply
+
+    def _lost(self):
+        self._transport.lost = True
+        self.close()
 
     def more(self):
         """Whether another reply is there, be it in the parser. A connection that was lost is opened anew later."""
@@ -105,8 +111,8 @@ class Wire:
 class Question(Wire):
     """Asks for messages."""
 
-    def __init__(self, make):
-        super().__init__(make)
+    def __init__(self, transport):
+        super().__init__(transport)
         self.asked_at = None
         self.keys = {}
         self._id = None
@@ -154,8 +160,8 @@ class Question(Wire):
 class Listener(Wire):
     """Listens to patterns of channels."""
 
-    def __init__(self, make):
-        super().__init__(make)
+    def __init__(self, transport):
+        super().__init__(transport)
         self.patterns = set()
 
     def close(self):

@@ -453,6 +453,33 @@ def event_loops():
     hub.close()
 
 
+def losses():
+    """Who loses the connection may still acknowledge what he has by the next."""
+    hub = Hub()
+    hub.timer.call_repeatedly(0.01, lambda: None)
+    with connect() as connection, connect() as another:
+        channel = connection.channel()
+        connection.register_with_event_loop(hub)
+        received = Messages()
+        received.consume(channel, Queue("held")(channel))
+        for number in range(2):
+            Producer(another).publish(number, routing_key="held")
+        until(lambda: hub.run_once() or len(received) == 2 and channel._question.asked)
+        hub.run_once()
+        try:
+            # One that had not begun to wait is made again.
+            until(lambda: r.client_kill_filter(skipme=True) and False or hub.run_once())
+            raise AssertionError("the loss is heard of")
+        except connection.connection_errors:
+            pass
+        connection.collect()
+        assert state("held") == [0, 2, 0], "until the leases end"
+        received[0].ack()
+        received[1].requeue()
+        assert state("held") == [1, 0, 0]
+    hub.close()
+
+
 def restarts():
     """What was published lasts, and connections that were lost are made again."""
     with connect() as connection:
@@ -494,7 +521,7 @@ def addresses():
 
 def main():
     steps = [simple_queues, windows, turns, routes, broadcasts, limits, priorities, odd_messages, leases, event_loops]
-    for step in [*steps, restarts, addresses]:
+    for step in [*steps, losses, restarts, addresses]:
         r.flushdb()
         begin = time.monotonic()
         step()
