@@ -12,7 +12,7 @@
 use crate::contents::{below, mixed};
 use crate::fill::key;
 use crate::resp::{Client, encode_line};
-use crate::scenario::Beside;
+use crate::scenario::{Beside, Instead};
 use hdrhistogram::Histogram;
 use std::io;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 /// Latencies above this are counted as this.
 const LATENCY_US_MAX: u64 = 600_000_000;
 const RANDOM: &str = "{random:12}";
+const NEXT: &str = "{next:12}";
 
 /// What a timed loop saw.
 pub(crate) struct Timed {
@@ -37,8 +38,10 @@ pub(crate) struct Timed {
 /// What a timed loop does.
 pub(crate) struct Loop<'a> {
     pub(crate) port: u16,
-    /// Commands of one call, with ` ; ` between; `{random:12}` is a number below `random_bound`.
+    /// Commands of one call, with ` ; ` between; `{random:12}` is a number below `random_bound`, `{next:12}` one not below it
+    /// that no other call has.
     pub(crate) command: &'a str,
+    pub(crate) instead: &'a [Instead],
     pub(crate) random_bound: u64,
     pub(crate) connections: usize,
     pub(crate) requests: u64,
@@ -90,23 +93,37 @@ impl Loop<'_> {
 
     fn timed_calls(&self, mut client: Client, left: &AtomicU64, begin: Instant) -> io::Result<Histogram<u64>> {
         let mut latency_us = histogram();
-        let (mut bytes, commands) = encode_call(self.command);
+        let as_it_is = self.instead.is_empty() && ![RANDOM, NEXT].iter().any(|number| self.command.contains(number));
+        let mut call = encode_call(self.command);
         let take = |left: u64| left.checked_sub(1);
         while let Ok(before) = left.try_update(Ordering::Relaxed, Ordering::Relaxed, take) {
             let index = self.requests - before;
-            if self.command.contains(RANDOM) {
-                bytes = encode_call(&self.with_random(self.command, index)).0;
+            if !as_it_is {
+                let next = format!("{:012}", self.random_bound + index);
+                call = encode_call(&self.with_random(&self.command_of(index).replace(NEXT, &next), index));
             }
             let due = self.due(begin, index);
             thread::sleep(due.saturating_duration_since(Instant::now()));
             if begin.elapsed() > self.limit {
                 break;
             }
-            client.send(&bytes)?;
-            client.skip_replies(commands)?;
+            client.send(&call.0)?;
+            client.skip_replies(call.1)?;
             latency_us.saturating_record(due.elapsed().as_micros() as u64);
         }
         Ok(latency_us)
+    }
+
+    /// The call of this index: the usual one, or one that is made instead.
+    fn command_of(&self, index: u64) -> &str {
+        let mut drawn = below(mixed(!index), 100);
+        for instead in self.instead {
+            match drawn.checked_sub(instead.percent) {
+                Some(left) => drawn = left,
+                None => return &instead.command,
+            }
+        }
+        self.command
     }
 
     fn with_random(&self, command: &str, index: u64) -> String {
@@ -168,10 +185,21 @@ mod tests {
     use crate::fill::push_items;
     use crate::server::Server;
     use crate::skip::program_or_skip;
+    use std::collections::BTreeSet;
 
     fn calls(port: u16, command: &str) -> Loop<'_> {
         let limit = Duration::from_secs(30);
-        Loop { port, command, random_bound: 10, connections: 3, requests: 500, pace_per_s: None, beside: None, limit }
+        Loop {
+            port,
+            command,
+            random_bound: 10,
+            instead: &[],
+            connections: 3,
+            requests: 500,
+            pace_per_s: None,
+            beside: None,
+            limit,
+        }
     }
 
     fn beside(command: &str, reads_bytes_per_s: Vec<u64>, rounds: Option<u64>) -> Beside {
@@ -208,6 +236,25 @@ mod tests {
         client.call("MSET key:000000000000 a key:000000000001 b").unwrap();
         Loop { beside: Some(&keys), ..calls(server.port(), "PING") }.run().unwrap();
         assert_eq!(client.call("DBSIZE").unwrap(), "23");
+    }
+
+    #[test]
+    fn some_calls_are_others_and_their_numbers_are_new() {
+        let Some(redis) = program_or_skip("lab::generate", "redis-server") else { return };
+        let data = tempfile::tempdir().unwrap();
+        let server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
+        let rare = |command: &str, percent| Instead { command: command.to_owned(), percent };
+        let instead = [rare("RPUSH new {next:12}", 10), rare("INCR rare", 5)];
+        Loop { instead: &instead, ..calls(server.port(), "INCR usual") }.run().unwrap();
+        let mut client = server.client().unwrap();
+        let mut count = |command: &str| client.call(command).unwrap().parse::<u64>().unwrap();
+        let (new, rare, usual) = (count("LLEN new"), count("GET rare"), count("GET usual"));
+        assert_eq!(new + rare + usual, 500);
+        assert!((30..=70).contains(&new) && (10..=40).contains(&rare), "{new} {rare}");
+        let numbers = client.call("LRANGE new 0 -1").unwrap();
+        let numbers: BTreeSet<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+        assert_eq!(numbers.len() as u64, new);
+        assert!(numbers.into_iter().all(|number| (10..510).contains(&number)));
     }
 
     #[test]

@@ -112,8 +112,10 @@ fn apply_plain(
     match load {
         Load::Benchmark(arguments) => benchmark(&counts.fill(arguments), server, programs, counts, limit_s),
         Load::Node(line) => node::measure(server, &counts.fill(line), limit_s),
-        Load::Generator { command, connections, pace_per_s, beside } => {
+        Load::Generator { command, instead, connections, pace_per_s, beside } => {
             let command = counts.fill(command);
+            let mut instead = instead.clone();
+            instead.iter_mut().for_each(|it| it.command = counts.fill(&it.command));
             let mut beside = beside.clone();
             if let Some(beside) = &mut beside {
                 beside.command = counts.fill(&beside.command);
@@ -123,6 +125,7 @@ fn apply_plain(
             let work = Loop {
                 port: server.port(),
                 command: &command,
+                instead: &instead,
                 random_bound: counts.items.max(1),
                 connections: *connections,
                 requests,

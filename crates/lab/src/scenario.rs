@@ -204,8 +204,12 @@ pub(crate) enum Load {
     Node(String),
     /// Our own timed calls; each connection has one under way.
     Generator {
-        /// Commands with ` ; ` between are one call; `{random:12}` is another number below `items` for each call.
+        /// Commands with ` ; ` between are one call; `{random:12}` is another number below `items` for each call, `{next:12}`
+        /// one from there on.
         command: String,
+        /// Other calls, each so often in its place.
+        #[serde(default)]
+        instead: Vec<Instead>,
         connections: usize,
         /// Calls due in a second, over all connections; as fast as answered if absent.
         pace_per_s: Option<u64>,
@@ -305,6 +309,16 @@ pub(crate) enum Verb {
     Set,
     /// Pushes to `list:000000000000` or one of those that follow.
     Rpush,
+}
+
+/// A call that is made instead of the usual one.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Instead {
+    /// As the usual one is written.
+    pub(crate) command: String,
+    /// In so many calls of a hundred, drawn at random.
+    pub(crate) percent: u64,
 }
 
 /// Clients that keep a server busy while calls are timed.
@@ -483,7 +497,10 @@ impl Scenario {
             own(&mut case.check.answer);
             match &mut case.load {
                 Load::Benchmark(arguments) | Load::Node(arguments) => own(arguments),
-                Load::Generator { command, .. } => own(command),
+                Load::Generator { command, instead, .. } => {
+                    own(command);
+                    instead.iter_mut().for_each(|it| own(&mut it.command));
+                }
                 Load::Exchange { parties } => parties.iter_mut().for_each(|party| own(&mut party.say)),
                 Load::Steps(steps) => steps.clone_from(&side.steps),
                 _ => {}
