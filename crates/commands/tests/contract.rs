@@ -226,7 +226,7 @@ fn prepare(world: &mut World, copy: &keyspace::Keyspace) {
 /// The law below is worth something only if its requests do something.
 #[test]
 fn random_requests_reach_every_row() {
-    let numbers = dice::numbers(1, 2_000_000);
+    let numbers = dice::numbers(1, 4_000_000);
     let mut world = World::new(Protocol::Resp2);
     let copy = world.replayed();
     let mut dice = Dice::new(&numbers);

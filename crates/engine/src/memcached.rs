@@ -10,7 +10,7 @@ use commands::MEMCACHED_VERSION;
 use std::fmt::Display;
 use std::sync::atomic::Ordering::Relaxed;
 
-type Facts = Vec<(String, String)>;
+pub(crate) type Facts = Vec<(String, String)>;
 
 /// Names and values of a topic; `None` if there is no such topic.
 pub(crate) fn facts(engine: &Engine, topic: &str) -> Option<Facts> {
@@ -27,11 +27,11 @@ pub(crate) fn facts(engine: &Engine, topic: &str) -> Option<Facts> {
     Some(facts)
 }
 
-fn add(facts: &mut Facts, name: impl Display, value: impl Display) {
+pub(crate) fn add(facts: &mut Facts, name: impl Display, value: impl Display) {
     facts.push((name.to_string(), value.to_string()));
 }
 
-fn total(engine: &Engine, counter: impl Fn(&Counters) -> u64) -> u64 {
+pub(crate) fn total(engine: &Engine, counter: impl Fn(&Counters) -> u64) -> u64 {
     engine.counters.iter().map(counter).sum()
 }
 
@@ -41,36 +41,40 @@ fn keys_count(engine: &Engine) -> u64 {
     engine.sums().databases.get(database).map_or(0, |(keys, _)| *keys)
 }
 
-fn general(engine: &Engine, facts: &mut Facts) {
-    let current = engine.settings.current();
+/// What both doors of lines tell of the server.
+pub(crate) fn of_server(engine: &Engine, facts: &mut Facts, version: &str) {
     let now_s = engine.clock.wall() / 1000;
     let (user_s, system_s) = info::cpu_seconds();
     add(facts, "pid", std::process::id());
     add(facts, "uptime", now_s.saturating_sub(engine.started_ms / 1000));
     add(facts, "time", now_s);
-    add(facts, "version", MEMCACHED_VERSION);
+    add(facts, "version", version);
     add(facts, "bobbin_version", VERSION);
     add(facts, "pointer_size", usize::BITS);
     add(facts, "rusage_user", format_args!("{user_s:.6}"));
     add(facts, "rusage_system", format_args!("{system_s:.6}"));
-    add(facts, "max_connections", current.maxclients);
+    add(facts, "max_connections", engine.settings.current().maxclients);
     add(facts, "curr_connections", engine.clients.count());
     add(facts, "total_connections", total(engine, |counters| counters.connections.get()));
     add(facts, "rejected_connections", total(engine, |counters| counters.refused.get()));
     add(facts, "connection_structures", engine.clients.count());
+    add(facts, "bytes_read", total(engine, |counters| counters.input_bytes.get()));
+    add(facts, "bytes_written", total(engine, |counters| counters.output_bytes.get()));
+    add(facts, "threads", engine.counters.len() - 1);
+}
+
+fn general(engine: &Engine, facts: &mut Facts) {
+    of_server(engine, facts, MEMCACHED_VERSION);
     for (at, name) in ItemCount::NAMES.iter().enumerate() {
         add(facts, name, total(engine, |counters| counters.items[at].get()));
     }
     // Whoever was late has met nothing: an item that is over is none.
     add(facts, "get_expired", 0);
     add(facts, "get_flushed", 0);
-    add(facts, "bytes_read", total(engine, |counters| counters.input_bytes.get()));
-    add(facts, "bytes_written", total(engine, |counters| counters.output_bytes.get()));
     // Nothing is evicted: there is no bound.
     add(facts, "limit_maxbytes", 0);
     add(facts, "accepting_conns", 1);
     add(facts, "listen_disabled_num", 0);
-    add(facts, "threads", engine.counters.len() - 1);
     add(facts, "conn_yields", 0);
     add(facts, "hash_is_expanding", 0);
     add(facts, "slab_reassign_running", 0);

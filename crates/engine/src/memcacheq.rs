@@ -1,11 +1,9 @@
 //! What `stats` of the queue door tells, and what is counted for it.
 
-use crate::counters::Counters;
-use crate::engine::{Engine, VERSION};
-use crate::info;
+use crate::engine::Engine;
+use crate::memcached::{Facts, add, of_server, total};
 use commands::MEMCACHEQ_VERSION;
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -63,8 +61,6 @@ impl QueueCounters {
     }
 }
 
-type Facts = Vec<(String, String)>;
-
 /// Names and values of a topic; `None` if there is no such topic.
 pub(crate) fn facts(engine: &Engine, topic: &str) -> Option<Facts> {
     match topic {
@@ -74,34 +70,14 @@ pub(crate) fn facts(engine: &Engine, topic: &str) -> Option<Facts> {
     }
 }
 
-fn total(engine: &Engine, counter: impl Fn(&Counters) -> u64) -> u64 {
-    engine.counters.iter().map(counter).sum()
-}
-
 fn general(engine: &Engine) -> Facts {
     let mut facts = Facts::new();
-    let mut add = |name: &str, value: &dyn Display| facts.push((name.to_owned(), value.to_string()));
-    let now_s = engine.clock.wall() / 1000;
-    let (user_s, system_s) = info::cpu_seconds();
+    of_server(engine, &mut facts, MEMCACHEQ_VERSION);
     let counted = |count: fn(&QueueCounters) -> &AtomicU64| total(engine, |all| count(&all.queues).load(Relaxed));
-    add("pid", &std::process::id());
-    add("uptime", &now_s.saturating_sub(engine.started_ms / 1000));
-    add("time", &now_s);
-    add("version", &MEMCACHEQ_VERSION);
-    add("bobbin_version", &VERSION);
-    add("pointer_size", &usize::BITS);
-    add("rusage_user", &format_args!("{user_s:.6}"));
-    add("rusage_system", &format_args!("{system_s:.6}"));
-    add("curr_connections", &engine.clients.count());
-    add("total_connections", &total(engine, |counters| counters.connections.get()));
-    add("connection_structures", &engine.clients.count());
-    add("get_cmds", &counted(|counts| &counts.gets));
-    add("get_hits", &counted(|counts| &counts.get_hits));
-    add("set_cmds", &counted(|counts| &counts.sets));
-    add("set_hits", &counted(|counts| &counts.set_hits));
-    add("bytes_read", &total(engine, |counters| counters.input_bytes.get()));
-    add("bytes_written", &total(engine, |counters| counters.output_bytes.get()));
-    add("threads", &(engine.counters.len() - 1));
+    add(&mut facts, "get_cmds", counted(|counts| &counts.gets));
+    add(&mut facts, "get_hits", counted(|counts| &counts.get_hits));
+    add(&mut facts, "set_cmds", counted(|counts| &counts.sets));
+    add(&mut facts, "set_hits", counted(|counts| &counts.set_hits));
     facts
 }
 

@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::own_time::OwnTime;
 use crate::pubsub::{Delivered, Mailbox, Post};
 use crate::script::stage::Stage;
+use crate::session::Leases;
 use crate::settings::{Current, Reader};
 use crate::tracking::Told;
 use crate::turnstile::Turnstile;
@@ -85,6 +86,8 @@ pub struct Worker {
     own_time: OwnTime,
     /// Where its scripts run.
     pub(crate) stage: Stage,
+    /// What its connections of the queue door have open.
+    pub(crate) leases: Leases,
 }
 
 /// How often one looks again who waits for the order of names, in milliseconds.
@@ -129,6 +132,7 @@ impl Worker {
             helpers: Turnstile::default(),
             own_time: OwnTime::of_worker(),
             stage: Stage::default(),
+            leases: Leases::default(),
             engine,
         }
     }

@@ -3,16 +3,19 @@
 
 mod support;
 
-use engine::{Expirer, Next};
+use engine::{Expirer, Next, Session};
 use std::pin::pin;
 use std::task::{Context, Waker};
-use support::{Client, Load, World, read};
+use support::{Client, Load, World, block_on, read};
 use wire::Output;
 
 const DEBUG: &[(&str, &str)] = &[("enable-debug-command", "yes")];
 
 fn expire(world: &World) {
-    let mut expirer = Expirer::new(world.engine.clone());
+    expire_by(&mut Expirer::new(world.engine.clone()));
+}
+
+fn expire_by(expirer: &mut Expirer) {
     let is_over = (0..10_000).any(|_| !expirer.pass());
     assert!(is_over, "there is always more");
 }
@@ -248,4 +251,66 @@ fn every_state_outlasts_a_stop() {
     world.advance(200_000);
     expire(&world);
     assert!(client.call("LRANGE q 0 -1").contains("delayed"));
+}
+
+const CAME: &str = "VALUE q 0 4\r\nwork\r\nEND\r\n";
+
+/// Lets so many seconds pass as they do in a server: leases are kept and what is over is given back.
+fn pass_seconds(world: &World, seconds: u64) {
+    let mut expirer = Expirer::new(world.engine.clone());
+    for _ in 0..seconds / 5 {
+        world.advance(5_000);
+        block_on(Session::extend_leases(&world.worker));
+        expire_by(&mut expirer);
+    }
+}
+
+#[test]
+fn a_message_may_be_open_for_an_hour_and_comes_back_at_once_when_its_connection_ends() {
+    let world = World::new(&[]);
+    let (mut resp, mut door) = (world.client(), world.client_of_queues());
+    resp.call("RPUSH q work");
+    assert_eq!(door.ask("get q/open\r\n"), CAME);
+    let extended = world.engine.journal.as_ref().unwrap().next();
+    pass_seconds(&world, 10);
+    assert_eq!(world.engine.journal.as_ref().unwrap().next(), extended, "a lease is extended though it is young");
+    pass_seconds(&world, 3_600);
+    assert_eq!(resp.call("LLEN q"), ":0\r\n");
+    assert_eq!(door.ask("get q/close\r\n"), "END\r\n");
+    assert_eq!(resp.call("EXISTS q"), ":0\r\n");
+    resp.call("RPUSH q work");
+    assert_eq!(door.ask("get q/open\r\n"), CAME);
+    block_on(door.session.give_back());
+    assert_eq!(resp.call("LRANGE q 0 -1"), "*1\r\n$4\r\nwork\r\n");
+}
+
+#[test]
+fn what_was_open_is_ready_half_a_minute_after_a_crash() {
+    let world = World::new(&[]);
+    let (mut resp, mut door) = (world.client(), world.client_of_queues());
+    resp.call("RPUSH q work");
+    assert_eq!(door.ask("get q/open\r\n"), CAME);
+    pass_seconds(&world, 60);
+    drop((resp, door));
+    let world = world.restarted(&[], Load::AtOnce);
+    let mut resp = world.client();
+    assert_eq!(resp.call("LLEN q"), ":0\r\n");
+    pass_seconds(&world, 30);
+    // Time is looked at ten times a second.
+    world.advance(100);
+    expire(&world);
+    assert_eq!(resp.call("LRANGE q 0 -1"), "*1\r\n$4\r\nwork\r\n");
+}
+
+#[test]
+fn who_closes_after_his_lease_is_told_and_an_error_ends_its_line() {
+    let world = World::new(&[]);
+    let (mut resp, mut door) = (world.client(), world.client_of_queues());
+    resp.call("RPUSH q work");
+    assert_eq!(door.ask("get q/open\r\n"), CAME);
+    resp.call("DEL q");
+    resp.call("RPUSH q work");
+    let is_over = "SERVER_ERROR the lease is over: the message was given back or removed\r\n";
+    assert_eq!(door.ask("get q/close/open q q\r\nget r\r\n"), format!("{is_over}END\r\n"));
+    assert_eq!(resp.call("LLEN q"), ":1\r\n");
 }

@@ -226,6 +226,8 @@ async fn work(
     let shelf = Rc::new(Shelf::new(worker, crew));
     let worker = shelf.worker.clone();
     spawn_local(async move { worker.listen().await });
+    let worker = shelf.worker.clone();
+    spawn_local(async move { worker.in_turns(Session::keep_leases(worker.clone())).await });
     if index == 0 {
         let worker = shelf.worker.clone();
         spawn_local(async move { worker.in_turns(Session::open_libraries(worker.clone())).await });

@@ -137,8 +137,7 @@ fn a_message_is_opened_closed_and_given_back() {
     wait_until("it is not given back", || call(&server, "LRANGE q 0 -1") == "[c]");
     let mut greedy = Lines::of_queues(port);
     greedy.send("get q/open\r\nget q/open\r\n");
-    let expected = value("q", "c") + "END\r\nCLIENT_ERROR a message of this queue is open: close or abort it first\r\n";
-    assert_eq!(greedy.until_closed(), expected);
+    assert_eq!(greedy.until_closed(), value("q", "c") + "END\r\nERROR\r\n");
     wait_until("it is not given back", || call(&server, "LRANGE q 0 -1") == "[c]");
     // One who waits gets what another gives back.
     let mut holder = Lines::of_queues(port);
@@ -149,6 +148,54 @@ fn a_message_is_opened_closed_and_given_back() {
     assert_eq!(lines.until_last(), value("q", "c") + "END\r\n");
     assert_eq!(lines.ask("get q/close\r\n"), "END\r\n");
     assert_eq!(call(&server, "LLEN q"), "0");
+}
+
+#[test]
+fn kestrel_s_refusals_end_the_connection() {
+    let (server, port) = start(&[]);
+    let mut lines = Lines::of_queues(port);
+    assert_eq!(lines.ask(set("q", "a") + &set("q", "b")), "STORED\r\n".repeat(2));
+    // A plain get of a queue of which one has a message open, a wait for one, another key behind it.
+    for second in ["get q", "get q/t=60000", "gets q", "get q/open/t=60000", "get q q"] {
+        let mut refused = Lines::of_queues(port);
+        refused.send(format!("get q/open\r\n{second}\r\nversion\r\n"));
+        assert_eq!(refused.until_closed(), value("q", "a") + "END\r\nERROR\r\n", "{second}");
+        wait_until("it is not given back", || call(&server, "LRANGE q 0 -1") == "[a, b]");
+    }
+    for unsound in ["q/abort/open", "q/close/abort", "q/peek/open", "q/peek/abort", "q/t=5/peek/close", "/open"] {
+        let mut refused = Lines::of_queues(port);
+        refused.send(format!("get {unsound}\r\nversion\r\n"));
+        assert_eq!(refused.until_closed(), "CLIENT_ERROR\r\n", "{unsound}");
+    }
+    // Looking is fine, and so are messages of other queues.
+    assert_eq!(lines.ask("get q/open q/peek\r\n"), value("q", "a") + &value("q", "b") + "END\r\n");
+    assert_eq!(lines.ask(set("r", "c") + "get r r/open\r\n"), "STORED\r\n".to_owned() + &value("r", "c") + "END\r\n");
+    assert_eq!(lines.ask("get q/close/t=60000\r\n"), "END\r\n");
+    assert_eq!(call(&server, "LRANGE q 0 -1"), "[b]");
+}
+
+#[test]
+fn a_name_may_have_slashes_and_only_its_end_says_how_to_get() {
+    let (server, port) = start(&[]);
+    let mut lines = Lines::of_queues(port);
+    assert_eq!(lines.ask(set("a/b", "m") + &set("a/open/b", "n")), "STORED\r\n".repeat(2));
+    assert_eq!(lines.ask("get a/b/peek/t=60000\r\n"), value("a/b", "m") + "END\r\n");
+    assert_eq!(lines.ask("get a/b/t=60000 a/open/b\r\n"), value("a/b", "m") + &value("a/open/b", "n") + "END\r\n");
+    assert_eq!(lines.ask("get a\r\n"), "END\r\n");
+    let refused = "CLIENT_ERROR the end of the name says how to get from a queue\r\n";
+    assert_eq!(lines.ask(set("q/open", "m") + "set q/t=5 0 0 1 noreply\r\nm\r\n"), refused);
+    assert_eq!(call(&server, "DBSIZE"), "0");
+    // Who waits to look is told, and leaves the message to others who wait.
+    let (mut looking, mut waiting) = (Lines::of_queues(port), Lines::of_queues(port));
+    looking.send("get a/b/peek/t=60000\r\nversion\r\n");
+    wait_until("nobody waits", || server.info("blocked_clients") == "1");
+    waiting.send("get a/b/t=60000\r\nversion\r\n");
+    wait_until("nobody waits", || server.info("blocked_clients") == "2");
+    assert_eq!(lines.ask(set("a/b", "m")), "STORED\r\n");
+    for told in [&mut looking, &mut waiting] {
+        assert_eq!(told.until_last(), value("a/b", "m") + "END\r\n");
+    }
+    assert_eq!(call(&server, "LLEN a/b"), "0");
 }
 
 #[test]

@@ -283,3 +283,20 @@ fn of_queues_fewer_words_are_understood() {
     let long = format!("set q 0 0 1001\r\n{}\r\nquit\r\n", "x".repeat(1001));
     assert_eq!(heard(&long), [Heard::Say("SERVER_ERROR object too large for cache"), Heard::Own(Own::Quit)]);
 }
+
+#[test]
+fn what_follows_a_key_that_failed_is_passed_over() {
+    for stream in ["get a b c\r\nquit\r\n", "get a\r\nquit\r\n", "gat 0 a b\nquit\r\n"] {
+        let (mut decoder, mut ranges) = (Decoder::new(Dialect::Items, 100), Ranges::new());
+        let Step::Request { used, .. } = decoder.step(stream.as_bytes(), &mut ranges) else { panic!("{stream}") };
+        decoder.end_line();
+        let line_bytes = stream.find("quit").unwrap();
+        let rest = &stream.as_bytes()[used..];
+        assert_eq!(decoder.step(rest, &mut ranges), Step::Empty { used: line_bytes - used }, "{stream}");
+        let quit = Step::Own { used: 6, own: Own::Quit };
+        assert_eq!(decoder.step(&rest[line_bytes - used..], &mut ranges), quit, "{stream}");
+    }
+    let (mut decoder, mut ranges) = (Decoder::new(Dialect::Items, 100), Ranges::new());
+    decoder.end_line();
+    assert_eq!(decoder.step(b"quit\r\n", &mut ranges), Step::Own { used: 6, own: Own::Quit });
+}

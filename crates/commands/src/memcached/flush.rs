@@ -27,17 +27,25 @@ pub static REMOVE_TEXTS: Command = Command {
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(1, -1, 1, "RW DELETE")],
-    run: Run::Local(|tx, args, reply| {
-        for key in args.from(1) {
-            if look(tx, key).is_some() {
-                tx.remove(key);
-            }
-        }
-        reply.ok();
-        Ok(())
-    }),
+    run: Run::Local(|tx, args, reply| remove_those(tx, args, reply, |tx, key| look(tx, key).is_some())),
     ..FLUSH_ALL
 };
+
+/// Removes those of some keys that are to go.
+pub(crate) fn remove_those(
+    tx: &mut Tx,
+    args: &Args,
+    reply: &mut dyn Reply,
+    goes: impl Fn(&mut Tx, &[u8]) -> bool,
+) -> Outcome {
+    for key in args.from(1) {
+        if goes(tx, key) {
+            tx.remove(key);
+        }
+    }
+    reply.ok();
+    Ok(())
+}
 
 /// When the texts are to go; `None` is at once.
 ///

@@ -21,21 +21,33 @@ const STATS: Command = Command {
 };
 
 fn stats(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let topic = if args.len() > 1 { args.get(1) } else { b"" };
-    match topic {
-        b"reset" => {
-            session.reset_statistics();
-            reply.simple("RESET");
-            return Ok(());
-        }
-        b"detail" => return Err(Failure::text("CLIENT_ERROR stats detail is not offered")),
-        b"cachedump" => return Err(Failure::text("CLIENT_ERROR stats cachedump not allowed")),
-        _ => {}
+    match topic(args) {
+        b"detail" => Err(Failure::text("CLIENT_ERROR stats detail is not offered")),
+        b"cachedump" => Err(Failure::text("CLIENT_ERROR stats cachedump not allowed")),
+        _ => tell_stats(session, args, reply, |session, topic| session.memcached_facts(topic)),
     }
-    let facts = std::str::from_utf8(topic).ok().and_then(|topic| session.memcached_facts(topic));
+}
+
+/// Tells the figures of the topic that is asked for, or sets them to 0.
+pub(crate) fn tell_stats(
+    session: &mut dyn Session,
+    args: &Args,
+    reply: &mut dyn Reply,
+    facts: impl FnOnce(&dyn Session, &str) -> Option<Vec<(String, String)>>,
+) -> Outcome {
+    if topic(args) == b"reset" {
+        session.reset_statistics();
+        reply.simple("RESET");
+        return Ok(());
+    }
+    let facts = std::str::from_utf8(topic(args)).ok().and_then(|topic| facts(session, topic));
     let facts = facts.ok_or(Failure::text("ERROR"))?;
     reply.array(facts.len() + 1);
     facts.iter().for_each(|(name, value)| reply.simple(&format!("STAT {name} {value}")));
     reply.simple("END");
     Ok(())
+}
+
+fn topic<'a>(args: &'a Args<'_>) -> &'a [u8] {
+    if args.len() > 1 { args.get(1) } else { b"" }
 }

@@ -15,11 +15,11 @@
 //! A row answers in the protocol's words, as those of the memcached door do. A key of another kind is no queue to whoever
 //! reads, and an error to whoever writes.
 
-use super::{as_list, due_ms, leased, receipt, reserve};
+use super::{LEASE_MS, as_list, due_ms, leased, receipt, reserve};
+use crate::memcached::flush::remove_those;
+use crate::memcached::stats::tell_stats;
 use crate::prelude::*;
 use crate::row::{TimeoutAt, Verb, as_it_is};
-use crate::session::Session;
-use base::Ms;
 use blocks::End;
 use keyspace::Ending;
 use kinds::{Kind, Queue};
@@ -32,8 +32,6 @@ pub(crate) const COMMANDS: &[Command] = &[ABORT, CLOSE, DELETE, FLUSH_ALL, GET, 
 pub const MEMCACHEQ_VERSION: &str = "0.2.1";
 /// What a message with flags begins with.
 const ENVELOPE: &[u8] = b"\0MQflags";
-/// How long a message that was opened is leased, should its connection's end be missed, in milliseconds.
-const OPEN_MS: Ms = 600_000;
 
 const GET: Command = Command {
     name: "MQ.GET",
@@ -62,26 +60,19 @@ const OPEN: Command = Command {
     name: "MQ.OPEN",
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     cost: "O(log(n)), n the messages of the queue",
-    brief: "Leases the first message: get with /open of the queue door.",
+    brief: "Leases the first message for 30 seconds: get with /open of the queue door.",
     run: taking(open),
     ..GET
 };
 
 const PEEK: Command = Command {
     name: "MQ.PEEK",
-    syntax: "key",
-    arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[Flag::Fast],
     brief: "Tells the first message: get with /peek of the queue door.",
-    run: Run::Local(|tx, args, reply| {
-        let key = args.get(1);
-        let is_told = tx.look_at_queue(key, |queue| queue.ready_at(0, |message| tell(reply, key, message, b"")));
-        if !matches!(is_told, Ok(Some(Some(())))) {
-            reply.null();
-        }
-        Ok(())
+    run: taking(|tx, args, reply| {
+        let (key, waits) = (args.get(1), waits(args)?);
+        if tx.may_use(key) && tell_first(tx, key, b"", reply) { Ok(()) } else { nothing(waits, reply) }
     }),
     ..GET
 };
@@ -122,7 +113,7 @@ const DELETE: Command = Command {
     brief: "Removes a queue with all that is in it: delete of the queue door.",
     answer: "simple: DELETED or NOT_FOUND",
     run: Run::Local(|tx, args, reply| {
-        let is_there = tx.kind(args.get(1)).is_some_and(|kind| Kind::List.is_taken_from(kind));
+        let is_there = is_taken(tx, args.get(1));
         if is_there {
             tx.remove(args.get(1));
         }
@@ -140,8 +131,14 @@ const CLOSE: Command = Command {
     flags: &[Flag::Fast],
     cost: "O(log(n)), n the messages of the queue",
     brief: "Removes an opened message: get with /close of the queue door.",
-    answer: "null: whether the lease was still its own or not",
-    run: Run::Local(|tx, args, reply| end(tx, args, reply, |queue, ids| queue.acknowledge(ids))),
+    answer: "null; an error, if the lease was not its own any more",
+    run: Run::Local(|tx, args, reply| match end(tx, args, |queue, ids| queue.acknowledge(ids))? {
+        0 => Err(Failure::text("SERVER_ERROR the lease is over: the message was given back or removed")),
+        _ => {
+            reply.null();
+            Ok(())
+        }
+    }),
     ..GET
 };
 
@@ -149,7 +146,12 @@ const ABORT: Command = Command {
     name: "MQ.ABORT",
     keys: &[KeySpec::one(1, "RW UPDATE")],
     brief: "Gives back an opened message: get with /abort of the queue door, or its end.",
-    run: Run::Local(|tx, args, reply| end(tx, args, reply, |queue, ids| queue.release(ids, Ending::Now))),
+    answer: "null: whether the lease was still its own or not",
+    run: Run::Local(|tx, args, reply| {
+        end(tx, args, |queue, ids| queue.release(ids, Ending::Now))?;
+        reply.null();
+        Ok(())
+    }),
     ..CLOSE
 };
 
@@ -171,15 +173,7 @@ pub static REMOVE_QUEUES: Command = Command {
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(1, -1, 1, "RW DELETE")],
-    run: Run::Local(|tx, args, reply| {
-        for key in args.from(1) {
-            if tx.kind(key).is_some_and(|kind| Kind::List.is_taken_from(kind)) {
-                tx.remove(key);
-            }
-        }
-        reply.ok();
-        Ok(())
-    }),
+    run: Run::Local(|tx, args, reply| remove_those(tx, args, reply, is_taken)),
     ..FLUSH_ALL
 };
 
@@ -193,7 +187,9 @@ const STATS: Command = Command {
     cost: "O(n), n the queues that the door has met",
     brief: "Tells figures: stats of the queue door, of each queue with the topic `queue`.",
     answer: "array: lines `STAT name value`, then END; simple: RESET",
-    run: Run::Session(stats),
+    run: Run::Session(|session, args, reply| {
+        tell_stats(session, args, reply, |session, topic| session.queue_facts(topic))
+    }),
     ..GET
 };
 
@@ -210,9 +206,8 @@ fn take(tx: &mut Tx, args: &Args, version: &[u8], reply: &mut dyn Reply) -> Outc
                 return Ok(());
             }
         } else if tx.is_queue(key) {
-            if let Some(message) = as_list::first(tx, key, End::Head)? {
+            if tell_first(tx, key, version, reply) {
                 tx.queue_mut(key, Absent::Leave)?.expect("just seen").pop(End::Head, 1);
-                tell(reply, key, &message, version);
                 return Ok(());
             }
             wait_for_return(tx, key, waits)?;
@@ -222,7 +217,7 @@ fn take(tx: &mut Tx, args: &Args, version: &[u8], reply: &mut dyn Reply) -> Outc
 }
 
 fn open(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let (key, waits, due_ms) = (args.get(1), waits(args)?, due_ms(tx, OPEN_MS)?);
+    let (key, waits, due_ms) = (args.get(1), waits(args)?, due_ms(tx, LEASE_MS)?);
     if tx.may_use(key)
         && let Ok(Some(mut queue)) = tx.queue_mut(key, Absent::Leave)
     {
@@ -230,23 +225,33 @@ fn open(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         tx.need_room(bytes)?;
         let mut queue = tx.queue_mut(key, Absent::Leave)?.expect("just seen");
         queue.settle();
-        let mut first = None;
+        let mut is_told = false;
         queue.look(|queue| {
             let _ = queue.walk_records(&mut |record| {
-                let told = receipt(queue, record.id, record.deliveries.saturating_add(1));
-                first = Some((told, record.message.to_vec()));
+                reply.aside(receipt(queue, record.id, record.deliveries.saturating_add(1)).as_bytes());
+                tell(reply, key, record.message, b"");
+                is_told = true;
                 ControlFlow::Break(())
             });
         });
-        if let Some((told, message)) = first {
+        if is_told {
             queue.reserve(1, due_ms);
-            reply.aside(told.as_bytes());
-            tell(reply, key, &message, b"");
             return Ok(());
         }
         wait_for_return(tx, key, waits)?;
     }
     nothing(waits, reply)
+}
+
+/// Whether a key is a list or a queue.
+fn is_taken(tx: &mut Tx, key: &[u8]) -> bool {
+    tx.kind(key).is_some_and(|kind| Kind::List.is_taken_from(kind))
+}
+
+/// Tells the first message of what is a list or a queue; whether there is one.
+fn tell_first(tx: &mut Tx, key: &[u8], version: &[u8], reply: &mut dyn Reply) -> bool {
+    let is_told = tx.look_at_queue(key, |queue| queue.ready_at(0, |message| tell(reply, key, message, version)));
+    matches!(is_told, Ok(Some(Some(()))))
 }
 
 /// Whether whoever asks waits if there is nothing.
@@ -274,20 +279,18 @@ fn nothing(waits: bool, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
+/// Ends a lease; how many that were.
 fn end(
     tx: &mut Tx,
     args: &Args,
-    reply: &mut dyn Reply,
     work: impl FnOnce(&mut keyspace::QueueMut<'_, '_>, &[i64]) -> Result<(), keyspace::Abandon>,
-) -> Outcome {
+) -> Result<usize, Failure> {
     // Who has deleted the queue meanwhile, or put something else there, has ended the lease.
-    if let Ok(Some(mut queue)) = tx.queue_mut(args.get(1), Absent::Leave) {
-        let ids = leased(&mut queue, args.slice(2, 3))?;
-        queue.expect_work(ids.len() as u64)?;
-        work(&mut queue, &ids)?;
-    }
-    reply.null();
-    Ok(())
+    let Ok(Some(mut queue)) = tx.queue_mut(args.get(1), Absent::Leave) else { return Ok(0) };
+    let ids = leased(&mut queue, args.slice(2, 3))?;
+    queue.expect_work(ids.len() as u64)?;
+    work(&mut queue, &ids)?;
+    Ok(ids.len())
 }
 
 fn tell(reply: &mut dyn Reply, key: &[u8], message: &[u8], version: &[u8]) {
@@ -302,21 +305,6 @@ fn tell(reply: &mut dyn Reply, key: &[u8], message: &[u8], version: &[u8]) {
     line.iter().for_each(|part| reply.bulk_part(part));
     reply.bulk_end();
     reply.bulk(message);
-}
-
-fn stats(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let topic = if args.len() > 1 { args.get(1) } else { b"" };
-    if topic == b"reset" {
-        session.reset_statistics();
-        reply.simple("RESET");
-        return Ok(());
-    }
-    let facts = std::str::from_utf8(topic).ok().and_then(|topic| session.queue_facts(topic));
-    let facts = facts.ok_or(Failure::text("ERROR"))?;
-    reply.array(facts.len() + 1);
-    facts.iter().for_each(|(name, value)| reply.simple(&format!("STAT {name} {value}")));
-    reply.simple("END");
-    Ok(())
 }
 
 /// The request by which a connection of the door ends a lease of its own.

@@ -15,7 +15,7 @@ use kinds::Queue;
 use kinds::queue::{Full, State};
 
 /// How long a lease lasts unless the client says it, in milliseconds.
-const LEASE_MS: Ms = 30_000;
+pub const LEASE_MS: Ms = 30_000;
 /// So many messages are told or leased at once, at most.
 const MESSAGES_MAX: i64 = 1000;
 /// And about so many bytes of them.

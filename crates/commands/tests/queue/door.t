@@ -11,6 +11,7 @@ since: 1000.0 bobbin
 > MQ.GET q BLOCK 5                                 =["VALUE q 0 5", "three"]
 > EXISTS q                                         =0
 > MQ.PEEK q                                        =nil
+> MQ.PEEK q BLOCK                                  !ERR syntax error
 > MQ.GET q BLOCK -1                                !ERR timeout is not an integer or out of range
 > MQ.GET q BLOCK                                   !ERR syntax error
 > MQ.GET q nonsense 1                              !ERR syntax error
@@ -37,7 +38,7 @@ since: 1000.0 bobbin
 > RPUSH q a b                                      =2
 > MQ.OPEN q                                        =["VALUE q 0 1", "a"]
 > LRANGE q 0 -1                                    =["b"]
-> MQ.CLOSE q 17-1                                  =nil
+> MQ.CLOSE q 17-1                                  !SERVER_ERROR the lease is over: the message was given back or removed
 > MQ.CLOSE q nonsense                              !ERR a receipt is an id and a number of deliveries: 17-2
 > MQ.ABORT q 17-1                                  =nil
 > MQ.OPEN q                                        =["VALUE q 0 1", "b"]
@@ -46,4 +47,5 @@ since: 1000.0 bobbin
 > MQ.SET q 0 c                                       =STORED
 > MQ.GET q                                         =["VALUE q 0 1", "c"]
 > MQ.DELETE q                                      =DELETED
-> MQ.CLOSE q 17-1                                  =nil
+> MQ.CLOSE q 17-1                                  !SERVER_ERROR
+> MQ.ABORT q 17-1                                  =nil

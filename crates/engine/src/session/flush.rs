@@ -10,7 +10,6 @@ use super::Session;
 use super::attempt::NotNow;
 use super::order::read;
 use super::slow::Took;
-use crate::client::Client;
 use crate::waits::yield_now;
 use crate::worker::Worker;
 use base::Ms;
@@ -23,7 +22,7 @@ use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::task::{Poll, Waker};
 use wire::client::Value;
 use wire::{Args, Output, OwnedRequest, Reply};
@@ -126,9 +125,7 @@ impl Session {
                 Ok((database, what)) => {
                     let request = OwnedRequest::of(&[what.command()]);
                     let Found::Command(row) = table::find(&request.args()) else { unreachable!("there is such a row") };
-                    let mut session = Self::new(worker.clone(), Arc::new(Client::of_server(worker.engine.clock.now())));
-                    session.is_stand_in = true;
-                    session.database = database;
+                    let mut session = Self::of_server(&worker, database);
                     // What it meets was counted where it came up.
                     let _ = session.flush_now(&worker, row, what).await;
                     worker.end_turn();

@@ -91,15 +91,29 @@ impl Session {
             Step::Own { used, .. } if !is_authenticated => (used, UNAUTHENTICATED),
             Step::Own { used, own: Own::Version } => {
                 let version = if self.queues.is_some() { MEMCACHEQ_VERSION } else { MEMCACHED_VERSION };
-                Encoder::new(output, self.protocol).simple(&format!("VERSION {version}"));
-                self.replies_held += 1;
+                self.say_line(&format!("VERSION {version}"), output);
                 return Heard::Done(used);
             }
             Step::Say { used, text } => (used, text),
         };
+        self.say_line(text, output);
+        Heard::Done(used)
+    }
+
+    /// Says a line that no row says.
+    pub(super) fn say_line(&mut self, text: &str, output: &mut Output) {
         Encoder::new(output, self.protocol).simple(text);
         self.replies_held += 1;
-        Heard::Done(used)
+    }
+
+    /// What follows in a line of keys is passed over if the request for one of them has failed: the error since `mark` is the
+    /// answer to all of it.
+    pub(super) fn settle_line(&mut self, mark: Mark, output: &Output) {
+        let reply = output.since(mark);
+        if ["ERROR", "CLIENT_ERROR", "SERVER_ERROR"].iter().any(|word| reply.starts_with(word.as_bytes())) {
+            self.queues.iter_mut().for_each(|queues| queues.forget_steps());
+            self.lines.as_mut().expect("asked of a connection of this door").end_line();
+        }
     }
 
     /// `set any 0 0 n`, and user and password as the value. The line that is due.

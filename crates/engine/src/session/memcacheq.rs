@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! get q/close/open/t=500      MQ.CLOSE q 17-1 | MQ.OPEN q BLOCK 500 | END      the receipt is the connection's to know
-//!        opened: q --> 18-1                                                      its end gives back what is open
+//!        held: q --> 18-1                                                        its end gives back what is open
 //! ```
 //!
-//! What stands behind a name is taken for a way if every part of it is one; else it belongs to the name.
+//! The last parts of a name that are ways to take a message say how; what stands before them is the queue, slashes and all. What
+//! Kestrel refuses is refused in its words, and the connection ends, as there.
 
 use super::Session;
 use super::attempt::NotNow;
@@ -14,18 +15,15 @@ use crate::client::Client;
 use crate::worker::Worker;
 use commands::table::{self, Found, Row};
 use commands::{ReplyMode, Session as _};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 use wire::memcache::{Dialect, Verb};
-use wire::resp::Encoder;
-use wire::{Mark, Output, Ranges, Reply};
+use wire::{Mark, Output, Ranges};
 
 /// What a connection of this door knows.
 #[derive(Default)]
 pub(super) struct Queues {
-    /// Receipts of the messages that it has opened, by queue.
-    opened: BTreeMap<Box<[u8]>, Box<[u8]>>,
     /// What is still to be done of the last name.
     steps: VecDeque<Step>,
     /// The queue that the request under way is about.
@@ -45,19 +43,28 @@ struct Way {
     closes: bool,
     aborts: bool,
     peeks: bool,
-    wait_ms: u64,
+    wait_ms: Option<u64>,
 }
 
 impl Way {
     /// The name, and what stands behind it.
     fn of(token: &[u8]) -> (&[u8], Self) {
-        let mut way = Self::default();
-        let mut parts = token.split(|byte| *byte == b'/');
-        let name = parts.next().expect("even an empty text has a part");
-        let is_way = parts.all(|part| way.add(part));
-        if is_way && !name.is_empty() { (name, way) } else { (token, Self::default()) }
+        let (mut name, mut way) = (token, Self::default());
+        while let Some(slash) = name.iter().rposition(|byte| *byte == b'/')
+            && way.add(&name[slash + 1..])
+        {
+            name = &name[..slash];
+        }
+        (name, way)
     }
 
+    /// Whether its parts go together.
+    fn is_sound(&self) -> bool {
+        let reliable = usize::from(self.opens || self.closes);
+        reliable + usize::from(self.aborts) + usize::from(self.peeks) <= 1
+    }
+
+    /// Adds what stands before the parts that are known.
     fn add(&mut self, part: &[u8]) -> bool {
         match part {
             b"open" => self.opens = true,
@@ -67,14 +74,19 @@ impl Way {
             _ => {
                 let digits = part.strip_prefix(b"t=").and_then(wire::memcache::unsigned);
                 let Some(ms) = digits.filter(|ms| *ms <= i64::MAX as u64) else { return false };
-                self.wait_ms = ms;
+                self.wait_ms.get_or_insert(ms);
             }
         }
         true
     }
 }
 
-const IS_OPEN: &str = "CLIENT_ERROR a message of this queue is open: close or abort it first";
+/// What Kestrel says to one who asks for another message of a queue of which he has one open.
+const IS_OPEN: &str = "ERROR";
+/// And to one who asks for what does not go together.
+const UNSOUND: &str = "CLIENT_ERROR";
+/// Nobody could get what is put there.
+const NO_NAME: &str = "CLIENT_ERROR the end of the name says how to get from a queue";
 
 impl Session {
     /// A connection of the queue door.
@@ -111,20 +123,27 @@ impl Session {
         let queues = self.queues.as_mut().expect("asked of a connection of this door");
         let args = ranges.args(input);
         let key = if args.len() > 1 { args.get(1) } else { b"" };
+        let (name, way) = Way::of(key);
         let row = match verb {
+            Verb::Set if way != Way::default() => {
+                if !silent {
+                    self.say_line(NO_NAME, output);
+                }
+                return Heard::Done(used);
+            }
             Verb::Set => rows.set,
             Verb::Delete => rows.delete,
             Verb::FlushAll => rows.flush_all,
             Verb::Stats => rows.stats,
             _ => {
-                let (name, way) = Way::of(key);
-                if way.opens && queues.opened.contains_key(name) && !way.closes && !way.aborts {
+                let is_sound = way.is_sound() && !name.is_empty();
+                let takes = !(way.closes || way.aborts || way.peeks);
+                if !is_sound || takes && self.worker.leases.holds(self.client.id, name) {
                     self.closing = true;
-                    Encoder::new(output, self.protocol).simple(IS_OPEN);
-                    self.replies_held += 1;
+                    self.say_line(if is_sound { IS_OPEN } else { UNSOUND }, output);
                     return Heard::Done(used);
                 }
-                queues.take(name, way, if verb == Verb::Gets { rows.gets } else { rows.get });
+                self.plan(name, way, if verb == Verb::Gets { rows.gets } else { rows.get });
                 return match self.next_step(ranges) {
                     Some(row) => Heard::Request(used, row),
                     None => Heard::Done(used),
@@ -149,7 +168,8 @@ impl Session {
         match row.name {
             "MQ.OPEN" | "MQ.GET" | "MQ.GETS" | "MQ.PEEK" => {
                 if let Some(receipt) = aside.filter(|_| is_value) {
-                    queues.opened.insert(queues.key.as_slice().into(), receipt);
+                    let now = self.worker.engine.clock.now();
+                    self.worker.leases.hold(&self.client, self.database, &queues.key, receipt, now);
                 }
                 counters.note_get(&queues.key, is_value, row.name != "MQ.PEEK");
             }
@@ -160,9 +180,8 @@ impl Session {
 
     /// Gives back what the connection has opened and not closed, now that it is over.
     pub async fn give_back(&mut self) {
-        let Some(opened) = self.queues.as_mut().map(|queues| std::mem::take(&mut queues.opened)) else { return };
         let worker = self.worker.clone();
-        for (key, receipt) in opened {
+        for (key, receipt) in worker.leases.let_all_go(self.client.id) {
             let request = commands::abort_request(&key, &receipt);
             let mut output = Output::new();
             // What it meets was counted where it came up.
@@ -170,17 +189,16 @@ impl Session {
             worker.end_turn();
         }
     }
-}
 
-impl Queues {
     /// Notes what is to be done to take a message of `name`.
-    fn take(&mut self, name: &[u8], way: Way, get: Row) {
+    fn plan(&mut self, name: &[u8], way: Way, get: Row) {
         let rows = &*ROWS;
+        let queues = self.queues.as_mut().expect("asked of a connection of this door");
         if (way.closes || way.aborts)
-            && let Some(receipt) = self.opened.remove(name)
+            && let Some(receipt) = self.worker.leases.let_go(self.client.id, name)
         {
             let row = if way.closes { rows.close } else { rows.abort };
-            self.steps.push_back(Step { row, words: vec![row.name.as_bytes().into(), name.into(), receipt] });
+            queues.steps.push_back(Step { row, words: vec![row.name.as_bytes().into(), name.into(), receipt] });
         }
         let row = match way {
             Way { opens: true, .. } => rows.open,
@@ -189,10 +207,17 @@ impl Queues {
             _ => get,
         };
         let mut words: Vec<Box<[u8]>> = vec![row.name.as_bytes().into(), name.into()];
-        if way.wait_ms > 0 && !way.peeks {
-            words.extend([b"BLOCK"[..].into(), way.wait_ms.to_string().into_bytes().into()]);
+        if let Some(wait_ms) = way.wait_ms.filter(|wait_ms| *wait_ms > 0) {
+            words.extend([b"BLOCK"[..].into(), wait_ms.to_string().into_bytes().into()]);
         }
-        self.steps.push_back(Step { row, words });
+        queues.steps.push_back(Step { row, words });
+    }
+}
+
+impl Queues {
+    /// What is still to be done of the last name is not.
+    pub(super) fn forget_steps(&mut self) {
+        self.steps.clear();
     }
 }
 
@@ -236,13 +261,27 @@ mod tests {
     fn a_name_is_told_from_what_stands_behind_it() {
         let plain = Way::default();
         assert_eq!(Way::of(b"q"), (&b"q"[..], plain));
-        assert_eq!(Way::of(b"q/t=500"), (&b"q"[..], Way { wait_ms: 500, ..plain }));
-        assert_eq!(Way::of(b"q/open/t=5"), (&b"q"[..], Way { opens: true, wait_ms: 5, ..plain }));
+        assert_eq!(Way::of(b"q/t=500"), (&b"q"[..], Way { wait_ms: Some(500), ..plain }));
+        assert_eq!(Way::of(b"q/open/t=7/t=5"), (&b"q"[..], Way { opens: true, wait_ms: Some(5), ..plain }));
+        assert_eq!(Way::of(b"a/b/t=5"), (&b"a/b"[..], Way { wait_ms: Some(5), ..plain }));
+        assert_eq!(Way::of(b"a/open/b/open"), (&b"a/open/b"[..], Way { opens: true, ..plain }));
+        assert_eq!(Way::of(b"/open"), (&b""[..], Way { opens: true, ..plain }));
         assert_eq!(Way::of(b"q/close/open"), (&b"q"[..], Way { opens: true, closes: true, ..plain }));
         assert_eq!(Way::of(b"q/abort"), (&b"q"[..], Way { aborts: true, ..plain }));
         assert_eq!(Way::of(b"q/peek"), (&b"q"[..], Way { peeks: true, ..plain }));
-        for name in [&b"logs/today"[..], b"q/t=", b"q/t=x", b"q/open/or", b"/open", b"q/"] {
+        for name in [&b"logs/today"[..], b"q/t=", b"q/t=x", b"q/open/or", b"/", b"q/"] {
             assert_eq!(Way::of(name), (name, plain));
+        }
+    }
+
+    #[test]
+    fn what_kestrel_refuses_is_unsound() {
+        let is_sound = |token| Way::of(token).1.is_sound();
+        for token in [&b"q"[..], b"q/t=1", b"q/open", b"q/close/open/t=5", b"q/abort", b"q/peek/t=5", b"q/close/t=5"] {
+            assert!(is_sound(token));
+        }
+        for token in [&b"q/abort/open"[..], b"q/close/abort", b"q/peek/abort", b"q/open/peek", b"q/peek/close"] {
+            assert!(!is_sound(token));
         }
     }
 }

@@ -16,6 +16,7 @@ mod flush;
 mod gather;
 mod host;
 mod keeping;
+mod lease;
 mod library;
 mod memcached;
 mod memcacheq;
@@ -31,6 +32,7 @@ mod tracking;
 
 pub(crate) use attempt::{Needs, NotNow, Served, hand_over, mark_watches};
 pub(crate) use flush::Flushes;
+pub(crate) use lease::Leases;
 pub(crate) use memcached::Count as ItemCount;
 pub(crate) use messages::post_notes;
 pub(crate) use script::Scripted;
@@ -194,6 +196,14 @@ impl Session {
             lack: None,
             unwritable: None,
         }
+    }
+
+    /// One that the server itself makes requests by.
+    fn of_server(worker: &Rc<Worker>, database: u32) -> Self {
+        let mut session = Self::new(worker.clone(), Arc::new(Client::of_server(worker.engine.clock.now())));
+        session.is_stand_in = true;
+        session.database = database;
+        session
     }
 
     /// How others see it.
@@ -384,6 +394,9 @@ impl Session {
         self.note_error(worker, text);
         let mark = output.mark();
         Encoder::new(output, self.protocol).error(text);
+        if self.lines.is_some() {
+            self.settle_line(mark, output);
+        }
         self.settle_reply(mark, self.reply_mode, output);
         Ran::Refused
     }
@@ -394,6 +407,9 @@ impl Session {
             self.note_message(row, mark, output);
         } else if self.lines.is_some() {
             self.count_item(row, mark, output);
+        }
+        if self.lines.is_some() {
+            self.settle_line(mark, output);
         }
         if messages::subscribes(row) {
             self.replies_held += 1;
@@ -517,6 +533,7 @@ impl Drop for Session {
         self.unwatch();
         self.untrack();
         self.end_monitor();
+        self.worker.leases.let_all_go(self.client.id);
         self.subscribe_only_to(&Default::default());
         self.worker.engine.clients.remove(self.client.id);
     }

@@ -149,6 +149,13 @@ impl World {
         Client { session: Session::new(worker.clone(), client), worker, background, input: Vec::new() }
     }
 
+    /// One that came by the queue door.
+    pub(crate) fn client_of_queues(&self) -> Client {
+        let client = self.engine.clients.add("test:2", "test:3", true, START_MS);
+        let session = Session::of_queues(self.worker.clone(), client);
+        Client { session, ..self.client() }
+    }
+
     pub(crate) fn advance(&self, ms: u64) {
         self.now_ms.fetch_add(ms, Relaxed);
     }
@@ -190,12 +197,23 @@ impl Client {
 
     /// The replies to requests that come in one piece.
     pub(crate) fn call_all(&mut self, lines: &[&str]) -> String {
-        let mut output = Output::new();
+        let output = Output::new();
         self.input.clear();
         for line in lines {
             let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
             wire::resp::request(&mut self.input, OwnedRequest::of(&words).args());
         }
+        self.run_input(output)
+    }
+
+    /// The replies to bytes as they are.
+    pub(crate) fn ask(&mut self, bytes: &str) -> String {
+        self.input.clear();
+        self.input.extend_from_slice(bytes.as_bytes());
+        self.run_input(Output::new())
+    }
+
+    fn run_input(&mut self, mut output: Output) -> String {
         while !self.input.is_empty() {
             let turn = self.session.run_turn(&self.input, &mut Ranges::new(), &mut output);
             self.input.drain(..turn.used);

@@ -177,6 +177,13 @@ impl Decoder {
         self.item_bytes_max = bytes.min(ITEM_BYTES_MAX) as u32;
     }
 
+    /// Passes over what is left of a line of keys, whose request just found has failed: the error is the whole answer.
+    pub fn end_line(&mut self) {
+        if let State::Keys { line_bytes, .. } = self.state {
+            self.state = State::Swallow { bytes: line_bytes };
+        }
+    }
+
     /// What the request just found asks for.
     pub fn verb(&self) -> Verb {
         self.verb

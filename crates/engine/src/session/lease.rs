@@ -1,0 +1,241 @@
+//! Messages that connections of the queue door have open: leased to each for as long as it lives.
+//!
+//! ```text
+//! get q/open     MQ.OPEN, for 30 seconds --> held by `Leases`, of which each worker has one for its connections
+//!                every 5 seconds         --> Q.EXTEND for those that have less than 20 left, all of one queue at once
+//! get q/close    MQ.CLOSE                --> let go
+//! gone           MQ.ABORT, for all that the connection has open
+//! ```
+//!
+//! So a message may be open for hours, and is ready again half a minute after a crash at the latest. Whoever closes sooner than
+//! ten seconds later costs nothing here. An extension that fails is tried again; a connection whose lease ends because of that is
+//! closed, since somebody else may get what it holds.
+
+use super::Session;
+use super::attempt::NotNow;
+use super::order::read;
+use crate::client::Client;
+use crate::worker::Worker;
+use base::Ms;
+use commands::LEASE_MS;
+use commands::table::{self, Found, Row};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+use std::task::{Poll, Waker};
+use wire::client::Value;
+use wire::{Output, OwnedRequest};
+
+/// How often one looks which leases are to be extended.
+const LOOK_EVERY_MS: Ms = LEASE_MS / 6;
+/// Leases that have less left are extended.
+const LEFT_MS_MIN: Ms = LEASE_MS / 3 * 2;
+/// Leases of one queue that are extended at once.
+const RECEIPTS_MAX: usize = 100;
+
+/// A key or a receipt.
+type Bytes = Box<[u8]>;
+
+/// A lease of a message.
+struct Lease {
+    receipt: Bytes,
+    due_ms: Ms,
+}
+
+/// What a connection has open.
+struct Opened {
+    client: Arc<Client>,
+    database: u32,
+    by_queue: BTreeMap<Bytes, Lease>,
+}
+
+/// What the connections of one worker have open.
+#[derive(Default)]
+pub(crate) struct Leases {
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Of those connections that have something open, by id.
+    opened: BTreeMap<u64, Opened>,
+    waker: Option<Waker>,
+}
+
+/// A database, a queue, and leases of it: whose, and by what receipt.
+type OfQueue = ((u32, Bytes), Vec<(u64, Bytes)>);
+
+impl Leases {
+    /// Holds what a connection has opened at `now`.
+    pub(super) fn hold(&self, client: &Arc<Client>, database: u32, key: &[u8], receipt: Bytes, now: Ms) {
+        let state = &mut *self.state.borrow_mut();
+        let empty = || Opened { client: client.clone(), database, by_queue: BTreeMap::new() };
+        let opened = state.opened.entry(client.id).or_insert_with(empty);
+        opened.by_queue.insert(key.into(), Lease { receipt, due_ms: now + LEASE_MS });
+        state.waker.take().into_iter().for_each(Waker::wake);
+    }
+
+    pub(super) fn holds(&self, client_id: u64, key: &[u8]) -> bool {
+        self.state.borrow().opened.get(&client_id).is_some_and(|opened| opened.by_queue.contains_key(key))
+    }
+
+    /// Holds a message no more; its receipt.
+    pub(super) fn let_go(&self, client_id: u64, key: &[u8]) -> Option<Bytes> {
+        let state = &mut *self.state.borrow_mut();
+        let opened = state.opened.get_mut(&client_id)?;
+        let lease = opened.by_queue.remove(key);
+        if opened.by_queue.is_empty() {
+            state.opened.remove(&client_id);
+        }
+        lease.map(|lease| lease.receipt)
+    }
+
+    /// Holds nothing more of a connection; keys and receipts of what it had.
+    pub(super) fn let_all_go(&self, client_id: u64) -> Vec<(Bytes, Bytes)> {
+        let opened = self.state.borrow_mut().opened.remove(&client_id);
+        let by_queue = opened.map(|opened| opened.by_queue).unwrap_or_default();
+        by_queue.into_iter().map(|(key, lease)| (key, lease.receipt)).collect()
+    }
+
+    /// Those that are to be extended.
+    fn aging(&self, now: Ms) -> Vec<OfQueue> {
+        let mut aging: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (client_id, opened) in &self.state.borrow().opened {
+            let old = opened.by_queue.iter().filter(|(_, lease)| lease.due_ms < now + LEFT_MS_MIN);
+            for (key, lease) in old {
+                let of_queue = aging.entry((opened.database, key.clone())).or_default();
+                of_queue.push((*client_id, lease.receipt.clone()));
+            }
+        }
+        aging.into_iter().collect()
+    }
+
+    /// Notes when leases end that were extended.
+    fn extended(&self, key: &[u8], leases: &[(u64, Bytes)], due_ms: Ms) {
+        self.with(key, leases, |_, lease| lease.due_ms = due_ms);
+    }
+
+    /// Closes the connections whose leases are over though they could not be extended.
+    fn close_late(&self, key: &[u8], leases: &[(u64, Bytes)], now: Ms) {
+        self.with(key, leases, |client, lease| {
+            if lease.due_ms <= now {
+                client.close();
+            }
+        });
+    }
+
+    /// Shows those of some leases that are held still.
+    fn with(&self, key: &[u8], leases: &[(u64, Bytes)], mut show: impl FnMut(&Client, &mut Lease)) {
+        let state = &mut *self.state.borrow_mut();
+        for (client_id, receipt) in leases {
+            if let Some(opened) = state.opened.get_mut(client_id)
+                && let Some(lease) = opened.by_queue.get_mut(key)
+                && lease.receipt == *receipt
+            {
+                show(&opened.client, lease);
+            }
+        }
+    }
+
+    /// Ready when any is held; if none is, the waker is woken then.
+    fn poll_any(&self, waker: &Waker) -> Poll<()> {
+        let state = &mut *self.state.borrow_mut();
+        if state.opened.is_empty() {
+            state.waker = Some(waker.clone());
+            return Poll::Pending;
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Session {
+    /// Extends the leases of the worker's connections, for ever.
+    pub async fn keep_leases(worker: Rc<Worker>) {
+        loop {
+            poll_fn(|context| worker.leases.poll_any(context.waker())).await;
+            worker.sleep(LOOK_EVERY_MS).await;
+            Self::extend_leases(&worker).await;
+        }
+    }
+
+    /// Extends those leases of the worker's connections that have been held for some time.
+    pub async fn extend_leases(worker: &Rc<Worker>) {
+        for ((database, key), leases) in worker.leases.aging(worker.engine.clock.now()) {
+            for leases in leases.chunks(RECEIPTS_MAX) {
+                let receipts = leases.iter().map(|(_, receipt)| &**receipt);
+                let words: Vec<&[u8]> = [EXTEND.name.as_bytes(), &key].into_iter().chain(receipts).collect();
+                let (request, mut output) = (OwnedRequest::of(&words), Output::new());
+                let mut session = Self::of_server(worker, database);
+                let before = worker.engine.clock.now();
+                let why = NotNow::Shards(Vec::new());
+                session.run_until_done(worker, *EXTEND, &request.args(), why, &mut output).await;
+                worker.end_turn();
+                match read(output) {
+                    // Of a key of another kind, there is nothing left to hold.
+                    Value::Error(error) if !error.starts_with("WRONGTYPE") => {
+                        worker.leases.close_late(&key, leases, worker.engine.clock.now());
+                    }
+                    _ => worker.leases.extended(&key, leases, before + LEASE_MS),
+                }
+            }
+        }
+    }
+}
+
+static EXTEND: LazyLock<Row> = LazyLock::new(|| match table::by_name(b"q.extend") {
+    Found::Command(row) => row,
+    _ => unreachable!("there is such a row"),
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(client: &Arc<Client>, now: Ms) -> Leases {
+        let leases = Leases::default();
+        for key in [b"a", b"b"] {
+            leases.hold(client, 3, key, b"1-1"[..].into(), now);
+        }
+        leases
+    }
+
+    #[test]
+    fn what_is_held_is_let_go_once() {
+        let client = Arc::new(Client::of_server(0));
+        let waker = Waker::noop();
+        assert!(Leases::default().poll_any(waker).is_pending());
+        let leases = held(&client, 0);
+        assert!(leases.poll_any(waker).is_ready());
+        assert!(leases.holds(client.id, b"a") && !leases.holds(client.id, b"c") && !leases.holds(client.id + 1, b"a"));
+        assert_eq!(leases.let_go(client.id, b"a").as_deref(), Some(&b"1-1"[..]));
+        assert_eq!(leases.let_go(client.id, b"a"), None);
+        assert_eq!(leases.let_all_go(client.id), [(b"b"[..].into(), b"1-1"[..].into())]);
+        assert!(leases.let_all_go(client.id).is_empty() && leases.poll_any(waker).is_pending());
+    }
+
+    #[test]
+    fn only_what_is_held_for_some_time_is_extended() {
+        let client = Arc::new(Client::of_server(0));
+        let leases = held(&client, 1_000);
+        let receipts = [(client.id, b"1-1"[..].into())];
+        assert!(leases.aging(1_000 + LEASE_MS - LEFT_MS_MIN).is_empty());
+        assert_eq!(leases.aging(2_000 + LEASE_MS - LEFT_MS_MIN).len(), 2);
+        leases.extended(b"a", &receipts, 2_000 + LEASE_MS);
+        assert_eq!(leases.aging(2_000 + LEASE_MS - LEFT_MS_MIN), [((3, b"b"[..].into()), receipts.to_vec())]);
+    }
+
+    #[test]
+    fn a_connection_is_closed_when_its_lease_ends_and_not_sooner() {
+        let client = Arc::new(Client::of_server(0));
+        let leases = held(&client, 0);
+        let stale = [(client.id, b"1-0"[..].into())];
+        let receipts = [(client.id, b"1-1"[..].into())];
+        leases.close_late(b"a", &receipts, LEASE_MS - 1);
+        leases.close_late(b"a", &stale, LEASE_MS);
+        assert!(!client.is_closing(None));
+        leases.close_late(b"a", &receipts, LEASE_MS);
+        assert!(client.is_closing(None));
+    }
+}
