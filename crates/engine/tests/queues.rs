@@ -3,7 +3,7 @@
 
 mod support;
 
-use engine::{Expirer, Next, Session};
+use engine::{Expirer, Next};
 use std::pin::pin;
 use std::task::{Context, Waker};
 use support::{Client, Load, World, block_on, read};
@@ -260,7 +260,7 @@ fn pass_seconds(world: &World, seconds: u64) {
     let mut expirer = Expirer::new(world.engine.clone());
     for _ in 0..seconds / 5 {
         world.advance(5_000);
-        block_on(Session::extend_leases(&world.worker));
+        world.extend_leases();
         expire_by(&mut expirer);
     }
 }

@@ -159,6 +159,11 @@ impl World {
     pub(crate) fn advance(&self, ms: u64) {
         self.now_ms.fetch_add(ms, Relaxed);
     }
+
+    /// Extends the leases of connections, as a server does every few seconds.
+    pub(crate) fn extend_leases(&self) {
+        run_beside(&self.worker, &self.background, Session::extend_leases(&self.worker));
+    }
 }
 
 /// One connection.
@@ -232,13 +237,7 @@ impl Client {
     }
 
     fn finish(&mut self, slow: Box<Slow>, output: &mut Output) {
-        let mut listen = pin!(self.worker.listen());
-        let mut run = pin!(self.session.run_slowly(slow, &self.input, output));
-        block_on(std::future::poll_fn(|context| {
-            let _ = listen.as_mut().poll(context);
-            let _ = self.background.borrow_mut().as_mut().poll(context);
-            run.as_mut().poll(context)
-        }));
+        run_beside(&self.worker, &self.background, self.session.run_slowly(slow, &self.input, output));
     }
 
     /// Lets a request, and what goes on beside it, have some turns.
@@ -274,6 +273,16 @@ impl Client {
         let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
         self.call_bytes(&words)
     }
+}
+
+/// Runs what has to wait, and what goes on beside it.
+fn run_beside(worker: &Worker, background: &Background, future: impl Future<Output = ()>) {
+    let (mut listen, mut run) = (pin!(worker.listen()), pin!(future));
+    block_on(std::future::poll_fn(|context| {
+        let _ = listen.as_mut().poll(context);
+        let _ = background.borrow_mut().as_mut().poll(context);
+        run.as_mut().poll(context)
+    }));
 }
 
 pub(crate) fn read(mut output: Output) -> String {
