@@ -250,6 +250,12 @@ impl Client {
         self.is_early.load(Relaxed) || self.blocked().is_some()
     }
 
+    /// Ends its wait, since its other side has gone, so that nobody serves it any more; `false` if somebody does just now: then it
+    /// is to take what it is given, and give back what is leased.
+    pub fn ends_wait(&self) -> bool {
+        self.blocked().is_none_or(|waiter| waiter.claim())
+    }
+
     fn fits(&self, filter: &ClientFilter, asking: u64, now: Ms) -> bool {
         (filter.ids.is_empty() || filter.ids.contains(&self.id))
             && !(filter.skip_me && self.id == asking)
@@ -383,5 +389,27 @@ impl Clients {
     pub fn select(&self, filter: &ClientFilter, asking: u64, now: Ms) -> Vec<Arc<Client>> {
         let clients = self.by_id.lock().expect("no holder panics");
         clients.values().filter(|client| client.fits(filter, asking, now)).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commands::table::{self, Found};
+    use wire::OwnedRequest;
+    use wire::resp::Protocol;
+
+    #[test]
+    fn one_who_is_gone_ends_his_wait_unless_he_is_served_just_now() {
+        let client = Client::of_server(0);
+        assert!(client.ends_wait());
+        let Found::Command(row) = table::by_name(b"blpop") else { panic!("a row") };
+        let waiter = Arc::new(Waiter::new(row, OwnedRequest::of(&["blpop", "q", "0"]), 0, Protocol::Resp2));
+        client.set_blocked(Some(waiter.clone()));
+        assert!(waiter.claim());
+        assert!(!client.ends_wait());
+        waiter.give_back();
+        assert!(client.ends_wait());
+        assert!(!waiter.claim(), "somebody serves one who is gone");
     }
 }

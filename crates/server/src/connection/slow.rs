@@ -27,7 +27,7 @@ impl Connection {
                 if running.as_mut().poll(context).is_ready() {
                     return Poll::Ready(Ok(()));
                 }
-                if client.is_waiting() && socket.poll_gone(context).is_ready() {
+                if client.is_waiting() && socket.poll_gone(context).is_ready() && client.ends_wait() {
                     return Poll::Ready(Err(End::Gone));
                 }
                 Poll::Pending
