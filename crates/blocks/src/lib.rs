@@ -47,6 +47,7 @@ pub use codec::DecodeError;
 pub use leaf::{ITEM_BYTES_MAX, LEAF_BYTES_MAX};
 pub use list::BlockList;
 pub use ordered::Guide;
+pub use pack::{PackedItems, UnpackedItems, pack_items};
 pub use place::Place;
 pub use removal::Removal;
 pub use runs::Runs;

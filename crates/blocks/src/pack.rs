@@ -15,12 +15,14 @@
 //! ```
 //!
 //! - what fits a run, and how large it is: here
+//! - a run that is no block of its own, for those who keep it beside other things: `alone`
 //! - reading, searching and checking: `packed`
 //! - values, their line and their spelling: `digits`; signs of 4 and 6 bits: `signs`; the stream itself: `bits`
 //!
 //! An item's bits lie at a fixed stride when lengths are equal; otherwise a sum over the lengths finds them. The
 //! stream ends in the byte that holds its last bit; a reader loads what is left there byte by byte.
 
+mod alone;
 mod bits;
 mod digits;
 mod packed;
@@ -28,6 +30,7 @@ mod signs;
 #[cfg(test)]
 mod tests;
 
+pub use alone::{PackedItems, UnpackedItems, pack_items};
 use bits::Writer;
 use digits::{Line, Values};
 pub(crate) use packed::{Packed, Run};

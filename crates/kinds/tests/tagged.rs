@@ -265,6 +265,46 @@ fn labels_last_where_everything_comes_to_one_place() {
 }
 
 #[test]
+fn ids_that_lie_in_full_chunks_take_less_until_they_change() {
+    let mut list = Tagged::new(schema(SHAPES[1], 3));
+    let ids: Vec<String> = (0..100_000u64).map(|number| format!("{:012}", number * 5_737 % 1_000_003)).collect();
+    for (nth, id) in ids.iter().enumerate() {
+        let at = if nth % 2 == 0 { list.len() } else { 0 };
+        list.insert(at, &[Tags::default().with(id.as_bytes())]);
+    }
+    list.check();
+    let bytes_each = |list: &Tagged| list.content_bytes() as f64 / list.len() as f64;
+    let packed = bytes_each(&list);
+    assert!(packed < 6.0, "{packed}");
+    for id in ids.iter().step_by(100) {
+        let at = list.find(id.as_bytes()).unwrap();
+        list.set_tags(at, &Tags { is_hidden: true, attributes: vec![3, 1, 1] });
+    }
+    list.check();
+    assert!(bytes_each(&list) <= packed + 0.1);
+    assert_eq!(list.counts(), (99_000, 1_000));
+    for id in ids.iter().step_by(100) {
+        let from = list.find(id.as_bytes()).unwrap();
+        list.move_item(from, 0);
+    }
+    list.check();
+    assert!(bytes_each(&list) > 2.0 * packed);
+    list = reread(&list);
+    for id in &ids {
+        let at = list.find(id.as_bytes()).unwrap();
+        assert_eq!(list.get(at, |found| found.value.to_vec()).unwrap(), id.as_bytes());
+    }
+    let mut dice = Dice(5);
+    let mut list = Tagged::new(schema(SHAPES[0], 3));
+    for _ in 0..2000 {
+        let value: Vec<u8> = (0..12).map(|_| dice.below(256) as u8).collect();
+        list.insert(list.len(), &[Tags::default().with(&value)]);
+    }
+    list.check();
+    assert!((13.0..13.2).contains(&bytes_each(&list)), "{}", bytes_each(&list));
+}
+
+#[test]
 fn ordered_lists_are_searched_by_rank() {
     for (is_descending, of) in [(false, ValueType::Int), (true, ValueType::Int), (false, ValueType::Double)] {
         let mut schema = Schema::new(None).unwrap();
@@ -293,7 +333,7 @@ fn ordered_lists_are_searched_by_rank() {
 fn bytes_that_are_no_list_are_refused() {
     let mut dice = Dice(4);
     let mut list = Tagged::new(schema(SHAPES[3], 5));
-    for number in 0..400u64 {
+    for number in 0..2000u64 {
         let (value, tags) = (format!("{number}"), dice.tags(&list.schema().clone()));
         list.insert(0, &[tags.with(value.as_bytes())]);
     }
@@ -306,6 +346,7 @@ fn bytes_that_are_no_list_are_refused() {
         if let Some(Value::Tagged(list)) = Value::decode(Kind::Tagged, &mut &spoilt[..]) {
             assert!(!list.is_empty());
             list.find(b"7");
+            list.walk(0..list.len(), Direction::Forward, &Filter::of(Shown::All), ALL, |_| ControlFlow::Continue(()));
         }
     }
 }

@@ -386,6 +386,12 @@ impl Run {
         Run { count: column.len(), bytes, width: 0, column }
     }
 
+    /// Items back to back; none if one of them is longer than a packed item may be.
+    pub(super) fn of(bytes: &[u8], lengths: &[u32]) -> Option<Run> {
+        let column = lengths.iter().rev().map(|length| u8::try_from(*length).ok()).collect::<Option<_>>()?;
+        Some(Run::mixed(bytes.to_vec(), bytes.len(), column))
+    }
+
     /// All items of these pieces; none if one of them is longer than a packed item may be.
     pub(crate) fn gather(pieces: &[View<'_>]) -> Option<Run> {
         if pieces.iter().any(|piece| piece.longest() > ITEM_BYTES_MAX) {

@@ -445,3 +445,31 @@ fn examples_are_written_as_the_page_has_them() {
     assert_bytes(Form::UpperHex, &["A", "BC", ""], &[&[0, 255], &[1, 2, 0], &[0xba, 0x0c]]);
     assert_bytes(Form::Sextets, &["x-Z", "xk9"], &[&[1, 2], b"x", &[0xfe, 0xe8, 0x26]]);
 }
+
+#[test]
+fn a_run_alone_is_read_as_it_was() {
+    let ids: Vec<Vec<u8>> = (0..300).map(|id| format!("{:012}", id * 7 % 1000 + 5_000_000).into_bytes()).collect();
+    let names: Vec<Vec<u8>> = (0..100).map(|id| format!("user:{}", id * id).into_bytes()).collect();
+    for items in [ids, names] {
+        let lengths: Vec<u32> = items.iter().map(|item| item.len() as u32).collect();
+        let bytes = items.concat();
+        let packed = pack_items(&bytes, &lengths).expect("it is worth it");
+        assert!(packed.len() * 2 < bytes.len(), "{} of {}", packed.len(), bytes.len());
+        let run = PackedItems::check(items.len(), &packed).expect("what was written is sound");
+        let whole = run.unpack(0, items.len());
+        assert_eq!(whole.bytes(), bytes);
+        assert_eq!(whole.lengths().map(|length| length as u32).collect::<Vec<_>>(), lengths);
+        for (at, item) in items.iter().enumerate() {
+            assert_eq!(PackedItems::of(items.len(), &packed).unpack(at, at + 1).item(0), item);
+            assert_eq!(whole.item(at), item);
+            assert_eq!(run.find(item, at), Some(at));
+        }
+        assert_eq!(run.find(&items[3], 4), None);
+        assert!(PackedItems::check(items.len() + 1, &packed).is_err());
+        assert!(PackedItems::check(items.len(), &packed[..packed.len() - 1]).is_err());
+    }
+    assert!(PackedItems::check(1, &[]).is_err() && PackedItems::check(1, &[3, 0, 0]).is_err());
+    let random: Vec<u8> = (0..1200u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    assert_eq!(pack_items(&random, &[12; 100]), None);
+    assert_eq!(pack_items(&[b'0'; 2100], &[300; 7]), None);
+}

@@ -39,14 +39,14 @@ impl Building {
             return self.schema.is_some();
         };
         let Some(chunk) = Chunk::checked(item, schema.planes().count(), schema.is_unique()) else { return false };
+        let (values, lengths) = chunk.all_values();
         if !schema.is_unique() && matches!(schema.by(), super::By::Position | super::By::Attribute(_)) {
-            let is_alike = |bytes: u32| (0..chunk.count()).all(|at| chunk.length(at) == bytes as usize);
-            return schema.value_bytes().is_none_or(is_alike);
+            return schema.value_bytes().is_none_or(|bytes| lengths.iter().all(|length| *length == bytes));
         }
         let mut begin = 0;
-        for at in 0..chunk.count() {
-            let end = begin + chunk.length(at);
-            let value = &chunk.all_values()[begin..end];
+        for length in lengths {
+            let end = begin + length as usize;
+            let value = &values[begin..end];
             if !schema.takes_value(value) {
                 return false;
             }

@@ -167,8 +167,10 @@ impl Parts {
         let mut range = at..at + 1;
         if draft.count() > 0 && draft.chunk_bytes() < SMALL_BYTES {
             let other = if at + 1 < self.list.len() { at + 1 } else { at - 1 };
+            // What is packed was full, and would be cut off again.
             let other_bytes = self.list.get(other, <[u8]>::len).unwrap_or(0);
-            if other > 0 && draft.chunk_bytes() + other_bytes <= JOINED_BYTES_MAX {
+            let is_open = other > 0 && self.chunk(other, |chunk| chunk.packed().is_none());
+            if is_open && draft.chunk_bytes() + other_bytes <= JOINED_BYTES_MAX {
                 let neighbour = self.draft(other);
                 let (mut left, right) = if other > at { (draft, neighbour) } else { (neighbour, draft) };
                 left.append(&right);
@@ -183,6 +185,12 @@ impl Parts {
     fn exchange(&mut self, range: Range<u64>, draft: Draft, lean: Lean, hashes: &Hashes) {
         let draft_label = draft.label;
         let mut pieces = if draft.count() == 0 { Vec::new() } else { draft.cut(lean) };
+        let full = match lean {
+            Lean::Head => 1..pieces.len(),
+            Lean::Tail => 0..pieces.len().saturating_sub(1),
+            Lean::Midst => 0..0,
+        };
+        pieces.get_mut(full).into_iter().flatten().for_each(Draft::pack);
         let is_unique = self.schema.is_unique();
         let stays = pieces.len() <= 1 && range.end - range.start <= 1;
         let mut before = Entries::new();

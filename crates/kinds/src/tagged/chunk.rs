@@ -4,12 +4,16 @@
 //! | form 1 | items 2 | planes 2 | width 4 | label 5 | lengths     | plane | plane | ... | value | value | ...
 //!                                 if alike  if       1 or 2 bytes   a bit an item,
 //!                                           unique   if not alike   up to whole bytes
+//!
+//! | form 1 | items 2 | planes 2 |           label 5 |               plane | plane | ... | values, packed as blocks are |
 //! ```
 //!
+//! Chunks that are full, and have another before and behind them, pack their values; who changes one's values has it raw again.
 //! A filter reads planes 64 items at a time. Planes that a chunk does not have are noughts: of attributes that came later.
 
 use super::planes::{Lane, Planes, SUMMED_BITS_MAX, ends};
-use blocks::LEAF_BYTES_MAX;
+use blocks::{LEAF_BYTES_MAX, PackedItems, UnpackedItems};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Most bytes of a chunk of several items: with the head of its leaf it fills that.
@@ -23,8 +27,9 @@ pub(super) const MASK_WORDS: usize = ITEMS_MAX / 64;
 pub(super) const HEAD: u8 = 0xff;
 
 const ALIKE: u8 = 0;
-const WIDE: u8 = 2;
-const LABELLED: u8 = 4;
+/// Values are packed; lesser forms have lengths of so many bytes.
+pub(super) const PACKED: u8 = 3;
+pub(super) const LABELLED: u8 = 4;
 const FIXED_BYTES: usize = 5;
 const WIDTH_BYTES: usize = 4;
 pub(super) const LABEL_BYTES: usize = 5;
@@ -40,6 +45,24 @@ pub(super) struct Chunk<'a> {
     /// Planes and values, so that a word of a plane is read at once.
     rest: &'a [u8],
     values_at: usize,
+    is_packed: bool,
+}
+
+/// Values of some items of a chunk, unpacked if need be.
+pub(super) enum Values<'a> {
+    Raw(Chunk<'a>),
+    /// From this item on.
+    Unpacked(usize, UnpackedItems),
+}
+
+impl Values<'_> {
+    /// The value of one of the items.
+    pub(super) fn at(&self, at: usize) -> &[u8] {
+        match self {
+            Values::Raw(chunk) => chunk.value(at),
+            Values::Unpacked(from, items) => items.item(at - from),
+        }
+    }
 }
 
 /// A mask over the items of a chunk.
@@ -62,9 +85,10 @@ impl<'a> Chunk<'a> {
     /// The chunk that an item of the list is; `None` if it is none.
     pub(super) fn of(item: &'a [u8]) -> Option<Self> {
         let (&[form, a, b, c, d], mut rest) = item.split_first_chunk()?;
-        if form > LABELLED + WIDE || form & 3 == 3 {
+        if form > LABELLED + PACKED {
             return None;
         }
+        let is_packed = form & 3 == PACKED;
         let (count, planes_count) = (usize::from(u16::from_le_bytes([a, b])), usize::from(u16::from_le_bytes([c, d])));
         let mut take = |bytes: usize| {
             let (taken, behind) = rest.split_at_checked(bytes)?;
@@ -73,9 +97,10 @@ impl<'a> Chunk<'a> {
         };
         let width = if form & 3 == ALIKE { Some(number(take(WIDTH_BYTES)?) as usize) } else { None };
         let label = if form & LABELLED != 0 { number(take(LABEL_BYTES)?) } else { 0 };
-        let lengths = take(count * usize::from(form & 3))?;
+        let lengths = take(if is_packed { 0 } else { count * usize::from(form & 3) })?;
         let values_at = count.div_ceil(8) * planes_count;
-        (values_at <= rest.len()).then_some(Self { count, planes_count, width, label, lengths, rest, values_at })
+        let chunk = Self { count, planes_count, width, label, lengths, rest, values_at, is_packed };
+        (values_at <= rest.len()).then_some(chunk)
     }
 
     /// As [`Chunk::of`], with a look at all of it.
@@ -85,8 +110,12 @@ impl<'a> Chunk<'a> {
             && chunk.count <= ITEMS_MAX
             && (1..=planes_max).contains(&chunk.planes_count)
             && (item.len() <= CHUNK_BYTES_MAX || chunk.count == 1);
-        let lengths_sum: usize = (0..chunk.count).map(|at| chunk.length(at)).sum();
-        (is_sized && (item[0] & LABELLED != 0) == is_labelled && lengths_sum == chunk.values().len()).then_some(chunk)
+        let are_values_sound = if chunk.is_packed {
+            PackedItems::check(chunk.count, chunk.values()).is_ok()
+        } else {
+            (0..chunk.count).map(|at| chunk.length(at)).sum::<usize>() == chunk.values().len()
+        };
+        (is_sized && (item[0] & LABELLED != 0) == is_labelled && are_values_sound).then_some(chunk)
     }
 
     pub(super) fn count(&self) -> usize {
@@ -97,11 +126,22 @@ impl<'a> Chunk<'a> {
         self.label
     }
 
+    /// The bytes of its values, or of what they are packed to.
     fn values(&self) -> &'a [u8] {
         &self.rest[self.values_at..]
     }
 
-    pub(super) fn length(&self, at: usize) -> usize {
+    /// What its values are packed to, if they are.
+    pub(super) fn packed(&self) -> Option<&'a [u8]> {
+        self.is_packed.then(|| self.values())
+    }
+
+    fn packed_items(&self) -> Option<PackedItems<'a>> {
+        self.packed().map(|bytes| PackedItems::of(self.count, bytes))
+    }
+
+    /// How long a value is that is not packed.
+    fn length(&self, at: usize) -> usize {
         match self.width {
             Some(width) => width,
             None if self.lengths.len() == self.count => usize::from(self.lengths[at]),
@@ -109,21 +149,44 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Where the value at `at` begins.
-    pub(super) fn offset(&self, at: usize) -> usize {
+    /// Where the value at `at` begins, if values are not packed.
+    fn offset(&self, at: usize) -> usize {
         match self.width {
             Some(width) => at * width,
             None => (0..at).map(|before| self.length(before)).sum(),
         }
     }
 
-    pub(super) fn value(&self, at: usize) -> &'a [u8] {
+    fn value(&self, at: usize) -> &'a [u8] {
         let begin = self.offset(at);
         &self.values()[begin..begin + self.length(at)]
     }
 
+    /// The values of these items. O(their bytes) if they are packed, else O(1).
+    pub(super) fn open(&self, range: Range<usize>) -> Values<'a> {
+        match self.packed_items() {
+            Some(items) => Values::Unpacked(range.start, items.unpack(range.start, range.end)),
+            None => Values::Raw(*self),
+        }
+    }
+
+    /// The bytes of all values, back to back, and how long each is.
+    pub(super) fn all_values(&self) -> (Cow<'a, [u8]>, Vec<u32>) {
+        match self.packed_items() {
+            Some(items) => {
+                let items = items.unpack(0, self.count);
+                let lengths = items.lengths().map(|length| length as u32).collect();
+                (Cow::Owned(items.bytes().to_vec()), lengths)
+            }
+            None => (Cow::Borrowed(self.values()), (0..self.count).map(|at| self.length(at) as u32).collect()),
+        }
+    }
+
     /// The first item of this value, from `from` on.
     pub(super) fn find(&self, value: &[u8], from: usize) -> Option<usize> {
+        if let Some(items) = self.packed_items() {
+            return items.find(value, from);
+        }
         match self.width {
             Some(width) if width != value.len() => None,
             Some(0) => (from < self.count).then_some(from),
@@ -319,10 +382,6 @@ impl<'a> Chunk<'a> {
 
     pub(super) fn plane(&self, plane: usize) -> Vec<u64> {
         (0..self.words_count()).map(|nth| self.word(plane, nth)).collect()
-    }
-
-    pub(super) fn all_values(&self) -> &'a [u8] {
-        self.values()
     }
 }
 

@@ -1,7 +1,7 @@
 //! A chunk that is being changed.
 
 use super::Item;
-use super::chunk::{CHUNK_BYTES_MAX, Chunk, ITEMS_MAX, LABEL_BYTES, Mask};
+use super::chunk::{CHUNK_BYTES_MAX, Chunk, ITEMS_MAX, LABEL_BYTES, LABELLED, Mask, PACKED};
 use super::planes::Planes;
 use std::ops::Range;
 
@@ -13,6 +13,8 @@ pub(super) struct Draft {
     values: Vec<u8>,
     /// Of each plane its bits.
     planes: Vec<Vec<u64>>,
+    /// What the values are packed to, for as long as they stay as they are.
+    packed: Option<Vec<u8>>,
 }
 
 /// What is known of the size of a run of items.
@@ -70,12 +72,19 @@ impl Draft {
     pub(super) fn of(chunk: &Chunk<'_>, planes: usize, is_labelled: bool) -> Self {
         let words = chunk.count().div_ceil(64);
         let plane = |nth| if nth < chunk.planes_count() { chunk.plane(nth) } else { vec![0; words] };
+        let (values, lengths) = chunk.all_values();
         Self {
             label: is_labelled.then(|| chunk.label()),
-            lengths: (0..chunk.count()).map(|at| chunk.length(at) as u32).collect(),
-            values: chunk.all_values().to_vec(),
+            lengths,
+            values: values.into_owned(),
             planes: (0..planes.max(chunk.planes_count())).map(plane).collect(),
+            packed: chunk.packed().map(<[u8]>::to_vec),
         }
+    }
+
+    /// Packs the values, if that is worth it, until one comes or goes.
+    pub(super) fn pack(&mut self) {
+        self.packed = blocks::pack_items(&self.values, &self.lengths);
     }
 
     pub(super) fn count(&self) -> usize {
@@ -101,6 +110,7 @@ impl Draft {
 
     /// Puts items in before the one at `at`.
     pub(super) fn insert(&mut self, at: usize, items: &[Item<'_>], planes: &Planes) {
+        self.packed = None;
         let begin = self.offset(at);
         let bytes: usize = items.iter().map(|item| item.value.len()).sum();
         let old = self.values.len();
@@ -164,6 +174,7 @@ impl Draft {
     }
 
     fn remove_run(&mut self, range: Range<usize>) {
+        self.packed = None;
         let count = self.count();
         let (begin, end) = (self.offset(range.start), self.offset(range.end));
         self.values.drain(begin..end);
@@ -210,11 +221,13 @@ impl Draft {
             lengths: self.lengths[range.clone()].to_vec(),
             values: self.values[self.offset(range.start)..self.offset(range.end)].to_vec(),
             planes: self.planes.iter().map(plane).collect(),
+            packed: None,
         }
     }
 
     /// Takes the items of another behind its own.
     pub(super) fn append(&mut self, other: &Self) {
+        self.packed = None;
         let count = self.count();
         self.lengths.extend_from_slice(&other.lengths);
         self.values.extend_from_slice(&other.values);
@@ -293,18 +306,18 @@ impl Draft {
     /// The chunk.
     pub(super) fn encode(&self) -> Vec<u8> {
         let size = self.size();
-        let length_bytes = size.length_bytes();
+        let form = if self.packed.is_some() { PACKED } else { size.length_bytes() as u8 };
         let mut out = Vec::with_capacity(size.chunk_bytes(self.planes.len(), self.label.is_some()));
-        out.push(length_bytes as u8 | if self.label.is_some() { 4 } else { 0 });
+        out.push(form | if self.label.is_some() { LABELLED } else { 0 });
         out.extend_from_slice(&(size.count as u16).to_le_bytes());
         out.extend_from_slice(&(self.planes.len() as u16).to_le_bytes());
-        if size.is_alike() {
+        if form == 0 {
             out.extend_from_slice(&size.longest.to_le_bytes());
         }
         if let Some(label) = self.label {
             out.extend_from_slice(&label.to_le_bytes()[..LABEL_BYTES]);
         }
-        match length_bytes {
+        match form {
             1 => out.extend(self.lengths.iter().map(|length| *length as u8)),
             2 => self.lengths.iter().for_each(|length| out.extend_from_slice(&(*length as u16).to_le_bytes())),
             _ => {}
@@ -313,7 +326,7 @@ impl Draft {
             let bytes = plane.iter().flat_map(|word| word.to_le_bytes());
             out.extend(bytes.take(size.count.div_ceil(8)));
         }
-        out.extend_from_slice(&self.values);
+        out.extend_from_slice(self.packed.as_ref().unwrap_or(&self.values));
         out
     }
 }

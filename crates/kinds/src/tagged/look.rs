@@ -131,7 +131,10 @@ impl Parts {
     /// What `visit` makes of the item at a position, whose chunk is at `spot`.
     pub(super) fn get<R>(&self, spot: Spot, position: u64, visit: impl FnOnce(Found<'_>) -> R) -> R {
         let (at, schema) = ((position - spot.base) as usize, &*self.schema);
-        self.chunk(spot.index, |chunk| visit(Found { position, value: chunk.value(at), chunk, schema, at }))
+        self.chunk(spot.index, |chunk| {
+            let values = chunk.open(at..at + 1);
+            visit(Found { position, value: values.at(at), chunk, schema, at })
+        })
     }
 
     /// Where the chunk is that has this position, which is there.
@@ -235,36 +238,37 @@ impl<V: FnMut(Found<'_>) -> ControlFlow<()>> Looking for Paging<'_, V> {
         }
         let words = chunk.count().div_ceil(64);
         match self.direction {
-            Direction::Forward => (0..words).try_for_each(|nth| {
-                let mut word = mask[nth];
-                while word != 0 {
-                    let bit = word.trailing_zeros() as usize;
-                    word &= word - 1;
-                    self.show(base, chunk, 64 * nth + bit)?;
-                }
-                ControlFlow::Continue(())
-            }),
-            Direction::Backward => (0..words).rev().try_for_each(|nth| {
-                let mut word = mask[nth];
-                while word != 0 {
-                    let bit = 63 - word.leading_zeros() as usize;
-                    word &= !(1 << bit);
-                    self.show(base, chunk, 64 * nth + bit)?;
-                }
-                ControlFlow::Continue(())
-            }),
+            Direction::Forward => (0..words).try_for_each(|nth| self.show_word(base, chunk, nth, mask[nth])),
+            Direction::Backward => (0..words).rev().try_for_each(|nth| self.show_word(base, chunk, nth, mask[nth])),
         }
     }
 }
 
 impl<V: FnMut(Found<'_>) -> ControlFlow<()>> Paging<'_, V> {
-    fn show(&mut self, base: u64, chunk: &Chunk<'_>, at: usize) -> ControlFlow<()> {
-        if self.limits.skip > 0 {
-            self.limits.skip -= 1;
+    /// Shows the items of a word of a chunk's mask.
+    fn show_word(&mut self, base: u64, chunk: &Chunk<'_>, nth: usize, mut word: u64) -> ControlFlow<()> {
+        let items = u64::from(word.count_ones());
+        if items <= self.limits.skip {
+            self.limits.skip -= items;
             return ControlFlow::Continue(());
         }
-        let found = Found { position: base + at as u64, value: chunk.value(at), chunk, schema: self.schema, at };
-        (self.visit)(found)
+        let (first, end) = (64 * nth + word.trailing_zeros() as usize, 64 * (nth + 1) - word.leading_zeros() as usize);
+        let values = chunk.open(first..end);
+        while word != 0 {
+            let bit = match self.direction {
+                Direction::Forward => word.trailing_zeros(),
+                Direction::Backward => 63 - word.leading_zeros(),
+            };
+            word &= !(1 << bit);
+            if self.limits.skip > 0 {
+                self.limits.skip -= 1;
+                continue;
+            }
+            let at = 64 * nth + bit as usize;
+            let found = Found { position: base + at as u64, value: values.at(at), chunk, schema: self.schema, at };
+            (self.visit)(found)?;
+        }
+        ControlFlow::Continue(())
     }
 }
 
@@ -386,7 +390,7 @@ impl Tagged {
         let Some(parts) = self.parts.as_ref().filter(|parts| parts.list.len() > 1) else { return 0 };
         let (schema, planes) = (&*parts.schema, parts.schema.planes());
         let mut is_item_before = |chunk: &Chunk<'_>, at: usize| {
-            let rank = schema.rank(chunk.value(at), |number| chunk.attribute(planes, number, at));
+            let rank = schema.rank(chunk.open(at..at + 1).at(at), |number| chunk.attribute(planes, number, at));
             rank.is_some_and(|rank| is_before(&rank))
         };
         let behind = parts
