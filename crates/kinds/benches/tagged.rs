@@ -18,18 +18,27 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() {
     for count in sizes() {
-        run(count, false);
-        run(count, true);
+        run(count, false, random);
+        run(count, true, random);
+        run(count, true, id);
     }
 }
 
 /// Random bytes, the same for the same number, and no two alike.
-fn value(number: u64) -> [u8; 12] {
+fn random(number: u64) -> [u8; 12] {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mut value = [0; 12];
     value[..8].copy_from_slice(&mixed.to_le_bytes());
     value[8..].copy_from_slice(&(mixed >> 13).wrapping_mul(0x94d0_49bb_1331_11eb).to_le_bytes()[4..]);
     value
+}
+
+/// Twelve digits, no two alike, of ten thousand that come one behind another in any order.
+fn id(number: u64) -> [u8; 12] {
+    let mut digits = [0; 12];
+    let id = number - number % 10_000 + number * 7_919 % 10_000;
+    digits.copy_from_slice(format!("{id:012}").as_bytes());
+    digits
 }
 
 /// Attributes of 4, 3 and 1 bits: the first is below 8 in half of the items, the second 5 in a thousandth, and so on.
@@ -61,8 +70,8 @@ fn filter(attribute: usize, test: Test) -> Filter {
     Filter { shown: Shown::Visible, terms: vec![Term { attribute, test }] }
 }
 
-fn run(count: u64, is_unique: bool) {
-    println!("{count} items{}", if is_unique { ", unique" } else { "" });
+fn run(count: u64, is_unique: bool, value: fn(u64) -> [u8; 12]) {
+    println!("{count} items like {:02x?}{}", value(count / 2), if is_unique { ", unique" } else { "" });
     let begun = Instant::now();
     let mut list = Tagged::new(schema(is_unique));
     for from in (0..count).step_by(100) {
