@@ -68,8 +68,8 @@ pub use script::eval::keys_count as script_keys_count;
 pub use script::function::{LibraryRequest, RestorePolicy, library_request};
 pub use server::monitor::{is_shown, shown};
 pub use session::{
-    ClientFilter, FunctionStats, MemoryFigures, ReplyMode, RunningFunction, Saving, Session, SlowEntry, Spikes, Switch,
-    Topic, TrackWhen, Tracking,
+    ClientFilter, Facts, FunctionStats, MemoryFigures, ReplyMode, RunningFunction, Saving, Session, SlowEntry, Spikes,
+    Switch, Topic, TrackWhen, Tracking,
 };
 
 /// The rows of every file; a new file is added here.

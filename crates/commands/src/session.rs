@@ -2,6 +2,9 @@
 //!
 //! `commands` sees no socket, file, clock or thread: this trait is all it knows of them.
 
+/// Names and values, as `stats` tells them. A name may be a key.
+pub type Facts = Vec<(Vec<u8>, String)>;
+
 /// How a checkpoint is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saving {
@@ -130,9 +133,9 @@ pub trait Session {
     fn info(&self, sections: &[String]) -> String;
     /// What `stats` of the memcached door tells of this topic (none: of all in general): names and values. `None`: there is no
     /// such topic.
-    fn memcached_facts(&self, topic: &str) -> Option<Vec<(String, String)>>;
+    fn memcached_facts(&self, topic: &str) -> Option<Facts>;
     /// Likewise, of the queue door.
-    fn queue_facts(&self, topic: &str) -> Option<Vec<(String, String)>>;
+    fn queue_facts(&self, topic: &str) -> Option<Facts>;
     /// The newest entries of the slow log.
     fn slowlog(&self, entries_max: usize) -> Vec<SlowEntry>;
     /// How many entries it has.

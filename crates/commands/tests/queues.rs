@@ -2,6 +2,7 @@
 
 use commands::testing::direct::World;
 use commands::testing::dump::dump;
+use std::collections::BTreeSet;
 use wire::client::Value;
 use wire::resp::Protocol;
 
@@ -225,4 +226,32 @@ fn many_messages_are_told_by_their_bytes() {
     let longer = "x".repeat(3_000_000);
     client.call(&format!("Q.PUSH q {longer}"));
     assert_eq!(client.reserve("q COUNT 10").len(), 1, "one is told, however long");
+}
+
+#[test]
+fn queues_that_follow_each_other_within_a_millisecond_tell_other_ids() {
+    let (mut client, mut seen) = (Client::new(), BTreeSet::new());
+    let mut see = |receipt: &str| assert!(seen.insert(receipt.to_owned()), "{receipt}");
+    for round in 0..60 {
+        match round % 4 {
+            0 => drop(client.call("Q.PUSH q a")),
+            1 => drop(client.call("RPUSH q a")),
+            2 => drop(client.call("Q.LIMIT q TTL 60000")),
+            _ => drop(client.call("Q.PUSH q a DELAY 1000")),
+        }
+        client.call("RPUSH q b c");
+        let leased = client.reserve("q COUNT 2");
+        leased.iter().for_each(|(receipt, _, _)| see(receipt));
+        if round % 5 == 0 {
+            let receipts: Vec<&str> = leased.iter().map(|(receipt, _, _)| &**receipt).collect();
+            assert_eq!(client.int(&format!("Q.NACK q {}", receipts.join(" "))), 2);
+            client.call("LPOP q 9");
+        }
+        client.call("DEL q");
+        client.call("Q.PUSH q other");
+        let (other, _, _) = client.reserve("q").remove(0);
+        see(&other);
+        assert_eq!(client.int(&format!("Q.ACK q {}", leased[0].0)), 0, "a receipt of a queue that is gone");
+        assert_eq!(client.int(&format!("Q.ACK q {other}")), 1);
+    }
 }

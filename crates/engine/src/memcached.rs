@@ -6,11 +6,9 @@ use crate::engine::{Engine, VERSION};
 use crate::info;
 use crate::session::ItemCount;
 use base::limits::SHARDS;
-use commands::MEMCACHED_VERSION;
+use commands::{Facts, MEMCACHED_VERSION};
 use std::fmt::Display;
 use std::sync::atomic::Ordering::Relaxed;
-
-pub(crate) type Facts = Vec<(String, String)>;
 
 /// Names and values of a topic; `None` if there is no such topic.
 pub(crate) fn facts(engine: &Engine, topic: &str) -> Option<Facts> {
@@ -28,7 +26,7 @@ pub(crate) fn facts(engine: &Engine, topic: &str) -> Option<Facts> {
 }
 
 pub(crate) fn add(facts: &mut Facts, name: impl Display, value: impl Display) {
-    facts.push((name.to_string(), value.to_string()));
+    facts.push((name.to_string().into_bytes(), value.to_string()));
 }
 
 pub(crate) fn total(engine: &Engine, counter: impl Fn(&Counters) -> u64) -> u64 {

@@ -1,8 +1,8 @@
 //! What `stats` of the queue door tells, and what is counted for it.
 
 use crate::engine::Engine;
-use crate::memcached::{Facts, add, of_server, total};
-use commands::MEMCACHEQ_VERSION;
+use crate::memcached::{add, of_server, total};
+use commands::{Facts, MEMCACHEQ_VERSION};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -46,6 +46,13 @@ impl QueueCounters {
         }
     }
 
+    /// Counts that a message that was taken has come back.
+    pub(crate) fn note_return(&self, name: &[u8]) {
+        if let Some((_, gets)) = self.by_name.lock().expect("no holder panics").get_mut(name) {
+            *gets = gets.saturating_sub(1);
+        }
+    }
+
     fn note(&self, name: &[u8], (sets, gets): (u64, u64)) {
         let mut by_name = self.by_name.lock().expect("no holder panics");
         if let Some(counts) = by_name.get_mut(name) {
@@ -58,6 +65,13 @@ impl QueueCounters {
     pub(crate) fn reset(&self) {
         [&self.gets, &self.get_hits, &self.sets, &self.set_hits].into_iter().for_each(|count| count.store(0, Relaxed));
         self.by_name.lock().expect("no holder panics").clear();
+    }
+}
+
+/// Counts no longer what was put into a queue, and taken, that is gone.
+pub(crate) fn forget(engine: &Engine, name: &[u8]) {
+    for counters in &engine.counters {
+        counters.queues.by_name.lock().expect("no holder panics").remove(name);
     }
 }
 
@@ -81,7 +95,8 @@ fn general(engine: &Engine) -> Facts {
     facts
 }
 
-/// Of each queue that the door has met since the start: how many messages were put, and taken.
+/// Of each queue that the door has met since the start: how many messages were put, and taken for good or for now. The
+/// difference is how many are left.
 fn queues(engine: &Engine) -> Facts {
     let mut all = ByName::new();
     for counters in &engine.counters {
@@ -90,9 +105,7 @@ fn queues(engine: &Engine) -> Facts {
             *counts = (counts.0 + sets, counts.1 + gets);
         }
     }
-    let fact =
-        |(name, (sets, gets)): (Box<[u8]>, _)| (String::from_utf8_lossy(&name).into_owned(), format!("{sets}/{gets}"));
-    all.into_iter().map(fact).collect()
+    all.into_iter().map(|(name, (sets, gets))| (name.into_vec(), format!("{sets}/{gets}"))).collect()
 }
 
 #[cfg(test)]
@@ -107,6 +120,9 @@ mod tests {
         assert_eq!(counters.sets.load(Relaxed), NAMES_MAX as u64 + 5);
         counters.note_get(&0u64.to_le_bytes(), true, true);
         assert_eq!(counters.by_name.lock().unwrap()[&0u64.to_le_bytes()[..]], (1, 1));
+        counters.note_return(&0u64.to_le_bytes());
+        counters.note_return(b"unknown");
+        assert_eq!(counters.by_name.lock().unwrap()[&0u64.to_le_bytes()[..]], (1, 0));
         counters.reset();
         assert!(counters.by_name.lock().unwrap().is_empty());
     }

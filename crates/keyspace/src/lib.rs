@@ -63,7 +63,6 @@ pub use turn::{
 };
 pub use tx::{Abandon, PREFIX_BYTES_MAX, Tx, Version, WrongType};
 
-use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use pins::Sheds;
@@ -74,9 +73,6 @@ use sync::lock::ShardLock;
 /// Names a table for ever: FLUSH gives a database a fresh id, SWAPDB exchanges two.
 pub type TableId = u32;
 
-/// So many versions may be told apart that were made in one millisecond before the process was started anew.
-const CAS_BITS_OF_MS: u32 = 16;
-
 /// All keys of all databases.
 pub struct Keyspace {
     shards: Box<[ShardLock<ShardState>]>,
@@ -84,8 +80,8 @@ pub struct Keyspace {
     map: DatabaseMap,
     sheds: Arc<Sheds>,
     order: KeyOrder,
-    /// The last number of a version that was given.
-    cas: AtomicU64,
+    /// What is above all ids of messages that were told of queues which came since the start.
+    told: AtomicU64,
 }
 
 impl Keyspace {
@@ -93,24 +89,19 @@ impl Keyspace {
     pub fn new(hasher: KeyHasher, databases: u32) -> Self {
         let shards = (0..SHARDS).map(|_| ShardLock::new(ShardState::default())).collect();
         let map = DatabaseMap::new(databases);
-        Self { shards, hasher, map, sheds: Sheds::new(), order: KeyOrder::default(), cas: AtomicU64::new(0) }
+        Self { shards, hasher, map, sheds: Sheds::new(), order: KeyOrder::default(), told: AtomicU64::new(0) }
     }
 
-    /// A number of a version that nobody has had before: above all that were given since the start, above `cas_max`, and, as
-    /// long as the clock was not set back, above all that were given before the start.
-    pub(crate) fn next_cas(&self, now: Ms, cas_max: u64) -> u64 {
-        let floor = cas_max.max(now << CAS_BITS_OF_MS);
-        let next = |last: u64| last.max(floor).saturating_add(1);
-        self.cas.fetch_update(Relaxed, Relaxed, |last| Some(next(last))).map_or_else(next, next)
+    /// What is above all ids of messages that were told since the start, of queues which came since then.
+    pub(crate) fn told(&self) -> u64 {
+        self.told.load(Relaxed)
     }
 
-    pub(crate) fn last_cas(&self) -> u64 {
-        self.cas.load(Relaxed)
-    }
-
-    /// What was given elsewhere was given here.
-    pub(crate) fn note_cas(&self, cas: u64) {
-        self.cas.fetch_max(cas, Relaxed);
+    /// Ids below `told` were given.
+    pub(crate) fn note_told(&self, told: u64) {
+        if self.told() < told {
+            self.told.fetch_max(told, Relaxed);
+        }
     }
 
     /// The keyed hash of a key name.

@@ -32,7 +32,9 @@ pub struct Scene {
     /// Databases that have another table than their first.
     tables: Vec<(u32, TableId)>,
     sheds: Arc<Sheds>,
+    /// No key of their shards has had a number of a version above this one.
     cas: u64,
+    told: u64,
     database: u32,
     now: Ms,
     keys: Vec<Cast>,
@@ -62,16 +64,17 @@ pub struct Rehearsal {
     misses: u32,
     expired: u32,
     look_again_ms: Option<Ms>,
-    cas: u64,
+    told: u64,
 }
 
 impl Scene {
-    /// Of the keys `named`, whose shards the tx holds.
+    /// Of the keys in `copies`, whose shards the tx holds and have given no number of a version above `cas`.
     pub(crate) fn of(
         tx: &Tx<'_>,
         keyspace: &Keyspace,
         copies: Vec<(Box<[u8]>, Option<OwnedEntry>)>,
         schemas: Option<OwnedEntry>,
+        cas: u64,
     ) -> Self {
         let keys = copies.into_iter().map(|(key, before)| Cast { key, before, after: None }).collect();
         Self {
@@ -79,7 +82,8 @@ impl Scene {
             databases: keyspace.map().databases(),
             tables: keyspace.map().changed(),
             sheds: keyspace.sheds.clone(),
-            cas: keyspace.last_cas(),
+            cas,
+            told: keyspace.told(),
             database: tx.database(),
             now: tx.now(),
             keys,
@@ -96,14 +100,15 @@ impl Scene {
         plan: impl FnOnce(&Keyspace, &mut Plan),
         play: impl FnOnce(&mut Tx<'_>) -> R,
     ) -> (R, Rehearsal) {
-        let Self { hasher, databases, tables, sheds, cas, database, now, mut keys, schemas } = self;
+        let Self { hasher, databases, tables, sheds, cas, told, database, now, mut keys, schemas } = self;
         let keyspace = Keyspace { sheds, ..Keyspace::new(hasher, databases) };
-        keyspace.note_cas(cas);
+        keyspace.note_told(told);
         tables.into_iter().for_each(|(database, table)| keyspace.map().put(database, table));
         let table = keyspace.map().table(database);
         for Cast { key, before, .. } in &keys {
             let hash = keyspace.hash(key);
             let mut shard = keyspace.shard(shard_of(hash)).try_write().expect("nobody else knows of it");
+            shard.note_cas(cas);
             shard.section_mut(table).put_copy(hash, key, before.as_ref());
         }
         if let Some(schemas) = &schemas {
@@ -152,7 +157,7 @@ impl Scene {
                 misses,
                 expired,
                 look_again_ms,
-                cas: keyspace.last_cas(),
+                told: keyspace.told(),
             },
         )
     }
@@ -213,8 +218,8 @@ pub struct Props {
 impl Tx<'_> {
     /// Does what was rehearsed, of which [`Rehearsal::is_true`]; to be called before any other change.
     pub fn play(&mut self, rehearsal: Rehearsal) -> Props {
-        let Rehearsal { keys, mut log, notes, hits, misses, expired, look_again_ms, cas, .. } = rehearsal;
-        self.keyspace().note_cas(cas);
+        let Rehearsal { keys, mut log, notes, hits, misses, expired, look_again_ms, told, .. } = rehearsal;
+        self.keyspace().note_told(told);
         for cast in &keys {
             if let Some(after) = &cast.after {
                 self.exchange_entry(&cast.key, after.as_ref());

@@ -9,6 +9,9 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+/// So many versions of a shard's keys may be told apart that were made in one millisecond before the process was started anew.
+const CAS_BITS_OF_MS: u32 = 16;
+
 /// One slice of the keyspace: a section per table in use.
 #[derive(Default)]
 pub struct ShardState {
@@ -18,6 +21,8 @@ pub struct ShardState {
     last: Position,
     /// Raised by every change: what was read under one hold is true under a later one if this is the same.
     changes: u64,
+    /// The last number of a version that was given here, and above those of sections that have gone.
+    cas: AtomicU64,
     /// Greatest `now` at which a key was found expired: later txs may not see it alive again.
     expired_at_ms: AtomicU64,
     turning: Turning,
@@ -40,6 +45,25 @@ impl ShardState {
         self.changes += 1;
     }
 
+    /// A number of a version that no key of this shard has had before: above all that were given or came here since the start,
+    /// above those that were loaded, and, as long as the clock was not set back, above all that were given before the start.
+    pub(crate) fn next_cas(&self, now: Ms) -> u64 {
+        let floor = self.cas_max().max(now << CAS_BITS_OF_MS);
+        let next = |last: u64| last.max(floor).saturating_add(1);
+        self.cas.fetch_update(Relaxed, Relaxed, |last| Some(next(last))).map_or_else(next, next)
+    }
+
+    /// The greatest number of a version that a key had here, as far as this process knows.
+    pub(crate) fn cas_max(&self) -> u64 {
+        let sections = self.sections.iter().map(|(_, section)| section.cas_max());
+        sections.fold(self.cas.load(Relaxed), u64::max)
+    }
+
+    /// Numbers up to this one have been given.
+    pub(crate) fn note_cas(&self, cas: u64) {
+        self.cas.fetch_max(cas, Relaxed);
+    }
+
     pub(crate) fn stamp(&mut self, end: Position) {
         assert!(end >= self.last, "positions only rise");
         self.last = end;
@@ -49,6 +73,7 @@ impl ShardState {
     /// every entry.
     pub(crate) fn exchange(&mut self, other: &mut Self) {
         self.sections.iter_mut().for_each(|(_, section)| section.set_notes(None));
+        self.note_cas(self.cas_max());
         std::mem::swap(&mut self.sections, &mut other.sections);
         self.changes += 1;
         self.renew_marking(other.turning.mark());
@@ -56,6 +81,7 @@ impl ShardState {
 
     /// Takes over the sections of `other`.
     pub(crate) fn adopt(&mut self, other: Self) {
+        self.note_cas(self.cas_max());
         self.sections = other.sections;
         self.changes += 1;
     }
@@ -160,6 +186,7 @@ impl ShardState {
 
     pub(crate) fn take_sections(&mut self, dead: impl Fn(TableId) -> bool) -> Vec<Section> {
         let mut taken = Vec::new();
+        self.note_cas(self.cas_max());
         self.sections.retain_mut(|(table, section)| {
             let dead = dead(*table);
             if dead {
@@ -187,5 +214,42 @@ impl ShardState {
     pub fn next_due(&self, keyspace: &Keyspace) -> Option<(Ms, TableId)> {
         let named = self.sections.iter().filter(|(table, _)| keyspace.map().names(*table));
         named.filter_map(|(table, section)| Some((section.next_due()?, *table))).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use table::{Extras, Fields};
+
+    const NOW: Ms = 1_700_000_000_000;
+
+    fn put(shard: &mut ShardState, table: TableId, cas: u64) {
+        let fields = Fields { expires_at_ms: None, extras: Some(Extras { flags: 0, cas, signs: 0 }) };
+        shard.section_mut(table).put_text(1, b"key", b"text", fields);
+    }
+
+    #[test]
+    fn no_number_of_a_version_comes_again_in_a_shard() {
+        let mut shard = ShardState::default();
+        let first = shard.next_cas(NOW);
+        assert!(shard.next_cas(NOW) > first, "in one millisecond");
+        assert!(shard.next_cas(NOW - 1_000) > first, "when the clock was set back");
+        // Whether it was renamed from another shard, said by a client, or loaded.
+        put(&mut shard, 1, first + 1_000);
+        assert_eq!(shard.next_cas(NOW), first + 1_001);
+        put(&mut shard, 2, first + 2_000);
+        assert_eq!(shard.next_cas(NOW), first + 2_001, "of another database, which SWAPDB may bring here");
+        put(&mut shard, 1, first + 3_000);
+        assert_eq!(shard.take_sections(|table| table == 1).len(), 1);
+        assert_eq!(shard.next_cas(NOW), first + 3_001, "after a FLUSHDB");
+        put(&mut shard, 2, first + 4_000);
+        shard.adopt(ShardState::default());
+        assert_eq!(shard.next_cas(NOW), first + 4_001, "after all was loaded anew");
+        put(&mut shard, 1, first + 5_000);
+        shard.exchange(&mut ShardState::default());
+        assert_eq!(shard.next_cas(NOW), first + 5_001);
+        put(&mut shard, 1, u64::MAX);
+        assert_eq!(shard.next_cas(NOW), u64::MAX, "there is none above it");
     }
 }

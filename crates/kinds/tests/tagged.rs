@@ -1,7 +1,7 @@
 //! Tagged lists against a twin that is a vector of items, whatever is done to them.
 
 use blocks::Direction;
-use kinds::tagged::{By, Filter, Item, Limits, Rank, Schema, Shown, Tagged, Tags, Term, Test, ValueType};
+use kinds::tagged::{Building, By, Filter, Item, Limits, Rank, Schema, Shown, Tagged, Tags, Term, Test, ValueType};
 use kinds::{Kind, Value};
 use proptest::prelude::*;
 use std::cmp::Ordering;
@@ -349,4 +349,64 @@ fn bytes_that_are_no_list_are_refused() {
             list.walk(0..list.len(), Direction::Forward, &Filter::of(Shown::All), ALL, |_| ControlFlow::Continue(()));
         }
     }
+}
+
+/// The head and the chunks of a list of some hundred ids.
+fn items_of(shape: impl FnOnce(&mut Schema)) -> Vec<Vec<u8>> {
+    let mut schema = Schema::new(Some(12)).unwrap();
+    shape(&mut schema);
+    let mut list = Tagged::new(Arc::new(schema));
+    for number in 0..1000u64 {
+        let value = format!("{:012}", number * 977_777_777);
+        list.insert(list.len(), &[Item { value: value.as_bytes(), is_hidden: false, attributes: &[number as u32] }]);
+    }
+    let mut items = Vec::new();
+    let _ = list.list().walk(0, list.list().len(), Direction::Forward, &mut |item: &[u8]| {
+        items.push(item.to_vec());
+        ControlFlow::Continue(())
+    });
+    assert!(items.len() > 3);
+    items
+}
+
+fn is_taken(items: &[Vec<u8>]) -> bool {
+    let mut building = Building::default();
+    items.iter().all(|item| building.add(item)) && building.finish().is_some()
+}
+
+#[test]
+fn foreign_lists_that_are_out_of_order_are_refused() {
+    let by_value = |schema: &mut Schema| assert!(schema.set_order(By::Value(ValueType::Uint), false));
+    let by_attribute = |schema: &mut Schema| {
+        assert!(schema.add(b"n", 12) && schema.set_order(By::Attribute(0), false));
+    };
+    for (mut items, is_ordered) in
+        [(items_of(by_value), true), (items_of(by_attribute), true), (items_of(|_| {}), false)]
+    {
+        assert!(is_taken(&items));
+        items.swap(1, 2);
+        assert_eq!(is_taken(&items), !is_ordered);
+    }
+}
+
+#[test]
+fn foreign_lists_that_have_a_unique_value_twice_are_refused() {
+    let items = items_of(Schema::set_unique);
+    assert!(is_taken(&items));
+    // Another chunk of the same values, whose label is that of the last.
+    let (first, last) = (&items[1], items.last().unwrap());
+    let at = |chunk: &[u8]| if chunk[0] & 3 == 0 { 9 } else { 5 };
+    let mut twice = first.clone();
+    twice[at(first)..at(first) + 5].copy_from_slice(&last[at(last)..at(last) + 5]);
+    assert!(!is_taken(&[items[0].clone(), first.clone(), twice]));
+    // Within one chunk: it says of its values how long they are, and they are not packed.
+    let mut schema = Schema::new(None).unwrap();
+    schema.set_unique();
+    let mut list = Tagged::new(Arc::new(schema));
+    let item = |value| Item { value, is_hidden: false, attributes: &[] };
+    list.insert(0, &[item(b"a"), item(b"b")]);
+    let [head, mut chunk] = [0, 1].map(|at| list.list().get(at, <[u8]>::to_vec).unwrap());
+    assert!(is_taken(&[head.clone(), chunk.clone()]));
+    *chunk.last_mut().unwrap() = b'a';
+    assert!(!is_taken(&[head, chunk]));
 }

@@ -42,6 +42,7 @@ const TALKS: &[&str] = &[
     "ma n\r\nma n N0 J13 v\r\nma n N0 J13 v\r\nma n MD D100 v t\r\nma n q\r\nma n T30 t v\r\nma n MX\r\nms t 2\r\nab\r\nma t\r\n",
     "ms Zm9v 2 b k\r\nab\r\nmg foo v k\r\nmg Zm9v b v k\r\nmd Zm9v b k\r\nmg !!! b v\r\nmg foo k q\r\n",
     "mg k v v\r\nmg k Z\r\nmg k T\r\nmg k M\r\nms k abc\r\nms k\r\nms k 2 MX\r\nab\r\nms k 2 Tx\r\nab\r\nmd k Z\r\nma k Dx\r\n",
+    "set n -0 0 2\r\n10\r\nincr n -0\r\nma n C0 D-0 v\r\nms n 1 C0 MA\r\n!\r\nms n 1 C0 I\r\n!\r\nmd n C0\r\nget n\r\n",
     "set k a 0 1\r\nx\r\nset k 1 0 1\r\nxyz\r\nset k 1 0\r\nget\r\nGET k\r\n\r\nverbosity 1\r\nversion\r\nshutdown\r\nmx\r\n",
 ];
 
@@ -108,6 +109,47 @@ fn it_answers_as_memcached_does() {
         let answers = || (hear(port, talk), hear(memcached.1, talk));
         let (ours, theirs) = (0..5).map(|_| answers()).find(|(ours, theirs)| ours == theirs).unwrap_or_else(answers);
         assert_eq!(ours, theirs, "{talk:?}: Bobbin's on the left");
+    }
+}
+
+/// Requests beside what they are to be counted as.
+#[test]
+fn figures_are_counted_as_memcached_counts_them() {
+    let Some(program) = program_or_skip("figures_are_counted_as_memcached_counts_them", "memcached") else { return };
+    let (memcached, (_server, port)) = (Memcached::start(&program), start(&[]));
+    const NAMES: &str = "cmd_get get_hits get_misses cmd_set cmd_flush cmd_touch touch_hits touch_misses delete_hits \
+                         delete_misses incr_hits incr_misses decr_hits decr_misses cas_hits cas_misses cas_badval total_items";
+    let figures = |lines: &mut Lines| {
+        let told = lines.ask("stats\r\n");
+        let is_named = |line: &&str| {
+            line.split(' ').nth(1).is_some_and(|name| NAMES.split_whitespace().any(|known| known == name))
+        };
+        let mut figures: Vec<String> = told.lines().filter(is_named).map(str::to_owned).collect();
+        figures.sort();
+        figures
+    };
+    let too_large = format!("set a 0 0 2000000\r\n{}\r\n", "x".repeat(2_000_000));
+    let (mut ours, mut theirs) = (Lines::connect(port), Lines::connect(memcached.1));
+    for request in [
+        "set a 0 0 1\r\n5\r\nset a 0 0 1 noreply\r\n5\r\nadd a 0 0 1\r\n5\r\nreplace no 0 0 1\r\n5\r\nappend no 0 0 1\r\n5\r\n",
+        "get a no\r\ngets a no\r\n",
+        "gat 0 a no\r\ngats 0 a\r\ntouch a 0\r\ntouch no 0\r\ntouch a 0 noreply\r\n",
+        "cas a 0 0 1 1\r\n5\r\ncas no 0 0 1 1\r\n5\r\n",
+        "incr a 1\r\nincr no 1\r\nincr a x\r\ndecr a 1 noreply\r\ndecr no 1\r\n",
+        "mg a v\r\nmg no v\r\nmg a q\r\nmg no q\r\n",
+        "mg a T0\r\nmg no T0\r\n",
+        "ms a 1\r\n5\r\nms a 1 q\r\n5\r\nms no 1 MR\r\n5\r\nms a 1 ME\r\n5\r\n",
+        "ms a 1 C1\r\n5\r\nms no 1 C1\r\n5\r\n",
+        "ma a\r\nma a q\r\nma a MD\r\nma no\r\nma no q\r\nma no MD\r\nma a C1\r\n",
+        "md no\r\nmd a C1\r\nmd a I\r\nmd a\r\nmd a q\r\n",
+        "set a 0 0 1\r\n5\r\ndelete a\r\ndelete a\r\ndelete a noreply\r\n",
+        &too_large,
+        "flush_all\r\nme a\r\n",
+    ] {
+        for lines in [&mut ours, &mut theirs] {
+            lines.ask(request);
+        }
+        assert_eq!(figures(&mut ours), figures(&mut theirs), "{request:.100}: Bobbin's on the left");
     }
 }
 

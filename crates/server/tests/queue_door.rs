@@ -3,6 +3,8 @@
 mod support;
 
 use lab::skip::skip;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -238,6 +240,44 @@ fn figures_are_what_was_sent() {
     let each = CLIENTS * MESSAGES / 2;
     assert_eq!(lines.ask("stats queue\r\n"), format!("STAT q0 {each}/{taken}\r\nSTAT q1 {each}/0\r\nEND\r\n"));
     assert_eq!(lines.ask("stats reset\r\nstats queue\r\nstats nonsense\r\n"), "RESET\r\nEND\r\nERROR\r\n");
+}
+
+/// MemcacheQ's `stats queue` tells a queue's length as the difference of both, and of none that was deleted.
+#[test]
+fn the_difference_of_what_was_put_and_taken_is_the_length() {
+    let (server, port) = start(&[]);
+    let mut lines = Lines::of_queues(port);
+    let told = |lines: &mut Lines| lines.ask("stats queue\r\n");
+    lines.ask(set("q", "a") + &set("q", "b"));
+    assert_eq!(lines.ask("get q/open\r\n"), value("q", "a") + "END\r\n");
+    assert_eq!(told(&mut lines), "STAT q 2/1\r\nEND\r\n");
+    lines.ask("get q/abort\r\n");
+    assert_eq!(told(&mut lines), "STAT q 2/0\r\nEND\r\n");
+    let mut leaving = Lines::of_queues(port);
+    leaving.ask("get q/open\r\n");
+    assert_eq!(told(&mut lines), "STAT q 2/1\r\nEND\r\n");
+    drop(leaving);
+    wait_until("the message is back", || told(&mut lines) == "STAT q 2/0\r\nEND\r\n");
+    assert_eq!(call(&server, "LLEN q"), "2");
+    lines.ask("get q/open\r\nget q/close\r\n");
+    assert_eq!(told(&mut lines), "STAT q 2/1\r\nEND\r\n");
+    lines.ask("get q/open\r\ndelete q\r\n");
+    assert_eq!(told(&mut lines), "END\r\n");
+    lines.ask(set("q", "c"));
+    assert!(lines.ask("get q/close\r\n").starts_with("SERVER_ERROR the lease is over"));
+    assert_eq!(told(&mut lines), "STAT q 1/0\r\nEND\r\n");
+    lines.ask(set("other", "d") + "flush_all\r\n" + &set("other", "e"));
+    assert_eq!(told(&mut lines), "STAT other 1/0\r\nEND\r\n");
+}
+
+#[test]
+fn figures_name_a_queue_as_it_is_named_whatever_its_bytes() {
+    let (_server, port) = start(&[]);
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.write_all(b"set \xff\xfe 0 0 1\r\nx\r\nstats queue\r\nquit\r\n").unwrap();
+    let mut told = Vec::new();
+    stream.read_to_end(&mut told).unwrap();
+    assert_eq!(told, b"STORED\r\nSTAT \xff\xfe 1/0\r\nEND\r\n");
 }
 
 #[test]

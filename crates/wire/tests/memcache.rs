@@ -197,6 +197,26 @@ fn lines_end_somewhere() {
     assert_eq!(whole(&format!("get {}", "k ".repeat(8 << 20))), [Heard::Broken]);
 }
 
+#[test]
+fn keys_that_are_touched_may_be_as_many_as_keys_that_are_read() {
+    let keys: Vec<String> = (0..1_000).map(|key| format!("key:{key}")).collect();
+    assert_eq!(whole(&format!("gats 60 {}\r\n", keys.join(" "))).len(), 1_001);
+}
+
+#[test]
+fn who_speaks_the_binary_protocol_is_not_left_waiting_for_an_answer() {
+    let get = b"\x80\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00k";
+    assert_eq!(hear([&get[..]].into_iter()), [Heard::Broken]);
+    assert_eq!(hear(get.chunks(1)), [Heard::Broken]);
+}
+
+/// As memcached 1.6.18 reads them, by the functions of C.
+#[test]
+fn numbers_may_have_a_sign_and_a_space_of_another_kind_beside_them() {
+    assert_eq!(whole("set k -0 \t5 +1\r\r\nx\r\n"), [request(Verb::Set, &["set", "k", "-0", "\t5", "x"])]);
+    assert_eq!(whole("cas k 0 0 1 -0\r\nx\r\n"), [request(Verb::Cas, &["cas", "k", "0", "0", "-0", "x"])]);
+}
+
 fn line() -> impl Strategy<Value = String> {
     let name = prop_oneof![
         Just("get"),

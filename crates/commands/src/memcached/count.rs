@@ -94,7 +94,7 @@ impl Counter {
         }
         // One of more bytes than a short text has is no number, whatever it begins with.
         let mut buffer = [0; DIGITS_MAX];
-        let number = item.text.short(&mut buffer).and_then(leading_number).ok_or(NOT_A_NUMBER)?;
+        let number = item.text.short(&mut buffer).and_then(unsigned).ok_or(NOT_A_NUMBER)?;
         let counter = Self {
             number,
             bytes_count: item.text.bytes_count(),
@@ -126,34 +126,5 @@ impl Counter {
     /// What comes of counting.
     pub(super) fn counted(&self, direction: Direction, delta: u64) -> u64 {
         direction.count(self.number, delta)
-    }
-}
-
-/// The number that a text begins with, alone or before a space, as C reads it.
-fn leading_number(text: &[u8]) -> Option<u64> {
-    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
-    let start = text.iter().take_while(|byte| is_space(byte)).count();
-    let text = &text[start..];
-    let signs = usize::from(matches!(text.first(), Some(b'+' | b'-')));
-    let length = text[signs..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let behind = text.get(signs + length);
-    let ends = behind.is_none_or(|byte| is_space(byte) || *byte == 0);
-    let number = unsigned(&text[signs..signs + length]).filter(|_| ends)?;
-    (text.first() != Some(&b'-') || number == 0).then_some(number)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_read_as_c_reads_them() {
-        for (text, number) in [("0", 0), ("12 ab", 12), (" 7", 7), ("+5", 5), ("-0", 0), ("9 ", 9), ("5\0x", 5)] {
-            assert_eq!(leading_number(text.as_bytes()), Some(number), "{text:?}");
-        }
-        assert_eq!(leading_number(b"18446744073709551615"), Some(u64::MAX));
-        for bad in ["", " ", "-5", "12x", "x", "+", "18446744073709551616"] {
-            assert_eq!(leading_number(bad.as_bytes()), None, "{bad:?}");
-        }
     }
 }

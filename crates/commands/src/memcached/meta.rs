@@ -266,7 +266,7 @@ fn meta_count(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         Some(_) => return Err(Failure::text("CLIENT_ERROR invalid mode for ma M token")),
     };
     let counter = Counter::read_if(tx, key, |extras| {
-        asked.compared.is_none_or(|compared| compared == extras.cas && compared != 0)
+        asked.compared.is_none_or(|compared| compared == extras.cas || compared == 0)
     })?;
     let counter = match counter {
         Some(Ok(counter)) => Some(counter),

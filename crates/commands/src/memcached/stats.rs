@@ -1,7 +1,8 @@
 //! MC.STATS: figures, in the lines that memcached's clients read.
 
+use super::tell_line;
 use crate::prelude::*;
-use crate::session::Session;
+use crate::session::{Facts, Session};
 
 pub(crate) const COMMANDS: &[Command] = &[STATS];
 
@@ -33,7 +34,7 @@ pub(crate) fn tell_stats(
     session: &mut dyn Session,
     args: &Args,
     reply: &mut dyn Reply,
-    facts: impl FnOnce(&dyn Session, &str) -> Option<Vec<(String, String)>>,
+    facts: impl FnOnce(&dyn Session, &str) -> Option<Facts>,
 ) -> Outcome {
     if topic(args) == b"reset" {
         session.reset_statistics();
@@ -43,7 +44,7 @@ pub(crate) fn tell_stats(
     let facts = std::str::from_utf8(topic(args)).ok().and_then(|topic| facts(session, topic));
     let facts = facts.ok_or(Failure::text("ERROR"))?;
     reply.array(facts.len() + 1);
-    facts.iter().for_each(|(name, value)| reply.simple(&format!("STAT {name} {value}")));
+    facts.iter().for_each(|(name, value)| tell_line(reply, &[b"STAT ", name, b" ", value.as_bytes()]));
     reply.simple("END");
     Ok(())
 }

@@ -199,7 +199,10 @@ impl Comparison {
     fn of(order: &Order<'_>, extras: Extras) -> Self {
         match order.compared {
             None => Self::Fits,
-            Some(compared) if compared == extras.cas && compared != 0 => Self::Fits,
+            // No version has this number: what is put whole is compared with it all the same, what is added is not.
+            Some(0) if order.mode == Mode::Append || order.mode == Mode::Prepend => Self::Fits,
+            Some(0) => Self::Differs,
+            Some(compared) if compared == extras.cas => Self::Fits,
             // One without a number is newer than all that have one.
             Some(compared) if order.may_be_stale && (compared < extras.cas || extras.cas == 0) => Self::IsOlder,
             Some(_) => Self::Differs,

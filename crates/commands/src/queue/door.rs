@@ -225,6 +225,7 @@ fn open(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         tx.need_room(bytes)?;
         let mut queue = tx.queue_mut(key, Absent::Leave)?.expect("just seen");
         queue.settle();
+        queue.begin();
         let mut is_told = false;
         queue.look(|queue| {
             let _ = queue.walk_records(&mut |record| {

@@ -59,7 +59,7 @@ fn limit(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         }
     }
     if before.unwrap_or_default() != limits {
-        tx.queue_mut(key, Absent::Create)?.expect("is to be made").limit(&limits);
+        tx.queue_mut(key, Absent::Create)?.expect("is to be made").limit(&limits)?;
     }
     reply.ok();
     Ok(())

@@ -3,6 +3,7 @@
 use super::{due_ms, full, milliseconds};
 use crate::prelude::*;
 use crate::row::words_at;
+use kinds::Queue;
 use kinds::queue::{DEDUP_BYTES_MAX, MESSAGE_BYTES_MAX};
 
 pub(crate) const COMMANDS: &[Command] = &[PUSH];
@@ -22,6 +23,8 @@ const PUSH: Command = Command {
     run: Run::Local(push),
 };
 
+/// What a message has beside its bytes in a record of several, at most.
+const ITEM_FIELDS_BYTES: usize = 8;
 /// What ends the messages, from the second on.
 const WORDS: &[&str] = &["DELAY", "ID"];
 
@@ -52,7 +55,6 @@ fn options<'a>(words: Args<'a>) -> Result<Options<'a>, Failure> {
 fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let end = words_at(args, 2, WORDS);
-    let now = tx.now();
     // Another kind is told first.
     tx.queue_mut(key, Absent::Leave)?;
     let Options { delay_ms, dedup } = options(args.from(end))?;
@@ -72,12 +74,13 @@ fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Ok(());
     }
     queue.look(|queue| queue.takes(messages.len() as u64, bytes as u64)).map_err(full)?;
-    let first = queue.look(|queue| queue.next_told(now));
     if due_ms > 0 || !dedup.is_empty() {
-        messages.iter().for_each(|message| queue.push_one(due_ms, dedup, message));
+        queue.push_each(due_ms, dedup, &messages)?;
     } else {
+        queue.expect_coming((bytes + messages.len() * ITEM_FIELDS_BYTES) as u64)?;
         queue.push(blocks::End::Tail, &messages);
     }
+    let first = queue.look(Queue::next_told).wrapping_sub(messages.len() as u64);
     reply.array(messages.len());
     (0..messages.len() as u64).for_each(|nth| reply.bulk(first.wrapping_add(nth).to_string().as_bytes()));
     Ok(())

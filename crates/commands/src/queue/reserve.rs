@@ -93,6 +93,7 @@ fn reserve(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         if is_due {
             queue.settle();
         }
+        queue.begin();
         let leased = queue.look(|queue| {
             if queue.ready_len() == 0 {
                 look_again_ms = look_again_ms.min(queue.next_return().unwrap_or(Ms::MAX));

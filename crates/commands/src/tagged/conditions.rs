@@ -92,9 +92,9 @@ impl<'a> Asked<'a> {
         Ok(is_possible.then_some(filter))
     }
 
-    /// Whether all attributes that are named are those of a schema.
-    pub(super) fn is_known_to(&self, schema: &Schema) -> bool {
-        self.conditions.iter().all(|condition| schema.attribute(condition.name).is_some())
+    /// Whether no later schema is needed: all attributes that are named are those of this one, and not all are told.
+    pub(super) fn is_enough(&self, schema: &Schema) -> bool {
+        !self.with_attributes && self.conditions.iter().all(|condition| schema.attribute(condition.name).is_some())
     }
 }
 

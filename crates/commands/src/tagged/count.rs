@@ -51,7 +51,7 @@ fn count(
     let asked = Asked::of(args, at, Takes::default())?;
     let (mut visible, mut hidden) = (0, 0);
     if let Some(list) = list {
-        let schema = view::schema(tx, args.get(1), &list, |schema| asked.is_known_to(schema));
+        let schema = view::schema(tx, args.get(1), &list, |schema| asked.is_enough(schema));
         let filter = asked.filter(&list, &schema, Shown::All)?;
         (visible, hidden) = view::count(tx, &list, filter.as_ref(), positions(&list)?)?;
     }

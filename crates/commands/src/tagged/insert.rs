@@ -223,10 +223,12 @@ fn insert_many(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let end = usize::try_from(numkeys).ok().and_then(|count| count.checked_add(2)).filter(|end| *end <= args.len());
     let end = end.ok_or(Failure::text("ERR Number of keys can't be greater than number of args"))?;
     let keys: Vec<&[u8]> = (2..end).map(|at| args.get(at)).collect();
-    for key in &keys {
-        tx.value::<Tagged>(key)?;
-    }
     let is_partial = end < args.len() && parse::is(args.get(end), "PARTIAL");
+    if !is_partial {
+        for key in &keys {
+            tx.value::<Tagged>(key)?;
+        }
+    }
     let mut wanted: Vec<(&[u8], Wanted<'_>)> = Vec::new();
     let mut at = end + usize::from(is_partial);
     while at < args.len() {

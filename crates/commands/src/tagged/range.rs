@@ -91,7 +91,7 @@ fn tell(
         tell_fields(reply, asked, (0, 0), |reply| reply.array(0));
         return Ok(());
     };
-    let schema = view::schema(tx, key, &list, |schema| asked.is_known_to(schema) && !asked.with_attributes);
+    let schema = view::schema(tx, key, &list, |schema| asked.is_enough(schema));
     let filter = asked.filter(&list, &schema, Shown::Visible)?;
     let all = positions(&list)?;
     let direction = if asked.is_backward { Direction::Backward } else { Direction::Forward };

@@ -131,7 +131,7 @@ fn remove(
         reply.int(0);
         return Ok(());
     };
-    let schema = view::schema(tx, key, &list, |schema| asked.is_known_to(schema));
+    let schema = view::schema(tx, key, &list, |schema| asked.is_enough(schema));
     let filter = asked.filter(&list, &schema, Shown::All)?;
     let positions = positions(&list)?;
     let part = Part { positions, direction: Direction::Forward, skip: 0, count: u64::MAX, with_tags: false };
@@ -157,7 +157,7 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         }
         return Ok(());
     };
-    let schema = view::schema(tx, key, &list, |schema| asked.is_known_to(schema));
+    let schema = view::schema(tx, key, &list, |schema| asked.is_enough(schema));
     let filter = asked.filter(&list, &schema, Shown::Visible)?;
     let count = asked.count.unwrap_or(1);
     let part = Part { positions: 0..list.len(), direction, skip: 0, count, with_tags: asked.with_attributes };

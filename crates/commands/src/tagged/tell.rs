@@ -71,7 +71,7 @@ fn pos(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Ok(());
     };
     view::expect_search(tx, &list)?;
-    let schema = view::schema(tx, key, &list, |schema| asked.is_known_to(schema));
+    let schema = view::schema(tx, key, &list, |schema| asked.is_enough(schema));
     let filter = asked.filter(&list, &schema, Shown::All)?;
     let found = list.find(args.get(2));
     let (Some(at), Some(filter)) = (found, filter) else {

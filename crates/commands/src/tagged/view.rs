@@ -4,7 +4,7 @@ use super::fault;
 use crate::prelude::*;
 use blocks::Direction;
 use kinds::Tagged;
-use kinds::tagged::{Filter, Found, Limits, Rank, Schema, Shown, Tags};
+use kinds::tagged::{By, Filter, Found, Limits, Rank, Schema, Shown, Tags, ValueType};
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -162,53 +162,76 @@ pub(super) fn sum(shown: Shown, (visible, hidden): (u64, u64)) -> u64 {
 }
 
 /// An end of a range of an ordered list.
-struct End {
-    /// `None` if everything is beyond it.
-    rank: Option<Rank>,
-    is_excluded: bool,
+enum End {
+    /// Below everything.
+    Least,
+    /// Above everything.
+    Greatest,
+    /// At a rank, which is in the range unless it is excluded.
+    At { rank: Rank, is_excluded: bool },
 }
 
 impl End {
-    fn of(word: &[u8], schema: &Schema, opens: &[&str]) -> Result<Self, Failure> {
-        if opens.iter().any(|open| parse::is(word, open)) {
-            return Ok(Self { rank: None, is_excluded: false });
+    fn of(word: &[u8], schema: &Schema, is_min: bool) -> Result<Self, Failure> {
+        let (bare, is_excluded) = match word {
+            [b'(', bare @ ..] => (bare, true),
+            [b'[', bare @ ..] => (bare, false),
+            bare => (bare, false),
+        };
+        let of = match schema.by() {
+            By::Value(of) => of,
+            _ => ValueType::Uint,
+        };
+        match () {
+            () if parse::is(word, "-") => return Ok(Self::Least),
+            () if parse::is(word, "+") => return Ok(Self::Greatest),
+            () if of.is_number() => {}
+            () if parse::is(word, "-inf") => return Ok(Self::Least),
+            () if parse::is(word, "+inf") => return Ok(Self::Greatest),
+            () => {}
         }
-        let (word, is_excluded) = match word {
-            [b'(', word @ ..] => (word, true),
-            [b'[', word @ ..] => (word, false),
-            word => (word, false),
+        if let Some(rank) = Rank::of_value(bare, of) {
+            return Ok(Self::At { rank, is_excluded });
+        }
+        // Integers are asked for between any numbers.
+        let number = str::from_utf8(bare).ok().and_then(|bare| bare.parse::<f64>().ok());
+        let number = number.filter(|number| !number.is_nan()).ok_or_else(fault::no_end)?;
+        let (least, rank) = match of {
+            ValueType::Int => (i64::MIN as f64, Rank::Int(number.floor() as i64)),
+            _ => (0.0, Rank::Uint(number.floor() as u64)),
         };
-        let number = super::conditions::number(word);
-        let rank = match schema.by() {
-            kinds::tagged::By::Attribute(_) => number.map(|number| Rank::Uint(u64::from(number))),
-            _ => schema.rank(word, |_| 0),
-        };
-        Ok(Self { rank: Some(rank.ok_or_else(fault::no_end)?), is_excluded })
+        let is_excluded = if number.fract() == 0.0 { is_excluded } else { is_min };
+        Ok(match number {
+            number if number < least => Self::Least,
+            number if number >= least + 2f64.powi(64) => Self::Greatest,
+            _ => Self::At { rank, is_excluded },
+        })
+    }
+
+    /// How many items lie before it, which is the first of a range, or the last.
+    fn point(&self, list: &Tagged, is_last: bool) -> u64 {
+        let schema = list.schema();
+        match self {
+            Self::At { rank, is_excluded } => list.point(|other| match schema.compare(other, rank) {
+                Ordering::Less => true,
+                Ordering::Equal => *is_excluded != is_last,
+                Ordering::Greater => false,
+            }),
+            end if matches!(end, Self::Least) == schema.is_descending() => list.len(),
+            _ => 0,
+        }
     }
 }
 
 /// The positions of an ordered list from `min` to `max`, written as ZRANGEBYSCORE has them.
 pub(super) fn positions(list: &Tagged, min: &[u8], max: &[u8]) -> Result<Range<u64>, Failure> {
     let schema = list.schema();
-    if schema.by() == kinds::tagged::By::Position {
+    if schema.by() == By::Position {
         return Err(fault::is_not_ordered());
     }
-    let (min, max) = (End::of(min, schema, &["-inf", "-"])?, End::of(max, schema, &["+inf", "inf", "+"])?);
+    let (min, max) = (End::of(min, schema, true)?, End::of(max, schema, false)?);
     let (first, last) = if schema.is_descending() { (max, min) } else { (min, max) };
-    let start = first.rank.map_or(0, |rank| {
-        list.point(|other| match schema.compare(other, &rank) {
-            Ordering::Less => true,
-            Ordering::Equal => first.is_excluded,
-            Ordering::Greater => false,
-        })
-    });
-    let end = last.rank.map_or(list.len(), |rank| {
-        list.point(|other| match schema.compare(other, &rank) {
-            Ordering::Less => true,
-            Ordering::Equal => !last.is_excluded,
-            Ordering::Greater => false,
-        })
-    });
+    let (start, end) = (first.point(list, false), last.point(list, true));
     Ok(start..end.max(start))
 }
 

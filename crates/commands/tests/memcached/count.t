@@ -14,6 +14,7 @@ since: 1000.0 memcached 1.6.18
 > MC.INCR n 1                             ="0"
 > MC.INCR n 18446744073709551616          !CLIENT_ERROR invalid numeric delta argument
 > MC.INCR n -1                            !CLIENT_ERROR invalid numeric delta argument
+> MC.INCR n -0                            ="0"
 > MC.INCR n 5x                            !CLIENT_ERROR invalid numeric delta argument
 > MC.SET n 0 0 " 12"                      =STORED
 > MC.INCR n 1                             ="13"
@@ -51,8 +52,10 @@ since: 1000.0 memcached 1.6.18
 > MC.MA m2 q                              =nil
 > MC.MA m3 q                              ="NF"
 > MC.MA m3 k Oa                           ="NF km3 Oa"
+> MC.MA m2 D-0 v                          =["VA 2", "15"]
 > MC.MA m2 Dx                             !CLIENT_ERROR invalid or duplicate flag
 > MC.MA m2 C1                             ="EX"
+> MC.MA m2 C0 D0 v                        =["VA 2", "15"]
 > MC.MA m2 T30 t v                        =["VA 2 t30", "16"]
 > MC.MA m2 E9 c                           ="HD c9"
 > MC.MA m2 C9 E10 c                       ="HD c10"

@@ -55,6 +55,11 @@ since: 1000.0 memcached 1.6.18
 > MC.MS k MEE abc                         !CLIENT_ERROR incorrect length for M token
 > MC.MS k C1 ab                           ="EX"
 > MC.MS absent C1 ab                      ="NF"
+> MC.MS k C0 ab                           ="EX"
+> MC.MS k C0 I ab                         ="EX"
+> MC.MS k C0 MA q !                       =nil
+> MC.MS k C0 MP q !                       =nil
+> MC.MG k v                               =["VA 9", "!yyabdzz!"]
 > MC.MS k F ab                            !CLIENT_ERROR bad command line format
 > MC.MS k Tx ab                           !CLIENT_ERROR bad token in command line format
 > MC.MS k T-1 ab                          ="HD"

@@ -42,3 +42,9 @@ since: 1000.0 bobbin
 > Q.DROP late                                      !ERR the queue has 2 messages that are leased, delayed or buried
 > Q.RESERVE late COUNT 5 LEASE 3600000             =["late", [[*, 1, "c"]]]
 > Q.RESERVE late                                   =nil-array
+
+# many messages that come later, under a long name: each has a record with it
+since: 1000.0 bobbin
+> Q.PUSH a:queue:whose:name:is:longer:than:its:messages:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:so:on m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m m DELAY 3600000   =[*, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *]
+> LLEN a:queue:whose:name:is:longer:than:its:messages:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:so:on   =0
+> Q.PUSH a:queue:whose:name:is:longer:than:its:messages:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:and:so:on x ID y DELAY 3600000   =[*]

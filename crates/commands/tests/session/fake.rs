@@ -357,12 +357,12 @@ impl Session for Fake {
         sections.join("+")
     }
 
-    fn memcached_facts(&self, topic: &str) -> Option<Vec<(String, String)>> {
-        topic.is_empty().then(|| vec![("pid".to_owned(), "7".to_owned())])
+    fn memcached_facts(&self, topic: &str) -> Option<commands::Facts> {
+        topic.is_empty().then(|| vec![(b"pid".to_vec(), "7".to_owned())])
     }
 
-    fn queue_facts(&self, topic: &str) -> Option<Vec<(String, String)>> {
-        topic.is_empty().then(|| vec![("get_cmds".to_owned(), "3".to_owned())])
+    fn queue_facts(&self, topic: &str) -> Option<commands::Facts> {
+        topic.is_empty().then(|| vec![(b"get_cmds".to_vec(), "3".to_owned())])
     }
 
     fn slowlog(&self, entries_max: usize) -> Vec<SlowEntry> {

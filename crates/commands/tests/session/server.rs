@@ -266,7 +266,7 @@ fn sleep_arguments_are_checked() {
 #[test]
 fn figures_of_the_queue_door() {
     let mut fake = Fake::new();
-    assert_eq!(fake.call("MQ.STATS"), "[STAT get_cmds 3, END]");
+    assert_eq!(fake.call("MQ.STATS"), "[\"STAT get_cmds 3\", END]");
     assert_eq!(fake.call("MQ.STATS reset"), "RESET");
     assert_eq!(fake.asked, ["resetstat"]);
     assert_eq!(fake.call("MQ.STATS nonsense"), "!ERROR");
@@ -275,7 +275,7 @@ fn figures_of_the_queue_door() {
 #[test]
 fn figures_of_the_memcached_door() {
     let mut fake = Fake::new();
-    assert_eq!(fake.call("MC.STATS"), "[STAT pid 7, END]");
+    assert_eq!(fake.call("MC.STATS"), "[\"STAT pid 7\", END]");
     assert_eq!(fake.call("MC.STATS reset"), "RESET");
     assert_eq!(fake.asked, ["resetstat"]);
     assert_eq!(fake.call("MC.STATS nonsense"), "!ERROR");

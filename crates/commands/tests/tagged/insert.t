@@ -89,4 +89,7 @@ since: 1000.0 bobbin
 > TL.MINSERT 0 t3                                  !ERR numkeys should be greater than 0
 > TL.MINSERT 5 t3 ITEM                             !ERR Number of keys can't be greater than number of args
 > TL.MINSERT 1 list                                !WRONGTYPE
+> TL.MINSERT 2 t3 list ITEM t3 -1 f ITEM list 0 x  !WRONGTYPE
+> TL.MINSERT 2 t3 list PARTIAL ITEM t3 -1 f ITEM list 0 x ITEM t3 -1 g   =[1, "WRONGTYPE Operation against a key holding the wrong kind of value"]
+> TL.COUNT t3                                      =[6, 0]
 > TL.MINSERT 1 t3                                  =0

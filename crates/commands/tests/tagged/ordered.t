@@ -35,6 +35,24 @@ since: 1000.0 bobbin
 > TL.COUNTBY n 1 2                                 =[0, 0]
 > TL.RANGEBY n 1 2                                 =[]
 
+# ends are any numbers, as ZRANGEBYSCORE has them
+since: 1000.0 bobbin
+> TL.PUSH n TAIL 5 ITEM -3 ITEM 1                  =3
+> TL.RANGEBY n +inf -inf                           =[]
+> TL.RANGEBY n -inf -inf                           =[]
+> TL.RANGEBY n inf inf                             =[]
+> TL.RANGEBY n (-inf (+inf                         =["-3", "1", "5"]
+> TL.RANGEBY n -Infinity Infinity                  =["-3", "1", "5"]
+> TL.RANGEBY n -5 5.5                              =["-3", "1", "5"]
+> TL.RANGEBY n 1.5 7                               =["5"]
+> TL.RANGEBY n -2.5 (5.0                           =["1"]
+> TL.RANGEBY n -1e3 1e0                            =["-3", "1"]
+> TL.RANGEBY n 99999999999999999999 inf            =[]
+> TL.RANGEBY n -99999999999999999999 99999999999999999999   =["-3", "1", "5"]
+> TL.RANGEBY n nan 5                               !ERR min or max is no value of the list's order
+> TL.RANGEBY n ( 5                                 !ERR min or max is no value of the list's order
+> TL.REMBY n -inf inf                              =3
+
 # of an attribute, the greatest first
 since: 1000.0 bobbin
 > TL.DEFINE top ATTR score 16 ORDER ATTR score DESC UNIQUE   =OK
@@ -51,7 +69,12 @@ since: 1000.0 bobbin
 > TL.RANGEBY top 1 9 REV                           =["a", "d", "b"]
 > TL.RANGEBY top -inf 5                            =["d", "a"]
 > TL.POS top a                                     =3
-> TL.RANGEBY top -1 9                              !ERR min or max is no value of the list's order
+> TL.RANGEBY top -1 9                              =["b", "d", "a"]
+> TL.RANGEBY top 1.5 4294967296                    =["c", "b", "d"]
+> TL.RANGEBY top +inf -inf                         =[]
+> TL.RANGEBY top - +                               =["c", "b", "d", "a"]
+> TL.COUNTBY top -inf -1                           =[0, 0]
+> TL.RANGEBY top x 9                               !ERR min or max is no value of the list's order
 
 # of texts, bytes and other numbers
 since: 1000.0 bobbin
@@ -60,6 +83,12 @@ since: 1000.0 bobbin
 > TL.RANGEBY w [b (pear                            =["fig"]
 > TL.RANGEBY w - +                                 =["apple", "fig", "pear"]
 > TL.RANGEBY w apple fig                           =["apple", "fig"]
+> TL.PUSH w TAIL inf ITEM ,                        =5
+> TL.RANGEBY w + -                                 =[]
+> TL.RANGEBY w +inf -inf                           =[]
+> TL.RANGEBY w -inf inf                            =[",", "apple", "fig", "inf"]
+> TL.RANGEBY w inf inf                             =["inf"]
+> TL.RANGEBY w [, [,                               =[","]
 > TL.DEFINE s ORDER VALUE text                     =OK
 > TL.PUSH s TAIL "b\x00a" ITEM a ITEM "b\x00"      =3
 > TL.RANGEBY s b b                                 =["b\x00a", "b\x00"]
@@ -67,6 +96,9 @@ since: 1000.0 bobbin
 > TL.PUSH f TAIL 1.5 ITEM -2e3 ITEM inf ITEM 0     =4
 > TL.RANGE f 0 9                                   =["inf", "1.5", "0", "-2e3"]
 > TL.RANGEBY f -2000 1.5                           =["1.5", "0", "-2e3"]
+> TL.RANGEBY f -inf (inf                           =["1.5", "0", "-2e3"]
+> TL.RANGEBY f inf inf                             =["inf"]
+> TL.RANGEBY f inf -inf                            =[]
 > TL.INSERT f 0 nan                                !ERR lists of this schema are in the order of values of type double
 > TL.DEFINE u ORDER VALUE uint                     =OK
 > TL.PUSH u TAIL 10 ITEM 18446744073709551615 ITEM 9   =3

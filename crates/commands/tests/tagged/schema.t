@@ -35,6 +35,9 @@ since: 1000.0 bobbin
 > TL.COUNT b:1 WHERE d=1                           !ERR the schema has no attribute 'd', add it with TL.DEFINE
 > TL.GET b:1 one                                   ={"hidden": 0, "a": 3, "c": 0}
 > TL.RANGE b:1 0 10 WITHATTRS                      =[["one", {"hidden": 0, "a": 3, "c": 0}]]
+> TL.PUSH b:1 HEAD zero ITEM nought a=1            =3
+> TL.POP b:1 HEAD WITHATTRS                        =["nought", {"hidden": 0, "a": 1, "c": 0}]
+> TL.POP b:1 HEAD COUNT 1 WITHATTRS                =[["zero", {"hidden": 0, "a": 0, "c": 0}]]
 > TL.INSERT b:1 -1 two                             =2
 > TL.SET b:1 one c=3                               =1
 > TL.INSERT b:1 -1 three c=1                       =3

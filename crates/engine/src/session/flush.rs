@@ -10,6 +10,7 @@ use super::Session;
 use super::attempt::NotNow;
 use super::order::read;
 use super::slow::Took;
+use crate::memcacheq::forget;
 use crate::waits::yield_now;
 use crate::worker::Worker;
 use base::Ms;
@@ -182,7 +183,12 @@ impl Session {
         self.protocol = protocol;
         match read(output) {
             Value::Error(error) => Err(Failure::Counted(error)),
-            _ => Ok(()),
+            _ => {
+                if what == Flushed::Queues && self.database == worker.settings().queue_database {
+                    names.iter().for_each(|name| forget(&worker.engine, name));
+                }
+                Ok(())
+            }
         }
     }
 }

@@ -261,11 +261,11 @@ impl commands::Session for Session {
         info::text(&self.worker.engine, sections)
     }
 
-    fn memcached_facts(&self, topic: &str) -> Option<Vec<(String, String)>> {
+    fn memcached_facts(&self, topic: &str) -> Option<commands::Facts> {
         crate::memcached::facts(&self.worker.engine, topic)
     }
 
-    fn queue_facts(&self, topic: &str) -> Option<Vec<(String, String)>> {
+    fn queue_facts(&self, topic: &str) -> Option<commands::Facts> {
         crate::memcacheq::facts(&self.worker.engine, topic)
     }
 

@@ -133,8 +133,11 @@ impl Session {
     }
 
     /// Counts what came of a request of this door, whose reply begins at `mark`.
-    pub(super) fn count_item(&self, row: &Row, mark: Mark, output: &Output) {
-        let counts = counts_of(row.name, output.since(mark));
+    pub(super) fn count_item(&self, row: &Row, args: &Args<'_>, mark: Mark, output: &Output) {
+        if self.lines.as_ref().is_some_and(|decoder| decoder.is_refusing()) {
+            return;
+        }
+        let counts = counts_of(row.name, args, output.since(mark));
         let items = &self.worker.counters().items;
         counts.into_iter().flatten().for_each(|count| items[count as usize].add(1));
     }
@@ -196,8 +199,10 @@ impl Count {
 const _: () = assert!(Count::Stored as usize + 1 == Count::NAMES.len());
 
 /// What a reply tells of a request.
-fn counts_of(row: &str, reply: &[u8]) -> [Option<Count>; 3] {
+fn counts_of(row: &str, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4] {
     let says = |text: &[u8]| reply.starts_with(text);
+    let flags = if row == "MC.MS" { args.slice(2, args.len() - 1) } else { args.from(2) };
+    let flag = |letter: u8| flags.iter().find(|flag| flag.first() == Some(&letter));
     let is_hit = says(b"VALUE") || says(b"HD") || says(b"VA");
     let is_miss = says(b"NOT_FOUND") || says(b"NF");
     let either = |hit: Count, miss: Count, is_hit: bool, is_miss: bool| match (is_hit, is_miss) {
@@ -206,40 +211,53 @@ fn counts_of(row: &str, reply: &[u8]) -> [Option<Count>; 3] {
         (false, false) => None,
     };
     let is_refused = says(b"CLIENT_ERROR") || says(b"SERVER_ERROR");
-    let stored = (says(b"STORED") || says(b"HD") || reply.is_empty()).then_some(Count::Stored);
+    let is_stored = says(b"STORED") || says(b"HD") || reply.is_empty();
+    let stored = is_stored.then_some(Count::Stored);
+    let compared = match () {
+        () if is_stored => Some(Count::CasHits),
+        () if says(b"EX") => Some(Count::CasDiffers),
+        () => Some(Count::CasMisses),
+    };
     match row {
-        _ if is_refused => [None; 3],
-        "MC.GET" | "MC.GETS" => [Some(Count::Gets), Some(if is_hit { Count::GetHits } else { Count::GetMisses }), None],
-        "MC.MG" | "MC.MGT" => {
-            [Some(Count::Gets), Some(if is_hit { Count::GetHits } else { Count::GetMisses }), Some(Count::Metas)]
+        _ if is_refused => [None; 4],
+        "MC.MGT" if is_hit && flag(b'T').is_some() => {
+            [Some(Count::Touches), Some(Count::TouchHits), Some(Count::Metas), None]
+        }
+        "MC.GET" | "MC.GETS" | "MC.MG" | "MC.MGT" => {
+            let is_meta = row.starts_with("MC.M");
+            let came = if is_hit { Count::GetHits } else { Count::GetMisses };
+            [Some(Count::Gets), Some(came), is_meta.then_some(Count::Metas), None]
         }
         "MC.GAT" | "MC.GATS" => {
-            [Some(Count::Touches), Some(if is_hit { Count::TouchHits } else { Count::TouchMisses }), None]
+            [Some(Count::Touches), Some(if is_hit { Count::TouchHits } else { Count::TouchMisses }), None, None]
         }
         "MC.TOUCH" => {
-            [Some(Count::Touches), either(Count::TouchHits, Count::TouchMisses, says(b"TOUCHED"), is_miss), None]
+            [Some(Count::Touches), either(Count::TouchHits, Count::TouchMisses, says(b"TOUCHED"), is_miss), None, None]
         }
-        "MC.CAS" => {
-            let came = match () {
-                () if says(b"STORED") => Some(Count::CasHits),
-                () if says(b"EXISTS") => Some(Count::CasDiffers),
-                () => Some(Count::CasMisses),
-            };
-            [Some(Count::Sets), came, stored]
+        "MC.CAS" => [Some(Count::Sets), compared, stored, None],
+        "MC.SET" | "MC.ADD" | "MC.REPLACE" | "MC.APPEND" | "MC.PREPEND" => [Some(Count::Sets), stored, None, None],
+        "MC.MS" => [Some(Count::Sets), stored, Some(Count::Metas), compared.filter(|_| flag(b'C').is_some())],
+        "MC.DELETE" => [either(Count::DeleteHits, Count::DeleteMisses, says(b"DELETED"), is_miss), None, None, None],
+        "MC.MD" => {
+            // What is called outdated, or loses its value, stays.
+            let goes = (is_hit || reply.is_empty()) && flag(b'I').or(flag(b'x')).is_none();
+            [
+                either(Count::DeleteHits, Count::DeleteMisses, goes, is_miss || says(b"EX")),
+                Some(Count::Metas),
+                None,
+                None,
+            ]
         }
-        "MC.SET" | "MC.ADD" | "MC.REPLACE" | "MC.APPEND" | "MC.PREPEND" => [Some(Count::Sets), stored, None],
-        "MC.MS" => [Some(Count::Sets), stored, Some(Count::Metas)],
-        "MC.DELETE" => [either(Count::DeleteHits, Count::DeleteMisses, says(b"DELETED"), is_miss), None, None],
-        "MC.MD" => [
-            either(Count::DeleteHits, Count::DeleteMisses, is_hit || reply.is_empty(), is_miss),
-            Some(Count::Metas),
-            None,
-        ],
-        "MC.INCR" => [either(Count::IncrHits, Count::IncrMisses, !is_miss, is_miss), None, None],
-        "MC.DECR" => [either(Count::DecrHits, Count::DecrMisses, !is_miss, is_miss), None, None],
-        "MC.MA" | "MC.ME" => [Some(Count::Metas), None, None],
-        "MC.FLUSH_ALL" => [Some(Count::Flushes), None, None],
-        _ => [None; 3],
+        "MC.INCR" | "MC.DECR" | "MC.MA" => {
+            let goes_down = row == "MC.DECR" || flag(b'M').is_some_and(|mode| matches!(mode, b"MD" | b"Md" | b"M-"));
+            let (hit, miss) =
+                if goes_down { (Count::DecrHits, Count::DecrMisses) } else { (Count::IncrHits, Count::IncrMisses) };
+            let is_hit = !is_miss && !says(b"EX");
+            [either(hit, miss, is_hit, is_miss), (row == "MC.MA").then_some(Count::Metas), None, None]
+        }
+        "MC.ME" => [Some(Count::Metas), None, None, None],
+        "MC.FLUSH_ALL" => [Some(Count::Flushes), None, None, None],
+        _ => [None; 4],
     }
 }
 
@@ -286,13 +304,38 @@ mod tests {
 
     #[test]
     fn replies_tell_what_is_counted() {
-        use Count::{CasDiffers, GetHits, GetMisses, Gets, IncrHits, IncrMisses, Metas, Sets};
-        assert_eq!(counts_of("MC.GET", b"VALUE k 0 1\r\n"), [Some(Gets), Some(GetHits), None]);
-        assert_eq!(counts_of("MC.GET", b""), [Some(Gets), Some(GetMisses), None]);
-        assert_eq!(counts_of("MC.CAS", b"EXISTS\r\n"), [Some(Sets), Some(CasDiffers), None]);
-        assert_eq!(counts_of("MC.INCR", b"7\r\n"), [Some(IncrHits), None, None]);
-        assert_eq!(counts_of("MC.INCR", b"NOT_FOUND\r\n"), [Some(IncrMisses), None, None]);
-        assert_eq!(counts_of("MC.MG", b"EN\r\n"), [Some(Gets), Some(GetMisses), Some(Metas)]);
-        assert_eq!(counts_of("MC.SET", b"SERVER_ERROR MISCONF\r\n"), [None; 3]);
+        use Count::{
+            CasDiffers, CasHits, CasMisses, DecrHits, DecrMisses, DeleteHits, DeleteMisses, GetHits, GetMisses, Gets,
+            IncrHits, IncrMisses, Metas, Sets, Stored, TouchHits, Touches,
+        };
+        let counts = |row: &str, words: &[&str], reply: &str| {
+            let request = OwnedRequest::of(words);
+            counts_of(row, &request.args(), reply.as_bytes()).into_iter().flatten().collect::<Vec<_>>()
+        };
+        for (row, words, reply, expected) in [
+            ("MC.GET", &["get", "k"][..], "VALUE k 0 1\r\n", &[Gets, GetHits][..]),
+            ("MC.GET", &["get", "k"], "", &[Gets, GetMisses]),
+            ("MC.CAS", &["cas", "k", "0", "0", "1", "x"], "EXISTS\r\n", &[Sets, CasDiffers]),
+            ("MC.INCR", &["incr", "k", "1"], "7\r\n", &[IncrHits]),
+            ("MC.INCR", &["incr", "k", "1"], "NOT_FOUND\r\n", &[IncrMisses]),
+            ("MC.SET", &["set", "k", "0", "0", "x"], "SERVER_ERROR MISCONF\r\n", &[]),
+            // As memcached 1.6.18 counts them, if not for cmd_meta.
+            ("MC.MG", &["mg", "k"], "EN\r\n", &[Gets, GetMisses, Metas]),
+            ("MC.MGT", &["mg", "k", "T5"], "HD\r\n", &[Touches, TouchHits, Metas]),
+            ("MC.MGT", &["mg", "k", "T5"], "EN\r\n", &[Gets, GetMisses, Metas]),
+            ("MC.MS", &["ms", "k", "C5"], "HD\r\n", &[Sets, Stored, Metas]),
+            ("MC.MS", &["ms", "k", "C5", "q", "x"], "", &[Sets, Stored, Metas, CasHits]),
+            ("MC.MS", &["ms", "k", "C5", "x"], "EX\r\n", &[Sets, Metas, CasDiffers]),
+            ("MC.MS", &["ms", "k", "C5", "x"], "NF\r\n", &[Sets, Metas, CasMisses]),
+            ("MC.MA", &["ma", "k", "q"], "", &[IncrHits, Metas]),
+            ("MC.MA", &["ma", "k"], "NF\r\n", &[IncrMisses, Metas]),
+            ("MC.MA", &["ma", "k", "MD", "v"], "VA 1\r\n", &[DecrHits, Metas]),
+            ("MC.MA", &["ma", "k", "M-"], "NF\r\n", &[DecrMisses, Metas]),
+            ("MC.MD", &["md", "k"], "HD\r\n", &[DeleteHits, Metas]),
+            ("MC.MD", &["md", "k", "I", "T5"], "HD\r\n", &[Metas]),
+            ("MC.MD", &["md", "k", "C5"], "EX\r\n", &[DeleteMisses, Metas]),
+        ] {
+            assert_eq!(counts(row, words, reply), expected, "{words:?}: {reply}");
+        }
     }
 }

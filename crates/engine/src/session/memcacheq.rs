@@ -12,6 +12,7 @@ use super::Session;
 use super::attempt::NotNow;
 use super::memcached::Heard;
 use crate::client::Client;
+use crate::memcacheq::forget;
 use crate::worker::Worker;
 use commands::table::{self, Found, Row};
 use commands::{ReplyMode, Session as _};
@@ -72,8 +73,9 @@ impl Way {
             b"abort" => self.aborts = true,
             b"peek" => self.peeks = true,
             _ => {
-                let digits = part.strip_prefix(b"t=").and_then(wire::memcache::unsigned);
-                let Some(ms) = digits.filter(|ms| *ms <= i64::MAX as u64) else { return false };
+                let digits = part.strip_prefix(b"t=").filter(|digits| digits.iter().all(u8::is_ascii_digit));
+                let number = digits.and_then(wire::memcache::unsigned);
+                let Some(ms) = number.filter(|ms| *ms <= i64::MAX as u64) else { return false };
                 self.wait_ms.get_or_insert(ms);
             }
         }
@@ -173,6 +175,9 @@ impl Session {
                 }
                 counters.note_get(&queues.key, is_value, row.name != "MQ.PEEK");
             }
+            "MQ.ABORT" => counters.note_return(&queues.key),
+            "MQ.CLOSE" if !reply.is_empty() => counters.note_return(&queues.key),
+            "MQ.DELETE" if reply.starts_with(b"DELETED") => forget(&self.worker.engine, &queues.key),
             "MQ.SET" => counters.note_set(&queues.key, reply.starts_with(b"STORED")),
             _ => {}
         }
@@ -186,6 +191,7 @@ impl Session {
             let mut output = Output::new();
             // What it meets was counted where it came up.
             self.run_until_done(&worker, ROWS.abort, &request.args(), NotNow::Shards(Vec::new()), &mut output).await;
+            worker.counters().queues.note_return(&key);
             worker.end_turn();
         }
     }

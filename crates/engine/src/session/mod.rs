@@ -360,7 +360,7 @@ impl Session {
         };
         match result {
             Ok(()) => {
-                self.settle_run(&row, mark, before, output);
+                self.settle_run(&row, args, mark, before, output);
                 Ran::Done(row)
             }
             Err(why) => Ran::NotNow(row, why),
@@ -402,11 +402,11 @@ impl Session {
     }
 
     /// As [`Session::settle_reply`], of a request that ran. What a subscription answers is a message, which is always sent.
-    fn settle_run(&mut self, row: &Row, mark: wire::Mark, before: ReplyMode, output: &mut Output) {
+    fn settle_run(&mut self, row: &Row, args: &Args<'_>, mark: wire::Mark, before: ReplyMode, output: &mut Output) {
         if self.queues.is_some() {
             self.note_message(row, mark, output);
         } else if self.lines.is_some() {
-            self.count_item(row, mark, output);
+            self.count_item(row, args, mark, output);
         }
         if self.lines.is_some() {
             self.settle_line(mark, output);

@@ -87,7 +87,7 @@ impl Session {
         let args = ranges.args(input);
         let (mark, before) = (output.mark(), self.reply_mode);
         let took = self.run_until_done(&worker, row, &args, why, output).await;
-        self.settle_run(&row, mark, before, output);
+        self.settle_run(&row, &args, mark, before, output);
         worker.end_turn();
         self.count(&worker, worker.slow_bound_ns(), row, &args, took);
     }

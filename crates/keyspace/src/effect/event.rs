@@ -92,7 +92,7 @@ impl TaggedChange<'_> {
 impl QueueChange<'_> {
     fn event(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Turn { .. } => return None,
+            Self::Turn { .. } | Self::Base { .. } => return None,
             Self::TurnBack { .. } => "q.drop",
             Self::Push { end: End::Head, .. } => "lpush",
             Self::Push { end: End::Tail, .. } => "rpush",

@@ -258,7 +258,7 @@ impl<'a> Effect<'a> {
             55..=58 => Self::Sorted(SortedChange::decode_fields(number, input)?),
             70..=82 => Self::Stream(StreamChange::decode_fields(number, input)?),
             90..=95 => Self::Tagged(TaggedChange::decode_fields(number, input)?),
-            100..=113 => Self::Queue(QueueChange::decode_fields(number, input)?),
+            100..=114 => Self::Queue(QueueChange::decode_fields(number, input)?),
             32 | 33 => {
                 let expires_at_ms = if number == 33 { Some(take(input)?) } else { None };
                 let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
@@ -467,6 +467,7 @@ mod tests {
             (111, Effect::Queue(QueueChange::SetState { state: State::Buried, due_ms: 0, ids: message_ids })),
             (112, Effect::Queue(QueueChange::Expire { count: 7, ids: message_ids })),
             (113, Effect::Queue(QueueChange::Limit { at_ms: 5, limits: b"\0\0\0\0" })),
+            (114, Effect::Queue(QueueChange::Base { base: 300 })),
             (32, Effect::ValuePut { expires_at_ms: None, kind: Kind::Text, encoded: b"\x01z" }),
             (33, Effect::ValuePut { expires_at_ms: Some(9), kind: Kind::List, encoded: b"" }),
             (120, Effect::ItemPut { expires_at_ms: None, extras: Extras { flags: 5, cas: 0, signs: 0 }, bytes: b"hi" }),

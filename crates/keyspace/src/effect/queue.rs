@@ -90,6 +90,11 @@ pub enum QueueChange<'a> {
         /// As [`Limits::encode`] writes them.
         limits: &'a [u8],
     },
+    /// 114. Ids of the queue's messages are told by numbers from this one on.
+    Base {
+        /// What is added to each.
+        base: u64,
+    },
 }
 
 /// Ids that an effect carries, which rise: as a handler has them, or as they lie in a record.
@@ -174,6 +179,7 @@ impl<'a> QueueChange<'a> {
             Self::SetState { .. } => 111,
             Self::Expire { .. } => 112,
             Self::Limit { .. } => 113,
+            Self::Base { .. } => 114,
         }
     }
 
@@ -209,6 +215,7 @@ impl<'a> QueueChange<'a> {
                 varint::put(out, at_ms);
                 varint::put_bytes(out, limits);
             }
+            Self::Base { base } => varint::put(out, base),
         }
     }
 
@@ -236,6 +243,7 @@ impl<'a> QueueChange<'a> {
             }
             112 => Self::Expire { count: take(input)?, ids: MessageIds::decode(input)? },
             113 => Self::Limit { at_ms: take(input)?, limits: take_bytes(input)? },
+            114 => Self::Base { base: take(input)? },
             unknown => return Err(DecodeError::UnknownNumber(unknown)),
         })
     }
@@ -243,6 +251,11 @@ impl<'a> QueueChange<'a> {
     /// Whether nothing may be left after it.
     pub(crate) fn may_empty(&self) -> bool {
         matches!(self, Self::Pop { .. } | Self::Remove { .. } | Self::Expire { .. } | Self::Limit { .. })
+    }
+
+    /// Whether messages get ids by it.
+    pub(crate) fn gives_ids(&self) -> bool {
+        matches!(self, Self::Push { .. } | Self::PushOne { .. })
     }
 
     /// Changes `queue`; a change that it does not allow is a misfit and changes nothing.
@@ -268,6 +281,7 @@ impl<'a> QueueChange<'a> {
                 }
                 None => Err(Misfit),
             },
+            Self::Base { base } => queue.set_base(base),
         };
         done.map_err(|Misfit| DecodeError::Misfit)
     }

@@ -11,6 +11,8 @@ use kinds::queue::{Limits, Record, State};
 
 /// What a record has beside key, ids and messages, in bytes at most.
 const FIELDS_BYTES_MAX: u64 = 32;
+/// Ids of a queue that comes are so far above all that were told: so many messages may come at its left end.
+const IDS_APART: u64 = 1024;
 /// So many messages that have fallen due a writer takes along.
 const DUE_AT_ONCE: u64 = 64;
 
@@ -129,12 +131,33 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         let now = self.tx.now();
         let fallen = self.look(|queue| Fallen::of(queue, now, DUE_AT_ONCE));
         let settling_bytes = if fallen.is_nothing() { 0 } else { fallen.bytes_max(self.key.len()) };
-        (!fallen.is_nothing(), settling_bytes + 2 * (self.key.len() as u64 + FIELDS_BYTES_MAX))
+        (!fallen.is_nothing(), settling_bytes + 3 * (self.key.len() as u64 + FIELDS_BYTES_MAX))
     }
 
     /// The bytes of [`QueueMut::settling`].
     pub fn settling_bytes(&mut self) -> u64 {
         self.settling().1
+    }
+
+    /// Has a list become a queue, so that the ids which are told of it stay. [`QueueMut::settling`] counts with that.
+    pub fn begin(&mut self) {
+        if self.is_plain() {
+            let at_ms = self.tx.now();
+            self.tx.change(self.key, &Effect::Queue(QueueChange::Turn { at_ms }), Before::Settled);
+            self.choose_ids();
+        }
+    }
+
+    fn is_plain(&mut self) -> bool {
+        self.before == Before::Settled && self.tx.raw_entry(self.key).is_some_and(|entry| list_of(entry).is_some())
+    }
+
+    /// Asks for the room that a change of so many bytes takes if a queue comes with it, which is more than a row counts with.
+    ///
+    /// # Errors
+    /// If that is more than is claimed.
+    pub fn expect_coming(&mut self, bytes: u64) -> Result<(), Abandon> {
+        if self.before == Before::Unknown || self.is_plain() { self.need_room(bytes, 4) } else { Ok(()) }
     }
 
     /// See [`Tx::expect_work`].
@@ -153,10 +176,19 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         }
     }
 
-    /// Puts a message at the tail, to be ready then, if that is not 0, and told from others by `dedup`, if that is not empty.
-    pub fn push_one(&mut self, due_ms: Ms, dedup: &[u8], message: &[u8]) {
-        let at_ms = self.tx.now();
-        self.change(QueueChange::PushOne { at_ms, due_ms, dedup, message });
+    /// Puts messages at the tail, to be ready then, if that is not 0, and told from others by `dedup`, if that is not empty. Each
+    /// has a record of its own.
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn push_each(&mut self, due_ms: Ms, dedup: &[u8], messages: &[&[u8]]) -> Result<(), Abandon> {
+        let (at_ms, count) = (self.tx.now(), messages.len() as u64);
+        let bytes = messages.iter().map(|message| (message.len() + dedup.len()) as u64).sum::<u64>();
+        self.need_room(bytes + count * FIELDS_BYTES_MAX, count + 3)?;
+        for message in messages {
+            self.change(QueueChange::PushOne { at_ms, due_ms, dedup, message });
+        }
+        Ok(())
     }
 
     /// Leases the first `count` messages, which are ready, until then.
@@ -227,10 +259,15 @@ impl<'t, 'k> QueueMut<'t, 'k> {
     }
 
     /// Sets limits.
-    pub fn limit(&mut self, limits: &Limits) {
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn limit(&mut self, limits: &Limits) -> Result<(), Abandon> {
         let (mut encoded, at_ms) = (Vec::new(), self.tx.now());
         limits.encode(&mut encoded);
+        self.expect_coming(encoded.len() as u64)?;
         self.change(QueueChange::Limit { at_ms, limits: &encoded });
+        Ok(())
     }
 
     /// Has the key hold a list of what is ready; nothing is held. Without anything ready it goes.
@@ -256,18 +293,32 @@ impl<'t, 'k> QueueMut<'t, 'k> {
     }
 
     fn change(&mut self, change: QueueChange<'_>) {
+        self.begin();
         let before = std::mem::replace(&mut self.before, Before::Settled);
-        let is_plain = |entry| list_of(entry).is_some();
-        if before == Before::Settled && self.tx.raw_entry(self.key).is_some_and(is_plain) {
-            let at_ms = self.tx.now();
-            self.tx.change(self.key, &Effect::Queue(QueueChange::Turn { at_ms }), Before::Settled);
-        }
         let event = self.event.map(|event| (Classes::LIST, event));
         self.tx.change_as(self.key, &Effect::Queue(change), before, event);
         if change.may_empty() && self.tx.raw_entry(self.key).is_none() {
             self.tx.record_gone(self.key);
             self.before = Before::Unknown;
+        } else if before == Before::Unknown {
+            self.choose_ids();
+        } else if change.gives_ids() {
+            self.note_ids();
         }
+    }
+
+    /// Has a queue that has just come tell ids which no queue has told before: one that went within this millisecond, say.
+    fn choose_ids(&mut self) {
+        let (least, base) = (self.tx.keyspace().told().saturating_add(IDS_APART), self.look(Queue::base));
+        if base < least {
+            self.tx.change(self.key, &Effect::Queue(QueueChange::Base { base: least }), Before::Settled);
+        }
+        self.note_ids();
+    }
+
+    fn note_ids(&mut self) {
+        let told = self.look(Queue::next_told);
+        self.tx.keyspace().note_told(told);
     }
 }
 

@@ -3,8 +3,7 @@
 use super::{Abandon, Before, Tx};
 use crate::effect::Effect;
 use crate::guard::{Expiry, Whole};
-use crate::section::Section;
-use crate::shard_of;
+use crate::{ShardState, shard_of};
 use base::Ms;
 use kinds::{LongText, Value, text};
 use table::Extras;
@@ -46,11 +45,18 @@ impl Tx<'_> {
         self.change(key, &Effect::ExtrasPut(extras), Before::Settled);
     }
 
-    /// The number of a version that nobody has had before, for the text under `key`.
+    /// The number of a version that no key of its shard has had before, for the text under `key`.
     pub fn next_cas(&mut self, key: &[u8]) -> u64 {
-        let (hash, table) = (self.held.hash(key), self.table);
-        let section = self.held.state(shard_of(hash)).section(table);
-        let cas_max = section.map_or(0, Section::cas_max);
-        self.keyspace.next_cas(self.now, cas_max)
+        let now = self.now;
+        self.state_of(key).next_cas(now)
+    }
+
+    /// The greatest number of a version that a key of its shard has had.
+    pub(crate) fn cas_max(&mut self, key: &[u8]) -> u64 {
+        self.state_of(key).cas_max()
+    }
+
+    fn state_of(&mut self, key: &[u8]) -> &ShardState {
+        self.held.state(shard_of(self.held.hash(key)))
     }
 }

@@ -47,16 +47,18 @@ impl Tx<'_> {
     /// What these keys hold, to rehearse the command, which counts as use of them.
     pub fn scene<'a>(&mut self, keys: impl Iterator<Item = &'a [u8]>) -> Scene {
         let mut copies: Vec<(Box<[u8]>, Option<OwnedEntry>)> = Vec::new();
+        let mut cas = 0;
         let (now_s, touches) = ((self.now / 1000) as u32 & 0xff_ffff, self.touches);
         for key in keys {
             if copies.iter().all(|(other, _)| **other != *key) {
                 let entry = self.raw_entry(key);
                 entry.filter(|_| touches).inspect(|entry| entry.touch(now_s));
                 copies.push((key.into(), entry.map(|entry| entry.copy_out())));
+                cas = self.cas_max(key).max(cas);
             }
         }
         let schemas = self.copy_of_schemas();
-        Scene::of(self, self.keyspace, copies, schemas)
+        Scene::of(self, self.keyspace, copies, schemas, cas)
     }
 
     /// The table of the database in use.

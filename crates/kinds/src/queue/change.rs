@@ -215,6 +215,17 @@ impl Queue {
         parts.put_head();
     }
 
+    /// Has ids told from another base on.
+    ///
+    /// # Errors
+    /// If there is nothing.
+    pub fn set_base(&mut self, base: u64) -> Fit {
+        let parts = self.parts.as_mut().ok_or(Misfit)?;
+        parts.head.base = base;
+        parts.put_head();
+        Ok(())
+    }
+
     /// The list of what is ready. O(log n + messages that have returned).
     ///
     /// # Errors

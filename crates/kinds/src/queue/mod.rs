@@ -187,20 +187,24 @@ impl Queue {
         Ok(())
     }
 
+    /// What is added to an id where it is told.
+    pub fn base(&self) -> u64 {
+        self.parts.as_ref().map_or(0, |parts| parts.head.base)
+    }
+
     /// The number by which an id is told.
     pub fn told_id(&self, id: i64) -> u64 {
-        self.parts.as_ref().map_or(0, |parts| parts.head.base).wrapping_add_signed(id)
+        self.base().wrapping_add_signed(id)
     }
 
     /// The id that is told by this number.
     pub fn id_of_told(&self, told: u64) -> i64 {
-        told.wrapping_sub(self.parts.as_ref().map_or(0, |parts| parts.head.base)) as i64
+        told.wrapping_sub(self.base()) as i64
     }
 
-    /// The number by which the id is told that the next message at the right end gets, if that comes now.
-    pub fn next_told(&self, now: Ms) -> u64 {
-        let told = |head: &Head| head.base.wrapping_add_signed(head.next);
-        self.parts.as_ref().map_or_else(|| told(&Head::new(now)), |parts| told(&parts.head))
+    /// The number by which the id is told that the next message at the right end gets.
+    pub fn next_told(&self) -> u64 {
+        self.parts.as_ref().map_or(0, |parts| self.told_id(parts.head.next))
     }
 
     /// Whether a message of this dedup id is in it. O(log n).

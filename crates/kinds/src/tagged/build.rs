@@ -1,10 +1,11 @@
 //! A tagged list out of the items of its list, one by one, of which nothing is trusted.
 
-use super::chunk::{Chunk, HEAD};
-use super::schema::Schema;
-use super::{Counts, Parts, Tagged, index};
+use super::chunk::{Chunk, HEAD, label_of};
+use super::schema::{Rank, Schema};
+use super::{By, Counts, Parts, SOUND, Tagged, index};
 use crate::List;
 use blocks::{Direction, End};
+use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -16,12 +17,14 @@ pub struct Building {
     index: List,
     entries: Vec<(u64, u64)>,
     label: u64,
+    last: Option<Rank>,
 }
 
 impl Building {
-    /// Adds an item of the list, as it lies; whether it may come next.
+    /// Adds an item of the list, as it lies, of which nobody says that a list had it; whether it may come next.
     pub fn add(&mut self, item: &[u8]) -> bool {
-        let is_sound = self.check(item);
+        let is_head = self.schema.is_none();
+        let is_sound = self.check(item) && (is_head || self.continues(item));
         if is_sound {
             self.list.push(End::Tail, item);
         }
@@ -40,7 +43,7 @@ impl Building {
         };
         let Some(chunk) = Chunk::checked(item, schema.planes().count(), schema.is_unique()) else { return false };
         let (values, lengths) = chunk.all_values();
-        if !schema.is_unique() && matches!(schema.by(), super::By::Position | super::By::Attribute(_)) {
+        if !schema.is_unique() && matches!(schema.by(), By::Position | By::Attribute(_)) {
             return schema.value_bytes().is_none_or(|bytes| lengths.iter().all(|length| *length == bytes));
         }
         let mut begin = 0;
@@ -58,6 +61,41 @@ impl Building {
         let rises = !schema.is_unique() || chunk.label() > self.label;
         self.label = chunk.label();
         rises
+    }
+
+    /// Whether the items of a sound chunk are in the list's order, and their values not yet in a list of unique ones.
+    fn continues(&mut self, item: &[u8]) -> bool {
+        let (schema, chunk) = (self.schema.clone().expect(SOUND), Chunk::of(item).expect(SOUND));
+        if schema.by() == By::Position && !schema.is_unique() {
+            return true;
+        }
+        let (bytes, lengths) = chunk.all_values();
+        let (mut values, mut begin) = (Vec::with_capacity(lengths.len()), 0);
+        for (at, length) in lengths.iter().enumerate() {
+            let end = begin + *length as usize;
+            values.push(&bytes[begin..end]);
+            begin = end;
+            let rank = schema.rank(values[at], |number| chunk.attribute(schema.planes(), number, at));
+            let falls = |last: &Rank| rank.as_ref().is_some_and(|rank| schema.compare(last, rank) == Ordering::Greater);
+            if self.last.as_ref().is_some_and(falls) {
+                return false;
+            }
+            self.last = rank;
+        }
+        let is_there = |value: &&[u8]| self.has(value);
+        !schema.is_unique() || {
+            values.sort_unstable();
+            values.windows(2).all(|two| two[0] != two[1]) && !values.iter().any(is_there)
+        }
+    }
+
+    /// Whether a chunk has this value that has been added.
+    fn has(&self, value: &[u8]) -> bool {
+        index::labels(&self.index, index::hash(value)).into_iter().any(|label| {
+            let at = self.list.partition_point_within(1..self.list.len(), |item| label_of(item) < label);
+            let is_in = |item: &[u8]| Chunk::of(item).expect(SOUND).find(value, 0).is_some();
+            self.list.get(at, is_in) == Some(true)
+        })
     }
 
     /// The list; `None` if it has no items. O(chunks) behind [`Building::add`].

@@ -70,6 +70,11 @@ impl ValueType {
         Self::ALL[self as usize].1
     }
 
+    /// Whether values are numbers, written in digits.
+    pub fn is_number(self) -> bool {
+        !matches!(self, Self::Text | Self::Bytes)
+    }
+
     /// The type of this name, in any case of letters.
     pub fn of_name(name: &[u8]) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| name.eq_ignore_ascii_case(known.as_bytes())).map(|(found, _)| *found)

@@ -36,9 +36,11 @@ impl Lines {
         self.stream.write_all(bytes.as_ref()).unwrap();
     }
 
-    /// All that is answered to `bytes`.
+    /// All that is answered to `bytes`, which must not hold what is asked last: its answer would end theirs too early.
     #[track_caller]
     pub(crate) fn ask(&mut self, bytes: impl AsRef<[u8]>) -> String {
+        let mut lines = bytes.as_ref().split_inclusive(|&byte| byte == b'\n');
+        assert!(lines.all(|line| line != self.last.as_bytes()), "{:?} is asked twice", self.last);
         self.send([bytes.as_ref(), self.last.as_bytes()].concat());
         self.until_last()
     }

@@ -26,6 +26,8 @@ const KEYS_LINE_BYTES_MAX: usize = 16 << 20;
 const PASSWORD_BYTES_MAX: usize = 1024;
 /// Words of a line that are told apart, at most.
 const WORDS_MAX: usize = 23;
+/// What each request of the binary protocol begins with, and no line does.
+const BINARY_MAGIC: u8 = 0x80;
 /// Words of requests on queues whose line is whole when it ends, or its value has come.
 const QUEUE_WORDS: &[&[u8]] = &[b"set", b"delete", b"flush_all", b"stats", b"verbosity", b"version", b"quit"];
 /// Words of a meta request, at most.
@@ -184,6 +186,11 @@ impl Decoder {
         }
     }
 
+    /// Whether the request just found is none that a client made: it removes what a value that is too long was to replace.
+    pub fn is_refusing(&self) -> bool {
+        matches!(self.state, State::Refuse { .. })
+    }
+
     /// What the request just found asks for.
     pub fn verb(&self) -> Verb {
         self.verb
@@ -214,6 +221,9 @@ impl Decoder {
     }
 
     fn step_line(&mut self, input: &[u8], scanned: usize, ranges: &mut Ranges) -> Step {
+        if input.first() == Some(&BINARY_MAGIC) {
+            return Step::Broken;
+        }
         let Some(found) = memchr::memchr(b'\n', &input[scanned..]) else {
             return self.step_unfinished(input);
         };
@@ -622,7 +632,7 @@ fn verbosity(input: &[u8], next: usize, ranges: &Ranges) -> Step {
 /// Words that more keys may follow than a line may else have.
 fn is_of_keys(input: &[u8]) -> bool {
     let start = input.iter().take(100).take_while(|byte| **byte == b' ').count();
-    [&b"get "[..], b"gets "].iter().any(|name| input[start..].starts_with(name))
+    [&b"get "[..], b"gets ", b"gat ", b"gats "].iter().any(|name| input[start..].starts_with(name))
 }
 
 fn verb_of_keys(name: &[u8]) -> Option<Verb> {

@@ -1,29 +1,31 @@
-//! Numbers as memcached reads them.
+//! Numbers as memcached reads them, and so C: spaces and a sign before the digits, and behind them the end or a space.
 
-/// A whole number with or without a sign, all of `token`.
-pub fn signed(token: &[u8]) -> Option<i64> {
-    let (is_negative, digits) = match token {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] => (false, digits),
-        digits => (false, digits),
-    };
-    let magnitude = magnitude(digits)?;
+/// The whole number that `text` begins with.
+pub fn signed(text: &[u8]) -> Option<i64> {
+    let (is_negative, magnitude) = leading(text)?;
     if is_negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
 }
 
-/// A whole number without a sign but `+`, all of `token`.
-pub fn unsigned(token: &[u8]) -> Option<u64> {
-    magnitude(token.strip_prefix(b"+").unwrap_or(token))
+/// The whole number that `text` begins with, which is not below 0.
+pub fn unsigned(text: &[u8]) -> Option<u64> {
+    let (is_negative, magnitude) = leading(text)?;
+    (!is_negative || magnitude == 0).then_some(magnitude)
 }
 
-fn magnitude(digits: &[u8]) -> Option<u64> {
-    if digits.is_empty() {
-        return None;
-    }
-    digits.iter().try_fold(0u64, |sum, digit| {
-        let value = digit.wrapping_sub(b'0');
-        if value > 9 { None } else { sum.checked_mul(10)?.checked_add(u64::from(value)) }
-    })
+/// Whether a number has a minus before it, and what follows that.
+fn leading(text: &[u8]) -> Option<(bool, u64)> {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
+    let start = text.iter().take_while(|byte| is_space(byte)).count();
+    let (is_negative, text) = match &text[start..] {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let ends = text.get(length).is_none_or(|byte| is_space(byte) || *byte == 0);
+    let digits = text[..length].iter().map(|digit| u64::from(digit - b'0'));
+    let magnitude = digits.into_iter().try_fold(0u64, |sum, digit| sum.checked_mul(10)?.checked_add(digit))?;
+    (length > 0 && ends).then_some((is_negative, magnitude))
 }
 
 #[cfg(test)]
@@ -31,15 +33,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_whole_or_not_at_all() {
-        for (token, expected) in [("0", Some(0)), ("-1", Some(-1)), ("+7", Some(7)), ("007", Some(7)), ("", None)] {
-            assert_eq!(signed(token.as_bytes()), expected, "{token}");
+    fn numbers_are_read_as_c_reads_them() {
+        for (text, number) in [
+            ("0", Some(0)),
+            ("-1", Some(-1)),
+            ("+7", Some(7)),
+            ("007", Some(7)),
+            ("-0", Some(0)),
+            (" 7", Some(7)),
+            ("7\r", Some(7)),
+            ("\t12 ab", Some(12)),
+            ("5\0x", Some(5)),
+            ("9 ", Some(9)),
+            ("-9223372036854775808", Some(i64::MIN)),
+        ] {
+            assert_eq!(signed(text.as_bytes()), number, "{text:?}");
         }
-        for bad in ["-", "+", "5x", " 5", "--5", "+-5", "9223372036854775808", "18446744073709551616"] {
-            assert_eq!(signed(bad.as_bytes()), None, "{bad}");
+        for bad in ["", " ", "-", "+", "5x", "x", "--5", "+-5", "- 5", "9223372036854775808", "18446744073709551616"] {
+            assert_eq!(signed(bad.as_bytes()), None, "{bad:?}");
         }
-        assert_eq!(signed(b"-9223372036854775808"), Some(i64::MIN));
         assert_eq!(unsigned(b"18446744073709551615"), Some(u64::MAX));
-        assert_eq!((unsigned(b"-0"), unsigned(b"18446744073709551616")), (None, None));
+        assert_eq!(unsigned(b"-0"), Some(0));
+        for bad in ["-5", "", "18446744073709551616", "12x"] {
+            assert_eq!(unsigned(bad.as_bytes()), None, "{bad:?}");
+        }
     }
 }
