@@ -1,5 +1,5 @@
 //! The ratios as a picture: one bar a case for its rate, one for CPU a request, and a line where both sides are equal.
-//! Cases that show another figure than a rate are in the table alone.
+//! Cases that are no headlines, or show another figure than a rate, are in the table alone.
 //!
 //! ```text
 //!  One command a round trip
@@ -25,7 +25,7 @@ const RATE_COLOR: RGBColor = RGBColor(46, 125, 90);
 const CPU_COLOR: RGBColor = RGBColor(150, 160, 170);
 const INK: RGBColor = RGBColor(40, 40, 40);
 
-/// Draws all ratios into an SVG file.
+/// Draws the ratios of headlines into an SVG file.
 ///
 /// # Errors
 /// It cannot be written.
@@ -69,7 +69,7 @@ fn paint(measured: &[Measured], path: &Path) -> Painted {
 }
 
 fn rates<'a>(measured: &'a Measured) -> Vec<&'a Compared<'a>> {
-    measured.cases.iter().filter(|compared| compared.figure == Figure::RequestsPerS).collect()
+    measured.cases.iter().filter(|compared| compared.is_headline && compared.figure == Figure::RequestsPerS).collect()
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
@@ -99,15 +99,21 @@ mod tests {
     use super::*;
     use crate::record::tests::row;
     use crate::report::{measured, tests::scenario_with_rows};
+    use crate::scenario::Scenario;
 
     #[test]
-    fn a_picture_shows_both_ratios_of_a_case() {
+    fn a_picture_shows_both_ratios_of_a_headline() {
         let folder = tempfile::tempdir().unwrap();
         let rows = [row("bobbin", 1, 300.0, 3.0), row("redis", 1, 200.0, 4.0)];
-        let scenarios = [scenario_with_rows(folder.path(), &rows)];
+        let mut scenarios = [scenario_with_rows(folder.path(), &rows)];
         let picture = folder.path().join("figures.svg");
-        draw(&measured(&scenarios, folder.path()).unwrap(), &picture).unwrap();
-        let svg = std::fs::read_to_string(picture).unwrap();
+        let drawn = |scenarios: &[Scenario]| {
+            draw(&measured(scenarios, folder.path()).unwrap(), &picture).unwrap();
+            std::fs::read_to_string(&picture).unwrap()
+        };
+        assert!(!drawn(&scenarios).contains("GET"));
+        scenarios[0].cases[0].headline = true;
+        let svg = drawn(&scenarios);
         for text in ["<svg", "Reads", "GET", "1.50", "0.75", "</svg>"] {
             assert!(svg.contains(text), "{text}");
         }

@@ -22,7 +22,8 @@ pub(crate) struct Compared<'a> {
     by_other: Option<f64>,
     /// That case in words.
     other: &'a str,
-    is_headline: bool,
+    /// Whether README and picture show it, whatever came of it.
+    pub(crate) is_headline: bool,
     /// Whether it is the case's own figure, beside which CPU and p99 are shown.
     is_own: bool,
     sides: [Figures; 2],
