@@ -119,6 +119,12 @@ impl Hooks {
         queue.map_or(Vec::new(), |queue| queue.iter().filter(|waiter| waiter.is_waiting()).cloned().collect())
     }
 
+    /// Whether anybody waits for a key.
+    pub fn is_waited_for(&self, shard: usize, database: u32, key: &[u8]) -> bool {
+        let hooks = self.shard(shard);
+        hooks.waiters.get(&name(database, key)).is_some_and(|queue| queue.iter().any(|waiter| waiter.is_waiting()))
+    }
+
     /// Keys of `shard` that have waiters, with their databases, in order.
     pub fn waited_keys(&self, shard: usize) -> Vec<(u32, Vec<u8>)> {
         self.shard(shard)

@@ -156,3 +156,31 @@ fn a_worker_that_dies_gives_its_work_to_who_waits_and_to_the_dead_letters_at_las
     assert_eq!(int(&mut client, &format!("Q.ACK q {}", leased[0].0)), 0);
     assert_eq!(int(&mut client, "LLEN q"), 0);
 }
+
+#[test]
+fn what_comes_back_goes_to_those_who_wait_in_their_order() {
+    const LINE: usize = 8;
+    let server = Server::start(&["--journal", "off"]);
+    let mut newcomer = server.connect();
+    let mut line: Vec<Client> = (0..LINE).map(|_| server.connect()).collect();
+    for round in 0..3 {
+        let messages: Vec<String> = (0..LINE).map(|at| format!("{round}.{at}")).collect();
+        call(&mut newcomer, &format!("Q.PUSH q {} DELAY 1500", messages.join(" ")));
+        for (at, client) in line.iter_mut().enumerate() {
+            let request = if at % 2 == 0 { "Q.RESERVE other q BLOCK 0 LEASE 3600000" } else { "BLPOP other q 0" };
+            client.send(&request.split(' ').collect::<Vec<_>>());
+            while server.info("blocked_clients") != (at + 1).to_string() {
+                assert_eq!(info(&mut newcomer, "q")["delayed"], LINE as i64, "this machine is too slow for this test");
+            }
+        }
+        while server.info("blocked_clients") != "0" {
+            assert_eq!(call(&mut newcomer, "Q.RESERVE q"), Value::NullArray, "taken before those who wait");
+            assert_eq!(call(&mut newcomer, "LPOP q"), Value::Null, "taken before those who wait");
+        }
+        for (client, message) in line.iter_mut().zip(&messages) {
+            let told = client.reply().to_string();
+            assert!(told.contains(&format!("\"{message}\"")), "{message} was next, not {told}");
+        }
+        call(&mut newcomer, "DEL q");
+    }
+}

@@ -14,6 +14,7 @@ use super::keeping::Keeping;
 use super::messages::begin_row;
 use super::rehearse::{self, Performance};
 use super::script::is_run_by_lua;
+use super::serve::serve_due;
 use super::slow::Wait;
 use super::{POISONED, Session, purpose, write_failure};
 use crate::engine::Engine;
@@ -36,6 +37,9 @@ use sync::lock::Want;
 use wire::resp::Encoder;
 use wire::{Args, Output};
 
+/// After so long one who waits in a line looks again if the journal is full, or takes nothing any more.
+const REFUSED_MS: Ms = 1_000;
+
 /// What earlier attempts found to be missing.
 #[derive(Default)]
 pub(crate) struct Needs {
@@ -51,6 +55,8 @@ pub(crate) struct Needs {
     pub(super) performance: Cell<Option<Box<Performance>>>,
     /// How often it has been rehearsed.
     pub(super) rehearsals: u32,
+    /// Where it stands in the lines of its keys, if it waits there and looks again by itself.
+    pub(super) wait: Option<Wait>,
 }
 
 /// What an attempt is made with.
@@ -93,6 +99,11 @@ pub(crate) enum NotNow {
     Behind,
     /// It is blocked now, and hangs off its keys.
     Waiting(Wait),
+    /// It has looked again and is still to wait, in its place.
+    StillWaiting {
+        /// When it is to look once more.
+        look_again_ms: Option<Ms>,
+    },
     /// Texts are to be cut that are too long for a turn.
     LongTexts,
     /// It walks over all shards.
@@ -125,11 +136,26 @@ impl From<Abandon> for NotNow {
 #[derive(Default)]
 pub(crate) struct Served {
     pub(crate) replies: Vec<(Arc<Waiter>, Result<Output, Failure>)>,
+    /// The one whose attempt it is, if that waits: its reply goes the usual way.
+    own: Option<Arc<Waiter>>,
 }
 
 impl Served {
     pub(crate) fn give_back(&mut self) {
         self.replies.drain(..).for_each(|(waiter, _)| waiter.give_back());
+        self.leave_claim();
+    }
+
+    /// Gives back the claim of the one whose attempt it is; whether there was any.
+    fn leave_claim(&mut self) -> bool {
+        self.own.take().inspect(|waiter| waiter.give_back()).is_some()
+    }
+
+    /// Claims the wait whose attempt it is; whether that was still to be had.
+    fn claim(&mut self, own: &Arc<Waiter>) -> bool {
+        let is_claimed = own.claim();
+        self.own = is_claimed.then(|| own.clone());
+        is_claimed
     }
 
     pub(crate) fn answer(self, seen: Position) {
@@ -230,7 +256,10 @@ impl Session {
             let bound = row_bound(&row, args).max(needs.room_bytes);
             match admit(worker, bound, purpose(row.access)) {
                 Ok(claim) => claim,
-                Err(refusal) => return self.refused(worker, Some(row), refusal, bound, output),
+                Err(refusal) if needs.wait.is_none() || refusal == Refusal::Wait => {
+                    return self.refused(worker, Some(row), refusal, bound, output);
+                }
+                Err(_) => return Err(NotNow::StillWaiting { look_again_ms: Some(now + REFUSED_MS) }),
             }
         } else {
             None
@@ -243,24 +272,23 @@ impl Session {
         let keeps = raised.is_none() && keeping.wants(engine, plan);
         let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());
         if feeds && raised.is_none() {
-            let missing = missing_targets(engine, plan, self.database, &row, args);
-            if !missing.is_empty() {
-                return Err(NotNow::Shards(missing));
-            }
+            plan_has_targets(engine, plan, self.database, &row, args)?;
         }
         let room_bytes = claim.as_ref().map_or(u64::MAX, Claim::payload_bytes);
         log.set_read(engine.journal.is_some() || feeds || engine.tracker.is_used());
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
-        tx.set_touching(!self.client.no_touch.load(Relaxed));
-        tx.set_searches(&needs.searches);
-        tx.set_seed(worker.random());
-        if feeds {
-            tx.keep_old();
-        }
-        tx.set_cuts(&needs.cuts);
-        if engine.tells_events() {
-            tx.take_notes();
-            begin_row(&mut tx, &row);
+        self.prepare(worker, &mut tx, needs, &row, feeds);
+        let mut served = Served::default();
+        if (feeds || needs.wait.is_some())
+            && let Err(why) = self.go_by_line(engine, needs, &mut tx, (&row, args), &mut served)
+        {
+            if matches!(why, NotNow::StillWaiting { .. }) {
+                self.finish_or_abandon(worker, tx, claim, served);
+            } else {
+                served.give_back();
+                tx.abandon();
+            }
+            return Err(why);
         }
         let mark = output.mark();
         let outcome = if args.len() > rehearse::ARGUMENTS_MAX || needs.rehearsals > 0 {
@@ -271,15 +299,13 @@ impl Session {
         };
         match outcome {
             Ok(()) => {}
-            Err(Failure::Nothing) => {
+            Err(failure) if is_nothing(&failure, needs) => {
                 output.truncate(mark);
-                let waiting = self.block(worker, row, args, &mut tx);
-                if tx.log().is_empty() {
-                    self.saw(tx.seen());
-                    tx.abandon();
-                } else {
-                    self.finish(worker, tx, claim, Served::default(), Tx::end);
-                }
+                let waiting = match served.leave_claim() {
+                    true => NotNow::StillWaiting { look_again_ms: tx.looks_again_at() },
+                    false => self.block(worker, row, args, &mut tx),
+                };
+                self.finish_or_abandon(worker, tx, claim, served);
                 return Err(waiting);
             }
             Err(Failure::Abandon(lack)) => {
@@ -288,6 +314,7 @@ impl Session {
                     Abandon::Rehearse => NotNow::Rehearse(self.scene(worker, &row, args, &mut tx)),
                     lack => lack.into(),
                 };
+                served.give_back();
                 tx.abandon();
                 return Err(why);
             }
@@ -297,7 +324,6 @@ impl Session {
             }
         }
         self.note_read(worker, &row, args);
-        let mut served = Served::default();
         if feeds && let Err(why) = self.serve_blocked(worker, &mut tx, &mut served) {
             served.give_back();
             output.truncate(mark);
@@ -311,6 +337,56 @@ impl Session {
         let seen = self.finish(worker, tx, claim, served, end);
         self.hide_unreadable(worker, seen, mark, output);
         Ok(())
+    }
+
+    /// Tells a tx what its row may need, whose changes may go to those who wait if it `feeds`.
+    #[inline]
+    fn prepare<'t>(&self, worker: &Worker, tx: &mut Tx<'t>, needs: &'t Needs, row: &Row, feeds: bool) {
+        tx.set_touching(!self.client.no_touch.load(Relaxed));
+        tx.set_searches(&needs.searches);
+        tx.set_seed(worker.random());
+        tx.set_cuts(&needs.cuts);
+        if feeds {
+            tx.keep_old();
+        }
+        if worker.engine.tells_events() {
+            tx.take_notes();
+            begin_row(tx, row);
+        }
+    }
+
+    /// Has those served who wait for what has fallen due under these keys, before the request looks at them; if it waits
+    /// there itself, it claims its wait then.
+    ///
+    /// # Errors
+    /// What that lacks; or the wait of the request itself has come to an end, by this or by somebody else.
+    fn go_by_line(
+        &self,
+        engine: &Engine,
+        needs: &Needs,
+        tx: &mut Tx<'_>,
+        request: (&Row, &Args<'_>),
+        served: &mut Served,
+    ) -> Result<(), NotNow> {
+        // What was rehearsed was rehearsed on what is there now.
+        if needs.rehearsals == 0 {
+            let (row, args) = request;
+            serve_due(engine, tx, self.database, std::iter::once(request), row_bound(row, args), served)?;
+        }
+        match &needs.wait {
+            Some(wait) if !served.claim(wait.waiter()) => Err(NotNow::StillWaiting { look_again_ms: Some(tx.now()) }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the tx of an attempt that has found nothing for itself.
+    fn finish_or_abandon(&mut self, worker: &Worker, tx: Tx<'_>, claim: Option<Claim>, served: Served) {
+        if tx.log().is_empty() {
+            self.saw(tx.seen());
+            tx.abandon();
+        } else {
+            self.finish(worker, tx, claim, served, Tx::end);
+        }
     }
 
     /// Ends a tx: its frame, its garbage, those it served. Gives what the reply has seen.
@@ -436,6 +512,11 @@ impl Session {
         });
         NotNow::Waiting(Wait::begin(worker.clone(), waiter, self.client.clone(), tx.looks_again_at()))
     }
+}
+
+/// Whether a row has found nothing: to one who waits in a line already, another kind is nothing too.
+fn is_nothing(failure: &Failure, needs: &Needs) -> bool {
+    matches!(failure, Failure::Nothing) || needs.wait.is_some() && matches!(failure, Failure::WrongType)
 }
 
 /// Takes a position for the tx's frame as the last act under its locks, lets go, and hands the frame over. Leaves the
@@ -580,20 +661,20 @@ pub(super) fn plan_is_hooked(engine: &Engine, plan: &Plan, gated: bool) -> bool 
     plan.wants().iter().any(|(shard, want)| *want == Want::Write && engine.hooks.any(usize::from(*shard)))
 }
 
-/// Shards that those who wait for the keys of `row` need beyond the plan: targets, and in turn those who wait for the
-/// targets.
-fn missing_targets(engine: &Engine, plan: &Plan, database: u32, row: &Row, args: &Args<'_>) -> Vec<usize> {
+/// That those who wait for the keys of `row` need no shards beyond the plan: for targets, and in turn for those who wait for
+/// the targets.
+fn plan_has_targets(engine: &Engine, plan: &Plan, database: u32, row: &Row, args: &Args<'_>) -> Result<(), NotNow> {
     let mut fed: Vec<(u32, Vec<u8>)> = Vec::new();
     row.for_each_key(args, |key, want| {
         if want == Want::Write {
             fed.push((database, key.to_vec()));
         }
     });
-    missing_for(engine, plan, fed)
+    plan_has_targets_for(engine, plan, fed)
 }
 
 /// As above, for keys that are fed.
-pub(super) fn missing_for(engine: &Engine, plan: &Plan, mut fed: Vec<(u32, Vec<u8>)>) -> Vec<usize> {
+pub(super) fn plan_has_targets_for(engine: &Engine, plan: &Plan, mut fed: Vec<(u32, Vec<u8>)>) -> Result<(), NotNow> {
     let mut missing = Vec::new();
     let mut at = 0;
     while at < fed.len() {
@@ -617,7 +698,7 @@ pub(super) fn missing_for(engine: &Engine, plan: &Plan, mut fed: Vec<(u32, Vec<u
             });
         }
     }
-    missing
+    if missing.is_empty() { Ok(()) } else { Err(NotNow::Shards(missing)) }
 }
 
 /// Marks the watches of every key that the tx has changed; its shards are held.

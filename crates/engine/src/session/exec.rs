@@ -1,11 +1,13 @@
 //! MULTI, EXEC, WATCH, and the other verbs that only the engine can do.
 
 use super::attempt::{
-    Attempt, Needs, NotNow, Served, access_purpose, admit, hold, missing_for, plan_is_hooked, row_bound, want_shut,
+    Attempt, Needs, NotNow, Served, access_purpose, admit, hold, plan_has_targets_for, plan_is_hooked, row_bound,
+    want_shut,
 };
 use super::messages::{begin_row, subscribes};
 use super::monitor::Asker;
 use super::script::is_scripted;
+use super::serve::serve_due;
 use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
 use commands::table::Row;
@@ -258,10 +260,7 @@ impl Session {
         let writes = claim.is_some() || (engine.journal.is_none() && may_write);
         let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());
         if feeds && raised.is_none() {
-            let missing = missing_for(engine, plan, self.fed_by_queue(queue));
-            if !missing.is_empty() {
-                return Err(NotNow::Shards(missing));
-            }
+            plan_has_targets_for(engine, plan, self.fed_by_queue(queue))?;
         }
         let room_bytes = claim.as_ref().map_or(u64::MAX, journal::Claim::payload_bytes);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
@@ -288,10 +287,7 @@ impl Session {
         }
         let mut served = Served::default();
         self.begin_reads();
-        let mut ran = self.run_rows(worker, queue, &mut tx, output);
-        if ran.is_ok() && feeds {
-            ran = self.serve_blocked(worker, &mut tx, &mut served);
-        }
+        let ran = self.run_by_line(worker, queue, &mut tx, feeds.then_some(&mut served), output);
         if let Err(why) = ran {
             served.give_back();
             output.truncate(mark);
@@ -304,6 +300,22 @@ impl Session {
         let seen = self.finish(worker, tx, claim, served, Tx::end);
         self.hide_unreadable(worker, seen, mark, output);
         Ok(())
+    }
+
+    /// Runs all rows, between what those are given who wait, before and after.
+    fn run_by_line(
+        &mut self,
+        worker: &Rc<Worker>,
+        queue: &[(Row, Args<'_>)],
+        tx: &mut Tx<'_>,
+        served: Option<&mut Served>,
+        output: &mut Output,
+    ) -> Result<(), NotNow> {
+        let Some(served) = served else { return self.run_rows(worker, queue, tx, output) };
+        let requests = queue.iter().map(|(row, args)| (row, args));
+        serve_due(&worker.engine, tx, self.database, requests, queue_bound(queue), served)?;
+        self.run_rows(worker, queue, tx, output)?;
+        self.serve_blocked(worker, tx, served)
     }
 
     /// Whether a script may run all the same when the journal takes no frame: it may only read. Notes what it hears if it

@@ -2,17 +2,19 @@
 //! else sees the element.
 
 use super::Session;
-use super::attempt::{NotNow, SHARDS_MAX, Served};
+use super::attempt::{NotNow, SHARDS_MAX, Served, row_bound};
 use crate::engine::Engine;
 use crate::waiter::Waiter;
 use crate::worker::Worker;
+use commands::table::Row;
 use commands::{Failure, Run};
-use keyspace::{Named, Tx};
+use keyspace::{Absent, Named, Tx};
 use kinds::Kind;
 use std::collections::HashSet;
 use std::sync::Arc;
-use wire::Output;
+use sync::lock::Want;
 use wire::resp::Encoder;
+use wire::{Args, Output};
 
 impl Session {
     /// [`serve_blocked`], by a session.
@@ -38,6 +40,51 @@ pub(crate) fn serve_blocked(engine: &Engine, tx: &mut Tx<'_>, served: &mut Serve
                 }
             }
         }
+    }
+    Ok(())
+}
+
+/// Serves whoever waits for what has fallen due under the keys of requests, before these look at them; their own changes take
+/// `bound_bytes` of the journal beyond that.
+///
+/// # Errors
+/// As [`serve_blocked`].
+pub(super) fn serve_due<'a, 'r: 'a>(
+    engine: &Engine,
+    tx: &mut Tx<'_>,
+    database: u32,
+    requests: impl Iterator<Item = (&'a Row, &'a Args<'r>)>,
+    bound_bytes: u64,
+    served: &mut Served,
+) -> Result<(), NotNow> {
+    let (mut due, mut bytes) = (Vec::new(), 0);
+    for (row, args) in requests.filter(|(row, _)| row.group.kind() == Some(Kind::List)) {
+        row.for_each_key(args, |key, want| {
+            let shard = keyspace::shard_of(engine.keyspace.hash(key));
+            if want == Want::Write
+                && engine.hooks.any(shard)
+                && tx.is_queue(key)
+                && engine.hooks.is_waited_for(shard, database, key)
+                && let Ok(Some(mut queue)) = tx.queue_mut(key, Absent::Leave)
+                && let (true, settling_bytes) = queue.settling()
+            {
+                due.push(key);
+                bytes += settling_bytes;
+            }
+        });
+    }
+    if due.is_empty() {
+        return Ok(());
+    }
+    tx.need_room(bytes)?;
+    for key in due {
+        if let Ok(Some(mut queue)) = tx.queue_mut(key, Absent::Leave) {
+            queue.settle();
+        }
+    }
+    serve_blocked(engine, tx, served)?;
+    if tx.need_room(bound_bytes).is_err() {
+        return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound_bytes)));
     }
     Ok(())
 }
@@ -91,7 +138,7 @@ fn serve_one(
     if !missing.is_empty() {
         return Err(if missing.len() > SHARDS_MAX { NotNow::Gate } else { NotNow::Shards(missing) });
     }
-    let bound = super::attempt::row_bound(&waiter.row, &waiter.request.args());
+    let bound = row_bound(&waiter.row, &waiter.request.args());
     if tx.need_room(bound).is_err() {
         return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound)));
     }

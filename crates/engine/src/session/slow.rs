@@ -78,6 +78,26 @@ impl Drop for Lent<'_> {
     }
 }
 
+impl Needs {
+    /// Whether it waits while a script is busy: as its row says, and who stands in a line stays there.
+    fn is_patient(&self, row: &Row) -> bool {
+        self.wait.is_some() || row.has(Flag::AllowBusy)
+    }
+
+    /// The wait that has begun, or goes on.
+    fn waiting(&mut self, why: NotNow) -> Wait {
+        match why {
+            NotNow::Waiting(wait) => wait,
+            NotNow::StillWaiting { look_again_ms } => {
+                let mut wait = self.wait.take().expect("it looked again from its place");
+                wait.look_again_ms = look_again_ms;
+                wait
+            }
+            _ => unreachable!("others do not wait in a line"),
+        }
+    }
+}
+
 impl Session {
     /// Runs a request to its end, waiting for what it needs; `input` begins with it. Dropped, it has not run, or has
     /// run as a whole.
@@ -118,14 +138,14 @@ impl Session {
                 NotNow::Locked(shard, want) if rounds < ROUNDS_MAX => {
                     rounds += 1;
                     let began = Instant::now();
-                    match unless_busy(worker, &row, park(&worker.engine, shard, want)).await {
+                    match unless_busy(worker, needs.is_patient(&row), park(&worker.engine, shard, want)).await {
                         Some(place) => parked = Some(place),
                         None => return self.tell_busy(worker, row, output),
                     }
                     waited += began.elapsed();
                 }
                 why @ (NotNow::Stage | NotNow::Behind) => {
-                    if unless_busy(worker, &row, wait_turn(worker, &why)).await.is_none() {
+                    if unless_busy(worker, needs.is_patient(&row), wait_turn(worker, &why)).await.is_none() {
                         return self.tell_busy(worker, row, output);
                     }
                 }
@@ -156,8 +176,9 @@ impl Session {
                 NotNow::Room(_) => wait_room(worker).await,
                 NotNow::LongTexts => {}
                 why @ (NotNow::Search(_) | NotNow::Rehearse(_)) => {
+                    let is_patient = needs.is_patient(&row);
                     let working = self.work_ahead(worker, needs, (row, args), why, output);
-                    let Some((took, is_told)) = unless_busy(worker, &row, working).await else {
+                    let Some((took, is_told)) = unless_busy(worker, is_patient, working).await else {
                         return self.tell_busy(worker, row, output);
                     };
                     (searched, rounds) = (searched + took, 0);
@@ -166,8 +187,8 @@ impl Session {
                     }
                 }
                 NotNow::Paused { writes } => self.wait_pause(worker, writes).await,
-                NotNow::Waiting(wait) => {
-                    if !self.wait_blocked(worker, row, args, (wait, &mut ends), output).await {
+                why @ (NotNow::Waiting(_) | NotNow::StillWaiting { .. }) => {
+                    if !self.wait_blocked(worker, (row, args), (needs, why), &mut ends, output).await {
                         return Took { held: Duration::ZERO, searched };
                     }
                     (rounds, needs.rehearsals) = (0, 0);
@@ -183,9 +204,7 @@ impl Session {
             worker.end_turn();
             match result {
                 Ok(()) => {
-                    if waited > Duration::ZERO {
-                        worker.note_wait(waited);
-                    }
+                    worker.note_wait(waited);
                     return Took { held: began.elapsed(), searched };
                 }
                 Err(next) => why = next,
@@ -218,15 +237,15 @@ impl Session {
         args: &Args<'_>,
         output: &mut Output,
     ) -> Duration {
-        let began = Instant::now();
+        let (began, is_patient) = (Instant::now(), row.has(Flag::AllowBusy));
         let held = match why {
             NotNow::Stopping => {
                 self.fail(worker, Some(row), &Failure::text(STOPPING), output);
                 Some(Duration::ZERO)
             }
-            NotNow::Sweep => unless_busy(worker, &row, self.sweep(worker, row, args, output)).await,
-            NotNow::Range => unless_busy(worker, &row, self.range(worker, row, args, output)).await,
-            NotNow::Gather => unless_busy(worker, &row, self.gather(worker, row, args, output)).await,
+            NotNow::Sweep => unless_busy(worker, is_patient, self.sweep(worker, row, args, output)).await,
+            NotNow::Range => unless_busy(worker, is_patient, self.range(worker, row, args, output)).await,
+            NotNow::Gather => unless_busy(worker, is_patient, self.gather(worker, row, args, output)).await,
             NotNow::Verb => {
                 self.run_slow_verb(worker, row, args, output).await;
                 Some(began.elapsed())
@@ -251,21 +270,22 @@ impl Session {
         output: &mut Output,
         waited: &mut Duration,
     ) -> Option<(Instant, Result<(), NotNow>)> {
+        let is_patient = needs.is_patient(&row);
         if gated {
-            unless_busy(worker, &row, worker.settle_order()).await?;
+            unless_busy(worker, is_patient, worker.settle_order()).await?;
         }
         let mut began = Instant::now();
         let now = worker.engine.clock.now();
         let result = if self.needs_stage(&row) {
             if !gated && worker.engine.gate.is_raised() {
-                unless_busy(worker, &row, gate_open(&worker.engine.gate)).await?;
+                unless_busy(worker, is_patient, gate_open(&worker.engine.gate)).await?;
                 *waited += began.elapsed();
             }
             let result;
             (*needs, result) = self.begin_script(std::mem::take(needs), gated, row, args, output);
             result
         } else if gated {
-            let raised = unless_busy(worker, &row, raise(worker)).await?;
+            let raised = unless_busy(worker, is_patient, raise(worker)).await?;
             *waited += began.elapsed();
             began = Instant::now();
             let now = worker.engine.clock.now();
@@ -275,7 +295,7 @@ impl Session {
             let attempt = Attempt { worker, needs, raised: None, now, is_outside: false };
             self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), row, args, output)
         } else {
-            unless_busy(worker, &row, gate_open(&worker.engine.gate)).await?;
+            unless_busy(worker, is_patient, gate_open(&worker.engine.gate)).await?;
             *waited += began.elapsed();
             Err(NotNow::Shards(Vec::new()))
         };
@@ -323,22 +343,26 @@ impl Session {
     }
 
     /// Waits until it is served, or its time is up, which `ends` says from the first wait on; whether it is to look again by
-    /// itself instead: what it finds then was not there before.
+    /// itself instead, from its place in the line: what it finds then was not there before.
     async fn wait_blocked(
         &mut self,
         worker: &Worker,
-        row: Row,
-        args: &Args<'_>,
-        (mut wait, ends): (Wait, &mut Option<Ends>),
+        (row, args): (Row, &Args<'_>),
+        (needs, why): (&mut Needs, NotNow),
+        ends: &mut Option<Ends>,
         output: &mut Output,
     ) -> bool {
+        let mut wait = needs.waiting(why);
         let Run::Blocking { timeout, .. } = row.run else { unreachable!("only blocking rows wait") };
         let ends = ends.get_or_insert_with(|| {
             let timeout_ms = commands::timeout_ms(args, timeout).expect("checked before it ran");
             Ends(timeout_ms.map(|timeout_ms| worker.sleep(timeout_ms)))
         });
         match wait.answer(&mut ends.0).await {
-            None => return true,
+            None => {
+                needs.wait = Some(wait);
+                return true;
+            }
             Some(Answer::Reply(reply, seen)) => {
                 let mark = output.mark();
                 output.append(reply);
@@ -653,6 +677,11 @@ impl Wait {
         Self { worker, waiter, client, look_again_ms }
     }
 
+    /// Its waiter, for an attempt from its place in the line.
+    pub(super) fn waiter(&self) -> &Arc<Waiter> {
+        &self.waiter
+    }
+
     /// How it ends; `None` if nobody has ended it until it is to look again.
     async fn answer(&mut self, ends: &mut Option<Sleep>) -> Option<Answer> {
         let now = self.worker.engine.clock.now();
@@ -667,11 +696,7 @@ impl Wait {
             looks_again = looks_again || comes(&mut looks, context);
             let leaves = is_over || self.client.is_closing(None);
             let ended = self.waiter.poll_end(leaves, context);
-            // A claim that fails was made by somebody who answers, or gives it back and wakes this.
-            if ended.is_pending() && looks_again && self.waiter.claim() {
-                return Poll::Ready(None);
-            }
-            ended.map(Some)
+            if ended.is_pending() && looks_again { Poll::Ready(None) } else { ended.map(Some) }
         })
         .await
     }
@@ -691,9 +716,9 @@ impl Drop for Wait {
     }
 }
 
-/// `waiting`, or `None` once a script is busy and `row` is none of those that are run meanwhile.
-async fn unless_busy<R>(worker: &Worker, row: &Row, waiting: impl Future<Output = R>) -> Option<R> {
-    if row.has(Flag::AllowBusy) { Some(waiting.await) } else { worker.unless_busy(waiting).await }
+/// `waiting`, or `None` once a script is busy, for who has no patience with it.
+async fn unless_busy<R>(worker: &Worker, is_patient: bool, waiting: impl Future<Output = R>) -> Option<R> {
+    if is_patient { Some(waiting.await) } else { worker.unless_busy(waiting).await }
 }
 
 /// Waits for scripts on the stage, or helps with the order of names.
