@@ -99,17 +99,38 @@ impl Hooks {
         });
     }
 
-    /// Takes a waiter off a key.
-    pub fn remove_waiter(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) {
+    /// Takes a waiter off a key; gives the one that is the first there by that.
+    pub fn remove_waiter(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) -> Option<Arc<Waiter>> {
         self.change(shard, |hooks| {
             let name = name(database, key);
-            if let Some(queue) = hooks.waiters.get_mut(&name) {
-                queue.retain(|there| !Arc::ptr_eq(there, waiter));
-                if queue.is_empty() {
-                    hooks.waiters.remove(&name);
-                }
+            let queue = hooks.waiters.get_mut(&name)?;
+            let was_first = queue.front().is_some_and(|first| Arc::ptr_eq(first, waiter));
+            queue.retain(|there| !Arc::ptr_eq(there, waiter));
+            if queue.is_empty() {
+                hooks.waiters.remove(&name);
+                return None;
             }
-        });
+            queue.front().filter(|_| was_first).cloned()
+        })
+    }
+
+    /// Whether a waiter is the first in the line of a key.
+    pub fn is_first(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) -> bool {
+        let hooks = self.shard(shard);
+        let first = hooks.waiters.get(&name(database, key)).and_then(VecDeque::front);
+        first.is_some_and(|first| Arc::ptr_eq(first, waiter))
+    }
+
+    /// The keys that those who wait for a key put into what they take from it.
+    pub fn targets(&self, shard: usize, database: u32, key: &[u8]) -> Vec<Vec<u8>> {
+        let hooks = self.shard(shard);
+        let mut targets = Vec::new();
+        for waiter in hooks.waiters.get(&name(database, key)).into_iter().flatten() {
+            if waiter.has_target() && waiter.is_waiting() {
+                waiter.for_each_key(|target, is_target| targets.extend(is_target.then(|| target.to_vec())));
+            }
+        }
+        targets
     }
 
     /// The waiters of a key, first come first.

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::own_time::OwnTime;
 use crate::pubsub::Stamp;
-use crate::session::{NotNow, Served, serve_blocked};
+use crate::session::{NotNow, Served, plan_has_targets_for, serve_blocked};
 use crate::tracking::{Told, tell_changes};
 use base::limits::SHARDS;
 use journal::{Lane, Purpose, Refusal};
@@ -63,8 +63,6 @@ pub struct Expirer {
     /// Journal room for each removal of this pass, and of the next one: a message that moves may need more than is usual.
     room_bytes: u64,
     room_bytes_next: u64,
-    /// Shards that those need who wait for what falls due.
-    shards: Vec<usize>,
     /// Workers for whose connections there are messages.
     rung: Vec<u16>,
     own_time: OwnTime,
@@ -84,7 +82,6 @@ impl Expirer {
             plan: Plan::default(),
             room_bytes: 0,
             room_bytes_next: 0,
-            shards: Vec::new(),
             rung: Vec::new(),
             own_time,
         }
@@ -114,7 +111,7 @@ impl Expirer {
     }
 
     fn expire(&mut self, shard: usize) -> bool {
-        let Self { engine, member, lane, log, plan, room_bytes, room_bytes_next, shards, rung, own_time } = self;
+        let Self { engine, member, lane, log, plan, room_bytes, room_bytes_next, rung, own_time } = self;
         let Some(_inside) = member.enter() else { return true };
         let now = engine.clock.now();
         let Some(state) = engine.keyspace.shard(shard).try_read() else { return false };
@@ -142,8 +139,14 @@ impl Expirer {
         };
         plan.clear();
         plan.add_shard(shard, Want::Write);
-        shards.drain(..).for_each(|shard| plan.add_shard(shard, Want::Write));
         plan.seal();
+        // Who waits may put what he takes elsewhere.
+        if feeds
+            && let Err(NotNow::Shards(targets)) = plan_has_targets_for(engine, plan, engine.hooks.waited_keys(shard))
+        {
+            targets.into_iter().for_each(|shard| plan.add_shard(shard, Want::Write));
+            plan.seal();
+        }
         let began = Instant::now();
         own_time.begin(began);
         let Ok(held) = plan.try_hold(&engine.keyspace) else { return true };
@@ -164,10 +167,8 @@ impl Expirer {
         if feeds && let Err(why) = serve_blocked(engine, &mut tx, &mut served) {
             served.give_back();
             tx.abandon();
-            match why {
-                NotNow::Shards(missing) => *shards = missing,
-                NotNow::Room(bytes) => *room_bytes_next = bytes.max(*room_bytes_next),
-                _ => {}
+            if let NotNow::Room(bytes) = why {
+                *room_bytes_next = bytes.max(*room_bytes_next);
             }
             return true;
         }

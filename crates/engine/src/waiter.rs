@@ -16,7 +16,7 @@ use base::Position;
 use commands::Failure;
 use commands::table::Row;
 use std::task::{Context, Poll, Waker};
-use sync::primitives::atomic::{AtomicU8, Ordering};
+use sync::primitives::atomic::{AtomicBool, AtomicU8, Ordering};
 use sync::primitives::{Mutex, lock};
 use wire::resp::Protocol;
 use wire::{Output, OwnedRequest};
@@ -28,6 +28,8 @@ const GONE: u8 = 2;
 /// One blocked command.
 pub struct Waiter {
     state: AtomicU8,
+    /// Whether it is to look again, from its place in the line.
+    looks: AtomicBool,
     slot: Mutex<Slot>,
     /// Its row.
     pub row: Row,
@@ -60,7 +62,8 @@ pub enum Answer {
 impl Waiter {
     /// A command that waits.
     pub fn new(row: Row, request: OwnedRequest, database: u32, protocol: Protocol) -> Self {
-        Self { state: AtomicU8::new(WAITING), slot: Mutex::default(), row, request, database, protocol }
+        let (state, looks) = (AtomicU8::new(WAITING), AtomicBool::new(false));
+        Self { state, looks, slot: Mutex::default(), row, request, database, protocol }
     }
 
     /// Claims the wait; only one claim succeeds.
@@ -79,6 +82,18 @@ impl Waiter {
         let _ = self.state.compare_exchange(CLAIMED, WAITING, Ordering::AcqRel, Ordering::Acquire);
         let waker = lock(&self.slot).waker.take();
         waker.into_iter().for_each(Waker::wake);
+    }
+
+    /// Has its connection look again, from its place in the line.
+    pub fn look(&self) {
+        self.looks.store(true, Ordering::SeqCst);
+        let waker = lock(&self.slot).waker.take();
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    /// Whether it was told to look again since it was asked this last; behind [`Waiter::poll_end`], which hears of it.
+    pub fn takes_look(&self) -> bool {
+        self.looks.swap(false, Ordering::SeqCst)
     }
 
     /// Its connection waits no more, served or not.
@@ -107,6 +122,11 @@ impl Waiter {
         if is_over && self.claim() { Poll::Ready(Answer::TimedOut) } else { Poll::Pending }
     }
 
+    /// Whether its row puts what it takes under another key.
+    pub fn has_target(&self) -> bool {
+        self.row.keys.iter().any(|spec| spec.flags.contains("INSERT"))
+    }
+
     /// The keys that its row takes from, and its targets, by whether the key's flags say INSERT.
     pub fn for_each_key(&self, mut visit: impl FnMut(&[u8], bool)) {
         let args = self.request.args();
@@ -123,7 +143,7 @@ mod schedules {
     use commands::table::{self, Found};
     use shuttle::future::block_on;
     use std::future::poll_fn;
-    use sync::primitives::atomic::{AtomicBool, AtomicUsize};
+    use sync::primitives::atomic::AtomicUsize;
     use sync::primitives::{Arc, thread};
 
     fn waiter() -> Arc<Waiter> {

@@ -59,7 +59,7 @@ fn the_slow_reader_that_pins_most_goes_first_and_the_others_are_told_all() {
     let gone = gone(&mut writer);
     assert_eq!(gone, (0..gone.len()).collect::<Vec<_>>(), "those that pin most, the first to ask, went");
     assert!(gone.len() < 8);
-    assert!(server.log().contains("see client-pinned-limit"), "{}", server.log());
+    server.wait_for_log("see client-pinned-limit");
     let (_, last) = readers.last_mut().unwrap();
     let reply = last.reply();
     let items = reply.as_slice().expect("all of it");

@@ -157,30 +157,102 @@ fn a_worker_that_dies_gives_its_work_to_who_waits_and_to_the_dead_letters_at_las
     assert_eq!(int(&mut client, "LLEN q"), 0);
 }
 
+/// Has `line` wait with these requests for as many messages, which come together, and gives what each is told.
+fn told_in_line(server: &Server, line: &mut [Client], request: impl Fn(usize) -> &'static str) -> Vec<String> {
+    let mut newcomer = server.connect();
+    let messages: Vec<String> = (0..line.len()).map(|at| format!("m{at:03}")).collect();
+    let delay_ms = 1000 + 30 * messages.len();
+    call(&mut newcomer, &format!("Q.PUSH q {} DELAY {delay_ms}", messages.join(" ")));
+    for (at, client) in line.iter_mut().enumerate() {
+        client.send(&request(at).split(' ').collect::<Vec<_>>());
+        while server.info("blocked_clients") != (at + 1).to_string() {
+            let delayed = info(&mut newcomer, "q").get("delayed").copied();
+            assert_eq!(delayed, Some(messages.len() as i64), "this machine is too slow for this test");
+        }
+    }
+    while server.info("blocked_clients") != "0" {
+        assert_eq!(call(&mut newcomer, "Q.RESERVE q"), Value::NullArray, "taken before those who wait");
+        assert_eq!(call(&mut newcomer, "LPOP q"), Value::Null, "taken before those who wait");
+    }
+    call(&mut newcomer, "DEL q");
+    line.iter_mut().map(|client| client.reply().to_string()).collect()
+}
+
 #[test]
 fn what_comes_back_goes_to_those_who_wait_in_their_order() {
-    const LINE: usize = 8;
     let server = Server::start(&["--journal", "off"]);
-    let mut newcomer = server.connect();
-    let mut line: Vec<Client> = (0..LINE).map(|_| server.connect()).collect();
-    for round in 0..3 {
-        let messages: Vec<String> = (0..LINE).map(|at| format!("{round}.{at}")).collect();
-        call(&mut newcomer, &format!("Q.PUSH q {} DELAY 1500", messages.join(" ")));
-        for (at, client) in line.iter_mut().enumerate() {
-            let request = if at % 2 == 0 { "Q.RESERVE other q BLOCK 0 LEASE 3600000" } else { "BLPOP other q 0" };
-            client.send(&request.split(' ').collect::<Vec<_>>());
-            while server.info("blocked_clients") != (at + 1).to_string() {
-                assert_eq!(info(&mut newcomer, "q")["delayed"], LINE as i64, "this machine is too slow for this test");
-            }
-        }
-        while server.info("blocked_clients") != "0" {
-            assert_eq!(call(&mut newcomer, "Q.RESERVE q"), Value::NullArray, "taken before those who wait");
-            assert_eq!(call(&mut newcomer, "LPOP q"), Value::Null, "taken before those who wait");
-        }
-        for (client, message) in line.iter_mut().zip(&messages) {
-            let told = client.reply().to_string();
-            assert!(told.contains(&format!("\"{message}\"")), "{message} was next, not {told}");
-        }
-        call(&mut newcomer, "DEL q");
+    let mut line: Vec<Client> = (0..100).map(|_| server.connect()).collect();
+    let by_turns = |at| if at % 2 == 0 { "Q.RESERVE other q BLOCK 0 LEASE 3600000" } else { "BLPOP other q 0" };
+    // More than fall due at once, and one at the end who has what is due made ready himself.
+    let mostly_pops = |at| if at < 99 { "BLPOP q 0" } else { "Q.RESERVE q BLOCK 0" };
+    let told = [
+        told_in_line(&server, &mut line[..8], by_turns),
+        told_in_line(&server, &mut line[..8], by_turns),
+        told_in_line(&server, &mut line, mostly_pops),
+    ];
+    for (at, told) in told.iter().flat_map(|told| told.iter().enumerate()) {
+        assert!(told.contains(&format!("\"m{at:03}\"")), "number {at} of a line was told {told}");
     }
+}
+
+#[test]
+fn what_comes_back_may_go_on_to_many_keys() {
+    let server = Server::start(&["--journal", "off"]);
+    let mut clients: Vec<Client> = (0..6).map(|_| server.connect()).collect();
+    let mut client = server.connect();
+    call(&mut client, "Q.PUSH q m0 m1 m2 m3 m4 m5 DELAY 300");
+    for (at, waiting) in clients.iter_mut().enumerate() {
+        waiting.send(&["BLMOVE", "q", &format!("target{at}"), "LEFT", "RIGHT", "0"]);
+        server.wait_for_info("blocked_clients", &(at + 1).to_string());
+    }
+    for (at, waiting) in clients.iter_mut().enumerate() {
+        assert_eq!(waiting.reply(), Value::bulk(format!("m{at}")));
+    }
+}
+
+#[test]
+fn a_pause_does_not_hold_up_the_end_of_a_wait() {
+    let server = Server::start(&["--journal", "off"]);
+    let (mut client, mut waiting) = (server.connect(), server.connect());
+    let id = int(&mut waiting, "CLIENT ID");
+    call(&mut client, "Q.PUSH q message DELAY 200");
+    let begin = |waiting: &mut Client, block_ms: &str| {
+        waiting.send(&["Q.RESERVE", "q", "BLOCK", block_ms]);
+        server.wait_for_info("blocked_clients", "1");
+    };
+    begin(&mut waiting, "1000");
+    call(&mut client, "CLIENT PAUSE 600000 WRITE");
+    assert_eq!(waiting.reply(), Value::NullArray);
+    call(&mut client, "CLIENT UNPAUSE");
+    assert_eq!(reserve(&mut client, "Q.RESERVE q BLOCK 0 LEASE 200")[0].1, "message");
+    begin(&mut waiting, "0");
+    call(&mut client, "CLIENT PAUSE 600000 WRITE");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(int(&mut client, &format!("CLIENT UNBLOCK {id} TIMEOUT")), 1);
+    assert_eq!(waiting.reply(), Value::NullArray);
+    call(&mut client, "CLIENT UNPAUSE");
+    assert_eq!(reserve(&mut client, "Q.RESERVE q BLOCK 0")[0].1, "message");
+}
+
+#[test]
+fn who_is_served_first_is_told_of_first() {
+    let server =
+        Server::start(&["--journal", "off", "--enable-debug-command", "yes", "--notify-keyspace-events", "KEA"]);
+    let (mut client, mut waiting, mut listener) = (server.connect(), server.connect(), server.connect());
+    // Nobody but a request looks at what is due.
+    call(&mut client, "DEBUG SET-ACTIVE-EXPIRE 0");
+    call(&mut client, "Q.PUSH q message DELAY 100");
+    waiting.send(&["BLMOVE", "q", "target", "LEFT", "RIGHT", "0"]);
+    server.wait_for_info("blocked_clients", "1");
+    call(&mut listener, "PSUBSCRIBE __keyspace@0__:*");
+    std::thread::sleep(std::time::Duration::from_millis(150));
+    assert_eq!(int(&mut client, "RPUSH q new"), 1);
+    assert_eq!(waiting.reply(), Value::bulk("message"));
+    let mut told = Vec::new();
+    while told.last().is_none_or(|last| last != "q rpush") {
+        let Some(Value::Array(parts)) = listener.try_reply() else { panic!("no message") };
+        told.push(format!("{} {}", text(&parts[2]).trim_start_matches("__keyspace@0__:"), text(&parts[3])));
+    }
+    told.retain(|event| event.starts_with("target"));
+    assert_eq!(told, ["target rpush"]);
 }

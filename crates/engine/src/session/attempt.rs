@@ -27,7 +27,7 @@ use commands::table::Row;
 use commands::{Access, Failure, Flag, Local, Run, Verb};
 use journal::{Claim, Lane, Late, Purpose, Refusal};
 use keyspace::{Abandon, Cuts, Held, Log, Named, Payload, Plan, Scene, Searches, Tx, Wanted};
-use kinds::LongText;
+use kinds::{Kind, LongText};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -138,6 +138,8 @@ pub(crate) struct Served {
     pub(crate) replies: Vec<(Arc<Waiter>, Result<Output, Failure>)>,
     /// The one whose attempt it is, if that waits: its reply goes the usual way.
     own: Option<Arc<Waiter>>,
+    /// All that the tx has changed was for others.
+    is_all: bool,
 }
 
 impl Served {
@@ -146,9 +148,9 @@ impl Served {
         self.leave_claim();
     }
 
-    /// Gives back the claim of the one whose attempt it is; whether there was any.
-    fn leave_claim(&mut self) -> bool {
-        self.own.take().inspect(|waiter| waiter.give_back()).is_some()
+    /// Gives back the claim of the one whose attempt it is, if there is one.
+    fn leave_claim(&mut self) -> Option<Arc<Waiter>> {
+        self.own.take().inspect(|waiter| waiter.give_back())
     }
 
     /// Claims the wait whose attempt it is; whether that was still to be had.
@@ -277,7 +279,7 @@ impl Session {
         let room_bytes = claim.as_ref().map_or(u64::MAX, Claim::payload_bytes);
         log.set_read(engine.journal.is_some() || feeds || engine.tracker.is_used());
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
-        self.prepare(worker, &mut tx, needs, &row, feeds);
+        self.prepare(worker, &mut tx, needs, feeds);
         let mut served = Served::default();
         if (feeds || needs.wait.is_some())
             && let Err(why) = self.go_by_line(engine, needs, &mut tx, (&row, args), &mut served)
@@ -290,6 +292,7 @@ impl Session {
             }
             return Err(why);
         }
+        begin_row(&mut tx, &row);
         let mark = output.mark();
         let outcome = if args.len() > rehearse::ARGUMENTS_MAX || needs.rehearsals > 0 {
             self.play(worker, needs, &row, (handler, args), &mut tx, output)
@@ -302,21 +305,15 @@ impl Session {
             Err(failure) if is_nothing(&failure, needs) => {
                 output.truncate(mark);
                 let waiting = match served.leave_claim() {
-                    true => NotNow::StillWaiting { look_again_ms: tx.looks_again_at() },
-                    false => self.block(worker, row, args, &mut tx),
+                    Some(waiter) => NotNow::StillWaiting { look_again_ms: self.looks_again_at(worker, &waiter, &tx) },
+                    None => self.block(worker, row, args, &mut tx),
                 };
                 self.finish_or_abandon(worker, tx, claim, served);
                 return Err(waiting);
             }
             Err(Failure::Abandon(lack)) => {
                 output.truncate(mark);
-                let why = match lack {
-                    Abandon::Rehearse => NotNow::Rehearse(self.scene(worker, &row, args, &mut tx)),
-                    lack => lack.into(),
-                };
-                served.give_back();
-                tx.abandon();
-                return Err(why);
+                return Err(self.lacking(worker, (&row, args), lack, tx, claim, served));
             }
             Err(failure) => {
                 output.truncate(mark);
@@ -341,7 +338,7 @@ impl Session {
 
     /// Tells a tx what its row may need, whose changes may go to those who wait if it `feeds`.
     #[inline]
-    fn prepare<'t>(&self, worker: &Worker, tx: &mut Tx<'t>, needs: &'t Needs, row: &Row, feeds: bool) {
+    fn prepare<'t>(&self, worker: &Worker, tx: &mut Tx<'t>, needs: &'t Needs, feeds: bool) {
         tx.set_touching(!self.client.no_touch.load(Relaxed));
         tx.set_searches(&needs.searches);
         tx.set_seed(worker.random());
@@ -351,7 +348,6 @@ impl Session {
         }
         if worker.engine.tells_events() {
             tx.take_notes();
-            begin_row(tx, row);
         }
     }
 
@@ -370,8 +366,7 @@ impl Session {
     ) -> Result<(), NotNow> {
         // What was rehearsed was rehearsed on what is there now.
         if needs.rehearsals == 0 {
-            let (row, args) = request;
-            serve_due(engine, tx, self.database, std::iter::once(request), row_bound(row, args), served)?;
+            serve_due(engine, tx, self.database, request, served)?;
         }
         match &needs.wait {
             Some(wait) if !served.claim(wait.waiter()) => Err(NotNow::StillWaiting { look_again_ms: Some(tx.now()) }),
@@ -379,8 +374,32 @@ impl Session {
         }
     }
 
+    /// Ends the tx of an attempt that lacks something, which is what it lacks. One that is to be rehearsed has changed nothing
+    /// yet, so what others were given stays theirs.
+    #[cold]
+    fn lacking(
+        &mut self,
+        worker: &Worker,
+        (row, args): (&Row, &Args<'_>),
+        lack: Abandon,
+        mut tx: Tx<'_>,
+        claim: Option<Claim>,
+        mut served: Served,
+    ) -> NotNow {
+        if !matches!(lack, Abandon::Rehearse) {
+            served.give_back();
+            tx.abandon();
+            return lack.into();
+        }
+        let scene = self.scene(worker, row, args, &mut tx);
+        served.leave_claim();
+        self.finish_or_abandon(worker, tx, claim, served);
+        NotNow::Rehearse(scene)
+    }
+
     /// Ends the tx of an attempt that has found nothing for itself.
-    fn finish_or_abandon(&mut self, worker: &Worker, tx: Tx<'_>, claim: Option<Claim>, served: Served) {
+    fn finish_or_abandon(&mut self, worker: &Worker, tx: Tx<'_>, claim: Option<Claim>, mut served: Served) {
+        served.is_all = true;
         if tx.log().is_empty() {
             self.saw(tx.seen());
             tx.abandon();
@@ -413,7 +432,7 @@ impl Session {
         let garbage = if changes { tx.take_garbage() } else { Vec::new() };
         let mut stamp = self.post_of_tx(worker, &tx);
         if changes && engine.tracker.is_used() {
-            self.tell_changes(worker, &tx, stamp.get_or_insert_with(Stamp::unset));
+            self.tell_changes(worker, &tx, stamp.get_or_insert_with(Stamp::unset), !served.is_all);
         }
         if self.outbox.is_some() {
             self.end_reads(worker);
@@ -499,6 +518,16 @@ impl Session {
         Ok(())
     }
 
+    /// When one who waits looks again by himself: for what falls due in a queue, only if he is the first in a line.
+    fn looks_again_at(&self, worker: &Worker, waiter: &Arc<Waiter>, tx: &Tx<'_>) -> Option<Ms> {
+        let mut is_first = waiter.row.group.kind() != Some(Kind::List);
+        waiter.for_each_key(|key, is_target| {
+            let shard = keyspace::shard_of(tx.keyspace().hash(key));
+            is_first |= !is_target && worker.engine.hooks.is_first(shard, waiter.database, key, waiter);
+        });
+        tx.looks_again_at().filter(|_| is_first)
+    }
+
     /// Hangs a command that found nothing off its keys; its shards are held.
     fn block(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, tx: &mut Tx<'_>) -> NotNow {
         let Run::Blocking { settled, .. } = row.run else { unreachable!("only blocking rows find nothing") };
@@ -510,7 +539,8 @@ impl Session {
                 worker.engine.hooks.add_waiter(shard, self.database, key, &waiter);
             }
         });
-        NotNow::Waiting(Wait::begin(worker.clone(), waiter, self.client.clone(), tx.looks_again_at()))
+        let look_again_ms = self.looks_again_at(worker, &waiter, tx);
+        NotNow::Waiting(Wait::begin(worker.clone(), waiter, self.client.clone(), look_again_ms))
     }
 }
 
@@ -674,7 +704,7 @@ fn plan_has_targets(engine: &Engine, plan: &Plan, database: u32, row: &Row, args
 }
 
 /// As above, for keys that are fed.
-pub(super) fn plan_has_targets_for(engine: &Engine, plan: &Plan, mut fed: Vec<(u32, Vec<u8>)>) -> Result<(), NotNow> {
+pub(crate) fn plan_has_targets_for(engine: &Engine, plan: &Plan, mut fed: Vec<(u32, Vec<u8>)>) -> Result<(), NotNow> {
     let mut missing = Vec::new();
     let mut at = 0;
     while at < fed.len() {
@@ -684,18 +714,14 @@ pub(super) fn plan_has_targets_for(engine: &Engine, plan: &Plan, mut fed: Vec<(u
         if !engine.hooks.any(shard) {
             continue;
         }
-        for waiter in engine.hooks.waiters(shard, database, &key) {
-            waiter.for_each_key(|target, is_target| {
-                if is_target && !fed.iter().any(|(of, fed)| *of == database && fed == target) {
-                    fed.push((database, target.to_vec()));
-                    let shard = keyspace::shard_of(engine.keyspace.hash(target));
-                    let held =
-                        plan.wants().iter().any(|(held, want)| usize::from(*held) == shard && *want == Want::Write);
-                    if !held {
-                        missing.push(shard);
-                    }
+        for target in engine.hooks.targets(shard, database, &key) {
+            if !fed.iter().any(|(of, fed)| *of == database && *fed == target) {
+                let shard = keyspace::shard_of(engine.keyspace.hash(&target));
+                fed.push((database, target));
+                if !plan.wants().iter().any(|(held, want)| usize::from(*held) == shard && *want == Want::Write) {
+                    missing.push(shard);
                 }
-            });
+            }
         }
     }
     if missing.is_empty() { Ok(()) } else { Err(NotNow::Shards(missing)) }

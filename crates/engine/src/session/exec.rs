@@ -7,7 +7,6 @@ use super::attempt::{
 use super::messages::{begin_row, subscribes};
 use super::monitor::Asker;
 use super::script::is_scripted;
-use super::serve::serve_due;
 use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
 use commands::table::Row;
@@ -287,7 +286,10 @@ impl Session {
         }
         let mut served = Served::default();
         self.begin_reads();
-        let ran = self.run_by_line(worker, queue, &mut tx, feeds.then_some(&mut served), output);
+        let mut ran = self.run_rows(worker, queue, &mut tx, output);
+        if ran.is_ok() && feeds {
+            ran = self.serve_blocked(worker, &mut tx, &mut served);
+        }
         if let Err(why) = ran {
             served.give_back();
             output.truncate(mark);
@@ -300,22 +302,6 @@ impl Session {
         let seen = self.finish(worker, tx, claim, served, Tx::end);
         self.hide_unreadable(worker, seen, mark, output);
         Ok(())
-    }
-
-    /// Runs all rows, between what those are given who wait, before and after.
-    fn run_by_line(
-        &mut self,
-        worker: &Rc<Worker>,
-        queue: &[(Row, Args<'_>)],
-        tx: &mut Tx<'_>,
-        served: Option<&mut Served>,
-        output: &mut Output,
-    ) -> Result<(), NotNow> {
-        let Some(served) = served else { return self.run_rows(worker, queue, tx, output) };
-        let requests = queue.iter().map(|(row, args)| (row, args));
-        serve_due(&worker.engine, tx, self.database, requests, queue_bound(queue), served)?;
-        self.run_rows(worker, queue, tx, output)?;
-        self.serve_blocked(worker, tx, served)
     }
 
     /// Whether a script may run all the same when the journal takes no frame: it may only read. Notes what it hears if it

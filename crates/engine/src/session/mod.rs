@@ -30,7 +30,7 @@ mod serve;
 mod slow;
 mod tracking;
 
-pub(crate) use attempt::{Needs, NotNow, Served, hand_over, mark_watches};
+pub(crate) use attempt::{Needs, NotNow, Served, hand_over, mark_watches, plan_has_targets_for};
 pub(crate) use flush::Flushes;
 pub(crate) use lease::Leases;
 pub(crate) use memcached::Count as ItemCount;

@@ -44,49 +44,69 @@ pub(crate) fn serve_blocked(engine: &Engine, tx: &mut Tx<'_>, served: &mut Serve
     Ok(())
 }
 
-/// Serves whoever waits for what has fallen due under the keys of requests, before these look at them; their own changes take
-/// `bound_bytes` of the journal beyond that.
+/// Serves whoever waits for what has fallen due under the keys of a request, before that looks at them.
 ///
 /// # Errors
 /// As [`serve_blocked`].
-pub(super) fn serve_due<'a, 'r: 'a>(
+pub(super) fn serve_due(
     engine: &Engine,
     tx: &mut Tx<'_>,
     database: u32,
-    requests: impl Iterator<Item = (&'a Row, &'a Args<'r>)>,
-    bound_bytes: u64,
+    (row, args): (&Row, &Args<'_>),
     served: &mut Served,
 ) -> Result<(), NotNow> {
-    let (mut due, mut bytes) = (Vec::new(), 0);
-    for (row, args) in requests.filter(|(row, _)| row.group.kind() == Some(Kind::List)) {
-        row.for_each_key(args, |key, want| {
-            let shard = keyspace::shard_of(engine.keyspace.hash(key));
-            if want == Want::Write
-                && engine.hooks.any(shard)
-                && tx.is_queue(key)
-                && engine.hooks.is_waited_for(shard, database, key)
-                && let Ok(Some(mut queue)) = tx.queue_mut(key, Absent::Leave)
-                && let (true, settling_bytes) = queue.settling()
-            {
-                due.push(key);
-                bytes += settling_bytes;
-            }
-        });
-    }
-    if due.is_empty() {
+    if row.group.kind() != Some(Kind::List) {
         return Ok(());
     }
-    tx.need_room(bytes)?;
-    for key in due {
-        if let Ok(Some(mut queue)) = tx.queue_mut(key, Absent::Leave) {
-            queue.settle();
+    let mut is_settled = false;
+    while settle_waited(engine, tx, database, (row, args))? {
+        is_settled = true;
+        let before = served.replies.len();
+        serve_blocked(engine, tx, served)?;
+        if served.replies.len() == before {
+            break;
         }
     }
-    serve_blocked(engine, tx, served)?;
-    if tx.need_room(bound_bytes).is_err() {
+    // The request's own changes come on top.
+    let bound_bytes = row_bound(row, args);
+    if is_settled && tx.need_room(bound_bytes).is_err() {
         return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound_bytes)));
     }
     Ok(())
+}
+
+/// Has what has fallen due ready under those keys of a request that somebody waits for, some of it at a time; whether there
+/// was any.
+fn settle_waited(
+    engine: &Engine,
+    tx: &mut Tx<'_>,
+    database: u32,
+    (row, args): (&Row, &Args<'_>),
+) -> Result<bool, NotNow> {
+    let mut due = Vec::new();
+    row.for_each_key(args, |key, want| {
+        let shard = keyspace::shard_of(engine.keyspace.hash(key));
+        if want == Want::Write
+            && engine.hooks.any(shard)
+            && tx.is_queue(key)
+            && engine.hooks.is_waited_for(shard, database, key)
+        {
+            due.push(key);
+        }
+    });
+    let mut is_any = false;
+    for key in due {
+        let Ok(Some(mut queue)) = tx.queue_mut(key, Absent::Leave) else { continue };
+        let (is_due, bytes) = queue.settling();
+        if is_due {
+            tx.need_room(bytes)?;
+            if let Ok(Some(mut queue)) = tx.queue_mut(key, Absent::Leave) {
+                queue.settle();
+            }
+            is_any = true;
+        }
+    }
+    Ok(is_any)
 }
 
 /// Keys that the records behind `mark` may have fed.
@@ -176,12 +196,14 @@ fn missing_shards(tx: &Tx<'_>, waiter: &Waiter) -> Vec<usize> {
     missing
 }
 
-/// Takes a waiter that no longer waits off all its keys.
+/// Takes a waiter that no longer waits off all its keys. Who is the first of a line now has to know when to look again.
 pub(super) fn take_off(worker: &Worker, waiter: &Arc<Waiter>) {
     let engine = &*worker.engine;
     waiter.for_each_key(|key, is_target| {
         if !is_target {
-            engine.hooks.remove_waiter(keyspace::shard_of(engine.keyspace.hash(key)), waiter.database, key, waiter);
+            let shard = keyspace::shard_of(engine.keyspace.hash(key));
+            let first = engine.hooks.remove_waiter(shard, waiter.database, key, waiter);
+            first.into_iter().for_each(|first| first.look());
         }
     });
 }

@@ -79,6 +79,21 @@ impl Drop for Lent<'_> {
 }
 
 impl Needs {
+    /// Who stands in a line hears there of the end of his time: he stays, and looks again soon, where others wait for what
+    /// somebody holds.
+    fn keep_place(&self, worker: &Worker, why: NotNow) -> NotNow {
+        let in_ms = match why {
+            NotNow::Locked(..) => HELD_MS,
+            NotNow::Room(bytes) if bytes <= self.room_bytes => ROOM_MS,
+            NotNow::Paused { .. } | NotNow::Stage => PAUSED_MS,
+            _ => return why,
+        };
+        if self.wait.is_none() {
+            return why;
+        }
+        NotNow::StillWaiting { look_again_ms: Some(worker.engine.clock.now() + in_ms) }
+    }
+
     /// Whether it waits while a script is busy: as its row says, and who stands in a line stays there.
     fn is_patient(&self, row: &Row) -> bool {
         self.wait.is_some() || row.has(Flag::AllowBusy)
@@ -129,7 +144,7 @@ impl Session {
         loop {
             let mut parked = None;
             let mut gated = false;
-            match why {
+            match needs.keep_place(worker, why) {
                 // Neither a round nor a wait for a lock: nobody holds it.
                 NotNow::Unloaded(shard, want) => {
                     parked = Some(self.park(&worker.engine, shard, want).await);
@@ -191,7 +206,7 @@ impl Session {
                     if !self.wait_blocked(worker, (row, args), (needs, why), &mut ends, output).await {
                         return Took { held: Duration::ZERO, searched };
                     }
-                    (rounds, needs.rehearsals) = (0, 0);
+                    rounds = 0;
                 }
                 why @ (NotNow::Stopping | NotNow::Sweep | NotNow::Range | NotNow::Gather | NotNow::Verb) => {
                     let held = self.run_apart(worker, why, row, args, output).await;
@@ -294,6 +309,8 @@ impl Session {
         } else if let Some(_inside) = worker.member.enter() {
             let attempt = Attempt { worker, needs, raised: None, now, is_outside: false };
             self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), row, args, output)
+        } else if needs.wait.is_some() {
+            Err(NotNow::Stage)
         } else {
             unless_busy(worker, is_patient, gate_open(&worker.engine.gate)).await?;
             *waited += began.elapsed();
@@ -360,7 +377,7 @@ impl Session {
         });
         match wait.answer(&mut ends.0).await {
             None => {
-                needs.wait = Some(wait);
+                *needs = Needs { wait: Some(wait), cuts: std::mem::take(&mut needs.cuts), ..Needs::default() };
                 return true;
             }
             Some(Answer::Reply(reply, seen)) => {
@@ -696,11 +713,17 @@ impl Wait {
             looks_again = looks_again || comes(&mut looks, context);
             let leaves = is_over || self.client.is_closing(None);
             let ended = self.waiter.poll_end(leaves, context);
+            looks_again |= self.waiter.takes_look();
             if ended.is_pending() && looks_again { Poll::Ready(None) } else { ended.map(Some) }
         })
         .await
     }
 }
+
+/// After so long one who stands in a line looks again if what he wanted to look at was held by another request.
+const HELD_MS: base::Ms = 2;
+/// Likewise, if clients are paused or a script has all.
+const PAUSED_MS: base::Ms = 20;
 
 /// So long a client waits at most before it looks again, if it is to do so at all.
 const LOOK_AGAIN_MS_MAX: base::Ms = 3_600_000;

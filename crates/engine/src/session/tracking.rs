@@ -142,10 +142,11 @@ impl Session {
         })
     }
 
-    /// Tells everybody what a tx of this session has changed.
-    pub(super) fn tell_changes(&mut self, worker: &Worker, tx: &Tx<'_>, stamp: &Arc<Stamp>) {
+    /// Tells everybody what a tx of this session has changed, by a request of its client or on its way.
+    pub(super) fn tell_changes(&mut self, worker: &Worker, tx: &Tx<'_>, stamp: &Arc<Stamp>, is_own: bool) {
         let mut told = self.told(worker);
-        tell_changes(&worker.engine, tx, self.client.id, stamp, &mut told);
+        let by = if is_own { self.client.id } else { 0 };
+        tell_changes(&worker.engine, tx, by, stamp, &mut told);
         self.own_notices.append(&mut told.own);
     }
 

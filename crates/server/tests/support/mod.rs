@@ -15,7 +15,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use wire::client::{Parser, Value};
 
@@ -32,7 +33,13 @@ pub(crate) struct Server {
     pub(crate) port: u16,
     folder: TempDir,
     flags: Vec<String>,
-    log: Arc<Mutex<String>>,
+    log: Log,
+}
+
+/// What a server writes, and the thread that reads it until its end.
+struct Log {
+    text: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Server {
@@ -90,14 +97,29 @@ impl Server {
     /// # Errors
     /// What it wrote when it did not start.
     pub(crate) fn try_restart(&mut self) -> Result<(), String> {
-        (self.child, self.log) = launch(self.port, self.folder.path(), &self.flags, &[])?;
-        Ok(())
+        self.relaunch(&[])
     }
 
     /// As [`Server::restart`], with `variables` of the environment.
     pub(crate) fn restart_with(&mut self, variables: &[(&str, &str)]) {
-        let launched = launch(self.port, self.folder.path(), &self.flags, variables);
-        (self.child, self.log) = launched.unwrap_or_else(|log| panic!("the server does not start again: {log}"));
+        self.relaunch(variables).unwrap_or_else(|log| panic!("the server does not start again: {log}"));
+    }
+
+    fn relaunch(&mut self, variables: &[(&str, &str)]) -> Result<(), String> {
+        let began = Instant::now();
+        loop {
+            match launch(self.port, self.folder.path(), &self.flags, variables) {
+                Ok(launched) => {
+                    (self.child, self.log) = launched;
+                    return Ok(());
+                }
+                // A connection of another test may have been given the port meanwhile.
+                Err(log) if log.contains("is taken by another program") && began.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                Err(log) => return Err(log),
+            }
+        }
     }
 
     /// Its process.
@@ -117,7 +139,7 @@ impl Server {
 
     /// All that it has logged since it was started last.
     pub(crate) fn log(&self) -> String {
-        self.log.lock().unwrap().clone()
+        self.log.text.lock().unwrap().clone()
     }
 
     /// Sends it a signal.
@@ -125,9 +147,11 @@ impl Server {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Waits for its end.
+    /// Waits for its end, and for the last that it logged.
     pub(crate) fn wait(&mut self) -> ExitStatus {
-        self.child.wait().unwrap()
+        let status = self.child.wait().unwrap();
+        self.log.reader.take().into_iter().for_each(|reader| reader.join().unwrap());
+        status
     }
 
     /// Ends it as an operator would, and checks that it left in order.
@@ -139,7 +163,7 @@ impl Server {
     /// Ends it as a crash would.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        self.wait();
     }
 
     /// A connection over TCP.
@@ -149,7 +173,7 @@ impl Server {
 
     /// Waits until a field of INFO has this value.
     pub(crate) fn wait_for_info(&self, field: &str, value: &str) {
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         while self.info(field) != value {
             assert!(began.elapsed() < PATIENCE, "{field} is {}, not {value}", self.info(field));
             std::thread::sleep(Duration::from_millis(2));
@@ -158,7 +182,7 @@ impl Server {
 
     /// Waits until the log has this: it is read beside.
     pub(crate) fn wait_for_log(&self, text: &str) {
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         while !self.log().contains(text) {
             assert!(began.elapsed() < PATIENCE, "no `{text}` in {}", self.log());
             std::thread::sleep(Duration::from_millis(2));
@@ -208,12 +232,7 @@ fn data(folder: &Path) -> PathBuf {
 }
 
 /// A server that is ready and its log, which a thread goes on reading; or what it wrote when it ended.
-fn launch(
-    port: u16,
-    folder: &Path,
-    flags: &[String],
-    variables: &[(&str, &str)],
-) -> Result<(Child, Arc<Mutex<String>>), String> {
+fn launch(port: u16, folder: &Path, flags: &[String], variables: &[(&str, &str)]) -> Result<(Child, Log), String> {
     let mut command = bobbin();
     command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"]).arg(data(folder));
     if !flags.iter().any(|flag| flag == "--threads") {
@@ -228,16 +247,16 @@ fn launch(
             return Err(format!("{log}{status}"));
         }
     }
-    let log = Arc::new(Mutex::new(log));
-    let kept = log.clone();
-    std::thread::spawn(move || {
+    let text = Arc::new(Mutex::new(log));
+    let kept = text.clone();
+    let reader = std::thread::spawn(move || {
         let mut line = String::new();
         while lines.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
             kept.lock().unwrap().push_str(&line);
             line.clear();
         }
     });
-    Ok((child, log))
+    Ok((child, Log { text, reader: Some(reader) }))
 }
 
 /// A client, one reply at a time.
