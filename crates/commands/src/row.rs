@@ -326,6 +326,8 @@ impl KeySpec {
             }
         };
         match self.find {
+            // Most rows have one key, and every request is asked for it.
+            Find::Range { last: 0, .. } if begin < count => visit(begin),
             Find::Range { last, step } => {
                 let end = if last >= 0 {
                     (begin + last as usize).min(count.wrapping_sub(1))

@@ -40,6 +40,10 @@ struct ShardHooks {
     watches: BTreeMap<Name, Vec<Weak<Watch>>>,
 }
 
+fn is_first_watchful(line: &VecDeque<Arc<Waiter>>, waiter: &Arc<Waiter>) -> bool {
+    line.iter().find(|there| there.is_watchful()).is_some_and(|first| Arc::ptr_eq(first, waiter))
+}
+
 /// Database number and key.
 type Name = Vec<u8>;
 
@@ -99,26 +103,25 @@ impl Hooks {
         });
     }
 
-    /// Takes a waiter off a key; gives the one that is the first there by that.
+    /// Takes a waiter off a key; gives the one that is by that the first there who is watchful.
     pub fn remove_waiter(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) -> Option<Arc<Waiter>> {
         self.change(shard, |hooks| {
             let name = name(database, key);
             let queue = hooks.waiters.get_mut(&name)?;
-            let was_first = queue.front().is_some_and(|first| Arc::ptr_eq(first, waiter));
+            let was_first = is_first_watchful(queue, waiter);
             queue.retain(|there| !Arc::ptr_eq(there, waiter));
             if queue.is_empty() {
                 hooks.waiters.remove(&name);
                 return None;
             }
-            queue.front().filter(|_| was_first).cloned()
+            if was_first { queue.iter().find(|there| there.is_watchful()).cloned() } else { None }
         })
     }
 
-    /// Whether a waiter is the first in the line of a key.
-    pub fn is_first(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) -> bool {
+    /// Whether a waiter is the first in the line of a key who is watchful.
+    pub fn is_first_watchful(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) -> bool {
         let hooks = self.shard(shard);
-        let first = hooks.waiters.get(&name(database, key)).and_then(VecDeque::front);
-        first.is_some_and(|first| Arc::ptr_eq(first, waiter))
+        hooks.waiters.get(&name(database, key)).is_some_and(|queue| is_first_watchful(queue, waiter))
     }
 
     /// The keys that those who wait for a key put into what they take from it.

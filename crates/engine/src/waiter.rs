@@ -9,14 +9,16 @@
 //!                 GONE
 //! ```
 //!
+//! It may look again by itself, from its place in the line: at a time of its own, or as soon as it is told to.
+//!
 //! A writer that serves it, its own time-out, CLIENT UNBLOCK, CLIENT KILL and the closing connection all claim it in
 //! the same way, so exactly one of them has it.
 
-use base::Position;
-use commands::Failure;
+use base::{Ms, Position};
 use commands::table::Row;
+use commands::{Failure, Group};
 use std::task::{Context, Poll, Waker};
-use sync::primitives::atomic::{AtomicBool, AtomicU8, Ordering};
+use sync::primitives::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use sync::primitives::{Mutex, lock};
 use wire::resp::Protocol;
 use wire::{Output, OwnedRequest};
@@ -30,6 +32,8 @@ pub struct Waiter {
     state: AtomicU8,
     /// Whether it is to look again, from its place in the line.
     looks: AtomicBool,
+    /// When it looks again by itself; `Ms::MAX`: never.
+    looks_at_ms: AtomicU64,
     slot: Mutex<Slot>,
     /// Its row.
     pub row: Row,
@@ -62,8 +66,8 @@ pub enum Answer {
 impl Waiter {
     /// A command that waits.
     pub fn new(row: Row, request: OwnedRequest, database: u32, protocol: Protocol) -> Self {
-        let (state, looks) = (AtomicU8::new(WAITING), AtomicBool::new(false));
-        Self { state, looks, slot: Mutex::default(), row, request, database, protocol }
+        let (state, looks, looks_at_ms) = (AtomicU8::new(WAITING), AtomicBool::new(false), AtomicU64::new(Ms::MAX));
+        Self { state, looks, looks_at_ms, slot: Mutex::default(), row, request, database, protocol }
     }
 
     /// Claims the wait; only one claim succeeds.
@@ -82,6 +86,21 @@ impl Waiter {
         let _ = self.state.compare_exchange(CLAIMED, WAITING, Ordering::AcqRel, Ordering::Acquire);
         let waker = lock(&self.slot).waker.take();
         waker.into_iter().for_each(Waker::wake);
+    }
+
+    /// Whether the first of its like in a line looks again by itself, when something in a queue falls due.
+    pub fn is_watchful(&self) -> bool {
+        self.row.group == Group::Queue
+    }
+
+    /// When it looks again by itself.
+    pub fn looks_at(&self) -> Option<Ms> {
+        Some(self.looks_at_ms.load(Ordering::SeqCst)).filter(|at_ms| *at_ms != Ms::MAX)
+    }
+
+    /// Says when it looks again by itself.
+    pub fn set_looks_at(&self, at_ms: Option<Ms>) {
+        self.looks_at_ms.store(at_ms.unwrap_or(Ms::MAX), Ordering::SeqCst);
     }
 
     /// Has its connection look again, from its place in the line.
@@ -230,6 +249,25 @@ mod schedules {
                 assert!(!waiter.claim());
                 writer.join().unwrap();
                 assert!(!waiter.claim(), "a claim that is given back later does not open the wait again");
+            },
+            20_000,
+        );
+    }
+
+    #[test]
+    fn who_is_told_to_look_again_does() {
+        shuttle::check_random(
+            || {
+                let waiter = waiter();
+                let teller = {
+                    let waiter = waiter.clone();
+                    thread::spawn(move || waiter.look())
+                };
+                block_on(poll_fn(|context| {
+                    assert!(waiter.poll_end(false, context).is_pending());
+                    if waiter.takes_look() { Poll::Ready(()) } else { Poll::Pending }
+                }));
+                teller.join().unwrap();
             },
             20_000,
         );

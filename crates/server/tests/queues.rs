@@ -256,3 +256,50 @@ fn who_is_served_first_is_told_of_first() {
     told.retain(|event| event.starts_with("target"));
     assert_eq!(told, ["target rpush"]);
 }
+
+#[test]
+fn who_waits_sees_by_himself_what_falls_due_whenever_he_came() {
+    let server = Server::start(&["--journal", "off", "--enable-debug-command", "yes"]);
+    let mut client = server.connect();
+    call(&mut client, "DEBUG SET-ACTIVE-EXPIRE 0");
+    let push = |client: &mut Client| call(client, "Q.PUSH q message DELAY 300");
+    let wait = |request: &str| {
+        let count: usize = server.info("blocked_clients").parse().unwrap();
+        let mut waiting = server.connect();
+        waiting.send(&request.split(' ').collect::<Vec<_>>());
+        server.wait_for_info("blocked_clients", &(count + 1).to_string());
+        waiting
+    };
+    let is_told = |waiting: &mut Client| {
+        let told = waiting.reply().to_string();
+        assert!(told.contains("\"message\""), "{told}");
+    };
+    // Behind one who never looks by himself, but comes first.
+    push(&mut client);
+    let mut first = wait("BLPOP q 0");
+    let behind = wait("Q.RESERVE q BLOCK 0");
+    is_told(&mut first);
+    drop((first, behind));
+    server.wait_for_info("blocked_clients", "0");
+    // Behind one who waits for another kind.
+    let other = wait("BZPOPMIN q 0");
+    push(&mut client);
+    let mut behind = wait("Q.RESERVE q BLOCK 0");
+    is_told(&mut behind);
+    drop((other, behind));
+    server.wait_for_info("blocked_clients", "0");
+    call(&mut client, "DEL q");
+    // He came before anything was there; or what is pushed comes before what he knows of; or it is renamed to his key.
+    let mut early = wait("Q.RESERVE q BLOCK 0");
+    push(&mut client);
+    is_told(&mut early);
+    call(&mut client, "Q.PUSH q later DELAY 3600000");
+    let mut early = wait("Q.RESERVE q BLOCK 0");
+    push(&mut client);
+    is_told(&mut early);
+    call(&mut client, "DEL q");
+    let mut early = wait("Q.RESERVE q BLOCK 0");
+    call(&mut client, "Q.PUSH z message DELAY 300");
+    call(&mut client, "RENAME z q");
+    is_told(&mut early);
+}

@@ -27,7 +27,7 @@ use commands::table::Row;
 use commands::{Access, Failure, Flag, Local, Run, Verb};
 use journal::{Claim, Lane, Late, Purpose, Refusal};
 use keyspace::{Abandon, Cuts, Held, Log, Named, Payload, Plan, Scene, Searches, Tx, Wanted};
-use kinds::{Kind, LongText};
+use kinds::LongText;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -518,12 +518,12 @@ impl Session {
         Ok(())
     }
 
-    /// When one who waits looks again by himself: for what falls due in a queue, only if he is the first in a line.
+    /// When one who waits looks again by himself: for what falls due in a queue, only if he is the first in a line to do so.
     fn looks_again_at(&self, worker: &Worker, waiter: &Arc<Waiter>, tx: &Tx<'_>) -> Option<Ms> {
-        let mut is_first = waiter.row.group.kind() != Some(Kind::List);
+        let mut is_first = !waiter.is_watchful();
         waiter.for_each_key(|key, is_target| {
             let shard = keyspace::shard_of(tx.keyspace().hash(key));
-            is_first |= !is_target && worker.engine.hooks.is_first(shard, waiter.database, key, waiter);
+            is_first |= !is_target && worker.engine.hooks.is_first_watchful(shard, waiter.database, key, waiter);
         });
         tx.looks_again_at().filter(|_| is_first)
     }

@@ -190,6 +190,9 @@ impl Session {
     /// Posts what a tx that ends has to tell, its shards held: its stamp is to be set once the frame has a position.
     #[inline]
     pub(super) fn post_of_tx(&mut self, worker: &Worker, tx: &Tx<'_>) -> Option<Arc<Stamp>> {
+        if self.outbox.is_none() && tx.notes().is_empty() {
+            return None;
+        }
         let messages = self.outbox.as_mut().map_or_else(Vec::new, |outbox| std::mem::take(&mut outbox.messages));
         if messages.is_empty() && tx.notes().is_empty() {
             return None;

@@ -6,6 +6,7 @@ use super::attempt::{NotNow, SHARDS_MAX, Served, row_bound};
 use crate::engine::Engine;
 use crate::waiter::Waiter;
 use crate::worker::Worker;
+use base::Ms;
 use commands::table::Row;
 use commands::{Failure, Run};
 use keyspace::{Absent, Named, Tx};
@@ -34,10 +35,16 @@ pub(crate) fn serve_blocked(engine: &Engine, tx: &mut Tx<'_>, served: &mut Serve
         done = tx.log().mark();
         for (database, key) in fed {
             let shard = keyspace::shard_of(engine.keyspace.hash(&key));
-            for waiter in engine.hooks.waiters(shard, database, &key) {
-                if !serve_one(tx, &waiter, database, &key, served)? {
-                    break;
+            let mut line = engine.hooks.waiters(shard, database, &key).into_iter();
+            while let Some(waiter) = line.next() {
+                if serve_one(tx, &waiter, database, &key, served)? {
+                    continue;
                 }
+                // One behind may have to know when something falls due.
+                if !waiter.is_watchful() && tx.is_queue(&key) {
+                    line.find(|waiter| waiter.is_watchful()).into_iter().for_each(|waiter| waiter.look());
+                }
+                break;
             }
         }
     }
@@ -169,11 +176,16 @@ fn serve_one(
     let args = waiter.request.args();
     let protocol = waiter.protocol;
     super::messages::begin_row(tx, &waiter.row);
+    tx.look_again(Ms::MAX);
     let outcome = tx.serve(database, key, |tx| try_now(tx, &args, &mut Encoder::new(&mut output, protocol)));
     let reply = match outcome {
         Ok(()) => Ok(output),
         Err(Failure::Nothing) => {
             waiter.give_back();
+            let next_ms = tx.looks_again_at().unwrap_or(Ms::MAX);
+            if next_ms < waiter.looks_at().unwrap_or(Ms::MAX) {
+                waiter.look();
+            }
             return Ok(is_shared);
         }
         Err(Failure::Abandon(lack)) => {

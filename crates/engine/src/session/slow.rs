@@ -104,8 +104,8 @@ impl Needs {
         match why {
             NotNow::Waiting(wait) => wait,
             NotNow::StillWaiting { look_again_ms } => {
-                let mut wait = self.wait.take().expect("it looked again from its place");
-                wait.look_again_ms = look_again_ms;
+                let wait = self.wait.take().expect("it looked again from its place");
+                wait.waiter.set_looks_at(look_again_ms);
                 wait
             }
             _ => unreachable!("others do not wait in a line"),
@@ -679,8 +679,6 @@ pub(crate) struct Wait {
     worker: Rc<Worker>,
     waiter: Arc<Waiter>,
     client: Arc<Client>,
-    /// When it looks again by itself.
-    look_again_ms: Option<base::Ms>,
 }
 
 impl Wait {
@@ -691,7 +689,8 @@ impl Wait {
         look_again_ms: Option<base::Ms>,
     ) -> Self {
         client.set_blocked(Some(waiter.clone()));
-        Self { worker, waiter, client, look_again_ms }
+        waiter.set_looks_at(look_again_ms);
+        Self { worker, waiter, client }
     }
 
     /// Its waiter, for an attempt from its place in the line.
@@ -703,7 +702,7 @@ impl Wait {
     async fn answer(&mut self, ends: &mut Option<Sleep>) -> Option<Answer> {
         let now = self.worker.engine.clock.now();
         let span_ms = |at_ms: base::Ms| at_ms.saturating_sub(now).clamp(1, LOOK_AGAIN_MS_MAX);
-        let mut looks = self.look_again_ms.map(|at_ms| self.worker.sleep(span_ms(at_ms)));
+        let mut looks = self.waiter.looks_at().map(|at_ms| self.worker.sleep(span_ms(at_ms)));
         let (mut is_over, mut looks_again) = (false, false);
         poll_fn(|context| {
             let comes = |sleep: &mut Option<Sleep>, context: &mut Context<'_>| {

@@ -30,8 +30,8 @@ impl Tx<'_> {
         self.look_again_ms = Some(at_ms);
     }
 
-    /// What [`Tx::look_again`] was told last.
+    /// What [`Tx::look_again`] was told last; `Ms::MAX` is never.
     pub fn looks_again_at(&self) -> Option<Ms> {
-        self.look_again_ms
+        self.look_again_ms.filter(|at_ms| *at_ms != Ms::MAX)
     }
 }
