@@ -276,8 +276,11 @@ impl Worker {
         counters.longest_lock_hold_us.raise(own_ns / 1000);
     }
 
-    /// Counts a wait for shards or for the gate, which is no thread's own time: it is told as it was.
+    /// Counts a wait for shards or for the gate, if there was any, which is no thread's own time: it is told as it was.
     pub(crate) fn note_wait(&self, took: Duration) {
+        if took.is_zero() {
+            return;
+        }
         let counters = self.counters();
         counters.lock_waits.add(took.as_nanos() as u64);
         counters.longest_lock_wait_us.raise(took.as_micros() as u64);

@@ -139,7 +139,7 @@ pub(crate) struct Served {
     /// The one whose attempt it is, if that waits: its reply goes the usual way.
     own: Option<Arc<Waiter>>,
     /// All that the tx has changed was for others.
-    is_all: bool,
+    is_for_others: bool,
 }
 
 impl Served {
@@ -399,7 +399,7 @@ impl Session {
 
     /// Ends the tx of an attempt that has found nothing for itself.
     fn finish_or_abandon(&mut self, worker: &Worker, tx: Tx<'_>, claim: Option<Claim>, mut served: Served) {
-        served.is_all = true;
+        served.is_for_others = true;
         if tx.log().is_empty() {
             self.saw(tx.seen());
             tx.abandon();
@@ -432,7 +432,7 @@ impl Session {
         let garbage = if changes { tx.take_garbage() } else { Vec::new() };
         let mut stamp = self.post_of_tx(worker, &tx);
         if changes && engine.tracker.is_used() {
-            self.tell_changes(worker, &tx, stamp.get_or_insert_with(Stamp::unset), !served.is_all);
+            self.tell_changes(worker, &tx, stamp.get_or_insert_with(Stamp::unset), !served.is_for_others);
         }
         if self.outbox.is_some() {
             self.end_reads(worker);

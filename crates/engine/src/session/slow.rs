@@ -310,6 +310,7 @@ impl Session {
             let attempt = Attempt { worker, needs, raised: None, now, is_outside: false };
             self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), row, args, output)
         } else if needs.wait.is_some() {
+            // The gate is up, for a script perhaps: it keeps its place meanwhile.
             Err(NotNow::Stage)
         } else {
             unless_busy(worker, is_patient, gate_open(&worker.engine.gate)).await?;
