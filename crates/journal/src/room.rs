@@ -7,11 +7,12 @@
 //! small frame (up to a quarter of a segment)   pays its bytes
 //! longer frame                                 pays twice its bytes
 //! frame longer than a segment                  pays twice a segment, and has a segment of its own made
-//! a segment with n bytes left                  is worth n less a quarter of a segment
+//! a segment with n bytes left                  is worth n less a quarter of a segment, at most a spare
 //! ```
 //!
 //! A small frame that moves on wastes less than the quarter that no segment sells; a longer one wastes less than
-//! itself. So while claims are covered by what the segments at hand are worth, each frame finds its place, in any
+//! itself; one longer than a segment always begins its own, and wastes what was left of the one before, which is why what is
+//! left of such a segment is worth no more than a spare. So while claims are covered by what the segments at hand are worth, each frame finds its place, in any
 //! order. The bytes of a frame here are its head, its payload and two marks: one may open its write, one may follow its
 //! sync.
 
@@ -43,7 +44,7 @@ impl Room {
 
     /// What `left` bytes of a segment are worth.
     pub(crate) fn worth(self, left: u64) -> i64 {
-        left.saturating_sub(self.capacity() / 4) as i64
+        left.min(self.capacity()).saturating_sub(self.capacity() / 4) as i64
     }
 
     /// What a segment not yet begun is worth; also what is kept back from frames that grow.

@@ -147,6 +147,53 @@ fn frames_longer_than_a_segment_have_their_own() {
     assert_eq!(frames_of(&disk, 0..end), twin);
 }
 
+/// A frame may be a third as long as its claim, so that the segment made for it has room for the next one.
+#[test]
+fn every_long_frame_begins_the_segment_made_for_it() {
+    let mut world = World::open(&FakeDisk::new(), Policy::EverySec).unwrap();
+    let frame = |number: usize, segments: u64| vec![number as u8; (segments * SEGMENT_BYTES) as usize];
+    for number in 0..8 {
+        let payload = frame(number, 2);
+        world.put_with_claim(number % 3, &payload, 3 * payload.len() as u64, Purpose::Grow).expect("admitted");
+        // What is left of that segment is sold to others, and may be wasted by the next long frame.
+        for small in 0..number {
+            world.put(small % 3, &frame(small, 1)[..900], Purpose::Grow).expect("admitted");
+        }
+    }
+    world.settle();
+    let frames = frames_of(&world.disk, 0..world.journal.durable());
+    assert_eq!(frames, world.stop());
+}
+
+/// Frames and claims of any length, between zero and many segments, find their places however they come.
+#[test]
+fn whatever_is_admitted_finds_its_place() {
+    for seed in 0..cases(300) {
+        let mut random = random(seed);
+        let mut world = World::open(&FakeDisk::new(), Policy::EverySec).unwrap();
+        for _ in 0..60 {
+            let bytes = match random.below(4) {
+                0 => random.below(8 * SEGMENT_BYTES),
+                1 => random.below(2 * SEGMENT_BYTES),
+                _ => random.below(SEGMENT_BYTES / 4),
+            };
+            let payload = vec![random.next() as u8; bytes as usize];
+            let claim_bytes = bytes + random.below(4 * bytes + 1);
+            let lane = random.below(3) as usize;
+            world.put_with_claim(lane, &payload, claim_bytes, Purpose::Grow).unwrap_or_else(|refusal| {
+                panic!("seed {seed}: {refusal:?} to a frame of {bytes} bytes with a claim of {claim_bytes}")
+            });
+            match random.below(4) {
+                0 => world.run(),
+                1 => world.make(),
+                _ => {}
+            }
+        }
+        world.settle();
+        assert_eq!(frames_of(&world.disk, 0..world.journal.durable()), world.stop(), "seed {seed}");
+    }
+}
+
 #[test]
 fn a_claim_for_a_long_frame_may_end_in_a_short_one() {
     let disk = FakeDisk::new();

@@ -157,9 +157,20 @@ impl World {
 
     /// Hands over one frame; waits by running the journal.
     pub(crate) fn put(&mut self, lane: usize, payload: &[u8], purpose: Purpose) -> Result<Position, Refusal> {
+        self.put_with_claim(lane, payload, payload.len() as u64, purpose)
+    }
+
+    /// The same, with a claim of `claim_bytes`, which are at least those of the payload.
+    pub(crate) fn put_with_claim(
+        &mut self,
+        lane: usize,
+        payload: &[u8],
+        claim_bytes: u64,
+        purpose: Purpose,
+    ) -> Result<Position, Refusal> {
         let mut tries = 0;
         let claim = loop {
-            match self.lanes[lane].try_admit(payload.len() as u64, purpose) {
+            match self.lanes[lane].try_admit(claim_bytes, purpose) {
                 Ok(claim) => break claim,
                 Err(Refusal::Wait) if tries < 20 => {
                     tries += 1;
@@ -183,7 +194,9 @@ impl World {
         for _ in 0..count {
             let payload = payload(random);
             let lane = random.below(3) as usize;
-            if self.put(lane, &payload, Purpose::Grow).is_err() {
+            // What a command may write is known before what it writes.
+            let claim_bytes = payload.len() as u64 * (1 + random.below(4));
+            if self.put_with_claim(lane, &payload, claim_bytes, Purpose::Grow).is_err() {
                 return;
             }
             match random.below(6) {
