@@ -184,20 +184,38 @@ fn spec_flags(flags: &str) -> Vec<String> {
     flags.split(' ').enumerate().map(small).collect()
 }
 
-/// What a request does to the keys of `spec`. Where flags vary, what compares or tells a text looks at it, and else nobody does.
+/// What a request does to the keys of `spec`. Where flags vary with its arguments they are told as Redis tells them: of SET
+/// and DELEX by whether the old text is looked at, of BITFIELD by whether anything is written. Where a spec of another
+/// command says that they vary, its own flags are told, without that word.
 pub(super) fn key_flags(row: &Command, spec: &KeySpec, request: &Args<'_>) -> Vec<String> {
     const LOOKS: [&str; 5] = ["GET", "IFEQ", "IFNE", "IFDEQ", "IFDNE"];
-    if !spec.flags.ends_with(" VARIABLE_FLAGS") {
-        return spec_flags(spec.flags);
-    }
+    let Some(most) = spec.flags.strip_suffix(" VARIABLE_FLAGS") else { return spec_flags(spec.flags) };
     let looks = |from: usize| request.from(from).iter().any(|word| LOOKS.iter().any(|known| parse::is(word, known)));
     spec_flags(match row.name {
         "SET" if looks(3) => "RW ACCESS UPDATE",
         "SET" => "OW UPDATE",
         "DELEX" if looks(2) => "RW ACCESS DELETE",
         "DELEX" => "RM DELETE",
-        name => unreachable!("{name}: nobody says how its flags vary"),
+        "BITFIELD" if !writes_bits(request) => "RO ACCESS",
+        _ => most,
     })
+}
+
+/// Whether BITFIELD is to write, or is not to be understood.
+fn writes_bits(request: &Args<'_>) -> bool {
+    let mut at = 2;
+    while at < request.len() {
+        let arguments = match request.get(at) {
+            word if parse::is(word, "GET") => 2,
+            word if parse::is(word, "OVERFLOW") => 1,
+            _ => return true,
+        };
+        at += 1 + arguments;
+        if at > request.len() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Where Redis leaves open how a client may find keys.

@@ -1,6 +1,8 @@
 //! COMMAND and its subcommands.
 
+use crate::dice::{self, Dice};
 use crate::fake::Fake;
+use commands::table;
 use wire::client::Value;
 use wire::resp::Protocol;
 
@@ -118,6 +120,15 @@ fn keys_of_a_request() {
     assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS COPY a b"), "[[\"a\", [RO, access]], [\"b\", [OW, update]]]");
     assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS SET a b GET"), "[[\"a\", [RW, access, update]]]");
     assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS SET a b"), "[[\"a\", [OW, update]]]");
+    assert_eq!(fake.call("COMMAND GETKEYS BITFIELD a"), "[\"a\"]");
+    for request in ["", " GET u8 0", " OVERFLOW SAT", " overflow sat get u8 0"] {
+        let flags = fake.call(&format!("COMMAND GETKEYSANDFLAGS BITFIELD a{request}"));
+        assert_eq!(flags, "[[\"a\", [RO, access]]]", "{request}");
+    }
+    for request in [" GET u8 0 SET u8 0 1", " OVERFLOW", " GET u8", " INCRBY u8 0", " foo"] {
+        let flags = fake.call(&format!("COMMAND GETKEYSANDFLAGS BITFIELD a{request}"));
+        assert_eq!(flags, "[[\"a\", [RW, access, update]]]", "{request}");
+    }
     for (request, error) in [
         ("COMMAND GETKEYS LMPOP 9 a b LEFT", "!ERR Invalid arguments specified for command"),
         ("COMMAND GETKEYS LMPOP x a b LEFT", "!ERR Invalid arguments specified for command"),
@@ -127,4 +138,36 @@ fn keys_of_a_request() {
     ] {
         assert_eq!(fake.call(request), error, "{request}");
     }
+}
+
+/// Whatever the arguments: the keys told are among them, and every reply is well formed.
+#[test]
+fn keys_and_facts_of_every_command_are_told_whatever_its_arguments() {
+    let numbers = dice::numbers(30, 400_000);
+    let mut dice = Dice::long(&numbers);
+    let mut fake = Fake::new();
+    for row in table::rows() {
+        let name = row.name.to_ascii_lowercase().replace(' ', "|");
+        for about in ["INFO", "DOCS"] {
+            fake.value(Protocol::Resp3, &format!("COMMAND {about} {name}")).expect("a reply");
+        }
+        for _ in 0..60 {
+            let mut request = dice.request(row, &Dice::value);
+            match dice.below(3) {
+                0 => request.truncate(1 + dice.below(request.len())),
+                1 => request.insert(1 + dice.below(request.len()), dice.value("numkeys")),
+                _ => {}
+            }
+            for about in ["GETKEYS", "GETKEYSANDFLAGS"] {
+                let words = [vec![b"COMMAND".to_vec(), about.into()], request.clone()].concat();
+                let Some(Value::Array(keys)) = fake.value_of(Protocol::Resp3, &words) else { continue };
+                for key in &keys {
+                    let key = if about == "GETKEYS" { key } else { &key.as_slice().unwrap()[0] };
+                    let key = key.as_bytes().expect("a key is a string");
+                    assert!(request.iter().any(|word| word == key), "{words:?}: {key:?} is no argument");
+                }
+            }
+        }
+    }
+    assert!(!dice.is_over(), "more numbers are needed");
 }

@@ -66,15 +66,19 @@ impl Fake {
 
     /// The reply; `None` if there is none.
     pub(crate) fn value(&mut self, protocol: Protocol, request: &str) -> Option<Value> {
-        let words: Vec<&str> = request.split(' ').collect();
-        let owned = OwnedRequest::of(&words);
+        self.value_of(protocol, &request.split(' ').collect::<Vec<_>>())
+    }
+
+    /// As [`Fake::value`], for words of any bytes.
+    pub(crate) fn value_of<W: AsRef<[u8]>>(&mut self, protocol: Protocol, words: &[W]) -> Option<Value> {
+        let owned = OwnedRequest::of(words);
         let args = owned.args();
         reply_of(protocol, |reply| {
-            let Found::Command(row) = table::find(&args) else { panic!("{request}: no such row") };
-            assert!(row.arity.allows(args.len()), "{request}: the engine refuses the count");
+            let Found::Command(row) = table::find(&args) else { panic!("{args:?}: no such row") };
+            assert!(row.arity.allows(args.len()), "{args:?}: the engine refuses the count");
             match row.run {
                 Run::Session(handler) => handler(self, &args, reply),
-                _ => panic!("{request}: not of the session"),
+                _ => panic!("{args:?}: not of the session"),
             }
         })
     }

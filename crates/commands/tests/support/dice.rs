@@ -1,5 +1,7 @@
 //! Random requests: what proptest or a counter draws, made into words.
 
+#![allow(dead_code, reason = "each test file uses its part of this")]
+
 use crate::syntax;
 use commands::{Command, Group};
 use std::cell::RefCell;
@@ -50,11 +52,37 @@ pub(crate) struct Dice<'a> {
     numbers: std::slice::Iter<'a, u32>,
     /// The last receipts that were given for messages of queues.
     pub(crate) receipts: Vec<Vec<u8>>,
+    /// Some keys, elements and names of what is in values are long.
+    are_long: bool,
 }
+
+/// What of a request may be of any bytes: with keys, what a frame repeats.
+const FREE: &[&str] = &[
+    "value",
+    "element",
+    "pivot",
+    "item",
+    "member",
+    "member1",
+    "member2",
+    "field",
+    "group",
+    "consumer",
+    "message",
+    "tagged value",
+    "dedup-id",
+    "name",
+    "flag",
+];
 
 impl<'a> Dice<'a> {
     pub(crate) fn new(numbers: &'a [u32]) -> Self {
-        Self { numbers: numbers.iter(), receipts: Vec::new() }
+        Self { numbers: numbers.iter(), receipts: Vec::new(), are_long: false }
+    }
+
+    /// As [`Self::new`], where some keys, elements and names are long, and some arguments empty.
+    pub(crate) fn long(numbers: &'a [u32]) -> Self {
+        Self { are_long: true, ..Self::new(numbers) }
     }
 
     /// Whether all numbers have been used.
@@ -149,6 +177,11 @@ impl<'a> Dice<'a> {
         const INTS: &[&str] =
             &["0", "1", "-1", "2", "3", "-2", "5", "100", "-100", "9223372036854775807", "-9223372036854775808", "x"];
         match name {
+            _ if self.are_long && self.below(20) == 0 => Vec::new(),
+            // Few different ones, so that they are met again; longer than all else of most requests.
+            name if self.are_long && (is_key(name) || FREE.contains(&name)) && self.below(4) == 0 => {
+                vec![b'l'; [5_000, 70_000][self.below(2)]]
+            }
             name if is_key(name) => self.pick(&["a", "b", "c", "d", "a key"]),
             "value" | "element" | "pivot" => match self.below(12) {
                 0 => vec![b'x'; 20_000 + self.below(3)],

@@ -4,6 +4,8 @@
 //! [x]  may be left out      <x | y>  one of them      word ...  behind a group: again and again
 //! ```
 
+#![allow(dead_code, reason = "each test file uses its part of this")]
+
 /// A part of a syntax line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Part {
