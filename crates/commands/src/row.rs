@@ -545,12 +545,27 @@ pub trait Sweep: Send {
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome;
 }
 
+/// Requests up to this long are counted as if they were all names: a bound that is too high costs them nothing.
+const NAMES_BYTES: usize = 4096;
+
 impl Command {
     /// Calls `visit` with each key argument and how its shard is to be held.
     pub fn for_each_key<'a>(&self, args: &Args<'a>, mut visit: impl FnMut(&'a [u8], Want)) {
         for spec in self.keys.iter().filter(|spec| spec.flags != "not_key") {
             spec.for_each(args, |at| visit(args.get(at), spec.want()));
         }
+    }
+
+    /// The most bytes that the frame of a plain command takes: its arguments, and what an effect adds to each. One that
+    /// records more than that asks for it (`Tx::need_room`). O(arguments).
+    pub fn frame_bytes_max(&self, args: &Args<'_>) -> u64 {
+        // Twice the names: an expired key is removed by an effect of its own before it is written to.
+        let mut names_bytes = args.bytes_total();
+        if names_bytes > NAMES_BYTES {
+            names_bytes = 0;
+            self.for_each_key(args, |key, _| names_bytes += key.len());
+        }
+        (args.bytes_total() + names_bytes + 64 * args.len() + 64) as u64
     }
 
     /// Whether the row has `flag`.

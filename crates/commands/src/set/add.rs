@@ -67,6 +67,8 @@ fn smove(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         }
     };
     if is_member && source != destination {
+        // A record under each key has the member.
+        tx.need_room((2 * member.len() + 2 * source.len() + 2 * destination.len() + 192) as u64)?;
         tx.set_mut(destination, Absent::Create)?.expect("is to be made").add(&[member])?;
         tx.set_mut(source, Absent::Leave)?.expect("just seen").remove(&[member]);
     }

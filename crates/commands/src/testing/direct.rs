@@ -161,7 +161,7 @@ impl World {
         output: &mut Output,
         gate: bool,
     ) -> Result<(), Failure> {
-        let mut room_bytes = (args.bytes_total() + 32 * args.len() + 64) as u64;
+        let mut room_bytes = row.frame_bytes_max(args);
         let mut searches = Searches::default();
         loop {
             let mark = output.mark();

@@ -255,7 +255,7 @@ impl Session {
         let Scratch { plan, log } = &mut *scratch;
         let writes = row.writes();
         let claim = if writes {
-            let bound = row_bound(&row, args).max(needs.room_bytes);
+            let bound = row.frame_bytes_max(args).max(needs.room_bytes);
             match admit(worker, bound, purpose(row.access)) {
                 Ok(claim) => claim,
                 Err(refusal) if needs.wait.is_none() || refusal == Refusal::Wait => {
@@ -597,20 +597,6 @@ fn late(engine: &Engine, payload: Payload) -> Late {
 pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Option<Claim>, Refusal> {
     worker.lane.borrow().as_ref().map(|lane| lane.try_admit(bytes, purpose)).transpose()
 }
-
-/// A bound of the frame of a plain row: its arguments, and what an effect adds to each.
-pub(super) fn row_bound(row: &Row, args: &Args<'_>) -> u64 {
-    // Twice the names: an expired key is removed by an effect of its own before it is written to.
-    let mut names_bytes = args.bytes_total();
-    if names_bytes > NAMES_BYTES {
-        names_bytes = 0;
-        row.for_each_key(args, |key, _| names_bytes += key.len());
-    }
-    (args.bytes_total() + names_bytes + 64 * args.len() + 64) as u64
-}
-
-/// Requests up to this long are counted as if they were all names: a bound that is too high costs them nothing.
-const NAMES_BYTES: usize = 4096;
 
 /// Tries for the shards, once more after a moment: most holds last less than a microsecond. Under the gate nobody waits for
 /// a shard to be loaded, so those of the plan must be: what else is met there hangs off keys that were met before.

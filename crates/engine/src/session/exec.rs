@@ -1,8 +1,7 @@
 //! MULTI, EXEC, WATCH, and the other verbs that only the engine can do.
 
 use super::attempt::{
-    Attempt, Needs, NotNow, Served, access_purpose, admit, hold, plan_has_targets_for, plan_is_hooked, row_bound,
-    want_shut,
+    Attempt, Needs, NotNow, Served, access_purpose, admit, hold, plan_has_targets_for, plan_is_hooked, want_shut,
 };
 use super::messages::{begin_row, subscribes};
 use super::monitor::Asker;
@@ -366,7 +365,7 @@ impl Session {
         let is_exec = self.multi.is_some();
         for (index, (row, args)) in queue.iter().enumerate() {
             // A row before it may have asked for more than it was counted with.
-            if row.writes() && tx.need_room(row_bound(row, args)).is_err() {
+            if row.writes() && tx.need_room(row.frame_bytes_max(args)).is_err() {
                 return Err(NotNow::Room(tx.log().payload_bytes() + queue_bound(&queue[index..])));
             }
             begin_row(tx, row);
@@ -478,7 +477,7 @@ const SCRIPT_BYTES: u64 = 4096;
 fn queue_bound(queue: &[(Row, Args<'_>)]) -> u64 {
     let bound = |(row, args): &(Row, Args<'_>)| {
         let script_bytes = if is_scripted(row) { SCRIPT_BYTES } else { 0 };
-        row_bound(row, args) + script_bytes
+        row.frame_bytes_max(args) + script_bytes
     };
     queue.iter().filter(|(row, _)| row.may_write()).map(bound).sum()
 }

@@ -4,7 +4,7 @@
 //! on its worker's stage, where it can rest; from then on it begins there. A command that needs a shard which is not held takes
 //! it, if it is free; else the whole tx is undone and run again with that shard, on the stage, in the end under the gate.
 
-use super::attempt::{Attempt, NotNow, row_bound};
+use super::attempt::{Attempt, NotNow};
 use super::keeping::Keeping;
 use super::messages::begin_row;
 use super::monitor::Asker;
@@ -426,7 +426,7 @@ impl Session {
             if let Some(text) = self.unwritable {
                 return Ok(self.rejected(worker, Some(row), text));
             }
-            let bound = row_bound(&row, args);
+            let bound = row.frame_bytes_max(args);
             if tx.need_room(bound).is_err() {
                 return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound)));
             }

@@ -2,7 +2,7 @@
 //! else sees the element.
 
 use super::Session;
-use super::attempt::{NotNow, SHARDS_MAX, Served, row_bound};
+use super::attempt::{NotNow, SHARDS_MAX, Served};
 use crate::engine::Engine;
 use crate::waiter::Waiter;
 use crate::worker::Worker;
@@ -75,7 +75,7 @@ pub(super) fn serve_due(
         }
     }
     // The request's own changes come on top.
-    let bound_bytes = row_bound(row, args);
+    let bound_bytes = row.frame_bytes_max(args);
     if is_settled && tx.need_room(bound_bytes).is_err() {
         return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound_bytes)));
     }
@@ -165,7 +165,7 @@ fn serve_one(
     if !missing.is_empty() {
         return Err(if missing.len() > SHARDS_MAX { NotNow::Gate } else { NotNow::Shards(missing) });
     }
-    let bound = row_bound(&waiter.row, &waiter.request.args());
+    let bound = waiter.row.frame_bytes_max(&waiter.request.args());
     if tx.need_room(bound).is_err() {
         return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound)));
     }

@@ -200,6 +200,15 @@ impl Client {
         read(output)
     }
 
+    /// Runs a request, whatever its reply.
+    pub(crate) fn run(&mut self, words: &[Vec<u8>]) {
+        let mut output = Output::new();
+        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+        if let Next::Slow(slow) = self.send(&words, &mut output) {
+            self.finish(slow, &mut output);
+        }
+    }
+
     /// The replies to requests that come in one piece.
     pub(crate) fn call_all(&mut self, lines: &[&str]) -> String {
         let output = Output::new();

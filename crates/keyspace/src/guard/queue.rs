@@ -265,7 +265,8 @@ impl<'t, 'k> QueueMut<'t, 'k> {
     pub fn limit(&mut self, limits: &Limits) -> Result<(), Abandon> {
         let (mut encoded, at_ms) = (Vec::new(), self.tx.now());
         limits.encode(&mut encoded);
-        self.expect_coming(encoded.len() as u64)?;
+        // Those it had stay in the record: a key for dead letters may be longer than the request.
+        self.need_room(encoded.len() as u64, 4)?;
         self.change(QueueChange::Limit { at_ms, limits: &encoded });
         Ok(())
     }

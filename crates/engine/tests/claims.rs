@@ -1,0 +1,81 @@
+//! The law of claims with all that an engine adds: clients that wait for what comes, transactions, scripts, deadlines. The
+//! journal refuses, by an assertion, a frame that is longer than what was claimed for it. Payloads of RESTORE are those of
+//! `rdb::dump`.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+#[path = "../../commands/tests/support/dice.rs"]
+mod dice;
+mod support;
+#[path = "../../commands/tests/support/syntax.rs"]
+mod syntax;
+
+use commands::{Command, Group, Run, table};
+use dice::Dice;
+use engine::Next;
+use std::pin::Pin;
+use std::task::{Context, Waker};
+use support::{Client, World};
+use wire::Output;
+
+type Waiting = Pin<Box<dyn Future<Output = ()>>>;
+
+/// A client that waits, with all that it holds.
+async fn wait(mut client: Client, words: Vec<Vec<u8>>) {
+    let mut output = Output::new();
+    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+    if let Next::Slow(slow) = client.send(&words, &mut output) {
+        client.session.run_slowly(slow, &client.input, &mut output).await;
+    }
+}
+
+fn rows_of(groups: &[Group], is_asked: fn(&Run) -> bool) -> Vec<&'static Command> {
+    table::rows().filter(|row| groups.contains(&row.group) && is_asked(&row.run)).collect()
+}
+
+/// Has no deadline, or one that the clock passes.
+fn request(dice: &mut Dice<'_>, rows: &[&'static Command]) -> Vec<Vec<u8>> {
+    let row = rows[dice.below(rows.len())];
+    dice.request(row, &Dice::value)
+}
+
+#[test]
+fn a_frame_that_serves_others_is_never_longer_than_its_claim() {
+    const GROUPS: &[Group] = &[Group::List, Group::Queue, Group::SortedSet, Group::Stream];
+    let cases = std::env::var("BOBBIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64);
+    let waits = rows_of(GROUPS, |run| matches!(run, Run::Blocking { .. }));
+    for seed in 0..cases {
+        let numbers = dice::numbers(seed, 3_000);
+        let mut dice = Dice::long(&numbers);
+        let group = GROUPS[dice.below(GROUPS.len())];
+        let plain = rows_of(&[group, Group::List, Group::Generic], |run| matches!(run, Run::Local(_)));
+        let world = World::new(&[]);
+        let mut client = world.client();
+        let mut waiting: Vec<Waiting> = Vec::new();
+        while !dice.is_over() {
+            match dice.below(12) {
+                0..4 if waiting.len() < 40 => {
+                    let mut words = request(&mut dice, &waits);
+                    // For ever: the clock of this world would have to be moved.
+                    words.iter_mut().filter(|word| *word == b"0.01").for_each(|word| *word = b"0".to_vec());
+                    waiting.push(Box::pin(wait(world.client(), words)));
+                }
+                4 => world.advance([1, 30, 5_000][dice.below(3)]),
+                5 => {
+                    client.run(&[b"MULTI".to_vec()]);
+                    (0..dice.below(5)).for_each(|_| client.run(&request(&mut dice, &plain)));
+                    client.run(&[b"EXEC".to_vec()]);
+                }
+                6 => {
+                    let script = b"return redis.pcall(unpack(ARGV))".to_vec();
+                    let words = vec![b"EVAL".to_vec(), script, b"0".to_vec()];
+                    client.run(&[words, request(&mut dice, &plain)].concat());
+                }
+                _ => client.run(&request(&mut dice, &plain)),
+            }
+            waiting.retain_mut(|wait| wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        // What waits holds the engine.
+        drop(waiting);
+    }
+}
