@@ -87,7 +87,7 @@ fn segments_of_one_short_leaf_are_not_drained_for_ever() {
         }
         assert_eq!(client.call("SAVE"), "+OK\r\n");
     }
-    world.disk.set_capacity(Some(world.disk.used_bytes() + DISK_BYTES / 64));
+    world.disk.leave_free(DISK_BYTES / 64);
     for list in 0..12 {
         assert!(client.call(&format!("RPUSH list:{list} x")).starts_with(':'));
         assert_eq!(client.call("SAVE"), "+OK\r\n");
@@ -108,7 +108,7 @@ fn all_shards_are_tried() {
     for small in 0..1000 {
         assert_eq!(client.call(&format!("SET small:{small} x")), "+OK\r\n");
     }
-    world.disk.set_capacity(Some(world.disk.used_bytes() + DISK_BYTES / 64));
+    world.disk.leave_free(DISK_BYTES / 64);
     assert!(client.call("SAVE").starts_with("-ERR"));
     let stored = world.engine.checkpoints.told().stored;
     assert!(stored.statistics.live_bytes > 0, "{stored:?}");
@@ -120,7 +120,7 @@ fn little_data_needs_little_room() {
     let world = World::on_small_disk(2 << 30);
     let mut client = world.client();
     assert_eq!(client.call("SET key value"), "+OK\r\n");
-    world.disk.set_capacity(Some(world.disk.used_bytes() + (4 << 20)));
+    world.disk.leave_free(4 << 20);
     save(&mut client);
     assert_eq!(client.call("DEL key"), ":1\r\n");
     save(&mut client);
@@ -148,7 +148,7 @@ fn a_segment_with_deltas_of_others_is_emptied_of_them_too() {
     }
     save(&mut world.client());
     let before = world.engine.checkpoints.told().stored.statistics;
-    world.disk.set_capacity(Some(world.disk.used_bytes() + DISK_BYTES / 32));
+    world.disk.leave_free(DISK_BYTES / 32);
     set(&keys[0], 2);
     save(&mut world.client());
     let after = world.engine.checkpoints.told().stored.statistics;

@@ -305,7 +305,7 @@ impl World {
             Fault::FailedOperation => disk.fail_at(disk.operations() + self.random.below(400)),
             Fault::SmallDisk => {
                 let room_bytes = 3 * SEGMENT_BYTES + self.random.below(SEGMENT_BYTES);
-                disk.set_capacity(Some(disk.used_bytes() + room_bytes));
+                disk.leave_free(room_bytes);
             }
             Fault::SickStore => life.illness.begin(self.random.next()),
             _ => {}

@@ -232,6 +232,12 @@ impl FakeDisk {
         self.state().capacity_bytes = capacity_bytes;
     }
 
+    /// Has others leave `bytes` free, counted at the very moment: nobody takes room in between.
+    pub fn leave_free(&self, bytes: u64) {
+        let mut state = self.state();
+        state.capacity_bytes = Some(state.used_bytes() + bytes);
+    }
+
     /// Bytes of all files that have a name.
     pub fn used_bytes(&self) -> u64 {
         self.state().used_bytes()
