@@ -213,11 +213,13 @@ impl Producer {
         let capacity = self.ring.bytes.len();
         let from = (self.head as usize + skip) & (capacity - 1);
         let (first, second) = bytes.split_at(bytes.len().min(capacity - from));
+        // Of the whole ring, as `slices` has it: a pointer made of one cell may be used for that cell alone.
+        let ring = UnsafeCell::raw_get(self.ring.bytes.as_ptr()).cast::<u8>();
         // SAFETY: `claim` saw that these bytes lie outside tail..head, so they are the producer's alone; both pieces
         // end within the ring.
         unsafe {
-            std::ptr::copy_nonoverlapping(first.as_ptr(), self.ring.bytes[from].get().cast(), first.len());
-            std::ptr::copy_nonoverlapping(second.as_ptr(), self.ring.bytes[0].get().cast(), second.len());
+            std::ptr::copy_nonoverlapping(first.as_ptr(), ring.add(from), first.len());
+            std::ptr::copy_nonoverlapping(second.as_ptr(), ring, second.len());
         }
     }
 
