@@ -40,11 +40,14 @@ test: setup-tests ## run all tests; ends with: N passed, N failed, N skipped
 setup-tests: ## install the peers and clients that tests use, where possible
 	@scripts/setup-tests
 
-lint: ## check format, clippy, licences and dependencies
+lint: ## check format, clippy, licences, advisories and dependencies
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@if cargo deny --version >/dev/null 2>&1; \
-	then cargo deny --all-features --log-level error check licenses bans; \
+	then cargo deny --all-features --log-level error check licenses bans sources && \
+		if timeout 60 cargo deny fetch db >/dev/null 2>&1; \
+		then cargo deny --all-features --log-level error check --disable-fetch advisories; \
+		else echo "lint: advisories not checked, their database cannot be reached from here"; fi; \
 	else echo "lint: licences not checked, cargo-deny is not installed (make tools)"; fi
 
 tools: ## install cargo-deny, which lint uses
