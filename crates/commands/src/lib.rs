@@ -53,6 +53,7 @@ pub use connection::greeting::REDIS_VERSION;
 pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeout_ms, wait_arguments};
 pub use events::{Event, events, tells_misses};
 pub use failure::Failure;
+pub use generic::delete::REMOVE_MORE;
 pub use generic::migrate::{Migration, migrate_arguments};
 pub use generic::range::{NameRange, no_order};
 pub use memcached::MEMCACHED_VERSION;
@@ -71,6 +72,7 @@ pub use session::{
     ClientFilter, Facts, FunctionStats, MemoryFigures, ReplyMode, RunningFunction, Saving, Session, SlowEntry, Spikes,
     Switch, Topic, TrackWhen, Tracking,
 };
+pub use string::many::put_sorted;
 
 /// The rows of every file; a new file is added here.
 const FILES: &[&[Command]] = &[

@@ -124,6 +124,10 @@ pub enum Flag {
     NoMandatoryKeys,
     /// It puts arguments under keys as they are: long ones are cut before the shards are held.
     PutsText,
+    /// Each of its keys is a thing of its own: very many are taken some at a time, outside of transactions and scripts.
+    KeyByKey,
+    /// Its arguments are keys, each with a value behind it: very many are sorted by their shards before these are held.
+    Pairs,
 }
 
 /// A family of commands.

@@ -46,7 +46,10 @@ impl Plan {
 
     /// Adds a shard.
     pub fn add_shard(&mut self, shard: usize, want: Want) {
-        self.wants.push((shard as u16, want));
+        let wanted = (shard as u16, want);
+        if self.wants.last() != Some(&wanted) {
+            self.wants.push(wanted);
+        }
     }
 
     /// Puts the shards in order, each once, exclusive where any key wants that.
@@ -144,6 +147,8 @@ pub struct Held<'k> {
     located: &'k [Located],
     /// Where the key was found that was asked for last: commands take their keys one after the other.
     located_at: Cell<usize>,
+    /// Where the last guard was found that no located key led to: very many keys come in the order of their shards.
+    found_at: Cell<usize>,
     /// Under the gate nobody else is inside: shards are taken as they are met.
     gated: bool,
 }
@@ -169,7 +174,14 @@ impl<'k> Held<'k> {
     }
 
     fn nothing(keyspace: &'k Keyspace) -> Self {
-        Self { keyspace, guards: SmallVec::new(), located: &[], located_at: Cell::new(0), gated: false }
+        Self {
+            keyspace,
+            guards: SmallVec::new(),
+            located: &[],
+            located_at: Cell::new(0),
+            found_at: Cell::new(0),
+            gated: false,
+        }
     }
 
     /// Lets go of all but the one shard that is held, if it is held alone.
@@ -188,7 +200,18 @@ impl<'k> Held<'k> {
         let place = self.located.get(self.located_at.get()).map_or(0, |located| usize::from(located.place));
         match self.guards.get(place) {
             Some((held, _)) if usize::from(*held) == shard => Ok(place),
-            _ => self.guards.binary_search_by_key(&shard, |(held, _)| usize::from(*held)),
+            _ => self.search(shard),
+        }
+    }
+
+    fn search(&self, shard: usize) -> Result<usize, usize> {
+        let place = self.found_at.get();
+        match self.guards.get(place) {
+            Some((held, _)) if usize::from(*held) == shard => Ok(place),
+            _ => {
+                let found = self.guards.binary_search_by_key(&shard, |(held, _)| usize::from(*held));
+                found.inspect(|place| self.found_at.set(*place))
+            }
         }
     }
 

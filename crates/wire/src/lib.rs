@@ -24,4 +24,4 @@ pub mod resp;
 pub use output::{Mark, Output};
 pub use reply::{More, Reply, SOURCE_STEP_BYTES, Source};
 pub use reply_value::ReplyValue;
-pub use request::{Args, ArgsIter, Copying, OwnedRequest, Ranges, Words};
+pub use request::{Args, ArgsIter, Copying, OwnedRequest, Ranges, Selection, Words};

@@ -281,6 +281,42 @@ impl OwnedRequest {
     }
 }
 
+/// Some arguments of a request as a request of their own: where they lie, without a copy of their bytes.
+#[derive(Default)]
+pub struct Selection {
+    ranges: Vec<Range>,
+}
+
+impl Selection {
+    /// Forgets all arguments, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.ranges.clear();
+    }
+
+    /// Adds the argument of `args` at `index`. O(1).
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn push(&mut self, args: &Args<'_>, index: usize) {
+        self.ranges.push(args.ranges[index]);
+    }
+
+    /// How many arguments have been added.
+    pub fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// Whether none has been added.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// A view of them, given the request that they were added from.
+    pub fn args<'a>(&'a self, of: &Args<'a>) -> Args<'a> {
+        Args { bytes: of.bytes, ranges: &self.ranges }
+    }
+}
+
 /// A request that is put together word by word, again and again in the same memory.
 #[derive(Default)]
 pub struct Words {
@@ -289,6 +325,11 @@ pub struct Words {
 }
 
 impl Words {
+    /// No words yet, with room for so many of so many bytes in all.
+    pub fn with_capacity(words: usize, bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), ranges: Vec::with_capacity(words) }
+    }
+
     /// Adds a word.
     #[inline]
     pub fn push(&mut self, word: &[u8]) {

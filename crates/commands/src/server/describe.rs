@@ -120,7 +120,15 @@ fn flag_name(flag: Flag) -> Option<&'static str> {
         Flag::SkipMonitor => "skip_monitor",
         Flag::NoMandatoryKeys => "no_mandatory_keys",
         // A category, a setting, and what happens inside: not among Redis's flags.
-        Flag::Dangerous | Flag::Debug | Flag::FollowsNames | Flag::PutsText | Flag::ToldAsReader => return None,
+        Flag::Dangerous
+        | Flag::Debug
+        | Flag::FollowsNames
+        | Flag::KeyByKey
+        | Flag::Pairs
+        | Flag::PutsText
+        | Flag::ToldAsReader => {
+            return None;
+        }
     })
 }
 

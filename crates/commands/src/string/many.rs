@@ -4,6 +4,7 @@ use super::{options, set, tell};
 use crate::pieces::{Pieces, Place};
 use crate::prelude::*;
 use crate::row::Gather;
+use crate::table::Row;
 use base::Ms;
 use keyspace::{Pin, text_of};
 use kinds::{LongText, Text, long_text};
@@ -189,7 +190,7 @@ const MSET: Command = Command {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::many(1, -1, 2, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::PutsText],
+    flags: &[Flag::PutsText, Flag::Pairs],
     since: "1.0.1",
     brief: "Puts several texts under their keys, whatever these held.",
     answer: "simple: OK",
@@ -225,12 +226,21 @@ const MSETEX: Command = Command {
              PXAT unix-time-milliseconds | KEEPTTL]",
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::counted_pairs(1, "OW UPDATE")],
+    flags: &[Flag::PutsText],
     since: "8.4.0",
     brief: "Puts several texts under their keys, with one deadline if asked for.",
     answer: "int: 1 if all were put, 0 if NX or XX does not hold for all, and none was",
     run: Run::Local(msetex),
     ..MSET
 };
+
+static PUT_SORTED: Command = Command { flags: &[Flag::PutsText], ..MSET };
+static PUT_SORTED_IF_ABSENT: Command = Command { flags: &[Flag::PutsText], ..MSETNX };
+
+/// What runs in the place of a row whose arguments are [`Flag::Pairs`], once they have been sorted.
+pub fn put_sorted(row: &Row) -> Row {
+    row.part(if row.name == MSETNX.name { &PUT_SORTED_IF_ABSENT } else { &PUT_SORTED })
+}
 
 fn msetex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let count = parse::int_or(args.get(1), 1, i64::from(i32::MAX), "ERR invalid numkeys value")? as usize;

@@ -12,6 +12,7 @@
 use super::gather::ARGUMENTS_MAX;
 use super::keeping::Keeping;
 use super::messages::begin_row;
+use super::parts::{is_done_by_parts, is_to_be_sorted};
 use super::rehearse::{self, Performance};
 use super::script::is_run_by_lua;
 use super::serve::serve_due;
@@ -110,8 +111,8 @@ pub(crate) enum NotNow {
     Sweep,
     /// It goes through names in their order.
     Range,
-    /// It looks at very many keys.
-    Gather,
+    /// It has very many keys: they are looked at, or removed, some at a time, or sorted before they are put.
+    ManyKeys,
     /// Only the engine can do it, and not at once.
     Verb,
     /// A script rests on this worker's stage.
@@ -216,8 +217,11 @@ impl Session {
         match row.run {
             #[cfg(bobbin_canary = "lockless-pop")]
             Run::Local(handler) if row.name == "LPOP" => self.pop_in_two_steps(attempt, row, handler, args, output),
+            Run::Local(_) if raised.is_none() && (is_done_by_parts(&row, args) || is_to_be_sorted(&row, args)) => {
+                Err(NotNow::ManyKeys)
+            }
             Run::Local(handler) => self.run_one(attempt, keeping, row, handler, args, output),
-            Run::Gather { .. } if raised.is_none() && args.len() > ARGUMENTS_MAX => Err(NotNow::Gather),
+            Run::Gather { .. } if raised.is_none() && args.len() > ARGUMENTS_MAX => Err(NotNow::ManyKeys),
             Run::Gather { at_once, .. } => self.run_one(attempt, keeping, row, at_once, args, output),
             Run::Blocking { try_now, .. } => self.run_one(attempt, keeping, row, try_now, args, output),
             Run::Gate(handler) if raised.is_some() => self.run_one(attempt, keeping, row, handler, args, output),

@@ -24,6 +24,7 @@ mod messages;
 mod migrate;
 mod monitor;
 mod order;
+mod parts;
 mod rehearse;
 mod script;
 mod serve;
@@ -569,10 +570,10 @@ enum Ran {
 fn holds_shards(row: &Row, args: &Args<'_>) -> bool {
     match row.run {
         Run::Gather { .. } => args.len() <= gather::ARGUMENTS_MAX,
-        Run::Local(_)
-        | Run::Blocking { .. }
-        | Run::Gate(_)
-        | Run::Engine(Verb::Exec | Verb::Watch | Verb::Eval | Verb::Library) => true,
+        Run::Local(_) => !parts::is_done_by_parts(row, args) && !parts::is_to_be_sorted(row, args),
+        Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Watch | Verb::Eval | Verb::Library) => {
+            true
+        }
         Run::Sweep(_) | Run::Range { .. } | Run::Session(_) | Run::Engine(_) => false,
     }
 }

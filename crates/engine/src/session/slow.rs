@@ -115,7 +115,7 @@ impl Needs {
 
 impl Session {
     /// Runs a request to its end, waiting for what it needs; `input` begins with it. Dropped, it has not run, or has
-    /// run as a whole.
+    /// run as a whole, or (of DEL and UNLINK of very many keys, and what flushes by parts) up to one of its parts.
     pub async fn run_slowly(&mut self, slow: Box<Slow>, input: &[u8], output: &mut Output) {
         let worker = self.worker.clone();
         let Slow { row, ranges, why, .. } = *slow;
@@ -208,7 +208,7 @@ impl Session {
                     }
                     rounds = 0;
                 }
-                why @ (NotNow::Stopping | NotNow::Sweep | NotNow::Range | NotNow::Gather | NotNow::Verb) => {
+                why @ (NotNow::Stopping | NotNow::Sweep | NotNow::Range | NotNow::ManyKeys | NotNow::Verb) => {
                     let held = self.run_apart(worker, why, row, args, output).await;
                     return Took { held, searched };
                 }
@@ -260,7 +260,8 @@ impl Session {
             }
             NotNow::Sweep => unless_busy(worker, is_patient, self.sweep(worker, row, args, output)).await,
             NotNow::Range => unless_busy(worker, is_patient, self.range(worker, row, args, output)).await,
-            NotNow::Gather => unless_busy(worker, is_patient, self.gather(worker, row, args, output)).await,
+            NotNow::ManyKeys if row.writes() => Some(self.write_many(worker, row, args, output).await),
+            NotNow::ManyKeys => unless_busy(worker, is_patient, self.gather(worker, row, args, output)).await,
             NotNow::Verb => {
                 self.run_slow_verb(worker, row, args, output).await;
                 Some(began.elapsed())

@@ -1,0 +1,353 @@
+//! DEL and UNLINK of very many keys: some at a time, and in the end as if it had been done at once.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod support;
+
+use base::random::Random;
+use engine::Next;
+use std::pin::pin;
+use std::task::{Context, Waker};
+use support::{Client, Load, World, read};
+use wire::Output;
+
+/// Keys of one request: many more than are removed before others have their turn.
+const KEYS: usize = 3_000;
+/// Keys between two points where others may run, at most.
+const TURN_KEYS_MAX: usize = 512;
+const DEBUG: &[(&str, &str)] = &[("enable-debug-command", "yes")];
+
+fn words(line: &str) -> Vec<&[u8]> {
+    line.split(' ').map(str::as_bytes).collect()
+}
+
+fn names(keys: std::ops::Range<usize>) -> String {
+    keys.map(|key| format!("key:{key}")).collect::<Vec<_>>().join(" ")
+}
+
+fn fill(client: &mut Client, keys: usize) {
+    for some in (0..keys).collect::<Vec<_>>().chunks(100) {
+        let pairs: Vec<String> = some.iter().map(|key| format!("key:{key} value:{key}")).collect();
+        assert_eq!(client.call(&format!("MSET {}", pairs.join(" "))), "+OK\r\n");
+    }
+}
+
+fn count(client: &mut Client) -> usize {
+    client.call("DBSIZE").trim_start_matches(':').trim_end().parse().unwrap()
+}
+
+/// After a restart from the journal alone it is the same.
+fn assert_durable(client: &mut Client) {
+    let before = client.call("DEBUG DIGEST");
+    assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
+    assert_eq!(client.call("DEBUG DIGEST"), before);
+}
+
+/// Sends a request, and lets `meanwhile` act between any two of its turns until it says no more: then the request is dropped.
+/// The reply, or nothing.
+fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut(usize) -> bool) -> Option<String> {
+    let mut output = Output::new();
+    let Next::Slow(slow) = client.send(&words(line), &mut output) else { panic!("it is too much for a turn") };
+    {
+        let mut running = pin!(client.session.run_slowly(slow, &client.input, &mut output));
+        let mut context = Context::from_waker(Waker::noop());
+        let mut turns = 0;
+        while running.as_mut().poll(&mut context).is_pending() {
+            turns += 1;
+            if !meanwhile(turns) {
+                return None;
+            }
+        }
+    }
+    Some(read(output))
+}
+
+#[test]
+fn others_have_their_turn_after_some_keys_and_each_is_removed_once() {
+    let world = World::new(DEBUG);
+    let [mut one, mut other] = [world.client(), world.client()];
+    for command in ["DEL", "UNLINK"] {
+        fill(&mut one, KEYS);
+        one.call("SET other value");
+        let (mut left, mut parts) = (KEYS + 1, 0);
+        // Every key twice, and some that are not there.
+        let line = format!("{command} {} {} {}", names(0..KEYS), names(KEYS..KEYS + 100), names(0..KEYS));
+        let reply = run_beside(&mut one, &line, |_| {
+            let now = count(&mut other);
+            assert!(left - now <= TURN_KEYS_MAX, "{} keys went in one turn", left - now);
+            parts += usize::from(now < left && now > 1);
+            left = now;
+            true
+        });
+        assert_eq!(reply, Some(format!(":{KEYS}\r\n")));
+        assert!(parts >= KEYS / TURN_KEYS_MAX / 2, "{command}: seen in parts {parts} times");
+        assert_eq!(count(&mut other), 1);
+        assert_durable(&mut one);
+    }
+}
+
+/// Keys of all kinds, of which some expire.
+fn fill_with_all_kinds(client: &mut Client, random: &mut Random) {
+    let items: Vec<String> = (0..300).map(|item| format!("item:{item}")).collect();
+    for key in 0..KEYS {
+        let big = if random.below(20) == 0 { items.join(" ") } else { "item".to_owned() };
+        let scored = big.split(' ').map(|item| format!("1 {item}")).collect::<Vec<_>>().join(" ");
+        let line = match random.below(8) {
+            0 => format!("SET key:{key} {}", big.replace(' ', ".")),
+            1 => format!("SET key:{key} {key}"),
+            2 => format!("RPUSH key:{key} {big}"),
+            3 => format!("HSET key:{key} {}", scored.replace("1 ", "field ")),
+            4 => format!("SADD key:{key} {big}"),
+            5 => format!("ZADD key:{key} {scored}"),
+            6 => format!("XADD key:{key} 1-1 field value"),
+            _ => continue,
+        };
+        assert!(!client.call(&line).starts_with('-'), "{line}");
+        if random.below(5) == 0 {
+            client.call(&format!("PEXPIRE key:{key} {}", 1 + random.below(100)));
+        }
+    }
+}
+
+/// Names of random keys, some of them more than once.
+fn random_names(random: &mut Random) -> String {
+    let keys: Vec<String> = (0..KEYS).map(|_| format!("key:{}", random.below(KEYS as u64 + 200))).collect();
+    keys.join(" ")
+}
+
+#[test]
+fn in_parts_it_does_what_it_does_at_once() {
+    for seed in 0..4 {
+        let [parts, at_once] = [World::new(DEBUG), World::new(DEBUG)];
+        let [mut one, mut other] = [parts.client(), at_once.client()];
+        for (world, client) in [(&parts, &mut one), (&at_once, &mut other)] {
+            fill_with_all_kinds(client, &mut Random::new(seed));
+            world.advance(50);
+        }
+        assert_eq!(one.call("DEBUG DIGEST"), other.call("DEBUG DIGEST"));
+        let line = format!("DEL {}", random_names(&mut Random::new(seed + 100)));
+        let in_parts = run_beside(&mut one, &line, |_| true).unwrap();
+        other.call("MULTI");
+        other.call(&line);
+        assert_eq!(other.call("EXEC"), format!("*1\r\n{in_parts}"));
+        assert_eq!(count(&mut one), count(&mut other));
+        assert_eq!(one.call("DEBUG DIGEST"), other.call("DEBUG DIGEST"));
+        assert_durable(&mut one);
+    }
+}
+
+#[test]
+fn in_a_transaction_or_a_script_nobody_sees_a_part() {
+    let world = World::new(DEBUG);
+    let [mut one, mut other] = [world.client(), world.client()];
+    fill(&mut one, KEYS);
+    // One frame is one instant, to observers and to a crash.
+    let before = frames(&mut other);
+    one.call("MULTI");
+    one.call(&format!("DEL {}", names(0..KEYS)));
+    assert_eq!(one.call("EXEC"), format!("*1\r\n:{KEYS}\r\n"));
+    assert_eq!((frames(&mut other), count(&mut other)), (before + 1, 0));
+    fill(&mut one, KEYS);
+    let script = format!("EVAL return(redis.call('DEL',unpack(KEYS))) {KEYS} {}", names(0..KEYS));
+    let before = frames(&mut other);
+    assert_eq!(one.call(&script), format!(":{KEYS}\r\n"));
+    assert_eq!((frames(&mut other), count(&mut other)), (before + 1, 0));
+}
+
+#[test]
+fn watches_listeners_and_those_who_track_hear_of_every_part() {
+    let world = World::new(&[("notify-keyspace-events", "Eg")]);
+    let [mut one, mut watcher] = [world.client(), world.client()];
+    fill(&mut one, KEYS);
+    watcher.call(&format!("WATCH key:{}", KEYS - 1));
+    one.call("HELLO 3");
+    one.call("CLIENT TRACKING ON");
+    for key in [0, KEYS / 2, KEYS - 1] {
+        one.call(&format!("GET key:{key}"));
+    }
+    one.call("SUBSCRIBE __keyevent@0__:del");
+    let mut reply = run_beside(&mut one, &format!("DEL {}", names(0..KEYS)), |_| true).unwrap();
+    loop {
+        let mut output = Output::new();
+        one.session.take_messages(&mut output);
+        let more = read(output);
+        if more.is_empty() {
+            break;
+        }
+        reply.push_str(&more);
+    }
+    assert!(reply.contains(&format!(":{KEYS}\r\n")), "{}", &reply[..reply.len().min(200)]);
+    assert_eq!(reply.matches("__keyevent@0__:del").count(), KEYS);
+    for key in [0, KEYS / 2, KEYS - 1] {
+        let notice = format!("invalidate\r\n*1\r\n${}\r\nkey:{key}\r\n", format!("key:{key}").len());
+        assert_eq!(reply.matches(&notice).count(), 1, "key:{key}");
+    }
+    watcher.call("MULTI");
+    watcher.call("PING");
+    assert_eq!(watcher.call("EXEC"), "*-1\r\n");
+}
+
+/// Who waits for the end of a stream's group hears of it.
+#[test]
+fn one_who_waits_for_a_key_that_goes_is_told() {
+    let world = World::new(&[]);
+    let [mut one, mut reader] = [world.client(), world.client()];
+    fill(&mut one, KEYS);
+    one.call("XGROUP CREATE stream g $ MKSTREAM");
+    let mut output = Output::new();
+    let Next::Slow(slow) = reader.send(&words("XREADGROUP GROUP g alice BLOCK 0 STREAMS stream >"), &mut output) else {
+        panic!("there is nothing to read")
+    };
+    {
+        let mut running = pin!(reader.session.run_slowly(slow, &reader.input, &mut output));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(running.as_mut().poll(&mut context).is_pending());
+        let reply = run_beside(&mut one, &format!("DEL stream {}", names(0..KEYS)), |_| true);
+        assert_eq!(reply, Some(format!(":{}\r\n", KEYS + 1)));
+        assert!(running.as_mut().poll(&mut context).is_ready());
+    }
+    assert!(read(output).starts_with("-NOGROUP"));
+}
+
+#[test]
+fn a_pause_holds_what_is_left() {
+    let world = World::new(&[]);
+    let [mut one, mut other] = [world.client(), world.client()];
+    fill(&mut one, KEYS);
+    let (mut paused, mut looks) = (None, 0);
+    let reply = run_beside(&mut one, &format!("UNLINK {}", names(0..KEYS)), |_| {
+        let left = count(&mut other);
+        match paused {
+            None if left < KEYS => {
+                assert_eq!(other.call("CLIENT PAUSE 1000 WRITE"), "+OK\r\n");
+                paused = Some(left);
+            }
+            Some(paused) if looks < 20 => {
+                assert_eq!(left, paused, "nothing is removed during a pause");
+                looks += 1;
+                if looks == 20 {
+                    other.call("CLIENT UNPAUSE");
+                }
+            }
+            _ => {}
+        }
+        true
+    });
+    assert_eq!(reply, Some(format!(":{KEYS}\r\n")));
+    assert_eq!((looks, count(&mut other)), (20, 0));
+}
+
+#[test]
+fn a_crash_in_between_leaves_whole_parts() {
+    let world = World::new(DEBUG);
+    let [mut one, mut other] = [world.client(), world.client()];
+    fill(&mut one, KEYS);
+    let mut left = KEYS;
+    let reply = run_beside(&mut one, &format!("DEL {}", names(0..KEYS)), |_| {
+        left = count(&mut other);
+        left > KEYS / 2
+    });
+    assert_eq!(reply, None);
+    assert!(left > 0);
+    drop((one, other));
+    let world = world.restarted(DEBUG, Load::AtOnce);
+    let mut one = world.client();
+    assert_eq!(count(&mut one), left);
+    assert_eq!(one.call(&format!("DEL {}", names(0..KEYS))), format!(":{left}\r\n"));
+}
+
+#[test]
+fn shards_that_are_still_to_be_loaded_are_waited_for() {
+    let world = World::new(DEBUG);
+    let mut client = world.client();
+    fill(&mut client, KEYS);
+    client.call("SAVE");
+    drop(client);
+    let world = world.restarted(DEBUG, Load::Wanted);
+    assert!(world.shards_left() > 64, "shards are still to be loaded");
+    let mut client = world.client();
+    assert_eq!(client.call(&format!("DEL {}", names(0..KEYS))), format!(":{KEYS}\r\n"));
+    assert_eq!(count(&mut client), 0);
+}
+
+#[test]
+fn a_full_disk_does_not_refuse_it() {
+    let world = World::on_small_disk(8 << 20);
+    let mut client = world.client();
+    let value = "v".repeat(1000);
+    let mut keys = 0;
+    while !client.call(&format!("SET key:{keys} {value}{keys}")).starts_with("-MISCONF ") {
+        keys += 1;
+    }
+    assert!(keys > 1000, "{keys} keys fit");
+    assert_eq!(client.call(&format!("DEL {}", names(0..keys + 1))), format!(":{keys}\r\n"));
+    assert_eq!(count(&mut client), 0);
+}
+
+/// What is told of it is one call, whose time is no hold of shards.
+#[test]
+fn it_is_counted_as_one_call() {
+    let world = World::new(&[]);
+    let mut client = world.client();
+    fill(&mut client, KEYS);
+    client.call("CONFIG RESETSTAT");
+    assert_eq!(client.call(&format!("DEL {}", names(0..KEYS))), format!(":{KEYS}\r\n"));
+    let told = client.call("INFO commandstats");
+    assert!(told.contains("cmdstat_del:calls=1,"), "{told}");
+    assert!(told.contains("rejected_calls=0,failed_calls=0"), "{told}");
+}
+
+fn pairs(random: &mut Random, value: &str) -> String {
+    let pairs: Vec<String> =
+        (0..KEYS).map(|pair| format!("key:{} {value}:{pair}", random.below(KEYS as u64))).collect();
+    pairs.join(" ")
+}
+
+/// Frames of the journal, of which a checkpoint has been asked before: so none is on its way.
+fn frames(client: &mut Client) -> u64 {
+    assert_eq!(client.call("SAVE"), "+OK\r\n");
+    let told = client.call("INFO persistence");
+    told.lines().find_map(|line| line.strip_prefix("journal_frames:")).unwrap().parse().unwrap()
+}
+
+/// However its pairs are sorted, of a key that is given twice the last value stays.
+#[test]
+fn very_many_pairs_are_put_as_they_are_at_once() {
+    for seed in 0..3 {
+        let [sorted, at_once] = [World::new(DEBUG), World::new(DEBUG)];
+        let [mut one, mut other] = [sorted.client(), at_once.client()];
+        for (world, client) in [(&sorted, &mut one), (&at_once, &mut other)] {
+            fill_with_all_kinds(client, &mut Random::new(seed));
+            world.advance(50);
+        }
+        for line in [
+            format!("MSET {}", pairs(&mut Random::new(seed + 7), "value")),
+            format!("MSETNX {}", pairs(&mut Random::new(seed + 8), "vain")),
+            format!("MSETNX {}", pairs(&mut Random::new(seed + 9), "new").replace("key:", "other:")),
+        ] {
+            let reply = one.call(&line);
+            other.call("MULTI");
+            other.call(&line);
+            assert_eq!(other.call("EXEC"), format!("*1\r\n{reply}"));
+            assert_eq!(one.call("DEBUG DIGEST"), other.call("DEBUG DIGEST"));
+        }
+        assert_durable(&mut one);
+    }
+}
+
+#[test]
+fn very_many_pairs_are_one_change_to_observers_and_to_the_journal() {
+    let world = World::new(DEBUG);
+    let [mut one, mut other] = [world.client(), world.client()];
+    let all = (0..KEYS).map(|key| format!("key:{key} value:{key}")).collect::<Vec<_>>().join(" ");
+    let before = frames(&mut other);
+    let reply = run_beside(&mut one, &format!("MSET {all}"), |_| {
+        assert_eq!(count(&mut other), 0, "it is still to come");
+        true
+    });
+    assert_eq!(reply, Some("+OK\r\n".to_owned()));
+    assert_eq!(count(&mut other), KEYS);
+    assert_eq!(frames(&mut other), before + 1);
+    let odd = one.call(&format!("MSET {all} odd"));
+    assert_eq!(odd, "-ERR wrong number of arguments for 'mset' command\r\n");
+}
