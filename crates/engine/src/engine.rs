@@ -16,6 +16,7 @@ use crate::settings::{Current, Fsync, Settings};
 use crate::slowlog::SlowLog;
 use crate::spikes::SpikeLog;
 use crate::tracking::Tracker;
+use crate::watchdog::Watch;
 use base::clock::Clock;
 use base::hash::KeyHasher;
 use base::{Ms, Position};
@@ -92,6 +93,8 @@ pub struct Engine {
     pub checkpoints: Orders,
     /// Which shards are still to be loaded.
     pub loading: Loading,
+    /// What the watchdog looks at.
+    pub(crate) watch: Watch,
     members: AtomicU32,
     /// Bytes in use when ready, and the most since.
     pub startup_bytes: AtomicU64,
@@ -163,6 +166,7 @@ impl Engine {
             recovery,
             checkpoints: Orders::default(),
             loading,
+            watch: Watch::new(parts.workers),
             members: AtomicU32::new(0),
             startup_bytes: AtomicU64::new(0),
             peak_bytes: AtomicU64::new(0),
@@ -239,6 +243,7 @@ impl Engine {
     pub fn reset_statistics(&self) {
         self.counters.iter().for_each(Counters::reset);
         self.errors.reset();
+        self.watch.reset();
     }
 
     /// Asks for a checkpoint; the number of its round.

@@ -37,6 +37,7 @@ mod tracking;
 mod turnstile;
 mod waiter;
 mod waits;
+mod watchdog;
 pub mod worker;
 
 pub use backstage::Backstage;
@@ -47,4 +48,5 @@ pub use loading::{AT_ONCE_BYTES_MAX, Gathering, Loader, Loading, Mended};
 pub use orderer::Orderer;
 pub use script::{Logger, Scripts};
 pub use session::{Next, Session, Slow, Turn};
+pub use watchdog::{Report, Sighting, Watchdog, Watched};
 pub use worker::Worker;

@@ -56,6 +56,7 @@ pub(crate) async fn raise(worker: &Worker) -> Raised<'_> {
             worker.sleep(1).await;
         }
         if let Some(mut raising) = worker.member.try_raise() {
+            worker.engine.watch.note_raise(Some(worker.index));
             let mut look_again = worker.sleep(1);
             let raised = poll_fn(|context| {
                 if let Some(raised) = raising.ready(context.waker()) {
@@ -80,9 +81,10 @@ pub(crate) async fn raise(worker: &Worker) -> Raised<'_> {
 }
 
 /// Raises the gate for a thread that is no worker, after whoever has it up.
-pub(crate) async fn raise_for(member: &Member) -> Raised<'_> {
+pub(crate) async fn raise_for<'m>(engine: &Engine, member: &'m Member) -> Raised<'m> {
     loop {
         if let Some(raising) = member.try_raise() {
+            engine.watch.note_raise(None);
             return raising.await;
         }
         gate_open(member.gate()).await;

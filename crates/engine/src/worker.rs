@@ -196,7 +196,9 @@ impl Worker {
     pub(crate) fn in_turn<R>(&self, work: impl FnOnce() -> R) -> R {
         let began = Instant::now();
         self.own_time.begin(began);
+        self.engine.watch.begin_turn(self.index, began);
         let result = work();
+        self.engine.watch.end_turn(self.index);
         self.note_turn(began.elapsed());
         result
     }
@@ -338,7 +340,9 @@ impl Worker {
         }
         let began = Instant::now();
         self.own_time.begin(began);
+        self.engine.watch.begin_turn(self.index, began);
         let delivered = post.deliver(&self.engine.board, self.index, self.mail_bytes_max(), &self.engine.freer);
+        self.engine.watch.end_turn(self.index);
         self.note_turn(began.elapsed());
         delivered
     }

@@ -1,10 +1,10 @@
 //! The threads beside the workers: some load what is still to be loaded, then they end; one keeps house, one keeps names in order,
-//! one drops what is big, one writes checkpoints, two rehearse commands that touch very much. They yield to the workers.
+//! one watches what the workers do, one drops what is big, one writes checkpoints, two rehearse commands that touch very much. They yield to the workers.
 
 use crate::sizes::Sizes;
 use engine::settings::Settings;
 use engine::worker::Timer;
-use engine::{AT_ONCE_BYTES_MAX, Checkpointer, Engine, Expirer, Loader, Orderer, Pace};
+use engine::{AT_ONCE_BYTES_MAX, Checkpointer, Engine, Expirer, Loader, Orderer, Pace, Watchdog};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -36,12 +36,20 @@ const REHEARSERS: usize = 2;
 const LOADERS_MAX: usize = 16;
 /// For tests: so many milliseconds pass before a shard or a value is loaded for which nobody waits.
 const LOADER_REST: &str = "BOBBIN_TEST_LOADER_REST_MS";
+/// What has been under way for so long is logged.
+const WATCHDOG_THRESHOLD_MS: u64 = 1_000;
+/// The watchdog looks so many times while that passes.
+const WATCHDOG_LOOKS: u64 = 8;
+/// For tests: another threshold, in milliseconds.
+const WATCHDOG_MS: &str = "BOBBIN_TEST_WATCHDOG_MS";
+/// The priority of the watchdog, which has to run when the others are busiest.
+const WATCHDOG_NICENESS: i32 = 0;
 /// The priority of a thread for which nobody waits.
 const FREER_NICENESS: i32 = 10;
 
 /// The threads while they run.
 pub(crate) struct Background {
-    /// The keeper, and the one that keeps names in order.
+    /// The keeper, the one that keeps names in order, and the watchdog.
     lookers: Vec<JoinHandle<()>>,
     stopping: Arc<AtomicBool>,
     checkpointer: Option<Thread>,
@@ -81,13 +89,17 @@ impl Background {
             })?;
         }
         let stopping = Arc::new(AtomicBool::new(false));
-        let (mut orderer, engine) = (Orderer::new(engine.clone()), engine.clone());
+        let (mut orderer, watched, engine) = (Orderer::new(engine.clone()), engine.clone(), engine.clone());
         let keep = move || {
             let mut keeper = Keeper::new(engine);
             move || if keeper.look() { BUSY_MS } else { LOOK_MS }
         };
         let order = move || move || orderer.pass();
-        let lookers = vec![look("keeper", &stopping, keep)?, look("orderer", &stopping, order)?];
+        let lookers = vec![
+            look("keeper", LOOKER_NICENESS, &stopping, keep)?,
+            look("orderer", LOOKER_NICENESS, &stopping, order)?,
+            look("watchdog", WATCHDOG_NICENESS, &stopping, || watch(watched))?,
+        ];
         Ok(Self { lookers, stopping, checkpointer, loaders })
     }
 
@@ -105,12 +117,13 @@ impl Background {
 /// Starts a thread that looks again and again, and says after how many milliseconds.
 fn look<P: FnMut() -> u64>(
     name: &str,
+    niceness: i32,
     stopping: &Arc<AtomicBool>,
     begin: impl FnOnce() -> P + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
     let is_stopping = stopping.clone();
     thread::Builder::new().name(name.to_owned()).spawn(move || {
-        lower(LOOKER_NICENESS);
+        lower(niceness);
         let mut pass = begin();
         while !is_stopping.load(Relaxed) {
             match pass() {
@@ -119,6 +132,21 @@ fn look<P: FnMut() -> u64>(
             }
         }
     })
+}
+
+/// Looks at what the workers do, and logs what takes too long.
+fn watch(engine: Arc<Engine>) -> impl FnMut() -> u64 {
+    let threshold_ms = number_of(WATCHDOG_MS).unwrap_or(WATCHDOG_THRESHOLD_MS);
+    let mut watchdog = Watchdog::new(Duration::from_millis(threshold_ms));
+    move || {
+        engine.look_after(&mut watchdog).iter().for_each(|report| warn!("{report}"));
+        (threshold_ms / WATCHDOG_LOOKS).max(1)
+    }
+}
+
+/// A number in the environment.
+fn number_of(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok())
 }
 
 /// Starts the thread that writes checkpoints.
@@ -130,7 +158,7 @@ fn checkpoint(engine: Arc<Engine>, store: Store, pace: Pace) -> io::Result<Threa
 
 /// Starts a thread that loads shards.
 fn load(engine: Arc<Engine>) -> io::Result<Thread> {
-    let rest_ms = std::env::var(LOADER_REST).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    let rest_ms = number_of(LOADER_REST).unwrap_or(0);
     run("loader", LOADER_NICENESS, async move |timer| {
         let began = Instant::now();
         if Loader::new(engine, timer, rest_ms, AT_ONCE_BYTES_MAX).run().await {

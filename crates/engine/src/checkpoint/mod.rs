@@ -347,7 +347,7 @@ impl Hands {
     }
 
     async fn raise(&self) -> Raised<'_> {
-        raise_for(&self.member).await
+        raise_for(&self.engine, &self.member).await
     }
 }
 

@@ -22,6 +22,7 @@ use crate::engine::Engine;
 use crate::pubsub::Stamp;
 use crate::script::stage::Ticket;
 use crate::waiter::{Answer, Waiter};
+use crate::watchdog::RoomWait;
 use crate::worker::{Scratch, Worker};
 use base::{Ms, Position};
 use commands::table::Row;
@@ -58,6 +59,8 @@ pub(crate) struct Needs {
     pub(super) rehearsals: u32,
     /// Where it stands in the lines of its keys, if it waits there and looks again by itself.
     pub(super) wait: Option<Wait>,
+    /// It waits for journal room.
+    pub(super) room_wait: Option<RoomWait>,
 }
 
 /// What an attempt is made with.
@@ -275,6 +278,7 @@ impl Session {
         needs.shards.iter().for_each(|shard| plan.add_shard(*shard, Want::Write));
         plan.seal();
         let held = keeping.hold(worker, plan, raised)?;
+        let _hold = worker.beat().hold(false);
         let keeps = raised.is_none() && keeping.wants(engine, plan);
         let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());
         if feeds && raised.is_none() {

@@ -141,6 +141,7 @@ impl Session {
         args.from(1).iter().for_each(|key| plan.add_key(&engine.keyspace, key, Want::Read));
         plan.seal();
         let held = hold(engine, plan, raised)?;
+        let _hold = worker.beat().hold(false);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, 0);
         let watched = self.watched.get_or_insert_default();
         for key in args.from(1).iter() {
@@ -254,6 +255,7 @@ impl Session {
         let Scratch { plan, log } = &mut *scratch;
         self.plan_queue(worker, queue, needs, plan);
         let held = hold(engine, plan, raised)?;
+        let _hold = worker.beat().hold(self.breath.is_some());
         let may_write = queue.iter().any(|(row, _)| row.may_write());
         let writes = claim.is_some() || (engine.journal.is_none() && may_write);
         let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());

@@ -187,6 +187,7 @@ impl Session {
                 plan.clear();
                 plan.add_shard(shard, Want::Read);
                 plan.try_hold(&engine.keyspace).ok().map(|held| {
+                    let _hold = worker.beat().hold(false);
                     unread = first_unread(engine, part, to_look.args);
                     if unread.is_some() {
                         return;
@@ -273,6 +274,7 @@ impl Session {
         shards().for_each(|shard| plan.add_shard(shard, Want::Read));
         let began = Instant::now();
         let held = hold(engine, plan, raised)?;
+        let _hold = worker.beat().hold(false);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
         tx.set_touching(!self.client.no_touch.load(std::sync::atomic::Ordering::Relaxed));
         let stale: Vec<usize> = shards().filter(|shard| !parts[*shard].is_true(&mut tx, *shard)).collect();

@@ -341,6 +341,7 @@ impl Session {
             return self.queue(worker, row, args, output);
         }
         self.client.last_row.store(row.index() as u16 + 1, Relaxed);
+        worker.beat().set_row(row.index());
         let (mark, before) = (output.mark(), self.reply_mode);
         if plain.is_outside && needs_inside(&row) {
             return Ran::NotNow(row, NotNow::Shards(Vec::new()));

@@ -146,6 +146,7 @@ impl Session {
         plan.seal();
         let began = Instant::now();
         let held = plan.try_hold(&engine.keyspace).map_err(|(shard, _)| Some(shard))?;
+        let _hold = worker.beat().hold(false);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
         some.iter().for_each(|nth| fits[*nth] = range.fits(&mut tx, names[*nth]));
         let seen = tx.seen();

@@ -151,6 +151,7 @@ impl Session {
             let raised = loop {
                 match worker.member.try_raise() {
                     Some(mut raising) => {
+                        worker.engine.watch.note_raise(Some(worker.index));
                         break loop {
                             match raising.ready(Waker::noop()) {
                                 Some(raised) => break raised,

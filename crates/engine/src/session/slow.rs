@@ -81,10 +81,13 @@ impl Drop for Lent<'_> {
 impl Needs {
     /// Who stands in a line hears there of the end of his time: he stays, and looks again soon, where others wait for what
     /// somebody holds.
-    fn keep_place(&self, worker: &Worker, why: NotNow) -> NotNow {
+    fn keep_place(&mut self, worker: &Worker, why: NotNow) -> NotNow {
+        let waits_for_room = matches!(why, NotNow::Room(bytes) if bytes <= self.room_bytes);
+        let began_before = self.room_wait.take();
+        self.room_wait = waits_for_room.then(|| began_before.unwrap_or_else(|| worker.begin_room_wait()));
         let in_ms = match why {
             NotNow::Locked(..) => HELD_MS,
-            NotNow::Room(bytes) if bytes <= self.room_bytes => ROOM_MS,
+            NotNow::Room(_) if waits_for_room => ROOM_MS,
             NotNow::Paused { .. } | NotNow::Stage => PAUSED_MS,
             _ => return why,
         };
@@ -121,7 +124,7 @@ impl Session {
         let Slow { row, ranges, why, .. } = *slow;
         let args = ranges.args(input);
         let (mark, before) = (output.mark(), self.reply_mode);
-        let took = self.run_until_done(&worker, row, &args, why, output).await;
+        let took = worker.named(&row, self.run_until_done(&worker, row, &args, why, output)).await;
         self.settle_run(&row, &args, mark, before, output);
         worker.end_turn();
         self.count(&worker, worker.slow_bound_ns(), row, &args, took);
@@ -470,6 +473,7 @@ impl Session {
                 plan.clear();
                 plan.add_shard(shard, Want::Read);
                 if let Ok(held) = plan.try_hold(&engine.keyspace) {
+                    let _hold = worker.beat().hold(false);
                     unread = if sweep.names_only() { None } else { engine.loading.unread_of(shard) };
                     if unread.is_some() {
                         continue;

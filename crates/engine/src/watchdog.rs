@@ -1,0 +1,466 @@
+//! The watchdog: names what has been under way for too long, while it still is.
+//!
+//! ```text
+//! workers: turn, command, locks  ---.
+//! requests that wait for room       +--> sightings, several times a second --> Watchdog::observe --> reports, counters
+//! the gate: who raised it last   ---'
+//! ```
+//!
+//! A worker publishes by relaxed stores into a cache line of its own, and reads no clock for it: when a turn begins and when a
+//! command does, when locks are taken and released. Whatever looks the same at two looks of the watchdog has been so in between.
+
+use crate::engine::Engine;
+use crate::worker::Worker;
+use commands::table::{self, Row};
+use quanta::Instant;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// What is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Watched {
+    /// A worker's turn: meanwhile it serves nobody else.
+    Turn,
+    /// Shard locks that a command or transaction holds.
+    LockHold,
+    /// Shard locks that a script holds, which others of its worker do not wait for.
+    ScriptHold,
+    /// Requests of a worker that wait for journal room.
+    JournalWait,
+    /// The gate, raised or being raised.
+    Gate,
+}
+
+impl Watched {
+    /// All of them, in the order of their counters.
+    const ALL: [Self; 5] = [Self::Turn, Self::LockHold, Self::ScriptHold, Self::JournalWait, Self::Gate];
+}
+
+/// Something under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// What it is.
+    pub what: Watched,
+    /// The worker whose it is; `None`: a thread in the background.
+    pub worker: Option<u16>,
+    /// Which one: another turn of the same worker has another number.
+    pub number: u64,
+    /// When it began, in nanoseconds since the start, where that is known.
+    pub began_ns: Option<u64>,
+    /// The index of the command's row, where one is known.
+    pub row: Option<u16>,
+}
+
+/// Something that has been under way for too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The last sighting of it.
+    pub sighting: Sighting,
+    /// For how long it has been under way, at least, in milliseconds.
+    pub age_ms: u64,
+    /// It is reported for the first time.
+    pub is_first: bool,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sighting { what, worker, row, .. } = self.sighting;
+        let command = row.and_then(|row| table::rows().nth(usize::from(row))).map(|command| command.name);
+        match worker {
+            Some(worker) => write!(f, "worker {worker} ")?,
+            None => write!(f, "a background thread ")?,
+        }
+        let age_ms = self.age_ms;
+        match what {
+            Watched::Turn => write!(f, "has been in one turn for {age_ms} ms, and its other clients wait")?,
+            Watched::LockHold => write!(f, "has held shard locks for {age_ms} ms, and whoever needs their keys waits")?,
+            Watched::ScriptHold => write!(f, "runs a script that has held shard locks for {age_ms} ms")?,
+            Watched::JournalWait => write!(f, "has a request that has waited for journal room for {age_ms} ms")?,
+            Watched::Gate => write!(f, "has kept all shards from everybody else for {age_ms} ms")?,
+        }
+        match command {
+            Some(command) => write!(f, ": {command}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is remembered from look to look.
+struct Seen {
+    number: u64,
+    since_ns: u64,
+    /// Age at which it is reported (again).
+    report_ns: u64,
+    /// It was in the look under way.
+    is_there: bool,
+}
+
+/// Decides what is reported: once when it is older than the threshold, and again whenever its age has doubled. So however long
+/// something lasts, it takes few lines, and of each worker and kind at most one thing at a time is reported.
+pub struct Watchdog {
+    threshold_ns: u64,
+    seen: HashMap<(Watched, Option<u16>), Seen>,
+}
+
+impl Watchdog {
+    /// One that reports what is older than `threshold`.
+    pub fn new(threshold: Duration) -> Self {
+        Self { threshold_ns: (threshold.as_nanos() as u64).max(1), seen: HashMap::new() }
+    }
+
+    /// Looks at all that is under way at `now_ns`, which never goes back. O(sightings).
+    pub fn observe(&mut self, now_ns: u64, sightings: &[Sighting]) -> Vec<Report> {
+        self.seen.values_mut().for_each(|seen| seen.is_there = false);
+        let mut reports = Vec::new();
+        for sighting in sightings {
+            let fresh = Seen {
+                number: sighting.number,
+                since_ns: sighting.began_ns.unwrap_or(now_ns),
+                report_ns: self.threshold_ns,
+                is_there: true,
+            };
+            let seen = self.seen.entry((sighting.what, sighting.worker)).or_insert(Seen { is_there: false, ..fresh });
+            if seen.number != sighting.number {
+                *seen = fresh;
+            }
+            seen.is_there = true;
+            seen.since_ns = sighting.began_ns.unwrap_or(seen.since_ns);
+            let age_ns = now_ns.saturating_sub(seen.since_ns);
+            if age_ns < self.threshold_ns {
+                // Of those that wait, another may be the oldest by now: that is news once it has waited for long.
+                seen.report_ns = self.threshold_ns;
+            } else if age_ns >= seen.report_ns {
+                let is_first = seen.report_ns == self.threshold_ns;
+                seen.report_ns = age_ns.saturating_mul(2);
+                reports.push(Report { sighting: *sighting, age_ms: age_ns / 1_000_000, is_first });
+            }
+        }
+        self.seen.retain(|_, seen| seen.is_there);
+        reports
+    }
+}
+
+/// What one worker does now, written by it alone.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Beat {
+    /// When the turn under way began, in nanoseconds since the start; 0: there is none.
+    turn_ns: AtomicU64,
+    /// How often shard locks were taken and released, outside of scripts and by scripts: odd while they are held.
+    holds: [AtomicU64; 2],
+    /// Which row holds them.
+    hold_rows: [AtomicU16; 2],
+    /// The row of the command that was begun last, and one; 0: none in this turn.
+    row: AtomicU16,
+}
+
+impl Beat {
+    /// A command begins (or goes on).
+    #[inline]
+    pub(crate) fn set_row(&self, row: usize) {
+        self.row.store(row as u16 + 1, Relaxed);
+    }
+
+    /// Shard locks are held until what this gives is dropped: by a script that may rest meanwhile, or not.
+    #[inline]
+    pub(crate) fn hold(&self, is_script: bool) -> Hold<'_> {
+        let at = usize::from(is_script);
+        self.hold_rows[at].store(self.row.load(Relaxed), Relaxed);
+        let holds = &self.holds[at];
+        holds.store(holds.load(Relaxed).wrapping_add(1), Relaxed);
+        Hold(holds)
+    }
+}
+
+/// Shard locks are held while it lives.
+pub(crate) struct Hold<'b>(&'b AtomicU64);
+
+impl Drop for Hold<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.store(self.0.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+}
+
+/// A request that waits for journal room, for as long as it lives.
+pub(crate) struct RoomWait {
+    engine: Arc<Engine>,
+    place: (u16, u64),
+}
+
+impl Drop for RoomWait {
+    fn drop(&mut self) {
+        self.engine.watch.lock_waits().remove(&self.place);
+    }
+}
+
+/// When each wait began, and of which row it is, in order of arrival at each worker.
+type RoomWaits = BTreeMap<(u16, u64), (u64, u16)>;
+
+/// What the watchdog looks at.
+pub(crate) struct Watch {
+    start: Instant,
+    beats: Box<[Beat]>,
+    room_waits: Mutex<RoomWaits>,
+    /// How often the gate was raised (from bit 32 on); by which worker, and one (16 bits); for which row, and one.
+    gate: AtomicU64,
+    /// By the order of [`Watched::ALL`].
+    counts: [AtomicU64; Watched::ALL.len()],
+}
+
+impl Watch {
+    /// Of so many workers.
+    pub(crate) fn new(workers: usize) -> Self {
+        Self {
+            start: Instant::now(),
+            beats: (0..workers).map(|_| Beat::default()).collect(),
+            room_waits: Mutex::default(),
+            gate: AtomicU64::new(0),
+            counts: Default::default(),
+        }
+    }
+
+    fn lock_waits(&self) -> std::sync::MutexGuard<'_, RoomWaits> {
+        self.room_waits.lock().expect("no holder panics")
+    }
+
+    /// Nanoseconds since the start, never 0.
+    fn ns(&self, at: Instant) -> u64 {
+        (at.saturating_duration_since(self.start).as_nanos() as u64).max(1)
+    }
+
+    #[inline]
+    pub(crate) fn beat(&self, worker: usize) -> &Beat {
+        &self.beats[worker]
+    }
+
+    /// A turn of a worker began at `now`.
+    #[inline]
+    pub(crate) fn begin_turn(&self, worker: usize, now: Instant) {
+        let beat = &self.beats[worker];
+        beat.row.store(0, Relaxed);
+        beat.turn_ns.store(self.ns(now), Relaxed);
+    }
+
+    /// It has ended.
+    #[inline]
+    pub(crate) fn end_turn(&self, worker: usize) {
+        self.beats[worker].turn_ns.store(0, Relaxed);
+    }
+
+    /// The gate is raised from now on, by a worker or a thread in the background.
+    pub(crate) fn note_raise(&self, worker: Option<usize>) {
+        let row = worker.map_or(0, |worker| self.beats[worker].row.load(Relaxed));
+        let count = (self.gate.load(Relaxed) >> 32).wrapping_add(1);
+        let worker = worker.map_or(0, |worker| worker as u64 + 1);
+        self.gate.store(count << 32 | worker << 16 | u64::from(row), Relaxed);
+    }
+
+    /// How often something of this kind was too old.
+    pub(crate) fn count(&self, what: Watched) -> u64 {
+        self.counts[what as usize].load(Relaxed)
+    }
+
+    /// For how long the oldest turn has been under way, in microseconds; 0 if there is none.
+    pub(crate) fn oldest_turn_us(&self) -> u64 {
+        let now_ns = self.ns(Instant::now());
+        let began = self.beats.iter().map(|beat| beat.turn_ns.load(Relaxed)).filter(|began_ns| *began_ns > 0).min();
+        began.map_or(0, |began_ns| now_ns.saturating_sub(began_ns) / 1000)
+    }
+
+    /// CONFIG RESETSTAT.
+    pub(crate) fn reset(&self) {
+        self.counts.iter().for_each(|count| count.store(0, Relaxed));
+    }
+
+    fn sightings(&self, is_raised: bool) -> Vec<Sighting> {
+        let mut sightings = Vec::new();
+        let index = |row: u16| row.checked_sub(1);
+        let waits = self.lock_waits();
+        for (worker, beat) in (0..).zip(&self.beats) {
+            let of = |what, number, began_ns, row| Sighting { what, worker: Some(worker), number, began_ns, row };
+            let began_ns = beat.turn_ns.load(Relaxed);
+            if began_ns > 0 {
+                sightings.push(of(Watched::Turn, began_ns, Some(began_ns), index(beat.row.load(Relaxed))));
+            }
+            for (at, what) in [Watched::LockHold, Watched::ScriptHold].into_iter().enumerate() {
+                let number = beat.holds[at].load(Relaxed);
+                if !number.is_multiple_of(2) {
+                    sightings.push(of(what, number, None, index(beat.hold_rows[at].load(Relaxed))));
+                }
+            }
+            if let Some((_, (began_ns, row))) = waits.range((worker, 0)..=(worker, u64::MAX)).next() {
+                sightings.push(of(Watched::JournalWait, 0, Some(*began_ns), index(*row)));
+            }
+        }
+        drop(waits);
+        if is_raised {
+            let gate = self.gate.load(Relaxed);
+            let (worker, row) = (index((gate >> 16) as u16), index(gate as u16));
+            sightings.push(Sighting { what: Watched::Gate, worker, number: gate >> 32, began_ns: None, row });
+        }
+        sightings
+    }
+}
+
+impl Engine {
+    /// Looks at all that is under way, counts what is too old for the first time, and gives what is to be logged.
+    pub fn look_after(&self, watchdog: &mut Watchdog) -> Vec<Report> {
+        let sightings = self.watch.sightings(self.gate.is_raised());
+        let reports = watchdog.observe(self.watch.ns(Instant::now()), &sightings);
+        for report in reports.iter().filter(|report| report.is_first) {
+            self.watch.counts[report.sighting.what as usize].fetch_add(1, Relaxed);
+        }
+        reports
+    }
+}
+
+impl Worker {
+    /// What the watchdog sees of it.
+    #[inline]
+    pub(crate) fn beat(&self) -> &Beat {
+        self.engine.watch.beat(self.index)
+    }
+
+    /// Runs a request of this row, and says so whenever it goes on.
+    pub(crate) async fn named<R>(&self, row: &Row, request: impl Future<Output = R>) -> R {
+        let (row, mut request) = (row.index(), pin!(request));
+        poll_fn(|context| {
+            self.beat().set_row(row);
+            request.as_mut().poll(context)
+        })
+        .await
+    }
+
+    /// One of its requests begins to wait for journal room: the one that was begun last.
+    pub(crate) fn begin_room_wait(&self) -> RoomWait {
+        let watch = &self.engine.watch;
+        let (began_ns, row) = (watch.ns(Instant::now()), self.beat().row.load(Relaxed));
+        let mut waits = watch.lock_waits();
+        let worker = self.index as u16;
+        let last = waits.range((worker, 0)..=(worker, u64::MAX)).next_back();
+        let place = (worker, last.map_or(0, |((_, number), _)| number + 1));
+        waits.insert(place, (began_ns, row));
+        RoomWait { engine: self.engine.clone(), place }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn turn(worker: u16, began_ms: u64) -> Sighting {
+        let (number, began_ns) = (began_ms, Some(began_ms * MS));
+        Sighting { what: Watched::Turn, worker: Some(worker), number, began_ns, row: Some(0) }
+    }
+
+    /// What is reported: of which worker, for how long, and whether that is news.
+    fn look(watchdog: &mut Watchdog, now_ms: u64, sightings: &[Sighting]) -> Vec<(Option<u16>, u64, bool)> {
+        let reports = watchdog.observe(now_ms * MS, sightings);
+        reports.iter().map(|report| (report.sighting.worker, report.age_ms, report.is_first)).collect()
+    }
+
+    #[test]
+    fn one_event_is_reported_once_and_then_when_its_age_has_doubled() {
+        let mut watchdog = Watchdog::new(Duration::from_secs(1));
+        let mut reported = Vec::new();
+        for now_ms in (5_000..60_000).step_by(100) {
+            reported.extend(look(&mut watchdog, now_ms, &[turn(3, 5_000), turn(1, now_ms - 900)]));
+        }
+        let ages: Vec<u64> = reported.iter().map(|(_, age_ms, _)| *age_ms).collect();
+        assert_eq!(ages, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000]);
+        assert!(reported.iter().all(|(worker, ..)| *worker == Some(3)));
+        assert_eq!(reported.iter().filter(|(.., is_first)| *is_first).count(), 1);
+    }
+
+    #[test]
+    fn another_turn_is_another_event() {
+        let mut watchdog = Watchdog::new(Duration::from_secs(1));
+        assert_eq!(look(&mut watchdog, 2_000, &[turn(0, 500)]), [(Some(0), 1_500, true)]);
+        assert_eq!(look(&mut watchdog, 2_100, &[turn(0, 2_050)]), []);
+        assert_eq!(look(&mut watchdog, 3_100, &[turn(0, 2_050)]), [(Some(0), 1_050, true)]);
+        // It has ended, and the next one is as old when it is first seen.
+        assert_eq!(look(&mut watchdog, 3_200, &[]), []);
+        assert_eq!(look(&mut watchdog, 9_000, &[turn(0, 3_200)]), [(Some(0), 5_800, true)]);
+    }
+
+    #[test]
+    fn what_has_no_clock_of_its_own_is_as_old_as_its_first_sighting() {
+        let mut watchdog = Watchdog::new(Duration::from_secs(1));
+        let hold = |number| Sighting { what: Watched::LockHold, number, began_ns: None, ..turn(2, 0) };
+        for now_ms in (1_000..9_000).step_by(100) {
+            assert_eq!(look(&mut watchdog, now_ms, &[hold(now_ms)]), [], "one after the other");
+        }
+        assert_eq!(look(&mut watchdog, 9_000, &[hold(7)]), []);
+        assert_eq!(look(&mut watchdog, 9_900, &[hold(7)]), []);
+        assert_eq!(look(&mut watchdog, 10_000, &[hold(7)]), [(Some(2), 1_000, true)]);
+    }
+
+    #[test]
+    fn many_that_wait_for_room_are_one_event_until_none_has_waited_for_long() {
+        let mut watchdog = Watchdog::new(Duration::from_secs(1));
+        let oldest = |began_ms| Sighting { what: Watched::JournalWait, number: 0, ..turn(0, began_ms) };
+        // Each waits for a second and a half, and another comes behind it.
+        let mut reported = 0;
+        for now_ms in (2_000..20_000).step_by(100) {
+            reported += look(&mut watchdog, now_ms, &[oldest(now_ms - 1_500)]).len();
+        }
+        assert_eq!(reported, 1);
+        assert_eq!(look(&mut watchdog, 20_000, &[oldest(19_500)]), []);
+        assert_eq!(look(&mut watchdog, 21_000, &[oldest(19_500)]), [(Some(0), 1_500, true)]);
+    }
+
+    #[test]
+    fn a_report_names_the_command_and_the_worker_and_no_argument() {
+        let row = table::rows().position(|row| row.name == "ZADD").map(|row| row as u16);
+        let sighting = Sighting { row, ..turn(4, 0) };
+        let report = Report { sighting, age_ms: 1_234, is_first: true };
+        assert_eq!(report.to_string(), "worker 4 has been in one turn for 1234 ms, and its other clients wait: ZADD");
+        let gate = Sighting { what: Watched::Gate, worker: None, row: None, ..sighting };
+        assert_eq!(
+            Report { sighting: gate, ..report }.to_string(),
+            "a background thread has kept all shards from everybody else for 1234 ms"
+        );
+    }
+
+    #[test]
+    fn what_a_worker_does_is_seen_while_it_does_it() {
+        let watch = Watch::new(2);
+        let kinds = |watch: &Watch| watch.sightings(false).iter().map(|seen| (seen.what, seen.row)).collect::<Vec<_>>();
+        assert!(kinds(&watch).is_empty());
+        watch.begin_turn(1, Instant::now());
+        assert_eq!(kinds(&watch), [(Watched::Turn, None)]);
+        watch.beat(1).set_row(7);
+        let hold = watch.beat(1).hold(false);
+        assert_eq!(kinds(&watch), [(Watched::Turn, Some(7)), (Watched::LockHold, Some(7))]);
+        let first = watch.sightings(false)[1].number;
+        drop(hold);
+        let script = watch.beat(1).hold(true);
+        watch.end_turn(1);
+        watch.begin_turn(1, Instant::now());
+        watch.beat(1).set_row(8);
+        let hold = watch.beat(1).hold(false);
+        let script_too = [(Watched::Turn, Some(8)), (Watched::LockHold, Some(8)), (Watched::ScriptHold, Some(7))];
+        assert_eq!(kinds(&watch), script_too);
+        assert_ne!(watch.sightings(false)[1].number, first, "another hold has another number");
+        drop((hold, script));
+        watch.end_turn(1);
+        assert!(kinds(&watch).is_empty());
+        watch.begin_turn(0, Instant::now());
+        watch.beat(0).set_row(9);
+        watch.note_raise(Some(0));
+        let gate = *watch.sightings(true).last().unwrap();
+        assert_eq!((gate.what, gate.worker, gate.row), (Watched::Gate, Some(0), Some(9)));
+        watch.note_raise(None);
+        let other = *watch.sightings(true).last().unwrap();
+        assert_eq!((other.worker, other.row), (None, None));
+        assert_ne!(other.number, gate.number);
+    }
+}
