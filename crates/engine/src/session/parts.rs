@@ -82,7 +82,7 @@ impl Session {
         let mut pace = Pace::begin();
         let by_shard = by_shard(worker, args, 1, &mut pace).await;
         let mut took = pace.took();
-        let mut keys = by_shard.iter().flatten().map(|at| *at as usize).peekable();
+        let mut keys = by_shard.iter().flatten().map(|(_, at)| *at as usize).peekable();
         let (mut removed, mut part_row) = (0, row);
         let (mut turn_keys, mut turn_took) = (0, Duration::ZERO);
         let mut part = Selection::default();
@@ -128,7 +128,7 @@ impl Session {
             None => chosen.push(args, at),
         };
         add(0);
-        for (count, at) in by_shard.iter().flatten().enumerate() {
+        for (count, (_, at)) in by_shard.iter().flatten().enumerate() {
             add(*at as usize);
             add(*at as usize + 1);
             if count.is_multiple_of(KEYS_A_LOOK) {
@@ -172,16 +172,24 @@ impl Session {
     }
 }
 
-/// Which arguments are keys of which shard, every `step`-th from the first one on being a key. Shards that are still to be
-/// loaded are asked for.
-async fn by_shard(worker: &Worker, args: &Args<'_>, step: usize, pace: &mut Pace) -> Vec<Vec<u32>> {
+/// A key: its hash, and which argument it is.
+type Place = (u64, u32);
+
+/// The keys of each shard in the order in which its table has them, and equal ones in that of the request; every `step`-th
+/// argument from the first one on is a key. Shards that are still to be loaded are asked for.
+async fn by_shard(worker: &Worker, args: &Args<'_>, step: usize, pace: &mut Pace) -> Vec<Vec<Place>> {
     let engine = &worker.engine;
     let mut by_shard = vec![Vec::new(); SHARDS];
     for (count, at) in (1..args.len()).step_by(step).enumerate() {
-        by_shard[keyspace::shard_of(engine.keyspace.hash(args.get(at)))].push(at as u32);
+        let hash = engine.keyspace.hash(args.get(at));
+        by_shard[keyspace::shard_of(hash)].push((hash, at as u32));
         if count.is_multiple_of(KEYS_A_LOOK) {
             pace.rest_if_due().await;
         }
+    }
+    for places in &mut by_shard {
+        places.sort_unstable();
+        pace.rest_if_due().await;
     }
     if !engine.loading.is_over() {
         (0..SHARDS).filter(|shard| !by_shard[*shard].is_empty()).for_each(|shard| engine.loading.want(shard));
