@@ -36,8 +36,9 @@ const PART_BYTES_MAX: usize = 64 << 10;
 const TURN_KEYS_MAX: usize = 512;
 /// Or time after which they have, in microseconds.
 const TURN_US_MAX: u128 = 300;
-/// Requests up to so many bytes are copied when they are sorted.
+/// Requests up to so many bytes are copied when they are sorted, if none of their arguments is longer than that.
 const COPIED_BYTES_MAX: usize = 64 << 20;
+const COPIED_ARGUMENT_BYTES_MAX: usize = 16 << 10;
 /// Keys hashed between two looks at the clock.
 const KEYS_A_LOOK: usize = 16;
 
@@ -82,7 +83,7 @@ impl Session {
         let mut pace = Pace::begin();
         let by_shard = by_shard(worker, args, 1, &mut pace).await;
         let mut took = pace.took();
-        let mut keys = by_shard.iter().flatten().map(|(_, at)| *at as usize).peekable();
+        let mut keys = by_shard.iter().flatten().map(|at| *at as usize).peekable();
         let (mut removed, mut part_row) = (0, row);
         let (mut turn_keys, mut turn_took) = (0, Duration::ZERO);
         let mut part = Selection::default();
@@ -118,17 +119,15 @@ impl Session {
         yield_now().await;
         let mut pace = Pace::begin();
         let by_shard = by_shard(worker, args, 2, &mut pace).await;
-        // Copied in that order, too, unless that takes much memory: to meet each argument in its place costs as much as to
-        // meet each shard anew.
-        let copied_bytes = Some(args.bytes_total()).filter(|bytes| *bytes <= COPIED_BYTES_MAX);
-        let mut copied = copied_bytes.map(|bytes| Words::with_capacity(args.len(), bytes));
+        // Copied in that order, too: to meet each argument in its place costs as much as to meet each shard anew.
+        let mut copied = is_copied(args).then(|| Words::with_capacity(args.len(), args.bytes_total()));
         let mut chosen = Selection::default();
         let mut add = |at: usize| match &mut copied {
             Some(words) => words.push(args.get(at)),
             None => chosen.push(args, at),
         };
         add(0);
-        for (count, (_, at)) in by_shard.iter().flatten().enumerate() {
+        for (count, at) in by_shard.iter().flatten().enumerate() {
             add(*at as usize);
             add(*at as usize + 1);
             if count.is_multiple_of(KEYS_A_LOOK) {
@@ -136,9 +135,9 @@ impl Session {
             }
         }
         pace.rest().await;
+        let took = pace.took();
         let sorted = copied.as_ref().map_or_else(|| chosen.args(args), Words::args);
-        let took = self.run_sorted(worker, put_sorted(&row), &sorted, output).await;
-        pace.took() + took
+        took + self.run_sorted(worker, put_sorted(&row), &sorted, output).await
     }
 
     /// A future within itself has to lie elsewhere.
@@ -172,29 +171,26 @@ impl Session {
     }
 }
 
-/// A key: its hash, and which argument it is.
-type Place = (u64, u32);
-
-/// The keys of each shard in the order in which its table has them, and equal ones in that of the request; every `step`-th
-/// argument from the first one on is a key. Shards that are still to be loaded are asked for.
-async fn by_shard(worker: &Worker, args: &Args<'_>, step: usize, pace: &mut Pace) -> Vec<Vec<Place>> {
+/// Which arguments are keys of which shard, in the order of the request; every `step`-th from the first one on is a key. Shards
+/// that are still to be loaded are asked for.
+async fn by_shard(worker: &Worker, args: &Args<'_>, step: usize, pace: &mut Pace) -> Vec<Vec<u32>> {
     let engine = &worker.engine;
     let mut by_shard = vec![Vec::new(); SHARDS];
     for (count, at) in (1..args.len()).step_by(step).enumerate() {
-        let hash = engine.keyspace.hash(args.get(at));
-        by_shard[keyspace::shard_of(hash)].push((hash, at as u32));
+        by_shard[keyspace::shard_of(engine.keyspace.hash(args.get(at)))].push(at as u32);
         if count.is_multiple_of(KEYS_A_LOOK) {
             pace.rest_if_due().await;
         }
-    }
-    for places in &mut by_shard {
-        places.sort_unstable();
-        pace.rest_if_due().await;
     }
     if !engine.loading.is_over() {
         (0..SHARDS).filter(|shard| !by_shard[*shard].is_empty()).for_each(|shard| engine.loading.want(shard));
     }
     by_shard
+}
+
+/// Whether a copy of a request takes neither much memory nor, of any argument, a while.
+fn is_copied(args: &Args<'_>) -> bool {
+    args.bytes_total() <= COPIED_BYTES_MAX && args.iter().all(|argument| argument.len() <= COPIED_ARGUMENT_BYTES_MAX)
 }
 
 /// Makes a request of the next few keys.
