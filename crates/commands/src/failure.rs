@@ -18,6 +18,8 @@ pub enum Failure {
     NotAFloat,
     /// The key is needed and absent.
     NoSuchKey,
+    /// Memory is short: see the memory limit of the engine.
+    OutOfMemory,
     /// An index lies beyond the ends.
     IndexOutOfRange,
     /// Anything else, in full, prefix included.
@@ -47,6 +49,9 @@ impl Failure {
     }
 }
 
+/// The error of commands that grow while memory is short, in Redis's words.
+pub const OUT_OF_MEMORY: &str = "OOM command not allowed when used memory > 'maxmemory'.";
+
 fn name_of(args: &Args<'_>) -> String {
     String::from_utf8_lossy(args.name()).to_ascii_lowercase()
 }
@@ -60,6 +65,7 @@ impl fmt::Display for Failure {
             Self::NotAFloat => "ERR value is not a valid float",
             Self::NoSuchKey => "ERR no such key",
             Self::IndexOutOfRange => "ERR index out of range",
+            Self::OutOfMemory => OUT_OF_MEMORY,
             Self::Text(text) => text,
             Self::Counted(text) => text,
             Self::Nothing | Self::Abandon(_) => "ERR internal: this outcome is the engine's",

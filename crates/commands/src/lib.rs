@@ -52,7 +52,7 @@ pub use acl::{CATEGORIES, categories};
 pub use connection::greeting::REDIS_VERSION;
 pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeout_ms, wait_arguments};
 pub use events::{Event, events, tells_misses};
-pub use failure::Failure;
+pub use failure::{Failure, OUT_OF_MEMORY};
 pub use generic::delete::REMOVE_MORE;
 pub use generic::migrate::{Migration, migrate_arguments};
 pub use generic::range::{NameRange, no_order};

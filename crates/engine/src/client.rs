@@ -250,6 +250,11 @@ impl Client {
         self.is_early.load(Relaxed) || self.blocked().is_some()
     }
 
+    /// Whether it waits for a shard to be loaded or for the end of a pause.
+    pub(crate) fn is_early(&self) -> bool {
+        self.is_early.load(Relaxed)
+    }
+
     /// Ends its wait, since its other side has gone, so that nobody serves it any more; `false` if somebody does just now: then it
     /// is to take what it is given, and give back what is leased.
     pub fn ends_wait(&self) -> bool {

@@ -7,6 +7,7 @@ use crate::counters::{Counters, Errors, Rates, Sample};
 use crate::hooks::Hooks;
 use crate::housekeeping::Freer;
 use crate::loading::Loading;
+use crate::memory::Memory;
 use crate::monitors::Monitors;
 use crate::pause::Pause;
 use crate::pubsub::Board;
@@ -96,6 +97,8 @@ pub struct Engine {
     /// What the watchdog looks at.
     pub(crate) watch: Watch,
     members: AtomicU32,
+    /// What is left of the limits on memory.
+    pub memory: Memory,
     /// Bytes in use when ready, and the most since.
     pub startup_bytes: AtomicU64,
     /// See above.
@@ -168,6 +171,7 @@ impl Engine {
             loading,
             watch: Watch::new(parts.workers),
             members: AtomicU32::new(0),
+            memory: Memory::default(),
             startup_bytes: AtomicU64::new(0),
             peak_bytes: AtomicU64::new(0),
             shutdown: Shutdown::default(),

@@ -177,6 +177,20 @@ fn memory_section(engine: &Engine, out: &mut String) {
     line(out, "mem_clients_pinned", engine.clients.pinned_bytes());
     line(out, "mem_journal_pinned", engine.journal_clones_bytes.load(Relaxed));
     line(out, "mem_allocator", "jemalloc");
+    hard_limit(engine, out);
+}
+
+/// The memory limit of the process; 0 if there is none.
+fn hard_limit(engine: &Engine, out: &mut String) {
+    let status = engine.memory.status();
+    line(out, "memory_hard_limit", status.as_ref().map_or(0, |status| status.limit.bytes));
+    if let Some(status) = status {
+        line(out, "memory_hard_limit_source", &status.limit.source);
+        line(out, "memory_hard_limit_refuses_at", status.limit.refuse_at_bytes());
+        line(out, "memory_hard_limit_used", status.used_bytes);
+        line(out, "memory_hard_limit_room", status.room_bytes);
+    }
+    line(out, "oom_refusals", engine.memory.refusals());
 }
 
 /// A number of bytes as Redis writes it for people.
@@ -265,6 +279,7 @@ fn loading(engine: &Engine, out: &mut String) {
     line(out, "loading_eta_seconds", if done == 0 { 1 } else { eta_s });
     line(out, "loading_shards_left", progress.shards_left);
     line(out, "loading_values_left", progress.values_left);
+    line(out, "loading_waits_for_memory", u8::from(engine.loading.is_halted()));
 }
 
 fn checkpoints(told: &Told, now: u64, out: &mut String) {

@@ -22,6 +22,7 @@ pub mod latency;
 pub mod loading;
 mod memcached;
 mod memcacheq;
+pub mod memory;
 mod monitors;
 mod notices;
 mod orderer;

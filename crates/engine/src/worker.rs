@@ -86,6 +86,8 @@ pub struct Worker {
     own_time: OwnTime,
     /// Where its scripts run.
     pub(crate) stage: Stage,
+    /// Bytes that requests of this worker may still take without asking for more.
+    credit_bytes: Cell<u64>,
     /// What its connections of the queue door have open.
     pub(crate) leases: Leases,
 }
@@ -96,6 +98,18 @@ const BEHIND_MS: Ms = 1;
 /// Bytes of notes that may be left to one who has the gate up, some hundred names; and steps after which it has it anyway.
 const SETTLED_BYTES: u64 = 8 << 10;
 const SETTLING_STEPS_MAX: usize = 64;
+
+/// Frames up to this length take twice their bytes of memory, in bytes: entries, nodes and a copy on its way to the journal. The
+/// data of longer ones is there when they are admitted.
+const DOUBLED_BYTES_MAX: u64 = 1 << 20;
+/// A worker takes so much at once of the memory that is left, in bytes.
+const CREDIT_BYTES: u64 = 64 << 10;
+
+impl keyspace::MemoryGrant for Worker {
+    fn grants(&self, bytes: u64) -> bool {
+        self.may_grow(bytes)
+    }
+}
 
 /// Buffers lent to one command after another.
 #[derive(Default)]
@@ -132,9 +146,18 @@ impl Worker {
             helpers: Turnstile::default(),
             own_time: OwnTime::of_worker(),
             stage: Stage::default(),
+            credit_bytes: Cell::new(0),
             leases: Leases::default(),
             engine,
         }
+    }
+
+    /// Maps the stacks on which scripts run, which the first script does otherwise.
+    ///
+    /// # Panics
+    /// The system gives no memory for them.
+    pub fn map_for_scripts(&self) {
+        self.stage.map(self);
     }
 
     /// Lets its connections be clients of other servers.
@@ -145,6 +168,49 @@ impl Worker {
     /// Connects to another server; `None` where nobody can.
     pub(crate) fn dial(&self, host: &str, port: u16) -> Option<Dialing> {
         self.dialer.as_ref().map(|dialer| dialer(host.to_owned(), port))
+    }
+
+    /// Whether a request may grow by what a frame of `bytes` makes of the data; takes that from what is left.
+    #[inline]
+    pub(crate) fn may_grow(&self, bytes: u64) -> bool {
+        let bytes = bytes.saturating_add(bytes.min(DOUBLED_BYTES_MAX));
+        match self.credit_bytes.get().checked_sub(bytes) {
+            Some(left) => {
+                self.credit_bytes.set(left);
+                true
+            }
+            None => self.ask_memory(bytes),
+        }
+    }
+
+    #[cold]
+    fn ask_memory(&self, bytes: u64) -> bool {
+        let memory = &self.engine.memory;
+        if !memory.is_limited() {
+            self.credit_bytes.set(u64::MAX);
+            return true;
+        }
+        let credit_bytes = self.credit_bytes.get();
+        if bytes <= CREDIT_BYTES && memory.take(CREDIT_BYTES) {
+            self.credit_bytes.set(credit_bytes + CREDIT_BYTES - bytes);
+            return true;
+        }
+        let is_granted = memory.take(bytes);
+        if !is_granted {
+            // What is smaller is refused as well from now on.
+            self.credit_bytes.set(0);
+            memory.note_refusal();
+        }
+        is_granted
+    }
+
+    /// Whether a buffer of so many bytes may be allocated for what a client sends.
+    pub fn may_receive(&self, bytes: u64) -> bool {
+        let is_granted = bytes == 0 || self.engine.memory.take(bytes);
+        if !is_granted {
+            self.engine.memory.note_refusal();
+        }
+        is_granted
     }
 
     /// Its counters.

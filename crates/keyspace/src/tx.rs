@@ -7,6 +7,7 @@ mod asker;
 mod combine;
 mod expire;
 mod item;
+mod memory;
 mod order;
 mod own;
 mod rehearsal;
@@ -27,6 +28,7 @@ use base::{Ms, Position};
 use blocks::Runs;
 use kinds::bits::{Mixing, Operation};
 use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Text, Value, text};
+pub use memory::MemoryGrant;
 use rehearsal::Rehearsing;
 pub use schemas::PREFIX_BYTES_MAX;
 use std::sync::Arc;
@@ -86,6 +88,7 @@ pub struct Tx<'k> {
     /// What runs is a call of a script.
     is_scripted: bool,
     searches: Option<&'k Searches>,
+    memory: Option<&'k dyn MemoryGrant>,
     is_of_several: bool,
     rehearsing: Rehearsing,
     look_again_ms: Option<Ms>,
@@ -141,6 +144,7 @@ impl<'k> Tx<'k> {
             touches: true,
             is_scripted: false,
             searches: None,
+            memory: None,
             is_of_several: false,
             rehearsing: Rehearsing::default(),
             look_again_ms: None,

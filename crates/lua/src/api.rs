@@ -124,9 +124,22 @@ impl Shared {
         }
         let mut request = self.spare.take();
         request.clear();
+        let mut request_bytes = 0;
         for argument in arguments {
             match argument {
-                Lv::String(text) => request.push(&text.as_bytes()),
+                Lv::String(text) => {
+                    let text = text.as_bytes();
+                    request_bytes += text.len();
+                    if text.len() > self.argument_bytes_max {
+                        return Err(raised("ERR string exceeds maximum allowed size (proto-max-bulk-len)"));
+                    }
+                    if request_bytes > self.request_bytes_max {
+                        return Err(raised(
+                            "ERR the arguments of a command called from a script are too long together",
+                        ));
+                    }
+                    request.push(&text);
+                }
                 Lv::Integer(number) if number.unsigned_abs() < 100_000_000_000_000_000 => {
                     request.push(number.to_string().as_bytes());
                 }

@@ -30,6 +30,10 @@ pub struct About {
     pub version_number: u32,
     /// For `math.random`.
     pub seed: u64,
+    /// The longest argument of a call, in bytes.
+    pub argument_bytes_max: usize,
+    /// The most bytes of all arguments of a call together; below 4 GiB.
+    pub request_bytes_max: usize,
 }
 
 /// What is to be run.
@@ -116,6 +120,9 @@ pub enum Answer {
 /// The memory of a request that is over, for the next one.
 pub(crate) type Spare = Rc<RefCell<Words>>;
 
+/// Bytes that a task may take beyond what the machine holds; `None` for any number.
+type Room = Rc<Cell<Option<usize>>>;
+
 /// What functions inside share with the fiber's loop.
 pub(crate) struct Shared {
     pub(crate) pause: Pause<Tell, Ask>,
@@ -127,6 +134,9 @@ pub(crate) struct Shared {
     /// The script has asked for replies in RESP3.
     pub(crate) speaks_resp3: Cell<bool>,
     pub(crate) spare: Spare,
+    /// The longest argument of a call, and the most bytes of all together.
+    pub(crate) argument_bytes_max: usize,
+    pub(crate) request_bytes_max: usize,
     fault: RefCell<Option<Fault>>,
 }
 
@@ -134,6 +144,7 @@ pub(crate) struct Shared {
 pub struct Machine {
     fiber: Fiber<Tell, Ask>,
     spare: Spare,
+    room_bytes: Room,
 }
 
 impl Machine {
@@ -143,12 +154,17 @@ impl Machine {
     /// If the system gives no memory for it.
     pub fn new(about: About) -> Self {
         let spare = Spare::default();
-        let inside = spare.clone();
+        let room_bytes = Room::default();
+        let (inside, room_inside) = (spare.clone(), room_bytes.clone());
         let body = move |pause: Pause<Tell, Ask>, first| {
-            let state = State::new(pause, inside, &about).expect("the sandbox is built of our own source");
+            let state = State::new(pause, inside, room_inside, &about).expect("the sandbox is built of our own source");
             state.live(first);
         };
-        Self { fiber: Fiber::new(STACK_BYTES, body).expect("the system gives memory for a stack"), spare }
+        Self {
+            fiber: Fiber::new("of Lua", STACK_BYTES, body).expect("the system gives memory for a stack"),
+            spare,
+            room_bytes,
+        }
     }
 
     /// What has it run `code` with these arguments, the first `keys_count` of which are keys.
@@ -157,6 +173,11 @@ impl Machine {
         words.clear();
         arguments.iter().for_each(|argument| words.push(argument));
         Tell::Run(Task { code, arguments: words, keys_count })
+    }
+
+    /// Has tasks from now on fail that take more than so many bytes beyond what the machine holds; `None`: none does.
+    pub fn set_room(&self, bytes: Option<usize>) {
+        self.room_bytes.set(bytes);
     }
 
     /// Takes back a request that it has asked for.
@@ -172,6 +193,7 @@ impl Machine {
 
 struct State {
     lua: Lua,
+    room_bytes: Room,
     shared: Rc<Shared>,
     guards: Guards,
     /// Of libraries and functions, and where it leads.
@@ -209,7 +231,7 @@ impl Leads {
 }
 
 impl State {
-    fn new(pause: Pause<Tell, Ask>, spare: Spare, about: &About) -> mlua::Result<Self> {
+    fn new(pause: Pause<Tell, Ask>, spare: Spare, room_bytes: Room, about: &About) -> mlua::Result<Self> {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::OS;
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(true))?;
         let shared = Rc::new(Shared {
@@ -219,6 +241,8 @@ impl State {
             loading: RefCell::default(),
             speaks_resp3: Cell::new(false),
             spare,
+            argument_bytes_max: about.argument_bytes_max,
+            request_bytes_max: about.request_bytes_max,
             fault: RefCell::default(),
         });
         let (random, seed) = random::functions(&lua, about.seed)?;
@@ -253,7 +277,7 @@ impl State {
             of_function: guards.raw_get("of_function")?,
         };
         let (compiled, latest, libraries) = <_>::default();
-        let state = Self { lua, shared, guards, environment, leads, compiled, latest, libraries };
+        let state = Self { lua, room_bytes, shared, guards, environment, leads, compiled, latest, libraries };
         state.tick_each(TICK_INSTRUCTIONS)?;
         Ok(state)
     }
@@ -278,6 +302,7 @@ impl State {
     fn live(&self, first: Tell) {
         let mut tell = first;
         loop {
+            self.limit_memory();
             let outcome = match tell {
                 Tell::Run(task) => self.run(task).map(|(value, errors)| Answer::Reply(value, errors)),
                 Tell::Compile(name, source) => self.compile(&name, &source).map(|_| Answer::Done),
@@ -298,6 +323,12 @@ impl State {
             }
             tell = self.shared.pause.rest(Ask::Over(outcome));
         }
+    }
+
+    fn limit_memory(&self) {
+        let bytes_max = self.room_bytes.get().map_or(0, |bytes| self.lua.used_memory().saturating_add(bytes));
+        // It fails only for a state that is somebody else's.
+        let _ = self.lua.set_memory_limit(bytes_max);
     }
 
     fn run(&self, task: Task) -> Result<(Value, Errors), Fault> {
@@ -368,6 +399,13 @@ impl State {
             let guard = if is_script { &self.guards.script } else { &self.guards.of_function };
             let (ok, value): (bool, Lv) = guard.call((function, keys, rest))?;
             if !ok {
+                // Lua calls no handler when memory ends, and gives the text itself.
+                if let Lv::String(text) = value {
+                    // Nor does it collect what the next script could use.
+                    let _ = self.lua.gc_collect();
+                    let fault = || unplaced(format!("ERR {}", text.to_string_lossy()));
+                    self.shared.fault.borrow_mut().get_or_insert_with(fault);
+                }
                 return Ok(None);
             }
             let mut errors = Errors::default();

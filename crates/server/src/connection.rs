@@ -52,6 +52,8 @@ enum End {
     OutputTooLong,
     /// More input of it waits than may.
     InputTooLong,
+    /// Memory is short, and much waits for it or of it.
+    OutOfMemory,
 }
 
 impl From<Gone> for End {
@@ -149,9 +151,13 @@ impl Connection {
 
     /// Reads into the connection's own buffer, and runs from there once all that is missing has come.
     fn read_own(&mut self) -> Result<Next, End> {
-        let Self { shelf, socket, input, .. } = self;
+        let Self { shelf, socket, session, input, output } = self;
         if input.bytes_wanted() as u64 > shelf.worker.settings().query_buffer_bytes_max {
             return Err(End::InputTooLong);
+        }
+        if !shelf.worker.may_receive(input.lacking_bytes() as u64) {
+            session.refuse_input(output);
+            return Ok(Next::Close);
         }
         let Some(room) = input.room().map_err(|_| End::InputTooLong)? else { return Ok(Next::Again) };
         let read_bytes = socket.read(room)?;
@@ -202,6 +208,13 @@ impl Connection {
             End::Gone | End::Done | End::Asked => debug!("client {id} at {address} is gone: {end:?}"),
             End::OutputTooLong => {
                 self.note_cut_off(self.output.bytes_pending() as u64 + client.mail_bytes.load(Relaxed));
+            }
+            End::OutOfMemory => {
+                let (input_bytes, output_bytes) = (self.input.bytes_wanted(), self.output.bytes_pending());
+                warn!(
+                    "memory is short: client {id} at {address} is cut off, which has {input_bytes} bytes of requests and \
+                     {output_bytes} bytes of replies waiting"
+                );
             }
             End::InputTooLong => {
                 let waiting_bytes = self.input.bytes_wanted();

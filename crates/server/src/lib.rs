@@ -10,6 +10,7 @@ mod connection;
 mod event;
 mod line;
 pub mod log;
+pub mod memory;
 mod open;
 pub mod run;
 mod sizes;

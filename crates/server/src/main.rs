@@ -4,7 +4,7 @@
 
 use server::cli::{self, Order};
 use server::startup::{self, REFUSED};
-use server::{check, run};
+use server::{check, memory, run};
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -14,6 +14,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let began = Instant::now();
+    memory::fit_allocator();
     match cli::read(std::env::args_os(), |name| std::env::var_os(name)) {
         Ok(Order::Serve(settings)) => startup::serve(settings, |prepared| run::run(prepared, began)),
         Ok(Order::Config(settings)) => print(&cli::show(&settings)),

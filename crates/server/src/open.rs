@@ -1,6 +1,7 @@
 //! From the data folder to an engine: the store's manifest and all that the journal has beyond are read and checked before
 //! anybody is served. Shards are put together from them later, while the server serves: [`engine::Loading`].
 
+use crate::memory::Limits;
 use crate::sizes::Sizes;
 use crate::startup::{DataFolder, Refused};
 use base::clock::{Clock, WallTime, system_wall_time};
@@ -41,9 +42,18 @@ pub(crate) struct Open {
 ///
 /// # Errors
 /// The journal is damaged, cannot be read, or ends in a future that the clock has not reached.
-pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers: usize) -> Result<Open, Refused> {
+pub(crate) fn open(
+    settings: Arc<Settings>,
+    folder: Option<&DataFolder>,
+    workers: usize,
+    mut limits: Limits,
+) -> Result<Open, Refused> {
     let wall = system_wall_time();
-    let Some(folder) = folder else { return Ok(open_cache(settings, wall, workers)) };
+    let Some(folder) = folder else {
+        let open = open_cache(settings, wall, workers);
+        limits.hand_over(&open.engine);
+        return Ok(open);
+    };
     let current = settings.current();
     let source = Source {
         disk: Arc::new(RealDisk),
@@ -52,7 +62,7 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
         databases: current.databases,
     };
     let mut said = Instant::now();
-    let gathered = source.gather(&mut |done, total, frames| {
+    let gathered = source.gather_within(&mut limits, &mut |done, total, frames| {
         if said.elapsed() >= PROGRESS {
             said = Instant::now();
             let (done_mb, total_mb) = (done >> 20, total >> 20);
@@ -67,6 +77,7 @@ pub(crate) fn open(settings: Arc<Settings>, folder: Option<&DataFolder>, workers
     let found = found(&recovery, &store, &keyspace.map().alive(), loading.progress().shards_left);
     let parts = Parts { hasher, clock, settings, workers };
     let engine = Engine::new(parts, keyspace, loading, Some((journal, recovery)));
+    limits.hand_over(&engine);
     Ok(Open { engine, journal: Some(Running::start(writer, maker)), store: Some(store), found })
 }
 
@@ -120,18 +131,38 @@ pub(crate) struct Loaded {
 }
 
 impl Source<'_> {
+    /// [`Source::gather`], for a process that has limits on its memory.
+    ///
+    /// # Errors
+    /// See there; and what the journal has beyond the store does not fit them.
+    fn gather_within(&self, limits: &mut Limits, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Gathered, Refused> {
+        let mut check = || limits.check_room();
+        self.gather_if(&mut check, told)
+    }
+
     /// Opens the store and reads the journal. `told` learns the bytes read of the journal, those there are, and the frames.
     pub(crate) fn gather(&self, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Gathered, Refused> {
+        self.gather_if(&mut || Ok(()), told)
+    }
+
+    /// [`Source::gather`], as long as `has_room` says that there is memory.
+    fn gather_if(
+        &self,
+        has_room: &mut dyn FnMut() -> Result<(), String>,
+        told: &mut dyn FnMut(u64, u64, u64),
+    ) -> Result<Gathered, Refused> {
         let prepared = self.prepare()?;
         let hash_key = prepared.identity.hash_key;
         let hasher = KeyHasher::new(hash_key);
         let store = self.open_store(hash_key, prepared.is_new())?;
         let mut keyspace = Keyspace::new(hasher, self.databases);
         keyspace.shut();
-        let mut progress = Progress { gathering: Gathering::new(&keyspace, &store), told };
+        let gathering = Gathering::new(&keyspace, &store);
+        let mut progress = Progress { gathering, told, has_room, unchecked_bytes: 0, lacking: None };
         let prepared = prepared.must_reach(store.greatest_position());
         let opened = prepared.open(store.least_position(), &mut progress);
         let opened = opened.map_err(|error| match &error {
+            _ if progress.lacking.is_some() => self.without_memory(progress.lacking.as_deref().unwrap_or_default()),
             OpenError::Damaged { .. } if store.opening().is_new => self.without_store(&error),
             error => self.unreadable(error),
         })?;
@@ -181,6 +212,15 @@ impl Source<'_> {
             )),
             error => self.unstored(&error),
         })
+    }
+
+    /// A journal that does not fit the memory.
+    fn without_memory(&self, why: &str) -> Refused {
+        let folder = self.folder.display();
+        Refused::new(format!(
+            "the journal in the data folder {folder} has more than fits into memory: {why}. Start with a larger limit; once a \
+             checkpoint has been made, a smaller one may do"
+        ))
     }
 
     /// A journal that was refused beside a store that was missing.
@@ -260,10 +300,22 @@ fn from_the_future(ahead_ms: base::Ms) -> Refused {
 struct Progress<'k, 't> {
     gathering: Gathering<'k>,
     told: &'t mut dyn FnMut(u64, u64, u64),
+    has_room: &'t mut dyn FnMut() -> Result<(), String>,
+    /// Bytes gathered since it was asked last.
+    unchecked_bytes: usize,
+    lacking: Option<String>,
 }
+
+/// After so many bytes of the journal it is asked whether there is memory for more.
+const CHECKED_BYTES: usize = 4 << 20;
 
 impl Replay for Progress<'_, '_> {
     fn frame(&mut self, frame: Frame<'_>) -> Result<(), String> {
+        self.unchecked_bytes += frame.payload.len();
+        if self.unchecked_bytes >= CHECKED_BYTES {
+            self.unchecked_bytes = 0;
+            (self.has_room)().inspect_err(|why| self.lacking = Some(why.clone()))?;
+        }
         self.gathering.frame(frame)
     }
 

@@ -11,6 +11,7 @@
 //! that is refused: no key of that shard was told to anybody, and what others were told is in the journal.
 
 use crate::background::Background;
+use crate::memory::{self, Limits};
 use crate::open::{Open, open};
 use crate::sizes::Sizes;
 use crate::startup::{Prepared, REFUSED, Ready, Refused};
@@ -34,14 +35,18 @@ use tracing::{error, info, warn};
 pub fn run(prepared: Prepared, began: Instant) -> Result<ExitCode, Refused> {
     abort_on_panic();
     let Prepared { settings, listeners, folder, threads } = prepared;
-    let Open { engine, journal, store, found } = open(settings, folder.as_ref(), threads)?;
+    let limits = Limits::find(settings.current().memory_bytes_max, threads)?;
+    let (memory_bytes, maps_first) = (limits.least_bytes(), limits.limit_address_space());
+    let Open { engine, journal, store, found } = open(settings, folder.as_ref(), threads, limits)?;
     let lacking = |error: io::Error| Refused::new(format!("the system gives no thread or event loop: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(lacking)?;
     let mut signals = runtime.block_on(async { Signals::new() }).map_err(lacking)?;
     let addresses = listeners.addresses();
     let sizes = folder.as_ref().map_or(Sizes::of(0), |folder| Sizes::at(folder.path()));
+    let sizes = memory_bytes.map_or(sizes, |bytes| sizes.within_memory(bytes));
+    memory::watch(&engine).map_err(lacking)?;
     let background = Background::start(&engine, store, sizes, threads).map_err(lacking)?;
-    let workers = Workers::start(&engine, threads, listeners).map_err(lacking)?;
+    let workers = Workers::start(&engine, threads, listeners, maps_first).map_err(lacking)?;
     let ready_ms = began.elapsed().as_millis() as u64;
     let path = folder.as_ref().map(|folder| folder.path());
     info!("{}", Ready { addresses: &addresses, threads, folder: path, found: &found, ready_ms });

@@ -53,6 +53,13 @@ impl Sizes {
         }
     }
 
+    /// Under a memory limit of so many bytes: what a restart reads of the journal is in memory at once, and so is a commit.
+    pub(crate) fn within_memory(self, memory_bytes: u64) -> Self {
+        let journal_bytes_max = self.journal_bytes_max.min(memory_bytes / 16);
+        let commit_bytes = self.commit_bytes.min((memory_bytes / 64).max(MB));
+        Self { journal_bytes_max, commit_bytes, ..self }
+    }
+
     pub(crate) fn journal(self, options: journal::Options) -> journal::Options {
         let kept_free_bytes = Some(self.kept_free_bytes);
         journal::Options { segment_bytes: self.journal_segment_bytes, kept_free_bytes, ..options }
@@ -77,6 +84,8 @@ mod tests {
         assert_eq!(drawn(Sizes::of(256 * MB)), [4 * MB, MB, 8 * MB, 4 * MB]);
         assert_eq!(drawn(Sizes::of(8 << 30)), [8 * MB, 32 * MB, 64 * MB, 4 * MB]);
         assert_eq!(drawn(Sizes::of(u64::MAX)), drawn(Sizes::of(8 << 30)));
+        let small = Sizes::of(u64::MAX).within_memory(256 * MB);
+        assert_eq!((small.journal_bytes_max, small.commit_bytes), (16 * MB, 4 * MB));
         let usual = store::Options::new(0, 0);
         let large = Sizes::of(1 << 40).store(usual);
         assert_eq!(large.segment_bytes_max, usual.segment_bytes_max);

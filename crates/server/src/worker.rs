@@ -58,11 +58,16 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers; the first one accepts.
+    /// Starts `count` workers; the first one accepts. What they map for scripts they map at once if `maps_first`.
     ///
     /// # Errors
     /// The system gives no thread or no event loop.
-    pub(crate) fn start(engine: &Arc<Engine>, count: usize, listeners: Listeners) -> io::Result<Self> {
+    pub(crate) fn start(
+        engine: &Arc<Engine>,
+        count: usize,
+        listeners: Listeners,
+        maps_first: bool,
+    ) -> io::Result<Self> {
         let (senders, inboxes): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded_channel()).unzip();
         let seats = senders.into_iter().map(|inbox| Seat { connections: AtomicUsize::new(0), inbox });
         let crew = Arc::new(Crew { seats: seats.collect(), stopping: AtomicBool::new(false) });
@@ -74,7 +79,7 @@ impl Workers {
             let (engine, crew, listeners) = (engine.clone(), crew.clone(), listeners.take());
             let body = move || {
                 let local = LocalSet::new();
-                local.block_on(&runtime, work(engine, crew, index, inbox, listeners));
+                local.block_on(&runtime, work(engine, crew, index, inbox, (listeners, maps_first)));
             };
             threads.push(thread::Builder::new().name(format!("bobbin-{index}")).spawn(body)?);
         }
@@ -214,7 +219,7 @@ async fn work(
     crew: Arc<Crew>,
     index: usize,
     mut inbox: UnboundedReceiver<Message>,
-    listeners: Option<Listeners>,
+    (listeners, maps_first): (Option<Listeners>, bool),
 ) {
     let timer: Timer = Box::new(|ms| match ms {
         // Behind all that is ready, once the sockets have been looked at.
@@ -223,6 +228,9 @@ async fn work(
     });
     let mut worker = Worker::new(engine, index, timer);
     worker.set_dialer(dialer());
+    if maps_first {
+        worker.map_for_scripts();
+    }
     let shelf = Rc::new(Shelf::new(worker, crew));
     let worker = shelf.worker.clone();
     spawn_local(async move { worker.listen().await });

@@ -12,7 +12,8 @@
 //! It stays on its thread. One that is dropped while it rests is leaked, stack and all, for nobody may go on with it nor
 //! undo what it was about to do.
 
-use corosensei::stack::DefaultStack;
+use crate::overflow::{self, Guard};
+use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::Cell;
 use std::io;
@@ -35,6 +36,7 @@ struct Line<I: 'static, O: 'static> {
 pub struct Fiber<I: 'static, O: 'static> {
     coroutine: ManuallyDrop<Coroutine<I, O, ()>>,
     line: Rc<Line<I, O>>,
+    guard: Guard,
 }
 
 /// With which the code inside rests.
@@ -49,19 +51,27 @@ impl<I, O> Clone for Pause<I, O> {
 }
 
 impl<I: 'static, O: 'static> Fiber<I, O> {
-    /// A fiber that will run `body` on a stack of `stack_bytes`, of which the system gives only what is touched.
+    /// A fiber that will run `body` on a stack of `stack_bytes`, of which the system gives only what is touched. If the stack
+    /// overflows, the process ends with a line on the standard error that names the fiber and its thread.
     ///
     /// # Errors
     /// The system gives no stack.
-    pub fn new(stack_bytes: usize, body: impl FnOnce(Pause<I, O>, I) + 'static) -> io::Result<Self> {
+    pub fn new(
+        name: &'static str,
+        stack_bytes: usize,
+        body: impl FnOnce(Pause<I, O>, I) + 'static,
+    ) -> io::Result<Self> {
         let line = Rc::new(Line { yielder: Cell::new(ptr::null()) });
         let inside = line.clone();
-        let coroutine = Coroutine::with_stack(DefaultStack::new(stack_bytes)?, move |yielder, first| {
+        let stack = DefaultStack::new(stack_bytes)?;
+        let guard = Guard { name, limit: stack.limit().get(), stack_bytes };
+        overflow::report();
+        let coroutine = Coroutine::with_stack(stack, move |yielder, first| {
             inside.yielder.set(yielder);
             body(Pause { line: inside.clone() }, first);
             inside.yielder.set(ptr::null());
         });
-        Ok(Self { coroutine: ManuallyDrop::new(coroutine), line })
+        Ok(Self { coroutine: ManuallyDrop::new(coroutine), line, guard })
     }
 
     /// Goes on until it rests, and gives what it rests with; `None` once it has ended.
@@ -71,7 +81,9 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
     pub fn resume(&mut self, input: I) -> Option<O> {
         assert!(!self.coroutine.done(), "a fiber that has ended goes on no more");
         let outer = INNERMOST.replace(Rc::as_ptr(&self.line).addr());
+        let outer_guard = overflow::guard(Some(self.guard));
         let result = self.coroutine.resume(input);
+        overflow::guard(outer_guard);
         INNERMOST.set(outer);
         match result {
             CoroutineResult::Yield(output) => Some(output),
@@ -117,7 +129,7 @@ mod tests {
 
     #[test]
     fn it_rests_and_goes_on_where_it_was() {
-        let mut fiber = Fiber::new(STACK_BYTES, |pause: Pause<u32, u32>, first| {
+        let mut fiber = Fiber::new("of a test", STACK_BYTES, |pause: Pause<u32, u32>, first| {
             let mut sum = first;
             while sum < 100 {
                 sum += pause.rest(sum);
@@ -132,8 +144,8 @@ mod tests {
 
     #[test]
     fn one_runs_inside_another_and_both_rest() {
-        let mut outer = Fiber::new(STACK_BYTES, |outer: Pause<(), String>, ()| {
-            let mut inner = Fiber::new(STACK_BYTES, |inner: Pause<u32, u32>, first| {
+        let mut outer = Fiber::new("of a test", STACK_BYTES, |outer: Pause<(), String>, ()| {
+            let mut inner = Fiber::new("of a test", STACK_BYTES, |inner: Pause<u32, u32>, first| {
                 (0..3).fold(first, |number, _| inner.rest(number * 2));
             })
             .unwrap();
@@ -152,7 +164,7 @@ mod tests {
     fn only_its_own_code_rests() {
         let kept: Rc<Cell<Option<Pause<(), ()>>>> = Rc::default();
         let inside = kept.clone();
-        let mut fiber = Fiber::new(STACK_BYTES, move |pause: Pause<(), ()>, ()| {
+        let mut fiber = Fiber::new("of a test", STACK_BYTES, move |pause: Pause<(), ()>, ()| {
             inside.set(Some(pause.clone()));
             pause.rest(());
         })
@@ -168,7 +180,7 @@ mod tests {
     fn what_rests_is_never_undone() {
         let held = Rc::new(());
         let inside = held.clone();
-        let mut fiber = Fiber::new(STACK_BYTES, move |pause: Pause<(), ()>, ()| {
+        let mut fiber = Fiber::new("of a test", STACK_BYTES, move |pause: Pause<(), ()>, ()| {
             let _held = inside;
             pause.rest(());
         })
@@ -176,7 +188,7 @@ mod tests {
         fiber.resume(());
         drop(fiber);
         assert_eq!(Rc::strong_count(&held), 2);
-        let begun_never = Fiber::new(STACK_BYTES, |_: Pause<(), ()>, ()| {}).unwrap();
+        let begun_never = Fiber::new("of a test", STACK_BYTES, |_: Pause<(), ()>, ()| {}).unwrap();
         drop(begun_never);
     }
 }

@@ -5,4 +5,5 @@ pub mod fiber;
 pub mod gate;
 pub mod lane;
 pub mod lock;
+mod overflow;
 pub mod primitives;

@@ -19,8 +19,10 @@ pub(crate) struct Range {
 const _: () = assert!(size_of::<Range>() == 8);
 
 impl Range {
+    /// # Panics
+    /// If it ends beyond 4 GiB: whoever takes requests in bounds them before.
     pub(crate) fn new(start: usize, length: usize) -> Range {
-        debug_assert!(start + length <= u32::MAX as usize);
+        assert!(start.saturating_add(length) <= u32::MAX as usize, "a request of 4 GiB or more");
         Range { start: start as u32, length: length as u32 }
     }
 
@@ -365,5 +367,18 @@ impl Eq for OwnedRequest {}
 impl std::fmt::Debug for OwnedRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.args().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_ends_below_4_gib() {
+        assert_eq!(Range::new(u32::MAX as usize - 7, 7).end(), u32::MAX as usize);
+        for (start, length) in [(u32::MAX as usize, 1), (1, u32::MAX as usize), (usize::MAX, 2)] {
+            assert!(std::panic::catch_unwind(|| Range::new(start, length)).is_err(), "{start} {length}");
+        }
     }
 }

@@ -47,6 +47,9 @@ fn setbit(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     };
     let mut text = tx.text_mut(args.get(1), Absent::Create)?.expect("is to be made");
     let (at, shift) = ((offset / 8) as usize, 7 - offset % 8);
+    if !text.has_memory_for(at + 1) {
+        return Err(Failure::OutOfMemory);
+    }
     let [before, ..] = window(text.text(), at);
     let after = before & !(1 << shift) | bit << shift;
     // A bit that is so already is no change, but for the zeros up to it.

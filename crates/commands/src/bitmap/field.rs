@@ -115,6 +115,9 @@ fn bitfield(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_write: bool) ->
     // An effect for each change, one for zeros, one for the removal of what has expired.
     tx.need_room(((writes().count() + 2) * (args.get(1).len() + 64)) as u64)?;
     let mut text = tx.text_mut(args.get(1), Absent::Create)?.expect("is to be made");
+    if !text.has_memory_for(end) {
+        return Err(Failure::OutOfMemory);
+    }
     // Up to the last of them, even if none fits.
     if text.bytes_count() < end {
         text.overwrite(end - 1, &[0]);

@@ -87,6 +87,10 @@ fn lcs(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         let text = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
         return Err(Failure::text(text));
     }
+    if cells_count > CELLS_LOCKED_MAX && !tx.grants_memory((cells_count * size_of::<u32>()) as u64) {
+        let text = "ERR Insufficient memory, failed allocating transient memory for LCS";
+        return Err(Failure::text(text));
+    }
     if cells_count > CELLS_LOCKED_MAX {
         reply.stream(Box::new(asked));
     } else {

@@ -93,6 +93,9 @@ fn setrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Ok(());
     }
     let end = checked_bytes(offset, value.len())?;
+    if !text.has_memory_for(end) {
+        return Err(Failure::OutOfMemory);
+    }
     text.overwrite(offset, value);
     reply.int(before.max(end) as i64);
     Ok(())

@@ -18,6 +18,10 @@ use sync::lock::Want;
 /// How long it rests when the system has no file or memory to give.
 const LACKING_MS: Ms = 100;
 
+/// What a shard takes of memory until it is in its place, in bytes: for each byte that is stored, small keys reckoned, and beside.
+const SHARD_BYTES_PER_STORED: u64 = 2;
+const SHARD_BYTES: u64 = 64 << 10;
+
 /// One thread's part in it.
 pub struct Loader {
     engine: Arc<Engine>,
@@ -43,6 +47,7 @@ impl Loader {
         let engine = self.engine.clone();
         self.rest().await;
         while let Some(task) = engine.loading.take() {
+            let Some(task) = self.if_it_fits(task).await else { continue };
             let done = match task {
                 Task::Shard(contents, reader) => self.load(contents, &reader).await,
                 Task::Value(number, unread, reader) => self.load_value(number, unread, &reader).await,
@@ -60,6 +65,26 @@ impl Loader {
             self.rest().await;
         }
         false
+    }
+
+    /// Gives a task back if there is no memory for it, and waits for some.
+    async fn if_it_fits(&self, task: Task) -> Option<Task> {
+        let Engine { memory, loading, .. } = &*self.engine;
+        let bytes = match &task {
+            Task::Shard(contents, _) => SHARD_BYTES_PER_STORED * contents.bytes() + SHARD_BYTES,
+            Task::Value(_, unread, _) => unread.stored_bytes() + unread.stored_bytes() / 16,
+        };
+        let fits = memory.take_briefly(bytes);
+        loading.halt(!fits);
+        if fits {
+            return Some(task);
+        }
+        match task {
+            Task::Shard(contents, _) => loading.give_back(contents),
+            Task::Value(number, unread, _) => loading.give_back_value(number, unread),
+        }
+        (self.timer)(LACKING_MS).await;
+        None
     }
 
     /// Has the server stop, and admits no change until it has.

@@ -46,6 +46,8 @@ pub struct Loading {
     bytes_total: u64,
     bytes_done: AtomicU64,
     is_stopped: AtomicBool,
+    /// What is next does not fit the memory.
+    is_halted: AtomicBool,
     /// Tables from here on are younger than all that is to come.
     next_table: TableId,
     state: Mutex<State>,
@@ -81,6 +83,8 @@ struct State {
     waiters: Vec<Waker>,
     /// Loaders that rest.
     resting: Vec<Waker>,
+    /// Waiting for something that may not fit the memory.
+    doubtful: Vec<Waker>,
 }
 
 /// One thing to be read.
@@ -126,6 +130,7 @@ impl Loading {
             bytes_total: 0,
             bytes_done: AtomicU64::new(0),
             is_stopped: AtomicBool::new(false),
+            is_halted: AtomicBool::new(false),
             next_table: 0,
             state: Mutex::default(),
         }
@@ -149,7 +154,8 @@ impl Loading {
         let (left, bytes_done) = (AtomicUsize::new(left), AtomicU64::new(0));
         let (next_table, is_stopped) = (keyspace.map().fresh(), AtomicBool::new(false));
         let (state, values_left) = (Mutex::new(state), AtomicUsize::new(0));
-        Self { parts, left, values_left, bytes_total, bytes_done, is_stopped, next_table, state }
+        let is_halted = AtomicBool::new(false);
+        Self { parts, left, values_left, bytes_total, bytes_done, is_stopped, is_halted, next_table, state }
     }
 
     /// Whether all is in its place.
@@ -173,6 +179,35 @@ impl Loading {
     /// No shard is begun any more, and none that is begun is read to its end.
     pub fn stop(&self) {
         self.is_stopped.store(true, Relaxed);
+    }
+
+    /// Whether loaders wait for memory.
+    pub fn is_halted(&self) -> bool {
+        self.is_halted.load(Relaxed)
+    }
+
+    /// What is next does not fit the memory, or does: who waits for what is not loaded hears of it.
+    fn halt(&self, halts: bool) {
+        if self.is_halted.swap(halts, Relaxed) != halts && halts {
+            self.state().doubtful.drain(..).for_each(Waker::wake);
+        }
+    }
+
+    /// Ready when loaders wait for memory.
+    pub(crate) fn poll_halted(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state();
+        if self.is_halted() {
+            return Poll::Ready(());
+        }
+        if !state.doubtful.iter().any(|waker| waker.will_wake(context.waker())) {
+            state.doubtful.push(context.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// Bytes that are still to be loaded.
+    pub fn bytes_left(&self) -> u64 {
+        self.bytes_total.saturating_sub(self.bytes_done.load(Relaxed))
     }
 
     /// Somebody waits for `shard`: it comes before those that nobody waits for.
@@ -330,6 +365,7 @@ impl Loading {
         let is_last = self.left.fetch_sub(1, Relaxed) == 1;
         if is_last {
             state.reader = None;
+            state.doubtful.clear();
             state.waiters.drain(..).for_each(Waker::wake);
         }
         is_last
@@ -342,6 +378,11 @@ impl Loading {
         let mut state = self.state();
         state.wanted.push_back(shard);
         state.resting.drain(..).for_each(Waker::wake);
+    }
+
+    /// Has somebody begin anew to read a value, after all others.
+    fn give_back_value(&self, number: Number, unread: keyspace::Unread) {
+        self.state().values.give_back(number, unread);
     }
 
     /// The hash of a key that `plan` may name and whose value is unread, and asks for all of them that it surely names. To be

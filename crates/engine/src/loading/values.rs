@@ -3,6 +3,7 @@
 use base::limits::SHARDS;
 use keyspace::{Unread, shard_of};
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
 use std::task::Waker;
 
 /// A value by the hash of its key, and one more number: keys of several tables may have one hash.
@@ -18,6 +19,8 @@ pub(super) struct Values {
     all_wanted: bool,
     /// By the hash that they wait for.
     waiters: BTreeMap<u64, Vec<Waker>>,
+    /// The last one for which there was no memory.
+    tried: Option<Number>,
     next: u64,
 }
 
@@ -74,8 +77,17 @@ impl Values {
 
     /// Any, to be read.
     pub(super) fn take_any(&mut self) -> Option<(Number, Unread)> {
-        let mut left = self.left.iter_mut();
-        left.find_map(|(number, unread)| Some((*number, unread.take()?)))
+        let tried = self.tried.take().unwrap_or_default();
+        let behind = self.left.range((Bound::Excluded(tried), Bound::Unbounded)).find(|(_, unread)| unread.is_some());
+        let next = behind.or_else(|| self.left.iter().find(|(_, unread)| unread.is_some()));
+        let number = *next?.0;
+        Some((number, self.left.get_mut(&number)?.take()?))
+    }
+
+    /// It is to be read later, after those that have not been tried.
+    pub(super) fn give_back(&mut self, number: Number, unread: Unread) {
+        self.left.insert(number, Some(unread));
+        self.tried = Some(number);
     }
 
     /// It is in its place.

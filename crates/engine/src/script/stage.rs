@@ -5,6 +5,7 @@ use super::{Control, Memo};
 use crate::session::{Needs, Scripted};
 use crate::session::{NotNow, Session};
 use crate::worker::{Scratch, Worker};
+use base::limits::BULK_BYTES_MAX;
 use commands::table::Row;
 use lua::{About, Machine, Tell};
 use quanta::Instant;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 use sync::fiber::{Fiber, Pause};
+use wire::resp::REQUEST_BYTES_MAX;
 use wire::{Output, Words};
 
 /// Stack of the engine's own code beneath a script; only what is touched is real.
@@ -169,6 +171,8 @@ impl Stage {
                 version: commands::REDIS_VERSION,
                 version_number: version_number(commands::REDIS_VERSION),
                 seed: worker.random(),
+                argument_bytes_max: BULK_BYTES_MAX,
+                request_bytes_max: REQUEST_BYTES_MAX,
             };
             let mut machine = Machine::new(about);
             // Here, since it takes longer than most scripts.
@@ -183,12 +187,18 @@ impl Stage {
         machine
     }
 
+    /// Maps what scripts run on.
+    pub(crate) fn map(&self, worker: &Worker) {
+        drop(self.machine(worker));
+        self.fiber.borrow_mut().get_or_insert_with(new_fiber);
+    }
+
     /// Begins a play; nothing may rest here.
     pub(crate) fn begin(&self, worker: &Worker, play: Box<Play>) -> Begun {
         assert!(!self.is_taken());
         let (control, began) = (play.control.clone(), play.began);
         let mut slot = self.fiber.borrow_mut();
-        let fiber = slot.get_or_insert_with(|| Fiber::new(STACK_BYTES, act).expect("the system gives a stack"));
+        let fiber = slot.get_or_insert_with(new_fiber);
         let ask = fiber.resume(Job::Begin(play)).expect("a stage does not end");
         let waits = matches!(ask, Ask::Wait);
         if let Ask::Over(play) = ask {
@@ -243,6 +253,10 @@ impl Stage {
 }
 
 /// What runs on the fiber: one play after the other.
+fn new_fiber() -> Fiber<Job, Ask> {
+    Fiber::new("of a worker's stage", STACK_BYTES, act).expect("the system gives a stack")
+}
+
 fn act(pause: Pause<Job, Ask>, first: Job) {
     let mut job = first;
     loop {

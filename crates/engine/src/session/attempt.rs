@@ -37,7 +37,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use sync::gate::Raised;
 use sync::lock::Want;
 use wire::resp::Encoder;
-use wire::{Args, Output};
+use wire::{Args, Output, Reply};
 
 /// After so long one who waits in a line looks again if the journal is full, or takes nothing any more.
 const REFUSED_MS: Ms = 1_000;
@@ -265,7 +265,7 @@ impl Session {
             let bound = row.frame_bytes_max(args).max(needs.room_bytes);
             match admit(worker, bound, purpose(row.access)) {
                 Ok(claim) => claim,
-                Err(refusal) if needs.wait.is_none() || refusal == Refusal::Wait => {
+                Err(refusal) if needs.wait.is_none() || refusal == NotAdmitted::Journal(Refusal::Wait) => {
                     return self.refused(worker, Some(row), refusal, bound, output);
                 }
                 Err(_) => return Err(NotNow::StillWaiting { look_again_ms: Some(now + REFUSED_MS) }),
@@ -346,7 +346,8 @@ impl Session {
 
     /// Tells a tx what its row may need, whose changes may go to those who wait if it `feeds`.
     #[inline]
-    fn prepare<'t>(&self, worker: &Worker, tx: &mut Tx<'t>, needs: &'t Needs, feeds: bool) {
+    fn prepare<'t>(&self, worker: &'t Worker, tx: &mut Tx<'t>, needs: &'t Needs, feeds: bool) {
+        tx.set_memory(worker);
         tx.set_touching(!self.client.no_touch.load(Relaxed));
         tx.set_searches(&needs.searches);
         tx.set_seed(worker.random());
@@ -493,7 +494,12 @@ impl Session {
 
     /// Replies with a failure, and counts it.
     pub(super) fn fail(&self, worker: &Worker, row: Option<Row>, failure: &Failure, output: &mut Output) {
-        write_failure(output, self.protocol, failure);
+        match (failure, row) {
+            (Failure::OutOfMemory, Some(row)) if self.lines.is_some() => {
+                Encoder::new(output, self.protocol).error(out_of_memory_line(&row));
+            }
+            _ => write_failure(output, self.protocol, failure),
+        }
         if let Some(row) = row {
             worker.counters().rows[row.index()].failed.add(1);
         }
@@ -507,22 +513,25 @@ impl Session {
         worker.engine.errors.add(text);
     }
 
-    /// The journal does not take a frame: wait for room, or say why it never will.
+    /// A row is not admitted: wait for room in the journal, or say why it does not run.
     pub(super) fn refused(
         &mut self,
         worker: &Worker,
         row: Option<Row>,
-        refusal: Refusal,
+        refusal: NotAdmitted,
         bytes: u64,
         output: &mut Output,
     ) -> Result<(), NotNow> {
-        let text = match refusal {
-            Refusal::Wait => return Err(NotNow::Room(bytes)),
-            Refusal::Full => FULL,
-            Refusal::Poisoned => POISONED,
-            Refusal::TooLong => "ERR the change is longer than one frame of the journal may be",
+        let failure = match refusal {
+            NotAdmitted::OutOfMemory => Failure::OutOfMemory,
+            NotAdmitted::Journal(Refusal::Wait) => return Err(NotNow::Room(bytes)),
+            NotAdmitted::Journal(Refusal::Full) => Failure::text(FULL),
+            NotAdmitted::Journal(Refusal::Poisoned) => Failure::text(POISONED),
+            NotAdmitted::Journal(Refusal::TooLong) => {
+                Failure::text("ERR the change is longer than one frame of the journal may be")
+            }
         };
-        self.fail(worker, row, &Failure::text(text), output);
+        self.fail(worker, row, &failure, output);
         Ok(())
     }
 
@@ -587,6 +596,17 @@ pub(crate) fn hand_over<'t>(
     seen.max(position)
 }
 
+/// What memcached says for want of memory, and so MemcacheQ.
+fn out_of_memory_line(row: &Row) -> &'static str {
+    match row.name {
+        "MC.INCR" | "MC.DECR" | "MC.MA" => "SERVER_ERROR out of memory",
+        _ => OUT_OF_MEMORY_LINE,
+    }
+}
+
+/// What memcached says when there is no memory for an item.
+pub(super) const OUT_OF_MEMORY_LINE: &str = "SERVER_ERROR out of memory storing object";
+
 /// A payload that the journal's thread makes: the clones in it may be the last of their values by then, so they go
 /// where values are dropped.
 fn late(engine: &Engine, payload: Payload) -> Late {
@@ -601,9 +621,25 @@ fn late(engine: &Engine, payload: Payload) -> Late {
     })
 }
 
-/// Claims journal room for a frame of at most `bytes`; nothing to claim without a journal.
-pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Option<Claim>, Refusal> {
-    worker.lane.borrow().as_ref().map(|lane| lane.try_admit(bytes, purpose)).transpose()
+/// Why a row is not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotAdmitted {
+    /// The journal takes no such frame.
+    Journal(Refusal),
+    /// There is no memory for what it adds.
+    OutOfMemory,
+}
+
+/// Claims memory for what grows, and journal room for a frame of at most `bytes`; nothing to claim without a journal.
+#[inline]
+pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Option<Claim>, NotAdmitted> {
+    let lane = worker.lane.borrow();
+    let claim = lane.as_ref().map(|lane| lane.try_admit(bytes, purpose)).transpose().map_err(NotAdmitted::Journal)?;
+    // Behind the journal, at which a request may ask again and again: each time memory is taken anew.
+    if purpose == Purpose::Grow && !worker.may_grow(bytes) {
+        return Err(NotAdmitted::OutOfMemory);
+    }
+    Ok(claim)
 }
 
 /// Tries for the shards, once more after a moment: most holds last less than a microsecond. Under the gate nobody waits for

@@ -1,7 +1,8 @@
 //! MULTI, EXEC, WATCH, and the other verbs that only the engine can do.
 
 use super::attempt::{
-    Attempt, Needs, NotNow, Served, access_purpose, admit, hold, plan_has_targets_for, plan_is_hooked, want_shut,
+    Attempt, Needs, NotAdmitted, NotNow, Served, access_purpose, admit, hold, plan_has_targets_for, plan_is_hooked,
+    want_shut,
 };
 use super::messages::{begin_row, subscribes};
 use super::monitor::Asker;
@@ -9,8 +10,8 @@ use super::script::is_scripted;
 use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
 use commands::table::Row;
-use commands::{Failure, Outcome, Run, Verb, Walk};
-use journal::{Purpose, Refusal};
+use commands::{Failure, OUT_OF_MEMORY, Outcome, Run, Verb, Walk};
+use journal::{Claim, Purpose, Refusal};
 use keyspace::{Abandon, LIBRARIES, Tx};
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -23,6 +24,10 @@ impl Session {
     pub(super) fn queue(&mut self, worker: &Worker, row: Row, args: &Args<'_>, output: &mut Output) -> Ran {
         if row.has(commands::Flag::NoMulti) {
             return self.refuse(worker, Some(row), output, "ERR Command not allowed inside a transaction");
+        }
+        // Redis refuses whatever is to be queued, since the queue grows.
+        if worker.engine.memory.is_refusing() || !worker.may_grow(row.frame_bytes_max(args)) {
+            return self.refuse(worker, Some(row), output, OUT_OF_MEMORY);
         }
         let request = args.to_owned();
         let multi = self.multi.as_mut().expect("asked by the caller");
@@ -239,17 +244,22 @@ impl Session {
         let purpose = access_purpose(queue.iter().map(|(row, _)| row.access));
         let has_script = queue.iter().any(|(row, _)| matches!(row.run, Run::Engine(Verb::Eval)));
         self.unwritable = None;
-        let claim = match purpose.or(has_script.then_some(Purpose::Grow)) {
-            Some(purpose) => {
-                let bound = queue_bound(queue).max(needs.room_bytes);
-                match admit(worker, bound, purpose) {
-                    Ok(claim) => claim,
-                    // It may be that the script only reads.
-                    Err(refusal) if has_script && self.unwritable_for(&refusal) => None,
-                    Err(refusal) => return self.refused(worker, None, refusal, bound, output),
-                }
+        let bound = queue_bound(queue).max(needs.room_bytes);
+        let admitted = match purpose {
+            Some(purpose) => admit(worker, bound, purpose),
+            // Whether a script grows, each of its calls says itself.
+            None if has_script => admit_script(worker, bound),
+            None => Ok(None),
+        };
+        let claim = match admitted {
+            Ok(claim) => claim,
+            Err(NotAdmitted::OutOfMemory) if is_exec => {
+                self.fail(worker, None, &Failure::text(ABORTED_FOR_MEMORY), output);
+                return Ok(());
             }
-            None => None,
+            // It may be that the script only reads.
+            Err(refusal) if has_script && self.unwritable_for(&refusal) => None,
+            Err(refusal) => return self.refused(worker, None, refusal, bound, output),
         };
         let mut scratch = scratch.borrow_mut();
         let Scratch { plan, log } = &mut *scratch;
@@ -262,8 +272,9 @@ impl Session {
         if feeds && raised.is_none() {
             plan_has_targets_for(engine, plan, self.fed_by_queue(queue))?;
         }
-        let room_bytes = claim.as_ref().map_or(u64::MAX, journal::Claim::payload_bytes);
+        let room_bytes = claim.as_ref().map_or(u64::MAX, Claim::payload_bytes);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
+        tx.set_memory(&**worker);
         tx.set_seed(worker.random());
         tx.set_touching(!self.client.no_touch.load(Relaxed));
         tx.set_cuts(&needs.cuts);
@@ -307,11 +318,11 @@ impl Session {
 
     /// Whether a script may run all the same when the journal takes no frame: it may only read. Notes what it hears if it
     /// writes.
-    fn unwritable_for(&mut self, refusal: &Refusal) -> bool {
+    fn unwritable_for(&mut self, refusal: &NotAdmitted) -> bool {
         self.unwritable = match refusal {
-            Refusal::Full => Some(super::attempt::FULL),
-            Refusal::Poisoned => Some(super::POISONED),
-            Refusal::Wait | Refusal::TooLong => None,
+            NotAdmitted::Journal(Refusal::Full) => Some(super::attempt::FULL),
+            NotAdmitted::Journal(Refusal::Poisoned) => Some(super::POISONED),
+            NotAdmitted::Journal(Refusal::Wait | Refusal::TooLong) | NotAdmitted::OutOfMemory => None,
         };
         self.unwritable.is_some()
     }
@@ -470,6 +481,16 @@ impl Session {
             _ => self.protocol,
         }
     }
+}
+
+/// What EXEC replies for want of memory, as in Redis.
+const ABORTED_FOR_MEMORY: &str =
+    "EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.";
+
+/// Claims journal room for a script.
+fn admit_script(worker: &Worker, bytes: u64) -> Result<Option<Claim>, NotAdmitted> {
+    let lane = worker.lane.borrow();
+    lane.as_ref().map(|lane| lane.try_admit(bytes, Purpose::Grow)).transpose().map_err(NotAdmitted::Journal)
 }
 
 /// What a script's frame may hold beside its arguments before it has to ask for more, in bytes.

@@ -30,6 +30,7 @@ mod script;
 mod serve;
 mod slow;
 mod tracking;
+mod unless_short;
 
 pub(crate) use attempt::{Needs, NotNow, Served, hand_over, mark_watches, plan_has_targets_for};
 pub(crate) use flush::Flushes;

@@ -13,7 +13,7 @@ use crate::script::stage::{Begun, Breath, Play};
 use crate::script::{By, Control, Script};
 use crate::worker::Worker;
 use commands::table::{self, Found, Row};
-use commands::{Failure, Flag, Outcome as Ran, Run, Verb};
+use commands::{Access, Failure, Flag, OUT_OF_MEMORY, Outcome as Ran, Run, Verb};
 use keyspace::{Abandon, Plan, SCHEMAS, Tx};
 use lua::{Answer, Ask, Code, Errors, Fault, Tell};
 use quanta::Instant;
@@ -281,7 +281,11 @@ impl Session {
         tx: &mut Tx<'_>,
         reply: &mut dyn Reply,
     ) -> Ran {
-        let task = worker.stage.machine(worker).task(code, called.args.from(3), keys_count);
+        let task = {
+            let machine = worker.stage.machine(worker);
+            machine.set_room(worker.engine.memory.scripts_room_bytes());
+            machine.task(code, called.args.from(3), keys_count)
+        };
         tx.set_scripted(true);
         let ran = self.run_task(worker, task, called, tx);
         tx.set_scripted(false);
@@ -430,6 +434,9 @@ impl Session {
             let bound = row.frame_bytes_max(args);
             if tx.need_room(bound).is_err() {
                 return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound)));
+            }
+            if matches!(row.access, Access::Write { grows: true }) && !worker.may_grow(bound) {
+                return Ok(self.rejected(worker, Some(row), OUT_OF_MEMORY));
             }
             self.breath.iter().for_each(|breath| breath.control().note_write());
         }

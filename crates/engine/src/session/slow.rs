@@ -3,11 +3,11 @@
 //!
 //! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
 
+use super::Session;
 use super::attempt::{Attempt, Needs, NotNow, SHARDS_MAX};
 use super::flush::Flushed;
 use super::keeping::Keeping;
 use super::serve::take_off;
-use super::{Session, Slow};
 use crate::checkpoint::{Asked, Patience, Reason};
 use crate::client::Client;
 use crate::engine::Engine;
@@ -117,19 +117,6 @@ impl Needs {
 }
 
 impl Session {
-    /// Runs a request to its end, waiting for what it needs; `input` begins with it. Dropped, it has not run, or has
-    /// run as a whole, or (of DEL and UNLINK of very many keys, and what flushes by parts) up to one of its parts.
-    pub async fn run_slowly(&mut self, slow: Box<Slow>, input: &[u8], output: &mut Output) {
-        let worker = self.worker.clone();
-        let Slow { row, ranges, why, .. } = *slow;
-        let args = ranges.args(input);
-        let (mark, before) = (output.mark(), self.reply_mode);
-        let took = worker.named(&row, self.run_until_done(&worker, row, &args, why, output)).await;
-        self.settle_run(&row, &args, mark, before, output);
-        worker.end_turn();
-        self.count(&worker, worker.slow_bound_ns(), row, &args, took);
-    }
-
     pub(super) async fn run_until_done(
         &mut self,
         worker: &Rc<Worker>,

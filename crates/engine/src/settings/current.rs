@@ -56,6 +56,8 @@ pub struct Current {
     pub checkpoint_journal_bytes: u64,
     /// Most bytes that clients' replies under way may pin together; 0 for as many as the memory allows.
     pub pinned_bytes_max: u64,
+    /// `memory-hard-limit`, in bytes; 0 for none beside those of the system.
+    pub memory_bytes_max: u64,
     /// Most bytes of unread requests of one client.
     pub query_buffer_bytes_max: u64,
     /// Longest argument of a request, in bytes.

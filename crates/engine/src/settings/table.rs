@@ -537,6 +537,15 @@ pub static SETTINGS: &[Setting] = &[
         help: "Most bytes of changed values kept for unread replies, all clients together; 0 lets the memory decide.",
     },
     Setting {
+        name: "memory-hard-limit",
+        redis_names: &[],
+        kind: Kind::Bytes { min: 0, max: i64::MAX as u64, set: |current, bytes| current.memory_bytes_max = bytes },
+        default: "0",
+        changes: AtStart,
+        group: Group::Limits,
+        help: "Memory the process may take before it refuses to grow; 0 obeys the limits of the system alone.",
+    },
+    Setting {
         name: "memcached-item-size-max",
         redis_names: &[],
         kind: Kind::Bytes {
@@ -688,7 +697,11 @@ pub static FACTS: &[Fact] = &[
         reason: "The journal is turned on or off at start: bobbin --journal on|off.",
     },
     Fact { redis_name: "cluster-enabled", value: |_| "no", reason: "There is no cluster mode." },
-    Fact { redis_name: "maxmemory", value: |_| "0", reason: "Memory is not limited; the only value is 0." },
+    Fact {
+        redis_name: "maxmemory",
+        value: |_| "0",
+        reason: "Nothing is evicted; the only value is 0, see memory-hard-limit.",
+    },
     Fact {
         redis_name: "maxmemory-policy",
         value: |_| "noeviction",

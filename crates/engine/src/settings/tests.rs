@@ -177,7 +177,7 @@ fn config_set_refuses_with_the_texts_of_redis() {
         ),
         ("slowlog-log-slower-than", "-5", "argument must be between -1 and 9223372036854775807 inclusive"),
         ("tcp-keepalive", "99999999999999999999", "argument couldn't be parsed into an integer"),
-        ("maxmemory", "1mb", "Memory is not limited; the only value is 0."),
+        ("maxmemory", "1mb", "Nothing is evicted; the only value is 0, see memory-hard-limit."),
         ("appendonly", "no", "The journal is turned on or off at start: bobbin --journal on|off."),
         (
             "save",

@@ -5,6 +5,7 @@
 use base::clock::Clock;
 use base::disk::FakeDisk;
 use base::hash::KeyHasher;
+use engine::memory::{Limit, Meter, Used};
 use engine::settings::{Draft, find};
 use engine::{AT_ONCE_BYTES_MAX, Checkpointer, Engine, Gathering, Loader, Next, Pace, Parts, Session, Slow, Worker};
 use journal::{Options, Policy, Running};
@@ -149,11 +150,34 @@ impl World {
         Client { session: Session::new(worker.clone(), client), worker, background, input: Vec::new() }
     }
 
+    /// One that came by the memcached door.
+    pub(crate) fn client_of_memcached(&self) -> Client {
+        let client = self.engine.clients.add("test:4", "test:5", true, START_MS);
+        let session = Session::of_memcached(self.worker.clone(), client);
+        Client { session, ..self.client() }
+    }
+
     /// One that came by the queue door.
     pub(crate) fn client_of_queues(&self) -> Client {
         let client = self.engine.clients.add("test:2", "test:3", true, START_MS);
         let session = Session::of_queues(self.worker.clone(), client);
         Client { session, ..self.client() }
+    }
+
+    /// Has the process use `used_bytes` of a limit of `limit_bytes` from now on: what the test sets them to.
+    pub(crate) fn limit_memory(&self, limit_bytes: u64) -> Arc<AtomicU64> {
+        struct Told(Arc<AtomicU64>);
+        impl Meter for Told {
+            fn read(&mut self) -> Vec<Used> {
+                vec![Used { bytes: self.0.load(Relaxed), ..Used::default() }]
+            }
+
+            fn give_back(&mut self) {}
+        }
+        let used_bytes = Arc::new(AtomicU64::new(0));
+        let limit = Limit { bytes: limit_bytes, source: "a test".to_owned() };
+        self.engine.memory.obey(vec![limit], Box::new(Told(used_bytes.clone())));
+        used_bytes
     }
 
     pub(crate) fn advance(&self, ms: u64) {

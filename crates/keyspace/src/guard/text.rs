@@ -4,6 +4,9 @@ use crate::effect::Effect;
 use crate::tx::{Before, Tx};
 use kinds::Text;
 
+/// A text grows by so many bytes without being asked about: an estimate for each request covers as much.
+const UNASKED_BYTES_MAX: usize = 16 << 10;
+
 /// A text under a key, to be changed; its deadline stays.
 pub struct TextMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
@@ -39,6 +42,12 @@ impl<'t, 'k> TextMut<'t, 'k> {
     /// Overwrites from `offset` on, zeros before it if the text is shorter.
     pub fn overwrite(&mut self, offset: usize, bytes: &[u8]) {
         self.change(&Effect::TextOverwrite { offset: offset as u64, bytes });
+    }
+
+    /// Whether there is memory for a text of `end` bytes, most of which may be zeros that no request has brought.
+    pub fn has_memory_for(&mut self, end: usize) -> bool {
+        let more_bytes = end.saturating_sub(self.bytes_count());
+        more_bytes <= UNASKED_BYTES_MAX || self.tx.grants_memory(more_bytes as u64)
     }
 
     fn change(&mut self, effect: &Effect<'_>) {

@@ -24,6 +24,9 @@ const STALL_MS: u64 = 100;
 /// How often a reader's bounds are looked at while it takes nothing.
 const LOOK_MS: u64 = 500;
 
+/// So much may wait for a reader when memory is nearly out, in bytes.
+const SHORT_BYTES_MAX: u64 = 1 << 20;
+
 /// How much of the output was written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sent {
@@ -93,6 +96,9 @@ impl Connection {
             if patience.ends(limit, waiting_bytes, Instant::now()) {
                 return Err(End::OutputTooLong);
             }
+            if waiting_bytes > SHORT_BYTES_MAX && shelf.worker.engine.memory.is_nearly_out() {
+                return Err(End::OutOfMemory);
+            }
             if sent == Sent::Enough {
                 tokio::task::yield_now().await;
             } else {
@@ -139,6 +145,7 @@ impl Connection {
             let mut scratch = shelf.scratch.borrow_mut();
             scratch.clear();
             match self.socket.read(&mut scratch) {
+                Ok(bytes) if !shelf.worker.may_receive(bytes as u64) => return Err(End::OutOfMemory),
                 Ok(bytes) => {
                     shelf.worker.counters().input_bytes.add(bytes as u64);
                     self.input.append(&scratch);

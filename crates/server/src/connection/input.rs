@@ -50,22 +50,33 @@ impl Input {
         self.at_least >= OWN_BYTES_MIN
     }
 
+    fn missing_bytes(&self) -> usize {
+        self.at_least.saturating_sub(self.rest().len()).max(1)
+    }
+
+    fn has_room(&self) -> bool {
+        self.bytes.capacity() - self.bytes.len() >= self.missing_bytes()
+    }
+
+    /// How large a buffer [`Input::room`] would allocate, in bytes.
+    pub(super) fn lacking_bytes(&self) -> usize {
+        if self.has_room() || self.larger.capacity() > 0 {
+            return 0;
+        }
+        let (rest_bytes, missing) = (self.rest().len(), self.missing_bytes());
+        rest_bytes + if missing > OWN_READ_BYTES_MIN { missing } else { rest_bytes.max(OWN_READ_BYTES_MIN) }
+    }
+
     /// A buffer with room for what is missing, the bytes received before what is free. `None`: it is not ready yet;
     /// this is to be called again once others have had their turn.
     ///
     /// # Errors
     /// There is no memory for it.
     pub(super) fn room(&mut self) -> Result<Option<&mut Vec<u8>>, std::collections::TryReserveError> {
-        let rest_bytes = self.rest().len();
-        let missing = self.at_least.saturating_sub(rest_bytes).max(1);
-        if self.bytes.capacity() - self.bytes.len() >= missing {
+        if self.has_room() {
             return Ok(Some(&mut self.bytes));
         }
-        if self.larger.capacity() == 0 {
-            let exact = missing > OWN_READ_BYTES_MIN;
-            let free = if exact { missing } else { rest_bytes.max(OWN_READ_BYTES_MIN) };
-            self.larger.try_reserve_exact(rest_bytes + free)?;
-        }
+        self.larger.try_reserve_exact(self.lacking_bytes())?;
         let from = self.used + self.larger.len();
         let to = self.bytes.len().min(from + MOVE_BYTES_MAX);
         self.larger.extend_from_slice(&self.bytes[from..to]);
@@ -135,9 +146,11 @@ mod tests {
         let mut input = Input::default();
         input.replace(b"*1\r\n$1000000\r\n", 1_000_016);
         assert!(input.is_own() && !input.is_due());
+        assert_eq!(input.lacking_bytes(), 1_000_016);
         let room = input.room().unwrap().unwrap();
         assert_eq!((room.len(), room.capacity()), (14, 1_000_016));
         room.extend_from_slice(&[b'x'; 1000]);
+        assert_eq!(input.lacking_bytes(), 0);
         assert_eq!(input.room().unwrap().unwrap().capacity(), 1_000_016, "no second buffer");
         input.append(&vec![b'x'; 999_002]);
         assert!(input.is_due());

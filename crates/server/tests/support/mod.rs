@@ -26,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// As the value of a flag: a port that is free.
 pub(crate) const FREE_PORT: &str = "a free port";
 
+/// As a flag before a number of kilobytes: what the server may map.
+pub(crate) const ULIMIT_V: &str = "ulimit -v";
+
 /// A server of the test's own.
 pub(crate) struct Server {
     child: Child,
@@ -211,7 +214,10 @@ impl Drop for Server {
 
 /// The real binary, deaf to the settings of whoever runs the tests.
 pub(crate) fn bobbin() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bobbin"));
+    deaf(Command::new(env!("CARGO_BIN_EXE_bobbin")))
+}
+
+fn deaf(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("BOBBIN_") {
             command.env_remove(name);
@@ -233,12 +239,18 @@ fn data(folder: &Path) -> PathBuf {
 
 /// A server that is ready and its log, which a thread goes on reading; or what it wrote when it ended.
 fn launch(port: u16, folder: &Path, flags: &[String], variables: &[(&str, &str)]) -> Result<(Child, Log), String> {
+    let mut flags = flags.to_vec();
     let mut command = bobbin();
+    if let Some(at) = flags.iter().position(|flag| flag == ULIMIT_V) {
+        command = deaf(Command::new("sh"));
+        let kb = flags.drain(at..at + 2).next_back().expect("a number follows");
+        command.args(["-c", "ulimit -v \"$0\" && exec \"$@\"", &kb, env!("CARGO_BIN_EXE_bobbin")]);
+    }
     command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"]).arg(data(folder));
     if !flags.iter().any(|flag| flag == "--threads") {
         command.args(["--threads", "2"]);
     }
-    let mut child = command.args(flags).envs(variables.iter().copied()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command.args(&flags).envs(variables.iter().copied()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut log = String::new();
     while !log.contains("ready in") {

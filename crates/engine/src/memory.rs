@@ -1,0 +1,365 @@
+//! The memory limit of the process. An allocation that fails ends the process, so commands that grow are refused before.
+//!
+//! ```text
+//!   0                          refuse_at         growth_end     last_at     limit
+//!   |  all commands            |                                             |     `margin` = limit - refuse_at
+//!   |                          |  commands that grow get the OOM error       |
+//!   |                          |  (pages half empty after deletions:         |
+//!   |                          |   allowed up to growth_end)                 |
+//!   |                          |                              | large input, large replies and loading stop too
+//! ```
+//!
+//! A [`Meter`] reads what is in use: from time to time by a thread of the server, and at once when a request asks for more
+//! than the last reading left. Between two readings each request subtracts its estimate from what was left, so growth is
+//! bounded however late the next reading comes.
+
+use quanta::Instant;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+/// The share of the limit, as a divisor, that stays free for restarts, checkpoints and replies.
+const MARGIN_DIVISOR: u64 = 16;
+/// The margin is at least this, in bytes, where that is no more than a quarter of the limit.
+const MARGIN_BYTES_MIN: u64 = 64 << 20;
+/// Pages in use may be empty to this share, as a divisor, before the empty part counts as free.
+const IDLE_DIVISOR: u64 = 8;
+/// A script may always take so much, in bytes.
+const SCRIPT_BYTES_MIN: i64 = 1 << 20;
+/// A reading that is older than this is repeated before a request is refused.
+const READING_AGE_MAX: Duration = Duration::from_millis(1);
+/// The fastest growth that the reading thread reckons with, in bytes per millisecond.
+const GROWTH_BYTES_PER_MS: u64 = 1 << 20;
+/// The longest and the shortest pause between two readings, in milliseconds.
+const PAUSE_MS_MAX: u64 = 100;
+const PAUSE_MS_MIN: u64 = 5;
+
+/// One limit on the memory of the process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// In bytes.
+    pub bytes: u64,
+    /// Where it comes from, in words for INFO and the log.
+    pub source: String,
+}
+
+impl Limit {
+    /// How much of it stays free when commands that grow are refused, in bytes.
+    pub fn margin_bytes(&self) -> u64 {
+        (self.bytes / MARGIN_DIVISOR).max(MARGIN_BYTES_MIN).min(self.bytes / 4)
+    }
+
+    /// From so many bytes in use on, commands that grow are refused.
+    pub fn refuse_at_bytes(&self) -> u64 {
+        self.bytes - self.margin_bytes()
+    }
+
+    /// From so many bytes in use on, nothing is read in any more that takes much memory.
+    fn last_at_bytes(&self) -> u64 {
+        self.bytes - self.margin_bytes() / 4
+    }
+
+    /// What commands that grow may take, in bytes; not above 0 if they are refused.
+    fn room_bytes(&self, used: Used) -> i64 {
+        let growth_end_bytes = self.bytes - self.margin_bytes() / 2;
+        left_bytes(self.refuse_at_bytes(), growth_end_bytes, used)
+    }
+
+    /// Likewise, of what does not last, and loading.
+    fn reserve_bytes(&self, used: Used) -> i64 {
+        left_bytes(self.last_at_bytes(), self.bytes - self.margin_bytes() / 8, used)
+    }
+}
+
+/// What is in use of a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// Bytes that count against the limit and cannot be given back.
+    pub bytes: u64,
+    /// The part of these that lies free inside pages in use: new values of the same sizes take it.
+    pub idle_bytes: u64,
+    /// Bytes beside these that [`Meter::give_back`] gives back.
+    pub free_bytes: u64,
+}
+
+/// What is left up to `bound`, or up to `end` where pages in use are half empty.
+fn left_bytes(bound: u64, end: u64, used: Used) -> i64 {
+    let idle_bytes = used.idle_bytes.saturating_sub(used.bytes / IDLE_DIVISOR);
+    let left_bytes = bound as i64 - used.bytes.saturating_sub(idle_bytes) as i64;
+    left_bytes.min(end as i64 - used.bytes as i64)
+}
+
+/// Reads what is in use.
+pub trait Meter: Send {
+    /// What is in use of each limit, in the order in which the limits were given. Costs some 100 µs.
+    fn read(&mut self) -> Vec<Used>;
+
+    /// Gives free pages back to the system, which may take some milliseconds.
+    fn give_back(&mut self);
+}
+
+/// What is left of the limits. Without limits everything is allowed.
+#[derive(Default)]
+pub struct Memory {
+    /// What commands that grow may take until the next reading, in bytes.
+    room_bytes: AtomicI64,
+    /// What large input and loading may take, likewise.
+    reserve_bytes: AtomicI64,
+    /// What is still to be loaded, which growth leaves room for.
+    to_load_bytes: AtomicU64,
+    refusals: AtomicU64,
+    watched: OnceLock<Watched>,
+}
+
+struct Watched {
+    limits: Vec<Limit>,
+    state: Mutex<State>,
+}
+
+struct State {
+    meter: Box<dyn Meter>,
+    used: Vec<Used>,
+    read_at: Instant,
+}
+
+/// What INFO tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryStatus {
+    /// The smallest limit.
+    pub limit: Limit,
+    /// What is in use of it, in bytes, as of the last reading.
+    pub used_bytes: u64,
+    /// What commands that grow may take, in bytes; 0 while they are refused.
+    pub room_bytes: u64,
+}
+
+impl Memory {
+    /// Obeys these limits from now on; to be called once, before anything is served. Does nothing without a limit.
+    pub fn obey(&self, limits: Vec<Limit>, meter: Box<dyn Meter>) {
+        if limits.is_empty() {
+            return;
+        }
+        let used = vec![Used::default(); limits.len()];
+        let state = Mutex::new(State { meter, used, read_at: Instant::now() });
+        assert!(self.watched.set(Watched { limits, state }).is_ok(), "called once");
+        self.look();
+    }
+
+    /// Notes how much is still to be loaded, in bytes: growth leaves room for it from the next reading on.
+    pub fn set_to_load(&self, bytes: u64) {
+        self.to_load_bytes.store(bytes, Relaxed);
+    }
+
+    /// Whether there is a limit.
+    pub fn is_limited(&self) -> bool {
+        self.watched.get().is_some()
+    }
+
+    /// The smallest limit, in bytes.
+    pub fn limit_bytes(&self) -> Option<u64> {
+        self.watched.get()?.limits.iter().map(|limit| limit.bytes).min()
+    }
+
+    /// Takes so many bytes of what commands that grow may take; `false` if there are not so many.
+    pub fn take(&self, bytes: u64) -> bool {
+        self.take_of(&self.room_bytes, bytes)
+    }
+
+    /// Takes so many bytes for something that does not last: `false` if it would come too close to the limit.
+    pub fn take_briefly(&self, bytes: u64) -> bool {
+        self.take_of(&self.reserve_bytes, bytes)
+    }
+
+    /// What a script may take, in bytes; `None` without a limit. Half of what is left, since others run beside it, and never too
+    /// little for one that does not build much.
+    pub(crate) fn scripts_room_bytes(&self) -> Option<usize> {
+        let room_bytes = (self.reserve_bytes.load(Relaxed) / 2).max(SCRIPT_BYTES_MIN);
+        self.is_limited().then(|| usize::try_from(room_bytes).unwrap_or(usize::MAX))
+    }
+
+    /// Whether memory is so close to the limit that what takes much of it is to end.
+    pub fn is_nearly_out(&self) -> bool {
+        self.is_limited() && self.reserve_bytes.load(Relaxed) <= 0
+    }
+
+    /// Whether commands that grow are refused, as of the last reading.
+    pub fn is_refusing(&self) -> bool {
+        self.is_limited() && self.room_bytes.load(Relaxed) <= 0
+    }
+
+    /// Counts a request that was refused.
+    pub fn note_refusal(&self) {
+        self.refusals.fetch_add(1, Relaxed);
+    }
+
+    /// Requests that were refused so far.
+    pub fn refusals(&self) -> u64 {
+        self.refusals.load(Relaxed)
+    }
+
+    /// How it stands, if there is a limit.
+    pub fn status(&self) -> Option<MemoryStatus> {
+        let watched = self.watched.get()?;
+        let used = watched.state().used.clone();
+        let (limit, used) = watched.limits.iter().zip(used).min_by_key(|(limit, _)| limit.bytes)?;
+        let room_bytes = self.room_bytes.load(Relaxed).max(0) as u64;
+        Some(MemoryStatus { limit: limit.clone(), used_bytes: used.bytes, room_bytes })
+    }
+
+    /// Reads what is in use, and gives free pages back if they are needed. After how many milliseconds to read again; `None`
+    /// without a limit.
+    pub fn watch(&self) -> Option<u64> {
+        let watched = self.watched.get()?;
+        if self.look() {
+            watched.state().meter.give_back();
+            self.look();
+        }
+        let room_bytes = self.room_bytes.load(Relaxed).max(0) as u64;
+        Some((room_bytes / GROWTH_BYTES_PER_MS / 2).clamp(PAUSE_MS_MIN, PAUSE_MS_MAX))
+    }
+
+    /// Reads what is in use. Whether free pages are to be given back, since a limit is near with them.
+    pub fn look(&self) -> bool {
+        let Some(watched) = self.watched.get() else { return false };
+        self.look_at(watched, &mut watched.state())
+    }
+
+    fn look_at(&self, watched: &Watched, state: &mut State) -> bool {
+        state.used = state.meter.read();
+        state.read_at = Instant::now();
+        let all = || watched.limits.iter().zip(&state.used);
+        let least = |left: &dyn Fn(&Limit, Used) -> i64| {
+            all().map(|(limit, used)| left(limit, *used)).min().expect("there is a limit")
+        };
+        let to_load_bytes = i64::try_from(self.to_load_bytes.load(Relaxed)).unwrap_or(i64::MAX);
+        self.room_bytes.store(least(&Limit::room_bytes).saturating_sub(to_load_bytes), Relaxed);
+        self.reserve_bytes.store(least(&Limit::reserve_bytes), Relaxed);
+        all().any(|(limit, used)| used.free_bytes > 0 && used.bytes + used.free_bytes >= limit.refuse_at_bytes())
+    }
+
+    fn take_of(&self, left: &AtomicI64, bytes: u64) -> bool {
+        let Some(watched) = self.watched.get() else { return true };
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let take = || {
+            let less = |left: i64| (left >= bytes).then(|| left - bytes);
+            left.fetch_update(Relaxed, Relaxed, less).is_ok()
+        };
+        if take() {
+            return true;
+        }
+        // Who finds somebody else reading does not wait for it: the estimate stands.
+        let Ok(mut state) = watched.state.try_lock() else { return false };
+        if state.read_at.elapsed() < READING_AGE_MAX {
+            return false;
+        }
+        self.look_at(watched, &mut state);
+        take()
+    }
+}
+
+impl Watched {
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("no holder panics")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    const MB: u64 = 1 << 20;
+
+    struct Told(Arc<Mutex<Used>>);
+
+    impl Meter for Told {
+        fn read(&mut self) -> Vec<Used> {
+            vec![*self.0.lock().unwrap()]
+        }
+
+        fn give_back(&mut self) {
+            self.0.lock().unwrap().free_bytes = 0;
+        }
+    }
+
+    fn limit(bytes: u64) -> Limit {
+        Limit { bytes, source: "a test".to_owned() }
+    }
+
+    fn limited(bytes: u64) -> (Memory, Arc<Mutex<Used>>) {
+        let told = Arc::new(Mutex::new(Used::default()));
+        let memory = Memory::default();
+        memory.obey(vec![limit(bytes)], Box::new(Told(told.clone())));
+        (memory, told)
+    }
+
+    #[test]
+    fn margins_are_a_sixteenth_or_64_mb_and_never_above_a_quarter() {
+        let margins = [100 * MB, 512 * MB, 1024 * MB, 16 << 30].map(|bytes| limit(bytes).margin_bytes());
+        assert_eq!(margins, [25 * MB, 64 * MB, 64 * MB, 1 << 30]);
+    }
+
+    #[test]
+    fn without_a_limit_everything_is_allowed() {
+        let memory = Memory::default();
+        memory.obey(Vec::new(), Box::new(Told(Arc::default())));
+        assert!(memory.take(u64::MAX) && memory.take_briefly(u64::MAX));
+        assert!(!memory.is_refusing() && !memory.is_nearly_out() && !memory.is_limited());
+        assert_eq!((memory.watch(), memory.status(), memory.limit_bytes()), (None, None, None));
+    }
+
+    #[test]
+    fn what_was_taken_is_not_left_until_the_next_reading() {
+        let (memory, told) = limited(1024 * MB);
+        assert!(memory.take(900 * MB), "960 MB are there");
+        told.lock().unwrap().bytes = 700 * MB;
+        memory.look();
+        assert!(memory.take(200 * MB) && memory.take(60 * MB), "the reading counts alone");
+        assert!(!memory.take(MB), "no reading was old enough since");
+        told.lock().unwrap().bytes = 960 * MB;
+        memory.look();
+        assert!(memory.is_refusing() && !memory.is_nearly_out());
+        assert!(memory.take_briefly(30 * MB), "what does not last may take more");
+        told.lock().unwrap().bytes = 1010 * MB;
+        memory.look();
+        assert!(memory.is_nearly_out());
+    }
+
+    #[test]
+    fn pages_that_are_half_empty_are_filled_again() {
+        let of = |bytes: u64, idle_bytes: u64| Used { bytes: bytes * MB, idle_bytes: idle_bytes * MB, free_bytes: 0 };
+        let limit = limit(1024 * MB);
+        assert_eq!(limit.room_bytes(of(960, 100)), 0, "an eighth is usual");
+        assert_eq!(limit.room_bytes(of(960, 400)), 32 * MB as i64, "up to half of the margin");
+        assert_eq!(limit.room_bytes(of(800, 400)), 192 * MB as i64);
+    }
+
+    #[test]
+    fn free_pages_are_given_back_when_the_limit_is_near_with_them() {
+        let (memory, told) = limited(1024 * MB);
+        *told.lock().unwrap() = Used { bytes: 500 * MB, idle_bytes: 0, free_bytes: 100 * MB };
+        assert_eq!(memory.watch(), Some(PAUSE_MS_MAX));
+        assert_eq!(told.lock().unwrap().free_bytes, 100 * MB);
+        told.lock().unwrap().free_bytes = 480 * MB;
+        memory.watch();
+        assert_eq!(told.lock().unwrap().free_bytes, 0);
+        told.lock().unwrap().bytes = 940 * MB;
+        assert_eq!(memory.watch(), Some(10));
+    }
+
+    #[test]
+    fn the_smallest_limit_is_told_and_each_is_obeyed() {
+        struct Two;
+        impl Meter for Two {
+            fn read(&mut self) -> Vec<Used> {
+                [100 * MB, 2040 * MB].map(|bytes| Used { bytes, ..Used::default() }).to_vec()
+            }
+            fn give_back(&mut self) {}
+        }
+        let memory = Memory::default();
+        memory.obey(vec![limit(1024 * MB), limit(2048 * MB)], Box::new(Two));
+        assert!(memory.is_refusing());
+        let status = memory.status().unwrap();
+        assert_eq!((status.limit.bytes, status.used_bytes, status.room_bytes), (1024 * MB, 100 * MB, 0));
+    }
+}

@@ -1,0 +1,104 @@
+//! A request that has to wait, as long as there is memory for what it waits for.
+//!
+//! While it waits, nothing of it has run, so it can be given up: a command that grows when memory is short, one that puts
+//! together a reply from very many keys when memory is nearly out, and any one whose keys cannot be loaded for want of memory.
+
+use super::attempt::{NotNow, OUT_OF_MEMORY_LINE};
+use super::slow::Took;
+use super::{Session, Slow};
+use crate::worker::Worker;
+use commands::table::Row;
+use commands::{Access, Failure, OUT_OF_MEMORY, Run, Verb};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use wire::resp::Encoder;
+use wire::{Args, Output, Reply};
+
+/// The error for keys that are not loaded and for which there is no memory.
+const NOT_LOADED: &str = "OOM the key is not loaded, since the data does not fit the memory limit. Delete other keys, or \
+                          restart with a larger limit";
+
+impl Session {
+    /// Runs a request to its end, waiting for what it needs; `input` begins with it. Dropped, it has not run, or has
+    /// run as a whole, or (of DEL and UNLINK of very many keys, and what flushes by parts) up to one of its parts.
+    pub async fn run_slowly(&mut self, slow: Box<Slow>, input: &[u8], output: &mut Output) {
+        let worker = self.worker.clone();
+        let Slow { row, ranges, why, .. } = *slow;
+        let args = ranges.args(input);
+        let (mark, before) = (output.mark(), self.reply_mode);
+        let took = match worker.named(&row, self.run_unless_short(&worker, row, &args, why, output)).await {
+            Ok(took) => took,
+            Err(failure) => {
+                output.truncate(mark);
+                if matches!(row.run, Run::Engine(Verb::Exec)) {
+                    self.end_multi();
+                }
+                worker.engine.memory.note_refusal();
+                self.fail(&worker, Some(row), &failure, output);
+                Took::default()
+            }
+        };
+        self.settle_run(&row, &args, mark, before, output);
+        worker.end_turn();
+        self.count(&worker, worker.slow_bound_ns(), row, &args, took);
+    }
+
+    /// Refuses a request for which there is no memory before it has come as a whole: the connection is over then.
+    pub fn refuse_input(&mut self, output: &mut Output) {
+        let worker = self.worker.clone();
+        self.note_error(&worker, OUT_OF_MEMORY);
+        let text = if self.lines.is_some() { OUT_OF_MEMORY_LINE } else { OUT_OF_MEMORY };
+        Encoder::new(output, self.protocol).error(text);
+        self.replies_held += 1;
+        self.closing = true;
+    }
+
+    async fn run_unless_short(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: Row,
+        args: &Args<'_>,
+        why: NotNow,
+        output: &mut Output,
+    ) -> Result<Took, Failure> {
+        // Long texts are cut before a row is admitted: each is there twice for a while.
+        if matches!(why, NotNow::LongTexts) && !worker.engine.memory.take(args.bytes_total() as u64) {
+            return Err(Failure::OutOfMemory);
+        }
+        // One that is on the stage goes on there by itself.
+        let is_staged = self.needs_stage(&row);
+        let client = self.client.clone();
+        let mut running = pin!(self.run_until_done(worker, row, args, why, output));
+        poll_fn(|context| {
+            if let Poll::Ready(took) = running.as_mut().poll(context) {
+                return Poll::Ready(Ok(took));
+            }
+            if !is_staged && is_short_for(worker, &row) {
+                return Poll::Ready(Err(Failure::OutOfMemory));
+            }
+            if client.is_early() && is_not_to_be_loaded(worker, context) {
+                return Poll::Ready(Err(Failure::text(NOT_LOADED)));
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+/// Whether a row is to be given up that has not run yet.
+fn is_short_for(worker: &Worker, row: &Row) -> bool {
+    let memory = &worker.engine.memory;
+    match (row.run, row.access) {
+        // It waits for an element, and is asked when there is one.
+        (Run::Blocking { .. }, _) => false,
+        (_, Access::Write { grows: true }) => memory.is_refusing(),
+        (Run::Gather { .. } | Run::Sweep(_) | Run::Range { .. }, Access::Read) => memory.is_nearly_out(),
+        _ => false,
+    }
+}
+
+fn is_not_to_be_loaded(worker: &Worker, context: &mut Context<'_>) -> bool {
+    worker.engine.loading.poll_halted(context).is_ready()
+}

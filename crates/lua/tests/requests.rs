@@ -1,0 +1,83 @@
+//! Bounds on the commands that scripts call, and on their memory, with small bounds in the place of real ones.
+
+use lua::{About, Answer, Ask, Code, Machine, Tell};
+use std::sync::Arc;
+use wire::OwnedRequest;
+use wire::client::Value;
+
+/// What comes of a script, with the arguments of the commands that it called.
+fn run(source: &str) -> (Result<Value, String>, Vec<usize>) {
+    run_on(&mut machine(), source)
+}
+
+fn machine() -> Machine {
+    let about = About {
+        version: "7.4.0",
+        version_number: 0x0007_0400,
+        seed: 1,
+        argument_bytes_max: 100,
+        request_bytes_max: 250,
+    };
+    Machine::new(about)
+}
+
+fn run_on(machine: &mut Machine, source: &str) -> (Result<Value, String>, Vec<usize>) {
+    let code = Code::Script { name: Arc::from("0".repeat(40)), source: Arc::from(source.as_bytes()) };
+    let none: [&[u8]; 0] = [];
+    let task = machine.task(code, OwnedRequest::of(&none).args(), 0);
+    let (mut tell, mut called) = (task, Vec::new());
+    loop {
+        tell = match machine.go(tell) {
+            Ask::Call { request, .. } => {
+                called.push(request.args().bytes_total());
+                Tell::Reply(Value::Simple("OK".to_owned()))
+            }
+            Ask::Over(Ok(Answer::Reply(value, _))) => return (Ok(value), called),
+            Ask::Over(Ok(_)) => panic!("a script replies"),
+            Ask::Over(Err(fault)) => return (Err(fault.told("0")), called),
+            Ask::Tick => Tell::Go,
+            Ask::Check(_) | Ask::Log { .. } => panic!("it calls commands alone"),
+        };
+    }
+}
+
+#[test]
+fn an_argument_is_no_longer_than_one_of_a_client() {
+    let (reply, called) = run("return redis.call('SET', 'k', string.rep('x', 100))");
+    assert_eq!((reply, called), (Ok(Value::Simple("OK".to_owned())), vec![104]));
+    let (reply, called) = run("return redis.call('SET', 'k', string.rep('x', 101))");
+    let text = reply.unwrap_err();
+    assert!(text.starts_with("ERR string exceeds maximum allowed size (proto-max-bulk-len)"), "{text}");
+    assert!(called.is_empty());
+    let (reply, called) = run("return redis.pcall('SET', 'k', string.rep('x', 101))['err']");
+    assert_eq!(reply, Ok(Value::bulk("ERR string exceeds maximum allowed size (proto-max-bulk-len)")));
+    assert!(called.is_empty());
+}
+
+#[test]
+fn arguments_together_are_no_longer_than_a_request() {
+    let long = "string.rep('x', 80)";
+    let (reply, called) = run(&format!("return redis.call('DEL', {long}, {long}, {long})"));
+    assert_eq!((reply, called), (Ok(Value::Simple("OK".to_owned())), vec![243]));
+    let (reply, called) = run(&format!("return redis.call('DEL', {long}, {long}, {long}, {long})"));
+    let text = reply.unwrap_err();
+    assert!(text.starts_with("ERR the arguments of a command called from a script are too long together"), "{text}");
+    assert!(called.is_empty());
+}
+
+#[test]
+fn a_script_that_takes_more_than_there_is_fails_and_the_next_one_runs() {
+    let mut machine = machine();
+    machine.set_room(Some(20 << 20));
+    for _ in 0..3 {
+        let (reply, _) =
+            run_on(&mut machine, "local t = {} for i = 1, 1000 do t[i] = string.rep('x', 1000000) .. i end");
+        let text = reply.unwrap_err();
+        assert!(text.contains("not enough memory"), "{text}");
+        let (reply, _) = run_on(&mut machine, "return #string.rep('x', 1000000)");
+        assert_eq!(reply, Ok(Value::Int(1_000_000)));
+    }
+    machine.set_room(None);
+    let (reply, _) = run_on(&mut machine, "return #string.rep('x', 20000000)");
+    assert_eq!(reply, Ok(Value::Int(20_000_000)));
+}

@@ -1,0 +1,274 @@
+//! Memory that ends: a server under a limit refuses what grows before an allocation fails, and starts again under that limit.
+//!
+//! ```text
+//!   fill until OOM --> reads, deletions --> kill -9 --> start: all is there --> deletions --> writes again
+//! ```
+
+mod support;
+
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+use support::{Connection, Server, ULIMIT_V, request};
+use wire::client::Value;
+
+const OOM: &str = "OOM command not allowed when used memory > 'maxmemory'.";
+const VALUE_BYTES: usize = 1000;
+/// Requests in one pipeline.
+const BATCH: usize = 500;
+/// Connections that fill the memory.
+const WRITERS: usize = 4;
+/// How long a change may go unnoticed before the test fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn key(writer: usize, number: usize) -> String {
+    format!("key:{writer}:{number}")
+}
+
+fn value(number: usize) -> String {
+    let digits = number.to_string();
+    format!("{digits}{}", ".".repeat(VALUE_BYTES - digits.len()))
+}
+
+fn ok() -> Value {
+    Value::Simple("OK".to_owned())
+}
+
+fn oom() -> Value {
+    Value::Error(OOM.to_owned())
+}
+
+/// Sets keys until all of a batch are refused; which were set.
+fn fill(mut client: Connection<TcpStream>, writer: usize, from: usize) -> Vec<usize> {
+    let mut set = Vec::new();
+    for batch in (from..).step_by(BATCH) {
+        let numbers = batch..batch + BATCH;
+        client.send_bytes(
+            &numbers
+                .clone()
+                .flat_map(|number| request(&["SET", &key(writer, number), &value(number)]))
+                .collect::<Vec<_>>(),
+        );
+        let before = set.len();
+        for number in numbers {
+            match client.reply() {
+                reply if reply == ok() => set.push(number),
+                reply => assert_eq!(reply, oom()),
+            }
+        }
+        if set.len() == before {
+            return set;
+        }
+    }
+    unreachable!("memory has an end")
+}
+
+/// All writers at once, until all are refused.
+fn fill_all(server: &Server, from: usize) -> Vec<Vec<usize>> {
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let client = server.connect();
+                scope.spawn(move || fill(client, writer, from))
+            })
+            .collect();
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    })
+}
+
+/// That each key that was set has its value, and others are absent.
+fn check(server: &Server, set: &[Vec<usize>]) {
+    let mut client = server.connect();
+    for (writer, numbers) in set.iter().enumerate() {
+        for some in numbers.chunks(BATCH) {
+            client.send_bytes(
+                &some.iter().flat_map(|number| request(&["GET", &key(writer, *number)])).collect::<Vec<_>>(),
+            );
+            for number in some {
+                assert_eq!(client.reply(), Value::bulk(value(*number)), "{}", key(writer, *number));
+            }
+        }
+    }
+    let count: usize = set.iter().map(Vec::len).sum();
+    assert_eq!(client.call(&["DBSIZE"]), Value::Int(count as i64));
+}
+
+/// Deletes each second key of those that were set.
+fn thin_out(server: &Server, set: &mut [Vec<usize>]) {
+    let mut client = server.connect();
+    for (writer, numbers) in set.iter_mut().enumerate() {
+        let doomed: Vec<usize> = numbers.iter().copied().step_by(2).collect();
+        for some in doomed.chunks(BATCH) {
+            client.send_bytes(
+                &some.iter().flat_map(|number| request(&["DEL", &key(writer, *number)])).collect::<Vec<_>>(),
+            );
+            some.iter().for_each(|_| assert_eq!(client.reply(), Value::Int(1)));
+        }
+        let mut at = 0;
+        numbers.retain(|_| {
+            at += 1;
+            at % 2 == 0
+        });
+    }
+}
+
+/// Waits until a key can be set.
+fn await_room(server: &Server) {
+    let (mut client, began) = (server.connect(), Instant::now());
+    loop {
+        match client.call(&["SET", "probe", &value(0)]) {
+            reply if reply == ok() => break,
+            reply => assert_eq!(reply, oom()),
+        }
+        assert!(began.elapsed() < PATIENCE, "deletions bring no room: {}", server.log());
+    }
+    assert_eq!(client.call(&["DEL", "probe"]), Value::Int(1));
+}
+
+/// A limit that is reached again and again, by `flags`.
+fn reaches_its_limit(flags: &[&str], keys_min: usize) {
+    let mut server = Server::start(&[flags, &["--fsync", "always"]].concat());
+    let mut set = fill_all(&server, 0);
+    let count: usize = set.iter().map(Vec::len).sum();
+    assert!(count >= keys_min, "{count} keys fit: {}", server.log());
+    assert_ne!(server.info("oom_refusals"), "0");
+    assert_ne!(server.info("errorstat_OOM"), "count=0");
+    server.wait_for_log("memory is short");
+    for round in 1..=2 {
+        check(&server, &set);
+        server.kill();
+        server.restart();
+        check(&server, &set);
+        server.wait_for_info("async_loading", "0");
+        thin_out(&server, &mut set);
+        await_room(&server);
+        let before: usize = set.iter().map(Vec::len).sum();
+        let more = fill_all(&server, round * 10_000_000);
+        set.iter_mut().zip(more).for_each(|(numbers, more)| numbers.extend(more));
+        let after: usize = set.iter().map(Vec::len).sum();
+        assert!(after > before + before / 20, "{after} keys after {before}: {}", server.log());
+    }
+    check(&server, &set);
+    server.stop();
+    server.restart();
+    check(&server, &set);
+    assert_eq!(server.connect().call(&["FLUSHALL"]), ok());
+    await_room(&server);
+}
+
+#[test]
+fn under_a_limit_of_mapped_memory_writes_are_refused_and_a_kill_loses_nothing() {
+    reaches_its_limit(&[ULIMIT_V, "400000"], 50_000);
+}
+
+#[test]
+fn under_a_limit_by_setting_writes_are_refused_and_a_kill_loses_nothing() {
+    reaches_its_limit(&["--memory-hard-limit", "200mb"], 50_000);
+}
+
+#[test]
+fn data_that_does_not_fit_is_served_as_far_as_it_does() {
+    let mut server = Server::start(&["--fsync", "always"]);
+    let mut client = server.connect();
+    let numbers: Vec<usize> = (0..200_000).collect();
+    for some in numbers.chunks(BATCH) {
+        let sets = some.iter().flat_map(|number| request(&["SET", &key(0, *number), &value(*number)]));
+        client.send_bytes(&sets.collect::<Vec<_>>());
+        some.iter().for_each(|_| assert_eq!(client.reply(), ok()));
+    }
+    assert_eq!(client.call(&["SAVE"]), ok());
+    server.stop();
+    server.restart_with(&[("BOBBIN_MEMORY_HARD_LIMIT", "150mb")]);
+    server.wait_for_log("the data does not fit the memory limit of 150 MB (memory-hard-limit)");
+    let mut client = server.connect();
+    assert_eq!(client.call(&["DBSIZE"]), Value::Int(200_000));
+    assert_eq!(client.call(&["SET", "new", "x"]), oom());
+    let (mut there, mut absent) = (Vec::new(), 0);
+    for number in numbers {
+        match client.call(&["GET", &key(0, number)]) {
+            Value::Error(text) => {
+                assert!(text.starts_with("OOM the key is not loaded"), "{text}");
+                absent += 1;
+            }
+            reply => {
+                assert_eq!(reply, Value::bulk(value(number)));
+                there.push(number);
+            }
+        }
+        if absent > 1_000 && there.len() > 60_000 {
+            break;
+        }
+    }
+    assert!(absent > 0 && there.len() > 30_000, "{} of {absent} more are there", there.len());
+    let left: u32 = server.info("loading_shards_left").parse().unwrap();
+    for number in &there {
+        assert_eq!(client.call(&["DEL", &key(0, *number)]), Value::Int(1));
+    }
+    // What has been deleted makes room, which what was not loaded takes.
+    let began = Instant::now();
+    while server.info("loading_shards_left").parse::<u32>().unwrap() >= left {
+        assert!(began.elapsed() < PATIENCE, "loading does not go on");
+    }
+    assert_eq!(client.call(&["FLUSHALL"]), ok());
+    await_room(&server);
+    server.wait_for_info("async_loading", "0");
+    server.kill();
+    server.restart_with(&[("BOBBIN_MEMORY_HARD_LIMIT", "150mb")]);
+    assert_eq!(server.connect().call(&["DBSIZE"]), Value::Int(0));
+}
+
+/// A request whose last argument is of so many bytes, and of that more than one read takes.
+fn begun(bytes: usize) -> Vec<u8> {
+    let mut request = format!("*3\r\n$3\r\nSET\r\n$4\r\nlong\r\n${bytes}\r\n").into_bytes();
+    request.resize(request.len() + 100_000, b'x');
+    request
+}
+
+#[test]
+fn a_long_argument_is_refused_before_it_has_come() {
+    let server = Server::start(&["--memory-hard-limit", "200mb"]);
+    let mut client = server.connect();
+    client.send_bytes(&begun(400_000_000));
+    assert_eq!(client.reply(), oom());
+    assert_eq!(client.try_reply(), None);
+    // Buffers that are announced count, though little of them has come.
+    let mut clients: Vec<_> = (0..100).map(|_| server.connect()).collect();
+    for client in &mut clients {
+        client.send_bytes(&begun(10_000_000));
+    }
+    server.wait_for_log("memory is limited to 200 MB (memory-hard-limit)");
+    let began = Instant::now();
+    while server.info("errorstat_OOM").strip_prefix("count=").unwrap().parse::<u32>().unwrap() < 80 {
+        assert!(began.elapsed() < PATIENCE, "{}", server.info("errorstat_OOM"));
+    }
+    drop(clients);
+    await_room(&server);
+}
+
+#[test]
+fn a_reader_that_makes_much_is_refused_or_served_but_the_server_lives() {
+    let server = Server::start(&["--memory-hard-limit", "200mb"]);
+    let mut client = server.connect();
+    assert_eq!(client.call(&["SETRANGE", "far", "500000000", "x"]), oom());
+    assert_eq!(client.call(&["SET", "value", &"x".repeat(16_000)]), ok());
+    let words = [vec!["MGET"], vec!["value"; 100_000]].concat();
+    // 1.6 GB of replies: refused, or cut off while it is told.
+    client.send(&words);
+    if let Some(reply) = client.try_reply() {
+        assert_eq!(reply, oom());
+    }
+    assert_eq!(server.connect().call(&["PING"]), Value::Simple("PONG".to_owned()));
+}
+
+#[test]
+fn a_limit_that_is_too_small_is_told_at_the_start() {
+    let refused =
+        |flags: &[&str]| Server::try_start_once(tempfile::tempdir().unwrap(), flags).err().expect("it does not start");
+    for (flags, words) in [
+        (&[ULIMIT_V, "150000"][..], &["RLIMIT_AS (ulimit -v)", "146 MB", "192 MB", "--threads"]),
+        (&["--memory-hard-limit", "10mb"], &["memory-hard-limit", "10 MB", "68 MB", "--threads"]),
+    ] {
+        let log = refused(flags);
+        assert!(words.iter().all(|word| log.contains(word)), "{log}");
+        assert!(log.contains("exit status: 2"), "{log}");
+    }
+}
