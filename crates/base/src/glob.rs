@@ -1,7 +1,18 @@
 //! Glob patterns as Redis clients write them: `*`, `?`, `[a-c]`, `[^a]` and `\` before a byte meant as itself.
 //!
-//! A star first takes nothing; at a mismatch only the last star met takes one byte more. Earlier stars need no
-//! second look, so a match costs at most pattern times text, whatever the pattern.
+//! ```text
+//! head*segment*segment*tail        head and tail match where they must stand, byte by byte
+//!                                  each segment is looked for once, from where the one before it ended
+//! ```
+//!
+//! The first place at which a segment fits is as good as any later one, so no star needs a second look. A segment of plain
+//! bytes is searched for by [`memmem`]. One with `?` or a class is matched at all places at once, a bit for each of its
+//! elements (the "shift-and" algorithm). So a match costs O(pattern + text), if no such segment has more than
+//! [`SEGMENT_ELEMENTS_MAX`] elements: see [`is_costly`].
+
+use crate::cost::{self, Work};
+use memchr::memmem;
+use std::borrow::Cow;
 
 /// Whether letters of the other case match too (ASCII only).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,39 +23,290 @@ pub enum Case {
     Ignored,
 }
 
-/// Tells whether all of `text` matches `pattern`. O(pattern x text), without recursion.
+/// Elements of a segment with `?` or a class between two stars, up to which its search is linear.
+pub const SEGMENT_ELEMENTS_MAX: usize = 256;
+/// A search in which text times segment is at most this is done place by place: tables would take longer.
+const PLAIN_STEPS_MAX: usize = 16 << 10;
+
+/// Whether all of `text` matches `pattern`. O(pattern + text) unless the pattern [`is_costly`].
 pub fn matches(pattern: &[u8], text: &[u8], case: Case) -> bool {
-    let (mut at, mut read) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    loop {
-        if pattern.get(at) == Some(&b'*') {
-            at += 1;
-            star = Some((at, read));
-            continue;
-        }
-        if read == text.len() && at == pattern.len() {
-            return true;
-        }
-        if let Some(&byte) = text.get(read)
-            && let Some(next) = step(pattern, at, byte, case)
-        {
-            at = next;
-            read += 1;
-            continue;
-        }
-        match star {
-            Some((after, taken)) if taken < text.len() => {
-                star = Some((after, taken + 1));
-                (at, read) = (after, taken + 1);
-            }
-            _ => return false,
-        }
-    }
+    matches_counted(pattern, text, case).0
+}
+
+/// As [`matches`], and how many bytes of pattern and text were looked at, for those who work in steps.
+pub fn matches_counted(pattern: &[u8], text: &[u8], case: Case) -> (bool, usize) {
+    let mut matching = Matching { pattern, case, steps: 1 };
+    let is_match = matching.run(text);
+    cost::count(Work::Bytes, matching.steps);
+    (is_match, matching.steps)
 }
 
 /// Whether `pattern` means more than its own bytes.
 pub fn is_pattern(pattern: &[u8]) -> bool {
     pattern.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'\\'))
+}
+
+/// Whether a match may cost O(pattern x text): between two stars stand more than [`SEGMENT_ELEMENTS_MAX`] elements, and `?`
+/// or a class is among them. Whoever takes patterns from clients refuses those. O(pattern).
+pub fn is_costly(pattern: &[u8]) -> bool {
+    let (mut at, mut is_floating) = (0, false);
+    while at < pattern.len() {
+        if pattern[at] == b'*' {
+            (at, is_floating) = (at + 1, true);
+            continue;
+        }
+        let segment = Segment::at(pattern, at);
+        if is_floating && segment.end < pattern.len() && segment.is_wild && segment.elements > SEGMENT_ELEMENTS_MAX {
+            return true;
+        }
+        at = segment.end;
+    }
+    false
+}
+
+/// What stands between two stars, or ends the pattern.
+#[derive(Clone, Copy)]
+struct Segment {
+    from: usize,
+    end: usize,
+    /// Each takes one byte.
+    elements: usize,
+    /// It holds `?` or a class.
+    is_wild: bool,
+    has_escapes: bool,
+}
+
+impl Segment {
+    /// The one that begins at `at`.
+    fn at(pattern: &[u8], at: usize) -> Self {
+        Self::within(pattern, at, usize::MAX).expect("no bound")
+    }
+
+    /// The one that begins at `at`; `None` if it has more than `elements_max` elements.
+    fn within(pattern: &[u8], at: usize, elements_max: usize) -> Option<Self> {
+        let mut segment = Self { from: at, end: at, elements: 0, is_wild: false, has_escapes: false };
+        while segment.end < pattern.len() && pattern[segment.end] != b'*' {
+            segment.is_wild |= matches!(pattern[segment.end], b'?' | b'[');
+            segment.has_escapes |= pattern[segment.end] == b'\\';
+            segment.end = element_end(pattern, segment.end);
+            segment.elements += 1;
+            if segment.elements > elements_max {
+                return None;
+            }
+        }
+        Some(segment)
+    }
+}
+
+/// One match under way.
+struct Matching<'p> {
+    pattern: &'p [u8],
+    case: Case,
+    steps: usize,
+}
+
+impl Matching<'_> {
+    fn run(&mut self, text: &[u8]) -> bool {
+        let pattern = self.pattern;
+        let (mut at, mut read) = (0, 0);
+        while at < pattern.len() && pattern[at] != b'*' {
+            let Some(next) = text.get(read).and_then(|byte| step(pattern, at, *byte, self.case)) else { return false };
+            self.steps += next - at;
+            (at, read) = (next, read + 1);
+        }
+        if at == pattern.len() {
+            return read == text.len();
+        }
+        loop {
+            let stars = pattern[at..].iter().take_while(|byte| **byte == b'*').count();
+            (at, self.steps) = (at + stars, self.steps + stars);
+            if at == pattern.len() {
+                return true;
+            }
+            let rest = &text[read..];
+            let Some(segment) = Segment::within(pattern, at, rest.len()) else {
+                self.steps += rest.len();
+                return false;
+            };
+            self.steps += segment.end - at;
+            at = segment.end;
+            if at == pattern.len() {
+                return self.fits(segment, &rest[rest.len() - segment.elements..]);
+            }
+            let Some(found) = self.find(segment, rest) else { return false };
+            read += found + segment.elements;
+        }
+    }
+
+    /// Whether `text`, which is at least as long, begins with what a segment takes.
+    fn fits(&mut self, segment: Segment, text: &[u8]) -> bool {
+        let mut at = segment.from;
+        for byte in &text[..segment.elements] {
+            let Some(next) = step(self.pattern, at, *byte, self.case) else {
+                self.steps += 1;
+                return false;
+            };
+            self.steps += next - at;
+            at = next;
+        }
+        true
+    }
+
+    /// Where `text` first holds what a segment takes.
+    fn find(&mut self, segment: Segment, text: &[u8]) -> Option<usize> {
+        let bytes = &self.pattern[segment.from..segment.end];
+        if !segment.is_wild && self.case == Case::Exact {
+            let literal = if segment.has_escapes { Cow::Owned(unescaped(bytes)) } else { Cow::Borrowed(bytes) };
+            let found = match *literal {
+                [byte] => memchr::memchr(byte, text),
+                _ => memmem::find(text, &literal),
+            };
+            self.steps += found.map_or(text.len(), |at| at + segment.elements);
+            return found;
+        }
+        let is_short = text.len().saturating_mul(bytes.len()) <= PLAIN_STEPS_MAX;
+        if is_short || segment.elements > SEGMENT_ELEMENTS_MAX {
+            return (0..=text.len() - segment.elements).find(|at| self.fits(segment, &text[*at..]));
+        }
+        match segment.elements {
+            0..=64 => self.shift_and::<1>(segment, text),
+            _ => self.shift_and::<{ SEGMENT_ELEMENTS_MAX / 64 }>(segment, text),
+        }
+    }
+
+    /// Matches a segment of at most 64 times `WORDS` elements at all places at once: bit n is set while the last n + 1 bytes
+    /// are what its first n + 1 elements take.
+    fn shift_and<const WORDS: usize>(&mut self, segment: Segment, text: &[u8]) -> Option<usize> {
+        let takes = self.takes::<WORDS>(segment);
+        let last = segment.elements - 1;
+        let mut state = [0u64; WORDS];
+        for (at, byte) in text.iter().enumerate() {
+            let mut carry = 1;
+            for (word, takes) in state.iter_mut().zip(&takes[usize::from(*byte)]) {
+                let shifted = *word << 1 | carry;
+                carry = *word >> 63;
+                *word = shifted & takes;
+            }
+            if state[last / 64] >> (last % 64) & 1 == 1 {
+                self.steps += (at + 1) * WORDS;
+                return Some(at - last);
+            }
+        }
+        self.steps += text.len() * WORDS;
+        None
+    }
+
+    /// Of each byte, which elements of a segment take it.
+    fn takes<const WORDS: usize>(&mut self, segment: Segment) -> Vec<[u64; WORDS]> {
+        let mut takes = vec![[0u64; WORDS]; 256];
+        let mut at = segment.from;
+        for element in 0..segment.elements {
+            let (word, bit) = (element / 64, 1u64 << (element % 64));
+            let mut note = |byte: u8| takes[usize::from(byte)][word] |= bit;
+            match self.pattern[at] {
+                b'?' => (0..=u8::MAX).for_each(note),
+                b'[' => {
+                    let set = class_set(self.pattern, at + 1, self.case);
+                    (0..=u8::MAX).filter(|byte| set[usize::from(fold(*byte, self.case))]).for_each(note);
+                }
+                byte => {
+                    let literal = if byte == b'\\' { *self.pattern.get(at + 1).unwrap_or(&byte) } else { byte };
+                    note(literal);
+                    if self.case == Case::Ignored {
+                        note(literal.to_ascii_lowercase());
+                        note(literal.to_ascii_uppercase());
+                    }
+                }
+            }
+            at = element_end(self.pattern, at);
+        }
+        self.steps += 256 + segment.end - segment.from;
+        takes
+    }
+}
+
+/// The bytes that plain elements stand for.
+fn unescaped(elements: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(elements.len());
+    let mut at = 0;
+    while at < elements.len() {
+        let end = element_end(elements, at);
+        bytes.push(elements[end - 1]);
+        at = end;
+    }
+    bytes
+}
+
+/// Where the element at `at` (no star) ends.
+fn element_end(pattern: &[u8], at: usize) -> usize {
+    match pattern[at..] {
+        [b'[', ..] => class_end(pattern, at + 1),
+        [b'\\', _, ..] => at + 2,
+        _ => at + 1,
+    }
+}
+
+/// Where the class ends that begins at `at` (after its bracket).
+fn class_end(pattern: &[u8], at: usize) -> usize {
+    let mut end = pattern.len();
+    for_each_in_class(pattern, at, |part| {
+        if let InClass::End(at) = part {
+            end = at;
+        }
+    });
+    end
+}
+
+/// The bytes of a class, those of small letters alone if the case is ignored.
+fn class_set(pattern: &[u8], at: usize, case: Case) -> [bool; 256] {
+    // How many ranges begin at a byte, less those that have ended before it.
+    let mut changes = [0i32; 257];
+    for_each_in_class(pattern, at, |part| {
+        if let InClass::Range(first, last) = part {
+            let (first, last) = (fold(first, case), fold(last, case));
+            changes[usize::from(first.min(last))] += 1;
+            changes[usize::from(first.max(last)) + 1] -= 1;
+        }
+    });
+    let is_negated = pattern.get(at) == Some(&b'^');
+    let (mut set, mut covering) = ([false; 256], 0);
+    for (is_in, change) in set.iter_mut().zip(changes) {
+        covering += change;
+        *is_in = (covering > 0) != is_negated;
+    }
+    set
+}
+
+/// A part of a class.
+enum InClass {
+    /// All bytes from the one to the other, whichever is less.
+    Range(u8, u8),
+    /// It ends there.
+    End(usize),
+}
+
+/// Visits the parts of the class that begins at `at` (after its bracket). A class without an end lasts to the end of the
+/// pattern.
+fn for_each_in_class(pattern: &[u8], mut at: usize, mut visit: impl FnMut(InClass)) {
+    at += usize::from(pattern.get(at) == Some(&b'^'));
+    loop {
+        at += match pattern[at..] {
+            [] => return visit(InClass::End(at)),
+            [b']', ..] => return visit(InClass::End(at + 1)),
+            [b'\\', literal, ..] => {
+                visit(InClass::Range(literal, literal));
+                2
+            }
+            [first, b'-', last, ..] => {
+                visit(InClass::Range(first, last));
+                3
+            }
+            [literal, ..] => {
+                visit(InClass::Range(literal, literal));
+                1
+            }
+        };
+    }
 }
 
 /// Where the pattern goes on if its element at `at` (no star) takes `byte`.
@@ -60,30 +322,14 @@ fn step(pattern: &[u8], at: usize, byte: u8, case: Case) -> Option<usize> {
     }
 }
 
-/// Whether the class that begins at `at` (after its bracket) holds `byte`, and where the pattern goes on. A class
-/// without an end lasts to the end of the pattern.
-fn class(pattern: &[u8], mut at: usize, byte: u8, case: Case) -> (bool, usize) {
-    let negated = pattern.get(at) == Some(&b'^');
-    at += usize::from(negated);
-    let mut found = false;
-    loop {
-        match pattern[at..] {
-            [] => return (found != negated, at),
-            [b']', ..] => return (found != negated, at + 1),
-            [b'\\', literal, ..] => {
-                found |= equal(literal, byte, case);
-                at += 2;
-            }
-            [first, b'-', last, ..] => {
-                found |= within(first, last, byte, case);
-                at += 3;
-            }
-            [literal, ..] => {
-                found |= equal(literal, byte, case);
-                at += 1;
-            }
-        }
-    }
+/// Whether the class that begins at `at` (after its bracket) holds `byte`, and where the pattern goes on.
+fn class(pattern: &[u8], at: usize, byte: u8, case: Case) -> (bool, usize) {
+    let (mut is_found, mut end) = (false, pattern.len());
+    for_each_in_class(pattern, at, |part| match part {
+        InClass::Range(first, last) => is_found |= within(first, last, byte, case),
+        InClass::End(at) => end = at,
+    });
+    (is_found != (pattern.get(at) == Some(&b'^')), end)
 }
 
 fn equal(left: u8, right: u8, case: Case) -> bool {
@@ -105,6 +351,100 @@ fn fold(byte: u8, case: Case) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// The naive twin: at a mismatch the last star takes one byte more.
+    fn plainly_matches(pattern: &[u8], text: &[u8], case: Case) -> bool {
+        let (mut at, mut read) = (0, 0);
+        let mut star: Option<(usize, usize)> = None;
+        loop {
+            if pattern.get(at) == Some(&b'*') {
+                at += 1;
+                star = Some((at, read));
+                continue;
+            }
+            if read == text.len() && at == pattern.len() {
+                return true;
+            }
+            if let Some(next) = text.get(read).and_then(|byte| step(pattern, at, *byte, case)) {
+                (at, read) = (next, read + 1);
+                continue;
+            }
+            match star {
+                Some((after, taken)) if taken < text.len() => {
+                    star = Some((after, taken + 1));
+                    (at, read) = (after, taken + 1);
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_matches_as_its_naive_twin_does(
+            pattern in proptest::collection::vec(proptest::sample::select(b"ab*?[]^-\\\\A".to_vec()), 0..24),
+            text in proptest::collection::vec(proptest::sample::select(b"abA]^-\\\\".to_vec()), 0..40),
+            is_ignored: bool,
+        ) {
+            let case = if is_ignored { Case::Ignored } else { Case::Exact };
+            prop_assert_eq!(matches(&pattern, &text, case), plainly_matches(&pattern, &text, case));
+        }
+
+        /// Texts so long that no segment is searched for place by place.
+        #[test]
+        fn long_segments_are_found_as_by_the_naive_twin(
+            elements in proptest::collection::vec(proptest::sample::select(vec!["a", "b", "?", "[ab]", "[^b]", "[a-b]", "\\a"]), 1..200),
+            text in proptest::collection::vec(proptest::sample::select(b"aaaab".to_vec()), 0..20_000),
+            is_ignored: bool,
+            tail in proptest::sample::select(vec!["", "b", "*a*"]),
+        ) {
+            let case = if is_ignored { Case::Ignored } else { Case::Exact };
+            let pattern = format!("*{}*{tail}", elements.concat()).into_bytes();
+            prop_assert_eq!(matches(&pattern, &text, case), plainly_matches(&pattern, &text, case));
+        }
+    }
+
+    #[test]
+    fn a_match_looks_at_each_byte_of_text_and_pattern_a_few_times_whatever_they_are() {
+        let (text, wild) = (vec![b'a'; 1 << 20], "?a".repeat(SEGMENT_ELEMENTS_MAX / 2 - 1) + "b");
+        let patterns = [
+            format!("*{}b", "a".repeat(200_000)),
+            format!("*{}b*", "a".repeat(200_000)),
+            "*a".repeat(100_000) + "*b*",
+            "*".repeat(200_000) + "b",
+            format!("*{wild}*"),
+            format!("*{wild}*{wild}*{wild}"),
+            format!("*[{}]b*", "c".repeat(200_000)),
+            format!("*[^{}]b*", "a-b".repeat(70_000)),
+            format!("*{}*", "\\a".repeat(100_000) + "b"),
+            format!("{}*", "?".repeat(200_000)),
+        ];
+        for pattern in patterns {
+            assert!(!is_costly(pattern.as_bytes()));
+            let (_, steps) = matches_counted(pattern.as_bytes(), &text, Case::Exact);
+            let bound = 4 * (text.len() + pattern.len()) + 1024;
+            assert!(steps <= bound, "{steps} steps for {}...", &pattern[..16]);
+        }
+    }
+
+    #[test]
+    fn thousands_of_stars_match_rightly() {
+        let text = "ab".repeat(5_000);
+        check(&"*a*b".repeat(5_000), &[&text], &[&text[..9_998], &text[1..]]);
+        check(&("*".repeat(9_000) + "b"), &[&text], &[&text[..9_999]]);
+    }
+
+    #[test]
+    fn only_long_wild_segments_between_two_stars_are_costly() {
+        let wild = "?".repeat(SEGMENT_ELEMENTS_MAX);
+        let plain = "a".repeat(100_000);
+        for cheap in [&*plain, &format!("*{plain}*"), &format!("*{wild}*"), &format!("{wild}?*?{wild}"), "", "*", "*[ab"] {
+            assert!(!is_costly(cheap.as_bytes()));
+        }
+        assert!(is_costly(format!("*{wild}?*").as_bytes()));
+        assert!(is_costly(format!("a*b*{plain}[ab]*").as_bytes()));
+    }
 
     #[track_caller]
     fn check(pattern: &str, yes: &[&str], no: &[&str]) {

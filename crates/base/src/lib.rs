@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod clock;
+pub mod cost;
 pub mod disk;
 pub mod glob;
 pub mod hash;

@@ -1,0 +1,88 @@
+//! Counts of work, for tests of what a turn may cost at most: keys looked up, elements passed, bytes compared.
+//!
+//! Each thread counts its own. A build without debug assertions counts nothing: [`count`] is empty there.
+
+#[cfg(debug_assertions)]
+use std::cell::Cell;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A name looked up: a key, a channel, a script.
+    Names,
+    /// An element looked up, passed, or told in a reply; a cell of a table.
+    Elements,
+    /// Bytes compared or searched.
+    Bytes,
+}
+
+/// How much of each kind of work there was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// See [`Work::Names`].
+    pub names: u64,
+    /// See [`Work::Elements`].
+    pub elements: u64,
+    /// See [`Work::Bytes`].
+    pub bytes: u64,
+}
+
+impl Counts {
+    /// The greater of both, kind by kind.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            names: self.names.max(other.names),
+            elements: self.elements.max(other.elements),
+            bytes: self.bytes.max(other.bytes),
+        }
+    }
+}
+
+#[cfg(debug_assertions)]
+thread_local! {
+    static COUNTS: Cell<Counts> = const { Cell::new(Counts { names: 0, elements: 0, bytes: 0 }) };
+}
+
+/// Counts work of this thread. Nothing where there are no debug assertions.
+#[inline]
+pub fn count(work: Work, amount: usize) {
+    #[cfg(debug_assertions)]
+    COUNTS.with(|cell| {
+        let mut counts = cell.get();
+        let sum = match work {
+            Work::Names => &mut counts.names,
+            Work::Elements => &mut counts.elements,
+            Work::Bytes => &mut counts.bytes,
+        };
+        *sum += amount as u64;
+        cell.set(counts);
+    });
+    #[cfg(not(debug_assertions))]
+    let _ = (work, amount);
+}
+
+/// Takes what this thread has counted since the last call. All zeros where there are no debug assertions.
+pub fn take() -> Counts {
+    #[cfg(debug_assertions)]
+    return COUNTS.take();
+    #[cfg(not(debug_assertions))]
+    return Counts::default();
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_is_counted_by_itself_and_taken_once() {
+        take();
+        count(Work::Names, 2);
+        count(Work::Bytes, 7);
+        count(Work::Names, 1);
+        let counts = take();
+        assert_eq!(counts, Counts { names: 3, elements: 0, bytes: 7 });
+        assert_eq!(take(), Counts::default());
+        assert_eq!(counts.max(Counts { names: 1, elements: 5, bytes: 9 }), Counts { names: 3, elements: 5, bytes: 9 });
+    }
+}
