@@ -65,9 +65,13 @@ pub fn count(work: Work, amount: usize) {
 /// Takes what this thread has counted since the last call. All zeros where there are no debug assertions.
 pub fn take() -> Counts {
     #[cfg(debug_assertions)]
-    return COUNTS.take();
+    {
+        COUNTS.take()
+    }
     #[cfg(not(debug_assertions))]
-    return Counts::default();
+    {
+        Counts::default()
+    }
 }
 
 #[cfg(all(test, debug_assertions))]

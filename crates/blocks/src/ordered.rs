@@ -73,6 +73,7 @@ impl BlockList {
     ) -> (u64, Option<R>) {
         assert!(range.start <= range.end);
         assert!(range.end <= self.len());
+        base::cost::count(base::cost::Work::Elements, 1);
         let mut visit = Some(visit);
         let (at, seen) = match &self.root {
             Some(root) if !range.is_empty() => find_point(root, range.clone(), guide, &mut is_before, &mut visit),

@@ -31,6 +31,7 @@ mod rehearsal;
 mod search;
 mod section;
 mod shard;
+mod transients;
 mod turn;
 mod tx;
 mod undo;
@@ -57,6 +58,7 @@ pub use section::{
 };
 pub use shard::ShardState;
 pub use table::Extras;
+pub use transients::{Transient, Transients};
 pub use turn::{Alive, LoadError, Loading, MapState, Merge, Tail, Unread, named_by};
 pub use turn::{
     Batch, BlockSink, BlockSource, Inline, Put, STEP_ENTRIES, Step, TableCount, TurnMemory, Turned, WHOLE_BYTES_MAX,
@@ -79,6 +81,7 @@ pub struct Keyspace {
     hasher: KeyHasher,
     map: DatabaseMap,
     sheds: Arc<Sheds>,
+    transients: Transients,
     order: KeyOrder,
     /// What is above all ids of messages that were told of queues which came since the start.
     told: AtomicU64,
@@ -89,7 +92,15 @@ impl Keyspace {
     pub fn new(hasher: KeyHasher, databases: u32) -> Self {
         let shards = (0..SHARDS).map(|_| ShardLock::new(ShardState::default())).collect();
         let map = DatabaseMap::new(databases);
-        Self { shards, hasher, map, sheds: Sheds::new(), order: KeyOrder::default(), told: AtomicU64::new(0) }
+        Self {
+            shards,
+            hasher,
+            map,
+            sheds: Sheds::new(),
+            transients: Transients::default(),
+            order: KeyOrder::default(),
+            told: AtomicU64::new(0),
+        }
     }
 
     /// What is above all ids of messages that were told since the start, of queues which came since then.

@@ -17,6 +17,7 @@ use crate::held::Plan;
 use crate::notes::Note;
 use crate::pins::Sheds;
 use crate::section::{Entry, OwnedEntry, is_live, next_due};
+use crate::transients::Transients;
 use crate::tx::Tx;
 use crate::{Keyspace, Named, OF_SERVER, SCHEMAS, TableId, shard_of};
 use base::Ms;
@@ -32,6 +33,7 @@ pub struct Scene {
     /// Databases that have another table than their first.
     tables: Vec<(u32, TableId)>,
     sheds: Arc<Sheds>,
+    transients: Transients,
     /// No key of their shards has had a number of a version above this one.
     cas: u64,
     told: u64,
@@ -82,6 +84,7 @@ impl Scene {
             databases: keyspace.map().databases(),
             tables: keyspace.map().changed(),
             sheds: keyspace.sheds.clone(),
+            transients: keyspace.transients.clone(),
             cas,
             told: keyspace.told(),
             database: tx.database(),
@@ -100,8 +103,8 @@ impl Scene {
         plan: impl FnOnce(&Keyspace, &mut Plan),
         play: impl FnOnce(&mut Tx<'_>) -> R,
     ) -> (R, Rehearsal) {
-        let Self { hasher, databases, tables, sheds, cas, told, database, now, mut keys, schemas } = self;
-        let keyspace = Keyspace { sheds, ..Keyspace::new(hasher, databases) };
+        let Self { hasher, databases, tables, sheds, transients, cas, told, database, now, mut keys, schemas } = self;
+        let keyspace = Keyspace { sheds, transients, ..Keyspace::new(hasher, databases) };
         keyspace.note_told(told);
         tables.into_iter().for_each(|(database, table)| keyspace.map().put(database, table));
         let table = keyspace.map().table(database);

@@ -24,7 +24,7 @@ use crate::section::{Entry, Section, Standing, is_live, kind_of, standing, text_
 use crate::undo::{OldKey, Undo};
 use crate::{Garbage, Keyspace, TableId, shard_of};
 use base::random::Random;
-use base::{Ms, Position};
+use base::{Ms, Position, cost};
 use blocks::Runs;
 use kinds::bits::{Mixing, Operation};
 use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Text, Value, text};
@@ -258,6 +258,7 @@ impl<'k> Tx<'k> {
 
     /// As [`Tx::entry`], but no use of the key: for what asks about a key rather than for its value.
     pub fn peek(&mut self, key: &[u8]) -> Option<Entry<'_>> {
+        cost::count(cost::Work::Names, 1);
         let hash = self.held.hash(key);
         let (now, table) = (self.now, self.table);
         let state = self.held.state(shard_of(hash));
@@ -619,6 +620,7 @@ impl<'k> Tx<'k> {
         before: Before,
         event: Option<(Classes, &'static str)>,
     ) {
+        cost::count(cost::Work::Names, 1);
         let hash = self.held.hash(key);
         let shard = shard_of(hash);
         let (table, now) = (self.table, self.now);

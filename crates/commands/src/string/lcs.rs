@@ -1,15 +1,19 @@
 //! LCS: the longest common subsequence of two texts.
 //!
-//! The plain table: `lengths[i][j]` is the answer for the first `i` bytes of one and the first `j` of the other.
-//! The way back from its end gives the bytes, and the runs in which they lie in both texts, last first. Which of
-//! several longest ones that is, is Redis's choice: where both ways are as good, one byte less of the second.
+//! With `lengths[i][j]` the answer for the first `i` bytes of one and the first `j` of the other, the way back from the end
+//! of that table gives the bytes, and the runs in which they lie in both texts, last first. Which of several longest ones
+//! that is, is Redis's choice: where both ways are as good, one byte less of the second. To find the way a bit a cell is
+//! enough, whether one byte less of the first is better; of the lengths only the latest row is kept. Rows go along the longer
+//! text, so that they are short.
 //!
 //! ```text
-//! cut the texts out --> fill the table --> find the way back --> tell        a step each, or many
+//! take memory --> cut the texts out --> fill the table --> find the way back --> reply        a step each, or many
 //! ```
 
 use crate::prelude::*;
+use base::cost;
 use base::limits::BULK_BYTES_MAX;
+use keyspace::{Transient, Transients};
 use kinds::LongText;
 use std::ops::Range;
 use wire::{More, Source};
@@ -35,12 +39,19 @@ const LCS: Command = Command {
 const CELLS_LOCKED_MAX: usize = 16 << 10;
 /// How many cells are filled, or passed on the way back, in one step: some 100 µs.
 const STEP_CELLS: usize = 64 << 10;
+/// How much of a text is cut out in one step, in bytes.
+const STEP_BYTES: usize = 256 << 10;
+/// What all connections together may take for tables and texts, in bytes.
+const TRANSIENT_BYTES_MAX: u64 = BULK_BYTES_MAX as u64;
+
+const TOO_LARGE: &str = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
 
 /// What is asked, of texts as they are, and the work on it once it has begun.
 struct Asked {
     left: LongText,
     right: LongText,
     options: Options,
+    transients: Transients,
     work: Option<Work>,
 }
 
@@ -48,14 +59,24 @@ struct Asked {
 struct Work {
     left: Vec<u8>,
     right: Vec<u8>,
-    /// Row by row; a row for each prefix of `left`, the empty one first.
-    lengths: Vec<u32>,
-    /// The cell that is filled next.
-    next: usize,
+    table: Option<Table>,
     /// How much of both texts the way back has yet to pass.
     way: (usize, usize),
     /// Runs of bytes that are in both, the last first.
     matches: Vec<Match>,
+    bytes: u64,
+    _transient: Transient,
+}
+
+/// The table of lengths: its latest row, and a bit for each cell behind those of empty prefixes.
+struct Table {
+    /// Rows go along the right text, a row for each prefix of the left one; else the other way round.
+    rows_are_of_left: bool,
+    /// The latest row, of the empty prefix first.
+    lengths: Vec<u32>,
+    rows_filled: usize,
+    /// Row by row: whether one byte less of the left text leaves more than one less of the right. Empty if nobody asks.
+    is_left_shorter: Vec<u64>,
 }
 
 #[derive(Clone, Copy)]
@@ -81,11 +102,11 @@ struct Match {
 
 fn lcs(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (left, right) = (content(tx, args.get(1))?, content(tx, args.get(2))?);
-    let mut asked = Asked { left, right, options: options(args)?, work: None };
+    let transients = tx.keyspace().transients().clone();
+    let mut asked = Asked { left, right, options: options(args)?, transients, work: None };
     let cells_count = (asked.left.bytes_count() + 1).saturating_mul(asked.right.bytes_count() + 1);
     if cells_count > BULK_BYTES_MAX / size_of::<u32>() {
-        let text = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
-        return Err(Failure::text(text));
+        return Err(Failure::text(TOO_LARGE));
     }
     if cells_count > CELLS_LOCKED_MAX && !tx.grants_memory((cells_count * size_of::<u32>()) as u64) {
         let text = "ERR Insufficient memory, failed allocating transient memory for LCS";
@@ -134,51 +155,121 @@ fn options(args: &Args) -> Result<Options, Failure> {
 
 impl Source for Asked {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        let [left, right] = [&self.left, &self.right];
-        let work = self.work.get_or_insert_with(|| Work::new(left, right));
-        if !work.fill() || (self.options.answer != Answer::Length && !work.find_way()) {
+        let needs_way = self.options.answer != Answer::Length;
+        if self.work.is_none() {
+            self.work = Work::begin(&self.left, &self.right, needs_way, &self.transients);
+        }
+        let Some(work) = &mut self.work else {
+            reply.error(TOO_LARGE);
+            return More::Done;
+        };
+        if !work.cut(&self.left, &self.right) || !work.fill(needs_way) || (needs_way && !work.find_way()) {
             return More::Follows;
         }
         work.answer(self.options, reply);
         More::Done
     }
+
+    fn pinned_bytes(&self) -> u64 {
+        self.work.as_ref().map_or(0, |work| work.bytes)
+    }
+}
+
+impl Table {
+    /// Of texts of these lengths, in bytes.
+    fn new(left_bytes: usize, right_bytes: usize, needs_way: bool) -> Self {
+        let (columns, cells_count) = (left_bytes.min(right_bytes), left_bytes * right_bytes);
+        Self {
+            rows_are_of_left: left_bytes >= right_bytes,
+            lengths: vec![0; columns + 1],
+            rows_filled: 0,
+            is_left_shorter: if needs_way { vec![0; cells_count.div_ceil(64)] } else { Vec::new() },
+        }
+    }
+
+    /// What [`Table::new`] takes, in bytes.
+    fn bytes(left_bytes: usize, right_bytes: usize, needs_way: bool) -> usize {
+        let bits = if needs_way { left_bytes * right_bytes } else { 0 };
+        (left_bytes.min(right_bytes) + 1) * size_of::<u32>() + bits.div_ceil(64) * size_of::<u64>()
+    }
+
+    /// Fills the next row, whose text ends with `byte`.
+    fn fill_row(&mut self, byte: u8, along: &[u8]) {
+        let (first_bit, needs_way) = (self.rows_filled * along.len(), !self.is_left_shorter.is_empty());
+        let (mut above_before, mut before) = (0, 0);
+        for (column, other) in along.iter().enumerate() {
+            let above = self.lengths[column + 1];
+            let length = if byte == *other { above_before + 1 } else { above.max(before) };
+            let is_left_shorter = if self.rows_are_of_left { above > before } else { before > above };
+            if needs_way && is_left_shorter {
+                let bit = first_bit + column;
+                self.is_left_shorter[bit / 64] |= 1 << (bit % 64);
+            }
+            self.lengths[column + 1] = length;
+            (above_before, before) = (above, length);
+        }
+        self.rows_filled += 1;
+    }
+
+    /// Whether one byte less of the left text leaves more than one less of the right, where their first `i` and `j` are left.
+    fn is_left_shorter(&self, i: usize, j: usize) -> bool {
+        let columns = self.lengths.len() - 1;
+        let bit = if self.rows_are_of_left { (i - 1) * columns + j - 1 } else { (j - 1) * columns + i - 1 };
+        self.is_left_shorter[bit / 64] >> (bit % 64) & 1 == 1
+    }
 }
 
 impl Work {
-    fn new(left: &LongText, right: &LongText) -> Self {
-        let [left, right] = [left, right].map(|text| text.to_vec(0..text.bytes_count()));
-        let lengths = vec![0; (left.len() + 1) * (right.len() + 1)];
-        let (next, way) = (right.len() + 1, (left.len(), right.len()));
-        Self { left, right, lengths, next, way, matches: Vec::new() }
+    /// `None` if all connections together would take too much.
+    fn begin(left: &LongText, right: &LongText, needs_way: bool, transients: &Transients) -> Option<Self> {
+        let (left_bytes, right_bytes) = (left.bytes_count(), right.bytes_count());
+        let bytes = (left_bytes + right_bytes + Table::bytes(left_bytes, right_bytes, needs_way)) as u64;
+        let transient = transients.take(bytes, TRANSIENT_BYTES_MAX)?;
+        Some(Self {
+            left: Vec::with_capacity(left_bytes),
+            right: Vec::with_capacity(right_bytes),
+            table: None,
+            way: (left_bytes, right_bytes),
+            matches: Vec::new(),
+            bytes,
+            _transient: transient,
+        })
+    }
+
+    /// A step of cutting the texts out; whether they are at hand.
+    fn cut(&mut self, left: &LongText, right: &LongText) -> bool {
+        for (bytes, text) in [(&mut self.left, left), (&mut self.right, right)] {
+            if bytes.len() < text.bytes_count() {
+                let end = text.bytes_count().min(bytes.len() + STEP_BYTES);
+                cost::count(cost::Work::Bytes, end - bytes.len());
+                bytes.append(&mut text.to_vec(bytes.len()..end));
+                if end < text.bytes_count() {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// A step of the table; whether it is full.
-    fn fill(&mut self) -> bool {
-        let width = self.right.len() + 1;
-        let mut cells_left = STEP_CELLS;
-        while cells_left > 0 && self.next < self.lengths.len() {
-            let (row, from) = (self.next / width, self.next % width);
-            let (above, below) = self.lengths.split_at_mut(row * width);
-            let above = &above[(row - 1) * width..];
-            let byte = self.left[row - 1];
-            let to = width.min(from + cells_left);
-            // The first of a row stays 0.
-            for column in from.max(1)..to {
-                below[column] = if byte == self.right[column - 1] {
-                    above[column - 1] + 1
-                } else {
-                    above[column].max(below[column - 1])
-                };
-            }
-            self.next += to - from;
-            cells_left -= to - from;
+    fn fill(&mut self, needs_way: bool) -> bool {
+        let Self { left, right, table, .. } = self;
+        let table = table.get_or_insert_with(|| Table::new(left.len(), right.len(), needs_way));
+        let (rows, along) = if table.rows_are_of_left { (left, right) } else { (right, left) };
+        if along.is_empty() {
+            return true;
         }
-        self.next >= self.lengths.len()
+        let end = rows.len().min(table.rows_filled + (STEP_CELLS / along.len()).max(1));
+        cost::count(cost::Work::Elements, (end - table.rows_filled) * along.len());
+        for byte in &rows[table.rows_filled..end] {
+            table.fill_row(*byte, along);
+        }
+        end == rows.len()
     }
 
     /// A step of the way back from the end of the table; whether it has come to the start of a text.
     fn find_way(&mut self) -> bool {
-        let width = self.right.len() + 1;
+        let table = self.table.as_ref().expect("filled before");
         let (mut i, mut j) = self.way;
         for _ in 0..STEP_CELLS {
             if i == 0 || j == 0 {
@@ -192,7 +283,7 @@ impl Work {
                     }
                     _ => self.matches.push(Match { left: i..i + 1, right: j..j + 1 }),
                 }
-            } else if self.lengths[(i - 1) * width + j] > self.lengths[i * width + j - 1] {
+            } else if table.is_left_shorter(i, j) {
                 i -= 1;
             } else {
                 j -= 1;
@@ -203,7 +294,8 @@ impl Work {
     }
 
     fn answer(&self, options: Options, reply: &mut dyn Reply) {
-        let length = *self.lengths.last().expect("at least one cell");
+        let table = self.table.as_ref().expect("filled before");
+        let length = *table.lengths.last().expect("at least one cell");
         match options.answer {
             Answer::Length => reply.int(i64::from(length)),
             Answer::Matches => self.tell_matches(length, options, reply),
@@ -235,5 +327,111 @@ impl Work {
         }
         reply.bulk(b"len");
         reply.int(i64::from(length));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The plain table of Redis, and its way back: runs of both texts, the last first.
+    fn plain_way(left: &[u8], right: &[u8]) -> (u32, Vec<(Range<usize>, Range<usize>)>) {
+        let mut lengths = vec![vec![0u32; right.len() + 1]; left.len() + 1];
+        for (i, one) in left.iter().enumerate() {
+            for (j, other) in right.iter().enumerate() {
+                let longest = lengths[i][j + 1].max(lengths[i + 1][j]);
+                lengths[i + 1][j + 1] = if one == other { lengths[i][j] + 1 } else { longest };
+            }
+        }
+        let (mut i, mut j, mut runs) = (left.len(), right.len(), Vec::<(Range<usize>, Range<usize>)>::new());
+        while i > 0 && j > 0 {
+            if left[i - 1] == right[j - 1] {
+                (i, j) = (i - 1, j - 1);
+                match runs.last_mut() {
+                    Some((one, other)) if one.start == i + 1 && other.start == j + 1 => {
+                        (one.start, other.start) = (i, j);
+                    }
+                    _ => runs.push((i..i + 1, j..j + 1)),
+                }
+            } else if lengths[i - 1][j] > lengths[i][j - 1] {
+                i -= 1;
+            } else {
+                j -= 1;
+            }
+        }
+        (lengths[left.len()][right.len()], runs)
+    }
+
+    fn worked(left: &[u8], right: &[u8], needs_way: bool) -> Work {
+        let [one, other] = [left, right].map(LongText::of);
+        let mut work = Work::begin(&one, &other, needs_way, &Transients::default()).expect("little is enough");
+        while !work.cut(&one, &other) {}
+        while !work.fill(needs_way) {}
+        while needs_way && !work.find_way() {}
+        work
+    }
+
+    fn text(bytes_max: usize) -> impl Strategy<Value = Vec<u8>> {
+        proptest::collection::vec(proptest::sample::select(b"abcd".to_vec()), 0..bytes_max)
+    }
+
+    proptest! {
+        #[test]
+        fn of_several_longest_ones_it_is_that_of_the_plain_table((left, right) in prop_oneof![
+            (text(90), text(90)), (text(5), text(400)), (text(400), text(5)),
+        ]) {
+            let (length, runs) = plain_way(&left, &right);
+            let work = worked(&left, &right, true);
+            let found: Vec<_> = work.matches.iter().map(|found| (found.left.clone(), found.right.clone())).collect();
+            prop_assert_eq!(found, runs);
+            prop_assert_eq!(work.table.as_ref().unwrap().lengths.last(), Some(&length));
+            let short = worked(&left, &right, false);
+            let short_length = short.table.and_then(|table| table.lengths.last().copied());
+            prop_assert_eq!(short_length, Some(length));
+        }
+    }
+
+    #[test]
+    fn texts_of_11_kb_take_a_bit_a_cell_and_none_for_the_length_alone() {
+        let text = vec![b'a'; 11_000];
+        let cells_count = (text.len() * text.len()) as u64;
+        let bytes = worked(&text, &text, true).bytes;
+        assert!(bytes <= cells_count / 8 + 100_000, "{bytes} bytes");
+        assert!(worked(&text, &text, false).bytes <= 100_000);
+    }
+
+    #[test]
+    fn all_connections_together_take_no_more_than_one_may_be_told() {
+        let (text, transients) = (LongText::of(&vec![b'a'; 11_000]), Transients::default());
+        let works: Vec<Work> = (0..1_000).map_while(|_| Work::begin(&text, &text, true, &transients)).collect();
+        assert!((10..100).contains(&works.len()), "{} at a time", works.len());
+        assert!(transients.bytes() <= TRANSIENT_BYTES_MAX);
+        let options = Options { answer: Answer::Bytes, match_bytes_min: 0, with_match_bytes: false };
+        let (left, right) = (text.clone(), text.clone());
+        let mut asked = Asked { left, right, options, transients: transients.clone(), work: None };
+        let mut output = wire::Output::new();
+        assert!(asked.next(&mut wire::resp::Encoder::new(&mut output, wire::resp::Protocol::Resp2)) == More::Done);
+        assert_eq!(output.front(), Some(format!("-{TOO_LARGE}\r\n").as_bytes()));
+        drop(works);
+        assert_eq!(transients.bytes(), 0);
+    }
+
+    #[test]
+    fn a_step_fills_and_cuts_no_more_than_its_bound() {
+        for (left_bytes, right_bytes) in [(11_000, 11_000), (3, 20 << 20), (20 << 20, 3)] {
+            let [left, right] = [left_bytes, right_bytes].map(|bytes| LongText::of(&vec![b'a'; bytes]));
+            let mut work = Work::begin(&left, &right, true, &Transients::default()).unwrap();
+            let mut most = cost::Counts::default();
+            cost::take();
+            loop {
+                let is_over = work.cut(&left, &right) && work.fill(true);
+                most = most.max(cost::take());
+                if is_over {
+                    break;
+                }
+            }
+            assert!(most.elements <= STEP_CELLS as u64 && most.bytes <= 2 * STEP_BYTES as u64, "{most:?}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::{REMOVE_BYTES_MAX, Tx};
 use crate::TableId;
 use crate::effect::{self, Effect, HashChange};
 use crate::notes::Stood;
-use crate::section::{Due, Entry, is_live, value_of};
+use crate::section::{Due, Entry, is_live, next_due, value_of};
 use base::Ms;
 use kinds::Hash;
 use queue::Place;
@@ -15,6 +15,13 @@ use queue::Place;
 const HINTS_MAX: usize = 8;
 
 impl Tx<'_> {
+    /// Until when `key` is there at least, if nobody changes it; `None` if it is not. Before that neither its own time comes
+    /// nor that of all of its elements.
+    pub fn lasts_until(&mut self, key: &[u8]) -> Option<Ms> {
+        let entry = self.entry(key)?;
+        Some(entry.expires_at_ms().into_iter().chain(next_due(entry)).min().unwrap_or(Ms::MAX))
+    }
+
     /// Removes up to `keys_max` keys, or fields of hashes, of `table` in `shard` whose time has come; and has as many messages
     /// of queues ready, or gone, whose time has. Whether more may be due.
     pub fn expire(&mut self, shard: usize, table: TableId, keys_max: usize) -> bool {

@@ -16,6 +16,7 @@ use crate::number::Double;
 use crate::output::Output;
 use crate::reply::{Reply, Source};
 use crate::request::Args;
+use base::cost::{self, Work};
 use std::sync::Arc;
 
 /// Which dialect a client asked for with `HELLO`.
@@ -60,6 +61,7 @@ impl<'a> Encoder<'a> {
 
     #[inline]
     fn header(&mut self, kind: u8, number: usize) {
+        cost::count(Work::Elements, 1);
         write_header(&mut self.output.tail, kind, number);
     }
 
@@ -132,6 +134,7 @@ impl Reply for Encoder<'_> {
         if self.is_lines() {
             return self.plain_line(itoa::Buffer::new().format(value).as_bytes());
         }
+        cost::count(Work::Elements, 1);
         if let digit @ 0..=9 = value {
             return self.put(&[b':', b'0' + digit as u8, b'\r', b'\n']);
         }

@@ -1,0 +1,62 @@
+//! Memory that commands take for a while beside the data: what all connections take together is bounded.
+
+use crate::Keyspace;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Memory of a command under way, in the sum of all until it is dropped.
+#[derive(Debug)]
+pub struct Transient {
+    sum: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+impl Drop for Transient {
+    fn drop(&mut self) {
+        self.sum.fetch_sub(self.bytes, Relaxed);
+    }
+}
+
+/// The sum of what is taken.
+#[derive(Clone, Debug, Default)]
+pub struct Transients(Arc<AtomicU64>);
+
+impl Transients {
+    /// Takes `bytes`, unless all together would be more than `bytes_max` then. O(1).
+    pub fn take(&self, bytes: u64, bytes_max: u64) -> Option<Transient> {
+        let more = |sum: u64| sum.checked_add(bytes).filter(|sum| *sum <= bytes_max);
+        self.0.fetch_update(Relaxed, Relaxed, more).ok()?;
+        Some(Transient { sum: self.0.clone(), bytes })
+    }
+
+    /// What is taken now, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+impl Keyspace {
+    /// What all commands on its keys have taken.
+    pub fn transients(&self) -> &Transients {
+        &self.transients
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_together_take_no_more_than_the_bound_and_give_back_when_dropped() {
+        let all = Transients::default();
+        let one = all.take(60, 100);
+        assert!(one.is_some() && all.take(41, 100).is_none() && all.take(u64::MAX, 100).is_none());
+        let other = all.clone().take(40, 100);
+        assert_eq!((other.is_some(), all.bytes()), (true, 100));
+        drop(one);
+        assert_eq!(all.bytes(), 40);
+        assert!(all.take(60, 100).is_some());
+        drop(other);
+        assert_eq!(all.bytes(), 0);
+    }
+}
