@@ -3,6 +3,7 @@
 use crate::client::Client;
 use crate::notices::{Notice, Sent};
 use crate::pubsub::Stamp;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -35,7 +36,7 @@ impl Monitors {
     }
 
     /// Shows a line to all; one for whom more than `bytes_max` wait is cut off. Who is to be woken is noted in `woken`.
-    pub(crate) fn show(&self, line: String, bytes_max: u64, woken: &mut Vec<Arc<Client>>) {
+    pub(crate) fn show(&self, line: String, bytes_max: u64, woken: &mut BTreeMap<u64, Arc<Client>>) {
         let line: Arc<str> = line.into();
         let stamp = Stamp::of(0, false);
         for client in &*self.clients.read().unwrap_or_else(PoisonError::into_inner) {
@@ -43,9 +44,7 @@ impl Monitors {
             if let Some(bytes) = client.notices.put(sent, bytes_max) {
                 client.cut_off(bytes);
             }
-            if !woken.iter().any(|known| known.id == client.id) {
-                woken.push(client.clone());
-            }
+            woken.insert(client.id, client.clone());
         }
     }
 }

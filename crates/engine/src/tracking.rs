@@ -15,9 +15,11 @@ use crate::engine::Engine;
 use crate::housekeeping::Freer;
 use crate::notices::{Notice, Sent};
 use crate::pubsub::Stamp;
+use base::cost::{self, Work};
 use base::limits::SHARDS;
 use keyspace::{Named, Tx};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -58,7 +60,7 @@ pub(crate) struct Tracker {
     keys_count: AtomicUsize,
     items_count: AtomicUsize,
     /// Which connections hear of all changes of keys that begin so.
-    prefixes: RwLock<BTreeMap<Box<[u8]>, BTreeSet<u64>>>,
+    prefixes: RwLock<Prefixes>,
     /// The shard of which a key is put out next.
     hand: AtomicUsize,
 }
@@ -91,7 +93,7 @@ pub(crate) struct Told {
     /// How much may wait for one of them, in bytes; 0: no bound.
     pub(crate) bytes_max: u64,
     /// To be woken once their notices have a position.
-    pub(crate) clients: Vec<Arc<Client>>,
+    pub(crate) clients: BTreeMap<u64, Arc<Client>>,
     /// What the connection itself is told.
     pub(crate) own: Vec<Own>,
 }
@@ -99,7 +101,7 @@ pub(crate) struct Told {
 impl Told {
     /// Wakes all that were told.
     pub(crate) fn wake(&mut self) {
-        self.clients.drain(..).for_each(|client| client.wake());
+        std::mem::take(&mut self.clients).into_values().for_each(|client| client.wake());
     }
 }
 
@@ -251,17 +253,45 @@ pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<St
             }
         }
     }
-    for (prefix, ids) in &*tracker.prefixes.read().unwrap_or_else(PoisonError::into_inner) {
-        let keys: Arc<[Box<[u8]>]> =
-            known.iter().filter(|key| key.starts_with(prefix)).map(|key| Box::from(*key)).collect();
-        if keys.is_empty() {
-            continue;
+    let prefixes = tracker.prefixes.read().unwrap_or_else(PoisonError::into_inner);
+    // By prefix: who hears of it, and the keys.
+    let mut changed_of = BTreeMap::new();
+    if !prefixes.is_empty() {
+        for key in &known {
+            for_each_prefix(&prefixes, key, |prefix, ids| {
+                changed_of.entry(prefix).or_insert((ids, Vec::<Box<[u8]>>::new())).1.push(Box::from(*key));
+            });
         }
+    }
+    for (ids, keys) in changed_of.into_values() {
+        let keys: Arc<[Box<[u8]>]> = keys.into();
         for tracked in ids.iter().filter_map(|id| tracker.tracked(*id)) {
             if tracked.hears(by) {
                 tell(engine, &tracked, &Notice::Keys(keys.clone()), by, stamp, told);
             }
         }
+    }
+}
+
+/// Prefixes, and the numbers of connections that hear of what begins so.
+type Prefixes = BTreeMap<Box<[u8]>, BTreeSet<u64>>;
+
+/// Visits those of `all` that `key` begins with, the longest first. O(log of all) for each, and for each of some that share a
+/// beginning with it: most keys meet few of these, however many there are.
+fn for_each_prefix<'p>(all: &'p Prefixes, key: &[u8], mut visit: impl FnMut(&'p [u8], &'p BTreeSet<u64>)) {
+    // Whatever begins the key and is longer than `rest` has been seen, and `rest` itself if it is not `wanted`.
+    let (mut rest, mut is_wanted) = (key, true);
+    loop {
+        let end = if is_wanted { Bound::Included(rest) } else { Bound::Excluded(rest) };
+        let Some((found, ids)) = all.range::<[u8], _>((Bound::Unbounded, end)).next_back() else { return };
+        cost::count(Work::Names, 1);
+        let common = found.iter().zip(rest).take_while(|(one, other)| one == other).count();
+        // Behind what is found nothing begins the key, so nothing does that is longer than what both have in common.
+        is_wanted = common < found.len();
+        if !is_wanted {
+            visit(found, ids);
+        }
+        rest = &key[..common];
     }
 }
 
@@ -300,7 +330,41 @@ fn tell(engine: &Engine, tracked: &Tracked, notice: &Notice, by: u64, stamp: &Ar
     if let Some(bytes) = receiver.notices.put(sent, told.bytes_max) {
         receiver.cut_off(bytes);
     }
-    if !told.clients.iter().any(|known| known.id == receiver.id) {
-        told.clients.push(receiver);
+    told.clients.insert(receiver.id, receiver);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prefixes_of(all: &Prefixes, key: &[u8]) -> Vec<Vec<u8>> {
+        let mut found = Vec::new();
+        for_each_prefix(all, key, |prefix, _| found.push(prefix.to_vec()));
+        found
+    }
+
+    #[test]
+    fn a_key_finds_all_its_prefixes_the_longest_first() {
+        let words = [&b""[..], b"a", b"ab", b"abc", b"abcd", b"ac", b"b", b"ba", b"aaa", b"abb", b"abca"];
+        for left_out in 0..=words.len() {
+            let names = words.iter().enumerate().filter(|(at, _)| *at != left_out);
+            let all: Prefixes = names.map(|(_, word)| (Box::from(*word), BTreeSet::from([1]))).collect();
+            for key in [&b"abcx"[..], b"abc", b"ab", b"a", b"", b"b", b"bab", b"acx", b"zz", b"aab", b"abcab"] {
+                let mut expected: Vec<Vec<u8>> =
+                    all.keys().filter(|prefix| key.starts_with(prefix)).map(|prefix| prefix.to_vec()).collect();
+                expected.reverse();
+                assert_eq!(prefixes_of(&all, key), expected, "{key:?} without {left_out}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_meets_few_of_very_many_prefixes() {
+        let all: Prefixes =
+            (0..100_000).map(|nth| (format!("prefix:{nth}:").into_bytes().into(), BTreeSet::from([1]))).collect();
+        cost::take();
+        assert_eq!(prefixes_of(&all, b"prefix:77:key"), [b"prefix:77:"]);
+        assert!(prefixes_of(&all, b"other:77:key").is_empty());
+        assert!(cost::take().names <= 20);
     }
 }

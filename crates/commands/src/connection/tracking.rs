@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use crate::session::{Session, TrackWhen, Tracking};
+use base::cost;
 
 pub(crate) const COMMANDS: &[Command] = &[CACHING, GETREDIR, TRACKING, TRACKINGINFO];
 
@@ -13,7 +14,7 @@ const TRACKING: Command = Command {
     access: Access::None,
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
     group: Group::Connection,
-    cost: "O(1), and for each prefix O(n), n the prefixes",
+    cost: "O(n*log(n)), n the prefixes",
     since: "6.0.0",
     brief: "Tells the client of changes of keys it has read, or that begin so.",
     answer: "simple: OK",
@@ -143,24 +144,43 @@ fn checked(asked: Asked, before: Option<Tracking>) -> Result<Tracking, Failure> 
     Ok(tracking)
 }
 
-/// No key may begin with two prefixes of one connection.
+/// No key may begin with two prefixes of one connection. The error names the first prefix asked for that overlaps with
+/// another, and the first that it overlaps with. O(n log n).
 fn check_prefixes(asked: &[Vec<u8>], before: &[Vec<u8>]) -> Result<(), Failure> {
-    let overlaps = |one: &[u8], other: &[u8]| one.starts_with(other) || other.starts_with(one);
-    let refused = |one: &[u8], which: &str, other: &[u8]| {
-        let (one, other) = (String::from_utf8_lossy(one), String::from_utf8_lossy(other));
-        Err(Failure::text(format!(
-            "ERR Prefix '{one}' overlaps with {which} prefix '{other}'. Prefixes for a single client must not overlap."
-        )))
-    };
-    for (at, prefix) in asked.iter().enumerate() {
-        if let Some(other) = before.iter().find(|other| overlaps(prefix, other)) {
-            return refused(prefix, "an existing", other);
-        }
-        if let Some(other) = asked[at + 1..].iter().find(|other| overlaps(prefix, other)) {
-            return refused(prefix, "another provided", other);
+    let mut all: Vec<(&[u8], Option<usize>)> =
+        asked.iter().enumerate().map(|(at, prefix)| (&prefix[..], Some(at))).collect();
+    all.extend(before.iter().map(|prefix| (&prefix[..], None)));
+    all.sort_unstable();
+    // What begins with a prefix comes right behind it, so whatever overlaps, overlaps with a neighbour or with the latest
+    // prefix that no prefix was found of.
+    let mut first: Option<usize> = None;
+    let mut note = |at: Option<usize>| first = first.into_iter().chain(at).min();
+    let mut root = None::<(&[u8], Option<usize>)>;
+    for (prefix, at) in all {
+        match root {
+            Some((shorter, of)) if starts_with(prefix, shorter) => {
+                note(at);
+                note(of);
+            }
+            _ => root = Some((prefix, at)),
         }
     }
-    Ok(())
+    let Some(first) = first else { return Ok(()) };
+    let prefix = &asked[first];
+    let overlaps = |other: &&Vec<u8>| starts_with(prefix, other) || starts_with(other, prefix);
+    let existing = before.iter().find(overlaps).map(|other| ("an existing", other));
+    let (which, other) = existing
+        .or_else(|| asked[first + 1..].iter().find(overlaps).map(|other| ("another provided", other)))
+        .expect("it overlaps with one of them");
+    let (one, other) = (String::from_utf8_lossy(prefix), String::from_utf8_lossy(other));
+    Err(Failure::text(format!(
+        "ERR Prefix '{one}' overlaps with {which} prefix '{other}'. Prefixes for a single client must not overlap."
+    )))
+}
+
+fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
+    cost::count(cost::Work::Names, 1);
+    text.starts_with(prefix)
 }
 
 fn caching(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -214,4 +234,56 @@ fn flags(tracking: &Tracking) -> Vec<&'static str> {
         (tracking.is_broken, "broken_redirect"),
     ];
     all.into_iter().filter_map(|(is, flag)| is.then_some(flag)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// As Redis looks: each prefix beside all that were there, then beside all behind it.
+    fn plainly_checked(asked: &[Vec<u8>], before: &[Vec<u8>]) -> Option<String> {
+        let overlaps = |one: &[u8], other: &[u8]| one.starts_with(other) || other.starts_with(one);
+        let text = |one: &[u8], which: &str, other: &[u8]| {
+            let [one, other] = [one, other].map(String::from_utf8_lossy);
+            Some(format!(
+                "ERR Prefix '{one}' overlaps with {which} prefix '{other}'. Prefixes for a single client must not overlap."
+            ))
+        };
+        for (at, prefix) in asked.iter().enumerate() {
+            if let Some(other) = before.iter().find(|other| overlaps(prefix, other)) {
+                return text(prefix, "an existing", other);
+            }
+            if let Some(other) = asked[at + 1..].iter().find(|other| overlaps(prefix, other)) {
+                return text(prefix, "another provided", other);
+            }
+        }
+        None
+    }
+
+    fn prefixes(count: usize) -> impl Strategy<Value = Vec<Vec<u8>>> {
+        proptest::collection::vec(proptest::collection::vec(proptest::sample::select(b"abc".to_vec()), 0..6), 0..count)
+    }
+
+    proptest! {
+        #[test]
+        fn the_pair_that_overlaps_is_that_of_redis(asked in prefixes(6), mut before in prefixes(6)) {
+            before.sort();
+            before.dedup_by(|next, last| next.starts_with(last));
+            let found = check_prefixes(&asked, &before).err().map(|failure| failure.to_string());
+            prop_assert_eq!(found, plainly_checked(&asked, &before));
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_compared_with_few_others_however_many_there_are() {
+        let all: Vec<Vec<u8>> = (0..100_000).map(|nth| format!("{nth}:").into_bytes()).collect();
+        let (asked, before) = all.split_at(50_000);
+        cost::take();
+        assert!(check_prefixes(asked, before).is_ok());
+        let again = [asked, &[before[7].clone()]].concat();
+        assert!(check_prefixes(&again, before).is_err());
+        let compared = cost::take().names;
+        assert!(compared <= 10 * all.len() as u64, "{compared} comparisons");
+    }
 }
