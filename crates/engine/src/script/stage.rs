@@ -10,6 +10,7 @@ use commands::table::Row;
 use lua::{About, Machine, Tell};
 use quanta::Instant;
 use std::cell::{Cell, RefCell, RefMut};
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -138,7 +139,7 @@ pub(crate) struct Stage {
     /// Memory of requests and replies that have left the stage.
     spare: RefCell<(Words, Vec<u8>)>,
     /// Who is to hear that a script is busy.
-    impatient: RefCell<Vec<(u64, Waker)>>,
+    impatient: RefCell<BTreeMap<u64, Waker>>,
     next_impatient: Cell<u64>,
 }
 
@@ -244,7 +245,7 @@ impl Stage {
 
     /// Wakes those whose requests wait, to hear that a script is busy.
     pub(crate) fn wake_impatient(&self) {
-        self.impatient.borrow().iter().for_each(|(_, waker)| waker.wake_by_ref());
+        self.impatient.borrow().values().for_each(Waker::wake_by_ref);
     }
 
     fn is_waiting(&self) -> bool {
@@ -332,17 +333,18 @@ impl<'s> Impatience<'s> {
         Self { stage, number }
     }
 
+    /// O(log of those who wait).
     fn renew(&self, waker: &Waker) {
         let mut all = self.stage.impatient.borrow_mut();
-        match all.iter_mut().find(|(number, _)| *number == self.number) {
-            Some((_, known)) => known.clone_from(waker),
-            None => all.push((self.number, waker.clone())),
+        match all.get_mut(&self.number) {
+            Some(known) => known.clone_from(waker),
+            None => drop(all.insert(self.number, waker.clone())),
         }
     }
 }
 
 impl Drop for Impatience<'_> {
     fn drop(&mut self) {
-        self.stage.impatient.borrow_mut().retain(|(number, _)| *number != self.number);
+        self.stage.impatient.borrow_mut().remove(&self.number);
     }
 }
