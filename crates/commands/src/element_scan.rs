@@ -4,6 +4,7 @@ use crate::prelude::*;
 use base::glob::{self, Case};
 use base::varint;
 use std::borrow::Cow;
+use std::cell::Cell;
 
 const COUNT_DEFAULT: u64 = 10;
 
@@ -15,7 +16,12 @@ pub(crate) struct Options<'a> {
     pub(crate) count: u64,
     /// Whether the values of fields are told.
     pub(crate) values: bool,
+    /// How many bytes of names and pattern have been looked at.
+    compared_bytes: Cell<usize>,
 }
+
+/// Bytes of names and pattern that are looked at in one step, but for the last name's: up to some 400 µs.
+const COMPARED_BYTES_MAX: usize = 1 << 20;
 
 impl<'a> Options<'a> {
     /// Reads the arguments behind the cursor. NOVALUES is an option only where elements may have values.
@@ -23,7 +29,7 @@ impl<'a> Options<'a> {
     /// # Errors
     /// If one is none, lacks its value, or is out of its range.
     pub(crate) fn read(args: &Args<'a>, may_have_values: bool) -> Result<Self, Failure> {
-        let mut options = Self { pattern: None, count: COUNT_DEFAULT, values: true };
+        let mut options = Self { pattern: None, count: COUNT_DEFAULT, values: true, compared_bytes: Cell::new(0) };
         let mut words = args.from(3).iter();
         while let Some(word) = words.next() {
             if may_have_values && parse::is(word, "NOVALUES") {
@@ -32,7 +38,7 @@ impl<'a> Options<'a> {
             }
             let value = words.next().ok_or(Failure::Syntax)?;
             if parse::is(word, "MATCH") {
-                options.pattern = Some(value).filter(|value| *value != b"*").map(Cow::Borrowed);
+                options.pattern = if value == b"*" { None } else { Some(Cow::Borrowed(parse::pattern(value)?)) };
             } else if parse::is(word, "COUNT") {
                 let count = parse::int(value)?;
                 options.count = u64::try_from(count).ok().filter(|count| *count > 0).ok_or(Failure::Syntax)?;
@@ -45,13 +51,21 @@ impl<'a> Options<'a> {
 
     /// Whether an element of this name is told.
     pub(crate) fn take(&self, name: &[u8]) -> bool {
-        self.pattern.as_ref().is_none_or(|pattern| glob::matches(pattern, name, Case::Exact))
+        let Some(pattern) = &self.pattern else { return true };
+        let (matches, bytes) = glob::matches_counted(pattern, name, Case::Exact);
+        self.compared_bytes.set(self.compared_bytes.get() + bytes);
+        matches
+    }
+
+    /// Whether so much has been compared that the step is to end.
+    pub(crate) fn is_tired(&self) -> bool {
+        self.compared_bytes.get() > COMPARED_BYTES_MAX
     }
 
     /// The same, for longer than the request is there.
     pub(crate) fn own(self) -> Options<'static> {
-        let Self { pattern, count, values } = self;
-        Options { pattern: pattern.map(|pattern| Cow::Owned(pattern.into_owned())), count, values }
+        let Self { pattern, count, values, compared_bytes } = self;
+        Options { pattern: pattern.map(|pattern| Cow::Owned(pattern.into_owned())), count, values, compared_bytes }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Arguments into numbers, with Redis's rules and errors.
 
 use crate::failure::Failure;
-use base::Ms;
+use base::{Ms, glob};
 use kinds::text::parse_int;
 use wire::Args;
 
@@ -22,6 +22,17 @@ pub(crate) fn int_within(argument: &[u8], min: i64, max: i64) -> Result<i64, Fai
         return Ok(number);
     }
     Err(Failure::text(format!("ERR value is out of range, value must between {min} and {max}")))
+}
+
+/// A glob pattern that costs no more than its length and the text's.
+pub(crate) fn pattern(argument: &[u8]) -> Result<&[u8], Failure> {
+    if glob::is_costly(argument) {
+        return Err(Failure::text(format!(
+            "ERR the pattern is too costly: between two '*' at most {} characters may be matched where '?' or '[' is among them",
+            glob::SEGMENT_ELEMENTS_MAX
+        )));
+    }
+    Ok(argument)
 }
 
 /// A number of things to take: 0 or more.

@@ -11,6 +11,7 @@
 use super::names::Names;
 use crate::prelude::*;
 use crate::row::{Sweep, Walk};
+use base::cost;
 use base::glob::{self, Case};
 use base::limits::SHARDS;
 use keyspace::kind_of;
@@ -42,7 +43,7 @@ const KEYS: Command = Command {
     brief: "Tells all keys that match a pattern.",
     answer: "array: the keys",
     run: Run::Sweep(|args, _| {
-        let filter = Filter { pattern: pattern(args.get(1)), kind: None };
+        let filter = Filter { pattern: pattern(args.get(1))?, kind: None };
         Ok(Box::new(Keys { filter, from_hash: 0, names: Names::default() }))
     }),
     ..SCAN
@@ -57,14 +58,16 @@ struct Filter {
 }
 
 impl Filter {
-    fn takes(&self, entry: keyspace::Entry<'_>) -> bool {
-        let matches = self.pattern.as_ref().is_none_or(|pattern| glob::matches(pattern, entry.key(), Case::Exact));
-        matches && self.kind.as_ref().is_none_or(|kind| parse::is(kind, kind_of(entry).name()))
+    /// Whether it takes an entry, and how many bytes it looked at to say so.
+    fn takes(&self, entry: keyspace::Entry<'_>) -> (bool, usize) {
+        let matched = |pattern: &Vec<u8>| glob::matches_counted(pattern, entry.key(), Case::Exact);
+        let (matches, bytes) = self.pattern.as_ref().map_or((true, 0), matched);
+        (matches && self.kind.as_ref().is_none_or(|kind| parse::is(kind, kind_of(entry).name())), bytes)
     }
 }
 
-fn pattern(argument: &[u8]) -> Option<Vec<u8>> {
-    (argument != b"*").then(|| argument.to_vec())
+fn pattern(argument: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
+    Ok(if argument == b"*" { None } else { Some(parse::pattern(argument)?.to_vec()) })
 }
 
 /// Bits of a hash that a cursor leaves out, so that it fits every client's signed number.
@@ -89,7 +92,7 @@ fn scan(args: &Args, _: u64) -> Result<Box<dyn Sweep>, Failure> {
     while let Some(word) = words.next() {
         let value = words.next().ok_or(Failure::Syntax)?;
         if parse::is(word, "MATCH") {
-            filter.pattern = pattern(value);
+            filter.pattern = pattern(value)?;
         } else if parse::is(word, "COUNT") {
             let value = parse::int(value)?;
             count = u64::try_from(value).ok().filter(|count| *count > 0).ok_or(Failure::Syntax)?;
@@ -121,9 +124,11 @@ pub(crate) fn parse_cursor(argument: &[u8]) -> Option<u64> {
 
 /// Keys looked at under one hold of a shard: up to some 200 µs with a long pattern.
 const VISIT_KEYS_MAX: u64 = 256;
+/// Bytes of names and patterns looked at under one hold of a shard, but for the last key's: up to some 100 µs.
+const VISIT_BYTES_MAX: usize = 256 << 10;
 
-/// Takes names of `shard` from `from_hash` on until no more looks are left, and then to the end of a prefix; gives the
-/// next prefix, if there is any.
+/// Takes names of `shard` from `from_hash` on until no more looks are left, or names and pattern were long, and then to the
+/// end of a prefix; gives the next prefix, if there is any.
 fn gather(
     tx: &mut Tx,
     shard: usize,
@@ -132,14 +137,17 @@ fn gather(
     filter: &Filter,
     names: &mut Names,
 ) -> Option<u64> {
-    let mut last = None;
+    let (mut last, mut bytes_left) = (None, VISIT_BYTES_MAX);
     for (prefix, entry) in tx.scan(shard, from_hash) {
-        if *looks_left == 0 && last != Some(prefix) {
+        if (*looks_left == 0 || bytes_left == 0) && last != Some(prefix) {
             return Some(prefix);
         }
         last = Some(prefix);
         *looks_left = looks_left.saturating_sub(1);
-        if filter.takes(entry) {
+        cost::count(cost::Work::Names, 1);
+        let (takes, bytes) = filter.takes(entry);
+        bytes_left = bytes_left.saturating_sub(bytes);
+        if takes {
             names.push(entry.key());
         }
     }

@@ -67,7 +67,7 @@ fn step(hash: &Hash, cursor: u64, options: &Options<'_>, now: Ms) -> (u64, Told)
     let from = hash.place_of_order(cursor << CURSOR_SHIFT);
     let _ = hash.walk_from(from, &mut |pair| {
         let prefix = base::hash::order(pair.field) >> CURSOR_SHIFT;
-        if (looks_left == 0 || told.bytes() > BYTES_MAX) && last != Some(prefix) {
+        if (looks_left == 0 || told.bytes() > BYTES_MAX || options.is_tired()) && last != Some(prefix) {
             next = prefix;
             return ControlFlow::Break(());
         }

@@ -173,7 +173,8 @@ fn list_request<'a>(args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
         if !with_code && parse::is(word, "WITHCODE") {
             with_code = true;
         } else if pattern.is_none() && parse::is(word, "LIBRARYNAME") {
-            pattern = Some(words.next().ok_or(Failure::text("ERR library name argument was not given"))?);
+            let name = words.next().ok_or(Failure::text("ERR library name argument was not given"))?;
+            pattern = Some(parse::pattern(name)?);
         } else {
             return Err(Failure::text(format!("ERR Unknown argument {}", String::from_utf8_lossy(word))));
         }

@@ -65,7 +65,7 @@ fn step(set: &Set, cursor: u64, options: &Options<'_>) -> (u64, Told) {
     let from = set.index_of_hash(cursor << CURSOR_SHIFT);
     set.walk_hashed(from, |hash, member| {
         let prefix = hash >> CURSOR_SHIFT;
-        if (looks_left == 0 || told.bytes() > BYTES_MAX) && last != Some(prefix) {
+        if (looks_left == 0 || told.bytes() > BYTES_MAX || options.is_tired()) && last != Some(prefix) {
             next = prefix;
             return ControlFlow::Break(());
         }

@@ -30,6 +30,8 @@ const LOOKS_MAX: u64 = 128;
 const STEPS: u64 = 64;
 /// Members, and hashes, that a turn looks at: some 100 µs.
 const TURN_LOOKS: u64 = 1024;
+/// So many bytes of a member count as a look.
+const LOOK_BYTES: u64 = 256;
 /// Scores whose members a turn counts.
 const TURN_SCORES: usize = 64;
 
@@ -168,21 +170,23 @@ impl Scan {
                 return;
             };
             let mut at = self.member.take().unwrap_or_else(|| self.place(score, false));
+            let mut is_tired = false;
             let flow = self.main.walk(at, left.min(self.main.len() - at), Direction::Forward, &mut |item: &[u8]| {
                 let (found, member) = split(item);
                 if found != score {
                     return ControlFlow::Break(());
                 }
                 at += 1;
-                left -= 1;
+                left = left.saturating_sub(1 + member.len() as u64 / LOOK_BYTES);
                 let hash = index::hash(member);
                 if hash >= first && behind.is_none_or(|behind| hash < behind) {
                     // Zeros have their sign.
                     visit(found, member);
                 }
-                ControlFlow::Continue(())
+                is_tired = left == 0;
+                if is_tired { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
-            if flow.is_break() || at == self.main.len() {
+            if (flow.is_break() && !is_tired) || at == self.main.len() {
                 self.score += 1;
             } else {
                 self.member = Some(at);
