@@ -69,7 +69,9 @@ fn family(command: &Command) -> Option<&'static str> {
         Group::Server if command.name.starts_with("COMMAND") => Some("connection"),
         // Of the whole server, but of its keys: FLUSHALL, DBSIZE.
         Group::Server
-            if command.access != Access::None && command.keys.is_empty() && !matches!(command.run, Run::Session(_)) =>
+            if command.access != Access::None
+                && command.keys.is_empty()
+                && !matches!(command.run, Run::Session(_) | Run::Parts { .. }) =>
         {
             Some("keyspace")
         }

@@ -63,7 +63,7 @@ pub use queue::door::{MEMCACHEQ_VERSION, REMOVE_QUEUES, abort_request};
 pub use rdb::dump_libraries;
 pub use row::{
     Access, Arity, Begin, BeginGather, BeginRange, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local,
-    Outcome, Run, Settled, Sweep, TimeoutAt, Verb, Walk,
+    OfSession, Outcome, Parts, Run, Settled, Sweep, TimeoutAt, Verb, Walk,
 };
 pub use script::eval::keys_count as script_keys_count;
 pub use script::function::{LibraryRequest, RestorePolicy, library_request};

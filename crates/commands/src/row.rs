@@ -8,7 +8,7 @@ use keyspace::{Keyspace, Plan, SCHEMAS, Tx};
 use kinds::Kind;
 use kinds::text::INLINE_BYTES_MAX;
 use sync::lock::Want;
-use wire::{Args, OwnedRequest, Reply};
+use wire::{Args, More, OwnedRequest, Reply};
 
 /// What a handler gives back: `Ok` once it has written its whole reply.
 pub type Outcome = Result<(), Failure>;
@@ -375,6 +375,9 @@ fn last_option(args: &Args<'_>, word: &str, from: usize, counts: &[(&str, usize)
     found
 }
 
+/// A handler of the connection or the server.
+pub type OfSession = fn(&mut dyn Session, &Args, &mut dyn Reply) -> Outcome;
+
 /// A handler that works on the keys its row names.
 pub type Local = fn(&mut Tx, &Args, &mut dyn Reply) -> Outcome;
 
@@ -421,7 +424,16 @@ pub enum Run {
         settled: Settled,
     },
     /// On the connection or the server, without any shard.
-    Session(fn(&mut dyn Session, &Args, &mut dyn Reply) -> Outcome),
+    Session(OfSession),
+    /// Likewise, in parts where that is long: then others have their turn in between.
+    Parts {
+        /// The handler for what is short, or is to be done at one instant.
+        at_once: OfSession,
+        /// Whether a request is long. O(1).
+        is_long: fn(&dyn Session, &Args) -> bool,
+        /// Begins a long one.
+        begin: fn() -> Box<dyn Parts>,
+    },
     /// Over all shards of the database, one at a time.
     Sweep(BeginSweep),
     /// Over names in their order, some at a time, each under the lock of its own shard.
@@ -513,6 +525,35 @@ pub trait Gather: Send {
 
     /// Writes the reply.
     fn finish(self: Box<Self>, reply: &mut dyn Reply);
+}
+
+/// A long command of the connection or the server, in parts.
+pub trait Parts {
+    /// Does some 100 µs of it, and writes what that replies. Not called again after [`More::Done`] or a failure, which is then the
+    /// whole reply.
+    ///
+    /// # Errors
+    /// Those of the command.
+    fn next(&mut self, session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure>;
+}
+
+/// Arguments above which a command goes through them in parts.
+pub(crate) const PART_ARGUMENTS: usize = 128;
+
+/// Whether a request has very many arguments.
+pub(crate) fn has_many_arguments(_: &dyn Session, args: &Args) -> bool {
+    args.len() > PART_ARGUMENTS
+}
+
+/// Does all parts of a command at once.
+pub(crate) fn all_parts(
+    mut parts: impl Parts,
+    session: &mut dyn Session,
+    args: &Args,
+    reply: &mut dyn Reply,
+) -> Outcome {
+    while parts.next(session, args, reply)? != More::Done {}
+    Ok(())
 }
 
 /// A walk over all shards, one at a time, each under its own lock.

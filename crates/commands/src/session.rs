@@ -2,6 +2,8 @@
 //!
 //! `commands` sees no socket, file, clock or thread: this trait is all it knows of them.
 
+use std::sync::Arc;
+
 /// Names and values, as `stats` tells them. A name may be a key.
 pub type Facts = Vec<(Vec<u8>, String)>;
 
@@ -59,15 +61,24 @@ pub trait Session {
     fn subscribe(&mut self, topic: Topic, name: &[u8]);
     /// Receives them no longer.
     fn unsubscribe(&mut self, topic: Topic, name: &[u8]);
-    /// What the connection has subscribed to.
-    fn subscriptions(&self, topic: Topic) -> Vec<Vec<u8>>;
+    /// What the connection has subscribed to: the first so many names.
+    fn subscriptions(&self, topic: Topic, names_max: usize) -> Vec<Vec<u8>>;
     /// How many subscriptions of the connection are told beside one of `topic`: channels and patterns together, or shard
     /// channels.
     fn subscriptions_count(&self, topic: Topic) -> usize;
     /// Sends a message to a channel; how many subscriptions it reaches.
     fn publish(&mut self, topic: Topic, channel: &[u8], message: &[u8]) -> usize;
-    /// Channels that anybody has subscribed to, those that match the glob pattern if there is one.
-    fn channels(&self, topic: Topic, pattern: Option<&[u8]>) -> Vec<Vec<u8>>;
+    /// Whether so much of patterns is to be looked at for a message to this channel that it is to be sent in parts. O(1).
+    fn is_long_way(&self, channel: &[u8]) -> bool;
+    /// A part of [`Session::publish`] to a channel: to the channel itself and the first patterns, then to those behind the pattern
+    /// `after`. How many subscriptions it reaches, and the last of these patterns if there are more.
+    fn publish_part(&mut self, channel: &[u8], message: &[u8], after: Option<&Arc<[u8]>>)
+    -> (usize, Option<Arc<[u8]>>);
+    /// Channels that anybody has subscribed to, those that match the glob pattern if there is one, of one of the parts over
+    /// which they are spread. `None`: there is no part of this number.
+    fn channels(&self, topic: Topic, pattern: Option<&[u8]>, part: usize) -> Option<Vec<Vec<u8>>>;
+    /// How many channels anybody has subscribed to. O(1).
+    fn channels_count(&self, topic: Topic) -> usize;
     /// How many have subscribed to a channel.
     fn subscribers_count(&self, topic: Topic, channel: &[u8]) -> usize;
     /// How many different patterns anybody has subscribed to.
@@ -225,7 +236,7 @@ pub enum TrackWhen {
 /// Which connections; every part given must fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientFilter {
-    /// One of these numbers, if any are given.
+    /// One of these numbers, which are in order, if any are given.
     pub ids: Vec<u64>,
     /// `normal`, `pubsub`, `master`, `replica`.
     pub kind: Option<String>,

@@ -22,7 +22,7 @@ use wire::resp::Protocol;
 /// Rows that a keyspace without an engine can run.
 fn rows() -> impl Iterator<Item = &'static Command> {
     table::rows()
-        .filter(|row| !matches!(row.run, Run::Session(_) | Run::Engine(_)))
+        .filter(|row| !matches!(row.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)))
         .filter(|row| row.group == Group::Generic || is_of_a_kind(row.group) || matches!(row.run, Run::Gate(_)))
 }
 

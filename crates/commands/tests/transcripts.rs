@@ -61,7 +61,7 @@ fn every_row_has_a_transcript() {
             called.insert(row.name);
         }
     }
-    let rows = table::rows().filter(|row| !matches!(row.run, Run::Session(_) | Run::Engine(_)));
+    let rows = table::rows().filter(|row| !matches!(row.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)));
     let missing: Vec<&str> = rows.map(|row| row.name).filter(|name| !called.contains(name)).collect();
     // DEBUG and MEMORY tell of the inside: `tests/session/data.rs` has them.
     let missing: Vec<&&str> =
@@ -287,7 +287,7 @@ fn random_requests_against_redis() {
             let elsewhere = [Group::Connection, Group::Server, Group::Transactions, Group::Scripting];
             !elsewhere.contains(&row.group) || matches!(row.run, Run::Gate(_))
         })
-        .filter(|row| !matches!(row.run, Run::Session(_) | Run::Engine(_)))
+        .filter(|row| !matches!(row.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)))
         .filter(|row| !NOT_AT_RANDOM.iter().any(|(name, _)| *name == row.name))
         .collect();
     for seed in 0..cases {

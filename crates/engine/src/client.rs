@@ -262,7 +262,7 @@ impl Client {
     }
 
     fn fits(&self, filter: &ClientFilter, asking: u64, now: Ms) -> bool {
-        (filter.ids.is_empty() || filter.ids.contains(&self.id))
+        (filter.ids.is_empty() || filter.ids.binary_search(&self.id).is_ok())
             && !(filter.skip_me && self.id == asking)
             && filter.kind.as_deref().is_none_or(|kind| kind == if self.is_subscribed() { "pubsub" } else { "normal" })
             && filter.address.as_deref().is_none_or(|address| address == &*self.address)

@@ -37,7 +37,8 @@ pub struct Hooks {
 #[derive(Default)]
 struct ShardHooks {
     waiters: BTreeMap<Name, VecDeque<Arc<Waiter>>>,
-    watches: BTreeMap<Name, Vec<Weak<Watch>>>,
+    /// There by where each [`Watch`] lies.
+    watches: BTreeMap<Name, BTreeMap<usize, Weak<Watch>>>,
 }
 
 fn is_first_watchful(line: &VecDeque<Arc<Waiter>>, waiter: &Arc<Waiter>) -> bool {
@@ -47,11 +48,13 @@ fn is_first_watchful(line: &VecDeque<Arc<Waiter>>, waiter: &Arc<Waiter>) -> bool
 /// Database number and key.
 type Name = Vec<u8>;
 
-fn name(database: u32, key: &[u8]) -> Name {
+/// What hangs off a key hangs there by this name.
+pub(crate) fn name(database: u32, key: &[u8]) -> Name {
     [&database.to_le_bytes(), key].concat()
 }
 
-fn split(name: &[u8]) -> (u32, &[u8]) {
+/// The database and the key of a name.
+pub(crate) fn split(name: &[u8]) -> (u32, &[u8]) {
     let (database, key) = name.split_first_chunk().expect("a name begins with its database");
     (u32::from_le_bytes(*database), key)
 }
@@ -172,23 +175,21 @@ impl Hooks {
         (keys, told)
     }
 
-    /// Watches a key. The caller holds the shard.
-    pub fn add_watch(&self, shard: usize, database: u32, key: &[u8], watch: &Arc<Watch>) {
+    /// Watches the key of a [`name`]. The caller holds the shard. O(log of what hangs there).
+    pub fn add_watch(&self, shard: usize, name: &[u8], watch: &Arc<Watch>) {
         self.change(shard, |hooks| {
-            let watches = hooks.watches.entry(name(database, key)).or_default();
-            watches.retain(|there| there.strong_count() > 0);
-            watches.push(Arc::downgrade(watch));
+            let place = Arc::as_ptr(watch) as usize;
+            hooks.watches.entry(name.to_vec()).or_default().insert(place, Arc::downgrade(watch));
         });
     }
 
-    /// Ends a watch of a key.
-    pub fn remove_watch(&self, shard: usize, database: u32, key: &[u8], watch: &Arc<Watch>) {
+    /// Ends the watch that lies at `place`, of the key of a [`name`]. O(log of what hangs there).
+    pub fn remove_watch(&self, shard: usize, name: &[u8], place: usize) {
         self.change(shard, |hooks| {
-            let name = name(database, key);
-            if let Some(watches) = hooks.watches.get_mut(&name) {
-                watches.retain(|there| there.strong_count() > 0 && !std::ptr::eq(there.as_ptr(), Arc::as_ptr(watch)));
+            if let Some(watches) = hooks.watches.get_mut(name) {
+                watches.remove(&place);
                 if watches.is_empty() {
-                    hooks.watches.remove(&name);
+                    hooks.watches.remove(name);
                 }
             }
         });
@@ -197,7 +198,7 @@ impl Hooks {
     /// Marks the watches of a key that has changed.
     pub fn mark_watches(&self, shard: usize, database: u32, key: &[u8]) {
         let hooks = self.shard(shard);
-        let watches = hooks.watches.get(&name(database, key)).into_iter().flatten();
+        let watches = hooks.watches.get(&name(database, key)).into_iter().flat_map(BTreeMap::values);
         watches.filter_map(Weak::upgrade).for_each(|watch| watch.mark());
     }
 
@@ -207,7 +208,7 @@ impl Hooks {
         for (name, watches) in &hooks.watches {
             let (database, key) = split(name);
             if has_changed(database, key) {
-                watches.iter().filter_map(Weak::upgrade).for_each(|watch| watch.mark());
+                watches.values().filter_map(Weak::upgrade).for_each(|watch| watch.mark());
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::watchdog::Watched;
 use base::limits::SHARDS;
 use commands::{MemoryFigures, REDIS_VERSION, Topic, table};
 use keyspace::OrderState;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -32,7 +33,8 @@ const SECTIONS: &[Section] = &[
 
 /// The text of these sections (in small letters); of the default ones if none are named.
 pub fn text(engine: &Engine, sections: &[String]) -> String {
-    let asked = |name: &str| sections.iter().any(|section| section == name);
+    let names: BTreeSet<&str> = sections.iter().map(String::as_str).collect();
+    let asked = |name: &str| names.contains(name);
     let everything = asked("all") || asked("everything");
     let mut out = String::new();
     for (name, by_default, write) in SECTIONS {

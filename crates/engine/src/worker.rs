@@ -19,6 +19,7 @@ use journal::{Journal, Lane, Reached};
 use keyspace::{Log, OrderState, OrderStep, Plan};
 use quanta::Instant;
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::pin::{Pin, pin};
@@ -90,6 +91,14 @@ pub struct Worker {
     credit_bytes: Cell<u64>,
     /// What its connections of the queue door have open.
     pub(crate) leases: Leases,
+    /// What is left to do for requests and connections that are over.
+    chores: RefCell<VecDeque<Box<dyn Chore>>>,
+}
+
+/// What is left to do when a request or connection is over, in steps.
+pub(crate) trait Chore {
+    /// Does some 100 µs of it. Whether it is done.
+    fn step(&mut self, worker: &Worker) -> bool;
 }
 
 /// How often one looks again who waits for the order of names, in milliseconds.
@@ -148,6 +157,7 @@ impl Worker {
             stage: Stage::default(),
             credit_bytes: Cell::new(0),
             leases: Leases::default(),
+            chores: RefCell::default(),
             engine,
         }
     }
@@ -390,12 +400,27 @@ impl Worker {
                     self.stage.wake_impatient();
                 }
             }
-            if self.deliver() == Delivered::Some {
+            if (self.deliver() == Delivered::Some) | self.do_chore() {
                 context.waker().wake_by_ref();
             }
             Poll::<()>::Pending
         })
         .await;
+    }
+
+    /// Has something done in turns of its own, while connections have theirs.
+    pub(crate) fn add_chore(&self, chore: Box<dyn Chore>) {
+        self.chores.borrow_mut().push_back(chore);
+        self.listener.borrow().iter().for_each(Waker::wake_by_ref);
+    }
+
+    /// A step of the first chore, as a turn. Whether there is more to do.
+    fn do_chore(&self) -> bool {
+        let Some(mut chore) = self.chores.borrow_mut().pop_front() else { return false };
+        if !self.in_turn(|| chore.step(self)) {
+            self.chores.borrow_mut().push_front(chore);
+        }
+        !self.chores.borrow().is_empty()
     }
 
     /// Gives messages to connections: a turn of its own, if there are any.

@@ -18,6 +18,7 @@ pub(super) fn of_list(args: &Args<'_>) -> Result<ClientFilter, Failure> {
             let id = |id| parse::int(id).map_err(|_| Failure::text("ERR Invalid client ID"));
             // Nobody has a number below 1: it names none.
             filter.ids = words.map(|word| Ok(u64::try_from(id(word)?).unwrap_or(0))).collect::<Result<_, Failure>>()?;
+            filter.ids.sort_unstable();
         }
         Some(_) => return Err(Failure::Syntax),
     }

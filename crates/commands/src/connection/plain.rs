@@ -1,7 +1,9 @@
 //! PING ECHO QUIT RESET SELECT: what needs nothing but the connection.
 
 use crate::prelude::*;
-use crate::session::Session;
+use crate::row::{PART_ARGUMENTS, Parts, all_parts};
+use crate::session::{Session, Topic};
+use wire::More;
 
 pub(crate) const COMMANDS: &[Command] = &[PING, ECHO, QUIT, RESET, SELECT];
 
@@ -55,13 +57,36 @@ const RESET: Command = Command {
     since: "6.2.0",
     brief: "Makes the connection as if it had just come.",
     answer: "simple: RESET",
-    run: Run::Session(|session, _, reply| {
-        session.reset();
-        reply.simple("RESET");
-        Ok(())
-    }),
+    run: Run::Parts {
+        at_once: |session, args, reply| all_parts(Resetting, session, args, reply),
+        is_long: |session, _| is_subscribed_to_many(session),
+        begin: || Box::new(Resetting),
+    },
     ..QUIT
 };
+
+/// A connection that ends its subscriptions, some at a time, before it is as if it had just come.
+struct Resetting;
+
+impl Parts for Resetting {
+    fn next(&mut self, session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Result<More, Failure> {
+        if is_subscribed_to_many(session) {
+            for topic in [Topic::Channel, Topic::Shard, Topic::Pattern] {
+                let names = session.subscriptions(topic, PART_ARGUMENTS);
+                names.iter().for_each(|name| session.unsubscribe(topic, name));
+            }
+            return Ok(More::Follows);
+        }
+        session.reset();
+        reply.simple("RESET");
+        Ok(More::Done)
+    }
+}
+
+fn is_subscribed_to_many(session: &dyn Session) -> bool {
+    let counts = [Topic::Channel, Topic::Shard].map(|topic| session.subscriptions_count(topic));
+    counts.iter().any(|count| *count > PART_ARGUMENTS)
+}
 
 const SELECT: Command = Command {
     name: "SELECT",

@@ -2,7 +2,10 @@
 
 use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
+use crate::row::{PART_ARGUMENTS, Parts, all_parts, has_many_arguments};
 use crate::session::{Session, Topic};
+use std::collections::VecDeque;
+use wire::More;
 
 pub(crate) const COMMANDS: &[Command] = &[CHANNELS, NUMSUB, NUMPAT, SHARDCHANNELS, SHARDNUMSUB, PUBSUB_HELP];
 
@@ -18,7 +21,11 @@ const CHANNELS: Command = Command {
     since: "2.8.0",
     brief: "Tells which channels are subscribed to, those that match a pattern if given.",
     answer: "array: channels",
-    run: Run::Session(|session, args, reply| channels(session, args, reply, Topic::Channel)),
+    run: Run::Parts {
+        at_once: |session, args, reply| all_parts(Channels::new(Topic::Channel), session, args, reply),
+        is_long: |session, _| session.channels_count(Topic::Channel) > PART_ARGUMENTS,
+        begin: || Box::new(Channels::new(Topic::Channel)),
+    },
 };
 
 const NUMSUB: Command = Command {
@@ -27,7 +34,11 @@ const NUMSUB: Command = Command {
     cost: "O(n), n the channels named",
     brief: "Tells how many have subscribed to each channel, patterns not counted.",
     answer: "array: each channel and its subscribers",
-    run: Run::Session(|session, args, reply| subscribers(session, args, reply, Topic::Channel)),
+    run: Run::Parts {
+        at_once: |session, args, reply| all_parts(Counting::new(Topic::Channel), session, args, reply),
+        is_long: has_many_arguments,
+        begin: || Box::new(Counting::new(Topic::Channel)),
+    },
     ..CHANNELS
 };
 
@@ -50,7 +61,11 @@ const SHARDCHANNELS: Command = Command {
     cost: "O(n), n the shard channels that are subscribed to",
     since: "7.0.0",
     brief: "Tells which shard channels are subscribed to.",
-    run: Run::Session(|session, args, reply| channels(session, args, reply, Topic::Shard)),
+    run: Run::Parts {
+        at_once: |session, args, reply| all_parts(Channels::new(Topic::Shard), session, args, reply),
+        is_long: |session, _| session.channels_count(Topic::Shard) > PART_ARGUMENTS,
+        begin: || Box::new(Channels::new(Topic::Shard)),
+    },
     ..CHANNELS
 };
 
@@ -59,28 +74,82 @@ const SHARDNUMSUB: Command = Command {
     syntax: "[shardchannel [shardchannel ...]]",
     since: "7.0.0",
     brief: "Tells how many have subscribed to each shard channel.",
-    run: Run::Session(|session, args, reply| subscribers(session, args, reply, Topic::Shard)),
+    run: Run::Parts {
+        at_once: |session, args, reply| all_parts(Counting::new(Topic::Shard), session, args, reply),
+        is_long: has_many_arguments,
+        begin: || Box::new(Counting::new(Topic::Shard)),
+    },
     ..NUMSUB
 };
 
 const PUBSUB_HELP: Command = Command { name: "PUBSUB HELP", since: "6.2.0", group: Group::PubSub, ..HELP };
 
-fn channels(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply, topic: Topic) -> Outcome {
-    if args.len() > 3 {
-        return Err(wrong_count(args));
-    }
-    let channels = session.channels(topic, args.from(2).iter().next());
-    reply.array(channels.len());
-    channels.iter().for_each(|channel| reply.bulk(channel));
-    Ok(())
+/// Channels, collected part by part of all that there are, and told in parts.
+struct Channels {
+    topic: Topic,
+    /// `None`: all are collected.
+    part: Option<usize>,
+    found: VecDeque<Vec<u8>>,
 }
 
-fn subscribers(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply, topic: Topic) -> Outcome {
-    let channels = args.from(2);
-    reply.array(2 * channels.len());
-    for channel in channels {
-        reply.bulk(channel);
-        reply.int(session.subscribers_count(topic, channel) as i64);
+impl Channels {
+    fn new(topic: Topic) -> Self {
+        Self { topic, part: Some(0), found: VecDeque::new() }
     }
-    Ok(())
+}
+
+impl Parts for Channels {
+    fn next(&mut self, session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure> {
+        if args.len() > 3 {
+            return Err(wrong_count(args));
+        }
+        if let Some(part) = self.part {
+            let pattern = args.from(2).iter().next();
+            pattern.map_or(Ok(b"".as_slice()), parse::pattern)?;
+            self.part = match session.channels(self.topic, pattern, part) {
+                Some(found) => {
+                    self.found.extend(found);
+                    Some(part + 1)
+                }
+                None => {
+                    reply.array(self.found.len());
+                    None
+                }
+            };
+            return Ok(More::Follows);
+        }
+        let count = self.found.len().min(TOLD_MAX);
+        self.found.drain(..count).for_each(|channel| reply.bulk(&channel));
+        Ok(if self.found.is_empty() { More::Done } else { More::Follows })
+    }
+}
+
+/// Channels told in one part.
+const TOLD_MAX: usize = 1_000;
+
+/// Subscribers of channels, counted in parts.
+struct Counting {
+    topic: Topic,
+    next: usize,
+}
+
+impl Counting {
+    fn new(topic: Topic) -> Self {
+        Self { topic, next: 2 }
+    }
+}
+
+impl Parts for Counting {
+    fn next(&mut self, session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure> {
+        if self.next == 2 {
+            reply.array(2 * (args.len() - 2));
+        }
+        let end = args.len().min(self.next + PART_ARGUMENTS);
+        for at in self.next..end {
+            reply.bulk(args.get(at));
+            reply.int(session.subscribers_count(self.topic, args.get(at)) as i64);
+        }
+        self.next = end;
+        Ok(if end < args.len() { More::Follows } else { More::Done })
+    }
 }

@@ -1,7 +1,10 @@
 //! PUBLISH SPUBLISH: say something to whoever listens.
 
 use crate::prelude::*;
-use crate::session::Topic;
+use crate::row::Parts;
+use crate::session::{Session, Topic};
+use std::sync::Arc;
+use wire::More;
 
 pub(crate) const COMMANDS: &[Command] = &[PUBLISH, SPUBLISH];
 
@@ -17,11 +20,35 @@ const PUBLISH: Command = Command {
     since: "2.0.0",
     brief: "Sends a message to all who have subscribed to a channel or a pattern of it.",
     answer: "int: subscriptions that it reaches",
-    run: Run::Session(|session, args, reply| {
-        reply.int(session.publish(Topic::Channel, args.get(1), args.get(2)) as i64);
-        Ok(())
-    }),
+    run: Run::Parts {
+        at_once: |session, args, reply| {
+            reply.int(session.publish(Topic::Channel, args.get(1), args.get(2)) as i64);
+            Ok(())
+        },
+        is_long: |session, args| session.is_long_way(args.get(1)),
+        begin: || Box::new(Publishing::default()),
+    },
 };
+
+/// A message that is sent to some patterns after the others.
+#[derive(Default)]
+struct Publishing {
+    after: Option<Arc<[u8]>>,
+    reached: usize,
+}
+
+impl Parts for Publishing {
+    fn next(&mut self, session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure> {
+        let (reached, last) = session.publish_part(args.get(1), args.get(2), self.after.as_ref());
+        self.reached += reached;
+        self.after = last;
+        if self.after.is_some() {
+            return Ok(More::Follows);
+        }
+        reply.int(self.reached as i64);
+        Ok(More::Done)
+    }
+}
 
 const SPUBLISH: Command = Command {
     name: "SPUBLISH",

@@ -4,10 +4,22 @@
 //! has subscribed to now. Channels and patterns are counted together, shard channels by themselves.
 
 use crate::prelude::*;
+use crate::row::{PART_ARGUMENTS, Parts, all_parts};
 use crate::session::{Session, Topic};
+use wire::More;
 
 pub(crate) const COMMANDS: &[Command] = &[SUBSCRIBE, UNSUBSCRIBE, PSUBSCRIBE, PUNSUBSCRIBE, SSUBSCRIBE, SUNSUBSCRIBE];
 
+/// A row that goes through names in parts.
+macro_rules! in_parts {
+    ($parts:ident, $topic:expr, $word:expr) => {
+        Run::Parts {
+            at_once: |session, args, reply| all_parts($parts::new($topic, $word), session, args, reply),
+            is_long: $parts::is_long,
+            begin: || Box::new($parts::new($topic, $word)),
+        }
+    };
+}
 const SUBSCRIBE: Command = Command {
     name: "SUBSCRIBE",
     syntax: "channel [channel ...]",
@@ -20,7 +32,7 @@ const SUBSCRIBE: Command = Command {
     since: "2.0.0",
     brief: "Lets the connection receive the messages of channels.",
     answer: "push: subscribe, the channel and the subscriptions, for each channel",
-    run: Run::Session(|session, args, reply| subscribe(session, args, reply, Topic::Channel, "subscribe")),
+    run: in_parts!(Subscribing, Topic::Channel, "subscribe"),
 };
 
 const UNSUBSCRIBE: Command = Command {
@@ -29,7 +41,7 @@ const UNSUBSCRIBE: Command = Command {
     arity: Arity::AtLeast(1),
     brief: "Ends subscriptions to channels, to all of them if none is named.",
     answer: "push: unsubscribe, the channel or null and the subscriptions, for each channel",
-    run: Run::Session(|session, args, reply| unsubscribe(session, args, reply, Topic::Channel, "unsubscribe")),
+    run: in_parts!(Unsubscribing, Topic::Channel, "unsubscribe"),
     ..SUBSCRIBE
 };
 
@@ -39,7 +51,7 @@ const PSUBSCRIBE: Command = Command {
     cost: "O(n), n the patterns",
     brief: "Lets the connection receive the messages of channels that match patterns.",
     answer: "push: psubscribe, the pattern and the subscriptions, for each pattern",
-    run: Run::Session(|session, args, reply| subscribe(session, args, reply, Topic::Pattern, "psubscribe")),
+    run: in_parts!(Subscribing, Topic::Pattern, "psubscribe"),
     ..SUBSCRIBE
 };
 
@@ -49,7 +61,7 @@ const PUNSUBSCRIBE: Command = Command {
     cost: "O(n), n the patterns",
     brief: "Ends subscriptions to patterns, to all of them if none is named.",
     answer: "push: punsubscribe, the pattern or null and the subscriptions, for each pattern",
-    run: Run::Session(|session, args, reply| unsubscribe(session, args, reply, Topic::Pattern, "punsubscribe")),
+    run: in_parts!(Unsubscribing, Topic::Pattern, "punsubscribe"),
     ..UNSUBSCRIBE
 };
 
@@ -60,7 +72,7 @@ const SSUBSCRIBE: Command = Command {
     since: "7.0.0",
     brief: "Lets the connection receive the messages of shard channels.",
     answer: "push: ssubscribe, the channel and the subscriptions, for each channel",
-    run: Run::Session(|session, args, reply| subscribe(session, args, reply, Topic::Shard, "ssubscribe")),
+    run: in_parts!(Subscribing, Topic::Shard, "ssubscribe"),
     ..SUBSCRIBE
 };
 
@@ -70,35 +82,93 @@ const SUNSUBSCRIBE: Command = Command {
     arity: Arity::AtLeast(1),
     brief: "Ends subscriptions to shard channels, to all of them if none is named.",
     answer: "push: sunsubscribe, the channel or null and the subscriptions, for each channel",
-    run: Run::Session(|session, args, reply| unsubscribe(session, args, reply, Topic::Shard, "sunsubscribe")),
+    run: in_parts!(Unsubscribing, Topic::Shard, "sunsubscribe"),
     ..SSUBSCRIBE
 };
 
-fn subscribe(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply, topic: Topic, word: &str) -> Outcome {
-    for name in args.from(1) {
-        session.subscribe(topic, name);
-        tell(reply, word, Some(name), session.subscriptions_count(topic));
-    }
-    Ok(())
+/// Subscriptions begun one after the other.
+struct Subscribing {
+    topic: Topic,
+    word: &'static str,
+    /// Patterns before this one have been looked at: one that is refused is before any is subscribed to.
+    checked: usize,
+    next: usize,
 }
 
-fn unsubscribe(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply, topic: Topic, word: &str) -> Outcome {
-    if args.len() > 1 {
-        for name in args.from(1) {
-            session.unsubscribe(topic, name);
-            tell(reply, word, Some(name), session.subscriptions_count(topic));
+impl Subscribing {
+    fn new(topic: Topic, word: &'static str) -> Self {
+        Self { topic, word, checked: 1, next: 1 }
+    }
+
+    fn is_long(_: &dyn Session, args: &Args) -> bool {
+        args.len() > PART_ARGUMENTS
+    }
+}
+
+impl Parts for Subscribing {
+    fn next(&mut self, session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure> {
+        let Self { topic, word, checked, next } = *self;
+        if topic == Topic::Pattern && checked < args.len() {
+            let end = args.len().min(checked + PART_ARGUMENTS);
+            (checked..end).try_for_each(|at| parse::pattern(args.get(at)).map(drop))?;
+            self.checked = end;
+            return Ok(More::Follows);
         }
-        return Ok(());
+        let end = args.len().min(next + PART_ARGUMENTS);
+        for at in next..end {
+            session.subscribe(topic, args.get(at));
+            tell(reply, word, Some(args.get(at)), session.subscriptions_count(topic));
+        }
+        self.next = end;
+        Ok(if end < args.len() { More::Follows } else { More::Done })
     }
-    let all = session.subscriptions(topic);
-    for name in &all {
-        session.unsubscribe(topic, name);
-        tell(reply, word, Some(name), session.subscriptions_count(topic));
+}
+
+/// Subscriptions ended one after the other: those named, or all.
+struct Unsubscribing {
+    topic: Topic,
+    word: &'static str,
+    next: usize,
+    has_told: bool,
+}
+
+impl Unsubscribing {
+    fn new(topic: Topic, word: &'static str) -> Self {
+        Self { topic, word, next: 1, has_told: false }
     }
-    if all.is_empty() {
-        tell(reply, word, None, session.subscriptions_count(topic));
+
+    fn is_long(session: &dyn Session, args: &Args) -> bool {
+        let counts = [Topic::Channel, Topic::Shard].map(|topic| session.subscriptions_count(topic));
+        args.len() > PART_ARGUMENTS || (args.len() == 1 && counts.iter().any(|count| *count > PART_ARGUMENTS))
     }
-    Ok(())
+}
+
+impl Parts for Unsubscribing {
+    fn next(&mut self, session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure> {
+        let topic = self.topic;
+        if args.len() > 1 {
+            let end = args.len().min(self.next + PART_ARGUMENTS);
+            for at in self.next..end {
+                session.unsubscribe(topic, args.get(at));
+                tell(reply, self.word, Some(args.get(at)), session.subscriptions_count(topic));
+            }
+            self.next = end;
+            return Ok(if end < args.len() { More::Follows } else { More::Done });
+        }
+        let names = session.subscriptions(topic, PART_ARGUMENTS);
+        for name in &names {
+            session.unsubscribe(topic, name);
+            tell(reply, self.word, Some(name), session.subscriptions_count(topic));
+        }
+        self.has_told |= !names.is_empty();
+        if names.len() == PART_ARGUMENTS {
+            return Ok(More::Follows);
+        }
+        if !self.has_told {
+            tell(reply, self.word, None, session.subscriptions_count(topic));
+        }
+        Ok(More::Done)
+    }
 }
 
 fn tell(reply: &mut dyn Reply, word: &str, name: Option<&[u8]>, count: usize) {

@@ -2,8 +2,9 @@
 
 use crate::help::HELP;
 use crate::prelude::*;
-use crate::row::Verb;
+use crate::row::{PART_ARGUMENTS, Parts, Verb, all_parts, has_many_arguments};
 use crate::session::Session;
+use wire::More;
 
 pub(crate) const COMMANDS: &[Command] = &[LOAD, EXISTS, FLUSH, KILL, DEBUG, SCRIPT_HELP];
 
@@ -30,7 +31,11 @@ const EXISTS: Command = Command {
     cost: "O(n), n the scripts asked about",
     brief: "Tells which scripts are known.",
     answer: "array of ints: 1 for one that is known, 0 for one that is not",
-    run: Run::Session(exists),
+    run: Run::Parts {
+        at_once: |session, args, reply| all_parts(Exists { next: 2 }, session, args, reply),
+        is_long: has_many_arguments,
+        begin: || Box::new(Exists { next: 2 }),
+    },
     ..LOAD
 };
 
@@ -73,13 +78,29 @@ const DEBUG: Command = Command {
 
 const SCRIPT_HELP: Command = Command { name: "SCRIPT HELP", group: Group::Scripting, ..HELP };
 
-fn exists(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    reply.array(args.len() - 2);
-    for name in args.from(2).iter() {
-        let name = String::from_utf8_lossy(name).to_ascii_lowercase();
-        reply.int(i64::from(session.knows_script(&name)));
+/// Scripts looked up in parts.
+struct Exists {
+    next: usize,
+}
+
+/// A name in hexadecimal digits.
+const NAME_BYTES: usize = 40;
+
+impl Parts for Exists {
+    fn next(&mut self, session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure> {
+        if self.next == 2 {
+            reply.array(args.len() - 2);
+        }
+        let end = args.len().min(self.next + PART_ARGUMENTS);
+        for at in self.next..end {
+            let name = args.get(at);
+            let is_known =
+                name.len() == NAME_BYTES && session.knows_script(&String::from_utf8_lossy(name).to_ascii_lowercase());
+            reply.int(i64::from(is_known));
+        }
+        self.next = end;
+        Ok(if end < args.len() { More::Follows } else { More::Done })
     }
-    Ok(())
 }
 
 fn flush(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -4,9 +4,11 @@ use super::describe::{self, Listed};
 use crate::acl;
 use crate::help::HELP;
 use crate::prelude::*;
+use crate::row::{PART_ARGUMENTS, Parts, all_parts, has_many_arguments};
 use crate::session::Session;
 use crate::table::{self, Found};
 use base::glob::{self, Case};
+use wire::More;
 
 pub(crate) const COMMANDS: &[Command] = &[COMMAND, COUNT, LIST, INFO, DOCS, GETKEYS, GETKEYSANDFLAGS, COMMAND_HELP];
 
@@ -59,7 +61,11 @@ const INFO: Command = Command {
     cost: "O(n), n the names",
     brief: "Tells the facts of these commands, or of all.",
     answer: "array: as COMMAND, null for a name that is none",
-    run: Run::Session(info),
+    run: Run::Parts {
+        at_once: |session, args, reply| all_parts(Telling::new(Facts::Info), session, args, reply),
+        is_long: has_many_arguments,
+        begin: || Box::new(Telling::new(Facts::Info)),
+    },
     ..COMMAND
 };
 
@@ -68,7 +74,11 @@ const DOCS: Command = Command {
     since: "7.0.0",
     brief: "Tells what these commands, or all, are for and which arguments they take.",
     answer: "map: name and a map of summary, since, group, complexity, arguments, subcommands",
-    run: Run::Session(docs),
+    run: Run::Parts {
+        at_once: |session, args, reply| all_parts(Telling::new(Facts::Docs), session, args, reply),
+        is_long: has_many_arguments,
+        begin: || Box::new(Telling::new(Facts::Docs)),
+    },
     ..INFO
 };
 
@@ -128,27 +138,69 @@ fn with_subcommands(fits: impl Fn(&Listed) -> bool) -> Vec<String> {
     all.filter(fits).map(|listed| listed.name()).collect()
 }
 
-fn info(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let names = args.from(2);
-    if names.is_empty() {
-        describe::infos(&describe::all(), reply);
-        return Ok(());
-    }
-    reply.array(names.len());
-    for name in names {
-        match Listed::of(name) {
-            Some(listed) => describe::info(listed, reply),
-            None => reply.null(),
-        }
-    }
-    Ok(())
+/// What is told of commands that are named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Facts {
+    Info,
+    /// Of names that are none, nothing.
+    Docs,
 }
 
-fn docs(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let names = args.from(2);
-    let listed = if names.is_empty() { describe::all() } else { names.iter().filter_map(Listed::of).collect() };
-    describe::docs(&listed, reply);
-    Ok(())
+/// Commands told in parts.
+struct Telling {
+    facts: Facts,
+    /// What the first names stand for.
+    listed: Vec<Option<Listed>>,
+    told: Option<usize>,
+}
+
+/// Commands told in one part.
+const TOLD_MAX: usize = 8;
+
+impl Telling {
+    fn new(facts: Facts) -> Self {
+        Self { facts, listed: Vec::new(), told: None }
+    }
+
+    fn begin(&mut self, reply: &mut dyn Reply) {
+        if self.facts == Facts::Docs {
+            self.listed.retain(Option::is_some);
+            reply.map(self.listed.len());
+        } else {
+            reply.array(self.listed.len());
+        }
+        self.told = Some(0);
+    }
+}
+
+impl Parts for Telling {
+    fn next(&mut self, _: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure> {
+        let names = args.from(2);
+        let Some(told) = self.told else {
+            if names.is_empty() {
+                self.listed = describe::all().into_iter().map(Some).collect();
+                self.begin(reply);
+                return Ok(More::Follows);
+            }
+            let from = self.listed.len();
+            let to = names.len().min(from + PART_ARGUMENTS);
+            self.listed.extend((from..to).map(|at| Listed::of(names.get(at))));
+            if to == names.len() {
+                self.begin(reply);
+            }
+            return Ok(More::Follows);
+        };
+        let end = self.listed.len().min(told + TOLD_MAX);
+        for listed in &self.listed[told..end] {
+            match (listed, self.facts) {
+                (Some(listed), Facts::Info) => describe::info(*listed, reply),
+                (Some(listed), Facts::Docs) => describe::named_doc(*listed, reply),
+                (None, _) => reply.null(),
+            }
+        }
+        self.told = Some(end);
+        Ok(if end < self.listed.len() { More::Follows } else { More::Done })
+    }
 }
 
 fn keys(args: &Args, reply: &mut dyn Reply, with_flags: bool) -> Outcome {

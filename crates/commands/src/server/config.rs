@@ -2,7 +2,10 @@
 
 use crate::help::HELP;
 use crate::prelude::*;
+use crate::row::{Parts, all_parts};
 use crate::session::Session;
+use std::collections::{HashSet, VecDeque};
+use wire::More;
 
 pub(crate) const COMMANDS: &[Command] = &[GET, SET, REWRITE, RESETSTAT, CONFIG_HELP];
 
@@ -18,7 +21,11 @@ const GET: Command = Command {
     since: "2.0.0",
     brief: "Tells the settings whose names match any of the patterns.",
     answer: "map: name and value",
-    run: Run::Session(get),
+    run: Run::Parts {
+        at_once: |session, args, reply| all_parts(Getting::new(), session, args, reply),
+        is_long: |_, args| args.len() > PATTERNS_MAX,
+        begin: || Box::new(Getting::new()),
+    },
 };
 
 const SET: Command = Command {
@@ -62,15 +69,48 @@ const RESETSTAT: Command = Command {
 
 const CONFIG_HELP: Command = Command { name: "CONFIG HELP", ..HELP };
 
-fn get(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let patterns: Vec<&[u8]> = args.from(2).iter().collect();
-    let found = session.config_get(&patterns);
-    reply.map(found.len());
-    for (name, value) in found {
-        reply.bulk(name.as_bytes());
-        reply.bulk(value.as_bytes());
+/// Settings looked up in parts.
+struct Getting {
+    next: usize,
+    found: VecDeque<(String, String)>,
+    known: HashSet<String>,
+    is_told: bool,
+}
+
+/// Patterns looked up in one part: each is matched with all names.
+const PATTERNS_MAX: usize = 8;
+/// Settings told in one part.
+const TOLD_MAX: usize = 256;
+
+impl Getting {
+    fn new() -> Self {
+        Self { next: 2, found: VecDeque::new(), known: HashSet::new(), is_told: false }
     }
-    Ok(())
+}
+
+impl Parts for Getting {
+    fn next(&mut self, session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure> {
+        if self.next < args.len() {
+            let end = args.len().min(self.next + PATTERNS_MAX);
+            let patterns: Vec<&[u8]> = (self.next..end).map(|at| args.get(at)).collect();
+            for (name, value) in session.config_get(&patterns) {
+                if self.known.insert(name.clone()) {
+                    self.found.push_back((name, value));
+                }
+            }
+            self.next = end;
+            return Ok(More::Follows);
+        }
+        if !self.is_told {
+            reply.map(self.found.len());
+            self.is_told = true;
+        }
+        for (name, value) in self.found.drain(..self.found.len().min(TOLD_MAX)) {
+            reply.bulk(name.as_bytes());
+            reply.bulk(value.as_bytes());
+        }
+        Ok(if self.found.is_empty() { More::Done } else { More::Follows })
+    }
 }
 
 fn set(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {

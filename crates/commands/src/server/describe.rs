@@ -260,10 +260,13 @@ pub(super) fn words<T: AsRef<str>>(words: &[T], reply: &mut dyn Reply) {
 
 pub(super) fn docs(listed: &[Listed], reply: &mut dyn Reply) {
     reply.map(listed.len());
-    for listed in listed {
-        reply.bulk(listed.name().as_bytes());
-        doc(*listed, reply);
-    }
+    listed.iter().for_each(|listed| named_doc(*listed, reply));
+}
+
+/// A name, and what is told of it.
+pub(super) fn named_doc(listed: Listed, reply: &mut dyn Reply) {
+    reply.bulk(listed.name().as_bytes());
+    doc(listed, reply);
 }
 
 fn doc(listed: Listed, reply: &mut dyn Reply) {

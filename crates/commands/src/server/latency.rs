@@ -3,6 +3,7 @@
 use crate::help::HELP;
 use crate::prelude::*;
 use crate::session::{Session, Spikes};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 pub(crate) const COMMANDS: &[Command] = &[DOCTOR, GRAPH, HISTOGRAM, HISTORY, LATEST, RESET, LATENCY_HELP];
@@ -145,11 +146,9 @@ fn doctor(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome
 fn histogram(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let mut all = session.latency_histograms();
     if args.len() > 2 {
-        let is_asked = |name: &str| {
-            let container = name.split('|').next().unwrap_or_default();
-            args.from(2).iter().any(|asked| parse::is(asked, name) || parse::is(asked, container))
-        };
-        all.retain(|(name, _)| is_asked(name));
+        let asked: BTreeSet<Vec<u8>> = args.from(2).iter().map(<[u8]>::to_ascii_lowercase).collect();
+        let is_asked = |name: &str| asked.contains(name.to_ascii_lowercase().as_bytes());
+        all.retain(|(name, _)| is_asked(name) || is_asked(name.split('|').next().unwrap_or_default()));
     }
     reply.map(all.len());
     for (name, buckets) in all {

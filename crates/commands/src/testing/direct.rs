@@ -126,7 +126,7 @@ impl World {
                 }
                 sweep.finish(&mut Encoder::new(output, self.protocol))
             }
-            Run::Session(_) | Run::Engine(_) => self.session(row, args, output),
+            Run::Session(_) | Run::Parts { .. } | Run::Engine(_) => self.session(row, args, output),
         }
     }
 

@@ -113,7 +113,7 @@ fn list_filters() {
     for (request, filter) in [
         ("CLIENT LIST", ClientFilter::default()),
         ("CLIENT LIST TYPE Slave", ClientFilter { kind: Some("replica".to_owned()), ..ClientFilter::default() }),
-        ("CLIENT LIST ID 3 0 4", ClientFilter { ids: vec![3, 0, 4], ..ClientFilter::default() }),
+        ("CLIENT LIST ID 3 0 4", ClientFilter { ids: vec![0, 3, 4], ..ClientFilter::default() }),
     ] {
         assert_eq!(fake.call(request), format!("\"{}\"", format!("{filter:?}").escape_default()), "{request}");
     }

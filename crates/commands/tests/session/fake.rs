@@ -9,6 +9,7 @@ use commands::{
     Spikes, Switch, Topic, Tracking,
 };
 use keyspace::{Held, Keyspace, Log, Tx};
+use std::sync::Arc;
 use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
 use wire::{Output, OwnedRequest, Reply};
@@ -77,7 +78,7 @@ impl Fake {
             let Found::Command(row) = table::find(&args) else { panic!("{args:?}: no such row") };
             assert!(row.arity.allows(args.len()), "{args:?}: the engine refuses the count");
             match row.run {
-                Run::Session(handler) => handler(self, &args, reply),
+                Run::Session(handler) | Run::Parts { at_once: handler, .. } => handler(self, &args, reply),
                 _ => panic!("{args:?}: not of the session"),
             }
         })
@@ -230,8 +231,9 @@ impl Session for Fake {
         self.listens.retain(|(of, listened)| *of != topic || listened != name);
     }
 
-    fn subscriptions(&self, topic: Topic) -> Vec<Vec<u8>> {
-        self.listens.iter().filter(|(of, _)| *of == topic).map(|(_, name)| name.clone()).collect()
+    fn subscriptions(&self, topic: Topic, names_max: usize) -> Vec<Vec<u8>> {
+        let names = self.listens.iter().filter(|(of, _)| *of == topic).map(|(_, name)| name.clone());
+        names.take(names_max).collect()
     }
 
     fn subscriptions_count(&self, topic: Topic) -> usize {
@@ -243,17 +245,38 @@ impl Session for Fake {
         self.subscribers_count(topic, channel)
     }
 
-    fn channels(&self, topic: Topic, pattern: Option<&[u8]>) -> Vec<Vec<u8>> {
-        let all = self.subscriptions(topic).into_iter();
-        all.filter(|name| pattern.is_none_or(|pattern| name.starts_with(pattern))).collect()
+    fn is_long_way(&self, channel: &[u8]) -> bool {
+        channel == b"long"
+    }
+
+    fn publish_part(
+        &mut self,
+        channel: &[u8],
+        message: &[u8],
+        after: Option<&Arc<[u8]>>,
+    ) -> (usize, Option<Arc<[u8]>>) {
+        match after {
+            None => (self.publish(Topic::Channel, channel, message), Some(b"pattern".as_slice().into())),
+            Some(_) => (1, None),
+        }
+    }
+
+    fn channels(&self, topic: Topic, pattern: Option<&[u8]>, part: usize) -> Option<Vec<Vec<u8>>> {
+        let all = self.subscriptions(topic, usize::MAX).into_iter();
+        let all = all.filter(|name| pattern.is_none_or(|pattern| name.starts_with(pattern)));
+        (part == 0).then(|| all.collect())
+    }
+
+    fn channels_count(&self, topic: Topic) -> usize {
+        self.subscriptions(topic, usize::MAX).len()
     }
 
     fn subscribers_count(&self, topic: Topic, channel: &[u8]) -> usize {
-        self.subscriptions(topic).iter().filter(|name| *name == channel).count()
+        self.subscriptions(topic, usize::MAX).iter().filter(|name| *name == channel).count()
     }
 
     fn patterns_count(&self) -> usize {
-        self.subscriptions(Topic::Pattern).len()
+        self.subscriptions(Topic::Pattern, usize::MAX).len()
     }
 
     fn is_listening(&self) -> bool {

@@ -18,17 +18,21 @@
 //!   before its reply, and a message never overtakes a reply.
 //! - A subscription receives what is published from then on, in order: each inbox counts its letters, and a subscription
 //!   notes the count.
+//! - What a worker has not given to its connections yet is bounded, were it stuck for ever. Beyond that a message is lost, and
+//!   a mark in its place has those cut off whom it was for, as who does not read what he is sent.
 
 mod post;
 
 pub(crate) use post::{Delivered, Mailbox, Post};
 
 use base::Position;
-use base::glob::{Case, matches};
+use base::cost::{self, Work};
+use base::glob::{Case, matches, matches_counted};
 use commands::Topic;
-use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasher;
+use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use sync::bell::Bell;
@@ -80,9 +84,27 @@ pub(crate) struct Letter {
     /// As [`message`] makes it.
     encoded: Arc<[u8]>,
     stamp: Arc<Stamp>,
+    /// There was no room for it.
+    is_lost: bool,
 }
 
 impl Letter {
+    /// What it holds, in bytes.
+    fn bytes(&self) -> u64 {
+        LETTER_BYTES + self.encoded.len() as u64
+    }
+
+    /// A mark in its place.
+    fn lost(&self) -> Self {
+        Self {
+            topic: self.topic,
+            name: self.name.clone(),
+            encoded: Arc::default(),
+            stamp: self.stamp.clone(),
+            is_lost: true,
+        }
+    }
+
     /// As it is sent.
     pub(crate) fn encoded(&self) -> &Arc<[u8]> {
         &self.encoded
@@ -95,24 +117,67 @@ impl Letter {
     }
 }
 
+/// What a letter takes beside its message, in bytes.
+const LETTER_BYTES: u64 = 128;
+/// What may lie in an inbox that nobody has set a bound of, in bytes.
+const INBOX_BYTES_MAX: u64 = 128 << 20;
+
 /// Letters on their way to one worker.
-#[derive(Default)]
 pub(crate) struct Inbox {
-    letters: Mutex<Vec<Arc<Letter>>>,
+    letters: Mutex<Letters>,
     /// How many letters have ever been put in.
     count: AtomicU64,
+    /// What the letters hold that have not reached all whom they concern, taken out or not, in bytes.
+    bytes: AtomicU64,
+    bytes_max: AtomicU64,
     /// Rung when there are letters.
     pub(crate) bell: Bell,
 }
 
+#[derive(Default)]
+struct Letters {
+    waiting: Vec<Arc<Letter>>,
+    /// Topics and names of marks that have not reached those whom they concern.
+    lost: BTreeSet<(usize, Arc<[u8]>)>,
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self {
+            letters: Mutex::default(),
+            count: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            bytes_max: AtomicU64::new(INBOX_BYTES_MAX),
+            bell: Bell::default(),
+        }
+    }
+}
+
 impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Letter>>> {
+    fn lock(&self) -> MutexGuard<'_, Letters> {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, letter: Arc<Letter>) {
+    /// Sets its bound by that of a connection's messages, in bytes; 0: none.
+    pub(crate) fn set_bound(&self, client_bytes_max: u64) {
+        let bytes_max = if client_bytes_max == 0 { u64::MAX } else { INBOX_BYTES_MAX.max(4 * client_bytes_max) };
+        self.bytes_max.store(bytes_max, Ordering::Relaxed);
+    }
+
+    /// Puts a letter in, or a mark in its place if there is no room for it. O(1), or O(log of names) for a mark.
+    fn put(&self, mut letter: Arc<Letter>) {
         let mut letters = self.lock();
-        letters.push(letter);
+        let waiting_bytes = self.bytes.load(Ordering::Relaxed);
+        let bytes_max = self.bytes_max.load(Ordering::Relaxed);
+        // One alone is let in, however long: it is there anyway.
+        if waiting_bytes > 0 && waiting_bytes.saturating_add(letter.bytes()) > bytes_max {
+            if !letters.lost.insert((index(letter.topic), letter.name.clone())) {
+                return;
+            }
+            letter = Arc::new(letter.lost());
+        }
+        self.bytes.fetch_add(letter.bytes(), Ordering::Relaxed);
+        letters.waiting.push(letter);
         self.count.fetch_add(1, Ordering::Release);
     }
 
@@ -124,8 +189,21 @@ impl Inbox {
     /// Takes the letters out, and says how many had been put in before the first of them.
     fn take(&self) -> (u64, Vec<Arc<Letter>>) {
         let mut letters = self.lock();
-        let taken = std::mem::take(&mut *letters);
+        let taken = std::mem::take(&mut letters.waiting);
         (self.count.load(Ordering::Relaxed) - taken.len() as u64, taken)
+    }
+
+    /// A letter that was taken out has reached all whom it concerns.
+    fn end(&self, letter: &Letter) {
+        if letter.is_lost {
+            self.forget_lost(letter.topic, &letter.name);
+        }
+        self.bytes.fetch_sub(letter.bytes(), Ordering::Relaxed);
+    }
+
+    /// What is lost from now on of a name is lost to others than before.
+    fn forget_lost(&self, topic: Topic, name: &Arc<[u8]>) {
+        self.lock().lost.remove(&(index(topic), name.clone()));
     }
 }
 
@@ -144,6 +222,10 @@ pub(crate) struct Board {
     /// Channels, then shard channels.
     channels: [Box<[RwLock<Names>]>; 2],
     patterns: RwLock<Names>,
+    /// The patterns in order, for those who go through them in parts.
+    patterns_in_order: RwLock<BTreeSet<Arc<[u8]>>>,
+    /// How long they are together, in bytes.
+    patterns_bytes: AtomicUsize,
     /// Different names of each topic.
     names_count: [AtomicUsize; 3],
     inboxes: Box<[Inbox]>,
@@ -164,11 +246,11 @@ pub(super) fn index(topic: Topic) -> usize {
     }
 }
 
-fn read(names: &RwLock<Names>) -> RwLockReadGuard<'_, Names> {
+fn read<T>(names: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     names.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write(names: &RwLock<Names>) -> RwLockWriteGuard<'_, Names> {
+fn write<T>(names: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     names.write().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -180,6 +262,8 @@ impl Board {
             spread: RandomState::new(),
             channels: [parts(), parts()],
             patterns: RwLock::default(),
+            patterns_in_order: RwLock::default(),
+            patterns_bytes: AtomicUsize::new(0),
             names_count: Default::default(),
             inboxes: (0..workers).map(|_| Inbox::default()).collect(),
         }
@@ -216,9 +300,16 @@ impl Board {
             Some((shared, _)) => shared.clone(),
             None => {
                 self.names_count[index(topic)].fetch_add(1, Ordering::AcqRel);
-                name.into()
+                let shared: Arc<[u8]> = name.into();
+                if topic == Topic::Pattern {
+                    self.patterns_bytes.fetch_add(name.len(), Ordering::AcqRel);
+                    write(&self.patterns_in_order).insert(shared.clone());
+                }
+                shared
             }
         };
+        cost::count(Work::Names, 1);
+        self.inboxes[worker].forget_lost(topic, &shared);
         let interest = names.entry(shared.clone()).or_default();
         interest.total += 1;
         match interest.workers.iter_mut().find(|(of, _)| usize::from(*of) == worker) {
@@ -230,6 +321,7 @@ impl Board {
 
     /// Ends a subscription that [`Board::add`] noted.
     pub(crate) fn remove(&self, worker: usize, topic: Topic, name: &[u8]) {
+        cost::count(Work::Names, 1);
         let mut names = write(self.names(topic, name));
         let interest = names.get_mut(name).expect("what is removed was added");
         interest.total -= 1;
@@ -242,39 +334,92 @@ impl Board {
         if interest.total == 0 {
             names.remove(name);
             self.names_count[index(topic)].fetch_sub(1, Ordering::AcqRel);
+            if topic == Topic::Pattern {
+                self.patterns_bytes.fetch_sub(name.len(), Ordering::AcqRel);
+                write(&self.patterns_in_order).remove(name);
+            }
         }
     }
 
     /// Puts a message into the inboxes of all whom it concerns, and notes in `rung` whose bells are to be rung. How many
     /// subscriptions it reaches. O(patterns + workers).
     pub(crate) fn post(&self, what: &Message<'_>, stamp: &Arc<Stamp>, rung: &mut Vec<u16>) -> usize {
-        let Message { topic, channel, text } = *what;
-        let mut total = 0;
-        let mut send = |interest: &Interest, letter: Arc<Letter>| {
-            total += interest.total;
-            for (worker, _) in &interest.workers {
-                self.inboxes[usize::from(*worker)].put(letter.clone());
-                if !rung.contains(worker) {
-                    rung.push(*worker);
-                }
-            }
-        };
-        let names = read(self.names(topic, channel));
-        if let Some((name, interest)) = names.get_key_value(channel) {
-            let word: &[u8] = if topic == Topic::Shard { b"smessage" } else { b"message" };
-            let encoded = message(&[word, channel, text]);
-            send(interest, Arc::new(Letter { topic, name: name.clone(), encoded, stamp: stamp.clone() }));
-        }
-        if topic == Topic::Channel && self.names_count(Topic::Pattern) > 0 {
+        let mut total = self.post_to_channel(what, stamp, rung);
+        if what.topic == Topic::Channel && self.names_count(Topic::Pattern) > 0 {
             for (pattern, interest) in &*read(&self.patterns) {
-                if matches(pattern, channel, Case::Exact) {
-                    let encoded = message(&[b"pmessage", pattern, channel, text]);
-                    let topic = Topic::Pattern;
-                    send(interest, Arc::new(Letter { topic, name: pattern.clone(), encoded, stamp: stamp.clone() }));
+                if matches(pattern, what.channel, Case::Exact) {
+                    total += self.post_to_pattern(what, (pattern, interest), stamp, rung);
                 }
             }
         }
         total
+    }
+
+    /// As [`Board::post`], to those alone who have subscribed to the channel itself. O(workers).
+    pub(crate) fn post_to_channel(&self, what: &Message<'_>, stamp: &Arc<Stamp>, rung: &mut Vec<u16>) -> usize {
+        let Message { topic, channel, text } = *what;
+        let names = read(self.names(topic, channel));
+        let Some((name, interest)) = names.get_key_value(channel) else { return 0 };
+        let word: &[u8] = if topic == Topic::Shard { b"smessage" } else { b"message" };
+        let encoded = message(&[word, channel, text]);
+        let letter = Letter { topic, name: name.clone(), encoded, stamp: stamp.clone(), is_lost: false };
+        self.send(interest, &Arc::new(letter), rung)
+    }
+
+    /// As [`Board::post`], to those who have subscribed to patterns behind `after`, until some 100 µs are over. How many
+    /// subscriptions it reaches, and the last pattern that it has looked at, if there are more.
+    pub(crate) fn post_to_patterns(
+        &self,
+        what: &Message<'_>,
+        after: Option<&Arc<[u8]>>,
+        stamp: &Arc<Stamp>,
+        rung: &mut Vec<u16>,
+    ) -> (usize, Option<Arc<[u8]>>) {
+        let (patterns, in_order) = (read(&self.patterns), read(&self.patterns_in_order));
+        let behind = after.map_or(Bound::Unbounded, |after| Bound::Excluded(after.clone()));
+        let (mut total, mut bytes_left) = (0, POST_BYTES);
+        for pattern in in_order.range((behind, Bound::Unbounded)) {
+            let (is_match, bytes) = matches_counted(pattern, what.channel, Case::Exact);
+            if is_match && let Some(interest) = patterns.get(pattern) {
+                total += self.post_to_pattern(what, (pattern, interest), stamp, rung);
+            }
+            bytes_left = bytes_left.saturating_sub(bytes + PATTERN_BYTES);
+            if bytes_left == 0 {
+                return (total, Some(pattern.clone()));
+            }
+        }
+        (total, None)
+    }
+
+    fn post_to_pattern(
+        &self,
+        what: &Message<'_>,
+        (pattern, interest): (&Arc<[u8]>, &Interest),
+        stamp: &Arc<Stamp>,
+        rung: &mut Vec<u16>,
+    ) -> usize {
+        let encoded = message(&[b"pmessage", pattern, what.channel, what.text]);
+        let (topic, name) = (Topic::Pattern, pattern.clone());
+        let letter = Letter { topic, name, encoded, stamp: stamp.clone(), is_lost: false };
+        self.send(interest, &Arc::new(letter), rung)
+    }
+
+    fn send(&self, interest: &Interest, letter: &Arc<Letter>, rung: &mut Vec<u16>) -> usize {
+        for (worker, _) in &interest.workers {
+            self.inboxes[usize::from(*worker)].put(letter.clone());
+            if !rung.contains(worker) {
+                rung.push(*worker);
+            }
+        }
+        interest.total
+    }
+
+    /// Whether to find the patterns that a channel matches is more than a turn should cost. O(1).
+    pub(crate) fn is_long_way(&self, channel: &[u8]) -> bool {
+        let count = self.names_count(Topic::Pattern);
+        count > 0
+            && self.patterns_bytes.load(Ordering::Relaxed) + count * (channel.len() + PATTERN_BYTES)
+                > POST_BYTES_AT_ONCE
     }
 
     /// How many subscriptions a message to `channel` would reach now.
@@ -293,13 +438,24 @@ impl Board {
         read(self.names(topic, name)).get(name).map_or(0, |interest| interest.total)
     }
 
-    /// Channels that are subscribed to, those that match `pattern` if there is one. O(channels).
-    pub(crate) fn channels(&self, topic: Topic, pattern: Option<&[u8]>) -> Vec<Vec<u8>> {
-        let fits = |name: &[u8]| pattern.is_none_or(|pattern| matches(pattern, name, Case::Exact));
-        let mut channels = Vec::new();
-        for names in &self.channels[index(topic)] {
-            channels.extend(read(names).keys().filter(|name| fits(name)).map(|name| name.to_vec()));
-        }
-        channels
+    /// Channels of one of the parts over which they are spread, those that match `pattern` if there is one. `None`: there is no
+    /// part of this number. O(channels / parts).
+    pub(crate) fn channels(&self, topic: Topic, pattern: Option<&[u8]>, part: usize) -> Option<Vec<Vec<u8>>> {
+        let fits = |name: &[u8]| {
+            cost::count(Work::Names, 1);
+            pattern.is_none_or(|pattern| matches(pattern, name, Case::Exact))
+        };
+        let names = read(self.channels[index(topic)].get(part)?);
+        Some(names.keys().filter(|name| fits(name)).map(|name| name.to_vec()).collect())
     }
 }
+
+/// What a pattern counts beside the bytes that are looked at.
+const PATTERN_BYTES: usize = 32;
+/// Bytes of patterns and channel that are looked at in one part of a long way.
+const POST_BYTES: usize = 256 << 10;
+/// Likewise where there is but one part.
+const POST_BYTES_AT_ONCE: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests;

@@ -24,6 +24,8 @@ pub(crate) struct Mailbox {
     /// Of the worker's letters, all before this one have been looked through for it.
     caught_up: Cell<u64>,
     waker: RefCell<Option<Waker>>,
+    /// Its connection is gone, or has left all that it heard by it.
+    is_closed: Cell<bool>,
 }
 
 impl Mailbox {
@@ -35,6 +37,7 @@ impl Mailbox {
             bytes: Cell::new(0),
             caught_up: Cell::new(0),
             waker: RefCell::default(),
+            is_closed: Cell::new(false),
         })
     }
 
@@ -73,17 +76,39 @@ impl Mailbox {
 
     /// Puts a letter in, and wakes the connection. One that has more waiting than it may is cut off.
     fn put(&self, letter: &Arc<Letter>, hard_bytes: u64, freer: &Freer) {
-        if self.client.is_cut_off() {
+        if self.client.is_cut_off() || self.is_closed.get() {
             return;
+        }
+        if letter.is_lost {
+            return self.cut_off(hard_bytes, freer);
         }
         self.letters.borrow_mut().push_back(letter.clone());
         self.note_bytes(self.bytes.get() + size_of_letter(letter));
         let waiting_bytes = self.bytes.get() + self.client.output_bytes.load(Relaxed) as u64;
         if hard_bytes > 0 && waiting_bytes > hard_bytes {
-            self.client.cut_off(waiting_bytes);
-            freer.free(Box::new(self.letters.take()));
-            self.note_bytes(0);
+            return self.cut_off(waiting_bytes, freer);
         }
+        self.wake();
+    }
+
+    /// Has the connection closed, for which so many bytes wait.
+    fn cut_off(&self, waiting_bytes: u64, freer: &Freer) {
+        self.client.cut_off(waiting_bytes.max(1));
+        self.close(freer);
+        self.wake();
+    }
+
+    /// Drops the letters, and takes no more.
+    pub(crate) fn close(&self, freer: &Freer) {
+        self.is_closed.set(true);
+        let letters = self.letters.take();
+        if !letters.is_empty() {
+            freer.free(Box::new(letters));
+        }
+        self.note_bytes(0);
+    }
+
+    fn wake(&self) {
         let waker = self.waker.borrow_mut().take();
         waker.into_iter().for_each(Waker::wake);
     }
@@ -168,6 +193,7 @@ impl Post {
 
     /// Gives letters to the mailboxes of those whom they concern: to some hundred in one call.
     pub(crate) fn deliver(&mut self, board: &Board, worker: usize, hard_bytes: u64, freer: &Freer) -> Delivered {
+        board.inbox(worker).set_bound(hard_bytes);
         self.take_in(board, worker);
         let mut left = RECEIVERS_MAX;
         while let Some(letter) = self.pending.front() {
@@ -193,7 +219,8 @@ impl Post {
                 left -= 1;
             };
             if is_over {
-                self.pending.pop_front();
+                let letter = self.pending.pop_front().expect("just looked at");
+                board.inbox(worker).end(&letter);
                 (self.first, self.reached) = (self.first + 1, 0);
             }
         }

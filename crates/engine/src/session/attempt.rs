@@ -116,6 +116,8 @@ pub(crate) enum NotNow {
     Range,
     /// It has very many keys: they are looked at, or removed, some at a time, or sorted before they are put.
     ManyKeys,
+    /// It does very much of the connection or the server.
+    Parts,
     /// Only the engine can do it, and not at once.
     Verb,
     /// A script rests on this worker's stage.
@@ -229,7 +231,8 @@ impl Session {
             Run::Blocking { try_now, .. } => self.run_one(attempt, keeping, row, try_now, args, output),
             Run::Gate(handler) if raised.is_some() => self.run_one(attempt, keeping, row, handler, args, output),
             Run::Gate(_) => Err(NotNow::Gate),
-            Run::Session(handler) => {
+            Run::Parts { is_long, .. } if is_long(&*self, args) => Err(NotNow::Parts),
+            Run::Session(handler) | Run::Parts { at_once: handler, .. } => {
                 let mark = output.mark();
                 let protocol = if row.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
                 let outcome = handler(self, args, &mut Encoder::new(output, protocol));

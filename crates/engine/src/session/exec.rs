@@ -1,10 +1,10 @@
-//! MULTI, EXEC, WATCH, and the other verbs that only the engine can do.
+//! MULTI, EXEC, and the other verbs that only the engine can do.
 
 use super::attempt::{
     Attempt, Needs, NotAdmitted, NotNow, Served, access_purpose, admit, hold, plan_has_targets_for, plan_is_hooked,
     want_shut,
 };
-use super::messages::{begin_row, subscribes};
+use super::messages::begin_row;
 use super::monitor::Asker;
 use super::script::is_scripted;
 use super::{Multi, Ran, Session};
@@ -74,7 +74,7 @@ impl Session {
                 return done;
             }
             Verb::Eval | Verb::ScriptLoad | Verb::Library => return self.run_alone(attempt, row, args, output),
-            Verb::Watch => return self.watch(attempt, args, output),
+            Verb::Watch => self.watch(attempt, args)?.map(|()| Encoder::new(output, self.protocol).ok()),
             Verb::Unwatch => {
                 self.unwatch();
                 Encoder::new(output, self.protocol).ok();
@@ -118,51 +118,16 @@ impl Session {
     }
 
     pub(super) fn end_multi(&mut self) {
-        self.multi = None;
-        self.client.queued.store(usize::MAX, Relaxed);
+        self.drop_queue();
         self.unwatch();
     }
 
-    pub(super) fn unwatch(&mut self) {
-        let Some(watched) = self.watched.take() else { return };
-        let engine = &self.worker.engine;
-        for (database, key, _) in &watched.keys {
-            let shard = keyspace::shard_of(engine.keyspace.hash(key));
-            engine.hooks.remove_watch(shard, *database, key, &watched.watch);
+    /// Ends MULTI. A thread that has time drops a long queue.
+    pub(super) fn drop_queue(&mut self) {
+        self.client.queued.store(usize::MAX, Relaxed);
+        if let Some(multi) = self.multi.take().filter(|multi| multi.queue.len() > QUEUE_DROPPED_MAX) {
+            self.worker.engine.freer.free(Box::new(multi.queue));
         }
-        self.client.watching.store(0, Relaxed);
-    }
-
-    fn watch(&mut self, attempt: &Attempt<'_>, args: &Args<'_>, output: &mut Output) -> Result<(), NotNow> {
-        let &Attempt { worker, raised, now, .. } = attempt;
-        if self.multi.is_some() {
-            self.fail(worker, None, &Failure::text("ERR WATCH inside MULTI is not allowed"), output);
-            return Ok(());
-        }
-        let engine = &*worker.engine;
-        let mut scratch = worker.scratch.borrow_mut();
-        let Scratch { plan, log } = &mut *scratch;
-        plan.clear();
-        args.from(1).iter().for_each(|key| plan.add_key(&engine.keyspace, key, Want::Read));
-        plan.seal();
-        let held = hold(engine, plan, raised)?;
-        let _hold = worker.beat().hold(false);
-        let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, 0);
-        let watched = self.watched.get_or_insert_default();
-        for key in args.from(1).iter() {
-            if watched.keys.iter().any(|(database, known, _)| *database == self.database && **known == *key) {
-                continue;
-            }
-            let shard = keyspace::shard_of(engine.keyspace.hash(key));
-            engine.hooks.add_watch(shard, self.database, key, &watched.watch);
-            watched.keys.push((self.database, key.into(), tx.exists(key)));
-        }
-        self.client.watching.store(watched.keys.len(), Relaxed);
-        let seen = tx.seen();
-        tx.end();
-        self.saw(seen);
-        Encoder::new(output, self.protocol).ok();
-        Ok(())
     }
 
     /// EXEC: the queue as one tx.
@@ -189,16 +154,16 @@ impl Session {
     fn run_exec(&mut self, attempt: &Attempt<'_>, output: &mut Output) -> Result<(), NotNow> {
         let queue = std::mem::take(&mut self.multi.as_mut().expect("EXEC is inside MULTI").queue);
         let before = (self.database, self.reply_mode, self.protocol);
-        let names = queue.iter().any(|(row, _)| subscribes(row)).then(|| self.all_names());
         let tracked = queue.iter().any(|(row, _)| row.name.starts_with("CLIENT ")).then(|| self.tracking_state());
         self.outbox = Some(Box::default());
         let rows: Vec<_> = queue.iter().map(|(row, request)| (*row, request.args())).collect();
         let result = self.run_queue(attempt, &rows, true, output);
+        let subscribed = self.outbox.as_mut().map_or_else(Vec::new, |outbox| std::mem::take(&mut outbox.subscribed));
         self.end_outbox(attempt.worker, result.is_ok());
         self.multi.as_mut().expect("it is still there").queue = queue;
         if result.is_err() {
             (self.database, self.reply_mode, self.protocol) = before;
-            names.iter().for_each(|names| self.subscribe_only_to(names));
+            self.undo_subscribed(subscribed);
             tracked.into_iter().for_each(|tracked| self.restore_tracking(tracked));
         }
         result
@@ -284,7 +249,7 @@ impl Session {
             tx.take_notes();
         }
         let mark = output.mark();
-        if is_exec && self.watches_have_changed(&mut tx) {
+        if is_exec && self.watched.as_mut().is_some_and(|watched| watched.have_changed(&mut tx)) {
             self.saw(tx.seen());
             tx.end();
             Encoder::new(output, self.protocol).null_array();
@@ -336,10 +301,7 @@ impl Session {
                 plan.add_key(keyspace, LIBRARIES, want);
             }
         }
-        for (_, key, _) in self.watched.iter().flat_map(|watched| &watched.keys) {
-            // Not as a key of the tx: UNWATCH in the queue gives its bytes back.
-            plan.add_shard(keyspace::shard_of(keyspace.hash(key)), Want::Read);
-        }
+        self.watched.iter().for_each(|watched| watched.plan(plan));
         needs.shards.iter().for_each(|shard| plan.add_shard(*shard, Want::Write));
         plan.seal();
     }
@@ -354,18 +316,6 @@ impl Session {
             });
         }
         fed
-    }
-
-    /// A watched key was changed, or its time came.
-    fn watches_have_changed(&self, tx: &mut Tx<'_>) -> bool {
-        let Some(watched) = &self.watched else { return false };
-        let database = tx.database();
-        let expired = watched.keys.iter().any(|(of, key, was_there)| {
-            tx.use_database(*of);
-            *was_there && !tx.exists(key)
-        });
-        tx.use_database(database);
-        watched.watch.is_dirty() || expired
     }
 
     fn run_rows(
@@ -444,7 +394,7 @@ impl Session {
                 }
                 outcome => outcome,
             },
-            Run::Session(handler) => {
+            Run::Session(handler) | Run::Parts { at_once: handler, .. } => {
                 let outcome = handler(self, args, reply);
                 self.saw_counts(worker, row);
                 tx.use_database(self.database);
@@ -492,6 +442,9 @@ fn admit_script(worker: &Worker, bytes: u64) -> Result<Option<Claim>, NotAdmitte
     let lane = worker.lane.borrow();
     lane.as_ref().map(|lane| lane.try_admit(bytes, Purpose::Grow)).transpose().map_err(NotAdmitted::Journal)
 }
+
+/// Requests of a queue that are dropped in a turn, at most.
+const QUEUE_DROPPED_MAX: usize = 1_000;
 
 /// What a script's frame may hold beside its arguments before it has to ask for more, in bytes.
 const SCRIPT_BYTES: u64 = 4096;

@@ -5,6 +5,7 @@ use crate::checkpoint::{Patience, Reason};
 use crate::client::Client;
 use crate::info;
 use crate::latency::by_powers_us;
+use base::cost::{self, Work};
 use commands::{ClientFilter, MemoryFigures, ReplyMode, Saving, SlowEntry, Spikes, Switch, Topic};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -78,9 +79,8 @@ impl commands::Session for Session {
     }
 
     fn reset(&mut self) {
-        self.multi = None;
-        self.client.queued.store(usize::MAX, Relaxed);
-        self.subscribe_only_to(&Default::default());
+        self.drop_queue();
+        self.unsubscribe_from_all();
         self.unwatch();
         self.untrack();
         self.end_monitor();
@@ -121,14 +121,14 @@ impl commands::Session for Session {
         self.unsubscribe_from(topic, name);
     }
 
-    fn subscriptions(&self, topic: Topic) -> Vec<Vec<u8>> {
-        self.names(topic).map(|name| name.to_vec()).collect()
+    fn subscriptions(&self, topic: Topic, names_max: usize) -> Vec<Vec<u8>> {
+        self.names(topic).take(names_max).map(|name| name.to_vec()).collect()
     }
 
     fn subscriptions_count(&self, topic: Topic) -> usize {
         match topic {
-            Topic::Shard => self.names(topic).count(),
-            _ => self.names(Topic::Channel).count() + self.names(Topic::Pattern).count(),
+            Topic::Shard => self.names_count(Topic::Shard),
+            _ => self.names_count(Topic::Channel) + self.names_count(Topic::Pattern),
         }
     }
 
@@ -136,8 +136,25 @@ impl commands::Session for Session {
         self.say(topic, channel, message)
     }
 
-    fn channels(&self, topic: Topic, pattern: Option<&[u8]>) -> Vec<Vec<u8>> {
-        self.worker.engine.board.channels(topic, pattern)
+    fn is_long_way(&self, channel: &[u8]) -> bool {
+        self.outbox.is_none() && self.worker.engine.board.is_long_way(channel)
+    }
+
+    fn publish_part(
+        &mut self,
+        channel: &[u8],
+        message: &[u8],
+        after: Option<&Arc<[u8]>>,
+    ) -> (usize, Option<Arc<[u8]>>) {
+        self.say_part((channel, message), after)
+    }
+
+    fn channels(&self, topic: Topic, pattern: Option<&[u8]>, part: usize) -> Option<Vec<Vec<u8>>> {
+        self.worker.engine.board.channels(topic, pattern, part)
+    }
+
+    fn channels_count(&self, topic: Topic) -> usize {
+        self.worker.engine.board.names_count(topic)
     }
 
     fn subscribers_count(&self, topic: Topic, channel: &[u8]) -> usize {
@@ -205,6 +222,7 @@ impl commands::Session for Session {
     }
 
     fn knows_script(&self, name: &str) -> bool {
+        cost::count(Work::Names, 1);
         self.worker.engine.scripts.find(name).is_some()
     }
 

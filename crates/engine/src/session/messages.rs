@@ -4,7 +4,7 @@ use super::Session;
 use crate::engine::Engine;
 use crate::pubsub::{Board, Mailbox, Message, Stamp};
 use crate::script::libraries::Counts;
-use crate::worker::Worker;
+use crate::worker::{Chore, Worker};
 use commands::table::Row;
 use commands::{Flag, Group, Topic};
 use keyspace::{Classes, Note, Tx};
@@ -46,6 +46,8 @@ pub(super) struct Outbox {
     /// What MONITOR shows once it has ended, and how long that is, in bytes.
     pub(super) shown: Vec<String>,
     pub(super) shown_bytes: u64,
+    /// Subscriptions that it has begun, and those that it has ended, which begin anew if it comes to nothing.
+    pub(super) subscribed: Vec<(Topic, Box<[u8]>, bool)>,
     /// What a script has logged that runs in place, and the levels of that.
     pub(super) logged: Vec<(u8, String)>,
 }
@@ -57,6 +59,27 @@ fn index(topic: Topic) -> usize {
         Topic::Channel => 0,
         Topic::Shard => 1,
         Topic::Pattern => 2,
+    }
+}
+
+/// Subscriptions of a connection that is gone.
+struct Left {
+    names: [BTreeSet<Arc<[u8]>>; 3],
+    client: u64,
+}
+
+/// Subscriptions that end in one step.
+const LEFT_MAX: usize = 128;
+
+impl Chore for Left {
+    fn step(&mut self, worker: &Worker) -> bool {
+        let mut post = worker.post.borrow_mut();
+        for _ in 0..LEFT_MAX {
+            let next = TOPICS.into_iter().find_map(|topic| Some((topic, self.names[index(topic)].pop_first()?)));
+            let Some((topic, name)) = next else { return true };
+            post.remove(&worker.engine.board, worker.index, topic, &name, self.client);
+        }
+        self.names.iter().all(BTreeSet::is_empty)
     }
 }
 
@@ -90,6 +113,11 @@ impl Session {
         self.subscriptions.iter().flat_map(move |all| &all.names[index(topic)])
     }
 
+    /// How many names of a topic it has subscribed to. O(1).
+    pub(super) fn names_count(&self, topic: Topic) -> usize {
+        self.subscriptions.as_ref().map_or(0, |all| all.names[index(topic)].len())
+    }
+
     pub(super) fn subscribe_to(&mut self, topic: Topic, name: &[u8]) {
         let (worker, client) = (&self.worker, &self.client);
         let all = self.subscriptions.get_or_insert_with(|| {
@@ -99,6 +127,7 @@ impl Session {
         if !names.contains(name) {
             names.insert(worker.post.borrow_mut().add(&worker.engine.board, worker.index, topic, name, &all.mailbox));
             self.client.subscriptions[index(topic)].store(names.len() as u32, Relaxed);
+            self.outbox.iter_mut().for_each(|outbox| outbox.subscribed.push((topic, name.into(), true)));
         }
     }
 
@@ -109,20 +138,33 @@ impl Session {
         if names.remove(name) {
             worker.post.borrow_mut().remove(&worker.engine.board, worker.index, topic, name, self.client.id);
             self.client.subscriptions[index(topic)].store(names.len() as u32, Relaxed);
+            self.outbox.iter_mut().for_each(|outbox| outbox.subscribed.push((topic, name.into(), false)));
         }
     }
 
-    /// All that it has subscribed to, by topic.
-    pub(super) fn all_names(&self) -> [BTreeSet<Arc<[u8]>>; 3] {
-        self.subscriptions.as_ref().map(|all| all.names.clone()).unwrap_or_default()
+    /// Undoes what an EXEC that came to nothing has done, the latest first.
+    pub(super) fn undo_subscribed(&mut self, subscribed: Vec<(Topic, Box<[u8]>, bool)>) {
+        for (topic, name, has_begun) in subscribed.into_iter().rev() {
+            if has_begun { self.unsubscribe_from(topic, &name) } else { self.subscribe_to(topic, &name) }
+        }
     }
 
-    /// Subscribes to these names and to no others.
-    pub(super) fn subscribe_only_to(&mut self, names: &[BTreeSet<Arc<[u8]>>; 3]) {
+    /// Ends all subscriptions, at once.
+    pub(super) fn unsubscribe_from_all(&mut self) {
         for topic in TOPICS {
-            let (before, after) = (self.all_names(), &names[index(topic)]);
-            before[index(topic)].difference(after).for_each(|name| self.unsubscribe_from(topic, name));
-            after.difference(&before[index(topic)]).for_each(|name| self.subscribe_to(topic, name));
+            let names: Vec<Arc<[u8]>> = self.names(topic).cloned().collect();
+            names.iter().for_each(|name| self.unsubscribe_from(topic, name));
+        }
+    }
+
+    /// Ends all subscriptions of a connection that is gone: nobody is told anything any more, and its worker takes them off the
+    /// board in turns if there are many.
+    pub(super) fn leave(&mut self) {
+        let Some(all) = self.subscriptions.take() else { return };
+        all.mailbox.close(&self.worker.engine.freer);
+        let mut left = Left { names: all.names, client: self.client.id };
+        if !left.step(&self.worker) {
+            self.worker.add_chore(Box::new(left));
         }
     }
 
@@ -185,6 +227,22 @@ impl Session {
         let message = Message { topic, channel, text };
         let stamp = Stamp::of(self.watermark, self.durable_always);
         worker.engine.board.post(&message, &stamp, &mut worker.rung.borrow_mut())
+    }
+
+    /// A part of [`Session::say`], where the way through the patterns is long: to those who listen to the channel itself, and
+    /// then, behind the pattern `after`, to those of some patterns. How many it reaches, and the last of the patterns.
+    pub(super) fn say_part(
+        &mut self,
+        (channel, text): (&[u8], &[u8]),
+        after: Option<&Arc<[u8]>>,
+    ) -> (usize, Option<Arc<[u8]>>) {
+        let worker = &*self.worker;
+        let (message, mut rung) = (Message { topic: Topic::Channel, channel, text }, worker.rung.borrow_mut());
+        let stamp = Stamp::of(self.watermark, self.durable_always);
+        let board = &worker.engine.board;
+        let direct = if after.is_none() { board.post_to_channel(&message, &stamp, &mut rung) } else { 0 };
+        let (reached, last) = board.post_to_patterns(&message, after, &stamp, &mut rung);
+        (direct + reached, last)
     }
 
     /// Posts what a tx that ends has to tell, its shards held: its stamp is to be set once the frame has a position.

@@ -63,7 +63,7 @@ impl Session {
         let protocol = std::mem::replace(&mut self.protocol, Protocol::Resp2);
         let moved = self.move_keys(worker, &asked).await;
         self.unwatch();
-        self.client.watching.store(watched.as_ref().map_or(0, |watched| watched.keys.len()), Relaxed);
+        self.client.watching.store(watched.as_ref().map_or(0, |watched| watched.len()), Relaxed);
         self.watched = watched;
         self.protocol = protocol;
         moved

@@ -15,6 +15,7 @@ mod exec;
 mod flush;
 mod gather;
 mod host;
+mod in_parts;
 mod keeping;
 mod lease;
 mod library;
@@ -31,6 +32,7 @@ mod serve;
 mod slow;
 mod tracking;
 mod unless_short;
+mod watch;
 
 pub(crate) use attempt::{Needs, NotNow, Served, hand_over, mark_watches, plan_has_targets_for};
 pub(crate) use flush::Flushes;
@@ -41,7 +43,6 @@ pub(crate) use script::Scripted;
 pub(crate) use serve::serve_blocked;
 
 use crate::client::Client;
-use crate::hooks::Watch;
 use crate::script::stage::Breath;
 use crate::tracking::Own;
 use crate::worker::Worker;
@@ -59,6 +60,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tracking::Tracking;
+use watch::Watched;
 use wire::resp::{Decoder, Encoder, Limits, Protocol, Step};
 use wire::{Args, Output, OwnedRequest, Ranges, Reply};
 
@@ -118,14 +120,6 @@ struct Multi {
     bytes: u64,
     /// A request could not be queued: EXEC refuses.
     broken: bool,
-}
-
-/// Keys between WATCH and EXEC.
-#[derive(Default)]
-struct Watched {
-    watch: Arc<Watch>,
-    /// Database, key, and whether the key was there.
-    keys: Vec<(u32, Box<[u8]>, bool)>,
 }
 
 /// How a turn ended.
@@ -533,11 +527,12 @@ impl Drop for Session {
         if self.is_stand_in {
             return;
         }
+        self.drop_queue();
         self.unwatch();
         self.untrack();
         self.end_monitor();
         self.worker.leases.let_all_go(self.client.id);
-        self.subscribe_only_to(&Default::default());
+        self.leave();
         self.worker.engine.clients.remove(self.client.id);
     }
 }
@@ -576,7 +571,7 @@ fn holds_shards(row: &Row, args: &Args<'_>) -> bool {
         Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Watch | Verb::Eval | Verb::Library) => {
             true
         }
-        Run::Sweep(_) | Run::Range { .. } | Run::Session(_) | Run::Engine(_) => false,
+        Run::Sweep(_) | Run::Range { .. } | Run::Session(_) | Run::Parts { .. } | Run::Engine(_) => false,
     }
 }
 

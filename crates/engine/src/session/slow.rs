@@ -198,7 +198,7 @@ impl Session {
                     }
                     rounds = 0;
                 }
-                why @ (NotNow::Stopping | NotNow::Sweep | NotNow::Range | NotNow::ManyKeys | NotNow::Verb) => {
+                why => {
                     let held = self.run_apart(worker, why, row, args, output).await;
                     return Took { held, searched };
                 }
@@ -252,6 +252,7 @@ impl Session {
             NotNow::Range => unless_busy(worker, is_patient, self.range(worker, row, args, output)).await,
             NotNow::ManyKeys if row.writes() => Some(self.write_many(worker, row, args, output).await),
             NotNow::ManyKeys => unless_busy(worker, is_patient, self.gather(worker, row, args, output)).await,
+            NotNow::Parts => Some(self.run_parts(worker, row, args, output).await),
             NotNow::Verb => {
                 self.run_slow_verb(worker, row, args, output).await;
                 Some(began.elapsed())
@@ -581,11 +582,14 @@ impl Session {
             Verb::DebugSleep => self.debug_sleep(worker, args).await,
             Verb::DebugReload => debug_reload(&worker.engine).await,
             Verb::Save => save(&worker.engine).await,
+            Verb::Watch => {
+                self.watch_in_parts(worker, args).await;
+                Ok(())
+            }
             Verb::Shutdown => self.shutdown(worker, args),
             Verb::Multi
             | Verb::Exec
             | Verb::Discard
-            | Verb::Watch
             | Verb::Unwatch
             | Verb::Eval
             | Verb::ScriptLoad

@@ -1,0 +1,125 @@
+//! What lies between who publishes and who listens: bounded, and told in parts.
+
+use super::*;
+use crate::client::{Client, Clients};
+use crate::housekeeping::Freer;
+use std::rc::Rc;
+
+struct Listener {
+    client: Arc<Client>,
+    mailbox: Rc<Mailbox>,
+}
+
+/// Connections of a worker that does nothing by itself.
+struct Hall {
+    board: Board,
+    post: Post,
+    clients: Clients,
+    freer: Freer,
+}
+
+impl Hall {
+    fn new() -> Self {
+        Self { board: Board::new(1), post: Post::default(), clients: Clients::default(), freer: Freer::default() }
+    }
+
+    fn listener(&mut self, topic: Topic, name: &[u8]) -> Listener {
+        let client = self.clients.add("", "", true, 0);
+        let mailbox = Mailbox::new(client.clone());
+        self.post.add(&self.board, 0, topic, name, &mailbox);
+        Listener { client, mailbox }
+    }
+
+    fn publish(&self, channel: &str, text: &[u8]) -> usize {
+        let message = Message { topic: Topic::Channel, channel: channel.as_bytes(), text };
+        self.board.post(&message, &Stamp::of(0, false), &mut Vec::new())
+    }
+
+    fn deliver(&mut self, hard_bytes: u64) {
+        while self.post.deliver(&self.board, 0, hard_bytes, &self.freer) == Delivered::Some {}
+    }
+
+    fn waiting_bytes(&self) -> u64 {
+        let letters = self.board.inbox(0).lock();
+        letters.waiting.iter().map(|letter| letter.bytes()).sum()
+    }
+}
+
+impl Listener {
+    fn letters(&self) -> usize {
+        std::iter::from_fn(|| self.mailbox.take()).count()
+    }
+}
+
+const MIB: usize = 1 << 20;
+
+#[test]
+fn the_inbox_of_a_stuck_worker_is_bounded_and_those_who_lose_a_message_are_cut_off() {
+    let mut hall = Hall::new();
+    let [loud, quiet] = [b"loud", b"calm"].map(|name| hall.listener(Topic::Channel, name));
+    assert_eq!(hall.publish("calm", b"before"), 1);
+    for _ in 0..1_000 {
+        // Whom it reaches is told as if it did, as Redis tells it of those it closes.
+        assert_eq!(hall.publish("loud", &vec![0; MIB]), 1);
+    }
+    assert!(hall.waiting_bytes() <= INBOX_BYTES_MAX + 2 * LETTER_BYTES, "{} bytes wait", hall.waiting_bytes());
+    let late = hall.listener(Topic::Channel, b"loud");
+    hall.deliver(0);
+    assert_eq!(hall.board.inbox(0).bytes.load(Ordering::Relaxed), 0);
+    assert!(loud.client.is_cut_off() && loud.letters() == 0);
+    assert!(!quiet.client.is_cut_off() && quiet.letters() == 1);
+    assert!(!late.client.is_cut_off(), "all that was lost was published before it subscribed");
+    assert_eq!(hall.publish("loud", b"after"), 2);
+    hall.deliver(0);
+    assert_eq!(late.letters(), 1);
+}
+
+#[test]
+fn who_subscribes_while_messages_are_lost_is_cut_off_if_one_is_lost_to_it() {
+    let mut hall = Hall::new();
+    let early = hall.listener(Topic::Channel, b"c");
+    for _ in 0..200 {
+        hall.publish("c", &vec![0; MIB]);
+    }
+    let late = hall.listener(Topic::Channel, b"c");
+    hall.publish("c", &vec![0; MIB]);
+    hall.deliver(0);
+    assert!(early.client.is_cut_off() && late.client.is_cut_off());
+}
+
+#[test]
+fn a_bound_of_a_connection_raises_that_of_the_inbox_and_none_lifts_it() {
+    let hall = Hall::new();
+    let bound = |client_bytes_max| {
+        hall.board.inbox(0).set_bound(client_bytes_max);
+        hall.board.inbox(0).bytes_max.load(Ordering::Relaxed)
+    };
+    assert_eq!([bound(1 << 20), bound(1 << 30), bound(0)], [INBOX_BYTES_MAX, 4 << 30, u64::MAX]);
+}
+
+#[test]
+fn a_long_way_through_patterns_is_made_in_parts_each_of_which_looks_at_few_bytes() {
+    let mut hall = Hall::new();
+    let channel = "a".repeat(10_000);
+    let listener = hall.listener(Topic::Pattern, b"*a?a*");
+    let patterns: Vec<String> = (0..2_000).map(|nth| format!("*a?{nth}*")).collect();
+    patterns
+        .iter()
+        .for_each(|pattern| drop(hall.post.add(&hall.board, 0, Topic::Pattern, pattern.as_bytes(), &listener.mailbox)));
+    assert!(hall.board.is_long_way(channel.as_bytes()) && !hall.board.is_long_way(b"short"));
+    let message = Message { topic: Topic::Channel, channel: channel.as_bytes(), text: b"text" };
+    let (mut after, mut total, mut parts) = (None, 0, 0);
+    loop {
+        cost::take();
+        let (reached, last) =
+            hall.board.post_to_patterns(&message, after.as_ref(), &Stamp::of(0, false), &mut Vec::new());
+        assert!(cost::take().bytes <= (2 * POST_BYTES) as u64);
+        (total, parts) = (total + reached, parts + 1);
+        after = last;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!((total, hall.publish(&channel, b"text")), (1, 1));
+    assert!(parts > 10, "{parts} parts");
+}

@@ -1,0 +1,39 @@
+//! A command of the connection or the server that does very much: in parts, between which others have their turn.
+
+use super::Session;
+use super::gather::Pace;
+use crate::worker::Worker;
+use commands::Run;
+use commands::table::Row;
+use std::time::Duration;
+use wire::resp::Encoder;
+use wire::{Args, More, Output};
+
+impl Session {
+    /// Runs a row in parts. Gives the time for which it ran.
+    pub(super) async fn run_parts(
+        &mut self,
+        worker: &Worker,
+        row: Row,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> Duration {
+        let Run::Parts { begin, .. } = row.run else { unreachable!("asked for parts") };
+        let (mark, mut parts, mut pace) = (output.mark(), begin(), Pace::begin());
+        loop {
+            // First of all: to take in so long a request was a turn.
+            pace.rest().await;
+            let protocol = self.protocol;
+            match parts.next(self, args, &mut Encoder::new(output, protocol)) {
+                Ok(More::Done) => break,
+                Ok(_) => worker.end_turn(),
+                Err(failure) => {
+                    output.truncate(mark);
+                    self.fail(worker, Some(row), &failure, output);
+                    break;
+                }
+            }
+        }
+        pace.took()
+    }
+}

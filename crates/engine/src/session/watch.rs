@@ -1,0 +1,199 @@
+//! WATCH and UNWATCH: which keys a connection watches, and how their watches begin and end, a few keys at a time.
+//!
+//! ```text
+//! WATCH, few keys  --> their shards held once
+//! WATCH, many keys --> some keys' shards held, others have their turn, the next keys   before the reply: no instant for all
+//! end of watches   --> few: at once      many: dead at once, and a chore of the worker takes them out of the hooks
+//! ```
+
+use super::attempt::{Attempt, NotNow, hold};
+use super::{Failure, Session};
+use crate::engine::Engine;
+use crate::hooks::{self, Watch};
+use crate::waits::{gate_open, yield_now};
+use crate::worker::{Chore, Scratch, Worker};
+use base::Ms;
+use base::cost::{self, Work};
+use base::limits::SHARDS;
+use keyspace::{Plan, Tx};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use sync::gate::Raised;
+use sync::lock::Want;
+use wire::Args;
+
+/// Keys that are watched, or no longer watched, before others have their turn.
+const KEYS_MAX: usize = 128;
+/// Keys of a long WATCH whose shards are held together.
+const KEYS_HELD_MAX: usize = 32;
+
+/// Keys between WATCH and EXEC, named as in the hooks.
+#[derive(Default)]
+pub(super) struct Watched {
+    watch: Arc<Watch>,
+    names: BTreeSet<Box<[u8]>>,
+    /// A bit for each shard that has some.
+    shards: [u64; SHARDS / 64],
+    /// Those that were there, and may go by themselves: when they do next.
+    lapsing: BTreeSet<(Ms, Box<[u8]>)>,
+}
+
+impl Watched {
+    /// How many keys there are.
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Adds the watches' shards to a plan. Not as keys of the tx: UNWATCH in the queue gives their bytes back. O(shards).
+    pub(super) fn plan(&self, plan: &mut Plan) {
+        let is_watched = |shard: &usize| self.shards[shard / 64] >> (shard % 64) & 1 == 1;
+        (0..SHARDS).filter(is_watched).for_each(|shard| plan.add_shard(shard, Want::Read));
+    }
+
+    /// Whether a watched key was changed, or its time has come; all their shards are held. O(keys whose time may have come).
+    pub(super) fn have_changed(&mut self, tx: &mut Tx<'_>) -> bool {
+        let database = tx.database();
+        let mut has_changed = self.watch.is_dirty();
+        while !has_changed
+            && let Some((at_ms, _)) = self.lapsing.first()
+            && *at_ms <= tx.now()
+        {
+            let (_, name) = self.lapsing.pop_first().expect("just seen");
+            let (of, key) = hooks::split(&name);
+            tx.use_database(of);
+            cost::count(Work::Names, 1);
+            match tx.lasts_until(key) {
+                // An element's time has come, not the key's.
+                Some(until_ms) => drop(self.lapsing.insert((until_ms.max(tx.now() + 1), name))),
+                None => has_changed = true,
+            }
+        }
+        if has_changed {
+            // So an attempt that is made again finds the same.
+            self.watch.mark();
+        }
+        tx.use_database(database);
+        has_changed
+    }
+}
+
+impl Session {
+    /// WATCH, of few keys at once.
+    ///
+    /// # Errors
+    /// What it lacks; [`NotNow::Verb`] if there are many keys.
+    pub(super) fn watch(&mut self, attempt: &Attempt<'_>, args: &Args<'_>) -> Result<Result<(), Failure>, NotNow> {
+        let &Attempt { worker, raised, now, .. } = attempt;
+        if self.multi.is_some() {
+            return Ok(Err(Failure::text("ERR WATCH inside MULTI is not allowed")));
+        }
+        if args.len() > KEYS_MAX {
+            return Err(NotNow::Verb);
+        }
+        self.watch_keys(worker, raised, now, args.from(1).iter()).map(Ok)
+    }
+
+    /// WATCH of many keys: some at a time, between which others have their turn.
+    pub(super) async fn watch_in_parts(&mut self, worker: &Worker, args: &Args<'_>) {
+        let (mut from, mut count) = (1, KEYS_HELD_MAX);
+        while from < args.len() {
+            let to = args.len().min(from + count);
+            let result = match worker.member.enter() {
+                Some(_inside) => {
+                    let keys = (from..to).map(|at| args.get(at));
+                    self.watch_keys(worker, None, worker.engine.clock.now(), keys)
+                }
+                None => Err(NotNow::Gate),
+            };
+            match result {
+                Ok(()) => {
+                    (from, count) = (to, KEYS_HELD_MAX.min(2 * count));
+                    yield_now().await;
+                }
+                // One key's shard comes free sooner or later.
+                Err(NotNow::Locked(shard, want) | NotNow::Unloaded(shard, want)) => {
+                    count = 1;
+                    drop(self.park(&worker.engine, shard, want).await);
+                }
+                Err(NotNow::Unread(hash)) => self.read(&worker.engine, hash).await,
+                Err(_) => gate_open(&worker.engine.gate).await,
+            }
+        }
+    }
+
+    fn watch_keys<'a>(
+        &mut self,
+        worker: &Worker,
+        raised: Option<&Raised<'_>>,
+        now: Ms,
+        keys: impl Iterator<Item = &'a [u8]> + Clone,
+    ) -> Result<(), NotNow> {
+        let engine = &*worker.engine;
+        let mut scratch = worker.scratch.borrow_mut();
+        let Scratch { plan, log } = &mut *scratch;
+        plan.clear();
+        keys.clone().for_each(|key| plan.add_key(&engine.keyspace, key, Want::Read));
+        plan.seal();
+        let held = hold(engine, plan, raised)?;
+        let _hold = worker.beat().hold(false);
+        let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, 0);
+        let watched = self.watched.get_or_insert_default();
+        for key in keys {
+            cost::count(Work::Names, 1);
+            let name: Box<[u8]> = hooks::name(self.database, key).into();
+            if !watched.names.insert(name.clone()) {
+                continue;
+            }
+            let shard = keyspace::shard_of(engine.keyspace.hash(key));
+            watched.shards[shard / 64] |= 1 << (shard % 64);
+            engine.hooks.add_watch(shard, &name, &watched.watch);
+            if let Some(until_ms) = tx.lasts_until(key).filter(|until_ms| *until_ms < Ms::MAX) {
+                watched.lapsing.insert((until_ms, name));
+            }
+        }
+        self.client.watching.store(watched.names.len(), Relaxed);
+        let seen = tx.seen();
+        tx.end();
+        self.saw(seen);
+        Ok(())
+    }
+
+    /// Ends all watches.
+    pub(super) fn unwatch(&mut self) {
+        let Some(watched) = self.watched.take() else { return };
+        self.client.watching.store(0, Relaxed);
+        let mut ended = Ended {
+            names: watched.names,
+            watch: Arc::as_ptr(&watched.watch) as usize,
+            _watch: Arc::downgrade(&watched.watch),
+        };
+        // From here on nobody marks them.
+        drop(watched.watch);
+        if !ended.step(&self.worker) {
+            self.worker.add_chore(Box::new(ended));
+        }
+    }
+}
+
+/// Watches that have ended, to be taken out of the hooks.
+struct Ended {
+    names: BTreeSet<Box<[u8]>>,
+    /// See [`hooks::Hooks::remove_watch`].
+    watch: usize,
+    /// So that no other watch lies there.
+    _watch: std::sync::Weak<Watch>,
+}
+
+impl Chore for Ended {
+    fn step(&mut self, worker: &Worker) -> bool {
+        let engine: &Engine = &worker.engine;
+        for _ in 0..KEYS_MAX {
+            let Some(name) = self.names.pop_first() else { break };
+            cost::count(Work::Names, 1);
+            let (_, key) = hooks::split(&name);
+            engine.hooks.remove_watch(keyspace::shard_of(engine.keyspace.hash(key)), &name, self.watch);
+        }
+        self.names.is_empty()
+    }
+}
