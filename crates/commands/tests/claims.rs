@@ -32,7 +32,7 @@ const LIMITS: &[&Limit] = &[
 
 /// Rows that a keyspace without an engine can run.
 fn rows() -> impl Iterator<Item = &'static Command> {
-    table::rows().filter(|row| !matches!(row.run, Run::Session(_) | Run::Engine(_)))
+    table::rows().filter(|row| !matches!(row.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)))
 }
 
 fn words(line: &str) -> Vec<Vec<u8>> {

@@ -174,7 +174,7 @@ const EXCEPTIONS: &[(&str, &[&str])] = &[
 fn words(case: (&str, &str, &str)) -> Vec<Vec<u8>> {
     let (head, each, tail) = case;
     let per_repeat = each.split_whitespace().count();
-    let count = if per_repeat == 0 { 0 } else { ARGUMENTS / per_repeat };
+    let count = ARGUMENTS.checked_div(per_repeat).unwrap_or(0);
     let split = |text: &str| text.split_whitespace().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>();
     let mut words = split(&head.replace("{count}", &count.to_string()));
     (0..count).for_each(|nth| words.extend(split(&each.replace("{n}", &nth.to_string()))));
