@@ -2,7 +2,7 @@
 //! panic.
 //!
 //! ```text
-//!   | longest value: an odd one of queues; sizes of pieces, 1 + 4 | the stream ... |
+//!   | longest value: an odd one of queues, from 128 on before a password; sizes of pieces, 1 + 4 | the stream ... |
 //! ```
 
 #![no_main]
@@ -17,6 +17,7 @@ enum Heard {
     Own(Own),
     Say(&'static str),
     Broken,
+    Http,
 }
 
 fuzz_target!(|data: &[u8]| {
@@ -31,6 +32,7 @@ fuzz_target!(|data: &[u8]| {
 fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, item_bytes_max: usize) -> Vec<Heard> {
     let dialect = if item_bytes_max.is_multiple_of(2) { Dialect::Items } else { Dialect::Queues };
     let (mut decoder, mut ranges) = (Decoder::new(dialect, item_bytes_max), Ranges::new());
+    decoder.set_locked(item_bytes_max >= 128);
     let (mut heard, mut start, mut end) = (Vec::new(), 0, 0);
     for size in sizes {
         end = stream.len().min(end + size);
@@ -53,6 +55,10 @@ fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, item_bytes_max: usize
                 Step::Empty { used } => used,
                 Step::Broken => {
                     heard.push(Heard::Broken);
+                    return heard;
+                }
+                Step::Http => {
+                    heard.push(Heard::Http);
                     return heard;
                 }
                 Step::NeedMore { at_least } => {

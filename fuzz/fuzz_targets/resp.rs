@@ -12,6 +12,14 @@ use wire::client::Parser;
 use wire::resp::{Decoder, Limits, Step, WireError};
 use wire::{OwnedRequest, Ranges};
 
+/// How a stream ended.
+#[derive(Debug, PartialEq)]
+enum End {
+    Open,
+    Broken(WireError),
+    Http,
+}
+
 fuzz_target!(|data: &[u8]| {
     let Some((head, stream)) = data.split_at_checked(5) else { return };
     let limits = if head[0] & 1 == 0 { Limits::Full } else { Limits::Unauthenticated };
@@ -21,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 /// The requests in `stream`, cut into pieces of `sizes`, and how it ended.
-fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, limits: Limits) -> (Vec<OwnedRequest>, Option<WireError>) {
+fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, limits: Limits) -> (Vec<OwnedRequest>, End) {
     let (mut decoder, mut ranges) = (Decoder::new(), Ranges::new());
     decoder.set_limits(limits);
     let (mut requests, mut start, mut end) = (Vec::new(), 0, 0);
@@ -35,7 +43,8 @@ fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, limits: Limits) -> (V
                     used
                 }
                 Step::Empty { used } => used,
-                Step::Broken(error) => return (requests, Some(error)),
+                Step::Broken(error) => return (requests, End::Broken(error)),
+                Step::Http => return (requests, End::Http),
                 // A request of very many arguments takes more than one step.
                 Step::NeedMore { at_least } if at_least <= input.len() => 0,
                 Step::NeedMore { .. } => break,
@@ -45,7 +54,7 @@ fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, limits: Limits) -> (V
             break;
         }
     }
-    (requests, None)
+    (requests, End::Open)
 }
 
 /// Reads `stream` as replies, whole and cut: the same values in the same words.

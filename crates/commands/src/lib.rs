@@ -67,7 +67,7 @@ pub use row::{
 };
 pub use script::eval::keys_count as script_keys_count;
 pub use script::function::{LibraryRequest, RestorePolicy, library_request};
-pub use server::monitor::{is_shown, shown};
+pub use server::monitor::{REDACTED, is_shown, may_be_secret, secret_arguments, shown};
 pub use session::{
     ClientFilter, Facts, FunctionStats, MemoryFigures, ReplyMode, RunningFunction, Saving, Session, SlowEntry, Spikes,
     Switch, Topic, TrackWhen, Tracking,

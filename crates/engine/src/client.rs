@@ -5,9 +5,20 @@ use crate::waiter::{Answer, Waiter};
 use base::Ms;
 use commands::ClientFilter;
 use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
+
+/// Connections from this machine that are accepted beyond `maxclients`: whoever mends a server that is full must get in.
+pub const LOCAL_RESERVE: usize = 32;
+/// Connections that may owe a password at once however small `maxclients` is.
+const LOCKED_MIN: usize = 64;
+
+/// How many connections may owe a password at once: a tenth of `maxclients`, and at least 64.
+pub fn locked_clients_max(maxclients: usize) -> usize {
+    (maxclients / 10).max(LOCKED_MIN)
+}
 
 /// One connection, shared with whoever looks at it.
 pub struct Client {
@@ -59,6 +70,10 @@ pub struct Client {
     blocked: Mutex<Option<Arc<Waiter>>>,
     /// It waits for what is still to be loaded.
     is_early: AtomicBool,
+    /// Since when it has owed a password; 0 if it owes none.
+    locked_ms: AtomicU64,
+    /// It was accepted beyond `maxclients`, in the reserve for this machine.
+    pub is_in_reserve: AtomicBool,
 }
 
 /// While it lives, its client counts as waiting: nothing of what it asked for has run.
@@ -153,7 +168,19 @@ impl Client {
             idle: Mutex::default(),
             blocked: Mutex::default(),
             is_early: AtomicBool::new(false),
+            locked_ms: AtomicU64::new(0),
+            is_in_reserve: AtomicBool::new(false),
         }
+    }
+
+    /// Whether it still owes a password.
+    pub fn is_locked(&self) -> bool {
+        self.locked_ms.load(Relaxed) > 0
+    }
+
+    /// The address of the other side, without its port; `None` for a unix socket.
+    pub fn ip(&self) -> Option<IpAddr> {
+        self.address.parse::<SocketAddr>().ok().map(|address| address.ip())
     }
 
     /// What it told of itself.
@@ -321,6 +348,8 @@ pub struct Clients {
     next_id: AtomicU64,
     by_id: Mutex<BTreeMap<u64, Arc<Client>>>,
     count: AtomicUsize,
+    /// How many owe a password.
+    locked_count: AtomicUsize,
     pinned_bytes: AtomicU64,
 }
 
@@ -339,6 +368,7 @@ impl Clients {
         let removed = self.by_id.lock().expect("no holder panics").remove(&id);
         if let Some(client) = removed {
             self.count.fetch_sub(1, Relaxed);
+            self.note_unlocked(&client);
             self.note_pinned(&client, 0);
         }
     }
@@ -378,6 +408,44 @@ impl Clients {
             goes
         });
         pinning
+    }
+
+    /// Notes that `client` owes a password from `now` on. Returns how many do, this one included. Only by its own connection.
+    pub fn note_locked(&self, client: &Client, now: Ms) -> usize {
+        if client.locked_ms.swap(now.max(1), Relaxed) > 0 {
+            return self.locked_count();
+        }
+        self.locked_count.fetch_add(1, Relaxed) + 1
+    }
+
+    /// Notes that `client` owes a password no more. Only by its own connection.
+    pub fn note_unlocked(&self, client: &Client) {
+        if client.locked_ms.swap(0, Relaxed) > 0 {
+            self.locked_count.fetch_sub(1, Relaxed);
+        }
+    }
+
+    /// How many owe a password. O(1).
+    pub fn locked_count(&self) -> usize {
+        self.locked_count.load(Relaxed)
+    }
+
+    /// Asks those to close that have owed a password for as long as `bound_of` allows them, in milliseconds; returns them.
+    /// O(connections), and O(1) if no connection owes one.
+    pub fn close_locked(&self, now: Ms, bound_of: impl Fn(&Client) -> Option<Ms>) -> Vec<Arc<Client>> {
+        if self.locked_count() == 0 {
+            return Vec::new();
+        }
+        let is_late = |client: &Client| {
+            let since = client.locked_ms.load(Relaxed);
+            since > 0 && bound_of(client).is_some_and(|bound_ms| now.saturating_sub(since) >= bound_ms)
+        };
+        let clients = self.by_id.lock().expect("no holder panics");
+        let late = clients.values().filter(|client| is_late(client) && !client.is_closing(None));
+        let late: Vec<_> = late.cloned().collect();
+        drop(clients);
+        late.iter().for_each(|client| client.close());
+        late
     }
 
     /// How many there are.

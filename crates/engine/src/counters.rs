@@ -77,6 +77,10 @@ pub struct Counters {
     pub connections: Counter,
     /// Connections refused for want of room.
     pub refused: Counter,
+    /// Connections closed because a browser spoke HTTP.
+    pub http: Counter,
+    /// Connections closed because they gave no password in time.
+    pub passwords_late: Counter,
     /// Error replies.
     pub errors: Counter,
     /// Connections cut off because they did not read their replies.
@@ -119,6 +123,8 @@ impl Default for Counters {
             changes: Counter::default(),
             connections: Counter::default(),
             refused: Counter::default(),
+            http: Counter::default(),
+            passwords_late: Counter::default(),
             errors: Counter::default(),
             slow_readers: Counter::default(),
             evicted: Counter::default(),
@@ -151,6 +157,8 @@ impl Counters {
             &self.expired,
             &self.connections,
             &self.refused,
+            &self.http,
+            &self.passwords_late,
             &self.errors,
             &self.slow_readers,
             &self.evicted,

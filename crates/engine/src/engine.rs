@@ -1,5 +1,6 @@
 //! The engine: the keyspace and everything that is shared by the threads that serve it.
 
+use crate::auth_failures::AuthFailures;
 use crate::backstage::Backstage;
 use crate::checkpoint::{Asked, Orders, Patience, Reason};
 use crate::client::Clients;
@@ -68,6 +69,8 @@ pub struct Engine {
     pub(crate) tracker: Tracker,
     /// Flushes of the memcached door that are still to come.
     pub(crate) flushes: Flushes,
+    /// Wrong passwords.
+    pub auth_failures: AuthFailures,
     /// Who is shown all requests.
     pub(crate) monitors: Monitors,
     /// CLIENT PAUSE.
@@ -157,6 +160,7 @@ impl Engine {
             spikes: SpikeLog::default(),
             tracker: Tracker::default(),
             flushes: Flushes::default(),
+            auth_failures: AuthFailures::default(),
             monitors: Monitors::default(),
             pause: Pause::default(),
             scripts: Scripts::default(),
@@ -248,6 +252,7 @@ impl Engine {
         self.counters.iter().for_each(Counters::reset);
         self.errors.reset();
         self.watch.reset();
+        self.auth_failures.reset_total();
     }
 
     /// Asks for a checkpoint; the number of its round.

@@ -1,6 +1,7 @@
 //! INFO: what clients, exporters and people read of a server, in Redis's form and under Redis's names.
 
 use crate::checkpoint::{Reason, Round, Told};
+use crate::client::{LOCAL_RESERVE, locked_clients_max};
 use crate::counters::{Counter, Counters};
 use crate::engine::{Engine, VERSION};
 use crate::latency::{Latency, percentiles_ns};
@@ -95,7 +96,12 @@ fn clients(engine: &Engine, out: &mut String) {
     let watching = all.iter().filter(|client| client.watching.load(Relaxed) > 0).count();
     line(out, "connected_clients", all.len());
     line(out, "cluster_connections", 0);
-    line(out, "maxclients", engine.settings.current().maxclients);
+    let maxclients = engine.settings.current().maxclients;
+    line(out, "maxclients", maxclients);
+    line(out, "maxclients_local_reserve", LOCAL_RESERVE);
+    line(out, "maxclients_local_reserve_used", all.len().saturating_sub(maxclients));
+    line(out, "unauthenticated_clients", engine.clients.locked_count());
+    line(out, "maxclients_unauthenticated", locked_clients_max(maxclients));
     line(out, "client_recent_max_input_buffer", 0);
     line(out, "client_recent_max_output_buffer", 0);
     line(out, "blocked_clients", blocked);
@@ -319,6 +325,9 @@ fn stats(engine: &Engine, out: &mut String) {
     line(out, "instantaneous_input_kbps", format_args!("{:.2}", rates.input_bytes as f64 / 1024.0));
     line(out, "instantaneous_output_kbps", format_args!("{:.2}", rates.output_bytes as f64 / 1024.0));
     line(out, "rejected_connections", total(engine, |c| &c.refused));
+    line(out, "acl_access_denied_auth", engine.auth_failures.total());
+    line(out, "authentication_timeouts", total(engine, |c| &c.passwords_late));
+    line(out, "http_connections_closed", total(engine, |c| &c.http));
     line(out, "expired_keys", total(engine, |c| &c.expired));
     line(out, "evicted_keys", 0);
     line(out, "evicted_clients", total(engine, |c| &c.evicted));

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod auth_failures;
 mod backstage;
 pub mod checkpoint;
 pub mod client;
@@ -41,6 +42,7 @@ mod waits;
 mod watchdog;
 pub mod worker;
 
+pub use auth_failures::AuthFailures;
 pub use backstage::Backstage;
 pub use checkpoint::{Checkpointer, Pace};
 pub use engine::{Engine, Parts, Sums, VERSION, policy_of};
@@ -48,6 +50,6 @@ pub use housekeeping::{Expirer, Freer, close_greatest_pinners};
 pub use loading::{AT_ONCE_BYTES_MAX, Gathering, Loader, Loading, Mended};
 pub use orderer::Orderer;
 pub use script::{Logger, Scripts};
-pub use session::{Next, Session, Slow, Turn};
+pub use session::{AuthDelay, Next, Session, Slow, Turn};
 pub use watchdog::{Report, Sighting, Watchdog, Watched};
 pub use worker::Worker;

@@ -1,9 +1,11 @@
-//! Accepting: each new socket goes to the worker with the fewest connections.
+//! Accepting: each new socket goes to the worker with the fewest connections. Every worker accepts from every listener, so
+//! that one that hangs keeps nobody out.
 //!
 //! What a socket is told by `setsockopt` it inherits from its listener, so a new connection costs no such call.
 
 use crate::event;
 use crate::startup::{Listeners, SocketFile};
+use crate::worker::Place as Seating;
 use crate::worker::Shelf;
 use engine::settings::Settings;
 use rustix::io::Errno;
@@ -15,7 +17,7 @@ use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::Interest;
 use tracing::{error, warn};
 
@@ -43,15 +45,25 @@ impl Door {
             Self::Memcached | Self::Queue => b"ERROR Too many open connections\r\n",
         }
     }
+
+    /// What those hear who come while too many owe a password.
+    fn locked_refusal(self) -> &'static [u8] {
+        match self {
+            Self::Resp => b"-ERR max number of clients that have not authenticated reached\r\n",
+            Self::Memcached | Self::Queue => self.refusal(),
+        }
+    }
 }
 
-/// A socket that listens.
+/// A socket that listens. Clones share it.
+#[derive(Clone)]
 pub(crate) struct Listener {
     socket: Arc<OwnedFd>,
     place: Place,
 }
 
 /// Where a socket listens.
+#[derive(Clone)]
 struct Place {
     name: Arc<str>,
     /// Its address, unless that stands for all of the machine's.
@@ -67,6 +79,8 @@ pub(crate) struct Arrival {
     between: Option<(SocketAddr, SocketAddr)>,
     /// Where it was accepted.
     at: Arc<str>,
+    /// It came when all places were taken but those in the reserve for this machine.
+    pub(crate) is_in_reserve: bool,
 }
 
 impl Arrival {
@@ -75,6 +89,22 @@ impl Arrival {
         match self.between {
             Some((peer, local)) => (canonical(peer).to_string(), canonical(local).to_string()),
             None => (format!("{}:0", self.at), format!("{}:0", self.at)),
+        }
+    }
+
+    /// Counts that it is refused, and says so to the other side.
+    fn refuse(&self, shelf: &Shelf, text: &[u8]) {
+        shelf.worker.counters().refused.add(1);
+        // It fits an empty socket; whoever has gone needs no answer.
+        let _ = rustix::io::write(&self.socket, text);
+    }
+
+    /// Refuses it since too many connections owe a password.
+    pub(crate) fn refuse_locked(&self, shelf: &Shelf) {
+        self.refuse(shelf, self.door.locked_refusal());
+        if let Some(left_out) = shelf.crew().warnings.crowded.spend(Instant::now()) {
+            let (address, _) = self.addresses();
+            warn!("{address} is refused: as many connections as may have given no password yet{left_out}");
         }
     }
 
@@ -90,8 +120,8 @@ fn canonical(address: SocketAddr) -> SocketAddr {
 
 impl Listener {
     /// The sockets of `listeners`, ready to accept, and the file to be removed when they are closed.
-    pub(crate) fn all_of(listeners: Option<Listeners>, settings: &Settings) -> (Vec<Self>, Option<SocketFile>) {
-        let Some(Listeners { tcp, memcached, queue, unix }) = listeners else { return (Vec::new(), None) };
+    pub(crate) fn all_of(listeners: Listeners, settings: &Settings) -> (Vec<Self>, Option<SocketFile>) {
+        let Listeners { tcp, memcached, queue, unix } = listeners;
         let mut all = Vec::new();
         let tcp = tcp.into_iter().map(|(address, listener)| (address, listener, Door::Resp));
         let memcached = memcached.into_iter().map(|(address, listener)| (address, listener, Door::Memcached));
@@ -123,7 +153,7 @@ impl Place {
             let local = self.address.or_else(|| SocketAddr::try_from(getsockname(&socket).ok()?).ok())?;
             Some((peer, local))
         });
-        Ok(Arrival { socket, door: self.door, between, at: self.name.clone() })
+        Ok(Arrival { socket, door: self.door, between, at: self.name.clone(), is_in_reserve: false })
     }
 }
 
@@ -172,7 +202,8 @@ pub(crate) async fn accept(listener: Listener, shelf: Rc<Shelf>) {
             }
             Burst::More => tokio::task::yield_now().await,
             Burst::Exhausted(error) => {
-                if !std::mem::replace(&mut is_exhausted, true) {
+                let is_news = !std::mem::replace(&mut is_exhausted, true);
+                if is_news && shelf.crew().warnings.exhausted.spend(Instant::now()).is_some() {
                     warn!("no more connections to {} for now: {error}", place.name);
                 }
                 tokio::time::sleep(Duration::from_millis(EXHAUSTED_MS)).await;
@@ -206,14 +237,16 @@ fn accept_burst(socket: &OwnedFd, place: &Place, shelf: &Rc<Shelf>) -> Burst {
     Burst::More
 }
 
-fn admit(arrival: Arrival, shelf: &Rc<Shelf>) {
-    if shelf.crew().connections() >= shelf.worker.settings().maxclients {
-        shelf.worker.counters().refused.add(1);
-        // It fits an empty socket; whoever has gone needs no answer.
-        let _ = rustix::io::write(&arrival.socket, arrival.door.refusal());
-        return;
+fn admit(mut arrival: Arrival, shelf: &Rc<Shelf>) {
+    // The other protocols have no commands by which a server is mended.
+    let may_use_reserve = arrival.door == Door::Resp && arrival.is_local();
+    match shelf.crew().take_place(shelf.worker.settings().maxclients, may_use_reserve) {
+        Some(place) => {
+            arrival.is_in_reserve = place == Seating::Reserve;
+            shelf.place(arrival);
+        }
+        None => arrival.refuse(shelf, arrival.door.refusal()),
     }
-    shelf.place(arrival);
 }
 
 #[cfg(test)]
@@ -229,7 +262,7 @@ mod tests {
         let settings = Draft::new().finish();
         let listeners =
             Listeners { tcp: vec![(address, listener)], memcached: Vec::new(), queue: Vec::new(), unix: None };
-        let (all, _) = Listener::all_of(Some(listeners), &settings);
+        let (all, _) = Listener::all_of(listeners, &settings);
         drop(TcpStream::connect(address).unwrap());
         drop(all);
         assert_eq!(TcpStream::connect(address).unwrap_err().kind(), io::ErrorKind::ConnectionRefused);

@@ -1,7 +1,9 @@
 //! The threads beside the workers: some load what is still to be loaded, then they end; one keeps house, one keeps names in order,
 //! one watches what the workers do, one drops what is big, one writes checkpoints, two rehearse commands that touch very much. They yield to the workers.
 
+use crate::log_budget::LogBudget;
 use crate::sizes::Sizes;
+use engine::client::Client;
 use engine::settings::Settings;
 use engine::worker::Timer;
 use engine::{AT_ONCE_BYTES_MAX, Checkpointer, Engine, Expirer, Loader, Orderer, Pace, Watchdog};
@@ -22,6 +24,8 @@ const BUSY_MS: u64 = 1;
 const PINS_LOOK: Duration = Duration::from_millis(250);
 /// How often idle clients are looked for.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
+/// In the reserve for this machine a password is asked for in time even where there is no bound for others, in seconds.
+const RESERVE_TIMEOUT_S: u64 = 10;
 /// The priority of a thread that holds shards for moments: below the workers, and not starved by them.
 const LOOKER_NICENESS: i32 = 5;
 /// The priority of the thread that writes checkpoints: it holds shards too, for shorter moments.
@@ -192,13 +196,15 @@ struct Keeper {
     jumps: u64,
     pins_looked: Instant,
     idle_looked: Instant,
+    late_warnings: LogBudget,
 }
 
 impl Keeper {
     fn new(engine: Arc<Engine>) -> Self {
         let expirer = Expirer::new(engine.clone());
         let now = Instant::now();
-        Self { expirer, jumps: engine.clock.jumps(), pins_looked: now, idle_looked: now, engine }
+        let late_warnings = LogBudget::default();
+        Self { expirer, jumps: engine.clock.jumps(), pins_looked: now, idle_looked: now, late_warnings, engine }
     }
 
     /// Does what is due; whether more is.
@@ -222,6 +228,7 @@ impl Keeper {
         if self.idle_looked.elapsed() >= IDLE_LOOK {
             self.idle_looked = Instant::now();
             self.close_idle(&self.engine.settings);
+            self.close_locked(&self.engine.settings);
         }
         more
     }
@@ -240,6 +247,32 @@ impl Keeper {
             if is_idle {
                 debug!("client {} at {} was idle too long", client.id, client.address);
                 client.close();
+            }
+        }
+    }
+}
+
+impl Keeper {
+    /// Closes connections that have not given the password in time.
+    fn close_locked(&self, settings: &Settings) {
+        let current = settings.current();
+        if current.requirepass.is_none() {
+            return;
+        }
+        let bound_s = |client: &Client| match current.authentication_timeout_s {
+            0 if client.is_in_reserve.load(Relaxed) => RESERVE_TIMEOUT_S,
+            seconds => u64::from(seconds),
+        };
+        let bound_ms = |client: &Client| Some(bound_s(client) * 1000).filter(|ms| *ms > 0);
+        let counters = self.engine.counters.last().expect("there is one for background threads");
+        for client in self.engine.clients.close_locked(self.engine.clock.now(), bound_ms) {
+            counters.passwords_late.add(1);
+            if let Some(left_out) = self.late_warnings.spend(Instant::now()) {
+                let (id, address, seconds) = (client.id, &client.address, bound_s(&client));
+                warn!(
+                    "client {id} at {address} gave no password within {seconds} s: closed, see \
+                     authentication-timeout{left_out}"
+                );
             }
         }
     }

@@ -186,7 +186,7 @@ fn check() -> Command {
 
 fn flag(setting: &'static Setting) -> Arg {
     let default = if setting.default.is_empty() { String::new() } else { format!(" [{}]", setting.default) };
-    let is_list = matches!(setting.kind, Kind::Addresses { .. });
+    let is_list = matches!(setting.kind, Kind::Addresses { .. } | Kind::Targets { .. });
     Arg::new(setting.name)
         .long(setting.name)
         .value_name(setting.kind.placeholder())

@@ -13,6 +13,7 @@
 
 mod flush;
 mod input;
+mod password;
 mod slow;
 mod socket;
 
@@ -27,6 +28,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
+use std::time::Instant;
 use tracing::{debug, warn};
 use wire::Output;
 
@@ -46,6 +48,8 @@ enum End {
     Gone,
     /// The session is done, after QUIT or a broken protocol.
     Done,
+    /// A browser speaks HTTP.
+    Http,
     /// CLIENT KILL, the setting `timeout`, or the server stops.
     Asked,
     /// More output waits for it than it may leave waiting.
@@ -79,6 +83,11 @@ impl Connection {
                 Ok(next) => next,
                 Err(end) => break end,
             };
+            if let Some(delay) = self.session.take_auth_delay()
+                && let Err(end) = Box::pin(self.delay_answer(delay)).await
+            {
+                break end;
+            }
             if !self.output.is_empty()
                 && let Err(end) = self.flush().await
             {
@@ -89,6 +98,7 @@ impl Connection {
                 break End::Asked;
             }
             let went_on = match next {
+                Next::Http => Err(End::Http),
                 _ if self.session.is_closing() => Err(End::Done),
                 Next::Close => Err(End::Done),
                 // Input may have come while output was written.
@@ -116,6 +126,7 @@ impl Connection {
     /// Reads once if that is needed and may help, and runs what there is. Nothing is kept of what the worker lends but
     /// the buffer of the output.
     fn turn(&mut self) -> Result<Next, End> {
+        self.shelf.beat();
         if self.input.is_due() {
             return Ok(self.run_own());
         }
@@ -199,6 +210,19 @@ impl Connection {
         );
     }
 
+    /// Counts a browser, and warns of it.
+    fn note_http(&self) {
+        let (client, crew) = (self.session.client(), self.shelf.crew());
+        self.shelf.worker.counters().http.add(1);
+        if let Some(left_out) = crew.warnings.http.spend(Instant::now()) {
+            warn!(
+                "Possible SECURITY ATTACK detected: client {} at {} speaks HTTP, as a browser does when a web page attacks a \
+                 server on its own machine or network. The connection was closed before anything of that ran{left_out}",
+                client.id, client.address
+            );
+        }
+    }
+
     fn note_end(&self, end: End) {
         let client = self.session.client();
         let (id, address) = (client.id, &client.address);
@@ -206,6 +230,7 @@ impl Connection {
         match end {
             End::Asked if cut_off_bytes > 0 => self.note_cut_off(cut_off_bytes),
             End::Gone | End::Done | End::Asked => debug!("client {id} at {address} is gone: {end:?}"),
+            End::Http => self.note_http(),
             End::OutputTooLong => {
                 self.note_cut_off(self.output.bytes_pending() as u64 + client.mail_bytes.load(Relaxed));
             }

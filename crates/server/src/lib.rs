@@ -10,6 +10,7 @@ mod connection;
 mod event;
 mod line;
 pub mod log;
+mod log_budget;
 pub mod memory;
 mod open;
 pub mod run;

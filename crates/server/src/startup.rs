@@ -21,6 +21,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tracing::warn;
+use wire::memcache::PASSWORD_BYTES_MAX;
 
 /// Exit code of a start that was refused.
 pub const REFUSED: u8 = 2;
@@ -106,6 +107,9 @@ pub fn prepare(settings: Arc<Settings>) -> Result<Prepared, Refused> {
             current.queue_database
         )));
     }
+    if let Some(text) = unspeakable(&current) {
+        warn!("{text}");
+    }
     let addresses = listen::Addresses::of(&current)?;
     let all = addresses.all();
     listen::protect(&current, &all)?;
@@ -119,6 +123,19 @@ pub fn prepare(settings: Arc<Settings>) -> Result<Prepared, Refused> {
     }
     settings.on_change(Box::new(move |before, after| check_change(before, after, reachable)));
     Ok(Prepared { threads: threads(&current), settings, listeners, folder })
+}
+
+/// Says if the password is longer than some protocol lets a client say.
+fn unspeakable(current: &Current) -> Option<String> {
+    let bytes = current.requirepass.as_ref()?.length();
+    let line_bytes_max = PASSWORD_BYTES_MAX - "default ".len();
+    let has_lines = current.memcached_port != 0 || current.queue_port != 0;
+    (has_lines && bytes > line_bytes_max).then(|| {
+        format!(
+            "requirepass has {bytes} bytes, and memcached's and MemcacheQ's protocol can give {line_bytes_max}: nobody can \
+             authenticate there; choose a shorter one, or --memcached-port 0 --queue-port 0"
+        )
+    })
 }
 
 /// What CONFIG SET must not undo.

@@ -1,7 +1,7 @@
 //! The worker threads: each an event loop over its own connections.
 //!
 //! ```text
-//! listeners -- accept (on the first worker) --> the seat with the fewest connections
+//! listeners -- accept (on every worker) --> the seat with the fewest connections, but none whose worker hangs
 //!                                                 | inbox, if it is another's
 //!                                                 v
 //!              worker: shelf (what its connections share) + one task a connection
@@ -10,16 +10,18 @@
 use crate::accept::{Arrival, Door, Listener, accept};
 use crate::connection::{Connection, READ_BYTES_MAX};
 use crate::line::dialer;
-use crate::startup::Listeners;
+use crate::log_budget::LogBudget;
+use crate::startup::{Listeners, SocketFile};
+use engine::client::{LOCAL_RESERVE, locked_clients_max};
 use engine::worker::Timer;
 use engine::{Engine, Session, Worker};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{LocalSet, spawn_local};
@@ -36,6 +38,9 @@ const STOP_MS: u64 = 2_000;
 enum Message {
     Arrival(Arrival),
     Stop,
+    /// The worker does this, and nothing else meanwhile.
+    #[cfg(test)]
+    Hang(Box<dyn FnOnce() + Send>),
 }
 
 /// One worker as the others see it.
@@ -43,12 +48,72 @@ enum Message {
 struct Seat {
     connections: AtomicUsize,
     inbox: UnboundedSender<Message>,
+    pulse: Pulse,
+}
+
+/// By which others see that a worker hangs: it neither waits for events nor begins turns.
+#[derive(Default)]
+struct Pulse {
+    /// Grows with each turn of a connection, and whenever the worker has waited. Written by the worker alone.
+    beats: AtomicU64,
+    /// It waits for events.
+    is_waiting: AtomicBool,
+    /// What `beats` was when somebody looked, and since when it has been that, in milliseconds.
+    seen_beats: AtomicU64,
+    seen_ms: AtomicU64,
+}
+
+impl Pulse {
+    #[inline]
+    fn beat(&self) {
+        self.beats.store(self.beats.load(Relaxed) + 1, Relaxed);
+    }
+
+    fn set_waiting(&self, is_waiting: bool) {
+        self.beat();
+        self.is_waiting.store(is_waiting, Relaxed);
+    }
+
+    /// Whether the worker has hung for [`HUNG_MS`] at least, as far as whoever asked knows: the first to ask cannot tell.
+    fn is_hung(&self, now_ms: u64) -> bool {
+        let beats = self.beats.load(Relaxed);
+        if self.is_waiting.load(Relaxed) || self.seen_beats.swap(beats, Relaxed) != beats {
+            self.seen_ms.store(now_ms, Relaxed);
+            return false;
+        }
+        now_ms.saturating_sub(self.seen_ms.load(Relaxed)) >= HUNG_MS
+    }
+}
+
+/// A worker that has begun nothing for so long is given no new connections, in milliseconds. Its turns take less than one.
+const HUNG_MS: u64 = 500;
+
+/// Warnings that strangers can cause, each kind with its bound.
+#[derive(Default)]
+pub(crate) struct Warnings {
+    pub(crate) http: LogBudget,
+    pub(crate) passwords: LogBudget,
+    pub(crate) crowded: LogBudget,
+    pub(crate) exhausted: LogBudget,
+}
+
+/// Which place a connection was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// One of `maxclients`.
+    Ordinary,
+    /// One in the reserve for this machine.
+    Reserve,
 }
 
 /// All workers.
 pub(crate) struct Crew {
     seats: Box<[Seat]>,
+    /// Connections accepted and not gone.
+    admitted: AtomicUsize,
     stopping: AtomicBool,
+    began: Instant,
+    pub(crate) warnings: Warnings,
 }
 
 /// The worker threads while they run.
@@ -58,7 +123,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers; the first one accepts. What they map for scripts they map at once if `maps_first`.
+    /// Starts `count` workers, all of which accept. What they map for scripts they map at once if `maps_first`.
     ///
     /// # Errors
     /// The system gives no thread or no event loop.
@@ -69,17 +134,17 @@ impl Workers {
         maps_first: bool,
     ) -> io::Result<Self> {
         let (senders, inboxes): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded_channel()).unzip();
-        let seats = senders.into_iter().map(|inbox| Seat { connections: AtomicUsize::new(0), inbox });
-        let crew = Arc::new(Crew { seats: seats.collect(), stopping: AtomicBool::new(false) });
+        let crew = Arc::new(Crew::new(senders));
         engine.scripts.set_logger(Box::new(log_of_script));
-        let mut listeners = Some(listeners);
+        let (listeners, mut socket_file) = Listener::all_of(listeners, &engine.settings);
         let mut threads = Vec::new();
         for (index, inbox) in inboxes.into_iter().enumerate() {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
-            let (engine, crew, listeners) = (engine.clone(), crew.clone(), listeners.take());
+            let runtime = crew.runtime(index)?;
+            let (engine, crew) = (engine.clone(), crew.clone());
+            let doors = Doors { listeners: listeners.clone(), _socket_file: socket_file.take() };
             let body = move || {
                 let local = LocalSet::new();
-                local.block_on(&runtime, work(engine, crew, index, inbox, (listeners, maps_first)));
+                local.block_on(&runtime, work(engine, crew, index, inbox, (doors, maps_first)));
             };
             threads.push(thread::Builder::new().name(format!("bobbin-{index}")).spawn(body)?);
         }
@@ -109,16 +174,58 @@ fn log_of_script(level: u8, text: &str) {
 }
 
 impl Crew {
-    /// Connections of all workers.
-    pub(crate) fn connections(&self) -> usize {
-        self.seats.iter().map(|seat| seat.connections.load(Relaxed)).sum()
+    fn new(inboxes: Vec<UnboundedSender<Message>>) -> Self {
+        let seat = |inbox| Seat { connections: AtomicUsize::new(0), inbox, pulse: Pulse::default() };
+        Self {
+            seats: inboxes.into_iter().map(seat).collect(),
+            admitted: AtomicUsize::new(0),
+            stopping: AtomicBool::new(false),
+            began: Instant::now(),
+            warnings: Warnings::default(),
+        }
     }
 
-    /// The worker with the fewest connections, `own` if no other has fewer.
+    /// An event loop for the worker of this number, which tells when it waits for events.
+    fn runtime(self: &Arc<Self>, index: usize) -> io::Result<tokio::runtime::Runtime> {
+        let (parking, unparking) = (self.clone(), self.clone());
+        tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .on_thread_park(move || parking.seats[index].pulse.set_waiting(true))
+            .on_thread_unpark(move || unparking.seats[index].pulse.set_waiting(false))
+            .build()
+    }
+
+    /// Takes a place for a connection, if there is one: among `maxclients`, or in the reserve for this machine if it may.
+    pub(crate) fn take_place(&self, maxclients: usize, may_use_reserve: bool) -> Option<Place> {
+        let bound = maxclients + if may_use_reserve { LOCAL_RESERVE } else { 0 };
+        let more = |count: usize| (count < bound).then_some(count + 1);
+        let before = self.admitted.fetch_update(Relaxed, Relaxed, more).ok()?;
+        Some(if before < maxclients { Place::Ordinary } else { Place::Reserve })
+    }
+
+    /// The worker with the fewest connections of those that do not hang, `own` if no other has fewer.
     fn choose(&self, own: usize) -> usize {
-        let load = |index: &usize| (self.seats[*index].connections.load(Relaxed), *index != own);
+        let now_ms = self.began.elapsed().as_millis() as u64;
+        let load = |index: &usize| {
+            let seat = &self.seats[*index];
+            let is_hung = *index != own && seat.pulse.is_hung(now_ms);
+            (is_hung, seat.connections.load(Relaxed), *index != own)
+        };
         (0..self.seats.len()).min_by_key(load).expect("there is a worker")
     }
+
+    /// Notes that a connection of the worker of this number is gone.
+    fn leave(&self, index: usize) {
+        self.seats[index].connections.fetch_sub(1, Relaxed);
+        self.admitted.fetch_sub(1, Relaxed);
+    }
+}
+
+/// Where a worker accepts. The file goes when the worker that keeps it ends.
+struct Doors {
+    listeners: Vec<Listener>,
+    _socket_file: Option<SocketFile>,
 }
 
 /// What the connections of one worker share.
@@ -149,6 +256,12 @@ impl Shelf {
         &self.crew
     }
 
+    /// Notes that a turn begins.
+    #[inline]
+    pub(crate) fn beat(&self) {
+        self.crew.seats[self.worker.index].pulse.beat();
+    }
+
     /// Whether the server stops: what is due is written, nothing is begun.
     pub(crate) fn is_stopping(&self) -> bool {
         self.crew.stopping.load(Relaxed)
@@ -174,7 +287,7 @@ impl Shelf {
         if index == self.worker.index {
             self.adopt(arrival);
         } else if seat.inbox.send(Message::Arrival(arrival)).is_err() {
-            seat.connections.fetch_sub(1, Relaxed);
+            self.crew.leave(index);
         }
     }
 
@@ -189,6 +302,14 @@ impl Shelf {
             Door::Memcached => Session::of_memcached(self.worker.clone(), client),
             Door::Queue => Session::of_queues(self.worker.clone(), client),
         };
+        session.client().is_in_reserve.store(arrival.is_in_reserve, Relaxed);
+        if session.is_locked() {
+            let count = engine.clients.note_locked(session.client(), engine.clock.now());
+            if !arrival.is_in_reserve && count > locked_clients_max(self.worker.settings().maxclients) {
+                arrival.refuse_locked(self);
+                return self.leave();
+            }
+        }
         match Connection::new(self.clone(), arrival.socket, session) {
             Ok(mut connection) => {
                 let shelf = self.clone();
@@ -203,7 +324,7 @@ impl Shelf {
 
     /// A connection of this worker is gone.
     pub(crate) fn leave(&self) {
-        self.crew.seats[self.worker.index].connections.fetch_sub(1, Relaxed);
+        self.crew.leave(self.worker.index);
         if self.is_stopping() {
             self.left.notify_one();
         }
@@ -219,7 +340,7 @@ async fn work(
     crew: Arc<Crew>,
     index: usize,
     mut inbox: UnboundedReceiver<Message>,
-    (listeners, maps_first): (Option<Listeners>, bool),
+    (doors, maps_first): (Doors, bool),
 ) {
     let timer: Timer = Box::new(|ms| match ms {
         // Behind all that is ready, once the sockets have been looked at.
@@ -242,11 +363,16 @@ async fn work(
         let worker = shelf.worker.clone();
         spawn_local(async move { worker.in_turns(Session::flush_when_due(worker.clone())).await });
     }
-    let (listeners, _socket_file) = Listener::all_of(listeners, &shelf.worker.engine.settings);
+    let Doors { listeners, _socket_file } = doors;
     let accepting: Vec<_> =
         listeners.into_iter().map(|listener| spawn_local(accept(listener, shelf.clone()))).collect();
-    while let Some(Message::Arrival(arrival)) = inbox.recv().await {
-        shelf.adopt(arrival);
+    loop {
+        match inbox.recv().await {
+            Some(Message::Arrival(arrival)) => shelf.adopt(arrival),
+            #[cfg(test)]
+            Some(Message::Hang(hang)) => hang(),
+            Some(Message::Stop) | None => break,
+        }
     }
     accepting.iter().for_each(tokio::task::JoinHandle::abort);
     // What arrived behind the stop is closed unserved; nothing arrives in this inbox any more once all have stopped.
@@ -279,3 +405,6 @@ impl Shelf {
         self.worker.scripts_ended().await;
     }
 }
+
+#[cfg(test)]
+mod tests;

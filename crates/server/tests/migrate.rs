@@ -11,7 +11,7 @@ use std::net::{TcpListener, TcpStream};
 use support::{Connection, Server};
 use wire::client::Value;
 
-const CACHE: [&str; 2] = ["--journal", "off"];
+const CACHE: [&str; 4] = ["--journal", "off", "--migrate-targets", "*"];
 
 type Client = Connection<TcpStream>;
 

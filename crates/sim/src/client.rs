@@ -151,7 +151,7 @@ impl Client {
             self.flush(pipeline).await?;
             match turn.next {
                 _ if self.session.is_closing() || self.session.client().is_closing(None) => return Err(Lost),
-                Next::Close => return Err(Lost),
+                Next::Close | Next::Http => return Err(Lost),
                 Next::Input(_) => {}
                 Next::Again => let_others_go_on().await,
                 Next::Gate => poll_fn(|context| self.session.poll_gate_open(context)).await,

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod client;
+pub mod http;
 pub mod memcache;
 pub mod number;
 mod output;

@@ -14,6 +14,7 @@ enum Heard {
     Say(&'static str),
     Own(Own),
     Broken,
+    Http,
 }
 
 /// Feeds `pieces` one after another, stepping only once `at_least` bytes are there.
@@ -22,7 +23,17 @@ fn hear<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Heard> {
 }
 
 fn hear_in<'a>(dialect: Dialect, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Heard> {
-    let (mut decoder, mut ranges) = (Decoder::new(dialect, ITEM_BYTES_MAX), Ranges::new());
+    hear_by(Decoder::new(dialect, ITEM_BYTES_MAX), pieces)
+}
+
+fn hear_locked<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Heard> {
+    let mut decoder = Decoder::new(Dialect::Items, ITEM_BYTES_MAX);
+    decoder.set_locked(true);
+    hear_by(decoder, pieces)
+}
+
+fn hear_by<'a>(mut decoder: Decoder, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Heard> {
+    let mut ranges = Ranges::new();
     let (mut input, mut wanted, mut heard) = (Vec::new(), 0, Vec::new());
     for piece in pieces {
         input.extend_from_slice(piece);
@@ -51,6 +62,10 @@ fn hear_in<'a>(dialect: Dialect, pieces: impl IntoIterator<Item = &'a [u8]>) -> 
                     heard.push(Heard::Broken);
                     return heard;
                 }
+                Step::Http => {
+                    heard.push(Heard::Http);
+                    return heard;
+                }
             };
             input.drain(..used);
             wanted = 0;
@@ -69,6 +84,46 @@ fn silent(verb: Verb, words: &[&str]) -> Heard {
 
 fn whole(stream: &str) -> Vec<Heard> {
     hear([stream.as_bytes()])
+}
+
+#[test]
+fn nothing_of_an_http_request_is_heard_on_a_line_protocol() {
+    let body = "set pw 0 0 1\r\nx\r\n";
+    for head in
+        ["POST / HTTP/1.1", "GET / HTTP/1.1", "OPTIONS * HTTP/1.1", "Host: localhost:11211", "post", "X / HTTP/1.1"]
+    {
+        let stream = format!("{head}\r\nAccept: */*\r\n\r\n{body}");
+        for dialect in [Dialect::Items, Dialect::Queues] {
+            assert_eq!(hear_in(dialect, [stream.as_bytes()]), [Heard::Http], "{head}");
+        }
+        assert_eq!(hear_locked([stream.as_bytes()]), [Heard::Http], "{head}");
+        let behind = format!("{body}{stream}");
+        assert_eq!(whole(&behind)[1..], [Heard::Http], "in the midst of a connection: {head}");
+        for cut in 1..stream.len() {
+            let (before, after) = stream.as_bytes().split_at(cut);
+            assert_eq!(hear([before, after]), [Heard::Http], "{head} cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn keys_may_be_called_as_http_calls_its_versions() {
+    let heard = whole("get / HTTP/1.1\r\n");
+    assert_eq!(heard, [request(Verb::Get, &["get", "/"]), request(Verb::Get, &["get", "HTTP/1.1"]), Heard::Say("END")]);
+    assert_eq!(whole("delete POST\r\n"), [request(Verb::Delete, &["delete", "POST"])]);
+    assert_eq!(
+        whole("set k 0 0 15\r\nPOST / HTTP/1.1\r\n"),
+        [request(Verb::Set, &["set", "k", "0", "0", "POST / HTTP/1.1"])]
+    );
+}
+
+#[test]
+fn before_a_password_lines_of_keys_are_as_short_as_others() {
+    let line = format!("get {}", "k ".repeat(1500));
+    assert_eq!(hear_locked([line.as_bytes()]), [Heard::Broken]);
+    assert_eq!(hear_locked([format!("{line}\r\n").as_bytes()]), [Heard::Broken]);
+    assert_eq!(hear([line.as_bytes()]), [], "with a password there may be more of it");
+    assert_eq!(hear_locked([format!("get {}", "k ".repeat(1000)).as_bytes()]), []);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use wire::{OwnedRequest, Ranges};
 struct Heard {
     requests: Vec<OwnedRequest>,
     error: Option<WireError>,
+    is_http: bool,
     bytes_left: usize,
 }
 
@@ -47,7 +48,7 @@ fn very_many_arguments_are_decoded_in_steps_of_thousands() {
 fn hear(pieces: &[&[u8]], limits: Limits) -> Heard {
     let (mut decoder, mut ranges) = (Decoder::new(), Ranges::new());
     decoder.set_limits(limits);
-    let mut heard = Heard { requests: Vec::new(), error: None, bytes_left: 0 };
+    let mut heard = Heard { requests: Vec::new(), error: None, is_http: false, bytes_left: 0 };
     let (mut input, mut at_least) = (Vec::new(), 0);
     for piece in pieces {
         input.extend_from_slice(piece);
@@ -68,6 +69,10 @@ fn hear(pieces: &[&[u8]], limits: Limits) -> Heard {
                     heard.error = Some(error);
                     continue;
                 }
+                Step::Http => {
+                    heard.is_http = true;
+                    return heard;
+                }
             };
             assert_eq!(decoder.heap_bytes(), 0);
             input.drain(..used);
@@ -80,6 +85,34 @@ fn hear(pieces: &[&[u8]], limits: Limits) -> Heard {
 
 fn hear_whole(bytes: &[u8]) -> Heard {
     hear(&[bytes], Limits::Full)
+}
+
+#[test]
+fn before_a_password_a_request_is_short_as_a_whole() {
+    let request =
+        |count: usize| format!("*{count}\r\n") + &format!("$16384\r\n{}\r\n", "x".repeat(16384)).repeat(count);
+    assert_eq!(hear(&[request(3).as_bytes()], Limits::Unauthenticated).requests.len(), 1);
+    let heard = hear(&[request(4).as_bytes()], Limits::Unauthenticated);
+    assert_eq!(heard.error, Some(WireError::UnauthenticatedLength));
+    assert_eq!(hear(&[request(4).as_bytes()], Limits::Full).requests.len(), 1);
+}
+
+#[test]
+fn nothing_of_an_http_request_is_heard() {
+    let head = "POST / HTTP/1.1\r\nHost: localhost:6379\r\n\r\n";
+    for head in
+        [head, "GET / HTTP/1.1\r\n", "OPTIONS * HTTP/1.1\n", "SET / HTTP/1.1\r\n", "Host: localhost\r\n", "post\r\n"]
+    {
+        let stream = format!("{head}SET pw x\r\n*1\r\n$8\r\nFLUSHALL\r\n");
+        for limits in [Limits::Full, Limits::Unauthenticated] {
+            let heard = hear(&[stream.as_bytes()], limits);
+            assert!(heard.is_http && heard.requests.is_empty(), "{head:?}: {heard:?}");
+            let pieces: Vec<&[u8]> = stream.as_bytes().chunks(1).collect();
+            assert_eq!(hear(&pieces, limits), heard, "{head:?} in pieces");
+        }
+        let heard = hear_whole(format!("PING\r\n*1\r\n$4\r\nPING\r\n{stream}").as_bytes());
+        assert!(heard.is_http && heard.requests.len() == 2, "in the midst of a connection: {heard:?}");
+    }
 }
 
 fn words(line: &str) -> Vec<Vec<u8>> {
@@ -115,7 +148,10 @@ fn a_request_is_its_arguments() {
 #[test]
 fn nothing_asked_nothing_answered() {
     let heard = hear_whole(b"\r\n\n   \r\n*0\r\n*-1\r\n*-10\r\nPING\r\n");
-    assert_eq!(heard, Heard { requests: vec![OwnedRequest::of(&["PING"])], error: None, bytes_left: 0 });
+    assert_eq!(
+        heard,
+        Heard { requests: vec![OwnedRequest::of(&["PING"])], error: None, is_http: false, bytes_left: 0 }
+    );
 }
 
 #[test]
@@ -254,14 +290,14 @@ proptest! {
     fn what_was_encoded_is_decoded(requests in requests(), cuts in proptest::collection::vec(any::<usize>(), 0..8)) {
         let bytes = encoded(&requests);
         let heard = hear(&cut(&bytes, &cuts), Limits::Full);
-        prop_assert_eq!(heard, Heard { requests, error: None, bytes_left: 0 });
+        prop_assert_eq!(heard, Heard { requests, error: None, is_http: false, bytes_left: 0 });
     }
 
     #[test]
     fn one_byte_at_a_time_is_the_same(requests in requests()) {
         let bytes = encoded(&requests);
         let heard = hear(&bytes.chunks(1).collect::<Vec<_>>(), Limits::Full);
-        prop_assert_eq!(heard, Heard { requests, error: None, bytes_left: 0 });
+        prop_assert_eq!(heard, Heard { requests, error: None, is_http: false, bytes_left: 0 });
     }
 
     #[test]

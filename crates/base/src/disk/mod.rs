@@ -10,7 +10,7 @@ mod real;
 
 pub use dry::DryDisk;
 pub use fake::FakeDisk;
-pub use real::RealDisk;
+pub use real::{FILE_MODE, FOLDER_MODE, RealDisk};
 
 use std::io;
 use std::path::Path;

@@ -4,8 +4,13 @@ use super::{Disk, DiskFile};
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
+
+/// Permissions of files that are created: nobody else's, whatever the umask. They hold the users' data and the hash key.
+pub const FILE_MODE: u32 = 0o600;
+/// Permissions of folders that are created, likewise.
+pub const FOLDER_MODE: u32 = 0o700;
 
 /// Files of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,11 +29,11 @@ impl Disk for RealDisk {
     }
 
     fn create_folder(&self, folder: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(folder)
+        std::fs::DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder)
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(RealFile(OpenOptions::new().read(true).write(true).create_new(true).open(path)?)))
+        Ok(Box::new(RealFile(OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE).open(path)?)))
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {

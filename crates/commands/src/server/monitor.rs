@@ -36,17 +36,19 @@ pub fn is_shown(row: &Row) -> bool {
 pub fn shown(row: &Row, args: &Args<'_>) -> String {
     let mut text = String::new();
     let mut left = SHOWN_BYTES_MAX;
+    let mut secrets = secret_arguments(row, args).into_iter().peekable();
     for (at, argument) in args.iter().enumerate() {
         if at > 0 {
             text.push(' ');
         }
-        if is_secret(row, args, at) {
-            text.push_str("\"(redacted)\"");
-            continue;
-        }
         if left == 0 {
             text.push_str(&format!("... ({} more arguments)", args.len() - at));
             break;
+        }
+        if secrets.next_if_eq(&at).is_some() {
+            quote(REDACTED, &mut text);
+            left = left.saturating_sub(REDACTED.len());
+            continue;
         }
         let part = &argument[..argument.len().min(left)];
         left -= part.len();
@@ -58,20 +60,82 @@ pub fn shown(row: &Row, args: &Args<'_>) -> String {
     text
 }
 
-/// Whether an argument is a user or a password.
-fn is_secret(row: &Row, args: &Args<'_>, at: usize) -> bool {
+/// What is shown in the place of a secret, as Redis shows it.
+pub const REDACTED: &[u8] = b"(redacted)";
+
+/// Names of settings, in small letters, whose values are secret: ours, and those of Redis that clients may try.
+const SECRET_SETTINGS: &[&[u8]] =
+    &[b"requirepass", b"masterauth", b"masteruser", b"tls-key-file-pass", b"tls-client-key-file-pass"];
+
+/// Returns which arguments of a request are users or passwords, in order. MONITOR and the slow log hide them.
+/// O(1) for commands that take none, else O(arguments).
+pub fn secret_arguments(row: &Row, args: &Args<'_>) -> Vec<usize> {
+    let count = args.len();
     match row.name {
-        "AUTH" => at > 0,
-        "HELLO" => {
-            let word = (2..args.len()).find(|word| parse::is(args.get(*word), "AUTH"));
-            word.is_some_and(|word| at == word + 1 || at == word + 2)
-        }
-        "MIGRATE" => (6..at).any(|word| {
-            let behind = at - word;
-            (parse::is(args.get(word), "AUTH") && behind == 1) || (parse::is(args.get(word), "AUTH2") && behind <= 2)
-        }),
-        _ => false,
+        "AUTH" => (1..count).collect(),
+        "ACL SETUSER" => (2..count).collect(),
+        "CONFIG SET" => (3..count).step_by(2).filter(|at| is_secret_setting(args.get(at - 1))).collect(),
+        "HELLO" => secrets_of_hello(args),
+        "MIGRATE" => secrets_of_migrate(args),
+        _ => Vec::new(),
     }
+}
+
+/// Returns whether a setting of this name, in any case, is secret.
+fn is_secret_setting(name: &[u8]) -> bool {
+    SECRET_SETTINGS.iter().any(|secret| secret.eq_ignore_ascii_case(name))
+}
+
+fn secrets_of_hello(args: &Args<'_>) -> Vec<usize> {
+    let mut at = 2;
+    let mut secrets = Vec::new();
+    while at < args.len() {
+        if parse::is(args.get(at), "SETNAME") {
+            at += 2;
+        } else if parse::is(args.get(at), "AUTH") && at + 2 < args.len() {
+            secrets.extend([at + 1, at + 2]);
+            at += 3;
+        } else {
+            // Whatever is amiss here, a password may follow.
+            secrets.extend(at + 1..args.len());
+            break;
+        }
+    }
+    secrets
+}
+
+fn secrets_of_migrate(args: &Args<'_>) -> Vec<usize> {
+    let mut at = 6;
+    let mut secrets = Vec::new();
+    while at < args.len() && !parse::is(args.get(at), "KEYS") {
+        let behind = match args.get(at) {
+            word if parse::is(word, "AUTH") => 1,
+            word if parse::is(word, "AUTH2") => 2,
+            _ => 0,
+        };
+        secrets.extend((at + 1..=at + behind).filter(|at| *at < args.len()));
+        at += 1 + behind;
+    }
+    secrets
+}
+
+/// Returns whether a name that is no command may be a misspelt AUTH or HELLO, so that what follows may be a password.
+pub fn may_be_secret(name: &[u8]) -> bool {
+    let is_near = |meant: &[u8]| {
+        if name.len().abs_diff(meant.len()) > 1 {
+            return false;
+        }
+        let mut left = name.to_ascii_uppercase();
+        let missing = meant.iter().filter(|letter| match left.iter().position(|there| there == *letter) {
+            Some(at) => {
+                left.swap_remove(at);
+                false
+            }
+            None => true,
+        });
+        missing.count() <= 1
+    };
+    is_near(b"AUTH") || is_near(b"HELLO")
 }
 
 fn quote(bytes: &[u8], text: &mut String) {
@@ -117,6 +181,42 @@ mod tests {
         assert_eq!(of(&[b"AUTH", b"u", b"pw"]), r#""AUTH" "(redacted)" "(redacted)""#);
         let hello: &[&[u8]] = &[b"HELLO", b"2", b"AUTH", b"u", b"pw", b"SETNAME", b"me"];
         assert_eq!(of(hello), r#""HELLO" "2" "AUTH" "(redacted)" "(redacted)" "SETNAME" "me""#);
+    }
+
+    #[test]
+    fn every_way_to_give_a_password_is_hidden() {
+        for (request, expected) in [
+            ("AUTH pw", &[1][..]),
+            ("AUTH user pw more", &[1, 2, 3]),
+            ("HELLO 3 SETNAME AUTH AUTH user pw SETNAME me", &[5, 6]),
+            ("HELLO 3 AUTH pw", &[3]),
+            ("HELLO 3 AUHT user pw", &[3, 4]),
+            ("HELLO 3 SETNAME me", &[]),
+            ("CONFIG SET requirepass pw", &[3]),
+            ("config set port 1 RequirePass pw maxclients 5 masterauth pw2", &[5, 9]),
+            ("MIGRATE h 1 key 0 5 COPY AUTH pw REPLACE", &[8]),
+            ("MIGRATE h 1 k 0 5 AUTH2 user pw KEYS AUTH AUTH2 a", &[7, 8]),
+            ("MIGRATE h 1 k 0 5 AUTH", &[]),
+            ("MIGRATE h 1 k 0 5 AUTH2 user", &[7]),
+            ("ACL SETUSER bob on >pw", &[2, 3, 4]),
+            ("SET requirepass pw", &[]),
+        ] {
+            let words: Vec<&str> = request.split(' ').collect();
+            let owned = OwnedRequest::of(&words);
+            let args = owned.args();
+            let Found::Command(row) = find(&args) else { panic!("{request}: a row") };
+            assert_eq!(secret_arguments(&row, &args), expected, "{request}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_auth_may_be_followed_by_a_password() {
+        for name in ["AUHT", "auht", "ATUH", "AUT", "AUTHH", "AUTJ", "HELO", "HELLP"] {
+            assert!(may_be_secret(name.as_bytes()), "{name}");
+        }
+        for name in ["NOSUCH", "FOO", "", "SETT", "A", "HGETAL"] {
+            assert!(!may_be_secret(name.as_bytes()), "{name}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use base::cost::{self, Work};
 use commands::{ClientFilter, MemoryFigures, ReplyMode, Saving, SlowEntry, Spikes, Switch, Topic};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use wire::resp::{Limits, Protocol};
+use wire::resp::Protocol;
 
 impl commands::Session for Session {
     fn id(&self) -> u64 {
@@ -56,13 +56,7 @@ impl commands::Session for Session {
     }
 
     fn authenticate(&mut self, user: &[u8], password: &[u8]) -> bool {
-        let settings = self.worker.settings();
-        let right = settings.requirepass.as_ref().is_none_or(|secret| secret.matches(password)) && user == b"default";
-        if right {
-            self.authenticated = true;
-            self.decoder.set_limits(Limits::Full);
-        }
-        right
+        self.try_passwords(user, &[password])
     }
 
     fn databases(&self) -> u32 {
@@ -91,8 +85,7 @@ impl commands::Session for Session {
         self.durable_always = false;
         self.client.no_evict.store(false, Relaxed);
         self.client.no_touch.store(false, Relaxed);
-        self.authenticated = !self.needs_password();
-        self.decoder.set_limits(if self.authenticated { Limits::Full } else { Limits::Unauthenticated });
+        self.lock_again();
     }
 
     fn set_reply_mode(&mut self, mode: ReplyMode) {

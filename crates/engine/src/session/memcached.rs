@@ -8,7 +8,7 @@
 //!
 //! Where a password is asked for, the first thing that is set is it: `set any 0 0 n`, and user and password as the value.
 
-use super::Session;
+use super::{Next, Session};
 use crate::client::Client;
 use crate::worker::Worker;
 use commands::table::{self, Found, Row};
@@ -26,14 +26,14 @@ const NO_PASSWORD: &str = "CLIENT_ERROR bad authentication token format";
 
 /// What one step has come to.
 pub(super) enum Heard {
-    /// A request of so many bytes.
-    Request(usize, Row),
+    /// A request of so many bytes, and its row if its name is not what leads there.
+    Request(usize, Option<Row>),
     /// So many bytes are done with.
     Done(usize),
     /// So many bytes are wanted in all.
     NeedMore(usize),
     /// The connection is over.
-    Broken,
+    Over(Next),
 }
 
 impl Session {
@@ -58,7 +58,7 @@ impl Session {
     /// The next request of a connection of this door, or of that of queues, its arguments in `ranges`.
     pub(super) fn hear_line(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Heard {
         if let Some(row) = self.next_step(ranges) {
-            return Heard::Request(0, row);
+            return Heard::Request(0, Some(row));
         }
         let is_authenticated = self.authenticated;
         let decoder = self.lines.as_mut().expect("asked of a connection of this door");
@@ -67,7 +67,8 @@ impl Session {
         }
         let (used, text) = match decoder.step(input, ranges) {
             Step::NeedMore { at_least } => return Heard::NeedMore(at_least),
-            Step::Broken => return Heard::Broken,
+            Step::Broken => return Heard::Over(Next::Close),
+            Step::Http => return Heard::Over(Next::Http),
             Step::Empty { used } => return Heard::Done(used),
             Step::Request { used, .. } if !is_authenticated => {
                 let text = self.take_password(&ranges.args(input));
@@ -82,7 +83,7 @@ impl Session {
                 if silent {
                     self.reply_mode = ReplyMode::Skip;
                 }
-                return Heard::Request(used, row);
+                return Heard::Request(used, Some(row));
             }
             Step::Own { used, own: Own::Quit } => {
                 self.closing = true;
@@ -122,9 +123,8 @@ impl Session {
         let items = &counters.counters().items;
         items[Count::AuthCommands as usize].add(1);
         let value = args.get(args.len() - 1);
-        let mut words = value.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
-        let (Some(user), Some(password)) = (words.next(), words.next()) else { return NO_PASSWORD };
-        if !self.authenticate(user, password) {
+        let Some((user, passwords)) = user_and_passwords(value) else { return NO_PASSWORD };
+        if !self.try_passwords(user, &passwords) {
             items[Count::AuthErrors as usize].add(1);
             return WRONG_PASSWORD;
         }
@@ -141,6 +141,16 @@ impl Session {
         let items = &self.worker.counters().items;
         counts.into_iter().flatten().for_each(|count| items[count as usize].add(1));
     }
+}
+
+/// The user at the start of `value`, and what its password may be: all behind the blank, since a password may hold blanks
+/// itself, or the next word alone, as memcached reads it.
+fn user_and_passwords(value: &[u8]) -> Option<(&[u8], [&[u8]; 2])> {
+    let start = value.iter().position(|byte| *byte != b' ')?;
+    let blank = start + value[start..].iter().position(|byte| *byte == b' ')?;
+    let (user, rest) = (&value[start..blank], &value[blank + 1..]);
+    let word = rest.split(|byte| *byte == b' ').find(|word| !word.is_empty())?;
+    Some((user, [rest, word]))
 }
 
 /// What is counted of items, as `stats` names it.
@@ -290,6 +300,17 @@ static ROWS: LazyLock<Rows> = LazyLock::new(|| {
 mod tests {
     use super::*;
     use wire::OwnedRequest;
+
+    #[test]
+    fn passwords_may_hold_blanks() {
+        let parts = |value: &'static str| user_and_passwords(value.as_bytes());
+        assert_eq!(parts("default pw"), Some((&b"default"[..], [&b"pw"[..], b"pw"])));
+        assert_eq!(parts("default correct horse "), Some((&b"default"[..], [&b"correct horse "[..], b"correct"])));
+        assert_eq!(parts(" default   pw"), Some((&b"default"[..], [&b"  pw"[..], b"pw"])));
+        for value in ["", " ", "default", "default ", "  default   "] {
+            assert_eq!(parts(value), None, "{value:?}");
+        }
+    }
 
     #[test]
     fn each_verb_has_its_row() {

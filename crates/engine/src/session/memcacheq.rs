@@ -147,7 +147,7 @@ impl Session {
                 }
                 self.plan(name, way, if verb == Verb::Gets { rows.gets } else { rows.get });
                 return match self.next_step(ranges) {
-                    Some(row) => Heard::Request(used, row),
+                    Some(row) => Heard::Request(used, Some(row)),
                     None => Heard::Done(used),
                 };
             }
@@ -157,7 +157,7 @@ impl Session {
         if silent {
             self.reply_mode = ReplyMode::Skip;
         }
-        Heard::Request(used, row)
+        Heard::Request(used, Some(row))
     }
 
     /// Counts what came of a request of this door, whose reply begins at `mark`, and keeps the receipt of what was opened.

@@ -58,6 +58,7 @@ impl Session {
     /// Runs a MIGRATE; gives the status that it replies.
     pub(super) async fn migrate(&mut self, worker: &Rc<Worker>, args: &Args<'_>) -> Result<&'static str, Failure> {
         let asked = commands::migrate_arguments(args)?;
+        check_target(worker, &asked)?;
         // What the client watches itself has nothing to do with this.
         let watched = self.watched.take();
         let protocol = std::mem::replace(&mut self.protocol, Protocol::Resp2);
@@ -200,6 +201,19 @@ impl Session {
         Box::pin(self.run_until_done(worker, row_of(words), &request.args(), why, &mut output)).await;
         output
     }
+}
+
+/// A server that is a client of any other is a way into its network, with bytes that the client chooses.
+fn check_target(worker: &Worker, asked: &Migration) -> Result<(), Failure> {
+    let Some(port) = asked.port else { return Ok(()) };
+    if worker.settings().migrate_targets.allow(&asked.host, port) {
+        return Ok(());
+    }
+    let host = if asked.host.contains(':') { format!("[{}]", asked.host) } else { asked.host.clone() };
+    Err(Failure::text(format!(
+        "ERR MIGRATE to {host}:{port} is not allowed: the setting migrate-targets does not list it. Start the server with \
+         --migrate-targets {host}:{port} to allow it"
+    )))
 }
 
 fn row_of(words: &[&[u8]]) -> Row {

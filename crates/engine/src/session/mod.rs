@@ -26,6 +26,7 @@ mod migrate;
 mod monitor;
 mod order;
 mod parts;
+mod password;
 mod rehearse;
 mod script;
 mod serve;
@@ -39,6 +40,7 @@ pub(crate) use flush::Flushes;
 pub(crate) use lease::Leases;
 pub(crate) use memcached::Count as ItemCount;
 pub(crate) use messages::post_notes;
+pub use password::AuthDelay;
 pub(crate) use script::Scripted;
 pub(crate) use serve::serve_blocked;
 
@@ -53,6 +55,7 @@ use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
 use keeping::Keeping;
 use memcached::Heard;
 use messages::{Outbox, Subscriptions};
+use password::Passwords;
 use quanta::Instant;
 use slow::Took;
 use std::rc::Rc;
@@ -61,6 +64,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tracking::Tracking;
 use watch::Watched;
+use wire::http::is_http_word;
 use wire::resp::{Decoder, Encoder, Limits, Protocol, Step};
 use wire::{Args, Output, OwnedRequest, Ranges, Reply};
 
@@ -85,6 +89,7 @@ pub struct Session {
     database: u32,
     protocol: Protocol,
     authenticated: bool,
+    passwords: Passwords,
     reply_mode: ReplyMode,
     durable_always: bool,
     closing: bool,
@@ -142,6 +147,8 @@ pub enum Next {
     Slow(Box<Slow>),
     /// It is over once the output has been written.
     Close,
+    /// Likewise: a browser speaks HTTP, which is to be logged.
+    Http,
 }
 
 /// A request that could not run at once. Its bytes stay where they are, at the start of what is not done with: a copy
@@ -175,6 +182,7 @@ impl Session {
             database: 0,
             protocol: Protocol::Resp2,
             authenticated,
+            passwords: Passwords::default(),
             reply_mode: ReplyMode::On,
             durable_always: false,
             closing: false,
@@ -236,43 +244,26 @@ impl Session {
                 break Next::Again;
             }
             let rest = &input[used..];
-            let (request_bytes, known) = if self.lines.is_some() {
-                match self.hear_line(rest, ranges, output) {
-                    Heard::Request(request_bytes, row) => (request_bytes, Some(row)),
-                    Heard::Done(line_bytes) => {
-                        used += line_bytes;
-                        lines += 1;
-                        if lines == TURN_LINES_MAX {
-                            break Next::Again;
-                        }
-                        continue;
+            let (request_bytes, known) = match self.hear(rest, ranges, output) {
+                Heard::Request(request_bytes, known) => (request_bytes, known),
+                Heard::Done(line_bytes) => {
+                    used += line_bytes;
+                    lines += 1;
+                    if lines == TURN_LINES_MAX || self.passwords.delay.is_some() {
+                        break Next::Again;
                     }
-                    Heard::NeedMore(at_least) => break Next::Input(at_least),
-                    Heard::Broken => {
-                        used = input.len();
-                        break Next::Close;
-                    }
+                    continue;
                 }
-            } else {
-                match self.decoder.step(rest, ranges) {
-                    Step::Request { used } => (used, None),
-                    Step::Empty { used: empty_bytes } => {
-                        used += empty_bytes;
-                        continue;
+                Heard::NeedMore(at_least) if at_least <= rest.len() => {
+                    if turn_began.elapsed().as_micros() > TURN_US_MAX {
+                        break Next::Again;
                     }
-                    Step::NeedMore { at_least } if at_least <= rest.len() => {
-                        if turn_began.elapsed().as_micros() > TURN_US_MAX {
-                            break Next::Again;
-                        }
-                        continue;
-                    }
-                    Step::NeedMore { at_least } => break Next::Input(at_least),
-                    Step::Broken(error) => {
-                        Encoder::new(output, self.protocol).error(&format!("ERR {error}"));
-                        self.replies_held += 1;
-                        used = input.len();
-                        break Next::Close;
-                    }
+                    continue;
+                }
+                Heard::NeedMore(at_least) => break Next::Input(at_least),
+                Heard::Over(next) => {
+                    used = input.len();
+                    break next;
                 }
             };
             requests += 1;
@@ -291,12 +282,17 @@ impl Session {
                     self.count(&worker, slow_bound_ns, row, &args, Took { held: took, searched: Duration::ZERO });
                 }
                 Ran::Queued | Ran::Refused => {}
+                Ran::Http => {
+                    used = input.len();
+                    break Next::Http;
+                }
                 Ran::NotNow(row, why) => {
                     break Next::Slow(Box::new(Slow { row, ranges: ranges.take(), request_bytes, why }));
                 }
             }
             used += request_bytes;
-            if (ended - turn_began).as_micros() > TURN_US_MAX && used < input.len() {
+            let is_long = (ended - turn_began).as_micros() > TURN_US_MAX && used < input.len();
+            if is_long || self.passwords.delay.is_some() {
                 break Next::Again;
             }
             if worker.engine.gate.is_raised() && !is_outside {
@@ -307,6 +303,25 @@ impl Session {
         worker.end_turn();
         counters.commands.add(requests as u64);
         Turn { used, next }
+    }
+
+    /// The next request of `rest`, its arguments in `ranges`.
+    #[inline]
+    fn hear(&mut self, rest: &[u8], ranges: &mut Ranges, output: &mut Output) -> Heard {
+        if self.lines.is_some() {
+            return self.hear_line(rest, ranges, output);
+        }
+        match self.decoder.step(rest, ranges) {
+            Step::Request { used } => Heard::Request(used, None),
+            Step::Empty { used } => Heard::Done(used),
+            Step::NeedMore { at_least } => Heard::NeedMore(at_least),
+            Step::Broken(error) => {
+                Encoder::new(output, self.protocol).error(&format!("ERR {error}"));
+                self.replies_held += 1;
+                Heard::Over(Next::Close)
+            }
+            Step::Http => Heard::Over(Next::Http),
+        }
     }
 
     /// One request, as far as it goes at once; `plain` is an attempt without needs, `known` the row if its name is not what
@@ -323,7 +338,15 @@ impl Session {
         let worker = plain.worker;
         let row = match known.map_or_else(|| table::find(args), Found::Command) {
             Found::Command(row) => row,
-            found => return self.refuse(worker, None, output, &unknown(found, args)),
+            Found::Unknown if is_http_word(args.name()) => return Ran::Http,
+            found => {
+                return self.refuse(
+                    worker,
+                    None,
+                    output,
+                    &unknown(found, args, self.is_locked() || commands::may_be_secret(args.name())),
+                );
+            }
         };
         if let Err(mut text) = self.check(&row, args) {
             if matches!(row.run, Run::Engine(Verb::Exec)) {
@@ -447,7 +470,7 @@ impl Session {
             worker.note_hold_ns(held_ns);
         }
         if took_ns >= slow_bound_ns && !row.has(Flag::SkipSlowlog) {
-            self.note_slow(worker, args, took_ns / 1000);
+            self.note_slow(worker, &row, args, took_ns / 1000);
         }
         if took_ns >= SPIKE_NS_MIN {
             note_spike(worker, row, took_ns / SPIKE_NS_MIN);
@@ -455,12 +478,12 @@ impl Session {
     }
 
     #[cold]
-    fn note_slow(&self, worker: &Worker, args: &Args<'_>, took_us: u64) {
+    fn note_slow(&self, worker: &Worker, row: &Row, args: &Args<'_>, took_us: u64) {
         let entry = commands::SlowEntry {
             id: 0,
             at_s: worker.engine.clock.wall() / 1000,
             took_us,
-            arguments: crate::slowlog::shortened(args),
+            arguments: crate::slowlog::shortened(row, args),
             address: self.client.address.to_string(),
             name: self.client.told().name,
         };
@@ -559,6 +582,8 @@ enum Ran {
     Queued,
     /// It was refused before it ran.
     Refused,
+    /// A browser speaks HTTP.
+    Http,
     /// It has to wait.
     NotNow(Row, NotNow),
 }
@@ -596,7 +621,8 @@ fn wrong_arity(row: &Row) -> String {
 /// Longest part of a request that an error repeats, in bytes.
 const REPEATED_BYTES_MAX: usize = 128;
 
-fn unknown(found: Found, args: &Args<'_>) -> String {
+/// The error for a request that names no command. Its arguments are repeated unless `is_hidden`.
+fn unknown(found: Found, args: &Args<'_>, is_hidden: bool) -> String {
     let shown = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(REPEATED_BYTES_MAX)]).into_owned();
     match found {
         Found::Container(name) if args.len() < 2 => {
@@ -611,7 +637,8 @@ fn unknown(found: Found, args: &Args<'_>) -> String {
                 if text.len() > REPEATED_BYTES_MAX {
                     break;
                 }
-                text.push_str(&format!("'{}' ", shown(argument)));
+                let word = if is_hidden { "(redacted)".to_owned() } else { shown(argument) };
+                text.push_str(&format!("'{word}' "));
             }
             text
         }

@@ -5,9 +5,11 @@ use super::draft::{Origin, index_of};
 use super::kind::{Voice, Wrong};
 use super::table::{Changes, FACTS, Fact, SETTINGS, Setting};
 use super::{Settings, State, file};
+use base::disk::FILE_MODE;
 use base::glob::{self, Case};
 use std::fs;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -149,7 +151,8 @@ fn replace(path: &Path, content: &str) -> io::Result<()> {
     let path = fs::canonicalize(path)?;
     let mut beside = path.clone().into_os_string();
     beside.push(".new");
-    let mut file = fs::File::create(&beside)?;
+    // It may hold the password, before it has the permissions of the old one too.
+    let mut file = fs::File::options().write(true).create(true).truncate(true).mode(FILE_MODE).open(&beside)?;
     file.set_permissions(fs::metadata(&path)?.permissions())?;
     io::Write::write_all(&mut file, content.as_bytes())?;
     file.sync_all()?;

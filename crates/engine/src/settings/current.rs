@@ -1,5 +1,6 @@
 //! The settings as the server reads them: typed, one field a row of the table.
 
+use super::targets::Targets;
 use keyspace::Classes;
 use sha2::Digest;
 use std::fmt;
@@ -48,6 +49,10 @@ pub struct Current {
     pub maxclients: usize,
     /// Password of the default user, if one is asked for.
     pub requirepass: Option<Secret>,
+    /// Seconds in which a connection must give the password, 0 for no bound.
+    pub authentication_timeout_s: u32,
+    /// Servers to which MIGRATE may connect.
+    pub migrate_targets: Targets,
     /// Who may call DEBUG.
     pub debug_command: DebugCommand,
     /// Output that may wait for a client, by its class.
@@ -189,6 +194,11 @@ impl Secret {
     pub fn matches(&self, given: &[u8]) -> bool {
         let differences = self.0.bytes().zip(given).fold(0, |sum, (mine, theirs)| sum | (mine ^ theirs));
         self.0.len() == given.len() && differences == 0
+    }
+
+    /// How long it is, in bytes.
+    pub fn length(&self) -> usize {
+        self.0.len()
     }
 
     /// Its SHA-256, in hexadecimal digits.

@@ -7,6 +7,7 @@
 //! ```
 
 use super::current::{Current, OutputLimit, OutputLimits};
+use super::targets::Targets;
 use keyspace::Classes;
 use std::fmt;
 
@@ -65,6 +66,11 @@ pub enum Kind {
     Addresses {
         /// Stores them.
         set: fn(&mut Current, Vec<String>),
+    },
+    /// Hosts, or hosts with ports, as glob patterns; none is fine.
+    Targets {
+        /// Stores them.
+        set: fn(&mut Current, Targets),
     },
     /// `class hard soft seconds`, once or more; classes not named keep theirs.
     BufferLimits {
@@ -195,6 +201,12 @@ impl Kind {
                 set(current, addresses);
                 Ok(canonical)
             }
+            Self::Targets { set } => {
+                let targets = Targets::read(tokens(text));
+                let canonical = targets.to_string();
+                set(current, targets);
+                Ok(canonical)
+            }
             Self::BufferLimits { of } => {
                 let limits = read_limits(text, *of(current))?;
                 *of(current) = limits;
@@ -236,6 +248,7 @@ impl Kind {
             Self::Path { .. } => "PATH".to_owned(),
             Self::Secret { .. } => "TEXT".to_owned(),
             Self::Addresses { .. } => "ADDRESSES".to_owned(),
+            Self::Targets { .. } => "TARGETS".to_owned(),
             Self::BufferLimits { .. } => "LIMITS".to_owned(),
             Self::Events { .. } => "LETTERS".to_owned(),
         }

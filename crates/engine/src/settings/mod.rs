@@ -14,12 +14,14 @@ mod draft;
 mod file;
 mod kind;
 mod table;
+mod targets;
 
 pub use change::{OnChange, Refusal};
 pub use current::{Current, DebugCommand, Fsync, LogFormat, LogLevel, OutputLimit, OutputLimits, Secret};
 pub use draft::{Draft, Mistake, Origin};
 pub use kind::{Kind, Voice, Word, Wrong};
 pub use table::{Changes, FACTS, Fact, Group, SETTINGS, Setting, find, nearest};
+pub use targets::Targets;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -262,7 +262,7 @@ impl Client {
                     self.finish(slow, &mut output);
                     self.input.drain(..request_bytes);
                 }
-                Next::Input(_) | Next::Gate | Next::Close => break,
+                Next::Input(_) | Next::Gate | Next::Close | Next::Http => break,
             }
         }
         assert!(self.input.is_empty());

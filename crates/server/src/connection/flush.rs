@@ -103,7 +103,9 @@ impl Connection {
                 tokio::task::yield_now().await;
             } else {
                 let mut rest = pin!(sleep(Duration::from_millis(if takes_in { LOOK_MS } else { STALL_MS })));
-                takes_in |= !poll_fn(|context| self.poll_taken(&shelf, rest.as_mut(), takes_in, context)).await?;
+                let is_stalled = !poll_fn(|context| self.poll_taken(&shelf, rest.as_mut(), takes_in, context)).await?;
+                // For one who owes a password no memory is spent on more requests.
+                takes_in |= is_stalled && !self.session.is_locked();
             }
             if client.is_closing(None) && !shelf.is_stopping() {
                 return Err(End::Asked);

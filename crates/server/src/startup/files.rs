@@ -2,8 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Open files beside the clients: segments, listeners, event queues, logs.
-const RESERVE: u64 = 128;
+/// Open files beside the clients: segments, listeners, event queues, logs, and connections in the reserve for this machine.
+const RESERVE: u64 = 128 + engine::client::LOCAL_RESERVE as u64;
 /// And so many for each worker: its event loop, and what wakes it.
 const RESERVE_PER_THREAD: u64 = 4;
 

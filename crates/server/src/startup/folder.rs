@@ -1,10 +1,13 @@
 //! The data folder: made if absent, and held by one process at a time.
 
 use super::Refused;
+use base::disk::{FILE_MODE, FOLDER_MODE};
 use rustix::fs::{Access, access};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use tracing::warn;
 
 /// The lock file in the folder. It stays behind; what counts is the lock on it, which ends with the process.
 const LOCK: &str = "bobbin.lock";
@@ -27,15 +30,19 @@ impl DataFolder {
             let other = || format!("cannot write to the data folder {}: {error}; {remedy}", path.display());
             Refused::by_disk(path, error, other)
         };
+        let is_new = !path.exists();
         make(path).map_err(|error| unusable(&error))?;
         access(path, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| unusable(&io::Error::from(error)))?;
         let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).open(path.join(LOCK));
+        let file = options.read(true).write(true).create(true).truncate(false).mode(FILE_MODE).open(path.join(LOCK));
         let mut lock = file.map_err(|error| unusable(&error))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(held(path, &mut lock)),
             Err(TryLockError::Error(error)) => return Err(unusable(&error)),
+        }
+        if !is_new {
+            warn_if_open(path);
         }
         // Only for people: on a full disk the server starts without.
         let _ = lock.set_len(0).and_then(|()| write!(lock, "{}", std::process::id()));
@@ -76,12 +83,21 @@ fn make(path: &Path) -> io::Result<()> {
         .filter(|folder| !folder.as_os_str().is_empty())
         .take_while(|folder| !folder.exists())
         .collect();
-    fs::create_dir_all(path)?;
+    fs::DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)?;
     for folder in missing {
         let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         File::open(parent)?.sync_all()?;
     }
     Ok(())
+}
+
+/// Warns of a folder, or of files in it, that others may read. Permissions that somebody else has chosen stay as they are.
+fn warn_if_open(path: &Path) {
+    let is_open = |path: &Path| fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0);
+    if is_open(path) {
+        let shown = path.display();
+        warn!("other users of this machine can open the data folder {shown}; close it with: chmod -R go= {shown}");
+    }
 }
 
 fn held(path: &Path, lock: &mut File) -> Refused {

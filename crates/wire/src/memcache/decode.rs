@@ -11,6 +11,7 @@
 
 use super::base64;
 use super::number::{signed, unsigned};
+use crate::http::is_http_line;
 use crate::request::{Range, Ranges};
 
 /// Longest key, in bytes.
@@ -22,8 +23,8 @@ pub const ITEM_BYTES_MAX: usize = base::limits::BULK_BYTES_MAX;
 const LINE_BYTES_MAX: usize = 2048;
 /// Longest line of keys, in bytes.
 const KEYS_LINE_BYTES_MAX: usize = 16 << 20;
-/// Longest value that unlocks, in bytes.
-const PASSWORD_BYTES_MAX: usize = 1024;
+/// Longest value that unlocks, in bytes: user, a blank and password.
+pub const PASSWORD_BYTES_MAX: usize = 1024;
 /// Words of a line that are told apart, at most.
 const WORDS_MAX: usize = 23;
 /// What each request of the binary protocol begins with, and no line does.
@@ -115,6 +116,8 @@ pub enum Step {
     },
     /// The client does not speak the protocol: close.
     Broken,
+    /// A browser speaks HTTP, see [`crate::http`]: close without an answer, whatever else has come.
+    Http,
 }
 
 /// Decodes one connection's requests, one a step.
@@ -228,7 +231,7 @@ impl Decoder {
             return self.step_unfinished(input);
         };
         let at = scanned + found;
-        if at > LINE_BYTES_MAX && (!is_of_keys(input) || at > KEYS_LINE_BYTES_MAX) {
+        if at > LINE_BYTES_MAX && at > self.line_bytes_max(input) {
             return Step::Broken;
         }
         // A line is also over where a text of C is.
@@ -245,18 +248,22 @@ impl Decoder {
     }
 
     fn step_unfinished(&mut self, input: &[u8]) -> Step {
-        let bound = if is_of_keys(input) { KEYS_LINE_BYTES_MAX } else { LINE_BYTES_MAX };
-        if input.len() > bound {
+        if input.len() > self.line_bytes_max(input) {
             return Step::Broken;
         }
         self.state = State::Line { scanned: input.len() };
         Step::NeedMore { at_least: input.len() + 1 }
     }
 
+    /// The longest that the line at the start of `input` may be, in bytes. Before a password lines of keys are no exception.
+    fn line_bytes_max(&self, input: &[u8]) -> usize {
+        if !self.is_locked && is_of_keys(input) { KEYS_LINE_BYTES_MAX } else { LINE_BYTES_MAX }
+    }
+
     fn whole_line(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
         let Line { end, next } = line;
         let Some((name, _)) = word(input, 0, end).filter(|(name, _)| name.length() >= 2) else {
-            return say(next, ERROR, false);
+            return unknown(input, line);
         };
         let name_bytes = name.of(input);
         if self.is_locked {
@@ -271,7 +278,7 @@ impl Decoder {
         words(input, end, &mut ranges.list);
         match name_bytes {
             b"db_archive" | b"db_checkpoint" if is_of_queues => say(next, NO_LOGS, false),
-            _ if is_of_queues && !QUEUE_WORDS.contains(&name_bytes) => say(next, ERROR, false),
+            _ if is_of_queues && !QUEUE_WORDS.contains(&name_bytes) => unknown(input, line),
             b"set" => self.storage(input, line, Verb::Set, ranges),
             b"add" => self.storage(input, line, Verb::Add, ranges),
             b"replace" => self.storage(input, line, Verb::Replace, ranges),
@@ -297,7 +304,7 @@ impl Decoder {
             b"version" => Step::Own { used: next, own: Own::Version },
             b"quit" => Step::Own { used: next, own: Own::Quit },
             b"shutdown" => say(next, "ERROR: shutdown not enabled", false),
-            _ => say(next, ERROR, false),
+            _ => unknown(input, line),
         }
     }
 
@@ -321,6 +328,7 @@ impl Decoder {
                 self.verb = Verb::Set;
                 Step::Request { used: end + 2, silent: false }
             }
+            _ if is_http_line(&input[..line.end]) => Step::Http,
             _ => say(line.next, "CLIENT_ERROR unauthenticated", false),
         }
     }
@@ -618,6 +626,12 @@ impl Verb {
 
 fn say(used: usize, text: &'static str, silent: bool) -> Step {
     if silent { Step::Empty { used } } else { Step::Say { used, text } }
+}
+
+/// The answer to a line whose first word is none of the protocol's. A key may be called `HTTP/1.1`, so that lines with a
+/// known word are not asked.
+fn unknown(input: &[u8], line: Line) -> Step {
+    if is_http_line(&input[..line.end]) { Step::Http } else { say(line.next, ERROR, false) }
 }
 
 fn verbosity(input: &[u8], next: usize, ranges: &Ranges) -> Step {

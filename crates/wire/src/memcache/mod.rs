@@ -18,5 +18,5 @@ pub(crate) mod encode;
 mod number;
 
 pub use base64::encode as encode_base64;
-pub use decode::{Decoder, Dialect, ITEM_BYTES_MAX, KEY_BYTES_MAX, Own, Step, Verb};
+pub use decode::{Decoder, Dialect, ITEM_BYTES_MAX, KEY_BYTES_MAX, Own, PASSWORD_BYTES_MAX, Step, Verb};
 pub use number::{signed, unsigned};

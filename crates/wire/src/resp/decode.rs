@@ -14,6 +14,7 @@
 //! among its first 64 KiB and one.
 
 use super::inline;
+use crate::http::is_http_line;
 use crate::number::parse_int;
 use crate::request::{Range, Ranges};
 use base::limits::{ARGUMENTS_MAX, BULK_BYTES_MAX, INLINE_BYTES_MAX};
@@ -27,12 +28,14 @@ pub enum Limits {
     /// 1 Mi arguments, bulks of 512 MiB.
     #[default]
     Full,
-    /// Before authentication: 10 arguments, bulks of 16 KiB.
+    /// Before authentication: 10 arguments, bulks of 16 KiB, 64 KiB together.
     Unauthenticated,
 }
 
 const UNAUTHENTICATED_ARGUMENTS_MAX: i64 = 10;
 const UNAUTHENTICATED_BULK_BYTES_MAX: i64 = 16 << 10;
+/// Redis would take ten arguments of that length; no user and password are so long.
+const UNAUTHENTICATED_BYTES_MAX: usize = INLINE_BYTES_MAX;
 
 /// Arguments decoded in one step, at most: some 60 µs, so that a long request does not hold up other connections.
 const STEP_ARGUMENTS_MAX: u32 = 4096;
@@ -63,6 +66,8 @@ pub enum Step {
     },
     /// The client does not speak the protocol: answer the error and close.
     Broken(WireError),
+    /// A browser speaks HTTP, see [`crate::http`]: close without an answer, whatever else has come.
+    Http,
 }
 
 /// How a client broke the protocol. Shown, it is Redis's text without the prefix `ERR`.
@@ -310,7 +315,8 @@ impl Decoder {
         if !(0..=BULK_BYTES_MAX as i64).contains(&length) {
             return Err(WireError::InvalidLength);
         }
-        if self.limits == Limits::Unauthenticated && length > UNAUTHENTICATED_BULK_BYTES_MAX {
+        let is_large = length > UNAUTHENTICATED_BULK_BYTES_MAX || start + length as usize > UNAUTHENTICATED_BYTES_MAX;
+        if self.limits == Limits::Unauthenticated && is_large {
             return Err(WireError::UnauthenticatedLength);
         }
         if start + length as usize + 2 > REQUEST_BYTES_MAX {
@@ -332,6 +338,9 @@ impl Decoder {
         self.scanned = 0;
         let (line, used) = (&input[..from + found], from + found + 1);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if is_http_line(line) {
+            return Step::Http;
+        }
         match inline::split(line, ranges) {
             Err(error) => Step::Broken(error),
             Ok(()) if ranges.list.is_empty() => Step::Empty { used },

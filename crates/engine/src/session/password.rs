@@ -1,0 +1,84 @@
+//! Passwords: what a session owes before it has given one, and what becomes of wrong ones.
+
+use super::Session;
+use crate::auth_failures::delay_ms;
+use base::Ms;
+use wire::resp::Limits;
+
+/// So many wrong passwords end a connection.
+const FAILURES_MAX: u8 = 10;
+
+/// How the last passwords of a session went.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Passwords {
+    /// Wrong ones of this connection.
+    failures: u8,
+    /// What its next answer waits for.
+    pub(super) delay: Option<AuthDelay>,
+}
+
+/// A wait before the answer to a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuthDelay {
+    /// Milliseconds.
+    pub ms: u16,
+    /// Wrong passwords of the same network of late.
+    pub failures: u16,
+    /// The password that is to be answered was wrong.
+    pub is_denied: bool,
+}
+
+impl Session {
+    /// Whether it has still to give a password.
+    pub fn is_locked(&self) -> bool {
+        !self.authenticated
+    }
+
+    /// The wait that is due before anything in the output is written: the answer to a password is in it. Only once.
+    pub fn take_auth_delay(&mut self) -> Option<AuthDelay> {
+        self.passwords.delay.take()
+    }
+
+    /// Lets `user` in if any of `passwords` is the right one; whether it is.
+    pub(super) fn try_passwords(&mut self, user: &[u8], passwords: &[&[u8]]) -> bool {
+        let settings = self.worker.settings();
+        let fits = |password: &&[u8]| settings.requirepass.as_ref().is_none_or(|secret| secret.matches(password));
+        let is_right = passwords.iter().any(fits) && user == b"default";
+        let engine = &self.worker.engine;
+        let now = engine.clock.now();
+        let failures = if is_right {
+            engine.auth_failures.recent(&self.client, now)
+        } else {
+            engine.auth_failures.add(&self.client, now)
+        };
+        // Where nothing is secret there is nothing to guess.
+        let ms: Ms = if settings.requirepass.is_some() { delay_ms(failures) } else { 0 };
+        if ms > 0 {
+            let failures = failures.min(u32::from(u16::MAX)) as u16;
+            self.passwords.delay = Some(AuthDelay { ms: ms as u16, failures, is_denied: !is_right });
+        }
+        if is_right {
+            self.unlock();
+        } else if settings.requirepass.is_some() {
+            self.passwords.failures += 1;
+            self.closing |= self.passwords.failures >= FAILURES_MAX;
+        }
+        is_right
+    }
+
+    fn unlock(&mut self) {
+        self.authenticated = true;
+        self.decoder.set_limits(Limits::Full);
+        self.worker.engine.clients.note_unlocked(&self.client);
+    }
+
+    /// RESET: a password is owed anew, if there is one.
+    pub(super) fn lock_again(&mut self) {
+        let engine = &self.worker.engine;
+        self.authenticated = self.worker.settings().requirepass.is_none();
+        self.decoder.set_limits(if self.authenticated { Limits::Full } else { Limits::Unauthenticated });
+        if !self.authenticated {
+            engine.clients.note_locked(&self.client, engine.clock.now());
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The wait before the answer to a password: who guesses does not guess quickly, and no other connection waits.
+
+use super::{Connection, End};
+use engine::AuthDelay;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+use tracing::warn;
+
+impl Connection {
+    /// Logs a wrong password, and waits until the answer may be written. Ends early if there is nobody to answer.
+    pub(super) async fn delay_answer(&mut self, delay: AuthDelay) -> Result<(), End> {
+        let client = self.session.client().clone();
+        if delay.is_denied
+            && let Some(left_out) = self.shelf.crew().warnings.passwords.spend(Instant::now())
+        {
+            let (id, address, failures) = (client.id, &client.address, delay.failures);
+            warn!("client {id} at {address} gave a wrong password: {failures} came from its address of late{left_out}");
+        }
+        let mut rest = pin!(sleep(Duration::from_millis(u64::from(delay.ms))));
+        poll_fn(|context| {
+            if client.is_closing(Some(context)) {
+                return Poll::Ready(Err(End::Asked));
+            }
+            if self.socket.poll_gone(context).is_ready() {
+                return Poll::Ready(Err(End::Gone));
+            }
+            rest.as_mut().poll(context).map(Ok)
+        })
+        .await
+    }
+}

@@ -1,0 +1,72 @@
+//! A bound on warnings that strangers can cause: a flood of connections must not fill the disk with lines.
+//!
+//! ```text
+//!   ten lines of a kind in a minute, then silence; the first line of a later minute says how many were left out
+//! ```
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Lines of one kind in one period, at most.
+const LINES_MAX: u32 = 10;
+const PERIOD: Duration = Duration::from_secs(60);
+
+/// The bound on one kind of line.
+#[derive(Default)]
+pub(crate) struct LogBudget {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    period_began: Option<Instant>,
+    logged: u32,
+    left_out: u64,
+}
+
+/// How many lines were left out since the last one; shown, it goes behind a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LeftOut(u64);
+
+impl LogBudget {
+    /// Returns whether a line may be logged `now`: if so, what to say behind it.
+    pub(crate) fn spend(&self, now: Instant) -> Option<LeftOut> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.period_began.is_none_or(|began| now.saturating_duration_since(began) >= PERIOD) {
+            (state.period_began, state.logged) = (Some(now), 0);
+        }
+        if state.logged == LINES_MAX {
+            state.left_out += 1;
+            return None;
+        }
+        state.logged += 1;
+        Some(LeftOut(std::mem::take(&mut state.left_out)))
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            count => write!(f, " ({count} more like this were not logged)"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_ten_lines_a_minute() {
+        let (budget, start) = (LogBudget::default(), Instant::now());
+        let lines = (0..1000).filter(|_| budget.spend(start).is_some()).count();
+        assert_eq!(lines, 10);
+        assert_eq!(budget.spend(start + PERIOD / 2), None);
+        let next = budget.spend(start + PERIOD);
+        assert_eq!(next, Some(LeftOut(991)));
+        assert_eq!(next.unwrap().to_string(), " (991 more like this were not logged)");
+        assert_eq!(budget.spend(start + PERIOD).unwrap().to_string(), "");
+    }
+}
