@@ -135,9 +135,12 @@ pub struct Told {
 }
 
 impl Client {
+    /// The number of a connection that is nobody's: none that comes is given it.
+    pub(crate) const OF_SERVER: u64 = 0;
+
     /// A connection that is nobody's, by which the server asks itself.
     pub(crate) fn of_server(now: Ms) -> Self {
-        Self::new(0, "", "", true, now)
+        Self::new(Self::OF_SERVER, "", "", true, now)
     }
 
     fn new(id: u64, address: &str, local_address: &str, is_local: bool, now: Ms) -> Self {

@@ -37,6 +37,8 @@ const STOP_MS: u64 = 2_000;
 /// What one worker tells another, or is told by the main thread.
 enum Message {
     Arrival(Arrival),
+    /// Connections may be accepted: the first worker has begun what must be before them.
+    Accept,
     Stop,
     /// The worker does this, and nothing else meanwhile.
     #[cfg(test)]
@@ -364,16 +366,28 @@ async fn work(
         spawn_local(async move { worker.in_turns(Session::flush_when_due(worker.clone())).await });
     }
     let Doors { listeners, _socket_file } = doors;
-    let accepting: Vec<_> =
-        listeners.into_iter().map(|listener| spawn_local(accept(listener, shelf.clone()))).collect();
-    loop {
-        match inbox.recv().await {
-            Some(Message::Arrival(arrival)) => shelf.adopt(arrival),
-            #[cfg(test)]
-            Some(Message::Hang(hang)) => hang(),
-            Some(Message::Stop) | None => break,
+    if index == 0 {
+        // Behind what was spawned above.
+        tokio::task::yield_now().await;
+        for seat in &shelf.crew().seats {
+            // A worker that is gone has stopped.
+            let _ = seat.inbox.send(Message::Accept);
         }
     }
+    let mut accepting = Vec::new();
+    while let Some(message) = inbox.recv().await {
+        match message {
+            Message::Arrival(arrival) => shelf.adopt(arrival),
+            Message::Accept => {
+                let begin = |listener: &Listener| spawn_local(accept(listener.clone(), shelf.clone()));
+                accepting.extend(listeners.iter().map(begin));
+            }
+            #[cfg(test)]
+            Message::Hang(hang) => hang(),
+            Message::Stop => break,
+        }
+    }
+    drop(listeners);
     accepting.iter().for_each(tokio::task::JoinHandle::abort);
     // What arrived behind the stop is closed unserved; nothing arrives in this inbox any more once all have stopped.
     inbox.close();

@@ -1,6 +1,7 @@
 //! A session's part in MONITOR: showing what it is asked for.
 
 use super::{Ran, Session};
+use crate::client::Client;
 use crate::worker::Worker;
 use commands::table::Row;
 use commands::{Run, Verb};
@@ -32,9 +33,15 @@ impl Session {
         }
     }
 
+    /// Whether anybody is shown what it asks for. What the server asks itself is no client's request.
+    #[inline]
+    fn is_watched_by_monitors(&self, worker: &Worker) -> bool {
+        worker.engine.monitors.any() && self.client.id != Client::OF_SERVER
+    }
+
     /// Shows one request.
     pub(super) fn show_row(&self, worker: &Worker, row: &Row, args: &Args<'_>) {
-        if worker.engine.monitors.any() && commands::is_shown(row) {
+        if self.is_watched_by_monitors(worker) && commands::is_shown(row) {
             self.show_line(worker, self.line(worker, row, args, Asker::Client));
         }
     }
@@ -43,7 +50,7 @@ impl Session {
     /// all that waits already, are left out.
     #[inline]
     pub(super) fn note_shown(&mut self, worker: &Worker, row: &Row, args: &Args<'_>, asker: Asker) {
-        if worker.engine.monitors.any() && commands::is_shown(row) {
+        if self.is_watched_by_monitors(worker) && commands::is_shown(row) {
             let line = self.line(worker, row, args, asker);
             let Some(outbox) = &mut self.outbox else { return };
             let bytes_max = worker.mail_bytes_max();
