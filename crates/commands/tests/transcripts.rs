@@ -7,7 +7,6 @@ mod dice;
 #[path = "support/socket.rs"]
 mod socket;
 #[path = "support/syntax.rs"]
-#[allow(dead_code, reason = "the laws of rows use the rest")]
 mod syntax;
 
 use commands::table;

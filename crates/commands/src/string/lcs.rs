@@ -335,8 +335,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Bytes that are the same in both texts.
+    type Same = (Range<usize>, Range<usize>);
+
     /// The plain table of Redis, and its way back: runs of both texts, the last first.
-    fn plain_way(left: &[u8], right: &[u8]) -> (u32, Vec<(Range<usize>, Range<usize>)>) {
+    fn plain_way(left: &[u8], right: &[u8]) -> (u32, Vec<Same>) {
         let mut lengths = vec![vec![0u32; right.len() + 1]; left.len() + 1];
         for (i, one) in left.iter().enumerate() {
             for (j, other) in right.iter().enumerate() {
@@ -344,7 +347,7 @@ mod tests {
                 lengths[i + 1][j + 1] = if one == other { lengths[i][j] + 1 } else { longest };
             }
         }
-        let (mut i, mut j, mut runs) = (left.len(), right.len(), Vec::<(Range<usize>, Range<usize>)>::new());
+        let (mut i, mut j, mut runs) = (left.len(), right.len(), Vec::<Same>::new());
         while i > 0 && j > 0 {
             if left[i - 1] == right[j - 1] {
                 (i, j) = (i - 1, j - 1);

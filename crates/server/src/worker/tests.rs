@@ -23,8 +23,8 @@ fn a_worker_that_hangs_keeps_nobody_out() {
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
     let listeners = Listeners { tcp: vec![(address, listener)], memcached: Vec::new(), queue: Vec::new(), unix: None };
-    let open = crate::open::open(Arc::new(Draft::new().finish()), None, 2).unwrap();
-    let workers = Workers::start(&open.engine, 2, listeners).unwrap();
+    let open = crate::open::open(Arc::new(Draft::new().finish()), None, 2, crate::memory::Limits::none()).unwrap();
+    let workers = Workers::start(&open.engine, 2, listeners, false).unwrap();
     for hanging in [0, 1] {
         let (goes_on, until) = mpsc::channel::<()>();
         let (begin, begun) = mpsc::channel();
