@@ -161,7 +161,7 @@ fn every_bit_of_a_short_journal() {
 
 #[test]
 fn a_missing_segment_is_damage() {
-    let journal = journal(Left::Stopped, Policy::Always, 40);
+    let journal = journal(Left::Stopped, Policy::Always, 43);
     let files = segment_files(&journal.disk);
     assert!(files.len() > 3);
     for missing in &files[..files.len() - 1] {

@@ -7,10 +7,10 @@ mod asker;
 mod combine;
 mod expire;
 mod item;
-mod memory;
 mod order;
 mod own;
 mod rehearsal;
+mod room;
 mod schemas;
 
 use crate::cuts::Cuts;
@@ -28,8 +28,8 @@ use base::{Ms, Position, cost};
 use blocks::Runs;
 use kinds::bits::{Mixing, Operation};
 use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Text, Value, text};
-pub use memory::MemoryGrant;
 use rehearsal::Rehearsing;
+pub use room::MemoryGrant;
 pub use schemas::PREFIX_BYTES_MAX;
 use std::sync::Arc;
 use sync::lock::Want;
@@ -576,15 +576,6 @@ impl<'k> Tx<'k> {
             notes.add_change(database, key, stood, true, event);
         }
         Ok(())
-    }
-
-    /// Asks for journal room beyond what has been recorded; to be called before the first change.
-    ///
-    /// # Errors
-    /// If less is claimed.
-    pub fn need_room(&self, more_bytes: u64) -> Result<(), Abandon> {
-        let bytes = self.log.payload_bytes() + more_bytes;
-        if bytes > self.room_bytes { Err(Abandon::Room(bytes)) } else { Ok(()) }
     }
 
     /// Gives `database` the table `table` (SWAPDB, FLUSHDB, FLUSHALL). Only under the gate.

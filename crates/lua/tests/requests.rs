@@ -1,6 +1,7 @@
 //! Bounds on the commands that scripts call, and on their memory, with small bounds in the place of real ones.
 
 use lua::{About, Answer, Ask, Code, Machine, Tell};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use wire::OwnedRequest;
 use wire::client::Value;
@@ -22,7 +23,9 @@ fn machine() -> Machine {
 }
 
 fn run_on(machine: &mut Machine, source: &str) -> (Result<Value, String>, Vec<usize>) {
-    let code = Code::Script { name: Arc::from("0".repeat(40)), source: Arc::from(source.as_bytes()) };
+    // A name stands for one source: a machine keeps what it has compiled.
+    let name = format!("{:040x}", BuildHasherDefault::<DefaultHasher>::default().hash_one(source));
+    let code = Code::Script { name: name.into(), source: Arc::from(source.as_bytes()) };
     let none: [&[u8]; 0] = [];
     let task = machine.task(code, OwnedRequest::of(&none).args(), 0);
     let (mut tell, mut called) = (task, Vec::new());

@@ -108,7 +108,9 @@ fn lcs(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if cells_count > BULK_BYTES_MAX / size_of::<u32>() {
         return Err(Failure::text(TOO_LARGE));
     }
-    if cells_count > CELLS_LOCKED_MAX && !tx.grants_memory((cells_count * size_of::<u32>()) as u64) {
+    let needs_way = asked.options.answer != Answer::Length;
+    let table_bytes = Table::bytes(asked.left.bytes_count(), asked.right.bytes_count(), needs_way);
+    if cells_count > CELLS_LOCKED_MAX && !tx.grants_memory(table_bytes as u64) {
         let text = "ERR Insufficient memory, failed allocating transient memory for LCS";
         return Err(Failure::text(text));
     }
