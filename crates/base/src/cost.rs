@@ -5,7 +5,7 @@
 #[cfg(debug_assertions)]
 use std::cell::Cell;
 
-/// What is counted.
+/// A kind of work that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// A name looked up: a key, a channel, a script.

@@ -64,7 +64,7 @@ pub fn is_costly(pattern: &[u8]) -> bool {
     false
 }
 
-/// What stands between two stars, or ends the pattern.
+/// The elements between two stars, or at the end of the pattern.
 #[derive(Clone, Copy)]
 struct Segment {
     from: usize,

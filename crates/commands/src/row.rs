@@ -533,7 +533,7 @@ pub trait Parts {
     /// whole reply.
     ///
     /// # Errors
-    /// Those of the command.
+    /// The failure of the command.
     fn next(&mut self, session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure>;
 }
 

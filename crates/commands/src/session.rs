@@ -61,7 +61,7 @@ pub trait Session {
     fn subscribe(&mut self, topic: Topic, name: &[u8]);
     /// Receives them no longer.
     fn unsubscribe(&mut self, topic: Topic, name: &[u8]);
-    /// What the connection has subscribed to: the first so many names.
+    /// The names that the connection has subscribed to: the first so many.
     fn subscriptions(&self, topic: Topic, names_max: usize) -> Vec<Vec<u8>>;
     /// How many subscriptions of the connection are told beside one of `topic`: channels and patterns together, or shard
     /// channels.

@@ -90,7 +90,7 @@ pub(crate) fn delay_ms(failures: u32) -> Ms {
     }
 }
 
-/// Who has one IPv6 address has 2^64 of them.
+/// A client with one IPv6 address has 2^64 of them.
 fn network_of(ip: Option<IpAddr>) -> Network {
     ip.map(|ip| match ip.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64)),

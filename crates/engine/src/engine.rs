@@ -97,10 +97,10 @@ pub struct Engine {
     pub checkpoints: Orders,
     /// Which shards are still to be loaded.
     pub loading: Loading,
-    /// What the watchdog looks at.
+    /// The state that the watchdog looks at.
     pub(crate) watch: Watch,
     members: AtomicU32,
-    /// What is left of the limits on memory.
+    /// The memory that its limits leave.
     pub memory: Memory,
     /// Bytes in use when ready, and the most since.
     pub startup_bytes: AtomicU64,

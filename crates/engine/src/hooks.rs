@@ -48,7 +48,7 @@ fn is_first_watchful(line: &VecDeque<Arc<Waiter>>, waiter: &Arc<Waiter>) -> bool
 /// Database number and key.
 type Name = Vec<u8>;
 
-/// What hangs off a key hangs there by this name.
+/// The name by which things hang off a key.
 pub(crate) fn name(database: u32, key: &[u8]) -> Name {
     [&database.to_le_bytes(), key].concat()
 }

@@ -59,7 +59,7 @@ impl Limit {
         self.bytes - self.margin_bytes() / 4
     }
 
-    /// What commands that grow may take, in bytes; not above 0 if they are refused.
+    /// Bytes that commands that grow may take; not above 0 if they are refused.
     fn room_bytes(&self, used: Used) -> i64 {
         let growth_end_bytes = self.bytes - self.margin_bytes() / 2;
         left_bytes(self.refuse_at_bytes(), growth_end_bytes, used)
@@ -71,7 +71,7 @@ impl Limit {
     }
 }
 
-/// What is in use of a limit.
+/// The use of a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     /// Bytes that count against the limit and cannot be given back.
@@ -82,7 +82,7 @@ pub struct Used {
     pub free_bytes: u64,
 }
 
-/// What is left up to `bound`, or up to `end` where pages in use are half empty.
+/// Bytes left up to `bound`, or up to `end` where pages in use are half empty.
 fn left_bytes(bound: u64, end: u64, used: Used) -> i64 {
     let idle_bytes = used.idle_bytes.saturating_sub(used.bytes / IDLE_DIVISOR);
     let left_bytes = bound as i64 - used.bytes.saturating_sub(idle_bytes) as i64;
@@ -91,21 +91,21 @@ fn left_bytes(bound: u64, end: u64, used: Used) -> i64 {
 
 /// Reads what is in use.
 pub trait Meter: Send {
-    /// What is in use of each limit, in the order in which the limits were given. Costs some 100 µs.
+    /// Returns the use of each limit, in the order in which the limits were given. Costs some 100 µs.
     fn read(&mut self) -> Vec<Used>;
 
     /// Gives free pages back to the system, which may take some milliseconds.
     fn give_back(&mut self);
 }
 
-/// What is left of the limits. Without limits everything is allowed.
+/// The memory that the limits leave. Without limits everything is allowed.
 #[derive(Default)]
 pub struct Memory {
-    /// What commands that grow may take until the next reading, in bytes.
+    /// Bytes that commands that grow may take until the next reading.
     room_bytes: AtomicI64,
-    /// What large input and loading may take, likewise.
+    /// Bytes that large input and loading may take, likewise.
     reserve_bytes: AtomicI64,
-    /// What is still to be loaded, which growth leaves room for.
+    /// Bytes still to be loaded, which growth leaves room for.
     to_load_bytes: AtomicU64,
     refusals: AtomicU64,
     watched: OnceLock<Watched>,
@@ -122,14 +122,14 @@ struct State {
     read_at: Instant,
 }
 
-/// What INFO tells.
+/// The state of memory that INFO tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryStatus {
     /// The smallest limit.
     pub limit: Limit,
-    /// What is in use of it, in bytes, as of the last reading.
+    /// Bytes of it in use, as of the last reading.
     pub used_bytes: u64,
-    /// What commands that grow may take, in bytes; 0 while they are refused.
+    /// Bytes that commands that grow may take; 0 while they are refused.
     pub room_bytes: u64,
 }
 
@@ -170,8 +170,8 @@ impl Memory {
         self.take_of(&self.reserve_bytes, bytes)
     }
 
-    /// What a script may take, in bytes; `None` without a limit. Half of what is left, since others run beside it, and never too
-    /// little for one that does not build much.
+    /// Bytes that a script may take; `None` without a limit. Half of what is left, since others run beside it, and
+    /// never too little for one that does not build much.
     pub(crate) fn scripts_room_bytes(&self) -> Option<usize> {
         let room_bytes = (self.reserve_bytes.load(Relaxed) / 2).max(SCRIPT_BYTES_MIN);
         self.is_limited().then(|| usize::try_from(room_bytes).unwrap_or(usize::MAX))

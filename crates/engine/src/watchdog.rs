@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What is watched.
+/// A kind of thing that is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Watched {
     /// A worker's turn: meanwhile it serves nobody else.
@@ -44,7 +44,7 @@ impl Watched {
 /// Something under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// What it is.
+    /// Its kind.
     pub what: Watched,
     /// The worker whose it is; `None`: a thread in the background.
     pub worker: Option<u16>,
@@ -90,7 +90,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// What is remembered from look to look.
+/// A thing under way, remembered from look to look.
 struct Seen {
     number: u64,
     since_ns: u64,
@@ -145,7 +145,7 @@ impl Watchdog {
     }
 }
 
-/// What one worker does now, written by it alone.
+/// The present work of one worker, written by it alone.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Beat {
@@ -202,7 +202,7 @@ impl Drop for RoomWait {
 /// When each wait began, and of which row it is, in order of arrival at each worker.
 type RoomWaits = BTreeMap<(u16, u64), (u64, u16)>;
 
-/// What the watchdog looks at.
+/// The state that the watchdog looks at.
 pub(crate) struct Watch {
     start: Instant,
     beats: Box<[Beat]>,
@@ -321,7 +321,7 @@ impl Engine {
 }
 
 impl Worker {
-    /// What the watchdog sees of it.
+    /// The part of it that the watchdog sees.
     #[inline]
     pub(crate) fn beat(&self) -> &Beat {
         self.engine.watch.beat(self.index)
@@ -361,7 +361,7 @@ mod tests {
         Sighting { what: Watched::Turn, worker: Some(worker), number, began_ns, row: Some(0) }
     }
 
-    /// What is reported: of which worker, for how long, and whether that is news.
+    /// The reports: of which worker, for how long, and whether that is news.
     fn look(watchdog: &mut Watchdog, now_ms: u64, sightings: &[Sighting]) -> Vec<(Option<u16>, u64, bool)> {
         let reports = watchdog.observe(now_ms * MS, sightings);
         reports.iter().map(|report| (report.sighting.worker, report.age_ms, report.is_first)).collect()

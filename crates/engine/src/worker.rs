@@ -91,11 +91,11 @@ pub struct Worker {
     credit_bytes: Cell<u64>,
     /// What its connections of the queue door have open.
     pub(crate) leases: Leases,
-    /// What is left to do for requests and connections that are over.
+    /// Work left to do for requests and connections that are over.
     chores: RefCell<VecDeque<Box<dyn Chore>>>,
 }
 
-/// What is left to do when a request or connection is over, in steps.
+/// Work left to do when a request or connection is over, in steps.
 pub(crate) trait Chore {
     /// Does some 100 µs of it. Whether it is done.
     fn step(&mut self, worker: &Worker) -> bool;

@@ -1,4 +1,4 @@
-//! What passes between two points where others may run is bounded, whatever is asked for: so many keys looked up, elements
+//! The work between two points where others may run is bounded, whatever is asked for: so many keys looked up, elements
 //! passed and bytes compared at most. Counted, not timed.
 //!
 //! Each command that takes any number of arguments is asked with very many, and each that compares with elements of 1 MB.
@@ -20,7 +20,7 @@ use wire::{Output, OwnedRequest, Ranges};
 
 /// Arguments of a request.
 const ARGUMENTS: usize = 100_000;
-/// What may pass in one turn.
+/// The bound on one turn.
 const BOUND: Counts = Counts { names: 4_096, elements: 8_192, bytes: 16 << 20 };
 
 /// Cells of a table that LCS fills in a turn.

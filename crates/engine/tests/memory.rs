@@ -164,7 +164,7 @@ fn a_long_text_is_not_cut_when_there_is_no_room_for_it_twice() {
     assert_eq!(client.call_bytes(&[b"SET", b"long", &long]), "+OK\r\n");
 }
 
-/// What does not fit is not loaded; keys in it are answered at once, and it is loaded once there is room.
+/// Data that does not fit is not loaded; keys in it are answered at once, and it is loaded once there is room.
 #[test]
 fn a_start_loads_what_fits_and_says_what_is_not_there() {
     let world = World::new(&[]);

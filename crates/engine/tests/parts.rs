@@ -187,7 +187,7 @@ fn watches_listeners_and_those_who_track_hear_of_every_part() {
     assert_eq!(watcher.call("EXEC"), "*-1\r\n");
 }
 
-/// Who waits for the end of a stream's group hears of it.
+/// A reader that waits in a stream's group hears of its end.
 #[test]
 fn one_who_waits_for_a_key_that_goes_is_told() {
     let world = World::new(&[]);
@@ -284,7 +284,7 @@ fn a_full_disk_does_not_refuse_it() {
     assert_eq!(count(&mut client), 0);
 }
 
-/// What is told of it is one call, whose time is no hold of shards.
+/// INFO tells of it as one call, whose time is no hold of shards.
 #[test]
 fn it_is_counted_as_one_call() {
     let world = World::new(&[]);

@@ -1,4 +1,4 @@
-//! What the watchdog sees of requests that wait.
+//! Sightings by the watchdog of requests that wait.
 
 mod support;
 

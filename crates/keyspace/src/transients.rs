@@ -29,14 +29,14 @@ impl Transients {
         Some(Transient { sum: self.0.clone(), bytes })
     }
 
-    /// What is taken now, in bytes.
+    /// Bytes that are taken now.
     pub fn bytes(&self) -> u64 {
         self.0.load(Relaxed)
     }
 }
 
 impl Keyspace {
-    /// What all commands on its keys have taken.
+    /// The memory that all commands on its keys have taken.
     pub fn transients(&self) -> &Transients {
         &self.transients
     }

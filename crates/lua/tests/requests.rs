@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wire::OwnedRequest;
 use wire::client::Value;
 
-/// What comes of a script, with the arguments of the commands that it called.
+/// The result of a script, with the arguments of the commands that it called.
 fn run(source: &str) -> (Result<Value, String>, Vec<usize>) {
     run_on(&mut machine(), source)
 }

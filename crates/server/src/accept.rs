@@ -46,7 +46,7 @@ impl Door {
         }
     }
 
-    /// What those hear who come while too many owe a password.
+    /// The reply to those who come while too many owe a password.
     fn locked_refusal(self) -> &'static [u8] {
         match self {
             Self::Resp => b"-ERR max number of clients that have not authenticated reached\r\n",

@@ -40,7 +40,7 @@ const REHEARSERS: usize = 2;
 const LOADERS_MAX: usize = 16;
 /// For tests: so many milliseconds pass before a shard or a value is loaded for which nobody waits.
 const LOADER_REST: &str = "BOBBIN_TEST_LOADER_REST_MS";
-/// What has been under way for so long is logged.
+/// Anything that has been under way for so long is logged.
 const WATCHDOG_THRESHOLD_MS: u64 = 1_000;
 /// The watchdog looks so many times while that passes.
 const WATCHDOG_LOOKS: u64 = 8;

@@ -60,7 +60,7 @@ struct Pulse {
     beats: AtomicU64,
     /// It waits for events.
     is_waiting: AtomicBool,
-    /// What `beats` was when somebody looked, and since when it has been that, in milliseconds.
+    /// The value of `beats` when somebody looked, and since when it has been that, in milliseconds.
     seen_beats: AtomicU64,
     seen_ms: AtomicU64,
 }

@@ -22,7 +22,7 @@ pub(crate) struct Guard {
 }
 
 thread_local! {
-    /// Of the innermost fiber that runs on this thread.
+    /// The stack of the innermost fiber that runs on this thread.
     static RUNNING: Cell<Option<Guard>> = const { Cell::new(None) };
 }
 
@@ -31,7 +31,7 @@ const BELOW_BYTES: usize = 64 << 10;
 /// The guard page, of the largest pages there are.
 const GUARD_BYTES: usize = 64 << 10;
 
-/// Who handled faults before, for SIGSEGV and for SIGBUS.
+/// The handlers of faults before ours, for SIGSEGV and for SIGBUS.
 static BEFORE: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 

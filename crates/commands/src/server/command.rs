@@ -138,7 +138,7 @@ fn with_subcommands(fits: impl Fn(&Listed) -> bool) -> Vec<String> {
     all.filter(fits).map(|listed| listed.name()).collect()
 }
 
-/// What is told of commands that are named.
+/// The facts told of commands that are named.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Facts {
     Info,
@@ -149,7 +149,7 @@ enum Facts {
 /// Commands told in parts.
 struct Telling {
     facts: Facts,
-    /// What the first names stand for.
+    /// The commands that the first names stand for.
     listed: Vec<Option<Listed>>,
     told: Option<usize>,
 }

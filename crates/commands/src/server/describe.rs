@@ -192,9 +192,9 @@ fn spec_flags(flags: &str) -> Vec<String> {
     flags.split(' ').enumerate().map(small).collect()
 }
 
-/// What a request does to the keys of `spec`. Where flags vary with its arguments they are told as Redis tells them: of SET
-/// and DELEX by whether the old text is looked at, of BITFIELD by whether anything is written. Where a spec of another
-/// command says that they vary, its own flags are told, without that word.
+/// Returns flags for what a request does to the keys of `spec`. Where they vary with its arguments they are told as
+/// Redis tells them: of SET and DELEX by whether the old text is looked at, of BITFIELD by whether anything is written.
+/// Where a spec of another command says that they vary, its own flags are told, without that word.
 pub(super) fn key_flags(row: &Command, spec: &KeySpec, request: &Args<'_>) -> Vec<String> {
     const LOOKS: [&str; 5] = ["GET", "IFEQ", "IFNE", "IFDEQ", "IFDNE"];
     let Some(most) = spec.flags.strip_suffix(" VARIABLE_FLAGS") else { return spec_flags(spec.flags) };

@@ -60,7 +60,7 @@ pub fn shown(row: &Row, args: &Args<'_>) -> String {
     text
 }
 
-/// What is shown in the place of a secret, as Redis shows it.
+/// The text shown in the place of a secret, as in Redis.
 pub const REDACTED: &[u8] = b"(redacted)";
 
 /// Names of settings, in small letters, whose values are secret: ours, and those of Redis that clients may try.

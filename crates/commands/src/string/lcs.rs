@@ -41,7 +41,7 @@ const CELLS_LOCKED_MAX: usize = 16 << 10;
 const STEP_CELLS: usize = 64 << 10;
 /// How much of a text is cut out in one step, in bytes.
 const STEP_BYTES: usize = 256 << 10;
-/// What all connections together may take for tables and texts, in bytes.
+/// Bytes that all connections together may take for tables and texts.
 const TRANSIENT_BYTES_MAX: u64 = BULK_BYTES_MAX as u64;
 
 const TOO_LARGE: &str = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
@@ -189,7 +189,7 @@ impl Table {
         }
     }
 
-    /// What [`Table::new`] takes, in bytes.
+    /// Bytes that [`Table::new`] takes.
     fn bytes(left_bytes: usize, right_bytes: usize, needs_way: bool) -> usize {
         let bits = if needs_way { left_bytes * right_bytes } else { 0 };
         (left_bytes.min(right_bytes) + 1) * size_of::<u32>() + bits.div_ceil(64) * size_of::<u64>()

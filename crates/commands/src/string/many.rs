@@ -237,7 +237,7 @@ const MSETEX: Command = Command {
 static PUT_SORTED: Command = Command { flags: &[Flag::PutsText], ..MSET };
 static PUT_SORTED_IF_ABSENT: Command = Command { flags: &[Flag::PutsText], ..MSETNX };
 
-/// What runs in the place of a row whose arguments are [`Flag::Pairs`], once they have been sorted.
+/// The row that runs in the place of one whose arguments are [`Flag::Pairs`], once they have been sorted.
 pub fn put_sorted(row: &Row) -> Row {
     row.part(if row.name == MSETNX.name { &PUT_SORTED_IF_ABSENT } else { &PUT_SORTED })
 }

@@ -56,7 +56,7 @@ pub(crate) struct Dice<'a> {
     are_long: bool,
 }
 
-/// What of a request may be of any bytes: with keys, what a frame repeats.
+/// Parts of a request that may be any bytes: with keys, those that a frame repeats.
 const FREE: &[&str] = &[
     "value",
     "element",

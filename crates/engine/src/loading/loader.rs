@@ -18,7 +18,7 @@ use sync::lock::Want;
 /// How long it rests when the system has no file or memory to give.
 const LACKING_MS: Ms = 100;
 
-/// What a shard takes of memory until it is in its place, in bytes: for each byte that is stored, small keys reckoned, and beside.
+/// Bytes of memory that a shard takes until it is in its place: for each stored byte, small keys reckoned, and beside.
 const SHARD_BYTES_PER_STORED: u64 = 2;
 const SHARD_BYTES: u64 = 64 << 10;
 

@@ -46,7 +46,7 @@ pub struct Loading {
     bytes_total: u64,
     bytes_done: AtomicU64,
     is_stopped: AtomicBool,
-    /// What is next does not fit the memory.
+    /// The next shard or value does not fit in memory.
     is_halted: AtomicBool,
     /// Tables from here on are younger than all that is to come.
     next_table: TableId,
@@ -186,7 +186,7 @@ impl Loading {
         self.is_halted.load(Relaxed)
     }
 
-    /// What is next does not fit the memory, or does: who waits for what is not loaded hears of it.
+    /// Notes that the next shard or value does not fit in memory, or does: those who wait for loading hear of it.
     fn halt(&self, halts: bool) {
         if self.is_halted.swap(halts, Relaxed) != halts && halts {
             self.state().doubtful.drain(..).for_each(Waker::wake);

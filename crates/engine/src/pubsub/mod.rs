@@ -89,7 +89,7 @@ pub(crate) struct Letter {
 }
 
 impl Letter {
-    /// What it holds, in bytes.
+    /// Bytes that it holds.
     fn bytes(&self) -> u64 {
         LETTER_BYTES + self.encoded.len() as u64
     }
@@ -117,9 +117,9 @@ impl Letter {
     }
 }
 
-/// What a letter takes beside its message, in bytes.
+/// Bytes that a letter takes beside its message.
 const LETTER_BYTES: u64 = 128;
-/// What may lie in an inbox that nobody has set a bound of, in bytes.
+/// Bytes that may lie in an inbox for which nobody has set a bound.
 const INBOX_BYTES_MAX: u64 = 128 << 20;
 
 /// Letters on their way to one worker.
@@ -127,7 +127,7 @@ pub(crate) struct Inbox {
     letters: Mutex<Letters>,
     /// How many letters have ever been put in.
     count: AtomicU64,
-    /// What the letters hold that have not reached all whom they concern, taken out or not, in bytes.
+    /// Bytes of letters, taken out or not, that have not reached all whom they concern.
     bytes: AtomicU64,
     bytes_max: AtomicU64,
     /// Rung when there are letters.
@@ -201,7 +201,7 @@ impl Inbox {
         self.bytes.fetch_sub(letter.bytes(), Ordering::Relaxed);
     }
 
-    /// What is lost from now on of a name is lost to others than before.
+    /// Losses of a name from now on concern others than before.
     fn forget_lost(&self, topic: Topic, name: &Arc<[u8]>) {
         self.lock().lost.remove(&(index(topic), name.clone()));
     }
@@ -450,7 +450,7 @@ impl Board {
     }
 }
 
-/// What a pattern counts beside the bytes that are looked at.
+/// Bytes that a pattern counts for beside those that are looked at.
 const PATTERN_BYTES: usize = 32;
 /// Bytes of patterns and channel that are looked at in one part of a long way.
 const POST_BYTES: usize = 256 << 10;

@@ -1,4 +1,4 @@
-//! What lies between who publishes and who listens: bounded, and told in parts.
+//! Letters between publishers and listeners: bounded, and told in parts.
 
 use super::*;
 use crate::client::{Client, Clients};

@@ -599,7 +599,7 @@ pub(crate) fn hand_over<'t>(
     seen.max(position)
 }
 
-/// What memcached says for want of memory, and so MemcacheQ.
+/// The line of memcached, and so of MemcacheQ, for want of memory.
 fn out_of_memory_line(row: &Row) -> &'static str {
     match row.name {
         "MC.INCR" | "MC.DECR" | "MC.MA" => "SERVER_ERROR out of memory",
@@ -607,7 +607,7 @@ fn out_of_memory_line(row: &Row) -> &'static str {
     }
 }
 
-/// What memcached says when there is no memory for an item.
+/// The line of memcached when there is no memory for an item.
 pub(super) const OUT_OF_MEMORY_LINE: &str = "SERVER_ERROR out of memory storing object";
 
 /// A payload that the journal's thread makes: the clones in it may be the last of their values by then, so they go

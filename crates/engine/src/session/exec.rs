@@ -433,7 +433,7 @@ impl Session {
     }
 }
 
-/// What EXEC replies for want of memory, as in Redis.
+/// The reply of EXEC for want of memory, as in Redis.
 const ABORTED_FOR_MEMORY: &str =
     "EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.";
 

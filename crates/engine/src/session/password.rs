@@ -13,7 +13,7 @@ const FAILURES_MAX: u8 = 10;
 pub(super) struct Passwords {
     /// Wrong ones of this connection.
     failures: u8,
-    /// What its next answer waits for.
+    /// The wait before its next answer.
     pub(super) delay: Option<AuthDelay>,
 }
 

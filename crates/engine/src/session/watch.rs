@@ -82,7 +82,7 @@ impl Session {
     /// WATCH, of few keys at once.
     ///
     /// # Errors
-    /// What it lacks; [`NotNow::Verb`] if there are many keys.
+    /// [`NotNow::Verb`] if there are many keys; else what it lacks.
     pub(super) fn watch(&mut self, attempt: &Attempt<'_>, args: &Args<'_>) -> Result<Result<(), Failure>, NotNow> {
         let &Attempt { worker, raised, now, .. } = attempt;
         if self.multi.is_some() {

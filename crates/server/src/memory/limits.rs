@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A limit so high is none, in bytes: version 1 of control groups knows no other word for it.
 const UNLIMITED_BYTES: u64 = 1 << 60;
 
-/// What counts against a limit.
+/// The memory that counts against a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
     /// Resident memory of the process.

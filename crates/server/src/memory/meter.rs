@@ -1,4 +1,4 @@
-//! What the process has in use of each limit, from the allocator and from the system.
+//! The memory that the process uses of each limit, from the allocator and from the system.
 //!
 //! ```text
 //!   mapped by the allocator   | used by values, buffers ... | half-empty pages | free pages | not resident |
@@ -14,19 +14,19 @@ use engine::memory::Used;
 use std::path::Path;
 use tikv_jemalloc_ctl::{Access, AsName, epoch, stats};
 
-/// What others in a control group take is looked at once in so many readings.
+/// The memory that others in a control group take is looked at once in so many readings.
 const READINGS_PER_LOOK: u32 = 16;
 
 /// Reads what is in use of these limits.
 pub(super) struct Meter {
     measures: Vec<Measure>,
-    /// What others in the group take, for each limit that is one.
+    /// Bytes that others in the group take, for each limit that is one.
     others_bytes: Vec<u64>,
     readings: u32,
     page_bytes: u64,
 }
 
-/// What the allocator has, in bytes.
+/// Memory of the allocator, in bytes.
 #[derive(Clone, Copy, Default)]
 struct Allocated {
     active: u64,
@@ -35,7 +35,7 @@ struct Allocated {
     retained: u64,
 }
 
-/// What the system says of the process, in bytes.
+/// Memory of the process as the system tells it, in bytes.
 #[derive(Clone, Copy, Default)]
 struct Process {
     size: u64,
@@ -110,7 +110,7 @@ impl engine::memory::Meter for Meter {
     }
 }
 
-/// What a control group has taken and cannot give back, in bytes: all but pages of files and what the kernel reclaims.
+/// Bytes that a control group has taken and cannot give back: all but pages of files and what the kernel reclaims.
 fn group_bytes(folder: &Path, version: Version) -> Option<u64> {
     let (current, reclaimed): (_, &[&str]) = match version {
         Version::Two => ("memory.current", &["active_file", "inactive_file", "slab_reclaimable"]),

@@ -154,7 +154,7 @@ fn look(engine: &Weak<Engine>, said: &mut Said) -> Option<u64> {
     pause_ms
 }
 
-/// What the log says, once for each change and not too often.
+/// Lines in the log, one for each change and not too often.
 #[derive(Default)]
 struct Said {
     is_short: bool,

@@ -1,4 +1,4 @@
-//! What holds of every row.
+//! Rules that hold for every row.
 
 use super::*;
 use crate::settings::Voice;
