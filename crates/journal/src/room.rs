@@ -11,10 +11,10 @@
 //! ```
 //!
 //! A small frame that moves on wastes less than the quarter that no segment sells; a longer one wastes less than
-//! itself; one longer than a segment always begins its own, and wastes what was left of the one before, which is why what is
-//! left of such a segment is worth no more than a spare. So while claims are covered by what the segments at hand are worth, each frame finds its place, in any
-//! order. The bytes of a frame here are its head, its payload and two marks: one may open its write, one may follow its
-//! sync.
+//! itself. One longer than a segment always begins its own and wastes the rest of the segment before it, which is why the
+//! rest of a segment, however long, is worth a spare at most. So while claims are covered by what the segments at hand are
+//! worth, each frame finds its place, in any order. The bytes of a frame here are its head, its payload and two marks: one
+//! may open its write, one may follow its sync.
 
 use crate::format::{HEAD_BYTES, MARK_BYTES, SEGMENT_HEAD_BYTES};
 
