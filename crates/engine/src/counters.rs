@@ -17,6 +17,12 @@ impl Counter {
         self.0.store(self.0.load(Relaxed).wrapping_add(count), Relaxed);
     }
 
+    /// Makes it `value`; by its one writer only.
+    #[inline]
+    pub(crate) fn set(&self, value: u64) {
+        self.0.store(value, Relaxed);
+    }
+
     /// Raises it to `value` if that is more; by its one writer only.
     #[inline]
     pub fn raise(&self, value: u64) {
@@ -73,6 +79,8 @@ pub struct Counters {
     pub expired: Counter,
     /// Commands and transactions that changed something while there is no journal to count them; never reset.
     pub changes: Counter,
+    /// Bytes that scripts have left on this worker; never reset.
+    pub(crate) script_memory_bytes: Counter,
     /// Connections accepted.
     pub connections: Counter,
     /// Connections refused for want of room.
@@ -121,6 +129,7 @@ impl Default for Counters {
             misses: Counter::default(),
             expired: Counter::default(),
             changes: Counter::default(),
+            script_memory_bytes: Counter::default(),
             connections: Counter::default(),
             refused: Counter::default(),
             http: Counter::default(),

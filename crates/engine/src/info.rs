@@ -161,6 +161,10 @@ fn memory_section(engine: &Engine, out: &mut String) {
     line(out, "used_memory_overhead", figures.total_bytes - figures.dataset_bytes);
     line(out, "used_memory_startup", figures.startup_bytes);
     line(out, "used_memory_dataset", figures.dataset_bytes);
+    let machines_bytes = total(engine, |counters| &counters.script_memory_bytes);
+    line(out, "used_memory_vm_total", machines_bytes);
+    line(out, "used_memory_vm_total_human", human(machines_bytes));
+    line(out, "script_memory_max", engine.settings.current().script_memory_bytes_max);
     let (scripts_count, scripts_bytes) = engine.scripts.count();
     line(out, "used_memory_scripts_eval", scripts_bytes);
     line(out, "number_of_cached_scripts", scripts_count);

@@ -4,8 +4,8 @@ use crate::error::{Raised, find_raised, raised, stopped, table_of};
 use crate::functions::register;
 use crate::machine::{About, Ask, Shared, Tell};
 use crate::number::general;
-use crate::value::{Given, to_lua};
-use mlua::{Either, Lua, MultiValue, Table, Value as Lv};
+use crate::value::to_lua;
+use mlua::{Lua, MultiValue, Table, Value as Lv};
 use std::rc::Rc;
 use wire::Words;
 use wire::client::Value;
@@ -55,18 +55,20 @@ fn plain(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
 }
 
 const REPL_ALL: i64 = 3;
+/// What is longer is cut off in the log, as Redis does.
+const LOG_BYTES_MAX: usize = 1024;
 
 fn calls(lua: &Lua, table: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
     let caller = shared.clone();
     let call = move |lua: &Lua, arguments: MultiValue| match called(&caller, &arguments)? {
         Value::Error(text) => Err(mlua::Error::external(counted(text))),
-        value => to_lua(lua, value, caller.speaks_resp3.get()),
+        value => caller.unlimited(lua, || to_lua(lua, &caller, value)),
     };
     table.raw_set("call", lua.create_function(call)?)?;
     let caller = shared.clone();
     let pcall = move |lua: &Lua, arguments: MultiValue| match called(&caller, &arguments) {
         Ok(Value::Error(text)) => error_table(lua, &counted(text)),
-        Ok(value) => to_lua(lua, value, caller.speaks_resp3.get()),
+        Ok(value) => caller.unlimited(lua, || to_lua(lua, &caller, value)),
         Err(error) if caller.is_stopping.get() => Err(error),
         Err(error) => match find_raised(&error) {
             Some(raised) => error_table(lua, &raised),
@@ -85,8 +87,8 @@ fn calls(lua: &Lua, table: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
     table.raw_set("acl_check_cmd", lua.create_function(check)?)
 }
 
-fn error_table(lua: &Lua, raised: &Raised) -> mlua::Result<Given> {
-    table_of(lua, raised).map(|table| Either::Right(Lv::Table(table)))
+fn error_table(lua: &Lua, raised: &Raised) -> mlua::Result<Lv> {
+    table_of(lua, raised).map(Lv::Table)
 }
 
 /// An error of a command, which has counted it.
@@ -111,7 +113,7 @@ impl Shared {
         match self.pause.rest(ask) {
             Tell::Reply(value) => Ok(value),
             _ => {
-                self.is_stopping.set(true);
+                self.stop();
                 Err(stopped())
             }
         }
@@ -230,11 +232,16 @@ fn log(lua: &Lua, shared: &Shared, arguments: &MultiValue) -> mlua::Result<()> {
     if !(0.0..4.0).contains(&level) {
         return Err(raised("ERR Invalid debug level."));
     }
-    let mut words = Vec::new();
+    let mut text = Vec::new();
     for word in arguments.iter().skip(1) {
-        words.extend(lua.coerce_string(word.clone())?.map(|text| text.to_string_lossy()));
+        let Some(word) = lua.coerce_string(word.clone())? else { continue };
+        if !text.is_empty() {
+            text.push(b' ');
+        }
+        let word = word.as_bytes();
+        text.extend_from_slice(&word[..word.len().min(LOG_BYTES_MAX - text.len().min(LOG_BYTES_MAX))]);
     }
-    shared.ask(Ask::Log { level: level as u8, text: words.join(" ") }).map(drop)
+    shared.ask(Ask::Log { level: level as u8, text: String::from_utf8_lossy(&text).into_owned() }).map(drop)
 }
 
 /// A number, however it is kept.

@@ -93,10 +93,37 @@ fn raised_of(error: &mlua::Error) -> Raised {
     })
 }
 
+/// An error of the engine's as Lua 5.1 and Redis say it, where the engine says it otherwise; `None` where it does not.
+fn in_words_of_redis(text: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(text).ok()?;
+    // The prelude stands between a script and the engine, and is no place that a script knows.
+    let plain = match text.strip_prefix("prelude:").and_then(|rest| rest.split_once(": ")) {
+        Some((line, rest)) if line.bytes().all(|byte| byte.is_ascii_digit()) => rest,
+        _ => text,
+    };
+    let missing = |text: &str| {
+        let (before, rest) = text.split_once("missing argument #")?;
+        let rest = rest.strip_suffix(" expected)")?;
+        Some(format!("{before}bad argument #{rest} expected, got no value)"))
+    };
+    let told = if let Some(before) = plain.strip_suffix("attempt to modify a readonly table") {
+        format!("{before}Attempt to modify a readonly table")
+    } else if let Some(told) = missing(plain) {
+        told
+    } else {
+        plain.replacen("invalid argument #", "bad argument #", 1)
+    };
+    (told != text).then(|| told.into_bytes())
+}
+
 /// What pcall gives for an error: its text, or what it is if it is none of ours.
 pub(crate) fn error_text(lua: &Lua, error: Value) -> mlua::Result<Value> {
     match error {
         Value::Error(error) => Ok(Value::String(lua.create_string(raised_of(&error).text)?)),
+        Value::String(text) => match in_words_of_redis(&text.as_bytes()) {
+            Some(text) => Ok(Value::String(lua.create_string(text)?)),
+            None => Ok(Value::String(text)),
+        },
         Value::Table(table) => match table.raw_get::<Value>("err")? {
             text @ (Value::String(_) | Value::Integer(_) | Value::Number(_)) => Ok(text),
             _ => Ok(Value::Table(table)),
@@ -112,6 +139,7 @@ pub(crate) fn error_table(lua: &Lua, error: Value) -> mlua::Result<Value> {
             raised if raised.is_plain => Ok(Value::String(lua.create_string(raised.text)?)),
             raised => Ok(Value::Table(table_of(lua, &raised)?)),
         },
+        Value::String(_) => error_text(lua, error),
         other => Ok(other),
     }
 }
@@ -137,7 +165,11 @@ pub(crate) fn fault_of(lua: &Lua, error: &Value) -> Fault {
             Ok(Value::String(text)) => (text.as_bytes().to_vec(), is_counted(table).unwrap_or(false)),
             _ => (b"ERR unknown error".to_vec(), false),
         },
-        Value::String(text) => ([b"ERR ", &*text.as_bytes()].concat(), false),
+        Value::String(text) => {
+            let text = text.as_bytes();
+            let told = in_words_of_redis(&text);
+            ([b"ERR ", told.as_deref().unwrap_or(&text)].concat(), false)
+        }
         other => (format!("ERR {}", other.to_string().unwrap_or_default()).into_bytes(), false),
     };
     Fault { text, place: place_of_fault(lua), is_counted }

@@ -5,7 +5,7 @@
 //!   begin(task) --------------------------> compiles (once), runs
 //!   <-- Ask::Call { request } ------------- redis.call(...)
 //!   go(Tell::Reply(value)) ---------------> goes on with it
-//!   <-- Ask::Tick ------------------------- every so many instructions
+//!   <-- Ask::Tick ------------------------- some 50 µs after the last one
 //!   go(Tell::Go), or Tell::Stop ----------> goes on, or unwinds whatever the script does about it
 //!   <-- Ask::Over(outcome) ---------------- its reply, or why it failed
 //! ```
@@ -13,13 +13,16 @@
 //! A script that waits for its host rests half-way, on a stack of its own: the host may let others have their turn. Only one
 //! task is under way at a time.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod api;
 mod error;
 mod functions;
+#[allow(unsafe_code, reason = "what counts stands between the engine and mlua")]
+mod interrupt;
 pub mod library;
 mod machine;
+mod natives;
 mod number;
 mod random;
 mod shebang;
@@ -27,7 +30,7 @@ mod value;
 
 pub use error::Fault;
 pub use functions::Registered;
-pub use machine::{About, Answer, Ask, Code, Machine, Task, Tell};
+pub use machine::{About, Answer, Ask, Code, Machine, SOURCE_BYTES_MAX, Task, Tell};
 pub use shebang::{Flags, Header, LibraryHeader, header, library_header};
 pub use value::{Errors, write};
 

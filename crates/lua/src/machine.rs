@@ -2,10 +2,11 @@
 
 use crate::error::{Fault, fault_of, stopped};
 use crate::functions::Registered;
-use crate::value::{Errors, from_lua, words};
-use crate::{api, error, library, random};
+use crate::value::{Errors, Replying, words};
+use crate::{api, error, interrupt, library, natives, random};
 
-use mlua::{ChunkMode, Function, HookTriggers, Lua, LuaOptions, StdLib, Table, Value as Lv, VmState};
+use mlua::{ChunkMode, Compiler, Function, Lua, LuaOptions, StdLib, Table, Value as Lv};
+use quanta::Instant;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,8 +17,12 @@ use wire::{Args, Words};
 
 /// Room for Lua's deepest recursion, some two hundred calls of its C functions. Only what is touched is real.
 const STACK_BYTES: usize = 16 << 20;
-/// So many instructions run between two ticks: some 50 µs.
-const TICK_INSTRUCTIONS: u32 = 10_000;
+/// The host is asked for others' turn when so many microseconds are over.
+const TICK_US: u128 = 50;
+/// Steps of our own code between two looks at the clock: values that are converted, each some 50 ns.
+const STEPS_OF_A_LOOK: u32 = 256;
+/// The longest source, in bytes: compiling it takes memory that no limit counts, and time that nothing interrupts.
+pub const SOURCE_BYTES_MAX: usize = 1 << 20;
 /// So many scripts are kept compiled; beyond, all are forgotten.
 const COMPILED_MAX: usize = 1_000;
 
@@ -120,8 +125,16 @@ pub enum Answer {
 /// The memory of a request that is over, for the next one.
 pub(crate) type Spare = Rc<RefCell<Words>>;
 
-/// Bytes that a task may take beyond what the machine holds; `None` for any number.
-type Room = Rc<Cell<Option<usize>>>;
+/// How much memory there is for a machine.
+#[derive(Default)]
+struct Limits {
+    /// Of a task, beyond what the machine holds; `None` for any number.
+    room_bytes: Cell<Option<usize>>,
+    /// Of all that it holds; `None` for any number.
+    bytes_max: Cell<Option<usize>>,
+    /// What it held when the last task was over.
+    held_bytes: Cell<usize>,
+}
 
 /// What functions inside share with the fiber's loop.
 pub(crate) struct Shared {
@@ -137,14 +150,103 @@ pub(crate) struct Shared {
     /// The longest argument of a call, and the most bytes of all together.
     pub(crate) argument_bytes_max: usize,
     pub(crate) request_bytes_max: usize,
+    /// Bytes that what the script builds outside the engine may take at a time.
+    room_bytes: Cell<usize>,
+    /// Bytes that the engine may hold; 0 for any number.
+    limit_bytes: Cell<usize>,
+    /// Steps of our own until the clock is looked at.
+    steps_left: Cell<u32>,
+    ticked: Cell<Instant>,
     fault: RefCell<Option<Fault>>,
+}
+
+impl Shared {
+    /// One step more of our own code, which the engine cannot interrupt.
+    ///
+    /// # Errors
+    /// The script is to stop.
+    pub(crate) fn step(&self) -> mlua::Result<()> {
+        let left = self.steps_left.get();
+        if left > 0 {
+            self.steps_left.set(left - 1);
+            return Ok(());
+        }
+        self.steps_left.set(STEPS_OF_A_LOOK);
+        self.look()
+    }
+
+    /// Rests if it is time to, and fails if the script is to stop.
+    pub(crate) fn look(&self) -> mlua::Result<()> {
+        // The compiler looks for what a script names, and so runs some of our own: its host waits for no question then.
+        if !self.is_running.get() && self.loading.borrow().is_none() {
+            return Ok(());
+        }
+        if !self.is_stopping.get() {
+            let now = Instant::now();
+            if (now - self.ticked.get()).as_micros() < TICK_US {
+                return Ok(());
+            }
+            let tell = self.pause.rest(Ask::Tick);
+            self.ticked.set(Instant::now());
+            if let Tell::Go = tell {
+                return Ok(());
+            }
+            self.stop();
+        }
+        Err(stopped())
+    }
+
+    /// The script is to end at the next place where it can.
+    pub(crate) fn stop(&self) {
+        self.is_stopping.set(true);
+        interrupt::hurry();
+    }
+
+    /// Does what makes values of Lua with no limit of memory set, then sees whether there is as much: under a limit each
+    /// single value would be made inside a protected call, which takes longer than making it.
+    ///
+    /// # Errors
+    /// Those of `make`, or that there is not enough memory.
+    pub(crate) fn unlimited<R>(&self, lua: &Lua, make: impl FnOnce() -> mlua::Result<R>) -> mlua::Result<R> {
+        let limit = self.limit_bytes.get();
+        // It fails only for a state that is somebody else's.
+        let _ = lua.set_memory_limit(0);
+        let made = make();
+        let _ = lua.set_memory_limit(limit);
+        made.and_then(|made| self.check_memory(lua).map(|()| made))
+    }
+
+    /// # Errors
+    /// The engine holds more than it may.
+    pub(crate) fn check_memory(&self, lua: &Lua) -> mlua::Result<()> {
+        let limit = self.limit_bytes.get();
+        if limit > 0 && lua.used_memory() > limit { Err(out_of_memory()) } else { Ok(()) }
+    }
+
+    /// Bytes for something that is built outside the engine and does not last.
+    pub(crate) fn room(&self) -> usize {
+        self.room_bytes.get()
+    }
+
+    /// # Errors
+    /// So many bytes are more than there is room for.
+    pub(crate) fn check_room(&self, bytes: usize) -> mlua::Result<()> {
+        if bytes > self.room() { Err(out_of_memory()) } else { Ok(()) }
+    }
+}
+
+/// What the engine says when its memory ends.
+pub(crate) const OUT_OF_MEMORY: &str = "not enough memory";
+
+fn out_of_memory() -> mlua::Error {
+    mlua::Error::MemoryError(OUT_OF_MEMORY.to_owned())
 }
 
 /// One Lua state, and whoever asks it.
 pub struct Machine {
     fiber: Fiber<Tell, Ask>,
     spare: Spare,
-    room_bytes: Room,
+    limits: Rc<Limits>,
 }
 
 impl Machine {
@@ -154,16 +256,16 @@ impl Machine {
     /// If the system gives no memory for it.
     pub fn new(about: About) -> Self {
         let spare = Spare::default();
-        let room_bytes = Room::default();
-        let (inside, room_inside) = (spare.clone(), room_bytes.clone());
+        let limits = Rc::<Limits>::default();
+        let (inside, limits_inside) = (spare.clone(), limits.clone());
         let body = move |pause: Pause<Tell, Ask>, first| {
-            let state = State::new(pause, inside, room_inside, &about).expect("the sandbox is built of our own source");
+            let state = State::new(pause, inside, limits_inside, &about).expect("the sandbox is built of our own source");
             state.live(first);
         };
         Self {
             fiber: Fiber::new("of Lua", STACK_BYTES, body).expect("the system gives memory for a stack"),
             spare,
-            room_bytes,
+            limits,
         }
     }
 
@@ -177,7 +279,17 @@ impl Machine {
 
     /// Has tasks from now on fail that take more than so many bytes beyond what the machine holds; `None`: none does.
     pub fn set_room(&self, bytes: Option<usize>) {
-        self.room_bytes.set(bytes);
+        self.limits.room_bytes.set(bytes);
+    }
+
+    /// Bytes that its state holds since the last task.
+    pub fn memory_bytes(&self) -> usize {
+        self.limits.held_bytes.get()
+    }
+
+    /// Has tasks from now on fail that would have the machine hold more than so many bytes; `None`: none does.
+    pub fn set_memory_max(&self, bytes: Option<usize>) {
+        self.limits.bytes_max.set(bytes);
     }
 
     /// Takes back a request that it has asked for.
@@ -193,8 +305,10 @@ impl Machine {
 
 struct State {
     lua: Lua,
-    room_bytes: Room,
+    limits: Rc<Limits>,
     shared: Rc<Shared>,
+    /// What scripts find.
+    globals: Table,
     guards: Guards,
     /// Of libraries and functions, and where it leads.
     environment: Table,
@@ -209,7 +323,7 @@ struct State {
 struct Guards {
     /// What a library does as it is loaded.
     load: Function,
-    /// A script, with its KEYS and ARGV.
+    /// A script, whose KEYS and ARGV are set.
     script: Function,
     /// A function, with its keys and arguments.
     of_function: Function,
@@ -231,9 +345,12 @@ impl Leads {
 }
 
 impl State {
-    fn new(pause: Pause<Tell, Ask>, spare: Spare, room_bytes: Room, about: &About) -> mlua::Result<Self> {
-        let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::OS;
+    fn new(pause: Pause<Tell, Ask>, spare: Spare, limits: Rc<Limits>, about: &About) -> mlua::Result<Self> {
+        let libraries = StdLib::COROUTINE | StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::DEBUG;
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(true))?;
+        // KEYS and ARGV change from script to script; numbers become texts in our way.
+        let compiler = Compiler::new().set_optimization_level(1).set_debug_level(1);
+        lua.set_compiler(compiler.set_mutable_globals(["KEYS", "ARGV"]).set_disabled_builtins(["tostring"]));
         let shared = Rc::new(Shared {
             pause,
             is_running: Cell::new(false),
@@ -243,14 +360,18 @@ impl State {
             spare,
             argument_bytes_max: about.argument_bytes_max,
             request_bytes_max: about.request_bytes_max,
+            room_bytes: Cell::new(usize::MAX),
+            limit_bytes: Cell::default(),
+            steps_left: Cell::default(),
+            ticked: Cell::new(Instant::now()),
             fault: RefCell::default(),
         });
-        let (random, seed) = random::functions(&lua, about.seed)?;
-        let math: Table = lua.globals().get("math")?;
-        math.raw_set("random", random)?;
-        math.raw_set("randomseed", seed)?;
         let raw = lua.create_table()?;
-        raw.raw_set("libraries", library::all(&lua)?)?;
+        let (random, seed) = random::functions(&lua, about.seed)?;
+        raw.raw_set("random", random)?;
+        raw.raw_set("randomseed", seed)?;
+        natives::add(&lua, &raw, &shared)?;
+        raw.raw_set("libraries", library::all(&lua, &shared)?)?;
         raw.raw_get::<Table>("libraries")?.raw_set("redis", api::of_script(&lua, &shared, about)?)?;
         raw.raw_set("redis_of_function", api::of_function(&lua, &shared, about)?)?;
         raw.raw_set("redis_of_library", api::of_library(&lua, &shared, about)?)?;
@@ -264,8 +385,12 @@ impl State {
         raw.raw_set("note_fault", lua.create_function(note)?)?;
         let globals = lua.create_table()?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude").set_mode(ChunkMode::Text);
-        let (shown, guards, environment, leads): (Table, Table, Table, Table) = prelude.call((raw, globals))?;
-        lua.set_globals(shown)?;
+        let (guards, environment, leads): (Table, Table, Table) = prelude.call((raw, &globals))?;
+        lua.set_globals(globals.clone())?;
+        // Nothing in it changes but what the compiler was told of.
+        globals.set_safeenv(true);
+        let asked = shared.clone();
+        interrupt::set(&lua, move || asked.look())?;
         let leads = Leads {
             metatable: leads.raw_get("leading")?,
             library: leads.raw_get("library")?,
@@ -277,26 +402,7 @@ impl State {
             of_function: guards.raw_get("of_function")?,
         };
         let (compiled, latest, libraries) = <_>::default();
-        let state = Self { lua, room_bytes, shared, guards, environment, leads, compiled, latest, libraries };
-        state.tick_each(TICK_INSTRUCTIONS)?;
-        Ok(state)
-    }
-
-    /// Rests every so many instructions.
-    fn tick_each(&self, instructions: u32) -> mlua::Result<()> {
-        let shared = self.shared.clone();
-        let triggers = HookTriggers::new().every_nth_instruction(instructions);
-        self.lua.set_global_hook(triggers, move |lua, _| {
-            if !shared.is_stopping.get() {
-                if let Tell::Go = shared.pause.rest(Ask::Tick) {
-                    return Ok(VmState::Continue);
-                }
-                shared.is_stopping.set(true);
-            }
-            // At each instruction from here on: whatever catches the error does not get far.
-            lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |_, _| Err(stopped()))?;
-            Err(stopped())
-        })
+        Ok(Self { lua, limits, shared, globals, guards, environment, leads, compiled, latest, libraries })
     }
 
     fn live(&self, first: Tell) {
@@ -318,17 +424,31 @@ impl State {
                 }
                 Tell::Reply(_) | Tell::Go | Tell::Stop => Ok(Answer::Done),
             };
-            if self.shared.is_stopping.replace(false) {
-                self.tick_each(TICK_INSTRUCTIONS).expect("a hook is set again");
-            }
+            self.shared.is_stopping.set(false);
+            self.sweep();
             tell = self.shared.pause.rest(Ask::Over(outcome));
         }
     }
 
     fn limit_memory(&self) {
-        let bytes_max = self.room_bytes.get().map_or(0, |bytes| self.lua.used_memory().saturating_add(bytes));
+        let (room_bytes, bytes_max) = (self.limits.room_bytes.get(), self.limits.bytes_max.get());
+        let held = self.lua.used_memory();
+        let of_room = room_bytes.map_or(usize::MAX, |bytes| held.saturating_add(bytes));
+        let limit = of_room.min(bytes_max.unwrap_or(usize::MAX));
+        self.shared.room_bytes.set(limit.saturating_sub(held));
+        self.shared.limit_bytes.set(if limit == usize::MAX { 0 } else { limit });
         // It fails only for a state that is somebody else's.
-        let _ = self.lua.set_memory_limit(bytes_max);
+        let _ = self.lua.set_memory_limit(self.shared.limit_bytes.get());
+    }
+
+    /// Collects what a task has left behind, if it would be in the way of the next one.
+    fn sweep(&self) {
+        let limit = self.limits.bytes_max.get().unwrap_or(usize::MAX);
+        if self.lua.used_memory() > limit / 4 {
+            // It fails only in a script's finalizers, which there are none of.
+            let _ = self.lua.gc_collect();
+        }
+        self.limits.held_bytes.set(self.lua.used_memory());
     }
 
     fn run(&self, task: Task) -> Result<(Value, Errors), Fault> {
@@ -351,6 +471,7 @@ impl State {
     /// Runs what a library does as it is loaded.
     fn load(&self, number: u64, code: &[u8]) -> Result<Vec<Registered>, Fault> {
         self.shared.speaks_resp3.set(false);
+        check_source(code).map_err(unplaced)?;
         let chunk = self.lua.load(code).set_name("@user_function").set_mode(ChunkMode::Text);
         let function = chunk
             .set_environment(self.environment.clone())
@@ -393,11 +514,23 @@ impl State {
     ) -> Result<(Value, Errors), Fault> {
         let run = || {
             let args = arguments.args();
-            let keys = words(&self.lua, args.slice(0, keys_count))?;
-            let rest = words(&self.lua, args.from(keys_count))?;
+            let (keys, rest) = self.shared.unlimited(&self.lua, || {
+                let keys = words(&self.lua, &self.shared, args.slice(0, keys_count))?;
+                let rest = words(&self.lua, &self.shared, args.from(keys_count))?;
+                if is_script {
+                    self.globals.set_readonly(false);
+                    let set = self.globals.raw_set("KEYS", &keys).and_then(|()| self.globals.raw_set("ARGV", &rest));
+                    self.globals.set_readonly(true);
+                    set?;
+                }
+                Ok((keys, rest))
+            })?;
             self.shared.spare.replace(arguments);
-            let guard = if is_script { &self.guards.script } else { &self.guards.of_function };
-            let (ok, value): (bool, Lv) = guard.call((function, keys, rest))?;
+            let (ok, value): (bool, Lv) = if is_script {
+                self.guards.script.call(function)?
+            } else {
+                self.guards.of_function.call((function, keys, rest))?
+            };
             if !ok {
                 // Lua calls no handler when memory ends, and gives the text itself.
                 if let Lv::String(text) = value {
@@ -409,7 +542,8 @@ impl State {
                 return Ok(None);
             }
             let mut errors = Errors::default();
-            from_lua(&value, self.shared.speaks_resp3.get(), 0, &mut errors).map(|value| Some((value, errors)))
+            let _ = self.lua.set_memory_limit(0);
+            Replying { shared: &self.shared, errors: &mut errors, bytes: 0 }.from_lua(&value, 0).map(|value| Some((value, errors)))
         };
         match run() {
             Ok(Some(value)) => Ok(value),
@@ -433,6 +567,7 @@ impl State {
         if let Some(known) = self.compiled.borrow().get(name) {
             return Ok(known.clone());
         }
+        check_source(source).map_err(unplaced)?;
         let chunk = self.lua.load(source).set_name("@user_script").set_mode(ChunkMode::Text);
         let function = chunk
             .into_function()
@@ -444,6 +579,16 @@ impl State {
         compiled.insert(name.clone(), function.clone());
         Ok(function)
     }
+}
+
+/// # Errors
+/// A source is longer than any that is compiled.
+pub(crate) fn check_source(source: &[u8]) -> Result<(), String> {
+    let bytes = source.len();
+    if bytes > SOURCE_BYTES_MAX {
+        return Err(format!("ERR the source of a script has {bytes} bytes, more than the {SOURCE_BYTES_MAX} allowed"));
+    }
+    Ok(())
 }
 
 fn unplaced(text: impl Into<String>) -> Fault {

@@ -1,43 +1,130 @@
--- What a script finds: Lua's own functions, those that change what all scripts share kept from doing so.
+-- What a script finds: functions by their names, one by one, and nothing else of the engine's. Tables that all scripts
+-- share are frozen, their metatables too.
 --
--- A table that is shared is shown as an empty one, whose metatable leads reads to the real table and refuses writes.
--- Functions that look past a metatable are told of that here.
+-- Where the engine's own function differs from Lua 5.1's in what scripts of Redis rely on, or may run long without asking
+-- whether it is to stop, one of ours stands in its place.
 
 local raw, globals = ...
 
-local allowed = {
-    "_VERSION", "assert", "collectgarbage", "coroutine", "error", "gcinfo", "getmetatable", "ipairs", "math", "next",
-    "pairs", "pcall", "rawequal", "rawget", "rawset", "select", "setmetatable", "string", "table", "tonumber",
-    "tostring", "type", "unpack", "xpcall", "loadstring", "load",
-}
-for _, name in ipairs(allowed) do
-    globals[name] = _G[name]
-end
-globals.os = { clock = os.clock }
+local error, type, tonumber, select, next, pairs, unpack = error, type, tonumber, select, next, pairs, table.unpack
+local pcall, xpcall, resume, setmetatable, rawset = pcall, xpcall, coroutine.resume, setmetatable, rawset
+local freeze, info = table.freeze, debug.info
+local native_tostring, native_find, native_match = tostring, string.find, string.match
+local native_gmatch, native_gsub, native_format, native_sort = string.gmatch, string.gsub, string.format, table.sort
 
-local byte, concat = string.byte, table.concat
-local error, type, tostring, tonumber, select = error, type, tostring, tonumber, select
-local next, pairs, rawget, rawset, setmetatable = next, pairs, rawget, rawset, setmetatable
-local loadstring, setfenv, pcall, xpcall, resume = loadstring, setfenv, pcall, xpcall, coroutine.resume
-
-local READONLY = "Attempt to modify a readonly table"
--- What is shown -> what it shows.
-local shown = setmetatable({}, { __mode = "k" })
-
-local function refuse()
-    error(READONLY, 2)
+local function take(from, names)
+    local taken = {}
+    for name in native_gmatch(names, "%S+") do
+        taken[name] = from[name]
+    end
+    return taken
 end
 
-local locked = {}
+for name, value in pairs(take(getfenv(1), [[
+    assert error gcinfo getmetatable ipairs next pairs rawequal rawget rawset select setmetatable tonumber type
+]])) do
+    globals[name] = value
+end
+globals._VERSION = "Lua 5.1"
+globals.unpack = unpack
+globals.os = { clock = raw.clock }
+globals.coroutine = take(coroutine, "create running status wrap yield")
+globals.math = take(math, [[
+    abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log log10 max min modf pi pow rad
+    sin sinh sqrt tan tanh
+]])
+globals.math.mod = math.fmod
+globals.math.random, globals.math.randomseed = raw.random, raw.randomseed
+globals.string = take(string, "byte char len lower rep reverse sub upper")
+globals.table = take(table, "concat getn insert maxn remove")
+globals.collectgarbage = raw.collectgarbage
 
-local function protect(inner)
-    local outer = setmetatable({}, { __index = inner, __newindex = refuse, __metatable = locked })
-    shown[outer] = inner
-    return outer
+-- ---- numbers as texts: 14 digits, as C's %.14g ----
+
+local function is_plain(number)
+    return number % 1 == 0 and number < 1e14 and number > -1e14
 end
 
-setmetatable(locked, { __index = {}, __newindex = refuse, __metatable = locked })
-shown[locked] = {}
+local function tostring(...)
+    local value = ...
+    if type(value) == "number" and not is_plain(value) then
+        return raw.number_text(value)
+    end
+    return native_tostring(...)
+end
+globals.tostring = tostring
+
+local function format_with_texts(pattern, ...)
+    local arguments, count, at = { ... }, select("#", ...), 0
+    for kind in native_gmatch(native_gsub(pattern, "%%%%", ""), "%%[%-+ #0-9.]*(.)") do
+        at = at + 1
+        if kind == "s" and type(arguments[at]) == "number" then
+            arguments[at] = tostring(arguments[at])
+        end
+    end
+    return native_format(pattern, unpack(arguments, 1, count))
+end
+
+function globals.string.format(...)
+    for at = 2, select("#", ...) do
+        local value = select(at, ...)
+        if type(value) == "number" and not is_plain(value) then
+            return format_with_texts(...)
+        end
+    end
+    return native_format(...)
+end
+
+-- ---- what searches: the engine asks whether to stop at each place where a pattern may begin, and at each of its parts ----
+
+-- So many steps pass at most where it does not ask: bytes of a text times those of a set within a pattern.
+local STEPS_MAX = 2 ^ 28
+-- Above so many, a plain text is searched for in linear time.
+local PLAIN_STEPS_MAX = 2 ^ 20
+
+local function check_steps(text, pattern)
+    if
+        type(text) == "string"
+        and type(pattern) == "string"
+        and #text * #pattern > STEPS_MAX
+        and native_find(pattern, "[", 1, true)
+    then
+        error("pattern too complex", 3)
+    end
+end
+
+function globals.string.find(text, pattern, ...)
+    if type(text) == "string" and type(pattern) == "string" and #text * #pattern > PLAIN_STEPS_MAX then
+        local init, plain = ...
+        if plain or not native_find(pattern, "[%^%$%*%+%?%.%(%[%%%-]") then
+            return raw.find(text, pattern, init)
+        end
+        check_steps(text, pattern)
+    end
+    return native_find(text, pattern, ...)
+end
+
+function globals.string.match(text, pattern, ...)
+    check_steps(text, pattern)
+    return native_match(text, pattern, ...)
+end
+
+function globals.string.gmatch(text, pattern)
+    check_steps(text, pattern)
+    return native_gmatch(text, pattern)
+end
+globals.string.gfind = globals.string.gmatch
+
+function globals.string.gsub(text, pattern, ...)
+    check_steps(text, pattern)
+    return native_gsub(text, pattern, ...)
+end
+
+function globals.string.dump()
+    error("unable to dump given function", 2)
+end
+
+-- ---- what calls functions: the engine asks in Lua's, not in those of C ----
 
 local function expect_table(value, name, ...)
     if type(value) ~= "table" then
@@ -46,79 +133,75 @@ local function expect_table(value, name, ...)
     end
 end
 
-function globals.next(of, key)
-    expect_table(of, "next", of)
-    return next(shown[of] or of, key)
+local function expect_function(value, name)
+    if type(value) ~= "function" then
+        error("bad argument #2 to '" .. name .. "' (function expected, got " .. type(value) .. ")", 3)
+    end
 end
 
-function globals.pairs(of)
-    expect_table(of, "pairs", of)
-    if shown[of] then
-        return globals.next, of, nil
-    end
-    return next, of, nil
+local function is_less(a, b)
+    return a < b
 end
 
-function globals.rawget(of, key)
-    expect_table(of, "rawget", of)
-    return rawget(shown[of] or of, key)
+function globals.table.sort(of, comes_before)
+    expect_table(of, "sort", of)
+    if comes_before == nil then
+        comes_before = is_less
+    else
+        expect_function(comes_before, "sort")
+        if info(comes_before, "s") == "[C]" then
+            local of_c = comes_before
+            comes_before = function(a, b)
+                return of_c(a, b)
+            end
+        end
+    end
+    return native_sort(of, comes_before)
 end
 
-function globals.rawset(of, key, value)
-    expect_table(of, "rawset", of)
-    if shown[of] then
-        error(READONLY, 0)
+function globals.table.foreach(of, visit)
+    expect_table(of, "foreach", of)
+    expect_function(visit, "foreach")
+    for key, value in next, of do
+        local found = visit(key, value)
+        if found ~= nil then
+            return found
+        end
     end
-    return rawset(of, key, value)
+    return
 end
 
-function globals.setmetatable(of, metatable)
-    expect_table(of, "setmetatable", of)
-    if shown[of] then
-        error(READONLY, 0)
+function globals.table.foreachi(of, visit)
+    expect_table(of, "foreachi", of)
+    expect_function(visit, "foreachi")
+    for at = 1, #of do
+        local found = visit(at, of[at])
+        if found ~= nil then
+            return found
+        end
     end
-    return setmetatable(of, metatable)
+    return
 end
 
--- The one function of its library that writes past a metatable where there is nothing yet.
-local insert = table.insert
-globals.table = {}
-for name, value in pairs(table) do
-    globals.table[name] = value
-end
-function globals.table.insert(of, ...)
-    expect_table(of, "insert", of)
-    if shown[of] then
-        error(READONLY, 0)
-    end
-    local count, at = select("#", ...), ...
-    if count == 1 then
-        return insert(of, at)
-    end
-    if count ~= 2 then
-        error("wrong number of arguments to 'insert'", 2)
-    end
-    if not tonumber(at) then
-        error("bad argument #2 to 'insert' (number expected, got " .. type(at) .. ")", 2)
-    end
-    return insert(of, ...)
+function globals.table.setn()
+    error("'setn' is obsolete", 2)
 end
 
--- Gives `to` what compiles, for who finds its globals in `environment`, or in those of scripts.
+-- ---- what compiles ----
+
+-- Gives `to` what compiles, for who finds its globals in `environment`.
 local function give_loaders(to, environment)
-    -- Only source is compiled: what is compiled already could be anything.
     function to.loadstring(source, name)
-        if type(source) == "string" and byte(source, 1) == 27 then
-            return nil, "attempt to load a compiled chunk"
+        if type(source) == "number" then
+            source = tostring(source)
+        elseif type(source) ~= "string" then
+            error("bad argument #1 to 'loadstring' (string expected, got " .. type(source) .. ")", 2)
         end
-        local chunk, fault = loadstring(source, name)
-        if not chunk then
-            return nil, fault
-        end
-        return environment and setfenv(chunk, environment) or chunk
+        return raw.compile(source, name and tostring(name) or source, environment)
     end
 
     function to.load(reader, name)
+        expect_function(reader, "load")
         local parts = {}
         while true do
             local part = reader()
@@ -130,13 +213,14 @@ local function give_loaders(to, environment)
             end
             parts[#parts + 1] = part
         end
-        return to.loadstring(concat(parts), name or "=(load)")
+        return to.loadstring(table.concat(parts), name or "=(load)")
     end
 end
 
-give_loaders(globals)
+give_loaders(globals, globals)
 
--- Errors of the server are kept as Rust's; scripts see them as texts, handlers as tables.
+-- ---- errors of the server are kept as Rust's; scripts see them as texts, handlers as tables ----
+
 local function settled(ok, ...)
     if ok then
         return true, ...
@@ -154,10 +238,6 @@ function globals.xpcall(body, handler)
     end)
 end
 
-globals.coroutine = {}
-for name, value in pairs(coroutine) do
-    globals.coroutine[name] = value
-end
 local function resumed(ok, ...)
     if ok then
         return true, ...
@@ -172,35 +252,40 @@ for name, library in pairs(raw.libraries) do
     globals[name] = library
 end
 
-for name, value in pairs(globals) do
+local of_strings = getmetatable("")
+of_strings.__index = globals.string
+freeze(of_strings)
+for _, value in pairs(globals) do
     if type(value) == "table" then
-        globals[name] = protect(value)
+        freeze(value)
     end
 end
-getmetatable("").__metatable = locked
 
-local complete = {
+local complete = freeze({
     __index = function(_, name)
         error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
     end,
-}
+})
 
 -- Libraries and their functions share an environment of their own, which leads to one of these two: KEYS and ARGV are
 -- none of theirs, and what is loaded finds nothing but a smaller `redis`.
-local of_library = setmetatable({ redis = protect(setmetatable(raw.redis_of_library, complete)) }, complete)
+local of_library = freeze(setmetatable({ redis = freeze(setmetatable(raw.redis_of_library, complete)) }, complete))
 local of_functions = {}
 for name, value in pairs(globals) do
     of_functions[name] = value
 end
 of_functions.os = nil
-of_functions.redis = protect(raw.redis_of_function)
-local leading = { __index = of_functions, __newindex = refuse, __metatable = locked }
-local environment = setmetatable({}, leading)
-shown[environment] = of_functions
+of_functions.redis = freeze(raw.redis_of_function)
+local leading = { __index = of_functions }
+local environment = freeze(setmetatable({}, leading))
+-- Nobody sees where it leads, since that changes.
+leading.__metatable = freeze({})
 give_loaders(of_functions, environment)
-of_functions._G = protect(setmetatable(of_functions, complete))
+of_functions._G = of_functions
+freeze(setmetatable(of_functions, complete))
 
-globals._G = protect(setmetatable(globals, complete))
+globals._G = globals
+freeze(setmetatable(globals, complete))
 
 local note_fault = raw.note_fault
 
@@ -210,15 +295,12 @@ function guard.load(body)
     return xpcall(body, note_fault)
 end
 
-function guard.script(body, keys, arguments)
-    globals.KEYS, globals.ARGV = keys, arguments
+function guard.script(body)
     return xpcall(body, note_fault)
 end
 
 function guard.of_function(body, keys, arguments)
-    return xpcall(function()
-        return body(keys, arguments)
-    end, note_fault)
+    return xpcall(body, note_fault, keys, arguments)
 end
 
-return globals._G, guard, environment, { leading = leading, library = of_library, functions = of_functions }
+return guard, environment, { leading = leading, library = of_library, functions = of_functions }

@@ -1,5 +1,6 @@
 //! Replies as Lua sees them, and what Lua returns as replies.
 
+use crate::machine::Shared;
 use crate::number::cut;
 use mlua::{BString, Either, IntoLua, Lua, Table, Value as Lv};
 use wire::client::Value;
@@ -7,39 +8,52 @@ use wire::{Args, Reply};
 
 /// Tables within tables that become a reply, at most.
 const DEPTH_MAX: usize = 1000;
-
-/// What Lua is given. A string that is text goes in without a handle to it, which would cost as much again.
-pub(crate) type Given = Either<String, Lv>;
-
-/// A string of Lua's.
-fn string(lua: &Lua, bytes: Vec<u8>) -> mlua::Result<Given> {
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Either::Left(text)),
-        Err(error) => lua.create_string(error.as_bytes()).map(|string| Either::Right(Lv::String(string))),
-    }
-}
+/// It is seen whether there is memory after so many values.
+const VALUES_OF_A_CHECK: usize = 1024;
+/// Before each string that is longer, in bytes, it is seen whether there is memory.
+const LONG_BYTES: usize = 64 << 10;
 
 /// Words as a table: KEYS, ARGV.
-pub(crate) fn words(lua: &Lua, words: Args<'_>) -> mlua::Result<Table> {
-    lua.create_sequence_from(words.iter().map(|word| match std::str::from_utf8(word) {
-        Ok(text) => Either::Left(text),
-        Err(_) => Either::Right(BString::from(word)),
-    }))
+pub(crate) fn words(lua: &Lua, shared: &Shared, words: Args<'_>) -> mlua::Result<Table> {
+    let mut stepped = Ok(());
+    let table = lua.create_sequence_from(words.iter().map(|word| {
+        if stepped.is_ok() {
+            stepped = shared.step();
+        }
+        match std::str::from_utf8(word) {
+            Ok(text) => Either::Left(text),
+            Err(_) => Either::Right(BString::from(word)),
+        }
+    }))?;
+    stepped.map(|()| table)
 }
 
 /// A reply as a script sees it. An error becomes a table with `err`.
-pub(crate) fn to_lua(lua: &Lua, value: Value, resp3: bool) -> mlua::Result<Given> {
-    let to_lua = |value: Value| to_lua(lua, value, resp3);
-    Ok(Either::Right(match value {
-        Value::Bulk(bytes) => return string(lua, bytes),
+pub(crate) fn to_lua(lua: &Lua, shared: &Shared, value: Value) -> mlua::Result<Lv> {
+    shared.step()?;
+    let resp3 = shared.speaks_resp3.get();
+    let to_lua = |value: Value| to_lua(lua, shared, value);
+    Ok(match value {
+        Value::Bulk(bytes) => {
+            if bytes.len() > LONG_BYTES {
+                shared.check_memory(lua)?;
+            }
+            Lv::String(lua.create_string(bytes)?)
+        }
         Value::Int(number) => Lv::Number(number as f64),
         Value::Simple(text) => single(lua, "ok", text)?,
         Value::Error(text) => single(lua, "err", text)?,
         Value::Null if resp3 => Lv::Nil,
         Value::Null | Value::NullArray => Lv::Boolean(false),
         Value::Array(values) | Value::Push(values) => {
-            let values = values.into_iter().map(to_lua).collect::<mlua::Result<Vec<_>>>()?;
-            Lv::Table(lua.create_sequence_from(values)?)
+            let mut made = Vec::with_capacity(values.len());
+            for value in values {
+                if made.len() % VALUES_OF_A_CHECK == VALUES_OF_A_CHECK - 1 {
+                    shared.check_memory(lua)?;
+                }
+                made.push(to_lua(value)?);
+            }
+            Lv::Table(lua.create_sequence_from(made)?)
         }
         Value::Map(pairs) => {
             let table = lua.create_table_with_capacity(0, pairs.len())?;
@@ -64,7 +78,7 @@ pub(crate) fn to_lua(lua: &Lua, value: Value, resp3: bool) -> mlua::Result<Given
             table.raw_set("format", format)?;
             single(lua, "verbatim_string", table)?
         }
-    }))
+    })
 }
 
 /// A table of one field.
@@ -98,65 +112,82 @@ pub(crate) fn is_counted(table: &Table) -> mlua::Result<bool> {
     Ok(matches!(table.raw_get("ignore_error_stats_update")?, Lv::Boolean(true)))
 }
 
-/// What a script returns, as a reply.
-pub(crate) fn from_lua(value: &Lv, resp3: bool, depth: usize, errors: &mut Errors) -> mlua::Result<Value> {
-    Ok(match value {
-        Lv::String(text) => Value::Bulk(text.as_bytes().to_vec()),
-        Lv::Integer(number) => Value::Int(*number),
-        Lv::Number(number) => Value::Int(cut(*number)),
-        Lv::Boolean(is) if resp3 => Value::Boolean(*is),
-        Lv::Boolean(true) => Value::Int(1),
-        Lv::Table(_) if depth == DEPTH_MAX => Value::Error("ERR reached lua stack limit".to_owned()),
-        Lv::Table(table) => from_table(table, resp3, depth, errors)?,
-        _ => Value::Null,
-    })
+/// Makes a reply of what a script returns.
+pub(crate) struct Replying<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) errors: &'a mut Errors,
+    /// That the reply takes so far: a table that is found in many places counts in each of them.
+    pub(crate) bytes: usize,
 }
 
-fn from_table(table: &Table, resp3: bool, depth: usize, errors: &mut Errors) -> mlua::Result<Value> {
-    let text = |text: &mlua::String| text.to_string_lossy();
-    if let Lv::String(error) = table.raw_get("err")? {
-        let text = text(&error);
-        errors.note(table, &text)?;
-        return Ok(Value::Error(text));
+impl Replying<'_> {
+    pub(crate) fn from_lua(&mut self, value: &Lv, depth: usize) -> mlua::Result<Value> {
+        self.shared.step()?;
+        self.bytes += size_of::<Value>();
+        if let Lv::String(text) = value {
+            self.bytes += text.as_bytes().len();
+        }
+        self.shared.check_room(self.bytes)?;
+        let resp3 = self.shared.speaks_resp3.get();
+        Ok(match value {
+            Lv::String(text) => Value::Bulk(text.as_bytes().to_vec()),
+            Lv::Integer(number) => Value::Int(*number),
+            Lv::Number(number) => Value::Int(cut(*number)),
+            Lv::Boolean(is) if resp3 => Value::Boolean(*is),
+            Lv::Boolean(true) => Value::Int(1),
+            Lv::Table(_) if depth == DEPTH_MAX => Value::Error("ERR reached lua stack limit".to_owned()),
+            Lv::Table(table) => self.from_table(table, depth)?,
+            _ => Value::Null,
+        })
     }
-    if let Lv::String(status) = table.raw_get("ok")? {
-        return Ok(Value::Simple(text(&status)));
-    }
-    match table.raw_get("double")? {
-        Lv::Number(number) => return Ok(Value::Double(number)),
-        Lv::Integer(number) => return Ok(Value::Double(number as f64)),
-        _ => {}
-    }
-    if let Lv::Table(map) = table.raw_get("map")? {
-        let mut pairs = Vec::new();
-        map.for_each(|key: Lv, value: Lv| {
-            pairs.push((from_lua(&key, resp3, depth + 1, errors)?, from_lua(&value, resp3, depth + 1, errors)?));
-            Ok(())
-        })?;
-        return Ok(Value::Map(pairs));
-    }
-    if let Lv::Table(set) = table.raw_get("set")? {
-        let mut members = Vec::new();
-        set.for_each(|key: Lv, _: Lv| {
-            members.push(from_lua(&key, resp3, depth + 1, errors)?);
-            Ok(())
-        })?;
-        return Ok(Value::Set(members));
-    }
-    if let Lv::String(digits) = table.raw_get("big_number")? {
-        return Ok(Value::BigNumber(text(&digits).replace(['\r', '\n'], " ")));
-    }
-    if let Lv::Table(verbatim) = table.raw_get("verbatim_string")?
-        && let (Lv::String(string), Lv::String(format)) = (verbatim.raw_get("string")?, verbatim.raw_get("format")?)
-    {
-        return Ok(Value::Verbatim { format: text(&format), text: text(&string) });
-    }
-    // Not what a metatable would say: a reply runs no code.
-    let mut values = Vec::new();
-    loop {
-        match table.raw_get(values.len() + 1)? {
-            Lv::Nil => return Ok(Value::Array(values)),
-            value => values.push(from_lua(&value, resp3, depth + 1, errors)?),
+
+    fn from_table(&mut self, table: &Table, depth: usize) -> mlua::Result<Value> {
+        let text = |text: &mlua::String| text.to_string_lossy();
+        if let Lv::String(error) = table.raw_get("err")? {
+            let text = text(&error);
+            self.errors.note(table, &text)?;
+            return Ok(Value::Error(text));
+        }
+        if let Lv::String(status) = table.raw_get("ok")? {
+            return Ok(Value::Simple(text(&status)));
+        }
+        match table.raw_get("double")? {
+            Lv::Number(number) => return Ok(Value::Double(number)),
+            Lv::Integer(number) => return Ok(Value::Double(number as f64)),
+            _ => {}
+        }
+        if let Lv::Table(map) = table.raw_get("map")? {
+            let mut pairs = Vec::new();
+            map.for_each(|key: Lv, value: Lv| {
+                pairs.push((self.from_lua(&key, depth + 1)?, self.from_lua(&value, depth + 1)?));
+                Ok(())
+            })?;
+            return Ok(Value::Map(pairs));
+        }
+        if let Lv::Table(set) = table.raw_get("set")? {
+            let mut members = Vec::new();
+            set.for_each(|key: Lv, _: Lv| {
+                members.push(self.from_lua(&key, depth + 1)?);
+                Ok(())
+            })?;
+            return Ok(Value::Set(members));
+        }
+        if let Lv::String(digits) = table.raw_get("big_number")? {
+            return Ok(Value::BigNumber(text(&digits).replace(['\r', '\n'], " ")));
+        }
+        if let Lv::Table(verbatim) = table.raw_get("verbatim_string")?
+            && let (Lv::String(string), Lv::String(format)) =
+                (verbatim.raw_get("string")?, verbatim.raw_get("format")?)
+        {
+            return Ok(Value::Verbatim { format: text(&format), text: text(&string) });
+        }
+        // Not what a metatable would say: a reply runs no code.
+        let mut values = Vec::new();
+        loop {
+            match table.raw_get(values.len() + 1)? {
+                Lv::Nil => return Ok(Value::Array(values)),
+                value => values.push(self.from_lua(&value, depth + 1)?),
+            }
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Foreign bytes: whatever a script gives them, the decoders say what is wrong, and never panic.
 
 use base::random::Random;
-use lua::library::{cjson, cmsgpack, structs};
+use lua::library::{Room, cjson, cmsgpack, structs};
 
+const ROOM: Room = Room { bytes: 1 << 20 };
 const CASES: u64 = 200_000;
 
 /// Bytes that are more often of a kind than chance would have them.
@@ -21,7 +22,7 @@ fn message_pack_of_any_bytes() {
     for _ in 0..CASES {
         let bytes = bytes(&mut random, b"\x00\x7f\x80\x81\x92\xa3\xc0\xca\xcb\xcf\xd0\xd3\xd9\xdb\xdc\xdd\xde\xdf\xff");
         let mut rest = &bytes[..];
-        while !rest.is_empty() && cmsgpack::decode(&mut rest).is_ok() {}
+        while !rest.is_empty() && cmsgpack::decode(&mut rest, ROOM).is_ok() {}
     }
 }
 
@@ -41,6 +42,6 @@ fn json_of_any_bytes() {
     let mut random = Random::new(3);
     let settings = cjson::Settings::default();
     for _ in 0..CASES {
-        let _ = cjson::decode::decode(&bytes(&mut random, b"{}[]\",:\\u0d8-+.eEinfaNtrul xX"), &settings);
+        let _ = cjson::decode::decode(&bytes(&mut random, b"{}[]\",:\\u0d8-+.eEinfaNtrul xX"), &settings, ROOM);
     }
 }

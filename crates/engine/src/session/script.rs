@@ -284,11 +284,13 @@ impl Session {
         let task = {
             let machine = worker.stage.machine(worker);
             machine.set_room(worker.engine.memory.scripts_room_bytes());
+            machine.set_memory_max(usize::try_from(worker.settings().script_memory_bytes_max).ok());
             machine.task(code, called.args.from(3), keys_count)
         };
         tx.set_scripted(true);
         let ran = self.run_task(worker, task, called, tx);
         tx.set_scripted(false);
+        worker.counters().script_memory_bytes.set(worker.stage.machine(worker).memory_bytes() as u64);
         let (value, errors) = ran?;
         if errors.any {
             worker.counters().rows[called.row.index()].failed.add(1);

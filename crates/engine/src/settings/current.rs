@@ -97,6 +97,8 @@ pub struct Current {
     pub log_level: LogLevel,
     /// Commands that take at least as many microseconds enter the slow log; `None`: none do.
     pub slowlog_slower_than_us: Option<u64>,
+    /// Most bytes that the scripts and functions of one worker take.
+    pub script_memory_bytes_max: u64,
     /// For so long a script runs before others hear that it is busy; 0 for ever.
     pub busy_reply_threshold_ms: u64,
     /// Entries that the slow log keeps.

@@ -608,6 +608,19 @@ pub static SETTINGS: &[Setting] = &[
         help: "Longest single argument of a request.",
     },
     Setting {
+        name: "script-memory-max",
+        redis_names: &[],
+        kind: Kind::Bytes {
+            min: 4 * MIB,
+            max: i64::MAX as u64,
+            set: |current, bytes| current.script_memory_bytes_max = bytes,
+        },
+        default: "256mb",
+        changes: Anytime,
+        group: Group::Limits,
+        help: "Most bytes that scripts and functions take on each worker thread; one that needs more fails.",
+    },
+    Setting {
         name: "busy-reply-threshold",
         redis_names: &["busy-reply-threshold", "lua-time-limit"],
         kind: Kind::Integer {

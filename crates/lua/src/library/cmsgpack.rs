@@ -1,38 +1,46 @@
 //! `cmsgpack`: MessagePack.
 
 use crate::error::{bad_argument, fault};
-use crate::library::Data;
+use crate::library::{Data, Room};
+use crate::machine::{OUT_OF_MEMORY, Shared};
 use mlua::{Lua, MultiValue, Table, Value};
+use std::rc::Rc;
 
 /// Tables within tables that are packed; one deeper becomes nil.
 const PACKED_DEPTH_MAX: usize = 16;
 /// Arrays and maps within others that are read.
 const READ_DEPTH_MAX: usize = 1000;
+/// Values that a call gives at once: what the engine's stack holds.
+const VALUES_MAX: usize = 7900;
 /// Room made for an array on the word of its header alone, in values.
 const CAPACITY_MAX: usize = 1024;
 
-pub(super) fn table(lua: &Lua) -> mlua::Result<Table> {
+pub(super) fn table(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     let table = lua.create_table()?;
-    let pack = |lua: &Lua, values: MultiValue| {
+    let host = shared.clone();
+    let pack = move |lua: &Lua, values: MultiValue| {
         if values.is_empty() {
             return Err(bad_argument(lua, 0, "pack", "MessagePack pack needs input."));
         }
-        let mut output = Vec::new();
-        values.iter().try_for_each(|value| pack(value, 0, &mut output))?;
-        lua.create_string(output)
+        let mut writer = Writer { shared: &host, output: Vec::new() };
+        values.iter().try_for_each(|value| writer.pack(value, 0))?;
+        lua.create_string(writer.output)
     };
     table.raw_set("pack", lua.create_function(pack)?)?;
-    let all = |lua: &Lua, values: MultiValue| unpack(lua, &values, "unpack", 0, 0);
+    let host = shared.clone();
+    let all = move |lua: &Lua, values: MultiValue| unpack(lua, &host, &values, "unpack", 0, 0);
     table.raw_set("unpack", lua.create_function(all)?)?;
-    let one = |lua: &Lua, values: MultiValue| {
+    let host = shared.clone();
+    let one = move |lua: &Lua, values: MultiValue| {
         let offset = integer(lua, values.get(1), 2, "unpack_one", Some(0))?;
-        unpack(lua, &values, "unpack_one", 1, offset)
+        unpack(lua, &host, &values, "unpack_one", 1, offset)
     };
     table.raw_set("unpack_one", lua.create_function(one)?)?;
-    let some = |lua: &Lua, values: MultiValue| {
+    let host = shared.clone();
+    let some = move |lua: &Lua, values: MultiValue| {
         let limit = integer(lua, values.get(1), 2, "unpack_limit", None)?;
         let offset = integer(lua, values.get(2), 3, "unpack_limit", Some(0))?;
-        unpack(lua, &values, "unpack_limit", limit, offset)
+        unpack(lua, &host, &values, "unpack_limit", limit, offset)
     };
     table.raw_set("unpack_limit", lua.create_function(some)?)?;
     table.raw_set("_NAME", "cmsgpack")?;
@@ -54,7 +62,18 @@ fn integer(lua: &Lua, value: Option<&Value>, at: usize, function: &str, absent: 
     }
 }
 
-fn pack(value: &Value, depth: usize, output: &mut Vec<u8>) -> mlua::Result<()> {
+/// Packs values, as far as there is room for them.
+struct Writer<'a> {
+    shared: &'a Shared,
+    output: Vec<u8>,
+}
+
+impl Writer<'_> {
+fn pack(&mut self, value: &Value, depth: usize) -> mlua::Result<()> {
+    self.shared.step()?;
+    let output = &mut self.output;
+    let own_bytes = if let Value::String(text) = value { text.as_bytes().len() } else { 0 };
+    self.shared.check_room(output.len() + own_bytes)?;
     match value {
         Value::String(text) => {
             let text = text.as_bytes();
@@ -64,10 +83,33 @@ fn pack(value: &Value, depth: usize, output: &mut Vec<u8>) -> mlua::Result<()> {
         Value::Boolean(is) => output.push(0xc2 + u8::from(*is)),
         Value::Integer(number) => pack_integer(*number, output),
         Value::Number(number) => pack_double(*number, output),
-        Value::Table(table) if depth < PACKED_DEPTH_MAX => pack_table(table, depth + 1, output)?,
+        Value::Table(table) if depth < PACKED_DEPTH_MAX => self.pack_table(table, depth + 1)?,
         _ => output.push(0xc0),
     }
     Ok(())
+}
+
+fn pack_table(&mut self, table: &Table, depth: usize) -> mlua::Result<()> {
+    let (mut count, mut most, mut is_array) = (0usize, 0i64, true);
+    table.for_each(|key: Value, _: Value| {
+        self.shared.step()?;
+        count += 1;
+        match key {
+            Value::Integer(index) if index >= 1 => most = most.max(index),
+            _ => is_array = false,
+        }
+        Ok(())
+    })?;
+    if is_array && most == count as i64 {
+        head(&mut self.output, count, &[(15, 0x90)], &[(0xdc, 2), (0xdd, 4)]);
+        return (1..=most).try_for_each(|index| self.pack(&table.raw_get(index)?, depth));
+    }
+    head(&mut self.output, count, &[(15, 0x80)], &[(0xde, 2), (0xdf, 4)]);
+    table.for_each(|key: Value, value: Value| {
+        self.pack(&key, depth)?;
+        self.pack(&value, depth)
+    })
+}
 }
 
 /// A length behind its sign: in one byte with it, or in as many bytes as it needs.
@@ -112,29 +154,15 @@ fn pack_double(number: f64, output: &mut Vec<u8>) {
     }
 }
 
-fn pack_table(table: &Table, depth: usize, output: &mut Vec<u8>) -> mlua::Result<()> {
-    let (mut count, mut most, mut is_array) = (0usize, 0i64, true);
-    table.for_each(|key: Value, _: Value| {
-        count += 1;
-        match key {
-            Value::Integer(index) if index >= 1 => most = most.max(index),
-            _ => is_array = false,
-        }
-        Ok(())
-    })?;
-    if is_array && most == count as i64 {
-        head(output, count, &[(15, 0x90)], &[(0xdc, 2), (0xdd, 4)]);
-        return (1..=most).try_for_each(|index| pack(&table.raw_get(index)?, depth, output));
-    }
-    head(output, count, &[(15, 0x80)], &[(0xde, 2), (0xdf, 4)]);
-    table.for_each(|key: Value, value: Value| {
-        pack(&key, depth, output)?;
-        pack(&value, depth, output)
-    })
-}
-
 /// Reads values from an offset on: all of them, or up to a limit, behind the offset of what follows.
-fn unpack(lua: &Lua, values: &MultiValue, function: &str, limit: i64, offset: i64) -> mlua::Result<MultiValue> {
+fn unpack(
+    lua: &Lua,
+    shared: &Shared,
+    values: &MultiValue,
+    function: &str,
+    limit: i64,
+    offset: i64,
+) -> mlua::Result<MultiValue> {
     let given = values.front().cloned().unwrap_or(Value::Nil);
     let Some(text) = lua.coerce_string(given.clone())? else {
         let got = if values.is_empty() { "no value" } else { given.type_name() };
@@ -150,10 +178,13 @@ fn unpack(lua: &Lua, values: &MultiValue, function: &str, limit: i64, offset: i6
         return Err(fault(lua, format_args!("Start offset {offset} greater than input length {length}.")));
     }
     let is_all = limit == 0 && offset == 0;
-    let mut reader = Reader { rest: &bytes[offset as usize..], depth: 0 };
+    let mut reader = Reader { rest: &bytes[offset as usize..], depth: 0, room: Room { bytes: shared.room() } };
     let mut read = Vec::new();
     while !reader.rest.is_empty() && (is_all || (read.len() as i64) < limit) {
-        read.push(reader.value().map_err(|why| fault(lua, why))?.to_lua(lua)?);
+        if read.len() == VALUES_MAX {
+            return Err(fault(lua, "too many values to unpack"));
+        }
+        read.push(reader.value().map_err(|why| fault(lua, why))?.to_lua(lua, shared)?);
     }
     if !is_all {
         let next = if reader.rest.is_empty() { -1 } else { (bytes.len() - reader.rest.len()) as i64 };
@@ -162,12 +193,12 @@ fn unpack(lua: &Lua, values: &MultiValue, function: &str, limit: i64, offset: i6
     Ok(MultiValue::from_vec(read))
 }
 
-/// Reads the value that `bytes` begins with, and takes it off.
+/// Reads the value that `bytes` begins with, and takes it off, as far as there is room for what is found.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn decode(bytes: &mut &[u8]) -> Result<Data, &'static str> {
-    let mut reader = Reader { rest: bytes, depth: 0 };
+pub fn decode(bytes: &mut &[u8], room: Room) -> Result<Data, &'static str> {
+    let mut reader = Reader { rest: bytes, depth: 0, room };
     let data = reader.value()?;
     *bytes = reader.rest;
     Ok(data)
@@ -176,6 +207,7 @@ pub fn decode(bytes: &mut &[u8]) -> Result<Data, &'static str> {
 struct Reader<'a> {
     rest: &'a [u8],
     depth: usize,
+    room: Room,
 }
 
 const MISSING: &str = "Missing bytes in input.";
@@ -188,6 +220,10 @@ impl Reader<'_> {
         Ok(taken)
     }
 
+    fn need_room(&mut self, bytes: usize) -> Result<(), &'static str> {
+        if self.room.take(bytes) { Ok(()) } else { Err(OUT_OF_MEMORY) }
+    }
+
     /// A number of so many bytes, the greatest first.
     fn unsigned(&mut self, bytes: usize) -> Result<u64, &'static str> {
         Ok(self.take(bytes)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
@@ -195,6 +231,7 @@ impl Reader<'_> {
 
     fn value(&mut self) -> Result<Data, &'static str> {
         let sign = self.take(1)?[0];
+        self.need_room(0)?;
         Ok(match sign {
             0..=0x7f => Data::Number(f64::from(sign)),
             0xe0..=0xff => Data::Number(f64::from(sign as i8)),
@@ -231,6 +268,7 @@ impl Reader<'_> {
     }
 
     fn text(&mut self, length: usize) -> Result<Data, &'static str> {
+        self.need_room(length)?;
         self.take(length).map(|text| Data::Text(text.to_vec()))
     }
 
@@ -264,12 +302,21 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
+    const ROOM: Room = Room { bytes: 1 << 20 };
+
+    #[test]
+    fn what_there_is_no_room_for_is_not_kept() {
+        let bytes = [&[0xdc, 0x03, 0xe8][..], &[0; 1000]].concat();
+        assert!(decode(&mut &bytes[..], Room { bytes: 1001 * size_of::<Data>() }).is_ok());
+        assert_eq!(decode(&mut &bytes[..], Room { bytes: 1000 * size_of::<Data>() }), Err(OUT_OF_MEMORY));
+    }
+
     #[test]
     fn what_is_cut_short_is_told() {
         for bytes in [&b"\xa3ab"[..], b"\x92\x01", b"\xcd\x01", b"\xdd\xff\xff\xff\xff"] {
-            assert_eq!(decode(&mut { bytes }), Err(MISSING));
+            assert_eq!(decode(&mut { bytes }, ROOM), Err(MISSING));
         }
-        assert_eq!(decode(&mut &b"\xc1"[..]), Err(BAD));
-        assert_eq!(decode(&mut &b"\xd1\xff\x7f"[..]), Ok(Data::Number(-129.0)));
+        assert_eq!(decode(&mut &b"\xc1"[..], ROOM), Err(BAD));
+        assert_eq!(decode(&mut &b"\xd1\xff\x7f"[..], ROOM), Ok(Data::Number(-129.0)));
     }
 }

@@ -5,7 +5,9 @@ pub mod cjson;
 pub mod cmsgpack;
 pub mod structs;
 
+use crate::machine::Shared;
 use mlua::{Lua, Table, Value};
+use std::rc::Rc;
 
 /// What a decoder finds, before it is Lua's.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +29,8 @@ pub enum Data {
 }
 
 impl Data {
-    pub(crate) fn to_lua(&self, lua: &Lua) -> mlua::Result<Value> {
+    pub(crate) fn to_lua(&self, lua: &Lua, shared: &Shared) -> mlua::Result<Value> {
+        shared.step()?;
         Ok(match self {
             Self::Nil => Value::Nil,
             Self::Null => Value::NULL,
@@ -37,14 +40,14 @@ impl Data {
             Self::Array(values) => {
                 let table = lua.create_table_with_capacity(values.len(), 0)?;
                 for (at, value) in values.iter().enumerate() {
-                    table.raw_set(at + 1, value.to_lua(lua)?)?;
+                    table.raw_set(at + 1, value.to_lua(lua, shared)?)?;
                 }
                 Value::Table(table)
             }
             Self::Map(pairs) => {
                 let table = lua.create_table_with_capacity(0, pairs.len())?;
                 for (key, value) in pairs {
-                    table.raw_set(key.to_lua(lua)?, value.to_lua(lua)?)?;
+                    table.raw_set(key.to_lua(lua, shared)?, value.to_lua(lua, shared)?)?;
                 }
                 Value::Table(table)
             }
@@ -52,12 +55,32 @@ impl Data {
     }
 }
 
+/// Room that decoders may take for what they find.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Bytes that are left.
+    pub bytes: usize,
+}
+
+impl Room {
+    /// Takes room for a value with so many bytes of its own; `false` if there is not so much.
+    fn take(&mut self, bytes: usize) -> bool {
+        match self.bytes.checked_sub(bytes.saturating_add(size_of::<Data>())) {
+            Some(left) => {
+                self.bytes = left;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
 /// All of them, by name.
-pub(crate) fn all(lua: &Lua) -> mlua::Result<Table> {
+pub(crate) fn all(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     let table = lua.create_table()?;
     table.raw_set("bit", bit::table(lua)?)?;
-    table.raw_set("cjson", cjson::table(lua)?)?;
-    table.raw_set("cmsgpack", cmsgpack::table(lua)?)?;
-    table.raw_set("struct", structs::table(lua)?)?;
+    table.raw_set("cjson", cjson::table(lua, shared)?)?;
+    table.raw_set("cmsgpack", cmsgpack::table(lua, shared)?)?;
+    table.raw_set("struct", structs::table(lua, shared)?)?;
     Ok(table)
 }

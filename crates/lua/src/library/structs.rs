@@ -2,18 +2,25 @@
 
 use crate::error::{bad_argument, fault};
 use crate::library::Data;
+use crate::machine::Shared;
 use crate::number::cut;
 use mlua::{Lua, MultiValue, Table, Value};
+use std::rc::Rc;
 
 /// Longest integer, in bytes.
 const INTEGER_BYTES_MAX: usize = 32;
+/// Values that a call gives at once: what the engine's stack holds.
+const VALUES_MAX: usize = 7900;
 /// Alignment asked for by a bare `!`.
 const NATIVE_ALIGNMENT: usize = 8;
 
-pub(super) fn table(lua: &Lua) -> mlua::Result<Table> {
+pub(super) fn table(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     let table = lua.create_table()?;
-    table.raw_set("pack", lua.create_function(|lua, values: MultiValue| pack(lua, &values))?)?;
-    let unpack = |lua: &Lua, values: MultiValue| {
+    let host = shared.clone();
+    let pack = move |lua: &Lua, values: MultiValue| pack(lua, &host, &values);
+    table.raw_set("pack", lua.create_function(pack)?)?;
+    let host = shared.clone();
+    let unpack = move |lua: &Lua, values: MultiValue| {
         let (format, data) = (text(lua, &values, 0, "unpack")?, text(lua, &values, 1, "unpack")?);
         let from = values.get(2).filter(|value| !value.is_nil());
         let from = from.map_or(Ok(Some(1.0)), |value| lua.coerce_number(value.clone()))?;
@@ -22,7 +29,7 @@ pub(super) fn table(lua: &Lua) -> mlua::Result<Table> {
             return Err(bad_argument(lua, 3, "unpack", "offset must be 1 or greater"));
         };
         let (read, at) = unpack(&format, &data, from - 1).map_err(|why| told(lua, &why, "unpack"))?;
-        let mut values: Vec<Value> = read.iter().map(|data| data.to_lua(lua)).collect::<mlua::Result<_>>()?;
+        let mut values: Vec<Value> = read.iter().map(|data| data.to_lua(lua, &host)).collect::<mlua::Result<_>>()?;
         values.push(Value::Integer(at as i64 + 1));
         Ok(MultiValue::from_vec(values))
     };
@@ -161,12 +168,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn pack(lua: &Lua, values: &MultiValue) -> mlua::Result<mlua::String> {
+fn pack(lua: &Lua, shared: &Shared, values: &MultiValue) -> mlua::Result<mlua::String> {
     let format = text(lua, values, 0, "pack")?;
     let mut reader = Reader::new(&format);
     let mut output = Vec::new();
     let mut at = 1;
     while let Some(part) = reader.next().map_err(|why| told(lua, &why, "pack"))? {
+        shared.step()?;
+        shared.check_room(output.len())?;
         let padding = reader.padding(&part, output.len());
         output.resize(output.len() + padding, 0);
         if part.option == b'x' {
@@ -180,6 +189,7 @@ fn pack(lua: &Lua, values: &MultiValue) -> mlua::Result<mlua::String> {
                 if bytes.len() < count {
                     return Err(bad_argument(lua, at + 2, "pack", "string too short"));
                 }
+                shared.check_room(output.len() + count)?;
                 output.extend_from_slice(&bytes[..count]);
                 if part.option == b's' {
                     output.push(0);
@@ -253,6 +263,9 @@ pub fn unpack(format: &[u8], data: &[u8], at: usize) -> Result<(Vec<Data>, usize
             return Err(short());
         }
         let Some(part) = reader.next()? else { break };
+        if read.len() == VALUES_MAX {
+            return Err(Wrong::Text("too many results".to_owned()));
+        }
         at = at.checked_add(reader.padding(&part, at)).ok_or_else(short)?;
         let end = at.checked_add(part.bytes).filter(|end| *end <= data.len()).ok_or_else(short)?;
         let bytes = &data[at..end];

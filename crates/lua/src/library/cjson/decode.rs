@@ -1,20 +1,21 @@
 //! JSON as data.
 
 use super::Settings;
-use crate::library::Data;
+use crate::library::{Data, Room};
+use crate::machine::OUT_OF_MEMORY;
 
 /// Arrays and objects are read by recursion, on a stack that has room for so many.
 const DEPTH_MAX: usize = 4000;
 
-/// Reads one value, and nothing behind it.
+/// Reads one value, and nothing behind it, as far as there is room for what is found.
 ///
 /// # Errors
 /// What was expected and what was found, and where.
-pub fn decode(text: &[u8], settings: &Settings) -> Result<Data, String> {
+pub fn decode(text: &[u8], settings: &Settings, room: Room) -> Result<Data, String> {
     if text.len() >= 2 && (text[0] == 0 || text[1] == 0) {
         return Err("JSON parser does not support UTF-16 or UTF-32".to_owned());
     }
-    let mut reader = Reader { text, at: 0, start: 0, depth: 0, settings };
+    let mut reader = Reader { text, at: 0, start: 0, depth: 0, settings, room };
     let token = reader.next();
     let data = reader.value(token)?;
     match reader.next() {
@@ -30,6 +31,7 @@ struct Reader<'a> {
     start: usize,
     depth: usize,
     settings: &'a Settings,
+    room: Room,
 }
 
 enum Token {
@@ -81,6 +83,10 @@ impl Reader<'_> {
     }
 
     fn value(&mut self, token: Token) -> Result<Data, String> {
+        let bytes = if let Token::Text(text) = &token { text.len() } else { 0 };
+        if !self.room.take(bytes) {
+            return Err(OUT_OF_MEMORY.to_owned());
+        }
         Ok(match token {
             Token::Text(text) => Data::Text(text),
             Token::Number(number) => Data::Number(number),
@@ -104,7 +110,8 @@ impl Reader<'_> {
                     other => return Err(self.expected("colon", &other)),
                 }
                 let next = self.next();
-                pairs.push((Data::Text(key), self.value(next)?));
+                let key = self.value(Token::Text(key))?;
+                pairs.push((key, self.value(next)?));
                 match self.next() {
                     Token::ObjectEnd => break,
                     Token::Comma => token = self.next(),
@@ -299,7 +306,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Data, String> {
-        decode(text.as_bytes(), &Settings::default())
+        decode(text.as_bytes(), &Settings::default(), Room { bytes: 1 << 20 })
     }
 
     #[test]
@@ -320,6 +327,14 @@ mod tests {
             Ok(Data::Map(vec![(text("a"), Data::Map(vec![])), (text("b"), Data::Array(vec![])),]))
         );
         assert_eq!(read("0x10"), Ok(Data::Number(16.0)));
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_not_kept() {
+        let text = format!("[{}0]", "0,".repeat(1000));
+        let of = |bytes| decode(text.as_bytes(), &Settings::default(), Room { bytes });
+        assert!(of(1002 * size_of::<Data>()).is_ok());
+        assert_eq!(of(1001 * size_of::<Data>()), Err("not enough memory".to_owned()));
     }
 
     #[test]

@@ -2,49 +2,111 @@
 
 use super::{Invalid, Settings};
 use crate::error::fault;
+use crate::machine::Shared;
 use crate::number::general;
 use mlua::{Lua, Table, Value};
 
 /// Arrays and objects are written by recursion, on a stack that has room for so many.
 const DEPTH_MAX: usize = 4000;
+/// A string is written in parts of so many bytes.
+const PART_BYTES: usize = 4096;
 
-pub(super) fn value(
-    lua: &Lua,
-    value: &Value,
-    settings: &Settings,
-    depth: usize,
-    output: &mut Vec<u8>,
-) -> mlua::Result<()> {
-    match value {
-        Value::Nil => output.extend_from_slice(b"null"),
-        Value::LightUserData(pointer) if pointer.0.is_null() => output.extend_from_slice(b"null"),
-        Value::Boolean(true) => output.extend_from_slice(b"true"),
-        Value::Boolean(false) => output.extend_from_slice(b"false"),
-        Value::Integer(number) => self::number(lua, *number as f64, settings, output)?,
-        Value::Number(number) => self::number(lua, *number, settings, output)?,
-        Value::String(text) => string(&text.as_bytes(), output),
-        Value::Table(table) => {
-            let depth = depth + 1;
-            if depth > settings.encode_depth_max.min(DEPTH_MAX) {
-                return Err(fault(lua, format_args!("Cannot serialise, excessive nesting ({depth})")));
+/// Writes values, as far as there is room for their text.
+pub(super) struct Writer<'a> {
+    pub(super) lua: &'a Lua,
+    pub(super) shared: &'a Shared,
+    pub(super) settings: &'a Settings,
+    pub(super) output: Vec<u8>,
+}
+
+impl Writer<'_> {
+    pub(super) fn value(&mut self, value: &Value, depth: usize) -> mlua::Result<()> {
+        self.shared.step()?;
+        self.shared.check_room(self.output.len())?;
+        let Self { lua, settings, .. } = *self;
+        match value {
+            Value::Nil => self.output.extend_from_slice(b"null"),
+            Value::LightUserData(pointer) if pointer.0.is_null() => self.output.extend_from_slice(b"null"),
+            Value::Boolean(true) => self.output.extend_from_slice(b"true"),
+            Value::Boolean(false) => self.output.extend_from_slice(b"false"),
+            Value::Integer(number) => self::number(lua, *number as f64, settings, &mut self.output)?,
+            Value::Number(number) => self::number(lua, *number, settings, &mut self.output)?,
+            Value::String(text) => self.string(&text.as_bytes())?,
+            Value::Table(table) => {
+                let depth = depth + 1;
+                if depth > settings.encode_depth_max.min(DEPTH_MAX) {
+                    return Err(fault(lua, format_args!("Cannot serialise, excessive nesting ({depth})")));
+                }
+                match array_length(lua, self.shared, table, settings)? {
+                    Some(length) if length > 0 => self.array(table, length, depth)?,
+                    _ => self.object(table, depth)?,
+                }
             }
-            match array_length(lua, table, settings)? {
-                Some(length) if length > 0 => array(lua, table, length, settings, depth, output)?,
-                _ => object(lua, table, settings, depth, output)?,
+            other => {
+                return Err(fault(lua, format_args!("Cannot serialise {}: type not supported", other.type_name())));
             }
         }
-        other => {
-            return Err(fault(lua, format_args!("Cannot serialise {}: type not supported", other.type_name())));
-        }
+        Ok(())
     }
-    Ok(())
+
+    fn string(&mut self, text: &[u8]) -> mlua::Result<()> {
+        self.output.push(b'"');
+        // What is escaped takes up to six times its bytes.
+        for part in text.chunks(PART_BYTES) {
+            self.shared.check_room(self.output.len() + part.len())?;
+            string(part, &mut self.output);
+        }
+        self.output.push(b'"');
+        Ok(())
+    }
+
+    fn array(&mut self, table: &Table, length: i64, depth: usize) -> mlua::Result<()> {
+        self.output.push(b'[');
+        for index in 1..=length {
+            if index > 1 {
+                self.output.push(b',');
+            }
+            self.value(&table.raw_get(index)?, depth)?;
+        }
+        self.output.push(b']');
+        Ok(())
+    }
+
+    fn object(&mut self, table: &Table, depth: usize) -> mlua::Result<()> {
+        self.output.push(b'{');
+        for (at, pair) in table.pairs::<Value, Value>().enumerate() {
+            let (key, item) = pair?;
+            if at > 0 {
+                self.output.push(b',');
+            }
+            match key {
+                Value::String(ref text) => self.string(&text.as_bytes())?,
+                Value::Integer(_) | Value::Number(_) => {
+                    self.output.push(b'"');
+                    let key = self.lua.coerce_number(key)?.unwrap_or_default();
+                    number(self.lua, key, self.settings, &mut self.output)?;
+                    self.output.push(b'"');
+                }
+                _ => {
+                    let key = key.type_name();
+                    let text = format_args!("Cannot serialise {key}: table key must be a number or string");
+                    return Err(fault(self.lua, text));
+                }
+            }
+            self.output.push(b':');
+            self.value(&item, depth)?;
+        }
+        self.output.push(b'}');
+        Ok(())
+    }
 }
 
 /// The greatest index, if all keys are indexes and not too many between them are missing.
-fn array_length(lua: &Lua, table: &Table, settings: &Settings) -> mlua::Result<Option<i64>> {
+fn array_length(lua: &Lua, shared: &Shared, table: &Table, settings: &Settings) -> mlua::Result<Option<i64>> {
     let (mut most, mut items, mut is_array) = (0i64, 0, true);
     // Looks at one key of an object, as a rule.
     for pair in table.pairs::<Value, Value>() {
+        shared.step()?;
         let index = match pair?.0 {
             Value::Integer(index) if index >= 1 => index,
             Value::Number(index) if index >= 1.0 && index.fract() == 0.0 => index as i64,
@@ -70,53 +132,6 @@ fn array_length(lua: &Lua, table: &Table, settings: &Settings) -> mlua::Result<O
     }
 }
 
-fn array(
-    lua: &Lua,
-    table: &Table,
-    length: i64,
-    settings: &Settings,
-    depth: usize,
-    output: &mut Vec<u8>,
-) -> mlua::Result<()> {
-    output.push(b'[');
-    for index in 1..=length {
-        if index > 1 {
-            output.push(b',');
-        }
-        value(lua, &table.raw_get(index)?, settings, depth, output)?;
-    }
-    output.push(b']');
-    Ok(())
-}
-
-fn object(lua: &Lua, table: &Table, settings: &Settings, depth: usize, output: &mut Vec<u8>) -> mlua::Result<()> {
-    output.push(b'{');
-    for (at, pair) in table.pairs::<Value, Value>().enumerate() {
-        let (key, item) = pair?;
-        if at > 0 {
-            output.push(b',');
-        }
-        match key {
-            Value::String(ref text) => string(&text.as_bytes(), output),
-            Value::Integer(_) | Value::Number(_) => {
-                output.push(b'"');
-                number(lua, lua.coerce_number(key)?.unwrap_or_default(), settings, output)?;
-                output.push(b'"');
-            }
-            _ => {
-                return Err(fault(
-                    lua,
-                    format_args!("Cannot serialise {}: table key must be a number or string", key.type_name()),
-                ));
-            }
-        }
-        output.push(b':');
-        value(lua, &item, settings, depth, output)?;
-    }
-    output.push(b'}');
-    Ok(())
-}
-
 fn number(lua: &Lua, number: f64, settings: &Settings, output: &mut Vec<u8>) -> mlua::Result<()> {
     if !number.is_finite() {
         match settings.encode_invalid {
@@ -132,7 +147,7 @@ fn number(lua: &Lua, number: f64, settings: &Settings, output: &mut Vec<u8>) -> 
             Invalid::Written => {}
         }
     }
-    if number.fract() == 0.0 && number.abs() < 1e14 && settings.precision == 14 {
+    if number.fract() == 0.0 && number.abs() < 1e14 && settings.precision == 14 && !is_negative_zero(number) {
         output.extend_from_slice((number as i64).to_string().as_bytes());
     } else {
         output.extend_from_slice(general(number, settings.precision).as_bytes());
@@ -141,7 +156,6 @@ fn number(lua: &Lua, number: f64, settings: &Settings, output: &mut Vec<u8>) -> 
 }
 
 fn string(text: &[u8], output: &mut Vec<u8>) {
-    output.push(b'"');
     for byte in text {
         match byte {
             b'"' => output.extend_from_slice(b"\\\""),
@@ -156,5 +170,8 @@ fn string(text: &[u8], output: &mut Vec<u8>) {
             _ => output.push(*byte),
         }
     }
-    output.push(b'"');
+}
+
+fn is_negative_zero(number: f64) -> bool {
+    number == 0.0 && number.is_sign_negative()
 }

@@ -4,6 +4,8 @@ pub mod decode;
 mod encode;
 
 use crate::error::{bad_argument, fault};
+use crate::library::Room;
+use crate::machine;
 use mlua::{Lua, MultiValue, Table, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -52,31 +54,34 @@ impl Default for Settings {
 
 type Shared = Rc<RefCell<Settings>>;
 
-pub(super) fn table(lua: &Lua) -> mlua::Result<Table> {
+pub(super) fn table(lua: &Lua, shared: &Rc<machine::Shared>) -> mlua::Result<Table> {
     let table = lua.create_table()?;
     let settings = Shared::default();
-    let used = settings.clone();
+    let (used, host) = (settings.clone(), shared.clone());
     let encode = move |lua: &Lua, values: MultiValue| {
         let value = only(lua, &values, "encode")?;
-        let mut output = Vec::new();
-        encode::value(lua, &value, &used.borrow(), 0, &mut output)?;
-        lua.create_string(output)
+        // A script that rests half-way may let no other in, but what it has set is its own.
+        let settings = *used.borrow();
+        let mut writer = encode::Writer { lua, shared: &host, settings: &settings, output: Vec::new() };
+        writer.value(&value, 0)?;
+        lua.create_string(writer.output)
     };
     table.raw_set("encode", lua.create_function(encode)?)?;
-    let used = settings.clone();
+    let (used, host) = (settings.clone(), shared.clone());
     let decode = move |lua: &Lua, values: MultiValue| {
         let value = only(lua, &values, "decode")?;
         let Some(text) = lua.coerce_string(value.clone())? else {
             let why = format!("string expected, got {}", value.type_name());
             return Err(bad_argument(lua, 1, "decode", why));
         };
-        let data = decode::decode(&text.as_bytes(), &used.borrow());
-        data.map_err(|why| fault(lua, why))?.to_lua(lua)
+        let data = decode::decode(&text.as_bytes(), &used.borrow(), Room { bytes: host.room() });
+        data.map_err(|why| fault(lua, why))?.to_lua(lua, &host)
     };
     table.raw_set("decode", lua.create_function(decode)?)?;
     switches(lua, &table, &settings)?;
     numbers(lua, &table, &settings)?;
-    table.raw_set("new", lua.create_function(|lua, ()| self::table(lua))?)?;
+    let host = shared.clone();
+    table.raw_set("new", lua.create_function(move |lua, ()| self::table(lua, &host))?)?;
     table.raw_set("null", Value::NULL)?;
     table.raw_set("_NAME", "cjson")?;
     table.raw_set("_VERSION", "2.1.0")?;
