@@ -26,6 +26,7 @@ mod natives;
 mod number;
 mod random;
 mod shebang;
+mod source;
 mod value;
 
 pub use error::Fault;

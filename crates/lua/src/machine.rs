@@ -2,6 +2,7 @@
 
 use crate::error::{Fault, fault_of, stopped};
 use crate::functions::Registered;
+use crate::source::with_arg;
 use crate::value::{Errors, Replying, words};
 use crate::{api, error, interrupt, library, natives, random};
 
@@ -259,7 +260,8 @@ impl Machine {
         let limits = Rc::<Limits>::default();
         let (inside, limits_inside) = (spare.clone(), limits.clone());
         let body = move |pause: Pause<Tell, Ask>, first| {
-            let state = State::new(pause, inside, limits_inside, &about).expect("the sandbox is built of our own source");
+            let state =
+                State::new(pause, inside, limits_inside, &about).expect("the sandbox is built of our own source");
             state.live(first);
         };
         Self {
@@ -472,7 +474,8 @@ impl State {
     fn load(&self, number: u64, code: &[u8]) -> Result<Vec<Registered>, Fault> {
         self.shared.speaks_resp3.set(false);
         check_source(code).map_err(unplaced)?;
-        let chunk = self.lua.load(code).set_name("@user_function").set_mode(ChunkMode::Text);
+        let source = with_arg(code);
+        let chunk = self.lua.load(&*source).set_name("@user_function").set_mode(ChunkMode::Text);
         let function = chunk
             .set_environment(self.environment.clone())
             .into_function()
@@ -543,7 +546,9 @@ impl State {
             }
             let mut errors = Errors::default();
             let _ = self.lua.set_memory_limit(0);
-            Replying { shared: &self.shared, errors: &mut errors, bytes: 0 }.from_lua(&value, 0).map(|value| Some((value, errors)))
+            Replying { shared: &self.shared, errors: &mut errors, bytes: 0 }
+                .from_lua(&value, 0)
+                .map(|value| Some((value, errors)))
         };
         match run() {
             Ok(Some(value)) => Ok(value),
@@ -568,7 +573,8 @@ impl State {
             return Ok(known.clone());
         }
         check_source(source).map_err(unplaced)?;
-        let chunk = self.lua.load(source).set_name("@user_script").set_mode(ChunkMode::Text);
+        let source = with_arg(source);
+        let chunk = self.lua.load(&*source).set_name("@user_script").set_mode(ChunkMode::Text);
         let function = chunk
             .into_function()
             .map_err(|error| unplaced(format!("ERR Error compiling script (new function): {}", first_line(&error))))?;

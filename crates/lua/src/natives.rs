@@ -4,6 +4,7 @@
 use crate::error::bad_argument;
 use crate::machine::{Shared, check_source};
 use crate::number::general;
+use crate::source::with_arg;
 use memchr::memmem;
 use mlua::{ChunkMode, Either, Lua, Table, Value};
 use rustix::time::{ClockId, clock_gettime};
@@ -40,6 +41,7 @@ fn compile(lua: &Lua, (source, name, environment): (mlua::String, mlua::String, 
     }
     // A name ends where C's texts do.
     let name: String = name.to_string_lossy().split('\0').next().unwrap_or_default().to_owned();
+    let source = with_arg(&source);
     let chunk = lua.load(&*source).set_name(name).set_mode(ChunkMode::Text).set_environment(environment);
     Ok(match chunk.into_function() {
         Ok(function) => (Either::Left(function), None),
@@ -82,7 +84,9 @@ fn collect(lua: &Lua, shared: &Shared, option: Option<mlua::String>) -> mlua::Re
             lua,
             1,
             "collectgarbage",
-            format_args!("option '{option}' is not for scripts, which share one collector; there are 'collect', 'count' and 'step'"),
+            format_args!(
+                "option '{option}' is not for scripts, which share one collector; there are 'collect', 'count' and 'step'"
+            ),
         )),
         _ => Err(bad_argument(lua, 1, "collectgarbage", format_args!("invalid option '{option}'"))),
     }

@@ -176,8 +176,7 @@ impl Replying<'_> {
             return Ok(Value::BigNumber(text(&digits).replace(['\r', '\n'], " ")));
         }
         if let Lv::Table(verbatim) = table.raw_get("verbatim_string")?
-            && let (Lv::String(string), Lv::String(format)) =
-                (verbatim.raw_get("string")?, verbatim.raw_get("format")?)
+            && let (Lv::String(string), Lv::String(format)) = (verbatim.raw_get("string")?, verbatim.raw_get("format")?)
         {
             return Ok(Value::Verbatim { format: text(&format), text: text(&string) });
         }

@@ -69,47 +69,47 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-fn pack(&mut self, value: &Value, depth: usize) -> mlua::Result<()> {
-    self.shared.step()?;
-    let output = &mut self.output;
-    let own_bytes = if let Value::String(text) = value { text.as_bytes().len() } else { 0 };
-    self.shared.check_room(output.len() + own_bytes)?;
-    match value {
-        Value::String(text) => {
-            let text = text.as_bytes();
-            head(output, text.len(), &[(31, 0xa0)], &[(0xd9, 1), (0xda, 2), (0xdb, 4)]);
-            output.extend_from_slice(&text);
-        }
-        Value::Boolean(is) => output.push(0xc2 + u8::from(*is)),
-        Value::Integer(number) => pack_integer(*number, output),
-        Value::Number(number) => pack_double(*number, output),
-        Value::Table(table) if depth < PACKED_DEPTH_MAX => self.pack_table(table, depth + 1)?,
-        _ => output.push(0xc0),
-    }
-    Ok(())
-}
-
-fn pack_table(&mut self, table: &Table, depth: usize) -> mlua::Result<()> {
-    let (mut count, mut most, mut is_array) = (0usize, 0i64, true);
-    table.for_each(|key: Value, _: Value| {
+    fn pack(&mut self, value: &Value, depth: usize) -> mlua::Result<()> {
         self.shared.step()?;
-        count += 1;
-        match key {
-            Value::Integer(index) if index >= 1 => most = most.max(index),
-            _ => is_array = false,
+        let output = &mut self.output;
+        let own_bytes = if let Value::String(text) = value { text.as_bytes().len() } else { 0 };
+        self.shared.check_room(output.len() + own_bytes)?;
+        match value {
+            Value::String(text) => {
+                let text = text.as_bytes();
+                head(output, text.len(), &[(31, 0xa0)], &[(0xd9, 1), (0xda, 2), (0xdb, 4)]);
+                output.extend_from_slice(&text);
+            }
+            Value::Boolean(is) => output.push(0xc2 + u8::from(*is)),
+            Value::Integer(number) => pack_integer(*number, output),
+            Value::Number(number) => pack_double(*number, output),
+            Value::Table(table) if depth < PACKED_DEPTH_MAX => self.pack_table(table, depth + 1)?,
+            _ => output.push(0xc0),
         }
         Ok(())
-    })?;
-    if is_array && most == count as i64 {
-        head(&mut self.output, count, &[(15, 0x90)], &[(0xdc, 2), (0xdd, 4)]);
-        return (1..=most).try_for_each(|index| self.pack(&table.raw_get(index)?, depth));
     }
-    head(&mut self.output, count, &[(15, 0x80)], &[(0xde, 2), (0xdf, 4)]);
-    table.for_each(|key: Value, value: Value| {
-        self.pack(&key, depth)?;
-        self.pack(&value, depth)
-    })
-}
+
+    fn pack_table(&mut self, table: &Table, depth: usize) -> mlua::Result<()> {
+        let (mut count, mut most, mut is_array) = (0usize, 0i64, true);
+        table.for_each(|key: Value, _: Value| {
+            self.shared.step()?;
+            count += 1;
+            match key {
+                Value::Integer(index) if index >= 1 => most = most.max(index),
+                _ => is_array = false,
+            }
+            Ok(())
+        })?;
+        if is_array && most == count as i64 {
+            head(&mut self.output, count, &[(15, 0x90)], &[(0xdc, 2), (0xdd, 4)]);
+            return (1..=most).try_for_each(|index| self.pack(&table.raw_get(index)?, depth));
+        }
+        head(&mut self.output, count, &[(15, 0x80)], &[(0xde, 2), (0xdf, 4)]);
+        table.for_each(|key: Value, value: Value| {
+            self.pack(&key, depth)?;
+            self.pack(&value, depth)
+        })
+    }
 }
 
 /// A length behind its sign: in one byte with it, or in as many bytes as it needs.
