@@ -60,7 +60,7 @@ pub use memcached::MEMCACHED_VERSION;
 pub use memcached::flush::{REMOVE_TEXTS, flush_delay};
 pub use queue::LEASE_MS;
 pub use queue::door::{MEMCACHEQ_VERSION, REMOVE_QUEUES, abort_request};
-pub use rdb::dump_libraries;
+pub use rdb::{LibrariesDump, LibrariesReading};
 pub use row::{
     Access, Arity, Begin, BeginGather, BeginRange, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local,
     OfSession, Outcome, Parts, Run, Settled, Sweep, TimeoutAt, Verb, Walk,

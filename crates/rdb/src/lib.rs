@@ -27,7 +27,7 @@ mod stream;
 mod tagged;
 
 pub use dump::Dumping;
-pub use libraries::{LibrariesFault, dump_libraries, restore_libraries};
+pub use libraries::{LibrariesDump, LibrariesFault, LibrariesReading, dump_libraries, restore_libraries};
 pub use restore::Restoring;
 
 use kinds::Value;

@@ -30,15 +30,38 @@ pub enum LibrariesFault {
 
 /// The payload of libraries, given their sources. O(n).
 pub fn dump_libraries<'a>(sources: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
-    let mut payload = Vec::new();
-    for source in sources {
-        payload.push(types::LIBRARY);
-        put_text(&mut payload, source);
+    let mut dump = LibrariesDump::default();
+    sources.for_each(|source| dump.add(source));
+    dump.finish()
+}
+
+/// A payload of libraries under way, one library after the other.
+#[derive(Default)]
+pub struct LibrariesDump {
+    payload: Vec<u8>,
+    checksum: Checksum,
+}
+
+impl LibrariesDump {
+    /// Adds a library, given its source. O(its length).
+    pub fn add(&mut self, source: &[u8]) {
+        let begin = self.payload.len();
+        self.payload.push(types::LIBRARY);
+        put_text(&mut self.payload, source);
+        self.checksum.add(&self.payload[begin..]);
     }
-    let mut checksum = Checksum::default();
-    checksum.add(&payload);
-    payload.extend_from_slice(&checksum.footer(VERSION));
-    payload
+
+    /// Length of what is there so far, in bytes.
+    pub fn bytes_count(&self) -> usize {
+        self.payload.len()
+    }
+
+    /// The whole payload. O(1).
+    pub fn finish(self) -> Vec<u8> {
+        let Self { mut payload, checksum } = self;
+        payload.extend_from_slice(&checksum.footer(VERSION));
+        payload
+    }
 }
 
 /// The sources of a payload, each to be checked by who compiles it. O(n).
@@ -46,20 +69,73 @@ pub fn dump_libraries<'a>(sources: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
 /// # Errors
 /// If it is none.
 pub fn restore_libraries(payload: &[u8]) -> Result<Vec<Vec<u8>>, LibrariesFault> {
-    let mut checksum = Checksum::default();
-    checksum.add(&payload[..summed_bytes(payload.len())]);
-    let end = footer::check(payload, checksum).map_err(|_| LibrariesFault::Footer)?;
-    debug_assert_eq!(end + FOOTER_BYTES, payload.len());
-    let (body, mut at) = (&payload[..end], 0);
+    let mut reading = LibrariesReading::new(payload);
+    while !reading.check()? {}
     let mut sources = Vec::new();
-    while at < end {
-        if body[at] != types::LIBRARY {
-            return Err(LibrariesFault::Kind);
-        }
-        at += 1;
-        sources.push(source(body, &mut at).map_err(|_| LibrariesFault::Malformed)?);
+    while let Some(source) = reading.next_source()? {
+        sources.push(source);
     }
     Ok(sources)
+}
+
+/// How much of a payload a step of [`LibrariesReading::check`] sums up, in bytes: some 50 µs.
+const CHECKED_BYTES: usize = 64 << 10;
+
+/// A payload of libraries that is read in steps: first its checksum, then one library after the other.
+pub struct LibrariesReading<'p> {
+    payload: &'p [u8],
+    /// Of so many bytes; `None` once it was found to be right.
+    checksum: Option<Checksum>,
+    summed: usize,
+    /// Where the next library begins, and where the last one ends.
+    at: usize,
+    end: usize,
+}
+
+impl<'p> LibrariesReading<'p> {
+    /// Begins to read a payload.
+    pub fn new(payload: &'p [u8]) -> Self {
+        Self { payload, checksum: Some(Checksum::default()), summed: 0, at: 0, end: 0 }
+    }
+
+    /// Sums up some more of the payload; whether it was the last of it, so that libraries may be taken.
+    ///
+    /// # Errors
+    /// If the footer does not fit what stands before it.
+    pub fn check(&mut self) -> Result<bool, LibrariesFault> {
+        let Some(mut checksum) = self.checksum.take() else { return Ok(true) };
+        let all = summed_bytes(self.payload.len());
+        let end = all.min(self.summed + CHECKED_BYTES);
+        checksum.add(&self.payload[self.summed..end]);
+        self.summed = end;
+        if end < all {
+            self.checksum = Some(checksum);
+            return Ok(false);
+        }
+        self.end = footer::check(self.payload, checksum).map_err(|_| LibrariesFault::Footer)?;
+        debug_assert_eq!(self.end + FOOTER_BYTES, self.payload.len());
+        Ok(true)
+    }
+
+    /// The source of the next library, if there is one more. O(its length).
+    ///
+    /// # Errors
+    /// If something else stands there.
+    ///
+    /// # Panics
+    /// If the checksum was not looked at to its end.
+    pub fn next_source(&mut self) -> Result<Option<Vec<u8>>, LibrariesFault> {
+        assert!(self.checksum.is_none(), "checked first");
+        let body = &self.payload[..self.end];
+        if self.at == self.end {
+            return Ok(None);
+        }
+        if body[self.at] != types::LIBRARY {
+            return Err(LibrariesFault::Kind);
+        }
+        self.at += 1;
+        source(body, &mut self.at).map(Some).map_err(|_| LibrariesFault::Malformed)
+    }
 }
 
 fn source(body: &[u8], at: &mut usize) -> Result<Vec<u8>, Fault> {
@@ -93,6 +169,24 @@ mod tests {
                 assert_eq!(restore_libraries(&payload[..cut.min(200)]), Err(LibrariesFault::Footer));
             }
         }
+    }
+
+    #[test]
+    fn a_long_payload_is_read_in_steps() {
+        let sources: Vec<Vec<u8>> =
+            (0..5_000).map(|nth| format!("library {nth} {}", nth * 77_777).into_bytes()).collect();
+        let payload = dump_libraries(sources.iter().map(Vec::as_slice));
+        let mut reading = LibrariesReading::new(&payload);
+        let mut steps = 1;
+        while !reading.check().unwrap() {
+            steps += 1;
+        }
+        assert_eq!(steps, payload.len().div_ceil(CHECKED_BYTES));
+        assert!(sources.iter().all(|source| reading.next_source().as_ref() == Ok(&Some(source.clone()))));
+        assert_eq!(reading.next_source(), Ok(None));
+        let mut flipped = payload.clone();
+        flipped[1] ^= 1;
+        assert_eq!(restore_libraries(&flipped), Err(LibrariesFault::Footer));
     }
 
     /// Written by `redis-server` 7.0.15: two libraries, of which one is packed.

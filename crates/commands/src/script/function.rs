@@ -122,8 +122,8 @@ pub enum LibraryRequest<'a> {
     Dump,
     /// FUNCTION RESTORE
     Restore {
-        /// The sources of the payload.
-        sources: Vec<Vec<u8>>,
+        /// To be read by [`rdb::LibrariesReading`].
+        payload: &'a [u8],
         /// What becomes of those that are there.
         policy: RestorePolicy,
     },
@@ -145,7 +145,7 @@ pub enum RestorePolicy {
 /// Reads a request of one of the rows that the engine runs.
 ///
 /// # Errors
-/// If an option is unknown or lacks its value, there is too much, or the payload is none.
+/// If an option is unknown or lacks its value, or there is too much.
 pub fn library_request<'a>(row: &Command, args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
     match row.name {
         "FUNCTION LOAD" => load_request(args),
@@ -194,8 +194,7 @@ fn restore_request<'a>(args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
         }
         _ => return Err(wrong_count(args)),
     };
-    let sources = rdb::restore_libraries(args.get(2)).map_err(|fault| Failure::text(format!("ERR {fault}")))?;
-    Ok(LibraryRequest::Restore { sources, policy })
+    Ok(LibraryRequest::Restore { payload: args.get(2), policy })
 }
 
 fn flush_request<'a>(args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {

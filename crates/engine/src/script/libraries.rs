@@ -1,54 +1,60 @@
-//! The libraries of functions, as one worker's machine has them.
+//! What one worker's machine has loaded of the libraries of functions.
 //!
-//! ```text
-//!   table of the server    libraries: { name: source, ... }       what is journaled; the truth
-//!         | another root than the one seen last
-//!         v
-//!   Libraries, a worker    which library, by its number in the machine, has which function
-//! ```
-//!
-//! A worker loads what is new to it when it next needs any, under the lock of that key: nobody finds less than was there.
+//! It loads a library when one of its functions is first called here, or when FUNCTION LOAD runs here, and forgets one that is
+//! there no more: at once if its own requests removed it, else once about as many have gone as it has loaded.
 
+use super::catalogue::{Contents, Library, small};
 use keyspace::{LIBRARIES, Tx};
 use kinds::Hash;
-use lua::{Flags, Registered};
-use std::collections::HashMap;
-use std::ops::ControlFlow;
+use lua::Flags;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::Arc;
 
-/// A library that the machine has loaded, or could not load: then it has no functions.
-#[derive(Debug)]
-pub(crate) struct Library {
-    pub(crate) name: Arc<str>,
-    /// First line included.
-    pub(crate) source: Arc<[u8]>,
-    /// By which the machine knows it.
-    pub(crate) number: u64,
-    pub(crate) functions: Vec<Registered>,
-}
+/// Libraries that nobody has called here are kept loaded, so many at most.
+const UNCALLED_MAX: usize = 1_000;
+/// Among so many libraries that are loaded one may be gone and still be kept, since a machine forgets some at once.
+const LOADED_PER_GONE: usize = 64;
+/// So many libraries are forgotten at once, at most.
+const FORGOTTEN_AT_ONCE: usize = 64;
+/// So many may be gone before the first look for them.
+const UNSEEN_MAX: u64 = 16;
 
-/// All that the machine has.
+/// What the machine has.
 #[derive(Default)]
 pub(crate) struct Libraries {
     /// What the table held when it was looked at last.
     seen: Hash,
-    all: Vec<Library>,
-    /// By the small letters of its name: a function's name, its library, and what it declares. Functions of different libraries
-    /// differ by more than the case of letters; where those of one do not, the first is called.
-    by_function: HashMap<String, (Arc<str>, u64, Flags)>,
-    numbers: u64,
+    /// Counts how often it was another one: what was found before is looked up among all once more.
+    epoch: u64,
+    /// How many libraries had gone when those that are loaded were last looked through.
+    removals: u64,
+    /// Functions that were called here, by the small letters of their names.
+    by_function: BTreeMap<Arc<str>, Callable>,
+    loaded: BTreeMap<u64, Loaded>,
+    /// Those that were loaded by no call, the oldest first; some have been called since, or are gone.
+    uncalled: VecDeque<u64>,
+    /// What the machine is to forget.
+    gone: Vec<u64>,
+    /// The library that was last told to be broken here.
+    broken: u64,
 }
 
-/// How many libraries and functions there are, and the bytes of all sources.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) libraries: usize,
-    pub(crate) functions: usize,
-    pub(crate) bytes: usize,
+struct Callable {
+    name: Arc<str>,
+    number: u64,
+    flags: Flags,
+    epoch: u64,
+}
+
+struct Loaded {
+    library: Arc<Library>,
+    is_called: bool,
 }
 
 impl Libraries {
-    /// What has changed in the table since it was looked at last: all of it, if anything.
+    /// The table, if it is another one than was looked at last.
+    #[inline]
     pub(crate) fn change(&self, tx: &mut Tx<'_>) -> Option<Hash> {
         tx.of_server(|tx| match tx.hash(LIBRARIES).ok().flatten() {
             Some(found) => (!found.shares_root_with(&self.seen)).then(|| found.clone()),
@@ -56,91 +62,169 @@ impl Libraries {
         })
     }
 
-    /// Libraries of the table that are not loaded: their names and sources.
-    pub(crate) fn missing(&self, found: &Hash) -> Vec<(Arc<str>, Arc<[u8]>)> {
-        let known: HashMap<&str, Vec<&Library>> = self.all.iter().fold(HashMap::new(), |mut known, library| {
-            known.entry(&*library.name).or_default().push(library);
-            known
-        });
-        let mut missing = Vec::new();
-        for_each(found, |name, source| {
-            let of_name = known.get(&*name).into_iter().flatten();
-            if !of_name.into_iter().any(|library| *library.source == *source) {
-                missing.push((name, source.into()));
-            }
-        });
-        missing
+    /// The table is this; gives the one that was seen before.
+    pub(crate) fn see(&mut self, found: Hash) -> Hash {
+        self.epoch += 1;
+        std::mem::replace(&mut self.seen, found)
     }
 
-    /// The table is as `found`, all of which is loaded. Numbers of those that are to be forgotten.
-    pub(crate) fn settle(&mut self, found: Hash) -> Vec<u64> {
-        let mut known: HashMap<Arc<str>, Vec<Library>> = HashMap::new();
-        for library in self.all.drain(..) {
-            known.entry(library.name.clone()).or_default().push(library);
-        }
-        for_each(&found, |name, source| {
-            let Some(of_name) = known.get_mut(&name) else { return };
-            if let Some(at) = of_name.iter().position(|library| *library.source == *source) {
-                self.all.push(of_name.swap_remove(at));
-            }
-        });
-        self.by_function.clear();
-        for library in &self.all {
-            for known in &library.functions {
-                let function = || (known.name.clone(), library.number, known.flags);
-                self.by_function.entry(known.name.to_ascii_lowercase()).or_insert_with(function);
-            }
-        }
-        self.seen = found;
-        known.into_values().flatten().map(|library| library.number).collect()
-    }
-
-    /// A number that no library has had.
-    pub(crate) fn number(&mut self) -> u64 {
-        self.numbers += 1;
-        self.numbers
-    }
-
-    /// One more is loaded.
-    pub(crate) fn add(&mut self, library: Library) {
-        self.all.push(library);
-    }
-
-    pub(crate) fn all(&self) -> &[Library] {
-        &self.all
-    }
-
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.all.iter().any(|library| *library.name == *name)
-    }
-
-    /// A function's name, its library's number, and what it declares; called in any case of letters.
+    /// A function that was called since the table was as it is: its name, its library's number, and what it declares; called in
+    /// any case of letters. O(log n).
+    #[inline]
     pub(crate) fn function(&self, name: &[u8]) -> Option<(Arc<str>, u64, Flags)> {
         let name = std::str::from_utf8(name).ok()?;
-        let found = self.by_function.get(name);
-        found.or_else(|| self.by_function.get(&name.to_ascii_lowercase())).cloned()
+        let found = self.by_function.get(name).or_else(|| self.by_function.get(&*name.to_ascii_lowercase()))?;
+        (found.epoch == self.epoch).then(|| (found.name.clone(), found.number, found.flags))
     }
 
-    pub(crate) fn counts(&self) -> Counts {
-        Counts {
-            libraries: self.all.len(),
-            functions: self.all.iter().map(|library| library.functions.len()).sum(),
-            bytes: self.all.iter().map(|library| library.source.len()).sum(),
+    /// Whether the machine has the library of this number.
+    pub(crate) fn has(&self, number: u64) -> bool {
+        self.loaded.contains_key(&number)
+    }
+
+    /// The machine has loaded a library that nobody calls yet.
+    pub(crate) fn add(&mut self, library: &Arc<Library>) {
+        self.loaded.insert(library.number, Loaded { library: library.clone(), is_called: false });
+        self.uncalled.push_back(library.number);
+        while self.uncalled.len() > UNCALLED_MAX
+            && let Some(oldest) = self.uncalled.pop_front()
+        {
+            if self.loaded.get(&oldest).is_some_and(|loaded| !loaded.is_called) {
+                self.forget(oldest);
+            }
         }
     }
+
+    /// A function of a library that the machine has is called: what is to be known of it.
+    pub(crate) fn call(&mut self, library: &Arc<Library>, at: usize) -> (Arc<str>, u64, Flags) {
+        let called = Loaded { library: library.clone(), is_called: true };
+        self.loaded.insert(library.number, called);
+        let (known, number, epoch) = (&library.functions[at], library.number, self.epoch);
+        let callable = Callable { name: known.name.clone(), number, flags: known.flags, epoch };
+        self.by_function.insert(small(&known.name), callable);
+        (known.name.clone(), number, known.flags)
+    }
+
+    /// The library of this number is to be forgotten. O(its functions, each log n).
+    pub(crate) fn forget(&mut self, number: u64) {
+        let Some(Loaded { library, .. }) = self.loaded.remove(&number) else { return };
+        for known in &library.functions {
+            let name = small(&known.name);
+            if self.by_function.get(&name).is_some_and(|callable| callable.number == number) {
+                self.by_function.remove(&name);
+            }
+        }
+        self.gone.push(number);
+    }
+
+    /// The machine may have something of a library that it has not loaded to its end.
+    pub(crate) fn forget_failed(&mut self, number: u64) {
+        self.gone.push(number);
+    }
+
+    /// All libraries are to be forgotten. What is given back is to be dropped by who has time.
+    pub(crate) fn forget_all(&mut self) -> impl Send + 'static {
+        self.gone.extend(self.loaded.keys());
+        self.uncalled.clear();
+        (std::mem::take(&mut self.loaded), std::mem::take(&mut self.by_function))
+    }
+
+    /// Numbers that the machine is to forget now, if it is worth the while: it looks through what it has.
+    pub(crate) fn take_gone(&mut self) -> Option<Vec<u64>> {
+        let kept = (self.loaded.len() / LOADED_PER_GONE).min(FORGOTTEN_AT_ONCE);
+        let count = self.gone.len().min(FORGOTTEN_AT_ONCE);
+        (self.gone.len() > kept).then(|| self.gone.split_off(self.gone.len() - count))
+    }
+
+    /// Whether so many libraries have gone that those that are loaded are to be looked through; if so, that is begun.
+    pub(crate) fn begin_sweep(&mut self, removals: u64) -> bool {
+        let is_due = removals - self.removals > UNSEEN_MAX + self.loaded.len() as u64 / 2;
+        if is_due {
+            self.removals = removals;
+        }
+        is_due
+    }
+
+    /// Looks at some that are loaded, from `number` on, and forgets those that are gone; where to go on, if there are more.
+    pub(crate) fn sweep(&mut self, number: u64, count: usize, contents: &Contents) -> Option<u64> {
+        let range = self.loaded.range((Excluded(number), Unbounded)).take(count);
+        let some: Vec<_> = range.map(|(number, loaded)| (*number, loaded.library.name.clone())).collect();
+        for (number, name) in &some {
+            if contents.find(name).is_none_or(|library| library.number != *number) {
+                self.forget(*number);
+            }
+        }
+        some.last().filter(|_| some.len() == count).map(|(number, _)| *number)
+    }
+
+    /// Whether it is new that this library cannot be loaded here.
+    pub(crate) fn note_broken(&mut self, number: u64) -> bool {
+        std::mem::replace(&mut self.broken, number) != number
+    }
+
+    /// How many libraries the machine has, those included that it is to forget.
+    #[cfg(test)]
+    pub(crate) fn loaded_count(&self) -> usize {
+        self.loaded.len() + self.gone.len()
+    }
 }
 
-/// A function of `library` that one of `others` has, too, in any case of letters.
-pub(crate) fn clash<'a>(library: &Library, mut others: impl Iterator<Item = &'a Library>) -> Option<Arc<str>> {
-    let own = library.functions.iter().map(|known| (known.name.to_ascii_lowercase(), &known.name));
-    let own: HashMap<String, &Arc<str>> = own.collect();
-    let of_both = |known: &Registered| own.get(&known.name.to_ascii_lowercase()).map(|name| (*name).clone());
-    others.find_map(|other| other.functions.iter().find_map(of_both))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lua::Registered;
 
-fn for_each(found: &Hash, mut visit: impl FnMut(Arc<str>, &[u8])) {
-    let _ = found.walk(&mut |pair| {
-        visit(String::from_utf8_lossy(pair.field).into(), pair.value);
-        ControlFlow::Continue(())
-    });
+    fn library(number: u64) -> Arc<Library> {
+        let function = Registered { name: format!("F{number}").into(), description: None, flags: Flags::default() };
+        Arc::new(Library { name: format!("l{number}").into(), number, functions: [function].into(), source_bytes: 1 })
+    }
+
+    #[test]
+    fn of_what_nobody_calls_only_so_much_stays_loaded() {
+        let mut libraries = Libraries::default();
+        for number in 1..=5_000 {
+            libraries.add(&library(number));
+            if number % 100 == 0 {
+                libraries.call(&library(number), 0);
+            }
+            while libraries.take_gone().is_some() {}
+        }
+        assert!((1..=50).all(|nth| libraries.has(nth * 100)), "what is called stays");
+        let most = UNCALLED_MAX + 50 + FORGOTTEN_AT_ONCE;
+        assert!(libraries.loaded_count() <= most, "{}", libraries.loaded_count());
+        assert_eq!(
+            libraries.function(b"f100").map(|(name, number, _)| (name.to_string(), number)),
+            Some(("F100".to_owned(), 100))
+        );
+        assert!(libraries.function(b"f101").is_none(), "it was not called");
+    }
+
+    #[test]
+    fn what_others_have_removed_is_forgotten_after_some_time() {
+        let mut libraries = Libraries::default();
+        let mut contents = Contents::default();
+        for number in 1..=200 {
+            libraries.call(&library(number), 0);
+            if number % 2 == 0 {
+                contents.add(library(number));
+            }
+        }
+        assert!(!libraries.begin_sweep(100), "not yet worth the while");
+        assert!(libraries.begin_sweep(200));
+        let (mut at, mut steps) = (Some(0), 0);
+        while let Some(from) = at {
+            at = libraries.sweep(from, 30, &contents);
+            steps += 1;
+        }
+        assert_eq!(steps, 7);
+        assert!((1..=200).all(|number| libraries.has(number) == (number % 2 == 0)));
+        assert!(libraries.function(b"f2").is_some() && libraries.function(b"f1").is_none());
+        drop(libraries.forget_all());
+        let mut forgotten = 0;
+        while let Some(numbers) = libraries.take_gone() {
+            assert!(numbers.len() <= FORGOTTEN_AT_ONCE);
+            forgotten += numbers.len();
+        }
+        assert_eq!((forgotten, libraries.loaded_count()), (200, 0));
+    }
 }

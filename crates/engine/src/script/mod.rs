@@ -8,22 +8,23 @@
 //!                           `--> lua::Machine           a fiber in the fiber: asks for each redis.call
 //! ```
 
+pub(crate) mod catalogue;
+mod known;
 pub(crate) mod libraries;
 mod memo;
 pub(crate) mod stage;
 
 pub(crate) use memo::{By, Memo};
 
+pub(crate) use known::Script;
+
+use catalogue::{Catalogue, Counts};
 use commands::{FunctionStats, RunningFunction};
-use libraries::Counts;
+use known::Known;
 use quanta::Instant;
-use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use wire::{Args, OwnedRequest};
-
-/// Scripts that came by EVAL and are kept; those that came by SCRIPT LOAD stay until SCRIPT FLUSH.
-const EVALUATED_MAX: usize = 500;
 
 /// Where redis.log goes, and what is to be said of scripts: a level from 0 (debugging) to 3 (warnings), and a text.
 pub type Logger = Box<dyn Fn(u8, &str) + Send + Sync>;
@@ -43,47 +44,11 @@ pub struct Scripts {
     /// [`Busy`].
     busy: AtomicU8,
     stopping: AtomicBool,
-    /// How many libraries and functions there are, as whoever used them last has found.
+    /// What libraries of functions there are, for who holds their key.
+    pub(crate) catalogue: Catalogue,
+    /// How many libraries and functions there are, for anybody.
     library_counts: [AtomicUsize; 3],
     logger: OnceLock<Logger>,
-}
-
-#[derive(Default)]
-struct Known {
-    by_name: HashMap<Arc<str>, Script>,
-    /// Those that only EVAL has brought, the oldest first.
-    evaluated: VecDeque<Arc<str>>,
-}
-
-/// One script.
-#[derive(Clone)]
-pub(crate) struct Script {
-    /// Forty hexadecimal digits.
-    pub(crate) name: Arc<str>,
-    /// Without its first line.
-    pub(crate) source: Arc<[u8]>,
-    /// What its first line says, if it has one.
-    pub(crate) flags: Option<lua::Flags>,
-    bytes: usize,
-    /// It took too long in place when it ran last.
-    is_long: Arc<AtomicBool>,
-}
-
-impl Script {
-    pub(crate) fn new(name: &str, header: &lua::Header<'_>) -> Self {
-        let (source, bytes) = (header.code.into(), header.code.len());
-        Self { name: name.into(), source, flags: header.flags, bytes, is_long: Arc::default() }
-    }
-
-    pub(crate) fn is_long(&self) -> bool {
-        self.is_long.load(Relaxed)
-    }
-
-    pub(crate) fn set_long(&self, is_long: bool) {
-        if self.is_long() != is_long {
-            self.is_long.store(is_long, Relaxed);
-        }
-    }
 }
 
 /// By which others reach a script that runs.
@@ -151,33 +116,24 @@ impl Scripts {
     // ---- those that are known ----
 
     pub(crate) fn find(&self, name: &str) -> Option<Script> {
-        self.known.read().expect("no holder panics").by_name.get(name).cloned()
+        self.known.read().expect("no holder panics").find(name).cloned()
     }
 
     /// Keeps a script that compiles.
     pub(crate) fn keep(&self, script: &Script, was_loaded: bool) {
-        let mut known = self.known.write().expect("no holder panics");
-        let Known { by_name, evaluated } = &mut *known;
-        if was_loaded {
-            evaluated.retain(|name| *name != script.name);
-            by_name.insert(script.name.clone(), script.clone());
-        } else if !by_name.contains_key(&script.name) {
-            by_name.insert(script.name.clone(), script.clone());
-            evaluated.push_back(script.name.clone());
-            if evaluated.len() > EVALUATED_MAX
-                && let Some(oldest) = evaluated.pop_front()
-            {
-                by_name.remove(&oldest);
-                self.losses.fetch_add(1, Relaxed);
-            }
+        let has_lost = self.known.write().expect("no holder panics").keep(script, was_loaded);
+        if has_lost {
+            self.losses.fetch_add(1, Relaxed);
         }
     }
 
-    pub(crate) fn flush(&self) {
+    /// Forgets all scripts. What is given back is to be dropped by who has time.
+    pub(crate) fn flush(&self) -> impl Send + 'static {
         let mut known = self.known.write().expect("no holder panics");
-        *known = Known::default();
+        let before = std::mem::take(&mut *known);
         self.generation.fetch_add(1, Relaxed);
         self.losses.fetch_add(1, Relaxed);
+        before
     }
 
     pub(crate) fn losses(&self) -> u64 {
@@ -188,10 +144,9 @@ impl Scripts {
         self.generation.load(Relaxed)
     }
 
-    /// How many are known, and the bytes of their sources.
+    /// How many are known, and the bytes of their sources. O(1).
     pub fn count(&self) -> (usize, usize) {
-        let known = self.known.read().expect("no holder panics");
-        (known.by_name.len(), known.by_name.values().map(|script| script.bytes).sum())
+        self.known.read().expect("no holder panics").count()
     }
 
     // ---- those that run long ----

@@ -103,6 +103,11 @@ impl Breath {
         }
     }
 
+    /// Rests, however short the slice was.
+    pub(crate) fn rest_now(&self) {
+        self.rest(Ask::Rest);
+    }
+
     /// Rests until others have had their turn.
     pub(crate) fn wait(&self) {
         self.rest(Ask::Wait);

@@ -268,15 +268,15 @@ impl Session {
             ran = self.serve_blocked(worker, &mut tx, &mut served);
         }
         if let Err(why) = ran {
+            self.undo_libraries(worker);
             served.give_back();
             output.truncate(mark);
             tx.abandon();
             return Err(why);
         }
-        if queue.iter().any(|(row, _)| row.libraries().is_some()) {
-            engine.scripts.note_library_counts(worker.stage.libraries.borrow().counts());
-        }
+        let libraries = self.tell_library_changes(worker);
         let seen = self.finish(worker, tx, claim, served, Tx::end);
+        libraries.into_iter().for_each(|changes| self.forget_removed(worker, changes));
         self.hide_unreadable(worker, seen, mark, output);
         Ok(())
     }

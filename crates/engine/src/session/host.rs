@@ -220,7 +220,8 @@ impl commands::Session for Session {
     }
 
     fn flush_scripts(&mut self) {
-        self.worker.engine.scripts.flush();
+        let engine = &self.worker.engine;
+        engine.freer.free(Box::new(engine.scripts.flush()));
     }
 
     fn kill_script(&mut self, functions: bool) -> Result<(), String> {
@@ -228,8 +229,9 @@ impl commands::Session for Session {
     }
 
     fn function_stats(&self) -> Result<commands::FunctionStats, String> {
-        let own = self.outbox.as_ref().and_then(|outbox| outbox.library_counts);
-        self.worker.engine.scripts.function_stats(own).map_err(str::to_owned)
+        let scripts = &self.worker.engine.scripts;
+        let has_changed = self.outbox.as_ref().is_some_and(|outbox| outbox.library_changes.is_some());
+        scripts.function_stats(has_changed.then(|| scripts.catalogue.counts())).map_err(str::to_owned)
     }
 
     fn begin_checkpoint(&mut self, saving: Saving) -> Result<bool, String> {

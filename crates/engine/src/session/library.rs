@@ -1,19 +1,19 @@
-//! FUNCTION LOAD and what else touches libraries, as rows of a tx; and the function that FCALL names.
+//! FUNCTION LOAD and what else touches libraries, as rows of a tx.
 //!
-//! The key of libraries is among the tx's, so what is seen is what is there, and what is changed is undone with the tx.
+//! The key of libraries is among the tx's, so what is seen is what is there, and what is changed is undone with the tx. What
+//! touches many of them gives others their turn on the way.
 
-use super::script::{Called, Cut};
+use super::catalogue::Pace;
+use super::script::Called;
 use super::{NotNow, Session};
 use crate::client::Client;
-use crate::script::libraries::{Library, clash};
+use crate::script::catalogue::{Change, Contents, Library};
 use crate::waits::loaded;
 use crate::worker::Worker;
-use base::glob::{Case, matches};
 use commands::table::{self, Found, Row};
-use commands::{Failure, LibraryRequest, Outcome, RestorePolicy};
+use commands::{Failure, LibrariesReading, LibraryRequest, Outcome, RestorePolicy};
 use keyspace::{Absent, FieldExpiry, LIBRARIES, Tx};
 use kinds::hash::PAIR_BYTES_MAX;
-use lua::{Answer, Flags, Tell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,30 +24,19 @@ const LOAD_MS_MAX: u64 = 500;
 /// What a change of libraries records beside their names and sources, and beside each of them, in bytes at most.
 const RECORDS_BYTES: u64 = 4096;
 const RECORD_BYTES: u64 = 64;
+/// So many libraries of a payload are put into the table at once.
+const PUT_AT_ONCE: usize = 32;
 
-/// Why a library is not loaded.
-enum Unloaded {
-    /// It was cut short: it may load another time.
-    Cut(Failure),
-    /// It cannot be.
-    Broken(String),
-}
-
-impl From<Unloaded> for Failure {
-    fn from(why: Unloaded) -> Self {
-        match why {
-            Unloaded::Cut(failure) => failure,
-            Unloaded::Broken(text) => Self::text(text),
-        }
-    }
-}
+/// Libraries that are to be put, and their sources.
+type Fresh = Vec<(Arc<Library>, Vec<u8>)>;
 
 impl Session {
-    /// Has `worker` load the libraries that are there once all data is: so a start tells at once what cannot be loaded, and
-    /// how many there are.
+    /// Has `worker` learn what the libraries are that are there once all data is: so a start tells at once what cannot be loaded,
+    /// and how many there are.
     pub async fn open_libraries(worker: Rc<Worker>) {
         loaded(&worker.engine).await;
-        let request = OwnedRequest::of(&["FUNCTION", "LIST"]);
+        // No library is called so.
+        let request = OwnedRequest::of(&["FUNCTION", "LIST", "LIBRARYNAME", "-"]);
         let Found::Command(row) = table::find(&request.args()) else { unreachable!("there is such a row") };
         let mut session = Self::new(worker.clone(), Arc::new(Client::of_server(worker.engine.clock.now())));
         session.is_stand_in = true;
@@ -64,23 +53,21 @@ impl Session {
         tx: &mut Tx<'_>,
         reply: &mut dyn Reply,
     ) -> Outcome {
+        self.breath.iter().for_each(|breath| breath.control().begin(true));
         let request = commands::library_request(row, args)?;
         let called = Called { row: *row, name: "", args, is_function: true, reads_only: true, gated: tx.is_gated() };
-        self.load_known(worker, &called, tx)?;
+        self.look_at_libraries(worker, &called, tx)?;
         match request {
             LibraryRequest::List { pattern, with_code } => {
-                tell_libraries(worker.stage.libraries.borrow().all(), pattern, with_code, reply);
+                self.tell_libraries(worker, pattern, with_code, tx, reply)?;
             }
-            LibraryRequest::Dump => {
-                let payload = commands::dump_libraries(worker.stage.libraries.borrow().all().iter().map(source));
-                reply.bulk(&payload);
-            }
+            LibraryRequest::Dump => self.dump_libraries(tx, reply),
             LibraryRequest::Load { replaces, source } => {
                 let name = self.load_one(worker, replaces, source, &called, tx)?;
                 reply.bulk(name.as_bytes());
             }
-            LibraryRequest::Restore { sources, policy } => {
-                self.load_several(worker, &sources, policy, &called, tx)?;
+            LibraryRequest::Restore { payload, policy } => {
+                self.load_several(worker, payload, policy, &called, tx)?;
                 reply.ok();
             }
             LibraryRequest::Delete(name) => {
@@ -91,83 +78,21 @@ impl Session {
                 if count == 0 {
                     return Err(Failure::text("ERR Library not found"));
                 }
+                self.note_libraries(worker, vec![Change::Remove(String::from_utf8_lossy(name).into())], tx);
                 reply.ok();
             }
             LibraryRequest::Flush => {
-                tx.of_server(|tx| tx.remove(LIBRARIES));
+                self.flush_libraries(worker, tx);
                 reply.ok();
             }
         }
-        if row.writes() {
-            self.load_known(worker, &called, tx)?;
-            if let Some(outbox) = &mut self.outbox {
-                outbox.library_counts = Some(worker.stage.libraries.borrow().counts());
-            }
-        }
+        self.unload_gone(worker);
         Ok(())
     }
 
-    /// The function of this name, once the worker's machine has all libraries.
-    pub(super) fn function(
-        &mut self,
-        worker: &Rc<Worker>,
-        name: &[u8],
-        called: &Called<'_>,
-        tx: &mut Tx<'_>,
-    ) -> Result<(Arc<str>, u64, Flags), Failure> {
-        self.load_known(worker, called, tx)?;
-        worker.stage.libraries.borrow().function(name).ok_or(Failure::text("ERR Function not found"))
-    }
-
-    /// Has the worker's machine load what is new to it, and forget what is gone.
-    fn load_known(&mut self, worker: &Rc<Worker>, called: &Called<'_>, tx: &mut Tx<'_>) -> Result<(), Failure> {
-        let Some(found) = worker.stage.libraries.borrow().change(tx) else { return Ok(()) };
-        let missing = worker.stage.libraries.borrow().missing(&found);
-        for (name, source) in missing {
-            let library = match self.load(worker, &source, None, called, tx) {
-                Ok(library) => library,
-                Err(Unloaded::Cut(failure)) => return Err(failure),
-                Err(Unloaded::Broken(text)) => {
-                    // Another worker, or another day, has loaded it: its calls fail, and nothing else does.
-                    worker.engine.scripts.log(3, &format!("the library {name} of functions cannot be loaded: {text}"));
-                    Library { name, source, number: 0, functions: Vec::new() }
-                }
-            };
-            worker.stage.libraries.borrow_mut().add(library);
-        }
-        let gone = worker.stage.libraries.borrow_mut().settle(found);
-        unload(worker, gone);
-        Ok(())
-    }
-
-    /// Has the worker's machine load a library.
-    fn load(
-        &mut self,
-        worker: &Rc<Worker>,
-        source: &[u8],
-        limit: Option<Duration>,
-        called: &Called<'_>,
-        tx: &mut Tx<'_>,
-    ) -> Result<Library, Unloaded> {
-        let header = lua::library_header(source).map_err(Unloaded::Broken)?;
-        let number = worker.stage.libraries.borrow_mut().number();
-        let (cut, outcome) = self.drive(worker, Tell::Load(number, header.code.into()), limit, called, tx);
-        let told = |text: &str| format!("ERR Error registering functions: ERR {text}");
-        let why = match (cut, outcome) {
-            (Some(Cut::NotNow(why)), _) => {
-                self.lack = Some(why);
-                Unloaded::Cut(Failure::Nothing)
-            }
-            (Some(Cut::Killed), _) => Unloaded::Cut(Failure::text(told("Script killed by user with SCRIPT KILL..."))),
-            (Some(Cut::TooLong), _) => Unloaded::Broken(told("FUNCTION LOAD timeout")),
-            (None, Ok(Answer::Functions(functions))) if !functions.is_empty() => {
-                return Ok(Library { name: header.name.into(), source: source.into(), number, functions });
-            }
-            (None, Ok(_)) => Unloaded::Broken("ERR No functions registered".to_owned()),
-            (None, Err(fault)) => Unloaded::Broken(fault.told("")),
-        };
-        unload(worker, vec![number]);
-        Err(why)
+    fn flush_libraries(&mut self, worker: &Worker, tx: &mut Tx<'_>) {
+        tx.of_server(|tx| tx.remove(LIBRARIES));
+        self.note_libraries(worker, vec![Change::Flush], tx);
     }
 
     /// FUNCTION LOAD
@@ -180,110 +105,162 @@ impl Session {
         tx: &mut Tx<'_>,
     ) -> Result<Arc<str>, Failure> {
         let name = lua::library_header(source).map_err(Failure::text)?.name;
-        if !replaces && worker.stage.libraries.borrow().has(&name) {
+        let catalogue = &worker.engine.scripts.catalogue;
+        let is_there = catalogue.look(|contents| contents.find(&name).is_some());
+        if is_there && !replaces {
             return Err(Failure::text(format!("ERR Library '{name}' already exists")));
         }
         need_room(&[source], tx)?;
-        let library = self.load(worker, source, Some(Duration::from_millis(LOAD_MS_MAX)), called, tx)?;
-        let number = library.number;
-        let put = check_functions(worker, std::slice::from_ref(&library), |other| *other.name != *library.name)
-            .and_then(|()| put(std::slice::from_ref(&library), tx));
-        if let Err(failure) = put {
-            unload(worker, vec![number]);
+        let library = self.load_fresh(worker, name.into(), source, called, tx)?;
+        let clash = catalogue.look(|contents| contents.clash(&library, |other| *other.name != *library.name));
+        if let Err(failure) =
+            clash.map_or(Ok(()), |function| Err(taken(&function))).and_then(|()| put(&[(&library, source)], tx))
+        {
+            worker.stage.libraries.borrow_mut().forget(library.number);
             return Err(failure);
         }
         let name = library.name.clone();
-        worker.stage.libraries.borrow_mut().add(library);
+        let removed = is_there.then(|| Change::Remove(name.clone()));
+        self.note_libraries(worker, removed.into_iter().chain([Change::Add(library)]).collect(), tx);
         Ok(name)
+    }
+
+    /// Has the worker's machine load what is not in the catalogue yet.
+    fn load_fresh(
+        &mut self,
+        worker: &Rc<Worker>,
+        name: Arc<str>,
+        source: &[u8],
+        called: &Called<'_>,
+        tx: &mut Tx<'_>,
+    ) -> Result<Arc<Library>, Failure> {
+        let number = worker.engine.scripts.catalogue.number();
+        let functions = self.load(worker, number, source, Some(Duration::from_millis(LOAD_MS_MAX)), called, tx)?;
+        let library = Arc::new(Library { name, number, functions: functions.into(), source_bytes: source.len() });
+        worker.stage.libraries.borrow_mut().add(&library);
+        Ok(library)
     }
 
     /// FUNCTION RESTORE
     fn load_several(
         &mut self,
         worker: &Rc<Worker>,
-        sources: &[Vec<u8>],
+        payload: &[u8],
         policy: RestorePolicy,
         called: &Called<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<(), Failure> {
-        need_room(sources, tx)?;
-        let mut loaded = Vec::new();
+        let sources = self.read_payload(worker, payload)?;
+        need_room(&sources, tx)?;
+        let mut fresh = Fresh::new();
+        let (mut contents, mut pace) = (Contents::default(), Pace::default());
         let done = self
-            .load_all(worker, sources, &mut loaded, called, tx)
-            .and_then(|()| check_policy(worker, &loaded, policy))
-            .and_then(|()| {
-                if policy == RestorePolicy::Flush {
-                    tx.of_server(|tx| tx.remove(LIBRARIES));
-                }
-                put(&loaded, tx)
-            });
+            .load_all(worker, sources, (&mut fresh, &mut contents), called, tx)
+            .and_then(|()| self.check_policy(worker, &fresh, &contents, policy));
+        worker.engine.freer.free(Box::new(contents));
         if let Err(failure) = done {
-            unload(worker, loaded.iter().map(|library| library.number).collect());
+            for (library, _) in &fresh {
+                worker.stage.libraries.borrow_mut().forget(library.number);
+                self.rest_after(&mut pace, 1);
+            }
+            worker.engine.freer.free(Box::new(fresh));
             return Err(failure);
         }
-        loaded.into_iter().for_each(|library| worker.stage.libraries.borrow_mut().add(library));
+        if policy == RestorePolicy::Flush {
+            self.flush_libraries(worker, tx);
+        }
+        // Before any is put: it may have a function of one that gives way.
+        for some in fresh.chunks(PUT_AT_ONCE).filter(|_| policy == RestorePolicy::Replace) {
+            let removed = some.iter().map(|(library, _)| Change::Remove(library.name.clone()));
+            self.note_libraries(worker, removed.collect(), tx);
+            self.rest_after(&mut pace, some.len());
+        }
+        for some in fresh.chunks(PUT_AT_ONCE) {
+            let pairs: Vec<_> = some.iter().map(|(library, source)| (library, source.as_slice())).collect();
+            put(&pairs, tx)?;
+            let added = some.iter().map(|(library, _)| Change::Add(library.clone()));
+            self.note_libraries(worker, added.collect(), tx);
+            self.rest_after(&mut pace, some.len());
+        }
+        worker.engine.freer.free(Box::new(fresh));
         Ok(())
     }
 
+    /// The sources of a payload.
+    fn read_payload(&mut self, worker: &Worker, payload: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
+        let (mut reading, mut sources, mut pace) = (LibrariesReading::new(payload), Vec::new(), Pace::default());
+        let told = |fault| Failure::text(format!("ERR {fault}"));
+        while !reading.check().map_err(told)? {
+            self.go_on_after(worker, &mut pace, 0)?;
+        }
+        while let Some(source) = reading.next_source().map_err(told)? {
+            sources.push(source);
+            self.go_on_after(worker, &mut pace, 1)?;
+        }
+        Ok(sources)
+    }
+
+    /// Loads what a payload holds, none of which shares a name with another one.
     fn load_all(
         &mut self,
         worker: &Rc<Worker>,
-        sources: &[Vec<u8>],
-        loaded: &mut Vec<Library>,
+        sources: Vec<Vec<u8>>,
+        (fresh, contents): (&mut Fresh, &mut Contents),
         called: &Called<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<(), Failure> {
+        let mut pace = Pace::default();
         for source in sources {
-            let name = lua::library_header(source).map_err(Failure::text)?.name;
-            if loaded.iter().any(|library| *library.name == *name) {
+            let name = lua::library_header(&source).map_err(Failure::text)?.name;
+            if contents.find(&name).is_some() {
                 return Err(Failure::text(format!("ERR Library '{name}' already exists")));
             }
-            let library = self.load(worker, source, Some(Duration::from_millis(LOAD_MS_MAX)), called, tx)?;
-            let clash = clash(&library, loaded.iter());
-            loaded.push(library);
-            if let Some(function) = clash {
+            let library = self.load_fresh(worker, name.into(), &source, called, tx)?;
+            fresh.push((library.clone(), source));
+            if let Some(function) = contents.clash(&library, |_| true) {
                 return Err(taken(&function));
             }
+            contents.add(library);
+            self.unload_gone(worker);
+            self.go_on_after(worker, &mut pace, 1)?;
         }
         Ok(())
     }
-}
 
-fn source(library: &Library) -> &[u8] {
-    &library.source
+    /// Checks that libraries may come beside those that are there and stay.
+    fn check_policy(
+        &mut self,
+        worker: &Worker,
+        fresh: &Fresh,
+        contents: &Contents,
+        policy: RestorePolicy,
+    ) -> Result<(), Failure> {
+        if policy == RestorePolicy::Flush {
+            return Ok(());
+        }
+        let (catalogue, mut pace) = (&worker.engine.scripts.catalogue, Pace::default());
+        if policy == RestorePolicy::Append {
+            for (library, _) in fresh {
+                if catalogue.look(|known| known.find(&library.name).is_some()) {
+                    return Err(Failure::text(format!("ERR Library {} already exists", library.name)));
+                }
+                self.go_on_after(worker, &mut pace, 1)?;
+            }
+        }
+        // Those of the same name give way, where any may.
+        let stays = |other: &Library| policy == RestorePolicy::Append || contents.find(&other.name).is_none();
+        for (library, _) in fresh {
+            if let Some(function) = catalogue.look(|known| known.clash(library, stays)) {
+                return Err(taken(&function));
+            }
+            self.go_on_after(worker, &mut pace, 1)?;
+        }
+        Ok(())
+    }
 }
 
 fn taken(function: &str) -> Failure {
     Failure::text(format!("ERR Function {function} already exists"))
-}
-
-/// Has the worker's machine forget libraries.
-fn unload(worker: &Rc<Worker>, numbers: Vec<u64>) {
-    if !numbers.is_empty() {
-        worker.stage.machine(worker).go(Tell::Unload(numbers));
-    }
-}
-
-/// Checks that libraries may come beside those that are there and `stay`.
-fn check_functions(worker: &Worker, fresh: &[Library], stays: impl Fn(&Library) -> bool) -> Result<(), Failure> {
-    let libraries = worker.stage.libraries.borrow();
-    let others = || libraries.all().iter().filter(|library| stays(library));
-    fresh.iter().find_map(|library| clash(library, others())).map_or(Ok(()), |function| Err(taken(&function)))
-}
-
-fn check_policy(worker: &Worker, fresh: &[Library], policy: RestorePolicy) -> Result<(), Failure> {
-    let is_fresh = |name: &str| fresh.iter().any(|library| *library.name == *name);
-    match policy {
-        RestorePolicy::Flush => Ok(()),
-        RestorePolicy::Replace => check_functions(worker, fresh, |other| !is_fresh(&other.name)),
-        RestorePolicy::Append => {
-            let libraries = worker.stage.libraries.borrow();
-            if let Some(library) = fresh.iter().find(|library| libraries.has(&library.name)) {
-                return Err(Failure::text(format!("ERR Library {} already exists", library.name)));
-            }
-            check_functions(worker, fresh, |_| true)
-        }
-    }
 }
 
 /// Asks for journal room before anything is compiled.
@@ -297,47 +274,10 @@ fn need_room<S: AsRef<[u8]>>(sources: &[S], tx: &Tx<'_>) -> Result<(), Failure> 
 }
 
 /// Puts libraries into the table.
-fn put(libraries: &[Library], tx: &mut Tx<'_>) -> Result<(), Failure> {
-    let pairs: Vec<&[u8]> = libraries.iter().flat_map(|library| [library.name.as_bytes(), &*library.source]).collect();
-    if !pairs.is_empty() {
-        tx.of_server(|tx| match tx.hash_mut(LIBRARIES, Absent::Create)? {
-            Some(mut table) => Ok::<_, Failure>(table.put(&pairs, FieldExpiry::Clear).map(drop)?),
-            None => unreachable!("it is made"),
-        })?;
-    }
-    Ok(())
-}
-
-fn tell_libraries(all: &[Library], pattern: Option<&[u8]>, with_code: bool, reply: &mut dyn Reply) {
-    let is_asked =
-        |library: &&Library| pattern.is_none_or(|pattern| matches(pattern, library.name.as_bytes(), Case::Ignored));
-    let asked: Vec<&Library> = all.iter().filter(is_asked).collect();
-    reply.array(asked.len());
-    for library in asked {
-        reply.map(if with_code { 4 } else { 3 });
-        reply.bulk(b"library_name");
-        reply.bulk(library.name.as_bytes());
-        reply.bulk(b"engine");
-        reply.bulk(b"LUA");
-        reply.bulk(b"functions");
-        reply.array(library.functions.len());
-        for function in &library.functions {
-            reply.map(3);
-            reply.bulk(b"name");
-            reply.bulk(function.name.as_bytes());
-            reply.bulk(b"description");
-            match &function.description {
-                Some(description) => reply.bulk(description),
-                None => reply.null(),
-            }
-            reply.bulk(b"flags");
-            let flags: Vec<&str> = function.flags.names().collect();
-            reply.set(flags.len());
-            flags.iter().for_each(|flag| reply.simple(flag));
-        }
-        if with_code {
-            reply.bulk(b"library_code");
-            reply.bulk(&library.source);
-        }
-    }
+fn put(libraries: &[(&Arc<Library>, &[u8])], tx: &mut Tx<'_>) -> Result<(), Failure> {
+    let pairs: Vec<&[u8]> = libraries.iter().flat_map(|(library, source)| [library.name.as_bytes(), *source]).collect();
+    tx.of_server(|tx| match tx.hash_mut(LIBRARIES, Absent::Create)? {
+        Some(mut table) => Ok(table.put(&pairs, FieldExpiry::Clear).map(drop)?),
+        None => unreachable!("it is made"),
+    })
 }

@@ -3,7 +3,7 @@
 use super::Session;
 use crate::engine::Engine;
 use crate::pubsub::{Board, Mailbox, Message, Stamp};
-use crate::script::libraries::Counts;
+use crate::script::catalogue::Changes;
 use crate::worker::{Chore, Worker};
 use commands::table::Row;
 use commands::{Flag, Group, Topic};
@@ -41,8 +41,8 @@ pub(super) struct Outbox {
     /// Notes of the tx when the row began that runs now.
     pub(super) notes_count: usize,
     messages: Vec<Outgoing>,
-    /// How many libraries there are, if it has changed them.
-    pub(super) library_counts: Option<Counts>,
+    /// What it has done to libraries of functions, if it has changed any.
+    pub(super) library_changes: Option<Changes>,
     /// What MONITOR shows once it has ended, and how long that is, in bytes.
     pub(super) shown: Vec<String>,
     pub(super) shown_bytes: u64,

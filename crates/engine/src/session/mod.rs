@@ -11,6 +11,7 @@
 mod attempt;
 #[cfg(bobbin_canary = "lockless-pop")]
 mod canary;
+mod catalogue;
 mod exec;
 mod flush;
 mod gather;
@@ -19,6 +20,7 @@ mod in_parts;
 mod keeping;
 mod lease;
 mod library;
+mod library_list;
 mod memcached;
 mod memcacheq;
 mod messages;

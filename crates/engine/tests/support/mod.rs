@@ -36,6 +36,8 @@ const NEVER_MS: u64 = 1 << 40;
 pub(crate) struct World {
     pub(crate) engine: Arc<Engine>,
     pub(crate) worker: Rc<Worker>,
+    /// Workers beside that one.
+    others: Vec<Rc<Worker>>,
     now_ms: Arc<AtomicU64>,
     pub(crate) disk: Arc<FakeDisk>,
     background: Background,
@@ -55,6 +57,11 @@ impl World {
         Self::over(FakeDisk::new(), START_MS, settings, Load::AtOnce)
     }
 
+    /// With so many workers.
+    pub(crate) fn of_workers(count: usize) -> Self {
+        Self::with(FakeDisk::new(), &[], Options::new(Policy::EverySec, START_MS), (Load::AtOnce, count))
+    }
+
     /// The same after a stop: on what its disk holds.
     pub(crate) fn restarted(self, settings: &[(&str, &str)], load: Load) -> Self {
         let now_ms = self.now_ms.load(Relaxed);
@@ -68,7 +75,7 @@ impl World {
         let mut options = Options::new(Policy::EverySec, START_MS);
         options.segment_bytes = (bytes / 64).min(8 << 20);
         options.kept_free_bytes = Some((bytes / 32).min(64 << 20));
-        Self::with(disk, &[], options, Load::AtOnce)
+        Self::with(disk, &[], options, (Load::AtOnce, 1))
     }
 
     /// Ends it in order; the disk that it leaves.
@@ -78,10 +85,10 @@ impl World {
     }
 
     pub(crate) fn over(disk: FakeDisk, begin_ms: u64, settings: &[(&str, &str)], load: Load) -> Self {
-        Self::with(disk, settings, Options::new(Policy::EverySec, begin_ms), load)
+        Self::with(disk, settings, Options::new(Policy::EverySec, begin_ms), (load, 1))
     }
 
-    fn with(disk: FakeDisk, settings: &[(&str, &str)], options: Options, load: Load) -> Self {
+    fn with(disk: FakeDisk, settings: &[(&str, &str)], options: Options, (load, workers): (Load, usize)) -> Self {
         let mut draft = Draft::new();
         for (name, value) in settings {
             draft.put_flag(find(name).unwrap(), value).unwrap();
@@ -112,12 +119,13 @@ impl World {
         let now_ms = Arc::new(AtomicU64::new(begin_ms));
         let wall = now_ms.clone();
         let clock = Clock::new(Arc::new(move || wall.load(Relaxed)), 0).unwrap();
-        let parts = Parts { hasher, clock, settings, workers: 1 };
+        let parts = Parts { hasher, clock, settings, workers };
         let engine = Engine::new(parts, keyspace, loading, Some((opened.journal, opened.recovery)));
         let timer = |ms| -> engine::worker::Sleep {
             if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
         };
-        let worker = Rc::new(Worker::new(engine.clone(), 0, Box::new(timer)));
+        let new_worker = |index| Rc::new(Worker::new(engine.clone(), index, Box::new(timer)));
+        let (worker, others) = (new_worker(0), (1..workers).map(new_worker).collect());
         let pace = Pace { journal_bytes_max: u64::MAX, commit_bytes, step_entries: 7, kept_free_bytes };
         let checkpointer = Checkpointer::new(engine.clone(), store, Box::new(timer), pace);
         let loader = Loader::new(engine.clone(), Box::new(timer), NEVER_MS, AT_ONCE_BYTES_MAX);
@@ -130,7 +138,7 @@ impl World {
             })
             .await;
         })));
-        Self { engine, worker, now_ms, disk, background, journal: Running::start(opened.writer, opened.maker) }
+        Self { engine, worker, others, now_ms, disk, background, journal: Running::start(opened.writer, opened.maker) }
     }
 
     /// Loads what is left.
@@ -148,6 +156,13 @@ impl World {
         let client = self.engine.clients.add("test:0", "test:1", true, START_MS);
         let (worker, background) = (self.worker.clone(), self.background.clone());
         Client { session: Session::new(worker.clone(), client), worker, background, input: Vec::new() }
+    }
+
+    /// One of the worker of this number.
+    pub(crate) fn client_of(&self, index: usize) -> Client {
+        let worker = if index == 0 { &self.worker } else { &self.others[index - 1] }.clone();
+        let client = self.engine.clients.add("test:0", "test:1", true, START_MS);
+        Client { session: Session::new(worker.clone(), client), worker, ..self.client() }
     }
 
     /// One that came by the memcached door.
@@ -193,7 +208,7 @@ impl World {
 /// One connection.
 pub(crate) struct Client {
     pub(crate) session: Session,
-    worker: Rc<Worker>,
+    pub(crate) worker: Rc<Worker>,
     background: Background,
     /// What was sent last.
     pub(crate) input: Vec<u8>,

@@ -1,0 +1,312 @@
+//! The catalogue: which libraries of functions there are, and what each registers. All workers share it.
+//!
+//! ```text
+//!   table of the server    libraries: { name: source, ... }       journaled; the truth
+//!         |   who changes it changes the catalogue, under the same lock, and undoes both together
+//!         v
+//!   Catalogue              name -> Library { number, functions }     function, in small letters -> Library
+//!         |   when one of its functions is first called on a worker
+//!         v
+//!   Libraries, a worker    what its Lua machine has loaded, by the library's number
+//! ```
+//!
+//! Whoever looks at it holds the key of libraries: for reading, and so it stays as it is; or alone, and so nobody else looks.
+//! It knows the root of the table that it describes. Found with another one, as at a start, it is built anew by who found it.
+
+use base::cost::{self, Work};
+use kinds::Hash;
+use lua::Registered;
+use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Unbounded};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// One version of a library.
+#[derive(Debug)]
+pub(crate) struct Library {
+    pub(crate) name: Arc<str>,
+    /// By which machines know it. No other library of this process has it, nor another version of this one.
+    pub(crate) number: u64,
+    /// What it registers; nothing, if it cannot be loaded.
+    pub(crate) functions: Box<[Registered]>,
+    /// Length of its source, first line included.
+    pub(crate) source_bytes: usize,
+}
+
+/// How many libraries and functions there are, and the bytes of all sources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) libraries: usize,
+    pub(crate) functions: usize,
+    pub(crate) bytes: usize,
+}
+
+/// A function: its library, and which of its functions it is.
+pub(crate) type Place = (Arc<Library>, usize);
+
+/// Libraries, and where their functions are. Trees, so that none of them is ever copied whole as it grows.
+#[derive(Default)]
+pub(crate) struct Contents {
+    by_name: BTreeMap<Arc<str>, Arc<Library>>,
+    /// By the small letters of its name. Functions of different libraries differ by more than the case of letters; where those
+    /// of one do not, the first is called.
+    by_function: BTreeMap<Arc<str>, Place>,
+    counts: Counts,
+}
+
+/// A name in small letters; the same one, if it is in those already.
+pub(crate) fn small(name: &Arc<str>) -> Arc<str> {
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) { name.to_ascii_lowercase().into() } else { name.clone() }
+}
+
+impl Contents {
+    /// The library of this name. O(log n).
+    pub(crate) fn find(&self, name: &str) -> Option<&Arc<Library>> {
+        cost::count(Work::Names, 1);
+        self.by_name.get(name)
+    }
+
+    /// The function of this name, in small letters. O(log n).
+    pub(crate) fn function(&self, name: &str) -> Option<&Place> {
+        cost::count(Work::Names, 1);
+        self.by_function.get(name)
+    }
+
+    /// A function of `library` whose name one of a library has, too, that `stays`. O(its functions, each log n).
+    pub(crate) fn clash(&self, library: &Library, stays: impl Fn(&Library) -> bool) -> Option<Arc<str>> {
+        let is_taken = |name: &Arc<str>| self.function(&small(name)).is_some_and(|(other, _)| stays(other));
+        library.functions.iter().map(|known| &known.name).find(|name| is_taken(name)).cloned()
+    }
+
+    /// Adds a library whose name none has. O(its functions, each log n).
+    pub(crate) fn add(&mut self, library: Arc<Library>) {
+        cost::count(Work::Names, 1 + library.functions.len());
+        for (at, known) in library.functions.iter().enumerate() {
+            self.by_function.entry(small(&known.name)).or_insert_with(|| (library.clone(), at));
+        }
+        self.counts.libraries += 1;
+        self.counts.functions += library.functions.len();
+        self.counts.bytes += library.source_bytes;
+        let before = self.by_name.insert(library.name.clone(), library);
+        assert!(before.is_none(), "one library, one name");
+    }
+
+    /// Takes a library out. O(its functions, each log n).
+    pub(crate) fn remove(&mut self, name: &str) -> Option<Arc<Library>> {
+        cost::count(Work::Names, 1);
+        let library = self.by_name.remove(name)?;
+        cost::count(Work::Names, library.functions.len());
+        for known in &library.functions {
+            let name = small(&known.name);
+            if self.by_function.get(&name).is_some_and(|(of, _)| of.number == library.number) {
+                self.by_function.remove(&name);
+            }
+        }
+        self.counts.libraries -= 1;
+        self.counts.functions -= library.functions.len();
+        self.counts.bytes -= library.source_bytes;
+        Some(library)
+    }
+
+    /// The next libraries behind the one of a name, in the order of names; at most `count`.
+    pub(crate) fn behind(&self, name: Option<&str>, count: usize) -> Vec<Arc<Library>> {
+        let from = name.map_or(Unbounded, Excluded);
+        let found: Vec<_> =
+            self.by_name.range::<str, _>((from, Unbounded)).take(count).map(|(_, it)| it.clone()).collect();
+        cost::count(Work::Names, found.len());
+        found
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+}
+
+/// A change of the table.
+pub(crate) enum Change {
+    Add(Arc<Library>),
+    /// The library of this name, if there is one, is there no more.
+    Remove(Arc<str>),
+    /// Nothing is there any more.
+    Flush,
+}
+
+/// What was done, and can be undone.
+pub(crate) enum Done {
+    Added(Arc<Library>),
+    Removed(Arc<Library>),
+    Flushed(Box<Contents>),
+}
+
+/// What a tx has done so far: it goes with the tx, or is undone with it.
+pub(crate) struct Changes {
+    /// The table before the first of them.
+    pub(crate) before: Hash,
+    pub(crate) done: Vec<Done>,
+}
+
+/// What all workers know.
+#[derive(Default)]
+pub(crate) struct Catalogue {
+    state: RwLock<State>,
+    numbers: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    /// The table that the rest describes.
+    table: Hash,
+    contents: Contents,
+    /// Counts libraries that have gone.
+    removals: u64,
+}
+
+/// Whether two are the table in the same state.
+pub(crate) fn are_same(one: &Hash, other: &Hash) -> bool {
+    one.shares_root_with(other) || one.is_empty() && other.is_empty()
+}
+
+impl Catalogue {
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().expect("no holder panics")
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().expect("no holder panics")
+    }
+
+    /// A number that no library has had.
+    pub(crate) fn number(&self) -> u64 {
+        1 + self.numbers.fetch_add(1, Relaxed)
+    }
+
+    /// Whether it describes this table.
+    pub(crate) fn is_of(&self, table: &Hash) -> bool {
+        are_same(&self.read().table, table)
+    }
+
+    /// What `look` makes of its contents. Others may wait meanwhile, so it is short.
+    pub(crate) fn look<R>(&self, look: impl FnOnce(&Contents) -> R) -> R {
+        look(&self.read().contents)
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.look(Contents::counts)
+    }
+
+    /// How many libraries have gone so far.
+    pub(crate) fn removals(&self) -> u64 {
+        self.read().removals
+    }
+
+    /// Exchanges its contents for those that were made from this table, unless another worker was faster: whether it was this one.
+    /// What is there instead is to be dropped by who has time.
+    pub(crate) fn install(&self, table: &mut Hash, contents: &mut Contents) -> bool {
+        let mut state = self.write();
+        if are_same(&state.table, table) {
+            return false;
+        }
+        state.removals += state.contents.counts.libraries as u64;
+        std::mem::swap(&mut state.contents, contents);
+        std::mem::swap(&mut state.table, table);
+        true
+    }
+
+    /// Does what was done to the table, which is `table` now, and notes that among what the tx has done.
+    pub(crate) fn change(&self, changes: Vec<Change>, table: Hash, all: &mut Option<Changes>) {
+        let mut state = self.write();
+        let state = &mut *state;
+        let before = std::mem::replace(&mut state.table, table);
+        let all = all.get_or_insert_with(|| Changes { before, done: Vec::new() });
+        for change in changes {
+            all.done.extend(match change {
+                Change::Add(library) => {
+                    state.contents.add(library.clone());
+                    Some(Done::Added(library))
+                }
+                Change::Remove(name) => {
+                    let library = state.contents.remove(&name);
+                    state.removals += u64::from(library.is_some());
+                    library.map(Done::Removed)
+                }
+                Change::Flush => {
+                    state.removals += state.contents.counts.libraries as u64;
+                    Some(Done::Flushed(Box::new(std::mem::take(&mut state.contents))))
+                }
+            });
+        }
+    }
+
+    /// Undoes the last thing of what a tx has done; the library that is there no more, if one is. Once nothing is left, it
+    /// describes the table as it was before, and `None` is given.
+    pub(crate) fn undo(&self, all: &mut Changes) -> Option<Option<Arc<Library>>> {
+        let mut state = self.write();
+        let Some(done) = all.done.pop() else {
+            state.table = std::mem::take(&mut all.before);
+            return None;
+        };
+        Some(match done {
+            Done::Added(library) => {
+                state.removals += 1;
+                state.contents.remove(&library.name)
+            }
+            Done::Removed(library) => {
+                state.contents.add(library);
+                None
+            }
+            Done::Flushed(contents) => {
+                state.contents = *contents;
+                None
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kinds::hash::Pair;
+    use lua::Flags;
+
+    fn library(catalogue: &Catalogue, name: &str, functions: &[&str]) -> Arc<Library> {
+        let registered = |name: &&str| Registered { name: (*name).into(), description: None, flags: Flags::default() };
+        let functions = functions.iter().map(registered).collect();
+        Arc::new(Library { name: name.into(), number: catalogue.number(), functions, source_bytes: 10 })
+    }
+
+    fn told(catalogue: &Catalogue) -> Vec<(String, u64)> {
+        let all = |contents: &Contents| contents.behind(None, usize::MAX);
+        catalogue.look(all).iter().map(|library| (library.name.to_string(), library.number)).collect()
+    }
+
+    #[test]
+    fn what_is_undone_was_never_there() {
+        let catalogue = Catalogue::default();
+        let [one, two, three] = [("a", &["F"][..]), ("b", &["g", "G"]), ("a", &["f", "h"])]
+            .map(|(name, functions)| library(&catalogue, name, functions));
+        let table = |field: &[u8]| {
+            let mut table = Hash::default();
+            table.put(Pair { field, value: b"source", expires_at_ms: None });
+            table
+        };
+        let mut kept = None;
+        catalogue.change(vec![Change::Add(one), Change::Add(two)], table(b"kept"), &mut kept);
+        let (before, counts) = (told(&catalogue), catalogue.counts());
+        assert_eq!(counts, Counts { libraries: 2, functions: 3, bytes: 20 });
+        assert_eq!(
+            catalogue.look(|contents| contents.function("g").map(|(_, at)| *at)),
+            Some(0),
+            "the first of its library"
+        );
+        let mut changes = None;
+        catalogue.change(vec![Change::Remove("a".into()), Change::Add(three)], table(b"next"), &mut changes);
+        assert_eq!(told(&catalogue)[0], ("a".to_owned(), 3));
+        catalogue.change(vec![Change::Flush], Hash::default(), &mut changes);
+        assert_eq!((told(&catalogue), catalogue.counts()), (vec![], Counts::default()));
+        let mut changes = changes.expect("there were some");
+        while catalogue.undo(&mut changes).is_some() {}
+        assert_eq!((told(&catalogue), catalogue.counts()), (before, counts));
+        assert!(catalogue.look(|contents| contents.function("f").is_some() && contents.function("h").is_none()));
+        assert!(!catalogue.is_of(&Hash::default()) && !catalogue.is_of(&table(b"kept")), "only of that very root");
+    }
+}

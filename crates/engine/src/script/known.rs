@@ -1,0 +1,126 @@
+//! Scripts that are known by their names, whatever number of them.
+//!
+//! They lie in 256 maps, by the first byte of their names: so no one of them has much to move as it grows.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Scripts that came by EVAL and are kept; those that came by SCRIPT LOAD stay until SCRIPT FLUSH.
+const EVALUATED_MAX: usize = 500;
+const MAPS: usize = 256;
+
+/// One script.
+#[derive(Clone)]
+pub(crate) struct Script {
+    /// Forty hexadecimal digits.
+    pub(crate) name: Arc<str>,
+    /// Without its first line.
+    pub(crate) source: Arc<[u8]>,
+    /// What its first line says, if it has one.
+    pub(crate) flags: Option<lua::Flags>,
+    /// It took too long in place when it ran last.
+    is_long: Arc<AtomicBool>,
+}
+
+impl Script {
+    pub(crate) fn new(name: &str, header: &lua::Header<'_>) -> Self {
+        Self { name: name.into(), source: header.code.into(), flags: header.flags, is_long: Arc::default() }
+    }
+
+    pub(crate) fn is_long(&self) -> bool {
+        self.is_long.load(Relaxed)
+    }
+
+    pub(crate) fn set_long(&self, is_long: bool) {
+        if self.is_long() != is_long {
+            self.is_long.store(is_long, Relaxed);
+        }
+    }
+}
+
+/// All of them.
+pub(crate) struct Known {
+    /// By the first two digits of their names.
+    maps: Vec<HashMap<Arc<str>, Script>>,
+    /// Those that only EVAL has brought, the oldest first.
+    evaluated: VecDeque<Arc<str>>,
+    count: usize,
+    /// Of their sources.
+    bytes: usize,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self { maps: (0..MAPS).map(|_| HashMap::new()).collect(), evaluated: VecDeque::new(), count: 0, bytes: 0 }
+    }
+}
+
+/// Where a name belongs; whatever is no name belongs somewhere.
+fn map_of(name: &str) -> usize {
+    name.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).unwrap_or_default().into()
+}
+
+impl Known {
+    pub(crate) fn find(&self, name: &str) -> Option<&Script> {
+        self.maps[map_of(name)].get(name)
+    }
+
+    /// Keeps a script; whether another one had to go.
+    pub(crate) fn keep(&mut self, script: &Script, was_loaded: bool) -> bool {
+        let is_known = self.find(&script.name).is_some();
+        if !is_known {
+            self.maps[map_of(&script.name)].insert(script.name.clone(), script.clone());
+            self.count += 1;
+            self.bytes += script.source.len();
+        }
+        if was_loaded {
+            self.evaluated.retain(|name| *name != script.name);
+        } else if !is_known {
+            self.evaluated.push_back(script.name.clone());
+        }
+        if self.evaluated.len() <= EVALUATED_MAX {
+            return false;
+        }
+        let oldest = self.evaluated.pop_front().and_then(|oldest| self.maps[map_of(&oldest)].remove(&oldest));
+        self.count -= usize::from(oldest.is_some());
+        self.bytes -= oldest.as_ref().map_or(0, |script| script.source.len());
+        oldest.is_some()
+    }
+
+    /// How many there are, and the bytes of their sources. O(1).
+    pub(crate) fn count(&self) -> (usize, usize) {
+        (self.count, self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(nth: usize) -> Script {
+        let source = format!("return {nth:06}");
+        let header = lua::header(source.as_bytes()).expect("there is no first line");
+        Script::new(&lua::name_of(source.as_bytes()), &header)
+    }
+
+    #[test]
+    fn those_that_were_loaded_stay_and_of_others_the_last_and_all_are_counted() {
+        let mut known = Known::default();
+        for nth in 0..3_000 {
+            let (is_third, is_late) = (nth % 3 == 0, nth >= 3 * EVALUATED_MAX / 2);
+            let lost = known.keep(&script(nth), is_third);
+            assert!(!lost || !is_third && is_late, "{nth}");
+            // What came by EVAL first stays, too, once it is loaded.
+            if nth == 1_000 {
+                assert!(!known.keep(&script(700), true) && !known.keep(&script(700), false));
+            }
+        }
+        let kept = (0..3_000).filter(|nth| known.find(&script(*nth).name).is_some());
+        let kept: Vec<usize> = kept.collect();
+        let is_kept = |nth: &usize| nth.is_multiple_of(3) || *nth == 700 || *nth >= 3_000 - 3 * EVALUATED_MAX / 2;
+        assert_eq!(kept, (0..3_000).filter(is_kept).collect::<Vec<_>>());
+        assert_eq!(known.count(), (kept.len(), kept.len() * "return 000000".len()));
+        assert!(known.find("").is_none() && known.find("\u{fc}berall").is_none() && known.find("zz").is_none());
+    }
+}

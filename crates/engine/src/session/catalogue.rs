@@ -1,0 +1,315 @@
+//! A session and the catalogue of libraries: it is brought up to date, changed and undone with the tx, and has the worker's machine
+//! load what is called.
+
+use super::script::{Called, Cut};
+use super::{NotNow, Session};
+use crate::script::catalogue::{Change, Changes, Contents, Done, Library};
+use crate::worker::Worker;
+use commands::Failure;
+use keyspace::{LIBRARIES, Tx};
+use kinds::Hash;
+use lua::{Answer, Flags, Registered, Tell};
+use quanta::Instant;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// So many libraries are looked at before others have their turn, however quick that was.
+const LIBRARIES_AT_ONCE: usize = 512;
+/// So many are looked at under the lock of the catalogue.
+pub(super) const LOOKED_AT_ONCE: usize = 64;
+
+/// Why a library is not loaded.
+pub(super) enum Unloaded {
+    /// It was cut short: it may load another time.
+    Cut(Failure),
+    /// It cannot be.
+    Broken(String),
+}
+
+impl From<Unloaded> for Failure {
+    fn from(why: Unloaded) -> Self {
+        match why {
+            Unloaded::Cut(failure) => failure,
+            Unloaded::Broken(text) => Self::text(text),
+        }
+    }
+}
+
+/// How much has been done since others had their turn.
+#[derive(Default)]
+pub(super) struct Pace {
+    libraries: usize,
+}
+
+impl Session {
+    /// Gives others their turn if it is time, after work on so many libraries. On a stage only, where whatever is held stays held.
+    pub(super) fn rest_after(&self, pace: &mut Pace, libraries: usize) {
+        let Some(breath) = &self.breath else { return };
+        pace.libraries += libraries;
+        if pace.libraries >= LIBRARIES_AT_ONCE {
+            pace.libraries = 0;
+            breath.rest_now();
+        } else {
+            breath.breathe(Instant::now(), |_| ());
+        }
+    }
+
+    /// As [`Session::rest_after`], for what has changed nothing yet.
+    ///
+    /// # Errors
+    /// The server stops, or the function that runs is killed.
+    pub(super) fn go_on_after(&mut self, worker: &Worker, pace: &mut Pace, libraries: usize) -> Result<(), Failure> {
+        self.rest_after(pace, libraries);
+        if worker.engine.scripts.is_stopping() {
+            self.lack = Some(NotNow::Stopping);
+            return Err(Failure::Nothing);
+        }
+        if self.breath.as_ref().is_some_and(|breath| breath.control().is_killed()) {
+            return Err(Failure::text("ERR Script killed by user with FUNCTION KILL."));
+        }
+        Ok(())
+    }
+
+    /// The function of this name, which the worker's machine has loaded.
+    pub(super) fn function(
+        &mut self,
+        worker: &Rc<Worker>,
+        name: &[u8],
+        called: &Called<'_>,
+        tx: &mut Tx<'_>,
+    ) -> Result<(Arc<str>, u64, Flags), Failure> {
+        self.look_at_libraries(worker, called, tx)?;
+        let known = worker.stage.libraries.borrow().function(name);
+        known.map_or_else(|| self.function_anew(worker, name, called, tx), Ok)
+    }
+
+    /// A function that was not called on this worker since libraries changed: its library is loaded unless it is.
+    #[cold]
+    fn function_anew(
+        &mut self,
+        worker: &Rc<Worker>,
+        name: &[u8],
+        called: &Called<'_>,
+        tx: &mut Tx<'_>,
+    ) -> Result<(Arc<str>, u64, Flags), Failure> {
+        let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+        let found = worker.engine.scripts.catalogue.look(|contents| contents.function(&name).cloned());
+        let (library, at) = found.ok_or(Failure::text("ERR Function not found"))?;
+        let is_loaded = worker.stage.libraries.borrow().has(library.number);
+        if !is_loaded {
+            let source = source_of(&library.name, tx).unwrap_or_default();
+            let loaded = self.load(worker, library.number, &source, None, called, tx);
+            if let Err(Unloaded::Broken(text)) = &loaded
+                && worker.stage.libraries.borrow_mut().note_broken(library.number)
+            {
+                // Another worker has loaded it.
+                worker.engine.scripts.log(3, &broken(&library.name, text));
+            }
+            loaded?;
+        }
+        let known = worker.stage.libraries.borrow_mut().call(&library, at);
+        self.unload_gone(worker);
+        Ok(known)
+    }
+
+    /// Has worker and catalogue know the libraries as they are.
+    #[inline]
+    pub(super) fn look_at_libraries(
+        &mut self,
+        worker: &Rc<Worker>,
+        called: &Called<'_>,
+        tx: &mut Tx<'_>,
+    ) -> Result<(), Failure> {
+        let change = worker.stage.libraries.borrow().change(tx);
+        change.map_or(Ok(()), |found| self.look_anew(worker, found, called, tx))
+    }
+
+    #[cold]
+    fn look_anew(
+        &mut self,
+        worker: &Rc<Worker>,
+        found: Hash,
+        called: &Called<'_>,
+        tx: &mut Tx<'_>,
+    ) -> Result<(), Failure> {
+        let catalogue = &worker.engine.scripts.catalogue;
+        if !catalogue.is_of(&found) {
+            self.build(worker, &found, called, tx)?;
+        }
+        let before = worker.stage.libraries.borrow_mut().see(found);
+        let is_due = worker.stage.libraries.borrow_mut().begin_sweep(catalogue.removals());
+        if !is_due {
+            return Ok(());
+        }
+        // What so much has changed of may be much that nobody else holds any more.
+        worker.engine.freer.free(Box::new(before));
+        let (mut at, mut pace) = (Some(0), Pace::default());
+        while let Some(number) = at {
+            let mut libraries = worker.stage.libraries.borrow_mut();
+            at = catalogue.look(|contents| libraries.sweep(number, LOOKED_AT_ONCE, contents));
+            drop(libraries);
+            self.rest_after(&mut pace, LOOKED_AT_ONCE);
+        }
+        self.unload_gone(worker);
+        Ok(())
+    }
+
+    /// Makes the catalogue from a table that nobody has noted changes of, as a start finds it: each library is loaded once, to learn
+    /// what it registers.
+    fn build(
+        &mut self,
+        worker: &Rc<Worker>,
+        table: &Hash,
+        called: &Called<'_>,
+        tx: &mut Tx<'_>,
+    ) -> Result<(), Failure> {
+        let scripts = &worker.engine.scripts;
+        let (mut contents, mut told, mut pace) = (Contents::default(), Vec::new(), Pace::default());
+        let mut at = 0;
+        while let Some((name, source)) = library_at(table, at) {
+            at += 1;
+            let number = scripts.catalogue.number();
+            let functions = match self.load(worker, number, &source, None, called, tx) {
+                Ok(functions) => functions,
+                Err(Unloaded::Cut(failure)) => return Err(failure),
+                Err(Unloaded::Broken(text)) => {
+                    // Another day it was loaded: its calls fail, and nothing else does.
+                    told.push(broken(&name, &text));
+                    Vec::new()
+                }
+            };
+            let library = Library { name, number, functions: functions.into(), source_bytes: source.len() };
+            let library = Arc::new(library);
+            if !library.functions.is_empty() {
+                worker.stage.libraries.borrow_mut().add(&library);
+            }
+            if contents.find(&library.name).is_none() {
+                contents.add(library);
+            }
+            self.unload_gone(worker);
+            self.go_on_after(worker, &mut pace, 1)?;
+            if scripts.catalogue.is_of(table) {
+                break;
+            }
+        }
+        let (counts, mut table) = (contents.counts(), table.clone());
+        if scripts.catalogue.install(&mut table, &mut contents) {
+            told.iter().for_each(|text| scripts.log(3, text));
+            scripts.note_library_counts(counts);
+        }
+        worker.engine.freer.free(Box::new((table, contents)));
+        Ok(())
+    }
+
+    /// Has the worker's machine load a library; what that registers, which is something.
+    pub(super) fn load(
+        &mut self,
+        worker: &Rc<Worker>,
+        number: u64,
+        source: &[u8],
+        limit: Option<Duration>,
+        called: &Called<'_>,
+        tx: &mut Tx<'_>,
+    ) -> Result<Vec<Registered>, Unloaded> {
+        let header = lua::library_header(source).map_err(Unloaded::Broken)?;
+        let (cut, outcome) = self.drive(worker, Tell::Load(number, header.code.into()), limit, called, tx);
+        let told = |text: &str| format!("ERR Error registering functions: ERR {text}");
+        let why = match (cut, outcome) {
+            (Some(Cut::NotNow(why)), _) => {
+                self.lack = Some(why);
+                Unloaded::Cut(Failure::Nothing)
+            }
+            (Some(Cut::Killed), _) => Unloaded::Cut(Failure::text(told("Script killed by user with SCRIPT KILL..."))),
+            (Some(Cut::TooLong), _) => Unloaded::Broken(told("FUNCTION LOAD timeout")),
+            (None, Ok(Answer::Functions(functions))) if !functions.is_empty() => return Ok(functions),
+            (None, Ok(_)) => Unloaded::Broken("ERR No functions registered".to_owned()),
+            (None, Err(fault)) => Unloaded::Broken(fault.told("")),
+        };
+        worker.stage.libraries.borrow_mut().forget_failed(number);
+        Err(why)
+    }
+
+    /// Has the worker's machine forget what is gone, if that is worth the while.
+    pub(super) fn unload_gone(&self, worker: &Rc<Worker>) {
+        let mut pace = Pace::default();
+        loop {
+            let gone = worker.stage.libraries.borrow_mut().take_gone();
+            let Some(numbers) = gone else { return };
+            let count = numbers.len();
+            worker.stage.machine(worker).go(Tell::Unload(numbers));
+            self.rest_after(&mut pace, count);
+        }
+    }
+
+    /// The table has been changed so: notes that in the catalogue, to be undone with the tx.
+    pub(super) fn note_libraries(&mut self, worker: &Worker, changes: Vec<Change>, tx: &mut Tx<'_>) {
+        let table = tx.of_server(|tx| tx.hash(LIBRARIES).ok().flatten().cloned()).unwrap_or_default();
+        let outbox = self.outbox.get_or_insert_default();
+        worker.engine.scripts.catalogue.change(changes, table, &mut outbox.library_changes);
+    }
+
+    /// The tx ends: what it has done to libraries is told to everybody. Its shards are held.
+    pub(super) fn tell_library_changes(&mut self, worker: &Worker) -> Option<Changes> {
+        let changes = self.outbox.as_mut()?.library_changes.take()?;
+        let scripts = &worker.engine.scripts;
+        scripts.note_library_counts(scripts.catalogue.counts());
+        Some(changes)
+    }
+
+    /// The tx has ended: has the worker's machine forget what that has removed.
+    pub(super) fn forget_removed(&self, worker: &Rc<Worker>, changes: Changes) {
+        let (mut pace, freer) = (Pace::default(), &worker.engine.freer);
+        if changes.done.iter().any(|done| matches!(done, Done::Flushed(_))) {
+            freer.free(Box::new(changes.before));
+        }
+        for done in changes.done {
+            let libraries = &worker.stage.libraries;
+            match done {
+                Done::Added(_) => {}
+                Done::Removed(library) => libraries.borrow_mut().forget(library.number),
+                Done::Flushed(contents) => {
+                    let garbage = libraries.borrow_mut().forget_all();
+                    freer.free(Box::new((contents, garbage)));
+                }
+            }
+            self.rest_after(&mut pace, 1);
+        }
+        self.unload_gone(worker);
+    }
+
+    /// The tx comes to nothing: nor does what it has done to libraries. Its shards are held.
+    pub(super) fn undo_libraries(&mut self, worker: &Rc<Worker>) {
+        let changes = self.outbox.as_mut().and_then(|outbox| outbox.library_changes.take());
+        let Some(mut changes) = changes else { return };
+        let mut pace = Pace::default();
+        while let Some(gone) = worker.engine.scripts.catalogue.undo(&mut changes) {
+            if let Some(library) = gone {
+                worker.stage.libraries.borrow_mut().forget(library.number);
+            }
+            self.rest_after(&mut pace, 1);
+        }
+        self.unload_gone(worker);
+    }
+}
+
+fn broken(name: &str, why: &str) -> String {
+    format!("the library {name} of functions cannot be loaded: {why}")
+}
+
+/// The source of a library as the table has it. O(log n).
+pub(super) fn source_of(name: &str, tx: &mut Tx<'_>) -> Option<Vec<u8>> {
+    let now = tx.now();
+    tx.of_server(|tx| tx.hash(LIBRARIES).ok()??.get(name.as_bytes(), now, |pair| pair.value.to_vec()))
+}
+
+/// A library by its place in the table: its name and its source. O(log n).
+fn library_at(table: &Hash, at: u64) -> Option<(Arc<str>, Vec<u8>)> {
+    let mut found = None;
+    let _ = table.walk_from(at, &mut |pair| {
+        found = Some((String::from_utf8_lossy(pair.field).into(), pair.value.to_vec()));
+        ControlFlow::Break(())
+    });
+    found
+}
