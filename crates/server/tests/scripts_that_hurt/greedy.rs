@@ -3,9 +3,9 @@
 use crate::attack::{Attacked, Way, ends};
 use wire::client::Value;
 
-/// Garbage of a megabyte, in a thousand strings.
-const GARBAGE: &str = "local t = {} for i = 1, 1000 do t[i] = string.rep('x', 1000) .. i .. ARGV[1] end return #t";
-/// Three gigabytes of it, so that it shows if nobody collects.
+/// Garbage of two megabytes, in two strings that are made at once.
+const GARBAGE: &str = "return #(string.rep(string.rep('x', 1000), 1000) .. ARGV[1] .. 'x')";
+/// Six gigabytes of it, so that it shows if nobody collects.
 const ROUNDS: usize = 3_000;
 /// What two workers that collect are far below.
 const COLLECTED_BYTES_MAX: u64 = 1_000_000_000;
@@ -181,8 +181,8 @@ fn is_collected(script: &str) {
         attacked.ask(at, &["EVAL", script, "0"]);
     }
     for round in 0..ROUNDS {
-        let told = attacked.ask(round % 6, &["EVAL", GARBAGE, "0", &round.to_string()]);
-        assert_eq!(told, Value::Int(1_000), "{script}: round {round}");
+        let told = attacked.ask(round % 6, &["EVAL", GARBAGE, "0", &format!("{round:08}")]);
+        assert_eq!(told, Value::Int(1_000_009), "{script}: round {round}");
     }
     attacked.is_well();
     let most = attacked.most_bytes();
