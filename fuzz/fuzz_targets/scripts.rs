@@ -1,22 +1,25 @@
+//! Random programs of what scripts find, on a machine with little memory, and random replies to what they call: nothing but a reply, an
+//! error or the stop comes of one, and the machine runs on.
+
 #![no_main]
-//! What scripts decode: JSON, MessagePack, and the structures of C; and first lines of scripts and libraries. The first byte says
-//! which.
+
+#[path = "../../crates/lua/tests/support/programs.rs"]
+mod programs;
 
 use libfuzzer_sys::fuzz_target;
-use lua::library::{cjson, cmsgpack, structs};
+use programs::{Choices, Tally, machine, program, run};
+
+/// Programs that one machine runs: what one leaves the next one meets.
+const PROGRAMS_MAX: usize = 4;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((which, rest)) = bytes.split_first() else { return };
-    let _ = (lua::header(rest), lua::library_header(rest));
-    match which % 3 {
-        0 => drop(cjson::decode::decode(rest, &cjson::Settings::default())),
-        1 => {
-            let mut rest = rest;
-            while !rest.is_empty() && cmsgpack::decode(&mut rest).is_ok() {}
+    let mut choices = Choices::new(bytes);
+    let mut machine = machine();
+    for _ in 0..PROGRAMS_MAX {
+        if choices.are_over() {
+            break;
         }
-        _ => {
-            let (format, data) = rest.split_at(rest.len().min(usize::from(which / 3)));
-            let _ = (structs::unpack(format, data, 0), structs::size(format));
-        }
+        let source = program(&mut choices);
+        run(&mut machine, &source, &mut choices, &mut Tally::default());
     }
 });

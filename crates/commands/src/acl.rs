@@ -40,7 +40,7 @@ pub fn categories(command: &Command) -> Vec<&'static str> {
         (admin || command.has(Flag::Dangerous), "dangerous"),
         (fast, "fast"),
         (!fast, "slow"),
-        (matches!(command.run, Run::Blocking { .. }), "blocking"),
+        (command.may_wait(), "blocking"),
     ];
     let from_facts = facts.into_iter().filter_map(|(holds, name)| holds.then_some(name));
     // It works on three kinds, and is of each.

@@ -650,6 +650,12 @@ impl Command {
         self.writes() || matches!(self.run, Run::Engine(Verb::Eval)) && !self.name.ends_with("_RO")
     }
 
+    /// Whether a client may wait for its reply: until there are elements, or until what it wrote is safe. Inside MULTI and in
+    /// scripts it replies at once.
+    pub fn may_wait(&self) -> bool {
+        matches!(self.run, Run::Blocking { .. }) || matches!(self.name, "WAIT" | "WAITAOF")
+    }
+
     /// Whether it runs a function of a library.
     pub fn calls_function(&self) -> bool {
         matches!(self.run, Run::Engine(Verb::Eval)) && self.name.starts_with("FCALL")

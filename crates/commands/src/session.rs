@@ -44,6 +44,8 @@ pub trait Session {
     fn databases(&self) -> u32;
     /// Uses another database.
     fn select(&mut self, database: u32);
+    /// Whether the command is one of a transaction, which EXEC runs.
+    fn is_in_transaction(&self) -> bool;
     /// Closes once everything has been written.
     fn quit(&mut self);
     /// As if it had just come: no MULTI, no watches, database 0, RESP2, nobody's name, replies on.

@@ -39,7 +39,7 @@ const GET: Command = Command {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast, Flag::NoScript],
+    flags: &[Flag::Fast],
     group: Group::Queue,
     cost: "O(1)",
     since: "bobbin 0.1.0",

@@ -71,7 +71,7 @@ const DEBUG: Command = Command {
     cost: "O(1)",
     since: "3.2.0",
     brief: "Refuses all but NO: there is no debugger of scripts.",
-    answer: "simple: OK for NO; error",
+    answer: "simple: OK for NO; error, and the connection is closed",
     run: Run::Session(debug),
     ..LOAD
 };
@@ -123,13 +123,24 @@ fn kill(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-fn debug(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    match args.get(2) {
-        word if parse::is(word, "NO") => reply.ok(),
-        word if parse::is(word, "YES") || parse::is(word, "SYNC") => {
-            return Err(Failure::text("ERR there is no debugger of scripts here"));
-        }
-        _ => return Err(Failure::text("ERR Use SCRIPT DEBUG YES/SYNC/NO")),
+/// redis-cli does not look at the reply to YES and SYNC: it goes on to send the script, which would run as any other does. So the
+/// connection is closed before the script comes.
+fn debug(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
+    if session.is_in_transaction() {
+        return Err(Failure::text("ERR SCRIPT DEBUG must be called outside a pipeline"));
     }
-    Ok(())
+    match args.get(2) {
+        word if parse::is(word, "NO") => {
+            reply.ok();
+            Ok(())
+        }
+        word if parse::is(word, "YES") || parse::is(word, "SYNC") => {
+            session.quit();
+            Err(Failure::text(
+                "ERR SCRIPT DEBUG is not supported: this server has no debugger of scripts. The connection is closed, so that \
+                 the script does not run outside of a debugger; use EVAL to run it",
+            ))
+        }
+        _ => Err(Failure::text("ERR Use SCRIPT DEBUG YES/SYNC/NO")),
+    }
 }

@@ -3,7 +3,7 @@
 use super::syntax::{self, Argument};
 use crate::acl;
 use crate::parse;
-use crate::row::{Access, Begin, Command, Find, Flag, KeySpec, Run};
+use crate::row::{Access, Begin, Command, Find, Flag, KeySpec};
 use crate::table::{self, Found};
 use wire::{Args, Reply};
 
@@ -94,7 +94,7 @@ pub(super) fn flags(row: &Command) -> Vec<&'static str> {
         Access::Write { grows: false } => &["write"],
     };
     let moves = row.keys.iter().any(|spec| !is_plain(spec));
-    let derived = [(matches!(row.run, Run::Blocking { .. }), "blocking"), (moves, "movablekeys")];
+    let derived = [(row.may_wait(), "blocking"), (moves, "movablekeys")];
     let own = row.flags.iter().filter_map(|flag| flag_name(*flag));
     from_access
         .iter()

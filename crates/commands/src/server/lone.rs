@@ -12,7 +12,7 @@ const WAIT: Command = Command {
     arity: Arity::Exactly(3),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::NoScript],
+    flags: &[],
     group: Group::Connection,
     cost: "O(1)",
     since: "3.0.0",

@@ -17,7 +17,7 @@ const BZPOPMIN: Command = Command {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::many(1, -2, 1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast, Flag::NoScript],
+    flags: &[Flag::Fast],
     group: Group::SortedSet,
     cost: "O(k+log(n)), k the keys, n the members of the sorted set",
     since: "5.0.0",

@@ -37,7 +37,7 @@
 > EVAL "return redis.call('get')" 0                       !ERR Wrong number of args calling Redis command from script script:
 > EVAL "return redis.call()" 0                            !ERR Please specify at least one argument for this redis lib call script:
 > EVAL "return redis.call({})" 0                          !ERR Lua redis lib command arguments must be strings or integers script:
-> EVAL "return redis.call('blpop', 'x', 0)" 0             !ERR This Redis command is not allowed from script script:
+> EVAL "return redis.call('subscribe', 'x')" 0            !ERR This Redis command is not allowed from script script:
 > EVAL "retur 1" 0                                        !ERR Error compiling script (new function): user_script:1: '=' expected near '1'
 > EVAL "error({err='MY word'})" 0                         !MY word script:
 > EVAL "local x; x.y = 1" 0                               !ERR user_script:1: attempt to index local 'x' (a nil value) script:

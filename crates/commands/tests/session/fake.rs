@@ -200,6 +200,10 @@ impl Session for Fake {
         self.note(format!("select {database}"));
     }
 
+    fn is_in_transaction(&self) -> bool {
+        false
+    }
+
     fn quit(&mut self) {
         self.note("quit");
     }

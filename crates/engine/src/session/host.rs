@@ -68,6 +68,10 @@ impl commands::Session for Session {
         self.client.database.store(database, Relaxed);
     }
 
+    fn is_in_transaction(&self) -> bool {
+        self.multi.is_some()
+    }
+
     fn quit(&mut self) {
         self.closing = true;
     }

@@ -157,6 +157,18 @@ impl Server {
         status
     }
 
+    /// As [`Server::wait`], for so long at most; `None` if it runs on.
+    pub(crate) fn wait_at_most(&mut self, most: Duration) -> Option<ExitStatus> {
+        let began = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            if began.elapsed() > most {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Some(self.wait())
+    }
+
     /// Ends it as an operator would, and checks that it left in order.
     pub(crate) fn stop(&mut self) {
         self.signal(Signal::TERM);

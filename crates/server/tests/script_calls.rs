@@ -1,0 +1,140 @@
+//! What scripts may call, beside redis-server; and the debugger of scripts, which there is not.
+
+#[path = "clients/peer.rs"]
+#[allow(dead_code, reason = "the trials of clients use the rest")]
+mod peer;
+mod support;
+
+use commands::table;
+use lab::skip::program_or_skip;
+use peer::{Peer, Redis};
+use std::fs;
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+use support::{Connection, Server};
+use wire::client::Value;
+
+type Client = Connection<TcpStream>;
+
+/// Commands that a script may not call, as COMMAND names them.
+const REFUSED: &str = "\
+    acl|cat acl|deluser acl|dryrun acl|genpass acl|getuser acl|list acl|load acl|log acl|save acl|setuser acl|users acl|whoami \
+    auth bgrewriteaof bgsave client|caching client|durable client|getname client|getredir client|id client|info client|kill \
+    client|list client|maint_notifications client|no-evict client|no-touch client|pause client|reply client|setinfo \
+    client|setname client|tracking client|trackinginfo client|unblock client|unpause cluster|reset config|get config|resetstat \
+    config|rewrite config|set debug|digest debug|digest-value debug|error debug|help debug|object debug|reload \
+    debug|set-active-expire debug|sleep discard eval evalsha evalsha_ro eval_ro exec failover fcall fcall_ro function|delete \
+    function|dump function|flush function|kill function|list function|load function|restore function|stats hello \
+    latency|doctor latency|graph latency|histogram latency|history latency|latest latency|reset mc.flush_all mc.stats \
+    module|list module|load module|loadex module|unload monitor mq.flush_all mq.stats multi psubscribe punsubscribe quit \
+    replicaof reset role save script|debug script|exists script|flush script|kill script|load shutdown slaveof ssubscribe \
+    subscribe sunsubscribe unsubscribe unwatch watch";
+
+/// Commands that redis-server 7.0 refuses in a script, and newer ones do not: what they may wait for, they do not wait for in a
+/// script (redis/redis#11568, in 7.2).
+const SINCE_7_2: &[&str] = &["blmove", "blpop", "brpop", "brpoplpush", "bzpopmax", "bzpopmin", "wait"];
+
+const NOT_ALLOWED: &str = "ERR This Redis command is not allowed from script";
+const UNKNOWN: &str = "ERR Unknown Redis command called from script";
+
+/// Whether a script may call a command; `None`: there is none such. Its arguments are as many as it needs, and nothing that it
+/// could use.
+fn is_refused(client: &mut Client, row: &commands::Command) -> Option<bool> {
+    let count = row.arity.number().unsigned_abs() as usize;
+    let words: Vec<&str> = row.name.split(' ').collect();
+    let fill = std::iter::repeat_n("x", count.saturating_sub(words.len()));
+    let script = "local reply = redis.pcall(unpack(ARGV)) return type(reply) == 'table' and reply.err or ''";
+    let request: Vec<&str> = ["EVAL", script, "0"].into_iter().chain(words).chain(fill).collect();
+    let reply = client.call(&request);
+    let text = reply.as_bytes().map(String::from_utf8_lossy).unwrap_or_else(|| panic!("{}: {reply}", row.name));
+    (!text.starts_with(UNKNOWN)).then(|| text.starts_with(NOT_ALLOWED))
+}
+
+/// As COMMAND names it.
+fn name(row: &commands::Command) -> String {
+    row.name.replace(' ', "|").to_ascii_lowercase()
+}
+
+#[test]
+fn scripts_may_call_all_but_these() {
+    let server = Server::start(&["--journal", "off", "--enable-debug-command", "yes"]);
+    let mut client = server.connect();
+    let mut refused: Vec<String> =
+        table::rows().filter(|row| is_refused(&mut client, row) == Some(true)).map(name).collect();
+    refused.sort_unstable();
+    let mut expected: Vec<&str> = REFUSED.split_whitespace().collect();
+    expected.sort_unstable();
+    assert_eq!(refused, expected, "ours on the left");
+}
+
+#[test]
+fn scripts_may_call_what_redis_lets_them() {
+    if program_or_skip("scripts_may_call_what_redis_lets_them", "redis-server").is_none() {
+        return;
+    }
+    let redis = Redis::start(&[]);
+    let mut theirs = Client::tcp(redis.port());
+    let mut differ = Vec::new();
+    for row in table::rows() {
+        let name = name(row);
+        let Some(is_refused) = is_refused(&mut theirs, row) else { continue };
+        let is_newer = SINCE_7_2.contains(&name.as_str());
+        // What redis-server itself lets through by now is right in both tables.
+        let ours = REFUSED.split_whitespace().any(|refused| refused == name);
+        if is_refused != ours && !(is_newer && is_refused) {
+            differ.push(format!("{name}: refused by Redis: {is_refused}, by us: {ours}"));
+        }
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+}
+
+#[test]
+fn whoever_asks_for_the_debugger_is_sent_away() {
+    let server = Server::start(&["--journal", "off"]);
+    for word in ["YES", "sync"] {
+        let mut client = server.connect();
+        client.send(&["SCRIPT", "DEBUG", word]);
+        // As redis-cli does, without a look at the reply. The server may have closed already.
+        let script = "return redis.call('set', KEYS[1], 'ran')";
+        let replies = client.calls_until_gone(&[support::request(&["EVAL", script, "1", "key"])]);
+        let [Value::Error(text)] = &replies[..] else { panic!("{word}: {replies:?}") };
+        assert!(text.starts_with("ERR SCRIPT DEBUG is not supported: "), "{text}");
+        assert_eq!(client.try_reply(), None, "{word}");
+    }
+    let mut client = server.connect();
+    assert_eq!(client.call(&["EXISTS", "key"]), Value::Int(0));
+    assert_eq!(client.call(&["SCRIPT", "DEBUG", "no"]).to_string(), "OK");
+    assert_eq!(client.call(&["SCRIPT", "DEBUG", "MAYBE"]).as_error(), Some("ERR Use SCRIPT DEBUG YES/SYNC/NO"));
+    assert_eq!(client.call(&["PING"]).to_string(), "PONG");
+}
+
+/// As redis-server 7.0.15 answers them.
+#[test]
+fn the_debugger_is_refused_in_transactions_as_by_redis() {
+    let server = Server::start(&["--journal", "off"]);
+    let mut client = server.connect();
+    assert_eq!(client.call(&["MULTI"]).to_string(), "OK");
+    for word in ["NO", "YES", "SYNC", "MAYBE"] {
+        assert_eq!(client.call(&["SCRIPT", "DEBUG", word]).to_string(), "QUEUED");
+    }
+    let outside = Value::Error("ERR SCRIPT DEBUG must be called outside a pipeline".to_owned());
+    assert_eq!(client.call(&["EXEC"]), Value::Array(vec![outside; 4]));
+    assert_eq!(client.call(&["PING"]).to_string(), "PONG");
+}
+
+#[test]
+fn a_script_that_redis_cli_is_to_debug_does_not_run() {
+    let Some(redis_cli) = program_or_skip("a_script_that_redis_cli_is_to_debug_does_not_run", "redis-cli") else {
+        return;
+    };
+    let server = Server::start(&["--journal", "off"]);
+    let script = server.folder().join("script.lua");
+    fs::write(&script, "return redis.call('set', KEYS[1], ARGV[1])").unwrap();
+    for mode in ["--ldb", "--ldb-sync-mode"] {
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", "60"]).arg(&redis_cli).args(["-p", &server.port.to_string(), mode, "--eval"]);
+        let output = command.arg(&script).args(["key", ",", "ran"]).stdin(Stdio::null()).output().unwrap();
+        assert_ne!(output.status.code(), Some(0), "{mode}: {output:?}");
+        assert_eq!(server.connect().call(&["EXISTS", "key"]), Value::Int(0), "{mode}: {output:?}");
+    }
+}

@@ -1,0 +1,22 @@
+#![no_main]
+//! What scripts decode: JSON, MessagePack, and the structures of C; and first lines of scripts and libraries. The first byte says
+//! which.
+
+use libfuzzer_sys::fuzz_target;
+use lua::library::{cjson, cmsgpack, structs};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((which, rest)) = bytes.split_first() else { return };
+    let _ = (lua::header(rest), lua::library_header(rest));
+    match which % 3 {
+        0 => drop(cjson::decode::decode(rest, &cjson::Settings::default())),
+        1 => {
+            let mut rest = rest;
+            while !rest.is_empty() && cmsgpack::decode(&mut rest).is_ok() {}
+        }
+        _ => {
+            let (format, data) = rest.split_at(rest.len().min(usize::from(which / 3)));
+            let _ = (structs::unpack(format, data, 0), structs::size(format));
+        }
+    }
+});
