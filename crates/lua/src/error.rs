@@ -85,7 +85,8 @@ pub(crate) fn find_raised(error: &mlua::Error) -> Option<Raised> {
 fn raised_of(error: &mlua::Error) -> Raised {
     find_raised(error).unwrap_or_else(|| {
         let text = match error {
-            mlua::Error::CallbackError { cause, .. } => cause.to_string(),
+            mlua::Error::MemoryError(text) => text.clone(),
+            mlua::Error::CallbackError { cause, .. } => return raised_of(cause),
             other => other.to_string(),
         };
         let first = text.lines().next().unwrap_or_default();

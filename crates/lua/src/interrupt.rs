@@ -29,8 +29,8 @@ thread_local! {
 ///
 /// # Errors
 /// None, but those of a state whose memory is limited.
-pub(crate) fn set(lua: &Lua, ask: impl Fn() -> mlua::Result<()> + 'static) -> mlua::Result<()> {
-    lua.set_interrupt(move |_| ask().map(|()| VmState::Continue));
+pub(crate) fn set(lua: &Lua, ask: impl Fn(&Lua) -> mlua::Result<()> + 'static) -> mlua::Result<()> {
+    lua.set_interrupt(move |lua| ask(lua).map(|()| VmState::Continue));
     // SAFETY: the state is valid while `exec_raw` runs its function, and its callbacks live as long as it does. Ours has the
     // same contract as the one it stands before: called by the engine, with a state of its own.
     unsafe {

@@ -22,6 +22,8 @@ const STACK_BYTES: usize = 16 << 20;
 const TICK_US: u128 = 50;
 /// Steps of our own code between two looks at the clock: values that are converted, each some 50 ns.
 const STEPS_OF_A_LOOK: u32 = 256;
+/// So many kilobytes of garbage a step of a whole collection aims at.
+const STEP_KILOBYTES: i32 = 256;
 /// The longest source, in bytes: compiling it takes memory that no limit counts, and time that nothing interrupts.
 pub const SOURCE_BYTES_MAX: usize = 1 << 20;
 /// So many scripts are kept compiled; beyond, all are forgotten.
@@ -155,6 +157,8 @@ pub(crate) struct Shared {
     room_bytes: Cell<usize>,
     /// Bytes that the engine may hold; 0 for any number.
     limit_bytes: Cell<usize>,
+    /// Above so many bytes in use, garbage is collected at once.
+    collect_at_bytes: Cell<usize>,
     /// Steps of our own until the clock is looked at.
     steps_left: Cell<u32>,
     ticked: Cell<Instant>,
@@ -195,6 +199,35 @@ impl Shared {
             self.stop();
         }
         Err(stopped())
+    }
+
+    /// The engine asks whether to go on.
+    fn interrupted(&self, lua: &Lua) -> mlua::Result<()> {
+        self.look()?;
+        // By itself the collector takes small steps, however much is allocated at a time, and would come too late.
+        if lua.used_memory() > self.collect_at_bytes.get() { self.collect(lua) } else { Ok(()) }
+    }
+
+    /// Collects all garbage, in steps between which others have their turn. O(what is in use).
+    ///
+    /// # Errors
+    /// The script is to stop.
+    pub(crate) fn collect(&self, lua: &Lua) -> mlua::Result<()> {
+        // The first end is that of a collection under way, which may have passed what is garbage by now.
+        for _ in 0..2 {
+            while !lua.gc_step_kbytes(STEP_KILOBYTES)? {
+                self.look()?;
+            }
+        }
+        self.plan_collection(lua);
+        Ok(())
+    }
+
+    /// Collects again once a quarter of the limit has been allocated.
+    fn plan_collection(&self, lua: &Lua) {
+        let limit = self.limit_bytes.get();
+        let next = if limit == 0 { usize::MAX } else { lua.used_memory() + limit / 4 };
+        self.collect_at_bytes.set(next);
     }
 
     /// The script is to end at the next place where it can.
@@ -364,6 +397,7 @@ impl State {
             request_bytes_max: about.request_bytes_max,
             room_bytes: Cell::new(usize::MAX),
             limit_bytes: Cell::default(),
+            collect_at_bytes: Cell::new(usize::MAX),
             steps_left: Cell::default(),
             ticked: Cell::new(Instant::now()),
             fault: RefCell::default(),
@@ -392,7 +426,7 @@ impl State {
         // Nothing in it changes but what the compiler was told of.
         globals.set_safeenv(true);
         let asked = shared.clone();
-        interrupt::set(&lua, move || asked.look())?;
+        interrupt::set(&lua, move |lua| asked.interrupted(lua))?;
         let leads = Leads {
             metatable: leads.raw_get("leading")?,
             library: leads.raw_get("library")?,
@@ -427,7 +461,7 @@ impl State {
                 Tell::Reply(_) | Tell::Go | Tell::Stop => Ok(Answer::Done),
             };
             self.shared.is_stopping.set(false);
-            self.sweep();
+            self.limits.held_bytes.set(self.lua.used_memory());
             tell = self.shared.pause.rest(Ask::Over(outcome));
         }
     }
@@ -441,16 +475,16 @@ impl State {
         self.shared.limit_bytes.set(if limit == usize::MAX { 0 } else { limit });
         // It fails only for a state that is somebody else's.
         let _ = self.lua.set_memory_limit(self.shared.limit_bytes.get());
+        self.shared.plan_collection(&self.lua);
     }
 
     /// Collects what a task has left behind, if it would be in the way of the next one.
     fn sweep(&self) {
         let limit = self.limits.bytes_max.get().unwrap_or(usize::MAX);
-        if self.lua.used_memory() > limit / 4 {
-            // It fails only in a script's finalizers, which there are none of.
+        if self.lua.used_memory() > limit / 4 && self.shared.collect(&self.lua).is_err() {
+            // One that is to stop does not wait for others. It fails only in finalizers, which there are none of.
             let _ = self.lua.gc_collect();
         }
-        self.limits.held_bytes.set(self.lua.used_memory());
     }
 
     fn run(&self, task: Task) -> Result<(Value, Errors), Fault> {
@@ -466,6 +500,7 @@ impl State {
         };
         self.shared.is_running.set(true);
         let result = self.called(&function, is_script, arguments, keys_count);
+        self.sweep();
         self.shared.is_running.set(false);
         result
     }
@@ -483,6 +518,7 @@ impl State {
         self.shared.loading.replace(Some(Vec::new()));
         let result = self.leads.to(&self.leads.library).and_then(|()| self.guards.load.call::<(bool, Lv)>(function));
         self.leads.to(&self.leads.functions).expect("a field that is there is set again");
+        self.sweep();
         let registered = self.shared.loading.take().unwrap_or_default();
         match result {
             Ok((true, _)) => {

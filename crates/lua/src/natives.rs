@@ -12,8 +12,6 @@ use std::rc::Rc;
 
 /// Digits of a number that becomes a text, as Lua 5.1 has them.
 const DIGITS: usize = 14;
-/// So many kilobytes of garbage a step of the collector aims at.
-const STEP_KILOBYTES: i32 = 256;
 
 /// Adds them to the table that the prelude is given.
 pub(crate) fn add(lua: &Lua, raw: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
@@ -72,12 +70,7 @@ fn collect(lua: &Lua, shared: &Shared, option: Option<mlua::String>) -> mlua::Re
         "count" => Ok(Either::Left(lua.used_memory() as f64 / 1024.0)),
         "step" => lua.gc_step().map(Either::Right),
         "collect" => {
-            // The first end is that of a collection under way, which may have passed what is garbage by now.
-            for _ in 0..2 {
-                while !lua.gc_step_kbytes(STEP_KILOBYTES)? {
-                    shared.look()?;
-                }
-            }
+            shared.collect(lua)?;
             Ok(Either::Left(0.0))
         }
         "stop" | "restart" | "setpause" | "setstepmul" => Err(bad_argument(

@@ -1,7 +1,7 @@
 since: 7.4 redis.io/commands/hexpire
 > HSET k a 1 b 2 c 3                      =3
 > HEXPIRE k 100 FIELDS 2 a none           =[1, -2]
-> HTTL k FIELDS 3 a b none                =[99..100, -1, -2]
+> HTTL k FIELDS 3 a b none                =[90..100, -1, -2]
 > OBJECT ENCODING k                       ="listpackex"
 > HEXPIRE k 200 NX FIELDS 2 a b           =[0, 1]
 > HEXPIRE k 300 XX FIELDS 2 a c           =[1, 0]
@@ -45,7 +45,7 @@ since: 7.4 redis.io/commands/hexpire
 > HEXPIRE k 100 FIELDS 1 a                =[1]
 > HINCRBY k a 5                           =10
 > HINCRBYFLOAT k a 1.5                    ="11.5"
-> HTTL k FIELDS 1 a                       =[99..100]
+> HTTL k FIELDS 1 a                       =[90..100]
 > HSET k a new                            =0
 > HTTL k FIELDS 1 a                       =[-1]
 > HSET all a 1 b 2                        =2

@@ -38,7 +38,7 @@
 > EVAL "return redis.call()" 0                            !ERR Please specify at least one argument for this redis lib call script:
 > EVAL "return redis.call({})" 0                          !ERR Lua redis lib command arguments must be strings or integers script:
 > EVAL "return redis.call('subscribe', 'x')" 0            !ERR This Redis command is not allowed from script script:
-> EVAL "retur 1" 0                                        !ERR Error compiling script (new function): user_script:1: '=' expected near '1'
+> EVAL "retur 1" 0                                        !ERR Error compiling script (new function): user_script:1:
 > EVAL "error({err='MY word'})" 0                         !MY word script:
 > EVAL "local x; x.y = 1" 0                               !ERR user_script:1: attempt to index local 'x' (a nil value) script:
 > EVAL "return 1" x                                       !ERR value is not an integer or out of range
@@ -79,7 +79,7 @@
 > EVALSHA E0E1F9FABFC9D4800C877A703B823AC0578FF8DB 0      =1
 > EVALSHA_RO e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0   =1
 > SCRIPT EXISTS e0e1f9fabfc9d4800c877a703b823ac0578ff8db nosuch  =[1, 0]
-> SCRIPT LOAD "retur 1"                                   !ERR Error compiling script (new function): user_script:1: '=' expected near '1'
+> SCRIPT LOAD "retur 1"                                   !ERR Error compiling script (new function): user_script:1:
 > SCRIPT FLUSH                                            =OK
 > SCRIPT EXISTS e0e1f9fabfc9d4800c877a703b823ac0578ff8db  =[0]
 > EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0      !NOSCRIPT No matching script. Please use EVAL.

@@ -283,14 +283,11 @@ impl Session {
     ) -> Ran {
         let task = {
             let machine = worker.stage.machine(worker);
-            machine.set_room(worker.engine.memory.scripts_room_bytes());
-            machine.set_memory_max(usize::try_from(worker.settings().script_memory_bytes_max).ok());
             machine.task(code, called.args.from(3), keys_count)
         };
         tx.set_scripted(true);
         let ran = self.run_task(worker, task, called, tx);
         tx.set_scripted(false);
-        worker.counters().script_memory_bytes.set(worker.stage.machine(worker).memory_bytes() as u64);
         let (value, errors) = ran?;
         if errors.any {
             worker.counters().rows[called.row.index()].failed.add(1);
@@ -365,6 +362,8 @@ impl Session {
         breath.iter().for_each(|breath| breath.control().begin(called.is_function));
         let began = Instant::now();
         let mut machine = worker.stage.machine(worker);
+        machine.set_room(worker.engine.memory.scripts_room_bytes());
+        machine.set_memory_max(usize::try_from(worker.settings().script_memory_bytes_max).ok());
         let mut cut = None;
         let mut ask = machine.go(tell);
         let outcome = loop {
@@ -404,6 +403,7 @@ impl Session {
             }
             ask = machine.go(tell);
         };
+        worker.counters().script_memory_bytes.set(machine.memory_bytes() as u64);
         (cut, outcome)
     }
 

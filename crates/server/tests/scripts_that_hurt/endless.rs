@@ -43,7 +43,6 @@ killed! { Script:
     a_loop_without_a_body = "repeat until false";
     a_loop_to_infinity = "for i = 1, math.huge do end";
     a_loop_of_an_iterator = "for x in function() return 1 end do end";
-    a_tail_call = "local function f() return f() end return f()";
     a_handler_that_loops = HANDLER;
     handlers_in_handlers = "
         local function loop() while true do end end
