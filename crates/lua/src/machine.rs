@@ -583,7 +583,7 @@ impl State {
             let mut errors = Errors::default();
             let _ = self.lua.set_memory_limit(0);
             Replying { shared: &self.shared, errors: &mut errors, bytes: 0 }
-                .from_lua(&value, 0)
+                .reply(&value, 0)
                 .map(|value| Some((value, errors)))
         };
         match run() {

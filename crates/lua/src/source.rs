@@ -64,8 +64,7 @@ impl<'a> Reader<'a> {
                 b"if" | b"do" | b"repeat" => self.blocks.push(Block::Other),
                 b"end" | b"until" => self.close(),
                 b"..." => {
-                    let functions = self.blocks.iter_mut().rev();
-                    let innermost = functions.filter(|block| matches!(block, Block::Function { .. })).next();
+                    let innermost = self.blocks.iter_mut().rev().find(|block| matches!(block, Block::Function { .. }));
                     if let Some(Block::Function { says_dots, .. }) = innermost {
                         *says_dots = true;
                     }

@@ -121,7 +121,7 @@ pub(crate) struct Replying<'a> {
 }
 
 impl Replying<'_> {
-    pub(crate) fn from_lua(&mut self, value: &Lv, depth: usize) -> mlua::Result<Value> {
+    pub(crate) fn reply(&mut self, value: &Lv, depth: usize) -> mlua::Result<Value> {
         self.shared.step()?;
         self.bytes += size_of::<Value>();
         if let Lv::String(text) = value {
@@ -136,12 +136,12 @@ impl Replying<'_> {
             Lv::Boolean(is) if resp3 => Value::Boolean(*is),
             Lv::Boolean(true) => Value::Int(1),
             Lv::Table(_) if depth == DEPTH_MAX => Value::Error("ERR reached lua stack limit".to_owned()),
-            Lv::Table(table) => self.from_table(table, depth)?,
+            Lv::Table(table) => self.reply_of_table(table, depth)?,
             _ => Value::Null,
         })
     }
 
-    fn from_table(&mut self, table: &Table, depth: usize) -> mlua::Result<Value> {
+    fn reply_of_table(&mut self, table: &Table, depth: usize) -> mlua::Result<Value> {
         let text = |text: &mlua::String| text.to_string_lossy();
         if let Lv::String(error) = table.raw_get("err")? {
             let text = text(&error);
@@ -159,7 +159,7 @@ impl Replying<'_> {
         if let Lv::Table(map) = table.raw_get("map")? {
             let mut pairs = Vec::new();
             map.for_each(|key: Lv, value: Lv| {
-                pairs.push((self.from_lua(&key, depth + 1)?, self.from_lua(&value, depth + 1)?));
+                pairs.push((self.reply(&key, depth + 1)?, self.reply(&value, depth + 1)?));
                 Ok(())
             })?;
             return Ok(Value::Map(pairs));
@@ -167,7 +167,7 @@ impl Replying<'_> {
         if let Lv::Table(set) = table.raw_get("set")? {
             let mut members = Vec::new();
             set.for_each(|key: Lv, _: Lv| {
-                members.push(self.from_lua(&key, depth + 1)?);
+                members.push(self.reply(&key, depth + 1)?);
                 Ok(())
             })?;
             return Ok(Value::Set(members));
@@ -185,7 +185,7 @@ impl Replying<'_> {
         loop {
             match table.raw_get(values.len() + 1)? {
                 Lv::Nil => return Ok(Value::Array(values)),
-                value => values.push(self.from_lua(&value, depth + 1)?),
+                value => values.push(self.reply(&value, depth + 1)?),
             }
         }
     }
