@@ -23,7 +23,7 @@ fn bytes(seed: u64) -> Vec<u8> {
 
 #[test]
 fn no_program_breaks_the_machine() {
-    let cases = std::env::var("BOBBIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(64);
+    let cases = std::env::var("BOBBIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(32);
     let programs = 64 * cases;
     let (begins, begun) = channel();
     let runner = thread::spawn(move || {

@@ -361,9 +361,9 @@ impl Writer<'_, '_> {
     fn inner(&mut self) {
         self.depth += 1;
         if self.is_full() {
-            self.call()
+            self.call();
         } else {
-            self.block(1, 3)
+            self.block(1, 3);
         }
         self.depth -= 1;
         self.add(" ");
@@ -371,7 +371,15 @@ impl Writer<'_, '_> {
 
     fn statement(&mut self) {
         match self.below(16) {
-            0..4 => {
+            0 => {
+                self.pick(VARIABLES);
+                self.pick(&[" = redis.pcall(", " = redis.call("]);
+                self.argument(b's');
+                self.add(", ");
+                self.list(1, 2);
+                self.add(")");
+            }
+            1..4 => {
                 self.pick(VARIABLES);
                 self.add(" = ");
                 self.expression();
@@ -503,7 +511,7 @@ impl Writer<'_, '_> {
                 self.add(")");
             }
             b'f' if self.is_full() => {
-                self.pick(&["d", "error", "type", "string.rep", "coroutine.yield", "function() while true do end end"])
+                self.pick(&["d", "error", "type", "string.rep", "coroutine.yield", "function() while true do end end"]);
             }
             b'f' => self.function(),
             b'r' => {
@@ -621,9 +629,9 @@ impl Writer<'_, '_> {
             self.pick(METAMETHODS);
             self.add(" = ");
             if self.below(4) == 0 {
-                self.expression()
+                self.expression();
             } else {
-                self.function()
+                self.function();
             }
             self.add(", ");
         }

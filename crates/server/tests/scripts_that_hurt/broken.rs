@@ -149,8 +149,11 @@ fn deep(open: &str, inside: &str, close: &str) -> String {
     [open.repeat(DEPTH).as_str(), inside, &close.repeat(DEPTH)].concat()
 }
 
+/// A name, and what makes the source.
+type Source = (&'static str, fn() -> String);
+
 /// Sources that a compiler goes down into, or that are long.
-const SOURCES: &[(&str, fn() -> String)] = &[
+const SOURCES: &[Source] = &[
     ("brackets", || format!("return {}", deep("(", "1", ")"))),
     ("tables", || format!("return {}", deep("{", "1", "}"))),
     ("calls", || format!("return {}", deep("type(", "1", ")"))),

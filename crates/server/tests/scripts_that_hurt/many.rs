@@ -52,7 +52,7 @@ fn twenty_thousand_functions_that_are_loaded_and_called_once() {
         let code = format!("#!lua name=l{at}\nredis.register_function('f{at}', function() return {at} end)");
         request(&["FUNCTION", "LOAD", &code])
     };
-    replies(&mut client, FUNCTIONS, load, |at, told| assert_eq!(told, Value::bulk(&format!("l{at}"))));
+    replies(&mut client, FUNCTIONS, load, |at, told| assert_eq!(told, Value::bulk(format!("l{at}"))));
     let call = |at: usize| request(&["FCALL", &format!("f{at}"), "0"]);
     for mut client in [client, attacked.server.connect(), attacked.server.connect()] {
         replies(&mut client, FUNCTIONS, call, |at, told| assert_eq!(told, Value::Int(at as i64)));
