@@ -93,6 +93,25 @@ fn only_libraries_that_are_called_are_kept_compiled_by_the_worker_that_loads_and
     }
 }
 
+/// A Lua state of `mlua` holds some 8,000 of them for its host, and panics at one more.
+#[test]
+fn ten_thousand_functions_are_called_on_one_worker_and_once_more() {
+    let world = World::new(&[]);
+    let mut client = world.client();
+    for nth in 0..10_000 {
+        assert!(call(&mut client, &["FUNCTION", "LOAD", &one(nth, nth as u64)]).starts_with('$'));
+        assert_eq!(call(&mut client, &["FCALL", &format!("function_{nth}"), "0"]), format!(":{nth}\r\n"));
+    }
+    let sources: Vec<String> = (0..10_000).map(|nth| one(nth, nth as u64)).collect();
+    let payload = rdb::dump_libraries(sources.iter().map(String::as_bytes));
+    for policy in ["REPLACE", "FLUSH"] {
+        assert_eq!(client.call_bytes(&[b"FUNCTION", b"RESTORE", &payload, policy.as_bytes()]), "+OK\r\n");
+        for nth in (0..10_000).step_by(99) {
+            assert_eq!(call(&mut client, &["FCALL", &format!("function_{nth}"), "0"]), format!(":{nth}\r\n"));
+        }
+    }
+}
+
 #[test]
 fn what_a_library_counts_in_its_own_variables_stays_while_others_come_and_go() {
     let world = World::new(&[]);

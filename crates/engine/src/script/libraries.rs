@@ -13,6 +13,9 @@ use std::sync::Arc;
 
 /// Libraries that nobody has called here are kept loaded, so many at most.
 const UNCALLED_MAX: usize = 1_000;
+/// So many functions are kept loaded, called or not: each takes a slot of the some 8,000 that a Lua state has for what its host
+/// holds, and a state without one left ends the process.
+const FUNCTIONS_MAX: usize = 4_000;
 /// Among so many libraries that are loaded one may be gone and still be kept, since a machine forgets some at once.
 const LOADED_PER_GONE: usize = 64;
 /// So many libraries are forgotten at once, at most.
@@ -32,8 +35,12 @@ pub(crate) struct Libraries {
     /// Functions that were called here, by the small letters of their names.
     by_function: BTreeMap<Arc<str>, Callable>,
     loaded: BTreeMap<u64, Loaded>,
+    /// Functions of those that are loaded.
+    functions: usize,
     /// Those that were loaded by no call, the oldest first; some have been called since, or are gone.
     uncalled: VecDeque<u64>,
+    /// Those that were called, the first one first; some are gone.
+    called: VecDeque<u64>,
     /// What the machine is to forget.
     gone: Vec<u64>,
     /// The library that was last told to be broken here.
@@ -85,29 +92,69 @@ impl Libraries {
     /// The machine has loaded a library that nobody calls yet.
     pub(crate) fn add(&mut self, library: &Arc<Library>) {
         self.loaded.insert(library.number, Loaded { library: library.clone(), is_called: false });
+        self.functions += library.functions.len();
         self.uncalled.push_back(library.number);
-        while self.uncalled.len() > UNCALLED_MAX
-            && let Some(oldest) = self.uncalled.pop_front()
-        {
-            if self.loaded.get(&oldest).is_some_and(|loaded| !loaded.is_called) {
-                self.forget(oldest);
-            }
+        if self.uncalled.len() > UNCALLED_MAX {
+            self.forget_uncalled(library.number);
         }
+        self.make_room(library.number);
     }
 
-    /// A function of a library that the machine has is called: what is to be known of it.
+    /// A function of a library that the machine has is called: what is to be known of it. One of a library that was not called
+    /// for long may be forgotten for it, and begins anew with its next call.
     pub(crate) fn call(&mut self, library: &Arc<Library>, at: usize) -> (Arc<str>, u64, Flags) {
         let called = Loaded { library: library.clone(), is_called: true };
-        self.loaded.insert(library.number, called);
+        let before = self.loaded.insert(library.number, called);
+        if before.is_none() {
+            self.functions += library.functions.len();
+        }
+        if before.is_none_or(|before| !before.is_called) {
+            self.called.push_back(library.number);
+            if self.called.len() > 2 * self.loaded.len() + LOADED_PER_GONE {
+                let loaded = &self.loaded;
+                self.called.retain(|number| loaded.contains_key(number));
+            }
+        }
+        self.make_room(library.number);
         let (known, number, epoch) = (&library.functions[at], library.number, self.epoch);
         let callable = Callable { name: known.name.clone(), number, flags: known.flags, epoch };
         self.by_function.insert(small(&known.name), callable);
         (known.name.clone(), number, known.flags)
     }
 
+    /// The oldest that nobody has called is to be forgotten, but not the one of the number `kept`; whether there may be more.
+    fn forget_uncalled(&mut self, kept: u64) -> bool {
+        let Some(oldest) = self.uncalled.pop_front() else { return false };
+        let is_uncalled = self.loaded.get(&oldest).is_some_and(|loaded| !loaded.is_called);
+        if is_uncalled && oldest == kept {
+            // It came last.
+            self.uncalled.push_back(kept);
+            return false;
+        }
+        if is_uncalled {
+            self.forget(oldest);
+        }
+        true
+    }
+
+    /// Forgets the oldest until there are not too many functions, first those that nobody has called.
+    fn make_room(&mut self, kept: u64) {
+        while self.functions > FUNCTIONS_MAX {
+            if self.forget_uncalled(kept) {
+                continue;
+            }
+            match self.called.pop_front() {
+                Some(oldest) if oldest != kept => self.forget(oldest),
+                Some(_) => return self.called.push_back(kept),
+                None => return,
+            }
+        }
+    }
+
     /// The library of this number is to be forgotten. O(its functions, each log n).
     pub(crate) fn forget(&mut self, number: u64) {
         let Some(Loaded { library, .. }) = self.loaded.remove(&number) else { return };
+        self.functions -= library.functions.len();
         for known in &library.functions {
             let name = small(&known.name);
             if self.by_function.get(&name).is_some_and(|callable| callable.number == number) {
@@ -125,13 +172,16 @@ impl Libraries {
     /// All libraries are to be forgotten. What is given back is to be dropped by who has time.
     pub(crate) fn forget_all(&mut self) -> impl Send + 'static {
         self.gone.extend(self.loaded.keys());
+        self.functions = 0;
         self.uncalled.clear();
+        self.called.clear();
         (std::mem::take(&mut self.loaded), std::mem::take(&mut self.by_function))
     }
 
     /// Numbers that the machine is to forget now, if it is worth the while: it looks through what it has.
     pub(crate) fn take_gone(&mut self) -> Option<Vec<u64>> {
-        let kept = (self.loaded.len() / LOADED_PER_GONE).min(FORGOTTEN_AT_ONCE);
+        let has_room = self.functions < FUNCTIONS_MAX / 2;
+        let kept = if has_room { (self.loaded.len() / LOADED_PER_GONE).min(FORGOTTEN_AT_ONCE) } else { 0 };
         let count = self.gone.len().min(FORGOTTEN_AT_ONCE);
         (self.gone.len() > kept).then(|| self.gone.split_off(self.gone.len() - count))
     }
@@ -197,6 +247,33 @@ mod tests {
             Some(("F100".to_owned(), 100))
         );
         assert!(libraries.function(b"f101").is_none(), "it was not called");
+    }
+
+    #[test]
+    fn of_what_is_called_only_so_many_functions_stay_loaded_the_last_among_them() {
+        let mut libraries = Libraries::default();
+        for number in 1..=3 * FUNCTIONS_MAX as u64 {
+            libraries.call(&library(number), 0);
+            while libraries.take_gone().is_some() {}
+            assert!(libraries.has(number) && libraries.loaded_count() <= FUNCTIONS_MAX, "{number}");
+        }
+        assert!(libraries.has(2 * FUNCTIONS_MAX as u64 + 1) && !libraries.has(2 * FUNCTIONS_MAX as u64));
+        assert!(libraries.function(b"f1").is_none(), "it would be loaded anew");
+        let functions = (0..2 * FUNCTIONS_MAX as u64).map(|nth| library(nth).functions[0].clone());
+        let large = Library { name: "large".into(), number: 0, functions: functions.collect(), source_bytes: 1 };
+        let large = Arc::new(large);
+        libraries.add(&large);
+        libraries.add(&library(1));
+        assert!(libraries.has(1) && !libraries.has(0), "one that nobody has called gives way");
+        libraries.call(&large, 0);
+        assert!(libraries.has(0), "one that is called is there, however many it has");
+        libraries.call(&library(1), 0);
+        assert!(libraries.has(1) && !libraries.has(0));
+        for number in 1..10_000 {
+            libraries.call(&library(number), 0);
+            libraries.forget(number);
+        }
+        assert!(libraries.called.len() <= 2 * LOADED_PER_GONE, "nothing is kept of what is gone");
     }
 
     #[test]
