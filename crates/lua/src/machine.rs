@@ -455,7 +455,8 @@ impl State {
                 }
                 Tell::Load(number, code) => self.load(number, &code).map(Answer::Functions),
                 Tell::Unload(numbers) => {
-                    self.libraries.borrow_mut().retain(|number, _| !numbers.contains(number));
+                    let mut libraries = self.libraries.borrow_mut();
+                    numbers.iter().for_each(|number| drop(libraries.remove(number)));
                     Ok(Answer::Done)
                 }
                 Tell::Reply(_) | Tell::Go | Tell::Stop => Ok(Answer::Done),

@@ -13,9 +13,8 @@ use std::sync::Arc;
 
 /// Libraries that nobody has called here are kept loaded, so many at most.
 const UNCALLED_MAX: usize = 1_000;
-/// So many functions are kept loaded, called or not: each takes a slot of the some 8,000 that a Lua state has for what its host
-/// holds, and a state without one left ends the process.
-const FUNCTIONS_MAX: usize = 4_000;
+/// So many functions are kept loaded, called or not: some 50 MB of the machine's memory, if they are short.
+const FUNCTIONS_MAX: usize = 100_000;
 /// Among so many libraries that are loaded one may be gone and still be kept, since a machine forgets some at once.
 const LOADED_PER_GONE: usize = 64;
 /// So many libraries are forgotten at once, at most.
