@@ -84,3 +84,9 @@ fn a_script_that_takes_more_than_there_is_fails_and_the_next_one_runs() {
     let (reply, _) = run_on(&mut machine, "return #string.rep('x', 20000000)");
     assert_eq!(reply, Ok(Value::Int(20_000_000)));
 }
+
+#[test]
+fn a_structure_is_read_from_the_greatest_offset() {
+    let (reply, _) = run("return tostring((struct.unpack('', 'x', 9223372036854775807)))");
+    assert_eq!(reply, Ok(Value::bulk("-9.2233720368548e+18")));
+}

@@ -30,7 +30,7 @@ pub(super) fn table(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
         };
         let (read, at) = unpack(&format, &data, from - 1).map_err(|why| told(lua, &why, "unpack"))?;
         let mut values: Vec<Value> = read.iter().map(|data| data.to_lua(lua, &host)).collect::<mlua::Result<_>>()?;
-        values.push(Value::Integer(at as i64 + 1));
+        values.push(Value::Integer((at as i64).wrapping_add(1)));
         Ok(MultiValue::from_vec(values))
     };
     table.raw_set("unpack", lua.create_function(unpack)?)?;
