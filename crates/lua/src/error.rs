@@ -54,14 +54,17 @@ pub(crate) fn fault(lua: &Lua, text: impl fmt::Display) -> mlua::Error {
     mlua::Error::external(Raised { text, is_counted: false, is_plain: true })
 }
 
-/// Where the function was called that runs: `user_script:1: `.
+/// Where the function was called that runs: `user_script:1: `, past what the prelude puts around it.
 fn place(lua: &Lua) -> String {
-    let place = lua.inspect_stack(1, |debug| {
-        let line = debug.current_line()?;
-        let source = debug.source();
-        Some(format!("{}:{line}: ", source.short_src?))
-    });
-    place.flatten().unwrap_or_default()
+    let place_at = |level| {
+        let place = lua.inspect_stack(level, |debug| {
+            let line = debug.current_line()?;
+            Some((debug.source().short_src?.into_owned(), line))
+        });
+        place.flatten()
+    };
+    let of_caller = place_at(1).and_then(|place| if place.0 == "prelude" { place_at(2) } else { Some(place) });
+    of_caller.map(|(source, line)| format!("{source}:{line}: ")).unwrap_or_default()
 }
 
 /// An argument of a library's function that is of another type.

@@ -1,7 +1,7 @@
 //! What a library registers while it is loaded: functions, each by its name.
 
 use crate::error::raised;
-use crate::machine::Shared;
+use crate::machine::{FUNCTIONS_OF_A_LIBRARY, Shared};
 use crate::shebang::{BAD_NAME, Flags, is_name};
 use mlua::{Function, Lua, MultiValue, Table, Value as Lv};
 use std::sync::Arc;
@@ -37,6 +37,9 @@ pub(crate) fn register(lua: &Lua, shared: &Shared, arguments: &MultiValue) -> ml
         unreachable!("seen to by the two forms");
     };
     let name = std::str::from_utf8(&name).ok().filter(|name| is_name(name)).ok_or_else(|| raised(BAD_NAME))?;
+    if all.len() == FUNCTIONS_OF_A_LIBRARY {
+        return Err(raised(format!("ERR a library has at most {FUNCTIONS_OF_A_LIBRARY} functions")));
+    }
     if all.iter().any(|(known, _)| *known.name == *name) {
         return Err(raised("ERR Function already exists in the library"));
     }

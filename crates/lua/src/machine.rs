@@ -26,6 +26,11 @@ const STEPS_OF_A_LOOK: u32 = 256;
 const STEP_KILOBYTES: i32 = 256;
 /// The longest source, in bytes: compiling it takes memory that no limit counts, and time that nothing interrupts.
 pub const SOURCE_BYTES_MAX: usize = 1 << 20;
+/// Handles of `mlua` that one task may take: for the arguments of a function of ours, 8,000 at most; for what converts nested
+/// tables; and for the functions of a library. One for which there is no room ends the process.
+const HANDLES_OF_A_TASK: usize = 32_000;
+/// So many functions one library has, at most.
+pub(crate) const FUNCTIONS_OF_A_LIBRARY: usize = 10_000;
 /// So many scripts are kept compiled; beyond, all are forgotten.
 const COMPILED_MAX: usize = 1_000;
 
@@ -352,6 +357,10 @@ struct State {
     /// The one of these that was asked for last.
     latest: RefCell<Option<(Arc<str>, Function)>>,
     libraries: RefCell<HashMap<u64, HashMap<Arc<str>, Function>>>,
+    /// How many functions these have.
+    functions_count: Cell<usize>,
+    /// So many handles there have been at once: there is room for as many.
+    handles_count: Cell<usize>,
 }
 
 /// These call a function and note where it failed.
@@ -438,12 +447,27 @@ impl State {
             of_function: guards.raw_get("of_function")?,
         };
         let (compiled, latest, libraries) = <_>::default();
-        Ok(Self { lua, limits, shared, globals, guards, environment, leads, compiled, latest, libraries })
+        let (functions_count, handles_count) = <_>::default();
+        Ok(Self {
+            lua,
+            limits,
+            shared,
+            globals,
+            guards,
+            environment,
+            leads,
+            compiled,
+            latest,
+            libraries,
+            functions_count,
+            handles_count,
+        })
     }
 
     fn live(&self, first: Tell) {
         let mut tell = first;
         loop {
+            self.reserve_handles();
             self.limit_memory();
             let outcome = match tell {
                 Tell::Run(task) => self.run(task).map(|(value, errors)| Answer::Reply(value, errors)),
@@ -456,7 +480,9 @@ impl State {
                 Tell::Load(number, code) => self.load(number, &code).map(Answer::Functions),
                 Tell::Unload(numbers) => {
                     let mut libraries = self.libraries.borrow_mut();
-                    numbers.iter().for_each(|number| drop(libraries.remove(number)));
+                    let gone = numbers.iter().filter_map(|number| libraries.remove(number));
+                    let count: usize = gone.map(|functions| functions.len()).sum();
+                    self.functions_count.set(self.functions_count.get() - count);
                     Ok(Answer::Done)
                 }
                 Tell::Reply(_) | Tell::Go | Tell::Stop => Ok(Answer::Done),
@@ -464,6 +490,17 @@ impl State {
             self.shared.is_stopping.set(false);
             self.limits.held_bytes.set(self.lua.used_memory());
             tell = self.shared.pause.rest(Ask::Over(outcome));
+        }
+    }
+
+    /// Makes room for the handles of a task, with no limit of memory set: none can be made where it is short.
+    fn reserve_handles(&self) {
+        let wanted = self.functions_count.get() + self.compiled.borrow().len() + HANDLES_OF_A_TASK;
+        if wanted > self.handles_count.get() {
+            let _ = self.lua.set_memory_limit(0);
+            // Twice as many as are wanted, so that this is seldom.
+            let handles: Vec<Table> = std::iter::repeat_n(&self.globals, 2 * wanted).cloned().collect();
+            self.handles_count.set(handles.len());
         }
     }
 
@@ -518,13 +555,17 @@ impl State {
             .map_err(|error| unplaced(format!("ERR Error compiling function: {}", first_line(&error))))?;
         self.shared.loading.replace(Some(Vec::new()));
         let result = self.leads.to(&self.leads.library).and_then(|()| self.guards.load.call::<(bool, Lv)>(function));
+        // What a library has left in memory is no reason not to go on.
+        let _ = self.lua.set_memory_limit(0);
         self.leads.to(&self.leads.functions).expect("a field that is there is set again");
         self.sweep();
         let registered = self.shared.loading.take().unwrap_or_default();
         match result {
             Ok((true, _)) => {
                 let functions = registered.iter().map(|(known, function)| (known.name.clone(), function.clone()));
-                self.libraries.borrow_mut().insert(number, functions.collect());
+                let functions: HashMap<_, _> = functions.collect();
+                self.functions_count.set(self.functions_count.get() + functions.len());
+                self.libraries.borrow_mut().insert(number, functions);
                 Ok(registered.into_iter().map(|(known, _)| known).collect())
             }
             failed => {
@@ -574,8 +615,8 @@ impl State {
             if !ok {
                 // Lua calls no handler when memory ends, and gives the text itself.
                 if let Lv::String(text) = value {
-                    // Nor does it collect what the next script could use.
-                    let _ = self.lua.gc_collect();
+                    // Nor does it collect what the next script could use. One that is to stop leaves that to `sweep`.
+                    let _ = self.shared.collect(&self.lua);
                     let fault = || unplaced(format!("ERR {}", text.to_string_lossy()));
                     self.shared.fault.borrow_mut().get_or_insert_with(fault);
                 }

@@ -34,7 +34,6 @@ globals.math = take(math, [[
     sin sinh sqrt tan tanh
 ]])
 globals.math.mod = math.fmod
-globals.math.random, globals.math.randomseed = raw.random, raw.randomseed
 globals.string = take(string, "byte char len lower rep reverse sub upper")
 globals.table = take(table, "concat getn insert maxn remove")
 globals.collectgarbage = raw.collectgarbage
@@ -248,9 +247,32 @@ function globals.coroutine.resume(...)
     return resumed(resume(...))
 end
 
-for name, library in pairs(raw.libraries) do
-    globals[name] = library
+-- A function of ours takes a handle for each argument, of which there are not as many as the engine's stack has places.
+local ARGUMENTS_MAX = 8000
+
+local function bound(library)
+    for name, value in pairs(library) do
+        if type(value) == "function" then
+            library[name] = function(...)
+                if select("#", ...) > ARGUMENTS_MAX then
+                    error("too many arguments to '" .. name .. "' (" .. select("#", ...) .. ", at most 8000)", 2)
+                end
+                return value(...)
+            end
+        end
+    end
+    return library
 end
+
+for name, library in pairs(raw.libraries) do
+    globals[name] = bound(library)
+end
+local new_cjson = globals.cjson.new
+function globals.cjson.new()
+    return bound(new_cjson())
+end
+local random = bound({ random = raw.random, randomseed = raw.randomseed })
+globals.math.random, globals.math.randomseed = random.random, random.randomseed
 
 local of_strings = getmetatable("")
 of_strings.__index = globals.string
@@ -269,13 +291,13 @@ local complete = freeze({
 
 -- Libraries and their functions share an environment of their own, which leads to one of these two: KEYS and ARGV are
 -- none of theirs, and what is loaded finds nothing but a smaller `redis`.
-local of_library = freeze(setmetatable({ redis = freeze(setmetatable(raw.redis_of_library, complete)) }, complete))
+local of_library = freeze(setmetatable({ redis = freeze(setmetatable(bound(raw.redis_of_library), complete)) }, complete))
 local of_functions = {}
 for name, value in pairs(globals) do
     of_functions[name] = value
 end
 of_functions.os = nil
-of_functions.redis = freeze(raw.redis_of_function)
+of_functions.redis = freeze(bound(raw.redis_of_function))
 local leading = { __index = of_functions }
 local environment = freeze(setmetatable({}, leading))
 -- Nobody sees where it leads, since that changes.

@@ -46,14 +46,15 @@ pub(crate) fn to_lua(lua: &Lua, shared: &Shared, value: Value) -> mlua::Result<L
         Value::Null if resp3 => Lv::Nil,
         Value::Null | Value::NullArray => Lv::Boolean(false),
         Value::Array(values) | Value::Push(values) => {
-            let mut made = Vec::with_capacity(values.len());
-            for value in values {
-                if made.len() % VALUES_OF_A_CHECK == VALUES_OF_A_CHECK - 1 {
+            let table = lua.create_table_with_capacity(values.len(), 0)?;
+            for (at, value) in values.into_iter().enumerate() {
+                if at % VALUES_OF_A_CHECK == VALUES_OF_A_CHECK - 1 {
                     shared.check_memory(lua)?;
                 }
-                made.push(to_lua(value)?);
+                // Not all at once: each takes one of the engine's handles.
+                table.raw_set(at + 1, to_lua(value)?)?;
             }
-            Lv::Table(lua.create_sequence_from(made)?)
+            Lv::Table(table)
         }
         Value::Map(pairs) => {
             let table = lua.create_table_with_capacity(0, pairs.len())?;

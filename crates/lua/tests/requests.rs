@@ -90,3 +90,56 @@ fn a_structure_is_read_from_the_greatest_offset() {
     let (reply, _) = run("return tostring((struct.unpack('', 'x', 9223372036854775807)))");
     assert_eq!(reply, Ok(Value::bulk("-9.2233720368548e+18")));
 }
+
+/// Each argument of a function of ours takes a handle, and each function of a library: there is room for them when memory ends.
+#[test]
+fn handles_do_not_end_with_memory() {
+    let mut machine = machine();
+    machine.set_memory_max(Some(32 << 20));
+    for spacer in [0, 100_000, 200_000, 400_000, 600_000, 800_000, 1_000_000, 1_500_000, 2_000_000, 3_000_000] {
+        for (call, count) in [
+            ("redis.call", 7_999),
+            ("redis.call", 60_000),
+            ("cjson.new().encode", 60_000),
+            ("math.random", 60_000),
+            ("cmsgpack.pack", 60_000),
+        ] {
+            let source = format!(
+                "local t = {{}} for i = 1, {count} do t[i] = 'x' end
+                 local spacer, fill = {{string.rep('y', {spacer})}}, {{}}
+                 local function f() while true do fill[#fill + 1] = string.rep('x', 1000) .. #fill end end
+                 local function f2() local s = {{}} while true do s = {{s}} fill[1] = s end end
+                 local function g(...)
+                     pcall(f) pcall(f2)
+                     spacer[1] = nil
+                     collectgarbage()
+                     return {call}(...)
+                 end
+                 return g(unpack(t))"
+            );
+            drop(run_on(&mut machine, &source));
+            assert_eq!(run_on(&mut machine, "return 1").0, Ok(Value::Int(1)), "{call} {spacer} {count}");
+        }
+    }
+}
+
+#[test]
+fn a_reply_of_more_items_than_there_are_handles_is_read() {
+    let mut machine = machine();
+    let source: Arc<[u8]> = Arc::from(&b"return #redis.call('LRANGE')"[..]);
+    let none: [&[u8]; 0] = [];
+    let code = Code::Script { name: "1".repeat(40).into(), source };
+    let mut tell = machine.task(code, OwnedRequest::of(&none).args(), 0);
+    let count = 1_200_000;
+    loop {
+        tell = match machine.go(tell) {
+            Ask::Call { .. } => Tell::Reply(Value::Array(vec![Value::bulk("x"); count])),
+            Ask::Tick => Tell::Go,
+            Ask::Over(Ok(Answer::Reply(value, _))) => {
+                assert_eq!(value, Value::Int(count as i64));
+                return;
+            }
+            _ => panic!("it calls and replies"),
+        };
+    }
+}
