@@ -23,7 +23,7 @@ pub(crate) fn of_script(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::
 pub(crate) fn of_function(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
     let table = plain(lua, shared, about)?;
     calls(lua, &table, shared)?;
-    replies(lua, &table)?;
+    replies(lua, &table, shared)?;
     switches(lua, &table, shared)?;
     for (name, flags) in [("NONE", 0), ("AOF", 1), ("SLAVE", 2), ("REPLICA", 2), ("ALL", REPL_ALL)] {
         table.raw_set(format!("REPL_{name}"), flags)?;
@@ -154,7 +154,7 @@ impl Shared {
     }
 }
 
-fn replies(lua: &Lua, table: &Table) -> mlua::Result<()> {
+fn replies(lua: &Lua, table: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
     let field = |lua: &Lua, name: &str, text: &[u8]| {
         let table = lua.create_table_with_capacity(0, 1)?;
         table.raw_set(name, lua.create_string(text)?)?;
@@ -175,7 +175,9 @@ fn replies(lua: &Lua, table: &Table) -> mlua::Result<()> {
         None => field(lua, "err", WRONG),
     };
     table.raw_set("error_reply", lua.create_function(error)?)?;
-    let hexadecimal = |lua: &Lua, arguments: MultiValue| {
+    let host = shared.clone();
+    let hexadecimal = move |lua: &Lua, arguments: MultiValue| {
+        host.look()?;
         let [text] = arguments.iter().collect::<Vec<_>>()[..] else {
             return Err(raised("ERR wrong number of arguments"));
         };

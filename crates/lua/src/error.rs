@@ -50,7 +50,9 @@ pub(crate) fn raised(text: impl Into<Vec<u8>>) -> mlua::Error {
 
 /// An error as Lua's own libraries make them, with the place of the call in front.
 pub(crate) fn fault(lua: &Lua, text: impl fmt::Display) -> mlua::Error {
-    let text = format!("{}{text}", place(lua)).into_bytes();
+    let mut text = format!("{}{text}", place(lua)).into_bytes();
+    // It may quote what it was given, and lies where no limit of memory counts it.
+    text.truncate(TEXT_BYTES_MAX);
     mlua::Error::external(Raised { text, is_counted: false, is_plain: true })
 }
 
@@ -193,6 +195,8 @@ fn place_of_fault(lua: &Lua) -> Option<(String, i64)> {
     })
 }
 
+/// So many bytes an error of ours has, at most.
+const TEXT_BYTES_MAX: usize = 1024;
 /// So many levels of the stack are looked at for a chunk of the script.
 const LEVELS_MAX: usize = 32;
 

@@ -1,11 +1,12 @@
 //! When the engine asks whether to go on.
 //!
 //! It does so at each loop, call and return, and at each part of a pattern. Handing each of these to a closure, as `mlua`
-//! does, takes twice as long as a short loop itself: so a counter stands in between, and only each sixteenth is handed on,
-//! and any by which the memory in use has changed much, since what does that takes long.
+//! does, takes twice as long as a short loop itself: so a counter stands in between, and only each sixteenth is handed on;
+//! and any by which the memory in use has changed much, since what does that takes long; and each, where sixteen took long.
 
 use mlua::ffi::{lua_State, lua_callbacks, lua_totalbytes};
 use mlua::{Lua, VmState};
+use quanta::Instant;
 use std::cell::Cell;
 use std::ffi::c_int;
 
@@ -13,6 +14,8 @@ type Interrupt = unsafe extern "C-unwind" fn(*mut lua_State, c_int);
 
 /// So many are counted between two that are handed on.
 const COUNTED: u32 = 15;
+/// Where so many microseconds pass between two that are handed on, none is counted.
+const LONG_US: u128 = 1_000;
 /// A change of the memory in use by so many bytes is much.
 const MUCH_BYTES: usize = 1 << 20;
 
@@ -21,6 +24,8 @@ thread_local! {
     static LEFT: Cell<u32> = const { Cell::new(0) };
     /// Bytes in use when the last one was handed on.
     static BYTES: Cell<usize> = const { Cell::new(0) };
+    /// When that was.
+    static HANDED: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Who they are handed to: the same function of `mlua` for every state.
     static TO: Cell<Option<Interrupt>> = const { Cell::new(None) };
 }
@@ -68,5 +73,7 @@ unsafe extern "C-unwind" fn count(state: *mut lua_State, collecting: c_int) {
         unsafe { to(state, collecting) };
     }
     // Not reached if it has failed: then the next one is handed on as well.
-    LEFT.set(COUNTED);
+    let now = Instant::now();
+    let is_slow = HANDED.replace(Some(now)).is_some_and(|handed| (now - handed).as_micros() > LONG_US);
+    LEFT.set(if is_slow { 0 } else { COUNTED });
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, fault_of, stopped};
 use crate::functions::Registered;
-use crate::source::with_arg;
+use crate::source::for_engine;
 use crate::value::{Errors, Replying, words};
 use crate::{api, error, interrupt, library, natives, random};
 
@@ -228,10 +228,11 @@ impl Shared {
         Ok(())
     }
 
-    /// Collects again once a quarter of the limit has been allocated.
+    /// Collects again once a quarter of the limit has been allocated, or half of what is left.
     fn plan_collection(&self, lua: &Lua) {
         let limit = self.limit_bytes.get();
-        let next = if limit == 0 { usize::MAX } else { lua.used_memory() + limit / 4 };
+        let used = lua.used_memory();
+        let next = if limit == 0 { usize::MAX } else { used + (limit / 4).min(limit.saturating_sub(used) / 2) };
         self.collect_at_bytes.set(next);
     }
 
@@ -392,9 +393,8 @@ impl State {
     fn new(pause: Pause<Tell, Ask>, spare: Spare, limits: Rc<Limits>, about: &About) -> mlua::Result<Self> {
         let libraries = StdLib::COROUTINE | StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::DEBUG;
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(true))?;
-        // KEYS and ARGV change from script to script; numbers become texts in our way.
-        let compiler = Compiler::new().set_optimization_level(1).set_debug_level(1);
-        lua.set_compiler(compiler.set_mutable_globals(["KEYS", "ARGV"]).set_disabled_builtins(["tostring"]));
+        // What the compiler folds, constant texts among it, takes memory that no limit counts.
+        lua.set_compiler(Compiler::new().set_optimization_level(0).set_debug_level(1));
         let shared = Rc::new(Shared {
             pause,
             is_running: Cell::new(false),
@@ -432,8 +432,6 @@ impl State {
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude").set_mode(ChunkMode::Text);
         let (guards, environment, leads): (Table, Table, Table) = prelude.call((raw, &globals))?;
         lua.set_globals(globals.clone())?;
-        // Nothing in it changes but what the compiler was told of.
-        globals.set_safeenv(true);
         let asked = shared.clone();
         interrupt::set(&lua, move |lua| asked.interrupted(lua))?;
         let leads = Leads {
@@ -519,10 +517,33 @@ impl State {
     /// Collects what a task has left behind, if it would be in the way of the next one.
     fn sweep(&self) {
         let limit = self.limits.bytes_max.get().unwrap_or(usize::MAX);
-        if self.lua.used_memory() > limit / 4 && self.shared.collect(&self.lua).is_err() {
+        if self.lua.used_memory() <= limit / 4 {
+            return;
+        }
+        let _ = self.lua.set_memory_limit(0);
+        self.set_arguments(None, None).expect("fields that are there are set again");
+        self.collect_now();
+        // Scripts that are kept compiled are found again by their sources.
+        if self.lua.used_memory() > limit / 2 {
+            self.compiled.borrow_mut().clear();
+            self.latest.take();
+            self.collect_now();
+        }
+    }
+
+    fn collect_now(&self) {
+        if self.shared.collect(&self.lua).is_err() {
             // One that is to stop does not wait for others. It fails only in finalizers, which there are none of.
             let _ = self.lua.gc_collect();
         }
+    }
+
+    /// What the globals KEYS and ARGV are.
+    fn set_arguments(&self, keys: Option<&Table>, rest: Option<&Table>) -> mlua::Result<()> {
+        self.globals.set_readonly(false);
+        let set = self.globals.raw_set("KEYS", keys).and_then(|()| self.globals.raw_set("ARGV", rest));
+        self.globals.set_readonly(true);
+        set
     }
 
     fn run(&self, task: Task) -> Result<(Value, Errors), Fault> {
@@ -547,7 +568,7 @@ impl State {
     fn load(&self, number: u64, code: &[u8]) -> Result<Vec<Registered>, Fault> {
         self.shared.speaks_resp3.set(false);
         check_source(code).map_err(unplaced)?;
-        let source = with_arg(code);
+        let source = for_engine(code);
         let chunk = self.lua.load(&*source).set_name("@user_function").set_mode(ChunkMode::Text);
         let function = chunk
             .set_environment(self.environment.clone())
@@ -599,15 +620,13 @@ impl State {
                 let keys = words(&self.lua, &self.shared, args.slice(0, keys_count))?;
                 let rest = words(&self.lua, &self.shared, args.from(keys_count))?;
                 if is_script {
-                    self.globals.set_readonly(false);
-                    let set = self.globals.raw_set("KEYS", &keys).and_then(|()| self.globals.raw_set("ARGV", &rest));
-                    self.globals.set_readonly(true);
-                    set?;
+                    self.set_arguments(Some(&keys), Some(&rest))?;
                 }
                 Ok((keys, rest))
             })?;
             self.shared.spare.replace(arguments);
             let (ok, value): (bool, Lv) = if is_script {
+                drop((keys, rest));
                 self.guards.script.call(function)?
             } else {
                 self.guards.of_function.call((function, keys, rest))?
@@ -651,7 +670,7 @@ impl State {
             return Ok(known.clone());
         }
         check_source(source).map_err(unplaced)?;
-        let source = with_arg(source);
+        let source = for_engine(source);
         let chunk = self.lua.load(&*source).set_name("@user_script").set_mode(ChunkMode::Text);
         let function = chunk
             .into_function()

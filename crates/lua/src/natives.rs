@@ -4,7 +4,7 @@
 use crate::error::bad_argument;
 use crate::machine::{Shared, check_source};
 use crate::number::general;
-use crate::source::with_arg;
+use crate::source::for_engine;
 use memchr::memmem;
 use mlua::{ChunkMode, Either, Lua, Table, Value};
 use rustix::time::{ClockId, clock_gettime};
@@ -39,7 +39,7 @@ fn compile(lua: &Lua, (source, name, environment): (mlua::String, mlua::String, 
     }
     // A name ends where C's texts do.
     let name: String = name.to_string_lossy().split('\0').next().unwrap_or_default().to_owned();
-    let source = with_arg(&source);
+    let source = for_engine(&source);
     let chunk = lua.load(&*source).set_name(name).set_mode(ChunkMode::Text).set_environment(environment);
     Ok(match chunk.into_function() {
         Ok(function) => (Either::Left(function), None),

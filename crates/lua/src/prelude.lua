@@ -114,9 +114,17 @@ function globals.string.gmatch(text, pattern)
 end
 globals.string.gfind = globals.string.gmatch
 
-function globals.string.gsub(text, pattern, ...)
+-- Lua 5.1 takes the sign behind a % in a replacement as itself, if it is no digit.
+local function plain_sign(sign)
+    return sign ~= "%" and not native_find(sign, "%d") and sign or nil
+end
+
+function globals.string.gsub(text, pattern, replacement, ...)
     check_steps(text, pattern)
-    return native_gsub(text, pattern, ...)
+    if type(replacement) == "string" and native_find(replacement, "%%[^%d]") then
+        replacement = native_gsub(replacement, "%%(.)", plain_sign)
+    end
+    return native_gsub(text, pattern, replacement, ...)
 end
 
 function globals.string.dump()

@@ -1,4 +1,5 @@
-//! What Lua 5.1 gives a function that takes any number of arguments, and this engine does not: `arg`, a table of them.
+//! Sources as the engine is given them. What Lua 5.1 gives a function that takes any number of arguments, and this engine does not,
+//! is put there: `arg`, a table of them.
 //!
 //! ```text
 //!   function f(a, ...) return arg.n end
@@ -12,8 +13,16 @@ use std::borrow::Cow;
 
 const GIVEN: &[u8] = br##" local arg={n=select("#",...),...} "##;
 
-/// `source` as the engine is given it. O(its length), and as it is unless it says both `arg` and `...`.
-pub(crate) fn with_arg(source: &[u8]) -> Cow<'_, [u8]> {
+/// Stands before each source: a comment at the very beginning could tell the compiler what it is not to do.
+const BEGIN: &[u8] = b"do end ";
+
+/// `source` as the engine is given it. O(its length).
+pub(crate) fn for_engine(source: &[u8]) -> Vec<u8> {
+    [BEGIN, &with_arg(source)].concat()
+}
+
+/// As it is unless it says both `arg` and `...`.
+fn with_arg(source: &[u8]) -> Cow<'_, [u8]> {
     if memmem::find(source, b"arg").is_none() || memmem::find(source, b"...").is_none() {
         return Cow::Borrowed(source);
     }
@@ -101,7 +110,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// The next token, one of several signs by its first alone, but for `...`; no comment, and of a text its quote.
+    /// The next token, one of several signs by its first alone, but for dots; no comment, and of a text its quote.
     fn next(&mut self) -> Option<&'a [u8]> {
         loop {
             let rest = &self.source[self.at..];
@@ -117,6 +126,7 @@ impl<'a> Reader<'a> {
                 b'[' => bracket(rest).unwrap_or(1),
                 b'"' | b'\'' => quoted(rest),
                 b'.' if rest.starts_with(b"...") => 3,
+                b'.' if rest.starts_with(b"..") => 2,
                 _ if is_of_word(first) => rest.iter().take_while(|byte| is_of_word(**byte)).count(),
                 _ => 1,
             };
@@ -177,6 +187,7 @@ mod tests {
                 "function f(...)@ for i = 1, arg.n do g(function() return arg[i] end) end end",
             ),
             ("function f(...) repeat local x = arg until x end", "function f(...)@ repeat local x = arg until x end"),
+            ("function f(...) return 'n='..arg.n end", "function f(...)@ return 'n='..arg.n end"),
             ("function f(--[[ ) ]] ...) return arg end", "function f(--[[ ) ]] ...)@ return arg end"),
         ];
         for (source, given) in known {

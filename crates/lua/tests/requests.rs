@@ -143,3 +143,57 @@ fn a_reply_of_more_items_than_there_are_handles_is_read() {
         };
     }
 }
+
+/// Each text is twice as long as the one before, and all are constants.
+#[test]
+fn the_compiler_joins_no_texts() {
+    let mut machine = machine();
+    machine.set_memory_max(Some(32 << 20));
+    for first_line in ["", "--!optimize 2\n", "--!optimize 1\n"] {
+        let doubled: String = (1..60).map(|at| format!("local a{at} = a{} .. a{}\n", at - 1, at - 1)).collect();
+        let (reply, _) = run_on(&mut machine, &format!("{first_line}local a0 = 'xxxxxxxx'\n{doubled}return #a59"));
+        let text = reply.unwrap_err();
+        assert!(text.contains("not enough memory") || text.contains("too large"), "{text}");
+    }
+}
+
+#[test]
+fn arguments_and_compiled_scripts_leave_room_to_the_next_script() {
+    let mut machine = machine();
+    machine.set_memory_max(Some(32 << 20));
+    for at in 0..40 {
+        let source = format!("local t = {{{at}{}}} return #ARGV[1] + #t * 0", ", function() end".repeat(5000));
+        let code = Code::Script { name: format!("{at:040}").into(), source: Arc::from(source.as_bytes()) };
+        let task = machine.task(code, OwnedRequest::of(&["x".repeat(6_000_000)]).args(), 0);
+        let mut tell = task;
+        loop {
+            tell = match machine.go(tell) {
+                Ask::Tick => Tell::Go,
+                Ask::Over(Ok(Answer::Reply(value, _))) => break assert_eq!(value, Value::Int(6_000_000), "{at}"),
+                Ask::Over(outcome) => panic!("{at}: {:?}", outcome.err()),
+                _ => panic!("it replies"),
+            };
+        }
+        assert_eq!(run_on(&mut machine, "return #string.rep('x', 8000000)").0, Ok(Value::Int(8_000_000)), "{at}");
+    }
+}
+
+#[test]
+fn replacements_are_read_as_by_lua_5_1() {
+    let known = [
+        ("return (('a-b'):gsub('-', '%-'))", "a-b"),
+        ("return (('a-b'):gsub('%-', '%%%-'))", "a%-b"),
+        ("return (('abc'):gsub('b', '%x'))", "axc"),
+        ("return (('abc'):gsub('(b)', '<%1%%%0>'))", "a<b%b>c"),
+        ("return ((function(...) return 'n='..arg.n end)(1, 2))", "n=2"),
+    ];
+    for (source, text) in known {
+        assert_eq!(run(source).0, Ok(Value::bulk(text)), "{source}");
+    }
+}
+
+#[test]
+fn an_error_does_not_keep_what_it_quotes() {
+    let (reply, _) = run("local _, text = pcall(collectgarbage, string.rep('x', 1000000)) return #text");
+    assert!(matches!(reply, Ok(Value::Int(..=1024))), "{reply:?}");
+}

@@ -21,6 +21,7 @@ pub(super) fn table(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     table.raw_set("pack", lua.create_function(pack)?)?;
     let host = shared.clone();
     let unpack = move |lua: &Lua, values: MultiValue| {
+        host.look()?;
         let (format, data) = (text(lua, &values, 0, "unpack")?, text(lua, &values, 1, "unpack")?);
         let from = values.get(2).filter(|value| !value.is_nil());
         let from = from.map_or(Ok(Some(1.0)), |value| lua.coerce_number(value.clone()))?;
@@ -34,8 +35,11 @@ pub(super) fn table(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
         Ok(MultiValue::from_vec(values))
     };
     table.raw_set("unpack", lua.create_function(unpack)?)?;
-    let size =
-        |lua: &Lua, values: MultiValue| size(&text(lua, &values, 0, "size")?).map_err(|why| told(lua, &why, "size"));
+    let host = shared.clone();
+    let size = move |lua: &Lua, values: MultiValue| {
+        host.look()?;
+        size(&text(lua, &values, 0, "size")?).map_err(|why| told(lua, &why, "size"))
+    };
     table.raw_set("size", lua.create_function(size)?)?;
     Ok(table)
 }
