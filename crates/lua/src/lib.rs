@@ -31,7 +31,7 @@ mod value;
 
 pub use error::Fault;
 pub use functions::Registered;
-pub use machine::{About, Answer, Ask, Code, Machine, SOURCE_BYTES_MAX, Task, Tell};
+pub use machine::{About, Answer, Ask, Code, Machine, Task, Tell};
 pub use shebang::{Flags, Header, LibraryHeader, header, library_header};
 pub use value::{Errors, write};
 

@@ -25,7 +25,7 @@ const STEPS_OF_A_LOOK: u32 = 256;
 /// So many kilobytes of garbage a step of a whole collection aims at.
 const STEP_KILOBYTES: i32 = 256;
 /// The longest source, in bytes: compiling it takes memory that no limit counts, and time that nothing interrupts.
-pub const SOURCE_BYTES_MAX: usize = 1 << 20;
+const SOURCE_BYTES_MAX: usize = 1 << 20;
 /// Handles of `mlua` that one task may take: for the arguments of a function of ours, 8,000 at most; for what converts nested
 /// tables; and for the functions of a library. One for which there is no room ends the process.
 const HANDLES_OF_A_TASK: usize = 32_000;

@@ -7,7 +7,7 @@
 local raw, globals = ...
 
 local error, type, tonumber, select, next, pairs, unpack = error, type, tonumber, select, next, pairs, table.unpack
-local pcall, xpcall, resume, setmetatable, rawset = pcall, xpcall, coroutine.resume, setmetatable, rawset
+local pcall, xpcall, resume, setmetatable = pcall, xpcall, coroutine.resume, setmetatable
 local freeze, info = table.freeze, debug.info
 local native_tostring, native_find, native_match = tostring, string.find, string.match
 local native_gmatch, native_gsub, native_format, native_sort = string.gmatch, string.gsub, string.format, table.sort

@@ -27,7 +27,7 @@ pub(crate) struct Library {
     pub(crate) name: Arc<str>,
     /// By which machines know it. No other library of this process has it, nor another version of this one.
     pub(crate) number: u64,
-    /// What it registers; nothing, if it cannot be loaded.
+    /// Functions that it registers; none, if it cannot be loaded.
     pub(crate) functions: Box<[Registered]>,
     /// Length of its source, first line included.
     pub(crate) source_bytes: usize,
@@ -131,21 +131,21 @@ pub(crate) enum Change {
     Flush,
 }
 
-/// What was done, and can be undone.
+/// A change that was made, and can be undone.
 pub(crate) enum Done {
     Added(Arc<Library>),
     Removed(Arc<Library>),
     Flushed(Box<Contents>),
 }
 
-/// What a tx has done so far: it goes with the tx, or is undone with it.
+/// Changes of a tx so far: they go with the tx, or are undone with it.
 pub(crate) struct Changes {
     /// The table before the first of them.
     pub(crate) before: Hash,
     pub(crate) done: Vec<Done>,
 }
 
-/// What all workers know.
+/// The libraries, as all workers know them.
 #[derive(Default)]
 pub(crate) struct Catalogue {
     state: RwLock<State>,
@@ -185,7 +185,7 @@ impl Catalogue {
         are_same(&self.read().table, table)
     }
 
-    /// What `look` makes of its contents. Others may wait meanwhile, so it is short.
+    /// Gives what `look` makes of its contents. Others may wait meanwhile, so it is short.
     pub(crate) fn look<R>(&self, look: impl FnOnce(&Contents) -> R) -> R {
         look(&self.read().contents)
     }
@@ -200,7 +200,7 @@ impl Catalogue {
     }
 
     /// Exchanges its contents for those that were made from this table, unless another worker was faster: whether it was this one.
-    /// What is there instead is to be dropped by who has time.
+    /// The old contents come back in their place, to be dropped by who has time.
     pub(crate) fn install(&self, table: &mut Hash, contents: &mut Contents) -> bool {
         let mut state = self.write();
         if are_same(&state.table, table) {

@@ -1,4 +1,4 @@
-//! What one worker's machine has loaded of the libraries of functions.
+//! The libraries of functions that one worker's machine has loaded.
 //!
 //! It loads a library when one of its functions is first called here, or when FUNCTION LOAD runs here, and forgets one that is
 //! there no more: at once if its own requests removed it, else once about as many have gone as it has loaded.
