@@ -135,6 +135,7 @@ impl Shared {
                     if text.len() > self.argument_bytes_max {
                         return Err(raised("ERR string exceeds maximum allowed size (proto-max-bulk-len)"));
                     }
+                    self.check_room(request_bytes)?;
                     if request_bytes > self.request_bytes_max {
                         return Err(raised(
                             "ERR the arguments of a command called from a script are too long together",

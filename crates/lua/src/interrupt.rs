@@ -2,7 +2,8 @@
 //!
 //! It does so at each loop, call and return, and at each part of a pattern. Handing each of these to a closure, as `mlua`
 //! does, takes twice as long as a short loop itself: so a counter stands in between, and only each sixteenth is handed on;
-//! and any by which the memory in use has changed much, since what does that takes long; and each, where sixteen took long.
+//! and any by which the memory in use has changed much, since what does that takes long; and each, where sixteen took long or
+//! much memory is in use.
 
 use mlua::ffi::{lua_State, lua_callbacks, lua_totalbytes};
 use mlua::{Lua, VmState};
@@ -18,6 +19,8 @@ const COUNTED: u32 = 15;
 const LONG_US: u128 = 1_000;
 /// A change of the memory in use by so many bytes is much.
 const MUCH_BYTES: usize = 1 << 20;
+/// Where so many bytes are in use none is counted: texts may be so long that what passes between two takes long.
+const LONG_BYTES: usize = 16 << 20;
 
 thread_local! {
     /// How many are counted still.
@@ -63,7 +66,7 @@ unsafe extern "C-unwind" fn count(state: *mut lua_State, collecting: c_int) {
     // SAFETY: the caller's promise; nothing is called but a function that adds up.
     let bytes = unsafe { lua_totalbytes(state, -1) };
     let left = LEFT.get();
-    if left > 0 && bytes.abs_diff(BYTES.get()) < MUCH_BYTES {
+    if left > 0 && bytes < LONG_BYTES && bytes.abs_diff(BYTES.get()) < MUCH_BYTES {
         LEFT.set(left - 1);
         return;
     }

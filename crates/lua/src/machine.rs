@@ -144,6 +144,14 @@ struct Limits {
     held_bytes: Cell<usize>,
 }
 
+impl Limits {
+    /// For a task, given what is held.
+    fn room_bytes(&self, held_bytes: usize) -> usize {
+        let of_max = self.bytes_max.get().map_or(usize::MAX, |max| max.saturating_sub(held_bytes));
+        self.room_bytes.get().unwrap_or(usize::MAX).min(of_max)
+    }
+}
+
 /// What functions inside share with the fiber's loop.
 pub(crate) struct Shared {
     pub(crate) pause: Pause<Tell, Ask>,
@@ -328,6 +336,11 @@ impl Machine {
         self.limits.held_bytes.get()
     }
 
+    /// Bytes that a task may take beyond what the machine holds.
+    pub fn room_bytes(&self) -> usize {
+        self.limits.room_bytes(self.limits.held_bytes.get())
+    }
+
     /// Has tasks from now on fail that would have the machine hold more than so many bytes; `None`: none does.
     pub fn set_memory_max(&self, bytes: Option<usize>) {
         self.limits.bytes_max.set(bytes);
@@ -503,12 +516,11 @@ impl State {
     }
 
     fn limit_memory(&self) {
-        let (room_bytes, bytes_max) = (self.limits.room_bytes.get(), self.limits.bytes_max.get());
         let held = self.lua.used_memory();
-        let of_room = room_bytes.map_or(usize::MAX, |bytes| held.saturating_add(bytes));
-        let limit = of_room.min(bytes_max.unwrap_or(usize::MAX));
-        self.shared.room_bytes.set(limit.saturating_sub(held));
-        self.shared.limit_bytes.set(if limit == usize::MAX { 0 } else { limit });
+        let room = self.limits.room_bytes(held);
+        self.shared.room_bytes.set(room);
+        // No limit is 0, and no room a limit that is reached.
+        self.shared.limit_bytes.set(held.checked_add(room).unwrap_or(0));
         // It fails only for a state that is somebody else's.
         let _ = self.lua.set_memory_limit(self.shared.limit_bytes.get());
         self.shared.plan_collection(&self.lua);
@@ -568,7 +580,8 @@ impl State {
     fn load(&self, number: u64, code: &[u8]) -> Result<Vec<Registered>, Fault> {
         self.shared.speaks_resp3.set(false);
         check_source(code).map_err(unplaced)?;
-        let source = for_engine(code);
+        let source = for_engine(code)
+            .map_err(|refused| unplaced(format!("ERR Error compiling function: {}", refused.told("user_function"))))?;
         let chunk = self.lua.load(&*source).set_name("@user_function").set_mode(ChunkMode::Text);
         let function = chunk
             .set_environment(self.environment.clone())
@@ -670,7 +683,9 @@ impl State {
             return Ok(known.clone());
         }
         check_source(source).map_err(unplaced)?;
-        let source = for_engine(source);
+        let source = for_engine(source).map_err(|refused| {
+            unplaced(format!("ERR Error compiling script (new function): {}", refused.told("user_script")))
+        })?;
         let chunk = self.lua.load(&*source).set_name("@user_script").set_mode(ChunkMode::Text);
         let function = chunk
             .into_function()

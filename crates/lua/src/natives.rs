@@ -8,6 +8,7 @@ use crate::source::for_engine;
 use memchr::memmem;
 use mlua::{ChunkMode, Either, Lua, Table, Value};
 use rustix::time::{ClockId, clock_gettime};
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// Digits of a number that becomes a text, as Lua 5.1 has them.
@@ -39,13 +40,24 @@ fn compile(lua: &Lua, (source, name, environment): (mlua::String, mlua::String, 
     }
     // A name ends where C's texts do.
     let name: String = name.to_string_lossy().split('\0').next().unwrap_or_default().to_owned();
-    let source = for_engine(&source);
+    let source = match for_engine(&source) {
+        Ok(source) => source,
+        Err(refused) => return Ok((Either::Right(Value::Nil), Some(refused.told(&shown(&name))))),
+    };
     let chunk = lua.load(&*source).set_name(name).set_mode(ChunkMode::Text).set_environment(environment);
     Ok(match chunk.into_function() {
         Ok(function) => (Either::Left(function), None),
         Err(mlua::Error::SyntaxError { message, .. }) => (Either::Right(Value::Nil), Some(message)),
         Err(other) => return Err(other),
     })
+}
+
+/// The name of a chunk as errors show it.
+fn shown(name: &str) -> Cow<'_, str> {
+    match name.strip_prefix(['=', '@']) {
+        Some(name) => name.into(),
+        None => format!("[string \"{}\"]", name.lines().next().unwrap_or_default()).into(),
+    }
 }
 
 /// `string.find` of a plain text: where it begins and ends. O(bytes of both).

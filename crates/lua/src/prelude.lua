@@ -35,7 +35,7 @@ globals.math = take(math, [[
 ]])
 globals.math.mod = math.fmod
 globals.string = take(string, "byte char len lower rep reverse sub upper")
-globals.table = take(table, "concat getn insert maxn remove")
+globals.table = take(table, "getn insert remove")
 globals.collectgarbage = raw.collectgarbage
 
 -- ---- numbers as texts: 14 digits, as C's %.14g ----
@@ -65,6 +65,9 @@ local function format_with_texts(pattern, ...)
 end
 
 function globals.string.format(...)
+    if type((...)) == "string" and #... > TEXT_BYTES_MAX then
+        error("string too long", 2)
+    end
     for at = 2, select("#", ...) do
         local value = select(at, ...)
         if type(value) == "number" and not is_plain(value) then
@@ -81,7 +84,13 @@ local STEPS_MAX = 2 ^ 28
 -- Above so many, a plain text is searched for in linear time.
 local PLAIN_STEPS_MAX = 2 ^ 20
 
+-- Where one part of a pattern takes all of a text, nothing asks before it is at the end.
+local TEXT_BYTES_MAX = 2 ^ 26
+
 local function check_steps(text, pattern)
+    if type(text) == "string" and #text > TEXT_BYTES_MAX then
+        error("string too long", 3)
+    end
     if
         type(text) == "string"
         and type(pattern) == "string"
@@ -129,6 +138,13 @@ end
 
 function globals.string.dump()
     error("unable to dump given function", 2)
+end
+
+-- As metamethods these two would run without a call.
+for name, native in pairs({ concat = table.concat, maxn = table.maxn }) do
+    globals.table[name] = function(...)
+        return native(...)
+    end
 end
 
 -- ---- what calls functions: the engine asks in Lua's, not in those of C ----

@@ -17,12 +17,14 @@ pub struct ReplyValue {
     /// A bulk that comes in parts.
     bulk: Vec<u8>,
     whole: Option<Value>,
+    /// Bytes that may still come; `None` once there were more.
+    room_bytes: Option<usize>,
 }
 
 impl ReplyValue {
-    /// Nothing has been replied yet.
-    pub fn new(protocol: Protocol) -> Self {
-        Self { protocol, open: Vec::new(), bulk: Vec::new(), whole: None }
+    /// Nothing has been replied yet. Of a reply that takes more than `bytes_max` in memory, the rest is not kept.
+    pub fn new(protocol: Protocol, bytes_max: usize) -> Self {
+        Self { protocol, open: Vec::new(), bulk: Vec::new(), whole: None, room_bytes: Some(bytes_max) }
     }
 
     /// The reply; `None` if it is not whole.
@@ -30,14 +32,33 @@ impl ReplyValue {
         self.whole
     }
 
+    /// Whether it took more than it may.
+    pub fn is_too_long(&self) -> bool {
+        self.room_bytes.is_none()
+    }
+
+    /// Takes room for so many bytes; whether there was as much.
+    #[inline]
+    fn takes(&mut self, bytes: usize) -> bool {
+        self.room_bytes = self.room_bytes.and_then(|room| room.checked_sub(bytes));
+        self.room_bytes.is_some()
+    }
+
     #[inline]
     fn put(&mut self, value: Value) {
+        // The bytes of a bulk are taken before.
+        if !self.takes(size_of::<Value>()) {
+            return;
+        }
         if let Some(value) = place(&mut self.open, value) {
             self.whole = Some(value);
         }
     }
 
     fn begin(&mut self, kind: u8, count: usize) {
+        if self.is_too_long() {
+            return;
+        }
         let open = Open::new(kind, count as u64);
         if count > 0 {
             self.open.push(open);
@@ -70,7 +91,9 @@ impl Reply for ReplyValue {
     }
 
     fn bulk(&mut self, bytes: &[u8]) {
-        self.put(Value::Bulk(bytes.to_vec()));
+        if self.takes(bytes.len()) {
+            self.put(Value::Bulk(bytes.to_vec()));
+        }
     }
 
     fn bulk_int(&mut self, value: i64) {
@@ -83,15 +106,21 @@ impl Reply for ReplyValue {
     }
 
     fn bulk_owned(&mut self, bytes: Vec<u8>) {
-        self.put(Value::Bulk(bytes));
+        if self.takes(bytes.len()) {
+            self.put(Value::Bulk(bytes));
+        }
     }
 
     fn bulk_begin(&mut self, bytes_count: usize) {
-        self.bulk = Vec::with_capacity(bytes_count);
+        if self.takes(bytes_count) {
+            self.bulk = Vec::with_capacity(bytes_count);
+        }
     }
 
     fn bulk_part(&mut self, bytes: &[u8]) {
-        self.bulk.extend_from_slice(bytes);
+        if !self.is_too_long() {
+            self.bulk.extend_from_slice(bytes);
+        }
     }
 
     fn bulk_end(&mut self) {
@@ -152,7 +181,7 @@ impl Reply for ReplyValue {
     }
 
     fn stream(&mut self, mut source: Box<dyn Source>) {
-        while source.next(self) != More::Done {}
+        while source.next(self) != More::Done && !self.is_too_long() {}
     }
 
     fn is_resp3(&self) -> bool {

@@ -438,7 +438,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn clients_read_back_what_was_written(value in value(), step in 1usize..40) {
+    fn clients_read_back_what_was_written(value in value(), step in 1usize..40, bytes_max in 0usize..4096) {
         let resp3 = written(Protocol::Resp3, |reply| write(&value, reply));
         prop_assert_eq!(&parsed(&resp3), &value);
         let mut parser = Parser::new();
@@ -451,10 +451,17 @@ proptest! {
         let resp2 = written(Protocol::Resp2, |reply| write(&value, reply));
         prop_assert_eq!(parsed(&resp2), in_resp2(&value));
         for (protocol, read) in [(Protocol::Resp3, &value), (Protocol::Resp2, &in_resp2(&value))] {
-            let mut kept = ReplyValue::new(protocol);
+            let mut kept = ReplyValue::new(protocol, usize::MAX);
             write(&value, &mut kept);
             let kept = kept.into_value();
             prop_assert_eq!(kept.as_ref(), Some(read));
+            // All of it or nothing, and never what cannot fit.
+            let mut short = ReplyValue::new(protocol, bytes_max);
+            write(&value, &mut short);
+            let is_too_long = short.is_too_long();
+            prop_assert!(is_too_long || bytes_max >= size_of::<Value>());
+            let short = short.into_value();
+            prop_assert_eq!(short.as_ref(), if is_too_long { None } else { Some(read) });
         }
     }
 

@@ -364,6 +364,7 @@ impl Session {
         let mut machine = worker.stage.machine(worker);
         machine.set_room(worker.engine.memory.scripts_room_bytes());
         machine.set_memory_max(usize::try_from(worker.settings().script_memory_bytes_max).ok());
+        let room_bytes = machine.room_bytes();
         let mut cut = None;
         let mut ask = machine.go(tell);
         let outcome = loop {
@@ -372,7 +373,9 @@ impl Session {
                 Ask::Over(outcome) => break outcome,
                 Ask::Tick => Tell::Go,
                 Ask::Call { request, resp3 } => {
-                    let reply = self.call(worker, &request.args(), resp3, called, tx, &mut now);
+                    let protocol = if resp3 { Protocol::Resp3 } else { Protocol::Resp2 };
+                    let reply = ReplyValue::new(protocol, room_bytes);
+                    let reply = self.call(worker, &request.args(), reply, called, tx, &mut now);
                     machine.give_back(request);
                     match reply {
                         Ok(value) => Tell::Reply(value),
@@ -412,7 +415,7 @@ impl Session {
         &mut self,
         worker: &Rc<Worker>,
         args: &Args<'_>,
-        resp3: bool,
+        mut reply: ReplyValue,
         called: &Called<'_>,
         tx: &mut Tx<'_>,
         ended: &mut Option<Instant>,
@@ -446,8 +449,7 @@ impl Session {
         if let Some(outbox) = &mut self.outbox {
             outbox.notes_count = tx.notes().len();
         }
-        self.protocol = if resp3 { Protocol::Resp3 } else { Protocol::Resp2 };
-        let mut reply = ReplyValue::new(self.protocol);
+        self.protocol = if reply.is_resp3() { Protocol::Resp3 } else { Protocol::Resp2 };
         let log_mark = tx.log().mark();
         let began = Instant::now();
         let outcome = self.run_row(worker, &row, args, tx, &mut reply);
@@ -458,6 +460,7 @@ impl Session {
         let now = *ended.insert(Instant::now());
         counters.took_ns.add((now - began).as_nanos() as u64);
         match outcome {
+            Ok(()) if reply.is_too_long() => Ok(error(REPLY_TOO_LONG)),
             Ok(()) => Ok(reply.into_value().unwrap_or(Value::Null)),
             Err(Failure::Abandon(Abandon::Room(bytes))) => Err(NotNow::Room(2 * bytes)),
             Err(Failure::Abandon(lack)) => Err(lack.into()),
@@ -534,6 +537,10 @@ impl Session {
         let _: Option<()> = self.worker.unless_busy(poll_fn(|context| self.poll_gate_open(context))).await;
     }
 }
+
+/// What a script hears of a command that was run and whose reply would not fit what memory there is for scripts.
+const REPLY_TOO_LONG: &str = "ERR the command was run, but its reply is longer than the memory that is left for scripts \
+    (script-memory-max)";
 
 /// What is heard by who calls something that may write as if it only read.
 const NOT_A_READER: &str = "ERR Can not execute a script with write flag using *_ro command.";

@@ -299,3 +299,14 @@ pub(crate) fn ends(script: &str) -> Value {
     attacked.is_well();
     told
 }
+
+/// A test for each script that ends, by an error or otherwise, or is killed where the machine is slow.
+macro_rules! ended {
+    ($($name:ident = $script:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            $crate::attack::ends($script);
+        }
+    )*};
+}
+pub(crate) use ended;

@@ -1,6 +1,6 @@
 //! Scripts that break machines: arguments out of every range, recursion of every kind, and sources that are deep.
 
-use crate::attack::{Attacked, Way, ends};
+use crate::attack::{Attacked, Way, ended, ends};
 use wire::client::Value;
 
 /// As redis-server 7.0.15 answers them.
@@ -19,16 +19,6 @@ fn a_range_that_is_unpacked_is_not_too_long() {
     attacked.attack(Way::Script, "return {unpack({1, 2, 3}, 2147483647, -2147483648)}");
     assert_eq!(attacked.outcome(Way::Script), Value::Array(vec![]));
     attacked.is_well();
-}
-
-/// A test for each script that ends, by an error or otherwise.
-macro_rules! ended {
-    ($($name:ident = $script:expr;)*) => {$(
-        #[test]
-        fn $name() {
-            ends($script);
-        }
-    )*};
 }
 
 ended! {
@@ -223,4 +213,16 @@ fn more_deep_sources_are_compiled_or_refused() {
 #[test]
 fn yet_more_deep_sources_are_compiled_or_refused() {
     sources(2);
+}
+
+/// Constants that the compiler would join to terabytes, were it told to optimise.
+#[test]
+fn constants_that_double() {
+    let doubled: String = (1..40).map(|at| format!("local a{at} = a{} .. a{} ", at - 1, at - 1)).collect();
+    for head in ["", "--!optimize 2\n", "--!native\n"] {
+        let told = ends(&format!("{head}local f = function() local a0 = 'xxxxxxxx' {doubled} end return 1"));
+        assert_eq!(told, Value::Int(1), "{head}");
+    }
+    let told = ends(&format!("@native local function f() local a0 = 'xxxxxxxx' {doubled} end return 1"));
+    assert!(told.as_error().is_some_and(|text| text.contains("user_script:1: unexpected symbol near '@'")), "{told}");
 }

@@ -1,6 +1,6 @@
 //! Scripts that come to no end: others hear that the server is busy, and whoever may ends them.
 
-use crate::attack::{Attacked, Way, ends, is_killed};
+use crate::attack::{Attacked, Way, ended, is_killed};
 use rustix::process::Signal;
 use std::time::Duration;
 
@@ -163,17 +163,35 @@ killed! { Function:
     calls_caught_for_ever_of_a_function = "while true do pcall(redis.call, 'get', keys[1]) end";
 }
 
-/// A test for each script that takes very long, or not, as machines differ.
-macro_rules! ended {
-    ($($name:ident = $script:expr;)*) => {$(
-        #[test]
-        fn $name() {
-            ends($script);
-        }
-    )*};
+/// Tens of seconds without a loop or a call.
+fn straight_on(begin: &str, statement: &str) -> String {
+    format!("{begin} local r {}", statement.repeat(20_000))
+}
+
+#[test]
+fn long_texts_compared_in_a_row() {
+    let begin = "local a, b = string.rep('x', 60000000), string.rep('x', 60000000) .. 'y'";
+    is_killed(Way::Script, &straight_on(begin, "r = a < b "));
+    is_killed(Way::Script, &straight_on(begin, "if a > b then break_ = 1 end "));
+}
+
+#[test]
+fn long_numbers_added_in_a_row() {
+    is_killed(Way::Script, &straight_on("local a = string.rep(' ', 100000000) .. 1", "r = a + 1 "));
+}
+
+#[test]
+fn functions_of_the_machine_called_by_metatables_in_a_row() {
+    let begin = "local t = {} for i = 1, 1000000 do t[i] = 'x' end ";
+    is_killed(Way::Script, &straight_on(&format!("{begin} setmetatable(t, {{__index = table.concat}})"), "r = t.a "));
+    is_killed(Way::Script, &straight_on(&format!("{begin} setmetatable(t, {{__unm = table.maxn}})"), "r = -t "));
 }
 
 ended! {
+    parts_of_patterns_that_take_a_long_text = "
+        local s = string.rep('a', 120000000)
+        for i = 1, 20 do pcall(string.find, s, '%w*') pcall(string.match, s, '%b()') pcall(string.gsub, s, '.*', '') end";
+    a_format_that_is_long = "local s = string.rep('%%', 60000000) for i = 1, 20 do pcall(string.format, s) end";
     a_plain_search_that_is_quadratic =
         "return string.find(string.rep('a', 30000000), string.rep('a', 15000000) .. 'b', 1, true)";
     a_table_visited_by_a_function_of_the_machine = "return table.foreach({1, 2, 3}, string.rep)";

@@ -53,6 +53,13 @@ out_of_memory! {
     replies_that_all_live = "
         redis.call('SET', 'long', string.rep('x', 1000000))
         local t = {} while true do t[#t + 1] = redis.call('GET', 'long') .. #t end";
+    a_reply_of_values_that_are_long = "
+        redis.call('SET', 'long', string.rep('x', 1000000))
+        local t = {} for i = 1, 7000 do t[i] = 'long' end
+        return #redis.call('MGET', unpack(t))";
+    a_request_of_arguments_that_are_long = "
+        local t, s = {}, string.rep('x', 1000000) for i = 1, 7000 do t[i] = s end
+        return redis.call('DEL', unpack(t))";
     errors_that_all_live = "local t = {} while true do t[#t + 1] = redis.pcall('nosuch' .. #t) end";
     sources_that_all_live = "
         local t = {} while true do t[#t + 1] = loadstring('return \"' .. string.rep('x', 100000) .. #t .. '\"') end";
