@@ -113,9 +113,6 @@ const WORKLOADS: &[Workload] = &[
         let last = (key + KEYS - KEY_STEP % KEYS) % KEYS;
         if key % 2 == 0 { format!("DEL key:{key:012}") } else { format!("SET key:{last:012} xxx") }
     }),
-    // Tabs, since spaces are between the words of a request.
-    plain("eval_1", |_| "EVAL return\t1 0".to_owned()),
-    plain("eval_get", |key| format!("EVAL return\tredis.call('GET',KEYS[1]) 1 key:{key:012}")),
     plain("lpush", |_| "LPUSH mylist xxx".to_owned()),
     Workload {
         name: "lpop",

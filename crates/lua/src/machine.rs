@@ -357,6 +357,9 @@ impl Machine {
     }
 }
 
+/// A function that is called again and again: a handle of its own for each call would take longer than a count.
+type Kept = Rc<Function>;
+
 struct State {
     lua: Lua,
     limits: Rc<Limits>,
@@ -367,10 +370,10 @@ struct State {
     /// Of libraries and functions, and where it leads.
     environment: Table,
     leads: Leads,
-    compiled: RefCell<HashMap<Arc<str>, Function>>,
+    compiled: RefCell<HashMap<Arc<str>, Kept>>,
     /// The one of these that was asked for last.
-    latest: RefCell<Option<(Arc<str>, Function)>>,
-    libraries: RefCell<HashMap<u64, HashMap<Arc<str>, Function>>>,
+    latest: RefCell<Option<(Arc<str>, Kept)>>,
+    libraries: RefCell<HashMap<u64, HashMap<Arc<str>, Kept>>>,
     /// How many functions these have.
     functions_count: Cell<usize>,
     /// So many handles there have been at once: there is room for as many.
@@ -442,8 +445,12 @@ impl State {
         };
         raw.raw_set("note_fault", lua.create_function(note)?)?;
         let globals = lua.create_table()?;
+        // Nothing there changes: what stands between scripts and the engine may call its functions directly.
+        let native = lua.globals();
+        native.set_safeenv(true);
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude").set_mode(ChunkMode::Text);
-        let (guards, environment, leads): (Table, Table, Table) = prelude.call((raw, &globals))?;
+        let prelude = prelude.set_compiler(Compiler::new().set_optimization_level(1).set_debug_level(1));
+        let (guards, environment, leads): (Table, Table, Table) = prelude.call((raw, &globals, native))?;
         lua.set_globals(globals.clone())?;
         let asked = shared.clone();
         interrupt::set(&lua, move |lua| asked.interrupted(lua))?;
@@ -596,11 +603,15 @@ impl State {
         let registered = self.shared.loading.take().unwrap_or_default();
         match result {
             Ok((true, _)) => {
-                let functions = registered.iter().map(|(known, function)| (known.name.clone(), function.clone()));
-                let functions: HashMap<_, _> = functions.collect();
-                self.functions_count.set(self.functions_count.get() + functions.len());
+                self.functions_count.set(self.functions_count.get() + registered.len());
+                let mut functions = HashMap::with_capacity(registered.len());
+                let mut add = |(known, function): (Registered, Function)| {
+                    functions.insert(known.name.clone(), Rc::new(function));
+                    known
+                };
+                let known = registered.into_iter().map(&mut add).collect();
                 self.libraries.borrow_mut().insert(number, functions);
-                Ok(registered.into_iter().map(|(known, _)| known).collect())
+                Ok(known)
             }
             failed => {
                 let mut fault = self.fault_told(failed.err());
@@ -667,7 +678,7 @@ impl State {
         }
     }
 
-    fn compile(&self, name: &Arc<str>, source: &[u8]) -> Result<Function, Fault> {
+    fn compile(&self, name: &Arc<str>, source: &[u8]) -> Result<Kept, Fault> {
         if let Some((known, function)) = &*self.latest.borrow()
             && Arc::ptr_eq(known, name)
         {
@@ -678,7 +689,7 @@ impl State {
         Ok(function)
     }
 
-    fn known_or_compiled(&self, name: &Arc<str>, source: &[u8]) -> Result<Function, Fault> {
+    fn known_or_compiled(&self, name: &Arc<str>, source: &[u8]) -> Result<Kept, Fault> {
         if let Some(known) = self.compiled.borrow().get(name) {
             return Ok(known.clone());
         }
@@ -689,6 +700,7 @@ impl State {
         let chunk = self.lua.load(&*source).set_name("@user_script").set_mode(ChunkMode::Text);
         let function = chunk
             .into_function()
+            .map(Kept::new)
             .map_err(|error| unplaced(format!("ERR Error compiling script (new function): {}", first_line(&error))))?;
         let mut compiled = self.compiled.borrow_mut();
         if compiled.len() == COMPILED_MAX {

@@ -4,7 +4,7 @@
 -- Where the engine's own function differs from Lua 5.1's in what scripts of Redis rely on, or may run long without asking
 -- whether it is to stop, one of ours stands in its place.
 
-local raw, globals = ...
+local raw, globals, native = ...
 
 local error, type, tonumber, select, next, pairs, unpack = error, type, tonumber, select, next, pairs, table.unpack
 local pcall, xpcall, resume, setmetatable = pcall, xpcall, coroutine.resume, setmetatable
@@ -20,7 +20,7 @@ local function take(from, names)
     return taken
 end
 
-for name, value in pairs(take(getfenv(1), [[
+for name, value in pairs(take(native, [[
     assert error gcinfo getmetatable ipairs next pairs rawequal rawget rawset select setmetatable tonumber type
 ]])) do
     globals[name] = value
@@ -141,9 +141,9 @@ function globals.string.dump()
 end
 
 -- As metamethods these two would run without a call.
-for name, native in pairs({ concat = table.concat, maxn = table.maxn }) do
+for name, unlooped in pairs({ concat = table.concat, maxn = table.maxn }) do
     globals.table[name] = function(...)
-        return native(...)
+        return unlooped(...)
     end
 end
 
