@@ -189,6 +189,8 @@ impl<'a> Reader<'a> {
             return true;
         }
         let ends_operand = match before.kind {
+            // The engine's own `type X = ...` may be one statement.
+            Kind::Word if matches!(before.text, b"type" | b"export") => false,
             Kind::Word => before.is_name() || matches!(before.text, b"end" | b"nil" | b"true" | b"false"),
             Kind::Sign => matches!(before.text, b")" | b"]" | b"}" | b"..."),
             Kind::Number | Kind::Text => true,
@@ -226,6 +228,8 @@ mod tests {
             ("function f() end", "|function f() end"),
             ("(f)() y = 1", "(f)() |y = 1"),
             (".. c .. d", ".. c .. d"),
+            ("type T = number y = 1", "|type T = number y = 1"),
+            ("export type T = number y = 1", "|export type T = number y = 1"),
         ] {
             assert_eq!(read(&format!("{dear}{rest}")), format!("{dear}{paused}"));
         }
