@@ -22,7 +22,7 @@ use crate::watchdog::Watch;
 use base::clock::Clock;
 use base::hash::KeyHasher;
 use base::{Ms, Position};
-use journal::{Journal, Policy, Recovery};
+use journal::{Journal, Level, Policy, Recovery};
 use keyspace::{Classes, Keyspace};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -215,10 +215,11 @@ impl Engine {
         self.event_classes().tells() && self.board.is_used()
     }
 
-    /// Whether a reply that has seen `position` may leave under the policy in force.
+    /// Whether a reply that has seen `position` may leave under the policy in force, or under `always`: once everything below
+    /// outlives the process, or the machine.
     pub fn may_leave(&self, position: Position, always: bool) -> bool {
         let Some(journal) = &self.journal else { return true };
-        !(always || journal.policy() == Policy::Always) || position <= journal.durable()
+        position <= journal.reached(if always { Level::Durable } else { journal.level() })
     }
 
     /// Asks the server to stop.

@@ -15,7 +15,7 @@ use crate::turnstile::Turnstile;
 use crate::waits::{gate_open, yield_now};
 use base::random::Random;
 use base::{Ms, Position};
-use journal::{Journal, Lane, Reached};
+use journal::{Journal, Lane, Level, Reached};
 use keyspace::{Log, OrderState, OrderStep, Plan};
 use quanta::Instant;
 use std::cell::{Cell, RefCell};
@@ -56,6 +56,13 @@ pub type Dialing = Pin<Box<dyn Future<Output = io::Result<Box<dyn Line>>>>>;
 /// Connects to a host's port.
 pub type Dialer = Box<dyn Fn(String, u16) -> Dialing>;
 
+/// A connection that waits until what its replies have seen is safe enough.
+struct Wait {
+    level: Level,
+    position: Position,
+    waker: Waker,
+}
+
 /// One worker's own.
 pub struct Worker {
     /// What all share.
@@ -75,9 +82,9 @@ pub struct Worker {
     timer: Timer,
     dialer: Option<Dialer>,
     bell: Arc<Bell>,
-    durable_waits: RefCell<Vec<(Position, Waker)>>,
+    waits: RefCell<Vec<Wait>>,
     /// Somebody waits for whom the journal has not been asked yet.
-    durable_asked: Cell<bool>,
+    waits_asked: Cell<bool>,
     /// The task that listens.
     listener: RefCell<Option<Waker>>,
     reader: RefCell<Reader>,
@@ -147,8 +154,8 @@ impl Worker {
             timer,
             dialer: None,
             bell,
-            durable_waits: RefCell::default(),
-            durable_asked: Cell::new(false),
+            waits: RefCell::default(),
+            waits_asked: Cell::new(false),
             listener: RefCell::default(),
             reader: RefCell::new(engine.settings.reader()),
             random: Cell::new(Random::new(seed)),
@@ -364,20 +371,20 @@ impl Worker {
         counters.longest_lock_wait_us.raise(took.as_micros() as u64);
     }
 
-    /// Ready once everything below `position` is durable; `false` if it never will be.
+    /// Ready once everything below `position` is written, or durable; `false` if it never will be.
     ///
-    /// The journal is asked by [`Worker::listen`], after the connections that were ready together have run: one sync
-    /// then carries them all.
-    pub fn poll_durable(&self, position: Position, context: &mut Context<'_>) -> Poll<bool> {
+    /// The journal is asked by [`Worker::listen`], after the connections that were ready together have run: one write or
+    /// one sync then carries them all.
+    pub fn poll_reached(&self, level: Level, position: Position, context: &mut Context<'_>) -> Poll<bool> {
         let Some(journal) = &self.engine.journal else { return Poll::Ready(true) };
-        if journal.durable() >= position {
+        if journal.reached(level) >= position {
             return Poll::Ready(true);
         }
         if journal.is_poisoned() {
             return Poll::Ready(false);
         }
-        self.durable_waits.borrow_mut().push((position, context.waker().clone()));
-        if !self.durable_asked.replace(true)
+        self.waits.borrow_mut().push(Wait { level, position, waker: context.waker().clone() });
+        if !self.waits_asked.replace(true)
             && let Some(listener) = &*self.listener.borrow()
         {
             listener.wake_by_ref();
@@ -392,8 +399,8 @@ impl Worker {
         std::future::poll_fn(|context| {
             let _ = scripts.as_mut().poll(context);
             self.listener.replace(Some(context.waker().clone()));
-            while self.durable_asked.replace(false) | self.bell.poll_rung(context).is_ready() {
-                self.wake_durable();
+            while self.waits_asked.replace(false) | self.bell.poll_rung(context).is_ready() {
+                self.wake_waits();
             }
             while self.engine.board.inbox(self.index).bell.poll_rung(context).is_ready() {
                 if self.engine.scripts.is_busy() {
@@ -450,24 +457,33 @@ impl Worker {
         self.reader.borrow_mut().current().output_limits.pubsub.hard_bytes
     }
 
-    fn wake_durable(&self) {
+    fn wake_waits(&self) {
         let Some(journal) = &self.engine.journal else { return };
-        let mut least = self.wake_reached(journal);
-        while least != Position::MAX && journal.want(&self.bell, least) != Reached::Waiting {
-            least = self.wake_reached(journal);
+        loop {
+            let least = self.wake_reached(journal);
+            let ask = |level: Level| {
+                let position = least[level as usize];
+                position != Position::MAX && journal.want(&self.bell, level, position) != Reached::Waiting
+            };
+            // Both are asked for; what has been reached meanwhile wakes those who wait for it.
+            if !(ask(Level::Written) | ask(Level::Durable)) {
+                return;
+            }
         }
     }
 
-    /// Wakes those whose wait is over; the least position that any other waits for.
-    fn wake_reached(&self, journal: &Journal) -> Position {
-        let (durable, poisoned) = (journal.durable(), journal.is_poisoned());
-        let mut least = Position::MAX;
-        self.durable_waits.borrow_mut().retain(|(position, waker)| {
-            let over = poisoned || *position <= durable;
+    /// Wakes those whose wait is over; for each level the least position that any other waits for.
+    fn wake_reached(&self, journal: &Journal) -> [Position; 2] {
+        let reached = [journal.written(), journal.durable()];
+        let poisoned = journal.is_poisoned();
+        let mut least = [Position::MAX; 2];
+        self.waits.borrow_mut().retain(|wait| {
+            let level = wait.level as usize;
+            let over = poisoned || wait.position <= reached[level];
             if over {
-                waker.wake_by_ref();
+                wait.waker.wake_by_ref();
             } else {
-                least = least.min(*position);
+                least[level] = least[level].min(wait.position);
             }
             !over
         });

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
-use sync::bell::Bell;
+use sync::bell::{Bell, Level};
 use sync::lane::{Consumer, INLINE_BYTES_MAX, Late, Producer, lane, ring_bytes};
 use sync::primitives::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 use sync::primitives::{Mutex, Padded, lock};
@@ -45,11 +45,11 @@ pub enum Purpose {
     Shrink,
 }
 
-/// Where a position stands, for one who waits for it to be durable.
+/// Where a position stands, for one who waits for it to be written, or durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
-    /// Everything below it is synced.
-    Durable,
+    /// Everything below it is.
+    There,
     /// The bell will ring.
     Waiting,
     /// It never will be: a write or a sync failed.
@@ -192,16 +192,29 @@ impl Journal {
         lock(&self.bells).push(bell);
     }
 
-    /// Asks that `bell` be rung once everything below `position` is durable, whatever the policy: the writer syncs
-    /// for it. No ring follows when it says [`Reached::Durable`] or [`Reached::Poisoned`], or a needless one.
-    pub fn want(&self, bell: &Bell, position: Position) -> Reached {
-        if self.durable() >= position {
-            return Reached::Durable;
+    /// Everything below is written, or durable.
+    pub fn reached(&self, level: Level) -> Position {
+        match level {
+            Level::Written => self.written(),
+            Level::Durable => self.durable(),
         }
-        bell.want(position);
+    }
+
+    /// How safe a position is to be before a reply that has seen it leaves, under the policy in force.
+    pub fn level(&self) -> Level {
+        if self.policy() == Policy::Always { Level::Durable } else { Level::Written }
+    }
+
+    /// Asks that `bell` be rung once everything below `position` is written, or durable, whatever the policy: the writer
+    /// writes or syncs for it. No ring follows when it says [`Reached::There`] or [`Reached::Poisoned`], or a needless one.
+    pub fn want(&self, bell: &Bell, level: Level, position: Position) -> Reached {
+        if self.reached(level) >= position {
+            return Reached::There;
+        }
+        bell.want(level, position);
         fence(Ordering::SeqCst);
-        if self.durable() >= position {
-            return Reached::Durable;
+        if self.reached(level) >= position {
+            return Reached::There;
         }
         if self.is_poisoned() {
             return Reached::Poisoned;
@@ -232,17 +245,17 @@ impl Journal {
         self.notify_room();
     }
 
-    pub(crate) fn ring_bells(&self, durable: Position) {
+    pub(crate) fn ring_bells(&self, level: Level, reached: Position) {
         for bell in &*lock(&self.bells) {
-            bell.ring_at(durable);
+            bell.ring_at(level, reached);
         }
     }
 
-    /// The least position above `durable` that any bell wants; bells that want less are rung.
-    pub(crate) fn wanted(&self, durable: Position) -> Option<Position> {
+    /// The least position above `reached` that any bell wants; bells that want less are rung.
+    pub(crate) fn wanted(&self, level: Level, reached: Position) -> Option<Position> {
         let wanted = |bell: &Arc<Bell>| {
-            bell.ring_at(durable);
-            bell.wanted()
+            bell.ring_at(level, reached);
+            bell.wanted(level)
         };
         lock(&self.bells).iter().filter_map(wanted).min()
     }

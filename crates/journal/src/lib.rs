@@ -55,6 +55,7 @@ pub use scan::{Frame, Replay, scan_bytes};
 pub use shelf::Hold;
 pub use signal::Alert;
 pub use statistics::Statistics;
+pub use sync::bell::Level;
 pub use sync::lane::Late;
 pub use writer::{Step, Writer};
 

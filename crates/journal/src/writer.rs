@@ -22,6 +22,7 @@ use base::disk::DiskFile;
 use base::{Ms, Position};
 use std::io;
 use std::sync::Arc;
+use sync::bell::Level;
 use sync::lane::{Consumer, Late, Payload};
 use sync::primitives::atomic::Ordering;
 use sync::primitives::lock;
@@ -229,9 +230,10 @@ impl Writer {
         let next = self.position;
         let mut frame_waits =
             || self.lanes.iter_mut().any(|lane| lane.peek().is_some_and(|head| head.position == next));
-        let wanted = self.journal.wanted(self.durable);
+        let wanted = self.journal.wanted(Level::Durable, self.durable);
         // Whoever waits for a sync waits for the frames before it too.
-        let is_urgent = alert == Alert::Frame || wanted.is_some();
+        let is_awaited = wanted.is_some() || self.journal.wanted(Level::Written, next).is_some();
+        let is_urgent = alert == Alert::Frame || is_awaited;
         wanted.is_some_and(|wanted| wanted <= next) || self.journal.is_poisoned() || is_urgent && frame_waits()
     }
 
@@ -270,6 +272,9 @@ impl Writer {
         // sync that began with the first of their frames would leave the others to the next one.
         let is_paced = self.last_write_us.is_some_and(is_recent);
         let (mut us, alert) = if is_paced { (PACE_US, Alert::Pressure) } else { (REST_US, Alert::Frame) };
+        // Whoever waits lacks a frame that another thread has still to hand over.
+        let is_awaited = self.journal.wanted(Level::Written, self.position).is_some();
+        let alert = if is_awaited { Alert::Frame } else { alert };
         let mut due_at = |at_us: u64| us = us.min(at_us.saturating_sub(now_us).max(1));
         if self.durable < self.position && policy == Policy::EverySec {
             due_at(self.unsynced_since_us + SYNC_US);
@@ -285,7 +290,7 @@ impl Writer {
         if unsynced == 0 {
             return false;
         }
-        let is_wanted = || self.journal.wanted(self.durable).is_some_and(|wanted| wanted <= self.position);
+        let is_wanted = || self.journal.wanted(Level::Durable, self.durable).is_some_and(|wanted| wanted <= self.position);
         match self.journal.policy() {
             Policy::Always => !self.batch.is_cut_short || unsynced >= UNSYNCED_BYTES_MAX,
             Policy::EverySec => {
@@ -422,6 +427,7 @@ impl Writer {
         journal.counters.writes.fetch_add(1, Ordering::Relaxed);
         journal.counters.last_write_us.store(now_us, Ordering::Relaxed);
         journal.written.0.store(self.position, Ordering::SeqCst);
+        journal.ring_bells(Level::Written, self.position);
         journal.add_room(charge - (worth - self.worth()));
         journal.notify_room();
         Ok(())
@@ -444,7 +450,7 @@ impl Writer {
         }
         self.segment.file.sync()?;
         let now_us = (self.elapsed_us)();
-        let is_awaited = journal.policy() == Policy::Always || journal.wanted(self.durable).is_some();
+        let is_awaited = journal.policy() == Policy::Always || journal.wanted(Level::Durable, self.durable).is_some();
         self.durable = self.position;
         self.last_sync_us = now_us;
         let counters = &journal.counters;
@@ -458,7 +464,7 @@ impl Writer {
         }
         lock(&journal.shelf).settle();
         journal.durable.store(self.durable, Ordering::SeqCst);
-        journal.ring_bells(self.durable);
+        journal.ring_bells(Level::Durable, self.durable);
         journal.notify_room();
         Ok(())
     }

@@ -3,7 +3,7 @@
 mod world;
 
 use base::disk::{Disk, FakeDisk};
-use journal::{OpenError, Policy, Purpose, Reached, Refusal, Running, Step};
+use journal::{Level, OpenError, Policy, Purpose, Reached, Refusal, Running, Step};
 use std::path::Path;
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -107,12 +107,12 @@ fn everysec_syncs_by_the_clock_or_for_a_bell() {
     assert_eq!(world.journal.durable(), end);
     let end = world.put(0, b"two", Purpose::Grow).unwrap();
     world.write();
-    assert_eq!(world.journal.want(&bell, end), Reached::Waiting);
+    assert_eq!(world.journal.want(&bell, Level::Durable, end), Reached::Waiting);
     assert!(bell.poll_rung(&mut context).is_pending());
     world.write();
     assert_eq!(world.journal.durable(), end);
     assert!(bell.poll_rung(&mut context).is_ready());
-    assert_eq!(world.journal.want(&bell, end), Reached::Durable);
+    assert_eq!(world.journal.want(&bell, Level::Durable, end), Reached::There);
 }
 
 #[test]
@@ -446,11 +446,11 @@ fn a_poisoned_journal_says_so_to_everybody() {
     world.write();
     let end = world.put(0, b"in doubt", Purpose::Grow).unwrap();
     assert_eq!(world.writer.step(), Step::Wrote);
-    assert_eq!(world.journal.want(&bell, end), Reached::Waiting);
+    assert_eq!(world.journal.want(&bell, Level::Durable, end), Reached::Waiting);
     disk.fail_at(disk.operations());
     assert_eq!(world.writer.step(), Step::Poisoned);
     assert!(bell.poll_rung(&mut Context::from_waker(Waker::noop())).is_ready());
-    assert_eq!(world.journal.want(&bell, end), Reached::Poisoned);
+    assert_eq!(world.journal.want(&bell, Level::Durable, end), Reached::Poisoned);
     assert_eq!(world.put(1, b"more", Purpose::Shrink), Err(Refusal::Poisoned));
     world.write();
     assert_eq!(world.journal.durable(), durable, "no later sync heals it");
@@ -529,7 +529,7 @@ fn work(mut lane: journal::Lane) -> u64 {
             lane.hand_over(ticket, 0, &mut payload.clone());
             frames += 1;
         }
-        while journal.want(&bell, end) == Reached::Waiting {
+        while journal.want(&bell, Level::Durable, end) == Reached::Waiting {
             if bell.poll_rung(&mut context).is_pending() {
                 std::thread::park();
             }

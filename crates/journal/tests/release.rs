@@ -3,7 +3,7 @@
 mod world;
 
 use base::disk::{Disk, FakeDisk};
-use journal::{Frame, HEAD_BYTES, OpenError, Policy, Purpose, Reached, Refusal, Running, SEGMENT_HEAD_BYTES};
+use journal::{Frame, HEAD_BYTES, Level, OpenError, Policy, Purpose, Reached, Refusal, Running, SEGMENT_HEAD_BYTES};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use sync::bell::Bell;
@@ -379,12 +379,12 @@ fn a_bell_syncs_whatever_the_policy() {
                 world.put(round % 3, &[7; 50], Purpose::Grow).unwrap();
             }
             let position = world.journal.next();
-            if world.journal.want(&bell, position) == Reached::Waiting {
+            if world.journal.want(&bell, Level::Durable, position) == Reached::Waiting {
                 let _ = bell.poll_rung(&mut context);
                 world.write();
                 assert!(bell.poll_rung(&mut context).is_ready(), "{policy:?}");
             }
-            assert_eq!(world.journal.want(&bell, position), Reached::Durable);
+            assert_eq!(world.journal.want(&bell, Level::Durable, position), Reached::There);
             world.journal.release_below(position);
             let crashed = disk.crash(round as u64);
             assert!(World::open_from(&crashed, policy, position).unwrap().recovery.end >= position);
@@ -392,9 +392,9 @@ fn a_bell_syncs_whatever_the_policy() {
         world.put(0, b"in doubt", Purpose::Grow).unwrap();
         let position = world.journal.next();
         disk.halt_at(disk.operations());
-        let _ = world.journal.want(&bell, position);
+        let _ = world.journal.want(&bell, Level::Durable, position);
         world.write();
-        assert_eq!(world.journal.want(&bell, position), Reached::Poisoned);
+        assert_eq!(world.journal.want(&bell, Level::Durable, position), Reached::Poisoned);
     }
 }
 
@@ -433,7 +433,7 @@ fn threads_go_on_as_fast_as_releases_let_them() {
         let worker = std::thread::Builder::new().spawn_scoped(scope, worker).unwrap();
         while !worker.is_finished() {
             let position = journal.next();
-            while journal.want(&bell, position) == Reached::Waiting {
+            while journal.want(&bell, Level::Durable, position) == Reached::Waiting {
                 if bell.poll_rung(&mut context).is_pending() {
                     std::thread::park();
                 }

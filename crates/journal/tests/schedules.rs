@@ -5,7 +5,7 @@
 mod world;
 
 use base::disk::FakeDisk;
-use journal::{Journal, Lane, Policy, Purpose, Reached, Refusal, Running};
+use journal::{Journal, Lane, Level, Policy, Purpose, Reached, Refusal, Running};
 use std::sync::Arc;
 use sync::bell::Bell;
 use sync::primitives::thread;
@@ -34,7 +34,7 @@ fn work(mut lane: Lane, turns: u8) {
             continue;
         }
         lane.end_turn();
-        while journal.want(&bell, end) == Reached::Waiting {
+        while journal.want(&bell, Level::Durable, end) == Reached::Waiting {
             shuttle::future::block_on(std::future::poll_fn(|context| bell.poll_rung(context)));
         }
     }
@@ -46,7 +46,7 @@ fn release(journal: &Journal, end: u64) {
     journal.add_bell(bell.clone());
     while journal.released() < end {
         let position = journal.next();
-        while journal.want(&bell, position) == Reached::Waiting {
+        while journal.want(&bell, Level::Durable, position) == Reached::Waiting {
             shuttle::future::block_on(std::future::poll_fn(|context| bell.poll_rung(context)));
         }
         journal.release_below(position);

@@ -8,7 +8,7 @@ use crate::request::{Request, Touch};
 use crate::world::Workload;
 use base::Position;
 use engine::{Engine, Next, Session, Slow, Worker};
-use journal::Policy;
+use journal::Level;
 use keyspace::TableId;
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
@@ -257,12 +257,11 @@ impl Client {
                 return;
             }
         }
-        if self.always || journal.policy() == Policy::Always {
-            let touches = request.touches.iter().map(|touch| match touch {
-                Touch::Key(database, _) | Touch::Database(database) => (touch.clone(), tables[*database as usize]),
-            });
-            ledger.show(&request.words, seen, journal.durable(), touches.collect());
-        }
+        let touches = request.touches.iter().map(|touch| match touch {
+            Touch::Key(database, _) | Touch::Database(database) => (touch.clone(), tables[*database as usize]),
+        });
+        let level = if self.always { Level::Durable } else { journal.level() };
+        ledger.show(&request.words, seen, journal.reached(level), touches.collect());
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the journal holds beside what clients were shown, by positions.
 //!
 //! ```text
-//! frames, in order of positions    |--- durable when the reply left ---|--- frames --- next when the request ran
+//! frames, in order of positions    |--- safe when the reply left ------|--- frames --- next when the request ran
 //!                                                                        none of these may touch a key of the request
 //! after a crash     |-- the store --|--- recovered: as all frames were, to the durable position at least ---|
 //! ```
@@ -78,8 +78,8 @@ struct Shown {
     request: Vec<String>,
     /// Where the next frame began when the request had run.
     seen: Position,
-    /// What was durable when the reply left.
-    durable: Position,
+    /// What was durable when the reply left, or, where the policy does not ask for that, written.
+    safe: Position,
     touches: Vec<(Touch, TableId)>,
 }
 
@@ -91,16 +91,16 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// A reply leaves that must be durable.
+    /// A reply leaves, all of which must lie below `safe`.
     pub(crate) fn show(
         &mut self,
         request: &[String],
         seen: Position,
-        durable: Position,
+        safe: Position,
         touches: Vec<(Touch, TableId)>,
     ) {
-        if seen > durable {
-            self.shown.push(Shown { request: request.to_vec(), seen, durable, touches });
+        if seen > safe {
+            self.shown.push(Shown { request: request.to_vec(), seen, safe, touches });
         }
     }
 
@@ -112,12 +112,12 @@ impl Ledger {
     /// Holds what was shown against all frames that were made.
     pub(crate) fn judge(&self, frames: &[Frame]) {
         for shown in &self.shown {
-            let from = frames.partition_point(|frame| frame.end <= shown.durable);
+            let from = frames.partition_point(|frame| frame.end <= shown.safe);
             let until = frames.partition_point(|frame| frame.end <= shown.seen);
             for frame in frames.get(from..until).unwrap_or_default() {
                 let early = shown.touches.iter().find(|(touch, table)| frame.changes(touch, *table));
                 let (request, position) = (&shown.request, frame.position);
-                assert!(early.is_none(), "the reply of {request:?} left before the frame at {position} was durable");
+                assert!(early.is_none(), "the reply of {request:?} left before the frame at {position} was safe");
             }
         }
         let kept: HashSet<&[u8]> = frames.iter().flat_map(Frame::tokens).collect();

@@ -1,9 +1,9 @@
-//! The bell by which the journal tells a worker, once, that what its connections wait for is durable.
+//! The bell by which the journal tells a worker, once, that what its connections wait for is written, or durable.
 //!
 //! ```text
 //!   worker                         journal
-//!   want(position)                 durable := up to here
-//!   already durable? go on         a bell wants no more than this? take the want, wake
+//!   want(level, position)          written, or durable := up to here
+//!   already there? go on           a bell wants no more than this? take the want, wake
 //! ```
 //!
 //! Each side writes its own word before it reads the other's, so at least one of them sees that the wait is over.
@@ -14,18 +14,27 @@ use std::task::{Context, Poll, Waker};
 
 const NOTHING: u64 = u64::MAX;
 
+/// How safe what somebody waits for is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// It outlives the process.
+    Written = 0,
+    /// It outlives the machine.
+    Durable = 1,
+}
+
 /// One worker's bell.
 #[derive(Debug)]
 pub struct Bell {
-    /// The least position that any connection of the worker awaits.
-    wanted: AtomicU64,
+    /// For each [`Level`], the least position that any connection of the worker awaits.
+    wanted: [AtomicU64; 2],
     rung: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
 impl Default for Bell {
     fn default() -> Self {
-        Self { wanted: AtomicU64::new(NOTHING), rung: AtomicBool::new(false), waker: Mutex::new(None) }
+        Self { wanted: [AtomicU64::new(NOTHING), AtomicU64::new(NOTHING)], rung: AtomicBool::new(false), waker: Mutex::new(None) }
     }
 }
 
@@ -35,22 +44,23 @@ impl Bell {
         Self::default()
     }
 
-    /// Asks to be rung once everything below `position` is durable. The least position asked for counts; the caller
-    /// looks at what is durable after this and not before.
-    pub fn want(&self, position: u64) {
-        self.wanted.fetch_min(position, Ordering::SeqCst);
+    /// Asks to be rung once everything below `position` is written, or durable. The least position asked for counts; the
+    /// caller looks at what is so after this and not before.
+    pub fn want(&self, level: Level, position: u64) {
+        self.wanted[level as usize].fetch_min(position, Ordering::SeqCst);
     }
 
     /// The least position asked for, if any.
-    pub fn wanted(&self) -> Option<u64> {
-        Some(self.wanted.load(Ordering::SeqCst)).filter(|&position| position != NOTHING)
+    pub fn wanted(&self, level: Level) -> Option<u64> {
+        Some(self.wanted[level as usize].load(Ordering::SeqCst)).filter(|&position| position != NOTHING)
     }
 
-    /// Rings if what is wanted lies at or below `durable`. The want is taken: it rings once for each.
-    pub fn ring_at(&self, durable: u64) {
-        let mut wanted = self.wanted.load(Ordering::SeqCst);
-        while wanted != NOTHING && wanted <= durable {
-            match self.wanted.compare_exchange(wanted, NOTHING, Ordering::SeqCst, Ordering::SeqCst) {
+    /// Rings if what is wanted lies at or below `reached`. The want is taken: it rings once for each.
+    pub fn ring_at(&self, level: Level, reached: u64) {
+        let word = &self.wanted[level as usize];
+        let mut wanted = word.load(Ordering::SeqCst);
+        while wanted != NOTHING && wanted <= reached {
+            match word.compare_exchange(wanted, NOTHING, Ordering::SeqCst, Ordering::SeqCst) {
                 Ok(_) => return self.ring(),
                 Err(lowered) => wanted = lowered,
             }
@@ -87,15 +97,16 @@ mod tests {
     fn rings_once_for_the_least_position_wanted() {
         let bell = Bell::new();
         let mut context = Context::from_waker(Waker::noop());
-        bell.want(30);
-        bell.want(20);
-        bell.want(40);
-        bell.ring_at(19);
+        bell.want(Level::Durable, 30);
+        bell.want(Level::Durable, 20);
+        bell.want(Level::Durable, 40);
+        bell.ring_at(Level::Written, 100);
+        bell.ring_at(Level::Durable, 19);
         assert!(bell.poll_rung(&mut context).is_pending());
-        bell.ring_at(20);
+        bell.ring_at(Level::Durable, 20);
         assert!(bell.poll_rung(&mut context).is_ready());
-        assert_eq!(bell.wanted(), None);
-        bell.ring_at(100);
+        assert_eq!(bell.wanted(Level::Durable), None);
+        bell.ring_at(Level::Durable, 100);
         assert!(bell.poll_rung(&mut context).is_pending());
     }
 }
@@ -115,11 +126,11 @@ mod schedules {
                 let journal = thread::spawn(move || {
                     for position in 1..=3 {
                         level.store(position, Ordering::SeqCst);
-                        ringer.ring_at(position);
+                        ringer.ring_at(Level::Written, position);
                     }
                 });
                 for position in 1..=3 {
-                    bell.want(position);
+                    bell.want(Level::Written, position);
                     if durable.load(Ordering::SeqCst) < position {
                         shuttle::future::block_on(std::future::poll_fn(|context| bell.poll_rung(context)));
                     }

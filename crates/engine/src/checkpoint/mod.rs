@@ -37,7 +37,7 @@ use crate::own_time::OwnTime;
 use crate::waits::{gate_open, loaded, park, raise_for};
 use crate::worker::{Sleep, Timer};
 use base::{Ms, Position};
-use journal::{Journal, Reached};
+use journal::{Journal, Level, Reached};
 use keyspace::{Keyspace, ShardState};
 use quanta::Instant;
 use std::cell::Cell;
@@ -296,8 +296,8 @@ impl Hands {
         let Self { journal, bell, .. } = self;
         poll_fn(|context| {
             loop {
-                match journal.want(bell, position) {
-                    Reached::Durable => return Poll::Ready(Ok(())),
+                match journal.want(bell, Level::Durable, position) {
+                    Reached::There => return Poll::Ready(Ok(())),
                     Reached::Poisoned => {
                         let why = journal.statistics().poisoned.unwrap_or_default();
                         return Poll::Ready(Err(format!("the journal cannot be synced: {why}")));

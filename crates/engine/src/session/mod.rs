@@ -63,6 +63,8 @@ use slow::Took;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll};
+use sync::bell::Level;
 use std::time::Duration;
 use tracking::Tracking;
 use watch::Watched;
@@ -500,12 +502,17 @@ impl Session {
 
     /// Ready once [`Session::may_write`] holds; `false` if it never will: then the replies are not to be written, and
     /// [`Session::fail_held`] says what is.
-    pub fn poll_may_write(&self, context: &mut std::task::Context<'_>) -> std::task::Poll<bool> {
+    pub fn poll_may_write(&self, context: &mut Context<'_>) -> Poll<bool> {
         if self.may_write() {
-            return std::task::Poll::Ready(true);
+            return Poll::Ready(true);
         }
-        let waits_for_all = !self.worker.engine.may_leave(self.watermark, self.durable_always);
-        self.worker.poll_durable(if waits_for_all { self.watermark } else { self.strict_watermark }, context)
+        let Some(journal) = &self.worker.engine.journal else { return Poll::Ready(true) };
+        let level = if self.durable_always { Level::Durable } else { journal.level() };
+        let (level, position) = match self.worker.engine.may_leave(self.watermark, self.durable_always) {
+            false => (level, self.watermark),
+            true => (Level::Durable, self.strict_watermark),
+        };
+        self.worker.poll_reached(level, position, context)
     }
 
     /// Notes what waits for the client: how many bytes its output holds or pins, which count against its limit.

@@ -26,6 +26,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use sync::bell::Level;
 use sync::lock::{Parked, Want};
 use wire::resp::Encoder;
 use wire::{Args, Mark, Output, Reply};
@@ -623,7 +624,7 @@ impl Session {
             if waits_there {
                 return Poll::Pending;
             }
-            if waits_here { worker.poll_durable(position, context).map(drop) } else { Poll::Ready(()) }
+            if waits_here { worker.poll_reached(Level::Durable, position, context).map(drop) } else { Poll::Ready(()) }
         })
         .await;
         self.tell_disk(worker, args, &mut Encoder::new(output, self.protocol))

@@ -4,7 +4,7 @@
 
 use base::Position;
 use base::disk::FakeDisk;
-use journal::{
+use journal::{Level, 
     Frame, Journal, Lane, Maker, OpenError, Opened, Options, Policy, Purpose, Recovery, Refusal, Step, Writer,
 };
 use std::ops::Range;
@@ -140,7 +140,7 @@ impl World {
     pub(crate) fn settle(&mut self) {
         let bell = Arc::new(Bell::new());
         self.journal.add_bell(bell.clone());
-        let _ = self.journal.want(&bell, self.journal.next());
+        let _ = self.journal.want(&bell, Level::Durable, self.journal.next());
         self.write();
     }
 
