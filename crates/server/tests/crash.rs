@@ -1,4 +1,4 @@
-//! kill -9 under load, again and again on one data folder: what a reply has told is there ever after.
+//! kill -9 under load, again and again on one data folder: what a reply has told is there ever after, whatever the policy.
 //!
 //! ```text
 //!   start ── read everything ── writers and readers ── kill -9 ──.      20 rounds, 10 more amid checkpoints
@@ -304,9 +304,21 @@ fn what_a_reply_told_outlives_twenty_kills() {
 }
 
 #[test]
+fn what_a_reply_told_outlives_kills_under_everysec() {
+    outlives_kills(&["--fsync", "everysec"], ROUNDS, false);
+}
+
+#[test]
+fn what_a_reply_told_outlives_kills_under_never() {
+    outlives_kills(&["--fsync", "never"], ROUNDS, false);
+}
+
+#[test]
 fn what_a_reply_told_outlives_kills_amid_checkpoints() {
-    let flags = ["--fsync", "always", "--checkpoint-journal-size", "64kb"];
-    outlives_kills(&flags, ROUNDS_AMID_CHECKPOINTS, true);
+    for fsync in ["always", "everysec"] {
+        let flags = ["--fsync", fsync, "--checkpoint-journal-size", "64kb"];
+        outlives_kills(&flags, ROUNDS_AMID_CHECKPOINTS, true);
+    }
 }
 
 #[test]
