@@ -3,7 +3,7 @@
 //! Each thread hands over frames of 60 bytes; under `always` it waits for each to be durable, else for none.
 
 use base::disk::RealDisk;
-use journal::{Frame, Lane, Options, Policy, Purpose, Reached, Refusal, Running, prepare};
+use journal::{Frame, Lane, Level, Options, Policy, Purpose, Reached, Refusal, Running, prepare};
 use std::path::Path;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
@@ -81,7 +81,7 @@ fn work(mut lane: Lane, waits: bool, end: Instant) {
         let position = ticket.end;
         lane.hand_over(ticket, count, &mut payload);
         lane.end_turn();
-        while waits && journal.want(&bell, position) == Reached::Waiting {
+        while waits && journal.want(&bell, Level::Durable, position) == Reached::Waiting {
             if bell.poll_rung(&mut context).is_pending() {
                 std::thread::park();
             }

@@ -16,6 +16,7 @@ use crate::room::{Room, overhead_bytes};
 use crate::shelf::{Barrier, Shelf};
 use crate::signal::{Alert, Signal};
 use crate::statistics::Counters;
+use crate::syncer::Desk;
 use crate::{Options, Policy, Refusal};
 use base::disk::Disk;
 use base::{Ms, Position};
@@ -95,6 +96,8 @@ pub struct Journal {
     pub(crate) barrier: Barrier,
     pub(crate) writer: Signal,
     pub(crate) maker: Signal,
+    pub(crate) syncer: Signal,
+    pub(crate) desk: Mutex<Desk>,
     pub(crate) stopping: AtomicBool,
     pub(crate) counters: Counters,
     pub(crate) disk: Arc<dyn Disk>,
@@ -134,6 +137,8 @@ impl Journal {
             barrier: Barrier::new(),
             writer: Signal::default(),
             maker: Signal::default(),
+            syncer: Signal::default(),
+            desk: Mutex::default(),
             stopping: AtomicBool::new(false),
             counters: Counters::default(),
             disk,

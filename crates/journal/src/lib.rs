@@ -40,6 +40,7 @@ mod scan;
 mod shelf;
 mod signal;
 mod statistics;
+mod syncer;
 mod writer;
 
 pub use error::{OpenError, Refusal};
@@ -55,6 +56,7 @@ pub use scan::{Frame, Replay, scan_bytes};
 pub use shelf::Hold;
 pub use signal::Alert;
 pub use statistics::Statistics;
+pub use syncer::Syncer;
 pub use sync::bell::Level;
 pub use sync::lane::Late;
 pub use writer::{Step, Writer};

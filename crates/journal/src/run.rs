@@ -1,8 +1,9 @@
-//! The threads of a journal: one steps the writer, one the maker. They rest until there is news worth waking for.
+//! The threads of a journal: one steps the writer, one the maker, one the syncer. They rest until there is news worth waking for.
 
 use crate::front::Journal;
 use crate::maker::Maker;
 use crate::signal::Alert;
+use crate::syncer::Syncer;
 use crate::writer::{Step, Writer};
 use std::sync::Arc;
 use sync::primitives::atomic::Ordering;
@@ -11,22 +12,28 @@ use sync::primitives::thread::{self, JoinHandle};
 /// Rest of a writer whose journal is poisoned: it only throws away what comes.
 const POISONED_REST_US: u64 = 5_000;
 
+/// Rest of a syncer that nobody asks.
+const SYNCER_REST_US: u64 = 10_000_000;
+
 /// A journal whose threads run.
 pub struct Running {
     journal: Arc<Journal>,
     writer: JoinHandle<Result<(), String>>,
     maker: JoinHandle<()>,
+    syncer: JoinHandle<()>,
 }
 
 impl Running {
     /// Starts the threads.
-    pub fn start(writer: Writer, maker: Maker) -> Self {
+    pub fn start(mut writer: Writer, maker: Maker) -> Self {
         let journal = writer.journal().clone();
         let named = |name: &str| thread::Builder::new().name(name.into());
-        let reason = "the operating system gives two threads";
+        let reason = "the operating system gives three threads";
+        let syncer = writer.sync_apart();
+        let syncer = named("journal-syncer").spawn(|| sync(syncer)).expect(reason);
         let writer = named("journal-writer").spawn(|| write(writer)).expect(reason);
         let maker = named("journal-maker").spawn(|| make(maker)).expect(reason);
-        Self { journal, writer, maker }
+        Self { journal, writer, maker, syncer }
     }
 
     /// Stops in order. No thread may hand over frames any more.
@@ -37,6 +44,8 @@ impl Running {
         self.journal.stopping.store(true, Ordering::SeqCst);
         self.journal.writer.wake(Alert::Pressure);
         self.journal.maker.wake(Alert::Pressure);
+        self.journal.syncer.wake(Alert::Pressure);
+        self.syncer.join().expect("the syncer's thread aborts rather than panics");
         self.maker.join().expect("the maker's thread aborts rather than panics");
         self.writer.join().expect("the writer's thread aborts rather than panics")
     }
@@ -69,6 +78,21 @@ fn make(mut maker: Maker) {
             journal.maker.disarm();
         } else {
             journal.maker.rest(us);
+        }
+    }
+}
+
+fn sync(mut syncer: Syncer) {
+    let journal = syncer.journal().clone();
+    while !journal.stopping.load(Ordering::SeqCst) {
+        if syncer.step() {
+            continue;
+        }
+        journal.syncer.arm(Alert::Frame);
+        if journal.stopping.load(Ordering::SeqCst) || syncer.has_news() {
+            journal.syncer.disarm();
+        } else {
+            journal.syncer.rest(SYNCER_REST_US);
         }
     }
 }

@@ -62,13 +62,9 @@ impl Shelf {
         self.segments.push_back(segment);
     }
 
-    /// Everything that is written is durable, the last segment's name too.
-    pub(crate) fn settle(&mut self) {
-        self.settled = self.written().number;
-    }
-
-    fn written(&self) -> Kept {
-        *self.segments.back().expect("one is being written")
+    /// Everything up to this segment's first frame is durable, and its name.
+    pub(crate) fn settle(&mut self, number: u32) {
+        self.settled = number;
     }
 
     /// What the maker is to give back now, until it says [`Shelf::has_left`].

@@ -8,7 +8,8 @@
 //! sync:      segments closed since the last sync, the folder if a segment was begun, the current segment
 //! ```
 //!
-//! There is no timer under [`Policy::Always`]: the next batch is what was handed over during the last sync.
+//! There is no timer under [`Policy::Always`]: the next batch is what was handed over during the last sync. Under the other
+//! policies another thread syncs, and writes go on meanwhile (`syncer.rs`).
 
 use crate::format::{
     Kind, MARK_BYTES, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead, encode_mark, encode_stop, segment_name,
@@ -17,6 +18,7 @@ use crate::front::Journal;
 use crate::maker::Spare;
 use crate::shelf::Kept;
 use crate::signal::Alert;
+use crate::syncer::{Desk, Job, Syncer};
 use crate::{ElapsedUs, HEAD_BYTES, History, Policy};
 use base::disk::DiskFile;
 use base::{Ms, Position};
@@ -26,6 +28,7 @@ use sync::bell::Level;
 use sync::lane::{Consumer, Late, Payload};
 use sync::primitives::atomic::Ordering;
 use sync::primitives::lock;
+use sync::primitives::thread;
 
 /// Bytes of a batch after which it is written, whatever else waits.
 const BATCH_BYTES: usize = 1 << 20;
@@ -51,7 +54,7 @@ pub enum Step {
     Wrote,
     /// It began a segment.
     Rolled,
-    /// It synced.
+    /// It synced, or has another thread sync.
     Synced,
     /// It wrote a mark.
     Marked,
@@ -117,6 +120,15 @@ impl Batch {
     }
 }
 
+/// A sync that another thread does.
+struct Syncing {
+    /// What is durable once it is over.
+    position: Position,
+    /// The segment that was being written.
+    number: u32,
+    begun_us: u64,
+}
+
 /// The writer of a journal.
 pub struct Writer {
     journal: Arc<Journal>,
@@ -131,6 +143,9 @@ pub struct Writer {
     /// Segments with bytes not yet synced.
     closed: Vec<Box<dyn DiskFile>>,
     is_folder_dirty: bool,
+    /// Another thread syncs where nobody waits for it.
+    syncs_apart: bool,
+    syncing: Option<Syncing>,
     history: History,
     history_begins: Position,
     /// Where the next frame to be written begins.
@@ -161,6 +176,8 @@ impl Writer {
             segment,
             closed: Vec::new(),
             is_folder_dirty: false,
+            syncs_apart: false,
+            syncing: None,
             history: head.history,
             history_begins: head.history_begins,
             position: head.first_position,
@@ -179,6 +196,13 @@ impl Writer {
     /// Sets the clock that dates marks and segments; without one they carry the time of the last frame.
     pub fn set_clock(&mut self, now_ms: impl Fn() -> Ms + Send + 'static) {
         self.now_ms = Box::new(now_ms);
+    }
+
+    /// Has another thread sync from now on, which is to step what this gives, unless under [`Policy::Always`]: there nobody
+    /// gains by a write before the sync is over.
+    pub fn sync_apart(&mut self) -> Syncer {
+        self.syncs_apart = true;
+        Syncer::new(self.journal.clone(), self.elapsed_us.clone())
     }
 
     /// Does the next thing that is due, at most one write or one sync.
@@ -207,6 +231,7 @@ impl Writer {
             return Err("a position was taken and its frame not handed over".into());
         }
         let close = |writer: &mut Self| {
+            writer.await_sync()?;
             writer.sync()?;
             writer.put_mark(Kind::CleanStop)?;
             writer.segment.file.truncate(writer.segment.offset)?;
@@ -228,19 +253,22 @@ impl Writer {
     pub(crate) fn has_news(&mut self, alert: Alert) -> bool {
         self.adopt_lanes();
         let next = self.position;
-        let mut frame_waits =
-            || self.lanes.iter_mut().any(|lane| lane.peek().is_some_and(|head| head.position == next));
         let wanted = self.journal.wanted(Level::Durable, self.durable);
+        let is_sync_wanted = wanted.is_some_and(|wanted| wanted <= next) && self.syncing.is_none();
+        if is_sync_wanted || self.is_sync_over() || self.journal.is_poisoned() {
+            return true;
+        }
         // Whoever waits for a sync waits for the frames before it too.
         let is_awaited = wanted.is_some() || self.journal.wanted(Level::Written, next).is_some();
         let is_urgent = alert == Alert::Frame || is_awaited;
-        wanted.is_some_and(|wanted| wanted <= next) || self.journal.is_poisoned() || is_urgent && frame_waits()
+        is_urgent && self.lanes.iter_mut().any(|lane| lane.peek().is_some_and(|head| head.position == next))
     }
 
     fn act(&mut self) -> io::Result<Step> {
         let now_us = (self.elapsed_us)();
+        self.end_sync()?;
         if self.is_sync_due(now_us) {
-            self.sync()?;
+            self.begin_sync()?;
             return Ok(Step::Synced);
         }
         if self.collect() {
@@ -253,11 +281,10 @@ impl Writer {
         }
         // Once more: what was cut short has come to its end.
         if self.is_sync_due(now_us) {
-            self.sync()?;
+            self.begin_sync()?;
             return Ok(Step::Synced);
         }
-        let is_mark_owed = self.marked < self.durable;
-        if is_mark_owed && now_us.saturating_sub(self.last_sync_us) >= MARK_US {
+        if self.is_mark_owed() && now_us.saturating_sub(self.last_sync_us) >= MARK_US {
             self.mark_sync()?;
             return Ok(Step::Marked);
         }
@@ -276,18 +303,23 @@ impl Writer {
         let is_awaited = self.journal.wanted(Level::Written, self.position).is_some();
         let alert = if is_awaited { Alert::Frame } else { alert };
         let mut due_at = |at_us: u64| us = us.min(at_us.saturating_sub(now_us).max(1));
-        if self.durable < self.position && policy == Policy::EverySec {
+        if self.durable < self.position && policy == Policy::EverySec && self.syncing.is_none() {
             due_at(self.unsynced_since_us + SYNC_US);
         }
-        if self.marked < self.durable {
+        if self.is_mark_owed() {
             due_at(self.last_sync_us + MARK_US);
         }
         Step::Rest { us, alert }
     }
 
+    /// What was written since the last sync opened with a mark that does not know of it; the next sync comes soon.
+    fn is_mark_owed(&self) -> bool {
+        self.marked < self.durable && self.durable == self.position
+    }
+
     fn is_sync_due(&self, now_us: u64) -> bool {
         let unsynced = self.position - self.durable;
-        if unsynced == 0 {
+        if unsynced == 0 || self.syncing.is_some() {
             return false;
         }
         let is_wanted = || self.journal.wanted(Level::Durable, self.durable).is_some_and(|wanted| wanted <= self.position);
@@ -438,6 +470,59 @@ impl Writer {
         self.journal.room.worth(self.segment.left_to_claim())
     }
 
+    /// Makes everything written durable, here or on the syncer's thread.
+    fn begin_sync(&mut self) -> io::Result<()> {
+        if !self.syncs_apart || self.journal.policy() == Policy::Always {
+            return self.sync();
+        }
+        let journal = &*self.journal;
+        let job = Job {
+            closed: std::mem::take(&mut self.closed),
+            is_folder_dirty: std::mem::take(&mut self.is_folder_dirty),
+            written: journal.disk.open(&journal.folder.join(segment_name(self.segment.number)))?,
+        };
+        self.syncing = Some(Syncing {
+            position: self.position,
+            number: self.segment.number,
+            begun_us: (self.elapsed_us)(),
+        });
+        *lock(&journal.desk) = Desk::Asked(job);
+        journal.syncer.wake(Alert::Pressure);
+        Ok(())
+    }
+
+    fn is_sync_over(&self) -> bool {
+        self.syncing.is_some() && matches!(*lock(&self.journal.desk), Desk::Over(..))
+    }
+
+    /// Takes note of a sync that is over.
+    fn end_sync(&mut self) -> io::Result<()> {
+        if !self.is_sync_over() {
+            return Ok(());
+        }
+        let desk = std::mem::take(&mut *lock(&self.journal.desk));
+        if let (Some(syncing), Desk::Over(result, took_us)) = (self.syncing.take(), desk) {
+            result?;
+            self.note_synced(&syncing, took_us);
+        }
+        Ok(())
+    }
+
+    /// Waits for the end of a sync that was asked for, and does what has not begun.
+    fn await_sync(&mut self) -> io::Result<()> {
+        while self.syncing.is_some() {
+            let mut desk = lock(&self.journal.desk);
+            match std::mem::replace(&mut *desk, Desk::UnderWay) {
+                Desk::Asked(job) => *desk = Desk::Over(job.run(&self.journal), 0),
+                other => *desk = other,
+            }
+            drop(desk);
+            self.end_sync()?;
+            thread::yield_now();
+        }
+        Ok(())
+    }
+
     /// Makes everything written durable, and tells who waits.
     fn sync(&mut self) -> io::Result<()> {
         let begun_us = (self.elapsed_us)();
@@ -449,24 +534,31 @@ impl Writer {
             journal.disk.sync_folder(&journal.folder)?;
         }
         self.segment.file.sync()?;
+        let took_us = (self.elapsed_us)().saturating_sub(begun_us);
+        self.note_synced(&Syncing { position: self.position, number: self.segment.number, begun_us }, took_us);
+        Ok(())
+    }
+
+    fn note_synced(&mut self, synced: &Syncing, took_us: u64) {
+        let journal = &*self.journal;
         let now_us = (self.elapsed_us)();
         let is_awaited = journal.policy() == Policy::Always || journal.wanted(Level::Durable, self.durable).is_some();
-        self.durable = self.position;
+        self.durable = synced.position;
         self.last_sync_us = now_us;
         let counters = &journal.counters;
-        let sync_us = now_us.saturating_sub(begun_us);
         counters.syncs.fetch_add(1, Ordering::Relaxed);
-        counters.sync_us_last.store(sync_us, Ordering::Relaxed);
-        counters.sync_us_max.fetch_max(sync_us, Ordering::Relaxed);
+        counters.sync_us_last.store(took_us, Ordering::Relaxed);
+        counters.sync_us_max.fetch_max(took_us, Ordering::Relaxed);
         if is_awaited {
             let wait_us = now_us.saturating_sub(self.unsynced_since_us);
             counters.durable_wait_us_max.fetch_max(wait_us, Ordering::Relaxed);
         }
-        lock(&journal.shelf).settle();
+        // What is not synced yet was written after the sync began.
+        self.unsynced_since_us = synced.begun_us;
+        lock(&journal.shelf).settle(synced.number);
         journal.durable.store(self.durable, Ordering::SeqCst);
         journal.ring_bells(Level::Durable, self.durable);
         journal.notify_room();
-        Ok(())
     }
 
     /// Follows a sync with a mark when no write does: what was synced is known from then on.

@@ -87,6 +87,7 @@ impl World {
         }
         let Opened { journal, mut writer, maker, recovery, .. } = opened;
         let clock = Clock::new(wall, recovery.last_time_ms).map_err(|ahead_ms| format!("{ahead_ms} ms ahead"))?;
+        let syncer = writer.sync_apart();
         let time = clock.clone();
         writer.set_clock(move || time.now());
         let parts = Parts { hasher, clock, settings, workers: WORKERS };
@@ -132,6 +133,7 @@ impl World {
             engine,
             scene,
             writer,
+            syncer,
             maker,
             tasks,
             recovered,

@@ -12,7 +12,7 @@ use crate::state::state;
 use base::Position;
 use base::limits::SHARDS;
 use engine::{Engine, Expirer, Orderer, Worker};
-use journal::{Journal, Maker, Step, Writer};
+use journal::{Journal, Maker, Step, Syncer, Writer};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -35,6 +35,7 @@ pub(crate) struct Life {
     pub(crate) scene: Rc<Scene>,
     pub(crate) writer: Writer,
     pub(crate) maker: Maker,
+    pub(crate) syncer: Syncer,
     pub(crate) expirer: Expirer,
     pub(crate) orderer: Orderer,
     pub(crate) tasks: Executor,
@@ -84,6 +85,7 @@ impl Life {
                     self.time.pass(self.random.below(us.clamp(1, 3_000)));
                 }
             }
+            2 if self.random.one_in(3) => drop(self.syncer.step()),
             2 => drop(self.maker.step()),
             3 if self.random.one_in(8) => {
                 self.expirer.pass();

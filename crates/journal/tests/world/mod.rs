@@ -5,7 +5,7 @@
 use base::Position;
 use base::disk::FakeDisk;
 use journal::{Level, 
-    Frame, Journal, Lane, Maker, OpenError, Opened, Options, Policy, Purpose, Recovery, Refusal, Step, Writer,
+    Frame, Journal, Lane, Maker, OpenError, Opened, Options, Policy, Purpose, Recovery, Refusal, Step, Syncer, Writer,
 };
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -55,6 +55,7 @@ pub(crate) struct World {
     pub(crate) elapsed_us: Arc<AtomicU64>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) writer: Writer,
+    pub(crate) syncer: Syncer,
     pub(crate) maker: Maker,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) recovery: Recovery,
@@ -112,10 +113,11 @@ impl World {
             Ok(())
         };
         let opened = journal::open(Arc::new(disk.clone()), &folder(), options, from, &mut replay)?;
-        let Opened { journal, writer, maker, recovery, .. } = opened;
+        let Opened { journal, mut writer, maker, recovery, .. } = opened;
+        let syncer = writer.sync_apart();
         let lanes = (0..3).map(|_| journal.lane()).collect();
         let mut world =
-            Self { disk: disk.clone(), elapsed_us, journal, writer, maker, lanes, recovery, frames, now_ms: 0, from };
+            Self { disk: disk.clone(), elapsed_us, journal, writer, maker, syncer, lanes, recovery, frames, now_ms: 0, from };
         world.make();
         Ok(world)
     }
@@ -125,9 +127,14 @@ impl World {
         while self.maker.step().is_none() {}
     }
 
-    /// Steps the writer until it rests.
+    /// Steps the writer until it rests, and nothing is being synced.
     pub(crate) fn write(&mut self) {
-        while !matches!(self.writer.step(), Step::Rest { .. } | Step::Poisoned) {}
+        loop {
+            while !matches!(self.writer.step(), Step::Rest { .. } | Step::Poisoned) {}
+            if !self.syncer.step() {
+                return;
+            }
+        }
     }
 
     pub(crate) fn run(&mut self) {
