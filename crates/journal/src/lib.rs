@@ -56,9 +56,9 @@ pub use scan::{Frame, Replay, scan_bytes};
 pub use shelf::Hold;
 pub use signal::Alert;
 pub use statistics::Statistics;
-pub use syncer::Syncer;
 pub use sync::bell::Level;
 pub use sync::lane::Late;
+pub use syncer::Syncer;
 pub use writer::{Step, Writer};
 
 use base::Ms;

@@ -322,7 +322,8 @@ impl Writer {
         if unsynced == 0 || self.syncing.is_some() {
             return false;
         }
-        let is_wanted = || self.journal.wanted(Level::Durable, self.durable).is_some_and(|wanted| wanted <= self.position);
+        let is_wanted =
+            || self.journal.wanted(Level::Durable, self.durable).is_some_and(|wanted| wanted <= self.position);
         match self.journal.policy() {
             Policy::Always => !self.batch.is_cut_short || unsynced >= UNSYNCED_BYTES_MAX,
             Policy::EverySec => {
@@ -481,11 +482,8 @@ impl Writer {
             is_folder_dirty: std::mem::take(&mut self.is_folder_dirty),
             written: journal.disk.open(&journal.folder.join(segment_name(self.segment.number)))?,
         };
-        self.syncing = Some(Syncing {
-            position: self.position,
-            number: self.segment.number,
-            begun_us: (self.elapsed_us)(),
-        });
+        self.syncing =
+            Some(Syncing { position: self.position, number: self.segment.number, begun_us: (self.elapsed_us)() });
         *lock(&journal.desk) = Desk::Asked(job);
         journal.syncer.wake(Alert::Pressure);
         Ok(())

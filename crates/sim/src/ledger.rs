@@ -92,13 +92,7 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// A reply leaves, all of which must lie below `safe`.
-    pub(crate) fn show(
-        &mut self,
-        request: &[String],
-        seen: Position,
-        safe: Position,
-        touches: Vec<(Touch, TableId)>,
-    ) {
+    pub(crate) fn show(&mut self, request: &[String], seen: Position, safe: Position, touches: Vec<(Touch, TableId)>) {
         if seen > safe {
             self.shown.push(Shown { request: request.to_vec(), seen, safe, touches });
         }

@@ -34,7 +34,11 @@ pub struct Bell {
 
 impl Default for Bell {
     fn default() -> Self {
-        Self { wanted: [AtomicU64::new(NOTHING), AtomicU64::new(NOTHING)], rung: AtomicBool::new(false), waker: Mutex::new(None) }
+        Self {
+            wanted: [AtomicU64::new(NOTHING), AtomicU64::new(NOTHING)],
+            rung: AtomicBool::new(false),
+            waker: Mutex::new(None),
+        }
     }
 }
 

@@ -4,8 +4,9 @@
 
 use base::Position;
 use base::disk::FakeDisk;
-use journal::{Level, 
-    Frame, Journal, Lane, Maker, OpenError, Opened, Options, Policy, Purpose, Recovery, Refusal, Step, Syncer, Writer,
+use journal::{
+    Frame, Journal, Lane, Level, Maker, OpenError, Opened, Options, Policy, Purpose, Recovery, Refusal, Step, Syncer,
+    Writer,
 };
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -116,8 +117,19 @@ impl World {
         let Opened { journal, mut writer, maker, recovery, .. } = opened;
         let syncer = writer.sync_apart();
         let lanes = (0..3).map(|_| journal.lane()).collect();
-        let mut world =
-            Self { disk: disk.clone(), elapsed_us, journal, writer, maker, syncer, lanes, recovery, frames, now_ms: 0, from };
+        let mut world = Self {
+            disk: disk.clone(),
+            elapsed_us,
+            journal,
+            writer,
+            maker,
+            syncer,
+            lanes,
+            recovery,
+            frames,
+            now_ms: 0,
+            from,
+        };
         world.make();
         Ok(world)
     }

@@ -41,9 +41,11 @@ enum End {
 pub(crate) fn play(chance: &mut Chance) -> Vec<Event> {
     let clock = Instant::now();
     let board = Board::default();
+    // A kill takes nothing under any of them.
+    let fsync = ["always", "everysec", "never"][chance.below(3) as usize];
     let flags = [
         "--fsync",
-        "always",
+        fsync,
         "--checkpoint-journal-size",
         "64kb",
         "--enable-debug-command",
