@@ -30,6 +30,14 @@ impl OpenError {
     pub(crate) fn io(file: &Path) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Io { file: file.to_owned(), error }
     }
+
+    /// What is wrong, without the place.
+    pub(crate) fn why(&self) -> String {
+        match self {
+            Self::Io { error, .. } => error.to_string(),
+            Self::Damaged { why, .. } => why.clone(),
+        }
+    }
 }
 
 impl std::fmt::Display for OpenError {

@@ -2,18 +2,21 @@
 //!
 //! ```text
 //! segment head, 64 bytes
-//!   | magic 8 | version 4 | crc 4 | number 4 | zero 4 | history 8 | history begins 8 | first position 8 | synced 8 | ms 8 |
+//!   | magic 8 | version 4 | crc 4 | number 4 | seal 4 | history 8 | history begins 8 | first position 8 | synced 8 | ms 8 |
 //!   0         8           12      16         20       24          32                 40                 48         56     64
 //!
 //! record: head of 40 bytes, then the payload
-//!   | crc 4 | payload bytes 4 | "bob" 3 | kind 1 | segment 4 | history 8 | position 8 | ms 8 | payload ...
-//!   0       4                 8         11       12          16          24           32     40
+//!   | crc 4 | payload bytes 4 | "bob" 3 | kind 1 | segment 4 | seal 8 | position 8 | ms 8 | payload ...
+//!   0       4                 8         11       12          16       24           32     40
 //! ```
 //!
-//! Integers lie lowest byte first. A CRC-32C covers every other byte of its head, and of its payload. A mark is a
-//! record whose payload is one number: the position that was known synced when the mark was written. Drawn to scale
-//! in `docs/formats/frame.md`.
+//! Integers lie lowest byte first. A CRC-32C covers every other byte of its head, and of its payload, but for the seal
+//! of a record, which covers the head with the CRC and the history of the segment. In segments of version 1, which are
+//! read and no longer written, the history itself lies where a record has its seal, under the CRC, and a segment's head
+//! has no seal. A mark is a record whose payload is one number: the position that was known synced when the mark was
+//! written. Drawn to scale in `docs/formats/frame.md`.
 
+use crate::seal::{RECORD_SEAL_AT, SEGMENT_SEAL_AT, Seal};
 use base::{Ms, Position, checksum};
 
 /// Bytes of a segment's head.
@@ -26,7 +29,9 @@ pub const MARK_BYTES: usize = HEAD_BYTES + 8;
 pub const PAYLOAD_BYTES_MAX: u64 = u32::MAX as u64 - HEAD_BYTES as u64;
 
 const SEGMENT_MAGIC: [u8; 8] = *b"bobbinJ\n";
-const VERSION: u32 = 1;
+/// Without seals.
+const VERSION_PLAIN: u32 = 1;
+const VERSION: u32 = 2;
 /// The three bytes by which a record is found in a heap of others.
 pub(crate) const RECORD_MAGIC: [u8; 3] = *b"bob";
 pub(crate) const RECORD_MAGIC_AT: usize = 8;
@@ -69,6 +74,47 @@ impl History {
     }
 }
 
+/// How the records of one segment are written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// As in version 1: whoever writes bytes can make one.
+    Plain,
+    /// As in version 2: sealed for this history.
+    Sealed(Seal, History),
+}
+
+impl Form {
+    pub(crate) fn is_sealed(&self) -> bool {
+        matches!(self, Self::Sealed(..))
+    }
+
+    /// Puts what takes the place of the history, with a checksum already in place.
+    fn finish(&self, head: &mut [u8; HEAD_BYTES]) {
+        if let Self::Sealed(seal, history) = self {
+            let sealed = seal.of_record(head, *history);
+            head[RECORD_SEAL_AT..][..8].copy_from_slice(&sealed.to_le_bytes());
+        }
+    }
+
+    /// The history of a record with such a head. `None`: nobody who knew the key has written it for this history.
+    pub(crate) fn history_of(&self, head: &[u8; HEAD_BYTES]) -> Option<History> {
+        match self {
+            Self::Plain => Some(History(u64_at(head, RECORD_SEAL_AT))),
+            Self::Sealed(seal, history) => {
+                (seal.of_record(head, *history) == u64_at(head, RECORD_SEAL_AT)).then_some(*history)
+            }
+        }
+    }
+
+    /// The checksum of a head, to be continued with the payload.
+    fn checksum(&self, head: &[u8; HEAD_BYTES]) -> u32 {
+        match self {
+            Self::Plain => checksum(0, &head[4..]),
+            Self::Sealed(..) => checksum(checksum(0, &head[4..RECORD_SEAL_AT]), &head[RECORD_SEAL_AT + 8..]),
+        }
+    }
+}
+
 /// The head of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentHead {
@@ -88,7 +134,7 @@ pub struct SegmentHead {
 
 impl SegmentHead {
     /// The bytes of the head.
-    pub fn encode(&self) -> [u8; SEGMENT_HEAD_BYTES] {
+    pub fn encode(&self, seal: &Seal) -> [u8; SEGMENT_HEAD_BYTES] {
         let mut bytes = [0; SEGMENT_HEAD_BYTES];
         bytes[..8].copy_from_slice(&SEGMENT_MAGIC);
         bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
@@ -98,13 +144,31 @@ impl SegmentHead {
         bytes[40..48].copy_from_slice(&self.first_position.to_le_bytes());
         bytes[48..56].copy_from_slice(&self.synced.to_le_bytes());
         bytes[56..64].copy_from_slice(&self.created_ms.to_le_bytes());
+        let sealed = seal.of_segment(&bytes);
+        bytes[SEGMENT_SEAL_AT..][..4].copy_from_slice(&sealed.to_le_bytes());
         let crc = checksum(checksum(0, &bytes[..12]), &bytes[16..]);
         bytes[12..16].copy_from_slice(&crc.to_le_bytes());
         bytes
     }
 
-    /// Reads a head; says in words what is wrong with it otherwise.
-    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
+    /// Reads a head, and how the records behind it are written.
+    ///
+    /// # Errors
+    /// In words, what is wrong with it.
+    pub(crate) fn read(bytes: &[u8], seal: &Seal) -> Result<(Self, Form), String> {
+        let (head, version) = Self::glance(bytes)?;
+        if version == VERSION_PLAIN {
+            return Ok((head, Form::Plain));
+        }
+        let bytes = bytes.first_chunk().expect("a head was read");
+        if u32_at(bytes, SEGMENT_SEAL_AT) != seal.of_segment(bytes) {
+            return Err("the seal of the segment's head does not hold: another identity's key has made it".into());
+        }
+        Ok((head, Form::Sealed(*seal, head.history)))
+    }
+
+    /// Reads a head without a look at its seal; and its version.
+    pub(crate) fn glance(bytes: &[u8]) -> Result<(Self, u32), String> {
         let Some(bytes) = bytes.first_chunk::<SEGMENT_HEAD_BYTES>() else {
             return Err("the file is shorter than a segment's head".into());
         };
@@ -114,22 +178,28 @@ impl SegmentHead {
         if u32_at(bytes, 12) != checksum(checksum(0, &bytes[..12]), &bytes[16..]) {
             return Err("the checksum of the segment's head does not hold".into());
         }
-        if u32_at(bytes, 8) != VERSION {
-            return Err(format!("the segment has format version {}, known is {VERSION}", u32_at(bytes, 8)));
+        let version = u32_at(bytes, 8);
+        if ![VERSION_PLAIN, VERSION].contains(&version) {
+            return Err(format!("the segment has format version {version}, known are {VERSION_PLAIN} and {VERSION}"));
         }
         let head = Self {
             number: u32_at(bytes, 16),
-            history: History(u64_at(bytes, 24)),
+            history: Self::raw_history(bytes),
             history_begins: u64_at(bytes, 32),
             first_position: u64_at(bytes, 40),
             synced: u64_at(bytes, 48),
             created_ms: u64_at(bytes, 56),
         };
         let ordered = head.history_begins <= head.first_position && head.synced <= head.first_position;
-        if u32_at(bytes, 20) != 0 || !ordered {
+        if version == VERSION_PLAIN && u32_at(bytes, SEGMENT_SEAL_AT) != 0 || !ordered {
             return Err("the head of the segment contradicts itself".into());
         }
-        Ok(head)
+        Ok((head, version))
+    }
+
+    /// The history that a head names, whether or not it is whole.
+    pub(crate) fn raw_history(head: &[u8; SEGMENT_HEAD_BYTES]) -> History {
+        History(u64_at(head, 24))
     }
 }
 
@@ -151,8 +221,12 @@ pub struct RecordHead {
 }
 
 impl RecordHead {
-    /// The bytes of the head, with the checksum over it and the payload, which lies in two pieces.
-    pub fn encode(&self, payload: [&[u8]; 2]) -> [u8; HEAD_BYTES] {
+    /// The bytes of the head, sealed, with the checksum over it and the payload, which lies in two pieces.
+    pub fn encode(&self, seal: &Seal, payload: [&[u8]; 2]) -> [u8; HEAD_BYTES] {
+        self.encode_as(Form::Sealed(*seal, self.history), payload)
+    }
+
+    fn encode_as(&self, form: Form, payload: [&[u8]; 2]) -> [u8; HEAD_BYTES] {
         debug_assert_eq!(self.payload_bytes as usize, payload[0].len() + payload[1].len());
         let mut bytes = [0; HEAD_BYTES];
         bytes[4..8].copy_from_slice(&self.payload_bytes.to_le_bytes());
@@ -162,8 +236,9 @@ impl RecordHead {
         bytes[16..24].copy_from_slice(&self.history.0.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.position.to_le_bytes());
         bytes[32..40].copy_from_slice(&self.time_ms.to_le_bytes());
-        let crc = checksum(checksum(checksum(0, &bytes[4..]), payload[0]), payload[1]);
+        let crc = checksum(checksum(form.checksum(&bytes), payload[0]), payload[1]);
         bytes[..4].copy_from_slice(&crc.to_le_bytes());
+        form.finish(&mut bytes);
         bytes
     }
 }
@@ -178,36 +253,40 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Reads the record that begins with `bytes`; says in words what is wrong with it otherwise.
-    pub fn decode(bytes: &'a [u8]) -> Result<Self, &'static str> {
-        let Some(head) = bytes.first_chunk::<HEAD_BYTES>() else {
-            return Err("the segment ends within the head of a record");
-        };
-        if head[RECORD_MAGIC_AT..][..3] != RECORD_MAGIC {
-            return Err("no record begins here");
-        }
-        let Some(kind) = Kind::of(head[11]) else {
-            return Err("the record is of no known kind");
-        };
-        let payload_bytes = u32_at(head, 4);
-        let Some(payload) = bytes[HEAD_BYTES..].get(..payload_bytes as usize) else {
-            return Err("the record reaches beyond its segment");
-        };
-        if kind != Kind::Frame && payload.len() != MARK_BYTES - HEAD_BYTES {
-            return Err("the mark has a wrong length");
-        }
-        if u32_at(head, 0) != checksum(checksum(0, &head[4..]), payload) {
+    /// Reads the record of this form that begins with `bytes`; says in words what is wrong with it otherwise.
+    pub(crate) fn read(bytes: &'a [u8], form: &Form) -> Result<Self, &'static str> {
+        let (kind, head, payload) = parts(bytes)?;
+        // First: it needs no payload.
+        let history = form.history_of(head).ok_or("the seal of the record does not hold")?;
+        if u32_at(head, 0) != checksum(form.checksum(head), payload) {
             return Err("the checksum of the record does not hold");
         }
+        Ok(Self::of(kind, history, head, payload))
+    }
+
+    /// Reads the record that begins with `bytes` by one who has no key: any bytes can be made to look so. The history of
+    /// a record that is sealed is not known then, and 0.
+    pub fn glance(bytes: &'a [u8]) -> Option<Self> {
+        let (kind, head, payload) = parts(bytes).ok()?;
+        let sealed = Form::Sealed(Seal::new([0; 16]), History(0));
+        let crc = |form: Form| checksum(form.checksum(head), payload);
+        if u32_at(head, 0) == crc(sealed) {
+            return Some(Self::of(kind, History(0), head, payload));
+        }
+        let history = History(u64_at(head, RECORD_SEAL_AT));
+        (u32_at(head, 0) == crc(Form::Plain)).then(|| Self::of(kind, history, head, payload))
+    }
+
+    fn of(kind: Kind, history: History, head: &[u8; HEAD_BYTES], payload: &'a [u8]) -> Self {
         let head = RecordHead {
             kind,
-            payload_bytes,
+            payload_bytes: payload.len() as u32,
             segment: u32_at(head, 12),
-            history: History(u64_at(head, 16)),
+            history,
             position: u64_at(head, 24),
             time_ms: u64_at(head, 32),
         };
-        Ok(Self { head, payload })
+        Self { head, payload }
     }
 
     /// The position a mark says was synced; `None` for a frame.
@@ -226,21 +305,41 @@ impl<'a> Record<'a> {
     }
 }
 
+/// The kind of the record that begins with `bytes`, its head and its payload.
+fn parts(bytes: &[u8]) -> Result<(Kind, &[u8; HEAD_BYTES], &[u8]), &'static str> {
+    let Some(head) = bytes.first_chunk::<HEAD_BYTES>() else {
+        return Err("the segment ends within the head of a record");
+    };
+    if head[RECORD_MAGIC_AT..][..3] != RECORD_MAGIC {
+        return Err("no record begins here");
+    }
+    let Some(kind) = Kind::of(head[11]) else {
+        return Err("the record is of no known kind");
+    };
+    let Some(payload) = bytes[HEAD_BYTES..].get(..u32_at(head, 4) as usize) else {
+        return Err("the record reaches beyond its segment");
+    };
+    if kind != Kind::Frame && payload.len() != MARK_BYTES - HEAD_BYTES {
+        return Err("the mark has a wrong length");
+    }
+    Ok((kind, head, payload))
+}
+
 /// The bytes of a mark.
-pub(crate) fn encode_mark(mut head: RecordHead, synced: Position) -> [u8; MARK_BYTES] {
+pub(crate) fn encode_mark(seal: &Seal, mut head: RecordHead, synced: Position) -> [u8; MARK_BYTES] {
     let mut bytes = [0; MARK_BYTES];
     head.payload_bytes = 8;
     let payload = synced.to_le_bytes();
-    bytes[..HEAD_BYTES].copy_from_slice(&head.encode([&payload, &[]]));
+    bytes[..HEAD_BYTES].copy_from_slice(&head.encode(seal, [&payload, &[]]));
     bytes[HEAD_BYTES..].copy_from_slice(&payload);
     bytes
 }
 
 /// The head of a record of no kind, which follows the last record where bytes of a former life may lie behind. The next
 /// write is written over it.
-pub(crate) fn encode_stop(segment: u32, history: History, position: Position) -> [u8; HEAD_BYTES] {
+pub(crate) fn encode_stop(form: Form, segment: u32, history: History, position: Position) -> [u8; HEAD_BYTES] {
     let head = RecordHead { kind: Kind::Frame, payload_bytes: 0, segment, history, position, time_ms: 0 };
-    let mut bytes = head.encode([&[], &[]]);
+    let mut bytes = head.encode_as(form, [&[], &[]]);
     bytes[11] = 0;
     bytes
 }
@@ -269,26 +368,61 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
 mod tests {
     use super::*;
 
+    fn seal() -> Seal {
+        Seal::new(*b"0123456789abcdef")
+    }
+
+    const FRAME: RecordHead = RecordHead {
+        kind: Kind::Frame,
+        payload_bytes: 3,
+        segment: 7,
+        history: History(0x0102_0304_0506_0708),
+        position: 0x1122,
+        time_ms: 0x99,
+    };
+
+    /// The bytes of [`FRAME`], in `form`.
+    fn frame(form: Form) -> Vec<u8> {
+        [&FRAME.encode_as(form, [b"a", b"bc"])[..], b"abc"].concat()
+    }
+
     #[test]
     fn the_published_bytes_of_a_frame() {
-        let head = RecordHead {
-            kind: Kind::Frame,
-            payload_bytes: 3,
-            segment: 7,
-            history: History(0x0102_0304_0506_0708),
-            position: 0x1122,
-            time_ms: 0x99,
-        };
-        let mut bytes = head.encode([b"a", b"bc"]).to_vec();
-        assert_eq!(bytes[4..12], [3, 0, 0, 0, b'b', b'o', b'b', 1]);
-        assert_eq!(bytes[12..24], [7, 0, 0, 0, 8, 7, 6, 5, 4, 3, 2, 1]);
-        assert_eq!(bytes[24..40], [0x22, 0x11, 0, 0, 0, 0, 0, 0, 0x99, 0, 0, 0, 0, 0, 0, 0]);
-        bytes.extend_from_slice(b"abc");
-        assert_eq!(Record::decode(&bytes), Ok(Record { head, payload: b"abc" }));
+        let sealed = Form::Sealed(seal(), FRAME.history);
+        let plain = frame(Form::Plain);
+        let mut bytes = frame(sealed);
+        assert_eq!(FRAME.encode(&seal(), [b"abc", b""]), bytes[..HEAD_BYTES]);
+        for bytes in [&plain, &bytes] {
+            assert_eq!(bytes[4..12], [3, 0, 0, 0, b'b', b'o', b'b', 1]);
+            assert_eq!(bytes[12..16], [7, 0, 0, 0]);
+            assert_eq!(bytes[24..40], [0x22, 0x11, 0, 0, 0, 0, 0, 0, 0x99, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        assert_eq!(plain[16..24], [8, 7, 6, 5, 4, 3, 2, 1]);
+        assert_eq!(plain[..4], checksum(0, &plain[4..]).to_le_bytes());
+        let covered = [&bytes[4..16], &bytes[24..]].concat();
+        assert_eq!(bytes[..4], checksum(0, &covered).to_le_bytes());
+        let covered = [&bytes[..16], &FRAME.history.0.to_le_bytes(), &bytes[24..40]].concat();
+        let expected = base::hash::KeyHasher::new(*b"0123456789abcdef").hash(&covered);
+        assert_eq!(bytes[16..24], expected.to_le_bytes());
         for bit in 0..bytes.len() * 8 {
             bytes[bit / 8] ^= 1 << (bit % 8);
-            assert!(Record::decode(&bytes).is_err(), "bit {bit}");
+            assert!(Record::read(&bytes, &sealed).is_err(), "bit {bit}");
             bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+
+    #[test]
+    fn a_record_is_read_in_its_form_and_its_history_alone() {
+        let of = |history| Form::Sealed(seal(), History(history));
+        let foreign = Form::Sealed(Seal::new([1; 16]), FRAME.history);
+        let forms = [Form::Plain, of(FRAME.history.0), of(FRAME.history.0 + 1), foreign];
+        for (written, reads) in [(0, [true, false, false, false]), (1, [false, true, false, false])] {
+            let bytes = frame(forms[written]);
+            for (form, reads) in forms.iter().zip(reads) {
+                let expected = Record { head: FRAME, payload: b"abc" };
+                assert_eq!(Record::read(&bytes, form).ok(), reads.then_some(expected), "{written} as {form:?}");
+            }
+            assert_eq!(Record::glance(&bytes).map(|record| record.head.position), Some(FRAME.position));
         }
     }
 
@@ -302,13 +436,21 @@ mod tests {
             synced: 9,
             created_ms: 1,
         };
-        let mut bytes = head.encode();
-        assert_eq!(SegmentHead::decode(&bytes), Ok(head));
+        let mut bytes = head.encode(&seal());
+        let read = |bytes: &[u8], seal| SegmentHead::read(bytes, &seal).map(|(head, form)| (head, form.is_sealed()));
+        assert_eq!(read(&bytes, seal()), Ok((head, true)));
+        assert!(read(&bytes, Seal::new([1; 16])).unwrap_err().contains("seal"));
+        assert_eq!(SegmentHead::glance(&bytes), Ok((head, VERSION)));
         for bit in 0..bytes.len() * 8 {
             bytes[bit / 8] ^= 1 << (bit % 8);
-            assert!(SegmentHead::decode(&bytes).is_err(), "bit {bit}");
+            assert!(read(&bytes, seal()).is_err(), "bit {bit}");
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
+        bytes[8] = VERSION_PLAIN as u8;
+        bytes[SEGMENT_SEAL_AT..][..4].fill(0);
+        let crc = checksum(checksum(0, &bytes[..12]), &bytes[16..]);
+        bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+        assert_eq!(read(&bytes, seal()), Ok((head, false)));
     }
 
     #[test]

@@ -13,6 +13,7 @@
 use crate::format::{HEAD_BYTES, History, PAYLOAD_BYTES_MAX};
 use crate::maker::Depot;
 use crate::room::{Room, overhead_bytes};
+use crate::seal::Seal;
 use crate::shelf::{Barrier, Shelf};
 use crate::signal::{Alert, Signal};
 use crate::statistics::Counters;
@@ -65,6 +66,7 @@ pub struct Journal {
     pub(crate) written: Padded<AtomicU64>,
     pub(crate) durable: AtomicU64,
     pub(crate) history: History,
+    pub(crate) seal: Seal,
     pub(crate) room: Room,
     undurable_bytes_max: u64,
     lane_bytes: usize,
@@ -113,6 +115,7 @@ impl Journal {
             written: Padded(AtomicU64::new(begin.position)),
             durable: AtomicU64::new(begin.position),
             history: begin.history,
+            seal: begin.seal,
             room,
             undurable_bytes_max: options.undurable_bytes_max,
             lane_bytes: options.lane_bytes,
@@ -332,6 +335,7 @@ impl Journal {
 pub(crate) struct Begin {
     pub(crate) position: Position,
     pub(crate) history: History,
+    pub(crate) seal: Seal,
     /// Bytes of the segment that is begun.
     pub(crate) bytes: u64,
     pub(crate) shelf: Shelf,

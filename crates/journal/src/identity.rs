@@ -1,28 +1,37 @@
 //! Who a data folder is: what was drawn once and everything in it depends on.
 //!
 //! ```text
-//! file `identity`, 56 bytes
-//!   | magic 8 | version 4 | crc 4 | hash key 16 | shards 4 | blocks 4 | zero 8 | created ms 8 |
-//!   0         8           12      16            32         36         40       48             56
+//! file `identity`, 72 bytes
+//!   | magic 8 | version 4 | crc 4 | hash key 16 | shards 4 | blocks 4 | zero 8 | created ms 8 | seal key 16 |
+//!   0         8           12      16            32         36         40       48             56            72
 //! ```
 //!
 //! It is written after the first segment is durable. So a folder with an identity has had segments, and frames
-//! without an identity have lost it.
+//! without an identity have lost it. Version 1 ends before the seal key; the first start that finds it draws the key, and
+//! keeps the file in version 2 before it writes anything sealed.
 
 use crate::format::{u32_at, u64_at};
+use crate::seal::Seal;
 use crate::{OpenError, Options};
 use base::disk::Disk;
 use base::{Ms, checksum};
 use std::io;
 use std::path::Path;
 
-const NAME: &str = "identity";
+pub(crate) const NAME: &str = "identity";
 const MAGIC: [u8; 8] = *b"bobbinI\n";
-const VERSION: u32 = 1;
-const BYTES: usize = 56;
+const VERSION: u32 = 2;
+const BYTES: usize = 72;
+/// Without the seal key.
+const VERSION_PLAIN: u32 = 1;
+const BYTES_PLAIN: usize = 56;
+/// What to do about a missing or damaged identity.
+pub const REMEDY: &str = "Restore this file from a backup made since this version or a later one first started on \
+     the folder: it has not changed since then. Without it nobody can tell the shards of keys, nor which records are true; \
+     if there is no such backup, restore the whole data folder from an older one, or begin with an empty folder.";
 
 /// What was drawn once for a data folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     /// The key under which key names are hashed.
     pub hash_key: [u8; 16],
@@ -32,11 +41,39 @@ pub struct Identity {
     pub blocks: u32,
     /// When the folder was made.
     pub created_ms: Ms,
+    /// The key of its seals; `None` where it is still to be drawn.
+    seal_key: Option<[u8; 16]>,
+}
+
+/// Tells no key.
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { shards, blocks, created_ms, .. } = self;
+        write!(out, "Identity {{ shards: {shards}, blocks: {blocks}, created_ms: {created_ms} }}")
+    }
 }
 
 impl Identity {
     pub(crate) fn draw(options: &Options) -> Self {
-        Self { hash_key: options.drawn[0], shards: options.shards, blocks: options.blocks, created_ms: options.now_ms }
+        Self {
+            hash_key: options.drawn[0],
+            shards: options.shards,
+            blocks: options.blocks,
+            created_ms: options.now_ms,
+            seal_key: Some(options.drawn[2]),
+        }
+    }
+
+    /// Draws the key of seals if there is none yet. Whether there was none.
+    pub(crate) fn draw_seal_key(&mut self, options: &Options) -> bool {
+        let is_old = self.seal_key.is_none();
+        self.seal_key.get_or_insert(options.drawn[2]);
+        is_old
+    }
+
+    /// What makes and checks the seals of the folder. Of one that has no key yet, whose segments have none: of zeros.
+    pub(crate) fn seal(&self) -> Seal {
+        Seal::new(self.seal_key.unwrap_or_default())
     }
 
     /// Reads the identity kept in `folder`; `None` if there is none.
@@ -53,7 +90,7 @@ impl Identity {
             file: path,
             offset: 0,
             why: why.into(),
-            remedy: "Restore this file from a backup: it never changes.".into(),
+            remedy: REMEDY.into(),
         })
     }
 
@@ -81,26 +118,31 @@ impl Identity {
         bytes[16..32].copy_from_slice(&self.hash_key);
         bytes[32..36].copy_from_slice(&self.shards.to_le_bytes());
         bytes[36..40].copy_from_slice(&self.blocks.to_le_bytes());
-        bytes[48..].copy_from_slice(&self.created_ms.to_le_bytes());
+        bytes[48..56].copy_from_slice(&self.created_ms.to_le_bytes());
+        bytes[56..].copy_from_slice(&self.seal_key.expect("it is drawn before it is kept"));
         let crc = checksum(checksum(0, &bytes[..12]), &bytes[16..]);
         bytes[12..16].copy_from_slice(&crc.to_le_bytes());
         bytes
     }
 
     fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
-        let bytes: &[u8; BYTES] = bytes.try_into().map_err(|_| "the file has a wrong length")?;
+        if ![BYTES, BYTES_PLAIN].contains(&bytes.len()) {
+            return Err("the file has a wrong length");
+        }
         if bytes[..8] != MAGIC {
             return Err("the file is no identity");
         }
         if u32_at(bytes, 12) != checksum(checksum(0, &bytes[..12]), &bytes[16..]) {
             return Err("the checksum does not hold");
         }
-        if u32_at(bytes, 8) != VERSION {
-            return Err("the file has an unknown format version");
-        }
-        let mut hash_key = [0; 16];
-        hash_key.copy_from_slice(&bytes[16..32]);
-        Ok(Self { hash_key, shards: u32_at(bytes, 32), blocks: u32_at(bytes, 36), created_ms: u64_at(bytes, 48) })
+        let seal_key = match (u32_at(bytes, 8), bytes.len()) {
+            (VERSION_PLAIN, BYTES_PLAIN) => None,
+            (VERSION, BYTES) => bytes.last_chunk().copied(),
+            _ => return Err("the file has an unknown format version"),
+        };
+        let hash_key = bytes[16..].first_chunk().copied().unwrap_or_default();
+        let (shards, blocks, created_ms) = (u32_at(bytes, 32), u32_at(bytes, 36), u64_at(bytes, 48));
+        Ok(Self { hash_key, shards, blocks, created_ms, seal_key })
     }
 }
 
@@ -108,17 +150,36 @@ impl Identity {
 mod tests {
     use super::*;
 
+    const IDENTITY: Identity =
+        Identity { hash_key: [9; 16], shards: 1024, blocks: 3, created_ms: 77, seal_key: Some([5; 16]) };
+
+    /// As version 1 kept it.
+    fn plain() -> Vec<u8> {
+        let mut bytes = IDENTITY.encode()[..BYTES_PLAIN].to_vec();
+        bytes[8] = VERSION_PLAIN as u8;
+        let crc = checksum(checksum(0, &bytes[..12]), &bytes[16..]);
+        bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
     #[test]
     fn any_wrong_bit_and_any_other_length_is_refused() {
-        let identity = Identity { hash_key: [9; 16], shards: 1024, blocks: 3, created_ms: 77 };
-        let mut bytes = identity.encode();
-        assert_eq!(Identity::decode(&bytes), Ok(identity));
-        for bit in 0..BYTES * 8 {
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            assert!(Identity::decode(&bytes).is_err(), "bit {bit}");
-            bytes[bit / 8] ^= 1 << (bit % 8);
+        let old = Identity { seal_key: None, ..IDENTITY };
+        for (mut bytes, identity) in [(IDENTITY.encode().to_vec(), IDENTITY), (plain(), old)] {
+            assert!(Identity::decode(&bytes) == Ok(identity));
+            for bit in 0..bytes.len() * 8 {
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                assert!(Identity::decode(&bytes).is_err(), "bit {bit}");
+                bytes[bit / 8] ^= 1 << (bit % 8);
+            }
+            assert!(Identity::decode(&bytes[..bytes.len() - 1]).is_err());
+            assert!(Identity::decode(&[&bytes[..], &[0]].concat()).is_err());
         }
-        assert!(Identity::decode(&bytes[..BYTES - 1]).is_err());
-        assert!(Identity::decode(&[&bytes[..], &[0]].concat()).is_err());
+    }
+
+    #[test]
+    fn no_key_is_told() {
+        let told = format!("{IDENTITY:?} {:?}", IDENTITY.seal());
+        assert_eq!(told, "Identity { shards: 1024, blocks: 3, created_ms: 77 } Seal");
     }
 }

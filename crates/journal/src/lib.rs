@@ -29,6 +29,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod evidence;
 mod format;
 mod front;
 mod identity;
@@ -37,6 +38,7 @@ mod recovery;
 mod room;
 mod run;
 mod scan;
+mod seal;
 mod shelf;
 mod signal;
 mod statistics;
@@ -48,11 +50,12 @@ pub use format::{
     HEAD_BYTES, History, Kind, MARK_BYTES, PAYLOAD_BYTES_MAX, Record, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead,
 };
 pub use front::{Claim, Journal, Lane, Purpose, Reached, Ticket};
-pub use identity::Identity;
+pub use identity::{Identity, REMEDY as IDENTITY_REMEDY};
 pub use maker::Maker;
-pub use recovery::{Opened, Prepared, Recovery, TornTail, open, prepare, read};
+pub use recovery::{Loss, Opened, Prepared, Recovery, TornTail, open, prepare, read};
 pub use run::Running;
 pub use scan::{Frame, Replay, scan_bytes};
+pub use seal::Seal;
 pub use shelf::Hold;
 pub use signal::Alert;
 pub use statistics::Statistics;
@@ -100,8 +103,9 @@ pub struct Options {
     pub now_ms: Ms,
     /// The writer's timers.
     pub elapsed_us: ElapsedUs,
-    /// Random bits: the first half becomes the hash key of a new journal, the second tells histories apart.
-    pub drawn: [[u8; 16]; 2],
+    /// Random bits: the first part becomes the hash key of a new journal, the second tells histories apart, the third
+    /// becomes the key of seals of a journal that has none.
+    pub drawn: [[u8; 16]; 3],
 }
 
 impl Options {
@@ -118,7 +122,7 @@ impl Options {
             blocks: base::limits::BLOCK_FORMAT,
             now_ms,
             elapsed_us: Arc::new(move || begun.elapsed().as_micros() as u64),
-            drawn: [base::hash::KeyHasher::random().key(), base::hash::KeyHasher::random().key()],
+            drawn: [(); 3].map(|()| base::hash::KeyHasher::random().key()),
         }
     }
 }

@@ -2,22 +2,28 @@
 //!
 //! ```text
 //! 1 read, refuse damage
-//! 2 torn bytes and segments beyond them: kept aside under other names     a crash before 6 ends finds the same or less
+//! 2 torn bytes and segments beyond them: kept aside under other names     a crash before 7 ends finds the same or less
 //! 3 sync every segment that counts, and the folder; then remove those below where reading begins
 //! 4 cut the last segment that counts where its records end
-//! 5 make a segment of the next number; after an unclean stop under a new history
-//! 6 sync it and the folder; on the first start then write the identity
+//! 5 if the identity has no key of seals yet: write it anew, with one
+//! 6 make a segment of the next number; after an unclean stop under a new history
+//! 7 sync it and the folder; on the first start then write the identity
 //! ```
 //!
-//! Everything that was accepted is synced before step 5, so the new segment's head may say so: from then on a loss
+//! Everything that was accepted is synced before step 6, so the new segment's head may say so: from then on a loss
 //! below it is damage. The cut needs no sync: if it is undone, the next segment still says where the records end.
+//!
+//! A repair ([`Prepared::mending`]) refuses no damage of records: it ends the journal where they break off, keeps aside all
+//! that follows, and says so. Where somebody knows more of the journal than is left, the new segment begins beyond that: he
+//! must then keep all there is, as of there, before anything else opens the journal, which has a gap till then.
 
-use crate::format::{History, SegmentHead, encode_stop, segment_name};
+use crate::evidence::has_record_of;
+use crate::format::{History, Kind, MARK_BYTES, Record, SEGMENT_HEAD_BYTES, SegmentHead, encode_stop, segment_name};
 use crate::front::{Begin, Journal};
-use crate::identity::Identity;
+use crate::identity::{self, Identity};
 use crate::maker::{Maker, Spare, make_file, remove_leftovers};
 use crate::room::Room;
-use crate::scan::{Break, REMEDY, Replay, Scan, Tale, has_record_of, load, segment_numbers};
+use crate::scan::{Break, REMEDY, Replay, Scan, Tale, load, segment_numbers};
 use crate::shelf::{Kept, Shelf};
 use crate::writer::{Segment, Writer};
 use crate::{OpenError, Options, Policy};
@@ -36,6 +42,9 @@ pub struct Prepared {
     /// Who the data folder is; drawn now if the folder is new.
     pub identity: Identity,
     is_new: bool,
+    /// The identity is kept without the key of seals that was drawn for it now.
+    is_old: bool,
+    mends: bool,
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     options: Options,
@@ -76,9 +85,23 @@ pub struct Recovery {
     pub clean_stop: bool,
     /// What was cut off.
     pub torn: Option<TornTail>,
+    /// What a repair passed over.
+    pub loss: Option<Loss>,
 }
 
-/// Bytes beyond the last whole frame, none of them known synced: cut off and kept aside.
+/// Damage that a repair passed over: what was synced in the journal from there on is lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Where and why the journal breaks off.
+    pub why: String,
+    /// Below this position all is there that is looked for.
+    pub whole_until: Position,
+    /// Somebody knows more than that: the journal ends ([`Recovery::end`]) beyond what he knows, and has a gap until he keeps
+    /// all, as of there.
+    pub has_gap: bool,
+}
+
+/// Bytes beyond the last whole frame: cut off and kept aside. None of them was known synced, if there is no [`Loss`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornTail {
     /// The segment in which the records break off.
@@ -103,8 +126,10 @@ pub fn prepare(disk: Arc<dyn Disk>, folder: &Path, options: Options) -> Result<P
         disk.sync_folder(parent).map_err(OpenError::io(parent))?;
     }
     let kept = Identity::read(&*disk, folder)?;
-    let identity = kept.unwrap_or_else(|| Identity::draw(&options));
-    Ok(Prepared { identity, is_new: kept.is_none(), disk, folder: folder.to_owned(), options, reach: 0 })
+    let mut identity = kept.unwrap_or_else(|| Identity::draw(&options));
+    let is_old = identity.draw_seal_key(&options);
+    let (is_new, folder) = (kept.is_none(), folder.to_owned());
+    Ok(Prepared { identity, is_new, is_old, mends: false, disk, folder, options, reach: 0 })
 }
 
 /// [`prepare`] and [`Prepared::open`] in one, for whoever needs no identity to replay.
@@ -129,13 +154,19 @@ pub fn open(
 pub fn read(disk: &dyn Disk, folder: &Path, range: Range<Position>, replay: &mut dyn Replay) -> Result<(), OpenError> {
     let numbers = segment_numbers(&disk.list(folder).map_err(OpenError::io(folder))?);
     let up_to = range.end;
-    let tale = Scan::new(disk, folder, range).run(&numbers, replay)?;
+    let seal = Identity::read(disk, folder)?.ok_or_else(|| missing(folder, "nothing else can be read".into()))?.seal();
+    let tale = Scan::new(disk, folder, seal, range).run(&numbers, replay)?;
     if tale.position < up_to {
         let why = format!("the journal ends at position {}, looked for was {up_to}", tale.position);
         let remedy = "Restart: recovery says more.".into();
         return Err(OpenError::Damaged { file: folder.to_owned(), offset: 0, why, remedy });
     }
     Ok(())
+}
+
+fn missing(folder: &Path, why: String) -> OpenError {
+    let (file, remedy) = (folder.join(identity::NAME), identity::REMEDY.into());
+    OpenError::Damaged { file, offset: 0, why: format!("the file is missing, and {why}"), remedy }
 }
 
 impl Prepared {
@@ -150,6 +181,11 @@ impl Prepared {
         Self { reach: position, ..self }
     }
 
+    /// The same for a repair: damage of records ends the journal instead of being refused, and [`Recovery::loss`] says so.
+    pub fn mending(self) -> Self {
+        Self { mends: true, ..self }
+    }
+
     /// Reads the journal, tells `replay` every frame from position `from` on, and opens it for writing. When this
     /// returns, everything that `replay` was told is durable. What lies below `from` may be gone, and counts as
     /// released: see [`Journal::release_below`]. Where nobody keeps anything elsewhere, `from` is 0.
@@ -162,15 +198,24 @@ impl Prepared {
         let names = disk.list(folder).map_err(OpenError::io(folder))?;
         remove_leftovers(disk, folder, &names)?;
         let numbers = segment_numbers(&names);
-        let tale = Scan::new(disk, folder, from..Position::MAX).run(&numbers, replay)?;
-        self.refuse_lost_start(&tale)?;
-        self.refuse_foreign(&tale)?;
-        self.refuse_short(&tale)?;
+        self.refuse_foreign(&numbers)?;
+        let scan = Scan::new(disk, folder, self.identity.seal(), from..Position::MAX).mending(self.mends);
+        let mut tale = scan.run(&numbers, replay)?;
+        for refused in [self.lost_start(&tale), self.shortness(&tale)].into_iter().flatten() {
+            if !self.mends {
+                return Err(refused);
+            }
+            tale.damage.get_or_insert(refused);
+        }
+        let loss = self.end_beyond(&mut tale, from);
         let torn = tale.broken.as_ref().map(|broken| self.keep_aside(broken, &tale)).transpose()?.flatten();
         self.settle(&tale.accepted)?;
         self.remove_released(&tale.released)?;
         tale.broken.as_ref().map_or(Ok(()), |broken| self.cut(broken, &tale))?;
-        let clean_stop = tale.clean_stop && torn.is_none() || numbers.is_empty();
+        let clean_stop = loss.is_none() && (tale.clean_stop && torn.is_none() || numbers.is_empty());
+        if self.is_old {
+            self.identity.write(disk, folder)?;
+        }
         let head = self.next_segment(&tale, clean_stop);
         let spare = self.begin(&head)?;
         if self.is_new {
@@ -185,6 +230,7 @@ impl Prepared {
             last_time_ms: tale.time_ms,
             clean_stop,
             torn,
+            loss,
         };
         let mut segments = tale.accepted;
         if let (Some(last), Some(broken)) = (segments.last_mut(), &tale.broken)
@@ -198,7 +244,8 @@ impl Prepared {
 
     fn opened(self, recovery: Recovery, head: SegmentHead, spare: Spare, shelf: Shelf) -> Opened {
         let Self { identity, disk, folder, options, .. } = self;
-        let begin = Begin { position: recovery.end, history: head.history, bytes: spare.bytes, shelf };
+        let (position, history, seal, bytes) = (recovery.end, head.history, identity.seal(), spare.bytes);
+        let begin = Begin { position, history, seal, bytes, shelf };
         let journal = Arc::new(Journal::new(&options, disk, folder, begin));
         let segment = Segment::new(spare, head.number);
         let elapsed_us = options.elapsed_us.clone();
@@ -216,12 +263,12 @@ impl Prepared {
     }
 
     /// The first segment was durable before the identity was written.
-    fn refuse_lost_start(&self, tale: &Tale) -> Result<(), OpenError> {
+    fn lost_start(&self, tale: &Tale) -> Option<OpenError> {
         if self.is_new || !tale.accepted.is_empty() {
-            return Ok(());
+            return None;
         }
         let why = tale.broken.as_ref().map_or("the segment is missing", |broken| &broken.why);
-        Err(OpenError::Damaged {
+        Some(OpenError::Damaged {
             file: self.folder.join(segment_name(1)),
             offset: 0,
             why: format!("{why}, though the folder has an identity"),
@@ -230,35 +277,62 @@ impl Prepared {
         })
     }
 
-    /// The identity was written before the first frame.
-    fn refuse_foreign(&self, tale: &Tale) -> Result<(), OpenError> {
-        if !self.is_new || tale.position == 0 {
+    /// The identity was written before the first frame, and its key before the first seal.
+    fn refuse_foreign(&self, numbers: &[u32]) -> Result<(), OpenError> {
+        if !self.is_new && !self.is_old {
             return Ok(());
         }
-        Err(OpenError::Damaged {
-            file: self.folder.join("identity"),
-            offset: 0,
-            why: "the file is missing, and the journal has frames".into(),
-            remedy: "Restore this file from a backup: it never changes.".into(),
-        })
+        for &number in numbers {
+            let path = self.folder.join(segment_name(number));
+            // A mark opens each write.
+            let mut bytes = [0; SEGMENT_HEAD_BYTES + MARK_BYTES];
+            let read = self.disk.open(&path).and_then(|file| file.read_at(&mut bytes, 0));
+            let bytes = &bytes[..read.map_err(OpenError::io(&path))?];
+            let head = SegmentHead::glance(bytes).ok().filter(|(head, _)| head.number == number);
+            let record = bytes.get(SEGMENT_HEAD_BYTES..).and_then(Record::glance);
+            let record = record.filter(|record| record.head.segment == number);
+            let has_frames = head.is_some_and(|(head, _)| head.first_position > 0)
+                || record.is_some_and(|record| record.head.kind != Kind::CleanStop || record.head.position > 0);
+            if self.is_new && has_frames {
+                return Err(missing(&self.folder, format!("{} has frames", path.display())));
+            }
+            if self.is_old && head.is_some_and(|(_, version)| version > 1) {
+                let why = format!("the file is of version 1, and {} is sealed by a key that it lacks", path.display());
+                let (file, remedy) = (self.folder.join(identity::NAME), identity::REMEDY.into());
+                return Err(OpenError::Damaged { file, offset: 0, why, remedy });
+            }
+        }
+        Ok(())
     }
 
     /// What a store has was synced in the journal before.
-    fn refuse_short(&self, tale: &Tale) -> Result<(), OpenError> {
+    fn shortness(&self, tale: &Tale) -> Option<OpenError> {
         if tale.position >= self.reach {
-            return Ok(());
+            return None;
         }
         let last = tale.last_number().unwrap_or(1);
         let (number, offset, why) = match &tale.broken {
             Some(broken) => (broken.number, broken.offset, format!("{}; ", broken.why)),
             None => (last, 0, String::new()),
         };
-        Err(OpenError::Damaged {
+        Some(OpenError::Damaged {
             file: self.folder.join(segment_name(number)),
             offset,
             why: format!("{why}the store knows position {}, the journal ends at {}", self.reach, tale.position),
             remedy: REMEDY.into(),
         })
+    }
+
+    /// Ends a journal that a repair leaves where all that anybody knows of it lies below.
+    fn end_beyond(&self, tale: &mut Tale, from: Position) -> Option<Loss> {
+        let damage = tale.damage.as_ref()?;
+        let why = match damage {
+            OpenError::Damaged { file, offset, why, .. } => format!("{}, byte {offset}: {why}", file.display()),
+            OpenError::Io { .. } => damage.to_string(),
+        };
+        let whole_until = tale.position.max(from);
+        tale.position = whole_until.max(self.reach);
+        Some(Loss { why, whole_until, has_gap: tale.position > whole_until })
     }
 
     /// Keeps aside what lies beyond the break. `None` if there is nothing but zeros.
@@ -276,7 +350,7 @@ impl Prepared {
         }
         let unread = (broken.is_there && !is_accepted).then_some(broken.number);
         for number in unread.into_iter().chain(broken.later.iter().copied()) {
-            self.keep_segment(number, &mut torn)?;
+            self.keep_segment(number, tale, &mut torn)?;
         }
         Ok((torn.bytes > 0).then_some(torn))
     }
@@ -297,8 +371,10 @@ impl Prepared {
         load(&*self.disk, &path, &mut bytes).map_err(OpenError::io(&path))?;
         let beyond = bytes.get(broken.offset as usize..).unwrap_or_default();
         let rest = content(beyond);
-        let stop = encode_stop(broken.number, tale.history.unwrap_or(History(0)), tale.position);
-        if rest.is_empty() || beyond.starts_with(&stop) && !has_record_of(rest, broken.number) {
+        let (history, forms) = (tale.history.unwrap_or(History(0)), tale.forms(self.identity.seal()));
+        let is_stop = |form| beyond.starts_with(&encode_stop(form, broken.number, history, tale.position));
+        let is_former = forms.iter().copied().any(is_stop) && !has_record_of(rest, broken.number, &forms);
+        if rest.is_empty() || is_former && tale.damage.is_none() {
             return Ok(());
         }
         let (name, path) = self.aside(broken.number)?;
@@ -313,13 +389,17 @@ impl Prepared {
     }
 
     /// Gives a segment that does not count another name, or removes it if it is empty or shows only a former life.
-    fn keep_segment(&self, number: u32, torn: &mut TornTail) -> Result<(), OpenError> {
+    fn keep_segment(&self, number: u32, tale: &Tale, torn: &mut TornTail) -> Result<(), OpenError> {
         let path = self.folder.join(segment_name(number));
         let mut bytes = Vec::new();
         load(&*self.disk, &path, &mut bytes).map_err(OpenError::io(&path))?;
         let content_bytes = content(&bytes).len() as u64;
-        let is_former = SegmentHead::decode(&bytes).is_ok_and(|head| head.number < number);
-        if content_bytes == 0 || is_former && !has_record_of(&bytes, number) {
+        let head = SegmentHead::glance(&bytes).ok().map(|(head, _)| head);
+        let is_former = head.is_some_and(|head| head.number < number)
+            && !has_record_of(&bytes, number, &tale.forms(self.identity.seal()));
+        // It was begun, and nothing came.
+        let is_blank = head.is_some() && content_bytes <= SEGMENT_HEAD_BYTES as u64;
+        if content_bytes == 0 || is_blank || is_former && tale.damage.is_none() {
             return self.disk.remove(&path).map_err(OpenError::io(&path));
         }
         let (name, aside) = self.aside(number)?;
@@ -380,7 +460,7 @@ impl Prepared {
                 // What takes away makes room, if it can be told.
                 if is_full && bytes > SHORT_BYTES { make(SHORT_BYTES) } else { Err(error) }
             })?;
-            spare.file.write_at(&head.encode(), 0)?;
+            spare.file.write_at(&head.encode(&self.identity.seal()), 0)?;
             spare.file.sync()?;
             disk.rename(&folder.join(&spare.name), &path)?;
             disk.sync_folder(folder)?;

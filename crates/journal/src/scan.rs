@@ -10,16 +10,20 @@
 //! ```
 //!
 //! The chain of positions makes every loss visible: a frame, a segment or a history that is not where it must be
-//! breaks it. Only marks decide what a break means; frames beyond it prove nothing, since any subset of what was not
-//! synced may have reached the disk.
+//! breaks it. Only marks decide what a break means (`evidence.rs`); frames beyond it prove nothing, since any subset of
+//! what was not synced may have reached the disk.
+//!
+//! A repair ([`Scan::mending`]) refuses no damage: what lies beyond counts no more, and the tale says why.
 
+use crate::OpenError;
+use crate::evidence::{Search, evidence};
 use crate::format::{
-    HEAD_BYTES, History, Kind, PAYLOAD_BYTES_MAX, RECORD_MAGIC, RECORD_MAGIC_AT, Record, SEGMENT_HEAD_BYTES,
-    SegmentHead, segment_name, segment_number, u32_at,
+    Form, HEAD_BYTES, History, Kind, PAYLOAD_BYTES_MAX, Record, SEGMENT_HEAD_BYTES, SegmentHead, segment_name,
+    segment_number,
 };
 use crate::room::Room;
+use crate::seal::Seal;
 use crate::shelf::Kept;
-use crate::{MARK_BYTES, OpenError};
 use base::disk::Disk;
 use base::{Ms, Position};
 use std::io;
@@ -72,6 +76,8 @@ enum End {
     Closed(Kind),
     /// With bytes that are no record that may stand here.
     Broken(&'static str),
+    /// With a frame of which its reader says that it cannot be read.
+    Refused(String),
     /// Where the reader wanted to stop.
     Reached,
 }
@@ -85,45 +91,43 @@ struct Walk {
 }
 
 /// Reads the records of one segment's bytes, and tells of the frames in `range`.
-fn walk(
-    bytes: &[u8],
-    head: &SegmentHead,
-    range: &Range<Position>,
-    replay: &mut dyn Replay,
-) -> Result<Walk, (usize, String)> {
+fn walk(bytes: &[u8], head: &SegmentHead, form: &Form, range: &Range<Position>, replay: &mut dyn Replay) -> Walk {
     let mut walk =
         Walk { position: head.first_position, offset: SEGMENT_HEAD_BYTES, time_ms: 0, frames: 0, end: End::Reached };
     while walk.position < range.end {
-        let record = match Record::decode(&bytes[walk.offset..]) {
+        let record = match Record::read(&bytes[walk.offset..], form) {
             Ok(record) => record,
-            Err(why) => return Ok(Walk { end: End::Broken(why), ..walk }),
+            Err(why) => return Walk { end: End::Broken(why), ..walk },
         };
         if let Some(why) = misplaced(&record, head, walk.position) {
-            return Ok(Walk { end: End::Broken(why), ..walk });
+            return Walk { end: End::Broken(why), ..walk };
         }
         walk.time_ms = walk.time_ms.max(record.head.time_ms);
         if record.head.kind == Kind::Frame {
             let frame_bytes = (HEAD_BYTES + record.payload.len()) as u64;
             let Some(end) = walk.position.checked_add(frame_bytes) else {
-                return Ok(Walk { end: End::Broken("the positions overflow"), ..walk });
+                return Walk { end: End::Broken("the positions overflow"), ..walk };
             };
             let (position, time_ms) = (walk.position, record.head.time_ms);
             if position < range.start && range.start < end {
-                return Err((walk.offset, format!("the store is of position {}, in its midst", range.start)));
+                let why = format!("the store is of position {}, in its midst", range.start);
+                return Walk { end: End::Refused(why), ..walk };
             }
             if range.start <= position {
                 let frame = Frame { position, end, time_ms, history: head.history, payload: record.payload };
-                replay.frame(frame).map_err(|why| (walk.offset, why))?;
+                if let Err(why) = replay.frame(frame) {
+                    return Walk { end: End::Refused(why), ..walk };
+                }
                 walk.frames += 1;
             }
             walk.position = end;
         }
         walk.offset += record.bytes();
         if matches!(record.head.kind, Kind::SegmentEnd | Kind::CleanStop) {
-            return Ok(Walk { end: End::Closed(record.head.kind), ..walk });
+            return Walk { end: End::Closed(record.head.kind), ..walk };
         }
     }
-    Ok(walk)
+    walk
 }
 
 fn misplaced(record: &Record<'_>, segment: &SegmentHead, position: Position) -> Option<&'static str> {
@@ -142,49 +146,23 @@ fn misplaced(record: &Record<'_>, segment: &SegmentHead, position: Position) -> 
     None
 }
 
-/// Reads bytes as a segment's file is read: for whoever wants to know that no bytes do harm.
+/// Reads bytes as the file of a segment under `seal` is read: for whoever wants to know that no bytes do harm. Gives the
+/// position reached, and the one that is known synced by what lies beyond, if that is more.
 ///
 /// # Errors
 /// In words, what is wrong with the head of the segment or with a frame's payload.
-pub fn scan_bytes(bytes: &[u8], replay: &mut dyn Replay) -> Result<Position, String> {
-    let head = SegmentHead::decode(bytes)?;
-    let walk = walk(bytes, &head, &(0..Position::MAX), replay).map_err(|(_, why)| why)?;
-    let found = evidence(bytes, walk.offset, head.number, head.history, walk.position);
-    assert!(found.is_none_or(|found| found.synced > walk.position));
-    Ok(walk.position)
-}
-
-/// A place that says how far the journal was synced.
-struct Evidence {
-    offset: usize,
-    synced: Position,
-}
-
-/// Looks byte by byte from `from` on for a mark of segment `number`, not of an older history, that knows more synced
-/// than `position`.
-fn evidence(bytes: &[u8], from: usize, number: u32, history: History, position: Position) -> Option<Evidence> {
-    let mut at = from + RECORD_MAGIC_AT;
-    while let Some(found) = bytes.get(at..).and_then(|rest| rest.windows(3).position(|three| three == RECORD_MAGIC)) {
-        let offset = at + found - RECORD_MAGIC_AT;
-        at += found + 1;
-        // A frame's length is not believed here, so a search stays linear.
-        let is_mark = bytes.get(offset + RECORD_MAGIC_AT + 3).is_some_and(|&kind| kind != Kind::Frame as u8);
-        let mark = &bytes[offset..bytes.len().min(offset + MARK_BYTES)];
-        let Some(record) = is_mark.then(|| Record::decode(mark).ok()).flatten() else {
-            continue;
-        };
-        let counts = record.head.segment == number && record.head.history >= history;
-        if let Some(synced) = record.synced().filter(|&synced| counts && synced > position) {
-            return Some(Evidence { offset, synced });
-        }
+pub fn scan_bytes(bytes: &[u8], seal: &Seal, replay: &mut dyn Replay) -> Result<(Position, Option<Position>), String> {
+    let (head, form) = SegmentHead::read(bytes, seal)?;
+    let walk = walk(bytes, &head, &form, &(0..Position::MAX), replay);
+    if let End::Refused(why) = walk.end {
+        return Err(why);
     }
-    None
-}
-
-/// Whether anything in `bytes` looks like the head of a record of segment `number`, whole or not.
-pub(crate) fn has_record_of(bytes: &[u8], number: u32) -> bool {
-    let looks = |head: &[u8]| head[..3] == RECORD_MAGIC && Kind::of(head[3]).is_some() && u32_at(head, 4) == number;
-    bytes.windows(8).any(looks)
+    let begun = Some((walk.position, walk.offset));
+    let (forms, histories) = (&[form], head.history..=head.history);
+    let search = Search { number: head.number, forms, histories, position: walk.position, begun };
+    let found = evidence(bytes, walk.offset, &search);
+    assert!(found.as_ref().is_none_or(|found| found.synced > walk.position));
+    Ok((walk.position, found.map(|found| found.synced)))
 }
 
 /// The numbers of the segments in `folder`, in order.
@@ -220,8 +198,12 @@ pub(crate) struct Tale {
     pub(crate) released: Vec<u32>,
     /// Segments whose frames were accepted.
     pub(crate) accepted: Vec<Kept>,
+    /// The last of them had seals.
+    pub(crate) is_sealed: bool,
     pub(crate) clean_stop: bool,
     pub(crate) broken: Option<Break>,
+    /// Why a start is refused, where a repair goes on.
+    pub(crate) damage: Option<OpenError>,
 }
 
 impl Tale {
@@ -229,25 +211,64 @@ impl Tale {
     pub(crate) fn last_number(&self) -> Option<u32> {
         self.accepted.last().map(|segment| segment.number)
     }
+
+    /// The forms that records may have that come next in a segment whose head says nothing. Nothing plain comes behind
+    /// what is sealed.
+    pub(crate) fn forms(&self, seal: Seal) -> Vec<Form> {
+        let sealed = Form::Sealed(seal, self.history.unwrap_or(History(0)));
+        if self.is_sealed { vec![sealed] } else { vec![sealed, Form::Plain] }
+    }
 }
 
 /// Reads all segments of a folder.
 pub(crate) struct Scan<'a> {
     disk: &'a dyn Disk,
     folder: &'a Path,
+    seal: Seal,
     range: Range<Position>,
     buffer: Vec<u8>,
     tale: Tale,
+    mends: bool,
 }
 
 impl<'a> Scan<'a> {
-    pub(crate) fn new(disk: &'a dyn Disk, folder: &'a Path, range: Range<Position>) -> Self {
-        Self { disk, folder, range, buffer: Vec::new(), tale: Tale::default() }
+    pub(crate) fn new(disk: &'a dyn Disk, folder: &'a Path, seal: Seal, range: Range<Position>) -> Self {
+        Self { disk, folder, seal, range, buffer: Vec::new(), tale: Tale::default(), mends: false }
+    }
+
+    /// The same, that takes damage for an end if `mends`.
+    pub(crate) fn mending(self, mends: bool) -> Self {
+        Self { mends, ..self }
+    }
+
+    /// Notes damage that a repair passes over.
+    ///
+    /// # Errors
+    /// It, if this is none.
+    fn pass_over(&mut self, damage: OpenError) -> Result<(), OpenError> {
+        match damage {
+            OpenError::Damaged { .. } if self.mends => {
+                self.tale.damage.get_or_insert(damage);
+                Ok(())
+            }
+            damage => Err(damage),
+        }
     }
 
     /// Reads the segments `numbers`; refuses damage.
     pub(crate) fn run(mut self, numbers: &[u32], replay: &mut dyn Replay) -> Result<Tale, OpenError> {
-        let (released, numbers) = numbers.split_at(self.begin(numbers)?);
+        let begin = match self.begin(numbers) {
+            Ok(begin) => begin,
+            Err(damage) => {
+                let why = damage.why();
+                self.pass_over(damage)?;
+                if let Some((&number, later)) = numbers.split_first() {
+                    self.tale.broken = Some(Break { number, is_there: true, offset: 0, why, later: later.to_vec() });
+                }
+                return Ok(self.tale);
+            }
+        };
+        let (released, numbers) = numbers.split_at(begin);
         self.tale.released = released.to_vec();
         let first = numbers.first().copied().filter(|_| self.tale.history.is_some()).unwrap_or(1);
         let bytes_total = numbers.iter().map(|&number| self.file_bytes(number)).sum::<Result<u64, _>>()?;
@@ -262,8 +283,8 @@ impl<'a> Scan<'a> {
             } else {
                 Err("the segment is missing".into())
             };
-            let head = match (head, ended.take()) {
-                (Ok(head), _) => head,
+            let (head, form) = match (head, ended.take()) {
+                (Ok(read), _) => read,
                 (Err(_), Some(earlier)) => {
                     self.tale.broken = Some(earlier);
                     break;
@@ -275,16 +296,21 @@ impl<'a> Scan<'a> {
                     break;
                 }
             };
-            let walk = walk(&self.buffer, &head, &self.range, replay).map_err(|(offset, why)| {
-                let why = format!("a frame whose checksum holds cannot be read: {why}");
-                self.damaged(number, offset as u64, why)
-            })?;
-            self.accept(&head, &walk);
+            let walk = walk(&self.buffer, &head, &form, &self.range, replay);
+            self.accept(&head, &form, &walk);
             bytes_done += self.buffer.len() as u64;
             replay.progress(bytes_done, bytes_total);
             match walk.end {
                 End::Closed(kind) => self.tale.clean_stop = kind == Kind::CleanStop,
                 End::Reached => return Ok(self.tale),
+                End::Refused(why) => {
+                    let (offset, why) =
+                        (walk.offset as u64, format!("a frame whose checksum holds cannot be read: {why}"));
+                    self.pass_over(self.damaged(number, offset, why.clone()))?;
+                    self.tale.clean_stop = false;
+                    self.tale.broken = Some(Break { number, is_there: true, offset, why, later: later() });
+                    break;
+                }
                 End::Broken(why) => {
                     self.tale.clean_stop = false;
                     let (offset, why) = (walk.offset as u64, why.into());
@@ -293,10 +319,15 @@ impl<'a> Scan<'a> {
             }
         }
         self.tale.broken = self.tale.broken.take().or(ended);
-        if let Some(broken) = self.tale.broken.clone() {
-            self.judge(&broken)?;
+        if let Some(broken) = self.tale.broken.clone()
+            && let Err(damage) = self.judge(&broken)
+        {
+            self.pass_over(damage)?;
         }
-        self.refuse_short().map(|()| self.tale)
+        if let Err(damage) = self.refuse_short() {
+            self.pass_over(damage)?;
+        }
+        Ok(self.tale)
     }
 
     /// Finds the segment with which reading begins: the last one that begins at or below that position. Gives its
@@ -305,17 +336,20 @@ impl<'a> Scan<'a> {
         let from = self.range.start;
         let mut begins = None;
         for (index, &number) in numbers.iter().enumerate().rev() {
-            let Some(head) = self.head(number)? else { continue };
+            let Some((head, form)) = self.head(number)? else { continue };
             if head.first_position <= from {
                 // What lay before is gone; it was not written later than this segment was made.
                 let time_ms = if head.first_position > 0 { head.created_ms } else { 0 };
                 let (position, history) = (head.first_position, Some(head.history));
-                self.tale = Tale { position, history, time_ms, ..Tale::default() };
+                self.tale = Tale { position, history, time_ms, is_sealed: form.is_sealed(), ..Tale::default() };
                 return Ok(index);
             }
+            // If nothing can be read, a repair begins a later history than any that there was.
+            self.tale.history = self.tale.history.max(Some(head.history));
             begins = Some((index, head.first_position));
         }
         if from == 0 {
+            self.tale.history = None;
             return Ok(0);
         }
         let journal = match begins {
@@ -330,12 +364,12 @@ impl<'a> Scan<'a> {
     }
 
     /// The head of a segment, if it is whole and of that number.
-    fn head(&self, number: u32) -> Result<Option<SegmentHead>, OpenError> {
+    fn head(&self, number: u32) -> Result<Option<(SegmentHead, Form)>, OpenError> {
         let path = self.folder.join(segment_name(number));
         let mut bytes = [0; SEGMENT_HEAD_BYTES];
         let read = self.disk.open(&path).and_then(|file| file.read_at(&mut bytes, 0));
         let count = read.map_err(OpenError::io(&path))?;
-        Ok(SegmentHead::decode(&bytes[..count]).ok().filter(|head| head.number == number))
+        Ok(SegmentHead::read(&bytes[..count], &self.seal).ok().filter(|(head, _)| head.number == number))
     }
 
     /// Refuses a journal that ends below where reading was to begin.
@@ -353,8 +387,9 @@ impl<'a> Scan<'a> {
         Err(self.damaged(number, offset, why))
     }
 
-    fn accept(&mut self, head: &SegmentHead, walk: &Walk) {
+    fn accept(&mut self, head: &SegmentHead, form: &Form, walk: &Walk) {
         let tale = &mut self.tale;
+        tale.is_sealed = form.is_sealed();
         tale.position = walk.position;
         tale.history = Some(head.history);
         tale.history_begins = head.history_begins;
@@ -366,8 +401,11 @@ impl<'a> Scan<'a> {
     }
 
     /// Whether the segment in the buffer may stand where the tale has come.
-    fn check_head(&self, number: u32) -> Result<SegmentHead, String> {
-        let head = SegmentHead::decode(&self.buffer)?;
+    fn check_head(&self, number: u32) -> Result<(SegmentHead, Form), String> {
+        let (head, form) = SegmentHead::read(&self.buffer, &self.seal)?;
+        if self.tale.is_sealed && !form.is_sealed() {
+            return Err("the segment has no seals, and the one before it has".into());
+        }
         if head.number != number {
             return Err(format!("the file holds segment {}", head.number));
         }
@@ -378,7 +416,7 @@ impl<'a> Scan<'a> {
             let (first, position) = (head.first_position, self.tale.position);
             return Err(format!("the segment begins at position {first}, the one before it ends at {position}"));
         }
-        Ok(head)
+        Ok((head, form))
     }
 
     /// Refuses a break below any position that is known to have been synced.
@@ -401,23 +439,44 @@ impl<'a> Scan<'a> {
             let why = format!("{}, though {what} (byte {at} of {file})", broken.why);
             Err(self.damaged(broken.number, broken.offset, why))
         };
+        let head = SegmentHead::read(&self.buffer, &self.seal);
+        let head = head.ok().filter(|(head, form)| head.number == number && (form.is_sealed() || !self.tale.is_sealed));
         if from == 0 {
-            let head = SegmentHead::decode(&self.buffer);
-            if let Some(head) = head.as_ref().ok().filter(|head| head.history >= history && head.synced > position) {
+            if let Some((head, _)) = head.filter(|(head, _)| head.history >= history && head.synced > position) {
                 return refuse(0, &format!("what lies below position {} was synced", head.synced));
             }
-            // The first record lies in the same sector as the head, which was written before it.
-            let first = self.buffer.get(SEGMENT_HEAD_BYTES..).map(Record::decode);
-            if head.is_err() && first.is_some_and(|first| first.is_ok_and(|record| record.head.segment == number)) {
+            // The first record lies in the same sector as the head, which was written before it. No client's bytes come
+            // to lie there, so a record may be believed though the history of its seal is not known.
+            let first = self.buffer.get(SEGMENT_HEAD_BYTES..).and_then(Record::glance);
+            if head.is_none() && first.is_some_and(|record| record.head.segment == number) {
                 return refuse(SEGMENT_HEAD_BYTES as u64, "a record follows");
             }
         }
-        match evidence(&self.buffer, from, number, history, position) {
+        let (forms, histories) = match head {
+            Some((head, form)) => (vec![form], head.history.max(history)..=head.history),
+            None => (self.forms_under_wrong_head(history), history..=History(u64::MAX)),
+        };
+        let begun = match (from, head) {
+            (0, Some((head, _))) => Some((head.first_position, SEGMENT_HEAD_BYTES)),
+            (0, None) => None,
+            _ => Some((position, from)),
+        };
+        match evidence(&self.buffer, from, &Search { number, forms: &forms, histories, position, begun }) {
             Some(found) => {
                 refuse(found.offset as u64, &format!("a mark says that what lies below {} was synced", found.synced))
             }
             None => Ok(()),
         }
+    }
+
+    /// What records may look like in a segment whose head cannot be read: if the bytes that name the history are the right
+    /// ones all the same, marks of a later history are found, too.
+    fn forms_under_wrong_head(&self, history: History) -> Vec<Form> {
+        let mut forms = self.tale.forms(self.seal);
+        if let Some(head) = self.buffer.first_chunk() {
+            forms.push(Form::Sealed(self.seal, SegmentHead::raw_history(head).max(history)));
+        }
+        forms
     }
 
     fn damaged(&self, number: u32, offset: u64, why: String) -> OpenError {

@@ -226,6 +226,6 @@ impl Journal {
     pub fn replay(&self, range: Range<Position>, replay: &mut dyn Replay) -> Result<(), OpenError> {
         let _hold = self.hold();
         let numbers: Vec<u32> = lock(&self.shelf).segments.iter().map(|segment| segment.number).collect();
-        Scan::new(&*self.disk, &self.folder, range).run(&numbers, replay).map(drop)
+        Scan::new(&*self.disk, &self.folder, self.seal, range).run(&numbers, replay).map(drop)
     }
 }

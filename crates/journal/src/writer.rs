@@ -12,7 +12,7 @@
 //! policies another thread syncs, and writes go on meanwhile (`syncer.rs`).
 
 use crate::format::{
-    Kind, MARK_BYTES, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead, encode_mark, encode_stop, segment_name,
+    Form, Kind, MARK_BYTES, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead, encode_mark, encode_stop, segment_name,
 };
 use crate::front::Journal;
 use crate::maker::Spare;
@@ -394,17 +394,17 @@ impl Writer {
 
     fn append_mark(&mut self) {
         let head = self.record_head(Kind::Mark, 0, self.position);
-        self.batch.bytes.extend_from_slice(&encode_mark(head, self.durable));
+        self.batch.bytes.extend_from_slice(&encode_mark(&self.journal.seal, head, self.durable));
     }
 
     fn append(&mut self, lane: usize, position: Position) {
         let head = self.lanes[lane].peek().expect("`find` saw it");
         self.time_ms = self.time_ms.max(head.time_ms);
         let record = self.record_head(Kind::Frame, head.payload_bytes as u32, position);
-        let batch = &mut self.batch;
+        let (batch, seal) = (&mut self.batch, &self.journal.seal);
         let beside = self.lanes[lane].take(|payload| match payload {
             Payload::Inline(first, second) => {
-                batch.bytes.extend_from_slice(&record.encode([first, second]));
+                batch.bytes.extend_from_slice(&record.encode(seal, [first, second]));
                 batch.bytes.extend_from_slice(first);
                 batch.bytes.extend_from_slice(second);
                 None
@@ -414,7 +414,7 @@ impl Writer {
         });
         // Only here: its place in the ring is free by now.
         if let Some(payload) = beside.map(Late::make) {
-            batch.bytes.extend_from_slice(&record.encode([&payload, &[]]));
+            batch.bytes.extend_from_slice(&record.encode(seal, [&payload, &[]]));
             batch.tail = Some(payload);
         }
         batch.frames += 1;
@@ -426,15 +426,22 @@ impl Writer {
         RecordHead { kind, payload_bytes, segment, history, position, time_ms }
     }
 
+    /// What follows the last record of segment `number` where bytes of a former life lie behind.
+    fn stop_at(&self, number: u32, position: Position) -> [u8; HEAD_BYTES] {
+        encode_stop(Form::Sealed(self.journal.seal, self.history), number, self.history, position)
+    }
+
     /// Writes the batch and publishes what it carried.
     fn write(&mut self, now_us: u64) -> io::Result<()> {
         let worth = self.worth();
+        let stop = self.segment.is_recycled.then(|| {
+            let end = self.position + self.batch.len() - MARK_BYTES as u64;
+            self.stop_at(self.segment.number, end)
+        });
         let batch = &mut self.batch;
         let (bytes, frames, charge) = (batch.len(), batch.frames, batch.charge);
         let (tail, tail_offset) = (batch.tail.take(), self.segment.offset + batch.bytes.len() as u64);
-        if self.segment.is_recycled {
-            let end = self.position + bytes - MARK_BYTES as u64;
-            let stop = encode_stop(self.segment.number, self.history, end);
+        if let Some(stop) = stop {
             match &tail {
                 None => batch.bytes.extend_from_slice(&stop),
                 Some(tail) => self.segment.file.write_at(&stop, tail_offset + tail.len() as u64)?,
@@ -570,8 +577,8 @@ impl Writer {
 
     fn put_mark(&mut self, kind: Kind) -> io::Result<()> {
         self.time_ms = self.time_ms.max((self.now_ms)());
-        let mark = encode_mark(self.record_head(kind, 0, self.position), self.durable);
-        let stop = encode_stop(self.segment.number, self.history, self.position);
+        let mark = encode_mark(&self.journal.seal, self.record_head(kind, 0, self.position), self.durable);
+        let stop = self.stop_at(self.segment.number, self.position);
         let has_stop = kind == Kind::Mark && self.segment.is_recycled;
         self.segment
             .file
@@ -597,8 +604,11 @@ impl Writer {
             synced: self.durable,
             created_ms: self.time_ms,
         };
-        let stop = encode_stop(head.number, self.history, self.position);
-        spare.file.write_at(&[&head.encode(), &stop[..if spare.is_recycled { HEAD_BYTES } else { 0 }]].concat(), 0)?;
+        let stop = self.stop_at(head.number, self.position);
+        spare.file.write_at(
+            &[&head.encode(&journal.seal), &stop[..if spare.is_recycled { HEAD_BYTES } else { 0 }]].concat(),
+            0,
+        )?;
         let (from, to) = (journal.folder.join(&spare.name), journal.folder.join(segment_name(head.number)));
         journal.disk.rename(&from, &to)?;
         self.is_folder_dirty = true;

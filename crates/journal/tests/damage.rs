@@ -4,7 +4,7 @@
 mod world;
 
 use base::disk::{Disk, FakeDisk};
-use journal::{Frame, HEAD_BYTES, MARK_BYTES, OpenError, Policy, Record, SEGMENT_HEAD_BYTES};
+use journal::{Frame, HEAD_BYTES, MARK_BYTES, OpenError, Policy, Record, SEGMENT_HEAD_BYTES, Seal};
 use std::path::Path;
 use std::sync::Arc;
 use world::*;
@@ -55,7 +55,7 @@ fn marked(disk: &FakeDisk) -> u64 {
     for path in segment_files(disk) {
         let bytes = bytes_of(disk, &path);
         let mut offset = SEGMENT_HEAD_BYTES;
-        while let Some(record) = bytes.get(offset..).and_then(|rest| Record::decode(rest).ok()) {
+        while let Some(record) = bytes.get(offset..).and_then(|rest| Record::glance(rest)) {
             marked = record.synced().unwrap_or(marked);
             offset += record.bytes();
         }
@@ -199,6 +199,7 @@ fn the_old_bytes_of_a_recycled_segment_never_pass() {
     let files = segment_files(&journal.disk);
     let (old, new) = (bytes_of(&journal.disk, &files[0]), bytes_of(&journal.disk, &files[1]));
     let twin: Vec<_> = journal.twin.iter().map(|(_, payload)| payload.clone()).collect();
+    let seal = Seal::new(SEAL_KEY);
     for end in SEGMENT_HEAD_BYTES..new.len().min(old.len()) {
         let mixed = [&new[..end], &old[end..]].concat();
         let mut first = None;
@@ -211,8 +212,8 @@ fn the_old_bytes_of_a_recycled_segment_never_pass() {
             count += 1;
             Ok(())
         };
-        let position = journal::scan_bytes(&mixed, &mut replay).unwrap();
-        let whole = journal::scan_bytes(&new, &mut |_: journal::Frame<'_>| Ok(())).unwrap();
+        let (position, _) = journal::scan_bytes(&mixed, &seal, &mut replay).unwrap();
+        let (whole, _) = journal::scan_bytes(&new, &seal, &mut |_: journal::Frame<'_>| Ok(())).unwrap();
         assert!(position <= whole);
     }
 }
@@ -230,7 +231,7 @@ fn no_bytes_do_harm() {
                 bytes[at.min(last)] = random.next() as u8;
             }
         }
-        let _ = journal::scan_bytes(&bytes, &mut |_: journal::Frame<'_>| Ok(()));
+        let _ = journal::scan_bytes(&bytes, &Seal::new(SEAL_KEY), &mut |_: journal::Frame<'_>| Ok(()));
     }
 }
 

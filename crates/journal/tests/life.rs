@@ -470,7 +470,7 @@ fn the_identity_is_drawn_once_and_belongs_to_the_frames() {
     world.put(0, b"one", Purpose::Grow).unwrap();
     world.stop();
     let mut other = options(Policy::Always, &elapsed_us);
-    (other.drawn, other.shards) = ([[9; 16], [9; 16]], 32);
+    (other.drawn, other.shards) = ([[9; 16]; 3], 32);
     let prepared = journal::prepare(Arc::new(disk.copy()), &folder(), other).unwrap();
     assert_eq!(prepared.identity, identity);
     let path = folder().join("identity");

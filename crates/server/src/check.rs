@@ -4,7 +4,11 @@
 //! look    the store's own check, then a start, on a disk whose changes stay in memory      --> sound
 //!         refused?  then a repair on such a disk, too                                      --> what it would lose
 //! repair  the store's own repair --> all that can be loaded --> shards that lost something stored whole --> look
+//!                                    the journal ends where its records are damaged; what follows is kept aside
 //! ```
+//!
+//! If the store knows more of the journal than is left of it, shards are of different positions and nothing brings them
+//! together again. Then all shards are stored whole, as of a position beyond all that is known, and the journal begins there.
 //!
 //! So a folder is sound if and only if a start accepts it, and what a repair is said to lose is what it has lost.
 
@@ -199,8 +203,9 @@ fn examine_store(source: &Source<'_>, progress: Progress<'_>) -> Result<store::R
     if prepared.is_new() {
         let file = source.folder.join(JOURNAL_FOLDER).join("identity");
         return Err(Refused::new(format!(
-            "{} is missing, and there is a store. Restore this file from a backup: it never changes.",
-            file.display()
+            "{} is missing, and there is a store. {}",
+            file.display(),
+            journal::IDENTITY_REMEDY
         )));
     }
     let options = store_options(prepared.identity.hash_key, source.options.now_ms);
@@ -221,8 +226,10 @@ fn mend(folder: &Path, disk: Arc<dyn Disk>, progress: Progress<'_>) -> Result<Re
     let told = &mut |done, total, _| progress("reading the journal", done, total);
     let mut loaded = source.load(&Loaders::Mending(damaged), told)?;
     let mended = std::mem::take(&mut loaded.mended);
-    if !mended.is_empty() {
-        let shards: Vec<usize> = mended.iter().map(|mended| mended.shard).collect();
+    let has_gap = loaded.opened.recovery.loss.as_ref().is_some_and(|loss| loss.has_gap);
+    if has_gap || !mended.is_empty() {
+        let shards: Vec<usize> =
+            if has_gap { (0..SHARDS).collect() } else { mended.iter().map(|mended| mended.shard).collect() };
         let Loaded { store, keyspace, opened, .. } = &mut loaded;
         let stored = store_shards(store, keyspace, &shards, opened.recovery.end, source.options.now_ms);
         stored.map_err(|error| source.unstored(&error))?;

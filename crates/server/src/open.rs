@@ -137,17 +137,15 @@ impl Source<'_> {
     /// See there; and what the journal has beyond the store does not fit them.
     fn gather_within(&self, limits: &mut Limits, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Gathered, Refused> {
         let mut check = || limits.check_room();
-        self.gather_if(&mut check, told)
+        self.gather(false, &mut check, told)
     }
 
-    /// Opens the store and reads the journal. `told` learns the bytes read of the journal, those there are, and the frames.
-    pub(crate) fn gather(&self, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Gathered, Refused> {
-        self.gather_if(&mut || Ok(()), told)
-    }
-
-    /// [`Source::gather`], as long as `has_room` says that there is memory.
-    fn gather_if(
+    /// Opens the store and reads the journal, as long as `has_room` says that there is memory. With `mends`, damage of the
+    /// journal's records ends it instead of being refused. `told` learns the bytes read of the journal, those there are, and
+    /// the frames.
+    fn gather(
         &self,
+        mends: bool,
         has_room: &mut dyn FnMut() -> Result<(), String>,
         told: &mut dyn FnMut(u64, u64, u64),
     ) -> Result<Gathered, Refused> {
@@ -160,6 +158,7 @@ impl Source<'_> {
         let gathering = Gathering::new(&keyspace, &store);
         let mut progress = Progress { gathering, told, has_room, unchecked_bytes: 0, lacking: None };
         let prepared = prepared.must_reach(store.greatest_position());
+        let prepared = if mends { prepared.mending() } else { prepared };
         let opened = prepared.open(store.least_position(), &mut progress);
         let opened = opened.map_err(|error| match &error {
             _ if progress.lacking.is_some() => self.without_memory(progress.lacking.as_deref().unwrap_or_default()),
@@ -172,7 +171,8 @@ impl Source<'_> {
 
     /// [`Source::gather`], and loads everything.
     pub(crate) fn load(&self, loaders: &Loaders, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Loaded, Refused> {
-        let Gathered { keyspace, store, opened, loading, .. } = self.gather(told)?;
+        let mends = matches!(loaders, Loaders::Mending(_));
+        let Gathered { keyspace, store, opened, loading, .. } = self.gather(mends, &mut || Ok(()), told)?;
         let mended = match loaders {
             Loaders::Whole => loading.run(&keyspace).map(|()| Vec::new()),
             Loaders::Mending(damaged) => loading.run_mending(&keyspace, damaged),

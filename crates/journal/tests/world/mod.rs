@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sync::bell::Bell;
 
 pub(crate) const SEGMENT_BYTES: u64 = 4096;
+pub(crate) const SEAL_KEY: [u8; 16] = [7; 16];
 
 pub(crate) fn folder() -> PathBuf {
     PathBuf::from("/data/journal")
@@ -79,7 +80,7 @@ pub(crate) fn options(policy: Policy, elapsed_us: &Arc<AtomicU64>) -> Options {
         blocks: 1,
         now_ms: 1000,
         elapsed_us: Arc::new(move || elapsed_us.load(Ordering::SeqCst)),
-        drawn: [[3; 16], [5; 16]],
+        drawn: [[3; 16], [5; 16], SEAL_KEY],
     }
 }
 

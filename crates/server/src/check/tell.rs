@@ -2,6 +2,7 @@
 
 use super::{Facts, Findings, Repair};
 use engine::Mended;
+use journal::Loss;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -86,10 +87,34 @@ fn loss(repair: &Repair, left: &str) -> String {
         );
         line(&mut text, "loss", &stored);
     }
-    if repair.mended.is_empty() {
+    if let Some(lost) = &repair.facts.journal.loss {
+        line(&mut text, "loss", &of_journal(lost, repair, left));
+    } else if repair.mended.is_empty() {
         line(&mut text, "loss", "none: what is damaged is not needed, or the journal has it");
     }
     let keys = repair.facts.keys;
     line(&mut text, "keys", &format!("a repair {left} {keys} in all databases"));
+    text
+}
+
+/// What a repair loses where the journal is damaged.
+fn of_journal(lost: &Loss, repair: &Repair, left: &str) -> String {
+    let Loss { why, whole_until, has_gap } = lost;
+    let journal = &repair.facts.journal;
+    let aside = match journal.torn.as_ref().map_or(0, |torn| torn.bytes) {
+        0 => "of which nothing is there".to_owned(),
+        bytes => format!("of which {bytes} bytes are kept aside"),
+    };
+    let mut text = format!(
+        "the journal breaks off ({why}); a repair {left} what was written below position {whole_until}, and nothing that only \
+         the journal had from there on, {aside}"
+    );
+    if *has_gap {
+        let _ = write!(
+            text,
+            "; the store has some shards as of up to position {}, others as they were before: all are stored anew as of there",
+            journal.end
+        );
+    }
     text
 }

@@ -159,7 +159,7 @@ impl Run {
     fn clean_stop(&self, events: &[Event]) -> Option<(usize, Span)> {
         let is_mark = |event: usize| {
             let Call::Write { bytes, .. } = &events[event].call else { unreachable!("only writes are noted") };
-            let record = (bytes.len() == MARK_BYTES).then(|| Record::decode(bytes).ok()).flatten();
+            let record = Record::glance(bytes).filter(|_| bytes.len() == MARK_BYTES);
             record.is_some_and(|record| record.head.kind == Kind::CleanStop)
         };
         self.segment_writes.iter().find(|write| is_mark(write.2)).map(|&(file, span, _)| (file, span))

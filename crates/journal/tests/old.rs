@@ -1,0 +1,177 @@
+//! Folders of format version 1, which had no seals: they are opened, upgraded, and lose nothing meanwhile.
+
+mod world;
+
+use base::checksum;
+use base::disk::{Disk, FakeDisk};
+use journal::{HEAD_BYTES, OpenError, Policy, Purpose, Record, SEGMENT_HEAD_BYTES};
+use std::path::Path;
+use world::*;
+
+fn write(disk: &FakeDisk, path: &Path, bytes: &[u8]) {
+    let mut file = disk.open(path).unwrap();
+    file.truncate(0).unwrap();
+    file.write_at(bytes, 0).unwrap();
+    file.sync().unwrap();
+}
+
+fn put_u32(bytes: &mut [u8], at: usize, value: u32) {
+    bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+}
+
+fn mend_head(bytes: &mut [u8]) {
+    let crc = checksum(checksum(0, &bytes[..12]), &bytes[16..]);
+    put_u32(bytes, 12, crc);
+}
+
+/// The identity as version 1 kept it.
+fn identity(disk: &FakeDisk) -> Vec<u8> {
+    let mut bytes = bytes_of(disk, &folder().join("identity"));
+    bytes.truncate(56);
+    put_u32(&mut bytes, 8, 1);
+    mend_head(&mut bytes);
+    bytes
+}
+
+/// Makes of a segment what version 1 would have written: no seal in its head, and in each record the history in its place.
+fn segment(bytes: &mut [u8]) {
+    put_u32(bytes, 8, 1);
+    put_u32(bytes, 20, 0);
+    mend_head(&mut bytes[..SEGMENT_HEAD_BYTES]);
+    let history: [u8; 8] = bytes[24..32].try_into().unwrap();
+    let number: [u8; 4] = bytes[16..20].try_into().unwrap();
+    let mut at = SEGMENT_HEAD_BYTES;
+    while let Some(record) = Record::glance(&bytes[at..]).filter(|record| record.head.segment.to_le_bytes() == number) {
+        let end = at + record.bytes();
+        bytes[at + 16..at + 24].copy_from_slice(&history);
+        let crc = checksum(0, &bytes[at + 4..end]);
+        put_u32(bytes, at, crc);
+        at = end;
+    }
+    let Some(stop) = bytes.get_mut(at..at + HEAD_BYTES).filter(|stop| stop[8..12] == *b"bob\0") else { return };
+    stop[16..24].copy_from_slice(&history);
+    stop[11] = 1;
+    let crc = checksum(0, &stop[4..]);
+    put_u32(stop, 0, crc);
+    stop[11] = 0;
+}
+
+/// What version 1 would have left.
+fn as_version_1(disk: &FakeDisk) -> FakeDisk {
+    let old = disk.copy();
+    for path in segment_files(disk) {
+        let mut bytes = bytes_of(disk, &path);
+        segment(&mut bytes);
+        write(&old, &path, &bytes);
+    }
+    write(&old, &folder().join("identity"), &identity(disk));
+    old
+}
+
+struct Left {
+    disk: FakeDisk,
+    frames: Frames,
+    from: u64,
+}
+
+fn left(seed: u64, policy: Policy) -> Left {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, policy).unwrap();
+    world.load_and_release(&mut random(seed), 80);
+    world.load(&mut random(seed), 20);
+    world.settle();
+    let from = world.from;
+    let frames = if seed.is_multiple_of(2) { world.stop() } else { world.frames };
+    Left { disk: as_version_1(&disk), frames: since(&frames, from), from }
+}
+
+fn version(disk: &FakeDisk, path: &Path) -> u8 {
+    bytes_of(disk, path)[8]
+}
+
+#[test]
+fn a_folder_of_version_1_is_opened_and_gets_a_key_of_seals() {
+    for seed in 0..cases(20) {
+        for policy in [Policy::Always, Policy::Never] {
+            let Left { disk, frames, from } = left(seed, policy);
+            let mut world =
+                World::open_from(&disk, policy, from).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            assert_eq!(world.frames, frames, "seed {seed}");
+            assert_eq!(world.recovery.torn, None, "seed {seed}");
+            let kept = bytes_of(&disk, &folder().join("identity"));
+            assert_eq!((kept.len(), kept[8], &kept[56..]), (72, 2, &SEAL_KEY[..]));
+            let versions: Vec<_> = segment_files(&disk).iter().map(|path| version(&disk, path)).collect();
+            assert!(versions.is_sorted() && versions.last() == Some(&2), "{versions:?}");
+            world.load(&mut random(seed + 1), 30);
+            world.write();
+            let frames = world.frames;
+            let again = World::open_from(&disk.copy(), policy, from).unwrap();
+            assert_eq!(again.frames, frames, "seed {seed}, again");
+            assert_eq!(again.recovery.torn, None, "seed {seed}, again");
+        }
+    }
+}
+
+#[test]
+fn power_cut_at_every_operation_of_an_upgrade() {
+    for seed in 0..cases(6) {
+        let Left { disk, frames, from } = left(seed, Policy::Always);
+        for operation in 0.. {
+            let halted = disk.copy();
+            halted.halt_at(halted.operations() + operation);
+            let is_over = World::open_from(&halted, Policy::Always, from).is_ok();
+            let context = format!("seed {seed}, operation {operation}");
+            let crashed = halted.crash(seed ^ operation);
+            let mut world =
+                World::open_from(&crashed, Policy::Always, from).unwrap_or_else(|error| panic!("{context}: {error}"));
+            assert_eq!(world.frames, frames, "{context}");
+            world.put(0, b"sealed", Purpose::Grow).unwrap();
+            world.settle();
+            let frames = world.frames;
+            let again = World::open_from(&crashed.crash(seed), Policy::Always, from).unwrap();
+            assert_eq!(again.frames, frames, "{context}, again");
+            if is_over {
+                break;
+            }
+        }
+    }
+}
+
+/// A mark of version 1 still tells what was synced, in a segment of version 1.
+#[test]
+fn damage_in_segments_of_version_1_is_refused() {
+    for seed in 0..cases(20) {
+        let Left { disk, from, .. } = left(2 * seed, Policy::Always);
+        let files = segment_files(&disk);
+        let path = &files[seed as usize % files.len()];
+        let mut bytes = bytes_of(&disk, path);
+        bytes[SEGMENT_HEAD_BYTES + 3] ^= 1;
+        write(&disk, path, &bytes);
+        match World::open_from(&disk, Policy::Always, from) {
+            Err(OpenError::Damaged { file, .. }) => assert_eq!(&file, path),
+            // What lies below is not looked at.
+            Ok(world) => assert!(world.recovery.end >= from && files.last() != Some(path), "seed {seed}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Who restores the identity that was before the upgrade has lost the key of what came since.
+#[test]
+fn an_identity_of_version_1_is_no_key_to_sealed_segments() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::Always).unwrap();
+    world.put(0, b"one", Purpose::Grow).unwrap();
+    world.stop();
+    let path = folder().join("identity");
+    write(&disk, &path, &identity(&disk));
+    let before: Vec<_> = segment_files(&disk).iter().map(|path| bytes_of(&disk, path)).collect();
+    match World::open(&disk, Policy::Always) {
+        Err(OpenError::Damaged { file, why, remedy, .. }) => {
+            assert!(file == path && why.contains("key") && remedy.contains("Restore"), "{why}: {remedy}");
+        }
+        _ => panic!("another key is taken for the folder's"),
+    }
+    let after: Vec<_> = segment_files(&disk).iter().map(|path| bytes_of(&disk, path)).collect();
+    assert!(before == after, "a refusal changes nothing");
+}
