@@ -2,6 +2,7 @@
 //! queue, and anything at all on a few keys that all share.
 
 use crate::client::{Client, let_others_go_on, number};
+use crate::forge;
 use crate::request::{Request, TOKEN, Touch};
 use crate::world::Workload;
 use wire::client::Value;
@@ -72,7 +73,7 @@ impl Client {
             facts.tokens += 1;
             facts.tokens
         };
-        format!("{TOKEN}{number}.{}", "x".repeat(self.below(120) as usize))
+        format!("{TOKEN}{number}.{}", forge::marks(self.below(120) as usize, number))
     }
 
     fn any_client(&self) -> u64 {
@@ -97,7 +98,7 @@ impl Client {
     async fn push_list(&mut self) {
         let key = format!("list:{}", self.number);
         let value = self.scene.facts.borrow_mut().send(&key);
-        let padding = "x".repeat(self.below(300) as usize);
+        let padding = forge::marks(self.below(300) as usize, value);
         let item = format!("{value} {padding}");
         if let Value::Int(len) = self.call(Request::on(&["RPUSH", &key, &item], &[&key])).await {
             assert!(len as u64 <= value, "{key} has {len} items after the push of the {value}th");

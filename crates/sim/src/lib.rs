@@ -23,6 +23,7 @@ mod check;
 mod client;
 mod executor;
 mod facts;
+mod forge;
 mod ledger;
 mod life;
 mod line;

@@ -1,0 +1,61 @@
+//! Words that look like marks of the journal, as anybody can make them: their checksums hold, and they know everything
+//! synced, in segments that there may be. Clients store them, so that what a crash leaves of them lies beyond its break.
+
+use journal::{Kind, MARK_BYTES};
+
+/// Marks are for segments from 1 up to this.
+const SEGMENTS: u64 = 24;
+/// Words are text: no byte is greater.
+const GREATEST: u8 = 0x7f;
+
+/// So many bytes of such marks, as text; `first` decides for which segments.
+pub(crate) fn marks(bytes: usize, first: u64) -> String {
+    let count = bytes.div_ceil(MARK_BYTES) as u64;
+    let segment = |index| 1 + (first * count + index) % SEGMENTS;
+    let mut marks: String = (0..count).map(|index| mark(segment(index), first, index.is_multiple_of(2))).collect();
+    marks.truncate(bytes);
+    marks
+}
+
+/// A mark of a segment: as in version 1, or sealed by one who guesses, at some position.
+fn mark(segment: u64, some: u64, is_plain: bool) -> String {
+    let mut bytes = [0; MARK_BYTES];
+    bytes[4] = 8;
+    bytes[8..12].copy_from_slice(&[b'b', b'o', b'b', Kind::Mark as u8]);
+    bytes[12] = segment as u8;
+    bytes[16..24].fill(GREATEST);
+    bytes[40..48].fill(GREATEST);
+    if !is_plain {
+        let position = (some * 977 & 0x7f_7f7f).to_le_bytes();
+        bytes[24..32].copy_from_slice(&position);
+        bytes[40..48].copy_from_slice(&position);
+    }
+    // Some time gives a checksum that is text.
+    for time_ms in 0..=u16::MAX {
+        (bytes[32], bytes[33]) = (time_ms as u8 & GREATEST, (time_ms >> 7) as u8 & GREATEST);
+        let crc = match is_plain {
+            true => base::checksum(0, &bytes[4..]),
+            false => base::checksum(base::checksum(0, &bytes[4..16]), &bytes[24..]),
+        };
+        bytes[..4].copy_from_slice(&crc.to_le_bytes());
+        if bytes.is_ascii() {
+            return bytes.map(char::from).iter().collect();
+        }
+    }
+    unreachable!("one of 16 checksums is text")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_look_like_marks() {
+        let text = marks(10 * MARK_BYTES + 3, 7);
+        assert_eq!(text.len(), 10 * MARK_BYTES + 3);
+        let records = text.as_bytes().chunks_exact(MARK_BYTES).map(journal::Record::glance);
+        let segments: Vec<_> = records.map(|record| record.expect("a checksum that holds").head.segment).collect();
+        assert_eq!(segments.len(), 10);
+        assert!(segments.windows(2).all(|pair| pair[0] % SEGMENTS as u32 + 1 == pair[1]), "{segments:?}");
+    }
+}
