@@ -5,14 +5,17 @@
 //!   | 1 | payload lengths .. 0 | change : 1, segment 1, offset 2, value 1 | change ... |     a true journal, changed
 //! ```
 //!
-//! Checksums keep a fuzzer out, so the second shape begins with a true journal and may make changed records' checksums
-//! hold again. With those a lie cannot be told from the truth; then nothing is asked but an orderly answer.
+//! Checksums and seals keep a fuzzer out, so the second shape begins with a true journal, half of whose frames hold what looks
+//! like marks, and may make changed records' checksums hold again: as a client can, which must be of no use, or with the key
+//! of the seals. With that a lie cannot be told from the truth; then nothing is asked but an orderly answer.
 
 #![no_main]
 
 use base::Position;
 use base::disk::{Disk, FakeDisk};
-use journal::{Frame, HEAD_BYTES, MARK_BYTES, OpenError, Opened, Options, Policy, Purpose, SEGMENT_HEAD_BYTES, Step};
+use journal::{
+    Frame, HEAD_BYTES, History, MARK_BYTES, OpenError, Opened, Options, Policy, Purpose, SEGMENT_HEAD_BYTES, Seal, Step,
+};
 use libfuzzer_sys::fuzz_target;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,6 +23,7 @@ use std::sync::Arc;
 type Frames = Vec<(Position, Vec<u8>)>;
 
 const SEGMENT_BYTES: u64 = 2048;
+const SEAL_KEY: [u8; 16] = [7; 16];
 
 fuzz_target!(|data: &[u8]| {
     match data.split_first() {
@@ -38,8 +42,8 @@ fn scan(segment: &[u8]) {
         end = Some(frame.end);
         Ok(())
     };
-    let found = journal::scan_bytes(segment, &mut replay);
-    assert!(end.is_none() || found == Ok(end.expect("checked")));
+    let found = journal::scan_bytes(segment, &Seal::new(SEAL_KEY), &mut replay);
+    assert!(end.is_none() || found.map(|(reached, _)| reached) == Ok(end.expect("checked")));
 }
 
 /// A true journal of a few segments, changed, then opened twice.
@@ -49,13 +53,17 @@ fn change(script: &[u8]) {
     let (twin, from) = journal_of(&disk, lengths.clone().map(|&length| usize::from(length)));
     let mut changes = script[lengths.count()..].iter().skip(1).copied();
     let files = segment_files(&disk);
-    let mut honest = true;
+    let (mut honest, mut is_changed) = (true, false);
     while let [Some(what), Some(segment), Some(low), Some(high), Some(value)] = [0; 5].map(|_| changes.next()) {
         let path = &files[usize::from(segment) % files.len()];
-        honest &= fuzz::alter(&disk, path, what, usize::from(low) | usize::from(high) << 8, value, mend);
+        let (has_key, offset) = (segment & 0x80 != 0, usize::from(low) | usize::from(high) << 8);
+        let mend = if has_key { mend_with_key } else { mend };
+        honest &= fuzz::alter(&disk, path, what, offset, value, mend) || !has_key;
+        is_changed = true;
     }
     let first = match recover(&disk, from) {
         Ok(first) => first,
+        Err(error @ OpenError::Damaged { .. }) if !is_changed => panic!("a true journal: {error}"),
         Err(OpenError::Damaged { why, remedy, .. }) => return assert!(!why.is_empty() && !remedy.is_empty()),
         Err(OpenError::Io { error, .. }) => panic!("the disk does all it is asked: {error}"),
     };
@@ -80,7 +88,7 @@ fn options() -> Options {
         now_ms: 1000,
         kept_free_bytes: None,
         elapsed_us: Arc::new(|| 1),
-        drawn: [[3; 16], [5; 16]],
+        drawn: [[3; 16], [5; 16], SEAL_KEY],
     }
 }
 
@@ -105,7 +113,7 @@ fn journal_of(disk: &FakeDisk, lengths: impl Iterator<Item = usize>) -> (Frames,
     let mut from = 0;
     let mut lane = opened.journal.lane();
     for (index, length) in lengths.enumerate() {
-        let payload = vec![index as u8; length];
+        let payload = if length % 2 == 0 { vec![index as u8; length] } else { marks(index, length) };
         while opened.maker.step().is_none() {}
         let claim = lane.try_admit(payload.len() as u64, Purpose::Grow).expect("spares are there and nothing waits");
         let ticket = lane.take(claim, payload.len() as u64);
@@ -141,21 +149,62 @@ fn segment_files(disk: &FakeDisk) -> Vec<PathBuf> {
         .collect()
 }
 
+/// So many bytes of what looks like marks that know everything synced, in the next segments.
+fn marks(index: usize, length: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for segment in (1 + index as u32 / 4..).take(length.div_ceil(MARK_BYTES)) {
+        let mut mark = [0xff; MARK_BYTES];
+        mark[4..12].copy_from_slice(b"\x08\0\0\0bob\x02");
+        mark[12..16].copy_from_slice(&segment.to_le_bytes());
+        mark[24..32].copy_from_slice(&(index as u64 * 200).to_le_bytes());
+        let crc = crc(&mark, segment % 2 == 0);
+        mark[..4].copy_from_slice(&crc.to_le_bytes());
+        bytes.extend_from_slice(&mark);
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+/// The checksum of a record, which leaves out its seal if it has one.
+fn crc(record: &[u8], is_sealed: bool) -> u32 {
+    match is_sealed {
+        true => base::checksum(base::checksum(0, &record[4..16]), &record[24..]),
+        false => base::checksum(0, &record[4..]),
+    }
+}
+
 /// Makes the checksums of the head and of all records that can be found from it on hold.
 fn mend(bytes: &mut [u8]) {
-    if bytes.len() < SEGMENT_HEAD_BYTES {
-        return;
+    mend_as(bytes, None);
+}
+
+/// The same, and their seals.
+fn mend_with_key(bytes: &mut [u8]) {
+    mend_as(bytes, Some(Seal::new(SEAL_KEY)));
+}
+
+fn mend_as(bytes: &mut [u8], seal: Option<Seal>) {
+    let Some(head) = bytes.first_chunk_mut::<SEGMENT_HEAD_BYTES>() else { return };
+    let is_sealed = head[8] == 2;
+    if let Some(seal) = seal.filter(|_| is_sealed) {
+        let sealed = seal.of_segment(head);
+        head[20..24].copy_from_slice(&sealed.to_le_bytes());
     }
-    let crc = base::checksum(base::checksum(0, &bytes[..12]), &bytes[16..SEGMENT_HEAD_BYTES]);
-    bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+    let head_crc = base::checksum(base::checksum(0, &head[..12]), &head[16..]);
+    head[12..16].copy_from_slice(&head_crc.to_le_bytes());
+    let history = History(u64::from_le_bytes(*head[24..].first_chunk().expect("a head is longer")));
     let mut at = SEGMENT_HEAD_BYTES;
     while let Some(head) = bytes.get(at..at + HEAD_BYTES) {
         let payload_bytes = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
         let is_frame = head[11] == 1;
         let end = at + if is_frame { HEAD_BYTES + payload_bytes } else { MARK_BYTES };
         let Some(record) = bytes.get_mut(at..end) else { break };
-        let crc = base::checksum(0, &record[4..]);
+        let crc = crc(record, is_sealed);
         record[..4].copy_from_slice(&crc.to_le_bytes());
+        if let Some(seal) = seal.filter(|_| is_sealed) {
+            let sealed = seal.of_record(record.first_chunk().expect("a head was found"), history);
+            record[16..24].copy_from_slice(&sealed.to_le_bytes());
+        }
         at = end;
     }
 }

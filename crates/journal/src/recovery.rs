@@ -272,7 +272,8 @@ impl Prepared {
             file: self.folder.join(segment_name(1)),
             offset: 0,
             why: format!("{why}, though the folder has an identity"),
-            remedy: "Restore the journal's files from a backup; or, to begin with no data, remove the whole folder."
+            remedy: "Restore the journal's files from a backup; or, to go on with what the store has, use `bobbin check DIR \
+                     --repair`; or, to begin with no data, remove the whole folder."
                 .into(),
         })
     }

@@ -46,8 +46,8 @@ pub struct Frame<'a> {
 }
 
 /// For a journal that does not reach from the store's position on.
-pub(crate) const REMEDY: &str =
-    "Restore the whole data folder from a backup: the store needs the journal from its position on.";
+pub(crate) const REMEDY: &str = "Restore the whole data folder from a backup: the store needs the journal from its \
+     position on. Or go on with what the store has: `bobbin check DIR --repair` says what is lost then, and keeps the rest aside.";
 
 /// Who is told what a journal holds.
 pub trait Replay {
@@ -484,8 +484,8 @@ impl<'a> Scan<'a> {
         let position = self.tale.position;
         let cut = format!(
             "Restore the journal's files from a backup; or, to go on with what lies below position {position} and lose \
-             the rest, cut this file to {offset} bytes (away if that is 0) and move all segments of higher numbers \
-             elsewhere."
+             the rest: `bobbin check DIR --repair` cuts this file to {offset} bytes, and keeps aside what it cuts off and \
+             all segments of higher numbers."
         );
         // A journal that was cut below the store's position would only be refused for that.
         let remedy = if position < self.range.start { REMEDY.into() } else { cut };

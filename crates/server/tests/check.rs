@@ -160,10 +160,13 @@ fn look(folder: &Path) -> Findings {
     check::look(folder, &mut |_, _, _| {}).unwrap()
 }
 
-/// Keys after a repair: as many as announced, and those of shards that were not announced as they were.
+/// Keys after a repair: as many as announced, and those of shards that were not announced as they were; where the journal
+/// broke off, as they were then.
 fn assert_repaired(folder: &Path, announced: &Repair, keys: &Keys, context: &str) {
     let told = check::repair(folder, &mut |_, _, _| {}).unwrap_or_else(|error| panic!("{context}: {error}"));
     assert_eq!(told.mended, announced.mended, "{context}");
+    let (loss, said) = (&told.facts.journal.loss, &announced.facts.journal.loss);
+    assert_eq!(loss, said, "{context}");
     let again = look(folder);
     assert!(again.damages.is_empty(), "{context}: {:?}", again.damages);
     let keyspace = check::load(folder).unwrap();
@@ -174,11 +177,13 @@ fn assert_repaired(folder: &Path, announced: &Repair, keys: &Keys, context: &str
         let shard = shard_of(keyspace.hash(key));
         announced.mended.iter().any(|mended| mended.shard == shard)
     };
-    let whole = |keys: &Keys| -> Keys {
-        let whole = keys.iter().filter(|((_, key), _)| !is_announced(key));
-        whole.map(|(name, entry)| (name.clone(), entry.clone())).collect()
+    let whole = |keys: Contents| -> Contents { keys.into_iter().filter(|((_, key), _)| !is_announced(key)).collect() };
+    let left = whole(contents(&left));
+    let is_as_before = match loss {
+        None => left == whole(contents(keys)),
+        Some(_) => states(keys).into_iter().any(|state| left == whole(state)),
     };
-    assert!(whole(&left) == whole(keys), "{context}: a shard that was not announced has changed");
+    assert!(is_as_before, "{context}: a shard that was not announced has changed");
 }
 
 /// How many were sound, mended, and beyond repair.
@@ -189,6 +194,8 @@ struct Tally {
     older: usize,
     mended: usize,
     lossless: usize,
+    /// By a journal that ends where it was damaged.
+    shortened: usize,
     hopeless: usize,
 }
 
@@ -220,11 +227,15 @@ impl Tally {
                 match repair {
                     Ok(announced) => {
                         self.mended += 1;
-                        self.lossless += usize::from(announced.mended.is_empty());
+                        let is_shortened = announced.facts.journal.loss.is_some();
+                        self.shortened += usize::from(is_shortened);
+                        self.lossless += usize::from(announced.mended.is_empty() && !is_shortened);
                         assert_repaired(folder.path(), announced, keys, &format!("{context}: {text}"));
                     }
                     Err(_) => {
                         assert!(text.contains("Restore"), "{context}: no remedy: {text}");
+                        let is_root = context.contains("journal/identity") || context.contains("store/manifest-");
+                        assert!(is_root, "{context}: records that no repair helps: {text}");
                         self.hopeless += 1;
                     }
                 }
@@ -259,7 +270,7 @@ fn damage(in_order: bool, seed: u64) {
         tally.judge(&broken, &keys, &format!("{what} {at} of {}", name.display()));
     }
     eprintln!("{tally:?}");
-    assert!(tally.mended > 0 && tally.hopeless > 0, "{tally:?}");
+    assert!(tally.mended > tally.shortened && tally.shortened > 0 && tally.hopeless > 0, "{tally:?}");
 }
 
 #[test]
@@ -352,6 +363,72 @@ fn a_torn_tail_is_sound_and_a_repair_keeps_it_aside() {
     let (code, text) = bobbin_check(folder.path(), &[]);
     assert!(code == 0 && !text.contains("torn tail"), "{text}");
     assert!(dump(&check::load(folder.path()).unwrap()) == keys);
+}
+
+/// The store alone, of a server that made checkpoints while clients wrote: its shards are of many positions.
+#[test]
+fn without_its_segments_a_folder_is_mended_as_its_store_has_it() {
+    let mut server = Server::start(&[]);
+    fill(&server);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut client = server.connect();
+            for number in 0..20_000 {
+                client.call(&["SET", &format!("text:{}", number % 120), &format!("first {}", number % 120)]);
+            }
+        });
+        let mut client = server.connect();
+        while !writer.is_finished() {
+            client.call(&["SAVE"]);
+        }
+    });
+    server.kill();
+    let mut files = Files::of(&server.data());
+    files.0.retain(|name, _| name.extension().is_none_or(|end| end != "log"));
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("data");
+    fs::rename(files.write().keep(), &data).unwrap();
+    let (code, text) = bobbin_check(&data, &[]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("loss: the journal breaks off (") && text.contains("of which nothing is there"), "{text}");
+    assert!(text.ends_with("damaged; --repair mends it\n"), "{text}");
+    let (code, text) = bobbin_check(&data, &["--repair"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.ends_with("sound\n"), "{text}");
+    let mut server = Server::start_in(parent, &[]);
+    for number in 0..120 {
+        let value = Value::bulk(format!("first {number}"));
+        assert_eq!(server.connect().call(&["GET", &format!("text:{number}")]), value);
+    }
+    // Its frames lie beyond all that the store has.
+    assert_eq!(server.connect().call(&["SET", "text:0", "new"]), Value::Simple("OK".to_owned()));
+    server.stop();
+    server.restart();
+    assert_eq!(server.connect().call(&["GET", "text:0"]), Value::bulk("new"));
+}
+
+/// All segments but what follows a break in the first: it is kept aside, and can be looked at.
+#[test]
+fn a_damaged_journal_is_cut_and_what_follows_is_kept_aside() {
+    let (mut files, _) = template(true);
+    let name = files.0.keys().rfind(|name| name.extension().is_some_and(|end| end == "log")).unwrap().clone();
+    let bytes = files.0.get_mut(&name).unwrap();
+    let key = b"text:60";
+    let at = bytes.windows(key.len()).rposition(|window| window == key).unwrap();
+    bytes[at] ^= 1;
+    let folder = files.write();
+    let (code, text) = bobbin_check(folder.path(), &[]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("loss: the journal breaks off (") && text.contains(name.to_str().unwrap()), "{text}");
+    let (code, text) = bobbin_check(folder.path(), &["--repair"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("kept aside: ") && text.ends_with("sound\n"), "{text}");
+    let aside = Files::of(folder.path());
+    let torn = aside.0.iter().find(|(name, _)| name.to_str().unwrap().contains("torn-")).unwrap().1;
+    assert!(torn.windows(key.len()).any(|window| window == b"text:61"));
+    let left = contents(&dump(&check::load(folder.path()).unwrap()));
+    assert_eq!(left[&(0, b"text:59".to_vec())].0, [b"second 59 and more"]);
+    assert_eq!(left[&(0, b"text:61".to_vec())].0, [b"first 61"]);
 }
 
 fn kept() -> PathBuf {
