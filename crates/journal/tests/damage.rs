@@ -55,7 +55,7 @@ fn marked(disk: &FakeDisk) -> u64 {
     for path in segment_files(disk) {
         let bytes = bytes_of(disk, &path);
         let mut offset = SEGMENT_HEAD_BYTES;
-        while let Some(record) = bytes.get(offset..).and_then(|rest| Record::glance(rest)) {
+        while let Some(record) = bytes.get(offset..).and_then(Record::glance) {
             marked = record.synced().unwrap_or(marked);
             offset += record.bytes();
         }

@@ -26,7 +26,7 @@ fn mark(segment: u64, some: u64, is_plain: bool) -> String {
     bytes[16..24].fill(GREATEST);
     bytes[40..48].fill(GREATEST);
     if !is_plain {
-        let position = (some * 977 & 0x7f_7f7f).to_le_bytes();
+        let position = ((some * 977) & 0x7f_7f7f).to_le_bytes();
         bytes[24..32].copy_from_slice(&position);
         bytes[40..48].copy_from_slice(&position);
     }
