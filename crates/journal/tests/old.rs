@@ -4,7 +4,7 @@ mod world;
 
 use base::checksum;
 use base::disk::{Disk, FakeDisk};
-use journal::{HEAD_BYTES, OpenError, Policy, Purpose, Record, SEGMENT_HEAD_BYTES};
+use journal::{HEAD_BYTES, MARK_BYTES, OpenError, Policy, Purpose, Record, SEGMENT_HEAD_BYTES};
 use std::path::Path;
 use world::*;
 
@@ -174,4 +174,43 @@ fn an_identity_of_version_1_is_no_key_to_sealed_segments() {
     }
     let after: Vec<_> = segment_files(&disk).iter().map(|path| bytes_of(&disk, path)).collect();
     assert!(before == after, "a refusal changes nothing");
+}
+
+/// A frame of version 1 that breaks off, and holds a mark: of `history`, and of a position that frames have reached there.
+fn torn_with_mark(history_of: impl Fn(u64) -> u64) -> FakeDisk {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::Never).unwrap();
+    let history = history_of(world.recovery.history.0);
+    let mut mark = vec![0; 48];
+    mark[4] = 8;
+    mark[8..13].copy_from_slice(b"bob\x02\x01");
+    mark[16..24].copy_from_slice(&history.to_le_bytes());
+    (mark[24], mark[40]) = (20, 20);
+    let crc = checksum(0, &mark[4..]);
+    put_u32(&mut mark, 0, crc);
+    world.put(0, &mark, Purpose::Grow).unwrap();
+    world.write();
+    let old = as_version_1(&disk);
+    let path = &segment_files(&old)[0];
+    let mut bytes = bytes_of(&old, path);
+    bytes[SEGMENT_HEAD_BYTES + MARK_BYTES] ^= 1;
+    write(&old, path, &bytes);
+    old
+}
+
+/// Who knows the history, and guesses right, can still refuse the first start of this version; a repair goes on.
+#[test]
+fn a_forged_mark_of_version_1_counts_for_its_history_alone_and_a_repair_passes_over_it() {
+    let disk = torn_with_mark(|_| u64::MAX);
+    let world = World::open(&disk, Policy::Never).unwrap_or_else(|error| panic!("{error}"));
+    assert!(world.frames.is_empty() && world.recovery.torn.is_some());
+
+    let disk = torn_with_mark(|history| history);
+    assert!(matches!(World::open(&disk, Policy::Never), Err(OpenError::Damaged { .. })));
+    let options = options(Policy::Never, &Default::default());
+    let prepared = journal::prepare(std::sync::Arc::new(disk.clone()), &folder(), options).unwrap();
+    let opened =
+        prepared.mending().open(0, &mut |_: journal::Frame<'_>| Ok(())).unwrap_or_else(|error| panic!("{error}"));
+    assert!(opened.recovery.loss.is_some_and(|loss| !loss.has_gap) && opened.recovery.torn.is_some());
+    assert_eq!(World::open(&disk, Policy::Never).unwrap().frames, Frames::new());
 }
