@@ -10,7 +10,7 @@
 > PEXPIRETIME k                           =-1
 > PERSIST k                               =0
 > PEXPIRE k 100400                        =1
-> TTL k                                   =90..100
+> TTL k                                   =40..100
 > PTTL k                                  =40000..100400
 > PEXPIREAT k 33177117420499              =1
 > EXPIRETIME k                            =33177117420

@@ -1,14 +1,14 @@
 since: 7.4 redis.io/commands/hexpire
 > HSET k a 1 b 2 c 3                      =3
 > HEXPIRE k 100 FIELDS 2 a none           =[1, -2]
-> HTTL k FIELDS 3 a b none                =[90..100, -1, -2]
+> HTTL k FIELDS 3 a b none                =[40..100, -1, -2]
 > OBJECT ENCODING k                       ="listpackex"
 > HEXPIRE k 200 NX FIELDS 2 a b           =[0, 1]
 > HEXPIRE k 300 XX FIELDS 2 a c           =[1, 0]
 > HEXPIRE k 250 GT FIELDS 3 a b c         =[0, 1, 0]
 > HEXPIRE k 50 LT FIELDS 3 a c none       =[1, 1, -2]
 > HEXPIRE k 60 LT FIELDS 1 a              =[0]
-> HTTL k FIELDS 3 a b c                   =[49..50, 249..250, 49..50]
+> HTTL k FIELDS 3 a b c                   =[1..50, 201..250, 1..50]
 > HEXPIRE k 100 NX FIELDS 2 a a           =[0, 0]
 > HGETALL k                               ={"a": "1", "b": "2", "c": "3"}
 > HEXPIRE k 0 FIELDS 2 a a                =[2, -2]
@@ -45,7 +45,7 @@ since: 7.4 redis.io/commands/hexpire
 > HEXPIRE k 100 FIELDS 1 a                =[1]
 > HINCRBY k a 5                           =10
 > HINCRBYFLOAT k a 1.5                    ="11.5"
-> HTTL k FIELDS 1 a                       =[90..100]
+> HTTL k FIELDS 1 a                       =[40..100]
 > HSET k a new                            =0
 > HTTL k FIELDS 1 a                       =[-1]
 > HSET all a 1 b 2                        =2

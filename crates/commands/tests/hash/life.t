@@ -9,23 +9,23 @@ since: 8.0 redis.io/commands/hgetdel, hgetex, hsetex
 > HGETEX k FIELDS 2 a none                =["1", nil]
 > HTTL k FIELDS 1 a                       =[-1]
 > HGETEX k EX 100 FIELDS 3 a b none       =["1", "2", nil]
-> HTTL k FIELDS 3 a b c                   =[90..100, 90..100, -1]
+> HTTL k FIELDS 3 a b c                   =[40..100, 40..100, -1]
 > HGETEX k PERSIST FIELDS 2 a c           =["1", "3"]
-> HTTL k FIELDS 2 a b                     =[-1, 90..100]
+> HTTL k FIELDS 2 a b                     =[-1, 40..100]
 > HGETEX k PXAT 33177117420001 FIELDS 1 a  =["1"]
 > HPEXPIRETIME k FIELDS 1 a               =[33177117420001]
 > HGETEX k EXAT 33177117420 FIELDS 1 a    =["1"]
 > HGETEX k PX 100000 FIELDS 1 c           =["3"]
-> HPTTL k FIELDS 1 c                      =[90000..100000]
+> HPTTL k FIELDS 1 c                      =[40000..100000]
 > HGETEX k EXAT 1 FIELDS 3 a a b          =["1", nil, "2"]
 > HGETALL k                               ={"c": "3"}
 > HGETEX missing EX 100 FIELDS 1 a        =[nil]
 > HSETEX k FIELDS 2 a 1 c 4               =1
 > HTTL k FIELDS 2 a c                     =[-1, -1]
 > HSETEX k EX 100 FIELDS 2 a 1 b 2        =1
-> HTTL k FIELDS 2 a b                     =[90..100, 90..100]
+> HTTL k FIELDS 2 a b                     =[40..100, 40..100]
 > HSETEX k KEEPTTL FIELDS 2 a 5 c 6       =1
-> HTTL k FIELDS 3 a b c                   =[90..100, 90..100, -1]
+> HTTL k FIELDS 3 a b c                   =[40..100, 40..100, -1]
 > HSETEX k FNX FIELDS 2 a x new y         =0
 > HSETEX k FXX FIELDS 2 a x new y         =0
 > HSETEX k FNX FIELDS 1 new y             =1
@@ -36,7 +36,7 @@ since: 8.0 redis.io/commands/hgetdel, hgetex, hsetex
 +1100
 > HSETEX k FXX FIELDS 1 a 2               =0
 > HSETEX k KEEPTTL FIELDS 2 a 2 b 3       =1
-> HTTL k FIELDS 2 a b                     =[-1, 90..100]
+> HTTL k FIELDS 2 a b                     =[-1, 40..100]
 > HSETEX k EXAT 1 FIELDS 2 a 1 b 2        =1
 > HGETALL k                               ={"c": "6", "new": "z"}
 > HSETEX fresh FXX FIELDS 1 a 1           =0

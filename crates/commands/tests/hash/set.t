@@ -27,7 +27,7 @@
 > HSETNX k f v g                          !ERR wrong number of arguments for 'hsetnx' command
 > EXPIRE k 100                            =1
 > HSET k f v                              =0
-> TTL k                                   =90..100
+> TTL k                                   =40..100
 > PEXPIRE fresh 1000                      =1
 +1100
 > HSET fresh a b                          =1

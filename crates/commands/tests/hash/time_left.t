@@ -9,8 +9,8 @@ since: 7.4 redis.io/commands/httl
 > HEXPIRETIME k FIELDS 1 a                =[33177117421]
 > HPEXPIRETIME k FIELDS 1 a               =[33177117420001]
 > HEXPIRE k 100 FIELDS 1 a                =[1]
-> HTTL k FIELDS 1 a                       =[90..100]
-> HPTTL k FIELDS 1 a                      =[90000..100000]
+> HTTL k FIELDS 1 a                       =[40..100]
+> HPTTL k FIELDS 1 a                      =[40000..100000]
 > HPERSIST k FIELDS 4 a a b none          =[1, -1, -1, -2]
 > HTTL k FIELDS 1 a                       =[-1]
 > OBJECT ENCODING k                       ="listpackex"

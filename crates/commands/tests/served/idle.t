@@ -21,6 +21,6 @@
 
 # What is restored may say when it was used
 > RESTORE restored 0 "\x00\x06a text\x0a\x00D\x19.l\xb8.\xae<" IDLETIME 1000  =OK
-> OBJECT IDLETIME restored                =1000..1060
+> OBJECT IDLETIME restored                =1000..2000
 > RESTORE restored 0 "\x00\x06a text\x0a\x00D\x19.l\xb8.\xae<" REPLACE  =OK
 > OBJECT IDLETIME restored                =0..60
