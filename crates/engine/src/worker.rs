@@ -459,8 +459,14 @@ impl Worker {
 
     fn wake_waits(&self) {
         let Some(journal) = &self.engine.journal else { return };
+        let mut has_written = false;
         loop {
             let least = self.wake_reached(journal);
+            // Sooner than another thread would come to it, on its way here and back.
+            if least[Level::Written as usize] != Position::MAX && !std::mem::replace(&mut has_written, true) {
+                journal.write_here();
+                continue;
+            }
             let ask = |level: Level| {
                 let position = least[level as usize];
                 position != Position::MAX && journal.want(&self.bell, level, position) != Reached::Waiting

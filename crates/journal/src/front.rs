@@ -18,6 +18,7 @@ use crate::shelf::{Barrier, Shelf};
 use crate::signal::{Alert, Signal};
 use crate::statistics::Counters;
 use crate::syncer::Desk;
+use crate::writer::Writer;
 use crate::{Options, Policy, Refusal};
 use base::disk::Disk;
 use base::{Ms, Position};
@@ -100,6 +101,8 @@ pub struct Journal {
     pub(crate) maker: Signal,
     pub(crate) syncer: Signal,
     pub(crate) desk: Mutex<Desk>,
+    /// The writer, while its thread runs: whoever waits may write in its place.
+    pub(crate) pen: Mutex<Option<Writer>>,
     pub(crate) stopping: AtomicBool,
     pub(crate) counters: Counters,
     pub(crate) disk: Arc<dyn Disk>,
@@ -142,6 +145,7 @@ impl Journal {
             maker: Signal::default(),
             syncer: Signal::default(),
             desk: Mutex::default(),
+            pen: Mutex::new(None),
             stopping: AtomicBool::new(false),
             counters: Counters::default(),
             disk,
@@ -211,6 +215,17 @@ impl Journal {
     /// How safe a position is to be before a reply that has seen it leaves, under the policy in force.
     pub fn level(&self) -> Level {
         if self.policy() == Policy::Always { Level::Durable } else { Level::Written }
+    }
+
+    /// Writes short frames that were handed over, in the calling thread, unless another is at it: for one who would wait
+    /// until they are written. It does so only where nobody waits for a sync, and begins no segment.
+    pub fn write_here(&self) {
+        if self.level() == Level::Written
+            && let Ok(mut pen) = self.pen.try_lock()
+            && let Some(writer) = &mut *pen
+        {
+            writer.write_short();
+        }
     }
 
     /// Asks that `bell` be rung once everything below `position` is written, or durable, whatever the policy: the writer

@@ -7,6 +7,7 @@ use crate::syncer::Syncer;
 use crate::writer::{Step, Writer};
 use std::sync::Arc;
 use sync::primitives::atomic::Ordering;
+use sync::primitives::lock;
 use sync::primitives::thread::{self, JoinHandle};
 
 /// Rest of a writer whose journal is poisoned: it only throws away what comes.
@@ -30,8 +31,10 @@ impl Running {
         let named = |name: &str| thread::Builder::new().name(name.into());
         let reason = "the operating system gives three threads";
         let syncer = writer.sync_apart();
+        *lock(&journal.pen) = Some(writer);
+        let writing = journal.clone();
         let syncer = named("journal-syncer").spawn(|| sync(syncer)).expect(reason);
-        let writer = named("journal-writer").spawn(|| write(writer)).expect(reason);
+        let writer = named("journal-writer").spawn(move || write(&writing)).expect(reason);
         let maker = named("journal-maker").spawn(|| make(maker)).expect(reason);
         Self { journal, writer, maker, syncer }
     }
@@ -51,21 +54,24 @@ impl Running {
     }
 }
 
-fn write(mut writer: Writer) -> Result<(), String> {
-    let journal = writer.journal().clone();
+fn write(journal: &Journal) -> Result<(), String> {
+    const THERE: &str = "the writer is there until its thread ends";
     while !journal.stopping.load(Ordering::SeqCst) {
-        let (us, alert) = match writer.step() {
+        let step = lock(&journal.pen).as_mut().expect(THERE).step();
+        let (us, alert) = match step {
             Step::Rest { us, alert } => (us, alert),
             Step::Poisoned => (POISONED_REST_US, Alert::Pressure),
             Step::Wrote | Step::Rolled | Step::Synced | Step::Marked => continue,
         };
         journal.writer.arm(alert);
-        if journal.stopping.load(Ordering::SeqCst) || !journal.is_poisoned() && writer.has_news(alert) {
+        let has_news = || lock(&journal.pen).as_mut().expect(THERE).has_news(alert);
+        if journal.stopping.load(Ordering::SeqCst) || !journal.is_poisoned() && has_news() {
             journal.writer.disarm();
         } else {
             journal.writer.rest(us);
         }
     }
+    let writer = lock(&journal.pen).take().expect(THERE);
     writer.stop()
 }
 

@@ -25,13 +25,15 @@ use base::{Ms, Position};
 use std::io;
 use std::sync::Arc;
 use sync::bell::Level;
-use sync::lane::{Consumer, Late, Payload};
+use sync::lane::{Consumer, INLINE_BYTES_MAX, Late, Payload};
 use sync::primitives::atomic::Ordering;
 use sync::primitives::lock;
 use sync::primitives::thread;
 
 /// Bytes of a batch after which it is written, whatever else waits.
 const BATCH_BYTES: usize = 1 << 20;
+/// Bytes of a batch of short frames after which others have their turn: some 100 us.
+const SHORT_BATCH_BYTES: u64 = 256 << 10;
 /// Bytes written under [`Policy::Always`] after which they are synced, whatever else waits.
 const UNSYNCED_BYTES_MAX: u64 = 4 << 20;
 /// Closed segments that are left to the operating system under [`Policy::Never`] before it is asked after all.
@@ -129,6 +131,14 @@ struct Syncing {
     begun_us: u64,
 }
 
+/// Which frames a batch takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Frames {
+    All,
+    /// Those that lie in lanes, so many that it takes no time worth speaking of.
+    Short,
+}
+
 /// The writer of a journal.
 pub struct Writer {
     journal: Arc<Journal>,
@@ -221,6 +231,18 @@ impl Writer {
         }
     }
 
+    /// Writes frames that were handed over, as far as they are short and fit the segment; one call takes no longer than a
+    /// worker's turn may.
+    pub fn write_short(&mut self) {
+        self.adopt_lanes();
+        if self.journal.is_poisoned() || !self.collect(Frames::Short) {
+            return;
+        }
+        if let Err(error) = self.write((self.elapsed_us)()) {
+            self.journal.poison(error.to_string());
+        }
+    }
+
     /// Stops in order: writes what was handed over, syncs, and leaves a mark that says so.
     ///
     /// # Errors
@@ -271,7 +293,7 @@ impl Writer {
             self.begin_sync()?;
             return Ok(Step::Synced);
         }
-        if self.collect() {
+        if self.collect(Frames::All) {
             self.write(now_us)?;
             return Ok(Step::Wrote);
         }
@@ -351,10 +373,15 @@ impl Writer {
     }
 
     /// Takes frames into the batch, in order of positions, as many as there are and fit. Says if there is any.
-    fn collect(&mut self) -> bool {
+    fn collect(&mut self, frames: Frames) -> bool {
         let mut position = self.position;
         self.batch.is_cut_short = false;
         while let Some((lane, payload_bytes)) = self.find(position) {
+            if frames == Frames::Short
+                && (payload_bytes > INLINE_BYTES_MAX as u64 || self.batch.len() >= SHORT_BATCH_BYTES)
+            {
+                break;
+            }
             let opening = if self.batch.frames == 0 { MARK_BYTES } else { 0 };
             let needed = self.batch.len() + opening as u64 + HEAD_BYTES as u64 + payload_bytes;
             // A frame longer than a segment begins the one that was made for it, though it may fit what is left of the

@@ -80,6 +80,8 @@ impl Life {
     pub(crate) fn step(&mut self) {
         let ready = self.tasks.ready();
         match self.random.below(13) {
+            // As a worker does that waits.
+            0 if self.random.one_in(3) => self.writer.write_short(),
             0 | 1 => {
                 if let Step::Rest { us, .. } = self.writer.step() {
                     self.time.pass(self.random.below(us.clamp(1, 3_000)));
