@@ -464,7 +464,7 @@ impl Worker {
             let least = self.wake_reached(journal);
             // Sooner than another thread would come to it, on its way here and back.
             if least[Level::Written as usize] != Position::MAX && !std::mem::replace(&mut has_written, true) {
-                journal.write_here();
+                self.in_turn(|| journal.write_here());
                 continue;
             }
             let ask = |level: Level| {
