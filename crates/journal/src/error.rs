@@ -31,7 +31,7 @@ impl OpenError {
         move |error| Self::Io { file: file.to_owned(), error }
     }
 
-    /// What is wrong, without the place.
+    /// The reason alone, without the place.
     pub(crate) fn why(&self) -> String {
         match self {
             Self::Io { error, .. } => error.to_string(),

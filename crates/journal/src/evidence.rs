@@ -1,4 +1,4 @@
-//! What lies beyond a break: a mark there may say that more was synced than can be read.
+//! The search beyond a break: a mark there may say that more was synced than can be read.
 //!
 //! Such a mark is searched for byte by byte, among bytes that a client may have stored: those of a torn frame, or of what a
 //! recycled segment held in its former life. So a mark counts if it was sealed for this history, and if it stands where
@@ -17,7 +17,7 @@ pub(crate) struct Evidence {
     pub(crate) synced: Position,
 }
 
-/// What is searched for: a mark of segment `number`, in one of the forms, of one of the histories, that knows more synced
+/// A search for a mark of segment `number`, in one of the forms, of one of the histories, that knows more synced
 /// than `position`.
 pub(crate) struct Search<'a> {
     pub(crate) number: u32,

@@ -17,7 +17,7 @@ use crate::seal::Seal;
 use crate::shelf::{Barrier, Shelf};
 use crate::signal::{Alert, Signal};
 use crate::statistics::Counters;
-use crate::syncer::Desk;
+use crate::syncer::Request;
 use crate::writer::Writer;
 use crate::{Options, Policy, Refusal};
 use base::disk::Disk;
@@ -100,9 +100,9 @@ pub struct Journal {
     pub(crate) writer: Signal,
     pub(crate) maker: Signal,
     pub(crate) syncer: Signal,
-    pub(crate) desk: Mutex<Desk>,
+    pub(crate) sync_request: Mutex<Request>,
     /// The writer, while its thread runs: whoever waits may write in its place.
-    pub(crate) pen: Mutex<Option<Writer>>,
+    pub(crate) shared_writer: Mutex<Option<Writer>>,
     pub(crate) stopping: AtomicBool,
     pub(crate) counters: Counters,
     pub(crate) disk: Arc<dyn Disk>,
@@ -144,8 +144,8 @@ impl Journal {
             writer: Signal::default(),
             maker: Signal::default(),
             syncer: Signal::default(),
-            desk: Mutex::default(),
-            pen: Mutex::new(None),
+            sync_request: Mutex::default(),
+            shared_writer: Mutex::new(None),
             stopping: AtomicBool::new(false),
             counters: Counters::default(),
             disk,
@@ -218,11 +218,12 @@ impl Journal {
     }
 
     /// Writes short frames that were handed over, in the calling thread, unless another is at it: for one who would wait
-    /// until they are written. It does so only where nobody waits for a sync, and begins no segment.
+    /// until they are written. It does so only where nobody waits for a sync, and begins no segment. Never waits for a lock.
+    /// O(bytes written), 256 KiB and a frame at most.
     pub fn write_here(&self) {
         if self.level() == Level::Written
-            && let Ok(mut pen) = self.pen.try_lock()
-            && let Some(writer) = &mut *pen
+            && let Ok(mut shared) = self.shared_writer.try_lock()
+            && let Some(writer) = &mut *shared
         {
             writer.write_short();
         }

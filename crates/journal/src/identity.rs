@@ -25,7 +25,7 @@ const BYTES: usize = 72;
 /// Without the seal key.
 const VERSION_PLAIN: u32 = 1;
 const BYTES_PLAIN: usize = 56;
-/// What to do about a missing or damaged identity.
+/// The remedy for a missing or damaged identity.
 pub const REMEDY: &str = "Restore this file from a backup made since this version or a later one first started on \
      the folder: it has not changed since then. Without it nobody can tell the shards of keys, nor which records are true; \
      if there is no such backup, restore the whole data folder from an older one, or begin with an empty folder.";
@@ -71,7 +71,7 @@ impl Identity {
         is_old
     }
 
-    /// What makes and checks the seals of the folder. Of one that has no key yet, whose segments have none: of zeros.
+    /// The maker and checker of the folder's seals. A folder that has no key yet has no seals, either: its key is zeros.
     pub(crate) fn seal(&self) -> Seal {
         Seal::new(self.seal_key.unwrap_or_default())
     }

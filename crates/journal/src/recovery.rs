@@ -85,7 +85,7 @@ pub struct Recovery {
     pub clean_stop: bool,
     /// What was cut off.
     pub torn: Option<TornTail>,
-    /// What a repair passed over.
+    /// The damage that a repair passed over.
     pub loss: Option<Loss>,
 }
 

@@ -31,7 +31,7 @@ impl Running {
         let named = |name: &str| thread::Builder::new().name(name.into());
         let reason = "the operating system gives three threads";
         let syncer = writer.sync_apart();
-        *lock(&journal.pen) = Some(writer);
+        *lock(&journal.shared_writer) = Some(writer);
         let writing = journal.clone();
         let syncer = named("journal-syncer").spawn(|| sync(syncer)).expect(reason);
         let writer = named("journal-writer").spawn(move || write(&writing)).expect(reason);
@@ -57,21 +57,21 @@ impl Running {
 fn write(journal: &Journal) -> Result<(), String> {
     const THERE: &str = "the writer is there until its thread ends";
     while !journal.stopping.load(Ordering::SeqCst) {
-        let step = lock(&journal.pen).as_mut().expect(THERE).step();
+        let step = lock(&journal.shared_writer).as_mut().expect(THERE).step();
         let (us, alert) = match step {
             Step::Rest { us, alert } => (us, alert),
             Step::Poisoned => (POISONED_REST_US, Alert::Pressure),
             Step::Wrote | Step::Rolled | Step::Synced | Step::Marked => continue,
         };
         journal.writer.arm(alert);
-        let has_news = || lock(&journal.pen).as_mut().expect(THERE).has_news(alert);
+        let has_news = || lock(&journal.shared_writer).as_mut().expect(THERE).has_news(alert);
         if journal.stopping.load(Ordering::SeqCst) || !journal.is_poisoned() && has_news() {
             journal.writer.disarm();
         } else {
             journal.writer.rest(us);
         }
     }
-    let writer = lock(&journal.pen).take().expect(THERE);
+    let writer = lock(&journal.shared_writer).take().expect(THERE);
     writer.stop()
 }
 

@@ -469,7 +469,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// What records may look like in a segment whose head cannot be read: if the bytes that name the history are the right
+    /// The forms that records may have in a segment whose head cannot be read: if the bytes that name the history are the right
     /// ones all the same, marks of a later history are found, too.
     fn forms_under_wrong_head(&self, history: History) -> Vec<Form> {
         let mut forms = self.tale.forms(self.seal);

@@ -25,24 +25,34 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// In the order in which a power cut may take what is written: the last one says that the others are there.
     pub(crate) fn run(mut self, journal: &Journal) -> io::Result<()> {
-        self.closed.iter_mut().try_for_each(|file| file.sync())?;
-        if self.is_folder_dirty {
-            journal.disk.sync_folder(&journal.folder)?;
-        }
-        self.written.sync()
+        sync_all(journal, self.closed, self.is_folder_dirty, &mut *self.written)
     }
 }
 
-/// Where a job lies.
+/// Syncs closed segments, the folder if a segment was begun, and the segment being written, in this order: the last one says
+/// that the others are there.
+pub(crate) fn sync_all(
+    journal: &Journal,
+    closed: Vec<Box<dyn DiskFile>>,
+    is_folder_dirty: bool,
+    written: &mut dyn DiskFile,
+) -> io::Result<()> {
+    closed.into_iter().try_for_each(|mut file| file.sync())?;
+    if is_folder_dirty {
+        journal.disk.sync_folder(&journal.folder)?;
+    }
+    written.sync()
+}
+
+/// The state of the sync that the writer has asked for.
 #[derive(Default)]
-pub(crate) enum Desk {
+pub(crate) enum Request {
     /// There is none.
     #[default]
-    Empty,
-    Asked(Job),
-    UnderWay,
+    None,
+    Pending(Job),
+    Running,
     /// How it ended, and how long it took, in microseconds.
     Over(io::Result<()>, u64),
 }
@@ -60,27 +70,27 @@ impl Syncer {
 
     /// Does what it is asked for; whether it was asked.
     pub fn step(&mut self) -> bool {
-        let desk = &self.journal.desk;
-        let asked = {
-            let mut desk = lock(desk);
-            match std::mem::replace(&mut *desk, Desk::UnderWay) {
-                Desk::Asked(job) => Some(job),
+        let request = &self.journal.sync_request;
+        let pending = {
+            let mut request = lock(request);
+            match std::mem::replace(&mut *request, Request::Running) {
+                Request::Pending(job) => Some(job),
                 other => {
-                    *desk = other;
+                    *request = other;
                     None
                 }
             }
         };
-        let Some(job) = asked else { return false };
+        let Some(job) = pending else { return false };
         let begun_us = (self.elapsed_us)();
         let result = job.run(&self.journal);
-        *lock(desk) = Desk::Over(result, (self.elapsed_us)().saturating_sub(begun_us));
+        *lock(request) = Request::Over(result, (self.elapsed_us)().saturating_sub(begun_us));
         self.journal.writer.wake(Alert::Pressure);
         true
     }
 
     pub(crate) fn has_news(&self) -> bool {
-        matches!(*lock(&self.journal.desk), Desk::Asked(_))
+        matches!(*lock(&self.journal.sync_request), Request::Pending(_))
     }
 
     pub(crate) fn journal(&self) -> &Arc<Journal> {

@@ -18,7 +18,7 @@ use crate::front::Journal;
 use crate::maker::Spare;
 use crate::shelf::Kept;
 use crate::signal::Alert;
-use crate::syncer::{Desk, Job, Syncer};
+use crate::syncer::{Job, Request, Syncer, sync_all};
 use crate::{ElapsedUs, HEAD_BYTES, History, Policy};
 use base::disk::DiskFile;
 use base::{Ms, Position};
@@ -518,13 +518,13 @@ impl Writer {
         };
         self.syncing =
             Some(Syncing { position: self.position, number: self.segment.number, begun_us: (self.elapsed_us)() });
-        *lock(&journal.desk) = Desk::Asked(job);
+        *lock(&journal.sync_request) = Request::Pending(job);
         journal.syncer.wake(Alert::Pressure);
         Ok(())
     }
 
     fn is_sync_over(&self) -> bool {
-        self.syncing.is_some() && matches!(*lock(&self.journal.desk), Desk::Over(..))
+        self.syncing.is_some() && matches!(*lock(&self.journal.sync_request), Request::Over(..))
     }
 
     /// Takes note of a sync that is over.
@@ -532,8 +532,8 @@ impl Writer {
         if !self.is_sync_over() {
             return Ok(());
         }
-        let desk = std::mem::take(&mut *lock(&self.journal.desk));
-        if let (Some(syncing), Desk::Over(result, took_us)) = (self.syncing.take(), desk) {
+        let request = std::mem::take(&mut *lock(&self.journal.sync_request));
+        if let (Some(syncing), Request::Over(result, took_us)) = (self.syncing.take(), request) {
             result?;
             self.note_synced(&syncing, took_us);
         }
@@ -543,12 +543,12 @@ impl Writer {
     /// Waits for the end of a sync that was asked for, and does what has not begun.
     fn await_sync(&mut self) -> io::Result<()> {
         while self.syncing.is_some() {
-            let mut desk = lock(&self.journal.desk);
-            match std::mem::replace(&mut *desk, Desk::UnderWay) {
-                Desk::Asked(job) => *desk = Desk::Over(job.run(&self.journal), 0),
-                other => *desk = other,
+            let mut request = lock(&self.journal.sync_request);
+            match std::mem::replace(&mut *request, Request::Running) {
+                Request::Pending(job) => *request = Request::Over(job.run(&self.journal), 0),
+                other => *request = other,
             }
-            drop(desk);
+            drop(request);
             self.end_sync()?;
             thread::yield_now();
         }
@@ -558,14 +558,8 @@ impl Writer {
     /// Makes everything written durable, and tells who waits.
     fn sync(&mut self) -> io::Result<()> {
         let begun_us = (self.elapsed_us)();
-        for mut file in self.closed.drain(..) {
-            file.sync()?;
-        }
-        let journal = &*self.journal;
-        if std::mem::take(&mut self.is_folder_dirty) {
-            journal.disk.sync_folder(&journal.folder)?;
-        }
-        self.segment.file.sync()?;
+        let (closed, is_folder_dirty) = (std::mem::take(&mut self.closed), std::mem::take(&mut self.is_folder_dirty));
+        sync_all(&self.journal, closed, is_folder_dirty, &mut *self.segment.file)?;
         let took_us = (self.elapsed_us)().saturating_sub(begun_us);
         self.note_synced(&Syncing { position: self.position, number: self.segment.number, begun_us }, took_us);
         Ok(())

@@ -538,7 +538,7 @@ impl Session {
     }
 }
 
-/// What a script hears of a command that was run and whose reply would not fit what memory there is for scripts.
+/// The error of a command that was run and whose reply does not fit the memory that is left for scripts.
 const REPLY_TOO_LONG: &str = "ERR the command was run, but its reply is longer than the memory that is left for scripts \
     (script-memory-max)";
 
