@@ -80,7 +80,8 @@ fn folder() -> PathBuf {
 fn options() -> Options {
     Options {
         policy: Policy::Never,
-        segment_bytes: SEGMENT_BYTES,
+        segment_bytes_first: SEGMENT_BYTES,
+        segment_bytes_max: 4 * SEGMENT_BYTES,
         undurable_bytes_max: 1 << 20,
         lane_bytes: 4 << 20,
         shards: 16,

@@ -12,7 +12,7 @@
 
 use crate::format::{HEAD_BYTES, History, PAYLOAD_BYTES_MAX};
 use crate::maker::Depot;
-use crate::room::{Room, overhead_bytes};
+use crate::room::{Room, capacity, is_oversize, own_segment_bytes};
 use crate::seal::Seal;
 use crate::shelf::{Barrier, Shelf};
 use crate::signal::{Alert, Signal};
@@ -36,8 +36,8 @@ use sync::primitives::{Mutex, Padded, lock};
 const PRESSURE_BYTES: usize = 1 << 20;
 /// What a lane's purse is filled with beyond the claim at hand, in the coin of claims, at most.
 const PURSE_MAX: i64 = 64 << 10;
-/// And at most such a part of a spare segment's worth.
-const PURSES_IN_SPARE: i64 = 256;
+/// And at most such a part of what is kept back.
+const PURSES_IN_KEPT: i64 = 64;
 
 /// What a frame does to the room it is refused for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +83,8 @@ pub struct Journal {
     /// Releases for the sake of room that have begun, and how many had when the last of them to end began.
     pub(crate) releases_begun: AtomicU64,
     pub(crate) releases_ended: AtomicU64,
+    /// The disk has no room for another spare beside what is kept free, or refused the last one.
+    pub(crate) is_low: AtomicBool,
     /// There is no spare of last resort, and a release has brought no room for one.
     pub(crate) is_spent: AtomicBool,
     /// The most that `free` had to be for somebody who was refused; 0 if nobody was.
@@ -94,6 +96,8 @@ pub struct Journal {
     bells: Mutex<Vec<Arc<Bell>>>,
     waiting: AtomicBool,
     waiters: Mutex<Vec<Waker>>,
+    /// Bytes of the smallest segment that a frame may yet come to which the current one does not take. Never less than it was.
+    pub(crate) spare_bytes_min: AtomicU64,
     pub(crate) depot: Mutex<Depot>,
     pub(crate) shelf: Mutex<Shelf>,
     pub(crate) barrier: Barrier,
@@ -111,10 +115,10 @@ pub struct Journal {
 
 impl Journal {
     pub(crate) fn new(options: &Options, disk: Arc<dyn Disk>, folder: PathBuf, begin: Begin) -> Self {
-        let room = Room::new(options.segment_bytes);
+        let room = Room::new(options.segment_bytes_first, options.segment_bytes_max);
         Self {
             next: Padded(AtomicU64::new(begin.position)),
-            free: Padded(AtomicI64::new(room.worth(begin.bytes.saturating_sub(overhead_bytes())))),
+            free: Padded(AtomicI64::new(room.worth(capacity(begin.bytes)))),
             written: Padded(AtomicU64::new(begin.position)),
             durable: AtomicU64::new(begin.position),
             history: begin.history,
@@ -130,6 +134,7 @@ impl Journal {
             is_pressed: AtomicBool::new(false),
             releases_begun: AtomicU64::new(0),
             releases_ended: AtomicU64::new(0),
+            is_low: AtomicBool::new(false),
             is_spent: AtomicBool::new(false),
             asked: AtomicI64::new(0),
             shrink_asked: AtomicI64::new(0),
@@ -138,7 +143,8 @@ impl Journal {
             bells: Mutex::new(Vec::new()),
             waiting: AtomicBool::new(false),
             waiters: Mutex::new(Vec::new()),
-            depot: Mutex::new(Depot::default()),
+            spare_bytes_min: AtomicU64::new(begin.spare_bytes),
+            depot: Mutex::new(Depot::new(begin.spare_bytes, options.segment_bytes_max, begin.is_small)),
             shelf: Mutex::new(begin.shelf),
             barrier: Barrier::new(),
             writer: Signal::default(),
@@ -218,7 +224,7 @@ impl Journal {
     }
 
     /// Writes short frames that were handed over, in the calling thread, unless another is at it: for one who would wait
-    /// until they are written. It does so only where nobody waits for a sync, and begins no segment. Never waits for a lock.
+    /// until they are written. It does so only where nobody waits for a sync, and begins no segment. Never waits for another writer.
     /// O(bytes written), 256 KiB and a frame at most.
     pub fn write_here(&self) {
         if self.level() == Level::Written
@@ -291,6 +297,12 @@ impl Journal {
         }
     }
 
+    /// Lets the next long frame claim the segment made for one.
+    pub(crate) fn end_own_claim(&self) {
+        lock(&self.depot).end_own_claim();
+        self.notify_room();
+    }
+
     /// Wakes all who wait for room, if any do.
     pub(crate) fn notify_room(&self) {
         // Between the room that came and the look at who waits; its twin is in `wait_room`.
@@ -302,15 +314,25 @@ impl Journal {
     }
 
     /// Takes `charge` from what is free if that leaves at least `kept_back`.
-    fn take_room(&self, charge: i64, kept_back: i64) -> bool {
+    pub(crate) fn take_room(&self, charge: i64, kept_back: i64) -> bool {
         let take = |free: i64| (free - charge >= kept_back).then(|| free - charge);
         self.free.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok()
+    }
+
+    /// What is kept back from frames that grow, so that those that only take away find room: as much as a first segment is
+    /// worth, and a whole spare's worth where there is no room for another.
+    pub(crate) fn kept_back(&self) -> i64 {
+        let least = self.room.kept_back();
+        if !self.is_low.load(Ordering::Relaxed) {
+            return least;
+        }
+        least.max(self.room.spare(self.spare_bytes_min.load(Ordering::Relaxed)))
     }
 
     /// Takes `charge` from what is free, or asks for it.
     fn claim_room(&self, charge: i64, purpose: Purpose) -> Result<(), Refusal> {
         let kept_back = match purpose {
-            Purpose::Grow => self.room.spare(),
+            Purpose::Grow => self.kept_back(),
             Purpose::Shrink => 0,
         };
         if self.take_room(charge, kept_back) {
@@ -354,6 +376,10 @@ pub(crate) struct Begin {
     pub(crate) seal: Seal,
     /// Bytes of the segment that is begun.
     pub(crate) bytes: u64,
+    /// Bytes of the next one.
+    pub(crate) spare_bytes: u64,
+    /// It is smaller than segments may become.
+    pub(crate) is_small: bool,
     pub(crate) shelf: Shelf,
 }
 
@@ -434,11 +460,12 @@ impl Lane {
         if self.producer.free_bytes() < self.state.claimed_bytes.get() + ring_more {
             return Err(Refusal::Wait);
         }
-        let own_segment = journal.room.is_oversize(payload_bytes);
+        let own_segment =
+            claim.hold.own_segment || is_oversize(payload_bytes, journal.spare_bytes_min.load(Ordering::SeqCst));
         if own_segment {
             self.claim_own_segment(claim, payload_bytes)?;
         }
-        let charge = journal.room.charge(payload_bytes);
+        let charge = journal.room.charge(payload_bytes, own_segment);
         match self.state.pay(charge - claim.hold.charge, purpose) {
             Ok(unpursed) => {
                 self.state.claimed_bytes.update(|claimed| claimed + ring_more);
@@ -448,8 +475,7 @@ impl Lane {
             }
             Err(refusal) => {
                 if own_segment && !claim.hold.own_segment {
-                    lock(&journal.depot).own_claimed = false;
-                    journal.notify_room();
+                    journal.end_own_claim();
                 }
                 Err(refusal)
             }
@@ -458,7 +484,7 @@ impl Lane {
 
     fn claim_own_segment(&self, claim: &Claim, payload_bytes: u64) -> Result<(), Refusal> {
         let journal = &self.state.journal;
-        let result = lock(&journal.depot).claim_own(Room::own_segment_bytes(payload_bytes), claim.hold.own_segment);
+        let result = lock(&journal.depot).claim_own(own_segment_bytes(payload_bytes), claim.hold.own_segment);
         if result == Err(Refusal::Wait) {
             journal.maker.wake(Alert::Pressure);
         }
@@ -472,9 +498,13 @@ impl Lane {
     pub fn take(&mut self, mut claim: Claim, payload_bytes: u64) -> Ticket {
         assert!(payload_bytes <= claim.hold.payload_bytes, "a frame longer than its claim");
         assert!(Rc::ptr_eq(&claim.lane, &self.state), "a claim of another lane");
-        let frame_bytes = HEAD_BYTES as u64 + payload_bytes;
-        let position = self.state.journal.next.0.fetch_add(frame_bytes, Ordering::SeqCst);
-        Ticket { position, end: position + frame_bytes, hold: std::mem::take(&mut claim.hold) }
+        let (journal, frame_bytes) = (&*self.state.journal, HEAD_BYTES as u64 + payload_bytes);
+        let position = journal.next.0.fetch_add(frame_bytes, Ordering::SeqCst);
+        let hold = std::mem::take(&mut claim.hold);
+        if hold.own_segment && !journal.room.is_small(payload_bytes) {
+            lock(&journal.depot).own_position = Some(position);
+        }
+        Ticket { position, end: position + frame_bytes, hold }
     }
 
     /// Hands over the frame of `ticket` and leaves `payload` empty: a short one is copied, a long one is taken. The
@@ -512,8 +542,9 @@ impl Lane {
         }
         let mut rest = ticket.hold;
         std::mem::forget(ticket);
-        rest.charge -= journal.room.charge(payload_bytes);
-        rest.own_segment &= !journal.room.is_oversize(payload_bytes);
+        rest.charge -= journal.room.charge(payload_bytes, rest.own_segment);
+        // Else the writer gives it back.
+        rest.own_segment &= journal.room.is_small(payload_bytes);
         self.state.release(rest);
     }
 
@@ -538,10 +569,11 @@ impl LaneState {
     fn pay(&self, charge: i64, purpose: Purpose) -> Result<i64, Refusal> {
         let journal = &*self.journal;
         if self.purse.get() < charge {
-            let filled = charge + PURSE_MAX.min(journal.room.spare() / PURSES_IN_SPARE);
+            let kept_back = journal.kept_back();
+            let filled = charge + PURSE_MAX.min(kept_back / PURSES_IN_KEPT);
             let given_back = self.purse.take();
             journal.add_room(given_back);
-            if !journal.take_room(filled, journal.room.spare()) {
+            if !journal.take_room(filled, kept_back) {
                 if given_back != 0 {
                     journal.notify_room();
                 }
@@ -569,9 +601,9 @@ impl LaneState {
         let shared = hold.charge.min(hold.unpursed);
         self.purse.update(|purse| purse + hold.charge - shared);
         if hold.own_segment {
-            lock(&self.journal.depot).own_claimed = false;
+            self.journal.end_own_claim();
         }
-        if hold.own_segment || shared > 0 {
+        if shared > 0 {
             self.journal.add_room(shared);
             self.journal.notify_room();
         }

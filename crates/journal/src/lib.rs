@@ -15,7 +15,9 @@
 //! `durable` is synced. The writer never passes a gap: frames handed over out of order wait for the one before.
 //!
 //! **Segments are made ahead of need**, and a frame is admitted only when its room is already claimed on the disk, so
-//! a full disk refuses a frame before anything changed. Under [`Policy::Always`] a spare is filled with zeros and
+//! a full disk refuses a frame before anything changed. They grow with use: the one
+//! after the first is four times as long, and so on up to a largest size, so that a journal of a few frames takes little.
+//! Under [`Policy::Always`] a spare is filled with zeros and
 //! synced, since the first write into room that was only allocated costs the file system a change of its own books at
 //! every sync. Under the other policies nobody waits for a sync, and allocating, which claims the same room, is enough
 //! and does not write everything twice.
@@ -86,8 +88,10 @@ pub type ElapsedUs = Arc<dyn Fn() -> u64 + Send + Sync>;
 pub struct Options {
     /// When frames are synced; may be changed later.
     pub policy: Policy,
-    /// Bytes of a segment's file.
-    pub segment_bytes: u64,
+    /// Bytes of the file of the first segment, after which they grow.
+    pub segment_bytes_first: u64,
+    /// Bytes of a segment's file, at most.
+    pub segment_bytes_max: u64,
     /// Of the disk's room, so many bytes are left to whoever keeps elsewhere what frames say, beside as many as the frames
     /// have: frames that grow are refused before. `None` where nobody does.
     pub kept_free_bytes: Option<u64>,
@@ -114,7 +118,8 @@ impl Options {
         let begun = std::time::Instant::now();
         Self {
             policy,
-            segment_bytes: 8 << 20,
+            segment_bytes_first: 1 << 20,
+            segment_bytes_max: 8 << 20,
             kept_free_bytes: None,
             undurable_bytes_max: 64 << 20,
             lane_bytes: 4 << 20,

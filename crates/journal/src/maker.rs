@@ -5,6 +5,11 @@
 //! up to [`SPARES_MAX`]; after [`IDLE_US`] without any all but one are given back. How many there should be is decided
 //! by [`choose`], a pure function; the rest is dull.
 //!
+//! **They grow** ([`crate::room::grown`]): a spare is longer than the segment before it, up to
+//! [`crate::Options::segment_bytes_max`]. They are begun in the order in which they were made, so none is smaller than the one
+//! before it. A new journal has one spare at first ([`ROLLS_MIN`]). After a frame that is longer than the smallest spare, the
+//! largest size is made at once, and smaller spares are given back.
+//!
 //! **Room is left to whoever releases segments** ([`crate::Options::kept_free_bytes`]). What frames say takes room elsewhere
 //! before theirs can be released, so a disk that frames filled to the brim would stay full for ever. Where there is no
 //! more room than that, only the spare of last resort is made, or as many as a long frame needs that only takes away;
@@ -16,8 +21,10 @@
 
 use crate::format::segment_name;
 use crate::front::Journal;
+use crate::room::grown;
 use crate::shelf::Kept;
 use crate::{ElapsedUs, OpenError, Policy, Refusal};
+use base::Position;
 use base::disk::{Disk, DiskFile};
 use std::io;
 use std::path::Path;
@@ -27,6 +34,9 @@ use sync::primitives::lock;
 
 /// Spares at most.
 const SPARES_MAX: usize = 4;
+/// So many segments are begun in a new journal, with one spare, before there are more: each takes as long to make as many
+/// writes, which come meanwhile.
+const ROLLS_MIN: usize = 4;
 /// The same of last resort: they hold the longest frame that needs no segment of its own.
 const LAST_SPARES_MAX: usize = 3;
 /// Released segments that wait to become spares, at most: they come many at a time, and are wanted one by one.
@@ -42,12 +52,25 @@ const REST_US: u64 = 1_000_000;
 const ZEROS_BYTES: usize = 1 << 20;
 
 /// The segments at hand.
-#[derive(Default)]
 pub(crate) struct Depot {
+    /// In the order in which they will be begun.
     pub(crate) spares: Vec<Spare>,
+    /// Bytes of the next spare that is made. Only the maker changes it.
+    pub(crate) segment_bytes: u64,
+    segment_bytes_max: u64,
+    /// The size that the maker takes next; raised by whoever needs a longer spare.
+    segment_bytes_wanted: u64,
+    /// Spares smaller than that are in somebody's way.
+    is_outgrown: bool,
+    /// How many there may be where none is lacking.
+    spares_max: usize,
+    /// Segments that are still to be begun before there may be more.
+    rolls_left: usize,
     /// A segment made for one frame that is longer than the others, and whether a claim holds it.
     pub(crate) own: Option<Spare>,
     pub(crate) own_claimed: bool,
+    /// The frame that it was claimed for, once it has its position.
+    pub(crate) own_position: Option<Position>,
     /// Bytes of such a segment that somebody waits for, and that could not be made.
     own_wanted_bytes: u64,
     own_refused_bytes: u64,
@@ -63,6 +86,25 @@ pub(crate) struct Spare {
 }
 
 impl Depot {
+    /// Without spares, the next of which has `segment_bytes`; `is_small` says that the journal is.
+    pub(crate) fn new(segment_bytes: u64, segment_bytes_max: u64, is_small: bool) -> Self {
+        let (spares_max, rolls_left) = if is_small { (1, ROLLS_MIN) } else { (SPARES_MAX, 0) };
+        Self {
+            spares_max,
+            rolls_left,
+            spares: Vec::new(),
+            segment_bytes,
+            segment_bytes_max,
+            segment_bytes_wanted: segment_bytes,
+            is_outgrown: false,
+            own: None,
+            own_claimed: false,
+            own_position: None,
+            own_wanted_bytes: 0,
+            own_refused_bytes: 0,
+        }
+    }
+
     /// The number of spares, and the bytes of all files.
     pub(crate) fn sums(&self) -> (u64, u64) {
         let bytes = self.spares.iter().chain(&self.own).map(|spare| spare.bytes).sum();
@@ -70,17 +112,39 @@ impl Depot {
     }
 
     /// The segment to begin next, which claims have made sure is there.
-    pub(crate) fn take(&mut self, is_own: bool) -> Spare {
+    fn take(&mut self, is_own: bool) -> Spare {
         if is_own {
-            self.own_claimed = false;
             return self.own.take().expect("a claim holds the segment made for its frame");
         }
         assert!(!self.spares.is_empty(), "frames were admitted beyond the room of the segments at hand");
+        match self.rolls_left {
+            0 => self.spares_max = (self.spares_max + 1).min(SPARES_MAX),
+            _ => self.rolls_left -= 1,
+        }
         self.spares.remove(0)
+    }
+
+    /// A spare was made. The next one may be longer.
+    fn add(&mut self, spare: Spare) {
+        self.spares.push(spare);
+        self.segment_bytes_wanted = self.segment_bytes_wanted.max(grown(self.segment_bytes, self.segment_bytes_max));
+    }
+
+    /// Bytes of the segment that comes after the current one.
+    fn spare_bytes(&self) -> u64 {
+        self.spares.first().map_or(self.segment_bytes, |spare| spare.bytes)
+    }
+
+    /// The segment made for one long frame may be claimed for another.
+    pub(crate) fn end_own_claim(&mut self) {
+        (self.own_claimed, self.own_position) = (false, None);
     }
 
     /// Claims the segment for one long frame, or asks for it to be made. One claim at a time holds it.
     pub(crate) fn claim_own(&mut self, bytes: u64, is_mine: bool) -> Result<(), Refusal> {
+        // Who has such frames has more of them, for which segments of the largest size may do.
+        self.segment_bytes_wanted = self.segment_bytes_max;
+        self.is_outgrown = true;
         if self.own_claimed && !is_mine {
             return Err(Refusal::Wait);
         }
@@ -139,7 +203,7 @@ impl Lack {
         if self.is_hoped(journal) {
             return true;
         }
-        let is_long = journal.tail_bytes(journal.released()) >= HOPED_SEGMENTS * journal.room.segment_bytes;
+        let is_long = journal.tail_bytes(journal.released()) >= HOPED_SEGMENTS * journal.segment_bytes();
         if is_long && !journal.barrier.is_failing() {
             self.0 = None;
         }
@@ -173,13 +237,19 @@ enum Choice {
     Make,
     /// A released segment.
     Remove,
-    /// A spare.
+    /// The smallest spare.
     GiveBack,
     Nothing,
 }
 
 struct State {
     spares: usize,
+    /// How many there may be where none is lacking.
+    spares_max: usize,
+    /// The first spare is smaller than the next that is made, and in somebody's way.
+    is_outgrown: bool,
+    /// The last one is not.
+    is_replaced: bool,
     /// Segments that may leave.
     released: usize,
     /// Somebody lacks room on the disk.
@@ -212,15 +282,17 @@ fn choose(state: &State) -> Choice {
         () if !state.has_room => last_spares(state),
         () if is_short => SPARES_MAX,
         () if is_idle => 1,
-        () if state.since_roll_us < IDLE_US => SPARES_MAX,
-        () => 2,
+        () if state.since_roll_us < IDLE_US => state.spares_max,
+        () => state.spares_max.min(2),
     };
+    let is_lacking = state.spares < wanted || state.is_outgrown && !state.is_replaced && state.has_room;
     let released_max = if is_idle || state.is_pressed || !state.has_room { 0 } else { RELEASED_MAX };
     match state.spares {
-        spares if spares < wanted && state.released > 0 => Choice::Recycle,
-        spares if spares < wanted => Choice::Make,
+        _ if is_lacking && state.released > 0 => Choice::Recycle,
+        _ if is_lacking => Choice::Make,
         _ if state.released > released_max => Choice::Remove,
         spares if is_idle && spares > wanted => Choice::GiveBack,
+        _ if state.is_outgrown && state.is_replaced => Choice::GiveBack,
         _ => Choice::Nothing,
     }
 }
@@ -287,7 +359,7 @@ impl Maker {
 
     /// Room may have come of itself, or of a release, while no spare was wanted.
     fn look_for_room(&mut self) {
-        if self.grow_lack.0.is_some() && !self.was_refused && self.has_room(self.journal.room.segment_bytes) {
+        if self.grow_lack.0.is_some() && !self.was_refused && self.has_room(self.journal.segment_bytes()) {
             self.forget_full();
             self.journal.notify_room();
         }
@@ -296,6 +368,7 @@ impl Maker {
     fn forget_full(&mut self) {
         self.grow_lack = Lack::default();
         self.journal.full.store(false, Ordering::SeqCst);
+        self.journal.is_low.store(false, Ordering::Relaxed);
     }
 
     /// Whether there is something to do now; looked at between arming and resting.
@@ -315,7 +388,7 @@ impl Maker {
     fn release(&mut self, now_us: u64, wanted: Option<bool>) -> bool {
         // None: somebody has begun to read since.
         let Some(leaver) = lock(&self.journal.shelf).leaver() else { return false };
-        let wanted = wanted.filter(|_| leaver.bytes == self.journal.room.segment_bytes);
+        let wanted = wanted.filter(|_| leaver.bytes == self.journal.segment_bytes());
         let left = match wanted {
             Some(has_room) => self.recycle(leaver, has_room),
             None => self.remove_segment(leaver),
@@ -371,24 +444,32 @@ impl Maker {
         }
         let used_at_us = journal.counters.last_write_us.load(Ordering::Relaxed).max(self.asked_at_us);
         let is_refused = now_us < self.release_at_us;
+        let (spares_max, segment_bytes, [is_outgrown, is_replaced]) = journal.grow_segments();
         let mut state = State {
             spares: lock(&journal.depot).spares.len(),
+            spares_max,
+            is_outgrown,
+            is_replaced,
             released: if is_refused { 0 } else { lock(&journal.shelf).leavers_count() },
             is_pressed: journal.barrier.is_failing(),
             has_room: true,
             free,
             asked,
             shrink_asked,
-            worth: journal.room.spare(),
+            worth: journal.room.spare(segment_bytes),
             since_use_us: now_us.saturating_sub(used_at_us),
             since_roll_us: now_us.saturating_sub(journal.counters.last_roll_us.load(Ordering::Relaxed)),
         };
         // Looked at only when it matters.
-        state.has_room = match choose(&state) {
-            Choice::Recycle => self.has_room(0),
-            Choice::Make => self.has_room(journal.room.segment_bytes),
-            _ => true,
+        let looked = match choose(&state) {
+            Choice::Recycle => Some(self.has_room(0)),
+            Choice::Make => Some(self.has_room(segment_bytes)),
+            _ => None,
         };
+        if let Some(has_room) = looked {
+            state.has_room = has_room;
+            journal.is_low.store(!has_room || self.was_refused, Ordering::Relaxed);
+        }
         state
     }
 
@@ -396,7 +477,7 @@ impl Maker {
     fn has_room(&self, bytes: u64) -> bool {
         let journal = &*self.journal;
         let Some(kept_bytes) = journal.kept_free_bytes else { return true };
-        let segment_bytes = journal.room.segment_bytes;
+        let segment_bytes = journal.segment_bytes();
         let tail_bytes = journal.tail_bytes(journal.released());
         let frames_bytes = tail_bytes + journal.ahead_bytes() + bytes.max(segment_bytes);
         journal.disk.free_bytes(&journal.folder) >= bytes.saturating_add(kept_bytes + frames_bytes)
@@ -404,7 +485,7 @@ impl Maker {
 
     fn make_spare(&mut self, has_room: bool) -> bool {
         let journal = self.journal.clone();
-        let bytes = journal.room.segment_bytes;
+        let bytes = journal.segment_bytes();
         let may_make = has_room || self.has_last_room(bytes);
         match may_make.then(|| self.make(bytes, journal.policy() == Policy::Always)) {
             Some(Ok(spare)) => {
@@ -414,6 +495,7 @@ impl Maker {
             }
             failed => {
                 self.was_refused |= failed.is_some();
+                journal.is_low.store(true, Ordering::Relaxed);
                 journal.is_spent.store(!self.last_lack.is_hoped(&journal), Ordering::SeqCst);
                 if journal.asked.load(Ordering::SeqCst) > journal.free.0.load(Ordering::SeqCst) {
                     self.press();
@@ -436,8 +518,9 @@ impl Maker {
 
     fn add_spare(&mut self, spare: Spare, has_room: bool) {
         let journal = self.journal.clone();
-        lock(&journal.depot).spares.push(spare);
-        journal.add_room(journal.room.spare());
+        let worth = journal.room.spare(spare.bytes);
+        lock(&journal.depot).add(spare);
+        journal.add_room(worth);
         self.last_lack = LastLack::default();
         journal.is_spent.store(false, Ordering::SeqCst);
         if has_room {
@@ -490,18 +573,20 @@ impl Maker {
         format!("spare-{}.log", self.spares_made)
     }
 
-    /// Gives one spare back, unless frames that grow need its room.
+    /// Gives the smallest spare back, unless frames that grow need its room.
     fn give_back(&mut self) -> bool {
         let journal = &self.journal;
-        let worth = journal.room.spare();
-        let mut depot = lock(&journal.depot);
-        let take = |free: i64| (free - worth >= worth).then(|| free - worth);
-        if depot.spares.len() < 2 || journal.free.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_err() {
-            return false;
-        }
-        let spare = depot.spares.pop();
-        drop(depot);
-        spare.into_iter().for_each(|spare| self.remove(spare));
+        let spare = {
+            let mut depot = lock(&journal.depot);
+            let [first, _, ..] = &depot.spares[..] else { return false };
+            if !journal.take_room(journal.room.spare(first.bytes), journal.kept_back()) {
+                return false;
+            }
+            let spare = depot.spares.remove(0);
+            journal.note_spares(&depot);
+            spare
+        };
+        self.remove(spare);
         true
     }
 
@@ -524,6 +609,42 @@ impl Maker {
 
     pub(crate) fn journal(&self) -> &Arc<Journal> {
         &self.journal
+    }
+}
+
+impl Journal {
+    /// Bytes of the next spare that is made.
+    pub(crate) fn segment_bytes(&self) -> u64 {
+        lock(&self.depot).segment_bytes
+    }
+
+    /// The segment to begin next: that made for one frame, or the first spare.
+    pub(crate) fn take_spare(&self, is_own: bool) -> Spare {
+        let mut depot = lock(&self.depot);
+        let spare = depot.take(is_own);
+        self.note_spares(&depot);
+        spare
+    }
+
+    /// Whether the frame at `position` has claimed the segment made for one.
+    pub(crate) fn has_own_segment(&self, position: Position, payload_bytes: u64) -> bool {
+        !self.room.is_small(payload_bytes) && lock(&self.depot).own_position == Some(position)
+    }
+
+    /// Lets spares from now on be as long as is wanted. How many there may be, the bytes of the next one, and whether the first
+    /// is smaller than that and in somebody's way, and the last is not.
+    fn grow_segments(&self) -> (usize, u64, [bool; 2]) {
+        let mut depot = lock(&self.depot);
+        depot.segment_bytes = depot.segment_bytes_wanted;
+        self.note_spares(&depot);
+        let bytes = depot.segment_bytes;
+        depot.is_outgrown &= depot.spare_bytes() < bytes;
+        let is_replaced = depot.spares.last().is_some_and(|spare| spare.bytes == bytes);
+        (depot.spares_max, bytes, [depot.is_outgrown, is_replaced])
+    }
+
+    fn note_spares(&self, depot: &Depot) {
+        self.spare_bytes_min.store(depot.spare_bytes(), Ordering::SeqCst);
     }
 }
 
@@ -571,6 +692,9 @@ mod tests {
     fn state(spares: usize, free: i64, asked: i64, since_use_us: u64, since_roll_us: u64) -> State {
         State {
             spares,
+            spares_max: SPARES_MAX,
+            is_outgrown: false,
+            is_replaced: false,
             released: 0,
             is_pressed: false,
             has_room: true,
@@ -598,9 +722,21 @@ mod tests {
             (state(1, 10, 11, long, long), Choice::Make),
             (state(3, 10, 0, long, now), Choice::GiveBack),
             (state(3, 10, 10, long, long), Choice::GiveBack),
+            (State { spares_max: 1, ..state(0, 0, 0, now, now) }, Choice::Make),
+            (State { spares_max: 1, ..state(1, 10, 0, now, now) }, Choice::Nothing),
+            (State { spares_max: 1, ..state(1, 10, 11, now, now) }, Choice::Make),
         ] {
             assert_eq!(choose(&state), choice);
         }
+    }
+
+    #[test]
+    fn spares_that_are_in_the_way_are_replaced() {
+        let outgrown = |is_replaced, state| choose(&State { is_outgrown: true, is_replaced, ..state });
+        assert_eq!(outgrown(false, state(4, 10, 0, 0, 0)), Choice::Make);
+        assert_eq!(outgrown(true, state(5, 10, 0, 0, 0)), Choice::GiveBack);
+        assert_eq!(outgrown(true, state(2, 10, 0, 0, 0)), Choice::Make);
+        assert_eq!(outgrown(false, State { has_room: false, ..state(1, 10, 0, 0, 0) }), Choice::Nothing);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::format::{History, Kind, MARK_BYTES, Record, SEGMENT_HEAD_BYTES, Segme
 use crate::front::{Begin, Journal};
 use crate::identity::{self, Identity};
 use crate::maker::{Maker, Spare, make_file, remove_leftovers};
-use crate::room::Room;
+use crate::room::{SHORT_BYTES, grown};
 use crate::scan::{Break, REMEDY, Replay, Scan, Tale, load, segment_numbers};
 use crate::shelf::{Kept, Shelf};
 use crate::writer::{Segment, Writer};
@@ -33,9 +33,6 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// A first segment where the disk has no room for a usual one, in bytes.
-const SHORT_BYTES: u64 = 64 << 10;
 
 /// A journal whose folder and identity are known, not yet read.
 pub struct Prepared {
@@ -217,7 +214,9 @@ impl Prepared {
             self.identity.write(disk, folder)?;
         }
         let head = self.next_segment(&tale, clean_stop);
-        let spare = self.begin(&head)?;
+        let bytes = self.segment_bytes(&tale.accepted);
+        let spare_bytes = grown(bytes, self.options.segment_bytes_max);
+        let spare = self.begin(&head, bytes)?;
         if self.is_new {
             self.identity.write(disk, folder)?;
         }
@@ -239,13 +238,14 @@ impl Prepared {
             last.bytes = broken.offset;
         }
         segments.push(Kept { number: head.number, first_position: head.first_position, bytes: spare.bytes });
-        Ok(self.opened(recovery, head, spare, Shelf::new(segments, from)))
+        Ok(self.opened(recovery, head, spare, spare_bytes, Shelf::new(segments, from)))
     }
 
-    fn opened(self, recovery: Recovery, head: SegmentHead, spare: Spare, shelf: Shelf) -> Opened {
+    fn opened(self, recovery: Recovery, head: SegmentHead, spare: Spare, spare_bytes: u64, shelf: Shelf) -> Opened {
         let Self { identity, disk, folder, options, .. } = self;
         let (position, history, seal, bytes) = (recovery.end, head.history, identity.seal(), spare.bytes);
-        let begin = Begin { position, history, seal, bytes, shelf };
+        let is_small = bytes < options.segment_bytes_max;
+        let begin = Begin { position, history, seal, bytes, spare_bytes, is_small, shelf };
         let journal = Arc::new(Journal::new(&options, disk, folder, begin));
         let segment = Segment::new(spare, head.number);
         let elapsed_us = options.elapsed_us.clone();
@@ -449,17 +449,26 @@ impl Prepared {
         }
     }
 
-    fn begin(&self, head: &SegmentHead) -> Result<Spare, OpenError> {
+    /// Bytes of the next segment: as many as the largest that is there has, between the first size and the last.
+    fn segment_bytes(&self, accepted: &[Kept]) -> u64 {
+        let Options { segment_bytes_first, segment_bytes_max, .. } = self.options;
+        let largest = accepted.iter().map(|segment| segment.bytes).max().unwrap_or(0);
+        largest.clamp(segment_bytes_first, segment_bytes_max)
+    }
+
+    fn begin(&self, head: &SegmentHead, bytes: u64) -> Result<Spare, OpenError> {
         let path = self.folder.join(segment_name(head.number));
         let (disk, folder) = (&*self.disk, &*self.folder);
-        let bytes = Room::new(self.options.segment_bytes).segment_bytes;
         let filled = self.options.policy == Policy::Always;
         let make = |bytes| make_file(disk, folder, "spare-0.log".into(), bytes, filled);
         let begin = || {
-            let mut spare = make(bytes).or_else(|error| {
-                let is_full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
-                // What takes away makes room, if it can be told.
-                if is_full && bytes > SHORT_BYTES { make(SHORT_BYTES) } else { Err(error) }
+            let is_full =
+                |error: &io::Error| matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+            // What takes away makes room, if it can be told.
+            let shorter = [self.options.segment_bytes_first, SHORT_BYTES].into_iter().filter(|&less| less < bytes);
+            let mut spare = shorter.fold(make(bytes), |made, less| match made {
+                Err(error) if is_full(&error) => make(less),
+                made => made,
             })?;
             spare.file.write_at(&head.encode(&self.identity.seal()), 0)?;
             spare.file.sync()?;

@@ -1,75 +1,108 @@
 //! How much room a frame must claim so that it surely finds a place: pure arithmetic.
 //!
 //! Where a frame will lie is known only when its turn comes, and a frame that does not fit the rest of a segment wastes
-//! that rest. Claims are made in a coin that covers the waste:
+//! that rest. Segments grow with use, so those at hand differ in size, none smaller than the one before it. Claims are made
+//! in a coin that covers the waste; a *quarter* is a fourth of the smallest segment there can be:
 //!
 //! ```text
-//! small frame (up to a quarter of a segment)   pays its bytes
+//! small frame (up to a quarter)                pays its bytes
 //! longer frame                                 pays twice its bytes
-//! frame longer than a segment                  pays twice a segment, and has a segment of its own made
-//! a segment with n bytes left                  is worth n less a quarter of a segment, at most a spare
+//! frame longer than the next segment at hand   pays its bytes, a largest segment at most, and has its own segment made
+//! a segment with n bytes left                  is worth n less a quarter, at most a largest segment's worth
 //! ```
 //!
-//! A small frame that moves on wastes less than the quarter that no segment sells; a longer one wastes less than
-//! itself. One longer than a segment always begins its own and wastes the rest of the segment before it, which is why the
-//! rest of a segment, however long, is worth a spare at most. So while claims are covered by what the segments at hand are
-//! worth, each frame finds its place, in any order. The bytes of a frame here are its head, its payload and two marks: one
-//! may open its write, one may follow its sync.
+//! A small frame that moves on wastes less than the quarter that no segment sells; a longer one wastes less than itself,
+//! and finds a place in the next segment, since it was measured by the smallest at hand when it was admitted. One that has a
+//! segment of its own begins it only where it does not fit the rest of the one before, which again is less than itself. So
+//! while claims are covered by what the segments at hand are worth, each frame finds its place, in any order. The bytes of
+//! a frame here are its head, its payload and two marks: one may open its write, one may follow its sync.
 
 use crate::format::{HEAD_BYTES, MARK_BYTES, SEGMENT_HEAD_BYTES};
 
-/// The arithmetic for one size of segment.
+/// Each segment that is made may be so many times as long as the one before it.
+const GROWTH: u64 = 4;
+
+/// A first segment where the disk has no room for a usual one, in bytes.
+pub(crate) const SHORT_BYTES: u64 = 64 << 10;
+
+/// The arithmetic for segments between two sizes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    pub(crate) segment_bytes: u64,
+    quarter: u64,
+    /// Capacity of a first segment, in bytes.
+    capacity_first: u64,
+    /// Capacity of the largest segment that is not made for one frame, in bytes.
+    capacity_max: u64,
 }
 
 impl Room {
-    pub(crate) fn new(segment_bytes: u64) -> Self {
-        assert!(segment_bytes >= 1024, "a segment of {segment_bytes} bytes holds next to nothing");
-        Self { segment_bytes }
+    /// For segments that begin with `first_bytes` and grow to `bytes_max`.
+    pub(crate) fn new(first_bytes: u64, bytes_max: u64) -> Self {
+        assert!(first_bytes >= 1024, "a segment of {first_bytes} bytes holds next to nothing");
+        assert!(first_bytes <= bytes_max, "segments begin with {first_bytes} bytes and grow to {bytes_max}");
+        let quarter = capacity(first_bytes.min(SHORT_BYTES)) / 4;
+        Self { quarter, capacity_first: capacity(first_bytes), capacity_max: capacity(bytes_max) }
     }
 
-    /// Bytes of a segment for frames and the marks that open their writes.
-    pub(crate) fn capacity(self) -> u64 {
-        self.segment_bytes - overhead_bytes()
-    }
-
-    /// What a claim for a payload of `payload_bytes` costs.
-    pub(crate) fn charge(self, payload_bytes: u64) -> i64 {
+    /// The price of a claim for a payload of `payload_bytes`, which has a segment of its own made or not.
+    pub(crate) fn charge(self, payload_bytes: u64, has_own_segment: bool) -> i64 {
         let bytes = place_bytes(payload_bytes);
-        let cost = if bytes <= self.capacity() / 4 { bytes } else { 2 * bytes.min(self.capacity()) };
+        let cost = match () {
+            () if bytes <= self.quarter => bytes,
+            () if has_own_segment => bytes.min(self.capacity_max),
+            () => 2 * bytes,
+        };
         cost as i64
     }
 
     /// What `left` bytes of a segment are worth.
     pub(crate) fn worth(self, left: u64) -> i64 {
-        left.min(self.capacity()).saturating_sub(self.capacity() / 4) as i64
+        left.min(self.capacity_max).saturating_sub(self.quarter) as i64
     }
 
-    /// What a segment not yet begun is worth; also what is kept back from frames that grow.
-    pub(crate) fn spare(self) -> i64 {
-        self.worth(self.capacity())
+    /// What a segment of `segment_bytes` that is not yet begun is worth.
+    pub(crate) fn spare(self, segment_bytes: u64) -> i64 {
+        self.worth(capacity(segment_bytes))
     }
 
-    /// Whether a payload needs a segment of its own.
-    pub(crate) fn is_oversize(self, payload_bytes: u64) -> bool {
-        place_bytes(payload_bytes) > self.capacity()
+    /// What is kept back from frames that grow at least: as much as a first segment is worth.
+    pub(crate) fn kept_back(self) -> i64 {
+        self.worth(self.capacity_first)
     }
 
-    /// Bytes of the segment made for a payload that is longer than a segment.
-    pub(crate) fn own_segment_bytes(payload_bytes: u64) -> u64 {
-        place_bytes(payload_bytes) + overhead_bytes()
+    /// Whether a payload finds a place in any segment that ever is.
+    pub(crate) fn is_small(self, payload_bytes: u64) -> bool {
+        place_bytes(payload_bytes) <= self.quarter
     }
 }
 
+/// Bytes of the segment that is made after one of `segment_bytes`.
+pub(crate) fn grown(segment_bytes: u64, segment_bytes_max: u64) -> u64 {
+    segment_bytes.saturating_mul(GROWTH).min(segment_bytes_max)
+}
+
+/// Whether a payload does not fit a segment of `segment_bytes`.
+pub(crate) fn is_oversize(payload_bytes: u64, segment_bytes: u64) -> bool {
+    place_bytes(payload_bytes) > capacity(segment_bytes)
+}
+
+/// Bytes of the segment made for a payload that is longer than a segment.
+pub(crate) fn own_segment_bytes(payload_bytes: u64) -> u64 {
+    place_bytes(payload_bytes) + overhead_bytes()
+}
+
+/// Bytes of a segment of `segment_bytes` for frames and the marks that open their writes.
+pub(crate) fn capacity(segment_bytes: u64) -> u64 {
+    segment_bytes.saturating_sub(overhead_bytes())
+}
+
 /// Bytes of a segment that are no room for frames: its head, its last mark, and the mark that follows a sync.
-pub(crate) fn overhead_bytes() -> u64 {
+fn overhead_bytes() -> u64 {
     (SEGMENT_HEAD_BYTES + 2 * MARK_BYTES) as u64
 }
 
 /// Bytes that must be left in a segment for a frame to be put there.
-pub(crate) fn place_bytes(payload_bytes: u64) -> u64 {
+fn place_bytes(payload_bytes: u64) -> u64 {
     payload_bytes + (HEAD_BYTES + 2 * MARK_BYTES) as u64
 }
 
@@ -77,27 +110,114 @@ pub(crate) fn place_bytes(payload_bytes: u64) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    const FIRST_BYTES: u64 = 4096;
+    const BYTES_MAX: u64 = 8 * FIRST_BYTES;
+
+    /// Segments as the journal has them: the rest of the current one, those after it, and the one made for a long frame.
+    struct Segments {
+        room: Room,
+        left: u64,
+        spares: VecDeque<u64>,
+        segment_bytes: u64,
+        free: i64,
+        /// Frames that were admitted and are not in their places: payload, charge, whether it has its own segment.
+        admitted: VecDeque<(u64, i64, bool)>,
+    }
+
+    impl Segments {
+        fn begin() -> Self {
+            let room = Room::new(FIRST_BYTES, BYTES_MAX);
+            let left = capacity(FIRST_BYTES);
+            let (spares, admitted) = (VecDeque::new(), VecDeque::new());
+            Self { room, left, spares, segment_bytes: FIRST_BYTES, free: room.worth(left), admitted }
+        }
+
+        fn spare_bytes_min(&self) -> u64 {
+            self.spares.front().copied().unwrap_or(self.segment_bytes)
+        }
+
+        fn make_spare(&mut self, is_grown: bool) {
+            if is_grown {
+                self.segment_bytes = grown(self.segment_bytes, BYTES_MAX);
+            }
+            self.spares.push_back(self.segment_bytes);
+            self.free += self.room.spare(self.segment_bytes);
+        }
+
+        fn give_back(&mut self) {
+            let worth = self.room.spare(self.spare_bytes_min());
+            if self.spares.len() > 1 && self.free >= worth {
+                self.free -= worth;
+                self.spares.pop_front();
+            }
+        }
+
+        fn admit(&mut self, payload_bytes: u64) {
+            let is_own = is_oversize(payload_bytes, self.spare_bytes_min());
+            let charge = self.room.charge(payload_bytes, is_own);
+            // One claim at a time holds the segment made for a long frame.
+            let is_held = is_own && self.admitted.iter().any(|(_, _, is_own)| *is_own);
+            if self.free >= charge && !is_held {
+                self.free -= charge;
+                self.admitted.push_back((payload_bytes, charge, is_own));
+            }
+        }
+
+        fn write(&mut self) {
+            let Some((payload_bytes, charge, is_own)) = self.admitted.pop_front() else { return };
+            let (bytes, before) = (place_bytes(payload_bytes), self.room.worth(self.left));
+            let mut begun = 0;
+            if self.left < bytes {
+                self.left = match is_own {
+                    true => capacity(own_segment_bytes(payload_bytes)),
+                    false => capacity(self.spares.pop_front().expect("claims are covered by the segments at hand")),
+                };
+                begun = if is_own { 0 } else { self.room.worth(self.left) };
+            }
+            self.left = self.left.checked_sub(bytes).expect("the next segment takes the frame");
+            // A spare's worth was free already.
+            self.free += charge - (before + begun - self.room.worth(self.left));
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Act {
+        Admit(u64),
+        Write,
+        Make(bool),
+        GiveBack,
+    }
+
+    fn act() -> impl Strategy<Value = Act> {
+        prop_oneof![
+            4 => prop_oneof![0..600u64, 0..FIRST_BYTES, 0..3 * BYTES_MAX].prop_map(Act::Admit),
+            3 => Just(Act::Write),
+            2 => any::<bool>().prop_map(Act::Make),
+            1 => Just(Act::GiveBack),
+        ]
+    }
 
     proptest! {
-        /// Claims covered by the segments at hand always find a place, whatever their order and lengths.
+        /// Frames that are admitted find their places, whatever their lengths, while segments grow, are made and given back,
+        /// and nothing is gained or lost by it.
         #[test]
-        fn what_is_admitted_fits(payloads in prop::collection::vec(0u64..4000, 1..60), spares in 1u64..6) {
-            let room = Room::new(4096);
-            let mut free = room.spare() * (spares as i64 + 1);
-            let admitted: Vec<u64> = payloads.into_iter().filter(|&bytes| {
-                let fits = !room.is_oversize(bytes) && free >= room.charge(bytes);
-                if fits { free -= room.charge(bytes); }
-                fits
-            }).collect();
-            let (mut left, mut spares_left) = (room.capacity(), spares);
-            for bytes in admitted {
-                if left < place_bytes(bytes) {
-                    prop_assert!(spares_left > 0);
-                    spares_left -= 1;
-                    left = room.capacity();
+        fn what_is_admitted_fits(acts in prop::collection::vec(act(), 1..200)) {
+            let mut segments = Segments::begin();
+            for act in acts {
+                match act {
+                    Act::Admit(payload_bytes) => segments.admit(payload_bytes),
+                    Act::Write => segments.write(),
+                    Act::Make(is_grown) => segments.make_spare(is_grown),
+                    Act::GiveBack => segments.give_back(),
                 }
-                left -= place_bytes(bytes);
             }
+            while !segments.admitted.is_empty() {
+                segments.write();
+            }
+            let spares: i64 = segments.spares.iter().map(|bytes| segments.room.spare(*bytes)).sum();
+            prop_assert_eq!(segments.free, segments.room.worth(segments.left) + spares);
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::format::{
     Form, HEAD_BYTES, History, Kind, PAYLOAD_BYTES_MAX, Record, SEGMENT_HEAD_BYTES, SegmentHead, segment_name,
     segment_number,
 };
-use crate::room::Room;
+use crate::room::own_segment_bytes;
 use crate::seal::Seal;
 use crate::shelf::Kept;
 use base::disk::Disk;
@@ -507,7 +507,7 @@ impl<'a> Scan<'a> {
 pub(crate) fn load(disk: &dyn Disk, path: &Path, buffer: &mut Vec<u8>) -> io::Result<()> {
     let file = disk.open(path)?;
     let bytes = file.bytes()?;
-    if bytes > Room::own_segment_bytes(PAYLOAD_BYTES_MAX) {
+    if bytes > own_segment_bytes(PAYLOAD_BYTES_MAX) {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is longer than any segment"));
     }
     buffer.resize(bytes as usize, 0);

@@ -166,7 +166,8 @@ impl Journal {
 
     /// Bytes of frames that may yet come into the files that there are.
     pub fn ahead_bytes(&self) -> u64 {
-        self.room.segment_bytes * (1 + lock(&self.depot).spares.len() as u64)
+        let depot = lock(&self.depot);
+        depot.segment_bytes + depot.spares.iter().map(|spare| spare.bytes).sum::<u64>()
     }
 
     /// Bounds the bytes of frames beyond what was released: frames that grow wait from there on for the next release,

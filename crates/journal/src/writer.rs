@@ -81,15 +81,13 @@ pub(crate) struct Segment {
     has_marked: bool,
     /// What lies behind its records is of a former life.
     is_recycled: bool,
-    /// It was made for one frame longer than other segments, which is still to be written.
-    awaits_long_frame: bool,
 }
 
 impl Segment {
     pub(crate) fn new(spare: Spare, number: u32) -> Self {
         let offset = SEGMENT_HEAD_BYTES as u64;
         let Spare { file, bytes, is_recycled, .. } = spare;
-        Self { file, number, bytes, offset, has_marked: false, is_recycled, awaits_long_frame: false }
+        Self { file, number, bytes, offset, has_marked: false, is_recycled }
     }
 
     /// Bytes for records, beside a mark that follows a sync and the last mark.
@@ -384,12 +382,7 @@ impl Writer {
             }
             let opening = if self.batch.frames == 0 { MARK_BYTES } else { 0 };
             let needed = self.batch.len() + opening as u64 + HEAD_BYTES as u64 + payload_bytes;
-            // A frame longer than a segment begins the one that was made for it, though it may fit what is left of the
-            // last such: else its claim on that segment would never end, and no other long frame be admitted.
-            let is_long = self.journal.room.is_oversize(payload_bytes);
-            self.batch.is_cut_short = needed > self.segment.left()
-                || self.batch.len() >= BATCH_BYTES as u64
-                || is_long && !self.segment.awaits_long_frame;
+            self.batch.is_cut_short = needed > self.segment.left() || self.batch.len() >= BATCH_BYTES as u64;
             if self.batch.is_cut_short {
                 break;
             }
@@ -397,7 +390,6 @@ impl Writer {
                 self.append_mark();
             }
             self.append(lane, position);
-            self.segment.awaits_long_frame &= !is_long;
             position += HEAD_BYTES as u64 + payload_bytes;
             if self.batch.tail.is_some() {
                 self.batch.is_cut_short = true;
@@ -445,7 +437,11 @@ impl Writer {
             batch.tail = Some(payload);
         }
         batch.frames += 1;
-        batch.charge += self.journal.room.charge(head.payload_bytes);
+        let has_own = self.journal.has_own_segment(position, head.payload_bytes);
+        batch.charge += self.journal.room.charge(head.payload_bytes, has_own);
+        if has_own {
+            self.journal.end_own_claim();
+        }
     }
 
     fn record_head(&self, kind: Kind, payload_bytes: u32, position: Position) -> RecordHead {
@@ -615,8 +611,8 @@ impl Writer {
         let worth = self.worth();
         self.put_mark(Kind::SegmentEnd)?;
         let journal = self.journal.clone();
-        let is_own = journal.room.is_oversize(payload_bytes);
-        let mut spare = lock(&journal.depot).take(is_own);
+        let is_own = journal.has_own_segment(self.position, payload_bytes);
+        let mut spare = journal.take_spare(is_own);
         let head = SegmentHead {
             number: self.segment.number + 1,
             history: self.history,
@@ -639,7 +635,6 @@ impl Writer {
             bytes: spare.bytes,
         });
         let closed = std::mem::replace(&mut self.segment, Segment::new(spare, head.number));
-        self.segment.awaits_long_frame = is_own;
         self.closed.push(closed.file);
         // A spare's worth is free already; a segment made for one frame was not counted.
         journal.add_room(if is_own { self.worth() - worth } else { -worth });

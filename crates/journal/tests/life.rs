@@ -147,9 +147,10 @@ fn frames_longer_than_a_segment_have_their_own() {
     assert_eq!(frames_of(&disk, 0..end), twin);
 }
 
-/// A frame may be a third as long as its claim, so that the segment made for it has room for the next one.
+/// A frame may be a third as long as its claim, so that the segment made for it has room for the next one, whose claim on a
+/// segment of its own ends then, too.
 #[test]
-fn every_long_frame_begins_the_segment_made_for_it() {
+fn a_long_frame_may_lie_in_the_segment_made_for_the_one_before() {
     let mut world = World::open(&FakeDisk::new(), Policy::EverySec).unwrap();
     let frame = |number: usize, segments: u64| vec![number as u8; (segments * SEGMENT_BYTES) as usize];
     for number in 0..8 {
@@ -170,7 +171,8 @@ fn every_long_frame_begins_the_segment_made_for_it() {
 fn whatever_is_admitted_finds_its_place() {
     for seed in 0..cases(300) {
         let mut random = random(seed);
-        let mut world = World::open(&FakeDisk::new(), Policy::EverySec).unwrap();
+        let open = if random.below(2) == 0 { World::open } else { World::open_small };
+        let mut world = open(&FakeDisk::new(), Policy::EverySec).unwrap();
         for _ in 0..60 {
             let bytes = match random.below(4) {
                 0 => random.below(8 * SEGMENT_BYTES),
@@ -192,6 +194,77 @@ fn whatever_is_admitted_finds_its_place() {
         world.settle();
         assert_eq!(frames_of(&world.disk, 0..world.journal.durable()), world.stop(), "seed {seed}");
     }
+}
+
+/// Bytes of each file of the journal but the identity: segments in their order, then spares.
+fn file_bytes(world: &World) -> Vec<u64> {
+    let mut names = world.disk.list(&folder()).unwrap();
+    names.retain(|name| name.ends_with(".log"));
+    names.sort();
+    names.iter().map(|name| world.disk.open(&folder().join(name)).unwrap().bytes().unwrap()).collect()
+}
+
+#[test]
+fn segments_grow_with_use() {
+    const FIRST_BYTES: u64 = SEGMENT_BYTES / 4;
+    let disk = FakeDisk::new();
+    let mut world = World::open_small(&disk, Policy::EverySec).unwrap();
+    assert_eq!(file_bytes(&world), [FIRST_BYTES, SEGMENT_BYTES], "the current segment, and a spare");
+    world.put(0, &[1; 10], Purpose::Grow).unwrap();
+    world.run();
+    world.pass_ms(60_000);
+    assert_eq!(file_bytes(&world), [FIRST_BYTES, SEGMENT_BYTES], "a minute of little");
+    for _ in 0..400 {
+        world.put(0, &[2; 50], Purpose::Grow).unwrap();
+        world.run();
+    }
+    let count = world.journal.statistics().segments as usize;
+    let segments = file_bytes(&world)[..count].to_vec();
+    assert!(segments.is_sorted(), "{segments:?}");
+    assert_eq!(segments[0], FIRST_BYTES);
+    assert_eq!(segments[1..3], [SEGMENT_BYTES, LARGEST_BYTES]);
+    // A kill leaves the segments as they are: what had grown stays so.
+    disk.set_capacity(None);
+    let after = World::open_small(&disk.copy(), Policy::EverySec).unwrap();
+    assert_eq!(file_bytes(&after).last(), Some(&LARGEST_BYTES));
+    assert_eq!(frames_of(&disk, 0..world.journal.next()), world.stop());
+}
+
+#[test]
+fn after_a_frame_longer_than_the_first_segments_the_next_ones_need_none_of_their_own() {
+    const LONG_BYTES: usize = SEGMENT_BYTES as usize * 5 / 4;
+    let mut world = World::open_small(&FakeDisk::new(), Policy::EverySec).unwrap();
+    for _ in 0..8 {
+        world.put(0, &[1; LONG_BYTES], Purpose::Grow).unwrap();
+        world.run();
+    }
+    let segments = file_bytes(&world)[..world.journal.statistics().segments as usize].to_vec();
+    let own = segments.iter().filter(|bytes| ![SEGMENT_BYTES / 4, SEGMENT_BYTES, LARGEST_BYTES].contains(bytes));
+    assert!(own.count() <= 2, "{segments:?}");
+    assert!(segments.ends_with(&[LARGEST_BYTES; 2]), "{segments:?}");
+    world.settle();
+    assert_eq!(frames_of(&world.disk, 0..world.journal.durable()), world.stop());
+}
+
+#[test]
+fn a_start_without_room_for_a_segment_as_before_begins_a_small_one() {
+    let disk = FakeDisk::new();
+    let mut world = World::open_small(&disk, Policy::EverySec).unwrap();
+    for _ in 0..400 {
+        world.put(0, &[2; 50], Purpose::Grow).unwrap();
+        world.run();
+    }
+    drop(world);
+    let after_kill = disk.copy();
+    let spares = disk.list(&folder()).unwrap().iter().filter(|name| name.starts_with("spare")).count() as u64;
+    let used_bytes = after_kill.used_bytes() - spares * LARGEST_BYTES;
+    after_kill.set_capacity(Some(used_bytes + SEGMENT_BYTES / 2));
+    let mut world = World::open_small(&after_kill, Policy::EverySec).unwrap();
+    assert!(file_bytes(&world).contains(&(SEGMENT_BYTES / 4)), "{:?}", file_bytes(&world));
+    // What takes away finds room in it.
+    world.put(0, &[3; 10], Purpose::Shrink).unwrap();
+    world.settle();
+    assert_eq!(world.journal.durable(), world.journal.next());
 }
 
 #[test]

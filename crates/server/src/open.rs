@@ -2,9 +2,9 @@
 //! anybody is served. Shards are put together from them later, while the server serves: [`engine::Loading`].
 
 use crate::memory::Limits;
-use crate::sizes::Sizes;
+use crate::sizes::{START_BYTES, Sizes};
 use crate::startup::{DataFolder, Refused};
-use base::clock::{Clock, WallTime, system_wall_time};
+use base::clock::{Clock, system_wall_time};
 use base::disk::{Disk, RealDisk};
 use base::hash::KeyHasher;
 use base::limits::{BLOCK_FORMAT, SHARDS};
@@ -50,7 +50,7 @@ pub(crate) fn open(
 ) -> Result<Open, Refused> {
     let wall = system_wall_time();
     let Some(folder) = folder else {
-        let open = open_cache(settings, wall, workers);
+        let open = open_cache(settings, workers);
         limits.hand_over(&open.engine);
         return Ok(open);
     };
@@ -71,7 +71,7 @@ pub(crate) fn open(
     })?;
     let Gathered { hasher, keyspace, store, opened, loading } = gathered;
     let Opened { journal, mut writer, maker, recovery, .. } = opened;
-    let clock = Clock::new(wall, recovery.last_time_ms).map_err(from_the_future)?;
+    let clock = Clock::of_system(recovery.last_time_ms).map_err(from_the_future)?;
     let time = clock.clone();
     writer.set_clock(move || time.now());
     let found = found(&recovery, &store, &keyspace.map().alive(), loading.progress().shards_left);
@@ -81,9 +81,9 @@ pub(crate) fn open(
     Ok(Open { engine, journal: Some(Running::start(writer, maker)), store: Some(store), found })
 }
 
-fn open_cache(settings: Arc<Settings>, wall: WallTime, workers: usize) -> Open {
+fn open_cache(settings: Arc<Settings>, workers: usize) -> Open {
     let hasher = KeyHasher::random();
-    let clock = Clock::new(wall, 0).expect("time 0 lies ahead of no clock");
+    let clock = Clock::of_system(0).expect("time 0 lies ahead of no clock");
     let keyspace = Keyspace::new(hasher, settings.current().databases);
     let parts = Parts { hasher, clock, settings, workers };
     let engine = Engine::new(parts, keyspace, Loading::nothing(), None);
@@ -150,6 +150,9 @@ impl Source<'_> {
         told: &mut dyn FnMut(u64, u64, u64),
     ) -> Result<Gathered, Refused> {
         let prepared = self.prepare()?;
+        if prepared.is_new() {
+            self.has_room_to_begin()?;
+        }
         let hash_key = prepared.identity.hash_key;
         let hasher = KeyHasher::new(hash_key);
         let store = self.open_store(hash_key, prepared.is_new())?;
@@ -212,6 +215,20 @@ impl Source<'_> {
             )),
             error => self.unstored(&error),
         })
+    }
+
+    /// A folder that is begun must have room for what takes data away later. One with data in it is served with less: only so
+    /// can it be read, and made smaller.
+    fn has_room_to_begin(&self) -> Result<(), Refused> {
+        let free_bytes = self.disk.free_bytes(self.folder);
+        let told = || {
+            let (folder, free_kb, needed_mb) = (self.folder.display(), free_bytes >> 10, START_BYTES >> 20);
+            format!(
+                "the disk under the data folder {folder} is full: {free_kb} KB are free and a new data folder needs \
+                 {needed_mb} MB; make room on it or choose another with --dir"
+            )
+        };
+        if free_bytes < START_BYTES { Err(Refused::new(told())) } else { Ok(()) }
     }
 
     /// A journal that does not fit the memory.

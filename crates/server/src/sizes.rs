@@ -4,22 +4,26 @@
 //! ```text
 //!   file system   journal segment   commit    kept free for rounds   reserve
 //!   64 MB         1 MB              256 KB    2 MB                   1 MB
-//!   256 MB        4 MB              1 MB      8 MB                   4 MB
-//!   8 GB, more    8 MB              32 MB     64 MB                  4 MB
+//!   256 MB        1 to 4 MB         1 MB      8 MB                   1 to 4 MB
+//!   8 GB, more    1 to 8 MB         32 MB     64 MB                  1 to 4 MB
 //! ```
+//!
+//! Segments and the reserve begin with the smaller size and grow with use.
 
 use rustix::fs::statvfs;
 use std::path::Path;
 
 const MB: u64 = 1 << 20;
+/// What must be free for a new data folder: a segment of the journal, the store's first files, and a reserve.
+pub(crate) const START_BYTES: u64 = 3 * MB;
 
 /// The sizes, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes {
     /// The journal beyond the last checkpoint takes at most so much before the next one begins.
     pub(crate) journal_bytes_max: u64,
-    /// A segment of the journal.
-    pub(crate) journal_segment_bytes: u64,
+    /// A segment of the journal, at most.
+    pub(crate) journal_segment_bytes_max: u64,
     /// What frames that grow leave to rounds.
     pub(crate) kept_free_bytes: u64,
     /// A commit of the store.
@@ -28,7 +32,7 @@ pub(crate) struct Sizes {
     pub(crate) segment_bytes_max: u64,
     /// Below this a manifest is not written anew.
     pub(crate) manifest_bytes_min: u64,
-    /// Room for commits on a full disk.
+    /// Room for commits on a full disk, at most.
     pub(crate) reserve_bytes: u64,
 }
 
@@ -44,7 +48,7 @@ impl Sizes {
         let part = |of: u64, least: u64, most: u64| (disk_bytes / of).clamp(least, most);
         Self {
             journal_bytes_max: disk_bytes / 8,
-            journal_segment_bytes: part(64, MB, 8 * MB),
+            journal_segment_bytes_max: part(64, MB, 8 * MB),
             kept_free_bytes: part(32, MB, 64 * MB),
             commit_bytes: part(256, MB / 4, 32 * MB),
             segment_bytes_max: part(256, MB / 4, 256 * MB),
@@ -62,7 +66,8 @@ impl Sizes {
 
     pub(crate) fn journal(self, options: journal::Options) -> journal::Options {
         let kept_free_bytes = Some(self.kept_free_bytes);
-        journal::Options { segment_bytes: self.journal_segment_bytes, kept_free_bytes, ..options }
+        let segment_bytes_max = self.journal_segment_bytes_max;
+        journal::Options { segment_bytes_first: MB, segment_bytes_max, kept_free_bytes, ..options }
     }
 
     pub(crate) fn store(self, options: store::Options) -> store::Options {
@@ -78,7 +83,7 @@ mod tests {
     #[test]
     fn sizes_follow_the_file_system() {
         let drawn = |sizes: Sizes| {
-            [sizes.journal_segment_bytes, sizes.commit_bytes, sizes.kept_free_bytes, sizes.reserve_bytes]
+            [sizes.journal_segment_bytes_max, sizes.commit_bytes, sizes.kept_free_bytes, sizes.reserve_bytes]
         };
         assert_eq!(drawn(Sizes::of(64 * MB)), [MB, MB / 4, 2 * MB, MB]);
         assert_eq!(drawn(Sizes::of(256 * MB)), [4 * MB, MB, 8 * MB, 4 * MB]);

@@ -24,6 +24,8 @@ use support::{Connection, Server, bobbin, free_port, request};
 use wire::client::Value;
 
 const DISK_BYTES: usize = 64 << 20;
+/// What a new data folder needs.
+const FIRST_BYTES: usize = 3 << 20;
 /// Room for a spare of last resort, and for checkpoints.
 const LITTLE_BYTES: u64 = 4 << 20;
 const BALLAST_BYTES: usize = 24 << 20;
@@ -307,12 +309,68 @@ fn a_full_disk_refuses_what_grows_and_a_stop_loses_nothing() {
 #[test]
 fn a_first_start_on_a_full_disk_says_what_to_do() {
     let Some(disk) = Disk::mount_or_skip("a_first_start_on_a_full_disk_says_what_to_do", DISK_BYTES) else { return };
-    std::fs::write(ballast(&disk), vec![0; DISK_BYTES]).unwrap();
-    let data = disk.path().join("data");
-    let port = free_port().to_string();
-    let output = bobbin().args(["--bind", "127.0.0.1", "--port", &port, "--dir"]).arg(&data).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8(output.stderr).unwrap();
-    let is_told = ["full", "make room", "--dir", data.to_str().unwrap()].iter().all(|word| told.contains(word));
-    assert!(is_told && told.lines().count() == 1, "{told}");
+    // Nothing is free, or less than a data folder needs.
+    for ballast_bytes in [DISK_BYTES, DISK_BYTES - FIRST_BYTES + (64 << 10)] {
+        let _ = std::fs::write(ballast(&disk), vec![0; ballast_bytes]);
+        let data = disk.path().join("data");
+        let port = free_port().to_string();
+        let output = bobbin().args(["--bind", "127.0.0.1", "--port", &port, "--dir"]).arg(&data).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let told = String::from_utf8(output.stderr).unwrap();
+        let is_told = ["full", "make room", "--dir", data.to_str().unwrap()].iter().all(|word| told.contains(word));
+        assert!(is_told && told.lines().count() == 1, "{told}");
+    }
+}
+
+#[test]
+fn a_first_start_with_little_room_takes_whatever_takes_away() {
+    let test = "a_first_start_with_little_room_takes_whatever_takes_away";
+    // Of disks of these sizes, different parts are kept for checkpoints.
+    for disk_bytes in [DISK_BYTES, 4 * DISK_BYTES] {
+        let Some(disk) = Disk::mount_or_skip(test, disk_bytes) else { return };
+        // The data folder itself takes a page or two of tmpfs before its room is looked at.
+        std::fs::write(ballast(&disk), vec![0; disk_bytes - FIRST_BYTES - (64 << 10)]).unwrap();
+        let folder = tempfile::tempdir_in(disk.path()).unwrap();
+        let mut server = Server::start_in(folder, &[]);
+        let check = |server: &Server| {
+            let mut client = server.connect();
+            for row in [
+                &["FLUSHALL"][..],
+                &["FLUSHDB"],
+                &["FLUSHALL", "SYNC"],
+                &["DEL", "absent"],
+                &["UNLINK", "absent", "more"],
+                &["LPOP", "absent"],
+                &["SPOP", "absent"],
+                &["ZPOPMIN", "absent"],
+                &["GETDEL", "absent"],
+                &["HDEL", "absent", "field"],
+                &["EXPIRE", "absent", "1"],
+            ] {
+                let reply = client.call(row);
+                assert!(!matches!(reply, Value::Error(_)), "{row:?} answers {reply}");
+            }
+        };
+        check(&server);
+        for _ in 0..2 {
+            stop_up(&disk);
+            check(&server);
+            std::fs::remove_file(stopper(&disk)).unwrap();
+            server.kill();
+            server.restart();
+            check(&server);
+        }
+    }
+}
+
+#[test]
+fn a_fresh_folder_is_small() {
+    let server = Server::start(&[]);
+    let mut client = server.connect();
+    assert_eq!(client.call(&["SET", "one", "x"]), ok());
+    let bytes_of = |name: &str| server.info(name).parse::<u64>().unwrap();
+    assert!(bytes_of("journal_file_bytes") > 0, "{}", server.log());
+    save(&mut client);
+    let bytes = bytes_of("journal_file_bytes") + bytes_of("store_disk_bytes");
+    assert!(bytes <= 8 << 20, "{bytes} bytes");
 }

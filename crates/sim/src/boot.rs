@@ -26,6 +26,7 @@ const FOLDER: &str = "data/journal";
 const STORE_FOLDER: &str = "data/store";
 /// Small, so that a life crosses several.
 pub(crate) const SEGMENT_BYTES: u64 = 16 << 10;
+const SEGMENT_BYTES_FIRST: u64 = 4 << 10;
 /// Small, and yet there is room for the longest payload that lies in a ring.
 const LANE_BYTES: usize = 512 << 10;
 /// Small, so that a round has several.
@@ -56,7 +57,8 @@ impl World {
         }
         let settings = Arc::new(settings.finish());
         let mut options = Options::new(policy_of(settings.current().fsync), wall());
-        (options.segment_bytes, options.lane_bytes) = (SEGMENT_BYTES, LANE_BYTES);
+        options.lane_bytes = LANE_BYTES;
+        (options.segment_bytes_first, options.segment_bytes_max) = (SEGMENT_BYTES_FIRST, SEGMENT_BYTES);
         options.kept_free_bytes = Some(KEPT_FREE_BYTES);
         options.elapsed_us = self.time.elapsed_us();
         options.drawn = [self.drawn(), self.drawn(), [0; 16]];

@@ -74,7 +74,7 @@ pub struct Options {
     pub segment_bytes_max: u64,
     /// Below this a manifest is not written anew, in bytes.
     pub manifest_bytes_min: u64,
-    /// Room kept for a commit on a full disk, in bytes; 0 for none.
+    /// Room kept for a commit on a full disk, in bytes, once as much is stored; 0 for none.
     pub reserve_bytes: u64,
     /// Wall time.
     pub now_ms: Ms,

@@ -191,8 +191,12 @@ impl Store {
         self.doom_strangers(inventory, &unclaimed);
         self.sweep();
         self.doom(unclaimed.into_iter());
-        self.reserve.make();
+        self.make_reserve();
         Ok(())
+    }
+
+    fn make_reserve(&mut self) {
+        self.reserve.make(self.state.segments.values().map(|segment| segment.bytes).sum());
     }
 
     /// Makes the manifest that was read durable, as well as a sync can.
@@ -369,7 +373,7 @@ impl Store {
             None => self.statistics.commits_failed += 1,
         }
         self.sweep();
-        self.reserve.make();
+        self.make_reserve();
     }
 
     /// Removes the files of a commit that failed: at once, so that nothing in doubt keeps their room, unless they may be

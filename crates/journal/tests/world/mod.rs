@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sync::bell::Bell;
 
 pub(crate) const SEGMENT_BYTES: u64 = 4096;
+/// What they grow to where they grow.
+pub(crate) const LARGEST_BYTES: u64 = 2 * SEGMENT_BYTES;
 pub(crate) const SEAL_KEY: [u8; 16] = [7; 16];
 
 pub(crate) fn folder() -> PathBuf {
@@ -72,7 +74,8 @@ pub(crate) fn options(policy: Policy, elapsed_us: &Arc<AtomicU64>) -> Options {
     let elapsed_us = elapsed_us.clone();
     Options {
         policy,
-        segment_bytes: SEGMENT_BYTES,
+        segment_bytes_first: SEGMENT_BYTES,
+        segment_bytes_max: SEGMENT_BYTES,
         kept_free_bytes: None,
         undurable_bytes_max: 1 << 20,
         lane_bytes: 4 << 20,
@@ -94,6 +97,14 @@ impl World {
         let elapsed_us = Arc::new(AtomicU64::new(1));
         let options = options(policy, &elapsed_us);
         Self::open_as(disk, options, elapsed_us, from)
+    }
+
+    /// Opens a journal whose segments begin with a fourth of [`SEGMENT_BYTES`] and grow to [`LARGEST_BYTES`].
+    pub(crate) fn open_small(disk: &FakeDisk, policy: Policy) -> Result<Self, OpenError> {
+        let elapsed_us = Arc::new(AtomicU64::new(1));
+        let (segment_bytes_first, segment_bytes_max) = (SEGMENT_BYTES / 4, LARGEST_BYTES);
+        let options = Options { segment_bytes_first, segment_bytes_max, ..options(policy, &elapsed_us) };
+        Self::open_as(disk, options, elapsed_us, 0)
     }
 
     /// Opens a journal that leaves so many bytes of the disk to somebody who keeps elsewhere what it tells.
