@@ -79,5 +79,5 @@ miri: ## run the laws of the crates with unsafe code under Miri, where it is ins
 	BOBBIN_CASES=4 cargo +nightly miri test -p blocks -p table -p sync
 
 asan: ## run the same laws under AddressSanitizer (nightly Rust)
-	RUSTFLAGS=-Zsanitizer=address cargo +nightly test --target x86_64-unknown-linux-gnu --target-dir target/asan \
+	LSAN_OPTIONS=suppressions=$(CURDIR)/scripts/leaks RUSTFLAGS=-Zsanitizer=address cargo +nightly test --target x86_64-unknown-linux-gnu --target-dir target/asan \
 		-p blocks -p table -p sync --lib --tests
