@@ -21,11 +21,14 @@ pub const AHEAD_MS_MAX: Ms = 3_600_000;
 
 /// The system's wall clock.
 pub fn system_wall_time() -> WallTime {
-    Arc::new(|| {
-        #[expect(clippy::disallowed_methods, reason = "this is the one place that asks the system for the time")]
-        let now = std::time::SystemTime::now();
-        now.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as Ms)
-    })
+    Arc::new(|| system_wall_us() / 1000)
+}
+
+/// Reads the system's wall clock, in microseconds since the epoch.
+fn system_wall_us() -> u64 {
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that asks the system for the time")]
+    let now = std::time::SystemTime::now();
+    now.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }
 
 /// CPU time of the calling thread, in microseconds: what the scheduler gave to others is not in it.
@@ -42,6 +45,8 @@ pub struct Clock {
 
 struct Shared {
     wall: WallTime,
+    /// The same in microseconds, where it is told as finely.
+    wall_us: Option<fn() -> u64>,
     published: AtomicU64,
     /// Wall time at the last look: while ahead, half of what passed since is added.
     wall_seen: AtomicU64,
@@ -54,6 +59,18 @@ impl Clock {
     /// # Errors
     /// The milliseconds by which `last` lies ahead, if more than [`AHEAD_MS_MAX`].
     pub fn new(wall: WallTime, last: Ms) -> Result<Self, Ms> {
+        Self::with(wall, None, last)
+    }
+
+    /// The same over the system's wall clock.
+    ///
+    /// # Errors
+    /// See [`Clock::new`].
+    pub fn of_system(last: Ms) -> Result<Self, Ms> {
+        Self::with(system_wall_time(), Some(system_wall_us), last)
+    }
+
+    fn with(wall: WallTime, wall_us: Option<fn() -> u64>, last: Ms) -> Result<Self, Ms> {
         let now = wall();
         if last > now.saturating_add(AHEAD_MS_MAX) {
             return Err(last - now);
@@ -63,6 +80,7 @@ impl Clock {
             wall_seen: AtomicU64::new(now),
             jumps: AtomicU64::new(0),
             wall,
+            wall_us,
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -83,7 +101,7 @@ impl Clock {
 
     /// Wall time in microseconds since the epoch, as fine as its source tells it.
     pub fn wall_us(&self) -> u64 {
-        self.wall() * 1000
+        self.shared.wall_us.map_or_else(|| self.wall() * 1000, |tell_us| tell_us())
     }
 
     /// Forward jumps of more than a minute seen so far.

@@ -69,8 +69,8 @@ pub use script::eval::keys_count as script_keys_count;
 pub use script::function::{LibraryRequest, RestorePolicy, library_request};
 pub use server::monitor::{REDACTED, is_shown, may_be_secret, secret_arguments, shown};
 pub use session::{
-    ClientFilter, Facts, FunctionStats, MemoryFigures, ReplyMode, RunningFunction, Saving, Session, SlowEntry, Spikes,
-    Switch, Topic, TrackWhen, Tracking,
+    ClientFilter, Facts, FunctionStats, MemoryFigures, PrefixCounts, ReplyMode, RunningFunction, Saving, Session,
+    SlowEntry, Spikes, Switch, Topic, TrackWhen, Tracking,
 };
 pub use string::many::put_sorted;
 
@@ -120,6 +120,7 @@ const FILES: &[&[Command]] = &[
     list::push::COMMANDS,
     list::range::COMMANDS,
     memcached::count::COMMANDS,
+    memcached::dump::COMMANDS,
     memcached::flush::COMMANDS,
     memcached::get::COMMANDS,
     memcached::life::COMMANDS,

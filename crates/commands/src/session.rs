@@ -7,6 +7,19 @@ use std::sync::Arc;
 /// Names and values, as `stats` tells them. A name may be a key.
 pub type Facts = Vec<(Vec<u8>, String)>;
 
+/// How often keys that begin alike were asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrefixCounts {
+    /// Looks.
+    pub gets: u64,
+    /// Those that found an item.
+    pub hits: u64,
+    /// Requests to put an item.
+    pub sets: u64,
+    /// Requests to remove one.
+    pub deletes: u64,
+}
+
 /// How a checkpoint is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saving {
@@ -140,8 +153,16 @@ pub trait Session {
     fn config_set(&mut self, pairs: &[(&[u8], &[u8])]) -> Result<(), String>;
     /// Writes the settings to the file they came from. The error is the whole text.
     fn config_rewrite(&mut self) -> Result<(), String>;
-    /// Sets the counters that INFO tells to zero.
+    /// Sets the counters that INFO tells to zero, but for those of the next two.
     fn reset_statistics(&mut self);
+    /// Sets the counters of memcached's items to zero, and forgets what was counted of prefixes.
+    fn reset_item_statistics(&mut self);
+    /// Sets the counters of the queue door to zero.
+    fn reset_queue_statistics(&mut self);
+    /// Counts requests for items by the prefixes of their keys from now on, or no longer.
+    fn count_prefixes(&mut self, on: bool);
+    /// Counts by prefix, in the order of prefixes. O(prefixes).
+    fn prefix_counts(&self) -> Vec<(Vec<u8>, PrefixCounts)>;
     /// What INFO tells of these sections (lower case; none: the default ones).
     fn info(&self, sections: &[String]) -> String;
     /// What `stats` of the memcached door tells of this topic (none: of all in general): names and values. `None`: there is no

@@ -186,6 +186,14 @@ impl Client {
         self.address.parse::<SocketAddr>().ok().map(|address| address.ip())
     }
 
+    /// The address of the other side as MONITOR shows it: of a unix socket its path.
+    pub(crate) fn shown_address(&self) -> String {
+        match (self.ip(), self.address.strip_suffix(":0")) {
+            (None, Some(path)) => format!("unix:{path}"),
+            _ => self.address.to_string(),
+        }
+    }
+
     /// What it told of itself.
     pub fn told(&self) -> Told {
         self.told.lock().expect("no holder panics").as_deref().cloned().unwrap_or_default()

@@ -157,7 +157,7 @@ impl Counters {
         });
         let histograms = [&self.turns, &self.lock_holds, &self.lock_waits, &self.shard_turns];
         let histograms = histograms.into_iter().flat_map(Latency::counters);
-        rows.chain(histograms).chain(&self.items).chain([
+        rows.chain(histograms).chain([
             &self.commands,
             &self.input_bytes,
             &self.output_bytes,
@@ -179,10 +179,14 @@ impl Counters {
         ])
     }
 
-    /// Back to zero. A count made at the same instant may be lost or stay.
+    /// Back to zero, but for what is told of items and queues. A count made at the same instant may be lost or stay.
     pub fn reset(&self) {
-        self.queues.reset();
         self.all().for_each(Counter::reset);
+    }
+
+    /// Likewise, of items.
+    pub(crate) fn reset_items(&self) {
+        self.items.iter().for_each(Counter::reset);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::loading::Loading;
 use crate::memory::Memory;
 use crate::monitors::Monitors;
 use crate::pause::Pause;
+use crate::prefixes::Prefixes;
 use crate::pubsub::Board;
 use crate::script::Scripts;
 use crate::session::Flushes;
@@ -69,6 +70,8 @@ pub struct Engine {
     pub(crate) tracker: Tracker,
     /// Flushes of the memcached door that are still to come.
     pub(crate) flushes: Flushes,
+    /// Counts of `stats detail`, by prefixes of keys.
+    pub(crate) prefixes: Prefixes,
     /// Wrong passwords.
     pub auth_failures: AuthFailures,
     /// Who is shown all requests.
@@ -158,6 +161,7 @@ impl Engine {
             rates: Rates::default(),
             slowlog: SlowLog::default(),
             spikes: SpikeLog::default(),
+            prefixes: Prefixes::default(),
             tracker: Tracker::default(),
             flushes: Flushes::default(),
             auth_failures: AuthFailures::default(),
@@ -256,6 +260,12 @@ impl Engine {
         self.errors.reset();
         self.watch.reset();
         self.auth_failures.reset_total();
+    }
+
+    /// `stats reset` of the memcached door.
+    pub(crate) fn reset_item_statistics(&self) {
+        self.counters.iter().for_each(Counters::reset_items);
+        self.prefixes.clear();
     }
 
     /// Asks for a checkpoint; the number of its round.

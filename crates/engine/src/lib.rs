@@ -29,6 +29,7 @@ mod notices;
 mod orderer;
 mod own_time;
 mod pause;
+mod prefixes;
 mod pubsub;
 mod script;
 mod session;

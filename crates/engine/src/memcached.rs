@@ -5,7 +5,6 @@ use crate::counters::Counters;
 use crate::engine::{Engine, VERSION};
 use crate::info;
 use crate::session::ItemCount;
-use base::limits::SHARDS;
 use commands::{Facts, MEMCACHED_VERSION};
 use std::fmt::Display;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,6 +30,11 @@ pub(crate) fn add(facts: &mut Facts, name: impl Display, value: impl Display) {
 
 pub(crate) fn total(engine: &Engine, counter: impl Fn(&Counters) -> u64) -> u64 {
     engine.counters.iter().map(counter).sum()
+}
+
+/// Memory that items may take, in bytes: the limit, or all that the machine has. Nothing is evicted.
+fn bytes_max(engine: &Engine) -> u64 {
+    engine.memory.limit_bytes().unwrap_or_else(info::total_system_bytes)
 }
 
 /// Keys of the door's database, of any kind.
@@ -69,8 +73,7 @@ fn general(engine: &Engine, facts: &mut Facts) {
     // Whoever was late has met nothing: an item that is over is none.
     add(facts, "get_expired", 0);
     add(facts, "get_flushed", 0);
-    // Nothing is evicted: there is no bound.
-    add(facts, "limit_maxbytes", 0);
+    add(facts, "limit_maxbytes", bytes_max(engine));
     add(facts, "accepting_conns", 1);
     add(facts, "listen_disabled_num", 0);
     add(facts, "conn_yields", 0);
@@ -88,7 +91,7 @@ fn general(engine: &Engine, facts: &mut Facts) {
 fn settings(engine: &Engine, facts: &mut Facts) {
     let current = engine.settings.current();
     let yes_no = |is: bool| if is { "yes" } else { "no" };
-    add(facts, "maxbytes", 0);
+    add(facts, "maxbytes", bytes_max(engine));
     add(facts, "maxconns", current.maxclients);
     add(facts, "tcpport", current.memcached_port);
     add(facts, "udpport", 0);
@@ -100,7 +103,7 @@ fn settings(engine: &Engine, facts: &mut Facts) {
     add(facts, "shutdown_command", "no");
     add(facts, "num_threads", engine.counters.len() - 1);
     add(facts, "stat_key_prefix", ":");
-    add(facts, "detail_enabled", "no");
+    add(facts, "detail_enabled", yes_no(engine.prefixes.is_on()));
     add(facts, "cas_enabled", "yes");
     add(facts, "tcp_backlog", current.tcp_backlog);
     add(facts, "binding_protocol", "ascii");
@@ -109,7 +112,7 @@ fn settings(engine: &Engine, facts: &mut Facts) {
     add(facts, "item_size_max", current.memcached_item_bytes_max);
     add(facts, "maxconns_fast", "yes");
     add(facts, "flush_enabled", "yes");
-    add(facts, "dump_enabled", "no");
+    add(facts, "dump_enabled", "yes");
     add(facts, "lru_crawler", "no");
     add(facts, "lru_maintainer_thread", "no");
     add(facts, "idle_timeout", current.timeout_s);
@@ -132,7 +135,6 @@ fn slabs(engine: &Engine, facts: &mut Facts) {
     let bytes = info::memory(engine).dataset_bytes;
     add(facts, "active_slabs", 0);
     add(facts, "total_malloced", bytes);
-    add(facts, "shards", SHARDS);
 }
 
 fn connections(engine: &Engine, facts: &mut Facts) {

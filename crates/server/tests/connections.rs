@@ -239,3 +239,32 @@ fn a_pipeline_sent_whole_before_a_reply_is_read_comes_through() {
         assert_eq!(client.reply().as_bytes(), Some(value.as_bytes()));
     }
 }
+
+#[test]
+fn the_bound_of_the_slow_log_is_read_after_the_command_that_sets_it() {
+    let server = Server::start(&["--journal", "off"]);
+    let mut client = server.connect();
+    let set = |client: &mut Connection<_>, us: &str| client.call(&["CONFIG", "SET", "slowlog-log-slower-than", us]);
+    set(&mut client, "0");
+    assert_eq!(client.call(&["SLOWLOG", "LEN"]), Value::Int(1));
+    set(&mut client, "1000000");
+    let told = client.call(&["SLOWLOG", "GET"]).to_string();
+    assert_eq!(told.matches("slowlog-log-slower-than").count(), 1, "{told}");
+}
+
+/// Seconds and microseconds.
+fn time(client: &mut Connection<TcpStream>) -> [u64; 2] {
+    let reply = client.call(&["TIME"]);
+    let part = |at: usize| std::str::from_utf8(reply.as_slice()?[at].as_bytes()?).ok()?.parse().ok();
+    [0, 1].map(|at| part(at).unwrap_or_else(|| panic!("TIME answers {reply}")))
+}
+
+#[test]
+fn time_is_told_in_microseconds() {
+    let server = Server::start(&["--journal", "off"]);
+    let mut client = server.connect();
+    assert!((0..100).any(|_| time(&mut client)[1] % 1000 != 0));
+    let told: u64 = server.info("server_time_usec").parse().unwrap();
+    let [s, us] = time(&mut client);
+    assert!(s * 1_000_000 + us >= told, "{s} {us} after {told}");
+}

@@ -43,6 +43,22 @@ const TALKS: &[&str] = &[
     "ms Zm9v 2 b k\r\nab\r\nmg foo v k\r\nmg Zm9v b v k\r\nmd Zm9v b k\r\nmg !!! b v\r\nmg foo k q\r\n",
     "mg k v v\r\nmg k Z\r\nmg k T\r\nmg k M\r\nms k abc\r\nms k\r\nms k 2 MX\r\nab\r\nms k 2 Tx\r\nab\r\nmd k Z\r\nma k Dx\r\n",
     "set n -0 0 2\r\n10\r\nincr n -0\r\nma n C0 D-0 v\r\nms n 1 C0 MA\r\n!\r\nms n 1 C0 I\r\n!\r\nmd n C0\r\nget n\r\n",
+    "set k 0 4294967295 1\r\na\r\nget k\r\nset k 0 2147483648 1\r\na\r\nget k\r\nset k 0 99999999999 1\r\na\r\nget k\r\n",
+    "set k 0 9223372036854775807 1\r\na\r\nget k\r\nset k 0 0 1\r\na\r\ntouch k 4294967295\r\nget k\r\n",
+    "set k 0 0 1\r\na\r\ngat 4294967295 k\r\nget k\r\nset k 0 0 1\r\na\r\nmg k t T4294967295\r\nmg k t\r\n",
+    "ms k 1 T4294967295\r\nz\r\nmg k\r\nma n N4294967295 J5\r\nmg n\r\nadd k 0 4294967295 1\r\nz\r\nget k\r\n",
+    "touch k 99999999999999999999\r\ngat 99999999999999999999 k\r\nflush_all 99999999999999999999\r\n",
+    "lru_crawler\r\nlru_crawler disable\r\nlru_crawler enable\r\nlru_crawler sleep 100\r\nlru_crawler sleep x\r\n",
+    "lru_crawler sleep 1000001\r\nlru_crawler tocrawl 5\r\nlru_crawler tocrawl x\r\nlru_crawler crawl 1\r\nlru_crawler crawl x\r\n",
+    "lru_crawler crawl\r\nlru_crawler x y\r\nlru_crawler metadump\r\n",
+    "lru\r\nlru mode flat\r\nlru mode segmented\r\nlru mode x\r\nlru tune 20 40 0.2 2.0\r\nlru tune 20\r\nlru tune a b c d\r\n",
+    "lru tune 60 60 1 2\r\nlru temp_ttl 60\r\nlru temp_ttl -1\r\nlru temp_ttl x\r\nlru x y\r\n",
+    "slabs\r\nslabs automove 1\r\nslabs automove 3\r\nslabs automove x\r\nslabs reassign 1 2\r\nslabs reassign 1 1\r\n",
+    "slabs reassign 0 99\r\nslabs reassign x 1\r\nslabs reassign\r\nslabs x\r\nslabs automove\r\n",
+    "cache_memlimit 1\r\ncache_memlimit x\r\ncache_memlimit\r\ncache_memlimit 1 2 3\r\n",
+    "stats detail\r\nstats detail on\r\nset a:b 0 0 1\r\nx\r\nget a:b a:c\r\nget nocolon\r\ndelete a:b\r\nstats detail dump\r\n",
+    "stats detail x\r\nstats detail off\r\nstats reset\r\nstats cachedump\r\nstats cachedump 1\r\nstats cachedump 1 x\r\n",
+    "stats cachedump 300 1\r\nstats cachedump 1 10\r\nset k 0 0 3\r\nabc\r\nstats cachedump 2 10\r\n",
     "set k a 0 1\r\nx\r\nset k 1 0 1\r\nxyz\r\nset k 1 0\r\nget\r\nGET k\r\n\r\nverbosity 1\r\nversion\r\nshutdown\r\nmx\r\n",
 ];
 
@@ -197,6 +213,93 @@ fn only_the_bytes_matter() {
         std::thread::yield_now();
         assert_eq!(without_versions(&lines.ask(&talk[cut..])), whole, "cut at {cut}");
     }
+}
+
+#[test]
+fn its_items_are_listed() {
+    let (server, port) = start(&[]);
+    let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
+    assert_eq!(redis.call(&["RPUSH", "list", "a"]).as_int(), Some(1));
+    let keys: Vec<String> = (0..5_000).map(|number| format!("key/{number}")).collect();
+    for key in &keys {
+        assert_eq!(lines.ask(format!("set {key} 0 0 3\r\nabc\r\n")), "STORED\r\n");
+    }
+    lines.ask("get key/7\r\n");
+    let all = lines.ask("lru_crawler metadump all\r\n");
+    let mut told: Vec<&str> = all.lines().filter_map(|line| line.strip_prefix("key=key%2F")).collect();
+    assert_eq!((told.len(), all.lines().last()), (keys.len(), Some("END")));
+    told.sort_by_key(|line| line.split(' ').next().unwrap().parse::<usize>().unwrap());
+    for (number, line) in told.iter().enumerate() {
+        let facts: Vec<(&str, &str)> = line.split(' ').skip(1).map(|fact| fact.split_once('=').unwrap()).collect();
+        let names: Vec<&str> = facts.iter().map(|fact| fact.0).collect();
+        assert_eq!(names, ["exp", "la", "cas", "fetch", "cls", "size"], "{line}");
+        assert_eq!((facts[0].1, facts[3].1, facts[4].1), ("-1", if number == 7 { "yes" } else { "no" }, "1"), "{line}");
+    }
+    assert_eq!(lines.ask("lru_crawler metadump hash\r\n"), all);
+    assert_eq!(lines.ask("stats cachedump 1 10\r\n").lines().count(), 11);
+    assert_eq!(lines.ask("stats cachedump 1 0\r\n").lines().count(), 5_001);
+}
+
+#[test]
+fn a_version_is_another_after_each_change_and_the_same_else() {
+    let (server, port) = start(&[]);
+    let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
+    let mut version = || lines.ask("gets k\r\n").split_whitespace().nth(4).map(str::to_owned);
+    for (row, changes) in [
+        (&["SET", "k", "10"][..], true),
+        (&["GET", "k"], false),
+        (&["EXPIRE", "k", "1000"], false),
+        (&["PERSIST", "k"], false),
+        (&["SET", "k", "10"], true),
+        (&["INCR", "k"], true),
+        (&["APPEND", "k", "1"], true),
+        (&["SETRANGE", "k", "1", "2"], true),
+        (&["SETBIT", "k", "7", "0"], true),
+        (&["BITFIELD", "k", "SET", "u8", "0", "50"], true),
+        (&["INCRBYFLOAT", "k", "0.5"], true),
+        (&["GETSET", "k", "a"], true),
+        (&["SET", "k", "b", "KEEPTTL"], true),
+        (&["GETEX", "k", "EX", "100"], false),
+        (&["SETEX", "k", "100", "c"], true),
+        (&["MSET", "k", "d"], true),
+        (&["BITOP", "NOT", "k", "k"], true),
+        (&["PFADD", "hll", "a"], false),
+        (&["COPY", "hll", "k", "REPLACE"], true),
+        (&["PFADD", "k", "b"], true),
+        (&["EVAL", "return redis.call('set', KEYS[1], 'e')", "1", "k"], true),
+    ] {
+        let before = version();
+        let reply = redis.call(row);
+        assert!(!matches!(reply, wire::client::Value::Error(_)), "{row:?} answers {reply}");
+        let after = version();
+        assert!(after.is_some(), "{row:?}");
+        assert_eq!(before != after, changes, "{row:?}: {before:?}, {after:?}");
+    }
+    let version = version().unwrap();
+    let facts = lines.ask("me k\r\n");
+    assert!(facts.contains(&format!(" cas={version} ")), "{facts}");
+    assert_eq!(lines.ask("set fresh 0 0 1\r\nx\r\n"), "STORED\r\n");
+    let facts = lines.ask("me fresh\r\n");
+    let told = lines.ask("gets fresh\r\n");
+    let version = told.split_whitespace().nth(4).unwrap();
+    assert!(facts.contains(&format!(" cas={version} ")), "{facts}{told}");
+}
+
+#[test]
+fn each_door_resets_its_own_counters() {
+    let (server, port) = start(&[]);
+    let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
+    let is_set = |lines: &mut Lines| lines.ask("stats\r\n").contains("STAT cmd_set 1\r\n");
+    assert_eq!(lines.ask("set k 0 0 1\r\nx\r\n"), "STORED\r\n");
+    assert!(is_set(&mut lines));
+    assert_eq!(redis.call(&["CONFIG", "RESETSTAT"]).to_string(), "OK");
+    assert!(is_set(&mut lines));
+    for _ in 0..10 {
+        redis.call(&["GET", "absent"]);
+    }
+    assert_eq!(lines.ask("stats reset\r\n"), "RESET\r\n");
+    assert!(!is_set(&mut lines));
+    assert_eq!(server.info("keyspace_misses"), "10");
 }
 
 #[test]

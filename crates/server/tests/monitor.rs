@@ -92,6 +92,18 @@ fn all_of_a_transaction_is_shown_where_output_has_no_limit() {
 }
 
 #[test]
+fn who_comes_over_a_unix_socket_is_shown_by_its_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let server = Server::start(&["--journal", "off", "--unixsocket", path.to_str().unwrap()]);
+    let mut monitor = server.connect();
+    monitor.call(&["MONITOR"]);
+    Connection::unix(&path).call(&["PING"]);
+    let shown = monitor.reply().to_string();
+    assert!(shown.contains(&format!(" [0 unix:{}] \"PING\"", path.display())), "{shown}");
+}
+
+#[test]
 fn whoever_watches_may_ask_and_leave() {
     let server = Server::start(&CACHE);
     let (mut monitor, mut client) = (server.connect(), server.connect());

@@ -6,7 +6,7 @@ pub(crate) mod dump;
 pub(crate) mod expire;
 pub(crate) mod look;
 pub(crate) mod migrate;
-mod names;
+pub(crate) mod names;
 pub(crate) mod object;
 pub(crate) mod place;
 pub(crate) mod range;

@@ -72,7 +72,7 @@ fn pattern(argument: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
 
 /// Bits of a hash that a cursor leaves out, so that it fits every client's signed number.
 pub(crate) const CURSOR_SHIFT: u32 = 16;
-const SHARD_SHIFT: u32 = 64 - SHARDS.trailing_zeros();
+pub(crate) const SHARD_SHIFT: u32 = 64 - SHARDS.trailing_zeros();
 const COUNT_DEFAULT: u64 = 10;
 
 struct Scan {
@@ -123,12 +123,11 @@ pub(crate) fn parse_cursor(argument: &[u8]) -> Option<u64> {
 }
 
 /// Keys looked at under one hold of a shard: up to some 200 µs with a long pattern.
-const VISIT_KEYS_MAX: u64 = 256;
+pub(crate) const VISIT_KEYS_MAX: u64 = 256;
 /// Bytes of names and patterns looked at under one hold of a shard, but for the last key's: up to some 100 µs.
 const VISIT_BYTES_MAX: usize = 256 << 10;
 
-/// Takes names of `shard` from `from_hash` on until no more looks are left, or names and pattern were long, and then to the
-/// end of a prefix; gives the next prefix, if there is any.
+/// Takes names of `shard` as [`walk`] comes to them.
 fn gather(
     tx: &mut Tx,
     shard: usize,
@@ -136,6 +135,24 @@ fn gather(
     looks_left: &mut u64,
     filter: &Filter,
     names: &mut Names,
+) -> Option<u64> {
+    walk(tx, shard, from_hash, looks_left, |entry| {
+        let (takes, bytes) = filter.takes(entry);
+        if takes {
+            names.push(entry.key());
+        }
+        bytes
+    })
+}
+
+/// Looks at entries of `shard` from `from_hash` on until no more looks are left, or what was looked at, of which `look` tells
+/// the bytes, was long, and then to the end of a prefix; gives the next prefix, if there is any.
+pub(crate) fn walk(
+    tx: &mut Tx,
+    shard: usize,
+    from_hash: u64,
+    looks_left: &mut u64,
+    mut look: impl FnMut(keyspace::Entry<'_>) -> usize,
 ) -> Option<u64> {
     let (mut last, mut bytes_left) = (None, VISIT_BYTES_MAX);
     for (prefix, entry) in tx.scan(shard, from_hash) {
@@ -145,11 +162,7 @@ fn gather(
         last = Some(prefix);
         *looks_left = looks_left.saturating_sub(1);
         cost::count(cost::Work::Names, 1);
-        let (takes, bytes) = filter.takes(entry);
-        bytes_left = bytes_left.saturating_sub(bytes);
-        if takes {
-            names.push(entry.key());
-        }
+        bytes_left = bytes_left.saturating_sub(look(entry));
     }
     None
 }

@@ -73,12 +73,14 @@ impl Lifetime {
         signed(token).map(|exptime| Self::of(exptime, tx.now()))
     }
 
+    /// The lowest 32 bits count, with a sign: clients write -1 as 4294967295.
     pub(super) fn of(exptime: i64, now: Ms) -> Self {
+        let exptime = i64::from(exptime as i32);
         let Ok(seconds) = u64::try_from(exptime) else { return Self::Over };
         let at_ms = match exptime {
             0 => return Self::Ever,
             1..=FROM_NOW_S_MAX => now + seconds * 1000,
-            _ => seconds.saturating_mul(1000).min(i64::MAX as u64),
+            _ => seconds * 1000,
         };
         if at_ms <= now { Self::Over } else { Self::Until(at_ms) }
     }
@@ -127,13 +129,18 @@ mod tests {
         for (exptime, expected) in [
             (0, Lifetime::Ever),
             (-1, Lifetime::Over),
-            (i64::MIN, Lifetime::Over),
+            (i64::from(i32::MIN), Lifetime::Over),
+            (i64::MIN, Lifetime::Ever),
             (1, Lifetime::Until(NOW + 1000)),
             (2_592_000, Lifetime::Until(NOW + 2_592_000_000)),
             (2_592_001, Lifetime::Over),
             (1_700_000_000, Lifetime::Over),
             (1_700_000_001, Lifetime::Until(1_700_000_001_000)),
-            (i64::MAX, Lifetime::Until(i64::MAX as u64)),
+            (i64::from(i32::MAX), Lifetime::Until(2_147_483_647_000)),
+            (i64::from(i32::MAX) + 1, Lifetime::Over),
+            (i64::from(u32::MAX), Lifetime::Over),
+            (99_999_999_999, Lifetime::Over),
+            (i64::MAX, Lifetime::Over),
         ] {
             assert_eq!(Lifetime::of(exptime, NOW), expected, "{exptime}");
         }

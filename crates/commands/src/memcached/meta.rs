@@ -6,7 +6,7 @@
 use super::count::{Counter, Direction};
 use super::flag::Asked;
 use super::life::{Lifetime, seconds_left};
-use super::{Item, add_key, look, note_fetched, tell_line, tell_value, versioned};
+use super::{Item, add_key, extras_of, look, note_fetched, tell_line, tell_value, versioned};
 use crate::prelude::*;
 use keyspace::{BINARY_KEY, CLAIMED, Extras, FETCHED, STALE};
 use kinds::Text;
@@ -70,6 +70,8 @@ const MA: Command = Command {
 
 const ME: Command = Command {
     name: "MC.ME",
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: true },
     brief: "Tells what is known of an item: me of the memcached door.",
     answer: "bulk: the line `ME key exp=... la=... cas=... fetch=... cls=1 size=...`, or EN",
     run: Run::Local(meta_debug),
@@ -358,10 +360,13 @@ fn write_count(
 
 fn meta_debug(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (key, now) = (args.get(1), tx.now());
-    let Some((item, _)) = look(tx, key) else {
+    tx.need_room(key.len() as u64 + 128)?;
+    let Some(extras) = extras_of(tx, key) else {
         tell_line(reply, &[b"EN"]);
         return Ok(());
     };
+    versioned(tx, key, extras);
+    let Some((item, _)) = look(tx, key) else { return Ok(()) };
     let mut name = SmallVec::<[u8; 64]>::new();
     if item.extras.signs & BINARY_KEY == 0 {
         name.extend_from_slice(key);

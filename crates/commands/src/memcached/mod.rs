@@ -10,6 +10,7 @@
 //! miss; what puts a text without asking what was there replaces it, as SET does.
 
 pub(crate) mod count;
+pub(crate) mod dump;
 pub(crate) mod flag;
 pub(crate) mod flush;
 pub(crate) mod get;
@@ -48,21 +49,26 @@ struct Item<'a> {
     heap_bytes: usize,
 }
 
+impl<'t> Item<'t> {
+    /// Reads an entry as an item; `None` if it holds no text.
+    fn of(entry: keyspace::Entry<'t>, now: Ms) -> Option<Self> {
+        let extras = entry.extras();
+        Some(Self {
+            text: text_of(entry)?,
+            expires_at_ms: entry.expires_at_ms(),
+            extras: extras.unwrap_or_default(),
+            has_extras: extras.is_some(),
+            idle_s: ((now / 1000) as u32).wrapping_sub(entry.touched()) & 0xff_ffff,
+            heap_bytes: entry.heap_bytes(),
+        })
+    }
+}
+
 /// The item under `key`, which counts as looked for and not as used.
 fn look<'t>(tx: &'t mut Tx<'_>, key: &[u8]) -> Option<(Item<'t>, keyspace::Entry<'t>)> {
-    let now_s = (tx.now() / 1000) as u32;
+    let now = tx.now();
     let entry = tx.peek(key)?;
-    let text = text_of(entry)?;
-    let extras = entry.extras();
-    let item = Item {
-        text,
-        expires_at_ms: entry.expires_at_ms(),
-        extras: extras.unwrap_or_default(),
-        has_extras: extras.is_some(),
-        idle_s: now_s.wrapping_sub(entry.touched()) & 0xff_ffff,
-        heap_bytes: entry.heap_bytes(),
-    };
-    Some((item, entry))
+    Some((Item::of(entry, now)?, entry))
 }
 
 /// As [`look`], and its extras alone.

@@ -2,7 +2,7 @@
 
 use super::tell_line;
 use crate::prelude::*;
-use crate::session::{Facts, Session};
+use crate::session::{Facts, PrefixCounts, Session};
 
 pub(crate) const COMMANDS: &[Command] = &[STATS];
 
@@ -23,25 +23,40 @@ const STATS: Command = Command {
 
 fn stats(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     match topic(args) {
-        b"detail" => Err(Failure::text("CLIENT_ERROR stats detail is not offered")),
-        b"cachedump" => Err(Failure::text("CLIENT_ERROR stats cachedump not allowed")),
-        _ => tell_stats(session, args, reply, |session, topic| session.memcached_facts(topic)),
+        b"detail" => detail(session, if args.len() > 2 { args.get(2) } else { b"" }, reply),
+        b"reset" => {
+            session.reset_item_statistics();
+            reply.simple("RESET");
+            Ok(())
+        }
+        _ => tell_stats(args, reply, |topic| session.memcached_facts(topic)),
     }
 }
 
-/// Tells the figures of the topic that is asked for, or sets them to 0.
-pub(crate) fn tell_stats(
-    session: &mut dyn Session,
-    args: &Args,
-    reply: &mut dyn Reply,
-    facts: impl FnOnce(&dyn Session, &str) -> Option<Facts>,
-) -> Outcome {
-    if topic(args) == b"reset" {
-        session.reset_statistics();
-        reply.simple("RESET");
-        return Ok(());
+/// Switches the counts by prefix on or off, or tells them.
+fn detail(session: &mut dyn Session, what: &[u8], reply: &mut dyn Reply) -> Outcome {
+    match what {
+        b"on" | b"off" => {
+            session.count_prefixes(what == b"on");
+            reply.ok();
+        }
+        b"dump" => {
+            let counts = session.prefix_counts();
+            reply.array(counts.len() + 1);
+            for (prefix, PrefixCounts { gets, hits, sets, deletes }) in counts {
+                let counts = format!(" get {gets} hit {hits} set {sets} del {deletes}");
+                tell_line(reply, &[b"PREFIX ", &prefix, counts.as_bytes()]);
+            }
+            reply.simple("END");
+        }
+        _ => return Err(Failure::text("CLIENT_ERROR usage: stats detail on|off|dump")),
     }
-    let facts = std::str::from_utf8(topic(args)).ok().and_then(|topic| facts(session, topic));
+    Ok(())
+}
+
+/// Tells the figures of the topic that is asked for.
+pub(crate) fn tell_stats(args: &Args, reply: &mut dyn Reply, facts: impl FnOnce(&str) -> Option<Facts>) -> Outcome {
+    let facts = std::str::from_utf8(topic(args)).ok().and_then(facts);
     let facts = facts.ok_or(Failure::text("ERROR"))?;
     reply.array(facts.len() + 1);
     facts.iter().for_each(|(name, value)| tell_line(reply, &[b"STAT ", name, b" ", value.as_bytes()]));
@@ -49,6 +64,6 @@ pub(crate) fn tell_stats(
     Ok(())
 }
 
-fn topic<'a>(args: &'a Args<'_>) -> &'a [u8] {
+pub(crate) fn topic<'a>(args: &'a Args<'_>) -> &'a [u8] {
     if args.len() > 1 { args.get(1) } else { b"" }
 }

@@ -17,7 +17,7 @@
 
 use super::{LEASE_MS, as_list, due_ms, leased, receipt, reserve};
 use crate::memcached::flush::remove_those;
-use crate::memcached::stats::tell_stats;
+use crate::memcached::stats::{tell_stats, topic};
 use crate::prelude::*;
 use crate::row::{TimeoutAt, Verb, as_it_is};
 use blocks::End;
@@ -188,7 +188,12 @@ const STATS: Command = Command {
     brief: "Tells figures: stats of the queue door, of each queue with the topic `queue`.",
     answer: "array: lines `STAT name value`, then END; simple: RESET",
     run: Run::Session(|session, args, reply| {
-        tell_stats(session, args, reply, |session, topic| session.queue_facts(topic))
+        if topic(args) == b"reset" {
+            session.reset_queue_statistics();
+            reply.simple("RESET");
+            return Ok(());
+        }
+        tell_stats(args, reply, |topic| session.queue_facts(topic))
     }),
     ..GET
 };

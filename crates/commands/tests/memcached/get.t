@@ -82,8 +82,8 @@ since: 1000.0 memcached 1.6.18
 > MC.GAT 0 k                              =["VALUE k 3 1", "v"]
 > TTL k                                   =-1
 > MC.MS k E5 v                            ="HD"
-> MC.GATS 33177117420 k                   =["VALUE k 0 1 5", "v"]
-> EXPIRETIME k                            =33177117420
+> MC.GATS 2147483647 k                   =["VALUE k 0 1 5", "v"]
+> EXPIRETIME k                            =2147483647
 > MC.GAT x k                              !CLIENT_ERROR invalid exptime argument
 > MC.GAT -1 k                             =["VALUE k 0 1", "v"]
 > EXISTS k                                =0

@@ -55,3 +55,19 @@ since: 1000.0 memcached 1.6.18
 > MC.ME e                                 ="EN"
 > MC.MS e T100 abcde                      ="HD"
 > MC.ME e                                 =*
+
+# which items there are
+since: 1000.0 memcached 1.6.18
+> FLUSHALL                                =OK
+> MC.METADUMP all                         =["END"]
+> MC.METADUMP x                           !BADCLASS invalid class id
+> MC.METADUMP 1,64                        !BADCLASS invalid class id
+> MC.SET k 0 0 abc                        =STORED
+> RPUSH list a                            =1
+> MC.METADUMP 2                           =["END"]
+> MC.CACHEDUMP 1 10                       =["ITEM k [3 b; 0 s]", "END"]
+> MC.CACHEDUMP 1 0                        =["ITEM k [3 b; 0 s]", "END"]
+> MC.CACHEDUMP 2 10                       =["END"]
+> MC.CACHEDUMP 64 10                      !CLIENT_ERROR Illegal slab id
+> MC.CACHEDUMP 1 x                        !CLIENT_ERROR bad command line format
+> MC.GETS k                               =*

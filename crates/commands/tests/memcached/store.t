@@ -19,8 +19,8 @@ since: 1000.0 memcached 1.6.18
 since: 1000.0 memcached 1.6.18
 > MC.SET k 0 100 v                        =STORED
 > TTL k                                   =40..100
-> MC.SET k 0 33177117420 v                =STORED
-> EXPIRETIME k                            =33177117420
+> MC.SET k 0 2147483647 v                =STORED
+> EXPIRETIME k                            =2147483647
 > MC.SET k 0 2592001 v                    =STORED
 > EXISTS k                                =0
 > MC.SET k 0 0 v                          =STORED

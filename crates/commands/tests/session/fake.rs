@@ -384,6 +384,22 @@ impl Session for Fake {
         self.note("resetstat");
     }
 
+    fn reset_item_statistics(&mut self) {
+        self.note("reset items");
+    }
+
+    fn reset_queue_statistics(&mut self) {
+        self.note("reset queues");
+    }
+
+    fn count_prefixes(&mut self, on: bool) {
+        self.note(if on { "count prefixes" } else { "count no prefixes" });
+    }
+
+    fn prefix_counts(&self) -> Vec<(Vec<u8>, commands::PrefixCounts)> {
+        Vec::new()
+    }
+
     fn info(&self, sections: &[String]) -> String {
         sections.join("+")
     }

@@ -274,6 +274,22 @@ impl commands::Session for Session {
         self.worker.engine.reset_statistics();
     }
 
+    fn reset_item_statistics(&mut self) {
+        self.worker.engine.reset_item_statistics();
+    }
+
+    fn reset_queue_statistics(&mut self) {
+        self.worker.engine.counters.iter().for_each(|counters| counters.queues.reset());
+    }
+
+    fn count_prefixes(&mut self, on: bool) {
+        self.worker.engine.prefixes.switch(on);
+    }
+
+    fn prefix_counts(&self) -> Vec<(Vec<u8>, commands::PrefixCounts)> {
+        self.worker.engine.prefixes.counts()
+    }
+
     fn info(&self, sections: &[String]) -> String {
         info::text(&self.worker.engine, sections)
     }

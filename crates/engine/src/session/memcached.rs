@@ -10,6 +10,7 @@
 
 use super::{Next, Session};
 use crate::client::Client;
+use crate::prefixes::Prefixes;
 use crate::worker::Worker;
 use commands::table::{self, Found, Row};
 use commands::{MEMCACHED_VERSION, MEMCACHEQ_VERSION, ReplyMode, Session as _};
@@ -140,6 +141,26 @@ impl Session {
         let counts = counts_of(row.name, args, output.since(mark));
         let items = &self.worker.counters().items;
         counts.into_iter().flatten().for_each(|count| items[count as usize].add(1));
+        let prefixes = &self.worker.engine.prefixes;
+        if prefixes.is_on() && args.len() > 1 {
+            count_prefix(prefixes, args.get(1), counts, row.name);
+        }
+    }
+}
+
+/// Counts a request among those for keys that begin alike.
+fn count_prefix(prefixes: &Prefixes, key: &[u8], counts: [Option<Count>; 4], row: &str) {
+    let has = |wanted: &[Count]| u64::from(counts.iter().flatten().any(|count| wanted.contains(count)));
+    let gets = has(&[Count::Gets]) | u64::from(matches!(row, "MC.GAT" | "MC.GATS"));
+    let hits = has(&[Count::GetHits]) | gets & has(&[Count::TouchHits]);
+    let (sets, deletes) = (has(&[Count::Sets]), u64::from(matches!(row, "MC.DELETE" | "MC.MD")));
+    if gets + sets + deletes > 0 {
+        prefixes.count(key, |counts| {
+            counts.gets += gets;
+            counts.hits += hits;
+            counts.sets += sets;
+            counts.deletes += deletes;
+        });
     }
 }
 

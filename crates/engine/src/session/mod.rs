@@ -223,7 +223,7 @@ impl Session {
     pub fn run_turn(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Turn {
         let worker = self.worker.clone();
         let now = worker.engine.clock.now();
-        let slow_bound_ns = worker.slow_bound_ns();
+        let mut slow_bound_ns = worker.slow_bound_ns();
         let counters = worker.counters();
         let inside = worker.member.enter();
         if inside.is_none() && !worker.engine.scripts.is_busy() {
@@ -283,6 +283,10 @@ impl Session {
             }
             match ran {
                 Ran::Done(row) => {
+                    if matches!(row.run, Run::Session(_)) {
+                        // It may be what has just been set.
+                        slow_bound_ns = worker.slow_bound_ns();
+                    }
                     self.count(&worker, slow_bound_ns, row, &args, Took { held: took, searched: Duration::ZERO });
                 }
                 Ran::Queued | Ran::Refused => {}

@@ -74,7 +74,7 @@ impl Session {
         let now_us = worker.engine.clock.wall_us();
         let (s, us, database) = (now_us / 1_000_000, now_us % 1_000_000, self.database);
         let asker = match asker {
-            Asker::Client => self.client.address.to_string(),
+            Asker::Client => self.client.shown_address(),
             Asker::Script => "lua".to_owned(),
         };
         format!("{s}.{us:06} [{database} {asker}] {}", commands::shown(row, args))

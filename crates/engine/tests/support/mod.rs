@@ -73,7 +73,8 @@ impl World {
         let disk = FakeDisk::new();
         disk.set_capacity(Some(bytes));
         let mut options = Options::new(Policy::EverySec, START_MS);
-        options.segment_bytes = (bytes / 64).min(8 << 20);
+        options.segment_bytes_max = (bytes / 64).min(8 << 20);
+        options.segment_bytes_first = options.segment_bytes_max.min(1 << 20);
         options.kept_free_bytes = Some((bytes / 32).min(64 << 20));
         Self::with(disk, &[], options, (Load::AtOnce, 1))
     }

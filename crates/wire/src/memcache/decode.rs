@@ -11,6 +11,7 @@
 
 use super::base64;
 use super::number::{signed, unsigned};
+use super::upkeep;
 use crate::http::is_http_line;
 use crate::request::{Range, Ranges};
 
@@ -59,6 +60,8 @@ pub enum Verb {
     Md,
     Ma,
     Me,
+    Metadump,
+    Cachedump,
 }
 
 /// Whose words are understood.
@@ -296,16 +299,44 @@ impl Decoder {
             b"ma" => self.meta(input, line, Verb::Ma, ranges),
             b"me" => self.meta_debug(input, line, ranges),
             b"mn" => say(next, "MN", false),
-            b"stats" => {
-                self.verb = Verb::Stats;
-                Step::Request { used: next, silent: false }
-            }
+            b"stats" => self.stats(input, next, ranges),
+            b"lru_crawler" => self.lru_crawler(input, next, ranges),
             b"verbosity" => verbosity(input, next, ranges),
             b"version" => Step::Own { used: next, own: Own::Version },
             b"quit" => Step::Own { used: next, own: Own::Quit },
             b"shutdown" => say(next, "ERROR: shutdown not enabled", false),
-            _ => unknown(input, line),
+            _ => match upkeep::answer(input, &ranges.list) {
+                Some(text) => say(next, text, is_silent(input, &ranges.list)),
+                None => unknown(input, line),
+            },
         }
+    }
+
+    /// `stats cachedump class limit`, and all other topics.
+    fn stats(&mut self, input: &[u8], next: usize, ranges: &mut Ranges) -> Step {
+        let list = &mut ranges.list;
+        self.verb = Verb::Stats;
+        if self.dialect == Dialect::Items && list.get(1).is_some_and(|topic| topic.of(input) == b"cachedump") {
+            if list.len() < 4 {
+                return say(next, "CLIENT_ERROR bad command line", false);
+            }
+            list.remove(0);
+            list.truncate(3);
+            self.verb = Verb::Cachedump;
+        }
+        Step::Request { used: next, silent: false }
+    }
+
+    /// `lru_crawler metadump class`, and what there is nothing to do for.
+    fn lru_crawler(&mut self, input: &[u8], next: usize, ranges: &mut Ranges) -> Step {
+        let list = &mut ranges.list;
+        if list.len() > 2 && list[1].of(input) == b"metadump" {
+            list.remove(0);
+            list.truncate(2);
+            self.verb = Verb::Metadump;
+            return Step::Request { used: next, silent: false };
+        }
+        say(next, upkeep::lru_crawler(input, list), is_silent(input, list))
     }
 
     /// `set any flags exptime bytes`, whose value says who may unlock it.
@@ -594,6 +625,8 @@ impl Verb {
         Self::Md,
         Self::Ma,
         Self::Me,
+        Self::Metadump,
+        Self::Cachedump,
     ];
 
     /// Memcached's word.
@@ -620,6 +653,8 @@ impl Verb {
             Self::Md => "md",
             Self::Ma => "ma",
             Self::Me => "me",
+            Self::Metadump => "metadump",
+            Self::Cachedump => "cachedump",
         }
     }
 }

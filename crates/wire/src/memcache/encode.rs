@@ -9,7 +9,7 @@
 
 /// Appends an error as a line.
 pub(crate) fn error(out: &mut Vec<u8>, text: &str) {
-    let is_worded = ["CLIENT_ERROR", "SERVER_ERROR", "ERROR"].iter().any(|word| text.starts_with(word));
+    let is_worded = ["CLIENT_ERROR", "SERVER_ERROR", "ERROR", "BADCLASS"].iter().any(|word| text.starts_with(word));
     if !is_worded {
         out.extend_from_slice(b"SERVER_ERROR ");
     }

@@ -16,6 +16,7 @@ mod base64;
 mod decode;
 pub(crate) mod encode;
 mod number;
+mod upkeep;
 
 pub use base64::encode as encode_base64;
 pub use decode::{Decoder, Dialect, ITEM_BYTES_MAX, KEY_BYTES_MAX, Own, PASSWORD_BYTES_MAX, Step, Verb};
