@@ -1,7 +1,7 @@
 # What one does with Bobbin. `make` alone lists it; each target's line below is its help.
 
 .DEFAULT_GOAL := help
-.PHONY: help run release test setup-tests lint tools bench fuzz sim history canaries soak transcripts-against-redis miri asan
+.PHONY: help run release test setup-tests lint tools bench fuzz differ sim history canaries soak transcripts-against-redis miri asan
 
 # Flags for `make run`: make run FLAGS="--port 7000 --fsync always"
 FLAGS ?=
@@ -9,6 +9,7 @@ FLAGS ?=
 SCENARIOS ?=
 QUICK ?=
 FUZZ_SECONDS ?= 600
+DIFFER_SECONDS ?= 3600
 # A seed of the simulator to run again; without it SEEDS seeds are run, from SEEDS_FROM on.
 SEED ?=
 SEEDS ?= 10000
@@ -58,6 +59,10 @@ bench: release ## measure beside the peer, add to lab/records (SCENARIOS="...", 
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS
 	@scripts/fuzz
+
+differ: ## send the same random commands to Bobbin and redis-server and compare, for DIFFER_SECONDS
+	cargo build --profile real -p server
+	scripts/differ --seconds $(DIFFER_SECONDS)
 
 sim: ## run the simulator: SEEDS seeds from SEEDS_FROM on, or the one SEED
 	cargo test --profile checked -p sim -- --nocapture

@@ -7,7 +7,7 @@ pub const DATABASES_MAX: u32 = 65_536;
 /// Longest key or value, in bytes (Redis: `proto-max-bulk-len`).
 pub const BULK_BYTES_MAX: usize = 512 << 20;
 /// Most arguments of one request (Redis).
-pub const ARGUMENTS_MAX: usize = 1 << 20;
+pub const ARGUMENTS_MAX: usize = i32::MAX as usize;
 /// Longest inline request and longest length line, in bytes (Redis).
 pub const INLINE_BYTES_MAX: usize = 64 << 10;
 /// A leaf block with every header, at most, in bytes.

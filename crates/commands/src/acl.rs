@@ -46,7 +46,9 @@ pub fn categories(command: &Command) -> Vec<&'static str> {
     // It works on three kinds, and is of each.
     let kinds: &[&str] = if command.has(Flag::FollowsNames) { &["set", "sortedset", "list"] } else { &[] };
     let family = family(command).filter(|_| kinds.is_empty());
-    kinds.iter().copied().chain(family).chain(from_facts).collect()
+    let mut names: Vec<&'static str> = kinds.iter().copied().chain(family).chain(from_facts).collect();
+    names.sort_by_key(|name| CATEGORIES.iter().position(|known| known == name));
+    names
 }
 
 fn family(command: &Command) -> Option<&'static str> {

@@ -13,6 +13,9 @@ const TEXT_BYTES_MAX: usize = 5 * 1024 - 1;
 /// Powers of ten between which a long double lies.
 const EXPONENT_MAX: i64 = 4932;
 const EXPONENT_MIN: i64 = -4951;
+/// Powers of two between which the highest bit of a long double lies.
+const BIT_MAX: i64 = 16_383;
+const BIT_MIN: i64 = -16_445;
 /// Digits after the point, at most.
 const PLACES: i64 = 17;
 
@@ -26,12 +29,15 @@ pub(crate) enum Decimal {
 }
 
 impl Decimal {
-    /// Reads `12`, `-1.5`, `.5e3`, `inf`; `None` for anything else and for what no long double can hold.
+    /// Reads `12`, `-1.5`, `.5e3`, `0x1.8p3`, `inf`; `None` for anything else and for what no long double can hold.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         if text.len() > TEXT_BYTES_MAX {
             return None;
         }
         let (negative, text) = sign(text);
+        if let [b'0', b'x' | b'X', digits @ ..] = text {
+            return hexadecimal(negative, digits).map(Self::Finite);
+        }
         if [&b"inf"[..], b"infinity"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
             return Some(Self::Infinite);
         }
@@ -73,6 +79,36 @@ fn sign(text: &[u8]) -> (bool, &[u8]) {
         [b'+', rest @ ..] => (false, rest),
         rest => (false, rest),
     }
+}
+
+/// Reads `1f`, `.8`, `1.8p-3`: the power is one of two.
+fn hexadecimal(negative: bool, text: &[u8]) -> Option<BigDecimal> {
+    let p = text.iter().position(|byte| byte.eq_ignore_ascii_case(&b'p'));
+    let (mantissa, power) = match p {
+        Some(p) => (&text[..p], parse_exponent(&text[p + 1..])?),
+        None => (text, 0),
+    };
+    let point = mantissa.iter().position(|&byte| byte == b'.').unwrap_or(mantissa.len());
+    let places = mantissa[point..].len().saturating_sub(1);
+    let digits = [&mantissa[..point], mantissa.get(point + 1..).unwrap_or_default()].concat();
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let magnitude = BigInt::parse_bytes(&digits, 16)?;
+    if magnitude.sign() == Sign::NoSign {
+        return Some(BigDecimal::zero());
+    }
+    let power = power.saturating_sub(4 * places as i64);
+    let highest = power.saturating_add(magnitude.bits() as i64 - 1);
+    if !(BIT_MIN..=BIT_MAX).contains(&highest) {
+        return None;
+    }
+    let signed = if negative { -magnitude } else { magnitude };
+    // A half is five tenths.
+    Some(match u32::try_from(power) {
+        Ok(power) => BigDecimal::new(signed << power, 0),
+        Err(_) => BigDecimal::new(signed * BigInt::from(5).pow(power.unsigned_abs() as u32), -power),
+    })
 }
 
 /// Digits behind a sign or none; so many that they overflow count as the greatest.

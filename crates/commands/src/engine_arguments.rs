@@ -87,7 +87,8 @@ pub fn wait_arguments(args: &Args<'_>) -> Result<(bool, bool, Option<Ms>), Failu
 /// # Errors
 /// If the argument is no number of seconds.
 pub fn sleep_ms(args: &Args<'_>) -> Result<Ms, Failure> {
-    let seconds: Option<f64> = std::str::from_utf8(args.get(2)).ok().and_then(double::parse);
+    // Redis stops reading at what follows the number.
+    let seconds: Option<f64> = std::str::from_utf8(args.get(2)).ok().and_then(|text| double::parse(text.trim()));
     let seconds = seconds.filter(|seconds| (0.0..1e9).contains(seconds)).ok_or(Failure::NotAFloat)?;
     Ok((seconds * 1000.0) as Ms)
 }

@@ -37,6 +37,7 @@ struct Exception {
 
 const EXCEPTIONS: &[Exception] = &[
     Exception { rows: &["INCR", "DECR", "INCRBY", "DECRBY"], instead_of: "set", told: &[(Classes::STRING, "incrby")] },
+    Exception { rows: &["APPEND"], instead_of: "set", told: &[(Classes::STRING, "append")] },
     Exception { rows: &["INCRBYFLOAT"], instead_of: "set", told: &[(Classes::STRING, "incrbyfloat")] },
     // It writes into the sum, so that it stays bytes.
     Exception { rows: &["INCRBYFLOAT"], instead_of: "setrange", told: &[] },

@@ -40,6 +40,18 @@ pub(crate) fn count(argument: &[u8]) -> Result<u64, Failure> {
     int_or(argument, 0, i64::MAX, "ERR value is out of range, must be positive").map(|count| count as u64)
 }
 
+/// What `[COUNT count]`, the rest of a request that takes elements of the first of several keys, says: 1 if it says nothing.
+pub(crate) fn count_option(words: &Args<'_>) -> Result<u64, Failure> {
+    if words.is_empty() {
+        return Ok(1);
+    }
+    if words.len() < 2 || !is(words.get(0), "COUNT") {
+        return Err(Failure::Syntax);
+    }
+    let count = int_or(words.get(1), 1, i64::MAX, "ERR count should be greater than 0")?;
+    if words.len() > 2 { Err(Failure::Syntax) } else { Ok(count as u64) }
+}
+
 /// The number of one of `databases` databases.
 pub(crate) fn database(argument: &[u8], databases: u32) -> Result<u32, Failure> {
     let number = int_within(argument, i64::from(i32::MIN), i64::from(i32::MAX))?;

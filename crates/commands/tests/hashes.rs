@@ -163,10 +163,10 @@ fn draws_are_of_fields_that_are_there_and_reach_all_of_them() {
 }
 
 #[test]
-fn a_hash_turns_large_by_its_hundred_and_twenty_ninth_field() {
+fn a_hash_turns_large_beyond_512_fields() {
     let encoding = |world: &mut World| call(world, &["OBJECT", "ENCODING", "k"]);
     for (first, more, name) in
-        [(128, 0, "listpack"), (128, 1, "hashtable"), (129, 0, "hashtable"), (1, 127, "listpack")]
+        [(512, 0, "listpack"), (512, 1, "hashtable"), (513, 0, "hashtable"), (1, 511, "listpack")]
     {
         let mut world = world_with(Protocol::Resp2, first);
         if more > 0 {

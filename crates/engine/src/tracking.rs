@@ -234,7 +234,7 @@ pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<St
     let tracker = &engine.tracker;
     let mut changed = Vec::new();
     let mut known = BTreeSet::new();
-    for named in tx.log().named_from(0) {
+    for named in tx.touched() {
         match named {
             Named::Key(_, key) if known.insert(key) => changed.push(key),
             Named::Key(..) => {}

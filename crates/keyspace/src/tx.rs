@@ -94,6 +94,8 @@ pub struct Tx<'k> {
     look_again_ms: Option<Ms>,
     random: Random,
     notes: Option<Box<Notes>>,
+    /// Keys that stay as they are, and count as changed for watches and client-side caches.
+    touched: Vec<(TableId, Box<[u8]>)>,
     /// Reads that found a key.
     pub hits: u32,
     /// Reads that found none.
@@ -150,6 +152,7 @@ impl<'k> Tx<'k> {
             look_again_ms: None,
             random: Random::new(now),
             notes: None,
+            touched: Vec::new(),
             hits: 0,
             misses: 0,
             expired: 0,
@@ -514,6 +517,20 @@ impl<'k> Tx<'k> {
         self.note_deadline(key, expiry);
     }
 
+    /// Puts a text whose deadline has passed: nothing is left under `key`, and whoever is told of keys hears of both.
+    pub fn put_expired(&mut self, key: &[u8]) {
+        let (set, deadline) = (event::TEXT_PUT, event::EXPIRY_PUT);
+        self.note_touched(key, set.0, set.1);
+        self.note(key, deadline.0, deadline.1);
+        if self.exists(key) {
+            let notes = self.notes.take();
+            self.change(key, &Effect::Remove, Before::Settled);
+            self.notes = notes;
+        }
+        self.expired += 1;
+        self.note(key, Classes::EXPIRED, "expired");
+    }
+
     fn put_long(&mut self, key: &[u8], whole: Whole) -> Result<(), Abandon> {
         self.put_whole_as(self.database, key, &whole, event::TEXT_PUT)
     }
@@ -596,6 +613,27 @@ impl<'k> Tx<'k> {
         if let Some(notes) = &mut self.notes {
             notes.add(self.database, key, Deed::Changed(class, name));
         }
+    }
+
+    /// As [`Self::note`], for a key that counts as changed all the same.
+    pub fn note_touched(&mut self, key: &[u8], class: Classes, name: &'static str) {
+        self.note(key, class, name);
+        self.mark_touched(key);
+    }
+
+    /// Counts a key as changed for watches and client-side caches, whatever happens to it.
+    pub fn mark_touched(&mut self, key: &[u8]) {
+        self.touched.push((self.table, key.into()));
+    }
+
+    /// What counts as changed for watches and client-side caches.
+    pub fn touched(&self) -> impl Iterator<Item = Named<'_>> {
+        self.log.touched().chain(self.touched.iter().map(|(table, key)| Named::Key(*table, key)))
+    }
+
+    /// Whether a key that no record names counts as changed.
+    pub fn has_touched(&self) -> bool {
+        !self.touched.is_empty()
     }
 
     /// Records a change and makes it. `Before::Unknown` removes a key first whose time has come.

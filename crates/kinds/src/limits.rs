@@ -24,7 +24,7 @@ impl Limit {
 }
 
 /// `hash-max-listpack-entries`: fields of a small hash.
-pub static HASH_ENTRIES: Limit = Limit::new(128);
+pub static HASH_ENTRIES: Limit = Limit::new(512);
 /// `hash-max-listpack-value`: bytes of a field or a value in a small hash.
 pub static HASH_VALUE_BYTES: Limit = Limit::new(64);
 /// `set-max-intset-entries`: members of a small set of integers.

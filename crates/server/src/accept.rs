@@ -119,8 +119,8 @@ fn canonical(address: SocketAddr) -> SocketAddr {
 }
 
 impl Listener {
-    /// The sockets of `listeners`, ready to accept, and the file to be removed when they are closed.
-    pub(crate) fn all_of(listeners: Listeners, settings: &Settings) -> (Vec<Self>, Option<SocketFile>) {
+    /// The sockets of `listeners`, ready to accept, and the files to be removed when they are closed.
+    pub(crate) fn all_of(listeners: Listeners, settings: &Settings) -> (Vec<Self>, Vec<SocketFile>) {
         let Listeners { tcp, memcached, queue, unix } = listeners;
         let mut all = Vec::new();
         let tcp = tcp.into_iter().map(|(address, listener)| (address, listener, Door::Resp));
@@ -136,12 +136,13 @@ impl Listener {
             };
             all.push(Self { socket, place });
         }
-        let file = unix.map(|(file, listener)| {
-            let place = Place { name: file.path().display().to_string().into(), address: None, door: Door::Resp };
+        let files = unix.into_iter().map(|(door, file, listener)| {
+            let place = Place { name: file.path().display().to_string().into(), address: None, door };
             all.push(Self { socket: Arc::new(listener.into()), place });
             file
         });
-        (all, file)
+        let files = files.collect();
+        (all, files)
     }
 }
 

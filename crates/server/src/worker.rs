@@ -138,12 +138,12 @@ impl Workers {
         let (senders, inboxes): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded_channel()).unzip();
         let crew = Arc::new(Crew::new(senders));
         engine.scripts.set_logger(Box::new(log_of_script));
-        let (listeners, mut socket_file) = Listener::all_of(listeners, &engine.settings);
+        let (listeners, mut socket_files) = Listener::all_of(listeners, &engine.settings);
         let mut threads = Vec::new();
         for (index, inbox) in inboxes.into_iter().enumerate() {
             let runtime = crew.runtime(index)?;
             let (engine, crew) = (engine.clone(), crew.clone());
-            let doors = Doors { listeners: listeners.clone(), _socket_file: socket_file.take() };
+            let doors = Doors { listeners: listeners.clone(), _socket_files: std::mem::take(&mut socket_files) };
             let body = move || {
                 let local = LocalSet::new();
                 local.block_on(&runtime, work(engine, crew, index, inbox, (doors, maps_first)));
@@ -227,7 +227,7 @@ impl Crew {
 /// Where a worker accepts. The file goes when the worker that keeps it ends.
 struct Doors {
     listeners: Vec<Listener>,
-    _socket_file: Option<SocketFile>,
+    _socket_files: Vec<SocketFile>,
 }
 
 /// What the connections of one worker share.
@@ -365,7 +365,7 @@ async fn work(
         let worker = shelf.worker.clone();
         spawn_local(async move { worker.in_turns(Session::flush_when_due(worker.clone())).await });
     }
-    let Doors { listeners, _socket_file } = doors;
+    let Doors { listeners, _socket_files } = doors;
     if index == 0 {
         // Behind what was spawned above.
         tokio::task::yield_now().await;

@@ -2,8 +2,9 @@
 
 mod support;
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use support::{Connection, Server, request};
 use wire::client::Value;
@@ -84,7 +85,7 @@ fn whoever_breaks_the_protocol_hears_why_and_is_closed() {
     let server = Server::start(&CACHE);
     for (bytes, text) in [
         ("*1\r\n$536870913\r\n", "invalid bulk length"),
-        ("*1048577\r\n", "invalid multibulk length"),
+        ("*2147483648\r\n", "invalid multibulk length"),
         ("*1\r\n:1\r\n", "expected '$', got ':'"),
         ("*x\r\n", "invalid multibulk length"),
         ("SET \"k\r\n", "unbalanced quotes in request"),
@@ -154,6 +155,26 @@ fn the_unix_socket_serves_the_same_data() {
     assert!(list.contains(&format!("addr={}:0", path.display())), "{list}");
     server.stop();
     assert!(!path.exists());
+}
+
+#[test]
+fn unix_sockets_of_items_and_queues_serve_the_same_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let [items, queues] = ["items", "queues"].map(|name| folder.path().join(name));
+    let flags = ["--journal", "off", "--memcached-unixsocket", items.to_str().unwrap(), "--queue-unixsocket"];
+    let mut server = Server::start(&[&flags[..], &[queues.to_str().unwrap()]].concat());
+    for path in [&items, &queues] {
+        let mut socket = UnixStream::connect(path).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        socket.write_all(b"set k 0 0 1\r\nx\r\n").unwrap();
+        let mut answer = [0; 8];
+        socket.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"STORED\r\n", "{}", path.display());
+        assert_eq!(server.connect().call(&["TYPE", "k"]), Value::Simple(if *path == items { "string" } else { "list" }.to_owned()));
+        server.connect().call(&["DEL", "k"]);
+    }
+    server.stop();
+    assert!(!items.exists() && !queues.exists());
 }
 
 #[test]

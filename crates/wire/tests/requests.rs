@@ -173,7 +173,7 @@ fn errors_are_worded_as_redis_words_them() {
     let long = [b'1'; (64 << 10) + 1];
     let table: [(&[u8], &str); 14] = [
         (b"*20000000\r\n", "invalid multibulk length"),
-        (b"*1048577\r\n", "invalid multibulk length"),
+        (b"*2147483648\r\n", "invalid multibulk length"),
         (b"*3 \r\n", "invalid multibulk length"),
         (b"*\r\n", "invalid multibulk length"),
         (b"*03\r\n", "invalid multibulk length"),
@@ -199,7 +199,7 @@ fn errors_are_worded_as_redis_words_them() {
 fn limits_are_met_and_not_passed() {
     let line = [&[b'a'; 64 << 10][..], b"\n"].concat();
     assert_eq!(hear_whole(&line).requests.len(), 1);
-    assert_eq!(hear_whole(b"*1048576\r\n").error, None);
+    assert_eq!(hear_whole(b"*2147483647\r\n").error, None);
     let mut decoder = Decoder::new();
     let header = b"*1\r\n$536870912\r\n";
     let whole = header.len() + (512 << 20) + 2;

@@ -3,7 +3,7 @@
 use super::{OUT_OF_RANGE, offset, window};
 use crate::prelude::*;
 use base::limits::BULK_BYTES_MAX;
-use keyspace::TextMut;
+use keyspace::Classes;
 use kinds::Text;
 use kinds::bitfield::{Field, Overflow, WINDOW_BYTES};
 
@@ -119,20 +119,26 @@ fn bitfield(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_write: bool) ->
         return Err(Failure::OutOfMemory);
     }
     // Up to the last of them, even if none fits.
-    if text.bytes_count() < end {
+    let grows = text.bytes_count() < end;
+    if grows {
         text.overwrite(end - 1, &[0]);
     }
     reply.array(operations.len());
-    operations.iter().for_each(|operation| tell(run(operation, &mut text), reply));
-    Ok(())
-}
-
-fn run(operation: &Operation, text: &mut TextMut<'_, '_>) -> Option<i64> {
-    let (told, changed) = operation.run(text.text());
-    if let Some(window) = changed {
-        text.overwrite(operation.start(), &window[..operation.end() - operation.start()]);
+    let (mut writes, mut changes) = (false, grows);
+    for operation in &operations {
+        let (number, changed) = operation.run(text.text());
+        if let Some(window) = changed {
+            text.overwrite(operation.start(), &window[..operation.end() - operation.start()]);
+            changes = true;
+        }
+        writes |= number.is_some() && !matches!(operation.action, Action::Get);
+        tell(number, reply);
     }
-    told
+    if writes && !changes {
+        // Redis tells of it all the same.
+        tx.note_touched(args.get(1), Classes::STRING, "setbit");
+    }
+    Ok(())
 }
 
 fn tell(number: Option<i64>, reply: &mut dyn Reply) {

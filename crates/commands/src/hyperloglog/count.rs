@@ -2,6 +2,7 @@
 
 use super::{check, corrupt, read, write};
 use crate::prelude::*;
+use keyspace::Classes;
 use kinds::Text;
 use kinds::hyperloglog::{CACHE_AT, Encoding, HEAD_BYTES, HyperLogLog, Mark, Registers, raised_dense};
 use kinds::limits::HLL_SPARSE_BYTES;
@@ -153,7 +154,12 @@ fn pfmerge(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let before = read(tx, key)?;
     let mut after = registers.encode(is_dense, HLL_SPARSE_BYTES.get());
     after.make_stale();
-    write(tx, key, before.as_ref(), &after)?;
+    if before.as_ref().is_some_and(|before| before.as_bytes() == after.as_bytes()) {
+        // Redis tells of it all the same.
+        tx.note_touched(key, Classes::STRING, "pfadd");
+    } else {
+        write(tx, key, before.as_ref(), &after)?;
+    }
     reply.ok();
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::range::index_of;
 use crate::prelude::*;
 use crate::queue::as_list::no_list;
 use blocks::{Direction, End};
-use keyspace::{Aim, Finding};
+use keyspace::{Aim, Classes, Finding};
 
 pub(crate) const COMMANDS: &[Command] = &[LSET, LINSERT, LREM, LTRIM, LTRIMFRONT, LTRIMBACK];
 
@@ -142,7 +142,12 @@ fn ltrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let Ok(list) = tx.list_mut(args.get(1), Absent::Leave) else { return Err(no_list(tx, args.get(1))) };
     if let Some(mut list) = list {
         let (start, count) = parse::range(start, stop, list.len());
-        list.keep(start, count);
+        if count == list.len() {
+            // Redis tells of it all the same.
+            tx.note_touched(args.get(1), Classes::LIST, "ltrim");
+        } else {
+            list.keep(start, count);
+        }
     }
     reply.ok();
     Ok(())

@@ -115,13 +115,7 @@ pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<Pops<'a>, Failur
         return Err(Failure::Syntax);
     }
     let end = end(args.get(end_at))?;
-    let count = match args.len() - end_at - 1 {
-        0 => 1,
-        2 if parse::is(args.get(end_at + 1), "COUNT") => {
-            parse::int_or(args.get(end_at + 2), 1, i64::MAX, "ERR count should be greater than 0")? as u64
-        }
-        _ => return Err(Failure::Syntax),
-    };
+    let count = parse::count_option(&args.from(end_at + 1))?;
     Ok(Pops { keys: args.slice(at + 1, end_at), end, count })
 }
 

@@ -208,14 +208,15 @@ fn keys(args: &Args, reply: &mut dyn Reply, with_flags: bool) -> Outcome {
     let Found::Command(row) = table::find(&request) else {
         return Err(Failure::text("ERR Invalid command specified"));
     };
-    if row.keys.is_empty() {
+    let specs = || row.keys.iter().filter(|spec| spec.flags != "not_key");
+    if specs().next().is_none() {
         return Err(Failure::text("ERR The command has no key arguments"));
     }
     if !row.arity.allows(request.len()) {
         return Err(Failure::text("ERR Invalid number of arguments specified for command"));
     }
     let mut found = Vec::new();
-    for spec in row.keys {
+    for spec in specs() {
         spec.for_each(&request, |at| found.push((request.get(at), describe::key_flags(&row, spec, &request))));
     }
     if found.is_empty() && !row.has(Flag::NoMandatoryKeys) {

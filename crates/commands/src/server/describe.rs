@@ -1,5 +1,6 @@
 //! A row as COMMAND INFO and COMMAND DOCS tell it.
 
+use super::published;
 use super::syntax::{self, Argument};
 use crate::acl;
 use crate::parse;
@@ -75,9 +76,10 @@ pub(super) fn info(listed: Listed, reply: &mut dyn Reply) {
     [first, last, step].into_iter().for_each(|number| reply.int(number));
     let categories = row.map_or_else(|| vec!["slow"], acl::categories);
     words(&categories.iter().map(|name| format!("@{name}")).collect::<Vec<_>>(), reply);
-    reply.set(0);
+    words(row.map_or(&[], published::tips), reply);
     reply.set(keys.len());
-    keys.iter().for_each(|spec| key_spec(spec, reply));
+    let note = |at| row.and_then(|row| published::note(row.name, at));
+    keys.iter().enumerate().for_each(|(at, spec)| key_spec(spec, note(at), reply));
     let subcommands: Vec<Listed> = listed.subcommands().collect();
     match &subcommands[..] {
         [] => reply.set(0),
@@ -94,7 +96,8 @@ pub(super) fn flags(row: &Command) -> Vec<&'static str> {
         Access::Write { grows: false } => &["write"],
     };
     let moves = row.keys.iter().any(|spec| !is_plain(spec));
-    let derived = [(row.may_wait(), "blocking"), (moves, "movablekeys")];
+    let loads_alone = published::is_no_async_loading(row);
+    let derived = [(row.may_wait(), "blocking"), (moves, "movablekeys"), (loads_alone, "no_async_loading")];
     let own = row.flags.iter().filter_map(|flag| flag_name(*flag));
     from_access
         .iter()
@@ -152,8 +155,11 @@ fn legacy_keys(specs: &[KeySpec]) -> (i64, i64, i64) {
     joined.unwrap_or_default()
 }
 
-fn key_spec(spec: &KeySpec, reply: &mut dyn Reply) {
-    reply.map(3);
+fn key_spec(spec: &KeySpec, note: Option<&str>, reply: &mut dyn Reply) {
+    reply.map(3 + note.iter().len());
+    if let Some(note) = note {
+        field("notes", note, reply);
+    }
     reply.bulk(b"flags");
     words(&spec_flags(spec.flags), reply);
     reply.bulk(b"begin_search");
@@ -197,6 +203,10 @@ fn spec_flags(flags: &str) -> Vec<String> {
 /// Where a spec of another command says that they vary, its own flags are told, without that word.
 pub(super) fn key_flags(row: &Command, spec: &KeySpec, request: &Args<'_>) -> Vec<String> {
     const LOOKS: [&str; 5] = ["GET", "IFEQ", "IFNE", "IFDEQ", "IFDNE"];
+    if row.name == "XREADGROUP" {
+        // What it notes in the stream is none of what Redis tells.
+        return spec_flags("RO ACCESS");
+    }
     let Some(most) = spec.flags.strip_suffix(" VARIABLE_FLAGS") else { return spec_flags(spec.flags) };
     let looks = |from: usize| request.from(from).iter().any(|word| LOOKS.iter().any(|known| parse::is(word, known)));
     spec_flags(match row.name {
@@ -275,14 +285,15 @@ fn doc(listed: Listed, reply: &mut dyn Reply) {
     let has = [!arguments.is_empty(), !subcommands.is_empty()];
     reply.map(4 + has.into_iter().filter(|has| *has).count());
     // What only holds subcommands has no row of its own: it is as old as the oldest of them.
-    let model = listed.row().or_else(|| subcommands.first().and_then(Listed::row)).expect("a name leads to rows");
+    let oldest = || subcommands.iter().filter_map(Listed::row).min_by_key(|row| version(row.since));
+    let model = listed.row().or_else(oldest).expect("a name leads to rows");
     let (summary, cost) = match listed {
         Listed::Row(row) => (row.brief, row.cost),
         Listed::Container(_) => ("Holds subcommands.", "that of the subcommand"),
     };
     field("summary", summary, reply);
     field("since", model.since, reply);
-    field("group", model.group.name(), reply);
+    field("group", published::group(model), reply);
     field("complexity", cost, reply);
     if !arguments.is_empty() {
         reply.bulk(b"arguments");
@@ -292,6 +303,11 @@ fn doc(listed: Listed, reply: &mut dyn Reply) {
         reply.bulk(b"subcommands");
         docs(&subcommands, reply);
     }
+}
+
+/// `2.4.0` as numbers; what is no version of Redis is younger than all.
+fn version(since: &str) -> Vec<u32> {
+    since.split('.').map(|part| part.parse().unwrap_or(u32::MAX)).collect()
 }
 
 fn arguments_reply(arguments: &[Argument], reply: &mut dyn Reply) {

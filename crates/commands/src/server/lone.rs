@@ -1,10 +1,10 @@
-//! REPLICAOF SLAVEOF FAILOVER WAIT WAITAOF: what a server says that has no replicas.
+//! REPLICAOF SLAVEOF SYNC PSYNC REPLCONF FAILOVER WAIT WAITAOF: what a server says that has no replicas.
 
 use crate::prelude::*;
 use crate::row::Verb;
 use crate::session::Session;
 
-pub(crate) const COMMANDS: &[Command] = &[FAILOVER, REPLICAOF, SLAVEOF, WAIT, WAITAOF];
+pub(crate) const COMMANDS: &[Command] = &[FAILOVER, PSYNC, REPLCONF, REPLICAOF, SLAVEOF, SYNC, WAIT, WAITAOF];
 
 const WAIT: Command = Command {
     name: "WAIT",
@@ -54,6 +54,37 @@ const REPLICAOF: Command = Command {
 
 const SLAVEOF: Command = Command { name: "SLAVEOF", since: "1.0.0", ..REPLICAOF };
 
+const SYNC: Command = Command {
+    name: "SYNC",
+    syntax: "",
+    arity: Arity::Exactly(1),
+    flags: &[Flag::Admin, Flag::NoScript, Flag::NoMulti],
+    since: "1.0.0",
+    brief: "Is to begin replication; there is none.",
+    answer: "error: always",
+    run: Run::Session(|_, _, _| Err(no_replication())),
+    ..REPLICAOF
+};
+
+const PSYNC: Command = Command {
+    name: "PSYNC",
+    syntax: "replicationid offset",
+    arity: Arity::AtLeast(3),
+    since: "2.8.0",
+    brief: "Is to begin replication, or to go on with it; there is none.",
+    ..SYNC
+};
+
+const REPLCONF: Command = Command {
+    name: "REPLCONF",
+    syntax: "[option value ...]",
+    arity: Arity::AtLeast(1),
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::AllowBusy],
+    since: "3.0.0",
+    brief: "Is to say what a replica can do; there is no replication.",
+    ..SYNC
+};
+
 const FAILOVER: Command = Command {
     name: "FAILOVER",
     syntax: "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]",
@@ -83,5 +114,9 @@ fn replica_of(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcom
         return Ok(());
     }
     parse::int_or(args.get(2), 0, 65_535, "ERR Invalid master port")?;
-    Err(Failure::text("ERR replication is not supported: this server is always a master"))
+    Err(no_replication())
+}
+
+fn no_replication() -> Failure {
+    Failure::text("ERR replication is not supported: this server is always a master")
 }

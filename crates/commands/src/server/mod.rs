@@ -13,6 +13,7 @@ pub(crate) mod lone;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod monitor;
+mod published;
 pub(crate) mod shutdown;
 pub(crate) mod slowlog;
 pub(crate) mod syntax;

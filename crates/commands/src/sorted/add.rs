@@ -31,6 +31,10 @@ const ZINCRBY: Command = Command {
     brief: "Adds to a member's score, which is 0 if the member is absent.",
     answer: "double: the new score",
     run: Run::Local(|tx, args, reply| {
+        // Redis reads it as ZADD's options first.
+        if ["NX", "XX", "GT", "LT", "CH", "INCR"].iter().any(|option| parse::is(args.get(2), option)) {
+            return Err(Failure::Syntax);
+        }
         let conditions = Conditions { adds_to: true, ..Conditions::default() };
         increase(tx, args.get(1), (score(args.get(2))?, args.get(3)), conditions, reply)
     }),

@@ -11,7 +11,7 @@ pub(crate) const COMMANDS: &[Command] = &[ZMPOP, ZPOPMAX, ZPOPMIN];
 const ZPOPMIN: Command = Command {
     name: "ZPOPMIN",
     syntax: "key [count]",
-    arity: Arity::Between(2, 3),
+    arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
     flags: &[Flag::Fast],
@@ -65,7 +65,11 @@ impl Outermost {
 
 fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, outermost: Outermost) -> Outcome {
     let key = args.get(1);
-    let count = if args.len() == 3 { Some(parse::count(args.get(2))?) } else { None };
+    let count = match args.len() {
+        2 => None,
+        3 => Some(parse::count(args.get(2))?),
+        _ => return Err(Failure::Syntax),
+    };
     if tx.sorted(key)?.is_none() {
         reply.array(0);
         return Ok(());
@@ -148,13 +152,7 @@ pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<Pops<'a>, Failur
         word if parse::is(word, "MAX") => Outermost::Max,
         _ => return Err(Failure::Syntax),
     };
-    let count = match args.len() - word_at - 1 {
-        0 => 1,
-        2 if parse::is(args.get(word_at + 1), "COUNT") => {
-            parse::int_or(args.get(word_at + 2), 1, i64::MAX, "ERR count should be greater than 0")? as u64
-        }
-        _ => return Err(Failure::Syntax),
-    };
+    let count = parse::count_option(&args.from(word_at + 1))?;
     Ok(Pops { keys: args.slice(at + 1, word_at), outermost, count })
 }
 

@@ -135,8 +135,12 @@ fn create(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if found.is_some_and(|found| found.group(args.get(3)).is_some()) {
         return Err(Failure::text("BUSYGROUP Consumer Group name already exists"));
     }
+    let makes_stream = found.is_none();
     let mut stream = tx.stream_mut(args.get(2), Absent::Create)?.expect("made if absent");
     stream.put_group(args.get(3), last_id, entries_read);
+    if makes_stream {
+        tx.mark_touched(args.get(2));
+    }
     reply.ok();
     Ok(())
 }

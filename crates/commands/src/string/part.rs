@@ -75,9 +75,18 @@ const SETRANGE: Command = Command {
 };
 
 fn append(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let mut text = tx.text_mut(args.get(1), Absent::Create)?.expect("is to be made");
-    let bytes_count = checked_bytes(text.bytes_count(), args.get(2).len())?;
-    text.append(args.get(2));
+    let (key, more) = (args.get(1), args.get(2));
+    let bytes_count = match tx.text_mut(key, Absent::Leave)? {
+        Some(mut text) => {
+            let bytes_count = checked_bytes(text.bytes_count(), more.len())?;
+            text.append(more);
+            bytes_count
+        }
+        None => {
+            tx.put_text(key, more, Expiry::Clear);
+            more.len()
+        }
+    };
     reply.int(bytes_count as i64);
     Ok(())
 }

@@ -115,9 +115,7 @@ fn set_for(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit) -> Outco
 /// A deadline that has passed leaves nothing behind.
 pub(super) fn put(tx: &mut Tx, key: &[u8], value: &[u8], expiry: Expiry) {
     match expiry {
-        Expiry::At(at_ms) if at_ms <= tx.now() => {
-            tx.remove(key);
-        }
+        Expiry::At(at_ms) if at_ms <= tx.now() => tx.put_expired(key),
         expiry => tx.put_text(key, value, expiry),
     }
 }

@@ -46,8 +46,16 @@ fn sorted(values: &Value) -> String {
     words.join(" ")
 }
 
+fn in_order(values: &Value) -> String {
+    let words: Vec<String> = values.as_slice().unwrap().iter().map(|word| text(word).replace('@', "")).collect();
+    words.join(" ")
+}
+
 fn spec(spec: &Value) -> String {
     let field = |map: &Value, index: usize| map.as_slice().unwrap()[2 * index + 1].clone();
+    // Notes are sentences.
+    let has_note = text(&spec.as_slice().unwrap()[0]) == "notes";
+    let spec = &Value::Array(spec.as_slice().unwrap()[if has_note { 2 } else { 0 }..].to_vec());
     let (flags, begin, find) = (field(spec, 0), field(spec, 1), field(spec, 2));
     let mut flags: Vec<String> = flags.as_slice().unwrap().iter().map(text).collect();
     flags[1..].sort_unstable();
@@ -64,15 +72,16 @@ fn add_lines(info: &Value, lines: &mut Vec<String>) {
     let fields = info.as_slice().unwrap();
     let keys: Vec<String> = fields[8].as_slice().unwrap().iter().map(spec).collect();
     let line = format!(
-        "{} | {} | {} | {} {} {} | {} | {}",
+        "{} | {} | {} | {} {} {} | {} | {} | {}",
         text(&fields[0]),
         fields[1],
         sorted(&fields[2]),
         fields[3],
         fields[4],
         fields[5],
-        sorted(&fields[6]),
-        keys.join(", ")
+        in_order(&fields[6]),
+        keys.join(", "),
+        in_order(&fields[7])
     );
     lines.push(line.trim_end().to_owned());
     fields[9].as_slice().unwrap().iter().for_each(|sub| add_lines(sub, lines));

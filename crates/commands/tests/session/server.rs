@@ -145,6 +145,9 @@ fn alone() {
         ("SLAVEOF NO ONE", "OK"),
         ("REPLICAOF a b", "!ERR Invalid master port"),
         ("REPLICAOF a 1", "!ERR replication is not supported: this server is always a master"),
+        ("SYNC", "!ERR replication is not supported: this server is always a master"),
+        ("PSYNC ? -1", "!ERR replication is not supported: this server is always a master"),
+        ("REPLCONF capa eof", "!ERR replication is not supported: this server is always a master"),
         ("FAILOVER", "!ERR FAILOVER requires connected replicas."),
         ("FAILOVER ABORT", "!ERR No failover in progress."),
         ("CLUSTER INFO", "!ERR This instance has cluster support disabled"),
@@ -268,7 +271,7 @@ fn figures_of_the_queue_door() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("MQ.STATS"), "[\"STAT get_cmds 3\", END]");
     assert_eq!(fake.call("MQ.STATS reset"), "RESET");
-    assert_eq!(fake.asked, ["resetstat"]);
+    assert_eq!(fake.asked, ["reset queues"]);
     assert_eq!(fake.call("MQ.STATS nonsense"), "!ERROR");
 }
 
@@ -277,6 +280,6 @@ fn figures_of_the_memcached_door() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("MC.STATS"), "[\"STAT pid 7\", END]");
     assert_eq!(fake.call("MC.STATS reset"), "RESET");
-    assert_eq!(fake.asked, ["resetstat"]);
+    assert_eq!(fake.asked, ["reset items"]);
     assert_eq!(fake.call("MC.STATS nonsense"), "!ERROR");
 }

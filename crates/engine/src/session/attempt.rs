@@ -432,18 +432,19 @@ impl Session {
     ) -> Position {
         let engine = &*worker.engine;
         let changes = !tx.log().is_empty();
-        if changes {
+        let touches = changes || tx.has_touched();
+        if touches {
             mark_watches(engine, &mut tx);
-            if engine.journal.is_none() {
-                worker.counters().changes.add(1);
-            }
+        }
+        if changes && engine.journal.is_none() {
+            worker.counters().changes.add(1);
         }
         if tx.expired > 0 {
             worker.counters().expired.add(u64::from(tx.expired));
         }
         let garbage = if changes { tx.take_garbage() } else { Vec::new() };
         let mut stamp = self.post_of_tx(worker, &tx);
-        if changes && engine.tracker.is_used() {
+        if touches && engine.tracker.is_used() {
             self.tell_changes(worker, &tx, stamp.get_or_insert_with(Stamp::unset), !served.is_for_others);
         }
         if self.outbox.is_some() {
@@ -767,7 +768,7 @@ pub(crate) fn mark_watches(engine: &Engine, tx: &mut Tx<'_>) {
         return;
     }
     let map = engine.keyspace.map();
-    for named in tx.log().named_from(0) {
+    for named in tx.touched() {
         let Named::Key(table, key) = named else { continue };
         let shard = keyspace::shard_of(engine.keyspace.hash(key));
         if hooks.any(shard) {

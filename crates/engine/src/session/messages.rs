@@ -94,8 +94,15 @@ impl Session {
         self.subscriptions.as_ref().is_some_and(|all| all.names.iter().any(|names| !names.is_empty()))
     }
 
-    /// Why `row` may not run while replies would look like messages.
+    /// Why `row` may not run while replies would look like messages, or like what MONITOR shows.
     pub(super) fn check_listening(&self, row: &Row) -> Result<(), String> {
+        if self.worker.engine.monitors.any()
+            && matches!(row.access, Access::Read | Access::Write { .. })
+            && self.client.is_monitor.load(Relaxed)
+        {
+            // Redis takes one who watches for a replica.
+            return Err("ERR Replica can't interact with the keyspace".to_owned());
+        }
         if self.protocol == Protocol::Resp3 || !self.is_subscribed() {
             return Ok(());
         }

@@ -25,7 +25,11 @@ pub struct Current {
     pub memcached_item_bytes_max: u64,
     /// Path of the unix socket, if one is wanted.
     pub unixsocket: Option<PathBuf>,
-    /// Permission bits of the unix socket; `None` leaves them to the umask.
+    /// Likewise, where memcached's protocol is spoken.
+    pub memcached_unixsocket: Option<PathBuf>,
+    /// Likewise, where MemcacheQ's is.
+    pub queue_unixsocket: Option<PathBuf>,
+    /// Permission bits of unix sockets; `None` leaves them to the umask.
     pub unixsocket_mode: Option<u32>,
     /// Connections that may wait for `accept`.
     pub tcp_backlog: u32,

@@ -41,6 +41,17 @@ impl Effect<'_> {
     }
 }
 
+impl Effect<'_> {
+    /// Whether what is read of its key may be another for it, as Redis sees that: not by what groups do in a stream.
+    pub(crate) fn touches(&self) -> bool {
+        match self {
+            Self::Stream(StreamChange::Add { .. } | StreamChange::Delete { .. } | StreamChange::Trim { .. }) => true,
+            Self::Stream(_) => false,
+            _ => true,
+        }
+    }
+}
+
 impl SetChange<'_> {
     fn event(&self) -> &'static str {
         match self {

@@ -107,6 +107,17 @@ impl Log {
 
     /// What the records behind `mark` have changed, in order, but for what is the server's own.
     pub fn named_from(&self, mark: usize) -> impl Iterator<Item = Named<'_>> {
+        self.records_from(mark).map(|(named, _)| named)
+    }
+
+    /// What the records have changed so that watches and client-side caches must know. How far a group has read a stream is
+    /// none of it, as in Redis.
+    pub fn touched(&self) -> impl Iterator<Item = Named<'_>> {
+        self.records_from(0).filter(|(_, touches)| *touches).map(|(named, _)| named)
+    }
+
+    /// What each record behind `mark` names, and whether it touches that.
+    fn records_from(&self, mark: usize) -> impl Iterator<Item = (Named<'_>, bool)> {
         let Payload { bytes, holes } = &self.payload;
         let mut holes = holes.iter().skip_while(move |hole| hole.record_at < mark).peekable();
         let mut input = &bytes[mark..];
@@ -116,12 +127,15 @@ impl Log {
                 Some(hole) => {
                     let (_, table, key) = take_name(&mut input).expect("what a log holds was encoded by it");
                     input = &bytes[hole.at..];
-                    Named::Key(table, key)
+                    (Named::Key(table, key), true)
                 }
-                None => Record::decode(&mut input).expect("what a log holds was encoded by it").named(),
+                None => {
+                    let record = Record::decode(&mut input).expect("what a log holds was encoded by it");
+                    (record.named(), record.effect.touches())
+                }
             })
         });
-        all.filter(|named| !matches!(named, Named::Key(OF_SERVER, _)))
+        all.filter(|(named, _)| !matches!(named, Named::Key(OF_SERVER, _)))
     }
 
     /// Forgets everything and is read again; keeps the buffer unless it has grown large.

@@ -1,6 +1,7 @@
 //! Where the server listens, and who may reach it there.
 
 use super::Refused;
+use crate::accept::Door;
 use engine::settings::Current;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fs;
@@ -19,8 +20,8 @@ pub struct Listeners {
     pub memcached: Vec<(SocketAddr, TcpListener)>,
     /// Likewise, where MemcacheQ's is.
     pub queue: Vec<(SocketAddr, TcpListener)>,
-    /// The unix socket, and its name in the file system.
-    pub unix: Option<(SocketFile, UnixListener)>,
+    /// Unix sockets, what is spoken on each, and its name in the file system.
+    pub(crate) unix: Vec<(Door, SocketFile, UnixListener)>,
 }
 
 /// The name of a unix socket, removed with this.
@@ -47,7 +48,12 @@ impl Listeners {
         let tcp = self.tcp.iter().map(|(address, _)| address.to_string());
         let memcached = self.memcached.iter().map(|(address, _)| format!("{address} (memcached)"));
         let queue = self.queue.iter().map(|(address, _)| format!("{address} (queues)"));
-        let unix = self.unix.iter().map(|(file, _)| file.path().display().to_string());
+        let spoken = |door: &Door| match door {
+            Door::Resp => "",
+            Door::Memcached => " (memcached)",
+            Door::Queue => " (queues)",
+        };
+        let unix = self.unix.iter().map(|(door, file, _)| format!("{}{}", file.path().display(), spoken(door)));
         tcp.chain(unix).chain(memcached).chain(queue).collect()
     }
 }
@@ -133,21 +139,26 @@ pub(super) fn protect(current: &Current, addresses: &[Address]) -> Result<(), Re
     }
 }
 
-/// Takes the ports and the unix socket.
+/// Takes the ports and the unix sockets.
 pub(super) fn listen(current: &Current, addresses: &Addresses) -> Result<Listeners, Refused> {
     let mut listeners = Listeners {
         tcp: listen_on(current, &addresses.tcp, "--port")?,
         memcached: listen_on(current, &addresses.memcached, "--memcached-port")?,
         queue: listen_on(current, &addresses.queue, "--queue-port")?,
-        unix: None,
+        unix: Vec::new(),
     };
-    if let Some(path) = &current.unixsocket {
-        let listener = listen_unix(path, current)
+    let unix = [
+        (Door::Resp, &current.unixsocket),
+        (Door::Memcached, &current.memcached_unixsocket),
+        (Door::Queue, &current.queue_unixsocket),
+    ];
+    for (door, path) in unix.into_iter().filter_map(|(door, path)| Some((door, path.as_ref()?))) {
+        let (file, listener) = listen_unix(path, current)
             .map_err(|error| Refused::new(format!("cannot listen on the unix socket {}: {error}", path.display())))?;
-        listeners.unix = Some(listener);
+        listeners.unix.push((door, file, listener));
     }
     let has_ports = [&listeners.tcp, &listeners.memcached, &listeners.queue].into_iter().any(|all| !all.is_empty());
-    if !has_ports && listeners.unix.is_none() { Err(nowhere()) } else { Ok(listeners) }
+    if !has_ports && listeners.unix.is_empty() { Err(nowhere()) } else { Ok(listeners) }
 }
 
 /// Takes the port that `flag` chooses.

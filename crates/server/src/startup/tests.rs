@@ -112,6 +112,10 @@ fn a_unix_socket_replaces_a_stale_one_and_nothing_else() {
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     assert!(Path::new(&path).exists(), "left behind as by a kill");
     drop(start(&flags).unwrap());
+    let (items, queues) = (folder.path("items"), folder.path("queues"));
+    let all = [&flags[..], &[("memcached-unixsocket", &items), ("queue-unixsocket", &queues)]].concat();
+    let addresses = start(&all).unwrap().listeners.addresses();
+    assert_eq!(addresses, [path.clone(), format!("{items} (memcached)"), format!("{queues} (queues)")]);
     std::fs::write(&path, "a letter").unwrap();
     let taken = format!("cannot listen on the unix socket {path}: something else has this name; choose another path");
     assert_eq!(start(&flags).err(), Some(taken));

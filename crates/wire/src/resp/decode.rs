@@ -25,7 +25,7 @@ pub const REQUEST_BYTES_MAX: usize = 1 << 30;
 /// How much a client may send in one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limits {
-    /// 1 Mi arguments, bulks of 512 MiB.
+    /// As many arguments as a request has bytes for, bulks of 512 MiB.
     #[default]
     Full,
     /// Before authentication: 10 arguments, bulks of 16 KiB, 64 KiB together.
@@ -42,8 +42,9 @@ const STEP_ARGUMENTS_MAX: u32 = 4096;
 
 /// Up to this capacity parked ranges are kept as they are.
 const RANGES_PARKED_MIN: usize = 64;
-/// From so many on there is room for all that are to come.
+/// From so many on there is room for as many more as are to come, and for a million at first.
 const RANGES_PARKED_MANY: usize = 4096;
+const RANGES_AHEAD_MIN: usize = 1 << 20;
 
 /// What one step found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,9 +203,10 @@ impl Decoder {
         }
         let mut at = self.at as usize;
         let mut left = self.left;
-        if list.len() >= RANGES_PARKED_MANY {
-            // Room for all: growing by and by would move much at once. What is not used yet is not even touched.
-            list.reserve_exact(left as usize);
+        let step = left.min(STEP_ARGUMENTS_MAX) as usize;
+        if list.len() >= RANGES_PARKED_MANY && list.capacity() - list.len() < step {
+            // Growing by little would move much often. What is not used yet is not even touched.
+            list.reserve_exact((left as usize).min(list.len().max(RANGES_AHEAD_MIN)));
         }
         let left_behind = left.saturating_sub(STEP_ARGUMENTS_MAX);
         while left > 0 {
