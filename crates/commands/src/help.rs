@@ -37,6 +37,6 @@ fn help(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
 /// A known subcommand with too many arguments, as Redis words it where its own count is "this many or more".
 pub(crate) fn wrong_count(args: &Args<'_>) -> Failure {
     let container = String::from_utf8_lossy(args.name()).to_ascii_uppercase();
-    let given = String::from_utf8_lossy(args.get(1));
+    let given = crate::parse::repeated(args.get(1));
     Failure::text(format!("ERR unknown subcommand or wrong number of arguments for '{given}'. Try {container} HELP."))
 }

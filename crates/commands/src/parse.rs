@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use base::{Ms, glob};
 use kinds::text::parse_int;
+use std::borrow::Cow;
 use wire::Args;
 
 /// An integer in canonical form.
@@ -97,6 +98,11 @@ impl Time<'_> {
         let instant = ms.and_then(|ms| ms.checked_add(base));
         instant.map(|instant| instant as Ms).ok_or_else(|| Failure::expire_time(args))
     }
+}
+
+/// An argument as an error repeats it: up to its first NUL, where Redis's texts end.
+pub fn repeated(argument: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(argument.split(|byte| *byte == 0).next().unwrap_or_default())
 }
 
 /// Whether `argument` is `word`, in any case of letters.

@@ -62,6 +62,7 @@ pub struct Rehearsal {
     schemas: Option<OwnedEntry>,
     log: Log,
     notes: Vec<Note>,
+    touched: Vec<Box<[u8]>>,
     hits: u32,
     misses: u32,
     expired: u32,
@@ -128,7 +129,7 @@ impl Scene {
         tx.take_notes();
         let result = play(&mut tx);
         let (notes, hits, misses, expired) = (tx.notes().to_vec(), tx.hits, tx.misses, tx.expired);
-        let look_again_ms = tx.looks_again_at();
+        let (look_again_ms, touched) = (tx.looks_again_at(), tx.take_touched());
         tx.end();
         let changed: BTreeSet<&[u8]> = log
             .named_from(0)
@@ -156,6 +157,7 @@ impl Scene {
                 schemas,
                 log,
                 notes,
+                touched,
                 hits,
                 misses,
                 expired,
@@ -221,7 +223,7 @@ pub struct Props {
 impl Tx<'_> {
     /// Does what was rehearsed, of which [`Rehearsal::is_true`]; to be called before any other change.
     pub fn play(&mut self, rehearsal: Rehearsal) -> Props {
-        let Rehearsal { keys, mut log, notes, hits, misses, expired, look_again_ms, told, .. } = rehearsal;
+        let Rehearsal { keys, mut log, notes, touched, hits, misses, expired, look_again_ms, told, .. } = rehearsal;
         self.keyspace().note_told(told);
         for cast in &keys {
             if let Some(after) = &cast.after {
@@ -229,6 +231,7 @@ impl Tx<'_> {
             }
         }
         self.adopt(&mut log, notes);
+        touched.iter().for_each(|key| self.mark_touched(key));
         look_again_ms.into_iter().for_each(|at_ms| self.look_again(at_ms));
         (self.hits, self.misses, self.expired) = (self.hits + hits, self.misses + misses, self.expired + expired);
         Props { _keys: keys }

@@ -12,6 +12,7 @@ mod own;
 mod rehearsal;
 mod room;
 mod schemas;
+mod touched;
 
 use crate::cuts::Cuts;
 use crate::effect::{self, Effect, Log, event};
@@ -517,20 +518,6 @@ impl<'k> Tx<'k> {
         self.note_deadline(key, expiry);
     }
 
-    /// Puts a text whose deadline has passed: nothing is left under `key`, and whoever is told of keys hears of both.
-    pub fn put_expired(&mut self, key: &[u8]) {
-        let (set, deadline) = (event::TEXT_PUT, event::EXPIRY_PUT);
-        self.note_touched(key, set.0, set.1);
-        self.note(key, deadline.0, deadline.1);
-        if self.exists(key) {
-            let notes = self.notes.take();
-            self.change(key, &Effect::Remove, Before::Settled);
-            self.notes = notes;
-        }
-        self.expired += 1;
-        self.note(key, Classes::EXPIRED, "expired");
-    }
-
     fn put_long(&mut self, key: &[u8], whole: Whole) -> Result<(), Abandon> {
         self.put_whole_as(self.database, key, &whole, event::TEXT_PUT)
     }
@@ -606,34 +593,6 @@ impl<'k> Tx<'k> {
         self.moved.extend([(database, map.table(database)), (database, table)]);
         map.put(database, table);
         self.use_database(self.database);
-    }
-
-    /// Notes an event of a key that stays as it is.
-    pub fn note(&mut self, key: &[u8], class: Classes, name: &'static str) {
-        if let Some(notes) = &mut self.notes {
-            notes.add(self.database, key, Deed::Changed(class, name));
-        }
-    }
-
-    /// As [`Self::note`], for a key that counts as changed all the same.
-    pub fn note_touched(&mut self, key: &[u8], class: Classes, name: &'static str) {
-        self.note(key, class, name);
-        self.mark_touched(key);
-    }
-
-    /// Counts a key as changed for watches and client-side caches, whatever happens to it.
-    pub fn mark_touched(&mut self, key: &[u8]) {
-        self.touched.push((self.table, key.into()));
-    }
-
-    /// What counts as changed for watches and client-side caches.
-    pub fn touched(&self) -> impl Iterator<Item = Named<'_>> {
-        self.log.touched().chain(self.touched.iter().map(|(table, key)| Named::Key(*table, key)))
-    }
-
-    /// Whether a key that no record names counts as changed.
-    pub fn has_touched(&self) -> bool {
-        !self.touched.is_empty()
     }
 
     /// Records a change and makes it. `Before::Unknown` removes a key first whose time has come.

@@ -262,7 +262,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let settings = Draft::new().finish();
         let listeners =
-            Listeners { tcp: vec![(address, listener)], memcached: Vec::new(), queue: Vec::new(), unix: None };
+            Listeners { tcp: vec![(address, listener)], memcached: Vec::new(), queue: Vec::new(), unix: Vec::new() };
         let (all, _) = Listener::all_of(listeners, &settings);
         drop(TcpStream::connect(address).unwrap());
         drop(all);

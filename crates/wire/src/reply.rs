@@ -99,6 +99,9 @@ pub trait Reply {
     /// A double, written as [`crate::number::Double`] writes it.
     fn double(&mut self, value: f64);
 
+    /// A double, written as `digits`.
+    fn double_as(&mut self, value: f64, digits: &str);
+
     /// A boolean.
     fn boolean(&mut self, value: bool);
 

@@ -160,6 +160,14 @@ impl Reply for ReplyValue {
         }
     }
 
+    fn double_as(&mut self, value: f64, digits: &str) {
+        if self.speaks_resp3() {
+            self.put(Value::Double(value));
+        } else {
+            self.bulk(digits.as_bytes());
+        }
+    }
+
     fn boolean(&mut self, value: bool) {
         self.put(if self.speaks_resp3() { Value::Boolean(value) } else { Value::Int(i64::from(value)) });
     }

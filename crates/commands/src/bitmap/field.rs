@@ -3,7 +3,6 @@
 use super::{OUT_OF_RANGE, offset, window};
 use crate::prelude::*;
 use base::limits::BULK_BYTES_MAX;
-use keyspace::Classes;
 use kinds::Text;
 use kinds::bitfield::{Field, Overflow, WINDOW_BYTES};
 
@@ -119,24 +118,16 @@ fn bitfield(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_write: bool) ->
         return Err(Failure::OutOfMemory);
     }
     // Up to the last of them, even if none fits.
-    let grows = text.bytes_count() < end;
-    if grows {
+    if text.bytes_count() < end {
         text.overwrite(end - 1, &[0]);
     }
     reply.array(operations.len());
-    let (mut writes, mut changes) = (false, grows);
     for operation in &operations {
         let (number, changed) = operation.run(text.text());
         if let Some(window) = changed {
             text.overwrite(operation.start(), &window[..operation.end() - operation.start()]);
-            changes = true;
         }
-        writes |= number.is_some() && !matches!(operation.action, Action::Get);
         tell(number, reply);
-    }
-    if writes && !changes {
-        // Redis tells of it all the same.
-        tx.note_touched(args.get(1), Classes::STRING, "setbit");
     }
     Ok(())
 }

@@ -163,7 +163,7 @@ pub(super) fn name_of(bytes: &[u8]) -> Result<&str, Failure> {
 
 fn set_info(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let option = args.get(2);
-    let shown = String::from_utf8_lossy(option);
+    let shown = parse::repeated(option);
     let is_name = parse::is(option, "LIB-NAME");
     if !is_name && !parse::is(option, "LIB-VER") {
         return Err(Failure::text(format!("ERR Unrecognized option '{shown}'")));

@@ -67,14 +67,16 @@ fn kind(value: &[u8]) -> Result<String, Failure> {
     match kind.as_slice() {
         b"normal" | b"master" | b"replica" | b"pubsub" => Ok(String::from_utf8_lossy(&kind).into_owned()),
         b"slave" => Ok("replica".to_owned()),
-        _ => Err(Failure::text(format!("ERR Unknown client type '{}'", String::from_utf8_lossy(value)))),
+        _ => Err(Failure::text(format!("ERR Unknown client type '{}'", parse::repeated(value)))),
     }
 }
 
 /// There is one user.
 fn user(value: &[u8]) -> Result<String, Failure> {
-    let name = String::from_utf8_lossy(value);
-    if name == "default" { Ok(name.into_owned()) } else { Err(Failure::text(format!("ERR No such user '{name}'"))) }
+    if value == b"default" {
+        return Ok("default".to_owned());
+    }
+    Err(Failure::text(format!("ERR No such user '{}'", parse::repeated(value))))
 }
 
 fn age(value: &[u8]) -> Result<u64, Failure> {

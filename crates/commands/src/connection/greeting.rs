@@ -104,7 +104,7 @@ impl<'a> Hello<'a> {
             } else if parse::is(word, "SETNAME") && words.len() >= 1 {
                 hello.name = words.next().map(name_of).transpose()?;
             } else {
-                let word = String::from_utf8_lossy(word);
+                let word = parse::repeated(word);
                 return Err(Failure::text(format!("ERR Syntax error in HELLO option '{word}'")));
             }
         }

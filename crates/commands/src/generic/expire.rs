@@ -89,7 +89,7 @@ fn condition(args: &Args) -> Result<Condition, Failure> {
             word if parse::is(word, "XX") => &mut condition.some,
             word if parse::is(word, "GT") => &mut condition.later,
             word if parse::is(word, "LT") => &mut condition.earlier,
-            word => return Err(Failure::text(format!("ERR Unsupported option {}", String::from_utf8_lossy(word)))),
+            word => return Err(Failure::text(format!("ERR Unsupported option {}", parse::repeated(word)))),
         };
         *part = true;
     }

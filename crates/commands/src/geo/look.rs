@@ -86,10 +86,7 @@ pub(super) fn tell_place(reply: &mut dyn Reply, Place { longitude, latitude }: P
     reply.array(2);
     for degrees in [longitude, latitude] {
         let digits = format!("{degrees:.17}");
-        match digits.parse() {
-            Ok(rounded) if reply.is_resp3() => reply.double(rounded),
-            _ => reply.bulk(digits.trim_end_matches('0').trim_end_matches('.').as_bytes()),
-        }
+        reply.double_as(degrees, digits.trim_end_matches('0').trim_end_matches('.'));
     }
 }
 

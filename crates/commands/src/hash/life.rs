@@ -144,7 +144,7 @@ fn put_of<'a>(args: &Args<'a>, now: Ms) -> Result<Put<'a>, Failure> {
             expiry = time(args, at, now)?.map_or(FieldExpiry::Keep, FieldExpiry::At);
             at += usize::from(expiry != FieldExpiry::Keep);
         } else {
-            return Err(Failure::text(format!("ERR unknown argument: {}", String::from_utf8_lossy(word))));
+            return Err(Failure::text(format!("ERR unknown argument: {}", parse::repeated(word))));
         }
         at += 1;
     }

@@ -55,7 +55,7 @@ fn pfdebug(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         make_dense(tx)?;
         reply.int(i64::from(before.encoding() == Encoding::Sparse));
     } else {
-        return Err(Failure::text(format!("ERR Unknown PFDEBUG subcommand '{}'", String::from_utf8_lossy(word))));
+        return Err(Failure::text(format!("ERR Unknown PFDEBUG subcommand '{}'", parse::repeated(word))));
     }
     Ok(())
 }

@@ -161,7 +161,7 @@ pub fn library_request<'a>(row: &Command, args: &Args<'a>) -> Result<LibraryRequ
 fn load_request<'a>(args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
     let (options, source) = (args.slice(2, args.len() - 1), args.get(args.len() - 1));
     if let Some(unknown) = options.iter().find(|option| !parse::is(option, "REPLACE")) {
-        return Err(Failure::text(format!("ERR Unknown option given: {}", String::from_utf8_lossy(unknown))));
+        return Err(Failure::text(format!("ERR Unknown option given: {}", parse::repeated(unknown))));
     }
     Ok(LibraryRequest::Load { replaces: args.len() > 3, source })
 }
@@ -176,7 +176,7 @@ fn list_request<'a>(args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
             let name = words.next().ok_or(Failure::text("ERR library name argument was not given"))?;
             pattern = Some(parse::pattern(name)?);
         } else {
-            return Err(Failure::text(format!("ERR Unknown argument {}", String::from_utf8_lossy(word))));
+            return Err(Failure::text(format!("ERR Unknown argument {}", parse::repeated(word))));
         }
     }
     Ok(LibraryRequest::List { pattern, with_code })

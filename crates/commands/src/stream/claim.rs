@@ -1,6 +1,6 @@
 //! XCLAIM XAUTOCLAIM: deliver to one consumer what another was given and did not acknowledge.
 
-use super::{id, no_key_or_group, shown, tell};
+use super::{id, no_key_or_group, tell};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::{Counting, Reader, Redelivery};
@@ -123,7 +123,7 @@ impl Options {
 }
 
 fn unrecognized(word: &[u8]) -> Failure {
-    Failure::text(format!("ERR Unrecognized XCLAIM option '{}'", shown(word)))
+    Failure::text(format!("ERR Unrecognized XCLAIM option '{}'", parse::repeated(word)))
 }
 
 fn xclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

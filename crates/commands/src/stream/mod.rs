@@ -15,6 +15,7 @@ pub(crate) mod tell;
 pub(crate) mod trim;
 
 use crate::failure::Failure;
+use crate::parse;
 
 /// A group that is needed and absent; the error's text goes on as `what` says.
 fn no_group(what: String) -> Failure {
@@ -23,10 +24,5 @@ fn no_group(what: String) -> Failure {
 
 /// The key or the group is absent.
 fn no_key_or_group(key: &[u8], group: &[u8]) -> Failure {
-    no_group(format!("No such key '{}' or consumer group '{}'", shown(key), shown(group)))
-}
-
-/// As an error shows a name.
-fn shown(name: &[u8]) -> std::borrow::Cow<'_, str> {
-    String::from_utf8_lossy(name)
+    no_group(format!("No such key '{}' or consumer group '{}'", parse::repeated(key), parse::repeated(group)))
 }

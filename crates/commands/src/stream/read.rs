@@ -10,7 +10,7 @@
 
 use super::lag::Progress;
 use super::tell::{self, Part};
-use super::{add, id, no_group, shown};
+use super::{add, id, no_group};
 use crate::engine_arguments::timeout_ms;
 use crate::prelude::*;
 use crate::row::{Local, TimeoutAt, streams_at};
@@ -303,8 +303,8 @@ fn wish<'a>(
     let (Some(stream), Some(group)) = (stream, group) else {
         return Err(no_group(format!(
             "No such key '{}' or consumer group '{}' in XREADGROUP with GROUP option",
-            shown(key),
-            shown(reader.group)
+            parse::repeated(key),
+            parse::repeated(reader.group)
         )));
     };
     let meaningless = |sign: &str| {

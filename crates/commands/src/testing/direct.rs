@@ -228,10 +228,10 @@ impl World {
         } else {
             handler(&mut tx, args, &mut Encoder::new(output, self.protocol))
         };
-        let notes = tx.notes().to_vec();
+        let (notes, touched) = (tx.notes().to_vec(), tx.take_touched());
         let log = tx.end();
         if !row.has(Flag::ToldAsReader) {
-            assert_told(log, &notes, row, args);
+            assert_told(log, &touched, &notes, row, args);
         }
         let frame = log.payload_mut().to_vec();
         let may_change = matches!(outcome, Ok(()) | Err(Failure::Nothing));
@@ -272,8 +272,8 @@ fn rehearsed(
     outcome
 }
 
-/// What was changed is told, and nothing else.
-fn assert_told(log: &Log, notes: &[Note], row: &Command, args: &Args<'_>) {
+/// What was changed, or counts as changed, is told, and nothing else.
+fn assert_told(log: &Log, touched: &[Box<[u8]>], notes: &[Note], row: &Command, args: &Args<'_>) {
     let events = events(notes);
     let told: BTreeSet<&[u8]> =
         events.iter().filter(|event| event.class != Classes::MISSED).map(|event| event.key).collect();
@@ -281,7 +281,7 @@ fn assert_told(log: &Log, notes: &[Note], row: &Command, args: &Args<'_>) {
         Named::Key(_, key) => Some(key),
         Named::Database(_) => None,
     });
-    let changed = changed.collect();
+    let changed = changed.chain(touched.iter().map(|key| &**key)).collect();
     if matches!(row.group, Group::Stream | Group::Memcached) {
         // Of what readers of a group do, Redis tells nobody; nor is anybody told that an item has a version or is outdated.
         assert!(told.is_subset(&changed), "{args:?}: keys told of, and not changed");

@@ -46,6 +46,7 @@
 > EXPIRE k 100 GT LT                      !ERR GT and LT options at the same time are not compatible
 > EXPIRE k 100 XX GT LT                   !ERR GT and LT options at the same time are not compatible
 > EXPIRE k 100 FOO                        !ERR Unsupported option FOO
+> EXPIRE k 100 "a\x00b"                   !ERR Unsupported option a
 > EXPIRE k 100 NX foo                     !ERR Unsupported option foo
 > EXPIRE missing abc FOO                  !ERR Unsupported option FOO
 > EXPIRE missing abc                      !ERR value is not an integer or out of range

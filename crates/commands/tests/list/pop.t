@@ -58,6 +58,9 @@
 > LMPOP 1 k MIDDLE                        !ERR syntax error
 > LMPOP 1 k LEFT COUNT                    !ERR syntax error
 > LMPOP 1 k LEFT COUNT 0                  !ERR count should be greater than 0
+> LMPOP 1 k LEFT COUNT 0 2                !ERR count should be greater than 0
+> LMPOP 1 k LEFT COUNT x                  !ERR count should be greater than 0
+> LMPOP 1 k LEFT COUNT 1 2                !ERR syntax error
 > LMPOP 1 k LEFT COUNT -1                 !ERR count should be greater than 0
 > LMPOP 1 k LEFT COUNT abc                !ERR count should be greater than 0
 > LMPOP 1 k LEFT FOO 1                    !ERR syntax error

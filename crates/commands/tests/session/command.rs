@@ -34,11 +34,11 @@ fn info_of_a_command_with_keys() {
     };
     assert_eq!(
         fake.call("COMMAND INFO lpush"),
-        format!("[[\"lpush\", -3, [write, denyoom, fast], 1, 1, 1, [@list, @write, @fast], [], {}]]", spec(", []"))
+        format!("[[\"lpush\", -3, [write, denyoom, fast], 1, 1, 1, [@write, @list, @fast], [], {}]]", spec(", []"))
     );
     assert_eq!(
         fake.call3("COMMAND INFO LPUSH"),
-        "[[\"lpush\", -3, ~[write, denyoom, fast], 1, 1, 1, ~[@list, @write, @fast], ~[], ~[{\"flags\": ~[RW, insert], \
+        "[[\"lpush\", -3, ~[write, denyoom, fast], 1, 1, 1, ~[@write, @list, @fast], ~[], ~[{\"flags\": ~[RW, insert], \
          \"begin_search\": {\"type\": \"index\", \"spec\": {\"index\": 1}}, \"find_keys\": {\"type\": \"range\", \"spec\": \
          {\"lastkey\": 0, \"keystep\": 1, \"limit\": 0}}}], ~[]]]"
     );
@@ -49,7 +49,7 @@ fn info_of_names_that_are_none() {
     let mut fake = Fake::new();
     assert_eq!(
         fake.call("COMMAND INFO foo client|foo ping|foo client|id"),
-        "[null, null, null, [\"client|id\", 2, [noscript, loading, stale], 0, 0, 0, [@connection, @slow], \
+        "[null, null, null, [\"client|id\", 2, [noscript, loading, stale], 0, 0, 0, [@slow, @connection], \
          [], [], []]]"
     );
 }
@@ -121,6 +121,12 @@ fn keys_of_a_request() {
     assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS SET a b GET"), "[[\"a\", [RW, access, update]]]");
     assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS SET a b"), "[[\"a\", [OW, update]]]");
     assert_eq!(fake.call("COMMAND GETKEYS BITFIELD a"), "[\"a\"]");
+    let stream = "COMMAND GETKEYSANDFLAGS XREADGROUP GROUP g c STREAMS s >";
+    assert_eq!(fake.call(stream), "[[\"s\", [RO, access]]]");
+    for request in ["SPUBLISH c m", "SSUBSCRIBE a b", "PING"] {
+        let refused = "!ERR The command has no key arguments";
+        assert_eq!(fake.call(&format!("COMMAND GETKEYS {request}")), refused, "{request}");
+    }
     for request in ["", " GET u8 0", " OVERFLOW SAT", " overflow sat get u8 0"] {
         let flags = fake.call(&format!("COMMAND GETKEYSANDFLAGS BITFIELD a{request}"));
         assert_eq!(flags, "[[\"a\", [RO, access]]]", "{request}");

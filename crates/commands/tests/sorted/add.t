@@ -57,6 +57,8 @@
 > ZADD k 1 a x b                          !ERR value is not a valid float
 > ZINCRBY k x m                           !ERR value is not a valid float
 > ZINCRBY k nan m                         !ERR value is not a valid float
+> ZINCRBY k XX m                          !ERR syntax error
+> ZINCRBY k incr m                        !ERR syntax error
 > ZADD k NX XX 1 m                        !ERR XX and NX options at the same time are not compatible
 > ZADD k GT LT 1 m                        !ERR GT, LT, and/or NX options at the same time are not compatible
 > ZADD k GT NX 1 m                        !ERR GT, LT, and/or NX options at the same time are not compatible

@@ -29,6 +29,10 @@
 > ZMPOP 1 k MIN COUNT 0                   !ERR count should be greater than 0
 > ZMPOP 1 k MIN COUNT -1                  !ERR count should be greater than 0
 > ZMPOP 1 k MIN COUNT x                   !ERR count should be greater than 0
+> ZMPOP 1 k MIN COUNT 0 2                 !ERR count should be greater than 0
+> ZMPOP 1 k MIN COUNT 1 2                 !ERR syntax error
+> ZPOPMIN k 1 2                           !ERR syntax error
+> ZPOPMAX k 1 2                           !ERR syntax error
 > ZMPOP 1 k MIN COUNT                     !ERR syntax error
 > ZMPOP 1 k MIN COUNT 1 COUNT 1           !ERR syntax error
 > ZMPOP 1 k MIN FOO 1                     !ERR syntax error

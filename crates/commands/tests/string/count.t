@@ -100,6 +100,10 @@
 > SET digits 0.1234567890123456789        =OK
 > INCRBYFLOAT digits 0                    ="0.12345678901234568"
 > INCRBYFLOAT f abc                       !ERR value is not a valid float
+> INCRBYFLOAT hex 0x10                    ="16"
+> SET hex 0x10                            =OK
+> INCRBYFLOAT hex 1                       ="17"
+> INCRBYFLOAT f 0x                        !ERR value is not a valid float
 > INCRBYFLOAT f ""                        !ERR value is not a valid float
 > INCRBYFLOAT f nan                       !ERR value is not a valid float
 > INCRBYFLOAT f inf                       !ERR increment would produce NaN or Infinity

@@ -6,6 +6,8 @@
 > APPEND empty ""                         =0
 > EXISTS empty                            =1
 > GET empty                               =""
+> APPEND number 12                        =2
+> OBJECT ENCODING number                  ="int"
 > SET n 12                                =OK
 > APPEND n 3                              =3
 > GET n                                   ="123"

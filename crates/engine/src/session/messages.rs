@@ -6,7 +6,7 @@ use crate::pubsub::{Board, Mailbox, Message, Stamp};
 use crate::script::catalogue::Changes;
 use crate::worker::{Chore, Worker};
 use commands::table::Row;
-use commands::{Flag, Group, Topic};
+use commands::{Access, Flag, Group, Topic};
 use keyspace::{Classes, Note, Tx};
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -636,24 +636,23 @@ const REPEATED_BYTES_MAX: usize = 128;
 
 /// The error for a request that names no command. Its arguments are repeated unless `is_hidden`.
 fn unknown(found: Found, args: &Args<'_>, is_hidden: bool) -> String {
-    let shown = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(REPEATED_BYTES_MAX)]).into_owned();
+    let shown = |bytes: &[u8], most: usize| commands::repeated(&bytes[..bytes.len().min(most)]).into_owned();
     match found {
         Found::Container(name) if args.len() < 2 => {
             format!("ERR wrong number of arguments for '{}' command", name.to_ascii_lowercase())
         }
         Found::Container(name) => {
-            format!("ERR unknown subcommand '{}'. Try {name} HELP.", shown(args.get(1)))
+            format!("ERR unknown subcommand '{}'. Try {name} HELP.", shown(args.get(1), REPEATED_BYTES_MAX))
         }
         _ => {
-            let mut text = format!("ERR unknown command '{}', with args beginning with: ", shown(args.name()));
+            let mut words = String::new();
             for argument in args.from(1).iter() {
-                if text.len() > REPEATED_BYTES_MAX {
-                    break;
-                }
-                let word = if is_hidden { "(redacted)".to_owned() } else { shown(argument) };
-                text.push_str(&format!("'{word}' "));
+                let Some(left) = REPEATED_BYTES_MAX.checked_sub(words.len()).filter(|left| *left > 0) else { break };
+                let word = if is_hidden { "(redacted)".to_owned() } else { shown(argument, left) };
+                words.push_str(&format!("'{word}' "));
             }
-            text
+            let name = shown(args.name(), REPEATED_BYTES_MAX);
+            format!("ERR unknown command '{name}', with args beginning with: {words}")
         }
     }
 }

@@ -22,7 +22,8 @@ fn a_worker_that_hangs_keeps_nobody_out() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
-    let listeners = Listeners { tcp: vec![(address, listener)], memcached: Vec::new(), queue: Vec::new(), unix: None };
+    let listeners =
+        Listeners { tcp: vec![(address, listener)], memcached: Vec::new(), queue: Vec::new(), unix: Vec::new() };
     let open = crate::open::open(Arc::new(Draft::new().finish()), None, 2, crate::memory::Limits::none()).unwrap();
     let workers = Workers::start(&open.engine, 2, listeners, false).unwrap();
     for hanging in [0, 1] {

@@ -84,6 +84,13 @@ impl<'a> Encoder<'a> {
         self.put(b"\r\n");
     }
 
+    fn double_text(&mut self, text: &[u8]) {
+        match self.protocol {
+            Protocol::Resp2 | Protocol::Memcache => self.bulk(text),
+            Protocol::Resp3 => self.line(b',', text),
+        }
+    }
+
     fn choose(&mut self, resp2: &[u8], resp3: &[u8]) {
         self.put(match self.protocol {
             Protocol::Resp2 => resp2,
@@ -211,11 +218,11 @@ impl Reply for Encoder<'_> {
     }
 
     fn double(&mut self, value: f64) {
-        let text = Double::new(value);
-        match self.protocol {
-            Protocol::Resp2 | Protocol::Memcache => self.bulk(text.as_bytes()),
-            Protocol::Resp3 => self.line(b',', text.as_bytes()),
-        }
+        self.double_text(Double::new(value).as_bytes());
+    }
+
+    fn double_as(&mut self, _: f64, digits: &str) {
+        self.double_text(digits.as_bytes());
     }
 
     fn boolean(&mut self, value: bool) {
