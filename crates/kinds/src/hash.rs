@@ -74,6 +74,17 @@ fn checked_pair(mut item: &[u8]) -> Option<Pair<'_>> {
     Some(Pair { field, value, expires_at_ms })
 }
 
+/// Tells most items of other fields from those that may have `field`: by its length, and by its last byte, since names often
+/// begin alike.
+#[inline]
+fn may_have(field: &[u8]) -> impl Fn(&[u8]) -> bool {
+    let len = field.len();
+    let last = field.last().copied().unwrap_or_default();
+    // The head of a short field is one byte, in which the lowest bit says whether there is a deadline.
+    let is_short = (1..64).contains(&len);
+    move |item| !is_short || (item.len() > len && usize::from(item[0] >> 1) == len && item[len] == last)
+}
+
 /// What [`Hash::figures`] tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
@@ -317,10 +328,10 @@ impl Hash {
             return seen.flatten().map(|seen| (at, seen)).ok_or(at);
         }
         let (mut at, mut visit, mut seen) = (start, Some(visit), None);
+        let may_be = may_have(field);
         let _ = self.list.walk(start, end - start, Direction::Forward, &mut |item: &[u8]| {
-            let pair = pair(item);
-            if pair.field == field {
-                seen = visit.take().map(|visit| visit(pair));
+            if may_be(item) && pair(item).field == field {
+                seen = visit.take().map(|visit| visit(pair(item)));
                 return ControlFlow::Break(());
             }
             at += 1;
