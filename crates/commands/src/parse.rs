@@ -41,7 +41,7 @@ pub(crate) fn count(argument: &[u8]) -> Result<u64, Failure> {
     int_or(argument, 0, i64::MAX, "ERR value is out of range, must be positive").map(|count| count as u64)
 }
 
-/// What `[COUNT count]`, the rest of a request that takes elements of the first of several keys, says: 1 if it says nothing.
+/// Reads `[COUNT count]`, the rest of a request that takes elements of the first of several keys: 1 if it is empty.
 pub(crate) fn count_option(words: &Args<'_>) -> Result<u64, Failure> {
     if words.is_empty() {
         return Ok(1);

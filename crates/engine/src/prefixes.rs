@@ -1,4 +1,4 @@
-//! What memcached's clients ask of keys that begin alike: `stats detail`. A prefix ends before the first colon.
+//! Counts of requests by the prefix of their keys: `stats detail` of memcached. A prefix ends before the first colon.
 
 use commands::PrefixCounts;
 use std::collections::BTreeMap;

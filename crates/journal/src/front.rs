@@ -319,7 +319,7 @@ impl Journal {
         self.free.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok()
     }
 
-    /// What is kept back from frames that grow, so that those that only take away find room: as much as a first segment is
+    /// Returns the room that is kept back from frames that grow, so that those that only take away find some: a first segment's
     /// worth, and a whole spare's worth where there is no room for another.
     pub(crate) fn kept_back(&self) -> i64 {
         let least = self.room.kept_back();

@@ -60,12 +60,12 @@ impl Room {
         left.min(self.capacity_max).saturating_sub(self.quarter) as i64
     }
 
-    /// What a segment of `segment_bytes` that is not yet begun is worth.
+    /// Returns the worth of a segment of `segment_bytes` that is not yet begun.
     pub(crate) fn spare(self, segment_bytes: u64) -> i64 {
         self.worth(capacity(segment_bytes))
     }
 
-    /// What is kept back from frames that grow at least: as much as a first segment is worth.
+    /// Returns the least that is kept back from frames that grow: a first segment's worth.
     pub(crate) fn kept_back(self) -> i64 {
         self.worth(self.capacity_first)
     }

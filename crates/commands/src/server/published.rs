@@ -1,5 +1,5 @@
-//! What Redis publishes of its commands and clients read, though it means nothing to this server: tips for clients of a
-//! cluster, the flag `no_async_loading`, groups of the documentation, notes on what a command does to its keys.
+//! Facts that Redis publishes of its commands and that clients read, though they mean nothing to this server: tips for clients
+//! of a cluster, the flag `no_async_loading`, groups of the documentation, notes on what a command does to its keys.
 
 use crate::row::Command;
 

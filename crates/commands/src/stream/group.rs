@@ -1,6 +1,6 @@
 //! XGROUP CREATE SETID DESTROY CREATECONSUMER DELCONSUMER HELP: who reads a stream.
 
-use super::{id, no_group};
+use super::{id, no_such_group};
 use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
 use keyspace::Reader;
@@ -107,9 +107,7 @@ fn stream<'t>(tx: &'t mut Tx, args: &Args<'_>) -> Result<&'t Stream, Failure> {
 
 fn group(stream: &Stream, args: &Args<'_>) -> Result<GroupState, Failure> {
     let (key, name) = (args.get(2), args.get(3));
-    let missing = || {
-        no_group(format!("No such consumer group '{}' for key name '{}'", parse::repeated(name), parse::repeated(key)))
-    };
+    let missing = || no_such_group(key, name);
     stream.group(name).ok_or_else(missing)
 }
 

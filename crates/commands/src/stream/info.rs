@@ -2,7 +2,7 @@
 
 use super::lag::Progress;
 use super::tell::{self, Part};
-use super::{id, no_group};
+use super::{id, no_such_group};
 use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
 use blocks::Direction;
@@ -215,13 +215,7 @@ fn groups(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 fn consumers(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let now = tx.now();
     let stream = tx.value::<Stream>(args.get(2))?.ok_or(Failure::NoSuchKey)?;
-    let missing = || {
-        no_group(format!(
-            "No such consumer group '{}' for key name '{}'",
-            parse::repeated(args.get(3)),
-            parse::repeated(args.get(2))
-        ))
-    };
+    let missing = || no_such_group(args.get(2), args.get(3));
     let group = stream.group(args.get(3)).ok_or_else(missing)?.number;
     reply.array(stream.consumers_count(group) as usize);
     stream.for_each_consumer(group, |name, consumer| {

@@ -22,6 +22,12 @@ fn no_group(what: String) -> Failure {
     Failure::text(format!("NOGROUP {what}"))
 }
 
+/// The key has no such group.
+fn no_such_group(key: &[u8], group: &[u8]) -> Failure {
+    let (group, key) = (parse::repeated(group), parse::repeated(key));
+    no_group(format!("No such consumer group '{group}' for key name '{key}'"))
+}
+
 /// The key or the group is absent.
 fn no_key_or_group(key: &[u8], group: &[u8]) -> Failure {
     no_group(format!("No such key '{}' or consumer group '{}'", parse::repeated(key), parse::repeated(group)))

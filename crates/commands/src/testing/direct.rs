@@ -272,7 +272,7 @@ fn rehearsed(
     outcome
 }
 
-/// What was changed, or counts as changed, is told, and nothing else.
+/// Asserts that exactly those keys are told of that were changed or count as changed.
 fn assert_told(log: &Log, touched: &[Box<[u8]>], notes: &[Note], row: &Command, args: &Args<'_>) {
     let events = events(notes);
     let told: BTreeSet<&[u8]> =

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sync::bell::Bell;
 
 pub(crate) const SEGMENT_BYTES: u64 = 4096;
-/// What they grow to where they grow.
+/// Bytes of the largest segment, where segments grow.
 pub(crate) const LARGEST_BYTES: u64 = 2 * SEGMENT_BYTES;
 pub(crate) const SEAL_KEY: [u8; 16] = [7; 16];
 

@@ -110,13 +110,13 @@ impl Log {
         self.records_from(mark).map(|(named, _)| named)
     }
 
-    /// What the records have changed so that watches and client-side caches must know. How far a group has read a stream is
-    /// none of it, as in Redis.
+    /// Lists what the records have changed and watches and client-side caches must know of. How far a group has read a stream
+    /// is none of it, as in Redis.
     pub fn touched(&self) -> impl Iterator<Item = Named<'_>> {
         self.records_from(0).filter(|(_, touches)| *touches).map(|(named, _)| named)
     }
 
-    /// What each record behind `mark` names, and whether it touches that.
+    /// Lists what each record behind `mark` names, and whether it touches that.
     fn records_from(&self, mark: usize) -> impl Iterator<Item = (Named<'_>, bool)> {
         let Payload { bytes, holes } = &self.payload;
         let mut holes = holes.iter().skip_while(move |hole| hole.record_at < mark).peekable();
