@@ -9,6 +9,8 @@
 //! bytes is searched for by [`memmem`]. One with `?` or a class is matched at all places at once, a bit for each of its
 //! elements (the "shift-and" algorithm). So a match costs O(pattern + text), if no such segment has more than
 //! [`SEGMENT_ELEMENTS_MAX`] elements: see [`is_costly`].
+//!
+//! An empty text is taken by an empty pattern and by a single star, as in Redis: `**` does not take it.
 
 use crate::cost::{self, Work};
 use memchr::memmem;
@@ -35,6 +37,9 @@ pub fn matches(pattern: &[u8], text: &[u8], case: Case) -> bool {
 
 /// As [`matches`], and how many bytes of pattern and text were looked at, for those who work in steps.
 pub fn matches_counted(pattern: &[u8], text: &[u8], case: Case) -> (bool, usize) {
+    if text.is_empty() {
+        return (matches!(pattern, b"" | b"*"), 1);
+    }
     let mut matching = Matching { pattern, case, steps: 1 };
     let is_match = matching.run(text);
     cost::count(Work::Bytes, matching.steps);
@@ -355,6 +360,9 @@ mod tests {
 
     /// The naive twin: at a mismatch the last star takes one byte more.
     fn plainly_matches(pattern: &[u8], text: &[u8], case: Case) -> bool {
+        if text.is_empty() {
+            return pattern.is_empty() || pattern == b"*";
+        }
         let (mut at, mut read) = (0, 0);
         let mut star: Option<(usize, usize)> = None;
         loop {
@@ -471,6 +479,8 @@ mod tests {
     fn corners() {
         check("", &[""], &["a"]);
         check("*", &["", "a"], &[]);
+        check("**", &["a"], &[""]);
+        check("a**", &["a", "ab"], &[""]);
         check("a**b*c", &["abc", "axbxbc"], &["acb"]);
         check("\\*", &["*"], &["a", ""]);
         check("a\\", &["a\\"], &["a"]);

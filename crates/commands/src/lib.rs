@@ -34,6 +34,7 @@ mod pieces;
 mod prelude;
 mod pubsub;
 mod queue;
+mod reads;
 mod row;
 mod script;
 mod server;
@@ -62,6 +63,7 @@ pub use parse::repeated;
 pub use queue::LEASE_MS;
 pub use queue::door::{MEMCACHEQ_VERSION, REMOVE_QUEUES, abort_request};
 pub use rdb::{LibrariesDump, LibrariesReading};
+pub use reads::counted_reads;
 pub use row::{
     Access, Arity, Begin, BeginGather, BeginRange, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local,
     OfSession, Outcome, Parts, Run, Settled, Sweep, TimeoutAt, Verb, Walk,

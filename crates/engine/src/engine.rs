@@ -318,12 +318,12 @@ impl Engine {
     pub fn sums(&self) -> Sums {
         let map = self.keyspace.map();
         let tables: Vec<_> = (0..map.databases()).map(|database| map.table(database)).collect();
-        let mut sums = Sums { data_bytes: 0, databases: vec![(0, 0); tables.len()] };
+        let mut sums = Sums { data_bytes: 0, databases: vec![KeysSum::default(); tables.len()] };
         for (number, shard) in (0..base::limits::SHARDS).map(|number| (number, self.keyspace.shard(number))) {
             if shard.is_shut() {
-                for (table, (keys, expiring)) in tables.iter().zip(&mut sums.databases) {
+                for (table, sum) in tables.iter().zip(&mut sums.databases) {
                     let known = self.loading.known(number, *table);
-                    (*keys, *expiring) = (*keys + known.keys, *expiring + known.expiring);
+                    sum.add(known.keys, known.expiring, None);
                 }
                 continue;
             }
@@ -331,9 +331,8 @@ impl Engine {
             sums.data_bytes += state.heap_bytes();
             for (table, section) in state.sections() {
                 if let Some(database) = tables.iter().position(|named| *named == table) {
-                    let (keys, expiring) = &mut sums.databases[database];
-                    *keys += section.keys_count() as u64;
-                    *expiring += section.expiring_count() as u64;
+                    let (keys, expiring) = (section.keys_count() as u64, section.expiring_count() as u64);
+                    sums.databases[database].add(keys, expiring, section.average_due());
                 }
             }
         }
@@ -345,8 +344,36 @@ impl Engine {
 pub struct Sums {
     /// Bytes of memory of all keys, values and tables.
     pub data_bytes: u64,
-    /// Of each database its keys, and those of them with a deadline.
-    pub databases: Vec<(u64, u64)>,
+    /// Of each database.
+    pub databases: Vec<KeysSum>,
+}
+
+/// What there is of keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeysSum {
+    /// Those that expired and that nobody met yet included.
+    pub keys: u64,
+    /// Those with a deadline.
+    pub expiring: u64,
+    /// About when those in memory fall due, each times its shard's keys that expire.
+    dues_ms: u128,
+    /// Keys that expire and are in memory.
+    dues: u64,
+}
+
+impl KeysSum {
+    fn add(&mut self, keys: u64, expiring: u64, average_due: Option<Ms>) {
+        (self.keys, self.expiring) = (self.keys + keys, self.expiring + expiring);
+        if let Some(due_ms) = average_due {
+            self.dues_ms += u128::from(due_ms) * u128::from(expiring);
+            self.dues += expiring;
+        }
+    }
+
+    /// About how long keys that expire have left, in milliseconds.
+    pub fn average_left_ms(&self, now: Ms) -> Ms {
+        self.dues_ms.checked_div(u128::from(self.dues)).map_or(0, |due_ms| (due_ms as Ms).saturating_sub(now))
+    }
 }
 
 /// Tells the values up to which size each of them is small.

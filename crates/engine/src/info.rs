@@ -123,8 +123,8 @@ pub fn memory(engine: &Engine) -> MemoryFigures {
     let startup_bytes = engine.startup_bytes.load(Relaxed);
     let total_bytes = startup_bytes + dataset_bytes + clients_bytes + engine.keyspace.order().figures().1;
     let peak_bytes = engine.peak_bytes.fetch_max(total_bytes, Relaxed).max(total_bytes);
-    let databases = (0..).zip(sums.databases).filter(|(_, (keys, _))| *keys > 0);
-    let databases: Vec<_> = databases.map(|(number, (keys, expiring))| (number, keys, expiring)).collect();
+    let databases = (0..).zip(sums.databases).filter(|(_, sum)| sum.keys > 0);
+    let databases: Vec<_> = databases.map(|(number, sum)| (number, sum.keys, sum.expiring)).collect();
     MemoryFigures {
         peak_bytes,
         total_bytes,
@@ -457,9 +457,11 @@ fn errorstats(engine: &Engine, out: &mut String) {
 }
 
 fn keyspace(engine: &Engine, out: &mut String) {
-    for (database, (keys, expiring)) in engine.sums().databases.into_iter().enumerate() {
-        if keys > 0 {
-            line(out, &format!("db{database}"), format_args!("keys={keys},expires={expiring},avg_ttl=0,subexpiry=0"));
+    for (database, sum) in engine.sums().databases.into_iter().enumerate() {
+        if sum.keys > 0 {
+            let (keys, expiring, left_ms) = (sum.keys, sum.expiring, sum.average_left_ms(engine.clock.now()));
+            let figures = format_args!("keys={keys},expires={expiring},avg_ttl={left_ms},subexpiry=0");
+            line(out, &format!("db{database}"), figures);
         }
     }
 }

@@ -40,7 +40,7 @@ fn bytes_max(engine: &Engine) -> u64 {
 /// Keys of the door's database, of any kind.
 fn keys_count(engine: &Engine) -> u64 {
     let database = engine.settings.current().memcached_database as usize;
-    engine.sums().databases.get(database).map_or(0, |(keys, _)| *keys)
+    engine.sums().databases.get(database).map_or(0, |sum| sum.keys)
 }
 
 /// What both doors of lines tell of the server.

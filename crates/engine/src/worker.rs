@@ -340,12 +340,12 @@ impl Worker {
         span_ns > us * 1000 && self.own_time.of(span_ns) > us * 1000
     }
 
-    /// Counts the keys that a reader found, and those it did not.
+    /// Counts the reads that found a key, and those that did not.
     #[inline]
-    pub(crate) fn note_reads(&self, tx: &keyspace::Tx<'_>) {
+    pub(crate) fn note_reads(&self, reads: keyspace::Reads) {
         let counters = self.counters();
-        counters.hits.add(u64::from(tx.hits));
-        counters.misses.add(u64::from(tx.misses));
+        counters.hits.add(u64::from(reads.hits));
+        counters.misses.add(u64::from(reads.misses));
     }
 
     /// Counts a hold of shards that has just ended.

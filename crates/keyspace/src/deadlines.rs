@@ -82,6 +82,15 @@ impl Deadlines {
         self.buckets.first().map(|bucket| (bucket.first >> TAG_BITS) * TICK_MS)
     }
 
+    /// About when its keys fall due, on average: of each bucket the middle counts. O(hints / 100).
+    pub(crate) fn average_due(&self) -> Option<Ms> {
+        let middle = |bucket: &Bucket| bucket.first / 2 + bucket.last() / 2;
+        let sum: u128 =
+            self.buckets.iter().map(|bucket| u128::from(middle(bucket) >> TAG_BITS) * bucket.hints.len() as u128).sum();
+        let ticks = sum.checked_div(self.hints_count as u128)?;
+        Some(ticks as u64 * TICK_MS)
+    }
+
     /// Before this nothing falls due.
     pub(crate) fn none_before(&self) -> Ms {
         self.next_due().map_or(Ms::MAX, |due_ms| due_ms.saturating_sub(TICK_MS))

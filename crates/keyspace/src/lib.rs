@@ -63,7 +63,7 @@ pub use turn::{Alive, LoadError, Loading, MapState, Merge, Tail, Unread, named_b
 pub use turn::{
     Batch, BlockSink, BlockSource, Inline, Put, STEP_ENTRIES, Step, TableCount, TurnMemory, Turned, WHOLE_BYTES_MAX,
 };
-pub use tx::{Abandon, MemoryGrant, PREFIX_BYTES_MAX, Tx, Version, WrongType};
+pub use tx::{Abandon, MemoryGrant, PREFIX_BYTES_MAX, Reads, Tx, Version, WrongType};
 
 use base::hash::KeyHasher;
 use base::limits::SHARDS;

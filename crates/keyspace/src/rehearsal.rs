@@ -18,7 +18,7 @@ use crate::notes::Note;
 use crate::pins::Sheds;
 use crate::section::{Entry, OwnedEntry, is_live, next_due};
 use crate::transients::Transients;
-use crate::tx::Tx;
+use crate::tx::{Reads, Tx};
 use crate::{Keyspace, Named, OF_SERVER, SCHEMAS, TableId, shard_of};
 use base::Ms;
 use base::hash::KeyHasher;
@@ -63,8 +63,7 @@ pub struct Rehearsal {
     log: Log,
     notes: Vec<Note>,
     touched: Vec<Box<[u8]>>,
-    hits: u32,
-    misses: u32,
+    reads: Reads,
     expired: u32,
     look_again_ms: Option<Ms>,
     told: u64,
@@ -128,7 +127,7 @@ impl Scene {
         tx.set_rehearsal();
         tx.take_notes();
         let result = play(&mut tx);
-        let (notes, hits, misses, expired) = (tx.notes().to_vec(), tx.hits, tx.misses, tx.expired);
+        let (notes, reads, expired) = (tx.notes().to_vec(), tx.reads, tx.expired);
         let (look_again_ms, touched) = (tx.looks_again_at(), tx.take_touched());
         tx.end();
         let changed: BTreeSet<&[u8]> = log
@@ -158,8 +157,7 @@ impl Scene {
                 log,
                 notes,
                 touched,
-                hits,
-                misses,
+                reads,
                 expired,
                 look_again_ms,
                 told: keyspace.told(),
@@ -174,9 +172,9 @@ impl Rehearsal {
         self.log.payload_bytes()
     }
 
-    /// Reads that found a key, and reads that found none.
-    pub fn looks(&self) -> (u32, u32) {
-        (self.hits, self.misses)
+    /// Its reads.
+    pub fn reads(&self) -> Reads {
+        self.reads
     }
 
     /// Whether it is of the keyspace as the tx sees it, which holds the shards of all keys.
@@ -223,7 +221,7 @@ pub struct Props {
 impl Tx<'_> {
     /// Does what was rehearsed, of which [`Rehearsal::is_true`]; to be called before any other change.
     pub fn play(&mut self, rehearsal: Rehearsal) -> Props {
-        let Rehearsal { keys, mut log, notes, touched, hits, misses, expired, look_again_ms, told, .. } = rehearsal;
+        let Rehearsal { keys, mut log, notes, touched, reads, expired, look_again_ms, told, .. } = rehearsal;
         self.keyspace().note_told(told);
         for cast in &keys {
             if let Some(after) = &cast.after {
@@ -233,7 +231,8 @@ impl Tx<'_> {
         self.adopt(&mut log, notes);
         touched.iter().for_each(|key| self.mark_touched(key));
         look_again_ms.into_iter().for_each(|at_ms| self.look_again(at_ms));
-        (self.hits, self.misses, self.expired) = (self.hits + hits, self.misses + misses, self.expired + expired);
+        self.reads.add(reads);
+        self.expired += expired;
         Props { _keys: keys }
     }
 }

@@ -115,6 +115,11 @@ impl Section {
         self.deadlines.next_due()
     }
 
+    /// About when its keys fall due, on average. O(keys that do / 100).
+    pub fn average_due(&self) -> Option<Ms> {
+        self.deadlines.average_due()
+    }
+
     /// The entry of `key`, expired or not.
     pub fn find(&self, hash: u64, key: &[u8]) -> Option<Entry<'_>> {
         self.table.find(hash, key)

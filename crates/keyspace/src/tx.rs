@@ -9,6 +9,7 @@ mod expire;
 mod item;
 mod order;
 mod own;
+mod reads;
 mod rehearsal;
 mod room;
 mod schemas;
@@ -29,6 +30,7 @@ use base::{Ms, Position, cost};
 use blocks::Runs;
 use kinds::bits::{Mixing, Operation};
 use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Text, Value, text};
+pub use reads::Reads;
 use rehearsal::Rehearsing;
 pub use room::MemoryGrant;
 pub use schemas::PREFIX_BYTES_MAX;
@@ -97,10 +99,8 @@ pub struct Tx<'k> {
     notes: Option<Box<Notes>>,
     /// Keys that stay as they are, and count as changed for watches and client-side caches.
     touched: Vec<(TableId, Box<[u8]>)>,
-    /// Reads that found a key.
-    pub hits: u32,
-    /// Reads that found none.
-    pub misses: u32,
+    /// Looks for keys that count as reads.
+    pub reads: Reads,
     /// Keys removed because their time had come.
     pub expired: u32,
     /// What an expiry would have needed of journal room for a single message, in bytes.
@@ -154,8 +154,7 @@ impl<'k> Tx<'k> {
             random: Random::new(now),
             notes: None,
             touched: Vec::new(),
-            hits: 0,
-            misses: 0,
+            reads: Reads::default(),
             expired: 0,
             expiry_room_bytes: 0,
         }
@@ -272,7 +271,7 @@ impl<'k> Tx<'k> {
             if found.is_some() {
                 state.note_expired(now);
             }
-            self.misses += 1;
+            self.reads.note(false);
             if let Some(notes) = self.notes.as_mut().filter(|notes| notes.misses) {
                 notes.add(self.database, key, Deed::Missed);
             }
@@ -281,7 +280,7 @@ impl<'k> Tx<'k> {
         if standing == Standing::Due {
             state.note_expired(now);
         }
-        self.hits += 1;
+        self.reads.note(true);
         Some(entry)
     }
 

@@ -160,7 +160,7 @@ fn command() -> Command {
         .help("TOML file with settings, one key each.");
     Command::new("bobbin")
         .version(VERSION)
-        .about("Bobbin keeps lists, queues, keys and tables in memory and on disk, for any Redis client.")
+        .about("Bobbin keeps lists, queues and keys in memory and on disk, for any Redis client.")
         .after_help(format!("{ORIGINS}\n\n{EXAMPLES}"))
         .max_term_width(110)
         .subcommand_help_heading("Commands")

@@ -11,8 +11,9 @@ use super::sorting::{Elements, Order, Pattern, Sorting};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::{OfWhen, Whole};
-use kinds::{Kind, List, Value};
+use kinds::{List, Value};
 use std::ops::ControlFlow;
+use table::Content;
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
 pub(crate) const COMMANDS: &[Command] = &[SORT, SORT_RO];
@@ -140,11 +141,9 @@ impl<'a> Asked<'a> {
 
 /// What is under `key`, if that can be sorted.
 fn source(tx: &mut Tx, key: &[u8]) -> Result<Option<Value>, Failure> {
-    Ok(match tx.kind(key) {
+    Ok(match tx.entry(key).map(|entry| entry.content()) {
         None => None,
-        Some(Kind::List) => tx.list(key)?.cloned().map(Value::List),
-        Some(Kind::Set) => tx.set(key)?.cloned().map(Value::Set),
-        Some(Kind::Sorted) => tx.sorted(key)?.cloned().map(Value::Sorted),
+        Some(Content::Value(value @ (Value::List(_) | Value::Set(_) | Value::Sorted(_)))) => Some(value.clone()),
         Some(_) => return Err(Failure::WrongType),
     })
 }

@@ -303,7 +303,7 @@ impl Session {
             }
             return Err(why);
         }
-        begin_row(&mut tx, &row);
+        begin_row(&mut tx, &row, args);
         let mark = output.mark();
         let outcome = if args.len() > rehearse::ARGUMENTS_MAX || needs.rehearsals > 0 {
             self.play(worker, needs, &row, (handler, args), &mut tx, output)
@@ -337,9 +337,6 @@ impl Session {
             output.truncate(mark);
             tx.abandon();
             return Err(why);
-        }
-        if !writes {
-            worker.note_reads(&tx);
         }
         let end = |tx| if keeps { keeping.end_tx(tx) } else { Tx::end(tx) };
         let seen = self.finish(worker, tx, claim, served, end);
@@ -439,6 +436,7 @@ impl Session {
         if changes && engine.journal.is_none() {
             worker.counters().changes.add(1);
         }
+        worker.note_reads(tx.reads);
         if tx.expired > 0 {
             worker.counters().expired.add(u64::from(tx.expired));
         }

@@ -331,7 +331,7 @@ impl Session {
             if row.writes() && tx.need_room(row.frame_bytes_max(args)).is_err() {
                 return Err(NotNow::Room(tx.log().payload_bytes() + queue_bound(&queue[index..])));
             }
-            begin_row(tx, row);
+            begin_row(tx, row, args);
             if let Some(outbox) = &mut self.outbox {
                 outbox.notes_count = tx.notes().len();
             }

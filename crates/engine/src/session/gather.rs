@@ -202,9 +202,7 @@ impl Session {
                         shard,
                         part.at[from..done].iter().map(|at| to_look.args.get(*at as usize)),
                     );
-                    let counters = worker.counters();
-                    counters.hits.add(u64::from(tx.hits));
-                    counters.misses.add(u64::from(tx.misses));
+                    worker.note_reads(tx.reads);
                     worker.note_hold(began.elapsed());
                 })
             };

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
+use wire::Args;
 use wire::Output;
 use wire::resp::{Encoder, Protocol};
 
@@ -302,9 +303,10 @@ pub(crate) fn post_notes(engine: &Engine, notes: &[Note], stamp: &Arc<Stamp>, ru
     }
 }
 
-/// Says which row runs from here on, if notes are taken.
+/// Says which row runs from here on: to its notes, if any are taken, and to what counts its reads.
 #[inline]
-pub(super) fn begin_row(tx: &mut Tx<'_>, row: &Row) {
+pub(super) fn begin_row(tx: &mut Tx<'_>, row: &Row, args: &Args<'_>) {
+    tx.count_reads(commands::counted_reads(row, args));
     if tx.is_taking_notes() {
         tx.begin_row(row.index() as u16, commands::tells_misses(row));
     }

@@ -133,9 +133,7 @@ impl Session {
     fn tell_read(&mut self, worker: &Worker, row: Row, performance: Box<Performance>, output: &mut Output) {
         let Performance { rehearsal, outcome, reply, .. } = *performance;
         let mark = output.mark();
-        let (counters, (hits, misses)) = (worker.counters(), rehearsal.looks());
-        counters.hits.add(u64::from(hits));
-        counters.misses.add(u64::from(misses));
+        worker.note_reads(rehearsal.reads());
         match outcome {
             Ok(()) => output.append(reply),
             Err(failure) => self.fail(worker, Some(row), &failure, output),
@@ -159,7 +157,7 @@ fn perform(
         |keyspace, plan| row.plan(args, keyspace, plan),
         |tx| {
             prepare(tx);
-            begin_row(tx, &row);
+            begin_row(tx, &row, args);
             handler(tx, args, &mut Encoder::new(&mut reply, protocol))
         },
     );

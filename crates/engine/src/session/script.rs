@@ -445,7 +445,7 @@ impl Session {
             }
             self.breath.iter().for_each(|breath| breath.control().note_write());
         }
-        begin_row(tx, &row);
+        begin_row(tx, &row, args);
         if let Some(outbox) = &mut self.outbox {
             outbox.notes_count = tx.notes().len();
         }

@@ -175,7 +175,7 @@ fn serve_one(
     let mut output = Output::new();
     let args = waiter.request.args();
     let protocol = waiter.protocol;
-    super::messages::begin_row(tx, &waiter.row);
+    super::messages::begin_row(tx, &waiter.row, &args);
     tx.look_again(Ms::MAX);
     let outcome = tx.serve(database, key, |tx| try_now(tx, &args, &mut Encoder::new(&mut output, protocol)));
     let reply = match outcome {

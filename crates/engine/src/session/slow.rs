@@ -557,9 +557,7 @@ impl Session {
         let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
         tx.set_touching(!self.client.no_touch.load(std::sync::atomic::Ordering::Relaxed));
         searches.look(&mut tx);
-        let counters = worker.counters();
-        counters.hits.add(u64::from(tx.hits));
-        counters.misses.add(u64::from(tx.misses));
+        worker.note_reads(tx.reads);
         let seen = tx.seen();
         tx.end();
         self.saw(seen);

@@ -159,6 +159,18 @@ proptest! {
 }
 
 #[test]
+fn average_deadline_is_about_that_of_all_keys() {
+    let mut section = Section::default();
+    assert_eq!(section.average_due(), None);
+    let (first, apart) = (1_790_000_000_000, 50_000);
+    for n in 0..10_000 {
+        section.put_text(n << 34, &n.to_le_bytes(), b"text", Some(first + n * apart));
+    }
+    let (right, guessed) = (first + 4_999 * apart, section.average_due().unwrap());
+    assert!(guessed.abs_diff(right) < 100 * apart, "{guessed} for {right}");
+}
+
+#[test]
 fn deadlines_that_slide_add_no_hints() {
     let mut section = Section::default();
     for at_ms in 1..100_000 {
