@@ -62,6 +62,7 @@ pub use memcached::flush::{REMOVE_TEXTS, flush_delay};
 pub use parse::repeated;
 pub use queue::LEASE_MS;
 pub use queue::door::{MEMCACHEQ_VERSION, REMOVE_QUEUES, abort_request};
+pub use queue::lengths::QueueLengths;
 pub use rdb::{LibrariesDump, LibrariesReading};
 pub use reads::counted_reads;
 pub use row::{
@@ -76,6 +77,7 @@ pub use session::{
     SlowEntry, Spikes, Switch, Topic, TrackWhen, Tracking,
 };
 pub use string::many::put_sorted;
+pub use tagged::drop::REMOVE_TAGGED;
 
 /// The rows of every file; a new file is added here.
 const FILES: &[&[Command]] = &[
@@ -188,6 +190,7 @@ const FILES: &[&[Command]] = &[
     string::part::COMMANDS,
     string::set::COMMANDS,
     tagged::count::COMMANDS,
+    tagged::drop::COMMANDS,
     tagged::insert::COMMANDS,
     tagged::mark::COMMANDS,
     tagged::place::COMMANDS,

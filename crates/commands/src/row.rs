@@ -483,6 +483,10 @@ pub enum Verb {
     FlushTexts,
     /// MQ.FLUSH_ALL
     FlushQueues,
+    /// MQ.QUEUES
+    TellQueues,
+    /// TL.DROP
+    DropTagged,
     /// WAITAOF
     WaitDisk,
     /// DEBUG SLEEP

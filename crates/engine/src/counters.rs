@@ -77,6 +77,8 @@ pub struct Counters {
     pub misses: Counter,
     /// Keys removed because their time had come.
     pub expired: Counter,
+    /// Tagged lists removed by their prefix.
+    pub dropped: Counter,
     /// Commands and transactions that changed something while there is no journal to count them; never reset.
     pub changes: Counter,
     /// Bytes that scripts have left on this worker; never reset.
@@ -128,6 +130,7 @@ impl Default for Counters {
             hits: Counter::default(),
             misses: Counter::default(),
             expired: Counter::default(),
+            dropped: Counter::default(),
             changes: Counter::default(),
             script_memory_bytes: Counter::default(),
             connections: Counter::default(),
@@ -164,6 +167,7 @@ impl Counters {
             &self.hits,
             &self.misses,
             &self.expired,
+            &self.dropped,
             &self.connections,
             &self.refused,
             &self.http,

@@ -333,6 +333,7 @@ fn stats(engine: &Engine, out: &mut String) {
     line(out, "authentication_timeouts", total(engine, |c| &c.passwords_late));
     line(out, "http_connections_closed", total(engine, |c| &c.http));
     line(out, "expired_keys", total(engine, |c| &c.expired));
+    line(out, "dropped_tagged_lists", total(engine, |c| &c.dropped));
     line(out, "evicted_keys", 0);
     line(out, "evicted_clients", total(engine, |c| &c.evicted));
     line(out, "keyspace_hits", total(engine, |c| &c.hits));

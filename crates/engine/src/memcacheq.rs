@@ -12,8 +12,8 @@ use std::sync::atomic::Ordering::Relaxed;
 /// sums alone count.
 const NAMES_MAX: usize = 10_000;
 
-/// Of each queue, messages that were put, and taken.
-type ByName = BTreeMap<Box<[u8]>, (u64, u64)>;
+/// Of each queue, messages that were taken.
+type Taken = BTreeMap<Box<[u8]>, u64>;
 
 /// What one worker counts.
 #[derive(Default)]
@@ -22,7 +22,7 @@ pub(crate) struct QueueCounters {
     get_hits: AtomicU64,
     sets: AtomicU64,
     set_hits: AtomicU64,
-    by_name: Mutex<ByName>,
+    taken: Mutex<Taken>,
 }
 
 impl QueueCounters {
@@ -32,7 +32,7 @@ impl QueueCounters {
         if is_hit {
             self.get_hits.fetch_add(1, Relaxed);
             if takes {
-                self.note(name, (0, 1));
+                self.note(name, 1);
             }
         }
     }
@@ -42,44 +42,42 @@ impl QueueCounters {
         self.sets.fetch_add(1, Relaxed);
         if is_hit {
             self.set_hits.fetch_add(1, Relaxed);
-            self.note(name, (1, 0));
+            self.note(name, 0);
         }
     }
 
     /// Counts that a message that was taken has come back.
     pub(crate) fn note_return(&self, name: &[u8]) {
-        if let Some((_, gets)) = self.by_name.lock().expect("no holder panics").get_mut(name) {
-            *gets = gets.saturating_sub(1);
+        if let Some(taken) = self.taken.lock().expect("no holder panics").get_mut(name) {
+            *taken = taken.saturating_sub(1);
         }
     }
 
-    fn note(&self, name: &[u8], (sets, gets): (u64, u64)) {
-        let mut by_name = self.by_name.lock().expect("no holder panics");
-        if let Some(counts) = by_name.get_mut(name) {
-            *counts = (counts.0 + sets, counts.1 + gets);
-        } else if by_name.len() < NAMES_MAX {
-            by_name.insert(name.into(), (sets, gets));
+    fn note(&self, name: &[u8], messages: u64) {
+        let mut all = self.taken.lock().expect("no holder panics");
+        if let Some(taken) = all.get_mut(name) {
+            *taken += messages;
+        } else if all.len() < NAMES_MAX {
+            all.insert(name.into(), messages);
         }
     }
 
     pub(crate) fn reset(&self) {
         [&self.gets, &self.get_hits, &self.sets, &self.set_hits].into_iter().for_each(|count| count.store(0, Relaxed));
-        self.by_name.lock().expect("no holder panics").clear();
+        self.taken.lock().expect("no holder panics").clear();
     }
 }
 
-/// Counts no longer what was put into a queue, and taken, that is gone.
-pub(crate) fn forget(engine: &Engine, name: &[u8]) {
-    for counters in &engine.counters {
-        counters.queues.by_name.lock().expect("no holder panics").remove(name);
-    }
+/// Forgets a queue that is gone; whether it was known: one that is empty is, since the start.
+pub(crate) fn forget(engine: &Engine, name: &[u8]) -> bool {
+    let all = engine.counters.iter().map(|counters| &counters.queues.taken);
+    all.filter(|taken| taken.lock().expect("no holder panics").remove(name).is_some()).count() > 0
 }
 
 /// Names and values of a topic; `None` if there is no such topic.
 pub(crate) fn facts(engine: &Engine, topic: &str) -> Option<Facts> {
     match topic {
         "" => Some(general(engine)),
-        "queue" => Some(queues(engine)),
         _ => None,
     }
 }
@@ -95,17 +93,17 @@ fn general(engine: &Engine) -> Facts {
     facts
 }
 
-/// Of each queue that the door has met since the start: how many messages were put, and taken for good or for now. The
-/// difference is how many are left.
-fn queues(engine: &Engine) -> Facts {
-    let mut all = ByName::new();
+/// Of each queue, by its name, how many messages were put, and taken for good or for now, as this door counts them; those with
+/// `lengths` are there now. The difference is how many are left. A queue is known, too, that was emptied since the start.
+pub(crate) fn queues(engine: &Engine, lengths: Vec<(Box<[u8]>, u64)>) -> BTreeMap<Box<[u8]>, (u64, u64)> {
+    let mut all: BTreeMap<_, (u64, u64)> = lengths.into_iter().map(|(name, length)| (name, (length, 0))).collect();
     for counters in &engine.counters {
-        for (name, (sets, gets)) in &*counters.queues.by_name.lock().expect("no holder panics") {
+        for (name, taken) in &*counters.queues.taken.lock().expect("no holder panics") {
             let counts = all.entry(name.clone()).or_default();
-            *counts = (counts.0 + sets, counts.1 + gets);
+            *counts = (counts.0 + taken, counts.1 + taken);
         }
     }
-    all.into_iter().map(|(name, (sets, gets))| (name.into_vec(), format!("{sets}/{gets}"))).collect()
+    all
 }
 
 #[cfg(test)]
@@ -116,14 +114,15 @@ mod tests {
     fn names_that_come_and_go_do_not_grow_it_for_ever() {
         let counters = QueueCounters::default();
         (0..NAMES_MAX as u64 + 5).for_each(|name| counters.note_set(&name.to_le_bytes(), true));
-        assert_eq!(counters.by_name.lock().unwrap().len(), NAMES_MAX);
+        assert_eq!(counters.taken.lock().unwrap().len(), NAMES_MAX);
         assert_eq!(counters.sets.load(Relaxed), NAMES_MAX as u64 + 5);
+        let taken = || counters.taken.lock().unwrap()[&0u64.to_le_bytes()[..]];
         counters.note_get(&0u64.to_le_bytes(), true, true);
-        assert_eq!(counters.by_name.lock().unwrap()[&0u64.to_le_bytes()[..]], (1, 1));
+        assert_eq!(taken(), 1);
         counters.note_return(&0u64.to_le_bytes());
         counters.note_return(b"unknown");
-        assert_eq!(counters.by_name.lock().unwrap()[&0u64.to_le_bytes()[..]], (1, 0));
+        assert_eq!(taken(), 0);
         counters.reset();
-        assert!(counters.by_name.lock().unwrap().is_empty());
+        assert!(counters.taken.lock().unwrap().is_empty());
     }
 }

@@ -239,7 +239,8 @@ fn figures_are_what_was_sent() {
     }
     let each = CLIENTS * MESSAGES / 2;
     assert_eq!(lines.ask("stats queue\r\n"), format!("STAT q0 {each}/{taken}\r\nSTAT q1 {each}/0\r\nEND\r\n"));
-    assert_eq!(lines.ask("stats reset\r\nstats queue\r\nstats nonsense\r\n"), "RESET\r\nEND\r\nERROR\r\n");
+    let told = format!("RESET\r\nSTAT q0 {}/0\r\nSTAT q1 {each}/0\r\nEND\r\nERROR\r\n", each - taken);
+    assert_eq!(lines.ask("stats reset\r\nstats queue\r\nstats nonsense\r\n"), told);
 }
 
 /// MemcacheQ's `stats queue` tells a queue's length as the difference of both, and of none that was deleted.
@@ -268,6 +269,34 @@ fn the_difference_of_what_was_put_and_taken_is_the_length() {
     assert_eq!(told(&mut lines), "STAT q 1/0\r\nEND\r\n");
     lines.ask(set("other", "d") + "flush_all\r\n" + &set("other", "e"));
     assert_eq!(told(&mut lines), "STAT other 1/0\r\nEND\r\n");
+}
+
+#[test]
+fn queues_are_told_of_after_a_restart_whoever_filled_them() {
+    let (mut server, port) = start(&[]);
+    call(&server, "RPUSH q a b");
+    call(&server, "SET text t");
+    let mut lines = Lines::of_queues(port);
+    assert_eq!(lines.ask("stats queue\r\n"), "STAT q 2/0\r\nEND\r\n");
+    server.stop();
+    server.restart();
+    let mut lines = Lines::of_queues(port);
+    assert_eq!(lines.ask("stats queue\r\n"), "STAT q 2/0\r\nEND\r\n");
+    assert_eq!(lines.ask("get q\r\nstats queue\r\n"), value("q", "a") + "END\r\nSTAT q 2/1\r\nEND\r\n");
+    call(&server, "RPUSH q c");
+    assert_eq!(lines.ask("stats queue\r\n"), "STAT q 3/1\r\nEND\r\n");
+    assert_eq!(call(&server, "MQ.QUEUES"), "[STAT q 3/1, END]");
+}
+
+/// To MemcacheQ a queue that was made is there, though it is empty.
+#[test]
+fn an_emptied_queue_can_be_deleted() {
+    let (_server, port) = start(&[]);
+    let mut lines = Lines::of_queues(port);
+    assert_eq!(lines.ask("delete q\r\n"), "NOT_FOUND\r\n");
+    lines.ask(set("q", "a") + "get q\r\n");
+    assert_eq!(lines.ask("stats queue\r\n"), "STAT q 1/1\r\nEND\r\n");
+    assert_eq!(lines.ask("delete q\r\ndelete q\r\nstats queue\r\n"), "DELETED\r\nNOT_FOUND\r\nEND\r\n");
 }
 
 #[test]

@@ -26,9 +26,9 @@ const REFUSED: &str = "\
     debug|set-active-expire debug|sleep discard eval evalsha evalsha_ro eval_ro exec failover fcall fcall_ro function|delete \
     function|dump function|flush function|kill function|list function|load function|restore function|stats hello \
     latency|doctor latency|graph latency|histogram latency|history latency|latest latency|reset mc.flush_all mc.stats \
-    module|list module|load module|loadex module|unload monitor mq.flush_all mq.stats multi psubscribe psync punsubscribe quit \
-    replconf replicaof reset role save script|debug script|exists script|flush script|kill script|load shutdown slaveof ssubscribe \
-    subscribe sunsubscribe sync unsubscribe unwatch watch";
+    module|list module|load module|loadex module|unload monitor mq.flush_all mq.queues mq.stats multi psubscribe psync punsubscribe \
+    quit replconf replicaof reset role save script|debug script|exists script|flush script|kill script|load shutdown slaveof ssubscribe \
+    subscribe sunsubscribe sync tl.drop unsubscribe unwatch watch";
 
 /// Commands that redis-server 7.0 refuses in a script, and newer ones do not: what they may wait for, they do not wait for in a
 /// script (redis/redis#11568, in 7.2).

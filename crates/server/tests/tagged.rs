@@ -111,3 +111,27 @@ fn what_goes_through_a_long_list_is_as_of_one_instant() {
     assert_eq!(call(&mut client, "TL.REMWHERE l WHERE kind=3"), "5000");
     assert_eq!(client.call(&["TL.COUNT", "l", "WHERE", "kind=3"]), Value::Array(vec![Value::Int(0), Value::Int(0)]));
 }
+
+#[test]
+fn all_lists_of_a_prefix_are_dropped_and_nothing_else() {
+    let mut server = Server::start(&["--fsync", "always"]);
+    let mut client = server.connect();
+    call(&mut client, "TL.DEFINE u: ATTR kind 4");
+    call(&mut client, "TL.DEFINE v: ATTR kind 4");
+    for user in 0..1_000 {
+        call(&mut client, &format!("TL.PUSH u:{user} TAIL item"));
+    }
+    for other in ["TL.PUSH v:1 TAIL item", "SET u:text t", "RPUSH u:list a", "SADD u:set a"] {
+        call(&mut client, other);
+    }
+    assert_eq!(call(&mut client, "TL.DROP u:"), "1000");
+    assert_eq!(server.info("dropped_tagged_lists"), "1000");
+    assert_eq!(call(&mut client, "TL.DROP u:"), "0");
+    let kept = "EXISTS v:1 u:text u:list u:set";
+    assert_eq!((call(&mut client, "DBSIZE"), call(&mut client, kept)), ("4".to_owned(), "4".to_owned()));
+    server.kill();
+    server.restart();
+    let mut client = server.connect();
+    assert_eq!((call(&mut client, "DBSIZE"), call(&mut client, kept)), ("4".to_owned(), "4".to_owned()));
+    assert!(call(&mut client, "TL.SCHEMA").contains("u:"), "schemas stay");
+}

@@ -31,19 +31,18 @@ pub static REMOVE_TEXTS: Command = Command {
     ..FLUSH_ALL
 };
 
-/// Removes those of some keys that are to go.
+/// Removes those of some keys that are to go, and tells how many.
 pub(crate) fn remove_those(
     tx: &mut Tx,
     args: &Args,
     reply: &mut dyn Reply,
     goes: impl Fn(&mut Tx, &[u8]) -> bool,
 ) -> Outcome {
+    let mut removed = 0;
     for key in args.from(1) {
-        if goes(tx, key) {
-            tx.remove(key);
-        }
+        removed += i64::from(goes(tx, key) && tx.remove(key));
     }
-    reply.ok();
+    reply.int(removed);
     Ok(())
 }
 

@@ -26,7 +26,7 @@ use kinds::{Kind, Queue};
 use std::ops::ControlFlow;
 use wire::OwnedRequest;
 
-pub(crate) const COMMANDS: &[Command] = &[ABORT, CLOSE, DELETE, FLUSH_ALL, GET, GETS, OPEN, PEEK, SET, STATS];
+pub(crate) const COMMANDS: &[Command] = &[ABORT, CLOSE, DELETE, FLUSH_ALL, GET, GETS, OPEN, PEEK, QUEUES, SET, STATS];
 
 /// The version of MemcacheQ that the protocol is of.
 pub const MEMCACHEQ_VERSION: &str = "0.2.1";
@@ -184,8 +184,8 @@ const STATS: Command = Command {
     keys: &[],
     access: Access::None,
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
-    cost: "O(n), n the queues that the door has met",
-    brief: "Tells figures: stats of the queue door, of each queue with the topic `queue`.",
+    cost: "O(1)",
+    brief: "Tells figures: stats of the queue door.",
     answer: "array: lines `STAT name value`, then END; simple: RESET",
     run: Run::Session(|session, args, reply| {
         if topic(args) == b"reset" {
@@ -195,6 +195,20 @@ const STATS: Command = Command {
         }
         tell_stats(args, reply, |topic| session.queue_facts(topic))
     }),
+    ..GET
+};
+
+const QUEUES: Command = Command {
+    name: "MQ.QUEUES",
+    syntax: "",
+    arity: Arity::Exactly(1),
+    keys: &[],
+    access: Access::Read,
+    flags: &[Flag::NoScript, Flag::NoMulti],
+    cost: "O(n), n the keys of the database; in turns",
+    brief: "Tells how many messages of each queue were put and taken: `stats queue`.",
+    answer: "array: a line `STAT name put/taken` of each, by name, then END; the difference is how many may be taken",
+    run: Run::Engine(Verb::TellQueues),
     ..GET
 };
 

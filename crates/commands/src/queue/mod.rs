@@ -3,6 +3,7 @@
 pub(crate) mod as_list;
 pub(crate) mod door;
 pub(crate) mod finish;
+pub(crate) mod lengths;
 pub(crate) mod limit;
 pub(crate) mod push;
 pub(crate) mod reserve;

@@ -7,6 +7,7 @@
 
 mod conditions;
 pub(crate) mod count;
+pub(crate) mod drop;
 mod fault;
 pub(crate) mod insert;
 pub(crate) mod mark;

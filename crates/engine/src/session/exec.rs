@@ -83,6 +83,8 @@ impl Session {
             Verb::Migrate
             | Verb::FlushTexts
             | Verb::FlushQueues
+            | Verb::TellQueues
+            | Verb::DropTagged
             | Verb::WaitDisk
             | Verb::Pause
             | Verb::DebugSleep

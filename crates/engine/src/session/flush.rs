@@ -1,5 +1,5 @@
-//! MC.FLUSH_ALL and MQ.FLUSH_ALL: texts of a database, or its lists and queues, are removed a few at a time, each few by an
-//! attempt like that of DEL.
+//! MC.FLUSH_ALL, MQ.FLUSH_ALL and TL.DROP: texts of a database, its lists and queues, or tagged lists, are removed a few at a time, each
+//! few by an attempt like that of DEL.
 //!
 //! ```text
 //! shard 0, 1, ...   looked through for names, 256 keys at a time --> those that are of that kind still are removed
@@ -16,7 +16,7 @@ use crate::worker::Worker;
 use base::Ms;
 use base::limits::SHARDS;
 use commands::table::{self, Found, Row};
-use commands::{Command, Failure, Outcome, REMOVE_QUEUES, REMOVE_TEXTS, Sweep, Walk};
+use commands::{Command, Failure, Outcome, REMOVE_QUEUES, REMOVE_TAGGED, REMOVE_TEXTS, Sweep, Walk};
 use keyspace::{Tx, kind_of};
 use kinds::Kind;
 use std::collections::BTreeMap;
@@ -40,6 +40,8 @@ pub(super) enum Flushed {
     Texts,
     /// Lists and queues.
     Queues,
+    /// Tagged lists.
+    Tagged,
 }
 
 impl Flushed {
@@ -47,6 +49,7 @@ impl Flushed {
         match self {
             Self::Texts => "MC.FLUSH_ALL",
             Self::Queues => "MQ.FLUSH_ALL",
+            Self::Tagged => "TL.DROP",
         }
     }
 
@@ -55,6 +58,7 @@ impl Flushed {
         match self {
             Self::Texts => &REMOVE_TEXTS,
             Self::Queues => &REMOVE_QUEUES,
+            Self::Tagged => &REMOVE_TAGGED,
         }
     }
 
@@ -62,6 +66,7 @@ impl Flushed {
         match self {
             Self::Texts => kind == Kind::Text,
             Self::Queues => Kind::List.is_taken_from(kind),
+            Self::Tagged => kind == Kind::Tagged,
         }
     }
 }
@@ -128,7 +133,7 @@ impl Session {
                     let Found::Command(row) = table::find(&request.args()) else { unreachable!("there is such a row") };
                     let mut session = Self::of_server(&worker, database);
                     // What it meets was counted where it came up.
-                    let _ = session.flush_now(&worker, row, what).await;
+                    let _ = session.flush_now(&worker, row, what, b"").await;
                     worker.end_turn();
                     continue;
                 }
@@ -149,17 +154,24 @@ impl Session {
     pub(super) async fn flush(&mut self, worker: &Rc<Worker>, row: Row, what: Flushed, args: &Args<'_>) -> Outcome {
         let later_ms = commands::flush_delay(args, worker.engine.clock.now())?;
         worker.engine.flushes.put((self.database, what), later_ms);
-        if later_ms.is_some() { Ok(()) } else { self.flush_now(worker, row, what).await }
+        if later_ms.is_some() { Ok(()) } else { self.flush_now(worker, row, what, b"").await.map(drop) }
     }
 
-    async fn flush_now(&mut self, worker: &Rc<Worker>, row: Row, what: Flushed) -> Outcome {
-        let mut found = Names { what, names: Vec::new(), from_hash: 0 };
-        let mut ahead = 0;
+    /// Removes what there is under names that begin so. Gives how many keys that were.
+    pub(super) async fn flush_now(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: Row,
+        what: Flushed,
+        prefix: &[u8],
+    ) -> Result<i64, Failure> {
+        let mut found = Names { what, prefix: prefix.into(), names: Vec::new(), from_hash: 0 };
+        let (mut ahead, mut removed) = (0, 0);
         for shard in 0..SHARDS {
             loop {
                 let walk = self.visit(worker, &mut found, shard, &mut ahead).await;
                 for names in found.take().chunks(REMOVED_AT_ONCE) {
-                    self.remove(worker, row, what, names).await?;
+                    removed += self.remove(worker, row, what, names).await?;
                 }
                 if walk == Walk::Next {
                     break;
@@ -167,10 +179,16 @@ impl Session {
                 yield_now().await;
             }
         }
-        Ok(())
+        Ok(removed)
     }
 
-    async fn remove(&mut self, worker: &Rc<Worker>, row: Row, what: Flushed, names: &[Box<[u8]>]) -> Outcome {
+    async fn remove(
+        &mut self,
+        worker: &Rc<Worker>,
+        row: Row,
+        what: Flushed,
+        names: &[Box<[u8]>],
+    ) -> Result<i64, Failure> {
         let command = what.command().as_bytes();
         let words: Vec<&[u8]> = std::iter::once(command).chain(names.iter().map(|name| &**name)).collect();
         let (part, request) = (row.part(what.part()), OwnedRequest::of(&words));
@@ -183,12 +201,18 @@ impl Session {
         self.protocol = protocol;
         match read(output) {
             Value::Error(error) => Err(Failure::Counted(error)),
-            _ => {
-                if what == Flushed::Queues && self.database == worker.settings().queue_database {
-                    names.iter().for_each(|name| forget(&worker.engine, name));
+            Value::Int(removed) => {
+                if what == Flushed::Tagged {
+                    worker.counters().dropped.add(removed as u64);
                 }
-                Ok(())
+                if what == Flushed::Queues && self.database == worker.settings().queue_database {
+                    for name in names {
+                        forget(&worker.engine, name);
+                    }
+                }
+                Ok(removed)
             }
+            other => Err(Failure::text(format!("ERR told {other} instead of how many keys are removed"))),
         }
     }
 }
@@ -196,6 +220,7 @@ impl Session {
 /// Names of what a walk finds.
 struct Names {
     what: Flushed,
+    prefix: Box<[u8]>,
     names: Vec<Box<[u8]>>,
     from_hash: u64,
 }
@@ -220,7 +245,7 @@ impl Sweep for Names {
                 return Walk::Again;
             }
             (looks, last) = (looks + 1, Some(prefix));
-            if self.what.takes(kind_of(entry)) {
+            if self.what.takes(kind_of(entry)) && entry.key().starts_with(&self.prefix) {
                 self.names.push(entry.key().into());
             }
         }

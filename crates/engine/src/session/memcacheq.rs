@@ -12,15 +12,16 @@ use super::Session;
 use super::attempt::NotNow;
 use super::memcached::Heard;
 use crate::client::Client;
-use crate::memcacheq::forget;
+use crate::memcacheq::{forget, queues};
 use crate::worker::Worker;
 use commands::table::{self, Found, Row};
-use commands::{ReplyMode, Session as _};
+use commands::{QueueLengths, ReplyMode, Session as _};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 use wire::memcache::{Dialect, Verb};
-use wire::{Mark, Output, Ranges};
+use wire::resp::Encoder;
+use wire::{Mark, Output, Ranges, Reply as _};
 
 /// What a connection of this door knows.
 #[derive(Default)]
@@ -136,6 +137,11 @@ impl Session {
             Verb::Set => rows.set,
             Verb::Delete => rows.delete,
             Verb::FlushAll => rows.flush_all,
+            Verb::Stats if key == b"queue" => {
+                queues.key.clear();
+                ranges.put(&[rows.queues.name]);
+                return Heard::Request(used, Some(rows.queues));
+            }
             Verb::Stats => rows.stats,
             _ => {
                 let is_sound = way.is_sound() && !name.is_empty();
@@ -177,10 +183,33 @@ impl Session {
             }
             "MQ.ABORT" => counters.note_return(&queues.key),
             "MQ.CLOSE" if !reply.is_empty() => counters.note_return(&queues.key),
-            "MQ.DELETE" if reply.starts_with(b"DELETED") => forget(&self.worker.engine, &queues.key),
+            "MQ.DELETE" => {
+                let [was_there, was_absent] = [&b"DELETED"[..], b"NOT_FOUND"].map(|text| reply.starts_with(text));
+                let was_known = (was_there || was_absent) && forget(&self.worker.engine, &queues.key);
+                // A queue that was emptied is there, to MemcacheQ.
+                if was_absent && was_known {
+                    output.truncate(mark);
+                    Encoder::new(output, self.protocol).simple("DELETED");
+                }
+            }
             "MQ.SET" => counters.note_set(&queues.key, reply.starts_with(b"STORED")),
             _ => {}
         }
+    }
+
+    /// Tells how many messages of each queue were put and taken.
+    pub(super) async fn tell_queues(&mut self, worker: &Worker, row: Row, output: &mut Output) {
+        let mark = output.mark();
+        let mut lengths = QueueLengths::default();
+        self.walk(worker, &mut lengths).await;
+        let queues = queues(&worker.engine, lengths.found());
+        let mut reply = Encoder::new(output, self.protocol);
+        reply.array(queues.len() + 1);
+        for (name, (put, taken)) in queues {
+            reply.bulk(&[b"STAT ", &*name, format!(" {put}/{taken}").as_bytes()].concat());
+        }
+        reply.simple("END");
+        self.end_walk(worker, row, Ok(()), mark, output);
     }
 
     /// Gives back what the connection has opened and not closed, now that it is over.
@@ -238,6 +267,7 @@ struct Rows {
     delete: Row,
     flush_all: Row,
     stats: Row,
+    queues: Row,
 }
 
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
@@ -256,6 +286,7 @@ static ROWS: LazyLock<Rows> = LazyLock::new(|| {
         delete: row("mq.delete"),
         flush_all: row("mq.flush_all"),
         stats: row("mq.stats"),
+        queues: row("mq.queues"),
     }
 });
 

@@ -399,29 +399,35 @@ impl Session {
     async fn sweep(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) -> Duration {
         let Run::Sweep(begin) = row.run else { unreachable!("asked for a sweep") };
         let mark = output.mark();
-        let mut began = Instant::now();
         let mut took = Duration::ZERO;
         let result = match begin(args, worker.random()) {
             Ok(mut sweep) => {
-                let mut next = Some(sweep.first_shard());
-                let mut ahead = 0;
-                while let Some(shard) = next.filter(|shard| *shard < SHARDS).or_else(|| sweep.go_back()) {
-                    if began.elapsed().as_micros() > SWEEP_US_MAX {
-                        took += began.elapsed();
-                        yield_now().await;
-                        began = Instant::now();
-                    }
-                    match self.visit(worker, &mut *sweep, shard, &mut ahead).await {
-                        Walk::Next => next = Some(shard + 1),
-                        Walk::Again => next = Some(shard),
-                        Walk::Over => break,
-                    }
-                }
+                took = self.walk(worker, &mut *sweep).await;
                 sweep.finish(&mut Encoder::new(output, self.protocol))
             }
             Err(failure) => Err(failure),
         };
         self.end_walk(worker, row, result, mark, output);
+        took
+    }
+
+    /// Has a sweep visit the shards. Gives the time for which it ran.
+    pub(super) async fn walk(&self, worker: &Worker, sweep: &mut dyn commands::Sweep) -> Duration {
+        let (mut took, mut began) = (Duration::ZERO, Instant::now());
+        let mut next = Some(sweep.first_shard());
+        let mut ahead = 0;
+        while let Some(shard) = next.filter(|shard| *shard < SHARDS).or_else(|| sweep.go_back()) {
+            if began.elapsed().as_micros() > SWEEP_US_MAX {
+                took += began.elapsed();
+                yield_now().await;
+                began = Instant::now();
+            }
+            match self.visit(worker, sweep, shard, &mut ahead).await {
+                Walk::Next => next = Some(shard + 1),
+                Walk::Again => next = Some(shard),
+                Walk::Over => break,
+            }
+        }
         took + began.elapsed()
     }
 
@@ -577,6 +583,11 @@ impl Session {
             },
             Verb::FlushTexts => self.flush(worker, row, Flushed::Texts, args).await,
             Verb::FlushQueues => self.flush(worker, row, Flushed::Queues, args).await,
+            Verb::DropTagged => match self.flush_now(worker, row, Flushed::Tagged, args.get(1)).await {
+                Ok(dropped) => return wire::Reply::int(&mut Encoder::new(output, self.protocol), dropped),
+                Err(failure) => Err(failure),
+            },
+            Verb::TellQueues => return self.tell_queues(worker, row, output).await,
             Verb::Pause => self.pause(worker, args).await,
             Verb::DebugSleep => self.debug_sleep(worker, args).await,
             Verb::DebugReload => debug_reload(&worker.engine).await,

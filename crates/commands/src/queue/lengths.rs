@@ -1,0 +1,43 @@
+//! How many messages of each list and queue of a database may be taken.
+
+use crate::generic::scan::{SHARD_SHIFT, VISIT_KEYS_MAX, walk};
+use crate::prelude::*;
+use crate::row::{Sweep, Walk};
+use keyspace::{list_of, queue_of};
+
+/// Finds them, in turns.
+#[derive(Default)]
+pub struct QueueLengths {
+    from_hash: u64,
+    found: Vec<(Box<[u8]>, u64)>,
+}
+
+impl QueueLengths {
+    /// Names and lengths, in no order.
+    pub fn found(self) -> Vec<(Box<[u8]>, u64)> {
+        self.found
+    }
+}
+
+impl Sweep for QueueLengths {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
+        let from_hash = self.from_hash.max((shard as u64) << SHARD_SHIFT);
+        let found = &mut self.found;
+        let next = walk(tx, shard, from_hash, &mut { VISIT_KEYS_MAX }, |entry| {
+            let length =
+                list_of(entry).map(|list| list.len()).or_else(|| queue_of(entry).map(|queue| queue.ready_len()));
+            length.map_or(0, |length| {
+                found.push((entry.key().into(), length));
+                entry.key().len()
+            })
+        });
+        next.map_or(Walk::Next, |prefix| {
+            self.from_hash = prefix;
+            Walk::Again
+        })
+    }
+
+    fn finish(self: Box<Self>, _: &mut dyn Reply) -> Outcome {
+        Ok(())
+    }
+}

@@ -1,0 +1,32 @@
+//! TL.DROP: its row, and what it removes. The engine runs it, a few keys at a time.
+
+use crate::memcached::flush::remove_those;
+use crate::prelude::*;
+use crate::row::Verb;
+use kinds::Kind;
+
+pub(crate) const COMMANDS: &[Command] = &[DROP];
+
+const DROP: Command = Command {
+    name: "TL.DROP",
+    syntax: "prefix",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Dangerous, Flag::NoScript, Flag::NoMulti],
+    group: Group::Tagged,
+    cost: "O(n), n the keys of the database; a few at a time",
+    since: "bobbin 0.1.0",
+    brief: "Removes all tagged lists whose names begin with a prefix.",
+    answer: "int: how many; while it goes on, INFO tells so in dropped_tagged_lists. The schema stays",
+    run: Run::Engine(Verb::DropTagged),
+};
+
+/// What removes those of some keys that are tagged lists.
+pub static REMOVE_TAGGED: Command = Command {
+    syntax: "key [key ...]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::many(1, -1, 1, "RW DELETE")],
+    run: Run::Local(|tx, args, reply| remove_those(tx, args, reply, |tx, key| tx.kind(key) == Some(Kind::Tagged))),
+    ..DROP
+};
