@@ -96,7 +96,11 @@ fn counted(text: String) -> Raised {
     Raised { text: text.into_bytes(), is_counted: true, is_plain: false }
 }
 
+/// The reply to a command: one that waits already, as [`crate::direct`] says, or what the host answers.
 fn called(shared: &Shared, arguments: &MultiValue) -> mlua::Result<Value> {
+    if let Some(value) = shared.waiting.take() {
+        return Ok(value);
+    }
     if !shared.is_running.get() {
         return Err(raised("ERR redis.call/pcall can only be called inside a script invocation"));
     }
@@ -106,7 +110,7 @@ fn called(shared: &Shared, arguments: &MultiValue) -> mlua::Result<Value> {
 
 impl Shared {
     /// Asks the host, and rests until it answers.
-    fn ask(&self, ask: Ask) -> mlua::Result<Value> {
+    pub(crate) fn ask(&self, ask: Ask) -> mlua::Result<Value> {
         if self.is_stopping.get() {
             return Err(stopped());
         }
@@ -124,34 +128,58 @@ impl Shared {
         if arguments.is_empty() {
             return Err(raised("ERR Please specify at least one argument for this redis lib call"));
         }
-        let mut request = self.spare.take();
-        request.clear();
-        let mut request_bytes = 0;
+        let mut request = self.new_request();
         for argument in arguments {
             match argument {
-                Lv::String(text) => {
-                    let text = text.as_bytes();
-                    request_bytes += text.len();
-                    if text.len() > self.argument_bytes_max {
-                        return Err(raised("ERR string exceeds maximum allowed size (proto-max-bulk-len)"));
-                    }
-                    self.check_room(request_bytes)?;
-                    if request_bytes > self.request_bytes_max {
-                        return Err(raised(
-                            "ERR the arguments of a command called from a script are too long together",
-                        ));
-                    }
-                    request.push(&text);
-                }
-                Lv::Integer(number) if number.unsigned_abs() < 100_000_000_000_000_000 => {
-                    request.push(number.to_string().as_bytes());
-                }
-                Lv::Integer(number) => request.push(general(*number as f64, 17).as_bytes()),
-                Lv::Number(number) => request.push(general(*number, 17).as_bytes()),
+                Lv::String(text) => request.add_text(&text.as_bytes())?,
+                Lv::Integer(number) => request.add_number(*number as f64),
+                Lv::Number(number) => request.add_number(*number),
                 _ => return Err(raised("ERR Lua redis lib command arguments must be strings or integers")),
             }
         }
-        Ok(request)
+        Ok(request.words)
+    }
+
+    /// A request without arguments.
+    pub(crate) fn new_request(&self) -> Request<'_> {
+        let mut words = self.spare.take();
+        words.clear();
+        Request { shared: self, words, bytes: 0 }
+    }
+}
+
+/// A request that is put together.
+pub(crate) struct Request<'s> {
+    shared: &'s Shared,
+    pub(crate) words: Words,
+    /// Of texts.
+    bytes: usize,
+}
+
+impl Request<'_> {
+    /// # Errors
+    /// It is longer than any may be.
+    pub(crate) fn add_text(&mut self, text: &[u8]) -> mlua::Result<()> {
+        self.bytes += text.len();
+        if text.len() > self.shared.argument_bytes_max {
+            return Err(raised("ERR string exceeds maximum allowed size (proto-max-bulk-len)"));
+        }
+        self.shared.check_room(self.bytes)?;
+        if self.bytes > self.shared.request_bytes_max {
+            return Err(raised("ERR the arguments of a command called from a script are too long together"));
+        }
+        self.words.push(text);
+        Ok(())
+    }
+
+    /// Adds a number as Redis writes it: a whole one in digits, any other with up to 17 of them.
+    pub(crate) fn add_number(&mut self, number: f64) {
+        let whole = number as i64;
+        if whole as f64 == number && whole.unsigned_abs() < 100_000_000_000_000_000 {
+            self.words.push(itoa::Buffer::new().format(whole).as_bytes());
+        } else {
+            self.words.push(general(number, 17).as_bytes());
+        }
     }
 }
 

@@ -16,6 +16,8 @@
 #![deny(unsafe_code)]
 
 mod api;
+#[allow(unsafe_code, reason = "functions of the engine's C interface need no handles")]
+mod direct;
 mod error;
 mod functions;
 #[allow(unsafe_code, reason = "what counts stands between the engine and mlua")]

@@ -4,9 +4,9 @@ use crate::error::{Fault, fault_of, stopped};
 use crate::functions::Registered;
 use crate::source::for_engine;
 use crate::value::{Errors, Replying, words};
-use crate::{api, error, interrupt, library, natives, random};
+use crate::{api, direct, error, interrupt, library, natives, random};
 
-use mlua::{ChunkMode, Compiler, Function, Lua, LuaOptions, StdLib, Table, Value as Lv};
+use mlua::{ChunkMode, Compiler, Function, IntoLua, Lua, LuaOptions, StdLib, Table, Value as Lv};
 use quanta::Instant;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -163,6 +163,10 @@ pub(crate) struct Shared {
     /// The script has asked for replies in RESP3.
     pub(crate) speaks_resp3: Cell<bool>,
     pub(crate) spare: Spare,
+    /// A reply that was no plain one.
+    pub(crate) waiting: RefCell<Option<Value>>,
+    /// What is to become KEYS and ARGV, and how many are keys.
+    pub(crate) arguments: RefCell<Option<(Words, usize)>>,
     /// The longest argument of a call, and the most bytes of all together.
     pub(crate) argument_bytes_max: usize,
     pub(crate) request_bytes_max: usize,
@@ -418,6 +422,8 @@ impl State {
             loading: RefCell::default(),
             speaks_resp3: Cell::new(false),
             spare,
+            waiting: RefCell::default(),
+            arguments: RefCell::default(),
             argument_bytes_max: about.argument_bytes_max,
             request_bytes_max: about.request_bytes_max,
             room_bytes: Cell::new(usize::MAX),
@@ -450,6 +456,13 @@ impl State {
         native.set_safeenv(true);
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude").set_mode(ChunkMode::Text);
         let prelude = prelude.set_compiler(Compiler::new().set_optimization_level(1).set_debug_level(1));
+        let direct = shared.clone();
+        let caller = move |lua: &Lua, other: Function| direct::caller(lua, &direct, other);
+        raw.raw_set("direct", lua.create_function(caller)?)?;
+        raw.raw_set("set_arguments", direct::setter(&lua, &shared, &globals)?)?;
+        for name in ["KEYS", "ARGV"] {
+            globals.raw_set(name, false)?;
+        }
         let (guards, environment, leads): (Table, Table, Table) = prelude.call((raw, &globals, native))?;
         lua.set_globals(globals.clone())?;
         let asked = shared.clone();
@@ -540,7 +553,7 @@ impl State {
             return;
         }
         let _ = self.lua.set_memory_limit(0);
-        self.set_arguments(None, None).expect("fields that are there are set again");
+        self.set_arguments(false, false).expect("fields that are there are set again");
         self.collect_now();
         // Scripts that are kept compiled are found again by their sources.
         if self.lua.used_memory() > limit / 2 {
@@ -557,8 +570,8 @@ impl State {
         }
     }
 
-    /// What the globals KEYS and ARGV are.
-    fn set_arguments(&self, keys: Option<&Table>, rest: Option<&Table>) -> mlua::Result<()> {
+    /// What the globals KEYS and ARGV are. The fields stay, so that they can be set where memory is short.
+    fn set_arguments(&self, keys: impl IntoLua, rest: impl IntoLua) -> mlua::Result<()> {
         self.globals.set_readonly(false);
         let set = self.globals.raw_set("KEYS", keys).and_then(|()| self.globals.raw_set("ARGV", rest));
         self.globals.set_readonly(true);
@@ -639,43 +652,51 @@ impl State {
         keys_count: usize,
     ) -> Result<(Value, Errors), Fault> {
         let run = || {
+            if is_script && arguments.args().len() <= direct::WORDS_MAX {
+                self.shared.arguments.replace(Some((arguments, keys_count)));
+                return self.replied(self.guards.script.call(function)?);
+            }
             let args = arguments.args();
             let (keys, rest) = self.shared.unlimited(&self.lua, || {
                 let keys = words(&self.lua, &self.shared, args.slice(0, keys_count))?;
                 let rest = words(&self.lua, &self.shared, args.from(keys_count))?;
                 if is_script {
-                    self.set_arguments(Some(&keys), Some(&rest))?;
+                    self.set_arguments(&keys, &rest)?;
                 }
                 Ok((keys, rest))
             })?;
             self.shared.spare.replace(arguments);
-            let (ok, value): (bool, Lv) = if is_script {
+            self.replied(if is_script {
                 drop((keys, rest));
                 self.guards.script.call(function)?
             } else {
                 self.guards.of_function.call((function, keys, rest))?
-            };
-            if !ok {
-                // Lua calls no handler when memory ends, and gives the text itself.
-                if let Lv::String(text) = value {
-                    // Nor does it collect what the next script could use. One that is to stop leaves that to `sweep`.
-                    let _ = self.shared.collect(&self.lua);
-                    let fault = || unplaced(format!("ERR {}", text.to_string_lossy()));
-                    self.shared.fault.borrow_mut().get_or_insert_with(fault);
-                }
-                return Ok(None);
-            }
-            let mut errors = Errors::default();
-            let _ = self.lua.set_memory_limit(0);
-            Replying { shared: &self.shared, errors: &mut errors, bytes: 0 }
-                .reply(&value, 0)
-                .map(|value| Some((value, errors)))
+            })
         };
         match run() {
             Ok(Some(value)) => Ok(value),
             Ok(None) => Err(self.fault_told(None)),
             Err(error) => Err(self.fault_told(Some(error))),
         }
+    }
+
+    /// The reply of what a guard has called; `None` if that has failed.
+    fn replied(&self, (ok, value): (bool, Lv)) -> mlua::Result<Option<(Value, Errors)>> {
+        if !ok {
+            // Lua calls no handler when memory ends, and gives the text itself.
+            if let Lv::String(text) = value {
+                // Nor does it collect what the next script could use. One that is to stop leaves that to `sweep`.
+                let _ = self.shared.collect(&self.lua);
+                let fault = || unplaced(format!("ERR {}", text.to_string_lossy()));
+                self.shared.fault.borrow_mut().get_or_insert_with(fault);
+            }
+            return Ok(None);
+        }
+        let mut errors = Errors::default();
+        let _ = self.lua.set_memory_limit(0);
+        Replying { shared: &self.shared, errors: &mut errors, bytes: 0 }
+            .reply(&value, 0)
+            .map(|value| Some((value, errors)))
     }
 
     fn compile(&self, name: &Arc<str>, source: &[u8]) -> Result<Kept, Fault> {

@@ -291,6 +291,13 @@ end
 for name, library in pairs(raw.libraries) do
     globals[name] = bound(library)
 end
+-- What is called most goes a shorter way, where it can.
+local function direct(redis)
+    redis.call, redis.pcall = raw.direct(redis.call), raw.direct(redis.pcall)
+    return redis
+end
+direct(globals.redis)
+
 local new_cjson = globals.cjson.new
 function globals.cjson.new()
     return bound(new_cjson())
@@ -320,8 +327,8 @@ local of_functions = {}
 for name, value in pairs(globals) do
     of_functions[name] = value
 end
-of_functions.os = nil
-of_functions.redis = freeze(bound(raw.redis_of_function))
+of_functions.os, of_functions.KEYS, of_functions.ARGV = nil, nil, nil
+of_functions.redis = freeze(direct(bound(raw.redis_of_function)))
 local leading = { __index = of_functions }
 local environment = freeze(setmetatable({}, leading))
 -- Nobody sees where it leads, since that changes.
@@ -333,7 +340,7 @@ freeze(setmetatable(of_functions, complete))
 globals._G = globals
 freeze(setmetatable(globals, complete))
 
-local note_fault = raw.note_fault
+local note_fault, set_arguments = raw.note_fault, raw.set_arguments
 
 local guard = {}
 
@@ -342,6 +349,7 @@ function guard.load(body)
 end
 
 function guard.script(body)
+    set_arguments()
     return xpcall(body, note_fault)
 end
 

@@ -11,7 +11,7 @@ const DEPTH_MAX: usize = 1000;
 /// It is seen whether there is memory after so many values.
 const VALUES_OF_A_CHECK: usize = 1024;
 /// Before each string that is longer, in bytes, it is seen whether there is memory.
-const LONG_BYTES: usize = 64 << 10;
+pub(crate) const LONG_BYTES: usize = 64 << 10;
 
 /// Words as a table: KEYS, ARGV.
 pub(crate) fn words(lua: &Lua, shared: &Shared, words: Args<'_>) -> mlua::Result<Table> {
