@@ -23,17 +23,26 @@ fn machine() -> Machine {
 }
 
 fn run_on(machine: &mut Machine, source: &str) -> (Result<Value, String>, Vec<usize>) {
+    run_with(machine, source, &[], &Value::Simple("OK".to_owned()))
+}
+
+/// Of a script with these keys, whose commands all have this reply.
+fn run_with(
+    machine: &mut Machine,
+    source: &str,
+    keys: &[String],
+    reply: &Value,
+) -> (Result<Value, String>, Vec<usize>) {
     // A name stands for one source: a machine keeps what it has compiled.
     let name = format!("{:040x}", BuildHasherDefault::<DefaultHasher>::default().hash_one(source));
     let code = Code::Script { name: name.into(), source: Arc::from(source.as_bytes()) };
-    let none: [&[u8]; 0] = [];
-    let task = machine.task(code, OwnedRequest::of(&none).args(), 0);
+    let task = machine.task(code, OwnedRequest::of(keys).args(), keys.len());
     let (mut tell, mut called) = (task, Vec::new());
     loop {
         tell = match machine.go(tell) {
             Ask::Call { request, .. } => {
                 called.push(request.args().bytes_total());
-                Tell::Reply(Value::Simple("OK".to_owned()))
+                Tell::Reply(reply.clone())
             }
             Ask::Over(Ok(Answer::Reply(value, _))) => return (Ok(value), called),
             Ask::Over(Ok(_)) => panic!("a script replies"),
@@ -55,6 +64,45 @@ fn an_argument_is_no_longer_than_one_of_a_client() {
     let (reply, called) = run("return redis.pcall('SET', 'k', string.rep('x', 101))['err']");
     assert_eq!(reply, Ok(Value::bulk("ERR string exceeds maximum allowed size (proto-max-bulk-len)")));
     assert!(called.is_empty());
+}
+
+/// Short and plain ones go another way than the rest.
+#[test]
+fn replies_and_keys_come_as_they_are_whatever_their_size() {
+    let numbers = |count| Value::Array((0..count).map(Value::Int).collect());
+    let text = |bytes| Value::Bulk(vec![0xfe; bytes]);
+    let nested = Value::Array(vec![text(3), numbers(2), Value::Simple("fine".to_owned())]);
+    let with_null = Value::Array(vec![Value::Null, text(1), Value::Null, Value::Int(-1)]);
+    let mut machine = machine();
+    for reply in [
+        Value::Simple("fine".to_owned()),
+        Value::Int(-7),
+        Value::Null,
+        text(0),
+        text(64 << 10),
+        text((64 << 10) + 1),
+        numbers(0),
+        numbers(64),
+        numbers(65),
+        nested,
+        with_null,
+    ] {
+        for call in ["call", "pcall"] {
+            let source = format!("return redis.{call}('NAME', 1)");
+            assert_eq!(run_with(&mut machine, &source, &[], &reply), (Ok(reply.clone()), vec![5]));
+        }
+    }
+    let failing = Value::Error("ERR it fails".to_owned());
+    for source in ["return redis.call('NAME')", "return redis.pcall('NAME')"] {
+        let (told, _) = run_with(&mut machine, source, &[], &failing);
+        let text = told.map_or_else(|text| text, |value| value.to_string());
+        assert!(text.contains("ERR it fails"), "{text}");
+    }
+    for count in [0, 1, 64, 65, 2_000] {
+        let keys: Vec<String> = (0..count).map(|number| format!("key:{number}")).collect();
+        let expected = Value::Array(keys.iter().map(|key| Value::bulk(key)).collect());
+        assert_eq!(run_with(&mut machine, "return KEYS", &keys, &failing).0, Ok(expected));
+    }
 }
 
 #[test]
