@@ -8,7 +8,7 @@ use super::slow::Took;
 use super::{Session, Slow};
 use crate::worker::Worker;
 use commands::table::Row;
-use commands::{Access, Failure, OUT_OF_MEMORY, Run, Verb};
+use commands::{Access, Failure, Flag, OUT_OF_MEMORY, Run, Verb};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
@@ -94,7 +94,10 @@ fn is_short_for(worker: &Worker, row: &Row) -> bool {
         // It waits for an element, and is asked when there is one.
         (Run::Blocking { .. }, _) => false,
         (_, Access::Write { grows: true }) => memory.is_refusing(),
-        (Run::Gather { .. } | Run::Sweep(_) | Run::Range { .. }, Access::Read) => memory.is_nearly_out(),
+        // DBSIZE goes through all shards, but its reply is a number.
+        (Run::Gather { .. } | Run::Sweep(_) | Run::Range { .. }, Access::Read) => {
+            !row.has(Flag::Fast) && memory.is_nearly_out()
+        }
         _ => false,
     }
 }
