@@ -100,7 +100,7 @@ fn replies_and_keys_come_as_they_are_whatever_their_size() {
     }
     for count in [0, 1, 64, 65, 2_000] {
         let keys: Vec<String> = (0..count).map(|number| format!("key:{number}")).collect();
-        let expected = Value::Array(keys.iter().map(|key| Value::bulk(key)).collect());
+        let expected = Value::Array(keys.iter().map(Value::bulk).collect());
         assert_eq!(run_with(&mut machine, "return KEYS", &keys, &failing).0, Ok(expected));
     }
 }
