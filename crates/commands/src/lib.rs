@@ -73,8 +73,8 @@ pub use script::eval::keys_count as script_keys_count;
 pub use script::function::{LibraryRequest, RestorePolicy, library_request};
 pub use server::monitor::{REDACTED, is_shown, may_be_secret, secret_arguments, shown};
 pub use session::{
-    ClientFilter, Facts, FunctionStats, MemoryFigures, PrefixCounts, ReplyMode, RunningFunction, Saving, Session,
-    SlowEntry, Spikes, Switch, Topic, TrackWhen, Tracking,
+    ClientFilter, Facts, FunctionStats, ItemEvent, MemoryFigures, PrefixCounts, ReplyMode, RunningFunction, Saving,
+    Session, SlowEntry, Spikes, Switch, Topic, TrackWhen, Tracking,
 };
 pub use string::many::put_sorted;
 pub use tagged::drop::REMOVE_TAGGED;
@@ -133,6 +133,7 @@ const FILES: &[&[Command]] = &[
     memcached::meta_set::COMMANDS,
     memcached::stats::COMMANDS,
     memcached::store::COMMANDS,
+    memcached::watch::COMMANDS,
     pubsub::look::COMMANDS,
     pubsub::publish::COMMANDS,
     pubsub::subscribe::COMMANDS,
@@ -190,6 +191,7 @@ const FILES: &[&[Command]] = &[
     string::part::COMMANDS,
     string::set::COMMANDS,
     tagged::count::COMMANDS,
+    tagged::create::COMMANDS,
     tagged::drop::COMMANDS,
     tagged::insert::COMMANDS,
     tagged::mark::COMMANDS,

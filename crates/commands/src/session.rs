@@ -7,6 +7,17 @@ use std::sync::Arc;
 /// Names and values, as `stats` tells them. A name may be a key.
 pub type Facts = Vec<(Vec<u8>, String)>;
 
+/// What memcached's `watch` tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemEvent {
+    /// An item was looked for.
+    Fetch,
+    /// An item was put, or was to be.
+    Mutation,
+    /// An item had to go for want of memory, which none has here.
+    Eviction,
+}
+
 /// How often keys that begin alike were asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrefixCounts {
@@ -108,6 +119,11 @@ pub trait Session {
     /// # Errors
     /// The whole text, inside a transaction.
     fn monitor(&mut self) -> Result<(), String>;
+    /// Shows the connection from now on what clients of memcached's protocol do, of these kinds.
+    ///
+    /// # Errors
+    /// The whole text, if too many are shown that, or inside a transaction.
+    fn watch_items(&mut self, events: &[ItemEvent]) -> Result<(), String>;
 
     /// Whether there is a connection of this number.
     fn has_client(&self, id: u64) -> bool;

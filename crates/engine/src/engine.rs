@@ -324,6 +324,7 @@ impl Engine {
                 for (table, sum) in tables.iter().zip(&mut sums.databases) {
                     let known = self.loading.known(number, *table);
                     sum.add(known.keys, known.expiring, None);
+                    sum.strings += known.keys;
                 }
                 continue;
             }
@@ -332,7 +333,11 @@ impl Engine {
             for (table, section) in state.sections() {
                 if let Some(database) = tables.iter().position(|named| *named == table) {
                     let (keys, expiring) = (section.keys_count() as u64, section.expiring_count() as u64);
-                    sums.databases[database].add(keys, expiring, section.average_due());
+                    let sum = &mut sums.databases[database];
+                    sum.add(keys, expiring, section.average_due());
+                    let (strings, strings_bytes) = section.strings();
+                    sum.strings += strings as u64;
+                    sum.strings_bytes += strings_bytes;
                 }
             }
         }
@@ -355,6 +360,10 @@ pub struct KeysSum {
     pub keys: u64,
     /// Those with a deadline.
     pub expiring: u64,
+    /// Those that hold strings; of a shard that is still to be loaded all are taken for such.
+    pub strings: u64,
+    /// About the memory that those in memory take, in bytes.
+    pub strings_bytes: u64,
     /// About when those in memory fall due, each times its shard's keys that expire.
     dues_ms: u128,
     /// Keys that expire and are in memory.

@@ -19,6 +19,7 @@ mod engine;
 mod hooks;
 mod housekeeping;
 pub mod info;
+mod item_log;
 pub mod latency;
 pub mod loading;
 mod memcached;

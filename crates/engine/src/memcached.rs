@@ -37,10 +37,10 @@ fn bytes_max(engine: &Engine) -> u64 {
     engine.memory.limit_bytes().unwrap_or_else(info::total_system_bytes)
 }
 
-/// Keys of the door's database, of any kind.
-fn keys_count(engine: &Engine) -> u64 {
+/// Items, and about the bytes that they take: the strings of the door's database.
+fn items_sum(engine: &Engine) -> (u64, u64) {
     let database = engine.settings.current().memcached_database as usize;
-    engine.sums().databases.get(database).map_or(0, |sum| sum.keys)
+    engine.sums().databases.get(database).map_or((0, 0), |sum| (sum.strings, sum.strings_bytes))
 }
 
 /// What both doors of lines tell of the server.
@@ -72,6 +72,7 @@ fn general(engine: &Engine, facts: &mut Facts) {
     }
     // Whoever was late has met nothing: an item that is over is none.
     add(facts, "get_expired", 0);
+    // Likewise one that was flushed.
     add(facts, "get_flushed", 0);
     add(facts, "limit_maxbytes", bytes_max(engine));
     add(facts, "accepting_conns", 1);
@@ -80,8 +81,9 @@ fn general(engine: &Engine, facts: &mut Facts) {
     add(facts, "hash_is_expanding", 0);
     add(facts, "slab_reassign_running", 0);
     add(facts, "slabs_moved", 0);
-    add(facts, "bytes", info::memory(engine).dataset_bytes);
-    add(facts, "curr_items", keys_count(engine));
+    let (items, bytes) = items_sum(engine);
+    add(facts, "bytes", bytes);
+    add(facts, "curr_items", items);
     add(facts, "expired_unfetched", 0);
     add(facts, "evicted_unfetched", 0);
     add(facts, "evictions", 0);
@@ -121,18 +123,18 @@ fn settings(engine: &Engine, facts: &mut Facts) {
 
 /// One class, since there are no others.
 fn items(engine: &Engine, facts: &mut Facts) {
-    let keys = keys_count(engine);
-    if keys == 0 {
+    let (items, _) = items_sum(engine);
+    if items == 0 {
         return;
     }
-    add(facts, "items:1:number", keys);
+    add(facts, "items:1:number", items);
     for name in ["age", "evicted", "evicted_nonzero", "evicted_time", "outofmemory", "tailrepairs", "reclaimed"] {
         add(facts, format!("items:1:{name}"), 0);
     }
 }
 
 fn slabs(engine: &Engine, facts: &mut Facts) {
-    let bytes = info::memory(engine).dataset_bytes;
+    let (_, bytes) = items_sum(engine);
     add(facts, "active_slabs", 0);
     add(facts, "total_malloced", bytes);
 }

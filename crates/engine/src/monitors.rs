@@ -1,45 +1,112 @@
-//! MONITOR: connections that are shown what all connections ask for.
+//! MONITOR, and `watch` of memcached: connections that are shown what others ask for.
 
 use crate::client::Client;
 use crate::notices::{Notice, Sent};
 use crate::pubsub::Stamp;
+use commands::ItemEvent;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// All connections that are shown requests.
+/// So many may watch items, as in memcached.
+const ITEM_WATCHERS_MAX: usize = 20;
+
+/// What is shown, each a bit.
+#[derive(Clone, Copy)]
+pub(crate) enum Shown {
+    /// All requests: MONITOR.
+    Requests = 1,
+    /// Items that were looked for.
+    Fetches = 2,
+    /// Items that were put.
+    Mutations = 4,
+}
+
+const ITEMS: u8 = Shown::Fetches as u8 | Shown::Mutations as u8;
+
+/// All connections that are shown something.
 #[derive(Default)]
 pub(crate) struct Monitors {
-    count: AtomicUsize,
-    clients: RwLock<Vec<Arc<Client>>>,
+    /// What anybody is shown.
+    shown: AtomicU8,
+    /// Lines of items so far.
+    lines: AtomicU64,
+    watchers: RwLock<Vec<Watcher>>,
+}
+
+struct Watcher {
+    client: Arc<Client>,
+    shown: u8,
+    is_of_items: bool,
 }
 
 impl Monitors {
-    /// Whether anybody is shown anything.
+    /// Whether anybody is shown requests.
     #[inline]
     pub(crate) fn any(&self) -> bool {
-        self.count.load(Ordering::Acquire) > 0
+        self.shows(Shown::Requests)
+    }
+
+    /// Whether anybody is shown items.
+    #[inline]
+    pub(crate) fn any_items(&self) -> bool {
+        self.shown.load(Ordering::Acquire) & ITEMS != 0
+    }
+
+    /// Whether anybody is shown this.
+    #[inline]
+    pub(crate) fn shows(&self, shown: Shown) -> bool {
+        self.shown.load(Ordering::Acquire) & shown as u8 != 0
     }
 
     /// A connection is shown what is asked for from now on.
     pub(crate) fn add(&self, client: &Arc<Client>) {
-        let mut clients = self.clients.write().unwrap_or_else(PoisonError::into_inner);
-        clients.push(client.clone());
-        self.count.store(clients.len(), Ordering::Release);
+        self.change(|watchers| {
+            watchers.push(Watcher { client: client.clone(), shown: Shown::Requests as u8, is_of_items: false });
+        });
+    }
+
+    /// A connection is shown these events from now on; `false`: there are too many such.
+    pub(crate) fn add_item_watcher(&self, client: &Arc<Client>, events: &[ItemEvent]) -> bool {
+        let shown = events.iter().fold(0, |shown, event| match event {
+            ItemEvent::Fetch => shown | Shown::Fetches as u8,
+            ItemEvent::Mutation => shown | Shown::Mutations as u8,
+            // There are none.
+            ItemEvent::Eviction => shown,
+        });
+        self.change(|watchers| {
+            let is_free = watchers.iter().filter(|watcher| watcher.is_of_items).count() < ITEM_WATCHERS_MAX;
+            if is_free {
+                watchers.push(Watcher { client: client.clone(), shown, is_of_items: true });
+            }
+            is_free
+        })
     }
 
     /// It is shown no more.
     pub(crate) fn remove(&self, id: u64) {
-        let mut clients = self.clients.write().unwrap_or_else(PoisonError::into_inner);
-        clients.retain(|client| client.id != id);
-        self.count.store(clients.len(), Ordering::Release);
+        self.change(|watchers| watchers.retain(|watcher| watcher.client.id != id));
     }
 
-    /// Shows a line to all; one for whom more than `bytes_max` wait is cut off. Who is to be woken is noted in `woken`.
-    pub(crate) fn show(&self, line: String, bytes_max: u64, woken: &mut BTreeMap<u64, Arc<Client>>) {
+    fn change<R>(&self, change: impl FnOnce(&mut Vec<Watcher>) -> R) -> R {
+        let mut watchers = self.watchers.write().unwrap_or_else(PoisonError::into_inner);
+        let result = change(&mut watchers);
+        self.shown.store(watchers.iter().fold(0, |shown, watcher| shown | watcher.shown), Ordering::Release);
+        result
+    }
+
+    /// The number of the next line of items.
+    pub(crate) fn next_line(&self) -> u64 {
+        self.lines.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Shows a line to all who are shown such; one for whom more than `bytes_max` wait is cut off. Who is to be woken is noted
+    /// in `woken`.
+    pub(crate) fn show(&self, shown: Shown, line: String, bytes_max: u64, woken: &mut BTreeMap<u64, Arc<Client>>) {
         let line: Arc<str> = line.into();
         let stamp = Stamp::of(0, false);
-        for client in &*self.clients.read().unwrap_or_else(PoisonError::into_inner) {
+        let watchers = self.watchers.read().unwrap_or_else(PoisonError::into_inner);
+        for Watcher { client, .. } in watchers.iter().filter(|watcher| watcher.shown & shown as u8 != 0) {
             let sent = Sent { notice: Notice::Line(line.clone()), is_redirected: false, stamp: stamp.clone() };
             if let Some(bytes) = client.notices.put(sent, bytes_max) {
                 client.cut_off(bytes);

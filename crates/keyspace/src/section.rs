@@ -23,8 +23,8 @@ pub struct Section {
     expiring_count: usize,
     /// Keys that fall due: those, and those with elements that have deadlines.
     due_count: usize,
-    /// Memory of the values beside their entries.
-    values_bytes: u64,
+    /// What the values take beside their entries.
+    values: Values,
     /// Big values that left and wait to be dropped elsewhere.
     garbage: Vec<Value>,
     /// When it is changed, in seconds: what is put counts as used then. 0 in a replay, which knows no time.
@@ -107,7 +107,14 @@ impl Section {
 
     /// Bytes of memory of entries, values and deadlines. O(1).
     pub fn heap_bytes(&self) -> u64 {
-        self.table.heap_bytes() + self.values_bytes + self.deadlines.heap_bytes()
+        self.table.heap_bytes() + self.values.strings_bytes + self.values.others_bytes + self.deadlines.heap_bytes()
+    }
+
+    /// Number of keys that hold a string, and about the memory that they take, in bytes. O(1).
+    pub fn strings(&self) -> (usize, u64) {
+        let (keys, strings) = (self.table.len(), self.table.len() - self.values.others_count);
+        let entries_bytes = u128::from(self.table.heap_bytes()) * strings as u128 / keys.max(1) as u128;
+        (strings, entries_bytes as u64 + self.values.strings_bytes)
     }
 
     /// When the next key may fall due.
@@ -159,7 +166,7 @@ impl Section {
             self.marking.restoring(&mut entry);
             self.table.put_back(hash, entry);
             self.note_name(key, Some(kind));
-            self.values_bytes += added_bytes;
+            self.values.add(kind, added_bytes);
             self.note_times(hash, Times::default(), times);
         }
     }
@@ -170,7 +177,7 @@ impl Section {
         self.note_name(key, None);
         self.note_times(hash, Times::of(entry.read()), Times::default());
         let held_bytes = held_bytes(entry.read().content());
-        self.values_bytes -= held_bytes;
+        self.values.remove(kind_of(entry.read()), held_bytes);
         if let Some(entry) = self.marking.removing(hash, entry)
             && held_bytes > 0
             && let OwnedContent::Value(value) = entry.into_content()
@@ -226,7 +233,8 @@ impl Section {
     /// Gives a key its value that has stood there without it. The value comes back if the key is gone.
     pub(crate) fn fill(&mut self, hash: u64, key: &[u8], value: Value) -> Option<Value> {
         let Some(mut entry) = self.table.find_mut(hash, key) else { return Some(value) };
-        self.values_bytes = self.values_bytes + value.heap_bytes() - held_bytes(entry.content());
+        self.values.remove(kind_of(entry.read()), held_bytes(entry.content()));
+        self.values.add(value.kind(), value.heap_bytes());
         let before = Times::of(entry.read());
         let after = before.with(value.next_due());
         entry.set_content(NewContent::Value(value));
@@ -294,8 +302,8 @@ impl Section {
             if entry.fields() != fields {
                 entry.set_fields(&fields);
             }
+            self.values.remove(kind_before, old.as_ref().map_or(0, Value::heap_bytes));
             if let Some(old) = old {
-                self.values_bytes -= old.heap_bytes();
                 self.let_go(old);
             }
             if kind != kind_before {
@@ -305,7 +313,7 @@ impl Section {
             self.marking.inserted(self.now_s, &mut self.table.insert(hash, key, content, fields));
             self.note_name(key, Some(kind));
         }
-        self.values_bytes += added_bytes;
+        self.values.add(kind, added_bytes);
         self.note_times(hash, before, after);
     }
 
@@ -386,7 +394,7 @@ impl Section {
         let result = change(held);
         let (bytes_after, emptied) = (held.heap_bytes(), held.is_empty());
         let after = Times { expires_at_ms, due_ms: expires_at_ms }.with(value.next_due());
-        self.values_bytes = self.values_bytes + bytes_after - bytes_before;
+        self.values.others_bytes = self.values.others_bytes + bytes_after - bytes_before;
         self.note_times(hash, before, after);
         if emptied {
             self.remove(hash, key);
@@ -434,7 +442,7 @@ impl Section {
             let Value::Text(text) = value else { return None };
             let bytes_before = text.heap_bytes();
             text.overwrite(offset.unwrap_or(text.bytes_count()), bytes);
-            self.values_bytes = self.values_bytes + text.heap_bytes() - bytes_before;
+            self.values.strings_bytes = self.values.strings_bytes + text.heap_bytes() - bytes_before;
             alter_extras(&mut entry);
             return Some(());
         }
@@ -492,6 +500,39 @@ impl Section {
             }
         }
         Due::More
+    }
+}
+
+/// Sums of what stands beside the entries.
+#[derive(Default)]
+struct Values {
+    /// Memory of long strings.
+    strings_bytes: u64,
+    /// Keys that hold something else than a string.
+    others_count: usize,
+    /// Memory of that.
+    others_bytes: u64,
+}
+
+impl Values {
+    #[inline]
+    fn add(&mut self, kind: Kind, bytes: u64) {
+        if kind == Kind::Text {
+            self.strings_bytes += bytes;
+        } else {
+            self.others_count += 1;
+            self.others_bytes += bytes;
+        }
+    }
+
+    #[inline]
+    fn remove(&mut self, kind: Kind, bytes: u64) {
+        if kind == Kind::Text {
+            self.strings_bytes -= bytes;
+        } else {
+            self.others_count -= 1;
+            self.others_bytes -= bytes;
+        }
     }
 }
 

@@ -118,7 +118,7 @@ pub enum Value {
     Sorted(Sorted),
     /// A stream; it may have no entries.
     Stream(Stream),
-    /// A tagged list; never empty in a table.
+    /// A tagged list; it has items, or was made to stay without.
     Tagged(Tagged),
     /// A queue; it has messages or limits.
     Queue(Queue),

@@ -107,10 +107,7 @@ fn takes(filter: &Filter, tags: &Tags) -> bool {
 fn compare(list: &Tagged, twin: &Items, dice: &mut Dice) {
     let len = twin.len() as u64;
     assert_eq!(list.len(), len);
-    if twin.is_empty() {
-        assert!(list.is_empty());
-        return;
-    }
+    assert_eq!(list.is_empty(), twin.is_empty() && !list.is_lasting());
     let schema = list.schema().clone();
     let filter = dice.filter(&schema);
     let (one, other) = (dice.below(len + 1), dice.below(len + 1));
@@ -140,13 +137,16 @@ fn compare(list: &Tagged, twin: &Items, dice: &mut Dice) {
     }));
     let expected: Vec<u64> = expected.into_iter().skip(skip as usize).take(most).collect();
     assert_eq!(seen, expected);
+    assert_eq!(list.find(b"nowhere"), None);
+    assert_eq!(list.get(len, |_| ()), None);
+    if twin.is_empty() {
+        return;
+    }
     let position = dice.below(len);
     let value = &twin[position as usize].0;
     let first = twin.iter().position(|(other, _)| other == value).unwrap() as u64;
     assert_eq!(list.find(value), Some(first));
-    assert_eq!(list.find(b"nowhere"), None);
     assert_eq!(list.get(position, |found| found.value.to_vec()).as_ref(), Some(value));
-    assert_eq!(list.get(len, |_| ()), None);
 }
 
 /// One change of both.
@@ -218,20 +218,29 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_list_is_as_its_twin(seed in any::<u64>(), shape in 0..SHAPES.len(), attributes in 0usize..5) {
+    fn a_list_is_as_its_twin(
+        seed in any::<u64>(),
+        shape in 0..SHAPES.len(),
+        attributes in 0usize..5,
+        lasts_at in 0..200usize,
+    ) {
         let (shape, mut dice) = (SHAPES[shape], Dice(seed));
         let mut list = Tagged::new(schema(shape, attributes));
         let mut twin = Items::new();
         let mut clones: Vec<(Tagged, Items)> = Vec::new();
         for turn in 0..120 {
             change(&mut list, &mut twin, shape, &mut dice);
+            if turn == lasts_at {
+                list.set_lasting();
+            }
+            assert_eq!(list.is_lasting(), turn >= lasts_at);
             compare(&list, &twin, &mut dice);
             if turn % 10 == 0 {
                 list.check();
                 clones.push((list.clone(), twin.clone()));
                 clones.truncate(3);
             }
-            if turn % 40 == 7 && !twin.is_empty() {
+            if turn % 40 == 7 && !list.is_empty() {
                 list = reread(&list);
             }
         }
@@ -240,6 +249,22 @@ proptest! {
             list.check();
             compare(list, twin, &mut dice);
         }
+    }
+}
+
+#[test]
+fn a_list_that_is_to_stay_is_read_again_without_items() {
+    for shape in SHAPES {
+        let mut list = Tagged::new(schema(*shape, 3));
+        assert!(list.is_empty());
+        list.set_lasting();
+        let tags = Tags::default();
+        list.insert(0, &[tags.with(b"000000000000"), tags.with(b"000000000001")]);
+        list.remove_runs([(0, 2)].into_iter());
+        let again = reread(&list);
+        again.check();
+        assert!(again.is_lasting() && !again.is_empty());
+        assert_eq!((again.len(), again.schema()), (0, list.schema()));
     }
 }
 

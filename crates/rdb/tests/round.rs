@@ -218,13 +218,20 @@ proptest! {
 }
 
 fn tagged() -> impl Strategy<Value = Tagged> {
-    prop::collection::vec((0u32..16, "[a-z]{0,9}"), 1..400).prop_map(|items| {
+    prop::collection::vec((0u32..16, "[a-z]{0,9}"), 0..400).prop_map(|items| {
         let mut schema = Schema::new(None).unwrap();
         assert!(schema.add(b"kind", 4));
         let mut list = Tagged::new(Arc::new(schema));
+        if items.len() % 4 == 0 {
+            list.set_lasting();
+        }
         for (kind, value) in items {
             let item = Item { value: value.as_bytes(), is_hidden: kind == 3, attributes: &[kind] };
             list.insert(list.len() / 2, &[item]);
+        }
+        // One without items comes only if it is to stay.
+        if list.is_empty() {
+            list.set_lasting();
         }
         list
     })

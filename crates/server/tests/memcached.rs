@@ -10,12 +10,14 @@ mod support;
 
 use lab::skip::{program_or_skip, skip};
 use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use support::lines::Lines;
 use support::{FREE_PORT, Server, free_port};
+use wire::client::Value;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -173,6 +175,146 @@ fn figures_are_counted_as_memcached_counts_them() {
         }
         assert_eq!(figures(&mut ours, names), figures(&mut theirs, names), "{request:.100}: Bobbin's on the left");
     }
+}
+
+/// A connection that watches, and what it has heard so far.
+struct Watching(BufReader<TcpStream>);
+
+impl Watching {
+    fn begin(port: u16, words: &str) -> (Self, String) {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut watching = Self(BufReader::new(stream));
+        watching.0.get_mut().write_all(format!("watch{words}\r\n").as_bytes()).unwrap();
+        let answer = watching.line();
+        (watching, answer)
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.0.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Lines until that of the key `end`, without time, number and connection.
+    fn until(&mut self, end: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            let line = self.line();
+            assert!(line.ends_with('\n') && !line.ends_with("\r\n"), "{line:?}");
+            let told: Vec<&str> = line.split_whitespace().collect();
+            if told.contains(&format!("key={end}").as_str()) {
+                return lines;
+            }
+            let is_told = |word: &&&str| !["ts=", "gid=", "cfd="].iter().any(|name| word.starts_with(name));
+            lines.push(told.iter().filter(is_told).copied().collect::<Vec<_>>().join(" "));
+        }
+    }
+}
+
+/// Lines of memcached without those that Bobbin does not write: that what is stored was looked for.
+fn as_told_here(lines: Vec<String>) -> Vec<String> {
+    let is_store = |line: &str| line.contains("type=item_store");
+    let key = |line: &str| line.split(' ').nth(1).map(str::to_owned);
+    let is_looked_for = |at: usize| {
+        let line = &lines[at];
+        !is_store(line) && lines.get(at + 1).is_some_and(|next| is_store(next) && key(next) == key(line))
+    };
+    (0..lines.len()).filter(|at| !is_looked_for(*at)).map(|at| lines[at].clone()).collect()
+}
+
+/// Requests that find, miss, store and do not, each beside whether the size of what it finds is told.
+const WATCHED: &[(&str, bool)] = &[
+    ("set a 5 0 3\r\nabc\r\n", true),
+    ("get a\r\nget a b\r\ngets a\r\ngat 100 a zz\r\n", true),
+    ("touch a 200\r\n", false),
+    ("touch zz 1\r\nincr zz 1\r\ndelete zz\r\nmg zz v\r\nmg zz k v q\r\n", true),
+    ("add a 0 0 1\r\nx\r\nreplace zz 0 0 1\r\nx\r\nappend zz 0 0 1\r\nx\r\n", true),
+    ("cas a 0 0 1 999\r\nx\r\ncas zz 0 0 1 9\r\nx\r\nset a 0 0 1 noreply\r\n5\r\n", true),
+    ("incr a 3\r\ndecr a 100\r\nmg a\r\nma a\r\n", false),
+    ("incr a x\r\nset t 0 100 2\r\nab\r\n", true),
+    ("incr t 1\r\ndelete t\r\n", false),
+    ("mg vv N30\r\nms m 1\r\nx\r\nms m 1 T50 c\r\nx\r\nms m 1 ME\r\nx\r\nms qq 1 MR\r\ny\r\nms m 1 C4\r\nz\r\n", true),
+    ("mg m v\r\n", true),
+    ("md m\r\n", false),
+    ("md m\r\nme m\r\nms Zm9v 1 b\r\nx\r\nmg Zm9v b v\r\nget k%20\u{1}\u{e9}\r\nflush_all\r\n", true),
+];
+
+#[test]
+fn what_is_asked_of_items_is_watched_as_in_memcached() {
+    let Some(program) = program_or_skip("what_is_asked_of_items_is_watched_as_in_memcached", "memcached") else {
+        return;
+    };
+    let (memcached, (_server, port)) = (Memcached::start(&program), start(&[]));
+    let mut heard = [port, memcached.1].map(|port| {
+        let (watching, answer) = Watching::begin(port, " fetchers mutations evictions");
+        assert_eq!(answer, "OK\r\n");
+        (watching, Lines::connect(port))
+    });
+    for (requests, has_sizes) in WATCHED {
+        let [ours, theirs] = heard.each_mut().map(|(watching, lines)| {
+            lines.ask(requests);
+            lines.ask("get the-end\r\n");
+            watching.until("the-end")
+        });
+        let strip = |line: &String| line.split(" size=").next().unwrap().to_owned();
+        let theirs = as_told_here(theirs);
+        let theirs = if *has_sizes { theirs } else { theirs.iter().map(strip).collect() };
+        assert_eq!(ours, theirs, "{requests:?}: Bobbin's on the left");
+    }
+}
+
+#[test]
+fn one_who_watches_items_chooses_what_and_is_not_heard() {
+    let (server, port) = start(&[]);
+    let mut lines = Lines::connect(port);
+    for words in [" foo", " fetchers foo", " rawcmds", " connevents"] {
+        assert_eq!(Watching::begin(port, words).1, "ERROR\r\n", "{words}");
+    }
+    let ([mut fetchers, mut mutations], answers): ([Watching; 2], Vec<String>) = {
+        let (fetchers, first) = Watching::begin(port, "");
+        let (mutations, second) = Watching::begin(port, " mutations");
+        ([fetchers, mutations], vec![first, second])
+    };
+    assert_eq!(answers, ["OK\r\n"; 2]);
+    fetchers.0.get_mut().write_all(b"get never\r\n").unwrap();
+    lines.ask("set a 0 0 1\r\nx\r\nget a\r\nset the-end 0 0 1\r\nx\r\nget the-end\r\n");
+    assert_eq!(fetchers.until("the-end"), ["type=item_get key=a status=found clsid=1 size=1"]);
+    assert_eq!(mutations.until("the-end"), ["type=item_store key=a status=stored cmd=set ttl=0 clsid=1 size=1"]);
+    // Two are there, and memcached takes twenty.
+    let _others: Vec<Watching> = (0..18).map(|_| Watching::begin(port, " evictions").0).collect();
+    assert_eq!(Watching::begin(port, "").1, "WATCHER_TOO_MANY log watcher limit reached\r\n");
+    drop(mutations);
+    let mut redis = server.connect();
+    let begin = Instant::now();
+    while redis.call(&["MC.WATCH"]) != Value::Simple("OK".to_owned()) {
+        assert!(begin.elapsed() < PATIENCE, "the place of one that left is taken");
+    }
+    lines.ask("get b\r\n");
+    let Value::Simple(line) = redis.reply() else { panic!("no line") };
+    assert!(line.contains(" type=item_get key=b status=not_found clsid=0 "), "{line}");
+}
+
+#[test]
+fn items_are_counted_among_keys_of_other_types() {
+    let (server, port) = start(&[]);
+    let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
+    let figure = |lines: &mut Lines, name: &str| -> u64 {
+        let told = lines.ask("stats\r\n");
+        told.lines().find_map(|line| line.strip_prefix(&format!("STAT {name} "))).unwrap().parse().unwrap()
+    };
+    let item: Vec<String> = (0..10_000).map(|number| number.to_string()).collect();
+    redis.call(&["RPUSH", "list", "x"].into_iter().chain(item.iter().map(String::as_str)).collect::<Vec<_>>());
+    redis.call(&["HSET", "hash", "f", "v"]);
+    assert_eq!((figure(&mut lines, "curr_items"), figure(&mut lines, "bytes")), (0, 0));
+    lines.ask(format!("set long 0 0 100000\r\n{}\r\nset short 0 0 1\r\nx\r\n", "y".repeat(100_000)));
+    assert_eq!(figure(&mut lines, "curr_items"), 2);
+    assert!((100_000..120_000).contains(&figure(&mut lines, "bytes")), "{}", figure(&mut lines, "bytes"));
+    redis.call(&["SET", "hash", "now a string"]);
+    redis.call(&["DEL", "list", "long"]);
+    assert_eq!(figure(&mut lines, "curr_items"), 2);
+    redis.call(&["DEL", "short", "hash"]);
+    assert_eq!((figure(&mut lines, "curr_items"), figure(&mut lines, "bytes")), (0, 0));
 }
 
 #[test]

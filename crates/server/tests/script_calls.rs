@@ -25,7 +25,7 @@ const REFUSED: &str = "\
     config|rewrite config|set debug|digest debug|digest-value debug|error debug|help debug|object debug|reload \
     debug|set-active-expire debug|sleep discard eval evalsha evalsha_ro eval_ro exec failover fcall fcall_ro function|delete \
     function|dump function|flush function|kill function|list function|load function|restore function|stats hello \
-    latency|doctor latency|graph latency|histogram latency|history latency|latest latency|reset mc.flush_all mc.stats \
+    latency|doctor latency|graph latency|histogram latency|history latency|latest latency|reset mc.flush_all mc.stats mc.watch \
     module|list module|load module|loadex module|unload monitor mq.flush_all mq.queues mq.stats multi psubscribe psync punsubscribe \
     quit replconf replicaof reset role save script|debug script|exists script|flush script|kill script|load shutdown slaveof ssubscribe \
     subscribe sunsubscribe sync tl.drop unsubscribe unwatch watch";

@@ -19,6 +19,7 @@ pub(crate) mod meta;
 pub(crate) mod meta_set;
 pub(crate) mod stats;
 pub(crate) mod store;
+pub(crate) mod watch;
 
 use crate::prelude::*;
 use base::Ms;

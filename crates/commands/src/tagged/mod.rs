@@ -7,6 +7,7 @@
 
 mod conditions;
 pub(crate) mod count;
+pub(crate) mod create;
 pub(crate) mod drop;
 mod fault;
 pub(crate) mod insert;

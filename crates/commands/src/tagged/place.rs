@@ -33,7 +33,7 @@ fn move_item(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Err(fault::is_ordered());
     }
     view::expect_search(tx, &list)?;
-    let (found, to) = (list.find(value), insert::position(pos, list.len() - 1));
+    let (found, to) = (list.find(value), insert::position(pos, list.len().saturating_sub(1)));
     drop(list);
     if let Some(from) = found.filter(|from| *from != to) {
         tx.tagged_mut(key, Absent::Leave)?.expect("just seen").move_item(from, to);

@@ -39,7 +39,7 @@ const STAT: Command = Command {
     keys: &[KeySpec::one(1, "RO")],
     cost: "O(1)",
     brief: "Tells what a tagged list holds, and in how much memory.",
-    answer: "map: items, visible, hidden, blocks, bytes, and its schema as TL.SCHEMA tells it; null: the key is absent",
+    answer: "map: items, visible, hidden, blocks, bytes, lasting, and its schema as by TL.SCHEMA; null: the key is absent",
     run: Run::Local(stat),
     ..GET
 };
@@ -99,6 +99,7 @@ fn stat(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         ("hidden", hidden),
         ("blocks", list.chunks_count()),
         ("bytes", list.heap_bytes()),
+        ("lasting", u64::from(list.is_lasting())),
     ];
     reply.map(fields.len() + 4);
     for (name, number) in fields {

@@ -5,8 +5,8 @@ use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use commands::table::{self, Found};
 use commands::{
-    ClientFilter, Failure, FunctionStats, MemoryFigures, ReplyMode, Run, RunningFunction, Saving, Session, SlowEntry,
-    Spikes, Switch, Topic, Tracking,
+    ClientFilter, Failure, FunctionStats, ItemEvent, MemoryFigures, ReplyMode, Run, RunningFunction, Saving, Session,
+    SlowEntry, Spikes, Switch, Topic, Tracking,
 };
 use keyspace::{Held, Keyspace, Log, Tx};
 use std::sync::Arc;
@@ -289,6 +289,11 @@ impl Session for Fake {
 
     fn monitor(&mut self) -> Result<(), String> {
         self.note("monitor");
+        self.outcome()
+    }
+
+    fn watch_items(&mut self, events: &[ItemEvent]) -> Result<(), String> {
+        self.note(format!("watch_items {events:?}"));
         self.outcome()
     }
 

@@ -1,4 +1,4 @@
-//! INFO TIME ROLE LOLWUT WAIT REPLICAOF CLUSTER CONFIG SLOWLOG LATENCY MEMORY BGSAVE LASTSAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE MC.STATS MQ.STATS.
+//! INFO TIME ROLE LOLWUT WAIT REPLICAOF CLUSTER CONFIG SLOWLOG LATENCY MEMORY BGSAVE LASTSAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE MC.STATS MC.WATCH MQ.STATS.
 
 use crate::fake::Fake;
 use commands::{MemoryFigures, SlowEntry, Spikes, shutdown_arguments, sleep_ms};
@@ -282,4 +282,13 @@ fn figures_of_the_memcached_door() {
     assert_eq!(fake.call("MC.STATS reset"), "RESET");
     assert_eq!(fake.asked, ["reset items"]);
     assert_eq!(fake.call("MC.STATS nonsense"), "!ERROR");
+}
+
+#[test]
+fn who_watches_items_says_which_events() {
+    let mut fake = Fake::new();
+    assert_eq!(fake.call("MC.WATCH"), "OK");
+    assert_eq!(fake.call("MC.WATCH fetchers MUTATIONS evictions"), "OK");
+    assert_eq!(fake.asked, ["watch_items [Fetch]", "watch_items [Fetch, Mutation, Eviction]"]);
+    assert_eq!(fake.call("MC.WATCH fetchers sysevents"), "!ERROR");
 }

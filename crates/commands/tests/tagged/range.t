@@ -57,6 +57,6 @@ since: 1000.0 bobbin
 > TL.POS t 7 WHERE a=2                             =nil
 > TL.POS t 9                                       =nil
 > TL.POS absent 9                                  =nil
-> TL.STAT t                                        ={"items": 8, "visible": 6, "hidden": 2, "blocks": 1, "bytes": 1..2000, "value": "any", "order": "position", "unique": 0, "attributes": {"a": 2, "big": 20}}
+> TL.STAT t                                        ={"items": 8, "visible": 6, "hidden": 2, "blocks": 1, "bytes": 1..2000, "lasting": 0, "value": "any", "order": "position", "unique": 0, "attributes": {"a": 2, "big": 20}}
 > TL.STAT absent                                   =nil
 > MEMORY USAGE t                                   =100..2000

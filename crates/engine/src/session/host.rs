@@ -174,6 +174,13 @@ impl commands::Session for Session {
         Ok(())
     }
 
+    fn watch_items(&mut self, events: &[commands::ItemEvent]) -> Result<(), String> {
+        if self.multi.is_some() {
+            return Err("ERR MC.WATCH is not allowed inside a transaction".to_owned());
+        }
+        self.begin_item_log(events)
+    }
+
     fn has_client(&self, id: u64) -> bool {
         self.worker.engine.clients.get(id).is_some()
     }

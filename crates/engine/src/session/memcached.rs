@@ -61,6 +61,10 @@ impl Session {
         if let Some(row) = self.next_step(ranges) {
             return Heard::Request(0, Some(row));
         }
+        if self.shows_items && !input.is_empty() {
+            // As in memcached, one that watches is not heard any more.
+            return Heard::Done(input.len());
+        }
         let is_authenticated = self.authenticated;
         let decoder = self.lines.as_mut().expect("asked of a connection of this door");
         if self.queues.is_none() {
@@ -138,12 +142,16 @@ impl Session {
         if self.lines.as_ref().is_some_and(|decoder| decoder.is_refusing()) {
             return;
         }
-        let counts = counts_of(row.name, args, output.since(mark));
+        let reply = output.since(mark);
+        let counts = counts_of(row.name, args, reply);
         let items = &self.worker.counters().items;
         counts.into_iter().flatten().for_each(|count| items[count as usize].add(1));
         let prefixes = &self.worker.engine.prefixes;
         if prefixes.is_on() && args.len() > 1 {
             count_prefix(prefixes, args.get(1), counts, row.name);
+        }
+        if self.worker.engine.monitors.any_items() {
+            self.log_item(row.name, args, reply);
         }
     }
 }

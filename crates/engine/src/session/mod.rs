@@ -111,6 +111,8 @@ pub struct Session {
     outbox: Option<Box<Outbox>>,
     multi: Option<Box<Multi>>,
     watched: Option<Box<Watched>>,
+    /// It is shown what happens to items.
+    shows_items: bool,
     /// It stands in for a session that is on its worker's stage.
     is_stand_in: bool,
     /// With which others are given their turn. Not there where a script runs in place.
@@ -199,6 +201,7 @@ impl Session {
             outbox: None,
             multi: None,
             watched: None,
+            shows_items: false,
             is_stand_in: false,
             breath: None,
             lack: None,

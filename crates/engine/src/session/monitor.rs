@@ -1,10 +1,12 @@
-//! A session's part in MONITOR: showing what it is asked for.
+//! A session's part in MONITOR and in memcached's `watch`: showing what it is asked for.
 
 use super::{Ran, Session};
 use crate::client::Client;
+use crate::item_log;
+use crate::monitors::Shown;
 use crate::worker::Worker;
 use commands::table::Row;
-use commands::{Run, Verb};
+use commands::{ItemEvent, Run, Verb};
 use std::sync::atomic::Ordering::Relaxed;
 use wire::Args;
 
@@ -16,10 +18,38 @@ impl Session {
         }
     }
 
+    /// It is shown what happens to items.
+    pub(super) fn begin_item_log(&mut self, events: &[ItemEvent]) -> Result<(), String> {
+        if !std::mem::replace(&mut self.shows_items, true)
+            && !self.worker.engine.monitors.add_item_watcher(&self.client, events)
+        {
+            self.shows_items = false;
+            return Err("WATCHER_TOO_MANY log watcher limit reached".to_owned());
+        }
+        Ok(())
+    }
+
     /// It is shown nothing more.
     pub(super) fn end_monitor(&mut self) {
-        if self.client.is_monitor.swap(false, Relaxed) {
+        let shows_items = std::mem::take(&mut self.shows_items);
+        if self.client.is_monitor.swap(false, Relaxed) || shows_items {
             self.worker.engine.monitors.remove(self.client.id);
+        }
+    }
+
+    /// Shows what a request of memcached's protocol did, as far as its reply tells.
+    #[cold]
+    pub(super) fn log_item(&self, row: &str, args: &Args<'_>, reply: &[u8]) {
+        let worker = &self.worker;
+        let Some(logged) = item_log::logged(row, args, reply) else { return };
+        let shown = match logged.event {
+            ItemEvent::Fetch => Shown::Fetches,
+            ItemEvent::Mutation | ItemEvent::Eviction => Shown::Mutations,
+        };
+        let monitors = &worker.engine.monitors;
+        if monitors.shows(shown) {
+            let line = logged.line(worker.engine.clock.wall_us(), monitors.next_line(), self.client.id);
+            monitors.show(shown, line, worker.mail_bytes_max(), &mut worker.told.borrow_mut().clients);
         }
     }
 
@@ -81,7 +111,12 @@ impl Session {
     }
 
     fn show_line(&self, worker: &Worker, line: String) {
-        worker.engine.monitors.show(line, worker.mail_bytes_max(), &mut worker.told.borrow_mut().clients);
+        worker.engine.monitors.show(
+            Shown::Requests,
+            line,
+            worker.mail_bytes_max(),
+            &mut worker.told.borrow_mut().clients,
+        );
     }
 }
 

@@ -208,6 +208,11 @@ impl Session {
     fn write_notice(&self, notice: &Notice, is_redirected: bool, output: &mut Output) {
         let is_resp3 = self.protocol == Protocol::Resp3;
         if let Notice::Line(line) = notice {
+            if self.protocol == Protocol::Memcache {
+                output.append_bytes(line.as_bytes());
+                // What memcached's `watch` writes ends so.
+                return output.append_bytes(b"\n");
+            }
             return Encoder::new(output, self.protocol).simple(line);
         }
         let hears = is_resp3 || (is_redirected && self.is_subscribed());

@@ -76,7 +76,7 @@ pub enum Effect<'a> {
     Sorted(SortedChange<'a>),
     /// 70 to 82. A change to a stream.
     Stream(StreamChange<'a>),
-    /// 90 to 95. A change to a tagged list.
+    /// 90 to 96. A change to a tagged list.
     Tagged(TaggedChange<'a>),
     /// 100 to 113. A change to a queue, or of a list into one and back.
     Queue(QueueChange<'a>),
@@ -257,7 +257,7 @@ impl<'a> Effect<'a> {
             50..=52 => Self::Set(SetChange::decode_fields(number, input)?),
             55..=58 => Self::Sorted(SortedChange::decode_fields(number, input)?),
             70..=82 => Self::Stream(StreamChange::decode_fields(number, input)?),
-            90..=95 => Self::Tagged(TaggedChange::decode_fields(number, input)?),
+            90..=96 => Self::Tagged(TaggedChange::decode_fields(number, input)?),
             100..=114 => Self::Queue(QueueChange::decode_fields(number, input)?),
             32 | 33 => {
                 let expires_at_ms = if number == 33 { Some(take(input)?) } else { None };
@@ -453,6 +453,7 @@ mod tests {
             (93, Effect::Tagged(TaggedChange::Remove { count: 4, runs: &[2, 1, 2, 3] })),
             (94, Effect::Tagged(TaggedChange::Move { from: 300, to: 0 })),
             (95, Effect::Tagged(TaggedChange::Put { at: 7, tags: &[3, 5] })),
+            (96, Effect::Tagged(TaggedChange::Last { schema: b"\x01\0\0\0\0" })),
             (100, Effect::Queue(QueueChange::Turn { at_ms: 1_700_000_000_000 })),
             (101, Effect::Queue(QueueChange::TurnBack { count: 300 })),
             (102, Effect::Queue(QueueChange::Push { end: End::Tail, at_ms: 5, messages: items })),

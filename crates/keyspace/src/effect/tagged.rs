@@ -8,7 +8,8 @@ use kinds::Tagged;
 use kinds::tagged::{Item, Schema, Tags, decode_item, take_tags};
 use std::sync::Arc;
 
-/// A change to the tagged list under a key. What would take its last item away is an [`super::Effect::Remove`] instead.
+/// A change to the tagged list under a key. What would take the last item of
+/// one away that does not stay without is an [`super::Effect::Remove`] instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaggedChange<'a> {
     /// 90. A list comes, of this schema and these items; no key was there.
@@ -30,7 +31,7 @@ pub enum TaggedChange<'a> {
         /// As [`Item::encode`] writes them.
         items: Items<'a>,
     },
-    /// 93. Items go by their positions; some are left.
+    /// 93. Items go by their positions; some are left, or the list stays without.
     Remove {
         /// How many.
         count: u64,
@@ -51,6 +52,11 @@ pub enum TaggedChange<'a> {
         /// As [`kinds::tagged::encode_tags`] writes them.
         tags: &'a [u8],
     },
+    /// 96. The list stays from now on when it has no items; it is made, of this schema, if it is not there.
+    Last {
+        /// As [`Schema::encode`] writes it.
+        schema: &'a [u8],
+    },
 }
 
 impl<'a> TaggedChange<'a> {
@@ -62,6 +68,7 @@ impl<'a> TaggedChange<'a> {
             Self::Remove { .. } => 93,
             Self::Move { .. } => 94,
             Self::Put { .. } => 95,
+            Self::Last { .. } => 96,
         }
     }
 
@@ -71,7 +78,7 @@ impl<'a> TaggedChange<'a> {
                 varint::put_bytes(out, schema);
                 items.encode(out);
             }
-            Self::Grow { schema } => varint::put_bytes(out, schema),
+            Self::Grow { schema } | Self::Last { schema } => varint::put_bytes(out, schema),
             Self::Insert { at, items } => {
                 varint::put(out, at);
                 items.encode(out);
@@ -99,6 +106,7 @@ impl<'a> TaggedChange<'a> {
             93 => Self::Remove { count: take(input)?, runs: take_bytes(input)? },
             94 => Self::Move { from: take(input)?, to: take(input)? },
             95 => Self::Put { at: take(input)?, tags: take_bytes(input)? },
+            96 => Self::Last { schema: take_bytes(input)? },
             unknown => return Err(DecodeError::UnknownNumber(unknown)),
         })
     }
@@ -112,20 +120,28 @@ impl<'a> TaggedChange<'a> {
             *list = made;
             return Ok(());
         }
+        let is_there = !list.list().is_empty();
+        if let Self::Last { schema } = *self {
+            if !is_there {
+                *list = Tagged::new(Arc::new(Schema::decode(schema).ok_or(DecodeError::Misfit)?));
+            }
+            list.set_lasting();
+            return Ok(());
+        }
         // Of no key there is nothing to change.
-        let len = list.len();
-        if len == 0 {
+        if !is_there {
             return Err(DecodeError::Misfit);
         }
+        let len = list.len();
         match *self {
-            Self::Make { .. } => unreachable!("done above"),
+            Self::Make { .. } | Self::Last { .. } => unreachable!("done above"),
             Self::Grow { schema } => {
                 let schema = Schema::decode(schema).filter(|schema| schema.extends(list.schema()));
                 list.grow(Arc::new(schema.ok_or(DecodeError::Misfit)?));
             }
             Self::Insert { at, items } => insert(list, at, items)?,
             Self::Remove { count, runs } => {
-                if check_runs(runs, count)? > len || count >= len {
+                if check_runs(runs, count)? > len || count > len || (count == len && !list.is_lasting()) {
                     return Err(DecodeError::Misfit);
                 }
                 list.remove_runs(RunReader::new(runs).collect::<Vec<_>>().into_iter());

@@ -9,7 +9,8 @@ use kinds::tagged::{Item, Schema, Tags, encode_tags};
 /// What a record has beside key, items and schema, in bytes at most.
 const FIELDS_BYTES_MAX: u64 = 64;
 
-/// A tagged list under a key, to be changed. The key comes with the first item and goes with the last.
+/// A tagged list under a key, to be changed. The key comes with the first item and goes with the last, unless the list is to
+/// stay without.
 pub struct TaggedMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
     key: &'t [u8],
@@ -85,7 +86,7 @@ impl<'t, 'k> TaggedMut<'t, 'k> {
         if count == 0 {
             return Ok(());
         }
-        if count == self.list().map_or(0, Tagged::len) {
+        if self.list().is_none_or(|list| count == list.len() && !list.is_lasting()) {
             self.tx.change(self.key, &Effect::Remove, Before::Settled);
             self.before = Before::Unknown;
             return Ok(());
@@ -94,6 +95,18 @@ impl<'t, 'k> TaggedMut<'t, 'k> {
         runs.iter().for_each(|run| writer.put(&mut encoded, *run));
         self.tx.need_room((encoded.len() + self.key.len()) as u64 + FIELDS_BYTES_MAX)?;
         self.change(TaggedChange::Remove { count, runs: &encoded });
+        Ok(())
+    }
+
+    /// Has the list stay when it has no items; it is made, of this schema, if it is absent. O(1).
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn keep(&mut self, schema: &Schema) -> Result<(), Abandon> {
+        let mut encoded = Vec::new();
+        schema.encode(&mut encoded);
+        self.tx.need_room((encoded.len() + self.key.len()) as u64 + FIELDS_BYTES_MAX)?;
+        self.change(TaggedChange::Last { schema: &encoded });
         Ok(())
     }
 

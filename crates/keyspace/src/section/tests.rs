@@ -1,6 +1,7 @@
 //! Deadlines of a section beside a naive twin that looks at every key.
 
 use super::*;
+use blocks::End;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -372,5 +373,93 @@ proptest! {
         hashes.expire();
         let outdated = hashes.section.deadlines.hints_count();
         prop_assert_eq!(outdated, 0);
+    }
+}
+
+/// What the sums of values must be, by a look at each entry.
+fn values_of(section: &Section) -> (u64, usize, u64) {
+    let (mut strings_bytes, mut others_count, mut others_bytes) = (0, 0, 0);
+    for (_, entry) in section.scan(0) {
+        if kind_of(entry) == Kind::Text {
+            strings_bytes += held_bytes(entry.content());
+        } else {
+            others_count += 1;
+            others_bytes += held_bytes(entry.content());
+        }
+    }
+    (strings_bytes, others_count, others_bytes)
+}
+
+#[derive(Clone, Debug)]
+enum Put {
+    String(u16, usize),
+    Append(u16, usize),
+    List(u16, usize),
+    Push(u16, usize),
+    Clear(u16),
+    Turn(u16),
+    Remove(u16),
+    /// Removed, and put back as it was.
+    Abandon(u16),
+}
+
+fn put() -> impl Strategy<Value = Put> {
+    let bytes = || prop_oneof![3 => 0..40usize, 1 => 0..200_000usize];
+    let key = 0..6u16;
+    prop_oneof![
+        3 => (key.clone(), bytes()).prop_map(|(key, bytes)| Put::String(key, bytes)),
+        2 => (key.clone(), bytes()).prop_map(|(key, bytes)| Put::Append(key, bytes)),
+        2 => (key.clone(), 1..300usize).prop_map(|(key, items)| Put::List(key, items)),
+        2 => (key.clone(), 1..300usize).prop_map(|(key, items)| Put::Push(key, items)),
+        1 => key.clone().prop_map(Put::Clear),
+        1 => key.clone().prop_map(Put::Turn),
+        1 => key.clone().prop_map(Put::Remove),
+        1 => key.prop_map(Put::Abandon),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn sums_of_strings_and_others_are_those_of_the_entries(steps in prop::collection::vec(put(), 1..60)) {
+        let mut section = Section::default();
+        let items = |count: usize| (0..count).map(|at| at.to_string().into_bytes()).collect::<Vec<_>>();
+        let list = |count: usize| {
+            let mut list = List::new();
+            items(count).iter().for_each(|item| list.push(End::Tail, item));
+            list
+        };
+        for step in &steps {
+            let (Put::String(key, _) | Put::Append(key, _) | Put::List(key, _) | Put::Push(key, _)
+                | Put::Clear(key) | Put::Turn(key) | Put::Remove(key) | Put::Abandon(key)) = step;
+            let (hash, name) = (u64::from(*key) << 34, name(*key));
+            match step {
+                Put::String(_, bytes) => section.put_text(hash, &name, &vec![b'x'; *bytes], None),
+                Put::Append(_, bytes) => {
+                    section.append_text(hash, &name, &vec![b'x'; *bytes]);
+                }
+                Put::List(_, count) => section.put_value(hash, &name, list(*count).into_value(), None),
+                Put::Push(_, count) => {
+                    section.change(hash, &name, |list: &mut List| items(*count).iter().for_each(|item| list.push(End::Tail, item)));
+                }
+                Put::Clear(_) => {
+                    section.change(hash, &name, |list: &mut List| *list = List::new());
+                }
+                Put::Turn(_) => {
+                    section.turn(hash, &name, |_| Some(Value::Text(LongText::of(&[b'y'; 100_000]))));
+                }
+                Put::Remove(_) => section.remove(hash, &name),
+                Put::Abandon(_) => {
+                    let copy = section.copy(hash, &name);
+                    section.remove(hash, &name);
+                    section.restore(hash, &name, copy);
+                }
+            }
+            let values = &section.values;
+            prop_assert_eq!((values.strings_bytes, values.others_count, values.others_bytes), values_of(&section));
+        }
+        let strings = section.scan(0).filter(|(_, entry)| kind_of(*entry) == Kind::Text).count();
+        prop_assert_eq!(section.strings().0, strings);
     }
 }

@@ -1,6 +1,6 @@
 //! A tagged list out of the items of its list, one by one, of which nothing is trusted.
 
-use super::chunk::{Chunk, HEAD, label_of};
+use super::chunk::{Chunk, label_of};
 use super::schema::{Rank, Schema};
 use super::{By, Counts, Parts, SOUND, Tagged, index};
 use crate::List;
@@ -13,6 +13,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct Building {
     schema: Option<Arc<Schema>>,
+    is_lasting: bool,
     list: List,
     index: List,
     entries: Vec<(u64, u64)>,
@@ -36,9 +37,9 @@ impl Building {
 
     fn check(&mut self, item: &[u8]) -> bool {
         let Some(schema) = &self.schema else {
-            let schema =
-                item.split_first().filter(|(form, _)| **form == HEAD).and_then(|(_, rest)| Schema::decode(rest));
-            self.schema = schema.map(Arc::new);
+            let head = Schema::of_head(item);
+            self.is_lasting = head.as_ref().is_some_and(|(_, is_lasting)| *is_lasting);
+            self.schema = head.map(|(schema, _)| Arc::new(schema));
             return self.schema.is_some();
         };
         let Some(chunk) = Chunk::checked(item, schema.planes().count(), schema.is_unique()) else { return false };
@@ -98,15 +99,16 @@ impl Building {
         })
     }
 
-    /// The list; `None` if it has no items. O(chunks) behind [`Building::add`].
+    /// The list; `None` if it has no items and is not to stay without. O(chunks) behind [`Building::add`].
     pub fn finish(&mut self) -> Option<Tagged> {
         let list = std::mem::take(&mut self.list);
-        let schema = self.schema.take().filter(|_| list.len() > 1)?;
+        let is_lasting = self.is_lasting;
+        let schema = self.schema.take().filter(|_| list.len() > 1 || is_lasting)?;
         let index = std::mem::take(&mut self.index);
         // What nodes keep of their children is found here, too, where nobody waits for it.
         let words = list.digest(&*schema);
         let counts = Counts { visible: words[0], hidden: words[1] };
-        Some(Tagged { parts: Some(Box::new(Parts { schema, list, index, counts })) })
+        Some(Tagged { parts: Some(Box::new(Parts { schema, list, index, counts, is_lasting })) })
     }
 }
 

@@ -25,7 +25,7 @@ impl Tagged {
     pub fn grow(&mut self, schema: Arc<Schema>) {
         let parts = self.parts_mut();
         assert!(schema.extends(&parts.schema));
-        parts.list.set(0, &schema.head());
+        parts.list.set(0, &schema.head(parts.is_lasting));
         parts.schema = schema;
     }
 

@@ -36,6 +36,9 @@ use std::sync::Arc;
 /// Most bytes of a value.
 pub const ITEM_BYTES_MAX: usize = 512 << 20;
 
+/// Behind [`HEAD`], where else a schema begins with its format: the list stays when it has no items.
+const LASTING: u8 = 0;
+
 const SOUND: &str = "behind the head lie chunks";
 
 /// A tagged list; eight bytes, cloned in O(1).
@@ -52,6 +55,8 @@ struct Parts {
     /// Empty unless values are unique.
     index: List,
     counts: Counts,
+    /// It stays when it has no items.
+    is_lasting: bool,
 }
 
 /// How many items are visible, and hidden.
@@ -163,10 +168,18 @@ impl Schema {
         tags.len() <= attributes.len() && tags.iter().zip(attributes).all(|(number, of)| *number <= of.max())
     }
 
-    fn head(&self) -> Vec<u8> {
+    fn head(&self, is_lasting: bool) -> Vec<u8> {
         let mut head = vec![HEAD];
+        head.extend(is_lasting.then_some(LASTING));
         self.encode(&mut head);
         head
+    }
+
+    /// The schema of a list's head, and whether the list is lasting; `None` if it is no head.
+    fn of_head(item: &[u8]) -> Option<(Self, bool)> {
+        let rest = item.strip_prefix(&[HEAD])?;
+        let lasting = rest.strip_prefix(&[LASTING]);
+        Some((Self::decode(lasting.unwrap_or(rest))?, lasting.is_some()))
     }
 }
 
@@ -174,8 +187,21 @@ impl Tagged {
     /// A list of this schema, without items yet.
     pub fn new(schema: Arc<Schema>) -> Self {
         let mut list = List::new();
-        list.push(blocks::End::Tail, &schema.head());
-        Self { parts: Some(Box::new(Parts { schema, list, index: List::new(), counts: Counts::default() })) }
+        list.push(blocks::End::Tail, &schema.head(false));
+        let (index, counts) = (List::new(), Counts::default());
+        Self { parts: Some(Box::new(Parts { schema, list, index, counts, is_lasting: false })) }
+    }
+
+    /// Has it stay when it has no items.
+    pub fn set_lasting(&mut self) {
+        let parts = self.parts_mut();
+        parts.is_lasting = true;
+        parts.list.set(0, &parts.schema.head(true));
+    }
+
+    /// Whether it stays when it has no items.
+    pub fn is_lasting(&self) -> bool {
+        self.parts.as_ref().is_some_and(|parts| parts.is_lasting)
     }
 
     fn parts(&self) -> &Parts {
@@ -200,9 +226,9 @@ impl Tagged {
         self.parts.as_ref().map_or(NONE, |parts| &parts.list)
     }
 
-    /// Whether it has no item. O(1).
+    /// Whether it has no item, and is not to stay without. O(1).
     pub fn is_empty(&self) -> bool {
-        self.list().len() <= 1
+        self.list().len() <= 1 && !self.is_lasting()
     }
 
     /// How many items are visible, and hidden. O(1).

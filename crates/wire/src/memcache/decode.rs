@@ -62,6 +62,7 @@ pub enum Verb {
     Me,
     Metadump,
     Cachedump,
+    Watch,
 }
 
 /// Whose words are understood.
@@ -300,6 +301,10 @@ impl Decoder {
             b"me" => self.meta_debug(input, line, ranges),
             b"mn" => say(next, "MN", false),
             b"stats" => self.stats(input, next, ranges),
+            b"watch" => {
+                self.verb = Verb::Watch;
+                Step::Request { used: next, silent: false }
+            }
             b"lru_crawler" => self.lru_crawler(input, next, ranges),
             b"verbosity" => verbosity(input, next, ranges),
             b"version" => Step::Own { used: next, own: Own::Version },
@@ -627,6 +632,7 @@ impl Verb {
         Self::Me,
         Self::Metadump,
         Self::Cachedump,
+        Self::Watch,
     ];
 
     /// Memcached's word.
@@ -655,6 +661,7 @@ impl Verb {
             Self::Me => "me",
             Self::Metadump => "metadump",
             Self::Cachedump => "cachedump",
+            Self::Watch => "watch",
         }
     }
 }

@@ -7,9 +7,12 @@
 //! So an array of a line and a value is a hit, and no value is silence. An error has memcached's words, or those of a
 //! failure of the server.
 
+/// Errors of memcached begin so.
+const WORDS: &[&str] = &["CLIENT_ERROR", "SERVER_ERROR", "ERROR", "BADCLASS", "WATCHER_TOO_MANY"];
+
 /// Appends an error as a line.
 pub(crate) fn error(out: &mut Vec<u8>, text: &str) {
-    let is_worded = ["CLIENT_ERROR", "SERVER_ERROR", "ERROR", "BADCLASS"].iter().any(|word| text.starts_with(word));
+    let is_worded = WORDS.iter().any(|word| text.starts_with(word));
     if !is_worded {
         out.extend_from_slice(b"SERVER_ERROR ");
     }
