@@ -10,6 +10,7 @@ pub mod glob;
 pub mod hash;
 pub mod limits;
 pub mod random;
+pub mod raw_text;
 pub mod varint;
 
 /// Milliseconds: since the Unix epoch for an instant, plain for a span.

@@ -1,5 +1,6 @@
 //! Why a command did not do what it was asked, and the text that says so, as Redis words it.
 
+use base::raw_text;
 use keyspace::{Abandon, WrongType};
 use std::borrow::Cow;
 use std::fmt;
@@ -53,7 +54,7 @@ impl Failure {
 pub const OUT_OF_MEMORY: &str = "OOM command not allowed when used memory > 'maxmemory'.";
 
 fn name_of(args: &Args<'_>) -> String {
-    String::from_utf8_lossy(args.name()).to_ascii_lowercase()
+    raw_text::from_bytes(args.name()).to_ascii_lowercase()
 }
 
 impl fmt::Display for Failure {

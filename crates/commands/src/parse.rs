@@ -1,6 +1,7 @@
 //! Arguments into numbers, with Redis's rules and errors.
 
 use crate::failure::Failure;
+use base::raw_text;
 use base::{Ms, glob};
 use kinds::text::parse_int;
 use std::borrow::Cow;
@@ -102,7 +103,7 @@ impl Time<'_> {
 
 /// An argument as an error repeats it: up to its first NUL, where Redis's texts end.
 pub fn repeated(argument: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(argument.split(|byte| *byte == 0).next().unwrap_or_default())
+    raw_text::from_bytes(argument.split(|byte| *byte == 0).next().unwrap_or_default())
 }
 
 /// Whether `argument` is `word`, in any case of letters.

@@ -5,6 +5,7 @@ use crate::functions::register;
 use crate::machine::{About, Ask, Shared, Tell};
 use crate::number::general;
 use crate::value::to_lua;
+use base::raw_text;
 use mlua::{Lua, MultiValue, Table, Value as Lv};
 use std::rc::Rc;
 use wire::Words;
@@ -93,7 +94,7 @@ fn error_table(lua: &Lua, raised: &Raised) -> mlua::Result<Lv> {
 
 /// An error of a command, which has counted it.
 fn counted(text: String) -> Raised {
-    Raised { text: text.into_bytes(), is_counted: true, is_plain: false }
+    Raised { text: raw_text::to_bytes(&text).into_owned(), is_counted: true, is_plain: false }
 }
 
 /// The reply to a command: one that waits already, as [`crate::direct`] says, or what the host answers.

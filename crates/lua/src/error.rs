@@ -1,6 +1,7 @@
 //! Errors that a script meets, and what becomes of them.
 
 use crate::value::is_counted;
+use base::raw_text;
 use mlua::{Lua, Table, Value};
 use std::fmt;
 
@@ -18,7 +19,7 @@ pub struct Fault {
 impl Fault {
     /// As the reply tells it, given the name of the script.
     pub fn told(&self, name: &str) -> String {
-        let text = String::from_utf8_lossy(&self.text);
+        let text = raw_text::from_bytes(&self.text);
         match &self.place {
             Some((source, line)) => format!("{text} script: {name}, on {source}:{line}."),
             None => text.into_owned(),

@@ -1,5 +1,7 @@
 //! The first line of a script, `#!lua flags=no-writes,allow-stale`, and that of a library, `#!lua name=mine`.
 
+use base::raw_text;
+
 /// What a script says of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
@@ -109,7 +111,7 @@ pub fn library_header(source: &[u8]) -> Result<LibraryHeader<'_>, String> {
     let mut name = None;
     for option in options {
         if !option.get(..NAME.len()).is_some_and(|start| start.eq_ignore_ascii_case(NAME)) {
-            return Err(format!("ERR Invalid metadata value given: {}", String::from_utf8_lossy(option)));
+            return Err(format!("ERR Invalid metadata value given: {}", raw_text::from_bytes(option)));
         }
         let given = String::from_utf8_lossy(&option[NAME.len()..]).into_owned();
         if name.replace(given).is_some() {
@@ -122,7 +124,7 @@ pub fn library_header(source: &[u8]) -> Result<LibraryHeader<'_>, String> {
     }
     let engine = &engine[b"#!".len()..];
     if !engine.eq_ignore_ascii_case(b"lua") {
-        return Err(format!("ERR Engine '{}' not found", String::from_utf8_lossy(engine)));
+        return Err(format!("ERR Engine '{}' not found", raw_text::from_bytes(engine)));
     }
     Ok(LibraryHeader { name, code: &source[end..] })
 }

@@ -2,6 +2,7 @@
 
 use crate::machine::Shared;
 use crate::number::cut;
+use base::raw_text;
 use mlua::{BString, Either, IntoLua, Lua, Table, Value as Lv};
 use wire::client::Value;
 use wire::{Args, Reply};
@@ -41,8 +42,8 @@ pub(crate) fn to_lua(lua: &Lua, shared: &Shared, value: Value) -> mlua::Result<L
             Lv::String(lua.create_string(bytes)?)
         }
         Value::Int(number) => Lv::Number(number as f64),
-        Value::Simple(text) => single(lua, "ok", text)?,
-        Value::Error(text) => single(lua, "err", text)?,
+        Value::Simple(text) => single(lua, "ok", lua.create_string(&*raw_text::to_bytes(&text))?)?,
+        Value::Error(text) => single(lua, "err", lua.create_string(&*raw_text::to_bytes(&text))?)?,
         Value::Null if resp3 => Lv::Nil,
         Value::Null | Value::NullArray => Lv::Boolean(false),
         Value::Array(values) | Value::Push(values) => {
@@ -143,7 +144,7 @@ impl Replying<'_> {
     }
 
     fn reply_of_table(&mut self, table: &Table, depth: usize) -> mlua::Result<Value> {
-        let text = |text: &mlua::String| text.to_string_lossy();
+        let text = |text: &mlua::String| raw_text::from_bytes(&text.as_bytes()).into_owned();
         if let Lv::String(error) = table.raw_get("err")? {
             let text = text(&error);
             self.errors.note(table, &text)?;

@@ -9,6 +9,7 @@
 
 use crate::number::{Double, parse_int};
 use base::limits::BULK_BYTES_MAX;
+use base::raw_text;
 use std::fmt;
 
 /// Aggregates within aggregates, at most.
@@ -239,7 +240,7 @@ impl Parser {
         let bytes = &self.buffer[start..end];
         let value = match kind {
             b'$' => Value::Bulk(bytes.to_vec()),
-            b'!' => Value::Error(text_of(bytes)?),
+            b'!' => Value::Error(raw_text::from_bytes(bytes).into_owned()),
             _ => verbatim(bytes)?,
         };
         self.advance(end + 2);
@@ -314,8 +315,8 @@ fn pairs(values: Vec<Value>) -> Vec<(Value, Value)> {
 
 fn leaf(kind: u8, text: &[u8]) -> Result<Value, ReplyError> {
     Ok(match (kind, text) {
-        (b'+', _) => Value::Simple(text_of(text)?),
-        (b'-', _) => Value::Error(text_of(text)?),
+        (b'+', _) => Value::Simple(raw_text::from_bytes(text).into_owned()),
+        (b'-', _) => Value::Error(raw_text::from_bytes(text).into_owned()),
         (b':', _) => Value::Int(parse_int(text).ok_or_else(|| invalid(text))?),
         (b'_', b"") | (b'$', b"-1") => Value::Null,
         (b'*', b"-1") => Value::NullArray,

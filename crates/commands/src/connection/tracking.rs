@@ -3,6 +3,7 @@
 use crate::prelude::*;
 use crate::session::{Session, TrackWhen, Tracking};
 use base::cost;
+use base::raw_text;
 
 pub(crate) const COMMANDS: &[Command] = &[CACHING, GETREDIR, TRACKING, TRACKINGINFO];
 
@@ -172,7 +173,7 @@ fn check_prefixes(asked: &[Vec<u8>], before: &[Vec<u8>]) -> Result<(), Failure> 
     let (which, other) = existing
         .or_else(|| asked[first + 1..].iter().find(overlaps).map(|other| ("another provided", other)))
         .expect("it overlaps with one of them");
-    let (one, other) = (String::from_utf8_lossy(prefix), String::from_utf8_lossy(other));
+    let (one, other) = (raw_text::from_bytes(prefix), raw_text::from_bytes(other));
     Err(Failure::text(format!(
         "ERR Prefix '{one}' overlaps with {which} prefix '{other}'. Prefixes for a single client must not overlap."
     )))
@@ -245,7 +246,7 @@ mod tests {
     fn plainly_checked(asked: &[Vec<u8>], before: &[Vec<u8>]) -> Option<String> {
         let overlaps = |one: &[u8], other: &[u8]| one.starts_with(other) || other.starts_with(one);
         let text = |one: &[u8], which: &str, other: &[u8]| {
-            let [one, other] = [one, other].map(String::from_utf8_lossy);
+            let [one, other] = [one, other].map(raw_text::from_bytes);
             Some(format!(
                 "ERR Prefix '{one}' overlaps with {which} prefix '{other}'. Prefixes for a single client must not overlap."
             ))

@@ -13,6 +13,7 @@ use super::look::{tell_distance, tell_place};
 use super::walk::{Found, Walk, Wanted};
 use crate::prelude::*;
 use crate::sorted::range::put_result;
+use base::raw_text;
 use blocks::Direction;
 use keyspace::{Combining, Pin, Whole};
 use kinds::{Sorted, Value, limits};
@@ -260,7 +261,7 @@ impl<'a> Asked<'a> {
 
     fn check(&self, args: &Args, verb: Verb) -> Result<(), Failure> {
         let is_search = matches!(verb, Verb::Search | Verb::SearchStore);
-        let name = || String::from_utf8_lossy(args.name()).into_owned();
+        let name = || raw_text::from_bytes(args.name()).into_owned();
         if self.store.is_some() && self.beside != Beside::default() {
             let what = if is_search { "GEOSEARCHSTORE" } else { "STORE option in GEORADIUS" };
             let text = format!("ERR {what} is not compatible with WITHDIST, WITHHASH and WITHCOORD options");

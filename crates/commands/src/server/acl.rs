@@ -5,6 +5,7 @@ use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
 use crate::session::Session;
 use crate::table::{self, Found};
+use base::raw_text;
 
 pub(crate) const COMMANDS: &[Command] =
     &[CAT, DELUSER, DRYRUN, GENPASS, GETUSER, LIST, LOAD, LOG, SAVE, SETUSER, USERS, WHOAMI, ACL_HELP];
@@ -151,7 +152,7 @@ fn cat(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
         3 => {
             let asked = args.get(2);
             let Some(category) = CATEGORIES.iter().find(|name| parse::is(asked, name)) else {
-                let asked = String::from_utf8_lossy(asked);
+                let asked = raw_text::from_bytes(asked);
                 return Err(Failure::text(format!("ERR Unknown category '{asked}'")));
             };
             let rows = table::rows().filter(|row| categories(row).contains(category));
@@ -225,12 +226,12 @@ fn set_user(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Ou
 }
 
 fn dry_run(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let name = String::from_utf8_lossy(args.get(2));
+    let name = raw_text::from_bytes(args.get(2));
     if args.get(2) != USER {
         return Err(Failure::text(format!("ERR User '{name}' not found")));
     }
     let request = args.from(3);
-    let asked = String::from_utf8_lossy(args.get(3));
+    let asked = raw_text::from_bytes(args.get(3));
     let Found::Command(row) = table::find(&request) else {
         return Err(Failure::text(format!("ERR Command '{asked}' not found")));
     };

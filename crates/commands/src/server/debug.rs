@@ -7,6 +7,7 @@ use crate::prelude::*;
 use crate::row::Verb;
 use crate::session::Session;
 use base::Ms;
+use base::raw_text;
 use keyspace::Entry;
 use table::Content;
 
@@ -84,7 +85,7 @@ const ERROR: Command = Command {
     syntax: "message",
     brief: "Fails with this message.",
     answer: "error: the message",
-    run: Run::Session(|_, args, _| Err(Failure::text(String::from_utf8_lossy(args.get(2)).into_owned()))),
+    run: Run::Session(|_, args, _| Err(Failure::text(raw_text::from_bytes(args.get(2)).into_owned()))),
     ..SLEEP
 };
 

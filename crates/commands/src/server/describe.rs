@@ -282,7 +282,19 @@ pub(super) fn named_doc(listed: Listed, reply: &mut dyn Reply) {
 fn doc(listed: Listed, reply: &mut dyn Reply) {
     let subcommands: Vec<Listed> = listed.subcommands().collect();
     let arguments = listed.row().map_or_else(Vec::new, syntax::arguments);
-    let has = [!arguments.is_empty(), !subcommands.is_empty()];
+    let name = listed.name().to_ascii_uppercase().replace('|', " ");
+    let (history, deprecation) = (published::history::of(&name), published::history::deprecation(&name));
+    let flags = [(deprecation.is_some(), "deprecated"), (published::history::is_of_system(&name), "syscmd")];
+    let flags: Vec<&str> = flags.into_iter().filter_map(|(is, flag)| is.then_some(flag)).collect();
+    let is_deprecated = deprecation.is_some();
+    let has = [
+        !flags.is_empty(),
+        is_deprecated,
+        is_deprecated,
+        !history.is_empty(),
+        !arguments.is_empty(),
+        !subcommands.is_empty(),
+    ];
     reply.map(4 + has.into_iter().filter(|has| *has).count());
     // What only holds subcommands has no row of its own: it is as old as the oldest of them.
     let oldest = || subcommands.iter().filter_map(Listed::row).min_by_key(|row| version(row.since));
@@ -295,6 +307,23 @@ fn doc(listed: Listed, reply: &mut dyn Reply) {
     field("since", model.since, reply);
     field("group", published::group(model), reply);
     field("complexity", cost, reply);
+    if !flags.is_empty() {
+        reply.bulk(b"doc_flags");
+        words(&flags, reply);
+    }
+    if let Some((since, instead)) = deprecation {
+        field("deprecated_since", since, reply);
+        field("replaced_by", instead, reply);
+    }
+    if !history.is_empty() {
+        reply.bulk(b"history");
+        reply.set(history.len());
+        for (since, change) in history {
+            reply.array(2);
+            reply.bulk(since.as_bytes());
+            reply.bulk(change.as_bytes());
+        }
+    }
     if !arguments.is_empty() {
         reply.bulk(b"arguments");
         arguments_reply(&arguments, reply);
@@ -316,11 +345,19 @@ fn arguments_reply(arguments: &[Argument], reply: &mut dyn Reply) {
 }
 
 fn argument_reply(argument: &Argument, reply: &mut dyn Reply) {
-    let flags: Vec<&str> = [(argument.is_optional, "optional"), (argument.is_multiple, "multiple")]
-        .into_iter()
-        .filter_map(|(is, name)| is.then_some(name))
-        .collect();
-    let has = [argument.key_spec.is_some(), argument.token.is_some(), !flags.is_empty(), !argument.parts.is_empty()];
+    let flags = [
+        (argument.is_optional, "optional"),
+        (argument.is_multiple, "multiple"),
+        (argument.repeats_token, "multiple_token"),
+    ];
+    let flags: Vec<&str> = flags.into_iter().filter_map(|(is, name)| is.then_some(name)).collect();
+    let has = [
+        argument.key_spec.is_some(),
+        argument.token.is_some(),
+        !argument.since.is_empty(),
+        !flags.is_empty(),
+        !argument.parts.is_empty(),
+    ];
     reply.map(2 + has.into_iter().filter(|has| *has).count());
     field("name", &argument.name, reply);
     field("type", argument.kind, reply);
@@ -330,6 +367,9 @@ fn argument_reply(argument: &Argument, reply: &mut dyn Reply) {
     }
     if let Some(token) = &argument.token {
         field("token", token, reply);
+    }
+    if !argument.since.is_empty() {
+        field("since", argument.since, reply);
     }
     if !flags.is_empty() {
         reply.bulk(b"flags");

@@ -3,6 +3,7 @@
 use crate::help::HELP;
 use crate::prelude::*;
 use crate::session::{Session, Spikes};
+use base::raw_text;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -104,7 +105,7 @@ fn samples(session: &dyn Session, event: &[u8]) -> Vec<(u64, u64)> {
 fn graph(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     const BAR: u64 = 60;
     let samples = samples(session, args.get(2));
-    let event = String::from_utf8_lossy(args.get(2));
+    let event = raw_text::from_bytes(args.get(2));
     let Some(most_ms) = samples.iter().map(|(_, took_ms)| *took_ms).max() else {
         return Err(Failure::text(format!("ERR No samples available for event '{event}'")));
     };

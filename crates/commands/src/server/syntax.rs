@@ -11,6 +11,7 @@
 //! Capitals are words to be typed, small letters stand for values; `[]` may be left out, `<>` may not, `|` divides
 //! choices, `[x ...]` repeats.
 
+use super::published;
 use crate::row::Command;
 use std::iter::Peekable;
 
@@ -24,6 +25,10 @@ pub(super) struct Argument {
     pub(super) token: Option<String>,
     pub(super) is_optional: bool,
     pub(super) is_multiple: bool,
+    /// Its token comes again with each.
+    pub(super) repeats_token: bool,
+    /// Since which version of Redis it is there; empty: as long as the command.
+    pub(super) since: &'static str,
     /// Which of the row's key specs finds it.
     pub(super) key_spec: Option<usize>,
     /// What a `oneof` or a `block` is made of.
@@ -35,7 +40,41 @@ pub(super) fn arguments(row: &Command) -> Vec<Argument> {
     let mut arguments = sequence_of(row.syntax);
     let mut keys_count = 0;
     mark_keys(&mut arguments, row.keys.len(), &mut keys_count);
+    if row.name.starts_with("SORT") {
+        mark_sorting(&mut arguments);
+    }
+    for told in published::arguments::of(row.name) {
+        let argument = at(&mut arguments, told.at).expect("a place that the tests know");
+        if !told.name.is_empty() {
+            told.name.clone_into(&mut argument.name);
+        }
+        if !told.kind.is_empty() {
+            argument.kind = told.kind;
+        }
+        argument.since = told.since;
+    }
     arguments
+}
+
+/// The argument at a place such as `2.1`.
+fn at<'a>(arguments: &'a mut [Argument], place: &str) -> Option<&'a mut Argument> {
+    let (first, rest) = place.split_once('.').map_or((place, None), |(first, rest)| (first, Some(rest)));
+    let argument = arguments.get_mut(first.parse::<usize>().ok()?)?;
+    match rest {
+        Some(rest) => at(&mut argument.parts, rest),
+        None => Some(argument),
+    }
+}
+
+/// The patterns of SORT are found by its second key spec, and where it stores by its third.
+fn mark_sorting(arguments: &mut [Argument]) {
+    for argument in arguments {
+        match argument.name.as_str() {
+            "pattern" => argument.key_spec = Some(1),
+            "destination" => argument.key_spec = Some(2),
+            _ => {}
+        }
+    }
 }
 
 fn sequence_of(syntax: &str) -> Vec<Argument> {
@@ -77,14 +116,15 @@ fn add_optional(sequence: &mut Vec<Argument>, inner: Vec<Vec<Argument>>, repeats
         let tail = sequence.len() - again.len();
         if sequence[tail..].iter().zip(again).all(|(argument, again)| argument.name == again.name) {
             let repeated = sequence.split_off(tail);
-            sequence.extend(group(vec![repeated]).map(|argument| Argument { is_multiple: true, ..argument }));
+            let repeats_token = again[0].token.is_some();
+            let joined = group(vec![repeated]);
+            sequence.extend(joined.map(|argument| Argument { is_multiple: true, repeats_token, ..argument }));
             return;
         }
     }
-    sequence.extend(group(inner).map(|argument| Argument {
-        is_optional: true,
-        is_multiple: repeats || argument.is_multiple,
-        ..argument
+    sequence.extend(group(inner).map(|argument| match repeats {
+        true => Argument { is_optional: true, is_multiple: true, repeats_token: argument.token.is_some(), ..argument },
+        false => Argument { is_optional: true, ..argument },
     }));
 }
 
@@ -126,10 +166,13 @@ fn is_token(word: &str) -> bool {
 fn value(name: &str) -> Argument {
     let kind = match name {
         "pattern" => "pattern",
-        "timeout" => "double",
+        "latitude" | "longitude" | "radius" | "score" | "timeout" => "double",
         name if name.starts_with("unix-time") => "unix-time",
-        "client-id" | "count" | "cursor" | "decrement" | "end" | "increment" | "index" | "maxage" | "milliseconds"
-        | "numkeys" | "offset" | "protover" | "rank" | "seconds" | "start" | "stop" => "integer",
+        "bit" | "bits" | "client-id" | "cluster-bus-port" | "config-epoch" | "count" | "cursor" | "db"
+        | "decrement" | "destination-db" | "end" | "end-slot" | "entries-added" | "entries-read" | "frequency"
+        | "idle" | "increment" | "index" | "index1" | "index2" | "len" | "limit" | "maxage" | "milliseconds"
+        | "min-match-len" | "num-matches" | "numkeys" | "numreplicas" | "offset" | "port" | "protover" | "rank"
+        | "seconds" | "slot" | "start" | "start-slot" | "stop" | "ttl" | "version" | "weight" => "integer",
         _ => "string",
     };
     Argument { name: name.to_owned(), kind, ..Argument::default() }
@@ -137,7 +180,10 @@ fn value(name: &str) -> Argument {
 
 fn mark_keys(arguments: &mut [Argument], specs_count: usize, keys_count: &mut usize) {
     for argument in arguments {
-        let is_key = matches!(argument.name.as_str(), "key" | "key1" | "key2" | "newkey" | "source" | "destination");
+        let is_key = matches!(
+            argument.name.as_str(),
+            "key" | "key1" | "key2" | "newkey" | "source" | "destination" | "destkey" | "sourcekey"
+        );
         if is_key && specs_count > 0 && argument.parts.is_empty() {
             argument.kind = "key";
             argument.key_spec = Some((*keys_count).min(specs_count - 1));

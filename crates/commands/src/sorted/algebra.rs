@@ -5,6 +5,7 @@ use super::range::put_result;
 use super::score::score_or;
 use super::tell::{Form, Rest};
 use crate::prelude::*;
+use base::raw_text;
 use keyspace::{Combining, Pin, WrongType};
 use kinds::set::Operation;
 use kinds::sorted::{Aggregate, Algebra, Asked, Members, SortedLimits, Source};
@@ -117,7 +118,7 @@ impl Request {
     fn of(tx: &mut Tx, args: &Args, at: usize, operation: Operation, shape: Shape) -> Result<Self, Failure> {
         let keys_count = parse::int(args.get(at))?;
         if keys_count < 1 {
-            let name = String::from_utf8_lossy(args.name()).to_ascii_lowercase();
+            let name = raw_text::from_bytes(args.name()).to_ascii_lowercase();
             return Err(Failure::text(format!("ERR at least 1 input key is needed for '{name}' command")));
         }
         let end = at.saturating_add(1).saturating_add(keys_count as usize);

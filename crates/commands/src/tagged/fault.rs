@@ -1,6 +1,7 @@
 //! What is wrong with a request, and what to do.
 
 use crate::prelude::*;
+use base::raw_text;
 use kinds::tagged::{By, Schema};
 
 /// The list is absent, and nothing says what one of this name would hold.
@@ -10,7 +11,7 @@ pub(super) fn no_schema() -> Failure {
 
 /// No attribute is called so.
 pub(super) fn no_attribute(name: &[u8]) -> Failure {
-    let name = String::from_utf8_lossy(name);
+    let name = raw_text::from_bytes(name);
     Failure::text(format!("ERR the schema has no attribute '{name}', add it with TL.DEFINE"))
 }
 

@@ -1,6 +1,7 @@
 //! TL.DEFINE TL.SCHEMA TL.UNDEFINE: what lists under names that begin alike hold.
 
 use crate::prelude::*;
+use base::raw_text;
 use keyspace::PREFIX_BYTES_MAX;
 use kinds::tagged::{ATTRIBUTE_BITS_MAX, ATTRIBUTES_MAX, By, NAME_BYTES_MAX, Schema, VALUE_BYTES_MAX, ValueType};
 
@@ -102,7 +103,7 @@ fn read(args: &Args) -> Result<Schema, Failure> {
             return Err(Failure::text(format!(
                 "ERR attribute '{}': at most {ATTRIBUTES_MAX}, each with a name of its own of 1 to {NAME_BYTES_MAX} letters, \
                  digits and _ - . : which is not 'hidden'",
-                String::from_utf8_lossy(name)
+                raw_text::from_bytes(name)
             )));
         }
     }

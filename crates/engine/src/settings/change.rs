@@ -7,6 +7,7 @@ use super::table::{Changes, FACTS, Fact, SETTINGS, Setting};
 use super::{Settings, State, file};
 use base::disk::FILE_MODE;
 use base::glob::{self, Case};
+use base::raw_text;
 use std::fs;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -113,7 +114,7 @@ fn targets(pairs: &[(&[u8], &[u8])]) -> Result<Vec<Target>, String> {
     let mut targets: Vec<Target> = Vec::with_capacity(pairs.len());
     for (given, _) in pairs {
         let Some((_, target)) = names().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(given)) else {
-            let name = String::from_utf8_lossy(given);
+            let name = raw_text::from_bytes(given);
             return Err(format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'"));
         };
         if let Target::Setting(Setting { changes: Changes::AtStart, .. }, _) = target {
@@ -138,7 +139,7 @@ impl Target {
 }
 
 fn failed(name: &[u8], why: &str) -> String {
-    format!("ERR CONFIG SET failed (possibly related to argument '{}') - {why}", String::from_utf8_lossy(name))
+    format!("ERR CONFIG SET failed (possibly related to argument '{}') - {why}", raw_text::from_bytes(name))
 }
 
 fn rewriting(error: io::Error) -> String {

@@ -7,6 +7,8 @@
 //! So an array of a line and a value is a hit, and no value is silence. An error has memcached's words, or those of a
 //! failure of the server.
 
+use base::raw_text;
+
 /// Errors of memcached begin so.
 const WORDS: &[&str] = &["CLIENT_ERROR", "SERVER_ERROR", "ERROR", "BADCLASS", "WATCHER_TOO_MANY"];
 
@@ -16,7 +18,9 @@ pub(crate) fn error(out: &mut Vec<u8>, text: &str) {
     if !is_worded {
         out.extend_from_slice(b"SERVER_ERROR ");
     }
-    out.extend(text.bytes().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { byte }));
+    out.extend(
+        raw_text::to_bytes(text).iter().copied().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { byte }),
+    );
     out.extend_from_slice(b"\r\n");
 }
 

@@ -17,6 +17,8 @@ use crate::output::Output;
 use crate::reply::{Reply, Source};
 use crate::request::Args;
 use base::cost::{self, Work};
+use base::raw_text;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Which dialect a client asked for with `HELLO`.
@@ -115,7 +117,7 @@ impl Reply for Encoder<'_> {
         if self.is_lines() {
             return self.plain_line(text.as_bytes());
         }
-        self.line(b'+', text.as_bytes());
+        self.line(b'+', &raw_text::to_bytes(text));
     }
 
     fn aside(&mut self, text: &[u8]) {
@@ -130,11 +132,11 @@ impl Reply for Encoder<'_> {
         if self.is_lines() {
             return crate::memcache::encode::error(&mut self.output.tail, text);
         }
-        if text.contains(['\r', '\n']) {
-            self.line(b'-', text.replace(['\r', '\n'], " ").as_bytes());
-        } else {
-            self.line(b'-', text.as_bytes());
-        }
+        let text = match text.contains(['\r', '\n']) {
+            true => Cow::Owned(text.replace(['\r', '\n'], " ")),
+            false => Cow::Borrowed(text),
+        };
+        self.line(b'-', &raw_text::to_bytes(&text));
     }
 
     fn int(&mut self, value: i64) {

@@ -1,5 +1,9 @@
 //! Facts that Redis publishes of its commands and that clients read, though they mean nothing to this server: tips for clients
-//! of a cluster, the flag `no_async_loading`, groups of the documentation, notes on what a command does to its keys.
+//! of a cluster, the flag `no_async_loading`, groups of the documentation, notes on what a command does to its keys, names of
+//! arguments, and what changed in which version.
+
+pub(super) mod arguments;
+pub(super) mod history;
 
 use crate::row::Command;
 
@@ -151,6 +155,7 @@ pub(super) fn group(command: &Command) -> &'static str {
     match command.name {
         "ASKING" | "READONLY" | "READWRITE" => "cluster",
         "WAIT" | "WAITAOF" => "generic",
+        "RESTORE-ASKING" => "server",
         name if name.starts_with("CLUSTER ") => "cluster",
         _ => command.group.name(),
     }

@@ -1,0 +1,90 @@
+//! Foreign bytes in texts of ours: an error repeats what a client sent, which need not be UTF-8.
+//!
+//! ```text
+//! 61 ff 62    --from_bytes-->   'a' U+10FFFF 'b'   --to_bytes-->   61 ff 62
+//! ```
+//!
+//! A byte that is no UTF-8 stands as one of the last 256 characters there are, which are for private use. Those that a text
+//! has itself stand as their bytes do, so that all bytes come back as they were.
+
+use std::borrow::Cow;
+
+/// The character of byte 0.
+const FIRST: u32 = 0x10_ff00;
+/// What each of these characters begins with in UTF-8.
+const LEAD: u8 = 0xf4;
+
+/// Any bytes as a text. O(n).
+pub fn from_bytes(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !has_raw(text) => Cow::Borrowed(text),
+        _ => {
+            let mut text = String::with_capacity(bytes.len() + 16);
+            for chunk in bytes.utf8_chunks() {
+                for character in chunk.valid().chars() {
+                    match is_raw(character) {
+                        true => character.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| text.push(raw(byte))),
+                        false => text.push(character),
+                    }
+                }
+                chunk.invalid().iter().for_each(|byte| text.push(raw(*byte)));
+            }
+            Cow::Owned(text)
+        }
+    }
+}
+
+/// The bytes that a text stands for. O(n).
+pub fn to_bytes(text: &str) -> Cow<'_, [u8]> {
+    if !has_raw(text) {
+        return Cow::Borrowed(text.as_bytes());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    for character in text.chars() {
+        match is_raw(character) {
+            true => bytes.push((u32::from(character) - FIRST) as u8),
+            false => bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    Cow::Owned(bytes)
+}
+
+fn raw(byte: u8) -> char {
+    char::from_u32(FIRST + u32::from(byte)).expect("the last characters there are")
+}
+
+fn is_raw(character: char) -> bool {
+    u32::from(character) >= FIRST
+}
+
+fn has_raw(text: &str) -> bool {
+    memchr::memchr(LEAD, text.as_bytes()).is_some() && text.chars().any(is_raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_utf8_stays_as_it_is() {
+        let text = "caf\u{e9} \u{1f600} \u{10fe00}";
+        assert!(matches!(from_bytes(text.as_bytes()), Cow::Borrowed(same) if same == text));
+        assert!(matches!(to_bytes(text), Cow::Borrowed(same) if same == text.as_bytes()));
+        assert_eq!(from_bytes(b"a\xffb"), "a\u{10ffff}b");
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_come_back(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0xf4), Just(0x8f), Just(0xbf)], 0..40)) {
+            let text = from_bytes(&bytes);
+            prop_assert_eq!(&*to_bytes(&text), &bytes[..]);
+        }
+
+        #[test]
+        fn texts_of_the_last_characters_come_back(text in "[a\u{10ff00}-\u{10ffff}]{0,9}") {
+            let stood = from_bytes(text.as_bytes());
+            prop_assert_eq!(&*to_bytes(&stood), text.as_bytes());
+        }
+    }
+}
