@@ -228,6 +228,15 @@ pub enum Begin {
     Keyword(&'static str, usize),
     /// Not in the request: keys are found in values.
     Unknown,
+    /// Behind an option that takes all arguments that follow it. Clients are told to look for it from the end.
+    LastOption {
+        /// What it is called.
+        word: &'static str,
+        /// Where options begin.
+        from: usize,
+        /// Options before it that take arguments, and how many.
+        counts: &'static [(&'static str, usize)],
+    },
     /// Behind an option, the last time that it is given.
     Option {
         /// What it is called.
@@ -324,8 +333,18 @@ impl KeySpec {
                 at + 1
             }
             Begin::Unknown => return,
+            Begin::LastOption { word, from, counts } => {
+                let Some(at) =
+                    options(args, from, counts).find(|at| args.get(*at).eq_ignore_ascii_case(word.as_bytes()))
+                else {
+                    return;
+                };
+                at + 1
+            }
             Begin::Option { word, from, counts, .. } => {
-                let Some(at) = last_option(args, word, from, counts) else { return };
+                let found =
+                    options(args, from, counts).filter(|at| args.get(*at).eq_ignore_ascii_case(word.as_bytes()));
+                let Some(at) = found.last() else { return };
                 at + 1
             }
         };
@@ -362,17 +381,13 @@ pub(crate) fn words_at(args: &Args<'_>, begin: usize, words: &[&str]) -> usize {
     (begin + 1..args.len()).find(is_one).unwrap_or(args.len())
 }
 
-/// Where an option stands, the last time that it is given.
-fn last_option(args: &Args<'_>, word: &str, from: usize, counts: &[(&str, usize)]) -> Option<usize> {
-    let (mut at, mut found) = (from, None);
-    while at < args.len() {
-        let is = |name: &str| args.get(at).eq_ignore_ascii_case(name.as_bytes());
-        if is(word) {
-            found = Some(at);
-        }
-        at += 1 + counts.iter().find(|(name, _)| is(name)).map_or(0, |(_, count)| *count);
-    }
-    found
+/// Where options stand, of which some take so many arguments.
+fn options<'a>(args: &'a Args<'_>, from: usize, counts: &'a [(&str, usize)]) -> impl Iterator<Item = usize> + use<'a> {
+    let next = |at: usize| (at < args.len()).then_some(at);
+    std::iter::successors(next(from), move |at| {
+        let taken = counts.iter().find(|(name, _)| args.get(*at).eq_ignore_ascii_case(name.as_bytes()));
+        next(at + 1 + taken.map_or(0, |(_, count)| *count))
+    })
 }
 
 /// A handler of the connection or the server.

@@ -309,6 +309,14 @@ impl Engine {
         counters.shard_turns.add(held_ns);
     }
 
+    /// Notes an event that held others up so long, in milliseconds, if that is what LATENCY is to tell.
+    pub(crate) fn note_spike(&self, event: &'static str, took_ms: u64) {
+        let threshold_ms = self.settings.current().latency_monitor_ms;
+        if threshold_ms > 0 && took_ms >= threshold_ms {
+            self.spikes.note(event, self.clock.wall() / 1000, took_ms);
+        }
+    }
+
     fn background_counters(&self) -> &Counters {
         self.counters.last().expect("there is one for background threads")
     }

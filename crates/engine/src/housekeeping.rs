@@ -190,7 +190,9 @@ impl Expirer {
         told.wake();
         rung.drain(..).for_each(|worker| engine.board.inbox(usize::from(worker)).bell.ring());
         let counters = engine.counters.last().expect("there is one for background threads");
-        engine.note_background_hold(own_time.of(began.elapsed().as_nanos() as u64));
+        let held = began.elapsed();
+        engine.note_background_hold(own_time.of(held.as_nanos() as u64));
+        engine.note_spike("expire-cycle", held.as_millis() as u64);
         counters.expired.add(u64::from(expired));
         if !garbage.is_empty() {
             engine.freer.free(Box::new(garbage));

@@ -175,6 +175,14 @@ fn phpredis<P: Peer>(test: &str) {
     drive::<P>(&php, &[&script("phpredis.php")], &[]);
 }
 
+fn sidekiq<P: Peer>(test: &str) {
+    let Some(ruby) = program_or_skip(test, "ruby") else { return };
+    if !Command::new(&ruby).args(["-e", "require 'sidekiq'"]).stderr(Stdio::null()).status().unwrap().success() {
+        return skip(test, "ruby has no sidekiq (scripts/setup-tests installs it)");
+    }
+    drive::<P>(&ruby, &[&script("sidekiq.rb")], &[]);
+}
+
 fn rq<P: Peer>(test: &str) {
     let Some(python) = python_or_skip(test, "rq, hiredis") else { return };
     drive::<P>(&python, &[&script("rq_jobs.py")], &[]);
@@ -215,7 +223,7 @@ macro_rules! trials {
     )*};
 }
 
-trials! { redis_py redis_asyncio ioredis node_redis hiredis go_redis jedis phpredis rq celery django_redis bullmq }
+trials! { redis_py redis_asyncio ioredis node_redis hiredis go_redis jedis phpredis sidekiq rq celery django_redis bullmq }
 
 /// Kombu and Celery on queues rather than lists: `clients/python`, which needs verbs that only Bobbin has.
 mod kombu {

@@ -14,7 +14,7 @@ const MIGRATE: Command = Command {
     keys: &[
         KeySpec::one(3, "RW ACCESS DELETE"),
         KeySpec {
-            begin: Begin::Keyword("KEYS", 6),
+            begin: Begin::LastOption { word: "KEYS", from: 6, counts: &[("AUTH", 1), ("AUTH2", 2)] },
             find: Find::Range { last: -1, step: 1 },
             flags: "RW ACCESS DELETE INCOMPLETE",
         },

@@ -219,6 +219,12 @@ fn keys(args: &Args, reply: &mut dyn Reply, with_flags: bool) -> Outcome {
     for spec in specs() {
         spec.for_each(&request, |at| found.push((request.get(at), describe::key_flags(&row, spec, &request))));
     }
+    if row.name == "MIGRATE" && found.len() > 1 {
+        // Its one key is empty where others follow.
+        if found.remove(0).0 != b"" {
+            found.clear();
+        }
+    }
     if found.is_empty() && !row.has(Flag::NoMandatoryKeys) {
         return Err(Failure::text("ERR Invalid arguments specified for command"));
     }

@@ -166,15 +166,9 @@ fn key_spec(spec: &KeySpec, note: Option<&str>, reply: &mut dyn Reply) {
     match spec.begin {
         Begin::Index(at) => typed("index", &[("index", at as i64)], reply),
         Begin::Unknown | Begin::Option { is_told: false, .. } => unknown(reply),
-        Begin::Keyword(word, from) | Begin::Option { word, from, .. } => {
-            reply.map(2);
-            field("type", "keyword", reply);
-            reply.bulk(b"spec");
-            reply.map(2);
-            field("keyword", word, reply);
-            reply.bulk(b"startfrom");
-            reply.int(from as i64);
-        }
+        Begin::Keyword(word, from) | Begin::Option { word, from, .. } => keyword(word, from as i64, reply),
+        // Not the last argument itself: a key has to follow.
+        Begin::LastOption { word, .. } => keyword(word, -2, reply),
     }
     reply.bulk(b"find_keys");
     match spec.find {
@@ -192,6 +186,16 @@ fn key_spec(spec: &KeySpec, note: Option<&str>, reply: &mut dyn Reply) {
     }
 }
 
+fn keyword(word: &str, from: i64, reply: &mut dyn Reply) {
+    reply.map(2);
+    field("type", "keyword", reply);
+    reply.bulk(b"spec");
+    reply.map(2);
+    field("keyword", word, reply);
+    reply.bulk(b"startfrom");
+    reply.int(from);
+}
+
 /// `RW INSERT` as `RW`, `insert`.
 fn spec_flags(flags: &str) -> Vec<String> {
     let small = |(index, word): (usize, &str)| if index == 0 { word.to_owned() } else { word.to_ascii_lowercase() };
@@ -207,7 +211,9 @@ pub(super) fn key_flags(row: &Command, spec: &KeySpec, request: &Args<'_>) -> Ve
         // What it notes in the stream is none of what Redis tells.
         return spec_flags("RO ACCESS");
     }
-    let Some(most) = spec.flags.strip_suffix(" VARIABLE_FLAGS") else { return spec_flags(spec.flags) };
+    let Some(most) = spec.flags.strip_suffix(" VARIABLE_FLAGS") else {
+        return spec_flags(spec.flags.strip_suffix(" INCOMPLETE").unwrap_or(spec.flags));
+    };
     let looks = |from: usize| request.from(from).iter().any(|word| LOOKS.iter().any(|known| parse::is(word, known)));
     spec_flags(match row.name {
         "SET" if looks(3) => "RW ACCESS UPDATE",

@@ -116,6 +116,18 @@ fn keys_of_a_request() {
     for request in ["EVAL script 0", "EVALSHA sha 0", "FCALL f 0", "EVAL script 1"] {
         assert_eq!(fake.call(&format!("COMMAND GETKEYS {request}")), "[]");
     }
+    for (request, expected) in [
+        ("h 1 k 0 1", "[\"k\"]"),
+        ("h 1 '' 0 1", "[\"\"]"),
+        ("h 1 '' 0 1 KEYS a KEYS b", "[\"a\", \"KEYS\", \"b\"]"),
+        ("h 1 '' 0 1 AUTH KEYS KEYS x", "[\"x\"]"),
+        ("h 1 '' 0 1 AUTH2 KEYS KEYS KEYS x", "[\"x\"]"),
+        ("h 1 '' 0 1 COPY KEYS", "[\"\"]"),
+        ("h 1 k 0 1 KEYS a", "!ERR Invalid arguments specified for command"),
+    ] {
+        let request = format!("COMMAND GETKEYS MIGRATE {}", request.replace("''", ""));
+        assert_eq!(fake.call(&request), expected, "{request}");
+    }
     assert_eq!(fake.call("COMMAND GETKEYS LMPOP 2 a b LEFT"), "[\"a\", \"b\"]");
     assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS COPY a b"), "[[\"a\", [RO, access]], [\"b\", [OW, update]]]");
     assert_eq!(fake.call("COMMAND GETKEYSANDFLAGS SET a b GET"), "[[\"a\", [RW, access, update]]]");

@@ -678,9 +678,6 @@ const SPIKE_NS_MIN: u64 = 1_000_000;
 
 #[cold]
 fn note_spike(worker: &Worker, row: Row, took_ms: u64) {
-    let threshold_ms = worker.settings().latency_monitor_ms;
-    if threshold_ms > 0 && took_ms >= threshold_ms {
-        let event = if row.has(Flag::Fast) { "fast-command" } else { "command" };
-        worker.engine.spikes.note(event, worker.engine.clock.wall() / 1000, took_ms);
-    }
+    let event = if row.has(Flag::Fast) { "fast-command" } else { "command" };
+    worker.engine.note_spike(event, took_ms);
 }
