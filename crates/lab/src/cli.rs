@@ -14,14 +14,17 @@ use std::process::ExitCode;
 pub enum LabCommand {
     /// Run scenarios (all, if none is named) and add their figures to the records.
     Run(RunArguments),
-    /// Make the tables of figures from the newest records: all in RECORDS/README.md, the README's choice in the README.
+    /// Make the tables of figures from the newest records: all on the page of figures, the README's choice in the README.
     Table {
         /// Where scenarios and records are.
         #[command(flatten)]
         place: Place,
-        /// The file that has the two marks.
+        /// The README; as the next one, it has the two marks.
         #[arg(long, default_value = "README.md")]
         readme: PathBuf,
+        /// The page of figures.
+        #[arg(long, default_value = "docs/figures.md")]
+        page: PathBuf,
     },
     /// Draw the README's choice of ratios from the newest records as an SVG picture.
     Plot {
@@ -88,7 +91,7 @@ impl Place {
 pub fn run(command: LabCommand) -> ExitCode {
     let done = match command {
         LabCommand::Run(arguments) => run_scenarios(arguments),
-        LabCommand::Table { place, readme } => put_table(&place, &readme),
+        LabCommand::Table { place, readme, page } => put_tables(&place, &readme, &page),
         LabCommand::Plot { place, out } => put_plot(&place, out),
         LabCommand::List { place } => list(&place),
     };
@@ -160,18 +163,18 @@ fn chosen(scenarios: Vec<Scenario>, names: &[String]) -> Result<Vec<Scenario>, L
     }
 }
 
-fn put_table(place: &Place, readme: &Path) -> Result<(), LabError> {
+fn put_tables(place: &Place, readme: &Path, page: &Path) -> Result<(), LabError> {
     let scenarios = Scenario::read_all(&place.scenarios)?;
     let measured = report::measured(&scenarios, &place.records())?;
-    let base = readme.parent().unwrap_or(Path::new(""));
-    report::put_table(&place.records().join("README.md"), &report::table(&measured, &place.records()))?;
-    report::put_table(readme, &report::table(&report::digest(measured), base))
+    let base = |page: &Path| page.parent().unwrap_or(Path::new("")).to_owned();
+    report::put_table(page, &report::table(&measured, &base(page)))?;
+    report::put_table(readme, &report::short_table(&report::chosen(&measured), &base(readme)))
 }
 
 fn put_plot(place: &Place, out: Option<PathBuf>) -> Result<(), LabError> {
     let scenarios = Scenario::read_all(&place.scenarios)?;
     let measured = report::measured(&scenarios, &place.records())?;
-    plot::draw(&report::digest(measured), &out.unwrap_or_else(|| place.records().join("figures.svg")))
+    plot::draw(&report::chosen(&measured), &out.unwrap_or_else(|| place.records().join("figures.svg")))
 }
 
 fn list(place: &Place) -> Result<(), LabError> {

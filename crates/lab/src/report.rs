@@ -1,7 +1,7 @@
 //! From rows to figures: medians of a run, the two sides of a case beside each other, and the tables of the documents.
 //!
-//! The table of the records has every line. The README has those that a scenario calls a headline, and every one that
-//! misses its target.
+//! The page of figures has every line. The README has ten at most, for which scenarios have a name there, by how far the
+//! first side is ahead.
 
 use crate::record::{self, Row};
 use crate::scenario::{Figure, Scenario, Target};
@@ -22,8 +22,8 @@ pub(crate) struct Compared<'a> {
     by_other: Option<f64>,
     /// That case in words.
     other: &'a str,
-    /// Whether README and picture show it, whatever came of it.
-    pub(crate) is_headline: bool,
+    /// How README and picture call it, if they show it.
+    pub(crate) readme: Option<&'a str>,
     /// Whether it is the case's own figure, beside which CPU and p99 are shown.
     is_own: bool,
     sides: [Figures; 2],
@@ -83,9 +83,10 @@ impl Compared<'_> {
         ratio(self.sides[0].p99_ms, self.sides[1].p99_ms)
     }
 
-    /// Whether the README shows it.
-    fn is_for_readme(&self) -> bool {
-        self.is_headline || !self.meets_target()
+    /// How many times the first side is ahead; below 1, the second is.
+    pub(crate) fn lead(&self) -> Option<f64> {
+        let ratio = self.ratio()?;
+        if self.figure == Figure::RequestsPerS { Some(ratio) } else { (ratio > 0.0).then(|| 1.0 / ratio) }
     }
 
     /// Whether every part of the target is met.
@@ -122,23 +123,71 @@ pub(crate) fn measured<'a>(scenarios: &'a [Scenario], records: &Path) -> Result<
     Ok(all)
 }
 
-/// What the README shows of all figures.
-pub(crate) fn digest(mut measured: Vec<Measured>) -> Vec<Measured> {
-    for one in &mut measured {
-        one.cases.retain(Compared::is_for_readme);
-    }
-    measured.retain(|one| !one.cases.is_empty());
-    measured
+/// A case that the README shows, and where it is from.
+pub(crate) struct Chosen<'m, 'a> {
+    pub(crate) name: &'a str,
+    pub(crate) compared: &'m Compared<'a>,
+    measured: &'m Measured<'a>,
 }
 
-/// The table in Markdown; links are relative to `base`.
+/// What the README shows of all figures: where the first side is ahead by most comes first.
+pub(crate) fn chosen<'m, 'a>(measured: &'m [Measured<'a>]) -> Vec<Chosen<'m, 'a>> {
+    let of_one = |measured: &'m Measured<'a>| {
+        let named = |compared: &'m Compared<'a>| Some(Chosen { name: compared.readme?, compared, measured });
+        measured.cases.iter().filter_map(named)
+    };
+    let mut all: Vec<Chosen> = measured.iter().flat_map(of_one).collect();
+    let lead = |chosen: &Chosen| chosen.compared.lead().unwrap_or(0.0);
+    all.sort_by(|one, other| lead(other).total_cmp(&lead(one)));
+    all
+}
+
+/// The README's table in Markdown, which lies in `base`.
+pub(crate) fn short_table(chosen: &[Chosen], base: &Path) -> String {
+    let mut text = String::from(
+        "| what | kept on disk | Bobbin | beside it | ratio | CPU a request |\n|---|---|---|---|---|---|\n",
+    );
+    for Chosen { name, compared, measured } in chosen {
+        let [first, second] = &measured.scenario.sides;
+        let durability = match first.durability == second.durability {
+            true => format!("both: {}", first.durability),
+            false => format!("{}: {}; {}: {}", first.label, first.durability, second.label, second.durability),
+        };
+        let median = |side: usize| {
+            let spread = compared.sides[side].figure;
+            spread.map_or("-".to_owned(), |spread| {
+                Scale::of(spread.median, compared.figure).text_with_unit(spread.median)
+            })
+        };
+        text += &format!(
+            "| [{name}]({}) | {durability} | {} | {} {} | {} | {} |\n",
+            link(&measured.file, base),
+            median(0),
+            second.label,
+            median(1),
+            ratio_text(compared),
+            times_text(compared.cpu_ratio()),
+        );
+    }
+    text
+}
+
+/// A link to `file` from a page in the folder `base`, both relative to the root.
+fn link(file: &Path, base: &Path) -> String {
+    match file.strip_prefix(base) {
+        Ok(inside) => inside.display().to_string(),
+        Err(_) => format!("{}{}", "../".repeat(base.components().count()), file.display()),
+    }
+}
+
+/// The table in Markdown, of a page that lies in `base`.
 pub(crate) fn table(measured: &[Measured], base: &Path) -> String {
     let mut text = String::from(
-        "| what | Bobbin | beside it | ratio | CPU a request | p99 | target |\n|---|---|---|---|---|---|---|\n",
+        "| what | Bobbin | beside it | ratio | target | CPU a request | p99 |\n|---|---|---|---|---|---|---|\n",
     );
     for Measured { scenario, file, cases } in measured {
         let [first, second] = &scenario.sides;
-        let link = file.strip_prefix(base).unwrap_or(file).display();
+        let link = link(file, base);
         let date = file.file_name().and_then(|name| name.to_str()?.get(..10)).unwrap_or("record");
         text += &format!(
             "| **{}** ([{date}]({link})) | {}: {} | {}: {} | | | | |\n",
@@ -177,9 +226,9 @@ fn compared<'a>(scenario: &'a Scenario, rows: &[Row]) -> Vec<Compared<'a>> {
             let sides = [0, 1].map(|side: usize| Figures::of(&runs[side], figure));
             if sides[0].figure.is_some() {
                 let is_own = index == 0;
-                let is_headline = is_own && case.headline;
+                let readme = case.readme.as_deref().filter(|_| is_own);
                 let (by_other, other) = other_of(scenario, rows, target, figure);
-                lines.push(Compared { what, figure, target, by_other, other, is_headline, is_own, sides });
+                lines.push(Compared { what, figure, target, by_other, other, readme, is_own, sides });
             }
         }
     }
@@ -230,22 +279,38 @@ fn ratio(first: Option<Spread>, second: Option<Spread>) -> Option<f64> {
 
 fn case_line(compared: &Compared) -> String {
     let Compared { what, figure, .. } = compared;
-    let times = |ratio: Option<f64>| ratio.map_or("-".into(), |ratio| format!("{ratio:.2} ×"));
     let is_own = compared.is_own;
     let target = target_text(compared);
     let mark = match (target.is_empty(), compared.meets_target()) {
         (true, _) => "",
-        (false, true) => " ✓",
-        (false, false) => " ✗",
+        (false, true) => ": met",
+        (false, false) => ": missed",
     };
     format!(
-        "| {what} | {} | {} | {} | {} | {} | {target}{mark} |\n",
+        "| {what} | {} | {} | {} | {target}{mark} | {} | {} |\n",
         spread_text(compared.sides[0].figure, *figure),
         spread_text(compared.sides[1].figure, *figure),
-        times(compared.ratio()),
-        times(compared.cpu_ratio().filter(|_| is_own)),
-        times(compared.p99_ratio().filter(|_| is_own && *figure != Figure::P99Ms)),
+        ratio_text(compared),
+        times_text(compared.cpu_ratio().filter(|_| is_own)),
+        times_text(compared.p99_ratio().filter(|_| is_own && *figure != Figure::P99Ms)),
     )
+}
+
+fn times_text(ratio: Option<f64>) -> String {
+    ratio.map_or("-".into(), |ratio| format!("{ratio:.2} ×"))
+}
+
+/// The ratio with what it is a ratio of, so that nobody has to know whether more is better.
+fn ratio_text(compared: &Compared) -> String {
+    let of = match compared.figure {
+        Figure::RequestsPerS => "the rate",
+        Figure::CpuUsPerRequest | Figure::ServerUsPerRequest => "the CPU",
+        Figure::RssBytes | Figure::BytesPerConnection | Figure::BytesEach | Figure::MemoryGrowthBytes => "the memory",
+        Figure::FolderBytes | Figure::FolderBytesMax => "the disk",
+        Figure::WrittenPerByte => "the writing",
+        _ => "the time",
+    };
+    compared.ratio().map_or("-".into(), |ratio| format!("{ratio:.2} × {of}"))
 }
 
 fn target_text(compared: &Compared) -> String {
@@ -355,8 +420,8 @@ pub(crate) mod tests {
         let scenarios = [scenario_with_rows(folder.path(), &rows)];
         let measured = measured(&scenarios, folder.path()).unwrap();
         let table = table(&measured, folder.path());
-        let expected = "| GET | 30.0 k/s (10.0 to 40.0) | 20.0 k/s (10.0 to 30.0) | 1.50 × | 0.75 × | 1.00 × \
-                        | ≥ 1.4 ×, CPU ≤ 0.5 × ✗ |";
+        let expected = "| GET | 30.0 k/s (10.0 to 40.0) | 20.0 k/s (10.0 to 30.0) | 1.50 × the rate \
+                        | ≥ 1.4 ×, CPU ≤ 0.5 ×: missed | 0.75 × | 1.00 × |";
         assert!(table.contains(expected), "{table}");
         assert!(table.contains("([2026-03-02](box/2026-03-02-reads.csv))"), "{table}");
     }
@@ -379,11 +444,10 @@ pub(crate) mod tests {
         scenarios[0].cases.push(toml::from_str(also).unwrap());
         scenarios[0].cases[0].target = Target::default();
         let told = |scenarios: &[Scenario]| table(&measured(scenarios, folder.path()).unwrap(), folder.path());
-        let line = "| GET, slowly | 2.00 ms (1.50 to 9.00) | - | - | - | - | ≤ 2 × \"GET\" ✓ |";
+        let line = "| GET, slowly | 2.00 ms (1.50 to 9.00) | - | - | ≤ 2 × \"GET\": met | - | - |";
         assert!(told(&scenarios).contains(line), "{}", told(&scenarios));
         scenarios[0].cases[1].target.times.as_mut().unwrap().max = 1.9;
-        assert!(told(&scenarios).contains("≤ 1.9 × \"GET\" ✗"));
-        assert_eq!(digest(measured(&scenarios, folder.path()).unwrap()).len(), 1);
+        assert!(told(&scenarios).contains("≤ 1.9 × \"GET\": missed"));
     }
 
     #[test]
@@ -397,8 +461,7 @@ pub(crate) mod tests {
         let all = measured(&scenarios, folder.path()).unwrap();
         let table = table(&all, folder.path());
         // Each turn must hold, not the median alone.
-        assert!(table.contains("| GET: turn | 90 µs (80 to 2001) | - | - | - | - | ≤ 2000 µs ✗ |"), "{table}");
-        assert_eq!(digest(all)[0].cases.len(), 2);
+        assert!(table.contains("| GET: turn | 90 µs (80 to 2001) | - | - | ≤ 2000 µs: missed | - | - |"), "{table}");
         // The case's own figure has its name from there, and but one line.
         scenarios[0].cases[0].figure = Figure::LongestTurnUs;
         let all = measured(&scenarios, folder.path()).unwrap();
@@ -406,16 +469,39 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_readme_has_headlines_and_missed_targets() {
+    fn the_readme_has_what_has_a_name_there_and_the_greatest_lead_first() {
         let folder = tempfile::tempdir().unwrap();
-        let mut scenarios =
-            [scenario_with_rows(folder.path(), &[row("bobbin", 1, 3.0, 1.0), row("redis", 1, 2.0, 2.0)])];
-        assert!(digest(measured(&scenarios, folder.path()).unwrap()).is_empty());
-        scenarios[0].cases[0].headline = true;
-        assert_eq!(digest(measured(&scenarios, folder.path()).unwrap()).len(), 1);
-        scenarios[0].cases[0].headline = false;
-        scenarios[0].cases[0].target.difference_max = Some(0.5);
-        assert_eq!(digest(measured(&scenarios, folder.path()).unwrap()).len(), 1);
+        let slow = |side, p99_ms| Row { scenario: "reads/slow".into(), p99_ms: Some(p99_ms), ..row(side, 1, 1.0, 1.0) };
+        let rows = [row("bobbin", 1, 300.0, 1.0), row("redis", 1, 200.0, 2.0), slow("bobbin", 2.0), slow("redis", 8.0)];
+        let mut scenarios = [scenario_with_rows(folder.path(), &rows)];
+        let also = r#"
+            name = "slow"
+            what = "GET, slowly"
+            readme = "GET that waits"
+            load.benchmark = "-t get"
+            check = { command = "PING", answer = "PONG" }
+            figure = "p99_ms"
+        "#;
+        scenarios[0].cases.push(toml::from_str(also).unwrap());
+        let told = |scenarios: &[Scenario]| {
+            short_table(&chosen(&measured(scenarios, folder.path()).unwrap()), &folder.path().join("docs"))
+        };
+        assert!(!told(&scenarios).contains("300"));
+        scenarios[0].cases[0].readme = Some("GET at once".into());
+        let table = told(&scenarios);
+        let lines: Vec<&str> = table.lines().skip(2).collect();
+        assert_eq!(lines.len(), 2, "{table}");
+        assert!(lines[0].starts_with("| [GET that waits]("), "{table}");
+        assert!(lines[0].ends_with(") | both: none | 2.00 ms | redis 8.00 ms | 0.25 × the time | 1.00 × |"), "{table}");
+        assert!(lines[1].ends_with(") | both: none | 300 /s | redis 200 /s | 1.50 × the rate | 0.50 × |"), "{table}");
+    }
+
+    #[test]
+    fn links_lead_from_the_page_to_the_record() {
+        let file = Path::new("lab/records/box/day.csv");
+        assert_eq!(link(file, Path::new("")), "lab/records/box/day.csv");
+        assert_eq!(link(file, Path::new("docs")), "../lab/records/box/day.csv");
+        assert_eq!(link(file, Path::new("lab/records")), "box/day.csv");
     }
 
     #[test]

@@ -110,9 +110,8 @@ pub(crate) struct Case {
     pub(crate) figure: Figure,
     #[serde(default)]
     pub(crate) target: Target,
-    /// Whether the README shows it even when its target is met.
-    #[serde(default)]
-    pub(crate) headline: bool,
+    /// How the README calls it, which shows ten cases at most; else only the page of figures has it.
+    pub(crate) readme: Option<String>,
 }
 
 /// What is done before a load, unmeasured.

@@ -5,7 +5,7 @@
 //!                            `-> redis-server: what a script asks of a server must be true of this one, too
 //! SCREENS                   --> both: what redis-cli shows of the one, it shows of the other
 //! clients/kombu_*, celery_queues.py --> Bobbin: what `clients/python` makes of its queues
-//! README.md                 --> Bobbin: its console lines show what it says they show
+//! README.md, some of docs/   --> Bobbin: their console lines show what they say they show
 //! BENCHMARKS                --> Bobbin: redis-benchmark runs without an error
 //! ```
 
@@ -267,16 +267,25 @@ fn redis_cli_shows_what_only_bobbin_says() {
     }
 }
 
+/// Pages with console lines, and how many at least.
+const PAGES: &[(&str, usize)] = &[("README.md", 8), ("docs/operating.md", 2), ("docs/memcached.md", 2)];
+
 #[test]
-fn the_readme_shows_what_its_lines_show() {
-    let test = "the_readme_shows_what_its_lines_show";
+fn pages_show_what_their_lines_show() {
+    let test = "pages_show_what_their_lines_show";
     let Some(redis_cli) = program_or_skip(test, "redis-cli") else { return };
     let Some(_curl) = program_or_skip(test, "curl") else { return };
+    for (page, lines_min) in PAGES {
+        check_page(&redis_cli, page, *lines_min);
+    }
+}
+
+/// Types the lines of a page, and looks at what comes.
+fn check_page(redis_cli: &Path, page: &str, lines_min: usize) {
     let server = Server::start(&["--memcached-port", FREE_PORT, "--queue-port", FREE_PORT]);
-    let shell = Shell::new(&redis_cli, server.port);
-    let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).unwrap();
-    let steps = console::steps(&readme);
-    assert!(steps.len() >= 7, "the README's lines are found: {steps:?}");
+    let shell = Shell::new(redis_cli, server.port);
+    let steps = console::steps(&fs::read_to_string(Path::new(ROOT).join(page)).unwrap());
+    assert!(steps.len() >= lines_min, "{page}: its lines are found: {steps:?}");
     let own = |port: &str, flag: &str| (format!("127.0.0.1:{port}"), format!("127.0.0.1:{}", server.flag(flag)));
     let ports = [own("11211", "--memcached-port"), own("22201", "--queue-port")];
     for step in steps {
@@ -291,7 +300,7 @@ fn the_readme_shows_what_its_lines_show() {
         let lines: Vec<&str> = output.lines().filter(|line| !line.starts_with("-> ")).collect();
         let same = lines.len() == step.shown.len()
             && lines.iter().zip(&step.shown).all(|(line, shown)| console::is_as_shown(line, shown));
-        assert!(same, "$ {}\nthe README shows {:#?}\nand redis-cli {lines:#?}", step.line, step.shown);
+        assert!(same, "$ {}\n{page} shows {:#?}\nand redis-cli {lines:#?}", step.line, step.shown);
     }
 }
 

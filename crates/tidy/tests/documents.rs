@@ -11,6 +11,10 @@ fn the_documents_are_there() {
         "CHANGELOG.md",
         "LICENSE",
         "docs/commands.md",
+        "docs/compatibility.md",
+        "docs/figures.md",
+        "docs/memcached.md",
+        "docs/operating.md",
         "docs/adr/template.md",
         "docs/formats/block.md",
         "docs/formats/effect.md",
@@ -63,4 +67,13 @@ fn decisions_are_numbered_without_a_gap() {
     numbers.sort();
     let expected: Vec<String> = (1..=numbers.len()).map(|number| format!("{number:04}")).collect();
     assert_eq!(numbers, expected);
+}
+
+/// Whoever comes first reads all of it.
+const README_BYTES_MAX: usize = 10 << 10;
+
+#[test]
+fn the_first_page_is_short() {
+    let bytes = std::fs::read(root().join("README.md")).expect("it is there").len();
+    assert!(bytes <= README_BYTES_MAX, "README.md has {bytes} bytes, and {README_BYTES_MAX} at most are read at once");
 }
