@@ -10,15 +10,11 @@ SCENARIOS ?=
 QUICK ?=
 FUZZ_SECONDS ?= 600
 DIFFER_SECONDS ?= 3600
-# A seed of the simulator to run again; without it SEEDS seeds are run, from SEEDS_FROM on.
-SEED ?=
-SEEDS ?= 10000
-SEEDS_FROM ?= 0
 SOAK_SECONDS ?= 3600
 # How tests of the real binary build it.
 SERVER_PROFILE ?= real
 
-export FUZZ_SECONDS SEED SEEDS SEEDS_FROM SOAK_SECONDS SERVER_PROFILE
+export FUZZ_SECONDS SOAK_SECONDS SERVER_PROFILE
 # Where scripts/setup-tests puts the clients that tests start.
 export BOBBIN_PYTHON := $(CURDIR)/.venv/bin/python
 export NODE_PATH := $(CURDIR)/scripts/clients/node_modules
@@ -64,6 +60,8 @@ differ: ## send the same random commands to Bobbin and redis-server and compare,
 	cargo build --profile real -p server
 	scripts/differ --seconds $(DIFFER_SECONDS)
 
+# SEED is a seed to run again; without it SEEDS seeds are run, from SEEDS_FROM on. `make test` has its own, smaller number.
+sim: export SEEDS ?= 10000
 sim: ## run the simulator: SEEDS seeds from SEEDS_FROM on, or the one SEED
 	cargo test --profile checked -p sim -- --nocapture
 
