@@ -145,7 +145,7 @@ pub(crate) fn chosen<'m, 'a>(measured: &'m [Measured<'a>]) -> Vec<Chosen<'m, 'a>
 /// The README's table in Markdown, which lies in `base`.
 pub(crate) fn short_table(chosen: &[Chosen], base: &Path) -> String {
     let mut text = String::from(
-        "| what | kept on disk | Bobbin | beside it | ratio | CPU a request |\n|---|---|---|---|---|---|\n",
+        "| what | persistence | Bobbin | compared with | ratio | CPU per request |\n|---|---|---|---|---|---|\n",
     );
     for Chosen { name, compared, measured } in chosen {
         let [first, second] = &measured.scenario.sides;
@@ -183,7 +183,7 @@ fn link(file: &Path, base: &Path) -> String {
 /// The table in Markdown, of a page that lies in `base`.
 pub(crate) fn table(measured: &[Measured], base: &Path) -> String {
     let mut text = String::from(
-        "| what | Bobbin | beside it | ratio | target | CPU a request | p99 |\n|---|---|---|---|---|---|---|\n",
+        "| what | Bobbin | compared with | ratio | target | CPU per request | p99 |\n|---|---|---|---|---|---|---|\n",
     );
     for Measured { scenario, file, cases } in measured {
         let [first, second] = &scenario.sides;
