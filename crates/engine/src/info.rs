@@ -453,6 +453,8 @@ fn percentiles_us<'a>(all: impl Iterator<Item = &'a Latency>) -> Option<String> 
 
 fn errorstats(engine: &Engine, out: &mut String) {
     for (prefix, count) in engine.errors.counts() {
+        // As in Redis, so that a script's word does not look like another line.
+        let prefix = prefix.replace(['#', ':', '\n', '\r'], "_");
         line(out, &format!("errorstat_{prefix}"), format_args!("count={count}"));
     }
 }

@@ -46,8 +46,10 @@ pub(crate) fn logged<'a>(row: &str, args: &'a Args<'_>, reply: &[u8]) -> Option<
     let key = args.get(if matches!(row, "MC.GAT" | "MC.GATS") { 2 } else { 1 });
     if !is_stored {
         let is_made = match row {
-            // What was made on a miss is told as won.
-            "MC.MGT" => flag(b'N').is_some() && line_has(reply, b" W") && !line_has(reply, b" X"),
+            // What was made on a miss is told as won; so is an item that is to be made anew, by R.
+            "MC.MGT" => {
+                flag(b'N').is_some() && flag(b'R').is_none() && line_has(reply, b" W") && !line_has(reply, b" X")
+            }
             "MC.MA" if flag(b'N').is_some() => return None,
             _ => false,
         };

@@ -66,7 +66,7 @@ impl Monitors {
         });
     }
 
-    /// A connection is shown these events from now on; `false`: there are too many such.
+    /// A connection is shown these events from now on, and no others; `false`: there are too many such connections.
     pub(crate) fn add_item_watcher(&self, client: &Arc<Client>, events: &[ItemEvent]) -> bool {
         let shown = events.iter().fold(0, |shown, event| match event {
             ItemEvent::Fetch => shown | Shown::Fetches as u8,
@@ -75,6 +75,11 @@ impl Monitors {
             ItemEvent::Eviction => shown,
         });
         self.change(|watchers| {
+            let own = watchers.iter_mut().find(|watcher| watcher.is_of_items && watcher.client.id == client.id);
+            if let Some(own) = own {
+                own.shown = shown;
+                return true;
+            }
             let is_free = watchers.iter().filter(|watcher| watcher.is_of_items).count() < ITEM_WATCHERS_MAX;
             if is_free {
                 watchers.push(Watcher { client: client.clone(), shown, is_of_items: true });

@@ -133,7 +133,9 @@ pub(crate) struct Chosen<'m, 'a> {
 /// What the README shows of all figures: where the first side is ahead by most comes first.
 pub(crate) fn chosen<'m, 'a>(measured: &'m [Measured<'a>]) -> Vec<Chosen<'m, 'a>> {
     let of_one = |measured: &'m Measured<'a>| {
-        let named = |compared: &'m Compared<'a>| Some(Chosen { name: compared.readme?, compared, measured });
+        let named = |compared: &'m Compared<'a>| {
+            compared.lead().and(compared.readme).map(|name| Chosen { name, compared, measured })
+        };
         measured.cases.iter().filter_map(named)
     };
     let mut all: Vec<Chosen> = measured.iter().flat_map(of_one).collect();

@@ -51,7 +51,7 @@ pub(crate) fn raised(text: impl Into<Vec<u8>>) -> mlua::Error {
 
 /// An error as Lua's own libraries make them, with the place of the call in front.
 pub(crate) fn fault(lua: &Lua, text: impl fmt::Display) -> mlua::Error {
-    let mut text = format!("{}{text}", place(lua)).into_bytes();
+    let mut text = raw_text::to_bytes(&format!("{}{text}", place(lua))).into_owned();
     // It may quote what it was given, and lies where no limit of memory counts it.
     text.truncate(TEXT_BYTES_MAX);
     mlua::Error::external(Raised { text, is_counted: false, is_plain: true })

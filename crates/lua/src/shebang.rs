@@ -58,7 +58,7 @@ pub fn header(source: &[u8]) -> Result<Header<'_>, String> {
         return Ok(Header { flags: None, code: source });
     }
     let end = source.iter().position(|byte| *byte == b'\n').ok_or("ERR Invalid script shebang")?;
-    let line = String::from_utf8_lossy(&source[..end]).into_owned();
+    let line = raw_text::from_bytes(&source[..end]).into_owned();
     let mut words = line.split_ascii_whitespace();
     let engine = words.next().unwrap_or_default();
     if engine != "#!lua" {
@@ -113,7 +113,7 @@ pub fn library_header(source: &[u8]) -> Result<LibraryHeader<'_>, String> {
         if !option.get(..NAME.len()).is_some_and(|start| start.eq_ignore_ascii_case(NAME)) {
             return Err(format!("ERR Invalid metadata value given: {}", raw_text::from_bytes(option)));
         }
-        let given = String::from_utf8_lossy(&option[NAME.len()..]).into_owned();
+        let given = raw_text::from_bytes(&option[NAME.len()..]).into_owned();
         if name.replace(given).is_some() {
             return Err("ERR Invalid metadata value, name argument was given multiple times".to_owned());
         }

@@ -73,7 +73,7 @@ pub(crate) fn to_lua(lua: &Lua, shared: &Shared, value: Value) -> mlua::Result<L
         }
         Value::Double(number) => single(lua, "double", number)?,
         Value::Boolean(is) => Lv::Boolean(is),
-        Value::BigNumber(digits) => single(lua, "big_number", digits)?,
+        Value::BigNumber(digits) => single(lua, "big_number", lua.create_string(&*raw_text::to_bytes(&digits))?)?,
         Value::Verbatim { format, text } => {
             let table = lua.create_table_with_capacity(0, 2)?;
             table.raw_set("string", text)?;
@@ -220,6 +220,6 @@ pub fn write(value: &Value, reply: &mut dyn Reply) {
         Value::Double(number) => reply.double(*number),
         Value::Boolean(is) => reply.boolean(*is),
         Value::BigNumber(digits) => reply.big_number(digits),
-        Value::Verbatim { format, text } => reply.verbatim(&format!("{format:3.3}"), text),
+        Value::Verbatim { format, text } => reply.verbatim(format, text),
     }
 }

@@ -26,6 +26,20 @@ const REQUESTS: &[&[&[u8]]] = &[
     &[b"EVAL", b"return {ok='\xff\xf4\x8f\xbf\xbf'}", b"0"],
     &[b"EVAL", b"return {err='MY \xe9 x'}", b"0"],
     &[b"EVAL", b"return redis.pcall('OBJECT', '\xff')", b"0"],
+    // Characters that stand for CR and LF where bytes are kept in texts: they are no line ends.
+    &[b"EVAL", b"#!lua flags=\xf4\x8f\xbc\x8d\xf4\x8f\xbc\x8a+X\nreturn 1", b"0"],
+    &[b"EVAL", b"#!\xf4\x8f\xbc\x8d\xf4\x8f\xbc\x8a+X\nreturn 1", b"0"],
+    &[b"\xf4\x8f\xbc\x8d\xf4\x8f\xbc\x8a+X"],
+    &[b"EVAL", b"return {ok='\xf4\x8f\xbc\x8d\xf4\x8f\xbc\x8a+X'}", b"0"],
+    &[b"EVAL", b"return {err='MY a\\r\\n+X'}", b"0"],
+];
+
+/// Requests in RESP3, with a verbatim string of two lines or a line as reply. The format is any three bytes.
+const OF_RESP3: &[(&[&[u8]], usize)] = &[
+    (&[b"EVAL", b"return {verbatim_string={string='ab',format='\xc3\xa9'}}", b"0"], 2),
+    (&[b"EVAL", b"return {verbatim_string={string='a\xff',format='t\xfft\xff'}}", b"0"], 2),
+    (&[b"EVAL", b"return {verbatim_string={string='',format=''}}", b"0"], 2),
+    (&[b"EVAL", b"return {big_number='1\xff2'}", b"0"], 1),
 ];
 
 /// Requests whose reply is a bulk.
@@ -61,10 +75,32 @@ fn bytes_that_are_no_text_are_repeated_as_they_came() {
     let (mut ours, mut theirs) = (Raw::connect(server.port), Raw::connect(redis.port()));
     for (requests, lines) in [(REQUESTS, 1), (BULKS, 2)] {
         for request in requests {
-            let (ours, theirs) = (ours.ask(request, lines), theirs.ask(request, lines));
-            let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
-            let request: Vec<String> = request.iter().map(|word| shown(word)).collect();
-            assert_eq!(shown(&ours), shown(&theirs), "{request:?}: Bobbin's on the left");
+            compare(request, &ours.ask(request, lines), &theirs.ask(request, lines));
         }
     }
+    for (request, _) in &OF_RESP3[..3] {
+        compare(request, &ours.ask(request, 2), &theirs.ask(request, 2));
+    }
+    for talk in [&mut ours, &mut theirs] {
+        talk.ask(&[b"HELLO", b"3"], 1);
+        talk.0.get_mut().write_all(b"PING\r\n").unwrap();
+        let mut line = Vec::new();
+        while line != b"+PONG\r\n" {
+            line.clear();
+            talk.0.read_until(b'\n', &mut line).unwrap();
+        }
+    }
+    for (request, lines) in OF_RESP3 {
+        compare(request, &ours.ask(request, *lines), &theirs.ask(request, *lines));
+    }
+    // What a script calls an error stays in its line of INFO.
+    server.connect().call(&["EVAL", "return {err='a:b\\r\\n+x y'}", "0"]);
+    assert_eq!(server.info("errorstat_a_b__+x"), "count=1");
+}
+
+#[track_caller]
+fn compare(request: &[&[u8]], ours: &[u8], theirs: &[u8]) {
+    let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
+    let request: Vec<String> = request.iter().map(|word| shown(word)).collect();
+    assert_eq!(shown(ours), shown(theirs), "{request:?}: Bobbin's on the left");
 }

@@ -77,3 +77,15 @@ fn the_first_page_is_short() {
     let bytes = std::fs::read(root().join("README.md")).expect("it is there").len();
     assert!(bytes <= README_BYTES_MAX, "README.md has {bytes} bytes, and {README_BYTES_MAX} at most are read at once");
 }
+
+/// So many lines of figures are read.
+const README_FIGURES_MAX: usize = 10;
+
+#[test]
+fn the_first_page_has_few_figures() {
+    let named = |file: &&tidy::File| file.is("toml") && file.path.starts_with("lab/scenarios/");
+    let files = files();
+    let lines = files.iter().filter(named).flat_map(|file| file.text.lines());
+    let count = lines.filter(|line| line.starts_with("readme = ")).count();
+    assert!(count <= README_FIGURES_MAX, "{count} cases have a name in the README");
+}

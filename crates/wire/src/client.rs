@@ -338,11 +338,9 @@ fn big_number(text: &[u8]) -> Result<String, ReplyError> {
 }
 
 fn verbatim(bytes: &[u8]) -> Result<Value, ReplyError> {
-    let text = text_of(bytes)?;
-    match text.split_at_checked(3) {
-        Some((format, rest)) if rest.starts_with(':') => {
-            Ok(Value::Verbatim { format: format.to_owned(), text: rest[1..].to_owned() })
-        }
+    let text = |bytes: &[u8]| raw_text::from_bytes(bytes).into_owned();
+    match bytes.split_at_checked(3) {
+        Some((format, [b':', rest @ ..])) => Ok(Value::Verbatim { format: text(format), text: text(rest) }),
         _ => Err(ReplyError::Malformed),
     }
 }

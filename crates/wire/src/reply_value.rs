@@ -9,6 +9,7 @@ use crate::client::{Open, Value, place};
 use crate::number::Double;
 use crate::reply::{More, Reply, Source};
 use crate::resp::Protocol;
+use base::raw_text;
 
 /// One reply as a client that speaks `protocol` would read it.
 pub struct ReplyValue {
@@ -184,7 +185,7 @@ impl Reply for ReplyValue {
         if self.speaks_resp3() {
             self.put(Value::Verbatim { format: format.to_owned(), text: text.to_owned() });
         } else {
-            self.bulk(text.as_bytes());
+            self.bulk(&raw_text::to_bytes(text));
         }
     }
 

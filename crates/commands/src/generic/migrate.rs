@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::row::Verb;
-use base::Ms;
+use base::{Ms, raw_text};
 
 pub(crate) const COMMANDS: &[Command] = &[MIGRATE];
 
@@ -59,7 +59,7 @@ const TIMEOUT_MS: Ms = 1_000;
 /// If they make no sense.
 pub fn migrate_arguments(args: &Args<'_>) -> Result<Migration, Failure> {
     let mut asked = Migration {
-        host: String::from_utf8_lossy(args.get(1)).into_owned(),
+        host: raw_text::from_bytes(args.get(1)).into_owned(),
         port: parse::int(args.get(2)).ok().and_then(|port| u16::try_from(port).ok()),
         keys: vec![args.get(3).into()],
         ..Migration::default()

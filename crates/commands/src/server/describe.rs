@@ -76,7 +76,9 @@ pub(super) fn info(listed: Listed, reply: &mut dyn Reply) {
     [first, last, step].into_iter().for_each(|number| reply.int(number));
     let categories = row.map_or_else(|| vec!["slow"], acl::categories);
     words(&categories.iter().map(|name| format!("@{name}")).collect::<Vec<_>>(), reply);
-    words(row.map_or(&[], published::tips), reply);
+    let tips = row.map_or(&[][..], published::tips);
+    reply.set(tips.len());
+    tips.iter().for_each(|tip| reply.bulk(tip.as_bytes()));
     reply.set(keys.len());
     let note = |at| row.and_then(|row| published::note(row.name, at));
     keys.iter().enumerate().for_each(|(at, spec)| key_spec(spec, note(at), reply));

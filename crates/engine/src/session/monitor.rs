@@ -20,12 +20,10 @@ impl Session {
 
     /// It is shown what happens to items.
     pub(super) fn begin_item_log(&mut self, events: &[ItemEvent]) -> Result<(), String> {
-        if !std::mem::replace(&mut self.shows_items, true)
-            && !self.worker.engine.monitors.add_item_watcher(&self.client, events)
-        {
-            self.shows_items = false;
+        if !self.worker.engine.monitors.add_item_watcher(&self.client, events) {
             return Err("WATCHER_TOO_MANY log watcher limit reached".to_owned());
         }
+        self.shows_items = true;
         Ok(())
     }
 

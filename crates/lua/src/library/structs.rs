@@ -4,6 +4,7 @@ use crate::error::{bad_argument, fault};
 use crate::library::Data;
 use crate::machine::Shared;
 use crate::number::cut;
+use base::raw_text;
 use mlua::{Lua, MultiValue, Table, Value};
 use std::rc::Rc;
 
@@ -74,7 +75,7 @@ fn told(lua: &Lua, wrong: &Wrong, function: &str) -> mlua::Error {
 const NUMBERS: &[u8] = b"bBhHlLTiIfd";
 
 fn unknown(option: u8) -> Wrong {
-    Wrong::Argument(1, format!("invalid format option '{}'", char::from(option)))
+    Wrong::Argument(1, format!("invalid format option '{}'", raw_text::from_bytes(&[option])))
 }
 
 /// How a format is read.

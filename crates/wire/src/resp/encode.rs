@@ -111,13 +111,22 @@ pub fn message(bulks: &[&[u8]]) -> Arc<[u8]> {
     output.tail[1..].into()
 }
 
+/// The bytes of a text that travels as a line, without line ends: also of one that foreign bytes stand in.
+fn one_line(text: &str) -> Cow<'_, [u8]> {
+    let mut bytes = raw_text::to_bytes(text);
+    if memchr::memchr2(b'\r', b'\n', &bytes).is_some() {
+        bytes.to_mut().iter_mut().filter(|byte| matches!(byte, b'\r' | b'\n')).for_each(|byte| *byte = b' ');
+    }
+    bytes
+}
+
 impl Reply for Encoder<'_> {
     fn simple(&mut self, text: &str) {
         debug_assert!(!text.contains(['\r', '\n']));
         if self.is_lines() {
             return self.plain_line(text.as_bytes());
         }
-        self.line(b'+', &raw_text::to_bytes(text));
+        self.line(b'+', &one_line(text));
     }
 
     fn aside(&mut self, text: &[u8]) {
@@ -132,11 +141,7 @@ impl Reply for Encoder<'_> {
         if self.is_lines() {
             return crate::memcache::encode::error(&mut self.output.tail, text);
         }
-        let text = match text.contains(['\r', '\n']) {
-            true => Cow::Owned(text.replace(['\r', '\n'], " ")),
-            false => Cow::Borrowed(text),
-        };
-        self.line(b'-', &raw_text::to_bytes(&text));
+        self.line(b'-', &one_line(text));
     }
 
     fn int(&mut self, value: i64) {
@@ -240,20 +245,23 @@ impl Reply for Encoder<'_> {
 
     fn big_number(&mut self, digits: &str) {
         match self.protocol {
-            Protocol::Resp2 | Protocol::Memcache => self.bulk(digits.as_bytes()),
-            Protocol::Resp3 => self.line(b'(', digits.as_bytes()),
+            Protocol::Resp2 | Protocol::Memcache => self.bulk(&raw_text::to_bytes(digits)),
+            Protocol::Resp3 => self.line(b'(', &one_line(digits)),
         }
     }
 
     fn verbatim(&mut self, format: &str, text: &str) {
-        assert!(format.len() == 3, "a format is three letters");
+        let text = raw_text::to_bytes(text);
         if self.protocol != Protocol::Resp3 {
-            return self.bulk(text.as_bytes());
+            return self.bulk(&text);
         }
-        self.header(b'=', text.len() + 4);
-        self.put(format.as_bytes());
-        self.put(b":");
-        self.put(text.as_bytes());
+        // Three bytes, whatever a script calls a format.
+        let mut head = [b' ', b' ', b' ', b':'];
+        let format = raw_text::to_bytes(format);
+        head[..3].iter_mut().zip(format.iter()).for_each(|(place, byte)| *place = *byte);
+        self.header(b'=', text.len() + head.len());
+        self.put(&head);
+        self.put(&text);
         self.put(b"\r\n");
     }
 
