@@ -78,6 +78,16 @@ fn the_first_page_is_short() {
     assert!(bytes <= README_BYTES_MAX, "README.md has {bytes} bytes, and {README_BYTES_MAX} at most are read at once");
 }
 
+/// Read in five minutes.
+const ARCHITECTURE_WORDS_MAX: usize = 2_500;
+
+#[test]
+fn the_page_on_architecture_is_short() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("it is there");
+    let words = text.split_whitespace().count();
+    assert!(words <= ARCHITECTURE_WORDS_MAX, "ARCHITECTURE.md has {words} words: details belong to docs/internals");
+}
+
 /// So many lines of figures are read.
 const README_FIGURES_MAX: usize = 10;
 
