@@ -15,7 +15,7 @@ pub(crate) const HELP: Command = Command {
     group: Group::Server,
     cost: "O(1)",
     since: "5.0.0",
-    brief: "Tells what subcommands there are.",
+    brief: "Lists the subcommands.",
     answer: "array: lines of text",
     run: Run::Session(help),
 };

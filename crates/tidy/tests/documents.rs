@@ -99,3 +99,18 @@ fn the_first_page_has_few_figures() {
     let count = lines.filter(|line| line.starts_with("readme = ")).count();
     assert!(count <= README_FIGURES_MAX, "{count} cases have a name in the README");
 }
+
+/// A term that needs an explanation is a candidate for a better name.
+const GLOSSARY_TERMS_MAX: usize = 25;
+
+#[test]
+fn terms_of_the_glossary_are_few_and_in_the_code() {
+    let text = std::fs::read_to_string(root().join("docs/glossary.md")).expect("it is there");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).skip(1);
+    let terms: Vec<&str> = rows.flat_map(|terms| terms.split(", ")).collect();
+    assert!(terms.len() <= GLOSSARY_TERMS_MAX, "{} terms", terms.len());
+    let files = files();
+    let is_used = |term: &str| files.iter().any(|file| file.is("rs") && file.text.contains(term));
+    let unused: Vec<String> = terms.iter().filter(|term| !is_used(term)).map(|term| (*term).to_owned()).collect();
+    assert_none("no code has these terms:", &unused);
+}

@@ -16,7 +16,7 @@ const SETBIT: Command = Command {
     group: Group::Bitmap,
     cost: "O(1)",
     since: "2.2.0",
-    brief: "Sets or clears a bit of a text, which grows with zeros up to it.",
+    brief: "Sets or clears a bit of a string, extending it with zeros if needed.",
     answer: "int: the bit as it was",
     run: Run::Local(setbit),
 };
@@ -28,7 +28,7 @@ const GETBIT: Command = Command {
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
     flags: &[Flag::Fast],
-    brief: "Tells a bit of a text.",
+    brief: "Returns a bit of a string.",
     answer: "int: 0 or 1; 0 beyond the end",
     run: Run::Local(|tx, args, reply| {
         let offset = offset(args.get(2), None)?;

@@ -21,7 +21,7 @@ const BITCOUNT: Command = Command {
     group: Group::Bitmap,
     cost: "O(n), n the bytes looked at",
     since: "2.6.0",
-    brief: "Counts the bits of a text that are set, in all or between two offsets.",
+    brief: "Counts the set bits of a string, or of a range of it.",
     answer: "int: how many",
     run: Run::Local(bitcount),
 };
@@ -31,7 +31,7 @@ const BITPOS: Command = Command {
     syntax: "key bit [start [end [BYTE | BIT]]]",
     arity: Arity::AtLeast(3),
     since: "2.8.7",
-    brief: "Finds the first bit of a text that is set, or clear.",
+    brief: "Finds the first set or clear bit of a string.",
     answer: "int: its offset in bits; -1: there is none",
     run: Run::Local(bitpos),
     ..BITCOUNT

@@ -19,7 +19,7 @@ const BITFIELD: Command = Command {
     group: Group::Bitmap,
     cost: "O(n), n the operations",
     since: "3.2.0",
-    brief: "Reads, puts and adds to integers of any width within a text.",
+    brief: "Reads, sets and increments integers of any width within a string.",
     answer: "array: for GET and INCRBY the number, for SET the one before; null: it does not fit",
     run: Run::Local(|tx, args, reply| bitfield(tx, args, reply, true)),
 };
@@ -31,7 +31,7 @@ const BITFIELD_RO: Command = Command {
     access: Access::Read,
     flags: &[Flag::Fast],
     since: "6.0.0",
-    brief: "Reads integers of any width within a text.",
+    brief: "Reads integers of any width within a string.",
     answer: "array: the numbers",
     run: Run::Local(|tx, args, reply| bitfield(tx, args, reply, false)),
     ..BITFIELD

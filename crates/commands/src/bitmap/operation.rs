@@ -20,7 +20,7 @@ const BITOP: Command = Command {
     group: Group::Bitmap,
     cost: "O(n), n the bytes of all texts",
     since: "2.6.0",
-    brief: "Puts a text of the bits of others, which it joins bit by bit.",
+    brief: "Combines strings bit by bit and stores the result.",
     answer: "int: its length in bytes; 0: all were empty, and the key is removed",
     run: Run::Local(bitop),
 };

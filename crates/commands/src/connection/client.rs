@@ -18,7 +18,7 @@ const ID: Command = Command {
     group: Group::Connection,
     cost: "O(1)",
     since: "5.0.0",
-    brief: "Tells the number of the connection, which is never given twice.",
+    brief: "Returns the connection's id, which is never reused.",
     answer: "int: the number",
     run: Run::Session(|session, _, reply| {
         reply.int(session.id() as i64);
@@ -29,7 +29,7 @@ const ID: Command = Command {
 const GETNAME: Command = Command {
     name: "CLIENT GETNAME",
     since: "2.6.9",
-    brief: "Tells the name of the connection.",
+    brief: "Returns the name of the connection.",
     answer: "bulk: the name; null if it has none",
     run: Run::Session(|session, _, reply| {
         let name = session.name();
@@ -48,7 +48,7 @@ const SETNAME: Command = Command {
     syntax: "connection-name",
     arity: Arity::Exactly(3),
     since: "2.6.9",
-    brief: "Names the connection; an empty name takes the name away.",
+    brief: "Sets the connection's name; an empty one removes it.",
     answer: "simple: OK",
     run: Run::Session(|session, args, reply| {
         session.set_name(name_of(args.get(2))?);
@@ -63,7 +63,7 @@ const SETINFO: Command = Command {
     syntax: "<LIB-NAME libname | LIB-VER libver>",
     arity: Arity::Exactly(4),
     since: "7.2.0",
-    brief: "Notes the library that the client uses, or its version.",
+    brief: "Sets the name or version of the client's library.",
     answer: "simple: OK",
     run: Run::Session(set_info),
     ..ID
@@ -72,7 +72,7 @@ const SETINFO: Command = Command {
 const INFO: Command = Command {
     name: "CLIENT INFO",
     since: "6.2.0",
-    brief: "Tells of the connection, as CLIENT LIST does.",
+    brief: "Returns the connection's line of CLIENT LIST.",
     answer: "verbatim: one line",
     run: Run::Session(|session, _, reply| {
         reply.verbatim("txt", &session.client_line());
@@ -88,7 +88,7 @@ const LIST: Command = Command {
     flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
     cost: "O(n), n the connections",
     since: "2.4.0",
-    brief: "Tells of connections, a line each.",
+    brief: "Lists connections, one a line.",
     answer: "verbatim: the lines",
     run: Run::Session(|session, args, reply| {
         reply.verbatim("txt", &session.client_lines(&filter::of_list(args)?));
@@ -102,7 +102,7 @@ const KILL: Command = Command {
     syntax: "<ip:port | <[ID client-id] | [TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] | [USER username] | [ADDR ip:port] | \
              [LADDR ip:port] | [SKIPME <YES | NO>] | [MAXAGE maxage] [...]>>",
     arity: Arity::AtLeast(3),
-    brief: "Closes connections: the one of an address, or all that fit every filter.",
+    brief: "Closes connections by address, or those that match all filters.",
     answer: "simple: OK, for an address; int: how many, for filters",
     run: Run::Session(kill),
     ..LIST
@@ -126,7 +126,7 @@ const PAUSE: Command = Command {
     arity: Arity::AtLeast(3),
     cost: "O(1)",
     since: "3.0.0",
-    brief: "Lets commands wait for some milliseconds: all of them, or those that write.",
+    brief: "Suspends all commands, or all writes, for some milliseconds.",
     answer: "simple: OK",
     run: Run::Engine(crate::row::Verb::Pause),
     ..LIST
@@ -138,7 +138,7 @@ const UNPAUSE: Command = Command {
     arity: Arity::Exactly(2),
     cost: "O(n), n the connections that wait",
     since: "6.2.0",
-    brief: "Ends a pause.",
+    brief: "Ends CLIENT PAUSE.",
     answer: "simple: OK",
     run: Run::Session(|session, _, reply| {
         session.unpause();

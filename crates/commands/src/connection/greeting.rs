@@ -19,7 +19,7 @@ const HELLO: Command = Command {
     group: Group::Connection,
     cost: "O(1)",
     since: "6.0.0",
-    brief: "Chooses RESP2 or RESP3, lets in and names, all in one; tells of the server.",
+    brief: "Selects RESP2 or RESP3, authenticates, names; describes the server.",
     answer: "map: server, version, proto, id, mode, role, modules",
     run: Run::Session(hello),
 };
@@ -29,7 +29,7 @@ const AUTH: Command = Command {
     syntax: "[username] password",
     arity: Arity::AtLeast(2),
     since: "1.0.0",
-    brief: "Lets the connection in.",
+    brief: "Authenticates the connection.",
     answer: "simple: OK",
     run: Run::Session(auth),
     ..HELLO

@@ -15,7 +15,7 @@ const NO_EVICT: Command = Command {
     group: Group::Connection,
     cost: "O(1)",
     since: "7.0.0",
-    brief: "Keeps the connection from being closed to save memory, or no longer.",
+    brief: "Sets whether the connection may be closed to save memory.",
     answer: "simple: OK",
     run: Run::Session(|session, args, reply| set_switch(session, args, reply, Switch::NoEvict)),
 };
@@ -24,7 +24,7 @@ const NO_TOUCH: Command = Command {
     name: "CLIENT NO-TOUCH",
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
     since: "7.2.0",
-    brief: "Lets what the connection reads not count as use of a key, or count again.",
+    brief: "Sets whether the connection's reads count as use of keys.",
     run: Run::Session(|session, args, reply| set_switch(session, args, reply, Switch::NoTouch)),
     ..NO_EVICT
 };
@@ -33,7 +33,7 @@ const REPLY: Command = Command {
     name: "CLIENT REPLY",
     syntax: "<ON | OFF | SKIP>",
     since: "3.2.0",
-    brief: "Switches the replies of the connection on or off, or leaves the next one out.",
+    brief: "Turns replies of the connection on or off, or skips the next one.",
     answer: "simple: OK, for ON; nothing, for OFF and SKIP",
     run: Run::Session(reply_mode),
     ..NO_TOUCH
@@ -43,7 +43,7 @@ const DURABLE: Command = Command {
     name: "CLIENT DURABLE",
     syntax: "<ALWAYS | POLICY>",
     since: "bobbin 0.1.0",
-    brief: "Holds each reply until what it tells is on disk, or goes by the server's fsync.",
+    brief: "Makes replies wait for the disk, or follow the server's fsync setting.",
     answer: "simple: OK",
     run: Run::Session(durable),
     ..NO_TOUCH
@@ -54,7 +54,7 @@ const MAINT_NOTIFICATIONS: Command = Command {
     syntax: "<ON | OFF> [parameter value [parameter value ...]]",
     arity: Arity::AtLeast(2),
     since: "bobbin 0.1.0",
-    brief: "Tells clients that ask for notices of maintenance that there are none.",
+    brief: "Refuses notices of maintenance, which there are none of.",
     answer: "error: always; clients go on without",
     run: Run::Session(|_, _, _| {
         Err(Failure::text("ERR notices of maintenance are not supported: this server never moves its connections"))

@@ -17,7 +17,7 @@ const PING: Command = Command {
     group: Group::Connection,
     cost: "O(1)",
     since: "1.0.0",
-    brief: "Tells that the server is there.",
+    brief: "Returns PONG, or the message.",
     answer: "simple: PONG; bulk: the message, if one is given; once subscribed in RESP2, both in an array",
     run: Run::Session(ping),
 };
@@ -27,7 +27,7 @@ const ECHO: Command = Command {
     syntax: "message",
     arity: Arity::Exactly(2),
     flags: &[Flag::Loading, Flag::Stale, Flag::Fast],
-    brief: "Gives the message back.",
+    brief: "Returns the message.",
     answer: "bulk: the message",
     run: Run::Session(|_, args, reply| {
         reply.bulk(args.get(1));
@@ -41,7 +41,7 @@ const QUIT: Command = Command {
     syntax: "",
     arity: Arity::AtLeast(1),
     flags: &[Flag::AllowBusy, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Fast, Flag::NoAuth],
-    brief: "Closes the connection once everything has been answered.",
+    brief: "Closes the connection after all replies were sent.",
     answer: "simple: OK",
     run: Run::Session(|session, _, reply| {
         session.quit();
@@ -55,7 +55,7 @@ const RESET: Command = Command {
     name: "RESET",
     arity: Arity::Exactly(1),
     since: "6.2.0",
-    brief: "Makes the connection as if it had just come.",
+    brief: "Resets the connection to its initial state.",
     answer: "simple: RESET",
     run: Run::Parts {
         at_once: |session, args, reply| all_parts(Resetting, session, args, reply),
@@ -91,7 +91,7 @@ fn is_subscribed_to_many(session: &dyn Session) -> bool {
 const SELECT: Command = Command {
     name: "SELECT",
     syntax: "index",
-    brief: "Uses another database.",
+    brief: "Selects the database of the connection.",
     answer: "simple: OK",
     run: Run::Session(select),
     ..ECHO

@@ -17,7 +17,7 @@ const TRACKING: Command = Command {
     group: Group::Connection,
     cost: "O(n*log(n)), n the prefixes",
     since: "6.0.0",
-    brief: "Tells the client of changes of keys it has read, or that begin so.",
+    brief: "Sends invalidations of keys that the client has read, or of prefixes.",
     answer: "simple: OK",
     run: Run::Session(track),
 };
@@ -27,7 +27,7 @@ const CACHING: Command = Command {
     syntax: "<YES | NO>",
     arity: Arity::Exactly(3),
     cost: "O(1)",
-    brief: "Says of the next request that its reads are tracked, or are not.",
+    brief: "Sets whether the next request's reads are tracked.",
     run: Run::Session(caching),
     ..TRACKING
 };
@@ -37,7 +37,7 @@ const GETREDIR: Command = Command {
     syntax: "",
     arity: Arity::Exactly(2),
     cost: "O(1)",
-    brief: "Tells which connection hears of what this one has read.",
+    brief: "Returns the connection that receives this one's invalidations.",
     answer: "int: its number; 0: this one itself; -1: reads are not tracked",
     run: Run::Session(|session, _, reply| {
         reply.int(session.tracking().map_or(-1, |tracking| tracking.redirect as i64));
@@ -49,7 +49,7 @@ const GETREDIR: Command = Command {
 const TRACKINGINFO: Command = Command {
     name: "CLIENT TRACKINGINFO",
     since: "6.2.0",
-    brief: "Tells how the connection's reads are tracked.",
+    brief: "Returns how the connection's reads are tracked.",
     answer: "map: flags, redirect, prefixes",
     run: Run::Session(info),
     ..GETREDIR

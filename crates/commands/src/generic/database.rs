@@ -27,7 +27,7 @@ const RANDOMKEY: Command = Command {
     name: "RANDOMKEY",
     flags: &[],
     group: Group::Generic,
-    brief: "Tells some key, each as likely as any other.",
+    brief: "Returns a random key.",
     answer: "bulk: the key; null: the database is empty",
     run: Run::Sweep(|_, random| Ok(Box::new(Draw::new(random)))),
     ..DBSIZE
@@ -40,7 +40,7 @@ const SWAPDB: Command = Command {
     access: Access::Write { grows: false },
     flags: &[Flag::Fast, Flag::Dangerous],
     since: "4.0.0",
-    brief: "Exchanges two databases, for all connections at once.",
+    brief: "Swaps two databases for all connections at once.",
     answer: "simple: OK",
     run: Run::Gate(swapdb),
     ..DBSIZE
@@ -52,7 +52,7 @@ const FLUSHDB: Command = Command {
     arity: Arity::AtLeast(1),
     access: Access::Write { grows: false },
     flags: &[Flag::Dangerous],
-    brief: "Removes all keys of the database.",
+    brief: "Deletes all keys of the database.",
     answer: "simple: OK",
     run: Run::Gate(|tx, args, reply| {
         check_mode(args)?;
@@ -66,7 +66,7 @@ const FLUSHDB: Command = Command {
 const FLUSHALL: Command = Command {
     name: "FLUSHALL",
     cost: "O(n), n the databases",
-    brief: "Removes all keys of all databases.",
+    brief: "Deletes all keys of all databases.",
     run: Run::Gate(|tx, args, reply| {
         check_mode(args)?;
         let databases = tx.keyspace().map().databases();

@@ -14,7 +14,7 @@ const DEL: Command = Command {
     group: Group::Generic,
     cost: "O(n), n the keys",
     since: "1.0.0",
-    brief: "Removes keys.",
+    brief: "Deletes keys.",
     answer: "int: keys removed. More than 255 go some at a time, except in transactions and scripts: not at one \
              instant, and a crash or an error in between leaves the rest there",
     run: Run::Local(|tx, args, reply| {
@@ -28,7 +28,7 @@ const UNLINK: Command = Command {
     name: "UNLINK",
     flags: &[Flag::Fast, Flag::KeyByKey],
     since: "4.0.0",
-    brief: "Removes keys, as DEL does.",
+    brief: "Deletes keys, as DEL does.",
     ..DEL
 };
 

@@ -25,7 +25,7 @@ const DUMP: Command = Command {
     group: Group::Generic,
     cost: "O(n), n the bytes of the value",
     since: "2.6.0",
-    brief: "Tells what a key holds in the form that RESTORE takes.",
+    brief: "Returns the serialized value of a key.",
     answer: "bulk: the bytes; null: the key is absent",
     run: Run::Local(dump),
 };
@@ -38,7 +38,7 @@ const RESTORE: Command = Command {
     access: Access::Write { grows: true },
     flags: &[Flag::Dangerous, Flag::PutsText],
     cost: "O(n), n the bytes; O(n log n) for what is found by hash or score",
-    brief: "Puts under a key what DUMP told of another, here or elsewhere.",
+    brief: "Creates a key from the payload of DUMP.",
     answer: "simple: OK; error if the key is taken and not to be replaced, or the bytes are none of DUMP",
     run: Run::Local(restore),
     ..DUMP
@@ -48,7 +48,7 @@ const RESTORE_ASKING: Command = Command {
     name: "RESTORE-ASKING",
     flags: &[Flag::Dangerous, Flag::PutsText, Flag::Asking],
     since: "3.0.0",
-    brief: "Is RESTORE as nodes of a cluster send it to each other.",
+    brief: "Creates a key from DUMP's payload, as nodes of a cluster ask for.",
     ..RESTORE
 };
 

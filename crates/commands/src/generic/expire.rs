@@ -18,7 +18,7 @@ const EXPIRE: Command = Command {
     group: Group::Generic,
     cost: "O(1)",
     since: "1.0.0",
-    brief: "Lets a key expire after some seconds.",
+    brief: "Sets a key's time to live, in seconds.",
     answer: "int: 1 if the deadline was set, 0 if the key is absent or the condition does not hold",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, From::Now)),
 };
@@ -27,7 +27,7 @@ const PEXPIRE: Command = Command {
     name: "PEXPIRE",
     syntax: "key milliseconds [NX | XX | GT | LT]",
     since: "2.6.0",
-    brief: "Lets a key expire after some milliseconds.",
+    brief: "Sets a key's time to live, in milliseconds.",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, From::Now)),
     ..EXPIRE
 };
@@ -36,7 +36,7 @@ const EXPIREAT: Command = Command {
     name: "EXPIREAT",
     syntax: "key unix-time-seconds [NX | XX | GT | LT]",
     since: "1.2.0",
-    brief: "Lets a key expire at a time, in seconds since the epoch.",
+    brief: "Sets a key's expiration time, in seconds since the epoch.",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, From::Epoch)),
     ..EXPIRE
 };
@@ -45,7 +45,7 @@ const PEXPIREAT: Command = Command {
     name: "PEXPIREAT",
     syntax: "key unix-time-milliseconds [NX | XX | GT | LT]",
     since: "2.6.0",
-    brief: "Lets a key expire at a time, in milliseconds since the epoch.",
+    brief: "Sets a key's expiration time, in milliseconds since the epoch.",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, From::Epoch)),
     ..EXPIRE
 };

@@ -17,7 +17,7 @@ const EXISTS: Command = Command {
     group: Group::Generic,
     cost: "O(n), n the keys",
     since: "1.0.0",
-    brief: "Counts which of the keys are there.",
+    brief: "Counts how many of the keys exist.",
     answer: "int: keys that are there; one given twice counts twice",
     run: Run::Gather {
         at_once: |tx, args, reply| {
@@ -32,7 +32,7 @@ const EXISTS: Command = Command {
 const TOUCH: Command = Command {
     name: "TOUCH",
     since: "3.2.1",
-    brief: "Counts which of the keys are there, as a use of them.",
+    brief: "Counts how many of the keys exist, and marks them as used.",
     run: Run::Gather {
         at_once: |tx, args, reply| {
             let count = args.from(1).iter().filter(|key| tx.touch(key).is_some()).count();
@@ -69,7 +69,7 @@ const TYPE: Command = Command {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO")],
     cost: "O(1)",
-    brief: "Tells the kind of a key.",
+    brief: "Returns the type of a key's value.",
     answer: "simple: string or list; none if the key is absent",
     run: Run::Local(|tx, args, reply| {
         reply.simple(tx.peek(args.get(1)).map_or("none", |entry| kind_of(entry).name()));

@@ -24,7 +24,7 @@ const MIGRATE: Command = Command {
     group: Group::Generic,
     cost: "O(n), n the bytes of the values",
     since: "2.6.0",
-    brief: "Moves keys to another server, or copies them.",
+    brief: "Moves or copies keys to another server.",
     answer: "simple: OK; NOKEY if no key is there; error if the other server refuses or cannot be reached",
     run: Run::Engine(Verb::Migrate),
 };

@@ -23,7 +23,7 @@ const ENCODING: Command = Command {
     group: Group::Generic,
     cost: "O(1)",
     since: "2.2.3",
-    brief: "Tells how Redis would keep a value of these contents.",
+    brief: "Returns the encoding that Redis would use for a value.",
     answer: "bulk: int, embstr, raw, listpack, quicklist, ...; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
         match tx.peek(args.get(2)).map(encoding) {
@@ -45,7 +45,7 @@ pub(crate) fn encoding(entry: Entry<'_>) -> &'static str {
 const FREQ: Command = Command {
     name: "OBJECT FREQ",
     since: "4.0.0",
-    brief: "Would tell how often a key is used; Bobbin does not count that.",
+    brief: "Returns how often a key is used; Bobbin does not count, so it fails.",
     answer: "an error, since no policy counts uses; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
         if tx.peek(args.get(2)).is_none() {
@@ -62,7 +62,7 @@ const FREQ: Command = Command {
 
 const IDLETIME: Command = Command {
     name: "OBJECT IDLETIME",
-    brief: "Tells how many seconds ago a key was last used.",
+    brief: "Returns the seconds since a key was last used.",
     answer: "int: seconds; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
         let now_s = (tx.now() / 1000) as u32;
@@ -79,7 +79,7 @@ const IDLETIME: Command = Command {
 
 const REFCOUNT: Command = Command {
     name: "OBJECT REFCOUNT",
-    brief: "Tells how many keys share a value: none does.",
+    brief: "Returns how many keys share a value, which is 1.",
     answer: "int: 1; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
         match tx.peek(args.get(2)) {

@@ -16,7 +16,7 @@ const RENAME: Command = Command {
     group: Group::Generic,
     cost: "O(n), n the bytes of the value",
     since: "1.0.0",
-    brief: "Gives a key another name, whatever was there.",
+    brief: "Renames a key, replacing whatever has the new name.",
     answer: "simple: OK",
     run: Run::Local(|tx, args, reply| {
         let (key, new_key) = (args.get(1), args.get(2));
@@ -36,7 +36,7 @@ const RENAMENX: Command = Command {
     name: "RENAMENX",
     keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "OW INSERT")],
     flags: &[Flag::Fast],
-    brief: "Gives a key another name that is not taken.",
+    brief: "Renames a key unless the new name is taken.",
     answer: "int: 1 if it was renamed, 0 if the new name is taken",
     run: Run::Local(|tx, args, reply| {
         let (key, new_key) = (args.get(1), args.get(2));
@@ -60,7 +60,7 @@ const COPY: Command = Command {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RO ACCESS"), KeySpec::one(2, "OW UPDATE")],
     since: "6.2.0",
-    brief: "Puts a copy of what a key holds under another, deadline included.",
+    brief: "Copies the value and deadline of a key to another key.",
     answer: "int: 1 if it was copied, 0 if the source is absent or the destination is taken",
     run: Run::Local(copy),
     ..RENAME

@@ -32,7 +32,7 @@ const KEYRANGE: Command = Command {
     group: Group::Generic,
     cost: "O(log n + m), n the keys of the database, m those told",
     since: "bobbin 0.1.0",
-    brief: "Tells keys in the order of their names, from one to another.",
+    brief: "Returns keys in the order of their names, from one bound to another.",
     answer: "array: the keys; with REV the last one first, and `start` is the greater bound. Needs `key-order yes`",
     run: Run::Range { at_once, begin: |args| NameRange::of(args, false) },
 };
@@ -42,7 +42,7 @@ const DELRANGE: Command = Command {
     syntax: "start end [LIMIT count] [TYPE type]",
     access: Access::Write { grows: false },
     cost: "O(log n + m), n the keys of the database, m those removed",
-    brief: "Removes keys in the order of their names, from one to another.",
+    brief: "Deletes keys by name, from one bound to another.",
     answer: "int: keys removed, some at a time. Needs `key-order yes`",
     run: Run::Range { at_once, begin: |args| NameRange::of(args, true) },
     ..KEYRANGE

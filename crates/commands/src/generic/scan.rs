@@ -28,7 +28,7 @@ const SCAN: Command = Command {
     group: Group::Generic,
     cost: "O(1) a step, O(n) in all, n the keys",
     since: "2.8.0",
-    brief: "Tells keys in steps, and the cursor with which to go on.",
+    brief: "Iterates over keys with a cursor.",
     answer: "array: the next cursor (0: that was all) and an array of keys",
     run: Run::Sweep(scan),
 };
@@ -40,7 +40,7 @@ const KEYS: Command = Command {
     flags: &[Flag::Dangerous],
     cost: "O(n), n the keys of the database",
     since: "1.0.0",
-    brief: "Tells all keys that match a pattern.",
+    brief: "Returns all keys that match a pattern.",
     answer: "array: the keys",
     run: Run::Sweep(|args, _| {
         let filter = Filter { pattern: pattern(args.get(1))?, kind: None };

@@ -37,7 +37,7 @@ const SORT: Command = Command {
     group: Group::Generic,
     cost: "O(n*log(n)+m), n the elements, m those told; keys named by BY and GET are not read at one instant",
     since: "1.0.0",
-    brief: "Sorts a list, a set or a sorted set; tells the result or stores it as a list.",
+    brief: "Sorts a list, set or sorted set; returns or stores the result.",
     answer: "array: elements, or with GET what it names, null where there is none; with STORE int: elements stored",
     run: Run::Local(|tx, args, reply| sort(tx, args, reply, true)),
 };
@@ -48,7 +48,7 @@ const SORT_RO: Command = Command {
     keys: &[KeySpec::one(1, "RO ACCESS"), FOLLOWED],
     access: Access::Read,
     since: "7.0.0",
-    brief: "Sorts a list, a set or a sorted set, and tells the result.",
+    brief: "Sorts a list, set or sorted set and returns the result.",
     answer: "array: elements, or with GET what it names, null where there is none",
     run: Run::Local(|tx, args, reply| sort(tx, args, reply, false)),
     ..SORT

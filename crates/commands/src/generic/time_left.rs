@@ -15,7 +15,7 @@ const TTL: Command = Command {
     group: Group::Generic,
     cost: "O(1)",
     since: "1.0.0",
-    brief: "Tells how many seconds a key has left.",
+    brief: "Returns a key's remaining time, in seconds.",
     answer: "int: seconds; -1: it does not expire; -2: the key is absent",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| seconds(at_ms - now))),
 };
@@ -23,7 +23,7 @@ const TTL: Command = Command {
 const PTTL: Command = Command {
     name: "PTTL",
     since: "2.6.0",
-    brief: "Tells how many milliseconds a key has left.",
+    brief: "Returns a key's remaining time, in milliseconds.",
     answer: "int: milliseconds; -1: it does not expire; -2: the key is absent",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| at_ms - now)),
     ..TTL
@@ -32,7 +32,7 @@ const PTTL: Command = Command {
 const EXPIRETIME: Command = Command {
     name: "EXPIRETIME",
     since: "7.0.0",
-    brief: "Tells when a key expires, in seconds since the epoch.",
+    brief: "Returns a key's expiration time, in seconds since the epoch.",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| seconds(at_ms))),
     ..TTL
 };
@@ -40,7 +40,7 @@ const EXPIRETIME: Command = Command {
 const PEXPIRETIME: Command = Command {
     name: "PEXPIRETIME",
     since: "7.0.0",
-    brief: "Tells when a key expires, in milliseconds since the epoch.",
+    brief: "Returns a key's expiration time, in milliseconds since the epoch.",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| at_ms)),
     ..PTTL
 };
@@ -50,7 +50,7 @@ const PERSIST: Command = Command {
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
     since: "2.2.0",
-    brief: "Clears the deadline of a key.",
+    brief: "Removes the deadline of a key.",
     answer: "int: 1 if it was cleared, 0 if there was none",
     run: Run::Local(persist),
     ..TTL

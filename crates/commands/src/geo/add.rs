@@ -17,7 +17,7 @@ const GEOADD: Command = Command {
     group: Group::Geo,
     cost: "O(m*log(n)), m the members given, n those of the sorted set",
     since: "3.2.0",
-    brief: "Puts members at places, making the sorted set if absent.",
+    brief: "Adds members with coordinates, creating the sorted set if absent.",
     answer: "int: members added, with CH moved ones too",
     run: Run::Local(add),
 };

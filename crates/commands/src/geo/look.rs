@@ -17,7 +17,7 @@ const GEOPOS: Command = Command {
     group: Group::Geo,
     cost: "O(m*log(n)), m the members given, n those of the sorted set",
     since: "3.2.0",
-    brief: "Tells longitude and latitude of members.",
+    brief: "Returns the longitude and latitude of members.",
     answer: "array: a pair of doubles for each, null for one that is not there",
     run: Run::Local(|tx, args, reply| {
         for_each_place(tx, args, reply, |reply, place| match place {
@@ -29,7 +29,7 @@ const GEOPOS: Command = Command {
 
 const GEOHASH: Command = Command {
     name: "GEOHASH",
-    brief: "Tells the geohashes of members, of eleven letters.",
+    brief: "Returns the geohashes of members, of eleven characters.",
     answer: "array: bulks, null for a member that is not there",
     run: Run::Local(|tx, args, reply| {
         for_each_place(tx, args, reply, |reply, place| match place {
@@ -45,7 +45,7 @@ const GEODIST: Command = Command {
     syntax: "key member1 member2 [M | KM | FT | MI]",
     arity: Arity::AtLeast(4),
     cost: "O(log(n)), n the members of the sorted set",
-    brief: "Tells how far two members are from each other.",
+    brief: "Returns the distance between two members.",
     answer: "bulk: the distance with four decimals, in meters if no unit is given; or null: one is not there",
     run: Run::Local(distance),
     ..GEOPOS

@@ -33,7 +33,7 @@ const GEOSEARCH: Command = Command {
     group: Group::Geo,
     cost: "O(log(n)+m), n the members of the sorted set, m those in cells that the area reaches into",
     since: "6.2.0",
-    brief: "Tells the members within a circle or a rectangle.",
+    brief: "Returns the members within a circle or a rectangle.",
     answer: "array: members; with WITHDIST, WITHHASH or WITHCOORD arrays of the member and these",
     run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Search)),
 };
@@ -46,7 +46,7 @@ const GEOSEARCHSTORE: Command = Command {
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::one(2, "RO ACCESS")],
     access: Access::Write { grows: true },
     cost: "O(log(n)+m*log(m)), n the members of the sorted set, m those in cells that the area reaches into",
-    brief: "Puts the members within a circle or a rectangle under another key.",
+    brief: "Stores the members within a circle or a rectangle under another key.",
     answer: "int: members stored; 0: the key is removed",
     run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::SearchStore)),
     ..GEOSEARCH
@@ -60,7 +60,7 @@ const GEORADIUS: Command = Command {
     keys: &[KeySpec::one(1, "RO ACCESS"), stored("STORE", 6), stored("STOREDIST", 6)],
     access: Access::Write { grows: true },
     since: "3.2.0",
-    brief: "Tells the members within a circle, or puts them under another key.",
+    brief: "Returns or stores the members within a circle.",
     answer: "array: as of GEOSEARCH; with STORE or STOREDIST int: as of GEOSEARCHSTORE",
     run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Radius { by_member: false, stores: true })),
     ..GEOSEARCH
@@ -73,7 +73,7 @@ const GEORADIUS_RO: Command = Command {
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
     since: "3.2.10",
-    brief: "Tells the members within a circle.",
+    brief: "Returns the members within a circle.",
     answer: "array: as of GEOSEARCH",
     run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Radius { by_member: false, stores: false })),
     ..GEORADIUS
@@ -85,7 +85,7 @@ const GEORADIUSBYMEMBER: Command = Command {
              [STORE key | STOREDIST key]",
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RO ACCESS"), stored("STORE", 5), stored("STOREDIST", 5)],
-    brief: "Tells the members within a circle around one, or puts them under another key.",
+    brief: "Returns or stores the members within a circle around a member.",
     run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Radius { by_member: true, stores: true })),
     ..GEORADIUS
 };
@@ -94,7 +94,7 @@ const GEORADIUSBYMEMBER_RO: Command = Command {
     name: "GEORADIUSBYMEMBER_RO",
     syntax: "key member radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC]",
     arity: Arity::AtLeast(5),
-    brief: "Tells the members within a circle around one.",
+    brief: "Returns the members within a circle around a member.",
     run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Radius { by_member: true, stores: false })),
     ..GEORADIUS_RO
 };

@@ -23,14 +23,14 @@ const HGETALL: Command = Command {
     group: Group::Hash,
     cost: "O(n), n the fields of the hash",
     since: "2.0.0",
-    brief: "Tells all fields of a hash and their values.",
+    brief: "Returns all fields and values of a hash.",
     answer: "map: field and value; empty if the key is absent",
     run: Run::Local(|tx, args, reply| all(tx, args, reply, Shown::Both)),
 };
 
 const HKEYS: Command = Command {
     name: "HKEYS",
-    brief: "Tells all fields of a hash.",
+    brief: "Returns all fields of a hash.",
     answer: "array: the fields; empty if the key is absent",
     run: Run::Local(|tx, args, reply| all(tx, args, reply, Shown::Fields)),
     ..HGETALL
@@ -38,7 +38,7 @@ const HKEYS: Command = Command {
 
 const HVALS: Command = Command {
     name: "HVALS",
-    brief: "Tells all values of a hash.",
+    brief: "Returns all values of a hash.",
     answer: "array: the values; empty if the key is absent",
     run: Run::Local(|tx, args, reply| all(tx, args, reply, Shown::Values)),
     ..HGETALL

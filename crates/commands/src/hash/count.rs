@@ -17,7 +17,7 @@ const HINCRBY: Command = Command {
     group: Group::Hash,
     cost: "O(1)",
     since: "2.0.0",
-    brief: "Adds to the integer in a field of a hash; an absent field counts as 0.",
+    brief: "Increments the integer of a field by a number, from 0 if absent.",
     answer: "int: the sum",
     run: Run::Local(add),
 };
@@ -25,7 +25,7 @@ const HINCRBY: Command = Command {
 const HINCRBYFLOAT: Command = Command {
     name: "HINCRBYFLOAT",
     since: "2.6.0",
-    brief: "Adds to the decimal number in a field; an absent field counts as 0.",
+    brief: "Increments the decimal number of a field, from 0 if absent.",
     answer: "bulk: the sum",
     run: Run::Local(add_decimal),
     ..HINCRBY

@@ -15,7 +15,7 @@ const HDEL: Command = Command {
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "2.0.0",
-    brief: "Removes fields of a hash, and the hash with the last of them.",
+    brief: "Deletes fields of a hash, and the hash with its last field.",
     answer: "int: how many were there",
     run: Run::Local(|tx, args, reply| {
         let fields: SmallVec<[&[u8]; 8]> = args.from(2).iter().collect();

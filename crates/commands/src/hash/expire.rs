@@ -21,7 +21,7 @@ const HEXPIRE: Command = Command {
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "7.4.0",
-    brief: "Lets fields of a hash expire after some seconds.",
+    brief: "Sets the time to live of fields of a hash, in seconds.",
     answer: "array: for each field 1 if the deadline was set, 0 if the condition does not hold, 2 if the field was removed \
              since the time has passed, -2 if it is not there",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, From::Now)),
@@ -30,7 +30,7 @@ const HEXPIRE: Command = Command {
 const HPEXPIRE: Command = Command {
     name: "HPEXPIRE",
     syntax: "key milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
-    brief: "Lets fields of a hash expire after some milliseconds.",
+    brief: "Sets the time to live of fields of a hash, in milliseconds.",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, From::Now)),
     ..HEXPIRE
 };
@@ -38,7 +38,7 @@ const HPEXPIRE: Command = Command {
 const HEXPIREAT: Command = Command {
     name: "HEXPIREAT",
     syntax: "key unix-time-seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
-    brief: "Lets fields of a hash expire at a time, in seconds since the epoch.",
+    brief: "Sets the expiration time of fields, in seconds since the epoch.",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, From::Epoch)),
     ..HEXPIRE
 };
@@ -46,7 +46,7 @@ const HEXPIREAT: Command = Command {
 const HPEXPIREAT: Command = Command {
     name: "HPEXPIREAT",
     syntax: "key unix-time-milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
-    brief: "Lets fields of a hash expire at a time, in milliseconds since the epoch.",
+    brief: "Sets the expiration time of fields, in milliseconds since the epoch.",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, From::Epoch)),
     ..HEXPIRE
 };

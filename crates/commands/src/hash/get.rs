@@ -17,7 +17,7 @@ const HGET: Command = Command {
     group: Group::Hash,
     cost: "O(1)",
     since: "2.0.0",
-    brief: "Tells the value of a field of a hash.",
+    brief: "Returns the value of a field of a hash.",
     answer: "bulk: the value; null: there is no such field",
     run: Run::Local(|tx, args, reply| {
         let now = tx.now();
@@ -31,7 +31,7 @@ const HMGET: Command = Command {
     syntax: "key field [field ...]",
     arity: Arity::AtLeast(3),
     cost: "O(n), n the fields asked for",
-    brief: "Tells the values of several fields of a hash.",
+    brief: "Returns the values of several fields of a hash.",
     answer: "array: for each field its value, or null if there is none",
     run: Run::Local(|tx, args, reply| {
         let (now, fields) = (tx.now(), args.from(2));
@@ -46,7 +46,7 @@ const HMGET: Command = Command {
 const HEXISTS: Command = Command {
     name: "HEXISTS",
     keys: &[KeySpec::one(1, "RO")],
-    brief: "Tells whether a hash has a field.",
+    brief: "Checks whether a hash has a field.",
     answer: "int: 1 if it has, 0 if not",
     run: Run::Local(|tx, args, reply| {
         let there = look(tx, args, |_| ())?.is_some();
@@ -60,7 +60,7 @@ const HSTRLEN: Command = Command {
     name: "HSTRLEN",
     keys: &[KeySpec::one(1, "RO")],
     since: "3.2.0",
-    brief: "Tells how long the value of a field of a hash is.",
+    brief: "Returns the length of a field's value.",
     answer: "int: bytes; 0 if there is no such field",
     run: Run::Local(|tx, args, reply| {
         let bytes = look(tx, args, |pair| pair.value.len())?.unwrap_or(0);
@@ -75,7 +75,7 @@ const HLEN: Command = Command {
     syntax: "key",
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO")],
-    brief: "Tells how many fields a hash has.",
+    brief: "Returns the number of fields of a hash.",
     answer: "int: fields; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
         let now = tx.now();

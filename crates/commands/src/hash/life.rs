@@ -21,7 +21,7 @@ const HGETDEL: Command = Command {
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "8.0.0",
-    brief: "Tells the values of fields of a hash, and removes the fields.",
+    brief: "Returns the values of fields of a hash and deletes the fields.",
     answer: "array: for each field its value, or null if there is none",
     run: Run::Local(get_and_remove),
 };
@@ -31,7 +31,7 @@ const HGETEX: Command = Command {
     syntax: "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST] \
              FIELDS numfields field [field ...]",
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
-    brief: "Tells the values of fields of a hash, and sets or clears their deadlines.",
+    brief: "Returns the values of fields and sets or clears their deadlines.",
     run: Run::Local(get_and_expire),
     ..HGETDEL
 };
@@ -43,7 +43,7 @@ const HSETEX: Command = Command {
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    brief: "Puts values under fields of a hash, and sets, keeps or clears their deadlines.",
+    brief: "Sets fields of a hash, and sets, keeps or clears their deadlines.",
     answer: "int: 1 if all were put, 0 if the condition does not hold",
     run: Run::Local(set),
     ..HGETDEL

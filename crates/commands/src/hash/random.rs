@@ -19,7 +19,7 @@ const HRANDFIELD: Command = Command {
     group: Group::Hash,
     cost: "O(n), n the fields told",
     since: "6.2.0",
-    brief: "Tells one field of a hash, or several, drawn at random.",
+    brief: "Returns one or several random fields of a hash.",
     answer: "bulk: a field, null if the key is absent; with a count array: fields, or fields and values",
     run: Run::Local(random),
 };

@@ -27,7 +27,7 @@ const HSCAN: Command = Command {
     group: Group::Hash,
     cost: "O(log(n)+m) a step, n the fields of the hash, m those looked at; O(n) in all",
     since: "2.8.0",
-    brief: "Tells the fields of a hash in steps, and the cursor with which to go on.",
+    brief: "Iterates over the fields of a hash with a cursor.",
     answer: "array: the next cursor (0: that was all) and an array of fields and values",
     run: Run::Local(scan),
 };

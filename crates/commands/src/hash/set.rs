@@ -16,7 +16,7 @@ const HSET: Command = Command {
     group: Group::Hash,
     cost: "O(n), n the fields put",
     since: "2.0.0",
-    brief: "Puts values under fields of a hash, making the hash if absent.",
+    brief: "Sets fields of a hash, creating the hash if absent.",
     answer: "int: how many of the fields are new",
     run: Run::Local(|tx, args, reply| {
         let new_count = set(tx, args)?;
@@ -27,7 +27,7 @@ const HSET: Command = Command {
 
 const HMSET: Command = Command {
     name: "HMSET",
-    brief: "Puts values under fields of a hash, as HSET does.",
+    brief: "Sets fields of a hash, as HSET does.",
     answer: "simple: OK",
     run: Run::Local(|tx, args, reply| {
         set(tx, args)?;
@@ -43,7 +43,7 @@ const HSETNX: Command = Command {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW INSERT")],
     cost: "O(1)",
-    brief: "Puts a value under a field of a hash, if it has no such field.",
+    brief: "Sets a field of a hash unless it exists.",
     answer: "int: 1 if it was put, 0 if the field was there",
     run: Run::Local(|tx, args, reply| {
         let (now, field) = (tx.now(), args.get(2));

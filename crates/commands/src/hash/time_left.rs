@@ -17,14 +17,14 @@ const HTTL: Command = Command {
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "7.4.0",
-    brief: "Tells how many seconds fields of a hash have left.",
+    brief: "Returns the remaining time of fields of a hash, in seconds.",
     answer: "array: for each field seconds, -1 if it does not expire, -2 if it is not there",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| seconds(at_ms - now))),
 };
 
 const HPTTL: Command = Command {
     name: "HPTTL",
-    brief: "Tells how many milliseconds fields of a hash have left.",
+    brief: "Returns the remaining time of fields of a hash, in milliseconds.",
     answer: "array: for each field milliseconds, -1 if it does not expire, -2 if it is not there",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| at_ms - now)),
     ..HTTL
@@ -32,14 +32,14 @@ const HPTTL: Command = Command {
 
 const HEXPIRETIME: Command = Command {
     name: "HEXPIRETIME",
-    brief: "Tells when fields of a hash expire, in seconds since the epoch.",
+    brief: "Returns the expiration time of fields, in seconds since the epoch.",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| seconds(at_ms))),
     ..HTTL
 };
 
 const HPEXPIRETIME: Command = Command {
     name: "HPEXPIRETIME",
-    brief: "Tells when fields of a hash expire, in milliseconds since the epoch.",
+    brief: "Returns the expiration time of fields, in milliseconds since the epoch.",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| at_ms)),
     ..HPTTL
 };
@@ -48,7 +48,7 @@ const HPERSIST: Command = Command {
     name: "HPERSIST",
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
-    brief: "Clears the deadlines of fields of a hash.",
+    brief: "Removes the deadlines of fields of a hash.",
     answer: "array: for each field 1 if its deadline was cleared, -1 if it had none, -2 if it is not there",
     run: Run::Local(persist),
     ..HTTL

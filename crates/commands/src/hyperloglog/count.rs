@@ -19,7 +19,7 @@ const PFADD: Command = Command {
     group: Group::HyperLogLog,
     cost: "O(n), n the elements",
     since: "2.8.9",
-    brief: "Has a HyperLogLog meet elements, making it if absent.",
+    brief: "Adds elements to a HyperLogLog, creating it if absent.",
     answer: "int: 1 if it was made or its estimate may have changed, else 0",
     run: Run::Local(pfadd),
 };
@@ -31,7 +31,7 @@ const PFCOUNT: Command = Command {
     access: Access::Write { grows: false },
     flags: &[Flag::ToldAsReader],
     cost: "O(n), n the keys",
-    brief: "Estimates how many different elements one or several HyperLogLogs have met.",
+    brief: "Estimates the number of distinct elements of HyperLogLogs.",
     answer: "int: how many; a single one keeps it",
     run: Run::Local(pfcount),
     ..PFADD
@@ -43,7 +43,7 @@ const PFMERGE: Command = Command {
     keys: &[KeySpec::one(1, "RW ACCESS INSERT"), KeySpec::many(2, -1, 1, "RO ACCESS")],
     flags: &[],
     cost: "O(n), n the keys",
-    brief: "Has a HyperLogLog meet what others have met.",
+    brief: "Merges HyperLogLogs into one.",
     answer: "simple: OK",
     run: Run::Local(pfmerge),
     ..PFADD

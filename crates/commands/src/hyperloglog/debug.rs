@@ -16,7 +16,7 @@ const PFDEBUG: Command = Command {
     group: Group::HyperLogLog,
     cost: "O(1)",
     since: "2.8.9",
-    brief: "Tells how a HyperLogLog is kept, or has it kept densely.",
+    brief: "Returns how a HyperLogLog is encoded, or converts it to dense.",
     answer: "GETREG: array of ints; DECODE: bulk; ENCODING: simple; TODENSE: int, 1 if it was sparse",
     run: Run::Local(pfdebug),
 };
@@ -27,7 +27,7 @@ const PFSELFTEST: Command = Command {
     arity: Arity::Exactly(1),
     keys: &[],
     access: Access::None,
-    brief: "Has HyperLogLogs of both encodings meet the same elements and compares them.",
+    brief: "Compares HyperLogLogs of both encodings after the same elements.",
     answer: "simple: OK",
     run: Run::Session(|_, _, reply| selftest(reply)),
     ..PFDEBUG

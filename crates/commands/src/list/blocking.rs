@@ -26,14 +26,14 @@ const BLPOP: Command = Command {
     group: Group::List,
     cost: "O(n), n the keys",
     since: "2.0.0",
-    brief: "Takes the first element of the first list that has one, or waits for it.",
+    brief: "Removes and returns the first element of a list; waits if there is none.",
     answer: "array: the key and the element; null: the time was up",
     run: blocking(|tx, args, reply| pop_one(tx, args, reply, End::Head), TimeoutAt::Last),
 };
 
 const BRPOP: Command = Command {
     name: "BRPOP",
-    brief: "Takes the last element of the first list that has one, or waits for it.",
+    brief: "Removes and returns the last element of a list; waits if there is none.",
     run: blocking(|tx, args, reply| pop_one(tx, args, reply, End::Tail), TimeoutAt::Last),
     ..BLPOP
 };
@@ -45,7 +45,7 @@ const BLMPOP: Command = Command {
     keys: &[KeySpec::counted(2, "RW ACCESS DELETE")],
     cost: "O(n+m), n the keys, m the elements taken",
     since: "7.0.0",
-    brief: "Takes elements off the first of several lists that has some, or waits.",
+    brief: "Removes and returns elements of the first non-empty list; waits if none is.",
     answer: "array: the key and an array of elements; null: the time was up",
     run: blocking(pop_some, TimeoutAt::First),
     ..BLPOP
@@ -59,7 +59,7 @@ const BLMOVE: Command = Command {
     access: Access::Write { grows: true },
     cost: "O(1)",
     since: "6.2.0",
-    brief: "Passes an element from one list to another, or waits for one.",
+    brief: "Moves an element from one list to another; waits if there is none.",
     answer: "bulk: the element; null: the time was up",
     run: passing(|tx, args, reply| {
         let ends = Ends { from: end(args.get(3))?, to: end(args.get(4))? };
@@ -73,7 +73,7 @@ const BRPOPLPUSH: Command = Command {
     syntax: "source destination timeout",
     arity: Arity::Exactly(4),
     since: "2.2.0",
-    brief: "Passes the last element of a list to another's head, or waits for one.",
+    brief: "Moves a list's last element to another's head; waits if there is none.",
     run: passing(|tx, args, reply| pass_one(tx, args, reply, Ends::TAIL_TO_HEAD)),
     ..BLMOVE
 };

@@ -22,7 +22,7 @@ const LSET: Command = Command {
     group: Group::List,
     cost: "O(log(n)), n the elements of the list",
     since: "1.0.0",
-    brief: "Puts another element at an index of a list.",
+    brief: "Replaces the element at an index of a list.",
     answer: "simple: OK",
     run: Run::Local(lset),
 };
@@ -34,7 +34,7 @@ const LINSERT: Command = Command {
     keys: &[KeySpec::one(1, "RW INSERT")],
     cost: "O(n), n the elements before the pivot",
     since: "2.2.0",
-    brief: "Puts an element before or after the first that equals a pivot.",
+    brief: "Inserts an element before or after the first equal to a pivot.",
     answer: "int: the length after that; 0: the key is absent; -1: the pivot is",
     run: Run::Local(linsert),
     ..LSET
@@ -46,7 +46,7 @@ const LREM: Command = Command {
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
     cost: "O(n+m*log(n)), n the elements of the list, m those removed",
-    brief: "Removes elements that equal one, from the head or (count below 0) the tail.",
+    brief: "Removes elements equal to one, from the head or (count below 0) the tail.",
     answer: "int: elements removed",
     run: Run::Local(lrem),
     ..LSET
@@ -58,7 +58,7 @@ const LTRIM: Command = Command {
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
     cost: "O(log(n)), n the elements of the list",
-    brief: "Keeps the elements between two indices, both included, and drops the rest.",
+    brief: "Removes all elements of a list but those between two indices.",
     run: Run::Local(ltrim),
     ..LSET
 };
@@ -68,7 +68,7 @@ const LTRIMFRONT: Command = Command {
     syntax: "key count",
     arity: Arity::Exactly(3),
     since: "bobbin 0.1.0",
-    brief: "Drops elements from the head of a list without telling them.",
+    brief: "Removes elements from the head of a list without returning them.",
     answer: "int: elements dropped",
     run: Run::Local(|tx, args, reply| drop_end(tx, args, reply, End::Head)),
     ..LTRIM
@@ -76,7 +76,7 @@ const LTRIMFRONT: Command = Command {
 
 const LTRIMBACK: Command = Command {
     name: "LTRIMBACK",
-    brief: "Drops elements from the tail of a list without telling them.",
+    brief: "Removes elements from the tail of a list without returning them.",
     run: Run::Local(|tx, args, reply| drop_end(tx, args, reply, End::Tail)),
     ..LTRIMFRONT
 };

@@ -20,7 +20,7 @@ const LPOS: Command = Command {
     group: Group::List,
     cost: "O(n), n the elements compared",
     since: "6.0.6",
-    brief: "Finds the indices of elements that equal one.",
+    brief: "Finds the indices of elements equal to one.",
     answer: "int: the index; null: there is none; with COUNT, array: the indices",
     run: Run::Local(lpos),
 };

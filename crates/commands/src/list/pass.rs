@@ -18,7 +18,7 @@ const LMOVE: Command = Command {
     group: Group::List,
     cost: "O(1)",
     since: "6.2.0",
-    brief: "Takes an element off one list and puts it to another, or the same.",
+    brief: "Moves an element from one end of a list to an end of another.",
     answer: "bulk: the element; null: the source is absent",
     run: Run::Local(|tx, args, reply| {
         let ends = Ends { from: end(args.get(3))?, to: end(args.get(4))? };
@@ -31,7 +31,7 @@ const RPOPLPUSH: Command = Command {
     syntax: "source destination",
     arity: Arity::Exactly(3),
     since: "1.2.0",
-    brief: "Takes the last element of one list and puts it first in another.",
+    brief: "Moves the last element of a list to the head of another.",
     run: Run::Local(|tx, args, reply| pass(tx, args.get(1), args.get(2), Ends::TAIL_TO_HEAD, reply)),
     ..LMOVE
 };

@@ -18,14 +18,14 @@ const LPOP: Command = Command {
     group: Group::List,
     cost: "O(n), n the elements taken",
     since: "1.0.0",
-    brief: "Takes elements off the head of a list.",
+    brief: "Removes and returns elements at the head of a list.",
     answer: "bulk: the element, with a count array: the elements; null: the key is absent",
     run: Run::Local(|tx, args, reply| pop(tx, args, reply, End::Head)),
 };
 
 const RPOP: Command = Command {
     name: "RPOP",
-    brief: "Takes elements off the tail of a list.",
+    brief: "Removes and returns elements at the tail of a list.",
     run: Run::Local(|tx, args, reply| pop(tx, args, reply, End::Tail)),
     ..LPOP
 };
@@ -38,7 +38,7 @@ const LMPOP: Command = Command {
     flags: &[],
     cost: "O(n+m), n the keys, m the elements taken",
     since: "7.0.0",
-    brief: "Takes elements off the first of several lists that has some.",
+    brief: "Removes and returns elements of the first non-empty list.",
     answer: "array: the key and an array of elements; null: no key is there",
     run: Run::Local(lmpop),
     ..LPOP

@@ -18,7 +18,7 @@ const LPUSH: Command = Command {
     group: Group::List,
     cost: "O(n), n the elements pushed",
     since: "1.0.0",
-    brief: "Puts elements at the head of a list, making the list if absent.",
+    brief: "Prepends elements to a list, creating it if absent.",
     answer: "int: the length after the push",
     run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Head, Absent::Create)),
 };
@@ -26,7 +26,7 @@ const LPUSH: Command = Command {
 const LPUSHX: Command = Command {
     name: "LPUSHX",
     since: "2.2.0",
-    brief: "Puts elements at the head of a list, if there is one.",
+    brief: "Prepends elements to a list if it exists.",
     answer: "int: the length after the push, 0 if the key is absent",
     run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Head, Absent::Leave)),
     ..LPUSH
@@ -34,14 +34,14 @@ const LPUSHX: Command = Command {
 
 const RPUSH: Command = Command {
     name: "RPUSH",
-    brief: "Puts elements at the tail of a list, making the list if absent.",
+    brief: "Appends elements to a list, creating it if absent.",
     run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Tail, Absent::Create)),
     ..LPUSH
 };
 
 const RPUSHX: Command = Command {
     name: "RPUSHX",
-    brief: "Puts elements at the tail of a list, if there is one.",
+    brief: "Appends elements to a list if it exists.",
     run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Tail, Absent::Leave)),
     ..LPUSHX
 };

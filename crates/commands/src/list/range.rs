@@ -25,7 +25,7 @@ const LRANGE: Command = Command {
     group: Group::List,
     cost: "O(log(n)+m), n the elements of the list, m those told",
     since: "1.0.0",
-    brief: "Tells the elements of a list between two indices, both included.",
+    brief: "Returns the elements between two indices, both included.",
     answer: "array: the elements; empty if there are none",
     run: Run::Local(lrange),
 };
@@ -37,7 +37,7 @@ const LLEN: Command = Command {
     keys: &[KeySpec::one(1, "RO")],
     flags: &[Flag::Fast],
     cost: "O(1)",
-    brief: "Tells how many elements a list holds.",
+    brief: "Returns the length of a list.",
     answer: "int: elements; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
         let len = match tx.list(args.get(1)) {
@@ -58,7 +58,7 @@ const LINDEX: Command = Command {
     syntax: "key index",
     arity: Arity::Exactly(3),
     cost: "O(log(n)), n the elements of the list",
-    brief: "Tells the element at an index of a list.",
+    brief: "Returns the element at an index of a list.",
     answer: "bulk: the element; null: there is none",
     run: Run::Local(lindex),
     ..LRANGE

@@ -24,14 +24,14 @@ const INCR: Command = Command {
     group: Group::Memcached,
     cost: "O(1)",
     since: "bobbin 0.1.0",
-    brief: "Adds to the number in an item, modulo 2^64: incr of the memcached door.",
+    brief: "Increments the number of an item, modulo 2^64: memcached's incr.",
     answer: "bulk: the sum; simple: NOT_FOUND",
     run: Run::Local(|tx, args, reply| count(tx, args, Direction::Up, reply)),
 };
 
 const DECR: Command = Command {
     name: "MC.DECR",
-    brief: "Takes from the number in an item, down to 0: decr of the memcached door.",
+    brief: "Decrements the number of an item, down to 0: memcached's decr.",
     answer: "bulk: the difference; simple: NOT_FOUND",
     run: Run::Local(|tx, args, reply| count(tx, args, Direction::Down, reply)),
     ..INCR

@@ -28,7 +28,7 @@ const METADUMP: Command = Command {
     group: Group::Memcached,
     cost: "O(n), n the keys of the database; in turns",
     since: "bobbin 0.1.0",
-    brief: "Tells all items, of class all: lru_crawler metadump of memcached.",
+    brief: "Lists the metadata of all items: memcached's lru_crawler metadump.",
     answer: "array: a line `key=... exp=... la=... cas=... fetch=... cls=1 size=...` for each item, then END",
     run: Run::Sweep(|args, _| {
         let classes = args.get(1);
@@ -48,7 +48,7 @@ const CACHEDUMP: Command = Command {
     syntax: "class limit",
     arity: Arity::Exactly(3),
     cost: "O(n), n the keys looked at; in turns",
-    brief: "Tells items, 2 MB of lines at most: stats cachedump of memcached.",
+    brief: "Lists items, up to 2 MB of lines: memcached's stats cachedump.",
     answer: "array: a line `ITEM key [bytes b; deadline s]` for each item, then END",
     run: Run::Sweep(|args, _| {
         let number = |at: usize| wire::memcache::unsigned(args.get(at)).ok_or(BAD_FORMAT);

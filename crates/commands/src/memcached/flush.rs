@@ -17,7 +17,7 @@ const FLUSH_ALL: Command = Command {
     group: Group::Memcached,
     cost: "O(n), n the keys of the database; a few at a time",
     since: "bobbin 0.1.0",
-    brief: "Removes all texts of the database, now or in so many seconds.",
+    brief: "Deletes all strings of the database, at once or after a delay.",
     answer: "simple: OK",
     run: Run::Engine(Verb::FlushTexts),
 };

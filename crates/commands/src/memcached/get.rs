@@ -16,7 +16,7 @@ const GET: Command = Command {
     group: Group::Memcached,
     cost: "O(1)",
     since: "bobbin 0.1.0",
-    brief: "Tells an item with its flags: get of the memcached door, for one key.",
+    brief: "Returns an item with its flags: memcached's get, for one key.",
     answer: "array: the line `VALUE key flags bytes`, the text; null: there is none",
     run: Run::Local(|tx, args, reply| {
         tell(tx, args.get(1), None, reply);
@@ -29,7 +29,7 @@ const GETS: Command = Command {
     keys: &[KeySpec::one(1, "RW ACCESS")],
     access: Access::Write { grows: false },
     flags: &[Flag::Fast, Flag::ToldAsReader],
-    brief: "Tells an item with flags and version: gets of the memcached door, for one key.",
+    brief: "Returns an item with flags and version: memcached's gets, for one key.",
     answer: "array: the line `VALUE key flags bytes version`, the text; null: there is none",
     run: Run::Local(|tx, args, reply| {
         let cas = version(tx, args.get(1));
@@ -45,14 +45,14 @@ const GAT: Command = Command {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(2, "RW ACCESS UPDATE")],
     access: Access::Write { grows: false },
-    brief: "Tells an item and sets how long it lives: gat of the memcached door.",
+    brief: "Returns an item and sets its time to live: memcached's gat.",
     run: Run::Local(|tx, args, reply| get_and_touch(tx, args, false, reply)),
     ..GET
 };
 
 const GATS: Command = Command {
     name: "MC.GATS",
-    brief: "As MC.GAT, with the version: gats of the memcached door, for one key.",
+    brief: "Returns an item with its version, sets its time to live: memcached's gats.",
     answer: GETS.answer,
     run: Run::Local(|tx, args, reply| get_and_touch(tx, args, true, reply)),
     ..GAT

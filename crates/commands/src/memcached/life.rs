@@ -18,7 +18,7 @@ const TOUCH: Command = Command {
     group: Group::Memcached,
     cost: "O(1)",
     since: "bobbin 0.1.0",
-    brief: "Sets how long an item lives: touch of the memcached door.",
+    brief: "Sets the time to live of an item: memcached's touch.",
     answer: "simple: TOUCHED, NOT_FOUND",
     run: Run::Local(|tx, args, reply| {
         let lifetime = Lifetime::read(tx, args.get(2)).ok_or(BAD_EXPTIME)?;
@@ -40,7 +40,7 @@ const DELETE: Command = Command {
     syntax: "key",
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RW DELETE")],
-    brief: "Removes an item: delete of the memcached door.",
+    brief: "Deletes an item: memcached's delete.",
     answer: "simple: DELETED, NOT_FOUND",
     run: Run::Local(|tx, args, reply| {
         let there = look(tx, args.get(1)).is_some();

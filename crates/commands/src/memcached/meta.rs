@@ -27,7 +27,7 @@ const MG: Command = Command {
     group: Group::Memcached,
     cost: "O(1)",
     since: "bobbin 0.1.0",
-    brief: "Tells an item: mg of the memcached door, without the flags c E h N R T.",
+    brief: "Returns an item: memcached's mg, without the flags c E h N R T.",
     answer: "bulk: HD or EN and what flags ask for; with v, array: the line VA and the text; null: silence was asked for",
     run: Run::Local(|tx, args, reply| {
         let asked = Asked::read(tx, args.from(2).iter())?;
@@ -43,7 +43,7 @@ const MGT: Command = Command {
     name: "MC.MGT",
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE INSERT")],
     access: Access::Write { grows: true },
-    brief: "Tells an item and may change it: mg of the memcached door, with any flags.",
+    brief: "Returns an item and may change it: memcached's mg, with any flags.",
     run: Run::Local(take),
     ..MG
 };
@@ -52,7 +52,7 @@ const MD: Command = Command {
     name: "MC.MD",
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    brief: "Removes an item, or calls it outdated: md of the memcached door.",
+    brief: "Deletes an item, or marks it stale: memcached's md.",
     answer: "bulk: HD, NF or EX and what flags ask for; null: silence was asked for",
     run: Run::Local(meta_delete),
     ..MG
@@ -62,7 +62,7 @@ const MA: Command = Command {
     name: "MC.MA",
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
-    brief: "Counts up or down: ma of the memcached door.",
+    brief: "Increments or decrements an item: memcached's ma.",
     answer: "bulk: HD, NF or EX and what flags ask for; with v, array: the line VA and the number; null: silence",
     run: Run::Local(meta_count),
     ..MG
@@ -72,7 +72,7 @@ const ME: Command = Command {
     name: "MC.ME",
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
-    brief: "Tells what is known of an item: me of the memcached door.",
+    brief: "Returns the metadata of an item: memcached's me.",
     answer: "bulk: the line `ME key exp=... la=... cas=... fetch=... cls=1 size=...`, or EN",
     run: Run::Local(meta_debug),
     ..MG

@@ -18,7 +18,7 @@ const MS: Command = Command {
     group: Group::Memcached,
     cost: "O(1), and O(n) for n bytes of an item that the text is added to",
     since: "bobbin 0.1.0",
-    brief: "Puts an item: ms of the memcached door, the flags before the text.",
+    brief: "Stores an item: memcached's ms, its flags before the value.",
     answer: "bulk: HD, NS, EX or NF, and what flags ask for; null: silence was asked for",
     run: Run::Local(meta_set),
 };

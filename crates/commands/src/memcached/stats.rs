@@ -16,7 +16,7 @@ const STATS: Command = Command {
     group: Group::Memcached,
     cost: "O(n), n the keys' shards",
     since: "bobbin 0.1.0",
-    brief: "Tells figures: stats of the memcached door.",
+    brief: "Returns statistics: memcached's stats.",
     answer: "array: lines `STAT name value`, then END; simple: RESET",
     run: Run::Session(stats),
 };

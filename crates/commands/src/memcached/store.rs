@@ -20,7 +20,7 @@ const SET: Command = Command {
     group: Group::Memcached,
     cost: "O(1)",
     since: "bobbin 0.1.0",
-    brief: "Puts an item, whatever the key held: set of the memcached door.",
+    brief: "Stores an item, whatever the key held: memcached's set.",
     answer: "simple: STORED",
     run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Set, reply)),
 };
@@ -28,7 +28,7 @@ const SET: Command = Command {
 const ADD: Command = Command {
     name: "MC.ADD",
     keys: &[KeySpec::one(1, "RW INSERT")],
-    brief: "Puts an item under a key that is absent: add of the memcached door.",
+    brief: "Stores an item if the key is absent: memcached's add.",
     answer: "simple: STORED, NOT_STORED",
     run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Add, reply)),
     ..SET
@@ -37,7 +37,7 @@ const ADD: Command = Command {
 const REPLACE: Command = Command {
     name: "MC.REPLACE",
     keys: &[KeySpec::one(1, "RW UPDATE")],
-    brief: "Puts an item in the place of another one: replace of the memcached door.",
+    brief: "Replaces an item that exists: memcached's replace.",
     run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Replace, reply)),
     ..ADD
 };
@@ -47,7 +47,7 @@ const APPEND: Command = Command {
     keys: &[KeySpec::one(1, "RW UPDATE")],
     flags: &[],
     cost: "O(n), n the bytes put",
-    brief: "Puts bytes behind an item, which lives on: append of the memcached door.",
+    brief: "Appends bytes to an item: memcached's append.",
     run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Append, reply)),
     ..ADD
 };
@@ -55,7 +55,7 @@ const APPEND: Command = Command {
 const PREPEND: Command = Command {
     name: "MC.PREPEND",
     cost: "O(n), n the bytes of the item",
-    brief: "Puts bytes before an item: prepend of the memcached door.",
+    brief: "Prepends bytes to an item: memcached's prepend.",
     run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Prepend, reply)),
     ..APPEND
 };
@@ -65,7 +65,7 @@ const CAS: Command = Command {
     syntax: "key flags exptime version value",
     arity: Arity::Exactly(6),
     keys: &[KeySpec::one(1, "RW UPDATE")],
-    brief: "Puts an item in the place of that version of it: cas of the memcached door.",
+    brief: "Replaces an item if it has a certain version: memcached's cas.",
     answer: "simple: STORED, EXISTS, NOT_FOUND",
     run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Set, reply)),
     ..SET

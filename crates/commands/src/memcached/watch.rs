@@ -15,7 +15,7 @@ const WATCH: Command = Command {
     group: Group::Memcached,
     cost: "O(1), and for each line that is shown O(n), n its bytes",
     since: "bobbin 0.1.0",
-    brief: "Shows the connection what is asked for of items: watch of memcached.",
+    brief: "Streams what clients ask for items: memcached's watch.",
     answer: "simple: OK; then a line for each event: ts, gid, type, key, status and more",
     run: Run::Session(watch),
 };

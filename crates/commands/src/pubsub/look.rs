@@ -19,7 +19,7 @@ const CHANNELS: Command = Command {
     group: Group::PubSub,
     cost: "O(n), n the channels that are subscribed to",
     since: "2.8.0",
-    brief: "Tells which channels are subscribed to, those that match a pattern if given.",
+    brief: "Lists channels with subscribers, optionally by pattern.",
     answer: "array: channels",
     run: Run::Parts {
         at_once: |session, args, reply| all_parts(Channels::new(Topic::Channel), session, args, reply),
@@ -32,7 +32,7 @@ const NUMSUB: Command = Command {
     name: "PUBSUB NUMSUB",
     syntax: "[channel [channel ...]]",
     cost: "O(n), n the channels named",
-    brief: "Tells how many have subscribed to each channel, patterns not counted.",
+    brief: "Counts the subscribers of each channel, without patterns.",
     answer: "array: each channel and its subscribers",
     run: Run::Parts {
         at_once: |session, args, reply| all_parts(Counting::new(Topic::Channel), session, args, reply),
@@ -47,7 +47,7 @@ const NUMPAT: Command = Command {
     syntax: "",
     arity: Arity::Exactly(2),
     cost: "O(1)",
-    brief: "Tells how many different patterns are subscribed to.",
+    brief: "Counts the distinct patterns subscribed to.",
     answer: "int: patterns",
     run: Run::Session(|session, _, reply| {
         reply.int(session.patterns_count() as i64);
@@ -60,7 +60,7 @@ const SHARDCHANNELS: Command = Command {
     name: "PUBSUB SHARDCHANNELS",
     cost: "O(n), n the shard channels that are subscribed to",
     since: "7.0.0",
-    brief: "Tells which shard channels are subscribed to.",
+    brief: "Lists shard channels with subscribers.",
     run: Run::Parts {
         at_once: |session, args, reply| all_parts(Channels::new(Topic::Shard), session, args, reply),
         is_long: |session, _| session.channels_count(Topic::Shard) > PART_ARGUMENTS,
@@ -73,7 +73,7 @@ const SHARDNUMSUB: Command = Command {
     name: "PUBSUB SHARDNUMSUB",
     syntax: "[shardchannel [shardchannel ...]]",
     since: "7.0.0",
-    brief: "Tells how many have subscribed to each shard channel.",
+    brief: "Counts the subscribers of each shard channel.",
     run: Run::Parts {
         at_once: |session, args, reply| all_parts(Counting::new(Topic::Shard), session, args, reply),
         is_long: has_many_arguments,

@@ -18,7 +18,7 @@ const PUBLISH: Command = Command {
     group: Group::PubSub,
     cost: "O(n), n the patterns that are subscribed to, whoever receives it",
     since: "2.0.0",
-    brief: "Sends a message to all who have subscribed to a channel or a pattern of it.",
+    brief: "Sends a message to the subscribers of a channel.",
     answer: "int: subscriptions that it reaches",
     run: Run::Parts {
         at_once: |session, args, reply| {
@@ -56,7 +56,7 @@ const SPUBLISH: Command = Command {
     keys: &[KeySpec::one(1, "not_key")],
     cost: "O(1)",
     since: "7.0.0",
-    brief: "Sends a message to all who have subscribed to a shard channel.",
+    brief: "Sends a message to the subscribers of a shard channel.",
     run: Run::Session(|session, args, reply| {
         reply.int(session.publish(Topic::Shard, args.get(1), args.get(2)) as i64);
         Ok(())

@@ -30,7 +30,7 @@ const SUBSCRIBE: Command = Command {
     group: Group::PubSub,
     cost: "O(n), n the channels",
     since: "2.0.0",
-    brief: "Lets the connection receive the messages of channels.",
+    brief: "Subscribes to channels.",
     answer: "push: subscribe, the channel and the subscriptions, for each channel",
     run: in_parts!(Subscribing, Topic::Channel, "subscribe"),
 };
@@ -39,7 +39,7 @@ const UNSUBSCRIBE: Command = Command {
     name: "UNSUBSCRIBE",
     syntax: "[channel [channel ...]]",
     arity: Arity::AtLeast(1),
-    brief: "Ends subscriptions to channels, to all of them if none is named.",
+    brief: "Unsubscribes from channels, from all if none is named.",
     answer: "push: unsubscribe, the channel or null and the subscriptions, for each channel",
     run: in_parts!(Unsubscribing, Topic::Channel, "unsubscribe"),
     ..SUBSCRIBE
@@ -49,7 +49,7 @@ const PSUBSCRIBE: Command = Command {
     name: "PSUBSCRIBE",
     syntax: "pattern [pattern ...]",
     cost: "O(n), n the patterns",
-    brief: "Lets the connection receive the messages of channels that match patterns.",
+    brief: "Subscribes to channels that match patterns.",
     answer: "push: psubscribe, the pattern and the subscriptions, for each pattern",
     run: in_parts!(Subscribing, Topic::Pattern, "psubscribe"),
     ..SUBSCRIBE
@@ -59,7 +59,7 @@ const PUNSUBSCRIBE: Command = Command {
     name: "PUNSUBSCRIBE",
     syntax: "[pattern [pattern ...]]",
     cost: "O(n), n the patterns",
-    brief: "Ends subscriptions to patterns, to all of them if none is named.",
+    brief: "Unsubscribes from patterns, from all if none is named.",
     answer: "push: punsubscribe, the pattern or null and the subscriptions, for each pattern",
     run: in_parts!(Unsubscribing, Topic::Pattern, "punsubscribe"),
     ..UNSUBSCRIBE
@@ -70,7 +70,7 @@ const SSUBSCRIBE: Command = Command {
     syntax: "shardchannel [shardchannel ...]",
     keys: &[KeySpec::many(1, -1, 1, "not_key")],
     since: "7.0.0",
-    brief: "Lets the connection receive the messages of shard channels.",
+    brief: "Subscribes to shard channels.",
     answer: "push: ssubscribe, the channel and the subscriptions, for each channel",
     run: in_parts!(Subscribing, Topic::Shard, "ssubscribe"),
     ..SUBSCRIBE
@@ -80,7 +80,7 @@ const SUNSUBSCRIBE: Command = Command {
     name: "SUNSUBSCRIBE",
     syntax: "[shardchannel [shardchannel ...]]",
     arity: Arity::AtLeast(1),
-    brief: "Ends subscriptions to shard channels, to all of them if none is named.",
+    brief: "Unsubscribes from shard channels, from all if none is named.",
     answer: "push: sunsubscribe, the channel or null and the subscriptions, for each channel",
     run: in_parts!(Unsubscribing, Topic::Shard, "sunsubscribe"),
     ..SSUBSCRIBE

@@ -43,14 +43,14 @@ const GET: Command = Command {
     group: Group::Queue,
     cost: "O(1)",
     since: "bobbin 0.1.0",
-    brief: "Takes the first message: get of the queue door, for one queue.",
+    brief: "Removes and returns the first message: get of MemcacheQ's port.",
     answer: "array: the line `VALUE key flags bytes`, the message; null: there is none",
     run: taking(|tx, args, reply| take(tx, args, b"", reply)),
 };
 
 const GETS: Command = Command {
     name: "MQ.GETS",
-    brief: "As MQ.GET, with a version of 0: there is nothing to compare and set.",
+    brief: "Removes and returns the first message with a version of 0, as MQ.GET.",
     answer: "array: the line `VALUE key flags bytes 0`, the message; null: there is none",
     run: taking(|tx, args, reply| take(tx, args, b" 0", reply)),
     ..GET
@@ -60,7 +60,7 @@ const OPEN: Command = Command {
     name: "MQ.OPEN",
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     cost: "O(log(n)), n the messages of the queue",
-    brief: "Leases the first message for 30 seconds: get with /open of the queue door.",
+    brief: "Leases the first message for 30 seconds: /open of MemcacheQ's port.",
     run: taking(open),
     ..GET
 };
@@ -69,7 +69,7 @@ const PEEK: Command = Command {
     name: "MQ.PEEK",
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    brief: "Tells the first message: get with /peek of the queue door.",
+    brief: "Returns the first message without a change: /peek of MemcacheQ's port.",
     run: taking(|tx, args, reply| {
         let (key, waits) = (args.get(1), waits(args)?);
         if tx.may_use(key) && tell_first(tx, key, b"", reply) { Ok(()) } else { nothing(waits, reply) }
@@ -84,7 +84,7 @@ const SET: Command = Command {
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
     flags: &[Flag::Fast],
-    brief: "Puts a message at the end of a queue: set of the queue door.",
+    brief: "Appends a message to a queue: set of MemcacheQ's port.",
     answer: "simple: STORED",
     run: Run::Local(|tx, args, reply| {
         let (key, message) = (args.get(1), args.get(3));
@@ -110,7 +110,7 @@ const DELETE: Command = Command {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RW DELETE")],
     flags: &[Flag::Fast],
-    brief: "Removes a queue with all that is in it: delete of the queue door.",
+    brief: "Deletes a queue with all its messages: delete of MemcacheQ's port.",
     answer: "simple: DELETED or NOT_FOUND",
     run: Run::Local(|tx, args, reply| {
         let is_there = is_taken(tx, args.get(1));
@@ -130,7 +130,7 @@ const CLOSE: Command = Command {
     keys: &[KeySpec::one(1, "RW DELETE")],
     flags: &[Flag::Fast],
     cost: "O(log(n)), n the messages of the queue",
-    brief: "Removes an opened message: get with /close of the queue door.",
+    brief: "Removes an opened message: /close of MemcacheQ's port.",
     answer: "null; an error, if the lease was not its own any more",
     run: Run::Local(|tx, args, reply| match end(tx, args, |queue, ids| queue.acknowledge(ids))? {
         0 => Err(Failure::text("SERVER_ERROR the lease is over: the message was given back or removed")),
@@ -145,7 +145,7 @@ const CLOSE: Command = Command {
 const ABORT: Command = Command {
     name: "MQ.ABORT",
     keys: &[KeySpec::one(1, "RW UPDATE")],
-    brief: "Gives back an opened message: get with /abort of the queue door, or its end.",
+    brief: "Returns an opened message to its queue: /abort, or a closed connection.",
     answer: "null: whether the lease was still its own or not",
     run: Run::Local(|tx, args, reply| {
         end(tx, args, |queue, ids| queue.release(ids, Ending::Now))?;
@@ -162,7 +162,7 @@ const FLUSH_ALL: Command = Command {
     keys: &[],
     flags: &[Flag::Dangerous, Flag::NoScript, Flag::NoMulti],
     cost: "O(n), n the keys of the database; a few at a time",
-    brief: "Removes all lists and queues of the database, now or in so many seconds.",
+    brief: "Deletes all lists and queues of the database, at once or after a delay.",
     answer: "simple: OK",
     run: Run::Engine(Verb::FlushQueues),
     ..GET
@@ -185,7 +185,7 @@ const STATS: Command = Command {
     access: Access::None,
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
     cost: "O(1)",
-    brief: "Tells figures: stats of the queue door.",
+    brief: "Returns statistics: stats of MemcacheQ's port.",
     answer: "array: lines `STAT name value`, then END; simple: RESET",
     run: Run::Session(|session, args, reply| {
         if topic(args) == b"reset" {
@@ -206,7 +206,7 @@ const QUEUES: Command = Command {
     access: Access::Read,
     flags: &[Flag::NoScript, Flag::NoMulti],
     cost: "O(n), n the keys of the database; in turns",
-    brief: "Tells how many messages of each queue were put and taken: `stats queue`.",
+    brief: "Returns how many messages of each queue were put and taken.",
     answer: "array: a line `STAT name put/taken` of each, by name, then END; the difference is how many may be taken",
     run: Run::Engine(Verb::TellQueues),
     ..GET

@@ -20,7 +20,7 @@ const ACK: Command = Command {
     group: Group::Queue,
     cost: "O(n*log(m)), n the receipts, m the messages of the queue",
     since: "bobbin 0.1.0",
-    brief: "Removes messages that were leased, since the work is done.",
+    brief: "Removes leased messages whose work is done.",
     answer: "int: messages removed; a receipt whose lease is somebody else's counts nothing",
     run: Run::Local(|tx, args, reply| {
         with_leased(tx, args, args.len(), reply, |queue, ids| Ok(queue.acknowledge(ids)?))
@@ -31,7 +31,7 @@ const NACK: Command = Command {
     name: "Q.NACK",
     syntax: "key receipt [receipt ...] [DELAY milliseconds]",
     keys: &[KeySpec::one(1, "RW UPDATE")],
-    brief: "Gives messages back that were leased, at once or later.",
+    brief: "Makes leased messages ready again, at once or later.",
     answer: "int: messages given back",
     run: Run::Local(|tx, args, reply| {
         let end = words_at(args, 2, &["DELAY"]);
@@ -49,7 +49,7 @@ const EXTEND: Command = Command {
     name: "Q.EXTEND",
     syntax: "key receipt [receipt ...] [LEASE milliseconds]",
     keys: &[KeySpec::one(1, "RW UPDATE")],
-    brief: "Has leases last so long from now on.",
+    brief: "Makes leases end so many milliseconds from now.",
     answer: "int: leases extended",
     run: Run::Local(|tx, args, reply| {
         let end = words_at(args, 2, &["LEASE"]);
@@ -63,7 +63,7 @@ const EXTEND: Command = Command {
 const BURY: Command = Command {
     name: "Q.BURY",
     keys: &[KeySpec::one(1, "RW UPDATE")],
-    brief: "Has messages that were leased wait until they are kicked.",
+    brief: "Sets leased messages aside until Q.KICK.",
     answer: "int: messages buried",
     run: Run::Local(|tx, args, reply| with_leased(tx, args, args.len(), reply, |queue, ids| Ok(queue.bury(ids)?))),
     ..ACK
@@ -75,7 +75,7 @@ const KICK: Command = Command {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     cost: "O(n*log(m)), n the messages kicked, m those of the queue",
-    brief: "Has the first messages that are buried ready again.",
+    brief: "Makes the first buried messages ready again.",
     answer: "int: messages kicked",
     run: Run::Local(kick),
     ..ACK

@@ -16,7 +16,7 @@ const LIMIT: Command = Command {
     group: Group::Queue,
     cost: "O(1)",
     since: "bobbin 0.1.0",
-    brief: "Bounds a queue, and says what becomes of messages tried too often.",
+    brief: "Sets limits of a queue, and where messages go that were tried too often.",
     answer: "simple: OK; what is not named stays, 0 (of RETRIES -1) takes a limit away",
     run: Run::Local(limit),
 };
@@ -27,7 +27,7 @@ const DROP: Command = Command {
     arity: Arity::Exactly(2),
     access: Access::Write { grows: false },
     cost: "O(log(n)+m), n the messages, m those that were given back",
-    brief: "Turns a queue back into a list of what is ready, without limits.",
+    brief: "Turns a queue back into a list of its ready messages, without limits.",
     answer: "int: 1; 0: there is no queue; an error while messages are leased, delayed or buried",
     run: Run::Local(drop_queue),
     ..LIMIT

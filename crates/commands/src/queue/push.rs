@@ -18,7 +18,7 @@ const PUSH: Command = Command {
     group: Group::Queue,
     cost: "O(n), n the messages; with DELAY or ID O(n*log(m)), m those of the queue",
     since: "bobbin 0.1.0",
-    brief: "Puts messages at the tail of a queue, making the queue if absent.",
+    brief: "Appends messages to a queue, creating it if absent.",
     answer: "array: the id of each; null for one whose dedup id is there already",
     run: Run::Local(push),
 };

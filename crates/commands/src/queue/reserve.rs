@@ -20,7 +20,7 @@ const RESERVE: Command = Command {
     group: Group::Queue,
     cost: "O(k+n*log(m)), k the keys, n the messages leased, m those of the queue",
     since: "bobbin 0.1.0",
-    brief: "Leases the first messages of the first queue that has some, or waits.",
+    brief: "Leases the first messages of the first non-empty queue, or waits.",
     answer: "array: the key and an array of receipt, deliveries, message; null: nothing is ready",
     run: Run::Blocking {
         try_now: reserve,

@@ -19,7 +19,7 @@ const INFO: Command = Command {
     group: Group::Queue,
     cost: "O(log(n)), n the messages",
     since: "bobbin 0.1.0",
-    brief: "Tells how many messages of a queue are in which state, and its limits.",
+    brief: "Returns the number of messages in each state, and the queue's limits.",
     answer: "map: ready, leased, delayed, buried, dead, bytes, pushed, acked, oldest age, limits",
     run: Run::Local(info),
 };
@@ -31,7 +31,7 @@ const PEEK: Command = Command {
     keys: &[KeySpec::one(1, "RO ACCESS")],
     flags: &[],
     cost: "O(m*log(n)), n the messages of the queue, m those told",
-    brief: "Tells the first messages of a queue that are ready, or buried.",
+    brief: "Returns the first ready or buried messages without a change.",
     answer: "array: of id, deliveries and message; empty: there is none",
     run: Run::Local(peek),
     ..INFO

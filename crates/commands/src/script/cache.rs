@@ -18,7 +18,7 @@ const LOAD: Command = Command {
     group: Group::Scripting,
     cost: "O(n), n the length of the script",
     since: "2.6.0",
-    brief: "Compiles a script and keeps it until SCRIPT FLUSH.",
+    brief: "Compiles and caches a script.",
     answer: "bulk: the SHA-1 by which EVALSHA names it",
     run: Run::Engine(Verb::ScriptLoad),
 };
@@ -29,7 +29,7 @@ const EXISTS: Command = Command {
     arity: Arity::AtLeast(3),
     flags: &[Flag::NoScript],
     cost: "O(n), n the scripts asked about",
-    brief: "Tells which scripts are known.",
+    brief: "Checks which scripts are cached.",
     answer: "array of ints: 1 for one that is known, 0 for one that is not",
     run: Run::Parts {
         at_once: |session, args, reply| all_parts(Exists { next: 2 }, session, args, reply),
@@ -45,7 +45,7 @@ const FLUSH: Command = Command {
     arity: Arity::AtLeast(2),
     flags: &[Flag::NoScript],
     cost: "O(n), n the scripts that are known",
-    brief: "Forgets all scripts.",
+    brief: "Removes all cached scripts.",
     answer: "simple: OK",
     run: Run::Session(flush),
     ..LOAD
@@ -57,7 +57,7 @@ const KILL: Command = Command {
     arity: Arity::Exactly(2),
     flags: &[Flag::NoScript, Flag::AllowBusy],
     cost: "O(1)",
-    brief: "Ends a script that runs long and has changed nothing yet.",
+    brief: "Ends a long-running script that has changed nothing yet.",
     answer: "simple: OK; error: none runs, or it has changed something",
     run: Run::Session(kill),
     ..LOAD
@@ -70,7 +70,7 @@ const DEBUG: Command = Command {
     flags: &[Flag::NoScript],
     cost: "O(1)",
     since: "3.2.0",
-    brief: "Refuses all but NO: there is no debugger of scripts.",
+    brief: "Sets the debug mode of scripts; accepts only NO.",
     answer: "simple: OK for NO; error, and the connection is closed",
     run: Run::Session(debug),
     ..LOAD

@@ -17,7 +17,7 @@ const EVAL: Command = Command {
     group: Group::Scripting,
     cost: "that of the script",
     since: "2.6.0",
-    brief: "Runs a Lua script as one command: all of it, or nothing.",
+    brief: "Runs a Lua script atomically.",
     answer: "what the script returns",
     run: Run::Engine(Verb::Eval),
 };
@@ -25,7 +25,7 @@ const EVAL: Command = Command {
 const EVALSHA: Command = Command {
     name: "EVALSHA",
     syntax: "sha1 numkeys [key [key ...]] [arg [arg ...]]",
-    brief: "Runs a script that is known, named by the SHA-1 of its text.",
+    brief: "Runs a cached script, named by the SHA-1 of its source.",
     answer: "what the script returns; error NOSCRIPT if it is not known",
     ..EVAL
 };
@@ -35,14 +35,14 @@ const EVAL_RO: Command = Command {
     keys: &[KeySpec::counted(2, "RO ACCESS")],
     access: Access::Read,
     since: "7.0.0",
-    brief: "Runs a Lua script that changes no key.",
+    brief: "Runs a read-only Lua script.",
     ..EVAL
 };
 
 const EVALSHA_RO: Command = Command {
     name: "EVALSHA_RO",
     syntax: "sha1 numkeys [key [key ...]] [arg [arg ...]]",
-    brief: "Runs a script that is known and changes no key, named by the SHA-1 of its text.",
+    brief: "Runs a cached read-only script, named by the SHA-1 of its source.",
     answer: "what the script returns; error NOSCRIPT if it is not known",
     ..EVAL_RO
 };
@@ -52,7 +52,7 @@ const FCALL: Command = Command {
     syntax: "function numkeys [key [key ...]] [arg [arg ...]]",
     cost: "that of the function",
     since: "7.0.0",
-    brief: "Runs a function of a library as one command: all of it, or nothing.",
+    brief: "Runs a function of a library atomically.",
     answer: "what the function returns; error if there is none of this name",
     ..EVAL
 };
@@ -61,7 +61,7 @@ const FCALL_RO: Command = Command {
     name: "FCALL_RO",
     syntax: "function numkeys [key [key ...]] [arg [arg ...]]",
     cost: "that of the function",
-    brief: "Runs a function of a library that declares that it changes no key.",
+    brief: "Runs a read-only function of a library.",
     answer: "what the function returns; error if there is none of this name, or it may write",
     ..EVAL_RO
 };

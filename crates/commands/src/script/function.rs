@@ -51,7 +51,7 @@ const DUMP: Command = Command {
     arity: Arity::Exactly(2),
     access: Access::None,
     cost: "O(n), n the length of all libraries",
-    brief: "Tells all libraries in one payload, for FUNCTION RESTORE here or in Redis.",
+    brief: "Returns all libraries in one payload, for FUNCTION RESTORE.",
     answer: "bulk: the payload",
     ..LOAD
 };
@@ -83,7 +83,7 @@ const STATS: Command = Command {
     access: Access::None,
     flags: &[Flag::NoScript, Flag::AllowBusy],
     cost: "O(1)",
-    brief: "Tells which function runs long, and how many libraries and functions there are.",
+    brief: "Returns the running function, and counts of libraries and functions.",
     answer: "map: running_script (a map: name, command, duration_ms; or null), engines",
     run: Run::Session(stats),
     ..LOAD
@@ -91,7 +91,7 @@ const STATS: Command = Command {
 
 const KILL: Command = Command {
     name: "FUNCTION KILL",
-    brief: "Ends a function that runs long and has changed nothing yet.",
+    brief: "Ends a long-running function that has changed nothing yet.",
     answer: "simple: OK; error: none runs, or it has changed something",
     run: Run::Session(kill),
     ..STATS

@@ -20,7 +20,7 @@ const WHOAMI: Command = Command {
     group: Group::Server,
     cost: "O(1)",
     since: "6.0.0",
-    brief: "Tells the user of the connection.",
+    brief: "Returns the user of the connection.",
     answer: "bulk: default",
     run: Run::Session(|_, _, reply| {
         reply.bulk(USER);
@@ -32,7 +32,7 @@ const CAT: Command = Command {
     name: "ACL CAT",
     syntax: "[category]",
     arity: Arity::AtLeast(2),
-    brief: "Tells the categories of commands, or the commands of one.",
+    brief: "Lists the categories of commands, or the commands of one.",
     answer: "array: names",
     run: Run::Session(cat),
     ..WHOAMI
@@ -42,7 +42,7 @@ const GENPASS: Command = Command {
     name: "ACL GENPASS",
     syntax: "[bits]",
     arity: Arity::AtLeast(2),
-    brief: "Makes up a password of 256 random bits, or so many.",
+    brief: "Generates a password of 256 random bits, or of a number of bits.",
     answer: "bulk: hexadecimal digits",
     run: Run::Session(make_password),
     ..WHOAMI
@@ -51,7 +51,7 @@ const GENPASS: Command = Command {
 const USERS: Command = Command {
     name: "ACL USERS",
     flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
-    brief: "Tells the names of users: there is one.",
+    brief: "Lists the names of users; `default` is the only one.",
     answer: "array: names",
     run: Run::Session(|_, _, reply| {
         reply.array(1);
@@ -63,7 +63,7 @@ const USERS: Command = Command {
 
 const LIST: Command = Command {
     name: "ACL LIST",
-    brief: "Tells what users may do, a line each.",
+    brief: "Lists the rules of all users.",
     answer: "array: lines as ACL SETUSER takes them",
     run: Run::Session(|session, _, reply| {
         let secret = session.password_digest().map_or("nopass".to_owned(), |digest| format!("#{digest}"));
@@ -78,7 +78,7 @@ const GETUSER: Command = Command {
     name: "ACL GETUSER",
     syntax: "username",
     arity: Arity::Exactly(3),
-    brief: "Tells what a user may do.",
+    brief: "Returns what a user may do.",
     answer: "map: flags, passwords, commands, keys, channels, selectors; null if there is no such user",
     run: Run::Session(user),
     ..USERS
@@ -88,7 +88,7 @@ const SETUSER: Command = Command {
     name: "ACL SETUSER",
     syntax: "username [rule [rule ...]]",
     arity: Arity::AtLeast(3),
-    brief: "Takes only what is so already: the user default is on and may do everything.",
+    brief: "Sets a user's rules; accepts only those that `default` has.",
     answer: "simple: OK; error for what would change anything",
     run: Run::Session(set_user),
     ..USERS
@@ -98,7 +98,7 @@ const DELUSER: Command = Command {
     name: "ACL DELUSER",
     syntax: "username [username ...]",
     arity: Arity::AtLeast(3),
-    brief: "Removes users: there are none that can be removed.",
+    brief: "Deletes users; none can be deleted.",
     answer: "int: 0; error for default",
     run: Run::Session(|_, args, reply| {
         if args.from(2).iter().any(|name| name == USER) {
@@ -115,7 +115,7 @@ const DRYRUN: Command = Command {
     syntax: "username command [arg [arg ...]]",
     arity: Arity::AtLeast(4),
     since: "7.0.0",
-    brief: "Tells whether a user may run a command.",
+    brief: "Simulates a command as a user, without running it.",
     answer: "simple: OK",
     run: Run::Session(dry_run),
     ..USERS
@@ -125,7 +125,7 @@ const LOG: Command = Command {
     name: "ACL LOG",
     syntax: "[count | RESET]",
     arity: Arity::AtLeast(2),
-    brief: "Tells what users were refused that they may not do: they may do everything.",
+    brief: "Lists commands that users were denied; none ever is.",
     answer: "array: empty; simple: OK, for RESET",
     run: Run::Session(log),
     ..USERS
@@ -133,13 +133,13 @@ const LOG: Command = Command {
 
 const LOAD: Command = Command {
     name: "ACL LOAD",
-    brief: "Is to read users from a file; there is none.",
+    brief: "Reloads users from a file; there is none, so it fails.",
     answer: "error: always",
     run: Run::Session(no_file),
     ..USERS
 };
 
-const SAVE: Command = Command { name: "ACL SAVE", brief: "Is to write users to a file; there is none.", ..LOAD };
+const SAVE: Command = Command { name: "ACL SAVE", brief: "Saves users to a file; there is none, so it fails.", ..LOAD };
 
 const ACL_HELP: Command = Command { name: "ACL HELP", since: "6.0.0", ..HELP };
 

@@ -70,7 +70,7 @@ const fn part(
         flags,
         group: Group::Server,
         since,
-        brief: "Is about a cluster; the server belongs to none.",
+        brief: "Manages a cluster; there is none, so most of its commands fail.",
         ..ASKING
     }
 }
@@ -85,7 +85,7 @@ const ASKING: Command = Command {
     group: Group::Connection,
     cost: "O(1)",
     since: "3.0.0",
-    brief: "Is to go with a key that moves within a cluster; the server belongs to none.",
+    brief: "Announces a redirected cluster command; there is no cluster.",
     answer: "error: always",
     run: Run::Session(no_cluster),
 };
@@ -93,12 +93,11 @@ const ASKING: Command = Command {
 const READONLY: Command = Command {
     name: "READONLY",
     flags: &[Flag::Loading, Flag::Stale, Flag::Fast],
-    brief: "Is to allow reads of a cluster's replica; the server belongs to none.",
+    brief: "Allows reads of a cluster's replica; there is no cluster.",
     ..ASKING
 };
 
-const READWRITE: Command =
-    Command { name: "READWRITE", brief: "Is to end READONLY; the server belongs to no cluster.", ..READONLY };
+const READWRITE: Command = Command { name: "READWRITE", brief: "Ends READONLY; there is no cluster.", ..READONLY };
 
 fn no_cluster(_: &mut dyn Session, _: &Args, _: &mut dyn Reply) -> Outcome {
     Err(Failure::text("ERR This instance has cluster support disabled"))

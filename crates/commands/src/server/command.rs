@@ -22,7 +22,7 @@ const COMMAND: Command = Command {
     group: Group::Server,
     cost: "O(n), n all commands",
     since: "2.8.13",
-    brief: "Tells the facts of every command.",
+    brief: "Returns flags, arity and key specs of all commands.",
     answer: "array: of each name, arity, flags, first, last and step of keys, categories, tips, key specs, subcommands",
     run: Run::Session(|_, _, reply| {
         describe::infos(&describe::all(), reply);
@@ -34,7 +34,7 @@ const COUNT: Command = Command {
     name: "COMMAND COUNT",
     arity: Arity::Exactly(2),
     cost: "O(1)",
-    brief: "Tells how many commands there are, those with subcommands counted once.",
+    brief: "Counts the commands, those with subcommands once.",
     answer: "int: how many",
     run: Run::Session(|_, _, reply| {
         reply.int(table::names().len() as i64);
@@ -48,7 +48,7 @@ const LIST: Command = Command {
     syntax: "[FILTERBY <MODULE module-name | ACLCAT category | PATTERN pattern>]",
     arity: Arity::AtLeast(2),
     since: "7.0.0",
-    brief: "Tells the names of commands: all, or of a category, or that match a pattern.",
+    brief: "Lists the names of commands, optionally filtered.",
     answer: "set: names in small letters",
     run: Run::Session(list),
     ..COMMAND
@@ -59,7 +59,7 @@ const INFO: Command = Command {
     syntax: "[command-name [command-name ...]]",
     arity: Arity::AtLeast(2),
     cost: "O(n), n the names",
-    brief: "Tells the facts of these commands, or of all.",
+    brief: "Returns flags, arity and key specs of some commands, or of all.",
     answer: "array: as COMMAND, null for a name that is none",
     run: Run::Parts {
         at_once: |session, args, reply| all_parts(Telling::new(Facts::Info), session, args, reply),
@@ -72,7 +72,7 @@ const INFO: Command = Command {
 const DOCS: Command = Command {
     name: "COMMAND DOCS",
     since: "7.0.0",
-    brief: "Tells what these commands, or all, are for and which arguments they take.",
+    brief: "Returns the documentation of some commands, or of all.",
     answer: "map: name and a map of summary, since, group, complexity, arguments, subcommands",
     run: Run::Parts {
         at_once: |session, args, reply| all_parts(Telling::new(Facts::Docs), session, args, reply),
@@ -88,7 +88,7 @@ const GETKEYS: Command = Command {
     arity: Arity::AtLeast(3),
     cost: "O(n), n the arguments",
     since: "2.8.13",
-    brief: "Tells which arguments of a command are keys.",
+    brief: "Extracts the keys of a command.",
     answer: "array: the keys",
     run: Run::Session(|_, args, reply| keys(args, reply, false)),
     ..COMMAND
@@ -97,7 +97,7 @@ const GETKEYS: Command = Command {
 const GETKEYSANDFLAGS: Command = Command {
     name: "COMMAND GETKEYSANDFLAGS",
     since: "7.0.0",
-    brief: "Tells which arguments of a command are keys, and what is done to each.",
+    brief: "Extracts the keys of a command, and how it accesses each.",
     answer: "array: of each key itself and its flags",
     run: Run::Session(|_, args, reply| keys(args, reply, true)),
     ..GETKEYS

@@ -19,7 +19,7 @@ const GET: Command = Command {
     group: Group::Server,
     cost: "O(n), n the settings times the patterns",
     since: "2.0.0",
-    brief: "Tells the settings whose names match any of the patterns.",
+    brief: "Returns the settings whose names match any of the patterns.",
     answer: "map: name and value",
     run: Run::Parts {
         at_once: |session, args, reply| all_parts(Getting::new(), session, args, reply),
@@ -45,7 +45,7 @@ const REWRITE: Command = Command {
     arity: Arity::Exactly(2),
     cost: "O(1)",
     since: "2.8.0",
-    brief: "Writes the settings to the file that the server was started with.",
+    brief: "Writes the settings to the server's configuration file.",
     answer: "simple: OK",
     run: Run::Session(|session, _, reply| {
         session.config_rewrite().map_err(Failure::text)?;
@@ -58,7 +58,7 @@ const REWRITE: Command = Command {
 const RESETSTAT: Command = Command {
     name: "CONFIG RESETSTAT",
     since: "2.0.0",
-    brief: "Sets the counters that INFO tells to zero.",
+    brief: "Resets the counters of INFO.",
     run: Run::Session(|session, _, reply| {
         session.reset_statistics();
         reply.ok();

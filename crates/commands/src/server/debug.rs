@@ -24,7 +24,7 @@ const SLEEP: Command = Command {
     group: Group::Server,
     cost: "O(1)",
     since: "1.0.0",
-    brief: "Lets the connection wait for some seconds; others go on.",
+    brief: "Delays the connection for some seconds; others go on.",
     answer: "simple: OK",
     run: Run::Engine(Verb::DebugSleep),
 };
@@ -33,7 +33,7 @@ const OBJECT: Command = Command {
     name: "DEBUG OBJECT",
     syntax: "key",
     keys: &[KeySpec::one(2, "RO")],
-    brief: "Tells how a value lies in memory.",
+    brief: "Returns how a value is stored in memory.",
     answer: "simple: name:value pairs; error if the key is absent",
     run: Run::Local(object),
     ..SLEEP
@@ -42,7 +42,7 @@ const OBJECT: Command = Command {
 const SET_ACTIVE_EXPIRE: Command = Command {
     name: "DEBUG SET-ACTIVE-EXPIRE",
     syntax: "<0 | 1>",
-    brief: "Switches the pass that removes expired keys which nobody asks for.",
+    brief: "Turns the background removal of expired keys on or off.",
     run: Run::Session(set_active_expire),
     ..SLEEP
 };
@@ -52,7 +52,7 @@ const DIGEST: Command = Command {
     syntax: "",
     arity: Arity::Exactly(2),
     cost: "O(n), n all data",
-    brief: "Sums up all data: equal data, equal digests, whatever the order of keys.",
+    brief: "Computes a digest of all data, independent of the order of keys.",
     answer: "simple: 40 hexadecimal digits, all 0 if there is no key",
     run: Run::Sweep(|_, _| Ok(Box::new(DigestSweep::default()))),
     ..SLEEP
@@ -64,7 +64,7 @@ const DIGEST_VALUE: Command = Command {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(2, -1, 1, "RO")],
     cost: "O(n), n what the values hold",
-    brief: "Sums up each value, whatever its key.",
+    brief: "Computes a digest of each value, independent of its key.",
     answer: "array: 40 hexadecimal digits for each key, all 0 if it is absent",
     run: Run::Local(digest_value),
     ..SLEEP
@@ -75,7 +75,7 @@ const RELOAD: Command = Command {
     syntax: "",
     arity: Arity::Exactly(2),
     cost: "O(n), n all data; nobody else is served while it is loaded",
-    brief: "Stores everything, and loads it again in place of the keys there are.",
+    brief: "Stores all data and loads it again.",
     run: Run::Engine(Verb::DebugReload),
     ..SLEEP
 };
@@ -83,7 +83,7 @@ const RELOAD: Command = Command {
 const ERROR: Command = Command {
     name: "DEBUG ERROR",
     syntax: "message",
-    brief: "Fails with this message.",
+    brief: "Returns an error with this message.",
     answer: "error: the message",
     run: Run::Session(|_, args, _| Err(Failure::text(raw_text::from_bytes(args.get(2)).into_owned()))),
     ..SLEEP

@@ -309,7 +309,7 @@ fn doc(listed: Listed, reply: &mut dyn Reply) {
     let model = listed.row().or_else(oldest).expect("a name leads to rows");
     let (summary, cost) = match listed {
         Listed::Row(row) => (row.brief, row.cost),
-        Listed::Container(_) => ("Holds subcommands.", "that of the subcommand"),
+        Listed::Container(_) => ("Groups subcommands.", "that of the subcommand"),
     };
     field("summary", summary, reply);
     field("since", model.since, reply);

@@ -16,7 +16,7 @@ const INFO: Command = Command {
     group: Group::Server,
     cost: "O(1)",
     since: "1.0.0",
-    brief: "Tells how the server is: by default all but the longest sections.",
+    brief: "Returns facts and statistics of the server.",
     answer: "verbatim: lines of field:value, under a # heading for each section",
     run: Run::Session(info),
 };
@@ -27,7 +27,7 @@ const TIME: Command = Command {
     arity: Arity::Exactly(1),
     flags: &[Flag::Loading, Flag::Stale, Flag::Fast],
     since: "2.6.0",
-    brief: "Tells the time.",
+    brief: "Returns the server's time.",
     answer: "array: seconds since the epoch, and microseconds of the second, as bulks",
     run: Run::Session(time),
     ..INFO
@@ -37,7 +37,7 @@ const ROLE: Command = Command {
     name: "ROLE",
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Fast, Flag::Dangerous],
     since: "2.8.12",
-    brief: "Tells the server's place among replicas: a master of none.",
+    brief: "Returns the server's role in replication: a master without replicas.",
     answer: "array: master, 0, and an empty array",
     run: Run::Session(|_, _, reply| {
         reply.array(3);

@@ -19,7 +19,7 @@ const LATEST: Command = Command {
     group: Group::Server,
     cost: "O(1)",
     since: "2.8.13",
-    brief: "Tells of each kind of event the latest that took long.",
+    brief: "Returns the latest slow event of each kind.",
     answer: "array: of each event name, time in seconds, its milliseconds, and the most milliseconds ever",
     run: Run::Session(|session, _, reply| {
         let spikes = session.latency();
@@ -38,7 +38,7 @@ const HISTORY: Command = Command {
     name: "LATENCY HISTORY",
     syntax: "event",
     arity: Arity::Exactly(3),
-    brief: "Tells when events of a kind took long, of each second the longest.",
+    brief: "Returns one kind of slow events, the longest of each second.",
     answer: "array: pairs of a time in seconds and milliseconds",
     run: Run::Session(|session, args, reply| {
         let samples = samples(session, args.get(2));
@@ -55,7 +55,7 @@ const HISTORY: Command = Command {
 
 const GRAPH: Command = Command {
     name: "LATENCY GRAPH",
-    brief: "Draws when events of a kind took long.",
+    brief: "Draws a graph of one kind of slow events.",
     answer: "verbatim: a line for each time, with a bar",
     run: Run::Session(graph),
     ..HISTORY
@@ -65,7 +65,7 @@ const RESET: Command = Command {
     name: "LATENCY RESET",
     syntax: "[event [event ...]]",
     arity: Arity::AtLeast(2),
-    brief: "Forgets what took long, of these kinds of event or of all.",
+    brief: "Resets some or all kinds of slow events.",
     answer: "int: kinds of event forgotten",
     run: Run::Session(|session, args, reply| {
         let names: Vec<&[u8]> = args.from(2).iter().collect();
@@ -77,7 +77,7 @@ const RESET: Command = Command {
 
 const DOCTOR: Command = Command {
     name: "LATENCY DOCTOR",
-    brief: "Tells in words what took long.",
+    brief: "Describes in words what took long.",
     answer: "verbatim: text",
     run: Run::Session(doctor),
     ..LATEST
@@ -89,7 +89,7 @@ const HISTOGRAM: Command = Command {
     arity: Arity::AtLeast(2),
     cost: "O(n), n the commands",
     since: "7.0.0",
-    brief: "Tells how long the calls took, of these commands or of all that were called.",
+    brief: "Returns the distribution of the latency of commands.",
     answer: "map: of each command calls, and histogram_usec: calls that took at most so many microseconds",
     run: Run::Session(histogram),
     ..LATEST

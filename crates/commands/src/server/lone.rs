@@ -16,7 +16,7 @@ const WAIT: Command = Command {
     group: Group::Connection,
     cost: "O(1)",
     since: "3.0.0",
-    brief: "Tells how many replicas have what was written: none, for there are none.",
+    brief: "Returns how many replicas have the last write, which is 0.",
     answer: "int: 0",
     run: Run::Session(|_, args, reply| {
         parse::int(args.get(1))?;
@@ -34,7 +34,7 @@ const WAITAOF: Command = Command {
     syntax: "numlocal numreplicas timeout",
     arity: Arity::Exactly(4),
     since: "7.2.0",
-    brief: "Waits until what the connection has written is on disk; there are no replicas.",
+    brief: "Waits until the connection's writes are on disk; there are no replicas.",
     answer: "array: 1 if it is on disk, 0 if the time was up before; 0 replicas",
     run: Run::Engine(Verb::WaitDisk),
     ..WAIT
@@ -46,7 +46,7 @@ const REPLICAOF: Command = Command {
     flags: &[Flag::Admin, Flag::NoScript, Flag::Stale],
     group: Group::Server,
     since: "5.0.0",
-    brief: "Is to make the server a replica of another; it takes NO ONE alone.",
+    brief: "Makes the server a replica; only NO ONE is accepted.",
     answer: "simple: OK, for NO ONE",
     run: Run::Session(replica_of),
     ..WAIT
@@ -60,7 +60,7 @@ const SYNC: Command = Command {
     arity: Arity::Exactly(1),
     flags: &[Flag::Admin, Flag::NoScript, Flag::NoMulti],
     since: "1.0.0",
-    brief: "Is to begin replication; there is none.",
+    brief: "Starts replication; there is none, so it fails.",
     answer: "error: always",
     run: Run::Session(|_, _, _| Err(no_replication())),
     ..REPLICAOF
@@ -71,7 +71,7 @@ const PSYNC: Command = Command {
     syntax: "replicationid offset",
     arity: Arity::AtLeast(3),
     since: "2.8.0",
-    brief: "Is to begin replication, or to go on with it; there is none.",
+    brief: "Starts or continues replication; there is none, so it fails.",
     ..SYNC
 };
 
@@ -81,7 +81,7 @@ const REPLCONF: Command = Command {
     arity: Arity::AtLeast(1),
     flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::AllowBusy],
     since: "3.0.0",
-    brief: "Is to say what a replica can do; there is no replication.",
+    brief: "Configures replication; there is none, so it fails.",
     ..SYNC
 };
 
@@ -90,7 +90,7 @@ const FAILOVER: Command = Command {
     syntax: "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]",
     arity: Arity::AtLeast(1),
     since: "6.2.0",
-    brief: "Is to have a replica take over; there are none.",
+    brief: "Hands over to a replica; there are none, so it fails.",
     answer: "error: always",
     run: Run::Session(|_, args, _| {
         let words = args.from(1);

@@ -18,7 +18,7 @@ const USAGE: Command = Command {
     group: Group::Server,
     cost: "O(1): sizes are kept, so SAMPLES changes nothing",
     since: "4.0.0",
-    brief: "Tells how much memory a key and its value occupy.",
+    brief: "Returns the memory that a key and its value occupy.",
     answer: "int: bytes; null if the key is absent",
     run: Run::Local(usage),
 };
@@ -30,7 +30,7 @@ const STATS: Command = Command {
     keys: &[],
     access: Access::None,
     cost: "O(n), n the databases",
-    brief: "Tells where the memory goes.",
+    brief: "Returns what memory is used for.",
     answer: "map: name and bytes, count or per cent; db.n holds a map of its own",
     run: Run::Session(stats),
     ..USAGE
@@ -38,7 +38,7 @@ const STATS: Command = Command {
 
 const DOCTOR: Command = Command {
     name: "MEMORY DOCTOR",
-    brief: "Tells in words how the memory fares.",
+    brief: "Describes the state of memory in words.",
     answer: "verbatim: text",
     run: Run::Session(|session, _, reply| {
         reply.verbatim("txt", &advice(&session.memory()));
@@ -50,7 +50,7 @@ const DOCTOR: Command = Command {
 const MALLOC_STATS: Command = Command {
     name: "MEMORY MALLOC-STATS",
     cost: "O(1)",
-    brief: "Tells what the allocator gave out and what the system gave it.",
+    brief: "Returns statistics of the allocator.",
     answer: "verbatim: lines of field:value",
     run: Run::Session(|session, _, reply| {
         let MemoryFigures { total_bytes, resident_bytes, .. } = session.memory();
@@ -63,7 +63,7 @@ const MALLOC_STATS: Command = Command {
 const PURGE: Command = Command {
     name: "MEMORY PURGE",
     cost: "O(1)",
-    brief: "Asks for freed memory to be given back to the system, which goes on by itself.",
+    brief: "Asks the allocator to return freed memory to the system.",
     answer: "simple: OK",
     run: Run::Session(|_, _, reply| {
         reply.ok();

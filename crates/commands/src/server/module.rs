@@ -15,7 +15,7 @@ const LIST: Command = Command {
     group: Group::Server,
     cost: "O(1)",
     since: "4.0.0",
-    brief: "Tells which modules are loaded: none.",
+    brief: "Lists loaded modules; there are none.",
     answer: "array: empty",
     run: Run::Session(|_, _, reply| {
         reply.array(0);
@@ -27,7 +27,7 @@ const LOAD: Command = Command {
     name: "MODULE LOAD",
     syntax: "path [arg [arg ...]]",
     arity: Arity::AtLeast(3),
-    brief: "Is to load a module; the server takes none.",
+    brief: "Loads a module; the server takes none, so it fails.",
     answer: "error: always",
     run: Run::Session(|_, _, _| Err(Failure::text("ERR modules are not supported: this server loads no foreign code"))),
     ..LIST
@@ -44,7 +44,7 @@ const UNLOAD: Command = Command {
     name: "MODULE UNLOAD",
     syntax: "name",
     arity: Arity::Exactly(3),
-    brief: "Is to unload a module; none is loaded.",
+    brief: "Unloads a module; none is loaded, so it fails.",
     run: Run::Session(|_, _, _| Err(Failure::text("ERR Error unloading module: no such module with that name"))),
     ..LOAD
 };

@@ -15,7 +15,7 @@ const MONITOR: Command = Command {
     group: Group::Server,
     cost: "O(1), and for each request that is shown O(n), n its bytes",
     since: "1.0.0",
-    brief: "Shows the connection every request from now on, until RESET.",
+    brief: "Streams every request that the server receives, until RESET.",
     answer: "simple: OK; then a status for each request: time, database, address, arguments",
     run: Run::Session(|session, _, reply| {
         session.monitor().map_err(Failure::text)?;

@@ -16,7 +16,7 @@ const SHUTDOWN: Command = Command {
     group: Group::Server,
     cost: "O(1); what is written and not yet on disk is synced first",
     since: "1.0.0",
-    brief: "Ends the server after a last sync, whichever option is given.",
+    brief: "Stops the server after a last sync, whichever option is given.",
     answer: "nothing: the connection closes; error: if it cannot end",
     run: Run::Engine(Verb::Shutdown),
 };
@@ -27,7 +27,7 @@ const SAVE: Command = Command {
     arity: Arity::Exactly(1),
     flags: &[Flag::Admin, Flag::NoScript, Flag::NoMulti],
     cost: "O(what has changed since the last checkpoint); other clients go on",
-    brief: "Makes a checkpoint, and waits for its end.",
+    brief: "Makes a checkpoint and waits for its end.",
     answer: "OK; error: one is under way, the journal is off, or it failed",
     run: Run::Engine(Verb::Save),
     ..SHUTDOWN
@@ -39,7 +39,7 @@ const BGSAVE: Command = Command {
     arity: Arity::AtLeast(1),
     flags: &[Flag::Admin, Flag::NoScript],
     cost: "O(1); the checkpoint is made beside other work",
-    brief: "Begins a checkpoint.",
+    brief: "Starts a checkpoint in the background.",
     answer: "Background saving started, or scheduled in MULTI or, with SCHEDULE, behind a BGREWRITEAOF; error: one is under \
         way, or the journal is off",
     run: Run::Session(begin_save),
@@ -50,7 +50,7 @@ const BGREWRITEAOF: Command = Command {
     name: "BGREWRITEAOF",
     syntax: "",
     arity: Arity::Exactly(1),
-    brief: "Begins a checkpoint, after which the journal below it is given back.",
+    brief: "Starts a checkpoint, which shortens the journal.",
     answer: "Background append only file rewriting started, or scheduled behind a BGSAVE or in MULTI; error: one is \
         under way, or the journal is off",
     run: Run::Session(begin_rewrite),
@@ -63,7 +63,7 @@ const LASTSAVE: Command = Command {
     arity: Arity::Exactly(1),
     flags: &[Flag::Loading, Flag::Stale, Flag::Fast, Flag::Dangerous],
     cost: "O(1)",
-    brief: "Tells when the last checkpoint ended; before that, when the server started.",
+    brief: "Returns the time of the last checkpoint, or of the start.",
     answer: "int: seconds since the epoch",
     run: Run::Session(last_save),
     ..SAVE

@@ -16,7 +16,7 @@ const GET: Command = Command {
     group: Group::Server,
     cost: "O(n), n the entries given",
     since: "2.2.12",
-    brief: "Tells the newest entries of the slow log: 10, count, or with -1 all.",
+    brief: "Returns the newest entries of the slow log, by default 10.",
     answer: "array: of each entry id, time in seconds, microseconds taken, arguments, address and name of the client",
     run: Run::Session(get),
 };
@@ -26,7 +26,7 @@ const LEN: Command = Command {
     syntax: "",
     arity: Arity::Exactly(2),
     cost: "O(1)",
-    brief: "Tells how many entries the slow log has.",
+    brief: "Returns the number of entries of the slow log.",
     answer: "int: how many",
     run: Run::Session(|session, _, reply| {
         reply.int(session.slowlog_len() as i64);
@@ -38,7 +38,7 @@ const LEN: Command = Command {
 const RESET: Command = Command {
     name: "SLOWLOG RESET",
     cost: "O(n), n the entries",
-    brief: "Empties the slow log.",
+    brief: "Clears the slow log.",
     answer: "simple: OK",
     run: Run::Session(|session, _, reply| {
         session.slowlog_reset();

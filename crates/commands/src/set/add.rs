@@ -15,7 +15,7 @@ const SADD: Command = Command {
     group: Group::Set,
     cost: "O(n), n the members named",
     since: "1.0.0",
-    brief: "Adds members to a set, making the set if absent.",
+    brief: "Adds members to a set, creating it if absent.",
     answer: "int: how many were not there",
     run: Run::Local(|tx, args, reply| {
         let members: SmallVec<[&[u8]; 8]> = args.from(2).iter().collect();
@@ -29,7 +29,7 @@ const SREM: Command = Command {
     name: "SREM",
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    brief: "Removes members of a set, and the set with the last of them.",
+    brief: "Removes members of a set, and the set with its last member.",
     answer: "int: how many were there",
     run: Run::Local(|tx, args, reply| {
         let members: SmallVec<[&[u8]; 8]> = args.from(2).iter().collect();
@@ -50,7 +50,7 @@ const SMOVE: Command = Command {
     keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "RW INSERT")],
     access: Access::Write { grows: false },
     cost: "O(1)",
-    brief: "Moves a member of one set to another.",
+    brief: "Moves a member from one set to another.",
     answer: "int: 1; 0: it is no member of the source",
     run: Run::Local(smove),
     ..SADD

@@ -25,7 +25,7 @@ const SINTER: Command = Command {
     group: Group::Set,
     cost: "O(n*m), n the members of the smallest set, m the keys",
     since: "1.0.0",
-    brief: "Tells what is a member of all of several sets.",
+    brief: "Returns the members that all sets have.",
     answer: "set: the members",
     run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, Operation::Intersection)),
 };
@@ -36,7 +36,7 @@ const SINTERCARD: Command = Command {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::counted(1, "RO ACCESS")],
     since: "7.0.0",
-    brief: "Counts what is a member of all of several sets.",
+    brief: "Counts the members that all sets have.",
     answer: "int: how many there are, or the limit if that is less",
     run: Run::Local(card),
     ..SINTER
@@ -48,7 +48,7 @@ const SINTERSTORE: Command = Command {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
     access: Access::Write { grows: true },
-    brief: "Puts what is a member of all of several sets under a key.",
+    brief: "Stores the members that all sets have.",
     answer: "int: members put; 0: the key is removed",
     run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Intersection)),
     ..SINTER
@@ -57,7 +57,7 @@ const SINTERSTORE: Command = Command {
 const SUNION: Command = Command {
     name: "SUNION",
     cost: "O(n), n the members of all sets",
-    brief: "Tells what is a member of any of several sets.",
+    brief: "Returns the members that any of several sets has.",
     run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, Operation::Union)),
     ..SINTER
 };
@@ -66,7 +66,7 @@ const SUNIONSTORE: Command = Command {
     name: "SUNIONSTORE",
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
     cost: "O(n), n the members of all sets",
-    brief: "Puts what is a member of any of several sets under a key.",
+    brief: "Stores the members that any of several sets has.",
     run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Union)),
     ..SINTERSTORE
 };
@@ -74,7 +74,7 @@ const SUNIONSTORE: Command = Command {
 const SDIFF: Command = Command {
     name: "SDIFF",
     cost: "O(n), n the members of all sets",
-    brief: "Tells what is a member of a set and of no other of several.",
+    brief: "Returns the members of the first set that no other set has.",
     run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, Operation::Difference)),
     ..SINTER
 };
@@ -83,7 +83,7 @@ const SDIFFSTORE: Command = Command {
     name: "SDIFFSTORE",
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
     cost: "O(n), n the members of all sets",
-    brief: "Puts what is a member of a set and of no other of several under a key.",
+    brief: "Stores the members of the first set that no other set has.",
     run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Difference)),
     ..SINTERSTORE
 };

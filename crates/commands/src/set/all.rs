@@ -20,7 +20,7 @@ const SMEMBERS: Command = Command {
     group: Group::Set,
     cost: "O(n), n the members of the set",
     since: "1.0.0",
-    brief: "Tells all members of a set.",
+    brief: "Returns all members of a set.",
     answer: "set: the members; empty if the key is absent",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();

@@ -15,7 +15,7 @@ const SISMEMBER: Command = Command {
     group: Group::Set,
     cost: "O(1)",
     since: "1.0.0",
-    brief: "Tells whether something is a member of a set.",
+    brief: "Checks whether a set has a member.",
     answer: "int: 1 if it is, 0 if not",
     run: Run::Local(|tx, args, reply| {
         let is_member = tx.set(args.get(1))?.is_some_and(|set| set.contains(args.get(2)));
@@ -31,7 +31,7 @@ const SMISMEMBER: Command = Command {
     keys: &[KeySpec::one(1, "RO ACCESS")],
     cost: "O(n), n the members asked for",
     since: "6.2.0",
-    brief: "Tells of several things whether they are members of a set.",
+    brief: "Checks whether a set has each of several members.",
     answer: "array: for each 1 if it is, 0 if not",
     run: Run::Local(|tx, args, reply| {
         let set = tx.set(args.get(1))?;
@@ -48,7 +48,7 @@ const SCARD: Command = Command {
     name: "SCARD",
     syntax: "key",
     arity: Arity::Exactly(2),
-    brief: "Tells how many members a set has.",
+    brief: "Returns the number of members of a set.",
     answer: "int: members; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
         let len = tx.set(args.get(1))?.map_or(0, Set::len);

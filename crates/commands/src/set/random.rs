@@ -21,7 +21,7 @@ const SRANDMEMBER: Command = Command {
     group: Group::Set,
     cost: "O(n), n the members told",
     since: "1.0.0",
-    brief: "Tells one member of a set, or several, drawn at random.",
+    brief: "Returns one or several random members of a set.",
     answer: "bulk: a member, null if the key is absent; with a count array: members, below 0 also one more than once",
     run: Run::Local(random),
 };
@@ -32,7 +32,7 @@ const SPOP: Command = Command {
     access: Access::Write { grows: false },
     flags: &[Flag::Fast],
     cost: "O(n), n the members taken",
-    brief: "Takes one member of a set, or several, drawn at random.",
+    brief: "Removes and returns one or several random members of a set.",
     answer: "bulk: a member, null if the key is absent; with a count set: members",
     run: Run::Local(pop),
     ..SRANDMEMBER

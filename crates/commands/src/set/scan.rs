@@ -26,7 +26,7 @@ const SSCAN: Command = Command {
     group: Group::Set,
     cost: "O(log(n)+m) a step, n the members of the set, m those looked at; O(n) in all",
     since: "2.8.0",
-    brief: "Tells the members of a set in steps, and the cursor with which to go on.",
+    brief: "Iterates over the members of a set with a cursor.",
     answer: "array: the next cursor (0: that was all) and an array of members",
     run: Run::Local(scan),
 };

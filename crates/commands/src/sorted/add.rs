@@ -17,7 +17,7 @@ const ZADD: Command = Command {
     group: Group::SortedSet,
     cost: "O(m*log(n)), m the members given, n those of the sorted set",
     since: "1.2.0",
-    brief: "Gives members scores, making the sorted set if absent.",
+    brief: "Adds members or changes their scores, creating the sorted set if absent.",
     answer: "int: members added, with CH changed ones too; with INCR double: the new score, or null: nothing was done",
     run: Run::Local(zadd),
 };
@@ -28,7 +28,7 @@ const ZINCRBY: Command = Command {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     cost: "O(log(n)), n the members of the sorted set",
-    brief: "Adds to a member's score, which is 0 if the member is absent.",
+    brief: "Increments the score of a member, from 0 if absent.",
     answer: "double: the new score",
     run: Run::Local(|tx, args, reply| {
         // Redis reads it as ZADD's options first.

@@ -24,7 +24,7 @@ const ZUNION: Command = Command {
     group: Group::SortedSet,
     cost: "O(n+m*log(m)), n the members of all, m those of the result",
     since: "6.2.0",
-    brief: "Tells the members of any of several sorted sets.",
+    brief: "Returns the members that any of several sorted sets has.",
     answer: "array: members, the lowest score first; with WITHSCORES beside their scores",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Union, Shape::Told)),
 };
@@ -36,7 +36,7 @@ const ZUNIONSTORE: Command = Command {
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::counted(2, "RO ACCESS")],
     access: Access::Write { grows: true },
     since: "2.0.0",
-    brief: "Puts the members of any of several sorted sets under a key.",
+    brief: "Stores the members that any of several sorted sets has.",
     answer: "int: members of the result",
     run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Union)),
     ..ZUNION
@@ -45,7 +45,7 @@ const ZUNIONSTORE: Command = Command {
 const ZINTER: Command = Command {
     name: "ZINTER",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the smallest of k, m those of the result",
-    brief: "Tells the members that several sorted sets have in common.",
+    brief: "Returns the members that all sorted sets have.",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Intersection, Shape::Told)),
     ..ZUNION
 };
@@ -53,7 +53,7 @@ const ZINTER: Command = Command {
 const ZINTERSTORE: Command = Command {
     name: "ZINTERSTORE",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the smallest of k, m those of the result",
-    brief: "Puts the members that several sorted sets have in common under a key.",
+    brief: "Stores the members that all sorted sets have.",
     run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Intersection)),
     ..ZUNIONSTORE
 };
@@ -63,7 +63,7 @@ const ZINTERCARD: Command = Command {
     syntax: "numkeys key [key ...] [LIMIT limit]",
     cost: "O(n*k*log(n)), n the members of the smallest of k",
     since: "7.0.0",
-    brief: "Tells how many members several sorted sets have in common.",
+    brief: "Counts the members that all sorted sets have.",
     answer: "int: members, with LIMIT at most so many",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Intersection, Shape::Count)),
     ..ZUNION
@@ -73,7 +73,7 @@ const ZDIFF: Command = Command {
     name: "ZDIFF",
     syntax: "numkeys key [key ...] [WITHSCORES]",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the first of k, m those of the result",
-    brief: "Tells the members of the first of several sorted sets that no other has.",
+    brief: "Returns the members of the first sorted set that no other has.",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Difference, Shape::Told)),
     ..ZUNION
 };
@@ -83,7 +83,7 @@ const ZDIFFSTORE: Command = Command {
     syntax: "destination numkeys key [key ...]",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the first of k, m those of the result",
     since: "6.2.0",
-    brief: "Puts members of the first of several sorted sets that no other has under a key.",
+    brief: "Stores the members of the first sorted set that no other has.",
     run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Difference)),
     ..ZUNIONSTORE
 };

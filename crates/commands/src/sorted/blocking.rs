@@ -21,14 +21,14 @@ const BZPOPMIN: Command = Command {
     group: Group::SortedSet,
     cost: "O(k+log(n)), k the keys, n the members of the sorted set",
     since: "5.0.0",
-    brief: "Takes the lowest member of the first sorted set there is, or waits.",
+    brief: "Removes and returns the member with the lowest score, or waits.",
     answer: "array: the key, the member and its score; null: the time was up",
     run: blocking(|tx, args, reply| pop_one(tx, args, reply, Outermost::Min), TimeoutAt::Last),
 };
 
 const BZPOPMAX: Command = Command {
     name: "BZPOPMAX",
-    brief: "Takes the highest member of the first sorted set there is, or waits.",
+    brief: "Removes and returns the member with the highest score, or waits.",
     run: blocking(|tx, args, reply| pop_one(tx, args, reply, Outermost::Max), TimeoutAt::Last),
     ..BZPOPMIN
 };
@@ -41,7 +41,7 @@ const BZMPOP: Command = Command {
     flags: &[],
     cost: "O(k+m*log(n)), k the keys, m the members taken, n those of the sorted set",
     since: "7.0.0",
-    brief: "Takes members of the first of several sorted sets that is there, or waits.",
+    brief: "Removes and returns members of the first sorted set there is, or waits.",
     answer: "array: the key, and an array of pairs of member and score; null: the time was up",
     run: blocking(pop_some, TimeoutAt::First),
     ..BZPOPMIN

@@ -20,7 +20,7 @@ const ZCARD: Command = Command {
     group: Group::SortedSet,
     cost: "O(1)",
     since: "1.2.0",
-    brief: "Tells how many members a sorted set has.",
+    brief: "Returns the number of members of a sorted set.",
     answer: "int: members; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
         let len = tx.sorted(args.get(1))?.map_or(0, Sorted::len);
@@ -35,7 +35,7 @@ const ZSCORE: Command = Command {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     cost: "O(log(n)), n the members of the sorted set",
-    brief: "Tells the score of a member.",
+    brief: "Returns the score of a member.",
     answer: "double: the score; null: there is no such member",
     run: Run::Local(|tx, args, reply| {
         let score = tx.sorted(args.get(1))?.and_then(|sorted| sorted.score(args.get(2)));
@@ -51,7 +51,7 @@ const ZMSCORE: Command = Command {
     arity: Arity::AtLeast(3),
     cost: "O(m*log(n)), m the members asked for, n those of the sorted set",
     since: "6.2.0",
-    brief: "Tells the scores of members.",
+    brief: "Returns the scores of members.",
     answer: "array: for each a double, its score, or null",
     run: Run::Local(|tx, args, reply| {
         let sorted = tx.sorted(args.get(1))?;
@@ -68,7 +68,7 @@ const ZRANK: Command = Command {
     syntax: "key member [WITHSCORE]",
     arity: Arity::Between(3, 4),
     since: "2.0.0",
-    brief: "Tells the rank of a member, counted from the lowest score.",
+    brief: "Returns the rank of a member, from the lowest score.",
     answer: "int: the rank, with WITHSCORE array: the rank and the score; null: there is no such member",
     run: Run::Local(|tx, args, reply| rank(tx, args, reply, Direction::Forward)),
     ..ZSCORE
@@ -76,7 +76,7 @@ const ZRANK: Command = Command {
 
 const ZREVRANK: Command = Command {
     name: "ZREVRANK",
-    brief: "Tells the rank of a member, counted from the highest score.",
+    brief: "Returns the rank of a member, from the highest score.",
     run: Run::Local(|tx, args, reply| rank(tx, args, reply, Direction::Backward)),
     ..ZRANK
 };
@@ -86,7 +86,7 @@ const ZCOUNT: Command = Command {
     syntax: "key min max",
     arity: Arity::Exactly(4),
     since: "2.0.0",
-    brief: "Tells how many members have scores of a range.",
+    brief: "Counts the members with scores within a range.",
     answer: "int: members",
     run: Run::Local(|tx, args, reply| {
         let range = Scores::of(args.get(2), args.get(3))?;
@@ -100,7 +100,7 @@ const ZCOUNT: Command = Command {
 const ZLEXCOUNT: Command = Command {
     name: "ZLEXCOUNT",
     since: "2.8.9",
-    brief: "Tells how many members lie in a range of bytes, if all have one score.",
+    brief: "Counts the members within a range of bytes, if all have one score.",
     run: Run::Local(|tx, args, reply| {
         let range = Members::of(args.get(2), args.get(3))?;
         let count = tx.sorted(args.get(1))?.map_or(0, |sorted| range.ranks(sorted).1);
@@ -115,7 +115,7 @@ const ZSUM: Command = Command {
     flags: &[],
     cost: "O(log(n)+m), n the members of the sorted set, m those of the range",
     since: "bobbin 0.1.0",
-    brief: "Tells the sum of the scores of a range.",
+    brief: "Returns the sum of the scores within a range.",
     answer: "double: the sum; 0 if no member is in the range",
     run: Run::Local(|tx, args, reply| sum(tx, args, reply, Wanted::Sum)),
     ..ZCOUNT
@@ -123,7 +123,7 @@ const ZSUM: Command = Command {
 
 const ZAVG: Command = Command {
     name: "ZAVG",
-    brief: "Tells the average of the scores of a range.",
+    brief: "Returns the average of the scores within a range.",
     answer: "double: the average; null: no member is in the range",
     run: Run::Local(|tx, args, reply| sum(tx, args, reply, Wanted::Average)),
     ..ZSUM

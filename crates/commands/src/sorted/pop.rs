@@ -18,14 +18,14 @@ const ZPOPMIN: Command = Command {
     group: Group::SortedSet,
     cost: "O(m*log(n)), m the members taken, n those of the sorted set",
     since: "5.0.0",
-    brief: "Takes the members with the lowest scores.",
+    brief: "Removes and returns the members with the lowest scores.",
     answer: "array: members beside their scores; empty if the key is absent",
     run: Run::Local(|tx, args, reply| pop(tx, args, reply, Outermost::Min)),
 };
 
 const ZPOPMAX: Command = Command {
     name: "ZPOPMAX",
-    brief: "Takes the members with the highest scores.",
+    brief: "Removes and returns the members with the highest scores.",
     run: Run::Local(|tx, args, reply| pop(tx, args, reply, Outermost::Max)),
     ..ZPOPMIN
 };
@@ -38,7 +38,7 @@ const ZMPOP: Command = Command {
     flags: &[],
     cost: "O(k+m*log(n)), k the keys, m the members taken, n those of the sorted set",
     since: "7.0.0",
-    brief: "Takes members of the first of several sorted sets that is there.",
+    brief: "Removes and returns members of the first sorted set there is.",
     answer: "array: the key, and an array of pairs of member and score; null: no key is there",
     run: Run::Local(zmpop),
     ..ZPOPMIN

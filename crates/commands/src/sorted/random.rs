@@ -18,7 +18,7 @@ const ZRANDMEMBER: Command = Command {
     group: Group::SortedSet,
     cost: "O(m*log(n)), m the members drawn, n those of the sorted set",
     since: "6.2.0",
-    brief: "Tells one member of a sorted set, or several, drawn at random.",
+    brief: "Returns one or several random members of a sorted set.",
     answer: "bulk: a member, null: the key is absent; with a count array: members, as asked for beside their scores",
     run: Run::Local(random),
 };

@@ -23,7 +23,7 @@ const ZRANGE: Command = Command {
     group: Group::SortedSet,
     cost: "O(log(n)+m), n the members of the sorted set, m those told",
     since: "1.2.0",
-    brief: "Tells the members of a range of ranks, scores or bytes.",
+    brief: "Returns the members within a range of ranks, scores or bytes.",
     answer: "array: members, lowest first unless REV; with WITHSCORES beside their scores",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, None, None)),
 };
@@ -31,7 +31,7 @@ const ZRANGE: Command = Command {
 const ZREVRANGE: Command = Command {
     name: "ZREVRANGE",
     syntax: "key start stop [WITHSCORES]",
-    brief: "Tells the members of a range of ranks, the highest first.",
+    brief: "Returns the members within a range of ranks, the highest first.",
     answer: "array: members; with WITHSCORES beside their scores",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Rank), Some(Direction::Backward))),
     ..ZRANGE
@@ -41,7 +41,7 @@ const ZRANGEBYSCORE: Command = Command {
     name: "ZRANGEBYSCORE",
     syntax: "key min max [WITHSCORES] [LIMIT offset count]",
     since: "1.0.5",
-    brief: "Tells the members with scores of a range, the lowest first.",
+    brief: "Returns the members with scores within a range, the lowest first.",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Score), Some(Direction::Forward))),
     ..ZREVRANGE
 };
@@ -50,7 +50,7 @@ const ZREVRANGEBYSCORE: Command = Command {
     name: "ZREVRANGEBYSCORE",
     syntax: "key max min [WITHSCORES] [LIMIT offset count]",
     since: "2.2.0",
-    brief: "Tells the members with scores of a range, the highest first.",
+    brief: "Returns the members with scores within a range, the highest first.",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Score), Some(Direction::Backward))),
     ..ZREVRANGE
 };
@@ -59,7 +59,7 @@ const ZRANGEBYLEX: Command = Command {
     name: "ZRANGEBYLEX",
     syntax: "key min max [LIMIT offset count]",
     since: "2.8.9",
-    brief: "Tells the members of a range of bytes, if all have one score.",
+    brief: "Returns the members within a range of bytes, if all have one score.",
     answer: "array: members",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Bytes), Some(Direction::Forward))),
     ..ZREVRANGE
@@ -68,7 +68,7 @@ const ZRANGEBYLEX: Command = Command {
 const ZREVRANGEBYLEX: Command = Command {
     name: "ZREVRANGEBYLEX",
     syntax: "key max min [LIMIT offset count]",
-    brief: "Tells the members of a range of bytes, the greatest first.",
+    brief: "Returns the members within a range of bytes, the greatest first.",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Bytes), Some(Direction::Backward))),
     ..ZRANGEBYLEX
 };
@@ -81,7 +81,7 @@ const ZRANGESTORE: Command = Command {
     access: Access::Write { grows: true },
     cost: "O(log(n)+m*log(m)), n the members of the source, m those stored",
     since: "6.2.0",
-    brief: "Puts the members of a range of one sorted set under another key.",
+    brief: "Stores the members within a range of a sorted set under another key.",
     answer: "int: members stored",
     run: Run::Local(store),
     ..ZRANGE

@@ -21,7 +21,7 @@ const ZREM: Command = Command {
     group: Group::SortedSet,
     cost: "O(m*log(n)), m the members given, n those of the sorted set",
     since: "1.2.0",
-    brief: "Removes members.",
+    brief: "Removes members of a sorted set.",
     answer: "int: members removed",
     run: Run::Local(|tx, args, reply| {
         let members: Vec<&[u8]> = args.from(2).iter().collect();
@@ -41,7 +41,7 @@ const ZREMRANGEBYRANK: Command = Command {
     flags: &[],
     cost: "O(m*log(n)), m the members removed, n those of the sorted set",
     since: "2.0.0",
-    brief: "Removes the members of a range of ranks.",
+    brief: "Removes the members within a range of ranks.",
     run: Run::Local(|tx, args, reply| {
         let (start, stop) = (parse::int(args.get(2))?, parse::int(args.get(3))?);
         remove(tx, args, reply, |sorted| parse::range(start, stop, sorted.len()))
@@ -53,7 +53,7 @@ const ZREMRANGEBYSCORE: Command = Command {
     name: "ZREMRANGEBYSCORE",
     syntax: "key min max",
     since: "1.2.0",
-    brief: "Removes the members with scores of a range.",
+    brief: "Removes the members with scores within a range.",
     run: Run::Local(|tx, args, reply| {
         let range = Scores::of(args.get(2), args.get(3))?;
         remove(tx, args, reply, |sorted| range.ranks(sorted))
@@ -64,7 +64,7 @@ const ZREMRANGEBYSCORE: Command = Command {
 const ZREMRANGEBYLEX: Command = Command {
     name: "ZREMRANGEBYLEX",
     since: "2.8.9",
-    brief: "Removes the members of a range of bytes, if all have one score.",
+    brief: "Removes the members within a range of bytes, if all have one score.",
     run: Run::Local(|tx, args, reply| {
         let range = Members::of(args.get(2), args.get(3))?;
         remove(tx, args, reply, |sorted| range.ranks(sorted))

@@ -23,7 +23,7 @@ const ZSCAN: Command = Command {
     group: Group::SortedSet,
     cost: "O(m*log(n)) a step, n the members of the sorted set, m those looked at; where most have one score O(n)",
     since: "2.8.0",
-    brief: "Tells the members of a sorted set in steps, and the cursor with which to go on.",
+    brief: "Iterates over the members of a sorted set with a cursor.",
     answer: "array: the next cursor (0: that was all) and an array of members and scores",
     run: Run::Local(scan),
 };

@@ -20,7 +20,7 @@ const XADD: Command = Command {
     group: Group::Stream,
     cost: "O(log(n)), and O(m) for m entries trimmed",
     since: "5.0.0",
-    brief: "Adds an entry to a stream, which is made if absent.",
+    brief: "Adds an entry to a stream, creating it if absent.",
     answer: "bulk: the entry's id; null: NOMKSTREAM, and the key is absent",
     run: Run::Local(xadd),
 };

@@ -33,7 +33,7 @@ const XAUTOCLAIM: Command = Command {
     keys: &[KeySpec::one(1, "RW DELETE")],
     cost: "O(log(p)+m), p what is pending, m what of it is looked at",
     since: "6.2.0",
-    brief: "Gives to another consumer what has been pending for long.",
+    brief: "Gives entries that have been pending for long to another consumer.",
     answer: "array: where to go on, the entries or their ids, ids of what was deleted",
     run: Run::Local(xautoclaim),
     ..XCLAIM

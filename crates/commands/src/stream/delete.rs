@@ -19,7 +19,7 @@ const XDEL: Command = Command {
     group: Group::Stream,
     cost: "O(m*log(n)), m the ids given, n the entries of the stream",
     since: "5.0.0",
-    brief: "Removes entries.",
+    brief: "Deletes entries of a stream.",
     answer: "int: entries removed",
     run: Run::Local(|tx, args, reply| {
         let Some(mut stream) = tx.stream_mut(args.get(1), Absent::Leave)? else {
@@ -38,7 +38,7 @@ const XDELEX: Command = Command {
     arity: Arity::AtLeast(5),
     cost: "O(m*(log(n)+g*log(p))), m the ids given, n the entries of the stream, g its groups, p what they have pending",
     since: "8.2.0",
-    brief: "Removes entries, and what is pending of them, or only what no group needs.",
+    brief: "Deletes entries and their pending records, or only what no group needs.",
     answer: "array: for each id 1 if its entry was removed, 2 if a group needs it, -1 if there is none",
     run: Run::Local(xdelex),
     ..XDEL
@@ -49,7 +49,7 @@ const XACKDEL: Command = Command {
     syntax: "key group [KEEPREF | DELREF | ACKED] IDS numids id [id ...]",
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RW UPDATE DELETE")],
-    brief: "Says that a group is done with entries, and removes them.",
+    brief: "Acknowledges entries for a group and deletes them.",
     answer: "array: for each id 1 if its entry was removed, 2 if another group needs it, -1 if it was not pending",
     run: Run::Local(xackdel),
     ..XDELEX
@@ -61,7 +61,7 @@ const XSETID: Command = Command {
     access: Access::Write { grows: true },
     keys: &[KeySpec::one(1, "RW UPDATE")],
     cost: "O(1)",
-    brief: "Says what the last id of a stream is.",
+    brief: "Sets the last id of a stream.",
     answer: "OK",
     run: Run::Local(xsetid),
     ..XDEL

@@ -26,7 +26,7 @@ const CREATE: Command = Command {
     group: Group::Stream,
     cost: "O(log(n)), n the groups of the stream",
     since: "5.0.0",
-    brief: "Makes a group that reads what follows an id.",
+    brief: "Creates a group that reads the entries after an id.",
     answer: "OK",
     run: Run::Local(create),
 };
@@ -36,7 +36,7 @@ const SETID: Command = Command {
     syntax: "key group <id | $> [ENTRIESREAD entries-read]",
     keys: &[KeySpec::one(2, "RW UPDATE")],
     access: Access::Write { grows: false },
-    brief: "Has a group read what follows an id.",
+    brief: "Sets the id after which a group reads.",
     run: Run::Local(set_id),
     ..CREATE
 };
@@ -48,7 +48,7 @@ const DESTROY: Command = Command {
     keys: &[KeySpec::one(2, "RW DELETE")],
     access: Access::Write { grows: false },
     cost: "O(n), n what is pending for the group",
-    brief: "Removes a group, with its consumers and what is pending for them.",
+    brief: "Deletes a group with its consumers and pending entries.",
     answer: "int: 1 if it was there",
     run: Run::Local(destroy),
     ..CREATE
@@ -60,7 +60,7 @@ const CREATECONSUMER: Command = Command {
     arity: Arity::Exactly(5),
     cost: "O(log(n)), n the consumers of the group",
     since: "6.2.0",
-    brief: "Makes a consumer of a group.",
+    brief: "Creates a consumer of a group.",
     answer: "int: 1 if it was not there",
     run: Run::Local(create_consumer),
     ..CREATE
@@ -72,7 +72,7 @@ const DELCONSUMER: Command = Command {
     access: Access::Write { grows: false },
     cost: "O(n*log(p)), n what the consumer has pending, p what its group has",
     since: "5.0.0",
-    brief: "Removes a consumer, with what is pending for it.",
+    brief: "Deletes a consumer with its pending entries.",
     answer: "int: what was pending for it",
     run: Run::Local(delete_consumer),
     ..CREATECONSUMER

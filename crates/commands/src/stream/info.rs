@@ -25,7 +25,7 @@ const STREAM: Command = Command {
     group: Group::Stream,
     cost: "O(log(n)); with FULL O(m), m what is told",
     since: "5.0.0",
-    brief: "Tells what there is to know of a stream.",
+    brief: "Returns facts of a stream.",
     answer: "map: figures, and the first and the last entry; with FULL entries and groups",
     run: Run::Local(stream),
 };
@@ -35,7 +35,7 @@ const GROUPS: Command = Command {
     syntax: "key",
     arity: Arity::Exactly(3),
     cost: "O(g*log(n)), g the groups",
-    brief: "Tells the groups of a stream.",
+    brief: "Lists the groups of a stream.",
     answer: "array: a map for each group",
     run: Run::Local(groups),
     ..STREAM
@@ -46,7 +46,7 @@ const CONSUMERS: Command = Command {
     syntax: "key group",
     arity: Arity::Exactly(4),
     cost: "O(c*log(n)), c the consumers",
-    brief: "Tells the consumers of a group.",
+    brief: "Lists the consumers of a group.",
     answer: "array: a map for each consumer",
     run: Run::Local(consumers),
     ..STREAM

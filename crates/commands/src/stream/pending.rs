@@ -22,7 +22,7 @@ const XACK: Command = Command {
     group: Group::Stream,
     cost: "O(m*log(p)), m the ids given, p what is pending",
     since: "5.0.0",
-    brief: "Says that a group is done with entries.",
+    brief: "Acknowledges entries for a group.",
     answer: "int: how many were pending",
     run: Run::Local(xack),
 };
@@ -35,7 +35,7 @@ const XPENDING: Command = Command {
     access: Access::Read,
     flags: &[],
     cost: "O(log(p)+m), p what is pending, m what of it is looked at; O(c*log(p)) for c consumers",
-    brief: "Tells what was delivered to a group and not acknowledged.",
+    brief: "Returns entries that were delivered to a group and not acknowledged.",
     answer: "array: count, least and greatest id, consumers; or ids, consumers, idle times and deliveries",
     run: Run::Local(xpending),
     ..XACK

@@ -18,7 +18,7 @@ const XRANGE: Command = Command {
     group: Group::Stream,
     cost: "O(log(n)+m), n the entries of the stream, m those told",
     since: "5.0.0",
-    brief: "Tells the entries between two ids, both included unless behind a bracket.",
+    brief: "Returns the entries between two ids, included unless after `(`.",
     answer: "array: entries, each an id and an array of fields and values",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Direction::Forward)),
 };
@@ -26,7 +26,7 @@ const XRANGE: Command = Command {
 const XREVRANGE: Command = Command {
     name: "XREVRANGE",
     syntax: "key end start [COUNT count]",
-    brief: "Tells the entries between two ids, the newest first.",
+    brief: "Returns the entries between two ids, the newest first.",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Direction::Backward)),
     ..XRANGE
 };
@@ -38,7 +38,7 @@ const XLEN: Command = Command {
     keys: &[KeySpec::one(1, "RO")],
     flags: &[Flag::Fast],
     cost: "O(1)",
-    brief: "Tells how many entries a stream has.",
+    brief: "Returns the number of entries of a stream.",
     answer: "int: entries; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
         let len = tx.value::<Stream>(args.get(1))?.map_or(0, Stream::len);

@@ -33,7 +33,7 @@ const XREAD: Command = Command {
     group: Group::Stream,
     cost: "O(k*log(n)+m), k the keys, n the entries of a stream, m those told",
     since: "5.0.0",
-    brief: "Tells the entries behind an id of each of several streams, or waits.",
+    brief: "Returns the entries after an id of each of several streams, or waits.",
     answer: "map: keys and arrays of entries; null: there are none",
     run: waiting(xread),
 };
@@ -46,7 +46,7 @@ const XREADGROUP: Command = Command {
     keys: &[KeySpec { begin: Begin::Keyword("STREAMS", 4), find: Find::FirstHalf, flags: "RW ACCESS" }],
     access: Access::Write { grows: false },
     cost: "O(k*log(n)+m*log(p)), k the keys, n the entries of a stream, m those told, p those pending; O(p) with CLAIM",
-    brief: "Gives a consumer of a group entries that nobody had, or waits for them.",
+    brief: "Delivers new entries to a consumer of a group, or waits for them.",
     answer: "map: keys and arrays of entries, with CLAIM each with idle time and deliveries; null: there are none",
     run: waiting(xreadgroup),
     ..XREAD

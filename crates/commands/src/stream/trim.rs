@@ -20,7 +20,7 @@ const XTRIM: Command = Command {
     group: Group::Stream,
     cost: "O(n), n the entries removed",
     since: "5.0.0",
-    brief: "Removes the oldest entries of a stream.",
+    brief: "Deletes the oldest entries of a stream.",
     answer: "int: entries removed",
     run: Run::Local(xtrim),
 };

@@ -22,7 +22,7 @@ const DELEX: Command = Command {
     group: Group::String,
     cost: "O(n), n the bytes compared or digested",
     since: "8.4.0",
-    brief: "Removes a key, or only if it holds a certain text.",
+    brief: "Deletes a key, or only if it holds a certain string.",
     answer: "int: 1 if the key was removed, 0 if it is absent or the condition does not hold",
     run: Run::Local(delex),
 };
@@ -34,7 +34,7 @@ const DIGEST: Command = Command {
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
     cost: "O(n), n the bytes of the text",
-    brief: "Tells a digest of the text under a key.",
+    brief: "Returns a digest of a key's string.",
     answer: "bulk: 16 digits of base 16; null: the key is absent",
     run: Run::Local(digest),
     ..DELEX

@@ -16,14 +16,14 @@ const INCR: Command = Command {
     group: Group::String,
     cost: "O(1)",
     since: "1.0.0",
-    brief: "Adds one to the integer under a key; an absent key counts as 0.",
+    brief: "Increments the integer of a key by one, starting from 0 if absent.",
     answer: "int: the sum",
     run: Run::Local(|tx, args, reply| add(tx, args.get(1), 1, reply)),
 };
 
 const DECR: Command = Command {
     name: "DECR",
-    brief: "Takes one from the integer under a key; an absent key counts as 0.",
+    brief: "Decrements the integer of a key by one, starting from 0 if absent.",
     run: Run::Local(|tx, args, reply| add(tx, args.get(1), -1, reply)),
     ..INCR
 };
@@ -32,7 +32,7 @@ const INCRBY: Command = Command {
     name: "INCRBY",
     syntax: "key increment",
     arity: Arity::Exactly(3),
-    brief: "Adds to the integer under a key; an absent key counts as 0.",
+    brief: "Increments the integer of a key by a number, from 0 if absent.",
     run: Run::Local(|tx, args, reply| add(tx, args.get(1), parse::int(args.get(2))?, reply)),
     ..INCR
 };
@@ -40,7 +40,7 @@ const INCRBY: Command = Command {
 const DECRBY: Command = Command {
     name: "DECRBY",
     syntax: "key decrement",
-    brief: "Takes from the integer under a key; an absent key counts as 0.",
+    brief: "Decrements the integer of a key by a number, from 0 if absent.",
     run: Run::Local(|tx, args, reply| {
         let by = parse::int(args.get(2))?.checked_neg().ok_or(Failure::text("ERR decrement would overflow"))?;
         add(tx, args.get(1), by, reply)
@@ -51,7 +51,7 @@ const DECRBY: Command = Command {
 const INCRBYFLOAT: Command = Command {
     name: "INCRBYFLOAT",
     since: "2.6.0",
-    brief: "Adds to the decimal number under a key; an absent key counts as 0.",
+    brief: "Increments the decimal number of a key, from 0 if absent.",
     answer: "bulk: the sum",
     run: Run::Local(add_decimal),
     ..INCRBY

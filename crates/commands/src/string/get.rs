@@ -16,7 +16,7 @@ const GET: Command = Command {
     group: Group::String,
     cost: "O(1)",
     since: "1.0.0",
-    brief: "Tells the text under a key.",
+    brief: "Returns the string of a key.",
     answer: "bulk: the text; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();
@@ -30,7 +30,7 @@ const GETDEL: Command = Command {
     keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
     since: "6.2.0",
-    brief: "Tells the text under a key and removes the key.",
+    brief: "Returns the string of a key and deletes the key.",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();
         tell(reply, tx.text(args.get(1))?, || keyspace.pin(args.get(1)));
@@ -47,7 +47,7 @@ const GETEX: Command = Command {
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: false },
     since: "6.2.0",
-    brief: "Tells the text under a key and sets or clears its deadline.",
+    brief: "Returns the string of a key and sets or clears its deadline.",
     run: Run::Local(getex),
     ..GET
 };

@@ -30,7 +30,7 @@ const LCS: Command = Command {
     group: Group::String,
     cost: "O(n*m), n and m the lengths of the texts",
     since: "7.0.0",
-    brief: "Finds the longest common subsequence of two texts.",
+    brief: "Finds the longest common subsequence of two strings.",
     answer: "bulk: the subsequence; with LEN, int: its length; with IDX, map: matches and len",
     run: Run::Local(lcs),
 };

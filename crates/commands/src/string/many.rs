@@ -22,7 +22,7 @@ const MGET: Command = Command {
     group: Group::String,
     cost: "O(n), n the keys",
     since: "1.0.0",
-    brief: "Tells the texts under several keys.",
+    brief: "Returns the strings of several keys.",
     answer: "array: for each key its text, or null if it is absent or holds another kind",
     run: Run::Gather {
         at_once: |tx, args, reply| {
@@ -192,7 +192,7 @@ const MSET: Command = Command {
     access: Access::Write { grows: true },
     flags: &[Flag::PutsText, Flag::Pairs],
     since: "1.0.1",
-    brief: "Puts several texts under their keys, whatever these held.",
+    brief: "Sets the strings of several keys.",
     answer: "simple: OK",
     run: Run::Local(|tx, args, reply| {
         check_pairs(args)?;
@@ -206,7 +206,7 @@ const MSET: Command = Command {
 const MSETNX: Command = Command {
     name: "MSETNX",
     keys: &[KeySpec::many(1, -1, 2, "OW INSERT")],
-    brief: "Puts several texts under their keys if none of these is there.",
+    brief: "Sets the strings of several keys if none of them exists.",
     answer: "int: 1 if all were put, 0 if none was",
     run: Run::Local(|tx, args, reply| {
         check_pairs(args)?;
@@ -228,7 +228,7 @@ const MSETEX: Command = Command {
     keys: &[KeySpec::counted_pairs(1, "OW UPDATE")],
     flags: &[Flag::PutsText],
     since: "8.4.0",
-    brief: "Puts several texts under their keys, with one deadline if asked for.",
+    brief: "Sets the strings of several keys, with one deadline if given.",
     answer: "int: 1 if all were put, 0 if NX or XX does not hold for all, and none was",
     run: Run::Local(msetex),
     ..MSET

@@ -17,7 +17,7 @@ const APPEND: Command = Command {
     group: Group::String,
     cost: "O(n), n the bytes put",
     since: "2.0.0",
-    brief: "Puts bytes behind a text, making it if absent.",
+    brief: "Appends bytes to a string, creating it if absent.",
     answer: "int: the length after that, in bytes",
     run: Run::Local(append),
 };
@@ -30,7 +30,7 @@ const STRLEN: Command = Command {
     access: Access::Read,
     cost: "O(1)",
     since: "2.2.0",
-    brief: "Tells the length of a text.",
+    brief: "Returns the length of a string.",
     answer: "int: bytes; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
         let length = tx.text(args.get(1))?.map_or(0, |text| text.bytes_count());
@@ -48,7 +48,7 @@ const GETRANGE: Command = Command {
     flags: &[],
     cost: "O(n), n the bytes told",
     since: "2.4.0",
-    brief: "Tells the part of a text between two offsets, both included.",
+    brief: "Returns part of a string, both bounds included.",
     answer: "bulk: the part; empty if there is none",
     run: Run::Local(getrange),
     ..STRLEN
@@ -57,7 +57,7 @@ const GETRANGE: Command = Command {
 const SUBSTR: Command = Command {
     name: "SUBSTR",
     since: "1.0.0",
-    brief: "Tells the part of a text between two offsets: the old name of GETRANGE.",
+    brief: "Returns part of a string: the old name of GETRANGE.",
     ..GETRANGE
 };
 
@@ -69,7 +69,7 @@ const SETRANGE: Command = Command {
     flags: &[],
     cost: "O(n), n the bytes written",
     since: "2.2.0",
-    brief: "Writes bytes into a text from an offset on, zeros before them if it is short.",
+    brief: "Overwrites part of a string from an offset on, padding with zeros.",
     run: Run::Local(setrange),
     ..APPEND
 };

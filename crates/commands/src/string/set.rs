@@ -20,7 +20,7 @@ const SET: Command = Command {
     group: Group::String,
     cost: "O(1), and O(n) for n bytes compared or digested",
     since: "1.0.0",
-    brief: "Puts a text under a key, whatever it held, with a deadline if asked for.",
+    brief: "Sets a key's string, whatever it held, with a deadline if given.",
     answer: "simple: OK; null: the condition did not hold; with GET, bulk or null: the old text",
     run: Run::Local(set),
 };
@@ -32,7 +32,7 @@ const SETNX: Command = Command {
     keys: &[KeySpec::one(1, "OW INSERT")],
     flags: &[Flag::Fast, Flag::PutsText],
     cost: "O(1)",
-    brief: "Puts a text under a key that is absent.",
+    brief: "Sets a key's string unless the key exists.",
     answer: "int: 1 if it was put, 0 if the key is there",
     run: Run::Local(|tx, args, reply| {
         let absent = !tx.exists(args.get(1));
@@ -52,7 +52,7 @@ const SETEX: Command = Command {
     keys: &[KeySpec::one(1, "OW UPDATE")],
     cost: "O(1)",
     since: "2.0.0",
-    brief: "Puts a text under a key, to expire after some seconds.",
+    brief: "Sets a key's string with a time to live in seconds.",
     answer: "simple: OK",
     run: Run::Local(|tx, args, reply| set_for(tx, args, reply, Unit::Seconds)),
     ..SET
@@ -62,7 +62,7 @@ const PSETEX: Command = Command {
     name: "PSETEX",
     syntax: "key milliseconds value",
     since: "2.6.0",
-    brief: "Puts a text under a key, to expire after some milliseconds.",
+    brief: "Sets a key's string with a time to live in milliseconds.",
     run: Run::Local(|tx, args, reply| set_for(tx, args, reply, Unit::Milliseconds)),
     ..SETEX
 };
@@ -74,7 +74,7 @@ const GETSET: Command = Command {
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     flags: &[Flag::Fast, Flag::PutsText],
     cost: "O(1)",
-    brief: "Puts a text under a key and tells the old one.",
+    brief: "Sets a key's string and returns the old one.",
     answer: "bulk: the old text; null: the key was absent",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();

@@ -19,7 +19,7 @@ const COUNT: Command = Command {
     group: Group::Tagged,
     cost: "O(1); with conditions O(n), n the items in blocks that may have what is asked for, 64 at a time",
     since: "bobbin 0.1.0",
-    brief: "Counts the items of a tagged list for which conditions hold.",
+    brief: "Counts the items of a tagged list that meet conditions.",
     answer: "array: how many are visible, how many are hidden",
     run: Run::Local(|tx, args, reply| {
         let list = view::list(tx, args.get(1))?;
@@ -32,7 +32,7 @@ const COUNTBY: Command = Command {
     syntax: "key min max [WHERE condition [condition ...]]",
     arity: Arity::AtLeast(4),
     cost: "O(log(n)); with conditions O(m), m the items between the ends",
-    brief: "Counts the items of an ordered tagged list between two ends.",
+    brief: "Counts the items of an ordered tagged list between two bounds.",
     run: Run::Local(|tx, args, reply| {
         let list = view::list(tx, args.get(1))?;
         count(tx, args, list, 4, |list| view::positions(list, args.get(2), args.get(3)), reply)

@@ -16,7 +16,7 @@ const CREATE: Command = Command {
     group: Group::Tagged,
     cost: "O(1)",
     since: "bobbin 0.1.0",
-    brief: "Makes an empty tagged list, which stays when its last item goes.",
+    brief: "Creates an empty tagged list, which stays when its last item goes.",
     answer: "int: 1: it is made; 0: it is there, and stays from now on; error: there is no schema",
     run: Run::Local(create),
 };

@@ -17,7 +17,7 @@ const DROP: Command = Command {
     group: Group::Tagged,
     cost: "O(n), n the keys of the database; a few at a time",
     since: "bobbin 0.1.0",
-    brief: "Removes all tagged lists whose names begin with a prefix.",
+    brief: "Deletes all tagged lists whose names begin with a prefix.",
     answer: "int: how many; while it goes on, INFO tells so in dropped_tagged_lists. The schema stays",
     run: Run::Engine(Verb::DropTagged),
 };

@@ -21,7 +21,7 @@ const INSERT: Command = Command {
     group: Group::Tagged,
     cost: "O(log(n)), n the items of the list",
     since: "bobbin 0.1.0",
-    brief: "Puts an item into a tagged list: 0 the head, -1 the tail.",
+    brief: "Inserts an item into a tagged list: 0 is the head, -1 the tail.",
     answer: "int: items after that, hidden ones too; error: there is no schema, or the item does not fit it",
     run: Run::Local(insert),
 };
@@ -30,7 +30,7 @@ const PUSH: Command = Command {
     name: "TL.PUSH",
     syntax: "key <HEAD | TAIL> value [HIDDEN] [name=n ...] [ITEM value [HIDDEN] [name=n ...] ...]",
     cost: "O(m*log(n)), n the items of the list, m those that come",
-    brief: "Puts items at an end of a tagged list, one after another.",
+    brief: "Inserts items at an end of a tagged list, one after another.",
     run: Run::Local(push),
     ..INSERT
 };
@@ -41,7 +41,7 @@ const MINSERT: Command = Command {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::counted(1, "RW INSERT")],
     cost: "O(m*log(n)), n the items of the lists, m those that come",
-    brief: "Puts items into several tagged lists: all, or PARTIAL up to a fault.",
+    brief: "Inserts items into several tagged lists: all, or PARTIAL up to a fault.",
     answer: "int: items that came. PARTIAL: array: how many, and the error of the next item, or null",
     run: Run::Local(insert_many),
     ..INSERT

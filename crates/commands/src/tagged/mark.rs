@@ -20,7 +20,7 @@ const SET: Command = Command {
     group: Group::Tagged,
     cost: "O(n), n the items of the list; of unique values O(log(n))",
     since: "bobbin 0.1.0",
-    brief: "Sets attributes of the first item of a value; others stay.",
+    brief: "Sets some attributes of the first item with a value.",
     answer: "int: 1: it was done; 0: there is no such item",
     run: Run::Local(set),
 };
@@ -29,7 +29,7 @@ const INCR: Command = Command {
     name: "TL.INCR",
     syntax: "key value name by",
     arity: Arity::Exactly(5),
-    brief: "Adds to an attribute of the first item of a value.",
+    brief: "Increments an attribute of the first item with a value.",
     answer: "int: what it is then; null: there is no such item; error: the attribute cannot hold that",
     run: Run::Local(incr),
     ..SET
@@ -39,7 +39,7 @@ const HIDE: Command = Command {
     name: "TL.HIDE",
     syntax: "key value [value ...]",
     arity: Arity::AtLeast(3),
-    brief: "Hides the first item of each value, where it is.",
+    brief: "Hides the first item with each value, in place.",
     answer: "int: items that were visible",
     run: Run::Local(|tx, args, reply| show(tx, args, reply, true)),
     ..SET
@@ -47,7 +47,7 @@ const HIDE: Command = Command {
 
 const SHOW: Command = Command {
     name: "TL.SHOW",
-    brief: "Shows the first item of each value again, where it is.",
+    brief: "Unhides the first item with each value, in place.",
     answer: "int: items that were hidden",
     run: Run::Local(|tx, args, reply| show(tx, args, reply, false)),
     ..HIDE

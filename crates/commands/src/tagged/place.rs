@@ -16,7 +16,7 @@ const MOVE: Command = Command {
     group: Group::Tagged,
     cost: "O(n), n the items of the list; of unique values O(log(n))",
     since: "bobbin 0.1.0",
-    brief: "Moves the first item of a value to a position, with its attributes.",
+    brief: "Moves the first item with a value, and its attributes, to a position.",
     answer: "int: 1: it is there; 0: there is no such item; error: the list is ordered",
     run: Run::Local(move_item),
 };

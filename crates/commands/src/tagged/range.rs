@@ -21,7 +21,7 @@ const RANGE: Command = Command {
     group: Group::Tagged,
     cost: "O(log(n)+m), n the items of the list, m those told; with conditions and from above 0, those passed over too",
     since: "bobbin 0.1.0",
-    brief: "Tells a page of a tagged list, of visible items unless said.",
+    brief: "Returns a page of a tagged list, by default of visible items.",
     answer: "array: values; WITHATTRS: each a value and a map. WITHCOUNT, WITHCURSOR: map: items, count, cursor (0: the end)",
     run: Run::Local(range),
 };
@@ -30,7 +30,7 @@ const RANGEBY: Command = Command {
     name: "TL.RANGEBY",
     syntax: "key min max [LIMIT from count] [REV] [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]] [WITHATTRS] [WITHCOUNT]",
     cost: "O(log(n)+m), n the items of the list, m those passed over and told",
-    brief: "Tells items of an ordered tagged list between two ends.",
+    brief: "Returns items of an ordered tagged list between two bounds.",
     answer: "array: values; WITHATTRS: each a value and a map. WITHCOUNT: map: items, count",
     run: Run::Local(range_by),
     ..RANGE

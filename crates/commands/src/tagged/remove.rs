@@ -21,7 +21,7 @@ const REM: Command = Command {
     group: Group::Tagged,
     cost: "O(m*n), n the items of the list, m the values; of unique values O(m*log(n))",
     since: "bobbin 0.1.0",
-    brief: "Removes the first item of each value, hidden or not.",
+    brief: "Removes the first item with each value, hidden or not.",
     answer: "int: items removed",
     run: Run::Local(rem),
 };
@@ -31,7 +31,7 @@ const REMWHERE: Command = Command {
     syntax: "key [VISIBLE | HIDDEN | ALL] WHERE condition [condition ...]",
     arity: Arity::AtLeast(4),
     cost: "O(n), n the items of the list in blocks that may have what is asked for",
-    brief: "Removes the items that conditions hold for, hidden ones too unless said.",
+    brief: "Removes the items that meet conditions, by default hidden ones too.",
     run: Run::Local(rem_where),
     ..REM
 };
@@ -41,7 +41,7 @@ const REMBY: Command = Command {
     syntax: "key min max [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]]",
     arity: Arity::AtLeast(4),
     cost: "O(log(n)+m), n the items of the list, m those between the ends",
-    brief: "Removes the items of an ordered tagged list between two ends.",
+    brief: "Removes the items of an ordered tagged list between two bounds.",
     run: Run::Local(rem_by),
     ..REM
 };
@@ -50,7 +50,7 @@ const POP: Command = Command {
     name: "TL.POP",
     syntax: "key <HEAD | TAIL> [COUNT count] [WHERE condition [condition ...]] [WITHATTRS]",
     cost: "O(log(n)+m), n the items of the list, m those passed over and taken",
-    brief: "Takes visible items off an end of a tagged list.",
+    brief: "Removes and returns visible items at an end of a tagged list.",
     answer: "bulk: the value; null: there is none. With COUNT: array: values. WITHATTRS: each a value and a map",
     run: Run::Local(pop),
     ..REM

@@ -17,7 +17,7 @@ const DEFINE: Command = Command {
     group: Group::Tagged,
     cost: "O(n), n the schemas there are",
     since: "bobbin 0.1.0",
-    brief: "Says what new tagged lists hold whose names begin with a prefix.",
+    brief: "Sets the schema of new tagged lists whose names begin with a prefix.",
     answer: "simple: OK; error: the prefix has another schema to which this does not only add attributes",
     run: Run::Local(define),
 };
@@ -27,7 +27,7 @@ const SCHEMA: Command = Command {
     syntax: "[prefix]",
     arity: Arity::Between(1, 2),
     access: Access::Read,
-    brief: "Tells the schema of a prefix, or those of all.",
+    brief: "Returns the schema of a prefix, or of all prefixes.",
     answer: "map: value, order, unique and attributes (a map of bits); null: the prefix has none. Of all: a map of these",
     run: Run::Local(tell),
     ..DEFINE
@@ -38,7 +38,7 @@ const UNDEFINE: Command = Command {
     syntax: "prefix",
     arity: Arity::Exactly(2),
     access: Access::Write { grows: false },
-    brief: "Forgets the schema of a prefix; lists that are there keep theirs.",
+    brief: "Removes the schema of a prefix; existing lists keep theirs.",
     answer: "int: 1: it had one; 0: it had none",
     run: Run::Local(|tx, args, reply| {
         let had = tx.remove_schema(args.get(1))?;

@@ -17,7 +17,7 @@ const GET: Command = Command {
     group: Group::Tagged,
     cost: "O(n), n the items of the list; of unique values O(log(n))",
     since: "bobbin 0.1.0",
-    brief: "Tells the attributes of the first item of a value.",
+    brief: "Returns the attributes of the first item with a value.",
     answer: "map: hidden, and each attribute; null: there is no such item",
     run: Run::Local(get),
 };
@@ -26,7 +26,7 @@ const POS: Command = Command {
     name: "TL.POS",
     syntax: "key value [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]]",
     arity: Arity::AtLeast(3),
-    brief: "Tells where the first item of a value is, among those asked for.",
+    brief: "Returns the position of the first item with a value among those selected.",
     answer: "int: how many are before it, hidden ones too unless said; null: it is not among them",
     run: Run::Local(pos),
     ..GET
@@ -38,7 +38,7 @@ const STAT: Command = Command {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO")],
     cost: "O(1)",
-    brief: "Tells what a tagged list holds, and in how much memory.",
+    brief: "Returns counts, memory and schema of a tagged list.",
     answer: "map: items, visible, hidden, blocks, bytes, lasting, and its schema as by TL.SCHEMA; null: the key is absent",
     run: Run::Local(stat),
     ..GET

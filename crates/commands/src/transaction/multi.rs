@@ -15,7 +15,7 @@ const MULTI: Command = Command {
     group: Group::Transactions,
     cost: "O(1)",
     since: "1.2.0",
-    brief: "Begins a transaction: commands are queued until EXEC.",
+    brief: "Starts a transaction: commands are queued until EXEC.",
     answer: "simple: OK",
     run: Run::Engine(Verb::Multi),
 };
@@ -24,7 +24,7 @@ const EXEC: Command = Command {
     name: "EXEC",
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::SkipSlowlog],
     cost: "that of the commands in the queue",
-    brief: "Runs the queued commands as one, unless a watched key has changed.",
+    brief: "Runs the queued commands atomically, unless a watched key has changed.",
     answer: "array: the reply of each; null-array if a watched key has changed",
     run: Run::Engine(Verb::Exec),
     ..MULTI
@@ -46,7 +46,7 @@ const WATCH: Command = Command {
     keys: &[KeySpec::many(1, -1, 1, "RO")],
     cost: "O(1) a key",
     since: "2.2.0",
-    brief: "Lets the next EXEC do nothing if one of these keys changes before it.",
+    brief: "Makes the next EXEC fail if one of these keys changes before it.",
     run: Run::Engine(Verb::Watch),
     ..MULTI
 };
