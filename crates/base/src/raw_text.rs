@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 /// The character of byte 0.
 const FIRST: u32 = 0x10_ff00;
-/// What each of these characters begins with in UTF-8.
+/// The first byte of each of these characters in UTF-8.
 const LEAD: u8 = 0xf4;
 
 /// Any bytes as a text. O(n).

@@ -59,6 +59,7 @@ pub use generic::migrate::{Migration, migrate_arguments};
 pub use generic::range::{NameRange, no_order};
 pub use memcached::MEMCACHED_VERSION;
 pub use memcached::flush::{REMOVE_TEXTS, flush_delay};
+pub use memcached::life::exptime_seconds_left;
 pub use parse::repeated;
 pub use queue::LEASE_MS;
 pub use queue::door::{MEMCACHEQ_VERSION, REMOVE_QUEUES, abort_request};

@@ -230,7 +230,7 @@ pub enum Begin {
     Unknown,
     /// Behind an option that takes all arguments that follow it. Clients are told to look for it from the end.
     LastOption {
-        /// What it is called.
+        /// Its name.
         word: &'static str,
         /// Where options begin.
         from: usize,
@@ -334,17 +334,11 @@ impl KeySpec {
             }
             Begin::Unknown => return,
             Begin::LastOption { word, from, counts } => {
-                let Some(at) =
-                    options(args, from, counts).find(|at| args.get(*at).eq_ignore_ascii_case(word.as_bytes()))
-                else {
-                    return;
-                };
+                let Some(at) = options(args, word, from, counts).next() else { return };
                 at + 1
             }
             Begin::Option { word, from, counts, .. } => {
-                let found =
-                    options(args, from, counts).filter(|at| args.get(*at).eq_ignore_ascii_case(word.as_bytes()));
-                let Some(at) = found.last() else { return };
+                let Some(at) = options(args, word, from, counts).last() else { return };
                 at + 1
             }
         };
@@ -381,13 +375,15 @@ pub(crate) fn words_at(args: &Args<'_>, begin: usize, words: &[&str]) -> usize {
     (begin + 1..args.len()).find(is_one).unwrap_or(args.len())
 }
 
-/// Where options stand, of which some take so many arguments.
-fn options<'a>(args: &'a Args<'_>, from: usize, counts: &'a [(&str, usize)]) -> impl Iterator<Item = usize> + use<'a> {
+/// Where an option stands among others, of which some take so many arguments.
+fn options(args: &Args<'_>, word: &str, from: usize, counts: &[(&str, usize)]) -> impl Iterator<Item = usize> {
+    let is = move |at: usize, name: &str| args.get(at).eq_ignore_ascii_case(name.as_bytes());
     let next = |at: usize| (at < args.len()).then_some(at);
-    std::iter::successors(next(from), move |at| {
-        let taken = counts.iter().find(|(name, _)| args.get(*at).eq_ignore_ascii_case(name.as_bytes()));
+    let all = std::iter::successors(next(from), move |at| {
+        let taken = counts.iter().find(|(name, _)| is(*at, name));
         next(at + 1 + taken.map_or(0, |(_, count)| *count))
-    })
+    });
+    all.filter(move |at| is(*at, word))
 }
 
 /// A handler of the connection or the server.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// Names and values, as `stats` tells them. A name may be a key.
 pub type Facts = Vec<(Vec<u8>, String)>;
 
-/// What memcached's `watch` tells apart.
+/// The events that memcached's `watch` tells apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemEvent {
     /// An item was looked for.

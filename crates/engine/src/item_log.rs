@@ -8,16 +8,13 @@
 //! `cfd` is the connection's number, as CLIENT LIST has it. The size of an item that was found is told where the reply has
 //! it. A request that stores looks for nothing here, so it is one line, where memcached writes two.
 
-use commands::ItemEvent;
+use crate::monitors::Shown;
 use std::fmt::Write as _;
 use wire::Args;
+use wire::memcache::UriEncoded;
 
-/// An exptime up to this is in seconds from now, in seconds: the 30 days of memcached's protocol.
-const RELATIVE_S_MAX: i64 = 60 * 60 * 24 * 30;
-
-/// What a request has done to an item.
+/// A request to an item, and its outcome.
 pub(crate) struct Logged<'a> {
-    pub event: ItemEvent,
     key: &'a [u8],
     status: &'static str,
     /// Its command and exptime, if it was to be stored.
@@ -26,48 +23,53 @@ pub(crate) struct Logged<'a> {
     size: Option<u64>,
 }
 
-/// What a request to a row has done; `None` if that is nothing, or the reply does not tell it.
-pub(crate) fn logged<'a>(row: &str, args: &'a Args<'_>, reply: &[u8]) -> Option<Logged<'a>> {
+/// Reads the outcome of a request to a row off its reply; `None` if there is no line for it, or the reply does not tell.
+pub(crate) fn logged<'a>(row: &str, args: &Args<'a>, reply: &[u8]) -> Option<Logged<'a>> {
     let says = |text: &str| reply.starts_with(text.as_bytes());
     if says("SERVER_ERROR") || (says("CLIENT_ERROR") && !says("CLIENT_ERROR cannot increment")) {
         return None;
     }
-    let is_stored = match row {
-        "MC.SET" | "MC.ADD" | "MC.REPLACE" | "MC.APPEND" | "MC.PREPEND" | "MC.CAS" | "MC.MS" => true,
+    match row {
+        "MC.SET" | "MC.ADD" | "MC.REPLACE" | "MC.APPEND" | "MC.PREPEND" | "MC.CAS" | "MC.MS" => {
+            stored(row, args, reply)
+        }
         "MC.GET" | "MC.GETS" | "MC.GAT" | "MC.GATS" | "MC.TOUCH" | "MC.INCR" | "MC.DECR" | "MC.DELETE" | "MC.MG"
-        | "MC.MGT" | "MC.MD" | "MC.MA" | "MC.ME" => false,
-        _ => return None,
+        | "MC.MGT" | "MC.MD" | "MC.MA" | "MC.ME" => looked_for(row, args, reply),
+        _ => None,
+    }
+}
+
+/// The rest of the flag of this letter.
+fn flag<'a>(flags: &Args<'a>, letter: u8) -> Option<&'a [u8]> {
+    flags.iter().find(|flag| flag.first() == Some(&letter)).map(|flag| &flag[1..])
+}
+
+/// An item that was looked for.
+fn looked_for<'a>(row: &str, args: &Args<'a>, reply: &[u8]) -> Option<Logged<'a>> {
+    let says = |text: &str| reply.starts_with(text.as_bytes());
+    let has = |letter: u8| flag(&args.from(2), letter).is_some();
+    let is_missed = match row {
+        "MC.GET" | "MC.GETS" | "MC.GAT" | "MC.GATS" => !says("VALUE"),
+        // An item made on a miss is told as won; so is one that is to be made anew, by R.
+        "MC.MGT" if has(b'N') && !has(b'R') && line_has(reply, b" W") && !line_has(reply, b" X") => true,
+        "MC.MG" | "MC.MGT" => reply.is_empty() || says("EN"),
+        "MC.MA" if has(b'N') => return None,
+        "MC.ME" => says("EN"),
+        _ => says("NF") || says("NOT_FOUND"),
     };
-    let is_meta = row.starts_with("MC.M");
-    let flag = |letter: u8| {
-        let flags = if row == "MC.MS" { args.slice(2, args.len() - 1) } else { args.from(2) };
-        flags.iter().find(|flag| flag.first() == Some(&letter)).map(|flag| flag[1..].to_vec())
+    let size = match row {
+        _ if is_missed => Some(0),
+        "MC.GET" | "MC.GETS" | "MC.GAT" | "MC.GATS" => word(reply, 3),
+        "MC.MG" | "MC.MGT" if says("VA ") => word(reply, 1),
+        _ => None,
     };
     let key = args.get(if matches!(row, "MC.GAT" | "MC.GATS") { 2 } else { 1 });
-    if !is_stored {
-        let is_made = match row {
-            // What was made on a miss is told as won; so is an item that is to be made anew, by R.
-            "MC.MGT" => {
-                flag(b'N').is_some() && flag(b'R').is_none() && line_has(reply, b" W") && !line_has(reply, b" X")
-            }
-            "MC.MA" if flag(b'N').is_some() => return None,
-            _ => false,
-        };
-        let is_missed = match row {
-            "MC.GET" | "MC.GETS" | "MC.GAT" | "MC.GATS" => !says("VALUE"),
-            "MC.MG" | "MC.MGT" => reply.is_empty() || says("EN") || is_made,
-            "MC.ME" => says("EN"),
-            _ => says("NF") || says("NOT_FOUND"),
-        };
-        let size = match row {
-            _ if is_missed => Some(0),
-            "MC.GET" | "MC.GETS" | "MC.GAT" | "MC.GATS" => word(reply, 3),
-            "MC.MG" | "MC.MGT" if says("VA ") => word(reply, 1),
-            _ => None,
-        };
-        let status = if is_missed { "not_found" } else { "found" };
-        return Some(Logged { event: ItemEvent::Fetch, key, status, stored: None, size });
-    }
+    Some(Logged { key, status: if is_missed { "not_found" } else { "found" }, stored: None, size })
+}
+
+/// An item that was to be stored.
+fn stored<'a>(row: &str, args: &Args<'a>, reply: &[u8]) -> Option<Logged<'a>> {
+    let says = |text: &str| reply.starts_with(text.as_bytes());
     let status = match () {
         () if says("STORED") || says("HD") || reply.is_empty() => "stored",
         () if says("NS") || says("NOT_STORED") => "not_stored",
@@ -75,49 +77,49 @@ pub(crate) fn logged<'a>(row: &str, args: &'a Args<'_>, reply: &[u8]) -> Option<
         () if says("NF") || says("NOT_FOUND") => "not_found",
         () => return None,
     };
-    let command = match row {
-        "MC.SET" => "set",
-        "MC.ADD" => "add",
-        "MC.REPLACE" => "replace",
-        "MC.APPEND" => "append",
-        "MC.PREPEND" => "prepend",
-        "MC.CAS" => "cas",
-        _ if flag(b'C').is_some() => "cas",
+    let last = args.len() - 1;
+    let flag = |letter: u8| flag(&args.slice(2, last), letter);
+    let (command, exptime) = match row {
+        "MC.SET" => ("set", Some(args.get(3))),
+        "MC.ADD" => ("add", Some(args.get(3))),
+        "MC.REPLACE" => ("replace", Some(args.get(3))),
+        "MC.APPEND" => ("append", Some(args.get(3))),
+        "MC.PREPEND" => ("prepend", Some(args.get(3))),
+        "MC.CAS" => ("cas", Some(args.get(3))),
+        _ if flag(b'C').is_some() => ("cas", flag(b'T')),
         _ => match flag(b'M').and_then(|mode| mode.first().map(u8::to_ascii_uppercase)) {
-            Some(b'E') => "add",
-            Some(b'R') => "replace",
-            Some(b'A') => "append",
-            Some(b'P') => "prepend",
-            _ => "set",
+            Some(b'E') => ("add", flag(b'T')),
+            Some(b'R') => ("replace", flag(b'T')),
+            Some(b'A') => ("append", flag(b'T')),
+            Some(b'P') => ("prepend", flag(b'T')),
+            _ => ("set", flag(b'T')),
         },
     };
-    let exptime = if is_meta { flag(b'T') } else { Some(args.get(3).to_vec()) };
-    let exptime = exptime.and_then(|digits| std::str::from_utf8(&digits).ok()?.parse().ok()).unwrap_or(0);
-    let size = Some(args.get(args.len() - 1).len() as u64);
-    Some(Logged { event: ItemEvent::Mutation, key, status, stored: Some((command, exptime)), size })
+    let exptime = exptime.and_then(wire::memcache::signed).unwrap_or(0);
+    let size = Some(args.get(last).len() as u64);
+    Some(Logged { key: args.get(1), status, stored: Some((command, exptime)), size })
 }
 
 impl Logged<'_> {
+    /// To whom it is shown.
+    pub(crate) fn shown(&self) -> Shown {
+        if self.stored.is_some() { Shown::Mutations } else { Shown::Fetches }
+    }
+
     /// The line, without its end, of the time `now_us`, in microseconds since the epoch.
     pub(crate) fn line(&self, now_us: u64, number: u64, client: u64) -> String {
         let (now_s, us) = (now_us / 1_000_000, now_us % 1_000_000);
         let kind = if self.stored.is_some() { "item_store" } else { "item_get" };
-        let mut line = format!("ts={now_s}.{us} gid={number} type={kind} key=");
-        for byte in self.key {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => line.push(char::from(*byte)),
-                byte => write!(line, "%{byte:02X}").expect("a string takes all"),
-            }
-        }
-        write!(line, " status={}", self.status).expect("a string takes all");
+        let (key, status) = (UriEncoded(self.key), self.status);
+        let mut line = format!("ts={now_s}.{us} gid={number} type={kind} key={key} status={status}");
         if let Some((command, exptime)) = self.stored {
-            let ttl = if exptime > RELATIVE_S_MAX { exptime - now_s as i64 } else { exptime };
-            write!(line, " cmd={command} ttl={ttl}").expect("a string takes all");
+            let ttl = commands::exptime_seconds_left(exptime, now_us / 1000);
+            let _ = write!(line, " cmd={command} ttl={ttl}");
         }
         let class = u8::from(self.status != "not_found" || self.stored.is_some());
-        write!(line, " clsid={class} cfd={client}").expect("a string takes all");
+        let _ = write!(line, " clsid={class} cfd={client}");
         if let Some(size) = self.size {
-            write!(line, " size={size}").expect("a string takes all");
+            let _ = write!(line, " size={size}");
         }
         line
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// So many may watch items, as in memcached.
 const ITEM_WATCHERS_MAX: usize = 20;
 
-/// What is shown, each a bit.
+/// Kinds of lines, each a bit.
 #[derive(Clone, Copy)]
 pub(crate) enum Shown {
     /// All requests: MONITOR.
@@ -20,14 +20,16 @@ pub(crate) enum Shown {
     Fetches = 2,
     /// Items that were put.
     Mutations = 4,
+    /// Items that were evicted; none ever is.
+    Evictions = 8,
 }
 
-const ITEMS: u8 = Shown::Fetches as u8 | Shown::Mutations as u8;
+const ITEMS: u8 = Shown::Fetches as u8 | Shown::Mutations as u8 | Shown::Evictions as u8;
 
 /// All connections that are shown something.
 #[derive(Default)]
 pub(crate) struct Monitors {
-    /// What anybody is shown.
+    /// Kinds of lines that anybody is shown.
     shown: AtomicU8,
     /// Lines of items so far.
     lines: AtomicU64,
@@ -37,7 +39,12 @@ pub(crate) struct Monitors {
 struct Watcher {
     client: Arc<Client>,
     shown: u8,
-    is_of_items: bool,
+}
+
+impl Watcher {
+    fn is_of_items(&self) -> bool {
+        self.shown & ITEMS != 0
+    }
 }
 
 impl Monitors {
@@ -62,27 +69,27 @@ impl Monitors {
     /// A connection is shown what is asked for from now on.
     pub(crate) fn add(&self, client: &Arc<Client>) {
         self.change(|watchers| {
-            watchers.push(Watcher { client: client.clone(), shown: Shown::Requests as u8, is_of_items: false });
+            watchers.push(Watcher { client: client.clone(), shown: Shown::Requests as u8 });
         });
     }
 
     /// A connection is shown these events from now on, and no others; `false`: there are too many such connections.
     pub(crate) fn add_item_watcher(&self, client: &Arc<Client>, events: &[ItemEvent]) -> bool {
-        let shown = events.iter().fold(0, |shown, event| match event {
-            ItemEvent::Fetch => shown | Shown::Fetches as u8,
-            ItemEvent::Mutation => shown | Shown::Mutations as u8,
-            // There are none.
-            ItemEvent::Eviction => shown,
-        });
+        let bit = |event: &ItemEvent| match event {
+            ItemEvent::Fetch => Shown::Fetches as u8,
+            ItemEvent::Mutation => Shown::Mutations as u8,
+            ItemEvent::Eviction => Shown::Evictions as u8,
+        };
+        let shown = events.iter().map(bit).fold(0, |shown, bit| shown | bit);
         self.change(|watchers| {
-            let own = watchers.iter_mut().find(|watcher| watcher.is_of_items && watcher.client.id == client.id);
+            let own = watchers.iter_mut().find(|watcher| watcher.is_of_items() && watcher.client.id == client.id);
             if let Some(own) = own {
                 own.shown = shown;
                 return true;
             }
-            let is_free = watchers.iter().filter(|watcher| watcher.is_of_items).count() < ITEM_WATCHERS_MAX;
+            let is_free = watchers.iter().filter(|watcher| watcher.is_of_items()).count() < ITEM_WATCHERS_MAX;
             if is_free {
-                watchers.push(Watcher { client: client.clone(), shown, is_of_items: true });
+                watchers.push(Watcher { client: client.clone(), shown });
             }
             is_free
         })

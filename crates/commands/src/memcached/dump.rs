@@ -15,6 +15,7 @@ use crate::row::{Sweep, Walk};
 use base::Ms;
 use keyspace::FETCHED;
 use std::io::Write as _;
+use wire::memcache::UriEncoded;
 
 pub(crate) const COMMANDS: &[Command] = &[METADUMP, CACHEDUMP];
 
@@ -136,13 +137,7 @@ fn add_item(line: &mut Vec<u8>, key: &[u8], item: &Item<'_>, _: Ms) {
 }
 
 fn add_meta(line: &mut Vec<u8>, key: &[u8], item: &Item<'_>, now: Ms) {
-    line.extend_from_slice(b"key=");
-    for byte in key {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => line.push(*byte),
-            byte => drop(write!(line, "%{byte:02X}")),
-        }
-    }
+    let _ = write!(line, "key={}", UriEncoded(key));
     let _ = match item.expires_at_ms {
         Some(at_ms) => write!(line, " exp={}", at_ms / 1000),
         None => write!(line, " exp=-1"),

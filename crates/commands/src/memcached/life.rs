@@ -114,6 +114,15 @@ impl Lifetime {
     }
 }
 
+/// Seconds that an item of this exptime has left, as memcached's `watch` shows them: 0 is for ever, -1 that it is over.
+pub fn exptime_seconds_left(exptime: i64, now: Ms) -> i64 {
+    match Lifetime::of(exptime, now) {
+        Lifetime::Ever => 0,
+        Lifetime::Over => -1,
+        lifetime => seconds_left(lifetime.until(), now).map_or(0, |seconds| seconds as i64),
+    }
+}
+
 /// Seconds that are left, of a second that has begun too; `None` is for ever.
 pub(super) fn seconds_left(expires_at_ms: Option<Ms>, now: Ms) -> Option<u64> {
     expires_at_ms.map(|at_ms| at_ms.saturating_sub(now).div_ceil(1000))

@@ -40,11 +40,7 @@ impl Session {
     pub(super) fn log_item(&self, row: &str, args: &Args<'_>, reply: &[u8]) {
         let worker = &self.worker;
         let Some(logged) = item_log::logged(row, args, reply) else { return };
-        let shown = match logged.event {
-            ItemEvent::Fetch => Shown::Fetches,
-            ItemEvent::Mutation | ItemEvent::Eviction => Shown::Mutations,
-        };
-        let monitors = &worker.engine.monitors;
+        let (shown, monitors) = (logged.shown(), &worker.engine.monitors);
         if monitors.shows(shown) {
             let line = logged.line(worker.engine.clock.wall_us(), monitors.next_line(), self.client.id);
             monitors.show(shown, line, worker.mail_bytes_max(), &mut worker.told.borrow_mut().clients);

@@ -95,7 +95,7 @@ impl TaggedChange<'_> {
             Self::Remove { .. } => "tl.rem",
             Self::Move { .. } => "tl.move",
             Self::Put { .. } => "tl.set",
-            Self::Last { .. } => "tl.create",
+            Self::Keep { .. } => "tl.create",
             Self::Grow { .. } => return None,
         })
     }

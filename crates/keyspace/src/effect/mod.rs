@@ -453,7 +453,7 @@ mod tests {
             (93, Effect::Tagged(TaggedChange::Remove { count: 4, runs: &[2, 1, 2, 3] })),
             (94, Effect::Tagged(TaggedChange::Move { from: 300, to: 0 })),
             (95, Effect::Tagged(TaggedChange::Put { at: 7, tags: &[3, 5] })),
-            (96, Effect::Tagged(TaggedChange::Last { schema: b"\x01\0\0\0\0" })),
+            (96, Effect::Tagged(TaggedChange::Keep { schema: b"\x01\0\0\0\0" })),
             (100, Effect::Queue(QueueChange::Turn { at_ms: 1_700_000_000_000 })),
             (101, Effect::Queue(QueueChange::TurnBack { count: 300 })),
             (102, Effect::Queue(QueueChange::Push { end: End::Tail, at_ms: 5, messages: items })),

@@ -53,7 +53,7 @@ pub enum TaggedChange<'a> {
         tags: &'a [u8],
     },
     /// 96. The list stays from now on when it has no items; it is made, of this schema, if it is not there.
-    Last {
+    Keep {
         /// As [`Schema::encode`] writes it.
         schema: &'a [u8],
     },
@@ -68,7 +68,7 @@ impl<'a> TaggedChange<'a> {
             Self::Remove { .. } => 93,
             Self::Move { .. } => 94,
             Self::Put { .. } => 95,
-            Self::Last { .. } => 96,
+            Self::Keep { .. } => 96,
         }
     }
 
@@ -78,7 +78,7 @@ impl<'a> TaggedChange<'a> {
                 varint::put_bytes(out, schema);
                 items.encode(out);
             }
-            Self::Grow { schema } | Self::Last { schema } => varint::put_bytes(out, schema),
+            Self::Grow { schema } | Self::Keep { schema } => varint::put_bytes(out, schema),
             Self::Insert { at, items } => {
                 varint::put(out, at);
                 items.encode(out);
@@ -106,7 +106,7 @@ impl<'a> TaggedChange<'a> {
             93 => Self::Remove { count: take(input)?, runs: take_bytes(input)? },
             94 => Self::Move { from: take(input)?, to: take(input)? },
             95 => Self::Put { at: take(input)?, tags: take_bytes(input)? },
-            96 => Self::Last { schema: take_bytes(input)? },
+            96 => Self::Keep { schema: take_bytes(input)? },
             unknown => return Err(DecodeError::UnknownNumber(unknown)),
         })
     }
@@ -121,7 +121,7 @@ impl<'a> TaggedChange<'a> {
             return Ok(());
         }
         let is_there = !list.list().is_empty();
-        if let Self::Last { schema } = *self {
+        if let Self::Keep { schema } = *self {
             if !is_there {
                 *list = Tagged::new(Arc::new(Schema::decode(schema).ok_or(DecodeError::Misfit)?));
             }
@@ -134,7 +134,7 @@ impl<'a> TaggedChange<'a> {
         }
         let len = list.len();
         match *self {
-            Self::Make { .. } | Self::Last { .. } => unreachable!("done above"),
+            Self::Make { .. } | Self::Keep { .. } => unreachable!("done above"),
             Self::Grow { schema } => {
                 let schema = Schema::decode(schema).filter(|schema| schema.extends(list.schema()));
                 list.grow(Arc::new(schema.ok_or(DecodeError::Misfit)?));

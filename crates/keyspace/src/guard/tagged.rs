@@ -106,7 +106,7 @@ impl<'t, 'k> TaggedMut<'t, 'k> {
         let mut encoded = Vec::new();
         schema.encode(&mut encoded);
         self.tx.need_room((encoded.len() + self.key.len()) as u64 + FIELDS_BYTES_MAX)?;
-        self.change(TaggedChange::Last { schema: &encoded });
+        self.change(TaggedChange::Keep { schema: &encoded });
         Ok(())
     }
 

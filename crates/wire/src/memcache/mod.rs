@@ -17,7 +17,9 @@ mod decode;
 pub(crate) mod encode;
 mod number;
 mod upkeep;
+mod uri;
 
 pub use base64::encode as encode_base64;
 pub use decode::{Decoder, Dialect, ITEM_BYTES_MAX, KEY_BYTES_MAX, Own, PASSWORD_BYTES_MAX, Step, Verb};
 pub use number::{signed, unsigned};
+pub use uri::UriEncoded;

@@ -1,7 +1,6 @@
-//! What each version of Redis changed in a command, as far as clients look at it, and what took the place of a command. Facts
-//! of `COMMAND DOCS` of Redis 7.0.
+//! Changes of commands by versions of Redis, and replacements of deprecated commands. Facts of `COMMAND DOCS` of Redis 7.0.
 
-/// What a version brought.
+/// A version, and the change that it brought.
 pub(in crate::server) type Change = (&'static str, &'static str);
 
 /// The changes of a command, the oldest first.
