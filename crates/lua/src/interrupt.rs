@@ -1,9 +1,9 @@
 //! When the engine asks whether to go on.
 //!
 //! It does so at each loop, call and return, and at each part of a pattern. Handing each of these to a closure, as `mlua`
-//! does, takes twice as long as a short loop itself: so a counter stands in between, and only each sixteenth is handed on;
-//! and any by which the memory in use has changed much, since what does that takes long; and each, where sixteen took long or
-//! much memory is in use.
+//! does, takes twice as long as a short loop itself: so a counter stands in between, and only one in 64 is handed on. It looks
+//! at the memory in use at one in four, and hands that one on where memory has changed much, since what does that takes long.
+//! Each is handed on while 64 of them took long or much memory is in use.
 
 use mlua::ffi::{lua_State, lua_callbacks, lua_totalbytes};
 use mlua::{Lua, VmState};
@@ -14,7 +14,9 @@ use std::ffi::c_int;
 type Interrupt = unsafe extern "C-unwind" fn(*mut lua_State, c_int);
 
 /// So many are counted between two that are handed on.
-const COUNTED: u32 = 15;
+const COUNTED: u32 = 63;
+/// One in so many looks at the memory in use; a power of two.
+const LOOKS: u32 = 4;
 /// Where so many microseconds pass between two that are handed on, none is counted.
 const LONG_US: u128 = 1_000;
 /// A change of the memory in use by so many bytes is much.
@@ -63,9 +65,13 @@ unsafe extern "C-unwind" fn count(state: *mut lua_State, collecting: c_int) {
     if collecting >= 0 {
         return;
     }
+    let left = LEFT.get();
+    if !left.is_multiple_of(LOOKS) {
+        LEFT.set(left - 1);
+        return;
+    }
     // SAFETY: the caller's promise; nothing is called but a function that adds up.
     let bytes = unsafe { lua_totalbytes(state, -1) };
-    let left = LEFT.get();
     if left > 0 && bytes < LONG_BYTES && bytes.abs_diff(BYTES.get()) < MUCH_BYTES {
         LEFT.set(left - 1);
         return;
