@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 use wire::client::Parser;
-use wire::resp::{Decoder, Encoder, Protocol, Step, request};
+use wire::resp::{Encoder, Protocol, RespDecoder, RespStep, request};
 use wire::{Output, OwnedRequest, Ranges, Reply};
 
 const REPEATS: usize = 200_000;
@@ -28,12 +28,12 @@ fn decode(name: &str, arguments: &[&str]) {
 
 fn decode_bytes(name: &str, one: &[u8]) {
     let pipeline = one.repeat(64);
-    let (mut decoder, mut ranges) = (Decoder::new(), Ranges::new());
+    let (mut decoder, mut ranges) = (RespDecoder::new(), Ranges::new());
     measure(name, REPEATS / 64 * 64, || {
         for _ in 0..REPEATS / 64 {
             let mut input = black_box(&pipeline[..]);
             while !input.is_empty() {
-                let Step::Request { used } = decoder.step(input, &mut ranges) else { panic!("a whole request") };
+                let RespStep::Request { used } = decoder.step(input, &mut ranges) else { panic!("a whole request") };
                 black_box(ranges.args(input).name());
                 input = &input[used..];
             }

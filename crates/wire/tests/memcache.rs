@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use wire::Ranges;
-use wire::memcache::{Decoder, Dialect, Own, Step, Verb};
+use wire::memcache::{Dialect, MemcacheDecoder, MemcacheStep, Own, Verb};
 
 const ITEM_BYTES_MAX: usize = 1000;
 
@@ -23,46 +23,46 @@ fn hear<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Heard> {
 }
 
 fn hear_in<'a>(dialect: Dialect, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Heard> {
-    hear_by(Decoder::new(dialect, ITEM_BYTES_MAX), pieces)
+    hear_by(MemcacheDecoder::new(dialect, ITEM_BYTES_MAX), pieces)
 }
 
 fn hear_locked<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Heard> {
-    let mut decoder = Decoder::new(Dialect::Items, ITEM_BYTES_MAX);
+    let mut decoder = MemcacheDecoder::new(Dialect::Items, ITEM_BYTES_MAX);
     decoder.set_locked(true);
     hear_by(decoder, pieces)
 }
 
-fn hear_by<'a>(mut decoder: Decoder, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Heard> {
+fn hear_by<'a>(mut decoder: MemcacheDecoder, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Heard> {
     let mut ranges = Ranges::new();
     let (mut input, mut wanted, mut heard) = (Vec::new(), 0, Vec::new());
     for piece in pieces {
         input.extend_from_slice(piece);
         while input.len() >= wanted {
             let used = match decoder.step(&input, &mut ranges) {
-                Step::NeedMore { at_least } => {
+                MemcacheStep::NeedMore { at_least } => {
                     assert!(at_least > input.len());
                     wanted = at_least;
                     break;
                 }
-                Step::Request { used, silent } => {
+                MemcacheStep::Request { used, silent } => {
                     let words = ranges.args(&input).iter().map(<[u8]>::to_vec).collect();
                     heard.push(Heard::Request(decoder.verb(), words, silent));
                     used
                 }
-                Step::Own { used, own } => {
+                MemcacheStep::Own { used, own } => {
                     heard.push(Heard::Own(own));
                     used
                 }
-                Step::Say { used, text } => {
+                MemcacheStep::Say { used, text } => {
                     heard.push(Heard::Say(text));
                     used
                 }
-                Step::Empty { used } => used,
-                Step::Broken => {
+                MemcacheStep::Empty { used } => used,
+                MemcacheStep::Broken => {
                     heard.push(Heard::Broken);
                     return heard;
                 }
-                Step::Http => {
+                MemcacheStep::Http => {
                     heard.push(Heard::Http);
                     return heard;
                 }
@@ -362,16 +362,18 @@ fn of_queues_fewer_words_are_understood() {
 #[test]
 fn what_follows_a_key_that_failed_is_passed_over() {
     for stream in ["get a b c\r\nquit\r\n", "get a\r\nquit\r\n", "gat 0 a b\nquit\r\n"] {
-        let (mut decoder, mut ranges) = (Decoder::new(Dialect::Items, 100), Ranges::new());
-        let Step::Request { used, .. } = decoder.step(stream.as_bytes(), &mut ranges) else { panic!("{stream}") };
+        let (mut decoder, mut ranges) = (MemcacheDecoder::new(Dialect::Items, 100), Ranges::new());
+        let MemcacheStep::Request { used, .. } = decoder.step(stream.as_bytes(), &mut ranges) else {
+            panic!("{stream}")
+        };
         decoder.end_line();
         let line_bytes = stream.find("quit").unwrap();
         let rest = &stream.as_bytes()[used..];
-        assert_eq!(decoder.step(rest, &mut ranges), Step::Empty { used: line_bytes - used }, "{stream}");
-        let quit = Step::Own { used: 6, own: Own::Quit };
+        assert_eq!(decoder.step(rest, &mut ranges), MemcacheStep::Empty { used: line_bytes - used }, "{stream}");
+        let quit = MemcacheStep::Own { used: 6, own: Own::Quit };
         assert_eq!(decoder.step(&rest[line_bytes - used..], &mut ranges), quit, "{stream}");
     }
-    let (mut decoder, mut ranges) = (Decoder::new(Dialect::Items, 100), Ranges::new());
+    let (mut decoder, mut ranges) = (MemcacheDecoder::new(Dialect::Items, 100), Ranges::new());
     decoder.end_line();
-    assert_eq!(decoder.step(b"quit\r\n", &mut ranges), Step::Own { used: 6, own: Own::Quit });
+    assert_eq!(decoder.step(b"quit\r\n", &mut ranges), MemcacheStep::Own { used: 6, own: Own::Quit });
 }

@@ -2,7 +2,7 @@
 //! matter, never how they were cut into reads.
 
 use proptest::prelude::*;
-use wire::resp::{self, Decoder, Limits, Step, WireError};
+use wire::resp::{self, Limits, RespDecoder, RespStep, WireError};
 use wire::{OwnedRequest, Ranges};
 
 /// Everything a stream of bytes comes to.
@@ -29,13 +29,13 @@ fn very_many_arguments_are_decoded_in_steps_of_thousands() {
     let arguments: Vec<String> = (0..10_000).map(|index| index.to_string()).collect();
     let mut stream = Vec::new();
     resp::request(&mut stream, OwnedRequest::of(&arguments).args());
-    let mut decoder = Decoder::new();
+    let mut decoder = RespDecoder::new();
     let mut ranges = Ranges::new();
     for _ in 0..2 {
         let step = decoder.step(&stream, &mut ranges);
-        assert!(matches!(step, Step::NeedMore { at_least } if at_least < stream.len()), "{step:?}");
+        assert!(matches!(step, RespStep::NeedMore { at_least } if at_least < stream.len()), "{step:?}");
     }
-    assert_eq!(decoder.step(&stream, &mut ranges), Step::Request { used: stream.len() });
+    assert_eq!(decoder.step(&stream, &mut ranges), RespStep::Request { used: stream.len() });
     let request = ranges.args(&stream).to_owned();
     assert!(request.args().iter().eq(arguments.iter().map(String::as_bytes)));
     for size in [1000, 7000, 50_000] {
@@ -46,7 +46,7 @@ fn very_many_arguments_are_decoded_in_steps_of_thousands() {
 
 /// Feeds `pieces` one after another, stepping only once `at_least` bytes are there.
 fn hear(pieces: &[&[u8]], limits: Limits) -> Heard {
-    let (mut decoder, mut ranges) = (Decoder::new(), Ranges::new());
+    let (mut decoder, mut ranges) = (RespDecoder::new(), Ranges::new());
     decoder.set_limits(limits);
     let mut heard = Heard { requests: Vec::new(), error: None, is_http: false, bytes_left: 0 };
     let (mut input, mut at_least) = (Vec::new(), 0);
@@ -54,22 +54,22 @@ fn hear(pieces: &[&[u8]], limits: Limits) -> Heard {
         input.extend_from_slice(piece);
         while input.len() >= at_least && heard.error.is_none() {
             let used = match decoder.step(&input, &mut ranges) {
-                Step::NeedMore { at_least: wanted } => {
+                RespStep::NeedMore { at_least: wanted } => {
                     // No longer than the input only where very many arguments take more than one step.
                     assert!(wanted > input.len() || input[0] == b'*' && ranges_of(&input) > 4096);
                     at_least = wanted;
                     continue;
                 }
-                Step::Request { used } => {
+                RespStep::Request { used } => {
                     heard.requests.push(ranges.args(&input).to_owned());
                     used
                 }
-                Step::Empty { used } => used,
-                Step::Broken(error) => {
+                RespStep::Empty { used } => used,
+                RespStep::Broken(error) => {
                     heard.error = Some(error);
                     continue;
                 }
-                Step::Http => {
+                RespStep::Http => {
                     heard.is_http = true;
                     return heard;
                 }
@@ -200,10 +200,10 @@ fn limits_are_met_and_not_passed() {
     let line = [&[b'a'; 64 << 10][..], b"\n"].concat();
     assert_eq!(hear_whole(&line).requests.len(), 1);
     assert_eq!(hear_whole(b"*2147483647\r\n").error, None);
-    let mut decoder = Decoder::new();
+    let mut decoder = RespDecoder::new();
     let header = b"*1\r\n$536870912\r\n";
     let whole = header.len() + (512 << 20) + 2;
-    assert_eq!(decoder.step(header, &mut Ranges::new()), Step::NeedMore { at_least: whole });
+    assert_eq!(decoder.step(header, &mut Ranges::new()), RespStep::NeedMore { at_least: whole });
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn a_request_of_more_than_a_gibibyte_is_refused() {
     let mut input = vec![0; second_at + second.len()];
     input[..first.len()].copy_from_slice(first);
     input[second_at..].copy_from_slice(second);
-    assert_eq!(Decoder::new().step(&input, &mut Ranges::new()), Step::Broken(WireError::RequestTooBig));
+    assert_eq!(RespDecoder::new().step(&input, &mut Ranges::new()), RespStep::Broken(WireError::RequestTooBig));
 }
 
 #[test]
@@ -231,13 +231,13 @@ fn strangers_may_say_little() {
 
 #[test]
 fn a_half_received_request_keeps_little_room() {
-    let (mut decoder, mut ranges) = (Decoder::new(), Ranges::new());
+    let (mut decoder, mut ranges) = (RespDecoder::new(), Ranges::new());
     let mut big = Vec::new();
     resp::request(&mut big, OwnedRequest::of(&vec!["x"; 100_000]).args());
     let whole = std::iter::repeat_with(|| decoder.step(&big, &mut ranges))
-        .find(|step| !matches!(step, Step::NeedMore { at_least } if *at_least <= big.len()));
-    assert_eq!(whole, Some(Step::Request { used: big.len() }));
-    assert!(matches!(decoder.step(b"*2\r\n$1\r\na\r\n", &mut ranges), Step::NeedMore { .. }));
+        .find(|step| !matches!(step, RespStep::NeedMore { at_least } if *at_least <= big.len()));
+    assert_eq!(whole, Some(RespStep::Request { used: big.len() }));
+    assert!(matches!(decoder.step(b"*2\r\n$1\r\na\r\n", &mut ranges), RespStep::NeedMore { .. }));
     assert!(decoder.heap_bytes() <= 512);
 }
 

@@ -16,7 +16,7 @@ use commands::table::{self, Found, Row};
 use commands::{MEMCACHED_VERSION, MEMCACHEQ_VERSION, ReplyMode, Session as _};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
-use wire::memcache::{Decoder, Dialect, ITEM_BYTES_MAX, Own, Step, Verb};
+use wire::memcache::{Dialect, ITEM_BYTES_MAX, MemcacheDecoder, MemcacheStep, Own, Verb};
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Mark, Output, Ranges, Reply};
 
@@ -50,7 +50,7 @@ impl Session {
 
     /// Speaks memcached's words from now on.
     pub(super) fn speak(&mut self, dialect: Dialect) {
-        let mut decoder = Decoder::new(dialect, ITEM_BYTES_MAX);
+        let mut decoder = MemcacheDecoder::new(dialect, ITEM_BYTES_MAX);
         decoder.set_locked(!self.authenticated);
         self.lines = Some(Box::new(decoder));
         self.protocol = Protocol::Memcache;
@@ -71,36 +71,36 @@ impl Session {
             decoder.set_item_bytes_max(kinds::limits::ITEM_BYTES.get() as usize);
         }
         let (used, text) = match decoder.step(input, ranges) {
-            Step::NeedMore { at_least } => return Heard::NeedMore(at_least),
-            Step::Broken => return Heard::Over(Next::Close),
-            Step::Http => return Heard::Over(Next::Http),
-            Step::Empty { used } => return Heard::Done(used),
-            Step::Request { used, .. } if !is_authenticated => {
+            MemcacheStep::NeedMore { at_least } => return Heard::NeedMore(at_least),
+            MemcacheStep::Broken => return Heard::Over(Next::Close),
+            MemcacheStep::Http => return Heard::Over(Next::Http),
+            MemcacheStep::Empty { used } => return Heard::Done(used),
+            MemcacheStep::Request { used, .. } if !is_authenticated => {
                 let text = self.take_password(&ranges.args(input));
                 (used, text)
             }
-            Step::Request { used, silent } if self.queues.is_some() => {
+            MemcacheStep::Request { used, silent } if self.queues.is_some() => {
                 let verb = decoder.verb();
                 return self.hear_of_queue(verb, used, silent, input, ranges, output);
             }
-            Step::Request { used, silent } => {
+            MemcacheStep::Request { used, silent } => {
                 let row = row_of(decoder.verb(), &ranges.args(input));
                 if silent {
                     self.reply_mode = ReplyMode::Skip;
                 }
                 return Heard::Request(used, Some(row));
             }
-            Step::Own { used, own: Own::Quit } => {
+            MemcacheStep::Own { used, own: Own::Quit } => {
                 self.closing = true;
                 return Heard::Done(used);
             }
-            Step::Own { used, .. } if !is_authenticated => (used, UNAUTHENTICATED),
-            Step::Own { used, own: Own::Version } => {
+            MemcacheStep::Own { used, .. } if !is_authenticated => (used, UNAUTHENTICATED),
+            MemcacheStep::Own { used, own: Own::Version } => {
                 let version = if self.queues.is_some() { MEMCACHEQ_VERSION } else { MEMCACHED_VERSION };
                 self.say_line(&format!("VERSION {version}"), output);
                 return Heard::Done(used);
             }
-            Step::Say { used, text } => (used, text),
+            MemcacheStep::Say { used, text } => (used, text),
         };
         self.say_line(text, output);
         Heard::Done(used)

@@ -69,7 +69,7 @@ use sync::bell::Level;
 use tracking::Tracking;
 use watch::Watched;
 use wire::http::is_http_word;
-use wire::resp::{Decoder, Encoder, Limits, Protocol, Step};
+use wire::resp::{Encoder, Limits, Protocol, RespDecoder, RespStep};
 use wire::{Args, Output, OwnedRequest, Ranges, Reply};
 
 /// Requests of one connection in one turn, at most.
@@ -85,9 +85,9 @@ const TURN_OUTPUT_BYTES_MAX: usize = 1 << 20;
 pub struct Session {
     worker: Rc<Worker>,
     client: Arc<Client>,
-    decoder: Decoder,
+    decoder: RespDecoder,
     /// In the place of that, if it came by the memcached door, or by that of queues.
-    lines: Option<Box<wire::memcache::Decoder>>,
+    lines: Option<Box<wire::memcache::MemcacheDecoder>>,
     /// What is known besides of one that came by the queue door.
     queues: Option<Box<memcacheq::Queues>>,
     database: u32,
@@ -177,7 +177,7 @@ impl Session {
     /// A connection of `client` served by `worker`.
     pub fn new(worker: Rc<Worker>, client: Arc<Client>) -> Self {
         let authenticated = worker.settings().requirepass.is_none();
-        let mut decoder = Decoder::new();
+        let mut decoder = RespDecoder::new();
         decoder.set_limits(if authenticated { Limits::Full } else { Limits::Unauthenticated });
         Self {
             worker,
@@ -323,15 +323,15 @@ impl Session {
             return self.hear_line(rest, ranges, output);
         }
         match self.decoder.step(rest, ranges) {
-            Step::Request { used } => Heard::Request(used, None),
-            Step::Empty { used } => Heard::Done(used),
-            Step::NeedMore { at_least } => Heard::NeedMore(at_least),
-            Step::Broken(error) => {
+            RespStep::Request { used } => Heard::Request(used, None),
+            RespStep::Empty { used } => Heard::Done(used),
+            RespStep::NeedMore { at_least } => Heard::NeedMore(at_least),
+            RespStep::Broken(error) => {
                 Encoder::new(output, self.protocol).error(&format!("ERR {error}"));
                 self.replies_held += 1;
                 Heard::Over(Next::Close)
             }
-            Step::Http => Heard::Over(Next::Http),
+            RespStep::Http => Heard::Over(Next::Http),
         }
     }
 

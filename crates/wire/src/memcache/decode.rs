@@ -86,13 +86,13 @@ pub enum Own {
 
 /// What one step found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum MemcacheStep {
     /// Nothing whole is there. Call again with the same input and more behind it.
     NeedMore {
         /// The least length of the whole input, in bytes, with which another step can get further.
         at_least: usize,
     },
-    /// A request, its arguments in the `Ranges`; what it asks for is [`Decoder::verb`].
+    /// A request, its arguments in the `Ranges`; what it asks for is [`MemcacheDecoder::verb`].
     Request {
         /// How many bytes of the input it was.
         used: usize,
@@ -125,7 +125,7 @@ pub enum Step {
 }
 
 /// Decodes one connection's requests, one a step.
-pub struct Decoder {
+pub struct MemcacheDecoder {
     dialect: Dialect,
     state: State,
     verb: Verb,
@@ -133,7 +133,7 @@ pub struct Decoder {
     is_locked: bool,
 }
 
-const _: () = assert!(size_of::<Decoder>() <= 64);
+const _: () = assert!(size_of::<MemcacheDecoder>() <= 64);
 
 enum State {
     /// At the start of a line, so much of which has no end.
@@ -168,10 +168,11 @@ struct Line {
     next: usize,
 }
 
-impl Decoder {
+impl MemcacheDecoder {
     /// A decoder at the start of a line. Values of more than `item_bytes_max` bytes are refused.
-    pub fn new(dialect: Dialect, item_bytes_max: usize) -> Decoder {
-        let mut decoder = Decoder { dialect, state: START, verb: Verb::Get, item_bytes_max: 0, is_locked: false };
+    pub fn new(dialect: Dialect, item_bytes_max: usize) -> MemcacheDecoder {
+        let mut decoder =
+            MemcacheDecoder { dialect, state: START, verb: Verb::Get, item_bytes_max: 0, is_locked: false };
         decoder.set_item_bytes_max(item_bytes_max);
         decoder
     }
@@ -207,7 +208,7 @@ impl Decoder {
     ///
     /// After `NeedMore` the next input must begin with the same bytes. After what is `used` it begins so many bytes later.
     /// After `Broken` the decoder is not to be used again.
-    pub fn step(&mut self, input: &[u8], ranges: &mut Ranges) -> Step {
+    pub fn step(&mut self, input: &[u8], ranges: &mut Ranges) -> MemcacheStep {
         ranges.clear();
         match self.state {
             State::Line { scanned } => self.step_line(input, scanned, ranges),
@@ -218,25 +219,25 @@ impl Decoder {
             }
             State::Swallow { bytes } => {
                 if input.is_empty() {
-                    return Step::NeedMore { at_least: 1 };
+                    return MemcacheStep::NeedMore { at_least: 1 };
                 }
                 let used = bytes.min(input.len());
                 self.state = if used == bytes { START } else { State::Swallow { bytes: bytes - used } };
-                Step::Empty { used }
+                MemcacheStep::Empty { used }
             }
         }
     }
 
-    fn step_line(&mut self, input: &[u8], scanned: usize, ranges: &mut Ranges) -> Step {
+    fn step_line(&mut self, input: &[u8], scanned: usize, ranges: &mut Ranges) -> MemcacheStep {
         if input.first() == Some(&BINARY_MAGIC) {
-            return Step::Broken;
+            return MemcacheStep::Broken;
         }
         let Some(found) = memchr::memchr(b'\n', &input[scanned..]) else {
             return self.step_unfinished(input);
         };
         let at = scanned + found;
         if at > LINE_BYTES_MAX && at > self.line_bytes_max(input) {
-            return Step::Broken;
+            return MemcacheStep::Broken;
         }
         // A line is also over where a text of C is.
         let text = &input[..at];
@@ -246,17 +247,17 @@ impl Decoder {
         let step = self.whole_line(input, line, ranges);
         // A value that is still to come is asked for again with its line.
         if let State::Line { scanned } = &mut self.state {
-            *scanned = if let Step::NeedMore { .. } = step { at } else { 0 };
+            *scanned = if let MemcacheStep::NeedMore { .. } = step { at } else { 0 };
         }
         step
     }
 
-    fn step_unfinished(&mut self, input: &[u8]) -> Step {
+    fn step_unfinished(&mut self, input: &[u8]) -> MemcacheStep {
         if input.len() > self.line_bytes_max(input) {
-            return Step::Broken;
+            return MemcacheStep::Broken;
         }
         self.state = State::Line { scanned: input.len() };
-        Step::NeedMore { at_least: input.len() + 1 }
+        MemcacheStep::NeedMore { at_least: input.len() + 1 }
     }
 
     /// The longest that the line at the start of `input` may be, in bytes. Before a password lines of keys are no exception.
@@ -264,7 +265,7 @@ impl Decoder {
         if !self.is_locked && is_of_keys(input) { KEYS_LINE_BYTES_MAX } else { LINE_BYTES_MAX }
     }
 
-    fn whole_line(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
+    fn whole_line(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> MemcacheStep {
         let Line { end, next } = line;
         let Some((name, _)) = word(input, 0, end).filter(|(name, _)| name.length() >= 2) else {
             return unknown(input, line);
@@ -303,12 +304,12 @@ impl Decoder {
             b"stats" => self.stats(input, next, ranges),
             b"watch" => {
                 self.verb = Verb::Watch;
-                Step::Request { used: next, silent: false }
+                MemcacheStep::Request { used: next, silent: false }
             }
             b"lru_crawler" => self.lru_crawler(input, next, ranges),
             b"verbosity" => verbosity(input, next, ranges),
-            b"version" => Step::Own { used: next, own: Own::Version },
-            b"quit" => Step::Own { used: next, own: Own::Quit },
+            b"version" => MemcacheStep::Own { used: next, own: Own::Version },
+            b"quit" => MemcacheStep::Own { used: next, own: Own::Quit },
             b"shutdown" => say(next, "ERROR: shutdown not enabled", false),
             _ => match upkeep::answer(input, &ranges.list) {
                 Some(text) => say(next, text, is_silent(input, &ranges.list)),
@@ -318,7 +319,7 @@ impl Decoder {
     }
 
     /// `stats cachedump class limit`, and all other topics.
-    fn stats(&mut self, input: &[u8], next: usize, ranges: &mut Ranges) -> Step {
+    fn stats(&mut self, input: &[u8], next: usize, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         self.verb = Verb::Stats;
         if self.dialect == Dialect::Items && list.get(1).is_some_and(|topic| topic.of(input) == b"cachedump") {
@@ -329,49 +330,49 @@ impl Decoder {
             list.truncate(3);
             self.verb = Verb::Cachedump;
         }
-        Step::Request { used: next, silent: false }
+        MemcacheStep::Request { used: next, silent: false }
     }
 
     /// `lru_crawler metadump class`, and what there is nothing to do for.
-    fn lru_crawler(&mut self, input: &[u8], next: usize, ranges: &mut Ranges) -> Step {
+    fn lru_crawler(&mut self, input: &[u8], next: usize, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         if list.len() > 2 && list[1].of(input) == b"metadump" {
             list.remove(0);
             list.truncate(2);
             self.verb = Verb::Metadump;
-            return Step::Request { used: next, silent: false };
+            return MemcacheStep::Request { used: next, silent: false };
         }
         say(next, upkeep::lru_crawler(input, list), is_silent(input, list))
     }
 
     /// `set any flags exptime bytes`, whose value says who may unlock it.
-    fn unlocking(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
+    fn unlocking(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> MemcacheStep {
         words(input, line.end, &mut ranges.list);
         let list = &mut ranges.list;
         let bytes = list.get(4).and_then(|word| value_bytes(word.of(input)));
         match bytes {
-            _ if list[0].of(input) == b"quit" => Step::Own { used: line.next, own: Own::Quit },
+            _ if list[0].of(input) == b"quit" => MemcacheStep::Own { used: line.next, own: Own::Quit },
             Some(bytes) if list[0].of(input) == b"set" && bytes <= PASSWORD_BYTES_MAX => {
                 list.truncate(1);
                 let end = line.next + bytes;
                 if input.len() < end + 2 {
-                    return Step::NeedMore { at_least: end + 2 };
+                    return MemcacheStep::NeedMore { at_least: end + 2 };
                 }
                 if &input[end..end + 2] != b"\r\n" {
                     return say(end + 2, "CLIENT_ERROR bad command line termination", false);
                 }
                 list.push(Range::new(line.next, bytes));
                 self.verb = Verb::Set;
-                Step::Request { used: end + 2, silent: false }
+                MemcacheStep::Request { used: end + 2, silent: false }
             }
-            _ if is_http_line(&input[..line.end]) => Step::Http,
+            _ if is_http_line(&input[..line.end]) => MemcacheStep::Http,
             _ => say(line.next, "CLIENT_ERROR unauthenticated", false),
         }
     }
 
     // ---- keys ----
 
-    fn begin_keys(&mut self, input: &[u8], line: Line, verb: Verb, mut at: usize, ranges: &mut Ranges) -> Step {
+    fn begin_keys(&mut self, input: &[u8], line: Line, verb: Verb, mut at: usize, ranges: &mut Ranges) -> MemcacheStep {
         let Line { end, next } = line;
         let mut exptime = 0;
         if word(input, at, end).is_none() {
@@ -392,17 +393,17 @@ impl Decoder {
         self.verb = verb;
         self.state = State::Keys { words_bytes: end - at, line_bytes: next - at, exptime };
         match self.step_keys(&input[at..], ranges) {
-            Step::Request { used, silent } => Step::Request { used: at + used, silent },
-            Step::Say { used, text } => Step::Say { used: at + used, text },
+            MemcacheStep::Request { used, silent } => MemcacheStep::Request { used: at + used, silent },
+            MemcacheStep::Say { used, text } => MemcacheStep::Say { used: at + used, text },
             _ => unreachable!("the line has come whole"),
         }
     }
 
     /// The next key of the line; or its end.
-    fn step_keys(&mut self, input: &[u8], ranges: &mut Ranges) -> Step {
+    fn step_keys(&mut self, input: &[u8], ranges: &mut Ranges) -> MemcacheStep {
         let State::Keys { words_bytes, line_bytes, exptime } = self.state else { unreachable!("asked by the caller") };
         if input.len() < line_bytes {
-            return Step::NeedMore { at_least: line_bytes };
+            return MemcacheStep::NeedMore { at_least: line_bytes };
         }
         let Some((key, behind)) = word(input, 0, words_bytes) else {
             self.state = START;
@@ -416,13 +417,13 @@ impl Decoder {
             ranges.own_word(itoa::Buffer::new().format(exptime).as_bytes());
         }
         ranges.own_word(key.of(input));
-        Step::Request { used: behind, silent: false }
+        MemcacheStep::Request { used: behind, silent: false }
     }
 
     // ---- what carries a value ----
 
     /// `set key flags exptime bytes [noreply]`, and `cas` with a number before that.
-    fn storage(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> Step {
+    fn storage(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> MemcacheStep {
         let numbers = if verb == Verb::Cas { 5 } else { 4 };
         let list = &mut ranges.list;
         if !(numbers + 1..=numbers + 2).contains(&list.len()) {
@@ -447,7 +448,7 @@ impl Decoder {
     }
 
     /// `ms key bytes flag...`
-    fn meta_set(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
+    fn meta_set(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         if list.len() < 2 {
             return say(line.next, ERROR, false);
@@ -472,14 +473,14 @@ impl Decoder {
         value_bytes: usize,
         silent: bool,
         ranges: &mut Ranges,
-    ) -> Step {
+    ) -> MemcacheStep {
         let start = line.next;
         if value_bytes > self.item_bytes_max as usize {
             return self.refuse(input, line, verb, value_bytes, silent, ranges);
         }
         let end = start + value_bytes;
         if input.len() < end + 2 {
-            return Step::NeedMore { at_least: end + 2 };
+            return MemcacheStep::NeedMore { at_least: end + 2 };
         }
         if &input[end..end + 2] != b"\r\n" {
             return say(end + 2, BAD_CHUNK, silent);
@@ -490,7 +491,7 @@ impl Decoder {
         if in_base64 && !decode_key(input, ranges) {
             return say(end + 2, BAD_BASE64, false);
         }
-        Step::Request { used: end + 2, silent }
+        MemcacheStep::Request { used: end + 2, silent }
     }
 
     /// What is too large takes away what it was to replace, so that nobody takes that for it.
@@ -502,7 +503,7 @@ impl Decoder {
         value_bytes: usize,
         silent: bool,
         ranges: &mut Ranges,
-    ) -> Step {
+    ) -> MemcacheStep {
         let is_key = verb != Verb::Ms || !is_in_base64(input, &ranges.list) || decode_key(input, ranges);
         if !matches!(verb, Verb::Set | Verb::Ms) || !is_key || self.dialect == Dialect::Queues {
             self.state = State::Swallow { bytes: value_bytes + 2 };
@@ -511,13 +512,13 @@ impl Decoder {
         self.state = State::Refuse { value_bytes, silent };
         self.verb = Verb::Delete;
         ranges.list.truncate(2);
-        Step::Request { used: line.next, silent: true }
+        MemcacheStep::Request { used: line.next, silent: true }
     }
 
     // ---- what does not ----
 
     /// `incr key number [noreply]` and its kin.
-    fn plain(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> Step {
+    fn plain(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         if !(3..=4).contains(&list.len()) {
             return say(line.next, ERROR, false);
@@ -528,10 +529,10 @@ impl Decoder {
         }
         list.truncate(3);
         self.verb = verb;
-        Step::Request { used: line.next, silent }
+        MemcacheStep::Request { used: line.next, silent }
     }
 
-    fn delete(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
+    fn delete(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         if !(2..=4).contains(&list.len()) {
             return say(line.next, ERROR, false);
@@ -551,11 +552,11 @@ impl Decoder {
         }
         list.truncate(2);
         self.verb = Verb::Delete;
-        Step::Request { used: line.next, silent }
+        MemcacheStep::Request { used: line.next, silent }
     }
 
     /// `flush_all [seconds] [noreply]`
-    fn flush_all(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
+    fn flush_all(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         if list.len() > 3 {
             return say(line.next, ERROR, false);
@@ -566,11 +567,11 @@ impl Decoder {
             return say(line.next, BAD_EXPTIME, silent);
         }
         self.verb = Verb::FlushAll;
-        Step::Request { used: line.next, silent }
+        MemcacheStep::Request { used: line.next, silent }
     }
 
     /// `mg key flag...` and its kin.
-    fn meta(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> Step {
+    fn meta(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> MemcacheStep {
         let list = &ranges.list;
         if list.len() < 2 {
             return say(line.next, ERROR, false);
@@ -584,14 +585,14 @@ impl Decoder {
         }
         self.verb = verb;
         if !is_in_base64(input, &ranges.list) || decode_key(input, ranges) {
-            return Step::Request { used: line.next, silent: false };
+            return MemcacheStep::Request { used: line.next, silent: false };
         }
         // What else than mg and ms is amiss with its flags says so in one word for all.
         say(line.next, if verb == Verb::Mg { BAD_BASE64 } else { "CLIENT_ERROR invalid or duplicate flag" }, false)
     }
 
     /// `me key [b]`
-    fn meta_debug(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> Step {
+    fn meta_debug(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         if list.len() < 2 || list[1].length() > KEY_BYTES_MAX {
             return say(line.next, BAD_FORMAT, false);
@@ -599,7 +600,7 @@ impl Decoder {
         list.truncate(if list.get(2).is_some_and(|word| word.of(input) == b"b") { 3 } else { 2 });
         self.verb = Verb::Me;
         if !is_in_base64(input, &ranges.list) || decode_key(input, ranges) {
-            Step::Request { used: line.next, silent: false }
+            MemcacheStep::Request { used: line.next, silent: false }
         } else {
             say(line.next, BAD_FORMAT, false)
         }
@@ -666,17 +667,17 @@ impl Verb {
     }
 }
 
-fn say(used: usize, text: &'static str, silent: bool) -> Step {
-    if silent { Step::Empty { used } } else { Step::Say { used, text } }
+fn say(used: usize, text: &'static str, silent: bool) -> MemcacheStep {
+    if silent { MemcacheStep::Empty { used } } else { MemcacheStep::Say { used, text } }
 }
 
 /// The answer to a line whose first word is none of the protocol's. A key may be called `HTTP/1.1`, so that lines with a
 /// known word are not asked.
-fn unknown(input: &[u8], line: Line) -> Step {
-    if is_http_line(&input[..line.end]) { Step::Http } else { say(line.next, ERROR, false) }
+fn unknown(input: &[u8], line: Line) -> MemcacheStep {
+    if is_http_line(&input[..line.end]) { MemcacheStep::Http } else { say(line.next, ERROR, false) }
 }
 
-fn verbosity(input: &[u8], next: usize, ranges: &Ranges) -> Step {
+fn verbosity(input: &[u8], next: usize, ranges: &Ranges) -> MemcacheStep {
     let list = &ranges.list;
     if !(2..=3).contains(&list.len()) {
         return say(next, ERROR, false);

@@ -1,4 +1,4 @@
-//! The protocol of memcached, text and meta: requests in ([`Decoder`]), replies out ([`write`](self::encode)).
+//! The protocol of memcached, text and meta: requests in ([`MemcacheDecoder`]), replies out ([`write`](self::encode)).
 //!
 //! ```text
 //!   set k 5 0 3\r\nabc\r\n        set k 5 0 abc                one request
@@ -20,6 +20,8 @@ mod upkeep;
 mod uri;
 
 pub use base64::encode as encode_base64;
-pub use decode::{Decoder, Dialect, ITEM_BYTES_MAX, KEY_BYTES_MAX, Own, PASSWORD_BYTES_MAX, Step, Verb};
+pub use decode::{
+    Dialect, ITEM_BYTES_MAX, KEY_BYTES_MAX, MemcacheDecoder, MemcacheStep, Own, PASSWORD_BYTES_MAX, Verb,
+};
 pub use number::{signed, unsigned};
 pub use uri::UriEncoded;

@@ -48,7 +48,7 @@ const RANGES_AHEAD_MIN: usize = 1 << 20;
 
 /// What one step found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum RespStep {
     /// The request is not whole. Call again with the same input and more behind it; or, if this is no longer than the
     /// input, with the same input: a request of very many arguments takes more than one step.
     NeedMore {
@@ -109,7 +109,7 @@ impl std::error::Error for WireError {}
 
 /// Decodes one connection's requests, one a step.
 #[derive(Default)]
-pub struct Decoder {
+pub struct RespDecoder {
     /// Ranges of a half-received request; empty and without memory otherwise.
     parked: Vec<Range>,
     at: u32,
@@ -119,7 +119,7 @@ pub struct Decoder {
     limits: Limits,
 }
 
-const _: () = assert!(size_of::<Decoder>() <= 64);
+const _: () = assert!(size_of::<RespDecoder>() <= 64);
 
 /// Why a pass over the input ended before the request did.
 enum Pause {
@@ -133,10 +133,10 @@ impl From<WireError> for Pause {
     }
 }
 
-impl Decoder {
+impl RespDecoder {
     /// A decoder at the start of a request, with full limits.
-    pub fn new() -> Decoder {
-        Decoder::default()
+    pub fn new() -> RespDecoder {
+        RespDecoder::default()
     }
 
     /// Sets what requests may hold from the next step on.
@@ -153,11 +153,11 @@ impl Decoder {
     ///
     /// After `NeedMore` the next input must begin with the same bytes. After `Request` or `Empty` it begins `used`
     /// bytes later. After `Broken` the decoder is not to be used again.
-    pub fn step(&mut self, input: &[u8], ranges: &mut Ranges) -> Step {
+    pub fn step(&mut self, input: &[u8], ranges: &mut Ranges) -> RespStep {
         if self.left == 0 {
             ranges.clear();
             match input.first() {
-                None => return Step::NeedMore { at_least: 1 },
+                None => return RespStep::NeedMore { at_least: 1 },
                 Some(b'*') => {}
                 Some(_) => return self.step_inline(input, ranges),
             }
@@ -170,15 +170,15 @@ impl Decoder {
         match self.multibulk(input, &mut ranges.list) {
             Ok(used) => {
                 self.at = 0;
-                if ranges.list.is_empty() { Step::Empty { used } } else { Step::Request { used } }
+                if ranges.list.is_empty() { RespStep::Empty { used } } else { RespStep::Request { used } }
             }
             Err(Pause::Short { at_least }) => {
                 if !ranges.list.is_empty() {
                     self.park(&mut ranges.list);
                 }
-                Step::NeedMore { at_least }
+                RespStep::NeedMore { at_least }
             }
-            Err(Pause::Broken(error)) => Step::Broken(error),
+            Err(Pause::Broken(error)) => RespStep::Broken(error),
         }
     }
 
@@ -327,26 +327,26 @@ impl Decoder {
         Ok(length as usize)
     }
 
-    fn step_inline(&mut self, input: &[u8], ranges: &mut Ranges) -> Step {
+    fn step_inline(&mut self, input: &[u8], ranges: &mut Ranges) -> RespStep {
         let from = self.scanned as usize;
         let limit = input.len().min(INLINE_BYTES_MAX + 1);
         let Some(found) = memchr::memchr(b'\n', &input[from..limit]) else {
             if limit > INLINE_BYTES_MAX {
-                return Step::Broken(WireError::InlineTooBig);
+                return RespStep::Broken(WireError::InlineTooBig);
             }
             self.scanned = limit as u32;
-            return Step::NeedMore { at_least: limit + 1 };
+            return RespStep::NeedMore { at_least: limit + 1 };
         };
         self.scanned = 0;
         let (line, used) = (&input[..from + found], from + found + 1);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if is_http_line(line) {
-            return Step::Http;
+            return RespStep::Http;
         }
         match inline::split(line, ranges) {
-            Err(error) => Step::Broken(error),
-            Ok(()) if ranges.list.is_empty() => Step::Empty { used },
-            Ok(()) => Step::Request { used },
+            Err(error) => RespStep::Broken(error),
+            Ok(()) if ranges.list.is_empty() => RespStep::Empty { used },
+            Ok(()) => RespStep::Request { used },
         }
     }
 }

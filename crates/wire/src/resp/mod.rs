@@ -1,8 +1,8 @@
-//! RESP2 and RESP3, the protocol of Redis: requests in ([`Decoder`]), replies out ([`Encoder`]).
+//! RESP2 and RESP3, the protocol of Redis: requests in ([`RespDecoder`]), replies out ([`Encoder`]).
 
 mod decode;
 mod encode;
 mod inline;
 
-pub use decode::{Decoder, Limits, REQUEST_BYTES_MAX, Step, WireError};
+pub use decode::{Limits, REQUEST_BYTES_MAX, RespDecoder, RespStep, WireError};
 pub use encode::{Encoder, Protocol, message, request};
