@@ -7,7 +7,7 @@
 //! ```
 
 use crate::TableId;
-use kinds::bits::{Mixing, Operation};
+use kinds::bits::{BitOperation, Mixing};
 
 /// What a tx was abandoned for.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct MixWanted {
 }
 
 impl MixWanted {
-    pub(crate) fn is_for(&self, table: TableId, key: &[u8], operation: Operation, sources_count: usize) -> bool {
+    pub(crate) fn is_for(&self, table: TableId, key: &[u8], operation: BitOperation, sources_count: usize) -> bool {
         let mixing = &self.mixing;
         self.table == table
             && *self.key == *key

@@ -17,7 +17,7 @@ use crate::mix::MixWanted;
 use crate::tx::Tx;
 use blocks::{Direction, Removal, Runs};
 use kinds::List;
-use kinds::bits::Operation;
+use kinds::bits::BitOperation;
 use std::sync::Arc;
 
 /// What a command looks for.
@@ -163,7 +163,13 @@ impl Searches {
         })
     }
 
-    pub(crate) fn get_mix(&self, table: TableId, key: &[u8], operation: Operation, count: usize) -> Option<&MixWanted> {
+    pub(crate) fn get_mix(
+        &self,
+        table: TableId,
+        key: &[u8],
+        operation: BitOperation,
+        count: usize,
+    ) -> Option<&MixWanted> {
         self.0.iter().find_map(|one| match one {
             Work::Mix(mix) => Some(&**mix).filter(|mix| mix.is_for(table, key, operation, count)),
             _ => None,

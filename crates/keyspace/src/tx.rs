@@ -28,7 +28,7 @@ use crate::{Garbage, Keyspace, TableId, shard_of};
 use base::random::Random;
 use base::{Ms, Position, cost};
 use blocks::Runs;
-use kinds::bits::{Mixing, Operation};
+use kinds::bits::{BitOperation, Mixing};
 use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Text, Value, text};
 pub use reads::Reads;
 use rehearsal::Rehearsing;
@@ -371,7 +371,7 @@ impl<'k> Tx<'k> {
     /// # Errors
     /// If there is much to be done that has not been done yet, or a source has changed since; the third time it is done
     /// here, as far as it changed. Beyond [`SEARCHES_MAX`] works for one EXEC all further ones are done here.
-    pub fn mix(&mut self, key: &[u8], operation: Operation, sources: Vec<LongText>) -> Result<LongText, Abandon> {
+    pub fn mix(&mut self, key: &[u8], operation: BitOperation, sources: Vec<LongText>) -> Result<LongText, Abandon> {
         let (table, searches) = (self.table, self.searches);
         let done = searches.and_then(|searches| searches.get_mix(table, key, operation, sources.len()));
         let bytes: usize = sources.iter().map(LongText::bytes_count).sum();

@@ -6,7 +6,7 @@
 mod support;
 
 use kinds::Set;
-use kinds::set::{Algebra, Operation, SetForm, SetLimits};
+use kinds::set::{SetAlgebra, SetForm, SetLimits, SetOperation};
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -75,8 +75,8 @@ fn run(what: &str, count: u64, member: impl Fn(u64) -> String) {
         });
     });
     let other = set_of(count / 2..count + count / 2, &member);
-    for operation in [Operation::Intersection, Operation::Union, Operation::Difference] {
-        let mut algebra = Algebra::new(operation, vec![set.clone(), other.clone()], SetLimits::default());
+    for operation in [SetOperation::Intersection, SetOperation::Union, SetOperation::Difference] {
+        let mut algebra = SetAlgebra::new(operation, vec![set.clone(), other.clone()], SetLimits::default());
         time_steps(&format!("{operation:?}"), 2 * count, || algebra.step());
     }
 }

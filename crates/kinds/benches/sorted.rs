@@ -7,8 +7,8 @@ mod support;
 
 use blocks::Direction;
 use kinds::Sorted;
-use kinds::set::Operation;
-use kinds::sorted::{Aggregate, Algebra, Asked, Bound, Members, SortedLimits, Source};
+use kinds::set::SetOperation;
+use kinds::sorted::{Aggregate, Asked, Bound, Members, SortedAlgebra, SortedLimits, Source};
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -94,11 +94,11 @@ fn run(count: u64) {
         black_box(of_one_score.lex_range(Bound::Including(text.as_bytes()), Bound::None));
     });
     let other = sorted_of(count / 2..count + count / 2);
-    for operation in [Operation::Intersection, Operation::Union, Operation::Difference] {
+    for operation in [SetOperation::Intersection, SetOperation::Union, SetOperation::Difference] {
         let source = |sorted: &Sorted| Source { members: Members::Sorted(sorted.clone()), weight: 1.0 };
         let asked = Asked { operation, aggregate: Aggregate::Sum, count_max: u64::MAX, is_counted: false };
         let limits = SortedLimits { entries: 128, member_bytes: 64 };
-        let mut algebra = Algebra::new(asked, vec![source(&sorted), source(&other)], limits);
+        let mut algebra = SortedAlgebra::new(asked, vec![source(&sorted), source(&other)], limits);
         time_steps(&format!("{operation:?}"), 2 * count, || algebra.step());
     }
 }

@@ -6,7 +6,7 @@
 mod support;
 
 use blocks::Direction;
-use kinds::tagged::{Filter, Item, Limits, Schema, Shown, Tagged, Term, Test};
+use kinds::tagged::{Filter, LookLimits, Schema, Shown, Tagged, TaggedItem, Term, Test};
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ fn schema(is_unique: bool) -> Arc<Schema> {
 }
 
 fn page(list: &Tagged, filter: &Filter, skip: u64, from: u64) {
-    let (mut left, limits) = (100, Limits { skip, chunks: u64::MAX });
+    let (mut left, limits) = (100, LookLimits { skip, chunks: u64::MAX });
     list.walk(from..list.len(), Direction::Forward, filter, limits, |found| {
         black_box(found.value);
         left -= 1;
@@ -76,9 +76,9 @@ fn run(count: u64, is_unique: bool, value: fn(u64) -> [u8; 12]) {
     let mut list = Tagged::new(schema(is_unique));
     for from in (0..count).step_by(100) {
         let values: Vec<_> = (from..(from + 100).min(count)).map(|number| (value(number), tags(number))).collect();
-        let items: Vec<Item<'_>> = values
+        let items: Vec<TaggedItem<'_>> = values
             .iter()
-            .map(|(value, (is_hidden, attributes))| Item { value, is_hidden: *is_hidden, attributes })
+            .map(|(value, (is_hidden, attributes))| TaggedItem { value, is_hidden: *is_hidden, attributes })
             .collect();
         list.insert(list.len(), &items);
     }

@@ -70,7 +70,7 @@ fn same_bytes(bytes: &[u8], byte: u8) -> usize {
 
 /// What BITOP makes of the bits at one place of its sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum BitOperation {
     /// Set in all.
     And,
     /// Set in any.
@@ -91,15 +91,15 @@ pub enum Operation {
 
 /// The bits of a piece while its sources come, one by one.
 struct Fold {
-    operation: Operation,
-    /// All but the first of [`Operation::Diff`] and its like, which is `first`.
+    operation: BitOperation,
+    /// All but the first of [`BitOperation::Diff`] and its like, which is `first`.
     bits: [u8; PIECE_BYTES],
-    /// The first source; of [`Operation::One`], bits that were set more than once.
+    /// The first source; of [`BitOperation::One`], bits that were set more than once.
     first: [u8; PIECE_BYTES],
 }
 
 impl Fold {
-    fn new(operation: Operation) -> Self {
+    fn new(operation: BitOperation) -> Self {
         Self { operation, bits: [0; PIECE_BYTES], first: [0; PIECE_BYTES] }
     }
 
@@ -108,18 +108,18 @@ impl Fold {
         let (bits, rest) = self.bits.split_at_mut(piece.len());
         let pairs = bits.iter_mut().zip(piece);
         match self.operation {
-            Operation::And if index > 0 => {
+            BitOperation::And if index > 0 => {
                 pairs.for_each(|(bits, byte)| *bits &= byte);
                 rest.fill(0);
             }
-            Operation::Xor => pairs.for_each(|(bits, byte)| *bits ^= byte),
-            Operation::One => {
+            BitOperation::Xor => pairs.for_each(|(bits, byte)| *bits ^= byte),
+            BitOperation::One => {
                 pairs.zip(&mut self.first).for_each(|((bits, byte), twice)| {
                     *twice |= *bits & byte;
                     *bits |= byte;
                 });
             }
-            Operation::Diff | Operation::Diff1 | Operation::AndOr if index == 0 => {
+            BitOperation::Diff | BitOperation::Diff1 | BitOperation::AndOr if index == 0 => {
                 self.first[..piece.len()].copy_from_slice(piece);
             }
             _ => pairs.for_each(|(bits, byte)| *bits |= byte),
@@ -130,11 +130,11 @@ impl Fold {
     fn finish(&mut self, bytes_count: usize) -> &[u8] {
         let pairs = self.bits[..bytes_count].iter_mut().zip(&self.first);
         match self.operation {
-            Operation::And | Operation::Or | Operation::Xor => {}
-            Operation::Not => pairs.for_each(|(bits, _)| *bits = !*bits),
-            Operation::Diff => pairs.for_each(|(bits, first)| *bits = first & !*bits),
-            Operation::Diff1 | Operation::One => pairs.for_each(|(bits, first)| *bits &= !first),
-            Operation::AndOr => pairs.for_each(|(bits, first)| *bits &= first),
+            BitOperation::And | BitOperation::Or | BitOperation::Xor => {}
+            BitOperation::Not => pairs.for_each(|(bits, _)| *bits = !*bits),
+            BitOperation::Diff => pairs.for_each(|(bits, first)| *bits = first & !*bits),
+            BitOperation::Diff1 | BitOperation::One => pairs.for_each(|(bits, first)| *bits &= !first),
+            BitOperation::AndOr => pairs.for_each(|(bits, first)| *bits &= first),
         }
         &self.bits[..bytes_count]
     }
@@ -143,7 +143,7 @@ impl Fold {
 /// BITOP under way: in steps over texts as they were.
 #[derive(Clone, Debug)]
 pub struct Mixing {
-    operation: Operation,
+    operation: BitOperation,
     sources: Vec<LongText>,
     result: LongText,
     /// Pieces that are yet to be made, the last first; they do not touch.
@@ -151,15 +151,15 @@ pub struct Mixing {
 }
 
 impl Mixing {
-    /// Begins. Of [`Operation::Not`] there is one source.
-    pub fn new(operation: Operation, sources: Vec<LongText>) -> Self {
+    /// Begins. Of [`BitOperation::Not`] there is one source.
+    pub fn new(operation: BitOperation, sources: Vec<LongText>) -> Self {
         let mut mixing = Self { operation, sources, result: LongText::default(), todo: Vec::new() };
         mixing.todo.push(0..mixing.pieces_count());
         mixing
     }
 
     /// The operation.
-    pub fn operation(&self) -> Operation {
+    pub fn operation(&self) -> BitOperation {
         self.operation
     }
 

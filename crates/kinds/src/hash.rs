@@ -87,7 +87,7 @@ fn may_have(field: &[u8]) -> impl Fn(&[u8]) -> bool {
 
 /// What [`Hash::figures`] tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct HashFigures {
     /// Fields whose time has not come.
     pub live_len: u64,
     /// Fields whose time has come.
@@ -98,26 +98,26 @@ pub struct Figures {
 
 /// A field that is there.
 #[derive(Clone, Copy)]
-struct Found {
+struct FoundField {
     /// Where in the list its item is.
     at: u64,
     expires_at_ms: Option<Ms>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum HashForm {
     Small,
     SmallTimed,
     Large,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Head {
-    form: Form,
+struct HashHead {
+    form: HashForm,
     dues: u64,
 }
 
-impl Head {
+impl HashHead {
     fn encode(self) -> Vec<u8> {
         let mut head = vec![self.form as u8];
         if self.dues > 0 {
@@ -130,13 +130,13 @@ impl Head {
         let (form, rest) = head.split_first()?;
         head = rest;
         let form = match form {
-            0 => Form::Small,
-            1 => Form::SmallTimed,
-            2 => Form::Large,
+            0 => HashForm::Small,
+            1 => HashForm::SmallTimed,
+            2 => HashForm::Large,
             _ => return None,
         };
         let dues = if head.is_empty() { 0 } else { varint::take(&mut head).filter(|dues| *dues > 0)? };
-        let is_sound = head.is_empty() && dues < u64::MAX && (dues == 0 || form != Form::Small);
+        let is_sound = head.is_empty() && dues < u64::MAX && (dues == 0 || form != HashForm::Small);
         is_sound.then_some(Self { form, dues })
     }
 
@@ -175,9 +175,9 @@ fn by_order(order: u64) -> Guide {
 // ---- looking ----
 
 impl Hash {
-    fn head(&self) -> Head {
-        let head = self.list.get(0, |head| Head::decode(head).expect("heads are made by `encode` or checked"));
-        head.unwrap_or(Head { form: Form::Small, dues: 0 })
+    fn head(&self) -> HashHead {
+        let head = self.list.get(0, |head| HashHead::decode(head).expect("heads are made by `encode` or checked"));
+        head.unwrap_or(HashHead { form: HashForm::Small, dues: 0 })
     }
 
     /// Number of fields, those included whose time has come. O(log n).
@@ -200,7 +200,7 @@ impl Hash {
         self.expired_within(self.head(), now)
     }
 
-    fn expired_within(&self, head: Head, now: Ms) -> u64 {
+    fn expired_within(&self, head: HashHead, now: Ms) -> u64 {
         let dues = head.dues();
         if dues.is_empty() {
             return 0;
@@ -209,11 +209,11 @@ impl Hash {
     }
 
     /// What a writer asks of it, at once. O(log n).
-    pub fn figures(&self, now: Ms) -> Figures {
+    pub fn figures(&self, now: Ms) -> HashFigures {
         let head = self.head();
         let len = self.list.len().saturating_sub(head.start());
         let expired_count = self.expired_within(head, now);
-        Figures { live_len: len - expired_count, expired_count, is_large: head.form == Form::Large }
+        HashFigures { live_len: len - expired_count, expired_count, is_large: head.form == HashForm::Large }
     }
 
     /// When its next field falls due, if any does. O(log n).
@@ -271,15 +271,15 @@ impl Hash {
 
     /// Whether its fields lie in the order of their hashes. O(log n).
     pub fn is_large(&self) -> bool {
-        self.head().form == Form::Large
+        self.head().form == HashForm::Large
     }
 
     /// The name that `OBJECT ENCODING` replies in Redis for these contents.
     pub fn encoding(&self) -> &'static str {
         match self.head().form {
-            Form::Small => "listpack",
-            Form::SmallTimed => "listpackex",
-            Form::Large => "hashtable",
+            HashForm::Small => "listpack",
+            HashForm::SmallTimed => "listpackex",
+            HashForm::Large => "hashtable",
         }
     }
 
@@ -302,23 +302,23 @@ impl Hash {
         &self.list
     }
 
-    fn find(&self, field: &[u8]) -> Option<Found> {
+    fn find(&self, field: &[u8]) -> Option<FoundField> {
         self.place(field).ok()
     }
 
     /// A field as it is, or where it belongs.
-    fn place(&self, field: &[u8]) -> Result<Found, u64> {
+    fn place(&self, field: &[u8]) -> Result<FoundField, u64> {
         let found = self.look(self.head(), field, |pair| pair.expires_at_ms);
-        found.map(|(at, expires_at_ms)| Found { at, expires_at_ms })
+        found.map(|(at, expires_at_ms)| FoundField { at, expires_at_ms })
     }
 
     /// Where in the list a field's item is, and what `visit` makes of it; or where it belongs.
-    fn look<R>(&self, head: Head, field: &[u8], visit: impl FnOnce(Pair<'_>) -> R) -> Result<(u64, R), u64> {
+    fn look<R>(&self, head: HashHead, field: &[u8], visit: impl FnOnce(Pair<'_>) -> R) -> Result<(u64, R), u64> {
         let (start, end) = (head.start(), self.list.len());
         if self.is_empty() {
             return Err(start);
         }
-        if head.form == Form::Large {
+        if head.form == HashForm::Large {
             let key = (hash::order(field), field);
             let visit_it = |item: &[u8]| {
                 let pair = pair(item);
@@ -348,11 +348,11 @@ impl Hash {
     /// O(n).
     pub fn put(&mut self, pair: Pair<'_>) -> bool {
         if self.is_empty() {
-            self.list.push(End::Tail, &Head { form: Form::Small, dues: 0 }.encode());
+            self.list.push(End::Tail, &HashHead { form: HashForm::Small, dues: 0 }.encode());
         }
         let place = self.place(pair.field);
         let old = match place {
-            Ok(Found { at, expires_at_ms }) => {
+            Ok(FoundField { at, expires_at_ms }) => {
                 self.list.set(at, &pair.encode());
                 expires_at_ms
             }
@@ -376,7 +376,7 @@ impl Hash {
 
     /// Removes a field; whether it was there.
     pub fn remove(&mut self, field: &[u8]) -> bool {
-        let Some(Found { at, expires_at_ms }) = self.find(field) else { return false };
+        let Some(FoundField { at, expires_at_ms }) = self.find(field) else { return false };
         self.list.remove(at);
         self.follow(field, expires_at_ms, None);
         self.drop_head();
@@ -402,7 +402,7 @@ impl Hash {
     /// Turns large: from now on its fields lie in the order of their hashes. O(n log n). Nothing happens to a large one.
     pub fn grow(&mut self) {
         let head = self.head();
-        if self.is_empty() || head.form == Form::Large {
+        if self.is_empty() || head.form == HashForm::Large {
             return;
         }
         let mut items = Vec::with_capacity(self.len() as usize);
@@ -415,7 +415,7 @@ impl Hash {
             (left, pair(left_item).field).cmp(&(right, pair(right_item).field))
         });
         self.list.trim(0, start);
-        self.list.set(0, &Head { form: Form::Large, ..head }.encode());
+        self.list.set(0, &HashHead { form: HashForm::Large, ..head }.encode());
         items.iter().for_each(|(_, item)| self.list.push(End::Tail, item));
     }
 
@@ -424,7 +424,7 @@ impl Hash {
         let head = self.head();
         let (start, end) = (head.start(), self.list.len());
         let mut at = match head.form {
-            Form::Large => {
+            HashForm::Large => {
                 let is_before = |item: &[u8]| order(item).0 < due_order;
                 self.list.guided_point(start..end, by_order(due_order), is_before)
             }
@@ -462,9 +462,9 @@ impl Hash {
     }
 
     fn set_dues(&mut self, change: impl FnOnce(u64) -> u64) {
-        let Head { form, dues } = self.head();
-        let form = if form == Form::Small { Form::SmallTimed } else { form };
-        self.list.set(0, &Head { form, dues: change(dues) }.encode());
+        let HashHead { form, dues } = self.head();
+        let form = if form == HashForm::Small { HashForm::SmallTimed } else { form };
+        self.list.set(0, &HashHead { form, dues: change(dues) }.encode());
     }
 
     /// What has no fields has no head.
@@ -476,9 +476,9 @@ impl Hash {
 
     /// The hash that this list is; `None` if it is none. O(n log n).
     pub(crate) fn of_list(list: List) -> Option<Self> {
-        let head = list.get(0, Head::decode)??;
+        let head = list.get(0, HashHead::decode)??;
         let len = list.len().checked_sub(head.start()).filter(|len| *len > 0)?;
-        let mut check = Check { head, ..Check::default() };
+        let mut check = HashCheck { head, ..HashCheck::default() };
         let flow = list.walk(1, head.dues + len, Direction::Forward, &mut |item: &[u8]| match check.item(item) {
             Some(()) => ControlFlow::Continue(()),
             None => ControlFlow::Break(()),
@@ -489,8 +489,8 @@ impl Hash {
 }
 
 /// What of a hash has been looked at.
-struct Check {
-    head: Head,
+struct HashCheck {
+    head: HashHead,
     /// As they lie, and as the items want them.
     dues: Vec<(Ms, u64)>,
     expected: Vec<(Ms, u64)>,
@@ -500,14 +500,14 @@ struct Check {
     fields: HashSet<Vec<u8>>,
 }
 
-impl Default for Check {
+impl Default for HashCheck {
     fn default() -> Self {
-        let head = Head { form: Form::Small, dues: 0 };
+        let head = HashHead { form: HashForm::Small, dues: 0 };
         Self { head, dues: Vec::new(), expected: Vec::new(), last: None, fields: HashSet::new() }
     }
 }
 
-impl Check {
+impl HashCheck {
     /// Takes the next due or item in; `None` if it cannot be there.
     fn item(&mut self, item: &[u8]) -> Option<()> {
         if (self.dues.len() as u64) < self.head.dues {
@@ -520,7 +520,7 @@ impl Check {
         if let Some(at_ms) = pair.expires_at_ms {
             self.expected.push((at_ms, order));
         }
-        if self.head.form != Form::Large {
+        if self.head.form != HashForm::Large {
             return self.fields.insert(pair.field.to_vec()).then_some(());
         }
         let is_behind = self.last.as_ref().is_none_or(|(last, field)| (*last, &field[..]) < (order, pair.field));

@@ -1,7 +1,7 @@
 //! Bits beside the plain definition: counting, finding, and what BITOP makes, begun again after its sources changed.
 
 use kinds::LongText;
-use kinds::bits::{self, Mixing, Operation};
+use kinds::bits::{self, BitOperation, Mixing};
 use kinds::long_text::PIECE_BYTES;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -10,34 +10,34 @@ fn bit(bytes: &[u8], at: u64) -> bool {
     bytes[at as usize / 8] >> (7 - at % 8) & 1 == 1
 }
 
-const OPERATIONS: &[Operation] = &[
-    Operation::And,
-    Operation::Or,
-    Operation::Xor,
-    Operation::Not,
-    Operation::Diff,
-    Operation::Diff1,
-    Operation::AndOr,
-    Operation::One,
+const OPERATIONS: &[BitOperation] = &[
+    BitOperation::And,
+    BitOperation::Or,
+    BitOperation::Xor,
+    BitOperation::Not,
+    BitOperation::Diff,
+    BitOperation::Diff1,
+    BitOperation::AndOr,
+    BitOperation::One,
 ];
 
 /// By the published words, one bit after the other.
-fn is_set(operation: Operation, bits: &[bool]) -> bool {
+fn is_set(operation: BitOperation, bits: &[bool]) -> bool {
     let count = bits.iter().filter(|bit| **bit).count();
     let other = bits[1..].contains(&true);
     match operation {
-        Operation::And => count == bits.len(),
-        Operation::Or => count > 0,
-        Operation::Xor => count % 2 == 1,
-        Operation::Not => count == 0,
-        Operation::Diff => bits[0] && !other,
-        Operation::Diff1 => !bits[0] && other,
-        Operation::AndOr => bits[0] && other,
-        Operation::One => count == 1,
+        BitOperation::And => count == bits.len(),
+        BitOperation::Or => count > 0,
+        BitOperation::Xor => count % 2 == 1,
+        BitOperation::Not => count == 0,
+        BitOperation::Diff => bits[0] && !other,
+        BitOperation::Diff1 => !bits[0] && other,
+        BitOperation::AndOr => bits[0] && other,
+        BitOperation::One => count == 1,
     }
 }
 
-fn naive(operation: Operation, sources: &[Vec<u8>]) -> Vec<u8> {
+fn naive(operation: BitOperation, sources: &[Vec<u8>]) -> Vec<u8> {
     let length = sources.iter().map(Vec::len).max().unwrap_or(0);
     let mut out = vec![0; length];
     for at in 0..8 * length as u64 {
@@ -94,7 +94,7 @@ proptest! {
         changes in vec((any::<prop::sample::Index>(), lengths(), bytes(1..9_000_usize), 0..3), 0..5),
         step_bytes in 1..100_000_usize,
     ) {
-        if operation == Operation::Not {
+        if operation == BitOperation::Not {
             sources.truncate(1);
         }
         let mut texts: Vec<LongText> = sources.iter().map(|source| LongText::of(source)).collect();
@@ -128,7 +128,7 @@ fn what_did_not_change_is_not_made_again() {
     let mut text = LongText::default();
     text.overwrite(2_000 * PIECE_BYTES, b"x");
     let sources = vec![text.clone(), LongText::of(&[1; 3 * PIECE_BYTES])];
-    let mut mixing = Mixing::new(Operation::Or, sources.clone());
+    let mut mixing = Mixing::new(BitOperation::Or, sources.clone());
     while !mixing.step(usize::MAX) {}
     text.overwrite(1_000 * PIECE_BYTES + 7, b"another");
     let mut again = mixing.again(vec![text, sources[1].clone()]);

@@ -2,7 +2,7 @@
 //! does what is read of the stored form.
 
 use blocks::{Direction, End};
-use kinds::queue::{Full, Limits, Record, State};
+use kinds::queue::{Full, QueueLimits, Record, State};
 use kinds::{Kind, List, Queue, Value};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
@@ -35,7 +35,7 @@ struct Twin {
     next: i64,
     pushed: u64,
     acked: u64,
-    limits: Limits,
+    limits: QueueLimits,
 }
 
 impl Twin {
@@ -44,7 +44,7 @@ impl Twin {
     }
 
     fn is_empty(&self) -> bool {
-        self.all().count() == 0 && self.limits == Limits::default()
+        self.all().count() == 0 && self.limits == QueueLimits::default()
     }
 
     fn all(&self) -> impl Iterator<Item = &Message> {
@@ -304,7 +304,7 @@ fn run(steps: &[Step]) {
             }
             Step::Expire(ms) => expire(&mut queue, &mut twin, now + ms),
             Step::Limit(ttl_ms) => {
-                let limits = Limits { ttl_ms: *ttl_ms, len_max: 1_000_000, ..Limits::default() };
+                let limits = QueueLimits { ttl_ms: *ttl_ms, len_max: 1_000_000, ..QueueLimits::default() };
                 queue.limit(now, limits.clone());
                 twin.limits = limits;
             }
@@ -404,7 +404,7 @@ fn what_does_not_fit_changes_nothing() {
 fn limits_are_reached_by_whatever_is_there() {
     let mut queue = Queue::default();
     queue.push(End::Tail, 5, [&b"abc"[..], b"def"].into_iter()).unwrap();
-    queue.limit(5, Limits { len_max: 3, bytes_max: 8, ..Limits::default() });
+    queue.limit(5, QueueLimits { len_max: 3, bytes_max: 8, ..QueueLimits::default() });
     queue.reserve(2, 50).unwrap();
     assert_eq!(queue.takes(1, 2), Ok(()));
     assert_eq!(queue.takes(2, 0), Err(Full::Len(3)));

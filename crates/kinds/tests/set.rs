@@ -3,7 +3,7 @@
 //! `BOBBIN_CASES` scales the number of cases.
 
 use base::hash;
-use kinds::set::{Algebra, Operation, SetForm, SetLimits};
+use kinds::set::{SetAlgebra, SetForm, SetLimits, SetOperation};
 use kinds::text::parse_int;
 use kinds::{List, Set};
 use proptest::collection::vec;
@@ -255,14 +255,14 @@ proptest! {
         }).collect();
         let twins: Vec<BTreeSet<Vec<u8>>> = all.iter().map(|members| members.iter().cloned().collect()).collect();
         let (first, others) = twins.split_first().expect("one at least");
-        let operation = [Operation::Intersection, Operation::Union, Operation::Difference][which];
+        let operation = [SetOperation::Intersection, SetOperation::Union, SetOperation::Difference][which];
         let expected: BTreeSet<Vec<u8>> = match operation {
-            Operation::Intersection => first.iter().filter(|it| others.iter().all(|other| other.contains(*it))).cloned().collect(),
-            Operation::Difference => first.iter().filter(|it| !others.iter().any(|other| other.contains(*it))).cloned().collect(),
-            Operation::Union => twins.iter().flatten().cloned().collect(),
+            SetOperation::Intersection => first.iter().filter(|it| others.iter().all(|other| other.contains(*it))).cloned().collect(),
+            SetOperation::Difference => first.iter().filter(|it| !others.iter().any(|other| other.contains(*it))).cloned().collect(),
+            SetOperation::Union => twins.iter().flatten().cloned().collect(),
         };
         let sets: Vec<Set> = all.iter().map(|members| set_of(members)).collect();
-        let result = Algebra::new(operation, sets.clone(), LIMITS).run();
+        let result = SetAlgebra::new(operation, sets.clone(), LIMITS).run();
         result.list().check();
         recoded(&result);
         prop_assert_eq!(members(&result).into_iter().collect::<BTreeSet<_>>(), expected.clone());
@@ -271,8 +271,8 @@ proptest! {
             let are_integers = expected.iter().all(|member| parse_int(member).is_some());
             prop_assert!(!are_integers || result.form() == SetForm::Integers);
         }
-        if operation == Operation::Intersection {
-            let some = Algebra::new(operation, sets.clone(), LIMITS).up_to(count_max).run();
+        if operation == SetOperation::Intersection {
+            let some = SetAlgebra::new(operation, sets.clone(), LIMITS).up_to(count_max).run();
             prop_assert_eq!(some.len(), count_max.min(expected.len() as u64));
         }
         for (set, members) in sets.iter().zip(&all) {

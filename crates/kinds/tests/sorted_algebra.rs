@@ -1,8 +1,8 @@
 //! Union, intersection and difference of sorted sets beside a naive map, at sizes around those of runs and buckets.
 
 use base::varint;
-use kinds::set::{Operation, SetLimits};
-use kinds::sorted::{Aggregate, Algebra, Asked, Members, SortedLimits, Source};
+use kinds::set::{SetLimits, SetOperation};
+use kinds::sorted::{Aggregate, Asked, Members, SortedAlgebra, SortedLimits, Source};
 use kinds::{Set, Sorted};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -61,24 +61,24 @@ fn no_nan(score: f64) -> f64 {
 /// What the published algorithm makes: the smallest source first, except for differences.
 fn naive(asked: Asked, sources: &[(Source, BTreeMap<Vec<u8>, f64>)]) -> BTreeMap<Vec<u8>, f64> {
     let mut order: Vec<usize> = (0..sources.len()).collect();
-    if asked.operation != Operation::Difference {
+    if asked.operation != SetOperation::Difference {
         order.sort_by_key(|at| sources[*at].1.len());
     }
     // An intersection takes what is no number from all but the first as it is.
     let weighed = |at: usize, member: &Vec<u8>| {
         let score = sources[at].1.get(member)? * sources[at].0.weight;
-        Some(if asked.operation == Operation::Intersection && at != order[0] { score } else { no_nan(score) })
+        Some(if asked.operation == SetOperation::Intersection && at != order[0] { score } else { no_nan(score) })
     };
     let all: std::collections::BTreeSet<&Vec<u8>> = sources.iter().flat_map(|(_, twin)| twin.keys()).collect();
     let mut result = BTreeMap::new();
     for member in all {
         let scores: Vec<f64> = order.iter().filter_map(|at| weighed(*at, member)).collect();
         let score = match asked.operation {
-            Operation::Difference => {
+            SetOperation::Difference => {
                 let is_left = sources[0].1.contains_key(member) && scores.len() == 1;
                 is_left.then(|| sources[0].1[member])
             }
-            Operation::Intersection if scores.len() < sources.len() => None,
+            SetOperation::Intersection if scores.len() < sources.len() => None,
             _ => scores.into_iter().reduce(|one: f64, other| match asked.aggregate {
                 Aggregate::Sum => no_nan(one + other),
                 Aggregate::Min => one.min(other),
@@ -98,18 +98,18 @@ proptest! {
     #[test]
     fn what_comes_out_is_what_a_map_says(
         plans in vec(plan(), 1..4),
-        operation in prop_oneof![Just(Operation::Union), Just(Operation::Intersection), Just(Operation::Difference)],
+        operation in prop_oneof![Just(SetOperation::Union), Just(SetOperation::Intersection), Just(SetOperation::Difference)],
         aggregate in prop_oneof![Just(Aggregate::Sum), Just(Aggregate::Min), Just(Aggregate::Max)],
         count_max in prop_oneof![2 => Just(u64::MAX), 1 => 1u64..50],
         is_counted in any::<bool>(),
     ) {
         let sources: Vec<_> = plans.iter().map(source).collect();
-        let is_counted = is_counted && operation == Operation::Intersection;
+        let is_counted = is_counted && operation == SetOperation::Intersection;
         let count_max = if is_counted { count_max } else { u64::MAX };
         let asked = Asked { operation, aggregate, count_max, is_counted };
         let limits = SortedLimits { entries: 128, member_bytes: 64 };
         let twin = naive(asked, &sources);
-        let mut algebra = Algebra::new(asked, sources.into_iter().map(|(source, _)| source).collect(), limits);
+        let mut algebra = SortedAlgebra::new(asked, sources.into_iter().map(|(source, _)| source).collect(), limits);
         let mut steps = 0;
         while !algebra.step() {
             steps += 1;
@@ -152,8 +152,8 @@ fn members_of_one_hash_prefix_and_long_ones_are_told_apart() {
     sorted.grow();
     let source = Source { members: Members::Sorted(sorted.clone()), weight: 1.0 };
     let asked =
-        Asked { operation: Operation::Union, aggregate: Aggregate::Sum, count_max: u64::MAX, is_counted: false };
-    let mut algebra = Algebra::new(asked, vec![source], SortedLimits { entries: 128, member_bytes: 64 });
+        Asked { operation: SetOperation::Union, aggregate: Aggregate::Sum, count_max: u64::MAX, is_counted: false };
+    let mut algebra = SortedAlgebra::new(asked, vec![source], SortedLimits { entries: 128, member_bytes: 64 });
     while !algebra.step() {}
     let mut pairs = Vec::new();
     algebra.result().for_each(|score, member| pairs.push((score, member.to_vec())));

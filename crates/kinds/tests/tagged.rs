@@ -1,14 +1,16 @@
 //! Tagged lists against a twin that is a vector of items, whatever is done to them.
 
 use blocks::Direction;
-use kinds::tagged::{Building, By, Filter, Item, Limits, Rank, Schema, Shown, Tagged, Tags, Term, Test, ValueType};
+use kinds::tagged::{
+    By, Filter, LookLimits, Rank, Schema, Shown, Tagged, TaggedBuilder, TaggedItem, Tags, Term, Test, ValueType,
+};
 use kinds::{Kind, Value};
 use proptest::prelude::*;
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-const ALL: Limits = Limits { skip: 0, chunks: u64::MAX };
+const ALL: LookLimits = LookLimits { skip: 0, chunks: u64::MAX };
 
 /// What the twin holds.
 type Items = Vec<(Vec<u8>, Tags)>;
@@ -126,7 +128,7 @@ fn compare(list: &Tagged, twin: &Items, dice: &mut Dice) {
     }
     let (skip, most) = (dice.below(expected.len() as u64 + 2), 1 + dice.below(200) as usize);
     let mut seen = Vec::new();
-    assert!(list.walk(range, direction, &filter, Limits { skip, ..ALL }, |found| {
+    assert!(list.walk(range, direction, &filter, LookLimits { skip, ..ALL }, |found| {
         let (value, tags) = &twin[found.position as usize];
         assert_eq!((found.value, found.tags().is_hidden), (&value[..], tags.is_hidden));
         for (number, of) in tags.attributes.iter().enumerate() {
@@ -164,7 +166,7 @@ fn change(list: &mut Tagged, twin: &mut Items, shape: Shape, dice: &mut Dice) {
                 }
             }
             let at = [0, len, dice.below(len + 1)][dice.below(3) as usize];
-            let borrowed: Vec<Item<'_>> = items.iter().map(|(value, tags)| tags.with(value)).collect();
+            let borrowed: Vec<TaggedItem<'_>> = items.iter().map(|(value, tags)| tags.with(value)).collect();
             list.insert(at, &borrowed);
             twin.splice(at as usize..at as usize, items);
         }
@@ -340,7 +342,7 @@ fn ordered_lists_are_searched_by_rank() {
             let value = format!("{}", dice.below(2000) as i64 - 1000);
             let rank = schema.rank(value.as_bytes(), |_| 0).unwrap();
             let at = list.point(|other| schema.compare(other, &rank) != Ordering::Greater);
-            list.insert(at, &[Item { value: value.as_bytes(), is_hidden: false, attributes: &[] }]);
+            list.insert(at, &[TaggedItem { value: value.as_bytes(), is_hidden: false, attributes: &[] }]);
         }
         list.check();
         let mut seen: Vec<i64> = Vec::new();
@@ -383,7 +385,10 @@ fn items_of(shape: impl FnOnce(&mut Schema)) -> Vec<Vec<u8>> {
     let mut list = Tagged::new(Arc::new(schema));
     for number in 0..1000u64 {
         let value = format!("{:012}", number * 977_777_777);
-        list.insert(list.len(), &[Item { value: value.as_bytes(), is_hidden: false, attributes: &[number as u32] }]);
+        list.insert(
+            list.len(),
+            &[TaggedItem { value: value.as_bytes(), is_hidden: false, attributes: &[number as u32] }],
+        );
     }
     let mut items = Vec::new();
     let _ = list.list().walk(0, list.list().len(), Direction::Forward, &mut |item: &[u8]| {
@@ -395,7 +400,7 @@ fn items_of(shape: impl FnOnce(&mut Schema)) -> Vec<Vec<u8>> {
 }
 
 fn is_taken(items: &[Vec<u8>]) -> bool {
-    let mut building = Building::default();
+    let mut building = TaggedBuilder::default();
     items.iter().all(|item| building.add(item)) && building.finish().is_some()
 }
 
@@ -428,7 +433,7 @@ fn foreign_lists_that_have_a_unique_value_twice_are_refused() {
     let mut schema = Schema::new(None).unwrap();
     schema.set_unique();
     let mut list = Tagged::new(Arc::new(schema));
-    let item = |value| Item { value, is_hidden: false, attributes: &[] };
+    let item = |value| TaggedItem { value, is_hidden: false, attributes: &[] };
     list.insert(0, &[item(b"a"), item(b"b")]);
     let [head, mut chunk] = [0, 1].map(|at| list.list().get(at, <[u8]>::to_vec).unwrap());
     assert!(is_taken(&[head.clone(), chunk.clone()]));

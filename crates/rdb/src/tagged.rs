@@ -4,7 +4,7 @@ use crate::number::{put_length, take, take_length, take_range};
 use crate::{Fault, types};
 use blocks::Direction;
 use kinds::Value;
-use kinds::tagged::{Building, Tagged};
+use kinds::tagged::{Tagged, TaggedBuilder};
 use std::ops::ControlFlow;
 
 /// How much a step reads or writes, in bytes: some 50 µs.
@@ -29,7 +29,7 @@ pub(crate) struct Reading {
     /// Where the value ends.
     end: usize,
     left: u64,
-    building: Building,
+    building: TaggedBuilder,
     list: Option<Tagged>,
 }
 
@@ -40,7 +40,7 @@ impl Reading {
         let [kind] = take(&bytes[..end], &mut at)?;
         debug_assert!(kind == types::TAGGED);
         let left = take_length(&bytes[..end], &mut at)?;
-        Ok(Self { at, end, left, building: Building::default(), list: None, bytes })
+        Ok(Self { at, end, left, building: TaggedBuilder::default(), list: None, bytes })
     }
 
     /// Goes on; whether all is read.

@@ -5,7 +5,7 @@ use blocks::Direction;
 use kinds::hash::Pair;
 use kinds::set::SetLimits;
 use kinds::stream::{Pending, StreamId};
-use kinds::tagged::{Item, Schema, Tagged};
+use kinds::tagged::{Schema, Tagged, TaggedItem};
 use kinds::{Hash, List, LongText, Set, Sorted, Stream, Value};
 use proptest::prelude::*;
 use rdb::Fault;
@@ -226,7 +226,7 @@ fn tagged() -> impl Strategy<Value = Tagged> {
             list.set_lasting();
         }
         for (kind, value) in items {
-            let item = Item { value: value.as_bytes(), is_hidden: kind == 3, attributes: &[kind] };
+            let item = TaggedItem { value: value.as_bytes(), is_hidden: kind == 3, attributes: &[kind] };
             list.insert(list.len() / 2, &[item]);
         }
         // One without items comes only if it is to stay.
@@ -246,7 +246,7 @@ fn tagged_lists_come_back() {
     let mut list = Tagged::new(Arc::new(schema));
     for number in 0..30_000u32 {
         let (value, attributes) = (format!("value {number}"), [number % 16, number]);
-        let item = Item { value: value.as_bytes(), is_hidden: number % 7 == 0, attributes: &attributes };
+        let item = TaggedItem { value: value.as_bytes(), is_hidden: number % 7 == 0, attributes: &attributes };
         list.insert(u64::from(number) / 2, &[item]);
     }
     let payload = rdb::dump(&Value::Tagged(list.clone()));

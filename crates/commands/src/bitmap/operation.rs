@@ -5,7 +5,7 @@
 
 use crate::prelude::*;
 use keyspace::Whole;
-use kinds::bits::Operation;
+use kinds::bits::BitOperation;
 use kinds::{LongText, Value, text};
 
 pub(crate) const COMMANDS: &[Command] = &[BITOP];
@@ -25,15 +25,15 @@ const BITOP: Command = Command {
     run: Run::Local(bitop),
 };
 
-const OPERATIONS: &[(&str, Operation)] = &[
-    ("AND", Operation::And),
-    ("OR", Operation::Or),
-    ("XOR", Operation::Xor),
-    ("NOT", Operation::Not),
-    ("DIFF", Operation::Diff),
-    ("DIFF1", Operation::Diff1),
-    ("ANDOR", Operation::AndOr),
-    ("ONE", Operation::One),
+const OPERATIONS: &[(&str, BitOperation)] = &[
+    ("AND", BitOperation::And),
+    ("OR", BitOperation::Or),
+    ("XOR", BitOperation::Xor),
+    ("NOT", BitOperation::Not),
+    ("DIFF", BitOperation::Diff),
+    ("DIFF1", BitOperation::Diff1),
+    ("ANDOR", BitOperation::AndOr),
+    ("ONE", BitOperation::One),
 ];
 
 fn bitop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -57,15 +57,15 @@ fn bitop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-fn operation(args: &Args) -> Result<Operation, Failure> {
+fn operation(args: &Args) -> Result<BitOperation, Failure> {
     let known = OPERATIONS.iter().find(|(name, _)| parse::is(args.get(1), name));
     let &(name, operation) = known.ok_or(Failure::Syntax)?;
     let sources_count = args.len() - 3;
     match operation {
-        Operation::Not if sources_count != 1 => {
+        BitOperation::Not if sources_count != 1 => {
             Err(Failure::text("ERR BITOP NOT must be called with a single source key."))
         }
-        Operation::Diff | Operation::Diff1 | Operation::AndOr if sources_count < 2 => {
+        BitOperation::Diff | BitOperation::Diff1 | BitOperation::AndOr if sources_count < 2 => {
             Err(Failure::text(format!("ERR BITOP {name} must be called with at least two source keys.")))
         }
         _ => Ok(operation),

@@ -4,7 +4,7 @@ use super::reserve::told_count;
 use super::{TOLD_BYTES_MAX, count};
 use crate::prelude::*;
 use kinds::Queue;
-use kinds::queue::{Limits, Record};
+use kinds::queue::{QueueLimits, Record};
 use std::ops::ControlFlow;
 
 pub(crate) const COMMANDS: &[Command] = &[INFO, PEEK];
@@ -41,7 +41,7 @@ fn info(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let now = tx.now();
     let told = tx.look_at_queue(args.get(1), |queue| (queue.figures(), queue.limits()))?;
     let (figures, limits) = told.ok_or(Failure::NoSuchKey)?;
-    let Limits { len_max, bytes_max, ttl_ms, retries, dead_letter } = limits;
+    let QueueLimits { len_max, bytes_max, ttl_ms, retries, dead_letter } = limits;
     let age_ms = figures.oldest_ms.map_or(0, |came_ms| now.saturating_sub(came_ms));
     let numbers = [
         ("ready", figures.ready),

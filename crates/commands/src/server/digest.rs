@@ -16,7 +16,7 @@ use blocks::Direction;
 use keyspace::{Entry, Tx, text_of};
 use kinds::Value;
 use kinds::stream::StreamId;
-use kinds::tagged::{Filter, Limits, Shown};
+use kinds::tagged::{Filter, LookLimits, Shown};
 use std::fmt;
 use std::ops::{BitXorAssign, ControlFlow};
 use table::Content;
@@ -113,7 +113,7 @@ impl Mixer {
                 });
             }
             Value::Tagged(list) => {
-                let (all, limits) = (Filter::of(Shown::All), Limits { skip: 0, chunks: u64::MAX });
+                let (all, limits) = (Filter::of(Shown::All), LookLimits { skip: 0, chunks: u64::MAX });
                 let _ = list.walk(0..list.len(), Direction::Forward, &all, limits, |found| {
                     let (mut item, tags) = (Vec::new(), found.tags());
                     tags.with(found.value).encode(&mut item);

@@ -9,7 +9,7 @@
 use super::all::{self, Members};
 use crate::prelude::*;
 use keyspace::{Combining, Pin, Whole};
-use kinds::set::{Algebra, Operation, SetLimits};
+use kinds::set::{SetAlgebra, SetLimits, SetOperation};
 use kinds::{Set, Value};
 use wire::{More, Source};
 
@@ -27,7 +27,7 @@ const SINTER: Command = Command {
     since: "1.0.0",
     brief: "Returns the members that all sets have.",
     answer: "set: the members",
-    run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, Operation::Intersection)),
+    run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, SetOperation::Intersection)),
 };
 
 const SINTERCARD: Command = Command {
@@ -50,7 +50,7 @@ const SINTERSTORE: Command = Command {
     access: Access::Write { grows: true },
     brief: "Stores the members that all sets have.",
     answer: "int: members put; 0: the key is removed",
-    run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Intersection)),
+    run: Run::Local(|tx, args, reply| store(tx, args, reply, SetOperation::Intersection)),
     ..SINTER
 };
 
@@ -58,7 +58,7 @@ const SUNION: Command = Command {
     name: "SUNION",
     cost: "O(n), n the members of all sets",
     brief: "Returns the members that any of several sets has.",
-    run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, Operation::Union)),
+    run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, SetOperation::Union)),
     ..SINTER
 };
 
@@ -67,7 +67,7 @@ const SUNIONSTORE: Command = Command {
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
     cost: "O(n), n the members of all sets",
     brief: "Stores the members that any of several sets has.",
-    run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Union)),
+    run: Run::Local(|tx, args, reply| store(tx, args, reply, SetOperation::Union)),
     ..SINTERSTORE
 };
 
@@ -75,7 +75,7 @@ const SDIFF: Command = Command {
     name: "SDIFF",
     cost: "O(n), n the members of all sets",
     brief: "Returns the members of the first set that no other set has.",
-    run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, Operation::Difference)),
+    run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, SetOperation::Difference)),
     ..SINTER
 };
 
@@ -84,7 +84,7 @@ const SDIFFSTORE: Command = Command {
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
     cost: "O(n), n the members of all sets",
     brief: "Stores the members of the first set that no other set has.",
-    run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Difference)),
+    run: Run::Local(|tx, args, reply| store(tx, args, reply, SetOperation::Difference)),
     ..SINTERSTORE
 };
 
@@ -98,10 +98,10 @@ fn pins(tx: &Tx, keys: Args<'_>, sets: &[Set]) -> Vec<(Pin, u64)> {
     pins.zip(sets.iter().map(Set::heap_bytes)).collect()
 }
 
-fn show(tx: &mut Tx, keys: Args<'_>, reply: &mut dyn Reply, operation: Operation) -> Outcome {
+fn show(tx: &mut Tx, keys: Args<'_>, reply: &mut dyn Reply, operation: SetOperation) -> Outcome {
     let sets = sets(tx, keys)?;
     let pins = pins(tx, keys, &sets);
-    begin(reply, Algebra::new(operation, sets, SetLimits::now()), pins, Shown::Members);
+    begin(reply, SetAlgebra::new(operation, sets, SetLimits::now()), pins, Shown::Members);
     Ok(())
 }
 
@@ -119,15 +119,15 @@ fn card(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     }
     let sets = sets(tx, keys)?;
     let pins = pins(tx, keys, &sets);
-    let algebra = Algebra::new(Operation::Intersection, sets, SetLimits::now());
+    let algebra = SetAlgebra::new(SetOperation::Intersection, sets, SetLimits::now());
     begin(reply, algebra.up_to(if limit == 0 { u64::MAX } else { limit }), pins, Shown::Count);
     Ok(())
 }
 
-fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: Operation) -> Outcome {
+fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperation) -> Outcome {
     let (key, sources) = (args.get(1), args.from(2));
     let (sets, limits) = (sets(tx, sources)?, SetLimits::now());
-    let algebra = Algebra::new(operation, sets.clone(), limits);
+    let algebra = SetAlgebra::new(operation, sets.clone(), limits);
     let result = if is_little(&algebra) {
         Stored(algebra).finished()
     } else {
@@ -138,7 +138,7 @@ fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: Operation) 
                 Some(Value::Set(set)) => set,
                 _ => Set::new(),
             });
-            Box::new(Stored(Algebra::new(operation, sets.collect(), limits)))
+            Box::new(Stored(SetAlgebra::new(operation, sets.collect(), limits)))
         })?
     };
     let count = match &result {
@@ -159,11 +159,11 @@ const LOCKED_LOOKS_MAX: u64 = 512;
 /// Bytes of members that are copied there.
 const LOCKED_BYTES_MAX: u64 = 64 << 10;
 
-fn is_little(algebra: &Algebra) -> bool {
+fn is_little(algebra: &SetAlgebra) -> bool {
     algebra.looks() <= LOCKED_LOOKS_MAX && algebra.content_bytes() <= LOCKED_BYTES_MAX
 }
 
-struct Stored(Algebra);
+struct Stored(SetAlgebra);
 
 impl Stored {
     fn finished(mut self) -> Option<Value> {
@@ -189,7 +189,7 @@ enum Shown {
 }
 
 /// Replies what comes out: here, or once the locks are let go.
-fn begin(reply: &mut dyn Reply, algebra: Algebra, pins: Vec<(Pin, u64)>, shown: Shown) {
+fn begin(reply: &mut dyn Reply, algebra: SetAlgebra, pins: Vec<(Pin, u64)>, shown: Shown) {
     let shared_bytes = algebra.result().heap_bytes();
     let mut telling = Telling { algebra, pins, shared_bytes, shown, members: None };
     if is_little(&telling.algebra) {
@@ -211,7 +211,7 @@ fn begin(reply: &mut dyn Reply, algebra: Algebra, pins: Vec<(Pin, u64)>, shown: 
 
 /// An operation that is worked on, then its result, which is told.
 struct Telling {
-    algebra: Algebra,
+    algebra: SetAlgebra,
     /// Of the sets it works on, and what each of those holds, in bytes.
     pins: Vec<(Pin, u64)>,
     /// What of the result was one of them, in bytes.

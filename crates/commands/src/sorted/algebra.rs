@@ -7,8 +7,8 @@ use super::tell::{Form, Rest};
 use crate::prelude::*;
 use base::raw_text;
 use keyspace::{Combining, Pin, WrongType};
-use kinds::set::Operation;
-use kinds::sorted::{Aggregate, Algebra, Asked, Members, SortedLimits, Source};
+use kinds::set::SetOperation;
+use kinds::sorted::{Aggregate, Asked, Members, SortedAlgebra, SortedLimits, Source};
 use kinds::{Sorted, Value, limits};
 use wire::{More, Source as _};
 
@@ -26,7 +26,7 @@ const ZUNION: Command = Command {
     since: "6.2.0",
     brief: "Returns the members that any of several sorted sets has.",
     answer: "array: members, the lowest score first; with WITHSCORES beside their scores",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Union, Shape::Told)),
+    run: Run::Local(|tx, args, reply| tell(tx, args, reply, SetOperation::Union, Shape::Told)),
 };
 
 const ZUNIONSTORE: Command = Command {
@@ -38,7 +38,7 @@ const ZUNIONSTORE: Command = Command {
     since: "2.0.0",
     brief: "Stores the members that any of several sorted sets has.",
     answer: "int: members of the result",
-    run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Union)),
+    run: Run::Local(|tx, args, reply| store(tx, args, reply, SetOperation::Union)),
     ..ZUNION
 };
 
@@ -46,7 +46,7 @@ const ZINTER: Command = Command {
     name: "ZINTER",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the smallest of k, m those of the result",
     brief: "Returns the members that all sorted sets have.",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Intersection, Shape::Told)),
+    run: Run::Local(|tx, args, reply| tell(tx, args, reply, SetOperation::Intersection, Shape::Told)),
     ..ZUNION
 };
 
@@ -54,7 +54,7 @@ const ZINTERSTORE: Command = Command {
     name: "ZINTERSTORE",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the smallest of k, m those of the result",
     brief: "Stores the members that all sorted sets have.",
-    run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Intersection)),
+    run: Run::Local(|tx, args, reply| store(tx, args, reply, SetOperation::Intersection)),
     ..ZUNIONSTORE
 };
 
@@ -65,7 +65,7 @@ const ZINTERCARD: Command = Command {
     since: "7.0.0",
     brief: "Counts the members that all sorted sets have.",
     answer: "int: members, with LIMIT at most so many",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Intersection, Shape::Count)),
+    run: Run::Local(|tx, args, reply| tell(tx, args, reply, SetOperation::Intersection, Shape::Count)),
     ..ZUNION
 };
 
@@ -74,7 +74,7 @@ const ZDIFF: Command = Command {
     syntax: "numkeys key [key ...] [WITHSCORES]",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the first of k, m those of the result",
     brief: "Returns the members of the first sorted set that no other has.",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, Operation::Difference, Shape::Told)),
+    run: Run::Local(|tx, args, reply| tell(tx, args, reply, SetOperation::Difference, Shape::Told)),
     ..ZUNION
 };
 
@@ -84,7 +84,7 @@ const ZDIFFSTORE: Command = Command {
     cost: "O(n*k*log(n)+m*log(m)), n the members of the first of k, m those of the result",
     since: "6.2.0",
     brief: "Stores the members of the first sorted set that no other has.",
-    run: Run::Local(|tx, args, reply| store(tx, args, reply, Operation::Difference)),
+    run: Run::Local(|tx, args, reply| store(tx, args, reply, SetOperation::Difference)),
     ..ZUNIONSTORE
 };
 
@@ -115,7 +115,7 @@ struct Request {
 
 impl Request {
     /// Reads `numkeys key [key ...]` from argument `at` on, the keys, and the options behind them.
-    fn of(tx: &mut Tx, args: &Args, at: usize, operation: Operation, shape: Shape) -> Result<Self, Failure> {
+    fn of(tx: &mut Tx, args: &Args, at: usize, operation: SetOperation, shape: Shape) -> Result<Self, Failure> {
         let keys_count = parse::int(args.get(at))?;
         if keys_count < 1 {
             let name = raw_text::from_bytes(args.name()).to_ascii_lowercase();
@@ -139,7 +139,7 @@ impl Request {
     }
 
     fn read_options(&mut self, words: Args<'_>, shape: Shape) -> Result<(), Failure> {
-        let has_scores = self.asked.operation != Operation::Difference && shape != Shape::Count;
+        let has_scores = self.asked.operation != SetOperation::Difference && shape != Shape::Count;
         let mut at = 0;
         while at < words.len() {
             let (word, left) = (words.get(at), words.len() - at);
@@ -172,8 +172,8 @@ impl Request {
         Ok(())
     }
 
-    fn algebra(&self) -> Algebra {
-        Algebra::new(self.asked, self.sources.clone(), limits())
+    fn algebra(&self) -> SortedAlgebra {
+        SortedAlgebra::new(self.asked, self.sources.clone(), limits())
     }
 }
 
@@ -186,11 +186,11 @@ const LOCKED_LOOKS_MAX: u64 = 256;
 /// Bytes of members that are copied there.
 const LOCKED_BYTES_MAX: u64 = 32 << 10;
 
-fn is_little(algebra: &Algebra) -> bool {
+fn is_little(algebra: &SortedAlgebra) -> bool {
     algebra.looks() <= LOCKED_LOOKS_MAX && algebra.content_bytes() <= LOCKED_BYTES_MAX
 }
 
-fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: Operation, shape: Shape) -> Outcome {
+fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperation, shape: Shape) -> Outcome {
     let request = Request::of(tx, args, 1, operation, shape)?;
     let mut telling = Box::new(Telling {
         algebra: request.algebra(),
@@ -210,7 +210,7 @@ fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: Operation, s
 
 /// An operation that is worked on, then its result, which is told.
 struct Telling {
-    algebra: Algebra,
+    algebra: SortedAlgebra,
     /// Of the sources, and what each of them holds, in bytes.
     pins: Vec<(Pin, u64)>,
     /// How members are told; `None`: only how many there are.
@@ -248,7 +248,7 @@ impl wire::Source for Telling {
     }
 }
 
-fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: Operation) -> Outcome {
+fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperation) -> Outcome {
     let request = Request::of(tx, args, 2, operation, Shape::Stored)?;
     let algebra = request.algebra();
     let result = if is_little(&algebra) {
@@ -264,7 +264,7 @@ fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: Operation) 
                 _ => Members::Sorted(Sorted::default()),
             });
             let sources = members.zip(&weights).map(|(members, weight)| Source { members, weight: *weight });
-            Algebra::new(asked, sources.collect(), limits())
+            SortedAlgebra::new(asked, sources.collect(), limits())
         })?
     };
     put_result(tx, args.get(1), result, reply)
@@ -275,7 +275,7 @@ pub(super) fn combined(
     tx: &mut Tx,
     words: &[&[u8]],
     values: Vec<Option<Value>>,
-    begin: impl Fn(Vec<Option<Value>>) -> Algebra + Send + Sync + 'static,
+    begin: impl Fn(Vec<Option<Value>>) -> SortedAlgebra + Send + Sync + 'static,
 ) -> Result<Sorted, Failure> {
     let made = tx.combine(words, values, move |values| Box::new(Stored(begin(values))))?;
     Ok(made.and_then(sorted_of).unwrap_or_default())
@@ -289,10 +289,10 @@ pub(super) fn sorted_of(value: Value) -> Option<Sorted> {
 }
 
 /// Makes one of its own of a slice, in steps.
-pub(super) fn copy(slice: Sorted) -> Algebra {
+pub(super) fn copy(slice: Sorted) -> SortedAlgebra {
     let asked =
-        Asked { operation: Operation::Union, aggregate: Aggregate::Sum, count_max: u64::MAX, is_counted: false };
-    Algebra::new(asked, vec![Source { members: Members::Sorted(slice), weight: 1.0 }], limits())
+        Asked { operation: SetOperation::Union, aggregate: Aggregate::Sum, count_max: u64::MAX, is_counted: false };
+    SortedAlgebra::new(asked, vec![Source { members: Members::Sorted(slice), weight: 1.0 }], limits())
 }
 
 /// Whether `count` members of it are copied under the locks.
@@ -309,7 +309,7 @@ fn value(members: &Members) -> Option<Value> {
     (!members.is_empty()).then_some(value)
 }
 
-struct Stored(Algebra);
+struct Stored(SortedAlgebra);
 
 impl Combining for Stored {
     fn step(&mut self) -> bool {

@@ -5,7 +5,7 @@ use super::{fault, view};
 use crate::prelude::*;
 use keyspace::TaggedMut;
 use kinds::Tagged;
-use kinds::tagged::{Item, Schema, Tags};
+use kinds::tagged::{Schema, TaggedItem, Tags};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ impl Target {
     }
 
     /// Has the item, too.
-    fn take(&mut self, at: u64, item: Item<'_>) {
+    fn take(&mut self, at: u64, item: TaggedItem<'_>) {
         if *self.list.schema() != self.schema {
             self.list.grow(self.schema.clone());
         }
@@ -208,7 +208,7 @@ fn put_looked<'a>(
         let rising = rest.iter().zip(*first..).take_while(|((_, at, _), expected)| at == expected).count();
         let falling = rest.iter().take_while(|(_, at, _)| at == first).count();
         let run = &rest[..rising.max(falling)];
-        let mut together: Vec<Item<'_>> = run.iter().map(|(value, _, tags)| tags.with(value)).collect();
+        let mut together: Vec<TaggedItem<'_>> = run.iter().map(|(value, _, tags)| tags.with(value)).collect();
         if falling > rising {
             together.reverse();
         }

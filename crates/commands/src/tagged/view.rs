@@ -4,7 +4,7 @@ use super::fault;
 use crate::prelude::*;
 use blocks::Direction;
 use kinds::Tagged;
-use kinds::tagged::{By, Filter, Found, Limits, Rank, Schema, Shown, Tags, ValueType};
+use kinds::tagged::{By, Filter, FoundItem, LookLimits, Rank, Schema, Shown, Tags, ValueType};
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    fn add(&mut self, found: &Found<'_>, with_tags: bool) {
+    fn add(&mut self, found: &FoundItem<'_>, with_tags: bool) {
         self.bytes.extend_from_slice(found.value);
         self.items.push((found.position, self.bytes.len()));
         if with_tags {
@@ -123,7 +123,7 @@ pub(super) fn page(tx: &Tx, list: &Tagged, filter: Option<&Filter>, part: &Part)
         let room = part.count.min(ITEMS_MAX as u64) as usize;
         let mut page = Page { bytes: Vec::with_capacity(16 * room), items: Vec::with_capacity(room), tags: Vec::new() };
         let most = part.count.min(items_max);
-        let limits = Limits { skip: part.skip, chunks };
+        let limits = LookLimits { skip: part.skip, chunks };
         let is_whole = list.walk(part.positions.clone(), part.direction, filter, limits, |found| {
             page.add(&found, part.with_tags);
             if (page.len() as u64) < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -4,7 +4,7 @@ use base::limits::SHARDS;
 use keyspace::{
     Held, Keyspace, Log, Plan, STALE, Tx, hash_of, list_of, queue_of, set_of, sorted_of, stream_of, tagged_of, text_of,
 };
-use kinds::tagged::{Filter, Limits, Shown};
+use kinds::tagged::{Filter, LookLimits, Shown};
 use kinds::{Queue, Stream};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -76,7 +76,7 @@ fn show(entry: keyspace::Entry<'_>) -> Entry {
         let mut schema = Vec::new();
         list.schema().encode(&mut schema);
         let mut items = vec![schema];
-        let (all, limits) = (Filter::of(Shown::All), Limits { skip: 0, chunks: u64::MAX });
+        let (all, limits) = (Filter::of(Shown::All), LookLimits { skip: 0, chunks: u64::MAX });
         list.walk(0..list.len(), blocks::Direction::Forward, &all, limits, |found| {
             let (mut item, tags) = (Vec::new(), found.tags());
             tags.with(found.value).encode(&mut item);

@@ -5,7 +5,7 @@ use super::{DecodeError, take, take_bytes};
 use base::{Ms, varint};
 use blocks::End;
 use kinds::Queue;
-use kinds::queue::{Limits, Misfit, State, unzigzag, zigzag};
+use kinds::queue::{Misfit, QueueLimits, State, unzigzag, zigzag};
 
 /// A change to the queue under a key, which is made if absent by what puts something into it, and goes when nothing is left.
 /// That is followed by an [`super::Effect::Remove`], for those who have not read the queue.
@@ -87,7 +87,7 @@ pub enum QueueChange<'a> {
     Limit {
         /// Now.
         at_ms: Ms,
-        /// As [`Limits::encode`] writes them.
+        /// As [`QueueLimits::encode`] writes them.
         limits: &'a [u8],
     },
     /// 114. Ids of the queue's messages are told by numbers from this one on.
@@ -274,7 +274,7 @@ impl<'a> QueueChange<'a> {
             Self::Release { ids } => queue.release(&ids.to_vec()),
             Self::SetState { state, due_ms, ids } => queue.set_state(&ids.to_vec(), state, due_ms),
             Self::Expire { count, ids } => queue.expire(&ids.to_vec(), count),
-            Self::Limit { at_ms, limits } => match Limits::decode(limits) {
+            Self::Limit { at_ms, limits } => match QueueLimits::decode(limits) {
                 Some(limits) => {
                     queue.limit(at_ms, limits);
                     Ok(())

@@ -5,7 +5,7 @@ use super::list::{RunReader, check_runs};
 use super::{DecodeError, take, take_bytes};
 use base::varint;
 use kinds::Tagged;
-use kinds::tagged::{Item, Schema, Tags, decode_item, take_tags};
+use kinds::tagged::{Schema, TaggedItem, Tags, decode_item, take_tags};
 use std::sync::Arc;
 
 /// A change to the tagged list under a key. What would take the last item of
@@ -16,7 +16,7 @@ pub enum TaggedChange<'a> {
     Make {
         /// As [`Schema::encode`] writes it.
         schema: &'a [u8],
-        /// As [`Item::encode`] writes them.
+        /// As [`TaggedItem::encode`] writes them.
         items: Items<'a>,
     },
     /// 91. The list takes over a schema that has more attributes than its own.
@@ -28,7 +28,7 @@ pub enum TaggedChange<'a> {
     Insert {
         /// Which position.
         at: u64,
-        /// As [`Item::encode`] writes them.
+        /// As [`TaggedItem::encode`] writes them.
         items: Items<'a>,
     },
     /// 93. Items go by their positions; some are left, or the list stays without.
@@ -167,7 +167,7 @@ fn insert(list: &mut Tagged, at: u64, items: Items<'_>) -> Result<(), DecodeErro
     let is_sound = |(tags, value): &(Tags, &[u8])| schema.takes_tags(&tags.attributes) && schema.takes_value(value);
     let items: Option<Vec<_>> = items.iter().map(|item| decode_item(item).filter(is_sound)).collect();
     let items = items.filter(|_| at <= list.len()).ok_or(DecodeError::Misfit)?;
-    let items: Vec<Item<'_>> = items.iter().map(|(tags, value)| tags.with(value)).collect();
+    let items: Vec<TaggedItem<'_>> = items.iter().map(|(tags, value)| tags.with(value)).collect();
     list.insert(at, &items);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::effect::{Effect, HashChange, Items};
 use crate::tx::{Abandon, Before, FIELDS_AT_ONCE, Tx};
 use base::{Ms, varint};
-use kinds::hash::Figures;
+use kinds::hash::HashFigures;
 use kinds::{Hash, limits};
 use std::collections::HashSet;
 
@@ -47,8 +47,8 @@ impl<'t, 'k> HashMut<'t, 'k> {
     pub fn put(&mut self, pairs: &[&[u8]], expiry: FieldExpiry) -> Result<u64, Abandon> {
         assert!(pairs.len().is_multiple_of(2));
         let now = self.tx.now();
-        let Figures { live_len: len_before, expired_count, mut is_large } =
-            self.hash().map_or_else(Figures::default, |hash| hash.figures(now));
+        let HashFigures { live_len: len_before, expired_count, mut is_large } =
+            self.hash().map_or_else(HashFigures::default, |hash| hash.figures(now));
         self.need_room(pairs)?;
         if expired_count > 0 {
             self.expire();

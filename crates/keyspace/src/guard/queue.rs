@@ -7,7 +7,7 @@ use crate::tx::{Abandon, Before, Tx};
 use base::{Ms, varint};
 use blocks::End;
 use kinds::Queue;
-use kinds::queue::{Limits, Record, State};
+use kinds::queue::{QueueLimits, Record, State};
 
 /// What a record has beside key, ids and messages, in bytes at most.
 const FIELDS_BYTES_MAX: u64 = 32;
@@ -262,7 +262,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
-    pub fn limit(&mut self, limits: &Limits) -> Result<(), Abandon> {
+    pub fn limit(&mut self, limits: &QueueLimits) -> Result<(), Abandon> {
         let (mut encoded, at_ms) = (Vec::new(), self.tx.now());
         limits.encode(&mut encoded);
         // Those it had stay in the record: a key for dead letters may be longer than the request.

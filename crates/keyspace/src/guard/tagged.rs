@@ -4,7 +4,7 @@ use crate::effect::{Effect, Items, RunWriter, TaggedChange};
 use crate::tx::{Abandon, Before, Tx};
 use base::varint;
 use kinds::Tagged;
-use kinds::tagged::{Item, Schema, Tags, encode_tags};
+use kinds::tagged::{Schema, TaggedItem, Tags, encode_tags};
 
 /// What a record has beside key, items and schema, in bytes at most.
 const FIELDS_BYTES_MAX: u64 = 64;
@@ -40,7 +40,7 @@ impl<'t, 'k> TaggedMut<'t, 'k> {
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
-    pub fn insert(&mut self, schema: &Schema, at: u64, items: &[Item<'_>]) -> Result<(), Abandon> {
+    pub fn insert(&mut self, schema: &Schema, at: u64, items: &[TaggedItem<'_>]) -> Result<(), Abandon> {
         let mut bytes = Vec::new();
         let mut ends = Vec::with_capacity(items.len());
         for item in items {

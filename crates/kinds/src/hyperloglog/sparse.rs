@@ -42,7 +42,7 @@ fn same(run: u8, count: usize) -> u8 {
 
 /// A run as it lies there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
+struct SparseRun {
     /// How many registers.
     count: usize,
     /// What each holds.
@@ -52,13 +52,13 @@ struct Run {
 }
 
 /// The run at the front; `None` if that is cut short, or there is none.
-fn first(bytes: &[u8]) -> Option<Run> {
+fn first(bytes: &[u8]) -> Option<SparseRun> {
     let (&head, rest) = bytes.split_first()?;
     let low = usize::from(head & 63);
     Some(match head >> 6 {
-        0 => Run { count: low + 1, value: 0, bytes: 1 },
-        1 => Run { count: (low << 8 | usize::from(*rest.first()?)) + 1, value: 0, bytes: 2 },
-        _ => Run { count: usize::from(head & 3) + 1, value: (head >> 2 & 31) + 1, bytes: 1 },
+        0 => SparseRun { count: low + 1, value: 0, bytes: 1 },
+        1 => SparseRun { count: (low << 8 | usize::from(*rest.first()?)) + 1, value: 0, bytes: 2 },
+        _ => SparseRun { count: usize::from(head & 3) + 1, value: (head >> 2 & 31) + 1, bytes: 1 },
     })
 }
 
@@ -159,9 +159,9 @@ pub(super) fn describe(mut bytes: &[u8]) -> String {
     let mut words = Vec::new();
     while let Some(run) = first(bytes) {
         words.push(match run {
-            Run { value: 0, bytes: 1, count } => format!("z:{count}"),
-            Run { value: 0, count, .. } => format!("Z:{count}"),
-            Run { value, count, .. } => format!("v:{value},{count}"),
+            SparseRun { value: 0, bytes: 1, count } => format!("z:{count}"),
+            SparseRun { value: 0, count, .. } => format!("Z:{count}"),
+            SparseRun { value, count, .. } => format!("v:{value},{count}"),
         });
         bytes = &bytes[run.bytes..];
     }

@@ -1,16 +1,16 @@
 //! A queue out of its list, of which nothing is trusted.
 
 use super::index::{self, NEVER};
-use super::record::{Head, Record, Segment, State};
-use super::{DEDUP_BYTES_MAX, Parts, Queue};
+use super::record::{QueueHead, Record, Segment, State};
+use super::{DEDUP_BYTES_MAX, Queue, QueueParts};
 use crate::List;
 use blocks::Direction;
 use std::ops::ControlFlow;
 
 /// What of a queue has been looked at.
 #[derive(Default)]
-struct Check {
-    head: Head,
+struct QueueCheck {
+    head: QueueHead,
     nth: u64,
     /// Of the segments, and of the records of either sort: the last id and what follows it.
     last: Option<i64>,
@@ -27,7 +27,7 @@ struct Check {
     dedups: Vec<(u64, i64)>,
 }
 
-impl Check {
+impl QueueCheck {
     /// Takes in the next item behind the head; `None` if it cannot be there.
     fn item(&mut self, item: &[u8]) -> Option<()> {
         let (segments, held) = (self.head.segments, self.head.segments + self.head.held);
@@ -95,12 +95,13 @@ impl Check {
 impl Queue {
     /// The queue that lies in this list; `None` if none does. O(records log n).
     pub(crate) fn of_list(list: List) -> Option<Self> {
-        let (head, head_bytes) = list.get(0, |item| Head::decode(item).map(|head| (head, item.len() as u64)))??;
+        let (head, head_bytes) =
+            list.get(0, |item| QueueHead::decode(item).map(|head| (head, item.len() as u64)))??;
         let beside = head.segments.checked_add(head.held)?.checked_add(head.returned)?;
         if beside >= list.len() || head.low > 1 || head.next < 1 {
             return None;
         }
-        let mut check = Check { head, beside: head_bytes, ..Check::default() };
+        let mut check = QueueCheck { head, beside: head_bytes, ..QueueCheck::default() };
         let flow = list.walk(1, beside, Direction::Forward, &mut |item: &[u8]| match check.item(item) {
             Some(()) => ControlFlow::Continue(()),
             None => ControlFlow::Break(()),
@@ -108,9 +109,9 @@ impl Queue {
         if flow.is_break() || !check.is_right(&list) {
             return None;
         }
-        let Check { head, due, came, dedups, .. } = check;
+        let QueueCheck { head, due, came, dedups, .. } = check;
         let [due, came, dedups] = [due, came, dedups].map(index::build);
-        let queue = Self { parts: Some(Box::new(Parts { head, list, due, came, dedups })) };
+        let queue = Self { parts: Some(Box::new(QueueParts { head, list, due, came, dedups })) };
         (!queue.is_empty()).then_some(queue)
     }
 }

@@ -1,8 +1,8 @@
 //! Changes to a queue. Each is whole or does not fit; then nothing has changed.
 
 use super::index::{self, NEVER};
-use super::record::{Head, Limits, Record, Segment, State};
-use super::{DEDUP_BYTES_MAX, MESSAGE_BYTES_MAX, Parts, Queue, SEGMENT_MS, SOUND};
+use super::record::{QueueHead, QueueLimits, Record, Segment, State};
+use super::{DEDUP_BYTES_MAX, MESSAGE_BYTES_MAX, Queue, QueueParts, SEGMENT_MS, SOUND};
 use crate::List;
 use base::Ms;
 use blocks::{Direction, End};
@@ -32,7 +32,7 @@ fn is_time(due_ms: Ms) -> bool {
 }
 
 impl Queue {
-    fn parts_at(&mut self, at_ms: Ms) -> &mut Parts {
+    fn parts_at(&mut self, at_ms: Ms) -> &mut QueueParts {
         if self.parts.is_none() {
             *self = Self::of_plain(List::new(), at_ms);
         }
@@ -49,7 +49,7 @@ impl Queue {
             fit_if(message.len() <= MESSAGE_BYTES_MAX)?;
             (count, bytes) = (count + 1, bytes + message.len() as u64);
         }
-        let head = self.parts.as_ref().map_or_else(|| Head::new(at_ms), |parts| parts.head.clone());
+        let head = self.parts.as_ref().map_or_else(|| QueueHead::new(at_ms), |parts| parts.head.clone());
         let next = head.next.checked_add_unsigned(count).ok_or(Misfit)?;
         head.low.checked_sub_unsigned(count).ok_or(Misfit)?;
         let (bytes, pushed) = (head.bytes.checked_add(bytes).ok_or(Misfit)?, head.pushed.saturating_add(count));
@@ -77,7 +77,7 @@ impl Queue {
     /// If there are more than can be told apart, or something is too long.
     pub fn push_one(&mut self, at_ms: Ms, due_ms: Ms, dedup: &[u8], message: &[u8]) -> Fit {
         fit_if(message.len() <= MESSAGE_BYTES_MAX && dedup.len() <= DEDUP_BYTES_MAX && due_ms < NEVER)?;
-        let head = self.parts.as_ref().map_or_else(|| Head::new(at_ms), |parts| parts.head.clone());
+        let head = self.parts.as_ref().map_or_else(|| QueueHead::new(at_ms), |parts| parts.head.clone());
         let id = head.next;
         let next = id.checked_add(1).ok_or(Misfit)?;
         let bytes = head.bytes.checked_add(message.len() as u64).ok_or(Misfit)?;
@@ -209,7 +209,7 @@ impl Queue {
     }
 
     /// Sets limits.
-    pub fn limit(&mut self, at_ms: Ms, limits: Limits) {
+    pub fn limit(&mut self, at_ms: Ms, limits: QueueLimits) {
         let parts = self.parts_at(at_ms);
         parts.head.limits = limits;
         parts.put_head();
@@ -249,7 +249,7 @@ impl Queue {
     }
 
     /// What holds these rising ids, all of them, and there are some.
-    fn parts_of(&mut self, ids: &[i64]) -> Result<&mut Parts, Misfit> {
+    fn parts_of(&mut self, ids: &[i64]) -> Result<&mut QueueParts, Misfit> {
         let parts = self.parts.as_mut().ok_or(Misfit)?;
         let held = parts.held();
         fit_if(!ids.is_empty() && ids.is_sorted_by(|a, b| a < b))?;
@@ -258,7 +258,7 @@ impl Queue {
     }
 }
 
-impl Parts {
+impl QueueParts {
     fn put_head(&mut self) {
         let head = self.head.encode();
         self.list.set(0, &head);

@@ -28,12 +28,12 @@ mod index;
 mod record;
 
 pub use change::Misfit;
-pub use record::{Limits, Record, State, unzigzag, zigzag};
+pub use record::{QueueLimits, Record, State, unzigzag, zigzag};
 
 use crate::{List, list};
 use base::Ms;
 use blocks::{Direction, ITEM_BYTES_MAX, Visit};
-use record::{Head, Segment, id_of};
+use record::{QueueHead, Segment, id_of};
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
@@ -49,12 +49,12 @@ const SOUND: &str = "what lies there was made by `encode` or checked";
 /// A queue; eight bytes, cloned in O(1). It is none without messages and limits.
 #[derive(Clone, Default)]
 pub struct Queue {
-    parts: Option<Box<Parts>>,
+    parts: Option<Box<QueueParts>>,
 }
 
 #[derive(Clone)]
-struct Parts {
-    head: Head,
+struct QueueParts {
+    head: QueueHead,
     list: List,
     due: List,
     came: List,
@@ -63,7 +63,7 @@ struct Parts {
 
 /// What a queue tells of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct QueueFigures {
     /// Messages that may be taken.
     pub ready: u64,
     /// Messages that somebody has.
@@ -106,7 +106,7 @@ impl Queue {
     /// The queue that a list becomes. O(log n).
     pub fn of_plain(mut list: List, at_ms: Ms) -> Self {
         let count = list.len();
-        let mut head = Head::new(at_ms);
+        let mut head = QueueHead::new(at_ms);
         (head.bytes, head.pushed, head.next) = (list.content_bytes(), count, 1i64.saturating_add_unsigned(count));
         if count > 0 {
             let segment = Segment { first: 1, count, came_ms: at_ms, dedup: Vec::new() };
@@ -115,12 +115,12 @@ impl Queue {
         }
         list.push(blocks::End::Head, &head.encode());
         let [due, came, dedups] = [const { List::new() }; 3];
-        Self { parts: Some(Box::new(Parts { head, list, due, came, dedups })) }
+        Self { parts: Some(Box::new(QueueParts { head, list, due, came, dedups })) }
     }
 
     /// Whether nothing is in it, nor any limit set. O(1).
     pub fn is_empty(&self) -> bool {
-        self.parts.as_ref().is_none_or(|parts| parts.len() == 0 && parts.head.limits == Limits::default())
+        self.parts.as_ref().is_none_or(|parts| parts.len() == 0 && parts.head.limits == QueueLimits::default())
     }
 
     /// How many messages there are, in whatever state. O(1).
@@ -149,11 +149,11 @@ impl Queue {
     }
 
     /// What it knows of itself. O(log n).
-    pub fn figures(&self) -> Figures {
-        let Some(parts) = &self.parts else { return Figures::default() };
+    pub fn figures(&self) -> QueueFigures {
+        let Some(parts) = &self.parts else { return QueueFigures::default() };
         let head = &parts.head;
         let oldest_ms = index::first(&parts.came).map(|(came_ms, _)| came_ms).into_iter();
-        Figures {
+        QueueFigures {
             ready: parts.ready_len(),
             leased: head.leased,
             delayed: head.delayed,
@@ -167,8 +167,8 @@ impl Queue {
     }
 
     /// Its limits.
-    pub fn limits(&self) -> Limits {
-        self.parts.as_ref().map_or_else(Limits::default, |parts| parts.head.limits.clone())
+    pub fn limits(&self) -> QueueLimits {
+        self.parts.as_ref().map_or_else(QueueLimits::default, |parts| parts.head.limits.clone())
     }
 
     /// Whether so many more messages of so many bytes in all are within its limits.
@@ -177,7 +177,7 @@ impl Queue {
     /// The limit that they would pass.
     pub fn takes(&self, count: u64, bytes: u64) -> Result<(), Full> {
         let Some(parts) = &self.parts else { return Ok(()) };
-        let Limits { len_max, bytes_max, .. } = parts.head.limits;
+        let QueueLimits { len_max, bytes_max, .. } = parts.head.limits;
         if len_max > 0 && parts.len().saturating_add(count) > len_max {
             return Err(Full::Len(len_max));
         }
@@ -358,7 +358,7 @@ impl Queue {
     pub fn heap_bytes(&self) -> u64 {
         self.parts.as_ref().map_or(0, |parts| {
             let lists = [&parts.list, &parts.due, &parts.came, &parts.dedups];
-            size_of::<Parts>() as u64 + lists.map(List::heap_bytes).iter().sum::<u64>()
+            size_of::<QueueParts>() as u64 + lists.map(List::heap_bytes).iter().sum::<u64>()
         })
     }
 
@@ -386,7 +386,7 @@ impl Segment {
     }
 }
 
-impl Parts {
+impl QueueParts {
     fn segments(&self) -> Range<u64> {
         1..1 + self.head.segments
     }

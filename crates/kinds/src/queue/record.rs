@@ -15,7 +15,7 @@ const FORM: u8 = 1;
 
 /// What becomes of messages that are too many, too old, or have been tried too often.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct QueueLimits {
     /// So many messages may be there, if that is not 0.
     pub len_max: u64,
     /// So many bytes of messages may be there, if that is not 0.
@@ -28,7 +28,7 @@ pub struct Limits {
     pub dead_letter: Box<[u8]>,
 }
 
-impl Limits {
+impl QueueLimits {
     /// Appends them.
     pub fn encode(&self, out: &mut Vec<u8>) {
         [self.len_max, self.bytes_max, self.ttl_ms].into_iter().for_each(|number| varint::put(out, number));
@@ -36,7 +36,7 @@ impl Limits {
         out.extend_from_slice(&self.dead_letter);
     }
 
-    /// All of these bytes as [`Limits::encode`] wrote them.
+    /// All of these bytes as [`QueueLimits::encode`] wrote them.
     pub fn decode(mut bytes: &[u8]) -> Option<Self> {
         let mut take = || varint::take(&mut bytes);
         let (len_max, bytes_max, ttl_ms, retries) = (take()?, take()?, take()?, take()?.checked_sub(1));
@@ -46,7 +46,7 @@ impl Limits {
 
 /// What a queue knows of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct QueueHead {
     /// What is added to an id where it is told: when the queue came, so that no id is ever given twice.
     pub(super) base: u64,
     /// The least id that was given, and the next one at the right end.
@@ -65,10 +65,10 @@ pub(super) struct Head {
     pub(super) bytes: u64,
     pub(super) pushed: u64,
     pub(super) acked: u64,
-    pub(super) limits: Limits,
+    pub(super) limits: QueueLimits,
 }
 
-impl Head {
+impl QueueHead {
     /// Of a queue that comes now.
     pub(super) fn new(at_ms: Ms) -> Self {
         Self { base: at_ms << 20, low: 1, next: 1, ..Self::default() }
@@ -95,7 +95,7 @@ impl Head {
         let (segments, held, returned) = (take()?, take()?, take()?);
         let (leased, delayed, buried, dead) = (take()?, take()?, take()?, take()?);
         let (bytes, pushed, acked) = (take()?, take()?, take()?);
-        let (base, limits) = (u64::from_le_bytes(*base), Limits::decode(rest)?);
+        let (base, limits) = (u64::from_le_bytes(*base), QueueLimits::decode(rest)?);
         let head = Self {
             base,
             low,

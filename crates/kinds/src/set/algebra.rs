@@ -14,7 +14,7 @@ use super::{Set, SetForm, SetLimits, member};
 
 /// Which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum SetOperation {
     /// What is in all sets.
     Intersection,
     /// What is in any.
@@ -25,7 +25,7 @@ pub enum Operation {
 
 /// An operation under way.
 #[derive(Debug)]
-pub struct Algebra {
+pub struct SetAlgebra {
     result: Set,
     limits: SetLimits,
     /// No more members of the result are wanted than this.
@@ -51,26 +51,26 @@ enum Act {
 /// Looks into sets in one step: some 50 µs.
 const STEP_LOOKS: u64 = 96;
 
-impl Algebra {
+impl SetAlgebra {
     /// Begins the operation on these sets, of which there is at least one. A key that is absent is an empty set.
-    pub fn new(operation: Operation, mut sets: Vec<Set>, limits: SetLimits) -> Self {
+    pub fn new(operation: SetOperation, mut sets: Vec<Set>, limits: SetLimits) -> Self {
         assert!(!sets.is_empty());
         let mut result = Set::new();
         let (passes, act) = match operation {
-            Operation::Intersection => {
+            SetOperation::Intersection => {
                 let smallest = (0..sets.len()).min_by_key(|at| sets[*at].len()).expect("at least one");
                 let first = sets.swap_remove(smallest);
                 sets.sort_by_key(Set::len);
                 (vec![first], Act::KeepIfIn(sets))
             }
-            Operation::Union => {
+            SetOperation::Union => {
                 let largest = (0..sets.len()).rev().max_by_key(|at| sets[*at].len()).expect("at least one");
                 if !is_small(&sets[largest], limits) {
                     result = sets.swap_remove(largest);
                 }
                 (sets, Act::Add)
             }
-            Operation::Difference => {
+            SetOperation::Difference => {
                 let first = sets.remove(0);
                 let others: u64 = sets.iter().map(Set::len).sum();
                 sets.sort_by_key(|set| std::cmp::Reverse(set.len()));

@@ -21,13 +21,13 @@ const NEGATIVE: u8 = 0xfc;
 const WIDTHS: [usize; 3] = [3, 5, 8];
 
 /// The item of a member.
-pub(crate) enum Item<'a> {
+pub(crate) enum MemberItem<'a> {
     Text(&'a [u8]),
     Escaped(Vec<u8>),
     Integer { bytes: [u8; 9], length: usize },
 }
 
-impl Deref for Item<'_> {
+impl Deref for MemberItem<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -39,7 +39,7 @@ impl Deref for Item<'_> {
     }
 }
 
-impl<'a> Item<'a> {
+impl<'a> MemberItem<'a> {
     /// The item of `member`. O(length).
     pub(crate) fn of(member: &'a [u8]) -> Self {
         if let Some(number) = parse_int(member) {
@@ -120,7 +120,7 @@ mod tests {
         let texts = ["", "a", "+1", "-0", "01", "9223372036854775808", " 1"].map(str::to_owned);
         let bytes = (0..=255u8).flat_map(|first| [vec![first], vec![first, 0, 0, 7]]);
         for member in integers.chain(texts).map(String::into_bytes).chain(bytes) {
-            let item = Item::of(&member);
+            let item = MemberItem::of(&member);
             assert!(is_item(&item), "{member:?}");
             assert_eq!(integer(&item), parse_int(&member), "{member:?}");
             assert!(spell(&item, |spelled| spelled == member), "{member:?}");

@@ -14,13 +14,13 @@
 mod algebra;
 mod member;
 
-pub use algebra::{Algebra, Operation};
+pub use algebra::{SetAlgebra, SetOperation};
 
 use crate::limits;
 use crate::text::parse_int;
 use base::hash;
 use blocks::{BlockList, Direction, End, Guide};
-use member::Item;
+use member::MemberItem;
 use std::ops::ControlFlow;
 
 /// In what order a set keeps its members. The numbers are frozen: they stand in effects and stored values.
@@ -165,7 +165,7 @@ impl Set {
 
     /// Whether `member` is one. O(log n), in a listed set O(n).
     pub fn contains(&self, member: &[u8]) -> bool {
-        self.place(&Item::of(member)).is_ok()
+        self.place(&MemberItem::of(member)).is_ok()
     }
 
     /// Adds a member, for which the set takes `form` if that is larger than its own; whether it is new. O(log n), in a
@@ -174,7 +174,7 @@ impl Set {
     /// # Panics
     /// If the form does not take it: the caller's bug.
     pub fn add(&mut self, member: &[u8], form: SetForm) -> bool {
-        self.add_item(&Item::of(member), form)
+        self.add_item(&MemberItem::of(member), form)
     }
 
     fn add_item(&mut self, item: &[u8], form: SetForm) -> bool {
@@ -217,7 +217,7 @@ impl Set {
 
     /// Removes a member; whether it was one. O(log n), in a listed set O(n).
     pub fn remove(&mut self, member: &[u8]) -> bool {
-        self.remove_item(&Item::of(member))
+        self.remove_item(&MemberItem::of(member))
     }
 
     fn remove_item(&mut self, item: &[u8]) -> bool {

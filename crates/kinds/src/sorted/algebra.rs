@@ -6,9 +6,9 @@
 //!   difference     the first, member by member: is it in no other?  ------------------'
 //! ```
 
-use super::build::{BUCKETS_MAX, Building, SortedLimits, Sorting};
+use super::build::{BUCKETS_MAX, SortedBuilder, SortedLimits, Sorting};
 use super::{Sorted, index};
-use crate::set::{Operation, Set};
+use crate::set::{Set, SetOperation};
 use base::varint;
 use blocks::Direction;
 use std::collections::HashMap;
@@ -134,7 +134,7 @@ impl Source {
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     /// Which members.
-    pub operation: Operation,
+    pub operation: SetOperation,
     /// With which scores.
     pub aggregate: Aggregate,
     /// No more members than so many.
@@ -145,7 +145,7 @@ pub struct Asked {
 
 /// An operation under way.
 #[derive(Debug)]
-pub struct Algebra {
+pub struct SortedAlgebra {
     asked: Asked,
     sources: Vec<Source>,
     /// Whose members are gone through, and from which on.
@@ -156,33 +156,33 @@ pub struct Algebra {
     buckets_bytes: u64,
     bucket: usize,
     counted: u64,
-    phase: Phase,
+    phase: AlgebraPhase,
     sorting: Sorting,
-    building: Building,
+    building: SortedBuilder,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum AlgebraPhase {
     Take,
     Meet,
     Build,
     Over,
 }
 
-impl Algebra {
+impl SortedAlgebra {
     /// Begins it on these sources, of which there is at least one.
     pub fn new(asked: Asked, mut sources: Vec<Source>, limits: SortedLimits) -> Self {
         assert!(!sources.is_empty());
-        if asked.operation != Operation::Difference {
+        if asked.operation != SetOperation::Difference {
             // The sum of doubles hangs on their order: it is Redis's, the smallest first.
             sources.sort_by_key(|source| source.members.len());
         }
         let all = match asked.operation {
-            Operation::Union => sources.iter().map(|source| source.members.len()).sum(),
+            SetOperation::Union => sources.iter().map(|source| source.members.len()).sum(),
             _ => 0,
         };
         let (members_max, buckets) = match asked.operation {
-            Operation::Union => (all, (all / BUCKET_MEMBERS).min(BUCKETS_MAX).next_power_of_two()),
+            SetOperation::Union => (all, (all / BUCKET_MEMBERS).min(BUCKETS_MAX).next_power_of_two()),
             _ => (sources[0].members.len(), 0),
         };
         let members_max = if asked.is_counted { 0 } else { members_max };
@@ -195,36 +195,36 @@ impl Algebra {
             buckets_bytes: 0,
             bucket: 0,
             counted: 0,
-            phase: Phase::Take,
+            phase: AlgebraPhase::Take,
             sorting: Sorting::default(),
-            building: Building::new(members_max, limits),
+            building: SortedBuilder::new(members_max, limits),
         }
     }
 
     /// How many looks into sources are to be made, at most.
     pub fn looks(&self) -> u64 {
         match self.asked.operation {
-            Operation::Union => self.sources.iter().map(|source| source.members.len()).sum(),
+            SetOperation::Union => self.sources.iter().map(|source| source.members.len()).sum(),
             _ => self.sources[0].members.len().saturating_mul(self.sources.len() as u64),
         }
     }
 
     /// Bytes of the members that are gone through.
     pub fn content_bytes(&self) -> u64 {
-        let count = if self.asked.operation == Operation::Union { self.sources.len() } else { 1 };
+        let count = if self.asked.operation == SetOperation::Union { self.sources.len() } else { 1 };
         self.sources[..count].iter().map(|source| source.members.content_bytes()).sum()
     }
 
     /// Goes on for some 50 to 100 µs; whether it is over.
     pub fn step(&mut self) -> bool {
         match self.phase {
-            Phase::Take if self.asked.operation == Operation::Union => self.take_all(),
-            Phase::Take => self.take_some(),
-            Phase::Meet => self.meet(),
-            Phase::Build if self.building.step(&mut self.sorting) => self.phase = Phase::Over,
-            Phase::Build | Phase::Over => {}
+            AlgebraPhase::Take if self.asked.operation == SetOperation::Union => self.take_all(),
+            AlgebraPhase::Take => self.take_some(),
+            AlgebraPhase::Meet => self.meet(),
+            AlgebraPhase::Build if self.building.step(&mut self.sorting) => self.phase = AlgebraPhase::Over,
+            AlgebraPhase::Build | AlgebraPhase::Over => {}
         }
-        self.phase == Phase::Over
+        self.phase == AlgebraPhase::Over
     }
 
     /// Members that it found, once it is over.
@@ -253,7 +253,7 @@ impl Algebra {
     fn take_all(&mut self) {
         let Self { sources, buckets, buckets_bytes, .. } = self;
         let Some(source) = sources.get(self.source) else {
-            self.phase = Phase::Meet;
+            self.phase = AlgebraPhase::Meet;
             return;
         };
         let count = STEP_MEMBERS.min(source.members.len() - self.at);
@@ -300,7 +300,7 @@ impl Algebra {
         let count = (STEP_LOOKS / looks).clamp(1, first.members.len() - self.at);
         first.members.walk(self.at, count, |score, member| {
             let found = match asked.operation {
-                Operation::Difference => {
+                SetOperation::Difference => {
                     let is_elsewhere = others.iter().any(|other| other.members.score(member).is_some());
                     (!is_elsewhere).then_some(score)
                 }
@@ -328,6 +328,6 @@ impl Algebra {
     fn end_taking(&mut self) {
         self.counted = self.counted.max(self.sorting.len());
         self.sorting.end();
-        self.phase = Phase::Build;
+        self.phase = AlgebraPhase::Build;
     }
 }

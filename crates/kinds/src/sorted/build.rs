@@ -7,8 +7,8 @@
 //!   index    buckets by the first bits of the hash, each sorted and pushed once all members are there
 //! ```
 
-use super::index::{self, Hash};
-use super::{Parts, Sorted, item, order};
+use super::index::{self, MemberHash};
+use super::{Sorted, SortedParts, item, order};
 use crate::List;
 use base::varint;
 use blocks::End;
@@ -34,8 +34,8 @@ pub struct SortedLimits {
 /// Members that are put in order.
 #[derive(Debug, Default)]
 pub(super) struct Sorting {
-    open: Run,
-    runs: Vec<Run>,
+    open: MemberRun,
+    runs: Vec<MemberRun>,
     /// Of those runs that have some left the numbers: a heap, the one with the lowest member first.
     heap: Vec<usize>,
     members: u64,
@@ -45,14 +45,14 @@ pub(super) struct Sorting {
 
 /// Members behind their scores.
 #[derive(Debug, Default)]
-struct Run {
+struct MemberRun {
     bytes: Vec<u8>,
     /// Where each of the open run begins; of one that is sorted, where the next begins.
     starts: Vec<usize>,
     at: usize,
 }
 
-impl Run {
+impl MemberRun {
     fn push(&mut self, score: f64, member: &[u8]) {
         self.bytes.extend_from_slice(&score.to_le_bytes());
         varint::put_bytes(&mut self.bytes, member);
@@ -128,7 +128,7 @@ impl Sorting {
         visit(score, member);
         if !run.advance() {
             self.bytes -= run.bytes.len() as u64;
-            *run = Run::default();
+            *run = MemberRun::default();
             self.heap.swap_remove(0);
         }
         self.sift_down(0);
@@ -154,7 +154,7 @@ impl Sorting {
 
 /// A sorted set under way, of members that come in order.
 #[derive(Debug)]
-pub(super) struct Building {
+pub(super) struct SortedBuilder {
     limits: SortedLimits,
     main: List,
     indexing: Indexing,
@@ -162,7 +162,7 @@ pub(super) struct Building {
     result: Sorted,
 }
 
-impl Building {
+impl SortedBuilder {
     /// Of `members_max` members at most.
     pub(super) fn new(members_max: u64, limits: SortedLimits) -> Self {
         let indexing = Indexing::new(members_max);
@@ -195,7 +195,7 @@ impl Building {
             if self.is_large {
                 main.push(End::Head, b"");
             }
-            self.result = Sorted { parts: Some(Box::new(Parts { main, index })) };
+            self.result = Sorted { parts: Some(Box::new(SortedParts { main, index })) };
         }
         true
     }
@@ -216,7 +216,7 @@ impl Building {
 pub(super) struct Indexing {
     index: List,
     /// What the index is to have, by the first bits of the hash.
-    buckets: Vec<Vec<(Hash, f64)>>,
+    buckets: Vec<Vec<(MemberHash, f64)>>,
     /// Of which so many are done.
     done: usize,
     /// Hashes that they have.
@@ -254,6 +254,6 @@ impl Indexing {
     }
 
     fn heap_bytes(&self) -> u64 {
-        self.hashes * size_of::<(Hash, f64)>() as u64 + self.index.heap_bytes()
+        self.hashes * size_of::<(MemberHash, f64)>() as u64 + self.index.heap_bytes()
     }
 }

@@ -1,6 +1,6 @@
 //! The index of a large sorted set: for each member a few bytes of its hash, and its score.
 
-use super::score::{Form, split};
+use super::score::{ScoreForm, split};
 use crate::List;
 use base::hash::KeyHasher;
 use blocks::{Direction, End, Guide};
@@ -19,59 +19,59 @@ const BATCH: u64 = 4 << 20;
 static HASHER: LazyLock<KeyHasher> = LazyLock::new(KeyHasher::random);
 
 /// What is kept of a member's hash.
-pub(super) type Hash = [u8; HASH_BYTES];
+pub(super) type MemberHash = [u8; HASH_BYTES];
 
 pub(super) fn whole_hash(member: &[u8]) -> u64 {
     HASHER.hash(member)
 }
 
-fn short(hash: u64) -> Hash {
+fn short(hash: u64) -> MemberHash {
     let [a, b, c, ..] = hash.to_be_bytes();
     [a, b, c]
 }
 
-pub(super) fn hash(member: &[u8]) -> Hash {
+pub(super) fn hash(member: &[u8]) -> MemberHash {
     short(whole_hash(member))
 }
 
 /// What the index has of a member. It knows no negative zero: the main list has both zeros in one place.
-pub(super) fn item(hash: Hash, score: f64) -> Vec<u8> {
-    [&hash, Form::of(score + 0.0).as_bytes()].concat()
+pub(super) fn item(hash: MemberHash, score: f64) -> Vec<u8> {
+    [&hash, ScoreForm::of(score + 0.0).as_bytes()].concat()
 }
 
 /// Where what has this hash begins, or belongs.
-pub(super) fn point(index: &List, hash: Hash) -> u64 {
+pub(super) fn point(index: &List, hash: MemberHash) -> u64 {
     index.guided_point(0..index.len(), by_hash(hash), |item| item[..HASH_BYTES] < hash[..])
 }
 
 /// As [`point`], and the score of what is there, if it has this hash.
-pub(super) fn first_beside(index: &List, hash: Hash) -> (u64, Option<f64>) {
+pub(super) fn first_beside(index: &List, hash: MemberHash) -> (u64, Option<f64>) {
     let is_before = |item: &[u8]| item[..HASH_BYTES] < hash[..];
     let (at, seen) = index.guided_look(0..index.len(), by_hash(hash), is_before, |item| score_beside(item, hash));
     (at, seen.flatten())
 }
 
 /// Behind what has this hash.
-pub(super) fn point_behind(index: &List, hash: Hash) -> u64 {
+pub(super) fn point_behind(index: &List, hash: MemberHash) -> u64 {
     index.guided_point(0..index.len(), by_hash(hash), |item| item[..HASH_BYTES] <= hash[..])
 }
 
-fn by_hash(hash: Hash) -> Guide {
+fn by_hash(hash: MemberHash) -> Guide {
     Guide { key: number_of(hash), key_of: |item| number_of(hash_in(item)), is_even: true }
 }
 
 /// A hash as a number, and back if it is one.
-pub(super) fn number_of([a, b, c]: Hash) -> u64 {
+pub(super) fn number_of([a, b, c]: MemberHash) -> u64 {
     u64::from(u32::from_be_bytes([0, a, b, c]))
 }
 
-pub(super) fn hash_of(number: u64) -> Option<Hash> {
+pub(super) fn hash_of(number: u64) -> Option<MemberHash> {
     let [0, a, b, c] = u32::try_from(number).ok()?.to_be_bytes() else { return None };
     Some([a, b, c])
 }
 
 /// The hash of an item.
-pub(super) fn hash_in(item: &[u8]) -> Hash {
+pub(super) fn hash_in(item: &[u8]) -> MemberHash {
     item[..HASH_BYTES].try_into().expect("an item begins with its hash")
 }
 
@@ -81,12 +81,12 @@ pub(super) fn score_in(item: &[u8]) -> f64 {
 }
 
 /// The score of an item, if it has this hash.
-pub(super) fn score_beside(item: &[u8], hash: Hash) -> Option<f64> {
+pub(super) fn score_beside(item: &[u8], hash: MemberHash) -> Option<f64> {
     (hash_in(item) == hash).then(|| score_in(item))
 }
 
 /// Removes one of the items of this hash and score, which are all the same.
-pub(super) fn remove(index: &mut List, hash: Hash, score: f64) {
+pub(super) fn remove(index: &mut List, hash: MemberHash, score: f64) {
     let mut at = point(index, hash);
     let flow = index.walk(at, index.len() - at, Direction::Forward, &mut |item: &[u8]| {
         let found = score_beside(item, hash).expect("every member is in the index");

@@ -19,14 +19,14 @@ mod removing;
 mod scan;
 mod score;
 
-pub use algebra::{Aggregate, Algebra, Asked, Members, Source};
+pub use algebra::{Aggregate, Asked, Members, SortedAlgebra, Source};
 pub use build::SortedLimits;
 pub use removing::Removing;
 pub use scan::Scan;
 
 use crate::List;
 use blocks::{Direction, End, Guide};
-use score::{Form, split, split_checked};
+use score::{ScoreForm, split, split_checked};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt;
@@ -35,11 +35,11 @@ use std::ops::ControlFlow;
 /// A sorted set; eight bytes, cloned in O(1). Scores are never NaN.
 #[derive(Clone, Default)]
 pub struct Sorted {
-    parts: Option<Box<Parts>>,
+    parts: Option<Box<SortedParts>>,
 }
 
 #[derive(Clone, Default)]
-struct Parts {
+struct SortedParts {
     main: List,
     /// Empty in a small one.
     index: List,
@@ -57,7 +57,7 @@ pub enum Bound<T> {
 }
 
 /// A sorted set's place for a member.
-struct Found {
+struct MemberPlace {
     /// In main.
     at: u64,
     /// In the index; of a large one.
@@ -107,7 +107,7 @@ impl Sorted {
     pub fn heap_bytes(&self) -> u64 {
         self.parts
             .as_ref()
-            .map_or(0, |parts| size_of::<Parts>() as u64 + parts.main.heap_bytes() + parts.index.heap_bytes())
+            .map_or(0, |parts| size_of::<SortedParts>() as u64 + parts.main.heap_bytes() + parts.index.heap_bytes())
     }
 
     /// The name that `OBJECT ENCODING` replies in Redis.
@@ -158,7 +158,7 @@ impl Sorted {
     pub fn slice(&self, rank: u64, count: u64) -> Self {
         let mut main = self.main().clone();
         main.trim(rank + self.start(), count);
-        Self { parts: (count > 0).then(|| Box::new(Parts { main, index: List::new() })) }
+        Self { parts: (count > 0).then(|| Box::new(SortedParts { main, index: List::new() })) }
     }
 
     /// Shows every member, the lowest score first.
@@ -242,19 +242,19 @@ impl Sorted {
         Scan::new(&parts.main, &parts.index, cursor, wanted)
     }
 
-    fn find(&self, member: &[u8]) -> Option<Found> {
+    fn find(&self, member: &[u8]) -> Option<MemberPlace> {
         let parts = self.parts.as_ref()?;
         if self.is_large() { parts.find_large(member) } else { parts.find_small(member) }
     }
 }
 
-impl Parts {
-    fn find_small(&self, member: &[u8]) -> Option<Found> {
+impl SortedParts {
+    fn find_small(&self, member: &[u8]) -> Option<MemberPlace> {
         let (mut at, mut found) = (0, None);
         let _ = self.main.walk(0, self.main.len(), Direction::Forward, &mut |item: &[u8]| {
             let (score, other) = split(item);
             if other == member {
-                found = Some(Found { at, index_at: 0, score });
+                found = Some(MemberPlace { at, index_at: 0, score });
                 return ControlFlow::Break(());
             }
             at += 1;
@@ -263,12 +263,12 @@ impl Parts {
         found
     }
 
-    fn find_large(&self, member: &[u8]) -> Option<Found> {
+    fn find_large(&self, member: &[u8]) -> Option<MemberPlace> {
         let hash = index::hash(member);
         let (mut index_at, first) = index::first_beside(&self.index, hash);
         // As a rule nobody else is there.
         if let Ok((at, score)) = self.place(first?, member) {
-            return Some(Found { at, index_at, score });
+            return Some(MemberPlace { at, index_at, score });
         }
         index_at += 1;
         let (mut found, mut before) = (None, first.map(f64::to_bits));
@@ -277,7 +277,7 @@ impl Parts {
             if before != Some(score.to_bits())
                 && let Ok((at, score)) = self.place(score, member)
             {
-                found = Some(Found { at, index_at, score });
+                found = Some(MemberPlace { at, index_at, score });
                 return ControlFlow::Break(());
             }
             before = Some(score.to_bits());
@@ -324,7 +324,7 @@ fn score_key(score: f64) -> u64 {
 
 /// An item of the main list; effects carry the same.
 pub fn item(score: f64, member: &[u8]) -> Vec<u8> {
-    [Form::of(score).as_bytes(), member].concat()
+    [ScoreForm::of(score).as_bytes(), member].concat()
 }
 
 /// Score and member of what must be an item, but may be none.
@@ -459,7 +459,7 @@ impl Sorted {
         } else {
             (List::new(), has_no_member_twice(&main))
         };
-        is_sound.then(|| Self { parts: Some(Box::new(Parts { main, index })) })
+        is_sound.then(|| Self { parts: Some(Box::new(SortedParts { main, index })) })
     }
 }
 

@@ -8,7 +8,7 @@
 use super::build::Indexing;
 use super::index;
 use super::score::split;
-use super::{Parts, Sorted};
+use super::{Sorted, SortedParts};
 use crate::List;
 use blocks::Direction;
 use std::ops::ControlFlow;
@@ -48,7 +48,7 @@ impl Removing {
     pub fn new(sorted: Sorted, rank: u64, count: u64) -> Self {
         assert!(rank + count <= sorted.len());
         let (is_large, at, kept) = (sorted.is_large(), rank + sorted.start(), sorted.len() - count);
-        let Parts { mut main, index } = sorted.parts.map_or_else(Parts::default, |parts| *parts);
+        let SortedParts { mut main, index } = sorted.parts.map_or_else(SortedParts::default, |parts| *parts);
         let mut cut = main.split_off(at);
         main.append(cut.split_off(count));
         let work = match is_large && count > 0 {
@@ -91,7 +91,7 @@ impl Removing {
     pub fn result(&self) -> Sorted {
         // What has no member has no head.
         let has_members = self.main.len() > u64::from(self.main.get(0, <[u8]>::is_empty) == Some(true));
-        let parts = || Box::new(Parts { main: self.main.clone(), index: self.index.clone() });
+        let parts = || Box::new(SortedParts { main: self.main.clone(), index: self.index.clone() });
         Sorted { parts: has_members.then(parts) }
     }
 

@@ -17,7 +17,7 @@
 //! ```
 
 use super::by_score;
-use super::index::{self, Hash};
+use super::index::{self, MemberHash};
 use super::score::split;
 use crate::List;
 use blocks::Direction;
@@ -53,11 +53,11 @@ pub struct Scan {
     member: Option<u64>,
     looks: u64,
     is_wide: bool,
-    phase: Phase,
+    phase: ScanPhase,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum ScanPhase {
     Take,
     Weigh,
     Show,
@@ -81,7 +81,7 @@ impl Scan {
             member: None,
             looks: 0,
             is_wide: false,
-            phase: Phase::Take,
+            phase: ScanPhase::Take,
         };
         scan.end = scan.end_of(scan.wanted);
         Some(scan)
@@ -90,12 +90,12 @@ impl Scan {
     /// Goes on for some 100 µs and shows members; whether it is over.
     pub fn turn(&mut self, visit: &mut impl FnMut(f64, &[u8])) -> bool {
         match self.phase {
-            Phase::Take => self.take(),
-            Phase::Weigh => self.weigh(),
-            Phase::Show => self.show(visit),
-            Phase::Over => {}
+            ScanPhase::Take => self.take(),
+            ScanPhase::Weigh => self.weigh(),
+            ScanPhase::Show => self.show(visit),
+            ScanPhase::Over => {}
         }
-        self.phase == Phase::Over
+        self.phase == ScanPhase::Over
     }
 
     /// The cursor for the next step; `None` if there is none.
@@ -112,7 +112,7 @@ impl Scan {
         }
     }
 
-    fn hash(&self, at: u64) -> Option<Hash> {
+    fn hash(&self, at: u64) -> Option<MemberHash> {
         self.index.get(at, index::hash_in)
     }
 
@@ -128,7 +128,7 @@ impl Scan {
         });
         self.at += count;
         if self.at == self.end {
-            self.phase = if self.is_wide { Phase::Show } else { Phase::Weigh };
+            self.phase = if self.is_wide { ScanPhase::Show } else { ScanPhase::Weigh };
         }
     }
 
@@ -141,9 +141,9 @@ impl Scan {
         let wide = self.index.len() / STEPS;
         if self.looks > LOOKS_MAX * self.wanted && wide > self.wanted {
             (self.is_wide, self.score, self.end) = (true, 0, self.end_of(wide));
-            self.phase = Phase::Take;
+            self.phase = ScanPhase::Take;
         } else if self.score == self.scores.len() {
-            (self.score, self.phase) = (0, Phase::Show);
+            (self.score, self.phase) = (0, ScanPhase::Show);
         }
     }
 
@@ -160,13 +160,13 @@ impl Scan {
 
     fn show(&mut self, visit: &mut impl FnMut(f64, &[u8])) {
         let (Some(first), behind) = (self.hash(self.from), self.hash(self.end)) else {
-            self.phase = Phase::Over;
+            self.phase = ScanPhase::Over;
             return;
         };
         let mut left = TURN_LOOKS;
         while left > 0 {
             let Some(&score) = self.scores.get(self.score) else {
-                self.phase = Phase::Over;
+                self.phase = ScanPhase::Over;
                 return;
             };
             let mut at = self.member.take().unwrap_or_else(|| self.place(score, false));

@@ -16,12 +16,12 @@ pub(super) const SCORE_BYTES_MAX: usize = 9;
 
 /// A score in its form.
 #[derive(Clone, Copy)]
-pub(super) struct Form {
+pub(super) struct ScoreForm {
     bytes: [u8; SCORE_BYTES_MAX],
     length: usize,
 }
 
-impl Form {
+impl ScoreForm {
     pub(super) fn of(score: f64) -> Self {
         let mut bytes = [0; SCORE_BYTES_MAX];
         let is_integer =
@@ -43,7 +43,7 @@ impl Form {
     }
 }
 
-/// The score at the front of an item that [`Form::of`] made, and what is behind it.
+/// The score at the front of an item that [`ScoreForm::of`] made, and what is behind it.
 #[inline]
 pub(super) fn split(item: &[u8]) -> (f64, &[u8]) {
     let length = usize::from(item[0]);
@@ -64,7 +64,7 @@ pub(super) fn split_checked(item: &[u8]) -> Option<(f64, &[u8])> {
         return None;
     }
     let (score, rest) = split(item);
-    (!score.is_nan() && Form::of(score).as_bytes() == &item[..=usize::from(tag)]).then_some((score, rest))
+    (!score.is_nan() && ScoreForm::of(score).as_bytes() == &item[..=usize::from(tag)]).then_some((score, rest))
 }
 
 fn zigzag(number: i64) -> u64 {
@@ -84,7 +84,7 @@ mod tests {
         let edges = [0.0, 1.0, -1.0, 127.0, -128.0, 128.0, 32_767.0, 8_388_608.0, 1e15, 9_007_199_254_740_991.0];
         let others = [-0.0, 0.5, 9_007_199_254_740_992.0, 1e300, f64::MIN_POSITIVE, f64::INFINITY, f64::NEG_INFINITY];
         for score in edges.into_iter().flat_map(|edge| [edge, -edge]).chain(others) {
-            let form = Form::of(score);
+            let form = ScoreForm::of(score);
             let mut item = form.as_bytes().to_vec();
             item.extend_from_slice(b"member");
             let (back, member) = split_checked(&item).expect("a form");
@@ -96,7 +96,7 @@ mod tests {
     fn integers_take_few_bytes() {
         let lengths = [(0.0, 1), (100.0, 2), (-128.0, 2), (30_000.0, 3), (1e6, 4), (1.7e12, 7), (-0.0, 9), (0.5, 9)];
         for (score, length) in lengths {
-            assert_eq!(Form::of(score).as_bytes().len(), length, "{score}");
+            assert_eq!(ScoreForm::of(score).as_bytes().len(), length, "{score}");
         }
     }
 

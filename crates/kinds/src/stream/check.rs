@@ -1,6 +1,6 @@
 //! Whether a list is a stream: for bytes that come from a disk.
 
-use super::chunk::Chunk;
+use super::chunk::StreamChunk;
 use super::group::{self, Consumer, Group, Pending};
 use super::id::StreamId;
 use super::key::{self, CHUNK, CONSUMER, CONSUMER_NAME, FOOT, GROUP, GROUP_NAME, OWNED, PENDING};
@@ -61,7 +61,7 @@ impl Seen {
             }
             OWNED => self.pending.remove(&group::owned(item)?).then_some(())?,
             CHUNK => {
-                let chunk = Chunk::of(item)?;
+                let chunk = StreamChunk::of(item)?;
                 (chunk.first > self.top_id && chunk.is_sound(item)).then_some(())?;
                 self.top_id = chunk.last;
                 self.entries = self.entries.checked_add(chunk.entries)?;

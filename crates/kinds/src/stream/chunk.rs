@@ -22,12 +22,12 @@ const NAMES_TOLD: u64 = 1;
 
 /// Names or values, each behind its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run<'a> {
+struct WordRun<'a> {
     count: u64,
     bytes: &'a [u8],
 }
 
-impl<'a> Run<'a> {
+impl<'a> WordRun<'a> {
     fn take(input: &mut &'a [u8], count: u64) -> Option<Self> {
         let start = *input;
         for _ in 0..count {
@@ -50,8 +50,8 @@ impl<'a> Run<'a> {
 /// The fields of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fields<'a> {
-    names: Run<'a>,
-    values: Run<'a>,
+    names: WordRun<'a>,
+    values: WordRun<'a>,
 }
 
 impl<'a> Fields<'a> {
@@ -73,7 +73,7 @@ impl<'a> Fields<'a> {
 
 /// What an item that is a chunk says before its entries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chunk<'a> {
+pub(super) struct StreamChunk<'a> {
     /// The id of its first entry.
     pub(super) first: StreamId,
     /// That of its last one.
@@ -82,11 +82,11 @@ pub(super) struct Chunk<'a> {
     pub(super) entries: u64,
     /// How many it had besides, that were removed.
     pub(super) gone: u64,
-    names: Run<'a>,
+    names: WordRun<'a>,
     body: &'a [u8],
 }
 
-impl<'a> Chunk<'a> {
+impl<'a> StreamChunk<'a> {
     /// `None` if the item is no chunk. O(names of its first entry).
     pub(super) fn of(item: &'a [u8]) -> Option<Self> {
         let (&CHUNK, mut rest) = item.split_first()? else { return None };
@@ -95,7 +95,7 @@ impl<'a> Chunk<'a> {
         let last = StreamId { ms, seq: varint::take(&mut rest)? };
         let (entries, gone) = (varint::take(&mut rest)?, varint::take(&mut rest)?);
         let names_count = varint::take(&mut rest)?;
-        let names = Run::take(&mut rest, names_count)?;
+        let names = WordRun::take(&mut rest, names_count)?;
         Some(Self { first, last, entries, gone, names, body: rest })
     }
 
@@ -212,12 +212,12 @@ impl Step {
 /// Reads entries one by one.
 struct Reader<'a> {
     rest: &'a [u8],
-    names: Run<'a>,
+    names: WordRun<'a>,
     last: StreamId,
 }
 
 impl<'a> Reader<'a> {
-    fn of(chunk: &Chunk<'a>) -> Self {
+    fn of(chunk: &StreamChunk<'a>) -> Self {
         Self { rest: chunk.body, names: chunk.names, last: before_first(chunk.first) }
     }
 
@@ -236,10 +236,10 @@ impl<'a> Reader<'a> {
             0 => self.names,
             _ => {
                 let count = varint::take(&mut self.rest)?;
-                Run::take(&mut self.rest, count)?
+                WordRun::take(&mut self.rest, count)?
             }
         };
-        let values = Run::take(&mut self.rest, names.count)?;
+        let values = WordRun::take(&mut self.rest, names.count)?;
         self.last = StreamId { ms: self.last.ms.checked_add(ms_step)?, seq };
         Some((self.last, Fields { names, values }))
     }

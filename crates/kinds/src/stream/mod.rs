@@ -25,7 +25,7 @@ pub use id::StreamId;
 use crate::List;
 use base::varint;
 use blocks::{Direction, End};
-use chunk::Chunk;
+use chunk::StreamChunk;
 use key::{CHUNK, FOOT, Key};
 use std::fmt;
 use std::ops::{ControlFlow, Range};
@@ -173,7 +173,7 @@ impl Stream {
     ) -> ControlFlow<()> {
         let chunks = self.chunks_between(from, to);
         self.list.walk(chunks.start, chunks.end - chunks.start, direction, &mut |item: &[u8]| {
-            let chunk = Chunk::of(item).expect("only chunks lie there");
+            let chunk = StreamChunk::of(item).expect("only chunks lie there");
             let mut within = chunk.iter().skip_while(|(id, _)| *id < from).take_while(|(id, _)| *id <= to);
             match direction {
                 Direction::Forward => within.try_for_each(|(id, fields)| visit(id, fields)),
@@ -206,7 +206,7 @@ impl Stream {
     fn count_within(&self, chunks: Range<u64>, from: StreamId, to: StreamId, most: u64) -> u64 {
         let mut count = 0;
         let _ = self.list.walk(chunks.start, chunks.end - chunks.start, Direction::Forward, &mut |item: &[u8]| {
-            let chunk = Chunk::of(item).expect("only chunks lie there");
+            let chunk = StreamChunk::of(item).expect("only chunks lie there");
             let is_whole = from <= chunk.first && chunk.last <= to;
             count += match is_whole {
                 true => chunk.entries,
@@ -225,7 +225,7 @@ impl Stream {
         }
         let mut going = 0;
         let _ = self.list.walk(chunks.start, chunks.end - chunks.start, Direction::Forward, &mut |item: &[u8]| {
-            let chunk = Chunk::of(item).expect("only chunks lie there");
+            let chunk = StreamChunk::of(item).expect("only chunks lie there");
             let left = len - going;
             let within = match trim.kept {
                 Kept::Newest(most) => left.saturating_sub(most).min(chunk.entries),
@@ -253,7 +253,7 @@ impl Stream {
             return true;
         }
         let look = |item: &[u8]| {
-            let chunk = Chunk::of(item).expect("only chunks lie there");
+            let chunk = StreamChunk::of(item).expect("only chunks lie there");
             let bytes = item.len() as u64 + entry_bytes as u64;
             (entries_max > 0 && chunk.entries + chunk.gone >= entries_max)
                 || (bytes_max > 0 && bytes >= bytes_max)
@@ -304,8 +304,8 @@ impl Stream {
         behind.checked_sub(1).filter(|at| *at >= chunks.start)
     }
 
-    fn chunk_at<R>(&self, at: u64, look: impl FnOnce(Chunk<'_>) -> R) -> R {
-        let look = |item: &[u8]| look(Chunk::of(item).expect("only chunks lie there"));
+    fn chunk_at<R>(&self, at: u64, look: impl FnOnce(StreamChunk<'_>) -> R) -> R {
+        let look = |item: &[u8]| look(StreamChunk::of(item).expect("only chunks lie there"));
         self.list.get(at, look).expect("a chunk is there")
     }
 }
@@ -323,13 +323,13 @@ impl Stream {
         }
         let last = self.list.len() - 1;
         (foot.len, foot.last_id, foot.added) = (foot.len + 1, id, foot.added.saturating_add(1));
-        let with = |item: &[u8]| Chunk::of(item).filter(|_| !opens).map(|chunk| chunk.with(id, fields));
+        let with = |item: &[u8]| StreamChunk::of(item).filter(|_| !opens).map(|chunk| chunk.with(id, fields));
         let before = last.checked_sub(1);
         if let Some((at, chunk)) = before.and_then(|at| Some((at, self.list.get(at, with)??))) {
             self.list.set(at, &chunk);
             self.list.set(last, &foot.encode());
         } else {
-            self.list.set(last, &Chunk::alone(id, fields));
+            self.list.set(last, &StreamChunk::alone(id, fields));
             self.list.push(End::Tail, &foot.encode());
         }
     }
@@ -380,7 +380,7 @@ impl Stream {
         };
         let (mut whole, mut next) = (0, 0);
         let _ = self.list.walk(chunks.start, chunks.end - chunks.start, direction, &mut |item: &[u8]| {
-            next = Chunk::of(item).expect("only chunks lie there").entries;
+            next = StreamChunk::of(item).expect("only chunks lie there").entries;
             if next > left {
                 return ControlFlow::Break(());
             }

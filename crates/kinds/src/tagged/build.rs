@@ -1,8 +1,8 @@
 //! A tagged list out of the items of its list, one by one, of which nothing is trusted.
 
-use super::chunk::{Chunk, label_of};
+use super::chunk::{TaggedChunk, label_of};
 use super::schema::{Rank, Schema};
-use super::{By, Counts, Parts, SOUND, Tagged, index};
+use super::{By, Counts, SOUND, Tagged, TaggedParts, index};
 use crate::List;
 use blocks::{Direction, End};
 use std::cmp::Ordering;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A list that is put together.
 #[derive(Default)]
-pub struct Building {
+pub struct TaggedBuilder {
     schema: Option<Arc<Schema>>,
     is_lasting: bool,
     list: List,
@@ -21,7 +21,7 @@ pub struct Building {
     last: Option<Rank>,
 }
 
-impl Building {
+impl TaggedBuilder {
     /// Adds an item of the list, as it lies, of which nobody says that a list had it; whether it may come next.
     pub fn add(&mut self, item: &[u8]) -> bool {
         let is_head = self.schema.is_none();
@@ -42,7 +42,7 @@ impl Building {
             self.schema = head.map(|(schema, _)| Arc::new(schema));
             return self.schema.is_some();
         };
-        let Some(chunk) = Chunk::checked(item, schema.planes().count(), schema.is_unique()) else { return false };
+        let Some(chunk) = TaggedChunk::checked(item, schema.planes().count(), schema.is_unique()) else { return false };
         let (values, lengths) = chunk.all_values();
         if !schema.is_unique() && matches!(schema.by(), By::Position | By::Attribute(_)) {
             return schema.value_bytes().is_none_or(|bytes| lengths.iter().all(|length| *length == bytes));
@@ -66,7 +66,7 @@ impl Building {
 
     /// Whether the items of a sound chunk are in the list's order, and their values not yet in a list of unique ones.
     fn continues(&mut self, item: &[u8]) -> bool {
-        let (schema, chunk) = (self.schema.clone().expect(SOUND), Chunk::of(item).expect(SOUND));
+        let (schema, chunk) = (self.schema.clone().expect(SOUND), TaggedChunk::of(item).expect(SOUND));
         if schema.by() == By::Position && !schema.is_unique() {
             return true;
         }
@@ -94,12 +94,12 @@ impl Building {
     fn has(&self, value: &[u8]) -> bool {
         index::labels(&self.index, index::hash(value)).into_iter().any(|label| {
             let at = self.list.partition_point_within(1..self.list.len(), |item| label_of(item) < label);
-            let is_in = |item: &[u8]| Chunk::of(item).expect(SOUND).find(value, 0).is_some();
+            let is_in = |item: &[u8]| TaggedChunk::of(item).expect(SOUND).find(value, 0).is_some();
             self.list.get(at, is_in) == Some(true)
         })
     }
 
-    /// The list; `None` if it has no items and is not to stay without. O(chunks) behind [`Building::add`].
+    /// The list; `None` if it has no items and is not to stay without. O(chunks) behind [`TaggedBuilder::add`].
     pub fn finish(&mut self) -> Option<Tagged> {
         let list = std::mem::take(&mut self.list);
         let is_lasting = self.is_lasting;
@@ -108,14 +108,14 @@ impl Building {
         // What nodes keep of their children is found here, too, where nobody waits for it.
         let words = list.digest(&*schema);
         let counts = Counts { visible: words[0], hidden: words[1] };
-        Some(Tagged { parts: Some(Box::new(Parts { schema, list, index, counts, is_lasting })) })
+        Some(Tagged { parts: Some(Box::new(TaggedParts { schema, list, index, counts, is_lasting })) })
     }
 }
 
 impl Tagged {
     /// The tagged list that lies in these blocks; `None` if none does. O(n), of unique values O(n log n).
     pub fn of_list(list: List) -> Option<Self> {
-        let mut building = Building::default();
+        let mut building = TaggedBuilder::default();
         let flow = list.walk(0, list.len(), Direction::Forward, &mut |item: &[u8]| {
             let is_sound = !item.is_empty() && building.check(item);
             if is_sound { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

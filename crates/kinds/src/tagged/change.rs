@@ -1,10 +1,10 @@
 //! Changing a tagged list: chunk by chunk, each taken apart, changed and put back, or put back as several.
 
-use super::chunk::{CHUNK_BYTES_MAX, Chunk, LABEL_BYTES, MASK_WORDS, Mask, items_of, label_of, mask_of};
+use super::chunk::{CHUNK_BYTES_MAX, LABEL_BYTES, MASK_WORDS, Mask, TaggedChunk, items_of, label_of, mask_of};
 use super::draft::{Draft, Lean};
 use super::look::Spot;
 use super::schema::Schema;
-use super::{Counts, Item, Parts, SOUND, Tagged, Tags, index};
+use super::{Counts, SOUND, Tagged, TaggedItem, TaggedParts, Tags, index};
 use blocks::{Direction, End};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Tagged {
     }
 
     /// Puts items in before the one at a position, or last. They must fit the schema. O(log n + items).
-    pub fn insert(&mut self, position: u64, items: &[Item<'_>]) {
+    pub fn insert(&mut self, position: u64, items: &[TaggedItem<'_>]) {
         let len = self.len();
         assert!(position <= len);
         if items.is_empty() {
@@ -133,7 +133,7 @@ struct Hashes {
 /// Values of a chunk by their hashes, with its label.
 type Entries = Vec<(u64, u64)>;
 
-impl Parts {
+impl TaggedParts {
     fn draft(&self, index: u64) -> Draft {
         let (planes, is_unique) = (self.schema.planes().count(), self.schema.is_unique());
         self.chunk(index, |chunk| Draft::of(chunk, planes, is_unique))
@@ -311,7 +311,7 @@ impl Tagged {
         let (mut count, mut entries, mut label) = (0, Entries::new(), 0);
         let _ = parts.list.walk(1, parts.list.len() - 1, Direction::Forward, &mut |item: &[u8]| {
             let (planes, is_unique) = (parts.schema.planes().count(), parts.schema.is_unique());
-            let chunk = Chunk::checked(item, planes, is_unique).expect(SOUND);
+            let chunk = TaggedChunk::checked(item, planes, is_unique).expect(SOUND);
             count += chunk.count() as u64;
             let draft = Draft::of(&chunk, chunk.planes_count(), is_unique);
             assert_eq!(draft.encode(), item, "a chunk is written as it was read");

@@ -36,7 +36,7 @@ pub(super) const LABEL_BYTES: usize = 5;
 
 /// A chunk as it lies.
 #[derive(Clone, Copy)]
-pub(super) struct Chunk<'a> {
+pub(super) struct TaggedChunk<'a> {
     count: usize,
     planes_count: usize,
     width: Option<usize>,
@@ -50,7 +50,7 @@ pub(super) struct Chunk<'a> {
 
 /// Values of some items of a chunk, unpacked if need be.
 pub(super) enum Values<'a> {
-    Raw(Chunk<'a>),
+    Raw(TaggedChunk<'a>),
     /// From this item on.
     Unpacked(usize, UnpackedItems),
 }
@@ -81,7 +81,7 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-impl<'a> Chunk<'a> {
+impl<'a> TaggedChunk<'a> {
     /// The chunk that an item of the list is; `None` if it is none.
     pub(super) fn of(item: &'a [u8]) -> Option<Self> {
         let (&[form, a, b, c, d], mut rest) = item.split_first_chunk()?;
@@ -103,7 +103,7 @@ impl<'a> Chunk<'a> {
         (values_at <= rest.len()).then_some(chunk)
     }
 
-    /// As [`Chunk::of`], with a look at all of it.
+    /// As [`TaggedChunk::of`], with a look at all of it.
     pub(super) fn checked(item: &'a [u8], planes_max: usize, is_labelled: bool) -> Option<Self> {
         let chunk = Self::of(item)?;
         let is_sized = chunk.count > 0

@@ -1,7 +1,7 @@
 //! A chunk that is being changed.
 
-use super::Item;
-use super::chunk::{CHUNK_BYTES_MAX, Chunk, ITEMS_MAX, LABEL_BYTES, LABELLED, Mask, PACKED};
+use super::TaggedItem;
+use super::chunk::{CHUNK_BYTES_MAX, ITEMS_MAX, LABEL_BYTES, LABELLED, Mask, PACKED, TaggedChunk};
 use super::planes::Planes;
 use std::ops::Range;
 
@@ -69,7 +69,7 @@ impl Draft {
     }
 
     /// A chunk, with planes for all of a schema.
-    pub(super) fn of(chunk: &Chunk<'_>, planes: usize, is_labelled: bool) -> Self {
+    pub(super) fn of(chunk: &TaggedChunk<'_>, planes: usize, is_labelled: bool) -> Self {
         let words = chunk.count().div_ceil(64);
         let plane = |nth| if nth < chunk.planes_count() { chunk.plane(nth) } else { vec![0; words] };
         let (values, lengths) = chunk.all_values();
@@ -109,7 +109,7 @@ impl Draft {
     }
 
     /// Puts items in before the one at `at`.
-    pub(super) fn insert(&mut self, at: usize, items: &[Item<'_>], planes: &Planes) {
+    pub(super) fn insert(&mut self, at: usize, items: &[TaggedItem<'_>], planes: &Planes) {
         self.packed = None;
         let begin = self.offset(at);
         let bytes: usize = items.iter().map(|item| item.value.len()).sum();
@@ -135,7 +135,7 @@ impl Draft {
     }
 
     /// Gives an item other tags.
-    pub(super) fn set(&mut self, at: usize, item: &Item<'_>, planes: &Planes) {
+    pub(super) fn set(&mut self, at: usize, item: &TaggedItem<'_>, planes: &Planes) {
         self.put_bit(0, at, item.is_hidden);
         for attribute in 0..planes.attributes() {
             let (first, bits, _) = planes.column(attribute);

@@ -1,24 +1,24 @@
 //! Looking into a tagged list: by position, by value, by filter, by order.
 
-use super::chunk::{Chunk, HEAD, MASK_WORDS, Mask, label_of};
+use super::chunk::{HEAD, MASK_WORDS, Mask, TaggedChunk, label_of};
 use super::filter::{Filter, Shown};
 use super::schema::{Rank, Schema};
-use super::{Parts, SOUND, Tagged, Tags, index};
+use super::{SOUND, Tagged, TaggedParts, Tags, index};
 use blocks::{Direction, Guide, Survey};
 use std::ops::{ControlFlow, Range};
 
 /// An item that was found.
-pub struct Found<'a> {
+pub struct FoundItem<'a> {
     /// Where it is, hidden items counted.
     pub position: u64,
     /// Its value.
     pub value: &'a [u8],
-    chunk: &'a Chunk<'a>,
+    chunk: &'a TaggedChunk<'a>,
     schema: &'a Schema,
     at: usize,
 }
 
-impl Found<'_> {
+impl FoundItem<'_> {
     /// Whether it is hidden.
     pub fn is_hidden(&self) -> bool {
         self.chunk.is_hidden(self.at)
@@ -38,7 +38,7 @@ impl Found<'_> {
 
 /// Of how much a look is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct LookLimits {
     /// So many items that are asked for are passed over first.
     pub skip: u64,
     /// Chunks are looked into, at most; then it is broken off.
@@ -57,7 +57,7 @@ trait Looking {
     /// Whether the items of these words are passed over, which lie next.
     fn passes(&mut self, words: &[u64]) -> bool;
 
-    fn chunk(&mut self, base: u64, chunk: &Chunk<'_>, within: Range<usize>) -> ControlFlow<()>;
+    fn chunk(&mut self, base: u64, chunk: &TaggedChunk<'_>, within: Range<usize>) -> ControlFlow<()>;
 }
 
 /// Takes [`Looking`] along a list.
@@ -85,7 +85,7 @@ impl<L: Looking> Survey for Way<'_, L> {
         if item[0] == HEAD {
             return ControlFlow::Continue(());
         }
-        let chunk = Chunk::of(item).expect(SOUND);
+        let chunk = TaggedChunk::of(item).expect(SOUND);
         let (begin, end) = self.next(chunk.count() as u64);
         self.go_on(begin, end);
         let within = self.range.start.clamp(begin, end) - begin..self.range.end.clamp(begin, end) - begin;
@@ -109,7 +109,7 @@ impl<L> Way<'_, L> {
     }
 }
 
-impl Parts {
+impl TaggedParts {
     /// Goes over the items at these positions, which are there.
     fn look(&self, range: Range<u64>, direction: Direction, looking: &mut impl Looking) -> ControlFlow<()> {
         if range.is_empty() {
@@ -129,11 +129,11 @@ impl Parts {
     }
 
     /// What `visit` makes of the item at a position, whose chunk is at `spot`.
-    pub(super) fn get<R>(&self, spot: Spot, position: u64, visit: impl FnOnce(Found<'_>) -> R) -> R {
+    pub(super) fn get<R>(&self, spot: Spot, position: u64, visit: impl FnOnce(FoundItem<'_>) -> R) -> R {
         let (at, schema) = ((position - spot.base) as usize, &*self.schema);
         self.chunk(spot.index, |chunk| {
             let values = chunk.open(at..at + 1);
-            visit(Found { position, value: values.at(at), chunk, schema, at })
+            visit(FoundItem { position, value: values.at(at), chunk, schema, at })
         })
     }
 
@@ -156,7 +156,7 @@ impl Parts {
             }
 
             fn item(&mut self, index: u64, item: &[u8]) -> ControlFlow<()> {
-                let items = if item[0] == HEAD { 0 } else { Chunk::of(item).expect(SOUND).count() as u64 };
+                let items = if item[0] == HEAD { 0 } else { TaggedChunk::of(item).expect(SOUND).count() as u64 };
                 self.index = index;
                 if items <= self.left {
                     self.left -= items;
@@ -181,7 +181,7 @@ impl Parts {
             }
 
             fn item(&mut self, _: u64, item: &[u8]) -> ControlFlow<()> {
-                self.0 += if item[0] == HEAD { 0 } else { Chunk::of(item).expect(SOUND).count() as u64 };
+                self.0 += if item[0] == HEAD { 0 } else { TaggedChunk::of(item).expect(SOUND).count() as u64 };
                 ControlFlow::Continue(())
             }
         }
@@ -191,8 +191,8 @@ impl Parts {
     }
 
     /// What `look` makes of a chunk.
-    pub(super) fn chunk<R>(&self, index: u64, look: impl FnOnce(&Chunk<'_>) -> R) -> R {
-        self.list.get(index, |item| look(&Chunk::of(item).expect(SOUND))).expect("a chunk of the list")
+    pub(super) fn chunk<R>(&self, index: u64, look: impl FnOnce(&TaggedChunk<'_>) -> R) -> R {
+        self.list.get(index, |item| look(&TaggedChunk::of(item).expect(SOUND))).expect("a chunk of the list")
     }
 
     /// The index of the chunk of this label.
@@ -207,12 +207,12 @@ struct Paging<'f, V> {
     filter: &'f Filter,
     schema: &'f Schema,
     direction: Direction,
-    limits: Limits,
+    limits: LookLimits,
     is_cut: bool,
     visit: V,
 }
 
-impl<V: FnMut(Found<'_>) -> ControlFlow<()>> Looking for Paging<'_, V> {
+impl<V: FnMut(FoundItem<'_>) -> ControlFlow<()>> Looking for Paging<'_, V> {
     fn passes(&mut self, words: &[u64]) -> bool {
         if !self.filter.may_be_in(words, self.schema.planes()) {
             return true;
@@ -223,7 +223,7 @@ impl<V: FnMut(Found<'_>) -> ControlFlow<()>> Looking for Paging<'_, V> {
         passes
     }
 
-    fn chunk(&mut self, base: u64, chunk: &Chunk<'_>, within: Range<usize>) -> ControlFlow<()> {
+    fn chunk(&mut self, base: u64, chunk: &TaggedChunk<'_>, within: Range<usize>) -> ControlFlow<()> {
         if self.limits.chunks == 0 {
             self.is_cut = true;
             return ControlFlow::Break(());
@@ -244,9 +244,9 @@ impl<V: FnMut(Found<'_>) -> ControlFlow<()>> Looking for Paging<'_, V> {
     }
 }
 
-impl<V: FnMut(Found<'_>) -> ControlFlow<()>> Paging<'_, V> {
+impl<V: FnMut(FoundItem<'_>) -> ControlFlow<()>> Paging<'_, V> {
     /// Shows the items of a word of a chunk's mask.
-    fn show_word(&mut self, base: u64, chunk: &Chunk<'_>, nth: usize, mut word: u64) -> ControlFlow<()> {
+    fn show_word(&mut self, base: u64, chunk: &TaggedChunk<'_>, nth: usize, mut word: u64) -> ControlFlow<()> {
         let items = u64::from(word.count_ones());
         if items <= self.limits.skip {
             self.limits.skip -= items;
@@ -265,7 +265,7 @@ impl<V: FnMut(Found<'_>) -> ControlFlow<()>> Paging<'_, V> {
                 continue;
             }
             let at = 64 * nth + bit as usize;
-            let found = Found { position: base + at as u64, value: values.at(at), chunk, schema: self.schema, at };
+            let found = FoundItem { position: base + at as u64, value: values.at(at), chunk, schema: self.schema, at };
             (self.visit)(found)?;
         }
         ControlFlow::Continue(())
@@ -295,7 +295,7 @@ impl Looking for Counting<'_> {
         passes
     }
 
-    fn chunk(&mut self, _: u64, chunk: &Chunk<'_>, within: Range<usize>) -> ControlFlow<()> {
+    fn chunk(&mut self, _: u64, chunk: &TaggedChunk<'_>, within: Range<usize>) -> ControlFlow<()> {
         if self.chunks_left == 0 {
             self.is_cut = true;
             return ControlFlow::Break(());
@@ -321,7 +321,7 @@ impl Looking for Seeking<'_> {
         false
     }
 
-    fn chunk(&mut self, base: u64, chunk: &Chunk<'_>, within: Range<usize>) -> ControlFlow<()> {
+    fn chunk(&mut self, base: u64, chunk: &TaggedChunk<'_>, within: Range<usize>) -> ControlFlow<()> {
         match chunk.find(self.value, within.start) {
             Some(at) if at < within.end => {
                 self.position = Some(base + at as u64);
@@ -340,8 +340,8 @@ impl Tagged {
         positions: Range<u64>,
         direction: Direction,
         filter: &Filter,
-        limits: Limits,
-        visit: impl FnMut(Found<'_>) -> ControlFlow<()>,
+        limits: LookLimits,
+        visit: impl FnMut(FoundItem<'_>) -> ControlFlow<()>,
     ) -> bool {
         let Some(parts) = &self.parts else { return true };
         let mut paging = Paging { filter, schema: &parts.schema, direction, limits, is_cut: false, visit };
@@ -359,7 +359,7 @@ impl Tagged {
     }
 
     /// What `visit` makes of the item at a position; `None` if there is none. O(log n).
-    pub fn get<R>(&self, position: u64, visit: impl FnOnce(Found<'_>) -> R) -> Option<R> {
+    pub fn get<R>(&self, position: u64, visit: impl FnOnce(FoundItem<'_>) -> R) -> Option<R> {
         let parts = self.parts.as_ref().filter(|_| position < self.len())?;
         Some(parts.get(parts.spot(position), position, visit))
     }
@@ -389,13 +389,13 @@ impl Tagged {
     pub fn point(&self, mut is_before: impl FnMut(&Rank) -> bool) -> u64 {
         let Some(parts) = self.parts.as_ref().filter(|parts| parts.list.len() > 1) else { return 0 };
         let (schema, planes) = (&*parts.schema, parts.schema.planes());
-        let mut is_item_before = |chunk: &Chunk<'_>, at: usize| {
+        let mut is_item_before = |chunk: &TaggedChunk<'_>, at: usize| {
             let rank = schema.rank(chunk.open(at..at + 1).at(at), |number| chunk.attribute(planes, number, at));
             rank.is_some_and(|rank| is_before(&rank))
         };
-        let behind = parts
-            .list
-            .partition_point_within(1..parts.list.len(), |item| is_item_before(&Chunk::of(item).expect(SOUND), 0));
+        let behind = parts.list.partition_point_within(1..parts.list.len(), |item| {
+            is_item_before(&TaggedChunk::of(item).expect(SOUND), 0)
+        });
         let index = behind.saturating_sub(1).max(1);
         let within = parts.chunk(index, |chunk| {
             let (mut from, mut to) = (0, chunk.count());
@@ -413,7 +413,7 @@ impl Tagged {
     }
 }
 
-impl Parts {
+impl TaggedParts {
     /// The chunk, and where in it, of a value.
     pub(super) fn find_unique(&self, value: &[u8]) -> Option<(u64, usize)> {
         index::labels(&self.index, index::hash(value)).into_iter().find_map(|label| {

@@ -19,9 +19,9 @@ mod look;
 mod planes;
 mod schema;
 
-pub use build::Building;
+pub use build::TaggedBuilder;
 pub use filter::{Filter, Shown, Term, Test};
-pub use look::{Found, Limits};
+pub use look::{FoundItem, LookLimits};
 pub use schema::{
     ATTRIBUTE_BITS_MAX, ATTRIBUTES_MAX, Attribute, By, NAME_BYTES_MAX, Rank, Schema, VALUE_BYTES_MAX, ValueType,
 };
@@ -29,7 +29,7 @@ pub use schema::{
 use crate::List;
 use base::varint;
 use blocks::Digest;
-use chunk::{Chunk, HEAD};
+use chunk::{HEAD, TaggedChunk};
 use std::fmt;
 use std::sync::Arc;
 
@@ -44,11 +44,11 @@ const SOUND: &str = "behind the head lie chunks";
 /// A tagged list; eight bytes, cloned in O(1).
 #[derive(Clone, Default)]
 pub struct Tagged {
-    parts: Option<Box<Parts>>,
+    parts: Option<Box<TaggedParts>>,
 }
 
 #[derive(Clone)]
-struct Parts {
+struct TaggedParts {
     schema: Arc<Schema>,
     /// The head, then chunks.
     list: List,
@@ -88,7 +88,7 @@ impl Counts {
 
 /// An item: a value and its tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item<'a> {
+pub struct TaggedItem<'a> {
     /// The value.
     pub value: &'a [u8],
     /// Whether it is hidden.
@@ -106,7 +106,7 @@ pub struct Tags {
     pub attributes: Vec<u32>,
 }
 
-impl<'a> Item<'a> {
+impl<'a> TaggedItem<'a> {
     /// Appends the item.
     pub fn encode(&self, out: &mut Vec<u8>) {
         encode_tags(self.is_hidden, self.attributes, out);
@@ -114,7 +114,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The tags and the value of an item that [`Item::encode`] wrote, all of the bytes; `None` if they are none.
+/// The tags and the value of an item that [`TaggedItem::encode`] wrote, all of the bytes; `None` if they are none.
 pub fn decode_item(mut bytes: &[u8]) -> Option<(Tags, &[u8])> {
     let tags = take_tags(&mut bytes)?;
     Some((tags, bytes))
@@ -136,8 +136,8 @@ pub fn take_tags(input: &mut &[u8]) -> Option<Tags> {
 
 impl Tags {
     /// An item of these tags.
-    pub fn with<'a>(&'a self, value: &'a [u8]) -> Item<'a> {
-        Item { value, is_hidden: self.is_hidden, attributes: &self.attributes }
+    pub fn with<'a>(&'a self, value: &'a [u8]) -> TaggedItem<'a> {
+        TaggedItem { value, is_hidden: self.is_hidden, attributes: &self.attributes }
     }
 }
 
@@ -152,7 +152,7 @@ impl Digest for Schema {
 
     fn add(&self, item: &[u8], words: &mut [u64]) {
         if item[0] != HEAD {
-            Chunk::of(item).expect(SOUND).add_to(self.planes(), words);
+            TaggedChunk::of(item).expect(SOUND).add_to(self.planes(), words);
         }
     }
 
@@ -189,7 +189,7 @@ impl Tagged {
         let mut list = List::new();
         list.push(blocks::End::Tail, &schema.head(false));
         let (index, counts) = (List::new(), Counts::default());
-        Self { parts: Some(Box::new(Parts { schema, list, index, counts, is_lasting: false })) }
+        Self { parts: Some(Box::new(TaggedParts { schema, list, index, counts, is_lasting: false })) }
     }
 
     /// Has it stay when it has no items.
@@ -204,11 +204,11 @@ impl Tagged {
         self.parts.as_ref().is_some_and(|parts| parts.is_lasting)
     }
 
-    fn parts(&self) -> &Parts {
+    fn parts(&self) -> &TaggedParts {
         self.parts.as_ref().expect("it has a schema")
     }
 
-    fn parts_mut(&mut self) -> &mut Parts {
+    fn parts_mut(&mut self) -> &mut TaggedParts {
         self.parts.as_mut().expect("it has a schema")
     }
 
@@ -250,7 +250,7 @@ impl Tagged {
     pub fn heap_bytes(&self) -> u64 {
         self.parts
             .as_ref()
-            .map_or(0, |parts| size_of::<Parts>() as u64 + parts.list.heap_bytes() + parts.index.heap_bytes())
+            .map_or(0, |parts| size_of::<TaggedParts>() as u64 + parts.list.heap_bytes() + parts.index.heap_bytes())
     }
 
     /// Bytes of what it keeps. O(1).
