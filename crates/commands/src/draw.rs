@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use wire::{More, Reply, SOURCE_STEP_BYTES, Source};
 
 /// What is drawn from: a clone of elements in an order, in which each has a place.
-pub(crate) trait Elements: Send + 'static {
+pub(crate) trait Drawable: Send + 'static {
     /// Number of places.
     fn places(&self) -> u64;
 
@@ -64,7 +64,7 @@ const LOOK_WORK: u64 = 16;
 const HEADER_BYTES: usize = 16;
 
 /// A draw under way.
-pub(crate) struct Draw<E> {
+pub(crate) struct RandomDraw<E> {
     elements: E,
     random: Random,
     left: u64,
@@ -72,7 +72,7 @@ pub(crate) struct Draw<E> {
     pin: Option<Pin>,
 }
 
-impl<E: Elements> Draw<E> {
+impl<E: Drawable> RandomDraw<E> {
     /// Draws as Redis counts: below 0 with repetition, else each once, and no more than there are.
     pub(crate) fn of(elements: E, count: i64, random: Random) -> Self {
         match u64::try_from(count) {
@@ -161,7 +161,7 @@ impl<E: Elements> Draw<E> {
 }
 
 /// So many different live places, which are to be had by drawing.
-fn met(elements: &impl Elements, count: u64, random: &mut Random) -> Vec<u64> {
+fn met(elements: &impl Drawable, count: u64, random: &mut Random) -> Vec<u64> {
     let (mut seen, mut places) = (HashSet::new(), Vec::new());
     while (places.len() as u64) < count {
         let place = random.below(elements.places());
@@ -173,7 +173,7 @@ fn met(elements: &impl Elements, count: u64, random: &mut Random) -> Vec<u64> {
 }
 
 /// So many different live places, in their order.
-fn walked(elements: &impl Elements, count: u64, random: &mut Random) -> Vec<u64> {
+fn walked(elements: &impl Drawable, count: u64, random: &mut Random) -> Vec<u64> {
     let mut live_left = elements.live();
     let mut left = count;
     let mut is_drawn = |place: &u64| {
@@ -188,7 +188,7 @@ fn walked(elements: &impl Elements, count: u64, random: &mut Random) -> Vec<u64>
 }
 
 /// So many different places, in their order; for what stays under the lock.
-pub(crate) fn places(elements: &impl Elements, count: u64, random: &mut Random) -> Vec<u64> {
+pub(crate) fn places(elements: &impl Drawable, count: u64, random: &mut Random) -> Vec<u64> {
     if count > elements.places() / 8 {
         return walked(elements, count, random);
     }
@@ -197,7 +197,7 @@ pub(crate) fn places(elements: &impl Elements, count: u64, random: &mut Random) 
     places
 }
 
-impl<E: Elements> Source for Draw<E> {
+impl<E: Drawable> Source for RandomDraw<E> {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         let (mut bytes_left, mut work_left) = (SOURCE_STEP_BYTES, STEP_WORK);
         let has_dead = self.elements.live() < self.elements.places();

@@ -9,7 +9,7 @@ use std::cell::Cell;
 const COUNT_DEFAULT: u64 = 10;
 
 /// MATCH, COUNT and NOVALUES.
-pub(crate) struct Options<'a> {
+pub(crate) struct ScanOptions<'a> {
     /// `None` matches everything.
     pattern: Option<Cow<'a, [u8]>>,
     /// About how many elements are to be looked at in one step.
@@ -23,7 +23,7 @@ pub(crate) struct Options<'a> {
 /// Bytes of names and pattern that are looked at in one step, but for the last name's: up to some 400 µs.
 const COMPARED_BYTES_MAX: usize = 1 << 20;
 
-impl<'a> Options<'a> {
+impl<'a> ScanOptions<'a> {
     /// Reads the arguments behind the cursor. NOVALUES is an option only where elements may have values.
     ///
     /// # Errors
@@ -63,20 +63,20 @@ impl<'a> Options<'a> {
     }
 
     /// The same, for longer than the request is there.
-    pub(crate) fn own(self) -> Options<'static> {
+    pub(crate) fn own(self) -> ScanOptions<'static> {
         let Self { pattern, count, values, compared_bytes } = self;
-        Options { pattern: pattern.map(|pattern| Cow::Owned(pattern.into_owned())), count, values, compared_bytes }
+        ScanOptions { pattern: pattern.map(|pattern| Cow::Owned(pattern.into_owned())), count, values, compared_bytes }
     }
 }
 
 /// What a step tells: strings, each behind its length.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct ScanReply {
     bytes: Vec<u8>,
     count: usize,
 }
 
-impl Told {
+impl ScanReply {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         varint::put_bytes(&mut self.bytes, bytes);
         self.count += 1;

@@ -18,7 +18,7 @@ pub fn timeout_ms(args: &Args<'_>, at: TimeoutAt) -> Result<Option<Ms>, Failure>
         TimeoutAt::First => args.get(1),
         TimeoutAt::Last => args.get(args.len() - 1),
         TimeoutAt::Block => return block_ms(args),
-        TimeoutAt::LastBlock => return Ok(reserve::Options::of(args)?.block_ms.filter(|ms| *ms > 0)),
+        TimeoutAt::LastBlock => return Ok(reserve::ReserveOptions::of(args)?.block_ms.filter(|ms| *ms > 0)),
     };
     let not_a_float = || Failure::text("ERR timeout is not a float or out of range");
     let seconds: Option<f64> = std::str::from_utf8(argument).ok().and_then(double::parse);

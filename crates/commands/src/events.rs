@@ -26,13 +26,13 @@ pub struct Event<'a> {
     pub name: &'static str,
 }
 
-type Told = &'static [(Classes, &'static str)];
+type EventList = &'static [(Classes, &'static str)];
 
 /// Rows that tell something else in the place of what their effects are called.
 struct Exception {
     rows: &'static [&'static str],
     instead_of: &'static str,
-    told: Told,
+    told: EventList,
 }
 
 const EXCEPTIONS: &[Exception] = &[

@@ -68,7 +68,7 @@ pub use rdb::{LibrariesDump, LibrariesReading};
 pub use reads::counted_reads;
 pub use row::{
     Access, Arity, Begin, BeginGather, BeginRange, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local,
-    OfSession, Outcome, Parts, Run, Settled, Sweep, TimeoutAt, Verb, Walk,
+    OfSession, Outcome, Parts, Run, Settled, Sweep, SweepNext, TimeoutAt, Verb,
 };
 pub use script::eval::keys_count as script_keys_count;
 pub use script::function::{LibraryRequest, RestorePolicy, library_request};

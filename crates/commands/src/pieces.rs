@@ -42,15 +42,15 @@ impl Pieces {
     }
 
     /// Adds a copy of `bytes`. Its place holds as long as nothing is taken away in front.
-    pub(crate) fn copy(&mut self, bytes: &[u8]) -> Place {
+    pub(crate) fn copy(&mut self, bytes: &[u8]) -> PieceLocation {
         let piece = self.room(bytes.len());
         let at = piece.len() as u32;
         piece.extend_from_slice(bytes);
-        Place { piece: self.0.len() as u32 - 1, at, bytes: bytes.len() as u32 }
+        PieceLocation { piece: self.0.len() as u32 - 1, at, bytes: bytes.len() as u32 }
     }
 
     /// The bytes of a copy.
-    pub(crate) fn at(&self, place: Place) -> &[u8] {
+    pub(crate) fn at(&self, place: PieceLocation) -> &[u8] {
         &self.0[place.piece as usize][place.at as usize..][..place.bytes as usize]
     }
 
@@ -62,7 +62,7 @@ impl Pieces {
 
 /// Where a copy of less than 4 GB lies.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct PieceLocation {
     piece: u32,
     at: u32,
     bytes: u32,

@@ -518,7 +518,7 @@ pub enum Verb {
 
 /// How a [`Sweep`] goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Walk {
+pub enum SweepNext {
     /// To the next shard.
     Next,
     /// With the same shard, which others may have in between.
@@ -599,7 +599,7 @@ pub trait Sweep: Send {
     fn prepare(&mut self) {}
 
     /// Looks at one shard, or at some hundred keys of it.
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk;
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> SweepNext;
 
     /// Writes the reply.
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome;

@@ -39,7 +39,7 @@ impl std::ops::Deref for Row {
 
 /// What a name leads to.
 #[derive(Clone, Copy)]
-pub enum Found {
+pub enum Lookup {
     /// A command.
     Command(Row),
     /// A command that has subcommands, but none (or an unknown one) was given.
@@ -51,17 +51,17 @@ pub enum Found {
 /// Longest name of a command, in bytes.
 const NAME_BYTES_MAX: usize = 24;
 
-struct Entry {
+struct TableEntry {
     name: &'static str,
     command: Option<Row>,
     subcommands: Vec<(&'static str, Row)>,
 }
 
 /// Open addressing by the capitals of a name.
-struct Table {
+struct CommandTable {
     /// A name and the index of its entry; a slot without a name is free.
     slots: Box<[(Name, u16)]>,
-    entries: Vec<Entry>,
+    entries: Vec<TableEntry>,
 }
 
 /// A whole name in capitals: its first and last bytes (which overlap as a rule, and together are all), those between them
@@ -74,7 +74,7 @@ struct Name {
     length: usize,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(Table::build);
+static TABLE: LazyLock<CommandTable> = LazyLock::new(CommandTable::build);
 
 /// Every row, in the order of the files.
 pub fn rows() -> impl Iterator<Item = &'static Command> {
@@ -83,21 +83,21 @@ pub fn rows() -> impl Iterator<Item = &'static Command> {
 
 /// The row that a request's name (and subcommand) leads to, in any case of letters. O(1).
 #[inline]
-pub fn find(args: &Args<'_>) -> Found {
-    let Some(entry) = TABLE.entry(args.name()) else { return Found::Unknown };
+pub fn find(args: &Args<'_>) -> Lookup {
+    let Some(entry) = TABLE.entry(args.name()) else { return Lookup::Unknown };
     if entry.subcommands.is_empty() {
-        return entry.command.map_or(Found::Unknown, Found::Command);
+        return entry.command.map_or(Lookup::Unknown, Lookup::Command);
     }
     if args.len() < 2 {
-        return entry.command.map_or(Found::Container(entry.name), Found::Command);
+        return entry.command.map_or(Lookup::Container(entry.name), Lookup::Command);
     }
     let word = args.get(1);
     let sub = entry.subcommands.iter().find(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes()));
-    sub.map_or(Found::Container(entry.name), |(_, row)| Found::Command(*row))
+    sub.map_or(Lookup::Container(entry.name), |(_, row)| Lookup::Command(*row))
 }
 
 /// The row of `name`, as COMMAND INFO takes it: `get`, `client|id`.
-pub fn by_name(name: &[u8]) -> Found {
+pub fn by_name(name: &[u8]) -> Lookup {
     let mut parts = name.splitn(2, |&byte| byte == b'|');
     let request: Vec<&[u8]> = parts.by_ref().collect();
     let owned = wire::OwnedRequest::of(&request);
@@ -118,14 +118,14 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-impl Table {
+impl CommandTable {
     fn build() -> Self {
-        let mut by_name: HashMap<&'static str, Entry> = HashMap::new();
+        let mut by_name: HashMap<&'static str, TableEntry> = HashMap::new();
         for (index, command) in rows().enumerate() {
             let row = Row { command, index: index as u16 };
             let (name, sub) =
                 command.name.split_once(' ').map_or((command.name, None), |(name, sub)| (name, Some(sub)));
-            let entry = by_name.entry(name).or_insert(Entry { name, command: None, subcommands: Vec::new() });
+            let entry = by_name.entry(name).or_insert(TableEntry { name, command: None, subcommands: Vec::new() });
             match sub {
                 Some(sub) => entry.subcommands.push((sub, row)),
                 None => {
@@ -149,7 +149,7 @@ impl Table {
         Self { slots, entries }
     }
 
-    fn entry(&self, name: &[u8]) -> Option<&Entry> {
+    fn entry(&self, name: &[u8]) -> Option<&TableEntry> {
         let name = Name::of(name)?;
         let mut at = name.home(self.slots.len());
         loop {

@@ -1,9 +1,9 @@
 //! What is too big to be told under a lock, walks over all shards, and blocked clients: beside naive twins.
 
-use commands::table::{self, Found};
+use commands::table::{self, Lookup};
 use commands::testing::direct::World;
 use commands::testing::dump::dump;
-use commands::{Run, Walk};
+use commands::{Run, SweepNext};
 use keyspace::{Held, Log, Tx};
 use std::collections::{BTreeMap, BTreeSet};
 use wire::client::Value;
@@ -226,7 +226,7 @@ fn a_reply_is_of_the_text_as_it_was() {
         (["SETRANGE", "k", "10", "longer"], None),
     ] {
         let request = OwnedRequest::of(&words);
-        let Found::Command(row) = table::find(&request.args()) else { panic!("a row") };
+        let Lookup::Command(row) = table::find(&request.args()) else { panic!("a row") };
         let Run::Local(handler) = row.run else { panic!("a local row") };
         let mut log = Log::default();
         let mut tx = Tx::new(&world.keyspace, Held::under_gate(&world.keyspace), 0, world.now, &mut log, u64::MAX);
@@ -335,14 +335,14 @@ fn names_of_very_many_keys() {
 /// A key that RANDOMKEY draws from `random`.
 fn draw(world: &World, random: u64) -> Value {
     let request = OwnedRequest::of(&["RANDOMKEY"]);
-    let Found::Command(row) = table::find(&request.args()) else { panic!("a row") };
+    let Lookup::Command(row) = table::find(&request.args()) else { panic!("a row") };
     let Run::Sweep(begin) = row.run else { panic!("a sweep") };
     let mut sweep = begin(&request.args(), random).unwrap();
     let held = Held::under_gate(&world.keyspace);
     let mut log = Log::default();
     let mut tx = Tx::new(&world.keyspace, held, 0, world.now, &mut log, 0);
     for shard in sweep.first_shard()..base::limits::SHARDS {
-        assert_eq!(sweep.visit(&mut tx, shard), Walk::Next, "one look at each shard is enough for a draw");
+        assert_eq!(sweep.visit(&mut tx, shard), SweepNext::Next, "one look at each shard is enough for a draw");
     }
     tx.end();
     let mut output = Output::new();
@@ -376,7 +376,7 @@ fn a_random_key_is_any_key() {
 fn serve(world: &World, words: &[&str], key: &str) -> Result<Value, commands::Failure> {
     let request = OwnedRequest::of(words);
     let args = request.args();
-    let Found::Command(row) = table::find(&args) else { panic!("a row") };
+    let Lookup::Command(row) = table::find(&args) else { panic!("a row") };
     let Run::Blocking { try_now, .. } = row.run else { panic!("a blocking row") };
     let held = Held::under_gate(&world.keyspace);
     let mut log = Log::default();

@@ -55,7 +55,7 @@ fn every_row_has_a_transcript() {
     let mut called = BTreeSet::new();
     for step in all().iter().flat_map(|transcript| &transcript.steps) {
         if let Step::Call { words, .. } = step
-            && let table::Found::Command(row) = table::find(&OwnedRequest::of(words).args())
+            && let table::Lookup::Command(row) = table::find(&OwnedRequest::of(words).args())
         {
             called.insert(row.name);
         }

@@ -479,7 +479,7 @@ impl Clients {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commands::table::{self, Found};
+    use commands::table::{self, Lookup};
     use wire::OwnedRequest;
     use wire::resp::Protocol;
 
@@ -487,7 +487,7 @@ mod tests {
     fn one_who_is_gone_ends_his_wait_unless_he_is_served_just_now() {
         let client = Client::of_server(0);
         assert!(client.ends_wait());
-        let Found::Command(row) = table::by_name(b"blpop") else { panic!("a row") };
+        let Lookup::Command(row) = table::by_name(b"blpop") else { panic!("a row") };
         let waiter = Arc::new(Waiter::new(row, OwnedRequest::of(&["blpop", "q", "0"]), 0, Protocol::Resp2));
         client.set_blocked(Some(waiter.clone()));
         assert!(waiter.claim());

@@ -159,7 +159,7 @@ impl Waiter {
 #[cfg(all(test, shuttle))]
 mod schedules {
     use super::*;
-    use commands::table::{self, Found};
+    use commands::table::{self, Lookup};
     use shuttle::future::block_on;
     use std::future::poll_fn;
     use sync::primitives::atomic::AtomicUsize;

@@ -11,7 +11,7 @@
 
 mod support;
 
-use commands::testing::dump::{Entry, dump};
+use commands::testing::dump::{KeyDump, dump};
 use keyspace::{Keyspace, shard_of};
 use server::check::{self, Findings, Repair};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use support::{Server, bobbin};
 use tempfile::TempDir;
 use wire::client::Value;
 
-type Keys = BTreeMap<(u32, Vec<u8>), Entry>;
+type Keys = BTreeMap<(u32, Vec<u8>), KeyDump>;
 
 /// What keys hold, whatever its encoding.
 type Contents = BTreeMap<(u32, Vec<u8>), (Vec<Vec<u8>>, Option<u64>)>;

@@ -134,7 +134,7 @@ impl Door for Restarting {
         if words[0].eq_ignore_ascii_case(b"SELECT") {
             self.select = Some(words.to_vec());
         }
-        if let table::Found::Command(row) = table::find(&OwnedRequest::of(words).args())
+        if let table::Lookup::Command(row) = table::find(&OwnedRequest::of(words).args())
             && row.command().writes()
         {
             self.restart();

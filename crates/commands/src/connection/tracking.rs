@@ -69,14 +69,14 @@ fn track(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outco
 }
 
 /// What the words behind ON or OFF ask for.
-struct Asked {
+struct TrackingRequest {
     tracking: Tracking,
     opts_in: bool,
     opts_out: bool,
 }
 
-fn parsed(session: &dyn Session, args: &Args) -> Result<Asked, Failure> {
-    let mut asked = Asked { tracking: Tracking::default(), opts_in: false, opts_out: false };
+fn parsed(session: &dyn Session, args: &Args) -> Result<TrackingRequest, Failure> {
+    let mut asked = TrackingRequest { tracking: Tracking::default(), opts_in: false, opts_out: false };
     let mut words = args.from(3).iter();
     while let Some(word) = words.next() {
         if parse::is(word, "BCAST") {
@@ -105,8 +105,8 @@ fn parsed(session: &dyn Session, args: &Args) -> Result<Asked, Failure> {
 }
 
 /// What was asked for on top of how it is tracked so far.
-fn checked(asked: Asked, before: Option<Tracking>) -> Result<Tracking, Failure> {
-    let Asked { mut tracking, opts_in, opts_out } = asked;
+fn checked(asked: TrackingRequest, before: Option<Tracking>) -> Result<Tracking, Failure> {
+    let TrackingRequest { mut tracking, opts_in, opts_out } = asked;
     if !tracking.is_broadcast && !tracking.prefixes.is_empty() {
         return Err(Failure::text("ERR PREFIX option requires BCAST mode to be enabled"));
     }

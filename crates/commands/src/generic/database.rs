@@ -4,7 +4,7 @@
 //! it a table that is new: what the old one holds goes later, in steps.
 
 use crate::prelude::*;
-use crate::row::{Sweep, Walk};
+use crate::row::{Sweep, SweepNext};
 
 pub(crate) const COMMANDS: &[Command] = &[DBSIZE, RANDOMKEY, SWAPDB, FLUSHDB, FLUSHALL];
 
@@ -29,7 +29,7 @@ const RANDOMKEY: Command = Command {
     group: Group::Generic,
     brief: "Returns a random key.",
     answer: "bulk: the key; null: the database is empty",
-    run: Run::Sweep(|_, random| Ok(Box::new(Draw::new(random)))),
+    run: Run::Sweep(|_, random| Ok(Box::new(KeyDraw::new(random)))),
     ..DBSIZE
 };
 
@@ -129,9 +129,9 @@ impl Sweep for Size {
         true
     }
 
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> SweepNext {
         self.keys_count += tx.section(shard).map_or(0, |section| section.keys_count());
-        Walk::Next
+        SweepNext::Next
     }
 
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome {
@@ -145,7 +145,7 @@ impl Sweep for Size {
 ///
 /// Shards that are still to be loaded count with the keys that are stored of them. If one of them is drawn in the end, it
 /// is waited for; should it have no key, all begins anew.
-struct Draw {
+struct KeyDraw {
     random: u64,
     keys_count: usize,
     key: Option<Vec<u8>>,
@@ -161,7 +161,7 @@ const DRAWS_MAX: usize = 16;
 /// The largest shard whose expired keys are told from the others before a draw.
 const COUNTED_MAX: usize = 64;
 
-impl Draw {
+impl KeyDraw {
     fn new(random: u64) -> Self {
         Self { random, keys_count: 0, key: None, passed: None, is_back: false, was_vain: false }
     }
@@ -198,7 +198,7 @@ fn live_count(tx: &mut Tx, shard: usize) -> usize {
     if expire && keys_count <= COUNTED_MAX { tx.scan(shard, 0).count() } else { keys_count }
 }
 
-impl Sweep for Draw {
+impl Sweep for KeyDraw {
     fn pass(&mut self, shard: usize, keys: u64, is_changed: bool) -> bool {
         if !self.is_back && self.draws(keys.max(u64::from(is_changed)) as usize) {
             self.passed = Some(shard);
@@ -222,11 +222,11 @@ impl Sweep for Draw {
         true
     }
 
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> SweepNext {
         if std::mem::take(&mut self.is_back) {
             self.key = self.key_of(tx, shard);
             self.was_vain = self.key.is_none();
-            return if self.was_vain { Walk::Next } else { Walk::Over };
+            return if self.was_vain { SweepNext::Next } else { SweepNext::Over };
         }
         let here = live_count(tx, shard);
         let is_first = self.key.is_none() && self.passed.is_none();
@@ -235,7 +235,7 @@ impl Sweep for Draw {
         {
             (self.key, self.passed) = (Some(key), None);
         }
-        Walk::Next
+        SweepNext::Next
     }
 
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome {

@@ -75,13 +75,13 @@ fn dump(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         }
         reply.bulk_end();
     } else {
-        reply.stream(Box::new(Telling { dumping, is_whole: false, value, pin: tx.keyspace().pin(key) }));
+        reply.stream(Box::new(DumpReply { dumping, is_whole: false, value, pin: tx.keyspace().pin(key) }));
     }
     Ok(())
 }
 
 /// A dump that is made, then told.
-struct Telling {
+struct DumpReply {
     dumping: Dumping,
     is_whole: bool,
     /// What is dumped, kept to the end: whoever drops a source has time.
@@ -89,7 +89,7 @@ struct Telling {
     pin: Pin,
 }
 
-impl Source for Telling {
+impl Source for DumpReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         if !self.is_whole {
             self.is_whole = self.dumping.step();
@@ -113,14 +113,14 @@ impl Source for Telling {
 
 /// What RESTORE is asked for beside key and value.
 #[derive(Default)]
-struct Options {
+struct RestoreOptions {
     replace: bool,
     is_absolute: bool,
     idle_s: Option<i64>,
     frequency: Option<i64>,
 }
 
-impl Options {
+impl RestoreOptions {
     fn parse(words: Args<'_>) -> Result<Self, Failure> {
         let mut options = Self::default();
         let mut words = words.iter();
@@ -151,7 +151,7 @@ fn number(word: Option<&[u8]>, within: std::ops::RangeInclusive<i64>, otherwise:
 
 fn restore(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (key, payload) = (args.get(1), args.get(3));
-    let options = Options::parse(args.from(4))?;
+    let options = RestoreOptions::parse(args.from(4))?;
     let is_there = tx.exists(key);
     if is_there && !options.replace {
         return Err(Failure::text("BUSYKEY Target key name already exists."));

@@ -20,7 +20,7 @@ const EXPIRE: Command = Command {
     since: "1.0.0",
     brief: "Sets a key's time to live, in seconds.",
     answer: "int: 1 if the deadline was set, 0 if the key is absent or the condition does not hold",
-    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, From::Now)),
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, DeadlineBase::Now)),
 };
 
 const PEXPIRE: Command = Command {
@@ -28,7 +28,7 @@ const PEXPIRE: Command = Command {
     syntax: "key milliseconds [NX | XX | GT | LT]",
     since: "2.6.0",
     brief: "Sets a key's time to live, in milliseconds.",
-    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, From::Now)),
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, DeadlineBase::Now)),
     ..EXPIRE
 };
 
@@ -37,7 +37,7 @@ const EXPIREAT: Command = Command {
     syntax: "key unix-time-seconds [NX | XX | GT | LT]",
     since: "1.2.0",
     brief: "Sets a key's expiration time, in seconds since the epoch.",
-    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, From::Epoch)),
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, DeadlineBase::Epoch)),
     ..EXPIRE
 };
 
@@ -46,29 +46,29 @@ const PEXPIREAT: Command = Command {
     syntax: "key unix-time-milliseconds [NX | XX | GT | LT]",
     since: "2.6.0",
     brief: "Sets a key's expiration time, in milliseconds since the epoch.",
-    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, From::Epoch)),
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, DeadlineBase::Epoch)),
     ..EXPIRE
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum From {
+enum DeadlineBase {
     Now,
     Epoch,
 }
 
 /// Which deadlines may be replaced. No deadline counts as one that never comes.
 #[derive(Clone, Copy, Default)]
-struct Condition {
+struct DeadlineCondition {
     none: bool,
     some: bool,
     later: bool,
     earlier: bool,
 }
 
-fn expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit, from: From) -> Outcome {
+fn expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit, from: DeadlineBase) -> Outcome {
     let condition = condition(args)?;
     let number = parse::int(args.get(2))?;
-    let base = if from == From::Now { tx.now() as i64 } else { 0 };
+    let base = if from == DeadlineBase::Now { tx.now() as i64 } else { 0 };
     // Only a sum too great is refused: one below zero has passed.
     let at_ms = unit.ms(number).and_then(|ms| ms.checked_add(base)).ok_or_else(|| Failure::expire_time(args))?;
     let at_ms = Ms::try_from(at_ms).unwrap_or(0);
@@ -81,8 +81,8 @@ fn expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit, from: Fro
     Ok(())
 }
 
-fn condition(args: &Args) -> Result<Condition, Failure> {
-    let mut condition = Condition::default();
+fn condition(args: &Args) -> Result<DeadlineCondition, Failure> {
+    let mut condition = DeadlineCondition::default();
     for word in args.from(3) {
         let part = match word {
             word if parse::is(word, "NX") => &mut condition.none,
@@ -103,7 +103,7 @@ fn condition(args: &Args) -> Result<Condition, Failure> {
     Ok(condition)
 }
 
-impl Condition {
+impl DeadlineCondition {
     fn holds(self, before: Option<Ms>, after: Ms) -> bool {
         (!self.none || before.is_none())
             && (!self.some || before.is_some())

@@ -10,7 +10,7 @@
 
 use super::names::Names;
 use crate::prelude::*;
-use crate::row::{Sweep, Walk};
+use crate::row::{Sweep, SweepNext};
 use base::cost;
 use base::glob::{self, Case};
 use base::limits::SHARDS;
@@ -176,21 +176,21 @@ impl Sweep for Scan {
         true
     }
 
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> SweepNext {
         let from_hash = self.from_hash.max((shard as u64) << SHARD_SHIFT);
         let looks_max = self.left.min(VISIT_KEYS_MAX);
         let mut looks_left = looks_max;
         let next = gather(tx, shard, from_hash, &mut looks_left, &self.filter, &mut self.names);
         self.left -= looks_max - looks_left;
         match next {
-            None => Walk::Next,
+            None => SweepNext::Next,
             Some(prefix) if self.left > 0 => {
                 self.from_hash = prefix;
-                Walk::Again
+                SweepNext::Again
             }
             Some(prefix) => {
                 self.cursor = prefix >> CURSOR_SHIFT;
-                Walk::Over
+                SweepNext::Over
             }
         }
     }
@@ -218,13 +218,13 @@ impl Sweep for Keys {
         self.names.prepare();
     }
 
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> SweepNext {
         let from_hash = self.from_hash.max((shard as u64) << SHARD_SHIFT);
         match gather(tx, shard, from_hash, &mut { VISIT_KEYS_MAX }, &self.filter, &mut self.names) {
-            None => Walk::Next,
+            None => SweepNext::Next,
             Some(prefix) => {
                 self.from_hash = prefix;
-                Walk::Again
+                SweepNext::Again
             }
         }
     }

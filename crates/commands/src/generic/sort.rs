@@ -7,7 +7,7 @@
 //! other keys, stored          on a clone of when it began; the result is put at one instant
 //! ```
 
-use super::sorting::{Elements, Order, Pattern, Sorting};
+use super::sorting::{KeyPattern, SortElements, SortOrder, Sorting};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::{OfWhen, Whole};
@@ -64,8 +64,8 @@ const LOCKED_ELEMENTS_MAX: u64 = 256;
 const LOCKED_BYTES_MAX: u64 = 32 << 10;
 
 /// What is asked for, before the elements are known.
-struct Asked<'a> {
-    order: Order,
+struct SortRequest<'a> {
+    order: SortOrder,
     offset: i64,
     limit: i64,
     store: Option<&'a [u8]>,
@@ -73,9 +73,9 @@ struct Asked<'a> {
     is_scripted: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> SortRequest<'a> {
     fn of(args: &Args<'a>, may_store: bool) -> Result<Self, Failure> {
-        let order = Order {
+        let order = SortOrder {
             is_own: false,
             direction: Direction::Forward,
             by_bytes: false,
@@ -107,11 +107,11 @@ impl<'a> Asked<'a> {
                     let pattern = args.get(at + 1);
                     // Once there is nothing to sort by, there never is.
                     asked.order.is_own |= !pattern.contains(&b'*');
-                    asked.order.by = Some(Pattern::of(pattern));
+                    asked.order.by = Some(KeyPattern::of(pattern));
                     at += 1;
                 }
                 () if is("GET") && left >= 1 => {
-                    asked.order.gets.push(Pattern::of(args.get(at + 1)));
+                    asked.order.gets.push(KeyPattern::of(args.get(at + 1)));
                     at += 1;
                 }
                 () => return Err(Failure::Syntax),
@@ -123,7 +123,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The order of these elements.
-    fn order(&self, elements: &Elements) -> Order {
+    fn order(&self, elements: &SortElements) -> SortOrder {
         let mut order = self.order.clone();
         let len = elements.len();
         order.start = u64::try_from(self.offset).unwrap_or(0).min(len);
@@ -132,7 +132,7 @@ impl<'a> Asked<'a> {
             order.by = None;
         }
         // What is stored, or told to a script, is to be the same whatever order a set has.
-        if order.is_own && (order.is_stored || self.is_scripted) && matches!(elements, Elements::Set(_)) {
+        if order.is_own && (order.is_stored || self.is_scripted) && matches!(elements, SortElements::Set(_)) {
             (order.is_own, order.by_bytes) = (false, true);
         }
         order
@@ -149,9 +149,9 @@ fn source(tx: &mut Tx, key: &[u8]) -> Result<Option<Value>, Failure> {
 }
 
 fn sort(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_store: bool) -> Outcome {
-    let asked = Asked { is_scripted: tx.is_scripted(), ..Asked::of(args, may_store)? };
+    let asked = SortRequest { is_scripted: tx.is_scripted(), ..SortRequest::of(args, may_store)? };
     let source = source(tx, args.get(1))?;
-    let elements = source.clone().and_then(Elements::of).unwrap_or(Elements::List(List::new()));
+    let elements = source.clone().and_then(SortElements::of).unwrap_or(SortElements::List(List::new()));
     let order = asked.order(&elements);
     let follows_names = order.follows_names() && elements.len() > 0;
     let is_little = elements.len() <= LOCKED_ELEMENTS_MAX && elements.content_bytes() <= LOCKED_BYTES_MAX;
@@ -166,8 +166,8 @@ fn sort(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_store: bool) -> Out
             Some(_) => OfWhen::Now,
         };
         let made = tx.make_of(of_when, &words, vec![source], move |values| {
-            let elements = values.into_iter().flatten().find_map(Elements::of);
-            Box::new(Sorting::new(elements.unwrap_or(Elements::List(List::new())), order.clone()))
+            let elements = values.into_iter().flatten().find_map(SortElements::of);
+            Box::new(Sorting::new(elements.unwrap_or(SortElements::List(List::new())), order.clone()))
         })?;
         made.map(|made| match made {
             Some(Value::List(list)) => list,
@@ -179,7 +179,7 @@ fn sort(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_store: bool) -> Out
         Some(key) => put(tx, key, list, reply),
         None => {
             reply.array(list.len() as usize);
-            let mut telling = Telling { list, at: 0 };
+            let mut telling = SortReply { list, at: 0 };
             if telling.next(reply) == More::Follows {
                 reply.stream(Box::new(telling));
             }
@@ -200,12 +200,12 @@ fn put(tx: &mut Tx, key: &[u8], list: List, reply: &mut dyn Reply) -> Outcome {
 }
 
 /// A result that nobody else has, told in steps: a mark before each that is there, nothing for null.
-struct Telling {
+struct SortReply {
     list: List,
     at: u64,
 }
 
-impl Source for Telling {
+impl Source for SortReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         let (mut bytes, at) = (0, &mut self.at);
         let _ = self.list.walk(*at, self.list.len() - *at, Direction::Forward, &mut |item: &[u8]| {

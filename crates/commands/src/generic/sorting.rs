@@ -21,13 +21,13 @@ use std::ops::ControlFlow;
 const STEP_ELEMENTS: usize = 64;
 
 /// What is sorted.
-pub(super) enum Elements {
+pub(super) enum SortElements {
     List(List),
     Set(Set),
     Sorted(Sorted),
 }
 
-impl Elements {
+impl SortElements {
     pub(super) fn of(value: Value) -> Option<Self> {
         match value {
             Value::List(list) => Some(Self::List(list)),
@@ -78,7 +78,7 @@ impl Elements {
 
 /// A name with an element in it, and maybe a field of what has that name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Pattern {
+pub(super) enum KeyPattern {
     /// `#`: the element itself.
     Element,
     /// No place for an element: no name.
@@ -87,7 +87,7 @@ pub(super) enum Pattern {
     Name { before: Box<[u8]>, after: Box<[u8]>, field: Option<Box<[u8]>> },
 }
 
-impl Pattern {
+impl KeyPattern {
     pub(super) fn of(pattern: &[u8]) -> Self {
         if pattern == b"#" {
             return Self::Element;
@@ -102,16 +102,16 @@ impl Pattern {
 
 /// How it is sorted, and what of it is wanted.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
+pub(super) struct SortOrder {
     /// Its own order, which costs nothing.
     pub(super) is_own: bool,
     pub(super) direction: Direction,
     /// By bytes rather than by numbers.
     pub(super) by_bytes: bool,
     /// What is compared; the element if there is none.
-    pub(super) by: Option<Pattern>,
+    pub(super) by: Option<KeyPattern>,
     /// What is told of each; the element if there is nothing.
-    pub(super) gets: Vec<Pattern>,
+    pub(super) gets: Vec<KeyPattern>,
     /// The first that is told.
     pub(super) start: u64,
     /// How many are told.
@@ -120,15 +120,15 @@ pub(super) struct Order {
     pub(super) is_stored: bool,
 }
 
-impl Order {
+impl SortOrder {
     /// Whether it looks at keys that it finds in elements.
     pub(super) fn follows_names(&self) -> bool {
-        self.by.iter().chain(&self.gets).any(|pattern| matches!(pattern, Pattern::Name { .. }))
+        self.by.iter().chain(&self.gets).any(|pattern| matches!(pattern, KeyPattern::Name { .. }))
     }
 }
 
 /// An element among others.
-struct Item {
+struct SortItem {
     weight: Weight,
     element: Box<[u8]>,
     direction: Direction,
@@ -141,7 +141,7 @@ enum Weight {
     Bytes(Option<Vec<u8>>),
 }
 
-impl Ord for Item {
+impl Ord for SortItem {
     fn cmp(&self, other: &Self) -> Ordering {
         let elements = || self.element.cmp(&other.element);
         let order = match (&self.weight, &other.weight) {
@@ -153,19 +153,19 @@ impl Ord for Item {
     }
 }
 
-impl PartialOrd for Item {
+impl PartialOrd for SortItem {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Item {
+impl PartialEq for SortItem {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Item {}
+impl Eq for SortItem {}
 
 /// A number as Redis reads one from an element: nothing is 0, blanks may come first.
 fn number(text: &[u8]) -> Option<f64> {
@@ -174,13 +174,13 @@ fn number(text: &[u8]) -> Option<f64> {
 }
 
 /// What was found under a key.
-enum Found {
+enum SortSource {
     Nothing,
     Bytes(Vec<u8>),
     Long(LongText),
 }
 
-impl Found {
+impl SortSource {
     fn bytes(self) -> Option<Vec<u8>> {
         match self {
             Self::Nothing => None,
@@ -194,17 +194,17 @@ impl Found {
 struct Look {
     key: Vec<u8>,
     field: Option<Box<[u8]>>,
-    found: Option<Found>,
+    found: Option<SortSource>,
 }
 
 /// A sort under way.
 pub(super) struct Sorting {
-    elements: Elements,
-    order: Order,
+    elements: SortElements,
+    order: SortOrder,
     /// The next element to be taken from the clone, and some that have been.
     at: u64,
     taken: VecDeque<Box<[u8]>>,
-    items: InOrder<Item, ()>,
+    items: InOrder<SortItem, ()>,
     is_weighed: bool,
     skipped: u64,
     told: u64,
@@ -216,7 +216,7 @@ pub(super) struct Sorting {
 }
 
 impl Sorting {
-    pub(super) fn new(elements: Elements, order: Order) -> Self {
+    pub(super) fn new(elements: SortElements, order: SortOrder) -> Self {
         let at = if order.is_own { order.start } else { 0 };
         Self {
             elements,
@@ -243,7 +243,7 @@ impl Sorting {
     /// The next element in its own order.
     fn take(&mut self) -> Option<Box<[u8]>> {
         if self.taken.is_empty() && self.at < self.elements.len() {
-            let is_backward = self.order.is_own && !matches!(self.elements, Elements::Set(_));
+            let is_backward = self.order.is_own && !matches!(self.elements, SortElements::Set(_));
             let direction = if is_backward { self.order.direction } else { Direction::Forward };
             self.taken = self.elements.some(self.at, STEP_ELEMENTS as u64, direction);
             self.at += self.taken.len() as u64;
@@ -264,7 +264,7 @@ impl Sorting {
             None if self.order.by_bytes => Weight::Own,
             None => self.weight_of(number(&element)),
         };
-        self.items.push(Item { weight, element, direction: self.order.direction }, ());
+        self.items.push(SortItem { weight, element, direction: self.order.direction }, ());
     }
 
     fn weight_of(&mut self, number: Option<f64>) -> Weight {
@@ -275,11 +275,11 @@ impl Sorting {
     }
 
     /// What a pattern stands for; `None` if a key is to be looked at first.
-    fn find(&mut self, pattern: &Pattern, element: &[u8]) -> Option<Option<Vec<u8>>> {
+    fn find(&mut self, pattern: &KeyPattern, element: &[u8]) -> Option<Option<Vec<u8>>> {
         match pattern {
-            Pattern::Element => Some(Some(element.to_vec())),
-            Pattern::Fixed => Some(None),
-            Pattern::Name { before, after, field } => match self.look.take() {
+            KeyPattern::Element => Some(Some(element.to_vec())),
+            KeyPattern::Fixed => Some(None),
+            KeyPattern::Name { before, after, field } => match self.look.take() {
                 Some(Look { found: Some(found), .. }) => Some(found.bytes()),
                 _ => {
                     let key = [before, element, after].concat();
@@ -372,14 +372,14 @@ impl Combining for Sorting {
         let found = match &look.field {
             Some(field) => {
                 let hash = tx.hash(&look.key).ok().flatten();
-                hash.and_then(|hash| hash.get(field, now, |pair| Found::Bytes(pair.value.to_vec())))
+                hash.and_then(|hash| hash.get(field, now, |pair| SortSource::Bytes(pair.value.to_vec())))
             }
             None => tx.text(&look.key).ok().flatten().map(|text| match text {
-                kinds::Text::Long(text) => Found::Long(text.clone()),
-                short => Found::Bytes(short.to_vec()),
+                kinds::Text::Long(text) => SortSource::Long(text.clone()),
+                short => SortSource::Bytes(short.to_vec()),
             }),
         };
-        look.found = Some(found.unwrap_or(Found::Nothing));
+        look.found = Some(found.unwrap_or(SortSource::Nothing));
     }
 
     fn fault(&self) -> Option<&'static str> {

@@ -10,7 +10,7 @@
 //!   +----+----+----+
 //! ```
 
-use super::cell::{Bounds, Cell, Place, STEPS_MAX};
+use super::cell::{Bounds, Cell, Coordinates, STEPS_MAX};
 
 /// Of the sphere that distances are measured on, in meters.
 const EARTH_RADIUS_M: f64 = 6_372_797.560_856;
@@ -19,7 +19,7 @@ const MERCATOR_MAX_M: f64 = 20_037_726.37;
 
 /// A form, in units of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Form {
+pub(super) enum Shape {
     /// All that is no farther away than this.
     Circle { radius: f64 },
     /// A rectangle between two meridians and two circles of latitude.
@@ -29,8 +29,8 @@ pub(super) enum Form {
 /// A form around a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Area {
-    pub(super) center: Place,
-    pub(super) form: Form,
+    pub(super) center: Coordinates,
+    pub(super) form: Shape,
     /// A unit of the form, in meters.
     pub(super) unit_m: f64,
 }
@@ -40,13 +40,13 @@ const AROUND: [(i32, i32); 9] = [(0, 0), (0, 1), (0, -1), (1, 0), (-1, 0), (1, 1
 
 impl Area {
     /// How far `place` is from the center, in meters; `None` if it lies outside.
-    pub(super) fn distance_within(&self, place: Place) -> Option<f64> {
+    pub(super) fn distance_within(&self, place: Coordinates) -> Option<f64> {
         let away_m = distance_m(self.center, place);
         let is_within = match self.form {
-            Form::Circle { radius } => away_m <= radius * self.unit_m,
-            Form::Rectangle { width, height } => {
-                let beside = Place { longitude: self.center.longitude, ..place };
-                let above = Place { latitude: self.center.latitude, ..place };
+            Shape::Circle { radius } => away_m <= radius * self.unit_m,
+            Shape::Rectangle { width, height } => {
+                let beside = Coordinates { longitude: self.center.longitude, ..place };
+                let above = Coordinates { latitude: self.center.latitude, ..place };
                 distance_m(place, beside) <= width * self.unit_m / 2.0
                     && distance_m(place, above) <= height * self.unit_m / 2.0
             }
@@ -87,15 +87,15 @@ impl Area {
     /// Half its width and half its height, in meters.
     fn halves_m(&self) -> (f64, f64) {
         let (width, height) = match self.form {
-            Form::Circle { radius } => (radius, radius),
-            Form::Rectangle { width, height } => (width / 2.0, height / 2.0),
+            Shape::Circle { radius } => (radius, radius),
+            Shape::Rectangle { width, height } => (width / 2.0, height / 2.0),
         };
         (self.unit_m * width, self.unit_m * height)
     }
 
     /// The meridians and circles of latitude that it lies between.
     fn reach(&self) -> Bounds {
-        let Place { longitude, latitude } = self.center;
+        let Coordinates { longitude, latitude } = self.center;
         let (width_m, height_m) = self.halves_m();
         let rise = degrees(height_m / EARTH_RADIUS_M);
         // It is widest in degrees where it is nearest to a pole.
@@ -107,8 +107,8 @@ impl Area {
     /// The steps of the grid whose cells are about as large.
     fn steps(&self) -> u32 {
         let mut reach_m = match self.form {
-            Form::Circle { radius } => radius,
-            Form::Rectangle { width, height } => (width / 2.0 * (width / 2.0) + height / 2.0 * (height / 2.0)).sqrt(),
+            Shape::Circle { radius } => radius,
+            Shape::Rectangle { width, height } => (width / 2.0 * (width / 2.0) + height / 2.0 * (height / 2.0)).sqrt(),
         } * self.unit_m;
         if reach_m == 0.0 {
             return STEPS_MAX;
@@ -126,7 +126,7 @@ impl Area {
 }
 
 /// How far two places are from each other on the sphere, in meters.
-pub(super) fn distance_m(from: Place, to: Place) -> f64 {
+pub(super) fn distance_m(from: Coordinates, to: Coordinates) -> f64 {
     let (from_latitude, to_latitude) = (radians(from.latitude), radians(to.latitude));
     let rise = ((to_latitude - from_latitude) / 2.0).sin();
     let turn = ((radians(to.longitude) - radians(from.longitude)) / 2.0).sin();

@@ -1,18 +1,18 @@
 //! Coordinates, lengths and units, as arguments write them.
 
-use super::area::{Area, Form};
-use super::cell::{LATITUDE_MAX, LONGITUDE_MAX, Place};
+use super::area::{Area, Shape};
+use super::cell::{Coordinates, LATITUDE_MAX, LONGITUDE_MAX};
 use crate::prelude::*;
 use crate::sorted::score::{score, score_or};
 
 /// A longitude and a latitude, from argument `at` on.
-pub(super) fn place(args: &Args, at: usize) -> Result<Place, Failure> {
+pub(super) fn place(args: &Args, at: usize) -> Result<Coordinates, Failure> {
     let (longitude, latitude) = (score(args.get(at))?, score(args.get(at + 1))?);
     if longitude.abs() > LONGITUDE_MAX || latitude.abs() > LATITUDE_MAX {
         let text = format!("ERR invalid longitude,latitude pair {longitude:.6},{latitude:.6}");
         return Err(Failure::text(text));
     }
-    Ok(Place { longitude, latitude })
+    Ok(Coordinates { longitude, latitude })
 }
 
 /// A unit, in meters.
@@ -23,20 +23,20 @@ pub(super) fn unit_m(argument: &[u8]) -> Result<f64, Failure> {
 }
 
 /// A circle around `center`, from argument `at` on: radius and unit.
-pub(super) fn circle(center: Place, args: &Args, at: usize) -> Result<Area, Failure> {
+pub(super) fn circle(center: Coordinates, args: &Args, at: usize) -> Result<Area, Failure> {
     let radius = score_or(args.get(at), "ERR need numeric radius")?;
     if radius < 0.0 {
         return Err(Failure::text("ERR radius cannot be negative"));
     }
-    Ok(Area { center, form: Form::Circle { radius }, unit_m: unit_m(args.get(at + 1))? })
+    Ok(Area { center, form: Shape::Circle { radius }, unit_m: unit_m(args.get(at + 1))? })
 }
 
 /// A rectangle around `center`: width, height and unit.
-pub(super) fn rectangle(center: Place, args: &Args, at: usize) -> Result<Area, Failure> {
+pub(super) fn rectangle(center: Coordinates, args: &Args, at: usize) -> Result<Area, Failure> {
     let width = score_or(args.get(at), "ERR need numeric width")?;
     let height = score_or(args.get(at + 1), "ERR need numeric height")?;
     if width < 0.0 || height < 0.0 {
         return Err(Failure::text("ERR height or width cannot be negative"));
     }
-    Ok(Area { center, form: Form::Rectangle { width, height }, unit_m: unit_m(args.get(at + 2))? })
+    Ok(Area { center, form: Shape::Rectangle { width, height }, unit_m: unit_m(args.get(at + 2))? })
 }

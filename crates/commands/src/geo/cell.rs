@@ -28,7 +28,7 @@ const LETTERS_COUNT: usize = 11;
 
 /// A place, in degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Coordinates {
     pub(super) longitude: f64,
     pub(super) latitude: f64,
 }
@@ -52,7 +52,7 @@ pub(super) struct Bounds {
 
 impl Cell {
     /// The cell in which `place` lies.
-    pub(super) fn of(place: Place, steps: u32) -> Self {
+    pub(super) fn of(place: Coordinates, steps: u32) -> Self {
         Self {
             column: index(place.longitude, LONGITUDE_MAX, steps),
             row: index(place.latitude, LATITUDE_MAX, steps),
@@ -88,10 +88,10 @@ impl Cell {
     }
 
     /// The place in its middle.
-    pub(super) fn middle(self) -> Place {
+    pub(super) fn middle(self) -> Coordinates {
         let Bounds { west, east, south, north } = self.bounds();
         let middle = |low: f64, high: f64, most: f64| ((low + high) / 2.0).min(most).max(-most);
-        Place { longitude: middle(west, east, LONGITUDE_MAX), latitude: middle(south, north, LATITUDE_MAX) }
+        Coordinates { longitude: middle(west, east, LONGITUDE_MAX), latitude: middle(south, north, LATITUDE_MAX) }
     }
 
     /// The cell so many columns to the east and rows to the north, -1, 0 or 1 of each; beyond the edge it is at the other.
@@ -103,7 +103,7 @@ impl Cell {
 }
 
 /// The text that others call a geohash. It counts latitudes from pole to pole, so it is another grid's.
-pub(super) fn text(place: Place) -> [u8; LETTERS_COUNT] {
+pub(super) fn text(place: Coordinates) -> [u8; LETTERS_COUNT] {
     let cell = Cell {
         column: index(place.longitude, LONGITUDE_MAX, STEPS_MAX),
         row: index(place.latitude, 90.0, STEPS_MAX),
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const PALERMO: Place = Place { longitude: 13.361389, latitude: 38.115556 };
+    const PALERMO: Coordinates = Coordinates { longitude: 13.361389, latitude: 38.115556 };
 
     /// The example of the command's page.
     #[test]
@@ -177,14 +177,14 @@ mod tests {
 
     #[test]
     fn the_middles_coordinates_come_as_from_redis() {
-        let Place { longitude, latitude } = Cell::of(PALERMO, STEPS_MAX).middle();
+        let Coordinates { longitude, latitude } = Cell::of(PALERMO, STEPS_MAX).middle();
         assert_eq!((longitude, latitude), (13.361_389_338_970_184, 38.115_556_395_496_3));
     }
 
     #[test]
     fn no_score_is_too_strange_to_stand_for_a_cell() {
         for score in [0.0, -1.0, 1e300, -1e300, f64::INFINITY, f64::NEG_INFINITY, 0.5, 9.3e18, 1.9e19] {
-            let Place { longitude, latitude } = Cell::of_score(score).middle();
+            let Coordinates { longitude, latitude } = Cell::of_score(score).middle();
             assert!(longitude.abs() <= LONGITUDE_MAX && latitude.abs() <= LATITUDE_MAX, "{score}");
         }
     }
@@ -201,7 +201,7 @@ mod tests {
         fn a_place_lies_in_its_cells_and_in_their_scores(
             longitude in -180.0..180.0, latitude in -85.05..85.05, steps in 1u32..=STEPS_MAX
         ) {
-            let place = Place { longitude, latitude };
+            let place = Coordinates { longitude, latitude };
             let Bounds { west, east, south, north } = Cell::of(place, steps).bounds();
             prop_assert!(west <= longitude && longitude <= east && south <= latitude && latitude <= north);
             let score = Cell::of(place, STEPS_MAX).score();

@@ -2,7 +2,7 @@
 
 use super::area::distance_m;
 use super::argument;
-use super::cell::{self, Cell, Place};
+use super::cell::{self, Cell, Coordinates};
 use crate::prelude::*;
 
 pub(crate) const COMMANDS: &[Command] = &[GEODIST, GEOHASH, GEOPOS];
@@ -55,7 +55,7 @@ fn for_each_place(
     tx: &mut Tx,
     args: &Args,
     reply: &mut dyn Reply,
-    mut tell: impl FnMut(&mut dyn Reply, Option<Place>),
+    mut tell: impl FnMut(&mut dyn Reply, Option<Coordinates>),
 ) -> Outcome {
     let sorted = tx.sorted(args.get(1))?;
     reply.array(args.len() - 2);
@@ -82,7 +82,7 @@ fn distance(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 }
 
 /// A pair of coordinates, with all digits up to the seventeenth behind the point and none beyond.
-pub(super) fn tell_place(reply: &mut dyn Reply, Place { longitude, latitude }: Place) {
+pub(super) fn tell_place(reply: &mut dyn Reply, Coordinates { longitude, latitude }: Coordinates) {
     reply.array(2);
     for degrees in [longitude, latitude] {
         let digits = format!("{degrees:.17}");

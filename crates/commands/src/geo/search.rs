@@ -6,11 +6,11 @@
 //! much, stored        on a clone without the locks, before the command runs (again): see `Tx::combine`
 //! ```
 
-use super::area::{Area, Form};
+use super::area::{Area, Shape};
 use super::argument;
-use super::cell::{Cell, Place};
+use super::cell::{Cell, Coordinates};
 use super::look::{tell_distance, tell_place};
-use super::walk::{Found, Walk, Wanted};
+use super::walk::{GeoMatch, GeoQuery, GeoWalk};
 use crate::prelude::*;
 use crate::sorted::range::put_result;
 use base::raw_text;
@@ -35,7 +35,7 @@ const GEOSEARCH: Command = Command {
     since: "6.2.0",
     brief: "Returns the members within a circle or a rectangle.",
     answer: "array: members; with WITHDIST, WITHHASH or WITHCOORD arrays of the member and these",
-    run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Search)),
+    run: Run::Local(|tx, args, reply| search(tx, args, reply, GeoCommand::Search)),
 };
 
 const GEOSEARCHSTORE: Command = Command {
@@ -48,7 +48,7 @@ const GEOSEARCHSTORE: Command = Command {
     cost: "O(log(n)+m*log(m)), n the members of the sorted set, m those in cells that the area reaches into",
     brief: "Stores the members within a circle or a rectangle under another key.",
     answer: "int: members stored; 0: the key is removed",
-    run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::SearchStore)),
+    run: Run::Local(|tx, args, reply| search(tx, args, reply, GeoCommand::SearchStore)),
     ..GEOSEARCH
 };
 
@@ -62,7 +62,7 @@ const GEORADIUS: Command = Command {
     since: "3.2.0",
     brief: "Returns or stores the members within a circle.",
     answer: "array: as of GEOSEARCH; with STORE or STOREDIST int: as of GEOSEARCHSTORE",
-    run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Radius { by_member: false, stores: true })),
+    run: Run::Local(|tx, args, reply| search(tx, args, reply, GeoCommand::Radius { by_member: false, stores: true })),
     ..GEOSEARCH
 };
 
@@ -75,7 +75,7 @@ const GEORADIUS_RO: Command = Command {
     since: "3.2.10",
     brief: "Returns the members within a circle.",
     answer: "array: as of GEOSEARCH",
-    run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Radius { by_member: false, stores: false })),
+    run: Run::Local(|tx, args, reply| search(tx, args, reply, GeoCommand::Radius { by_member: false, stores: false })),
     ..GEORADIUS
 };
 
@@ -86,7 +86,7 @@ const GEORADIUSBYMEMBER: Command = Command {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RO ACCESS"), stored("STORE", 5), stored("STOREDIST", 5)],
     brief: "Returns or stores the members within a circle around a member.",
-    run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Radius { by_member: true, stores: true })),
+    run: Run::Local(|tx, args, reply| search(tx, args, reply, GeoCommand::Radius { by_member: true, stores: true })),
     ..GEORADIUS
 };
 
@@ -95,7 +95,7 @@ const GEORADIUSBYMEMBER_RO: Command = Command {
     syntax: "key member radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC]",
     arity: Arity::AtLeast(5),
     brief: "Returns the members within a circle around a member.",
-    run: Run::Local(|tx, args, reply| search(tx, args, reply, Verb::Radius { by_member: true, stores: false })),
+    run: Run::Local(|tx, args, reply| search(tx, args, reply, GeoCommand::Radius { by_member: true, stores: false })),
     ..GEORADIUS_RO
 };
 
@@ -111,7 +111,7 @@ const fn stored(word: &'static str, from: usize) -> KeySpec {
 
 /// Which of the commands it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
+enum GeoCommand {
     Search,
     SearchStore,
     Radius { by_member: bool, stores: bool },
@@ -133,8 +133,8 @@ struct Store<'a> {
 }
 
 /// What is asked for.
-struct Asked<'a> {
-    center: Option<Place>,
+struct GeoRequest<'a> {
+    center: Option<Coordinates>,
     /// A form around whatever place.
     around: Option<Area>,
     /// The member that the center is, where there is no such sorted set.
@@ -146,10 +146,10 @@ struct Asked<'a> {
     store: Option<Store<'a>>,
 }
 
-const NOWHERE: Place = Place { longitude: 0.0, latitude: 0.0 };
+const NOWHERE: Coordinates = Coordinates { longitude: 0.0, latitude: 0.0 };
 
-impl<'a> Asked<'a> {
-    fn of(sorted: Option<&Sorted>, args: &Args<'a>, verb: Verb) -> Result<Self, Failure> {
+impl<'a> GeoRequest<'a> {
+    fn of(sorted: Option<&Sorted>, args: &Args<'a>, verb: GeoCommand) -> Result<Self, Failure> {
         let mut asked = Self {
             center: None,
             around: None,
@@ -161,17 +161,17 @@ impl<'a> Asked<'a> {
             store: None,
         };
         let from = match verb {
-            Verb::Search => 2,
-            Verb::SearchStore => {
+            GeoCommand::Search => 2,
+            GeoCommand::SearchStore => {
                 asked.store = Some(Store { key: args.get(1), distances: false });
                 3
             }
-            Verb::Radius { by_member: false, .. } => {
+            GeoCommand::Radius { by_member: false, .. } => {
                 asked.center = Some(argument::place(args, 2)?);
                 asked.around = Some(argument::circle(NOWHERE, args, 4)?);
                 6
             }
-            Verb::Radius { by_member: true, .. } => {
+            GeoCommand::Radius { by_member: true, .. } => {
                 if sorted.is_some() {
                     asked.read_member(sorted, args.get(2))?;
                     asked.around = Some(argument::circle(NOWHERE, args, 3)?);
@@ -202,11 +202,11 @@ impl<'a> Asked<'a> {
         sorted: Option<&Sorted>,
         args: &Args<'a>,
         at: usize,
-        verb: Verb,
+        verb: GeoCommand,
     ) -> Result<usize, Failure> {
         let (word, left) = (args.get(at), args.len() - at - 1);
-        let is_search = matches!(verb, Verb::Search | Verb::SearchStore);
-        let stores = matches!(verb, Verb::Radius { stores: true, .. });
+        let is_search = matches!(verb, GeoCommand::Search | GeoCommand::SearchStore);
+        let stores = matches!(verb, GeoCommand::Radius { stores: true, .. });
         let is = |name| parse::is(word, name);
         Ok(match () {
             () if is("WITHDIST") => set(&mut self.beside.distance),
@@ -247,7 +247,7 @@ impl<'a> Asked<'a> {
                 self.around = Some(argument::rectangle(NOWHERE, args, at + 1)?);
                 4
             }
-            () if verb == Verb::SearchStore && is("STOREDIST") => match &mut self.store {
+            () if verb == GeoCommand::SearchStore && is("STOREDIST") => match &mut self.store {
                 Some(store) => set(&mut store.distances),
                 None => 1,
             },
@@ -255,12 +255,12 @@ impl<'a> Asked<'a> {
         })
     }
 
-    fn is_by(&self, is_form: impl Fn(Form) -> bool) -> bool {
+    fn is_by(&self, is_form: impl Fn(Shape) -> bool) -> bool {
         self.around.is_some_and(|around| is_form(around.form))
     }
 
-    fn check(&self, args: &Args, verb: Verb) -> Result<(), Failure> {
-        let is_search = matches!(verb, Verb::Search | Verb::SearchStore);
+    fn check(&self, args: &Args, verb: GeoCommand) -> Result<(), Failure> {
+        let is_search = matches!(verb, GeoCommand::Search | GeoCommand::SearchStore);
         let name = || raw_text::from_bytes(args.name()).into_owned();
         if self.store.is_some() && self.beside != Beside::default() {
             let what = if is_search { "GEOSEARCHSTORE" } else { "STORE option in GEORADIUS" };
@@ -282,11 +282,11 @@ impl<'a> Asked<'a> {
     }
 
     /// What is searched for in a sorted set that is there.
-    fn wanted(&self) -> Option<Wanted> {
+    fn wanted(&self) -> Option<GeoQuery> {
         let area = Area { center: self.center?, ..self.around? };
         // Of a few in no order those are meant that are nearest, unless any will do.
         let order = self.order.or((self.count.is_some() && !self.any).then_some(Direction::Forward));
-        Some(Wanted { area, order, count: self.count, any: self.any })
+        Some(GeoQuery { area, order, count: self.count, any: self.any })
     }
 }
 
@@ -295,8 +295,8 @@ fn set(what: &mut bool) -> usize {
     1
 }
 
-fn is_rectangle(form: Form) -> bool {
-    matches!(form, Form::Rectangle { .. })
+fn is_rectangle(form: Shape) -> bool {
+    matches!(form, Shape::Rectangle { .. })
 }
 
 /// Members that are looked at under the locks: some 200 µs.
@@ -311,11 +311,11 @@ fn is_little(sorted: &Sorted, members: u64) -> bool {
     members <= LOCKED_MEMBERS_MAX && members * (sorted.content_bytes() / sorted.len().max(1)) <= LOCKED_BYTES_MAX
 }
 
-fn search(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, verb: Verb) -> Outcome {
-    let source = args.get(if verb == Verb::SearchStore { 2 } else { 1 });
+fn search(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, verb: GeoCommand) -> Outcome {
+    let source = args.get(if verb == GeoCommand::SearchStore { 2 } else { 1 });
     let keyspace = tx.keyspace();
     let sorted = tx.sorted(source)?;
-    let asked = Asked::of(sorted, args, verb)?;
+    let asked = GeoRequest::of(sorted, args, verb)?;
     let sorted = sorted.cloned();
     let Some((sorted, wanted)) = sorted.zip(asked.wanted()) else {
         return match asked.store {
@@ -329,9 +329,9 @@ fn search(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, verb: Verb) -> Outcom
     if let Some(store) = asked.store {
         return put(tx, args, sorted, wanted, store, reply);
     }
-    let walk = Walk::new(sorted.clone(), wanted);
+    let walk = GeoWalk::new(sorted.clone(), wanted);
     let is_little = is_little(&sorted, walk.left());
-    let mut telling = Telling { walk, is_told: false, beside: asked.beside, pin: None };
+    let mut telling = GeoSearchReply { walk, is_told: false, beside: asked.beside, pin: None };
     if is_little {
         while telling.next(reply) == More::Follows {}
     } else {
@@ -342,8 +342,8 @@ fn search(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, verb: Verb) -> Outcom
 }
 
 /// A search under way, then what it found, which is told.
-struct Telling {
-    walk: Walk,
+struct GeoSearchReply {
+    walk: GeoWalk,
     /// Whether it has begun to tell.
     is_told: bool,
     beside: Beside,
@@ -354,8 +354,8 @@ struct Telling {
 /// About what distance, hash, and coordinates of a member take, in bytes.
 const BESIDE_BYTES: usize = 100;
 
-impl Telling {
-    fn tell(&self, found: Found, reply: &mut dyn Reply) -> usize {
+impl GeoSearchReply {
+    fn tell(&self, found: GeoMatch, reply: &mut dyn Reply) -> usize {
         let Beside { distance, hash, place } = self.beside;
         let more = [distance, hash, place].into_iter().filter(|is_told| *is_told).count();
         let bytes = self.walk.sorted().get(found.rank, |score, member| {
@@ -379,7 +379,7 @@ impl Telling {
     }
 }
 
-impl Source for Telling {
+impl Source for GeoSearchReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         if !self.is_told {
             if !self.walk.step() {
@@ -403,9 +403,9 @@ impl Source for Telling {
 }
 
 /// Puts what is found under a key, whatever it held.
-fn put(tx: &mut Tx, args: &Args, sorted: Sorted, wanted: Wanted, store: Store, reply: &mut dyn Reply) -> Outcome {
+fn put(tx: &mut Tx, args: &Args, sorted: Sorted, wanted: GeoQuery, store: Store, reply: &mut dyn Reply) -> Outcome {
     let distances = store.distances;
-    let walk = Walk::new(sorted.clone(), wanted);
+    let walk = GeoWalk::new(sorted.clone(), wanted);
     let result = if is_little(&sorted, STORED_SHARE * walk.left()) {
         Storing::new(walk, distances).finished()
     } else {
@@ -415,7 +415,7 @@ fn put(tx: &mut Tx, args: &Args, sorted: Sorted, wanted: Wanted, store: Store, r
                 Value::Sorted(sorted) => Some(sorted),
                 _ => None,
             });
-            Box::new(Storing::new(Walk::new(sorted.unwrap_or_default(), wanted), distances))
+            Box::new(Storing::new(GeoWalk::new(sorted.unwrap_or_default(), wanted), distances))
         })?
     };
     let Some(value) = result else { return put_result(tx, store.key, Sorted::default(), reply) };
@@ -427,7 +427,7 @@ fn put(tx: &mut Tx, args: &Args, sorted: Sorted, wanted: Wanted, store: Store, r
 
 /// A search, then a sorted set that is made of what it found.
 struct Storing {
-    walk: Walk,
+    walk: GeoWalk,
     distances: bool,
     is_found: bool,
     result: Sorted,
@@ -437,7 +437,7 @@ struct Storing {
 const STEP_MEMBERS: usize = 32;
 
 impl Storing {
-    fn new(walk: Walk, distances: bool) -> Self {
+    fn new(walk: GeoWalk, distances: bool) -> Self {
         Self { walk, distances, is_found: false, result: Sorted::default() }
     }
 
@@ -446,7 +446,7 @@ impl Storing {
         self.result()
     }
 
-    fn put(&mut self, found: Found, may_be_small: bool) {
+    fn put(&mut self, found: GeoMatch, may_be_small: bool) {
         let Self { walk, result, .. } = self;
         let distance = found.distance_m / walk.unit_m();
         let is_long = walk.sorted().get(found.rank, |score, member| {

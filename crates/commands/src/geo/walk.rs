@@ -16,7 +16,7 @@ const STEP_MEMBERS: u64 = 256;
 
 /// What is searched for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct GeoQuery {
     pub(super) area: Area,
     /// Nearest or farthest first; none: as they come.
     pub(super) order: Option<Direction>,
@@ -28,15 +28,15 @@ pub(super) struct Wanted {
 
 /// A member that was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct GeoMatch {
     pub(super) rank: u64,
     pub(super) distance_m: f64,
 }
 
 /// One search.
-pub(super) struct Walk {
+pub(super) struct GeoWalk {
     sorted: Sorted,
-    wanted: Wanted,
+    wanted: GeoQuery,
     /// Ranks that are left: the first of each range, and how many.
     ranges: VecDeque<(u64, u64)>,
     found: Finds,
@@ -44,14 +44,14 @@ pub(super) struct Walk {
 }
 
 enum Finds {
-    AsTheyCome(VecDeque<Found>),
+    AsTheyCome(VecDeque<GeoMatch>),
     NearestFirst(InOrder<Number, u64>),
     FarthestFirst(InOrder<Reverse<Number>, u64>),
 }
 
-impl Walk {
+impl GeoWalk {
     /// A search of `sorted`. O(log n).
-    pub(super) fn new(sorted: Sorted, wanted: Wanted) -> Self {
+    pub(super) fn new(sorted: Sorted, wanted: GeoQuery) -> Self {
         let ranges = |cell: Cell| {
             let scores = cell.scores();
             sorted.score_range(Bound::Including(scores.start), Bound::Excluding(scores.end))
@@ -87,7 +87,7 @@ impl Walk {
         let mut rank = start;
         let flow = sorted.walk(start, part, Direction::Forward, &mut |score, _| {
             if let Some(distance_m) = wanted.area.distance_within(Cell::of_score(score).middle()) {
-                found.push(Found { rank, distance_m });
+                found.push(GeoMatch { rank, distance_m });
             }
             rank += 1;
             let is_enough = wanted.any && wanted.count.is_some_and(|count| found.len() >= count);
@@ -107,7 +107,7 @@ impl Walk {
     }
 
     /// Of a search that is over: the next one.
-    pub(super) fn next(&mut self) -> Option<Found> {
+    pub(super) fn next(&mut self) -> Option<GeoMatch> {
         if self.len() == 0 {
             return None;
         }
@@ -117,13 +117,13 @@ impl Walk {
 
     /// What it keeps beside the sorted set, in bytes.
     pub(super) fn heap_bytes(&self) -> u64 {
-        self.found.len() * size_of::<Found>() as u64
+        self.found.len() * size_of::<GeoMatch>() as u64
     }
 }
 
 impl Finds {
-    fn push(&mut self, found: Found) {
-        let Found { rank, distance_m } = found;
+    fn push(&mut self, found: GeoMatch) {
+        let GeoMatch { rank, distance_m } = found;
         match self {
             Self::AsTheyCome(all) => all.push_back(found),
             Self::NearestFirst(all) => all.push(Number(distance_m), rank),
@@ -139,12 +139,12 @@ impl Finds {
         }
     }
 
-    fn next(&mut self) -> Option<Found> {
+    fn next(&mut self) -> Option<GeoMatch> {
         match self {
             Self::AsTheyCome(all) => all.pop_front(),
-            Self::NearestFirst(all) => all.next().map(|(Number(distance_m), rank)| Found { rank, distance_m }),
+            Self::NearestFirst(all) => all.next().map(|(Number(distance_m), rank)| GeoMatch { rank, distance_m }),
             Self::FarthestFirst(all) => {
-                all.next().map(|(Reverse(Number(distance_m)), rank)| Found { rank, distance_m })
+                all.next().map(|(Reverse(Number(distance_m)), rank)| GeoMatch { rank, distance_m })
             }
         }
     }

@@ -25,14 +25,14 @@ const HGETALL: Command = Command {
     since: "2.0.0",
     brief: "Returns all fields and values of a hash.",
     answer: "map: field and value; empty if the key is absent",
-    run: Run::Local(|tx, args, reply| all(tx, args, reply, Shown::Both)),
+    run: Run::Local(|tx, args, reply| all(tx, args, reply, FieldPart::Both)),
 };
 
 const HKEYS: Command = Command {
     name: "HKEYS",
     brief: "Returns all fields of a hash.",
     answer: "array: the fields; empty if the key is absent",
-    run: Run::Local(|tx, args, reply| all(tx, args, reply, Shown::Fields)),
+    run: Run::Local(|tx, args, reply| all(tx, args, reply, FieldPart::Fields)),
     ..HGETALL
 };
 
@@ -40,13 +40,13 @@ const HVALS: Command = Command {
     name: "HVALS",
     brief: "Returns all values of a hash.",
     answer: "array: the values; empty if the key is absent",
-    run: Run::Local(|tx, args, reply| all(tx, args, reply, Shown::Values)),
+    run: Run::Local(|tx, args, reply| all(tx, args, reply, FieldPart::Values)),
     ..HGETALL
 };
 
 /// What is told of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum FieldPart {
     Fields,
     Values,
     Both,
@@ -57,18 +57,18 @@ const LOCKED_BYTES_MAX: u64 = 64 << 10;
 /// About what headers take for each field, in bytes.
 const HEADER_BYTES: u64 = 16;
 
-fn all(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, shown: Shown) -> Outcome {
+fn all(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, shown: FieldPart) -> Outcome {
     let (now, keyspace) = (tx.now(), tx.keyspace());
     let hash = tx.hash(args.get(1))?;
     let count = hash.map_or(0, |hash| hash.live_len(now)) as usize;
-    if shown == Shown::Both {
+    if shown == FieldPart::Both {
         reply.map(count);
     } else {
         reply.array(count);
     }
     let Some(hash) = hash else { return Ok(()) };
     if is_long(hash) {
-        reply.stream(Box::new(Rest { items: hash.items(), at: 0, shown, now, pin: keyspace.pin(args.get(1)) }));
+        reply.stream(Box::new(FieldsReply { items: hash.items(), at: 0, shown, now, pin: keyspace.pin(args.get(1)) }));
         return Ok(());
     }
     let _ = hash.walk(&mut |pair| {
@@ -83,30 +83,30 @@ pub(super) fn is_long(hash: &Hash) -> bool {
     hash.content_bytes() + hash.len() * HEADER_BYTES > LOCKED_BYTES_MAX
 }
 
-fn tell(reply: &mut dyn Reply, pair: Pair<'_>, shown: Shown, now: Ms) {
+fn tell(reply: &mut dyn Reply, pair: Pair<'_>, shown: FieldPart, now: Ms) {
     if !pair.is_live(now) {
         return;
     }
-    if shown != Shown::Values {
+    if shown != FieldPart::Values {
         reply.bulk(pair.field);
     }
-    if shown != Shown::Fields {
+    if shown != FieldPart::Fields {
         reply.bulk(pair.value);
     }
 }
 
 /// What is told from a clone.
-struct Rest {
+struct FieldsReply {
     items: List,
     /// The next item.
     at: u64,
-    shown: Shown,
+    shown: FieldPart,
     /// As of when.
     now: Ms,
     pin: Pin,
 }
 
-impl Source for Rest {
+impl Source for FieldsReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         let (mut at, mut bytes_left) = (self.at, SOURCE_STEP_BYTES as u64);
         let _ = self.items.walk(at, self.items.len() - at, Direction::Forward, &mut |item: &[u8]| {

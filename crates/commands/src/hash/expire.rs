@@ -24,14 +24,14 @@ const HEXPIRE: Command = Command {
     brief: "Sets the time to live of fields of a hash, in seconds.",
     answer: "array: for each field 1 if the deadline was set, 0 if the condition does not hold, 2 if the field was removed \
              since the time has passed, -2 if it is not there",
-    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, From::Now)),
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, FieldDeadlineBase::Now)),
 };
 
 const HPEXPIRE: Command = Command {
     name: "HPEXPIRE",
     syntax: "key milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
     brief: "Sets the time to live of fields of a hash, in milliseconds.",
-    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, From::Now)),
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, FieldDeadlineBase::Now)),
     ..HEXPIRE
 };
 
@@ -39,7 +39,7 @@ const HEXPIREAT: Command = Command {
     name: "HEXPIREAT",
     syntax: "key unix-time-seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
     brief: "Sets the expiration time of fields, in seconds since the epoch.",
-    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, From::Epoch)),
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, FieldDeadlineBase::Epoch)),
     ..HEXPIRE
 };
 
@@ -47,19 +47,19 @@ const HPEXPIREAT: Command = Command {
     name: "HPEXPIREAT",
     syntax: "key unix-time-milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
     brief: "Sets the expiration time of fields, in milliseconds since the epoch.",
-    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, From::Epoch)),
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, FieldDeadlineBase::Epoch)),
     ..HEXPIRE
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum From {
+enum FieldDeadlineBase {
     Now,
     Epoch,
 }
 
 /// Which deadlines may be replaced. No deadline counts as one that never comes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Condition {
+enum FieldDeadlineCondition {
     Always,
     None,
     Some,
@@ -67,7 +67,7 @@ enum Condition {
     Earlier,
 }
 
-impl Condition {
+impl FieldDeadlineCondition {
     /// The condition that `word` is, if it is one.
     fn of(word: &[u8]) -> Option<Self> {
         let words = [("NX", Self::None), ("XX", Self::Some), ("GT", Self::Later), ("LT", Self::Earlier)];
@@ -85,11 +85,11 @@ impl Condition {
     }
 }
 
-fn expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit, from: From) -> Outcome {
+fn expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit, from: FieldDeadlineBase) -> Outcome {
     let (key, now) = (args.get(1), tx.now());
     let there = tx.hash(key)?.is_some();
-    let at_ms = instant(args, args.get(2), unit, if from == From::Now { now } else { 0 })?;
-    let condition = Condition::of(args.get(3));
+    let at_ms = instant(args, args.get(2), unit, if from == FieldDeadlineBase::Now { now } else { 0 })?;
+    let condition = FieldDeadlineCondition::of(args.get(3));
     let fields_at = if condition.is_some() { 4 } else { 3 };
     let fields = fields(args, fields_at, "ERR Parameter `numFields` should be greater than 0")?;
     if !there {
@@ -114,11 +114,11 @@ fn expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit, from: Fro
 fn choose<'a>(
     hash: &Hash,
     fields: Args<'a>,
-    condition: Option<Condition>,
+    condition: Option<FieldDeadlineCondition>,
     at_ms: Ms,
     now: Ms,
 ) -> (Vec<i64>, Vec<&'a [u8]>) {
-    let condition = condition.unwrap_or(Condition::Always);
+    let condition = condition.unwrap_or(FieldDeadlineCondition::Always);
     let (mut seen, mut chosen) = (HashSet::new(), Vec::new());
     let codes = fields.iter().map(|field| {
         let before = match hash.get(field, now, |pair| pair.expires_at_ms) {

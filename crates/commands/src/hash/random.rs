@@ -1,6 +1,6 @@
 //! HRANDFIELD: fields drawn at random.
 
-use crate::draw::{Draw, Elements};
+use crate::draw::{Drawable, RandomDraw};
 use crate::prelude::*;
 use base::Ms;
 use base::random::Random;
@@ -35,7 +35,7 @@ fn random(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Ok(());
     };
     let (count, with_values) = counts.unwrap_or((1, false));
-    let draw = Draw::of(Fields::of(hash, now, with_values), count, random);
+    let draw = RandomDraw::of(Fields::of(hash, now, with_values), count, random);
     if counts.is_some() {
         let parts = if with_values && !reply.is_resp3() { 2 } else { 1 };
         reply.array((parts * draw.left()) as usize);
@@ -72,7 +72,7 @@ impl Fields {
     }
 }
 
-impl Elements for Fields {
+impl Drawable for Fields {
     fn places(&self) -> u64 {
         self.items.len()
     }

@@ -7,7 +7,7 @@
 //!
 //! A step ends only between two prefixes, so a field that stays is told once in a whole walk, whatever comes and goes.
 
-use crate::element_scan::{Options, Told};
+use crate::element_scan::{ScanOptions, ScanReply};
 use crate::generic::scan::{CURSOR_SHIFT, parse_cursor};
 use crate::prelude::*;
 use base::Ms;
@@ -42,16 +42,16 @@ fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let cursor = parse_cursor(args.get(2)).ok_or(Failure::text("ERR invalid cursor"))?;
     // As in Redis, options are looked at only if there is something to scan.
     let (next, told) = match tx.hash(args.get(1))? {
-        Some(hash) => step(hash, cursor, &Options::read(args, true)?, now),
-        None => (0, Told::default()),
+        Some(hash) => step(hash, cursor, &ScanOptions::read(args, true)?, now),
+        None => (0, ScanReply::default()),
     };
     told.tell(next, reply);
     Ok(())
 }
 
 /// The next cursor, and what is told on the way.
-fn step(hash: &Hash, cursor: u64, options: &Options<'_>, now: Ms) -> (u64, Told) {
-    let mut told = Told::default();
+fn step(hash: &Hash, cursor: u64, options: &ScanOptions<'_>, now: Ms) -> (u64, ScanReply) {
+    let mut told = ScanReply::default();
     if !hash.is_large() {
         let _ = hash.walk(&mut |pair| {
             take(&mut told, pair, options, now);
@@ -79,7 +79,7 @@ fn step(hash: &Hash, cursor: u64, options: &Options<'_>, now: Ms) -> (u64, Told)
     (next, told)
 }
 
-fn take(told: &mut Told, pair: Pair<'_>, options: &Options<'_>, now: Ms) {
+fn take(told: &mut ScanReply, pair: Pair<'_>, options: &ScanOptions<'_>, now: Ms) {
     if !options.take(pair.field) || !pair.is_live(now) {
         return;
     }

@@ -5,7 +5,7 @@
 //! faults Redis tells that one first.
 
 use super::end;
-use super::pass::{Ends, pass};
+use super::pass::{MoveEnds, pass};
 use super::pop::{pop_from, pops_at};
 use crate::engine_arguments::timeout_ms;
 use crate::filled::first_filled_list;
@@ -62,7 +62,7 @@ const BLMOVE: Command = Command {
     brief: "Moves an element from one list to another; waits if there is none.",
     answer: "bulk: the element; null: the time was up",
     run: passing(|tx, args, reply| {
-        let ends = Ends { from: end(args.get(3))?, to: end(args.get(4))? };
+        let ends = MoveEnds { from: end(args.get(3))?, to: end(args.get(4))? };
         pass_one(tx, args, reply, ends)
     }),
     ..BLPOP
@@ -74,7 +74,7 @@ const BRPOPLPUSH: Command = Command {
     arity: Arity::Exactly(4),
     since: "2.2.0",
     brief: "Moves a list's last element to another's head; waits if there is none.",
-    run: passing(|tx, args, reply| pass_one(tx, args, reply, Ends::TAIL_TO_HEAD)),
+    run: passing(|tx, args, reply| pass_one(tx, args, reply, MoveEnds::TAIL_TO_HEAD)),
     ..BLMOVE
 };
 
@@ -110,7 +110,7 @@ fn pop_some(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     pop_from(tx, key, pops, reply)
 }
 
-fn pass_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, ends: Ends) -> Outcome {
+fn pass_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, ends: MoveEnds) -> Outcome {
     timeout_ms(args, TimeoutAt::Last)?;
     let source = first_filled_list(tx, args.slice(1, 2))?;
     pass(tx, source, args.get(2), ends, reply)

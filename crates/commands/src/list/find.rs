@@ -33,7 +33,7 @@ const STEP_BYTES: u64 = 256 << 10;
 const STEP_INDICES: usize = 4096;
 
 #[derive(Clone, Copy)]
-struct Options {
+struct PositionOptions {
     direction: Direction,
     /// Matches passed over before the first that counts.
     skip: u64,
@@ -64,8 +64,8 @@ fn lpos(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-fn options(args: &Args) -> Result<Options, Failure> {
-    let mut options = Options { direction: Direction::Forward, skip: 0, count: None, compared_max: 0 };
+fn options(args: &Args) -> Result<PositionOptions, Failure> {
+    let mut options = PositionOptions { direction: Direction::Forward, skip: 0, count: None, compared_max: 0 };
     let mut words = args.from(3).iter();
     while let Some(word) = words.next() {
         let value = words.next().ok_or(Failure::Syntax)?;
@@ -87,8 +87,8 @@ fn options(args: &Args) -> Result<Options, Failure> {
 }
 
 /// The part of a list that is compared, and where it begins.
-fn compared(list: &List, options: Options) -> (List, u64) {
-    let Options { direction, compared_max, .. } = options;
+fn compared(list: &List, options: PositionOptions) -> (List, u64) {
+    let PositionOptions { direction, compared_max, .. } = options;
     if compared_max == 0 || compared_max >= list.len() {
         return (list.clone(), 0);
     }
@@ -103,14 +103,14 @@ struct Finding {
     search: Search,
     /// Where the part that is searched begins.
     offset: u64,
-    options: Options,
+    options: PositionOptions,
     /// `None` while it searches.
-    telling: Option<Telling>,
+    telling: Option<PositionsReply>,
     /// Once it goes on without the locks.
     pin: Option<Pin>,
 }
 
-struct Telling {
+struct PositionsReply {
     /// Indices to be skipped yet.
     skip: u64,
     /// What is left of the run at hand.
@@ -120,7 +120,7 @@ struct Telling {
 }
 
 impl Finding {
-    fn new(list: &List, element: &[u8], options: Options) -> Self {
+    fn new(list: &List, element: &[u8], options: PositionOptions) -> Self {
         let (part, offset) = compared(list, options);
         let count = match options.count {
             None => 1,
@@ -132,8 +132,8 @@ impl Finding {
     }
 
     /// Says how many indices follow.
-    fn begin(&self, reply: &mut dyn Reply) -> Telling {
-        let Options { skip, count, .. } = self.options;
+    fn begin(&self, reply: &mut dyn Reply) -> PositionsReply {
+        let PositionOptions { skip, count, .. } = self.options;
         let told = self.search.found().items().saturating_sub(skip);
         match count {
             Some(_) => reply.array(told as usize),
@@ -141,14 +141,14 @@ impl Finding {
             None => {}
         }
         let next = if told > 0 { 0 } else { self.search.found().runs() };
-        Telling { skip, run: 0..0, next }
+        PositionsReply { skip, run: 0..0, next }
     }
 
     /// Tells a part of what was found.
-    fn tell(&self, telling: &mut Telling, reply: &mut dyn Reply) -> More {
+    fn tell(&self, telling: &mut PositionsReply, reply: &mut dyn Reply) -> More {
         let direction = self.options.direction;
         for _ in 0..STEP_INDICES {
-            let Telling { skip, run, next } = telling;
+            let PositionsReply { skip, run, next } = telling;
             if run.is_empty() {
                 if *next == self.search.found().runs() {
                     return More::Done;

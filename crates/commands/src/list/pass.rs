@@ -21,7 +21,7 @@ const LMOVE: Command = Command {
     brief: "Moves an element from one end of a list to an end of another.",
     answer: "bulk: the element; null: the source is absent",
     run: Run::Local(|tx, args, reply| {
-        let ends = Ends { from: end(args.get(3))?, to: end(args.get(4))? };
+        let ends = MoveEnds { from: end(args.get(3))?, to: end(args.get(4))? };
         pass(tx, args.get(1), args.get(2), ends, reply)
     }),
 };
@@ -32,23 +32,23 @@ const RPOPLPUSH: Command = Command {
     arity: Arity::Exactly(3),
     since: "1.2.0",
     brief: "Moves the last element of a list to the head of another.",
-    run: Run::Local(|tx, args, reply| pass(tx, args.get(1), args.get(2), Ends::TAIL_TO_HEAD, reply)),
+    run: Run::Local(|tx, args, reply| pass(tx, args.get(1), args.get(2), MoveEnds::TAIL_TO_HEAD, reply)),
     ..LMOVE
 };
 
 /// Off which end, and to which.
 #[derive(Clone, Copy)]
-pub(crate) struct Ends {
+pub(crate) struct MoveEnds {
     pub(crate) from: End,
     pub(crate) to: End,
 }
 
-impl Ends {
+impl MoveEnds {
     pub(super) const TAIL_TO_HEAD: Self = Self { from: End::Tail, to: End::Head };
 }
 
 /// Does it, or replies null if the source is absent.
-pub(super) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: Ends, reply: &mut dyn Reply) -> Outcome {
+pub(super) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: MoveEnds, reply: &mut dyn Reply) -> Outcome {
     let list = match tx.list(source) {
         Ok(Some(list)) => list,
         Ok(None) => {

@@ -1,7 +1,7 @@
 //! LPOP RPOP LMPOP: take elements off an end of a list.
 
 use super::end;
-use super::range::{self, Part};
+use super::range::{self, ListPart};
 use crate::prelude::*;
 use crate::queue::as_list;
 use blocks::{Direction, End};
@@ -77,11 +77,11 @@ pub(super) fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mu
 }
 
 /// Up to `count` elements at an end of so many.
-pub(crate) fn part_of(len: u64, count: u64, end: End) -> Part {
+pub(crate) fn part_of(len: u64, count: u64, end: End) -> ListPart {
     let count = count.min(len);
     match end {
-        End::Head => Part { start: 0, count, direction: Direction::Forward },
-        End::Tail => Part { start: len - count, count, direction: Direction::Backward },
+        End::Head => ListPart { start: 0, count, direction: Direction::Forward },
+        End::Tail => ListPart { start: len - count, count, direction: Direction::Backward },
     }
 }
 
@@ -101,14 +101,14 @@ fn lmpop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 /// What LMPOP and BLMPOP are to do.
 #[derive(Clone, Copy)]
-pub(crate) struct Pops<'a> {
+pub(crate) struct ListPop<'a> {
     pub(crate) keys: Args<'a>,
     pub(crate) end: End,
     pub(crate) count: u64,
 }
 
 /// Reads `numkeys key [key ...] <LEFT | RIGHT> [COUNT count]` from argument `at` on.
-pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<Pops<'a>, Failure> {
+pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<ListPop<'a>, Failure> {
     let keys_count = parse::int_or(args.get(at), 1, i64::MAX, "ERR numkeys should be greater than 0")?;
     let end_at = at.saturating_add(1).saturating_add(keys_count as usize);
     if end_at >= args.len() {
@@ -116,11 +116,11 @@ pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<Pops<'a>, Failur
     }
     let end = end(args.get(end_at))?;
     let count = parse::count_option(&args.from(end_at + 1))?;
-    Ok(Pops { keys: args.slice(at + 1, end_at), end, count })
+    Ok(ListPop { keys: args.slice(at + 1, end_at), end, count })
 }
 
 /// Takes from `key`, a list that is there, and replies its name beside the elements.
-pub(super) fn pop_from(tx: &mut Tx, key: &[u8], pops: Pops<'_>, reply: &mut dyn Reply) -> Outcome {
+pub(super) fn pop_from(tx: &mut Tx, key: &[u8], pops: ListPop<'_>, reply: &mut dyn Reply) -> Outcome {
     reply.array(2);
     reply.bulk(key);
     pop_many(tx, key, pops.end, pops.count, reply)

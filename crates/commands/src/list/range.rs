@@ -76,7 +76,7 @@ fn lrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         Err(_) => return as_list::tell(tx, args.get(1), start, stop, reply),
     };
     let (start, count) = parse::range(start, stop, list.len());
-    tell(reply, list, Part { start, count, direction: Direction::Forward }, || keyspace.pin(args.get(1)));
+    tell(reply, list, ListPart { start, count, direction: Direction::Forward }, || keyspace.pin(args.get(1)));
     Ok(())
 }
 
@@ -111,7 +111,7 @@ const LOCKED_BYTES_MAX: usize = 64 << 10;
 const HEADER_BYTES: usize = 8;
 
 /// Replies a part of a list as an array; `pin` is for the clone, if it takes one.
-pub(crate) fn tell<L: Told>(reply: &mut dyn Reply, list: &L, part: Part, pin: impl FnOnce() -> Pin) {
+pub(crate) fn tell<L: Indexed>(reply: &mut dyn Reply, list: &L, part: ListPart, pin: impl FnOnce() -> Pin) {
     reply.array(part.count as usize);
     // What would be long is not begun here: under the lock, in a buffer that grows, its beginning is the slowest of its steps.
     let is_long = part.count.saturating_mul(item_bytes(list)) > LOCKED_BYTES_MAX as u64;
@@ -119,12 +119,12 @@ pub(crate) fn tell<L: Told>(reply: &mut dyn Reply, list: &L, part: Part, pin: im
     if rest.count > 0 {
         // Of the list only what is told is kept, and pinned.
         let (list, start) = list.keep(rest.start, rest.count);
-        reply.stream(Box::new(Rest { list, part: Part { start, ..rest }, pin: pin() }));
+        reply.stream(Box::new(ListReply { list, part: ListPart { start, ..rest }, pin: pin() }));
     }
 }
 
 /// What is told by position: a list, or what is ready of a queue.
-pub(crate) trait Told: Sized + Send + 'static {
+pub(crate) trait Indexed: Sized + Send + 'static {
     /// How many items there are, and about how many bytes of them.
     fn size(&self) -> (u64, u64);
 
@@ -138,7 +138,7 @@ pub(crate) trait Told: Sized + Send + 'static {
     fn heap_bytes(&self) -> u64;
 }
 
-impl Told for List {
+impl Indexed for List {
     fn size(&self) -> (u64, u64) {
         (self.len(), self.content_bytes())
     }
@@ -158,7 +158,7 @@ impl Told for List {
     }
 }
 
-impl Told for Queue {
+impl Indexed for Queue {
     fn size(&self) -> (u64, u64) {
         (self.len(), self.message_bytes())
     }
@@ -177,27 +177,27 @@ impl Told for Queue {
 }
 
 /// About what an item takes in a reply, in bytes, were all of them alike.
-fn item_bytes<L: Told>(list: &L) -> u64 {
+fn item_bytes<L: Indexed>(list: &L) -> u64 {
     let (items, bytes) = list.size();
     bytes / items.max(1) + HEADER_BYTES as u64
 }
 
 /// A part of a list, yet to be told: `count` items from `start` on, backward the last of them first.
 #[derive(Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct ListPart {
     pub(crate) start: u64,
     pub(crate) count: u64,
     pub(crate) direction: Direction,
 }
 
 /// Writes about `bytes_max` of `part` and says what is left.
-fn tell_some<L: Told>(reply: &mut dyn Reply, list: &L, part: Part, bytes_max: usize) -> Part {
+fn tell_some<L: Indexed>(reply: &mut dyn Reply, list: &L, part: ListPart, bytes_max: usize) -> ListPart {
     let mut items = Items { reply, told: 0, bytes_left: bytes_max };
     let _ = list.show(part.start, part.count, part.direction, &mut items);
     let told = items.told;
     match part.direction {
-        Direction::Forward => Part { start: part.start + told, count: part.count - told, ..part },
-        Direction::Backward => Part { count: part.count - told, ..part },
+        Direction::Forward => ListPart { start: part.start + told, count: part.count - told, ..part },
+        Direction::Backward => ListPart { count: part.count - told, ..part },
     }
 }
 
@@ -229,13 +229,13 @@ impl Visit for Items<'_> {
 }
 
 /// What is told from a clone.
-struct Rest<L> {
+struct ListReply<L> {
     list: L,
-    part: Part,
+    part: ListPart,
     pin: Pin,
 }
 
-impl<L: Told> Source for Rest<L> {
+impl<L: Indexed> Source for ListReply<L> {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         self.part = tell_some(reply, &self.list, self.part, SOURCE_STEP_BYTES);
         if self.part.count > 0 { More::Follows } else { More::Done }

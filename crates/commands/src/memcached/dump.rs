@@ -7,11 +7,11 @@
 //!
 //! All items are of one class. Shards are looked at in turns, each under its own lock.
 
-use super::{BAD_FORMAT, Item};
+use super::{BAD_FORMAT, CacheItem};
 use crate::generic::names::Names;
 use crate::generic::scan::{SHARD_SHIFT, VISIT_KEYS_MAX, walk};
 use crate::prelude::*;
-use crate::row::{Sweep, Walk};
+use crate::row::{Sweep, SweepNext};
 use base::Ms;
 use keyspace::FETCHED;
 use std::io::Write as _;
@@ -69,7 +69,7 @@ const CLASSES: u64 = 64;
 const CACHEDUMP_BYTES_MAX: usize = 2 << 20;
 
 /// Appends the line of an item.
-type AddLine = fn(&mut Vec<u8>, &[u8], &Item<'_>, Ms);
+type AddLine = fn(&mut Vec<u8>, &[u8], &CacheItem<'_>, Ms);
 
 struct Dump {
     from_hash: u64,
@@ -89,7 +89,7 @@ impl Dump {
 
     /// Takes an item's line, if there is room for it; how many bytes that are.
     fn take(&mut self, entry: keyspace::Entry<'_>, now: Ms) -> usize {
-        let Some(item) = Item::of(entry, now).filter(|_| self.items_left > 0) else { return 0 };
+        let Some(item) = CacheItem::of(entry, now).filter(|_| self.items_left > 0) else { return 0 };
         self.line.clear();
         (self.add_line)(&mut self.line, entry.key(), &item, now);
         if self.line.len() > self.bytes_left {
@@ -108,16 +108,16 @@ impl Sweep for Dump {
         self.lines.prepare();
     }
 
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> SweepNext {
         if self.items_left == 0 {
-            return Walk::Over;
+            return SweepNext::Over;
         }
         let (now, from_hash) = (tx.now(), self.from_hash.max((shard as u64) << SHARD_SHIFT));
         match walk(tx, shard, from_hash, &mut { VISIT_KEYS_MAX }, |entry| self.take(entry, now)) {
-            None => Walk::Next,
+            None => SweepNext::Next,
             Some(prefix) => {
                 self.from_hash = prefix;
-                Walk::Again
+                SweepNext::Again
             }
         }
     }
@@ -129,14 +129,14 @@ impl Sweep for Dump {
     }
 }
 
-fn add_item(line: &mut Vec<u8>, key: &[u8], item: &Item<'_>, _: Ms) {
+fn add_item(line: &mut Vec<u8>, key: &[u8], item: &CacheItem<'_>, _: Ms) {
     let expires_at_s = item.expires_at_ms.map_or(0, |at_ms| at_ms / 1000);
     line.extend_from_slice(b"ITEM ");
     line.extend_from_slice(key);
     let _ = write!(line, " [{} b; {expires_at_s} s]", item.text.bytes_count());
 }
 
-fn add_meta(line: &mut Vec<u8>, key: &[u8], item: &Item<'_>, now: Ms) {
+fn add_meta(line: &mut Vec<u8>, key: &[u8], item: &CacheItem<'_>, now: Ms) {
     let _ = write!(line, "key={}", UriEncoded(key));
     let _ = match item.expires_at_ms {
         Some(at_ms) => write!(line, " exp={}", at_ms / 1000),

@@ -13,7 +13,7 @@ const KNOWN: &[u8] = b"bvquIxNTRCEFJDMkstcflhOPL";
 const OPAQUE_BYTES_MAX: usize = 32;
 
 /// What the flags of a request say, all of them allowed to each; a verb uses those that mean something to it.
-pub(super) struct Asked<'a> {
+pub(super) struct RequestFlags<'a> {
     /// As they came, to be answered in that order.
     flags: SmallVec<[&'a [u8]; 8]>,
     pub(super) binary_key: bool,
@@ -39,7 +39,7 @@ pub(super) struct Asked<'a> {
     pub(super) recached: Option<Lifetime>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RequestFlags<'a> {
     /// Reads them; the error is the first of those that end the reading, else the last one.
     pub(super) fn read(tx: &Tx<'_>, words: impl Iterator<Item = &'a [u8]>) -> Result<Self, Failure> {
         let mut asked = Self {

@@ -4,9 +4,9 @@
 //! `W` to the first who asks: that one is to make it anew. Others get it with a `Z` meanwhile.
 
 use super::count::{Counter, Direction};
-use super::flag::Asked;
+use super::flag::RequestFlags;
 use super::life::{Lifetime, seconds_left};
-use super::{Item, add_key, extras_of, look, note_fetched, tell_line, tell_value, versioned};
+use super::{CacheItem, add_key, extras_of, look, note_fetched, tell_line, tell_value, versioned};
 use crate::prelude::*;
 use keyspace::{BINARY_KEY, CLAIMED, Extras, FETCHED, STALE};
 use kinds::Text;
@@ -30,7 +30,7 @@ const MG: Command = Command {
     brief: "Returns an item: memcached's mg, without the flags c E h N R T.",
     answer: "bulk: HD or EN and what flags ask for; with v, array: the line VA and the text; null: silence was asked for",
     run: Run::Local(|tx, args, reply| {
-        let asked = Asked::read(tx, args.from(2).iter())?;
+        let asked = RequestFlags::read(tx, args.from(2).iter())?;
         if asked.has_any(TAKING) {
             return Err(Failure::text("CLIENT_ERROR flags c, E, h, N, R and T are for MC.MGT"));
         }
@@ -82,7 +82,7 @@ const ME: Command = Command {
 
 fn take(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
-    let asked = Asked::read(tx, args.from(2).iter())?;
+    let asked = RequestFlags::read(tx, args.from(2).iter())?;
     // Extras and a deadline are records of their own.
     tx.need_room(2 * key.len() as u64 + 192)?;
     let there = look(tx, key).map(|(item, _)| (item.extras, item.has_extras));
@@ -111,7 +111,7 @@ fn take(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 }
 
 /// Makes the item that was missing; whether it lives.
-fn vivify(tx: &mut Tx<'_>, key: &[u8], asked: &Asked<'_>, lifetime: Lifetime) -> bool {
+fn vivify(tx: &mut Tx<'_>, key: &[u8], asked: &RequestFlags<'_>, lifetime: Lifetime) -> bool {
     let cas = match asked.version {
         Some(version) => version,
         None if asked.has_any(b"c") => tx.next_cas(key),
@@ -125,7 +125,7 @@ fn vivify(tx: &mut Tx<'_>, key: &[u8], asked: &Asked<'_>, lifetime: Lifetime) ->
 }
 
 /// Replies the item; whether there is one. `made` says that this request made it.
-fn tell(tx: &mut Tx<'_>, key: &[u8], asked: &Asked<'_>, made: bool, reply: &mut dyn Reply) -> bool {
+fn tell(tx: &mut Tx<'_>, key: &[u8], asked: &RequestFlags<'_>, made: bool, reply: &mut dyn Reply) -> bool {
     let (keyspace, now, touches) = (tx.keyspace(), tx.now(), tx.touches());
     let Some((item, entry)) = look(tx, key) else {
         if asked.quiet {
@@ -200,7 +200,7 @@ fn add_seconds_left(line: &mut SmallVec<[u8; 64]>, seconds: Option<u64>) {
 }
 
 /// Appends a fact about an item, if the letter of a flag asks for one.
-fn add_fact(line: &mut SmallVec<[u8; 64]>, letter: u8, item: &Item<'_>) {
+fn add_fact(line: &mut SmallVec<[u8; 64]>, letter: u8, item: &CacheItem<'_>) {
     let fact = match letter {
         b's' => item.text.bytes_count() as u64,
         b'c' => item.extras.cas,
@@ -215,8 +215,8 @@ fn add_fact(line: &mut SmallVec<[u8; 64]>, letter: u8, item: &Item<'_>) {
 // ---- md ----
 
 /// What these two say when flags are amiss.
-fn asked_tersely<'a>(tx: &Tx<'_>, args: &Args<'a>) -> Result<Asked<'a>, Failure> {
-    Asked::read(tx, args.from(2).iter()).map_err(|failure| match failure {
+fn asked_tersely<'a>(tx: &Tx<'_>, args: &Args<'a>) -> Result<RequestFlags<'a>, Failure> {
+    RequestFlags::read(tx, args.from(2).iter()).map_err(|failure| match failure {
         Failure::Text(text) if text.contains("opaque") => Failure::Text(text),
         _ => Failure::text("CLIENT_ERROR invalid or duplicate flag"),
     })
@@ -330,7 +330,7 @@ fn meta_count(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 fn write_count(
     tx: &mut Tx<'_>,
     key: &[u8],
-    asked: &Asked<'_>,
+    asked: &RequestFlags<'_>,
     counter: Option<Counter>,
     number: u64,
     cas: u64,

@@ -1,8 +1,8 @@
 //! MC.MS: put an item in any of the ways that memcached has.
 
-use super::flag::Asked;
+use super::flag::RequestFlags;
 use super::life::Lifetime;
-use super::store::{Mode, Order, Stored, put};
+use super::store::{Mode, StoreRequest, StoreResult, put};
 use super::tell_line;
 use crate::prelude::*;
 
@@ -25,14 +25,14 @@ const MS: Command = Command {
 
 fn meta_set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (key, value_at) = (args.get(1), args.len() - 1);
-    let asked = Asked::read(tx, args.slice(2, value_at).iter())?;
+    let asked = RequestFlags::read(tx, args.slice(2, value_at).iter())?;
     let tells_version = asked.has_any(b"c");
     let cas = match asked.version {
         Some(version) => version,
         None if tells_version => tx.next_cas(key),
         None => 0,
     };
-    let order = Order {
+    let order = StoreRequest {
         mode: mode(&asked)?,
         value: args.get(value_at),
         flags: asked.client_flags,
@@ -44,14 +44,14 @@ fn meta_set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         made: asked.vivified,
     };
     let code: &[u8] = match put(tx, key, &order)? {
-        Stored::Yes if asked.quiet => {
+        StoreResult::Yes if asked.quiet => {
             reply.null();
             return Ok(());
         }
-        Stored::Yes => b"HD",
-        Stored::No => b"NS",
-        Stored::Exists => b"EX",
-        Stored::NotFound => b"NF",
+        StoreResult::Yes => b"HD",
+        StoreResult::No => b"NS",
+        StoreResult::Exists => b"EX",
+        StoreResult::NotFound => b"NF",
     };
     let mut line = smallvec::SmallVec::from_slice(code);
     for flag in asked.iter() {
@@ -72,7 +72,7 @@ fn meta_set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-fn mode(asked: &Asked<'_>) -> Result<Mode, Failure> {
+fn mode(asked: &RequestFlags<'_>) -> Result<Mode, Failure> {
     Ok(match asked.mode.map(|mode| mode.to_ascii_uppercase()) {
         None | Some(b'S') => Mode::Set,
         Some(b'E') => Mode::Add,

@@ -38,7 +38,7 @@ const NOT_A_NUMBER: Failure =
 const TOO_LARGE: Failure = Failure::Text(std::borrow::Cow::Borrowed("SERVER_ERROR object too large for cache"));
 
 /// A text as an item.
-struct Item<'a> {
+struct CacheItem<'a> {
     text: Text<'a>,
     expires_at_ms: Option<Ms>,
     /// Those that it has, or those of an item without any.
@@ -50,7 +50,7 @@ struct Item<'a> {
     heap_bytes: usize,
 }
 
-impl<'t> Item<'t> {
+impl<'t> CacheItem<'t> {
     /// Reads an entry as an item; `None` if it holds no text.
     fn of(entry: keyspace::Entry<'t>, now: Ms) -> Option<Self> {
         let extras = entry.extras();
@@ -66,10 +66,10 @@ impl<'t> Item<'t> {
 }
 
 /// The item under `key`, which counts as looked for and not as used.
-fn look<'t>(tx: &'t mut Tx<'_>, key: &[u8]) -> Option<(Item<'t>, keyspace::Entry<'t>)> {
+fn look<'t>(tx: &'t mut Tx<'_>, key: &[u8]) -> Option<(CacheItem<'t>, keyspace::Entry<'t>)> {
     let now = tx.now();
     let entry = tx.peek(key)?;
-    Some((Item::of(entry, now)?, entry))
+    Some((CacheItem::of(entry, now)?, entry))
 }
 
 /// As [`look`], and its extras alone.

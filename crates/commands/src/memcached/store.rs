@@ -87,7 +87,7 @@ pub(super) enum Mode {
 }
 
 /// An item to be put.
-pub(super) struct Order<'a> {
+pub(super) struct StoreRequest<'a> {
     pub(super) mode: Mode,
     pub(super) value: &'a [u8],
     pub(super) flags: u32,
@@ -104,7 +104,7 @@ pub(super) struct Order<'a> {
     pub(super) made: Option<Lifetime>,
 }
 
-impl Default for Order<'_> {
+impl Default for StoreRequest<'_> {
     fn default() -> Self {
         Self {
             mode: Mode::Set,
@@ -122,7 +122,7 @@ impl Default for Order<'_> {
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stored {
+pub(super) enum StoreResult {
     /// It was put.
     Yes,
     /// The key is not as it has to be.
@@ -135,44 +135,44 @@ pub(super) enum Stored {
 
 fn put_classic(tx: &mut Tx, args: &Args, mode: Mode, reply: &mut dyn Reply) -> Outcome {
     let compared = if args.len() == 6 { Some(number(args.get(4))?) } else { None };
-    let order = Order {
+    let order = StoreRequest {
         mode,
         value: args.get(args.len() - 1),
         flags: number(args.get(2))? as u32,
         lifetime: Lifetime::read(tx, args.get(3)).ok_or(BAD_FORMAT)?,
         compared,
-        ..Order::default()
+        ..StoreRequest::default()
     };
     reply.simple(match put(tx, args.get(1), &order)? {
-        Stored::Yes => "STORED",
-        Stored::No => "NOT_STORED",
-        Stored::Exists => "EXISTS",
-        Stored::NotFound => "NOT_FOUND",
+        StoreResult::Yes => "STORED",
+        StoreResult::No => "NOT_STORED",
+        StoreResult::Exists => "EXISTS",
+        StoreResult::NotFound => "NOT_FOUND",
     });
     Ok(())
 }
 
 /// Puts an item, if the key is as it has to be.
-pub(super) fn put(tx: &mut Tx<'_>, key: &[u8], order: &Order<'_>) -> Result<Stored, Failure> {
+pub(super) fn put(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>) -> Result<StoreResult, Failure> {
     if order.mode == Mode::Set && order.compared.is_none() {
         put_new(tx, key, order, order.lifetime, 0);
-        return Ok(Stored::Yes);
+        return Ok(StoreResult::Yes);
     }
     let is_taken = tx.exists(key);
     let there = look(tx, key).map(|(item, _)| (item.extras, item.expires_at_ms));
     match (order.mode, there) {
-        (Mode::Add, _) if is_taken => return Ok(Stored::No),
+        (Mode::Add, _) if is_taken => return Ok(StoreResult::No),
         (Mode::Add, _) => put_new(tx, key, order, order.lifetime, 0),
         (Mode::Set | Mode::Replace, None) => {
-            return Ok(if order.compared.is_some() { Stored::NotFound } else { Stored::No });
+            return Ok(if order.compared.is_some() { StoreResult::NotFound } else { StoreResult::No });
         }
         (Mode::Append | Mode::Prepend, None) if let Some(lifetime) = order.made.filter(|_| !is_taken) => {
             put_new(tx, key, order, lifetime, 0);
         }
-        (Mode::Append | Mode::Prepend, None) => return Ok(Stored::No),
+        (Mode::Append | Mode::Prepend, None) => return Ok(StoreResult::No),
         (mode, Some((extras, expires_at_ms))) => match Comparison::of(order, extras) {
-            Comparison::Differs => return Ok(Stored::Exists),
-            Comparison::IsOlder if mode == Mode::Append || mode == Mode::Prepend => return Ok(Stored::Exists),
+            Comparison::Differs => return Ok(StoreResult::Exists),
+            Comparison::IsOlder if mode == Mode::Append || mode == Mode::Prepend => return Ok(StoreResult::Exists),
             Comparison::IsOlder => {
                 let lifetime = expires_at_ms.map_or(Lifetime::Ever, Lifetime::Until);
                 put_new(tx, key, order, lifetime, STALE | extras.signs & CLAIMED);
@@ -184,7 +184,7 @@ pub(super) fn put(tx: &mut Tx<'_>, key: &[u8], order: &Order<'_>) -> Result<Stor
             },
         },
     }
-    Ok(Stored::Yes)
+    Ok(StoreResult::Yes)
 }
 
 /// How a version that is there stands to the one that is to be.
@@ -196,7 +196,7 @@ enum Comparison {
 }
 
 impl Comparison {
-    fn of(order: &Order<'_>, extras: Extras) -> Self {
+    fn of(order: &StoreRequest<'_>, extras: Extras) -> Self {
         match order.compared {
             None => Self::Fits,
             // No version has this number: what is put whole is compared with it all the same, what is added is not.
@@ -210,7 +210,7 @@ impl Comparison {
     }
 }
 
-fn put_new(tx: &mut Tx<'_>, key: &[u8], order: &Order<'_>, lifetime: Lifetime, signs: u8) {
+fn put_new(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>, lifetime: Lifetime, signs: u8) {
     let signs = if order.binary_key { signs | BINARY_KEY } else { signs };
     let extras = Extras { flags: order.flags, cas: order.cas, signs };
     match lifetime {
@@ -221,7 +221,7 @@ fn put_new(tx: &mut Tx<'_>, key: &[u8], order: &Order<'_>, lifetime: Lifetime, s
     }
 }
 
-fn append(tx: &mut Tx<'_>, key: &[u8], order: &Order<'_>) -> Result<(), Failure> {
+fn append(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>) -> Result<(), Failure> {
     // The number of the version is a record of its own.
     tx.need_room((2 * key.len() + order.value.len()) as u64 + 128)?;
     let mut text = tx.text_mut(key, Absent::Leave)?.expect("just seen");
@@ -235,7 +235,7 @@ fn append(tx: &mut Tx<'_>, key: &[u8], order: &Order<'_>) -> Result<(), Failure>
 }
 
 /// Those of an item that was altered, in another version.
-fn extras_after(tx: &mut Tx<'_>, key: &[u8], order: &Order<'_>) -> Extras {
+fn extras_after(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>) -> Extras {
     let extras = super::extras_of(tx, key).expect("just altered");
     Extras { cas: order.cas, ..extras }
 }
@@ -243,7 +243,7 @@ fn extras_after(tx: &mut Tx<'_>, key: &[u8], order: &Order<'_>) -> Extras {
 fn prepend(
     tx: &mut Tx<'_>,
     key: &[u8],
-    order: &Order<'_>,
+    order: &StoreRequest<'_>,
     (extras, expires_at_ms): (Extras, Option<Ms>),
 ) -> Result<(), Failure> {
     let extras = Extras { flags: extras.flags, cas: order.cas, signs: 0 };

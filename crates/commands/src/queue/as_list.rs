@@ -2,9 +2,9 @@
 //! has come back. They come here when there is no plain list under their key.
 
 use super::full;
-use crate::list::pass::Ends;
-use crate::list::pop::{Pops, part_of};
-use crate::list::range::{self, Part, index_of};
+use crate::list::pass::MoveEnds;
+use crate::list::pop::{ListPop, part_of};
+use crate::list::range::{self, ListPart, index_of};
 use crate::prelude::*;
 use blocks::{Direction, End};
 use kinds::Queue;
@@ -91,7 +91,7 @@ pub(crate) fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mu
 }
 
 /// As [`pop_many`], with the queue's name beside the messages.
-pub(crate) fn pop_from(tx: &mut Tx, key: &[u8], pops: Pops<'_>, reply: &mut dyn Reply) -> Outcome {
+pub(crate) fn pop_from(tx: &mut Tx, key: &[u8], pops: ListPop<'_>, reply: &mut dyn Reply) -> Outcome {
     let returned = tx.look_at_queue(key, Queue::returned_len)?.unwrap_or(0);
     tx.expect_work(returned.min(pops.count))?;
     reply.array(2);
@@ -104,7 +104,7 @@ pub(crate) fn tell(tx: &mut Tx, key: &[u8], start: i64, stop: i64, reply: &mut d
     let keyspace = tx.keyspace();
     tx.look_at_queue(key, |queue| {
         let (start, count) = parse::range(start, stop, queue.ready_len());
-        let part = Part { start, count, direction: Direction::Forward };
+        let part = ListPart { start, count, direction: Direction::Forward };
         range::tell(reply, queue, part, || keyspace.pin(key));
     })?;
     Ok(())
@@ -123,7 +123,7 @@ pub(crate) fn index(tx: &mut Tx, key: &[u8], index: i64, reply: &mut dyn Reply) 
 }
 
 /// LMOVE and its kin where source or target, or both, are queues.
-pub(crate) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: Ends, reply: &mut dyn Reply) -> Outcome {
+pub(crate) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: MoveEnds, reply: &mut dyn Reply) -> Outcome {
     let Some(message) = first_of_either(tx, source, ends.from)? else {
         reply.null();
         return Ok(());

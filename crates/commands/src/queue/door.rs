@@ -279,7 +279,7 @@ fn waits(args: &Args) -> Result<bool, Failure> {
     if args.len() > 2 && !parse::is(args.get(2), "BLOCK") {
         return Err(Failure::Syntax);
     }
-    Ok(reserve::Options::of(args)?.block_ms.is_some())
+    Ok(reserve::ReserveOptions::of(args)?.block_ms.is_some())
 }
 
 /// Has whoever waits look again when a message comes back.

@@ -2,7 +2,7 @@
 
 use crate::generic::scan::{SHARD_SHIFT, VISIT_KEYS_MAX, walk};
 use crate::prelude::*;
-use crate::row::{Sweep, Walk};
+use crate::row::{Sweep, SweepNext};
 use keyspace::{list_of, queue_of};
 
 /// Finds them, in turns.
@@ -20,7 +20,7 @@ impl QueueLengths {
 }
 
 impl Sweep for QueueLengths {
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> SweepNext {
         let from_hash = self.from_hash.max((shard as u64) << SHARD_SHIFT);
         let found = &mut self.found;
         let next = walk(tx, shard, from_hash, &mut { VISIT_KEYS_MAX }, |entry| {
@@ -31,9 +31,9 @@ impl Sweep for QueueLengths {
                 entry.key().len()
             })
         });
-        next.map_or(Walk::Next, |prefix| {
+        next.map_or(SweepNext::Next, |prefix| {
             self.from_hash = prefix;
-            Walk::Again
+            SweepNext::Again
         })
     }
 

@@ -28,13 +28,13 @@ const ITEM_FIELDS_BYTES: usize = 8;
 /// What ends the messages, from the second on.
 const WORDS: &[&str] = &["DELAY", "ID"];
 
-struct Options<'a> {
+struct PushOptions<'a> {
     delay_ms: u64,
     dedup: &'a [u8],
 }
 
-fn options<'a>(words: Args<'a>) -> Result<Options<'a>, Failure> {
-    let mut options = Options { delay_ms: 0, dedup: b"" };
+fn options<'a>(words: Args<'a>) -> Result<PushOptions<'a>, Failure> {
+    let mut options = PushOptions { delay_ms: 0, dedup: b"" };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let value = words.next().ok_or(Failure::Syntax)?;
@@ -57,7 +57,7 @@ fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let end = words_at(args, 2, WORDS);
     // Another kind is told first.
     tx.queue_mut(key, Absent::Leave)?;
-    let Options { delay_ms, dedup } = options(args.from(end))?;
+    let PushOptions { delay_ms, dedup } = options(args.from(end))?;
     let due_ms = if delay_ms > 0 { due_ms(tx, delay_ms)? } else { 0 };
     let mut queue = tx.queue_mut(key, Absent::Create)?.expect("is to be made").told_as("q.push");
     let messages: smallvec::SmallVec<[&[u8]; 8]> = args.slice(2, end).iter().collect();

@@ -34,14 +34,14 @@ const RESERVE: Command = Command {
 const WORDS: &[&str] = &["COUNT", "LEASE", "BLOCK"];
 
 /// What Q.RESERVE is asked.
-pub(crate) struct Options {
+pub(crate) struct ReserveOptions {
     count: u64,
     lease_ms: u64,
     /// How long it waits, if it waits; 0 is for ever.
     pub(crate) block_ms: Option<u64>,
 }
 
-impl Options {
+impl ReserveOptions {
     pub(crate) fn of(args: &Args<'_>) -> Result<Self, Failure> {
         let end = words_at(args, 1, WORDS);
         let mut options = Self { count: 1, lease_ms: LEASE_MS, block_ms: None };
@@ -83,7 +83,7 @@ fn reserve(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
             Err(wrong) => return Err(wrong.into()),
         }
     }
-    let options = Options::of(args)?;
+    let options = ReserveOptions::of(args)?;
     let due_ms = due_ms(tx, options.lease_ms)?;
     tx.expect_work(options.count)?;
     tx.need_room(bytes)?;

@@ -4,7 +4,7 @@ use crate::acl::{CATEGORIES, categories};
 use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
 use crate::session::Session;
-use crate::table::{self, Found};
+use crate::table::{self, Lookup};
 use base::raw_text;
 
 pub(crate) const COMMANDS: &[Command] =
@@ -232,7 +232,7 @@ fn dry_run(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     }
     let request = args.from(3);
     let asked = raw_text::from_bytes(args.get(3));
-    let Found::Command(row) = table::find(&request) else {
+    let Lookup::Command(row) = table::find(&request) else {
         return Err(Failure::text(format!("ERR Command '{asked}' not found")));
     };
     if !row.arity.allows(request.len()) {

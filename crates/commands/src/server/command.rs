@@ -6,7 +6,7 @@ use crate::help::HELP;
 use crate::prelude::*;
 use crate::row::{PART_ARGUMENTS, Parts, all_parts, has_many_arguments};
 use crate::session::Session;
-use crate::table::{self, Found};
+use crate::table::{self, Lookup};
 use base::glob::{self, Case};
 use wire::More;
 
@@ -62,9 +62,9 @@ const INFO: Command = Command {
     brief: "Returns flags, arity and key specs of some commands, or of all.",
     answer: "array: as COMMAND, null for a name that is none",
     run: Run::Parts {
-        at_once: |session, args, reply| all_parts(Telling::new(Facts::Info), session, args, reply),
+        at_once: |session, args, reply| all_parts(CommandsReply::new(CommandFacts::Info), session, args, reply),
         is_long: has_many_arguments,
-        begin: || Box::new(Telling::new(Facts::Info)),
+        begin: || Box::new(CommandsReply::new(CommandFacts::Info)),
     },
     ..COMMAND
 };
@@ -75,9 +75,9 @@ const DOCS: Command = Command {
     brief: "Returns the documentation of some commands, or of all.",
     answer: "map: name and a map of summary, since, group, complexity, arguments, subcommands",
     run: Run::Parts {
-        at_once: |session, args, reply| all_parts(Telling::new(Facts::Docs), session, args, reply),
+        at_once: |session, args, reply| all_parts(CommandsReply::new(CommandFacts::Docs), session, args, reply),
         is_long: has_many_arguments,
-        begin: || Box::new(Telling::new(Facts::Docs)),
+        begin: || Box::new(CommandsReply::new(CommandFacts::Docs)),
     },
     ..INFO
 };
@@ -140,15 +140,15 @@ fn with_subcommands(fits: impl Fn(&Listed) -> bool) -> Vec<String> {
 
 /// The facts told of commands that are named.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Facts {
+enum CommandFacts {
     Info,
     /// Of names that are none, nothing.
     Docs,
 }
 
 /// Commands told in parts.
-struct Telling {
-    facts: Facts,
+struct CommandsReply {
+    facts: CommandFacts,
     /// The commands that the first names stand for.
     listed: Vec<Option<Listed>>,
     told: Option<usize>,
@@ -157,13 +157,13 @@ struct Telling {
 /// Commands told in one part.
 const TOLD_MAX: usize = 8;
 
-impl Telling {
-    fn new(facts: Facts) -> Self {
+impl CommandsReply {
+    fn new(facts: CommandFacts) -> Self {
         Self { facts, listed: Vec::new(), told: None }
     }
 
     fn begin(&mut self, reply: &mut dyn Reply) {
-        if self.facts == Facts::Docs {
+        if self.facts == CommandFacts::Docs {
             self.listed.retain(Option::is_some);
             reply.map(self.listed.len());
         } else {
@@ -173,7 +173,7 @@ impl Telling {
     }
 }
 
-impl Parts for Telling {
+impl Parts for CommandsReply {
     fn next(&mut self, _: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure> {
         let names = args.from(2);
         let Some(told) = self.told else {
@@ -193,8 +193,8 @@ impl Parts for Telling {
         let end = self.listed.len().min(told + TOLD_MAX);
         for listed in &self.listed[told..end] {
             match (listed, self.facts) {
-                (Some(listed), Facts::Info) => describe::info(*listed, reply),
-                (Some(listed), Facts::Docs) => describe::named_doc(*listed, reply),
+                (Some(listed), CommandFacts::Info) => describe::info(*listed, reply),
+                (Some(listed), CommandFacts::Docs) => describe::named_doc(*listed, reply),
                 (None, _) => reply.null(),
             }
         }
@@ -205,7 +205,7 @@ impl Parts for Telling {
 
 fn keys(args: &Args, reply: &mut dyn Reply, with_flags: bool) -> Outcome {
     let request = args.from(2);
-    let Found::Command(row) = table::find(&request) else {
+    let Lookup::Command(row) = table::find(&request) else {
         return Err(Failure::text("ERR Invalid command specified"));
     };
     let specs = || row.keys.iter().filter(|spec| spec.flags != "not_key");

@@ -5,7 +5,7 @@ use super::syntax::{self, Argument};
 use crate::acl;
 use crate::parse;
 use crate::row::{Access, Begin, Command, Find, Flag, KeySpec};
-use crate::table::{self, Found};
+use crate::table::{self, Lookup};
 use wire::{Args, Reply};
 
 /// A name that COMMAND knows: of a row, or of what only holds subcommands.
@@ -25,9 +25,9 @@ impl Listed {
     pub(super) fn of(name: &[u8]) -> Option<Self> {
         let is_sub = name.contains(&b'|');
         match table::by_name(name) {
-            Found::Command(row) => (row.name.contains(' ') == is_sub).then(|| Self::Row(row.command())),
-            Found::Container(name) => (!is_sub).then_some(Self::Container(name)),
-            Found::Unknown => None,
+            Lookup::Command(row) => (row.name.contains(' ') == is_sub).then(|| Self::Row(row.command())),
+            Lookup::Container(name) => (!is_sub).then_some(Self::Container(name)),
+            Lookup::Unknown => None,
         }
     }
 

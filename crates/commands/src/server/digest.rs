@@ -9,7 +9,7 @@
 //! A deadline counts by being there; when it falls due is not part of the data.
 
 use crate::failure::Failure;
-use crate::row::{Outcome, Sweep, Walk};
+use crate::row::{Outcome, Sweep, SweepNext};
 use base::Ms;
 use base::hash::KeyHasher;
 use blocks::Direction;
@@ -174,7 +174,7 @@ pub(super) struct DigestSweep {
 }
 
 impl Sweep for DigestSweep {
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> SweepNext {
         let before = tx.database();
         for database in 0..tx.keyspace().map().databases() {
             tx.use_database(database);
@@ -183,7 +183,7 @@ impl Sweep for DigestSweep {
             }
         }
         tx.use_database(before);
-        Walk::Next
+        SweepNext::Next
     }
 
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome {

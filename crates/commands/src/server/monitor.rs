@@ -158,13 +158,13 @@ fn quote(bytes: &[u8], text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Found, find};
+    use crate::table::{Lookup, find};
     use wire::OwnedRequest;
 
     fn of(words: &[&[u8]]) -> String {
         let owned = OwnedRequest::of(words);
         let args = owned.args();
-        let Found::Command(row) = find(&args) else { panic!("a row") };
+        let Lookup::Command(row) = find(&args) else { panic!("a row") };
         shown(&row, &args)
     }
 
@@ -204,7 +204,7 @@ mod tests {
             let words: Vec<&str> = request.split(' ').collect();
             let owned = OwnedRequest::of(&words);
             let args = owned.args();
-            let Found::Command(row) = find(&args) else { panic!("{request}: a row") };
+            let Lookup::Command(row) = find(&args) else { panic!("{request}: a row") };
             assert_eq!(secret_arguments(&row, &args), expected, "{request}");
         }
     }

@@ -6,7 +6,7 @@
 //! much, stored  on clones without the locks, before the command runs (again): see `Tx::combine`
 //! ```
 
-use super::all::{self, Members};
+use super::all::{self, MembersReply};
 use crate::prelude::*;
 use keyspace::{Combining, Pin, Whole};
 use kinds::set::{SetAlgebra, SetLimits, SetOperation};
@@ -101,7 +101,7 @@ fn pins(tx: &Tx, keys: Args<'_>, sets: &[Set]) -> Vec<(Pin, u64)> {
 fn show(tx: &mut Tx, keys: Args<'_>, reply: &mut dyn Reply, operation: SetOperation) -> Outcome {
     let sets = sets(tx, keys)?;
     let pins = pins(tx, keys, &sets);
-    begin(reply, SetAlgebra::new(operation, sets, SetLimits::now()), pins, Shown::Members);
+    begin(reply, SetAlgebra::new(operation, sets, SetLimits::now()), pins, AlgebraOutput::Members);
     Ok(())
 }
 
@@ -120,7 +120,7 @@ fn card(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let sets = sets(tx, keys)?;
     let pins = pins(tx, keys, &sets);
     let algebra = SetAlgebra::new(SetOperation::Intersection, sets, SetLimits::now());
-    begin(reply, algebra.up_to(if limit == 0 { u64::MAX } else { limit }), pins, Shown::Count);
+    begin(reply, algebra.up_to(if limit == 0 { u64::MAX } else { limit }), pins, AlgebraOutput::Count);
     Ok(())
 }
 
@@ -129,7 +129,7 @@ fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperatio
     let (sets, limits) = (sets(tx, sources)?, SetLimits::now());
     let algebra = SetAlgebra::new(operation, sets.clone(), limits);
     let result = if is_little(&algebra) {
-        Stored(algebra).finished()
+        SetStoring(algebra).finished()
     } else {
         let words: Vec<&[u8]> = args.iter().collect();
         let values = sets.into_iter().map(|set| Some(set).filter(|set| !set.is_empty()).map(Value::Set)).collect();
@@ -138,7 +138,7 @@ fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperatio
                 Some(Value::Set(set)) => set,
                 _ => Set::new(),
             });
-            Box::new(Stored(SetAlgebra::new(operation, sets.collect(), limits)))
+            Box::new(SetStoring(SetAlgebra::new(operation, sets.collect(), limits)))
         })?
     };
     let count = match &result {
@@ -163,16 +163,16 @@ fn is_little(algebra: &SetAlgebra) -> bool {
     algebra.looks() <= LOCKED_LOOKS_MAX && algebra.content_bytes() <= LOCKED_BYTES_MAX
 }
 
-struct Stored(SetAlgebra);
+struct SetStoring(SetAlgebra);
 
-impl Stored {
+impl SetStoring {
     fn finished(mut self) -> Option<Value> {
         while !self.step() {}
         self.result()
     }
 }
 
-impl Combining for Stored {
+impl Combining for SetStoring {
     fn step(&mut self) -> bool {
         self.0.step()
     }
@@ -183,19 +183,19 @@ impl Combining for Stored {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum AlgebraOutput {
     Members,
     Count,
 }
 
 /// Replies what comes out: here, or once the locks are let go.
-fn begin(reply: &mut dyn Reply, algebra: SetAlgebra, pins: Vec<(Pin, u64)>, shown: Shown) {
+fn begin(reply: &mut dyn Reply, algebra: SetAlgebra, pins: Vec<(Pin, u64)>, shown: AlgebraOutput) {
     let shared_bytes = algebra.result().heap_bytes();
-    let mut telling = Telling { algebra, pins, shared_bytes, shown, members: None };
+    let mut telling = SetAlgebraReply { algebra, pins, shared_bytes, shown, members: None };
     if is_little(&telling.algebra) {
         while !telling.algebra.step() {}
         let result = telling.algebra.result();
-        if shown == Shown::Count {
+        if shown == AlgebraOutput::Count {
             reply.int(result.len() as i64);
         } else if result.content_bytes() <= LOCKED_BYTES_MAX {
             reply.set(result.len() as usize);
@@ -210,18 +210,18 @@ fn begin(reply: &mut dyn Reply, algebra: SetAlgebra, pins: Vec<(Pin, u64)>, show
 }
 
 /// An operation that is worked on, then its result, which is told.
-struct Telling {
+struct SetAlgebraReply {
     algebra: SetAlgebra,
     /// Of the sets it works on, and what each of those holds, in bytes.
     pins: Vec<(Pin, u64)>,
     /// What of the result was one of them, in bytes.
     shared_bytes: u64,
-    shown: Shown,
+    shown: AlgebraOutput,
     /// `None` while it is worked on.
-    members: Option<Members>,
+    members: Option<MembersReply>,
 }
 
-impl Source for Telling {
+impl Source for SetAlgebraReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         if let Some(members) = &mut self.members {
             return members.next(reply);
@@ -230,7 +230,7 @@ impl Source for Telling {
             return More::Follows;
         }
         let set = self.algebra.result().clone();
-        if self.shown == Shown::Count {
+        if self.shown == AlgebraOutput::Count {
             reply.int(set.len() as i64);
             return More::Done;
         }
@@ -238,7 +238,7 @@ impl Source for Telling {
         if set.is_empty() {
             return More::Done;
         }
-        self.members = Some(Members { set, at: 0, pin: None });
+        self.members = Some(MembersReply { set, at: 0, pin: None });
         More::Follows
     }
 

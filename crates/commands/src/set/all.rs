@@ -42,7 +42,7 @@ const HEADER_BYTES: u64 = 8;
 /// Replies all members, which were announced; `pin` is for the clone, if it takes one.
 pub(super) fn tell(reply: &mut dyn Reply, set: &Set, pin: impl FnOnce() -> Pin) {
     if set.content_bytes() + set.len() * HEADER_BYTES > LOCKED_BYTES_MAX {
-        reply.stream(Box::new(Members { set: set.clone(), at: 0, pin: Some(pin()) }));
+        reply.stream(Box::new(MembersReply { set: set.clone(), at: 0, pin: Some(pin()) }));
     } else {
         tell_here(reply, set);
     }
@@ -57,7 +57,7 @@ pub(super) fn tell_here(reply: &mut dyn Reply, set: &Set) {
 }
 
 /// The members of a set, being told.
-pub(super) struct Members {
+pub(super) struct MembersReply {
     pub(super) set: Set,
     /// The next one.
     pub(super) at: u64,
@@ -65,7 +65,7 @@ pub(super) struct Members {
     pub(super) pin: Option<Pin>,
 }
 
-impl Source for Members {
+impl Source for MembersReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         let (len, mut bytes_left) = (self.set.len(), SOURCE_STEP_BYTES as u64);
         let mut at = self.at;

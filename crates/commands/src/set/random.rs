@@ -3,7 +3,7 @@
 //! Of many members those are taken that follow a random one: their order is that of hashes.
 
 use super::all;
-use crate::draw::{Draw, Elements, places};
+use crate::draw::{Drawable, RandomDraw, places};
 use crate::prelude::*;
 use base::random::Random;
 use kinds::Set;
@@ -61,7 +61,7 @@ fn random(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         all::tell(reply, set, pin);
         return Ok(());
     }
-    let draw = Draw::of(Members(set.clone()), count, random);
+    let draw = RandomDraw::of(MembersByIndex(set.clone()), count, random);
     reply.array(draw.left() as usize);
     draw.tell(reply, pin);
     Ok(())
@@ -105,25 +105,25 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 const PLACES_TAKEN_MAX: u64 = 256;
 
 /// Which `count` members are taken of a set that has more, and the runs of their places.
-fn taken(set: &Set, count: u64, mut random: Random) -> (Draw<Members>, Vec<(u64, u64)>) {
-    let (len, members) = (set.len(), Members(set.clone()));
+fn taken(set: &Set, count: u64, mut random: Random) -> (RandomDraw<MembersByIndex>, Vec<(u64, u64)>) {
+    let (len, members) = (set.len(), MembersByIndex(set.clone()));
     if count <= PLACES_TAKEN_MAX || set.form() != SetForm::Hashed {
         let places = places(&members, count, &mut random);
         let runs = places.chunk_by(|one, next| one + 1 == *next).map(|run| (run[0], run.len() as u64)).collect();
-        return (Draw::these(members, places, random), runs);
+        return (RandomDraw::these(members, places, random), runs);
     }
     let first = random.below(len);
     let runs = match (first + count).checked_sub(len) {
         None | Some(0) => vec![(first, count)],
         Some(around) => vec![(0, around), (first, len - first)],
     };
-    (Draw::around(members, first, count, random), runs)
+    (RandomDraw::around(members, first, count, random), runs)
 }
 
 /// The members of a set, by their places.
-struct Members(Set);
+struct MembersByIndex(Set);
 
-impl Elements for Members {
+impl Drawable for MembersByIndex {
     fn places(&self) -> u64 {
         self.0.len()
     }

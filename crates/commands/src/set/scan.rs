@@ -7,7 +7,7 @@
 //!
 //! A step ends only between two prefixes, so a member that stays is told once in a whole walk, whatever comes and goes.
 
-use crate::element_scan::{Options, Told};
+use crate::element_scan::{ScanOptions, ScanReply};
 use crate::generic::scan::{CURSOR_SHIFT, parse_cursor};
 use crate::prelude::*;
 use kinds::Set;
@@ -40,16 +40,16 @@ fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let cursor = parse_cursor(args.get(2)).ok_or(Failure::text("ERR invalid cursor"))?;
     // As in Redis, options are looked at only if there is something to scan.
     let (next, told) = match tx.set(args.get(1))? {
-        Some(set) => step(set, cursor, &Options::read(args, false)?),
-        None => (0, Told::default()),
+        Some(set) => step(set, cursor, &ScanOptions::read(args, false)?),
+        None => (0, ScanReply::default()),
     };
     told.tell(next, reply);
     Ok(())
 }
 
 /// The next cursor, and what is told on the way.
-fn step(set: &Set, cursor: u64, options: &Options<'_>) -> (u64, Told) {
-    let (mut told, len) = (Told::default(), set.len());
+fn step(set: &Set, cursor: u64, options: &ScanOptions<'_>) -> (u64, ScanReply) {
+    let (mut told, len) = (ScanReply::default(), set.len());
     if set.form() != SetForm::Hashed {
         set.walk(0, len, |member| {
             take(&mut told, member, options);
@@ -77,7 +77,7 @@ fn step(set: &Set, cursor: u64, options: &Options<'_>) -> (u64, Told) {
     (next, told)
 }
 
-fn take(told: &mut Told, member: &[u8], options: &Options<'_>) {
+fn take(told: &mut ScanReply, member: &[u8], options: &ScanOptions<'_>) {
     if options.take(member) {
         told.push(member);
     }

@@ -3,7 +3,7 @@
 
 use super::range::put_result;
 use super::score::score_or;
-use super::tell::{Form, Rest};
+use super::tell::{MemberFormat, MembersByScoreReply};
 use crate::prelude::*;
 use base::raw_text;
 use keyspace::{Combining, Pin, WrongType};
@@ -192,13 +192,13 @@ fn is_little(algebra: &SortedAlgebra) -> bool {
 
 fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperation, shape: Shape) -> Outcome {
     let request = Request::of(tx, args, 1, operation, shape)?;
-    let mut telling = Box::new(Telling {
+    let mut telling = Box::new(SortedAlgebraReply {
         algebra: request.algebra(),
         pins: request.pins,
         shown: match shape {
             Shape::Count => None,
-            _ if request.with_scores => Some(Form::Scored),
-            _ => Some(Form::Member),
+            _ if request.with_scores => Some(MemberFormat::Scored),
+            _ => Some(MemberFormat::Member),
         },
         rest: None,
     });
@@ -209,17 +209,17 @@ fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperation
 }
 
 /// An operation that is worked on, then its result, which is told.
-struct Telling {
+struct SortedAlgebraReply {
     algebra: SortedAlgebra,
     /// Of the sources, and what each of them holds, in bytes.
     pins: Vec<(Pin, u64)>,
     /// How members are told; `None`: only how many there are.
-    shown: Option<Form>,
+    shown: Option<MemberFormat>,
     /// What is left of the result; `None` while it is worked on.
-    rest: Option<Rest>,
+    rest: Option<MembersByScoreReply>,
 }
 
-impl wire::Source for Telling {
+impl wire::Source for SortedAlgebraReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         if let Some(rest) = &mut self.rest {
             return rest.next(reply);
@@ -239,7 +239,7 @@ impl wire::Source for Telling {
         if result.is_empty() {
             return More::Done;
         }
-        self.rest.insert(Rest::own(result, form)).next(reply)
+        self.rest.insert(MembersByScoreReply::own(result, form)).next(reply)
     }
 
     /// What of the sources their keys have given up, and the result.
@@ -277,7 +277,7 @@ pub(super) fn combined(
     values: Vec<Option<Value>>,
     begin: impl Fn(Vec<Option<Value>>) -> SortedAlgebra + Send + Sync + 'static,
 ) -> Result<Sorted, Failure> {
-    let made = tx.combine(words, values, move |values| Box::new(Stored(begin(values))))?;
+    let made = tx.combine(words, values, move |values| Box::new(SortedStoring(begin(values))))?;
     Ok(made.and_then(sorted_of).unwrap_or_default())
 }
 
@@ -309,9 +309,9 @@ fn value(members: &Members) -> Option<Value> {
     (!members.is_empty()).then_some(value)
 }
 
-struct Stored(SortedAlgebra);
+struct SortedStoring(SortedAlgebra);
 
-impl Combining for Stored {
+impl Combining for SortedStoring {
     fn step(&mut self) -> bool {
         self.0.step()
     }

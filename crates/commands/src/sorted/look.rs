@@ -1,6 +1,6 @@
 //! ZCARD ZSCORE ZMSCORE ZRANK ZREVRANK ZCOUNT ZLEXCOUNT ZSUM ZAVG: tell of a sorted set without its members.
 
-use super::score::{Members, Scores};
+use super::score::{MemberRange, Scores};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::Pin;
@@ -102,7 +102,7 @@ const ZLEXCOUNT: Command = Command {
     since: "2.8.9",
     brief: "Counts the members within a range of bytes, if all have one score.",
     run: Run::Local(|tx, args, reply| {
-        let range = Members::of(args.get(2), args.get(3))?;
+        let range = MemberRange::of(args.get(2), args.get(3))?;
         let count = tx.sorted(args.get(1))?.map_or(0, |sorted| range.ranks(sorted).1);
         reply.int(count as i64);
         Ok(())
@@ -117,7 +117,7 @@ const ZSUM: Command = Command {
     since: "bobbin 0.1.0",
     brief: "Returns the sum of the scores within a range.",
     answer: "double: the sum; 0 if no member is in the range",
-    run: Run::Local(|tx, args, reply| sum(tx, args, reply, Wanted::Sum)),
+    run: Run::Local(|tx, args, reply| sum(tx, args, reply, Aggregate::Sum)),
     ..ZCOUNT
 };
 
@@ -125,7 +125,7 @@ const ZAVG: Command = Command {
     name: "ZAVG",
     brief: "Returns the average of the scores within a range.",
     answer: "double: the average; null: no member is in the range",
-    run: Run::Local(|tx, args, reply| sum(tx, args, reply, Wanted::Average)),
+    run: Run::Local(|tx, args, reply| sum(tx, args, reply, Aggregate::Average)),
     ..ZSUM
 };
 
@@ -165,12 +165,12 @@ fn rank(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, direction: Direction) -
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum Aggregate {
     Sum,
     Average,
 }
 
-fn sum(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, wanted: Wanted) -> Outcome {
+fn sum(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, wanted: Aggregate) -> Outcome {
     let range = Scores::of(args.get(2), args.get(3))?;
     let keyspace = tx.keyspace();
     let (sorted, pin) = match tx.sorted(args.get(1))? {
@@ -189,7 +189,7 @@ fn sum(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, wanted: Wanted) -> Outco
 
 /// Adds up the scores of a clone, step by step.
 struct Summing {
-    wanted: Wanted,
+    wanted: Aggregate,
     sorted: Sorted,
     count: u64,
     at: u64,
@@ -212,9 +212,9 @@ impl Source for Summing {
             return More::Follows;
         }
         match self.wanted {
-            Wanted::Sum => reply.double(self.sum),
-            Wanted::Average if self.count == 0 => reply.null(),
-            Wanted::Average => reply.double(self.sum / self.count as f64),
+            Aggregate::Sum => reply.double(self.sum),
+            Aggregate::Average if self.count == 0 => reply.null(),
+            Aggregate::Average => reply.double(self.sum / self.count as f64),
         }
         More::Done
     }

@@ -1,7 +1,7 @@
 //! ZPOPMIN ZPOPMAX ZMPOP: take members with the lowest or highest scores.
 
 use super::remove::Removal;
-use super::tell::{Form, Part, tell};
+use super::tell::{MemberFormat, SortedPart, tell};
 use crate::prelude::*;
 use blocks::Direction;
 use kinds::Sorted;
@@ -75,7 +75,7 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, outermost: Outermost) ->
         return Ok(());
     }
     match count {
-        Some(count) => take(tx, args, (key, outermost, count), Form::Scored, reply, |_| {}),
+        Some(count) => take(tx, args, (key, outermost, count), MemberFormat::Scored, reply, |_| {}),
         None => take_one(tx, key, outermost, reply),
     }
 }
@@ -105,7 +105,7 @@ fn take(
     tx: &mut Tx,
     args: &Args,
     (key, outermost, count): (&[u8], Outermost, u64),
-    form: Form,
+    form: MemberFormat,
     reply: &mut dyn Reply,
     begin: impl FnOnce(&mut dyn Reply),
 ) -> Outcome {
@@ -117,7 +117,7 @@ fn take(
     begin(reply);
     let sorted = tx.sorted(key)?.expect("the caller has looked");
     let direction = if outermost == Outermost::Min { Direction::Forward } else { Direction::Backward };
-    tell(reply, sorted, Part { start, count, direction, form }, || keyspace.pin(key));
+    tell(reply, sorted, SortedPart { start, count, direction, form }, || keyspace.pin(key));
     removal.make(tx, key, Some(outermost.event()))
 }
 
@@ -134,14 +134,14 @@ fn zmpop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 /// What ZMPOP and BZMPOP are to do.
 #[derive(Clone, Copy)]
-pub(super) struct Pops<'a> {
+pub(super) struct SortedPop<'a> {
     pub(super) keys: Args<'a>,
     outermost: Outermost,
     count: u64,
 }
 
 /// Reads `numkeys key [key ...] <MIN | MAX> [COUNT count]` from argument `at` on.
-pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<Pops<'a>, Failure> {
+pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<SortedPop<'a>, Failure> {
     let keys_count = parse::int_or(args.get(at), 1, i64::MAX, "ERR numkeys should be greater than 0")?;
     let word_at = at.saturating_add(1).saturating_add(keys_count as usize);
     if word_at >= args.len() {
@@ -153,12 +153,12 @@ pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<Pops<'a>, Failur
         _ => return Err(Failure::Syntax),
     };
     let count = parse::count_option(&args.from(word_at + 1))?;
-    Ok(Pops { keys: args.slice(at + 1, word_at), outermost, count })
+    Ok(SortedPop { keys: args.slice(at + 1, word_at), outermost, count })
 }
 
 /// Takes from `key`, a sorted set that is there, and replies its name beside the members.
-pub(super) fn take_from(tx: &mut Tx, args: &Args, key: &[u8], pops: Pops<'_>, reply: &mut dyn Reply) -> Outcome {
-    take(tx, args, (key, pops.outermost, pops.count), Form::Pair, reply, |reply| {
+pub(super) fn take_from(tx: &mut Tx, args: &Args, key: &[u8], pops: SortedPop<'_>, reply: &mut dyn Reply) -> Outcome {
+    take(tx, args, (key, pops.outermost, pops.count), MemberFormat::Pair, reply, |reply| {
         reply.array(2);
         reply.bulk(key);
     })

@@ -1,7 +1,7 @@
 //! ZRANDMEMBER: members drawn at random.
 
-use super::tell::Form;
-use crate::draw::{Draw, Elements};
+use super::tell::MemberFormat;
+use crate::draw::{Drawable, RandomDraw};
 use crate::prelude::*;
 use base::random::Random;
 use kinds::Sorted;
@@ -36,11 +36,11 @@ fn random(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     }
     let count = parse::int_within(args.get(2), -i64::MAX, i64::MAX)?;
     let form = match args.len() {
-        3 => Form::Member,
-        4 if parse::is(args.get(3), "WITHSCORES") => Form::Scored,
+        3 => MemberFormat::Member,
+        4 if parse::is(args.get(3), "WITHSCORES") => MemberFormat::Scored,
         _ => return Err(Failure::Syntax),
     };
-    if form == Form::Scored && count.unsigned_abs() > (i64::MAX / 2) as u64 {
+    if form == MemberFormat::Scored && count.unsigned_abs() > (i64::MAX / 2) as u64 {
         return Err(Failure::text("ERR value is out of range"));
     }
     let keyspace = tx.keyspace();
@@ -48,7 +48,7 @@ fn random(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         reply.array(0);
         return Ok(());
     };
-    let draw = Draw::of(Ranks { sorted: sorted.clone(), form }, count, random);
+    let draw = RandomDraw::of(Ranks { sorted: sorted.clone(), form }, count, random);
     form.begin(reply, draw.left());
     draw.tell(reply, || keyspace.pin(args.get(1)));
     Ok(())
@@ -57,10 +57,10 @@ fn random(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 /// The members of a sorted set, by their ranks.
 struct Ranks {
     sorted: Sorted,
-    form: Form,
+    form: MemberFormat,
 }
 
-impl Elements for Ranks {
+impl Drawable for Ranks {
     fn places(&self) -> u64 {
         self.sorted.len()
     }

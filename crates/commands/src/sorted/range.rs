@@ -3,8 +3,8 @@
 //! The range is one of ranks, of scores or of bytes; whichever it is, it becomes a first rank and a count.
 
 use super::algebra;
-use super::score::{Members, Scores};
-use super::tell::{Form, Part, tell};
+use super::score::{MemberRange, Scores};
+use super::tell::{MemberFormat, SortedPart, tell};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::Whole;
@@ -96,21 +96,21 @@ enum By {
 }
 
 /// What is asked for, from argument `at` on: two ends and options.
-struct Asked<'a> {
-    ends: Ends<'a>,
+struct RangeRequest<'a> {
+    ends: RangeEnds<'a>,
     direction: Direction,
     offset: i64,
     limit: i64,
     with_scores: bool,
 }
 
-enum Ends<'a> {
+enum RangeEnds<'a> {
     Ranks(i64, i64),
     Scores(Scores),
-    Members(Members<'a>),
+    Members(MemberRange<'a>),
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RangeRequest<'a> {
     fn of(
         args: &Args<'a>,
         at: usize,
@@ -148,9 +148,9 @@ impl<'a> Asked<'a> {
         let (first, last) = (args.get(at), args.get(at + 1));
         let (least, most) = if direction == Direction::Forward { (first, last) } else { (last, first) };
         let ends = match by {
-            By::Rank => Ends::Ranks(parse::int(first)?, parse::int(last)?),
-            By::Score => Ends::Scores(Scores::of(least, most)?),
-            By::Bytes => Ends::Members(Members::of(least, most)?),
+            By::Rank => RangeEnds::Ranks(parse::int(first)?, parse::int(last)?),
+            By::Score => RangeEnds::Scores(Scores::of(least, most)?),
+            By::Bytes => RangeEnds::Members(MemberRange::of(least, most)?),
         };
         Ok(Self { ends, direction, offset, limit, with_scores })
     }
@@ -158,7 +158,7 @@ impl<'a> Asked<'a> {
     /// The first rank and the count of what is asked for.
     fn ranks(&self, sorted: &Sorted) -> (u64, u64) {
         let (start, count) = match self.ends {
-            Ends::Ranks(start, stop) => {
+            RangeEnds::Ranks(start, stop) => {
                 let (start, count) = parse::range(start, stop, sorted.len());
                 // Ranks are counted from the end at which the reply begins.
                 return match self.direction {
@@ -166,8 +166,8 @@ impl<'a> Asked<'a> {
                     Direction::Backward => (sorted.len() - start - count, count),
                 };
             }
-            Ends::Scores(scores) => scores.ranks(sorted),
-            Ends::Members(members) => members.ranks(sorted),
+            RangeEnds::Scores(scores) => scores.ranks(sorted),
+            RangeEnds::Members(members) => members.ranks(sorted),
         };
         let passed = u64::try_from(self.offset).unwrap_or(u64::MAX).min(count);
         let kept = u64::try_from(self.limit).unwrap_or(u64::MAX).min(count - passed);
@@ -179,21 +179,21 @@ impl<'a> Asked<'a> {
 }
 
 fn range(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, by: Option<By>, direction: Option<Direction>) -> Outcome {
-    let asked = Asked::of(args, 2, (by, direction), true)?;
+    let asked = RangeRequest::of(args, 2, (by, direction), true)?;
     let keyspace = tx.keyspace();
     let Some(sorted) = tx.sorted(args.get(1))? else {
         reply.array(0);
         return Ok(());
     };
     let (start, count) = asked.ranks(sorted);
-    let form = if asked.with_scores { Form::Scored } else { Form::Member };
-    let part = Part { start, count, direction: asked.direction, form };
+    let form = if asked.with_scores { MemberFormat::Scored } else { MemberFormat::Member };
+    let part = SortedPart { start, count, direction: asked.direction, form };
     tell(reply, sorted, part, || keyspace.pin(args.get(1)));
     Ok(())
 }
 
 fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let asked = Asked::of(args, 3, (None, None), false)?;
+    let asked = RangeRequest::of(args, 3, (None, None), false)?;
     let sorted = tx.sorted(args.get(2))?.cloned().unwrap_or_default();
     let (start, count) = asked.ranks(&sorted);
     let result = if algebra::is_little_to_copy(&sorted, count) {

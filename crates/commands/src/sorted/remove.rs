@@ -3,7 +3,7 @@
 //! Very many that follow each other are taken off a clone, in steps, while no lock is held; then the sorted set is exchanged.
 
 use super::algebra::sorted_of;
-use super::score::{Members, Scores};
+use super::score::{MemberRange, Scores};
 use crate::prelude::*;
 use keyspace::Combining;
 use kinds::sorted::Removing;
@@ -66,7 +66,7 @@ const ZREMRANGEBYLEX: Command = Command {
     since: "2.8.9",
     brief: "Removes the members within a range of bytes, if all have one score.",
     run: Run::Local(|tx, args, reply| {
-        let range = Members::of(args.get(2), args.get(3))?;
+        let range = MemberRange::of(args.get(2), args.get(3))?;
         remove(tx, args, reply, |sorted| range.ranks(sorted))
     }),
     ..ZREMRANGEBYSCORE

@@ -3,7 +3,7 @@
 //! Small ones all at once, and cursor 0; large ones in the order of the members' hashes (`kinds/src/sorted/scan.rs`). A step
 //! that has to look at many members goes on from a clone, without the lock.
 
-use crate::element_scan::{Options, Told};
+use crate::element_scan::{ScanOptions, ScanReply};
 use crate::generic::scan::parse_cursor;
 use crate::prelude::*;
 use keyspace::Pin;
@@ -36,12 +36,12 @@ fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let keyspace = tx.keyspace();
     // As in Redis, options are looked at only if there is something to scan.
     let Some(sorted) = tx.sorted(args.get(1))? else {
-        Told::default().tell(0, reply);
+        ScanReply::default().tell(0, reply);
         return Ok(());
     };
-    let options = Options::read(args, false)?;
+    let options = ScanOptions::read(args, false)?;
     let Some(scan) = sorted.begin_scan(cursor, options.count.min(LOOKS_MAX)) else {
-        let mut told = Told::default();
+        let mut told = ScanReply::default();
         if !sorted.is_large() {
             sorted.for_each(|score, member| tell(&options, score, member, &mut told));
         }
@@ -49,7 +49,7 @@ fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Ok(());
     };
     let mut scanning =
-        Scanning { scan, options: options.own(), told: Told::default(), bytes: sorted.heap_bytes(), pin: None };
+        Scanning { scan, options: options.own(), told: ScanReply::default(), bytes: sorted.heap_bytes(), pin: None };
     for _ in 0..LOCKED_TURNS {
         if scanning.next(reply) == More::Done {
             return Ok(());
@@ -60,7 +60,7 @@ fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-fn tell(options: &Options<'_>, score: f64, member: &[u8], told: &mut Told) {
+fn tell(options: &ScanOptions<'_>, score: f64, member: &[u8], told: &mut ScanReply) {
     if options.take(member) {
         told.push(member);
         told.push(Double::new(score).as_bytes());
@@ -73,8 +73,8 @@ const LOCKED_TURNS: usize = 4;
 /// A step that goes on from a clone.
 struct Scanning {
     scan: Scan,
-    options: Options<'static>,
-    told: Told,
+    options: ScanOptions<'static>,
+    told: ScanReply,
     /// What it scans holds, in bytes.
     bytes: u64,
     pin: Option<Pin>,

@@ -60,14 +60,14 @@ fn score_bound(argument: &[u8]) -> Result<Bound<f64>, Failure> {
 
 /// From which to which member, by their bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Members<'a> {
+pub(super) struct MemberRange<'a> {
     least: Bound<&'a [u8]>,
     most: Bound<&'a [u8]>,
     /// The ends are the wrong way round: `+` first, or `-` last.
     is_empty: bool,
 }
 
-impl<'a> Members<'a> {
+impl<'a> MemberRange<'a> {
     pub(super) fn of(least: &'a [u8], most: &'a [u8]) -> Result<Self, Failure> {
         let is_empty = least == b"+" || most == b"-";
         Ok(Self { least: lex_bound(least)?, most: lex_bound(most)?, is_empty })

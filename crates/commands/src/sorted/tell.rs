@@ -23,16 +23,16 @@ const SCORE_BYTES: usize = 24;
 
 /// A part of a sorted set: `count` members from `start` on, backward the last of them first.
 #[derive(Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct SortedPart {
     pub(super) start: u64,
     pub(super) count: u64,
     pub(super) direction: Direction,
-    pub(super) form: Form,
+    pub(super) form: MemberFormat,
 }
 
 /// How a member is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum MemberFormat {
     /// Alone.
     Member,
     /// Beside its score: in RESP2 one behind the other, in RESP3 as a pair.
@@ -41,7 +41,7 @@ pub(super) enum Form {
     Pair,
 }
 
-impl Form {
+impl MemberFormat {
     /// Begins an array of so many members.
     pub(super) fn begin(self, reply: &mut dyn Reply, count: u64) {
         let is_flat = self == Self::Scored && !reply.is_resp3();
@@ -64,7 +64,7 @@ impl Form {
 }
 
 /// Replies a part of a sorted set as an array; `pin` is for the clone, if it takes one.
-pub(super) fn tell(reply: &mut dyn Reply, sorted: &Sorted, part: Part, pin: impl FnOnce() -> Pin) {
+pub(super) fn tell(reply: &mut dyn Reply, sorted: &Sorted, part: SortedPart, pin: impl FnOnce() -> Pin) {
     part.form.begin(reply, part.count);
     let member_bytes = sorted.content_bytes() / sorted.len().max(1);
     let is_long = part.count.saturating_mul(part.form.bytes(member_bytes as usize) as u64) > LOCKED_BYTES_MAX as u64;
@@ -72,12 +72,12 @@ pub(super) fn tell(reply: &mut dyn Reply, sorted: &Sorted, part: Part, pin: impl
     if rest.count > 0 {
         // Only what is told is kept, and pinned.
         let sorted = sorted.slice(rest.start, rest.count);
-        reply.stream(Box::new(Rest { sorted, part: Part { start: 0, ..rest }, pin: Some(pin()) }));
+        reply.stream(Box::new(MembersByScoreReply { sorted, part: SortedPart { start: 0, ..rest }, pin: Some(pin()) }));
     }
 }
 
 /// Writes about `bytes_max` of `part` and says what is left.
-fn tell_some(reply: &mut dyn Reply, sorted: &Sorted, part: Part, bytes_max: usize) -> Part {
+fn tell_some(reply: &mut dyn Reply, sorted: &Sorted, part: SortedPart, bytes_max: usize) -> SortedPart {
     let (mut told, mut bytes_left) = (0, bytes_max);
     let _ = sorted.walk(part.start, part.count, part.direction, &mut |score, member| {
         part.form.tell(reply, score, member);
@@ -86,28 +86,28 @@ fn tell_some(reply: &mut dyn Reply, sorted: &Sorted, part: Part, bytes_max: usiz
         if bytes_left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     match part.direction {
-        Direction::Forward => Part { start: part.start + told, count: part.count - told, ..part },
-        Direction::Backward => Part { count: part.count - told, ..part },
+        Direction::Forward => SortedPart { start: part.start + told, count: part.count - told, ..part },
+        Direction::Backward => SortedPart { count: part.count - told, ..part },
     }
 }
 
 /// What is told from a clone.
-pub(super) struct Rest {
+pub(super) struct MembersByScoreReply {
     sorted: Sorted,
-    part: Part,
+    part: SortedPart,
     /// None if nobody else has it.
     pin: Option<Pin>,
 }
 
-impl Rest {
+impl MembersByScoreReply {
     /// All of one that nobody else has.
-    pub(super) fn own(sorted: Sorted, form: Form) -> Self {
-        let part = Part { start: 0, count: sorted.len(), direction: Direction::Forward, form };
+    pub(super) fn own(sorted: Sorted, form: MemberFormat) -> Self {
+        let part = SortedPart { start: 0, count: sorted.len(), direction: Direction::Forward, form };
         Self { sorted, part, pin: None }
     }
 }
 
-impl Source for Rest {
+impl Source for MembersByScoreReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         self.part = tell_some(reply, &self.sorted, self.part, SOURCE_STEP_BYTES);
         if self.part.count > 0 { More::Follows } else { More::Done }

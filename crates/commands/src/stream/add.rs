@@ -1,6 +1,6 @@
 //! XADD: add an entry.
 
-use super::id::{self, Wanted};
+use super::id::{self, RequestedId};
 use super::trim;
 use crate::prelude::*;
 use keyspace::StreamMut;
@@ -32,7 +32,7 @@ fn xadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if fields.is_empty() || !fields.len().is_multiple_of(2) {
         return Err(Failure::arity(args));
     }
-    if wanted == Wanted::This(StreamId::MIN) {
+    if wanted == RequestedId::This(StreamId::MIN) {
         return Err(Failure::text("ERR The ID specified in XADD must be greater than 0-0"));
     }
     let (key, now) = (args.get(1), tx.now());
@@ -58,16 +58,16 @@ fn xadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 }
 
 /// The id of an entry behind `last`.
-fn next_id(last: StreamId, wanted: Wanted, now: u64) -> Result<StreamId, Failure> {
+fn next_id(last: StreamId, wanted: RequestedId, now: u64) -> Result<StreamId, Failure> {
     if last == StreamId::MAX {
         return Err(Failure::text("ERR The stream has exhausted the last possible ID, unable to add more items"));
     }
     let next = match wanted {
-        Wanted::Any if now > last.ms => Some(StreamId { ms: now, seq: 0 }),
-        Wanted::Any => last.next(),
-        Wanted::Within(ms) if ms == last.ms => last.seq.checked_add(1).map(|seq| StreamId { ms, seq }),
-        Wanted::Within(ms) => Some(StreamId { ms, seq: 0 }),
-        Wanted::This(id) => Some(id),
+        RequestedId::Any if now > last.ms => Some(StreamId { ms: now, seq: 0 }),
+        RequestedId::Any => last.next(),
+        RequestedId::Within(ms) if ms == last.ms => last.seq.checked_add(1).map(|seq| StreamId { ms, seq }),
+        RequestedId::Within(ms) => Some(StreamId { ms, seq: 0 }),
+        RequestedId::This(id) => Some(id),
     };
     next.filter(|next| *next > last)
         .ok_or(Failure::text("ERR The ID specified in XADD is equal or smaller than the target stream top item"))

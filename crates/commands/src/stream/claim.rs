@@ -48,7 +48,7 @@ const COUNT_MAX: i64 = i64::MAX / 16;
 
 /// What comes of a claim.
 #[derive(Default)]
-struct Found {
+struct ClaimResult {
     /// In the order in which they are told.
     claimed: Vec<StreamId>,
     /// Pending, though no longer in the stream.
@@ -56,7 +56,7 @@ struct Found {
 }
 
 /// Words behind the ids of XCLAIM.
-struct Options {
+struct ClaimOptions {
     delivered_ms: Option<i64>,
     counting: Counting,
     forces: bool,
@@ -79,7 +79,7 @@ fn group_of<'t>(tx: &'t mut Tx, args: &Args<'_>) -> Result<(&'t Stream, GroupSta
     found.ok_or_else(|| no_key_or_group(args.get(1), args.get(2)))
 }
 
-impl Options {
+impl ClaimOptions {
     fn of(words: Args<'_>, now: u64) -> Result<Self, Failure> {
         let (mut delivered_ms, mut retries, mut forces, mut only_ids) = (None, None, false, false);
         let mut last_id = StreamId::MIN;
@@ -131,8 +131,8 @@ fn xclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (stream, group) = group_of(tx, args)?;
     let least_ms = min_idle_ms(args.get(4), "XCLAIM")?;
     let ids: Vec<StreamId> = args.from(5).iter().map_while(|text| id::strict(text, 0).ok()).collect();
-    let options = Options::of(args.from(5 + ids.len()), now)?;
-    let (mut found, mut seen) = (Found::default(), BTreeSet::new());
+    let options = ClaimOptions::of(args.from(5 + ids.len()), now)?;
+    let (mut found, mut seen) = (ClaimResult::default(), BTreeSet::new());
     // Ids that rise are looked for together.
     let (mut pendings, mut are_there) = (Vec::new(), Vec::new());
     for ids in ids.chunk_by(|id, next| id < next) {
@@ -165,7 +165,7 @@ fn xclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 fn take(
     tx: &mut Tx,
     args: &Args,
-    found: &mut Found,
+    found: &mut ClaimResult,
     again: Redelivery,
     group: Option<(StreamId, Option<u64>)>,
 ) -> Outcome {
@@ -205,8 +205,8 @@ fn find_idle(
     start: StreamId,
     count: i64,
     is_idle: impl Fn(&Pending) -> bool,
-) -> (Found, StreamId) {
-    let (mut looks, mut found, mut from) = (count * LOOKS_FACTOR, Found::default(), Some(start));
+) -> (ClaimResult, StreamId) {
+    let (mut looks, mut found, mut from) = (count * LOOKS_FACTOR, ClaimResult::default(), Some(start));
     while let Some(start) = from.take() {
         let (mut some, mut are_there) = (Vec::new(), Vec::new());
         let _ = stream.walk_pending(group, start, Direction::Forward, &mut |pending| {

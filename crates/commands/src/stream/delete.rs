@@ -97,13 +97,13 @@ fn removal(args: &Args<'_>, mut at: usize) -> Result<(References, Vec<StreamId>)
 
 /// What XDELEX and XACKDEL reply of an id.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum DeleteResult {
     Missing,
     Removed,
     Needed,
 }
 
-impl Told {
+impl DeleteResult {
     fn number(self) -> i64 {
         match self {
             Self::Missing => -1,
@@ -117,7 +117,7 @@ impl Told {
 #[derive(Default)]
 struct Plan {
     /// Of each id that was given, once, in order.
-    told: Vec<(StreamId, Told)>,
+    told: Vec<(StreamId, DeleteResult)>,
     /// Entries that go.
     gone: Vec<StreamId>,
     /// Deliveries that are pending no more.
@@ -153,9 +153,9 @@ impl Plan {
             plan.told.push((
                 *id,
                 match (is_there, is_needed) {
-                    (false, _) => Told::Missing,
-                    (true, false) => Told::Removed,
-                    (true, true) => Told::Needed,
+                    (false, _) => DeleteResult::Missing,
+                    (true, false) => DeleteResult::Removed,
+                    (true, true) => DeleteResult::Needed,
                 },
             ));
             plan.gone.extend((is_there && !is_needed).then_some(*id));
@@ -186,13 +186,13 @@ impl Plan {
             plan.told.push((
                 *id,
                 match told {
-                    None => Told::Missing,
-                    Some(false) => Told::Removed,
-                    Some(true) => Told::Needed,
+                    None => DeleteResult::Missing,
+                    Some(false) => DeleteResult::Removed,
+                    Some(true) => DeleteResult::Needed,
                 },
             ));
         }
-        let removed = plan.told.iter().filter(|(_, told)| *told == Told::Removed).map(|(id, _)| *id);
+        let removed = plan.told.iter().filter(|(_, told)| *told == DeleteResult::Removed).map(|(id, _)| *id);
         let removed: Vec<StreamId> = removed.collect();
         let are_there = there(stream, &removed);
         plan.gone = removed.into_iter().zip(are_there).filter(|(_, is_there)| *is_there).map(|(id, _)| id).collect();
@@ -216,8 +216,8 @@ impl Plan {
         for id in ids {
             let at = self.told.partition_point(|(other, _)| other < id);
             let told = match self.told[at].1 {
-                Told::Needed if seen[at] && !self.acknowledges => Told::Needed,
-                _ if seen[at] => Told::Missing,
+                DeleteResult::Needed if seen[at] && !self.acknowledges => DeleteResult::Needed,
+                _ if seen[at] => DeleteResult::Missing,
                 told => told,
             };
             seen[at] = true;
@@ -236,7 +236,7 @@ fn work(stream: &Stream, ids: &[StreamId], references: References) -> u64 {
 /// There is no such stream or group: of each id as much is told.
 fn tell_missing(ids: &[StreamId], reply: &mut dyn Reply) -> Outcome {
     reply.array(ids.len());
-    ids.iter().for_each(|_| reply.int(Told::Missing.number()));
+    ids.iter().for_each(|_| reply.int(DeleteResult::Missing.number()));
     Ok(())
 }
 

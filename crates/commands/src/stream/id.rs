@@ -45,7 +45,7 @@ pub(super) fn loose(text: &[u8], missing: u64) -> Result<StreamId, Failure> {
 
 /// The id of an entry to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum RequestedId {
     /// Any.
     Any,
     /// Any within this millisecond.
@@ -55,10 +55,10 @@ pub(super) enum Wanted {
 }
 
 /// What XADD takes in the place of an id, but for `*`.
-pub(super) fn wanted(text: &[u8]) -> Result<Wanted, Failure> {
+pub(super) fn wanted(text: &[u8]) -> Result<RequestedId, Failure> {
     match parts(text) {
-        Some((ms, Some(b"*"))) => Ok(Wanted::Within(ms)),
-        _ => strict(text, 0).map(Wanted::This),
+        Some((ms, Some(b"*"))) => Ok(RequestedId::Within(ms)),
+        _ => strict(text, 0).map(RequestedId::This),
     }
 }
 

@@ -69,12 +69,12 @@ struct Range {
 }
 
 /// What XPENDING is asked for beyond a sum.
-struct Asked<'a> {
+struct PendingFilter<'a> {
     range: Range,
     consumer: Option<&'a [u8]>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> PendingFilter<'a> {
     fn of(args: &Args<'a>) -> Result<Option<Self>, Failure> {
         if args.len() == 3 {
             return Ok(None);
@@ -98,13 +98,13 @@ impl<'a> Asked<'a> {
 }
 
 fn xpending(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let (asked, now, keyspace) = (Asked::of(args)?, tx.now(), tx.keyspace());
+    let (asked, now, keyspace) = (PendingFilter::of(args)?, tx.now(), tx.keyspace());
     let stream = tx.value::<Stream>(args.get(1))?;
     let group = stream.and_then(|stream| stream.group(args.get(2)));
     let (Some(stream), Some(group)) = (stream, group) else {
         return Err(no_key_or_group(args.get(1), args.get(2)));
     };
-    let Some(Asked { range, consumer }) = asked else {
+    let Some(PendingFilter { range, consumer }) = asked else {
         tell_sum(stream, group, reply);
         return Ok(());
     };

@@ -1,7 +1,7 @@
 //! XLEN XRANGE XREVRANGE: read a stream by ids.
 
 use super::id;
-use super::tell::{self, Part};
+use super::tell::{self, StreamPart};
 use crate::prelude::*;
 use blocks::Direction;
 use kinds::Stream;
@@ -67,7 +67,7 @@ fn range(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, direction: Direction) 
         reply.null_array();
         return Ok(());
     }
-    let part = Part { from, to, most: most.unwrap_or(u64::MAX), direction };
+    let part = StreamPart { from, to, most: most.unwrap_or(u64::MAX), direction };
     tell::tell(reply, stream, part, || keyspace.pin(args.get(1)));
     Ok(())
 }

@@ -9,7 +9,7 @@
 //! While a client waits, `$` stands for what was the last id when it asked ([`settled`]).
 
 use super::lag::Progress;
-use super::tell::{self, Part};
+use super::tell::{self, StreamPart};
 use super::{add, id, no_group};
 use crate::engine_arguments::timeout_ms;
 use crate::prelude::*;
@@ -57,7 +57,7 @@ const fn waiting(try_now: Local) -> Run {
 }
 
 /// What both commands ask for.
-struct Asked<'a> {
+struct ReadRequest<'a> {
     most: u64,
     waits: bool,
     reader: Option<Reader<'a>>,
@@ -68,7 +68,7 @@ struct Asked<'a> {
     ids: Args<'a>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ReadRequest<'a> {
     fn of(args: &Args<'a>, is_group: bool) -> Result<Self, Failure> {
         let none = args.slice(0, 0);
         let mut asked = Self {
@@ -183,7 +183,7 @@ fn read_behind(stream: Option<&Stream>, text: &[u8]) -> Result<StreamId, Failure
 }
 
 fn xread(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let asked = Asked::of(args, false)?;
+    let asked = ReadRequest::of(args, false)?;
     let (mut found, is_serving) = (Vec::new(), tx.is_serving());
     for (key, text) in asked.keys.iter().zip(asked.ids.iter()).filter(|(key, _)| tx.may_use(key)).collect::<Vec<_>>() {
         let stream = match tx.value::<Stream>(key) {
@@ -204,7 +204,7 @@ fn xread(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         begin_stream(reply, key);
         let stream = tx.value::<Stream>(key)?.expect("just seen");
         let from = behind.next().expect("something is behind it");
-        tell::tell(reply, stream, Part::from(from, asked.most), || keyspace.pin(key));
+        tell::tell(reply, stream, StreamPart::from(from, asked.most), || keyspace.pin(key));
     }
     Ok(())
 }
@@ -247,17 +247,17 @@ const LOOK_AGAIN_MS: u64 = 100;
 const NEWS_CHUNKS_MAX: u64 = 64;
 
 /// What a consumer is told.
-enum Told {
+enum Delivery {
     /// Entries that nobody had.
-    New(Part),
+    New(StreamPart),
     /// Entries that were claimed, and those that nobody had.
-    Claimed(Vec<(StreamId, tell::Before)>, Option<Part>),
+    Claimed(Vec<(StreamId, tell::Before)>, Option<StreamPart>),
     /// What is pending for it; entries that were deleted among them.
     Pending(Vec<StreamId>),
 }
 
 fn xreadgroup(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let asked = Asked::of(args, true)?;
+    let asked = ReadRequest::of(args, true)?;
     let reader = asked.reader.ok_or(Failure::text("ERR Missing GROUP option for XREADGROUP"))?;
     let (mut wishes, mut room_bytes, mut has_some) = (Vec::new(), 0, false);
     for (key, text) in asked.keys.iter().zip(asked.ids.iter()).filter(|(key, _)| tx.may_use(key)).collect::<Vec<_>>() {
@@ -295,7 +295,7 @@ fn wish<'a>(
     text: &[u8],
     reader: Reader<'_>,
     is_twice: bool,
-    asked: &Asked<'_>,
+    asked: &ReadRequest<'_>,
 ) -> Result<(Wish<'a>, bool), Failure> {
     let most = asked.most;
     let stream = tx.value::<Stream>(key)?;
@@ -343,7 +343,7 @@ fn wish<'a>(
 
 /// Finds what is to be claimed, and says when there may be more of it. Who is served by somebody else's change claims nothing:
 /// it looks by itself as soon as there is something.
-fn find_idle(tx: &mut Tx, asked: &Asked<'_>, reader: Reader<'_>, wishes: &mut [Wish<'_>]) -> Result<(), Failure> {
+fn find_idle(tx: &mut Tx, asked: &ReadRequest<'_>, reader: Reader<'_>, wishes: &mut [Wish<'_>]) -> Result<(), Failure> {
     let Some(least_ms) = asked.claims_after_ms.filter(|_| !tx.is_serving()) else { return Ok(()) };
     let now = tx.now();
     let mut again_ms = now.saturating_add(least_ms.max(LOOK_AGAIN_MS));
@@ -372,7 +372,12 @@ fn find_idle(tx: &mut Tx, asked: &Asked<'_>, reader: Reader<'_>, wishes: &mut [W
 }
 
 /// Makes the changes that go with what a consumer is told.
-fn serve(tx: &mut Tx, wish: &Wish<'_>, asked: &Asked<'_>, reader: Reader<'_>) -> Result<Option<Told>, Failure> {
+fn serve(
+    tx: &mut Tx,
+    wish: &Wish<'_>,
+    asked: &ReadRequest<'_>,
+    reader: Reader<'_>,
+) -> Result<Option<Delivery>, Failure> {
     let now = tx.now();
     let mut stream = tx.stream_mut(wish.key, Absent::Leave)?.expect("just seen");
     let state = stream.stream().expect("it is there");
@@ -388,7 +393,7 @@ fn serve(tx: &mut Tx, wish: &Wish<'_>, asked: &Asked<'_>, reader: Reader<'_>) ->
         let mut there = Vec::new();
         state.walk_these(&ids, &mut |id, fields| there.extend(fields.map(|_| id)));
         stream.claim(reader, &there, Redelivery { delivered_ms: now, counting: Counting::OneMore });
-        return Ok(Some(Told::Pending(ids)));
+        return Ok(Some(Delivery::Pending(ids)));
     }
     let claimed = claim(&mut stream, wish, asked, reader, now);
     let left = asked.most - claimed.len() as u64;
@@ -399,9 +404,9 @@ fn serve(tx: &mut Tx, wish: &Wish<'_>, asked: &Asked<'_>, reader: Reader<'_>) ->
         false => None,
     };
     Ok(match (asked.claims_after_ms, part) {
-        (None, part) => part.map(Told::New),
+        (None, part) => part.map(Delivery::New),
         (Some(_), None) if claimed.is_empty() => None,
-        (Some(_), part) => Some(Told::Claimed(claimed, part)),
+        (Some(_), part) => Some(Delivery::Claimed(claimed, part)),
     })
 }
 
@@ -409,7 +414,7 @@ fn serve(tx: &mut Tx, wish: &Wish<'_>, asked: &Asked<'_>, reader: Reader<'_>) ->
 fn claim(
     stream: &mut StreamMut<'_, '_>,
     wish: &Wish<'_>,
-    asked: &Asked<'_>,
+    asked: &ReadRequest<'_>,
     reader: Reader<'_>,
     now: u64,
 ) -> Vec<(StreamId, tell::Before)> {
@@ -443,7 +448,7 @@ fn take_news(
     acknowledges: bool,
     reader: Reader<'_>,
     now: u64,
-) -> Part {
+) -> StreamPart {
     let state = stream.stream().expect("it is there");
     let progress = Progress::of(state);
     let from = group.last_id.next().expect("something is behind it");
@@ -457,7 +462,7 @@ fn take_news(
     } else {
         stream.deliver(reader, to, read, now);
     }
-    Part { from, to, most: count, direction: Direction::Forward }
+    StreamPart { from, to, most: count, direction: Direction::Forward }
 }
 
 /// What is pending for a consumer behind an id.
@@ -473,16 +478,16 @@ fn pending_behind(stream: &Stream, group: u32, reader: Reader<'_>, behind: Strea
     ids
 }
 
-fn tell_one(tx: &mut Tx, key: &[u8], told: Told, reply: &mut dyn Reply) -> Outcome {
+fn tell_one(tx: &mut Tx, key: &[u8], told: Delivery, reply: &mut dyn Reply) -> Outcome {
     let keyspace = tx.keyspace();
     let stream = tx.value::<Stream>(key)?.expect("just seen");
     begin_stream(reply, key);
     match told {
-        Told::New(part) => tell::tell(reply, stream, part, || keyspace.pin(key)),
-        Told::Claimed(claimed, part) => {
+        Delivery::New(part) => tell::tell(reply, stream, part, || keyspace.pin(key)),
+        Delivery::Claimed(claimed, part) => {
             tell::tell_deliveries(reply, stream, claimed, part, || keyspace.pin(key));
         }
-        Told::Pending(ids) => {
+        Delivery::Pending(ids) => {
             reply.array(ids.len());
             // What was deleted is still pending.
             tell::entries_of(reply, stream, &ids, |reply, id| {

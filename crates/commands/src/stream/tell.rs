@@ -24,7 +24,7 @@ const FIELD_HEADER_BYTES: usize = 8;
 
 /// Entries of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct StreamPart {
     /// The lowest id.
     pub(super) from: StreamId,
     /// The greatest one, which belongs to it.
@@ -35,7 +35,7 @@ pub(super) struct Part {
     pub(super) direction: Direction,
 }
 
-impl Part {
+impl StreamPart {
     /// From an id on.
     pub(super) fn from(from: StreamId, most: u64) -> Self {
         Self { from, to: StreamId::MAX, most, direction: Direction::Forward }
@@ -92,20 +92,20 @@ pub(super) fn entries_of(
 }
 
 /// Replies a part of a stream as an array; `pin` is for the clone, if it takes one.
-pub(super) fn tell(reply: &mut dyn Reply, stream: &Stream, part: Part, pin: impl FnOnce() -> Pin) {
+pub(super) fn tell(reply: &mut dyn Reply, stream: &Stream, part: StreamPart, pin: impl FnOnce() -> Pin) {
     let chunks = stream.chunks_between(part.from, part.to);
     let counted = stream.count_up_to(part.from, part.to, part.most, CHUNKS_AT_ONCE);
     let rest = match counted {
         Some(count) => {
             reply.array(count as usize);
-            match tell_some(reply, stream, Part { most: count, ..part }, LOCKED_BYTES_MAX) {
-                Some(rest) => Telling::Entries(rest),
+            match tell_some(reply, stream, StreamPart { most: count, ..part }, LOCKED_BYTES_MAX) {
+                Some(rest) => StreamReply::Entries(rest),
                 None => return,
             }
         }
-        None => Telling::Counting { chunks, count: 0, part },
+        None => StreamReply::Counting { chunks, count: 0, part },
     };
-    reply.stream(Box::new(Rest { stream: stream.clone(), telling: rest, pin: pin() }));
+    reply.stream(Box::new(EntriesReply { stream: stream.clone(), telling: rest, pin: pin() }));
 }
 
 /// What a delivery was before it was claimed; nothing of that for an entry that nobody had.
@@ -121,7 +121,7 @@ pub(super) fn tell_deliveries(
     reply: &mut dyn Reply,
     stream: &Stream,
     claimed: Vec<(StreamId, Before)>,
-    part: Option<Part>,
+    part: Option<StreamPart>,
     pin: impl FnOnce() -> Pin,
 ) {
     reply.array(claimed.len() + part.map_or(0, |part| part.most as usize));
@@ -136,7 +136,7 @@ pub(super) fn tell_deliveries(
 struct Deliveries {
     stream: Stream,
     claimed: std::vec::IntoIter<(StreamId, Before)>,
-    part: Option<Part>,
+    part: Option<StreamPart>,
     pin: Option<Pin>,
 }
 
@@ -191,7 +191,7 @@ fn entry_bytes(fields: Fields<'_>) -> usize {
 }
 
 /// Writes about `bytes_max` of `part`, and says what is left.
-fn tell_some(reply: &mut dyn Reply, stream: &Stream, part: Part, bytes_max: usize) -> Option<Part> {
+fn tell_some(reply: &mut dyn Reply, stream: &Stream, part: StreamPart, bytes_max: usize) -> Option<StreamPart> {
     if part.most == 0 {
         return None;
     }
@@ -205,34 +205,34 @@ fn tell_some(reply: &mut dyn Reply, stream: &Stream, part: Part, bytes_max: usiz
     part.behind(last, told).filter(|rest| rest.most > 0)
 }
 
-enum Telling {
-    Counting { chunks: Range<u64>, count: u64, part: Part },
-    Entries(Part),
+enum StreamReply {
+    Counting { chunks: Range<u64>, count: u64, part: StreamPart },
+    Entries(StreamPart),
 }
 
 /// What is told from a clone.
-struct Rest {
+struct EntriesReply {
     stream: Stream,
-    telling: Telling,
+    telling: StreamReply,
     pin: Pin,
 }
 
-impl Source for Rest {
+impl Source for EntriesReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         match &mut self.telling {
-            Telling::Counting { chunks, count, part } if !chunks.is_empty() && *count < part.most => {
+            StreamReply::Counting { chunks, count, part } if !chunks.is_empty() && *count < part.most => {
                 let step = chunks.start..chunks.end.min(chunks.start + CHUNKS_AT_ONCE);
                 *count += self.stream.count_in(step.clone(), part.from, part.to);
                 chunks.start = step.end;
                 More::Follows
             }
-            Telling::Counting { count, part, .. } => {
+            StreamReply::Counting { count, part, .. } => {
                 let most = part.most.min(*count);
                 reply.array(most as usize);
-                self.telling = Telling::Entries(Part { most, ..*part });
+                self.telling = StreamReply::Entries(StreamPart { most, ..*part });
                 if most > 0 { More::Follows } else { More::Done }
             }
-            Telling::Entries(part) => match tell_some(reply, &self.stream, *part, SOURCE_STEP_BYTES) {
+            StreamReply::Entries(part) => match tell_some(reply, &self.stream, *part, SOURCE_STEP_BYTES) {
                 Some(rest) => {
                     *part = rest;
                     More::Follows

@@ -1,6 +1,6 @@
 //! XTRIM, and what XADD takes of it: remove the oldest entries.
 
-use super::id::{self, Wanted};
+use super::id::{self, RequestedId};
 use super::references::{self, References};
 use crate::prelude::*;
 use keyspace::StreamMut;
@@ -34,19 +34,19 @@ const LIMIT_MAX: u64 = 1_000_000;
 const LIMIT_ALONE: &str = "ERR syntax error, LIMIT cannot be used without the special ~ option";
 
 /// What stands before the fields of XADD, or behind the key of XTRIM.
-pub(super) struct Options {
+pub(super) struct TrimOptions {
     pub(super) trim: Option<Trim>,
     /// What becomes of what is pending of entries that go.
     pub(super) references: References,
     /// Whether an absent stream stays so.
     pub(super) leaves: bool,
     /// What XADD says of the id, and where.
-    pub(super) id: Option<(Wanted, usize)>,
+    pub(super) id: Option<(RequestedId, usize)>,
 }
 
 /// The options from the argument behind the key on; those of XADD end with the id.
-pub(super) fn options(args: &Args<'_>, adds: bool) -> Result<Options, Failure> {
-    let mut options = Options { trim: None, references: References::Keep, leaves: false, id: None };
+pub(super) fn options(args: &Args<'_>, adds: bool) -> Result<TrimOptions, Failure> {
+    let mut options = TrimOptions { trim: None, references: References::Keep, leaves: false, id: None };
     let mut references = None;
     let (mut kept, mut whole, mut limit) = (None, false, None);
     let mut at = 2;
@@ -54,7 +54,7 @@ pub(super) fn options(args: &Args<'_>, adds: bool) -> Result<Options, Failure> {
         let (word, more) = (args.get(at), args.len() - 1 - at);
         let is_maxlen = parse::is(word, "MAXLEN");
         if adds && word == b"*" {
-            options.id = Some((Wanted::Any, at));
+            options.id = Some((RequestedId::Any, at));
             break;
         } else if (is_maxlen || parse::is(word, "MINID")) && more > 0 {
             if kept.is_some() {

@@ -69,13 +69,13 @@ const WORDS: [(&str, What); 6] = [
 
 /// What a key must hold for a command to go on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Condition<'a> {
+pub(super) struct ValueCondition<'a> {
     what: What,
     /// What is compared with; nothing if only the key's presence counts.
     value: &'a [u8],
 }
 
-impl<'a> Condition<'a> {
+impl<'a> ValueCondition<'a> {
     /// The condition that begins at argument `at`, if one does and is complete.
     pub(super) fn at(args: &Args<'a>, at: usize) -> Option<Self> {
         let (_, what) = *WORDS.iter().find(|(word, _)| parse::is(args.get(at), word))?;
@@ -207,7 +207,7 @@ fn delex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         (2, kind) => kind.is_some(),
         (4, None) => false,
         (4, Some(Kind::Text)) => {
-            let condition = Condition::at(args, 2).filter(Condition::compares);
+            let condition = ValueCondition::at(args, 2).filter(ValueCondition::compares);
             let unknown = Failure::text("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE");
             condition.ok_or(unknown)?.holds(tx, key)?
         }

@@ -47,10 +47,10 @@ const TRANSIENT_BYTES_MAX: u64 = BULK_BYTES_MAX as u64;
 const TOO_LARGE: &str = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
 
 /// What is asked, of texts as they are, and the work on it once it has begun.
-struct Asked {
+struct LcsRequest {
     left: LongText,
     right: LongText,
-    options: Options,
+    options: LcsOptions,
     transients: Transients,
     work: Option<Work>,
 }
@@ -59,7 +59,7 @@ struct Asked {
 struct Work {
     left: Vec<u8>,
     right: Vec<u8>,
-    table: Option<Table>,
+    table: Option<LcsTable>,
     /// How much of both texts the way back has yet to pass.
     way: (usize, usize),
     /// Runs of bytes that are in both, the last first.
@@ -69,7 +69,7 @@ struct Work {
 }
 
 /// The table of lengths: its latest row, and a bit for each cell behind those of empty prefixes.
-struct Table {
+struct LcsTable {
     /// Rows go along the right text, a row for each prefix of the left one; else the other way round.
     rows_are_of_left: bool,
     /// The latest row, of the empty prefix first.
@@ -80,7 +80,7 @@ struct Table {
 }
 
 #[derive(Clone, Copy)]
-struct Options {
+struct LcsOptions {
     answer: Answer,
     /// Shorter runs are not told.
     match_bytes_min: i64,
@@ -103,13 +103,13 @@ struct Match {
 fn lcs(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (left, right) = (content(tx, args.get(1))?, content(tx, args.get(2))?);
     let transients = tx.keyspace().transients().clone();
-    let mut asked = Asked { left, right, options: options(args)?, transients, work: None };
+    let mut asked = LcsRequest { left, right, options: options(args)?, transients, work: None };
     let cells_count = (asked.left.bytes_count() + 1).saturating_mul(asked.right.bytes_count() + 1);
     if cells_count > BULK_BYTES_MAX / size_of::<u32>() {
         return Err(Failure::text(TOO_LARGE));
     }
     let needs_way = asked.options.answer != Answer::Length;
-    let table_bytes = Table::bytes(asked.left.bytes_count(), asked.right.bytes_count(), needs_way);
+    let table_bytes = LcsTable::bytes(asked.left.bytes_count(), asked.right.bytes_count(), needs_way);
     if cells_count > CELLS_LOCKED_MAX && !tx.grants_memory(table_bytes as u64) {
         let text = "ERR Insufficient memory, failed allocating transient memory for LCS";
         return Err(Failure::text(text));
@@ -127,8 +127,8 @@ fn content(tx: &mut Tx, key: &[u8]) -> Result<LongText, Failure> {
     Ok(tx.text(key).map_err(not_a_text)?.map_or_else(LongText::default, |text| text.to_long()))
 }
 
-fn options(args: &Args) -> Result<Options, Failure> {
-    let mut options = Options { answer: Answer::Bytes, match_bytes_min: 0, with_match_bytes: false };
+fn options(args: &Args) -> Result<LcsOptions, Failure> {
+    let mut options = LcsOptions { answer: Answer::Bytes, match_bytes_min: 0, with_match_bytes: false };
     let (mut length, mut matches) = (false, false);
     let mut words = args.from(3).iter();
     while let Some(word) = words.next() {
@@ -155,7 +155,7 @@ fn options(args: &Args) -> Result<Options, Failure> {
     Ok(options)
 }
 
-impl Source for Asked {
+impl Source for LcsRequest {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         let needs_way = self.options.answer != Answer::Length;
         if self.work.is_none() {
@@ -177,7 +177,7 @@ impl Source for Asked {
     }
 }
 
-impl Table {
+impl LcsTable {
     /// Of texts of these lengths, in bytes.
     fn new(left_bytes: usize, right_bytes: usize, needs_way: bool) -> Self {
         let (columns, cells_count) = (left_bytes.min(right_bytes), left_bytes * right_bytes);
@@ -189,7 +189,7 @@ impl Table {
         }
     }
 
-    /// Bytes that [`Table::new`] takes.
+    /// Bytes that [`LcsTable::new`] takes.
     fn bytes(left_bytes: usize, right_bytes: usize, needs_way: bool) -> usize {
         let bits = if needs_way { left_bytes * right_bytes } else { 0 };
         (left_bytes.min(right_bytes) + 1) * size_of::<u32>() + bits.div_ceil(64) * size_of::<u64>()
@@ -225,7 +225,7 @@ impl Work {
     /// `None` if all connections together would take too much.
     fn begin(left: &LongText, right: &LongText, needs_way: bool, transients: &Transients) -> Option<Self> {
         let (left_bytes, right_bytes) = (left.bytes_count(), right.bytes_count());
-        let bytes = (left_bytes + right_bytes + Table::bytes(left_bytes, right_bytes, needs_way)) as u64;
+        let bytes = (left_bytes + right_bytes + LcsTable::bytes(left_bytes, right_bytes, needs_way)) as u64;
         let transient = transients.take(bytes, TRANSIENT_BYTES_MAX)?;
         Some(Self {
             left: Vec::with_capacity(left_bytes),
@@ -256,7 +256,7 @@ impl Work {
     /// A step of the table; whether it is full.
     fn fill(&mut self, needs_way: bool) -> bool {
         let Self { left, right, table, .. } = self;
-        let table = table.get_or_insert_with(|| Table::new(left.len(), right.len(), needs_way));
+        let table = table.get_or_insert_with(|| LcsTable::new(left.len(), right.len(), needs_way));
         let (rows, along) = if table.rows_are_of_left { (left, right) } else { (right, left) };
         if along.is_empty() {
             return true;
@@ -295,7 +295,7 @@ impl Work {
         i == 0 || j == 0
     }
 
-    fn answer(&self, options: Options, reply: &mut dyn Reply) {
+    fn answer(&self, options: LcsOptions, reply: &mut dyn Reply) {
         let table = self.table.as_ref().expect("filled before");
         let length = *table.lengths.last().expect("at least one cell");
         match options.answer {
@@ -310,7 +310,7 @@ impl Work {
         }
     }
 
-    fn tell_matches(&self, length: u32, options: Options, reply: &mut dyn Reply) {
+    fn tell_matches(&self, length: u32, options: LcsOptions, reply: &mut dyn Reply) {
         let told: Vec<&Match> =
             self.matches.iter().filter(|found| found.left.len() as i64 >= options.match_bytes_min).collect();
         reply.map(2);
@@ -412,9 +412,9 @@ mod tests {
         let works: Vec<Work> = (0..1_000).map_while(|_| Work::begin(&text, &text, true, &transients)).collect();
         assert!((10..100).contains(&works.len()), "{} at a time", works.len());
         assert!(transients.bytes() <= TRANSIENT_BYTES_MAX);
-        let options = Options { answer: Answer::Bytes, match_bytes_min: 0, with_match_bytes: false };
+        let options = LcsOptions { answer: Answer::Bytes, match_bytes_min: 0, with_match_bytes: false };
         let (left, right) = (text.clone(), text.clone());
-        let mut asked = Asked { left, right, options, transients: transients.clone(), work: None };
+        let mut asked = LcsRequest { left, right, options, transients: transients.clone(), work: None };
         let mut output = wire::Output::new();
         assert!(asked.next(&mut wire::resp::Encoder::new(&mut output, wire::resp::Protocol::Resp2)) == More::Done);
         assert_eq!(output.front(), Some(format!("-{TOO_LARGE}\r\n").as_bytes()));

@@ -1,7 +1,7 @@
 //! MGET MSET MSETNX MSETEX: several texts at one instant.
 
 use super::{options, set, tell};
-use crate::pieces::{Pieces, Place};
+use crate::pieces::{PieceLocation, Pieces};
 use crate::prelude::*;
 use crate::row::Gather;
 use crate::table::Row;
@@ -44,7 +44,7 @@ const MGET: Command = Command {
 /// ```
 #[derive(Default)]
 struct Texts {
-    pieces: Vec<Vec<Found>>,
+    pieces: Vec<Vec<ValueRead>>,
     keys_count: usize,
     /// How many long ones are among them.
     long_count: usize,
@@ -54,22 +54,22 @@ struct Texts {
 /// Keys of one piece.
 const PIECE_KEYS: usize = 64;
 
-enum Found {
+enum ValueRead {
     Nothing,
     Int(i64),
     /// A copy of it.
-    Short(Place),
+    Short(PieceLocation),
     Long(LongText, Pin),
 }
 
-impl Found {
+impl ValueRead {
     fn is_long(&self) -> bool {
         matches!(self, Self::Long(..))
     }
 }
 
 impl Texts {
-    fn put(&mut self, index: usize, found: Found) {
+    fn put(&mut self, index: usize, found: ValueRead) {
         self.long_count += usize::from(found.is_long());
         let before = std::mem::replace(&mut self.pieces[index / PIECE_KEYS][index % PIECE_KEYS], found);
         self.long_count -= usize::from(before.is_long());
@@ -81,7 +81,7 @@ impl Gather for Texts {
         if self.keys_count.is_multiple_of(PIECE_KEYS) {
             self.pieces.push(Vec::with_capacity(PIECE_KEYS));
         }
-        self.pieces.last_mut().expect("the first key begins a piece").push(Found::Nothing);
+        self.pieces.last_mut().expect("the first key begins a piece").push(ValueRead::Nothing);
         self.keys_count += 1;
     }
 
@@ -93,10 +93,10 @@ impl Gather for Texts {
         let keyspace = tx.keyspace();
         let entry = tx.entry(key);
         let found = match entry.and_then(text_of) {
-            None => Found::Nothing,
-            Some(Text::Int(number)) => Found::Int(number),
-            Some(Text::Bytes(bytes)) => Found::Short(self.copies.copy(bytes)),
-            Some(Text::Long(long)) => Found::Long(long.clone(), keyspace.pin(key)),
+            None => ValueRead::Nothing,
+            Some(Text::Int(number)) => ValueRead::Int(number),
+            Some(Text::Bytes(bytes)) => ValueRead::Short(self.copies.copy(bytes)),
+            Some(Text::Long(long)) => ValueRead::Long(long.clone(), keyspace.pin(key)),
         };
         let until = entry.and_then(|entry| entry.expires_at_ms());
         self.put(at - 1, found);
@@ -107,14 +107,14 @@ impl Gather for Texts {
         reply.array(self.keys_count);
         let Self { pieces, long_count: long_left, copies, .. } = *self;
         let (pieces, piece) = (pieces.into_iter(), Vec::new().into_iter());
-        reply.stream(Box::new(Rest { piece, pieces, copies, long_left, long: None }));
+        reply.stream(Box::new(ManyReply { piece, pieces, copies, long_left, long: None }));
     }
 }
 
 /// What of it is yet to be told.
-struct Rest {
-    piece: std::vec::IntoIter<Found>,
-    pieces: std::vec::IntoIter<Vec<Found>>,
+struct ManyReply {
+    piece: std::vec::IntoIter<ValueRead>,
+    pieces: std::vec::IntoIter<Vec<ValueRead>>,
     copies: Pieces,
     /// How many long ones are among them.
     long_left: usize,
@@ -122,8 +122,8 @@ struct Rest {
     long: Option<(long_text::Part, Pin)>,
 }
 
-impl Rest {
-    fn next_found(&mut self) -> Option<Found> {
+impl ManyReply {
+    fn next_found(&mut self) -> Option<ValueRead> {
         if self.piece.len() == 0 {
             self.piece = self.pieces.next()?.into_iter();
         }
@@ -131,7 +131,7 @@ impl Rest {
     }
 }
 
-impl Source for Rest {
+impl Source for ManyReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         let mut left_bytes = SOURCE_STEP_BYTES;
         while left_bytes > 0 {
@@ -148,14 +148,14 @@ impl Source for Rest {
             let Some(found) = self.next_found() else { return More::Done };
             left_bytes = left_bytes.saturating_sub(HEADER_BYTES);
             match found {
-                Found::Nothing => reply.null(),
-                Found::Int(number) => reply.bulk_int(number),
-                Found::Short(place) => {
+                ValueRead::Nothing => reply.null(),
+                ValueRead::Int(number) => reply.bulk_int(number),
+                ValueRead::Short(place) => {
                     let bytes = self.copies.at(place);
                     reply.bulk(bytes);
                     left_bytes = left_bytes.saturating_sub(bytes.len());
                 }
-                Found::Long(long, pin) => {
+                ValueRead::Long(long, pin) => {
                     reply.bulk_begin(long.bytes_count());
                     self.long = Some((long.part(0..long.bytes_count()), pin));
                     self.long_left -= 1;
@@ -172,8 +172,8 @@ impl Source for Rest {
         if self.long_left == 0 {
             return begun;
         }
-        let pinned = |found: &Found| match found {
-            Found::Long(long, pin) => pin.bytes(long.heap_bytes()),
+        let pinned = |found: &ValueRead| match found {
+            ValueRead::Long(long, pin) => pin.bytes(long.heap_bytes()),
             _ => 0,
         };
         let pieces = std::iter::once(self.piece.as_slice()).chain(self.pieces.as_slice().iter().map(Vec::as_slice));

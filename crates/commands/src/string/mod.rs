@@ -32,19 +32,19 @@ fn tell_part(reply: &mut dyn Reply, text: Text<'_>, range: Range<usize>, pin: im
     };
     reply.bulk_begin(range.len());
     if range.len() > text::INLINE_BYTES_MAX {
-        return reply.stream(Box::new(Rest { part: long.part(range), pin: pin() }));
+        return reply.stream(Box::new(RangeReply { part: long.part(range), pin: pin() }));
     }
     long.for_each_piece(range, |piece| reply.bulk_part(piece));
     reply.bulk_end();
 }
 
 /// What is told from a clone.
-struct Rest {
+struct RangeReply {
     part: long_text::Part,
     pin: Pin,
 }
 
-impl Source for Rest {
+impl Source for RangeReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         self.part.take(SOURCE_STEP_BYTES, |piece| reply.bulk_part(piece));
         if self.part.bytes_count() > 0 {

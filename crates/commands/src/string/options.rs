@@ -1,15 +1,15 @@
 //! The options of SET, MSETEX and GETEX: one grammar, of which each command has its part.
 
-use super::compare::Condition;
+use super::compare::ValueCondition;
 use crate::prelude::*;
 use base::Ms;
 use parse::{Time, Unit};
 
 /// What the options say.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Options<'a> {
+pub(super) struct SetOptions<'a> {
     /// What the key must hold.
-    pub(super) condition: Option<Condition<'a>>,
+    pub(super) condition: Option<ValueCondition<'a>>,
     /// GET: reply the old text.
     pub(super) get: bool,
     /// What becomes of the deadline.
@@ -41,20 +41,20 @@ impl Life<'_> {
 }
 
 /// Reads the options of SET, from argument 3 on.
-pub(super) fn of_set<'a>(args: &Args<'a>) -> Result<Options<'a>, Failure> {
+pub(super) fn of_set<'a>(args: &Args<'a>) -> Result<SetOptions<'a>, Failure> {
     of_puts(args, 3, true)
 }
 
 /// Reads the options of MSETEX, from argument `at` on: those of SET that do not look at the text of one key.
-pub(super) fn of_msetex<'a>(args: &Args<'a>, at: usize) -> Result<Options<'a>, Failure> {
+pub(super) fn of_msetex<'a>(args: &Args<'a>, at: usize) -> Result<SetOptions<'a>, Failure> {
     of_puts(args, at, false)
 }
 
-fn of_puts<'a>(args: &Args<'a>, mut at: usize, looks: bool) -> Result<Options<'a>, Failure> {
-    let mut options = Options { condition: None, get: false, life: Life::Default };
+fn of_puts<'a>(args: &Args<'a>, mut at: usize, looks: bool) -> Result<SetOptions<'a>, Failure> {
+    let mut options = SetOptions { condition: None, get: false, life: Life::Default };
     while at < args.len() {
         let word = args.get(at);
-        if let Some(condition) = Condition::at(args, at).filter(|condition| looks || !condition.compares()) {
+        if let Some(condition) = ValueCondition::at(args, at).filter(|condition| looks || !condition.compares()) {
             if options.condition.replace(condition).is_some_and(|before| !before.goes_with(&condition)) {
                 return Err(Failure::Syntax);
             }

@@ -6,16 +6,16 @@ use kinds::tagged::{Filter, Schema, Shown, Tagged, Term, Test};
 use kinds::text::parse_int;
 
 /// A condition, whatever schema it is for.
-pub(super) struct Condition<'a> {
+pub(super) struct ItemCondition<'a> {
     name: &'a [u8],
     test: Test,
 }
 
 /// What may be asked for behind the fixed arguments.
 #[derive(Default)]
-pub(super) struct Asked<'a> {
+pub(super) struct TaggedOptions<'a> {
     pub(super) shown: Option<Shown>,
-    pub(super) conditions: Vec<Condition<'a>>,
+    pub(super) conditions: Vec<ItemCondition<'a>>,
     pub(super) is_backward: bool,
     pub(super) with_attributes: bool,
     pub(super) with_count: bool,
@@ -35,7 +35,7 @@ pub(super) struct Takes {
     pub(super) limit: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> TaggedOptions<'a> {
     /// Reads the options from argument `at` on.
     pub(super) fn of(args: &Args<'a>, mut at: usize, takes: Takes) -> Result<Self, Failure> {
         let mut asked = Self::default();
@@ -46,7 +46,7 @@ impl<'a> Asked<'a> {
                 () if parse::is(word, "WHERE") => {
                     let from = at;
                     while at < args.len() && args.get(at).iter().any(|sign| b"=<>".contains(sign)) {
-                        asked.conditions.push(Condition::of(args.get(at))?);
+                        asked.conditions.push(ItemCondition::of(args.get(at))?);
                         at += 1;
                     }
                     if at == from {
@@ -80,7 +80,7 @@ impl<'a> Asked<'a> {
         let mut filter = Filter::of(self.shown.unwrap_or(shown));
         let known = list.schema().attributes().len();
         let mut is_possible = true;
-        for Condition { name, test } in &self.conditions {
+        for ItemCondition { name, test } in &self.conditions {
             let attribute = schema.attribute(name).ok_or_else(|| fault::no_attribute(name))?;
             if attribute < known {
                 filter.terms.push(Term { attribute, test: test.clone() });
@@ -98,7 +98,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl<'a> Condition<'a> {
+impl<'a> ItemCondition<'a> {
     fn of(word: &'a [u8]) -> Result<Self, Failure> {
         let at = word.iter().position(|sign| b"!=<>".contains(sign)).filter(|at| *at > 0);
         let (name, rest) = word.split_at(at.ok_or_else(fault::no_condition)?);

@@ -1,6 +1,6 @@
 //! TL.COUNT TL.COUNTBY: how many items of a tagged list are visible, and hidden.
 
-use super::conditions::{Asked, Takes};
+use super::conditions::{TaggedOptions, Takes};
 use super::view;
 use crate::prelude::*;
 use kinds::Tagged;
@@ -48,7 +48,7 @@ fn count(
     positions: impl FnOnce(&Tagged) -> Result<Range<u64>, Failure>,
     reply: &mut dyn Reply,
 ) -> Outcome {
-    let asked = Asked::of(args, at, Takes::default())?;
+    let asked = TaggedOptions::of(args, at, Takes::default())?;
     let (mut visible, mut hidden) = (0, 0);
     if let Some(list) = list {
         let schema = view::schema(tx, args.get(1), &list, |schema| asked.is_enough(schema));

@@ -48,7 +48,7 @@ const MINSERT: Command = Command {
 };
 
 /// An item as a request has it.
-struct Wanted<'a> {
+struct NewItem<'a> {
     pos: i64,
     value: &'a [u8],
     is_hidden: bool,
@@ -56,7 +56,7 @@ struct Wanted<'a> {
     words: Vec<&'a [u8]>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> NewItem<'a> {
     fn new(pos: i64, value: &'a [u8]) -> Self {
         Self { pos, value, is_hidden: false, words: Vec::new() }
     }
@@ -77,7 +77,7 @@ struct Target {
 }
 
 impl Target {
-    fn of(tx: &mut Tx, key: &[u8], wanted: &[Wanted<'_>]) -> Result<Self, Failure> {
+    fn of(tx: &mut Tx, key: &[u8], wanted: &[NewItem<'_>]) -> Result<Self, Failure> {
         let Some(list) = view::list(tx, key)? else {
             let schema = Arc::new(tx.schema_of(key).ok_or_else(fault::no_schema)?);
             return Ok(Self { list: Tagged::new(schema.clone()), schema });
@@ -92,7 +92,7 @@ impl Target {
     }
 
     /// Where an item comes, and its tags, if it fits.
-    fn look(&self, item: &Wanted<'_>) -> Result<(u64, Tags), Failure> {
+    fn look(&self, item: &NewItem<'_>) -> Result<(u64, Tags), Failure> {
         if !self.schema.takes_value(item.value) {
             return Err(fault::no_value(&self.schema, item.value));
         }
@@ -117,7 +117,7 @@ impl Target {
     }
 
     /// What the guard records for an item, at most.
-    fn room(&self, key: &[u8], item: &Wanted<'_>) -> u64 {
+    fn room(&self, key: &[u8], item: &NewItem<'_>) -> u64 {
         TaggedMut::room(&self.schema, key, item.value.len())
     }
 }
@@ -133,7 +133,7 @@ pub(super) fn position(pos: i64, len: u64) -> u64 {
 fn insert(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     tx.value::<Tagged>(key)?;
-    let mut wanted = Wanted::new(parse::int(args.get(2))?, args.get(3));
+    let mut wanted = NewItem::new(parse::int(args.get(2))?, args.get(3));
     args.from(4).iter().for_each(|word| wanted.add(word));
     put(tx, key, &[wanted], reply)
 }
@@ -142,11 +142,11 @@ fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     tx.value::<Tagged>(key)?;
     let pos = end(args.get(2))?;
-    let (mut wanted, mut at) = (vec![Wanted::new(pos, args.get(3))], 4);
+    let (mut wanted, mut at) = (vec![NewItem::new(pos, args.get(3))], 4);
     while at < args.len() {
         if parse::is(args.get(at), "ITEM") {
             let value = (at + 1 < args.len()).then(|| args.get(at + 1)).ok_or(Failure::Syntax)?;
-            wanted.push(Wanted::new(pos, value));
+            wanted.push(NewItem::new(pos, value));
             at += 2;
         } else {
             wanted.last_mut().expect("one at least").add(args.get(at));
@@ -166,7 +166,7 @@ pub(super) fn end(word: &[u8]) -> Result<i64, Failure> {
 }
 
 /// Puts items in one after another, all or none.
-fn put(tx: &mut Tx, key: &[u8], wanted: &[Wanted<'_>], reply: &mut dyn Reply) -> Outcome {
+fn put(tx: &mut Tx, key: &[u8], wanted: &[NewItem<'_>], reply: &mut dyn Reply) -> Outcome {
     let mut target = Target::of(tx, key, wanted)?;
     if let [item] = wanted {
         // As a rule: the list itself is changed, and no clone of it lives then.
@@ -229,7 +229,7 @@ fn insert_many(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
             tx.value::<Tagged>(key)?;
         }
     }
-    let mut wanted: Vec<(&[u8], Wanted<'_>)> = Vec::new();
+    let mut wanted: Vec<(&[u8], NewItem<'_>)> = Vec::new();
     let mut at = end + usize::from(is_partial);
     while at < args.len() {
         if !parse::is(args.get(at), "ITEM") || at + 3 >= args.len() {
@@ -240,7 +240,7 @@ fn insert_many(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
             return Err(Failure::text("ERR an item names a key that is not among those in front"));
         }
         at += 4;
-        let mut item = Wanted::new(pos, value);
+        let mut item = NewItem::new(pos, value);
         while at < args.len() && !parse::is(args.get(at), "ITEM") {
             item.add(args.get(at));
             at += 1;
@@ -286,14 +286,14 @@ fn look_at<'a>(
     tx: &mut Tx,
     targets: &mut HashMap<&'a [u8], Target>,
     key: &'a [u8],
-    item: &Wanted<'_>,
-    all: &[(&[u8], Wanted<'_>)],
+    item: &NewItem<'_>,
+    all: &[(&[u8], NewItem<'_>)],
 ) -> Result<(u64, Tags, u64), Failure> {
     if !targets.contains_key(key) {
-        let own: Vec<Wanted<'_>> = all
+        let own: Vec<NewItem<'_>> = all
             .iter()
             .filter(|(other, _)| *other == key)
-            .map(|(_, item)| Wanted { words: item.words.clone(), ..*item })
+            .map(|(_, item)| NewItem { words: item.words.clone(), ..*item })
             .collect();
         targets.insert(key, Target::of(tx, key, &own)?);
     }

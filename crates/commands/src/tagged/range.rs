@@ -1,7 +1,7 @@
 //! TL.RANGE TL.RANGEBY: pages of a tagged list.
 
-use super::conditions::{Asked, Takes};
-use super::view::{self, Page, Part};
+use super::conditions::{TaggedOptions, Takes};
+use super::view::{self, Page, PagePart};
 use crate::prelude::*;
 use blocks::Direction;
 use kinds::Tagged;
@@ -38,14 +38,14 @@ const RANGEBY: Command = Command {
 
 /// Where a page begins.
 #[derive(Clone, Copy)]
-enum From {
+enum PageStart {
     /// Behind so many items that are asked for.
     Skip(u64),
     /// At a position, as a cursor says it.
     Position(u64),
 }
 
-impl From {
+impl PageStart {
     fn of(word: &[u8]) -> Result<Self, Failure> {
         let text = "ERR from is 0 or more, or a cursor";
         let (digits, is_cursor) = word.strip_prefix(b"@").map_or((word, false), |digits| (digits, true));
@@ -61,9 +61,9 @@ impl From {
 fn range(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let list = view::list(tx, key)?;
-    let (from, count) = (From::of(args.get(2))?, parse::count(args.get(3))?);
+    let (from, count) = (PageStart::of(args.get(2))?, parse::count(args.get(3))?);
     let takes = Takes { shown: true, backward: true, attributes: true, totals: true, ..Takes::default() };
-    let asked = Asked::of(args, 4, takes)?;
+    let asked = TaggedOptions::of(args, 4, takes)?;
     let whole = |list: &Tagged| Ok(0..list.len());
     tell(tx, key, list, &asked, (from, count), whole, reply)
 }
@@ -72,18 +72,18 @@ fn range_by(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let list = view::list(tx, key)?;
     let takes = Takes { shown: true, backward: true, attributes: true, totals: true, limit: true, ..Takes::default() };
-    let asked = Asked::of(args, 4, takes)?;
+    let asked = TaggedOptions::of(args, 4, takes)?;
     let (skip, count) = asked.limit.unwrap_or((0, u64::MAX));
     let between = |list: &Tagged| view::positions(list, args.get(2), args.get(3));
-    tell(tx, key, list, &asked, (From::Skip(skip), count), between, reply)
+    tell(tx, key, list, &asked, (PageStart::Skip(skip), count), between, reply)
 }
 
 fn tell(
     tx: &mut Tx,
     key: &[u8],
     list: Option<Tagged>,
-    asked: &Asked<'_>,
-    (from, count): (From, u64),
+    asked: &TaggedOptions<'_>,
+    (from, count): (PageStart, u64),
     positions: impl FnOnce(&Tagged) -> Result<Range<u64>, Failure>,
     reply: &mut dyn Reply,
 ) -> Outcome {
@@ -96,11 +96,11 @@ fn tell(
     let all = positions(&list)?;
     let direction = if asked.is_backward { Direction::Backward } else { Direction::Forward };
     let (positions, skip) = match (from, direction) {
-        (From::Skip(skip), _) => (all.clone(), skip),
-        (From::Position(at), Direction::Forward) => (at.min(all.end)..all.end, 0),
-        (From::Position(at), Direction::Backward) => (0..at.min(all.end), 0),
+        (PageStart::Skip(skip), _) => (all.clone(), skip),
+        (PageStart::Position(at), Direction::Forward) => (at.min(all.end)..all.end, 0),
+        (PageStart::Position(at), Direction::Backward) => (0..at.min(all.end), 0),
     };
-    let part = Part { positions, direction, skip, count, with_tags: asked.with_attributes };
+    let part = PagePart { positions, direction, skip, count, with_tags: asked.with_attributes };
     let page = view::page(tx, &list, filter.as_ref(), &part)?;
     let total = if asked.with_count { total(tx, &list, filter.as_ref(), all)? } else { 0 };
     let cursor = next(&page, &list, &part);
@@ -114,7 +114,7 @@ fn total(tx: &Tx, list: &Tagged, filter: Option<&Filter>, positions: Range<u64>)
 }
 
 /// Where the next page begins, as a position; 0 if there is none.
-fn next(page: &Page, list: &Tagged, part: &Part) -> u64 {
+fn next(page: &Page, list: &Tagged, part: &PagePart) -> u64 {
     let is_full = page.len() as u64 >= part.count;
     match (page.last().filter(|_| is_full), part.direction) {
         (None, _) => 0,
@@ -127,7 +127,7 @@ fn next(page: &Page, list: &Tagged, part: &Part) -> u64 {
 /// Writes the items as they are, or as a field among those that are asked for.
 fn tell_fields(
     reply: &mut dyn Reply,
-    asked: &Asked<'_>,
+    asked: &TaggedOptions<'_>,
     (total, cursor): (u64, u64),
     items: impl FnOnce(&mut dyn Reply),
 ) {

@@ -1,8 +1,8 @@
 //! TL.REM TL.REMWHERE TL.REMBY TL.POP: take items out of a tagged list.
 
-use super::conditions::{Asked, Takes};
+use super::conditions::{TaggedOptions, Takes};
 use super::insert;
-use super::view::{self, Part};
+use super::view::{self, PagePart};
 use crate::prelude::*;
 use blocks::Direction;
 use kinds::Tagged;
@@ -105,7 +105,7 @@ fn runs_of(found: &[u64]) -> Vec<(u64, u64)> {
 fn rem_where(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let list = view::list(tx, key)?;
-    let asked = Asked::of(args, 2, Takes { shown: true, ..Takes::default() })?;
+    let asked = TaggedOptions::of(args, 2, Takes { shown: true, ..Takes::default() })?;
     if asked.conditions.is_empty() {
         return Err(Failure::Syntax);
     }
@@ -115,7 +115,7 @@ fn rem_where(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 fn rem_by(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let list = view::list(tx, key)?;
-    let asked = Asked::of(args, 4, Takes { shown: true, ..Takes::default() })?;
+    let asked = TaggedOptions::of(args, 4, Takes { shown: true, ..Takes::default() })?;
     remove(tx, key, list, &asked, |list| view::positions(list, args.get(2), args.get(3)), reply)
 }
 
@@ -123,7 +123,7 @@ fn remove(
     tx: &mut Tx,
     key: &[u8],
     list: Option<Tagged>,
-    asked: &Asked<'_>,
+    asked: &TaggedOptions<'_>,
     positions: impl FnOnce(&Tagged) -> Result<Range<u64>, Failure>,
     reply: &mut dyn Reply,
 ) -> Outcome {
@@ -134,7 +134,7 @@ fn remove(
     let schema = view::schema(tx, key, &list, |schema| asked.is_enough(schema));
     let filter = asked.filter(&list, &schema, Shown::All)?;
     let positions = positions(&list)?;
-    let part = Part { positions, direction: Direction::Forward, skip: 0, count: u64::MAX, with_tags: false };
+    let part = PagePart { positions, direction: Direction::Forward, skip: 0, count: u64::MAX, with_tags: false };
     let page = view::page(tx, &list, filter.as_ref(), &part)?;
     let (runs, count) = (page.runs(), page.len());
     drop((page, list));
@@ -149,7 +149,7 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let list = view::list(tx, key)?;
     let direction = if insert::end(args.get(2))? == 0 { Direction::Forward } else { Direction::Backward };
-    let asked = Asked::of(args, 3, Takes { count: true, attributes: true, ..Takes::default() })?;
+    let asked = TaggedOptions::of(args, 3, Takes { count: true, attributes: true, ..Takes::default() })?;
     let Some(list) = list else {
         match asked.count {
             Some(_) => reply.array(0),
@@ -160,7 +160,7 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let schema = view::schema(tx, key, &list, |schema| asked.is_enough(schema));
     let filter = asked.filter(&list, &schema, Shown::Visible)?;
     let count = asked.count.unwrap_or(1);
-    let part = Part { positions: 0..list.len(), direction, skip: 0, count, with_tags: asked.with_attributes };
+    let part = PagePart { positions: 0..list.len(), direction, skip: 0, count, with_tags: asked.with_attributes };
     let page = view::page(tx, &list, filter.as_ref(), &part)?;
     drop(list);
     if page.len() > 0 {

@@ -1,6 +1,6 @@
 //! TL.GET TL.POS TL.STAT: tell of an item of a tagged list, or of the list.
 
-use super::conditions::{Asked, Takes};
+use super::conditions::{TaggedOptions, Takes};
 use super::{schema, view};
 use crate::prelude::*;
 use kinds::tagged::{Shown, Tags};
@@ -65,7 +65,7 @@ fn get(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 fn pos(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let list = view::list(tx, key)?;
-    let asked = Asked::of(args, 3, Takes { shown: true, ..Takes::default() })?;
+    let asked = TaggedOptions::of(args, 3, Takes { shown: true, ..Takes::default() })?;
     let Some(list) = list else {
         reply.null();
         return Ok(());

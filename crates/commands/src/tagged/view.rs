@@ -106,7 +106,7 @@ impl Page {
 
 /// What part of a list is looked at, and how much of it is told.
 #[derive(Clone)]
-pub(super) struct Part {
+pub(super) struct PagePart {
     pub(super) positions: Range<u64>,
     pub(super) direction: Direction,
     pub(super) skip: u64,
@@ -115,7 +115,7 @@ pub(super) struct Part {
 }
 
 /// The items of a part that a filter takes.
-pub(super) fn page(tx: &Tx, list: &Tagged, filter: Option<&Filter>, part: &Part) -> Result<Page, Failure> {
+pub(super) fn page(tx: &Tx, list: &Tagged, filter: Option<&Filter>, part: &PagePart) -> Result<Page, Failure> {
     let Some(filter) = filter.filter(|_| part.count > 0) else { return Ok(Page::default()) };
     let mut items_max = ITEMS_MAX as u64;
     let mut chunks = CHUNKS_MAX;

@@ -9,8 +9,8 @@ use super::transcript::Door;
 use crate::events::events;
 use crate::failure::Failure;
 use crate::row::Group;
-use crate::row::{BeginGather, Command, Flag, Local, Run, Walk};
-use crate::table::{self, Found};
+use crate::row::{BeginGather, Command, Flag, Local, Run, SweepNext};
+use crate::table::{self, Lookup};
 use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
@@ -84,7 +84,7 @@ impl World {
     }
 
     fn run(&mut self, args: &Args, output: &mut Output) -> Result<(), Failure> {
-        let Found::Command(row) = table::find(args) else {
+        let Lookup::Command(row) = table::find(args) else {
             return Err(Failure::text("ERR unknown command"));
         };
         let row = row.command();
@@ -119,9 +119,9 @@ impl World {
                         sweep.visit(&mut Tx::new(&self.keyspace, held, self.database, self.now, &mut log, 0), shard);
                     assert!(log.is_empty(), "{}: a sweep changes nothing", row.name);
                     match walk {
-                        Walk::Next => shard += 1,
-                        Walk::Again => {}
-                        Walk::Over => break,
+                        SweepNext::Next => shard += 1,
+                        SweepNext::Again => {}
+                        SweepNext::Over => break,
                     }
                 }
                 sweep.finish(&mut Encoder::new(output, self.protocol))

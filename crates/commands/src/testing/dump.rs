@@ -11,10 +11,10 @@ use std::ops::ControlFlow;
 use sync::lock::Want;
 
 /// What one key holds: its kind and encoding, its content (a list's elements, what is kept beside a text), its deadline in milliseconds.
-pub type Entry = (&'static str, Vec<Vec<u8>>, Option<u64>);
+pub type KeyDump = (&'static str, Vec<Vec<u8>>, Option<u64>);
 
 /// Every key of every database, expired ones included. O(all).
-pub fn dump(keyspace: &Keyspace) -> BTreeMap<(u32, Vec<u8>), Entry> {
+pub fn dump(keyspace: &Keyspace) -> BTreeMap<(u32, Vec<u8>), KeyDump> {
     let mut all = BTreeMap::new();
     for shard in 0..SHARDS {
         let (mut plan, mut log) = (Plan::default(), Log::default());
@@ -39,7 +39,7 @@ pub(super) fn hold<'k>(keyspace: &'k Keyspace, plan: &'k mut Plan, shard: usize)
     plan.try_hold(keyspace).unwrap_or_else(|_| panic!("shard {shard} is held by somebody"))
 }
 
-fn show(entry: keyspace::Entry<'_>) -> Entry {
+fn show(entry: keyspace::Entry<'_>) -> KeyDump {
     // Of a stream or queue, all that it is.
     let queue = queue_of(entry).map(Queue::list);
     let lists = [("list", list_of(entry)), ("stream", stream_of(entry).map(Stream::list)), ("queue", queue)];

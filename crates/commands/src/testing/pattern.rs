@@ -14,7 +14,7 @@ use wire::client::Value;
 
 /// What a reply must be like.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Pattern {
+pub enum ReplyPattern {
     /// `*`: anything but an error.
     Any,
     /// An error that begins like this.
@@ -30,22 +30,22 @@ pub enum Pattern {
     /// No array.
     NullArray,
     /// Values in this order.
-    Array(Vec<Pattern>),
+    Array(Vec<ReplyPattern>),
     /// Values in any order.
-    Unordered(Vec<Pattern>),
+    Unordered(Vec<ReplyPattern>),
     /// Likewise, as a set.
-    Set(Vec<Pattern>),
+    Set(Vec<ReplyPattern>),
     /// A double, as it is written.
     Double(String),
     /// Pairs in this order, each an array.
-    Pairs(Vec<(Pattern, Pattern)>),
+    Pairs(Vec<(ReplyPattern, ReplyPattern)>),
     /// Pairs in this order, each an array in RESP2, and a map in RESP3.
-    PairsOrMap(Vec<(Pattern, Pattern)>),
+    PairsOrMap(Vec<(ReplyPattern, ReplyPattern)>),
     /// Pairs in this order.
-    Map(Vec<(Pattern, Pattern)>),
+    Map(Vec<(ReplyPattern, ReplyPattern)>),
 }
 
-impl Pattern {
+impl ReplyPattern {
     /// Reads what stands behind a request; `None` if it is no pattern.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(error) = text.strip_prefix('!') {
@@ -100,7 +100,7 @@ impl Pattern {
     }
 }
 
-fn fit_somehow(patterns: &[Pattern], values: &[Value], is_resp3: bool) -> bool {
+fn fit_somehow(patterns: &[ReplyPattern], values: &[Value], is_resp3: bool) -> bool {
     let mut left: Vec<&Value> = values.iter().collect();
     let taken = patterns.iter().all(|one| {
         let at = left.iter().position(|value| one.fits(value, is_resp3));
@@ -125,63 +125,65 @@ impl Input<'_> {
         found.is_some()
     }
 
-    fn pattern(&mut self) -> Option<Pattern> {
+    fn pattern(&mut self) -> Option<ReplyPattern> {
         if self.take("*") {
-            return Some(Pattern::Any);
+            return Some(ReplyPattern::Any);
         }
         if self.take("?[") {
-            return self.list().map(Pattern::Unordered);
+            return self.list().map(ReplyPattern::Unordered);
         }
         if self.take("~[") {
-            return self.list().map(Pattern::Set);
+            return self.list().map(ReplyPattern::Set);
         }
         if self.take("[") {
-            return self.list().map(Pattern::Array);
+            return self.list().map(ReplyPattern::Array);
         }
         if self.take("{") {
-            return self.pairs().map(Pattern::Map);
+            return self.pairs().map(ReplyPattern::Map);
         }
         if self.take("@{") {
-            return self.pairs().map(Pattern::Pairs);
+            return self.pairs().map(ReplyPattern::Pairs);
         }
         if self.take("%{") {
-            return self.pairs().map(Pattern::PairsOrMap);
+            return self.pairs().map(ReplyPattern::PairsOrMap);
         }
         if self.take("~") {
             let end = self.rest.find([',', ']', '}']).unwrap_or(self.rest.len());
             let (number, rest) = self.rest.split_at(end);
             self.rest = rest;
-            return number.trim_end().parse::<f64>().ok().map(|_| Pattern::Double(number.trim_end().to_owned()));
+            return number.trim_end().parse::<f64>().ok().map(|_| ReplyPattern::Double(number.trim_end().to_owned()));
         }
         if self.rest.starts_with('"') {
             let (bytes, rest_bytes) = unquote(self.rest)?;
             self.rest = &self.rest[self.rest.len() - rest_bytes..];
-            return Some(Pattern::Bulk(bytes));
+            return Some(ReplyPattern::Bulk(bytes));
         }
         self.word()
     }
 
-    fn word(&mut self) -> Option<Pattern> {
+    fn word(&mut self) -> Option<ReplyPattern> {
         let end = self.rest.find([',', ']', '}', ':']).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         match word.trim_end() {
             "" => None,
-            "nil" => Some(Pattern::Null),
-            "nil-array" => Some(Pattern::NullArray),
+            "nil" => Some(ReplyPattern::Null),
+            "nil-array" => Some(ReplyPattern::NullArray),
             word => {
                 if let Some((least, most)) = word.split_once("..") {
-                    return Some(Pattern::Int(least.parse().ok()?, most.parse().ok()?));
+                    return Some(ReplyPattern::Int(least.parse().ok()?, most.parse().ok()?));
                 }
                 Some(
-                    word.parse()
-                        .map_or_else(|_| Pattern::Simple(word.to_owned()), |number| Pattern::Int(number, number)),
+                    word.parse().map_or_else(
+                        |_| ReplyPattern::Simple(word.to_owned()),
+                        |number| ReplyPattern::Int(number, number),
+                    ),
                 )
             }
         }
     }
 
-    fn list(&mut self) -> Option<Vec<Pattern>> {
+    fn list(&mut self) -> Option<Vec<ReplyPattern>> {
         let mut patterns = Vec::new();
         while !self.take("]") {
             if !patterns.is_empty() && !self.take(",") {
@@ -192,7 +194,7 @@ impl Input<'_> {
         Some(patterns)
     }
 
-    fn pairs(&mut self) -> Option<Vec<(Pattern, Pattern)>> {
+    fn pairs(&mut self) -> Option<Vec<(ReplyPattern, ReplyPattern)>> {
         let mut pairs = Vec::new();
         while !self.take("}") {
             if !pairs.is_empty() && !self.take(",") {
@@ -246,27 +248,27 @@ mod tests {
             ("=*", true),
             ("!ERR", false),
         ] {
-            assert_eq!(Pattern::parse(text).unwrap().fits(&value, false), fits, "{text}");
+            assert_eq!(ReplyPattern::parse(text).unwrap().fits(&value, false), fits, "{text}");
         }
-        let map = Pattern::parse(r#"={"k": [1], "l": 2}"#).unwrap();
+        let map = ReplyPattern::parse(r#"={"k": [1], "l": 2}"#).unwrap();
         let (key, list) = (Value::bulk("k"), Value::Array(vec![Value::Int(1)]));
         let (other, two) = (Value::bulk("l"), Value::Int(2));
         assert!(map.fits(&Value::Array(vec![key.clone(), list.clone(), other.clone(), two.clone()]), false));
         assert!(map.fits(&Value::Map(vec![(key, list), (other, two)]), true));
-        let scored = Pattern::parse(r#"=@{"m": ~1.5}"#).unwrap();
+        let scored = ReplyPattern::parse(r#"=@{"m": ~1.5}"#).unwrap();
         let pair = [Value::bulk("m"), Value::Double(1.5)];
         assert!(scored.fits(&Value::Array(vec![Value::Array(pair.to_vec())]), true));
         assert!(scored.fits(&Value::Array(vec![Value::bulk("m"), Value::bulk("1.5")]), false));
         assert!(!scored.fits(&Value::Array(pair.to_vec()), true));
-        let read = Pattern::parse(r#"=%{"m": 2}"#).unwrap();
+        let read = ReplyPattern::parse(r#"=%{"m": 2}"#).unwrap();
         let pair = [Value::bulk("m"), Value::Int(2)];
         assert!(read.fits(&Value::Array(vec![Value::Array(pair.to_vec())]), false));
         assert!(read.fits(&Value::Map(vec![(pair[0].clone(), pair[1].clone())]), true));
         assert!(!read.fits(&Value::Array(vec![Value::Array(pair.to_vec())]), true));
-        assert!(Pattern::parse("=nil-array").unwrap().fits(&Value::Null, true));
-        assert!(!Pattern::parse("=nil-array").unwrap().fits(&Value::Null, false));
+        assert!(ReplyPattern::parse("=nil-array").unwrap().fits(&Value::Null, true));
+        assert!(!ReplyPattern::parse("=nil-array").unwrap().fits(&Value::Null, false));
         for bad in ["", "5", "=", "=[1", "={1}", "=\"a", "=[1] 2"] {
-            assert_eq!(Pattern::parse(bad), None, "{bad:?}");
+            assert_eq!(ReplyPattern::parse(bad), None, "{bad:?}");
         }
     }
 }

@@ -10,7 +10,7 @@
 //! since: 7.2 redis.io/commands/lpush       the requests up to the next empty line are newer than some servers
 //! ```
 
-use super::pattern::{Pattern, unquote};
+use super::pattern::{ReplyPattern, unquote};
 use base::Ms;
 use std::fmt;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub enum Step {
         /// The request.
         words: Vec<Vec<u8>>,
         /// The reply.
-        expected: Pattern,
+        expected: ReplyPattern,
         /// The version that it is newer than others for, and where that is published.
         since: Option<String>,
     },
@@ -61,7 +61,7 @@ pub struct Difference {
     /// The request.
     pub request: String,
     /// What was expected.
-    pub expected: Pattern,
+    pub expected: ReplyPattern,
     /// What came.
     pub found: Value,
 }
@@ -154,7 +154,7 @@ pub fn parse(name: &str, text: &str) -> Result<Transcript, String> {
             }
             let words = words(request).ok_or_else(|| format!("{name}:{line}: a request is broken"))?;
             let expected =
-                Pattern::parse(&reply).ok_or_else(|| format!("{name}:{line}: no reply is like {reply:?}"))?;
+                ReplyPattern::parse(&reply).ok_or_else(|| format!("{name}:{line}: no reply is like {reply:?}"))?;
             steps.push(Step::Call { line, words, expected, since: since.clone() });
         } else if let Some(ms) = text.strip_prefix('+') {
             steps.push(Step::Advance(ms.parse().map_err(|_| format!("{name}:{line}: not a time"))?));

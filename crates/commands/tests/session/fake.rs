@@ -3,7 +3,7 @@
 use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
-use commands::table::{self, Found};
+use commands::table::{self, Lookup};
 use commands::{
     ClientFilter, Failure, FunctionStats, ItemEvent, MemoryFigures, ReplyMode, Run, RunningFunction, Saving, Session,
     SlowEntry, Spikes, Switch, Topic, Tracking,
@@ -75,7 +75,7 @@ impl Fake {
         let owned = OwnedRequest::of(words);
         let args = owned.args();
         reply_of(protocol, |reply| {
-            let Found::Command(row) = table::find(&args) else { panic!("{args:?}: no such row") };
+            let Lookup::Command(row) = table::find(&args) else { panic!("{args:?}: no such row") };
             assert!(row.arity.allows(args.len()), "{args:?}: the engine refuses the count");
             match row.run {
                 Run::Session(handler) | Run::Parts { at_once: handler, .. } => handler(self, &args, reply),
@@ -131,7 +131,7 @@ impl World {
         let words: Vec<&str> = request.split(' ').collect();
         let owned = OwnedRequest::of(&words);
         let args = owned.args();
-        let Found::Command(row) = table::find(&args) else { panic!("{request}: no such row") };
+        let Lookup::Command(row) = table::find(&args) else { panic!("{request}: no such row") };
         assert!(row.arity.allows(args.len()), "{request}: the engine refuses the count");
         let value = self.tx(0, |tx| {
             reply_of(Protocol::Resp2, |reply| match row.run {
@@ -139,7 +139,7 @@ impl World {
                 Run::Sweep(begin) => {
                     let mut sweep = begin(&args, 0)?;
                     for shard in sweep.first_shard()..SHARDS {
-                        if sweep.visit(tx, shard) == commands::Walk::Over {
+                        if sweep.visit(tx, shard) == commands::SweepNext::Over {
                             break;
                         }
                     }

@@ -10,7 +10,7 @@ use super::script::is_scripted;
 use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
 use commands::table::Row;
-use commands::{Failure, OUT_OF_MEMORY, Outcome, Run, Verb, Walk};
+use commands::{Failure, OUT_OF_MEMORY, Outcome, Run, SweepNext, Verb};
 use journal::{Claim, Purpose, Refusal};
 use keyspace::{Abandon, LIBRARIES, Tx};
 use std::rc::Rc;
@@ -407,9 +407,9 @@ impl Session {
                 let mut shard = sweep.first_shard();
                 while shard < base::limits::SHARDS {
                     match sweep.visit(tx, shard) {
-                        Walk::Next => shard += 1,
-                        Walk::Again => {}
-                        Walk::Over => break,
+                        SweepNext::Next => shard += 1,
+                        SweepNext::Again => {}
+                        SweepNext::Over => break,
                     }
                 }
                 sweep.finish(reply)

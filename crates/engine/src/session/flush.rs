@@ -15,8 +15,8 @@ use crate::waits::yield_now;
 use crate::worker::Worker;
 use base::Ms;
 use base::limits::SHARDS;
-use commands::table::{self, Found, Row};
-use commands::{Command, Failure, Outcome, REMOVE_QUEUES, REMOVE_TAGGED, REMOVE_TEXTS, Sweep, Walk};
+use commands::table::{self, Lookup, Row};
+use commands::{Command, Failure, Outcome, REMOVE_QUEUES, REMOVE_TAGGED, REMOVE_TEXTS, Sweep, SweepNext};
 use keyspace::{Tx, kind_of};
 use kinds::Kind;
 use std::collections::BTreeMap;
@@ -130,7 +130,9 @@ impl Session {
             let (asked, left_ms) = match flushes.take_due(worker.engine.clock.now()) {
                 Ok((database, what)) => {
                     let request = OwnedRequest::of(&[what.command()]);
-                    let Found::Command(row) = table::find(&request.args()) else { unreachable!("there is such a row") };
+                    let Lookup::Command(row) = table::find(&request.args()) else {
+                        unreachable!("there is such a row")
+                    };
                     let mut session = Self::of_server(&worker, database);
                     // What it meets was counted where it came up.
                     let _ = session.flush_now(&worker, row, what, b"").await;
@@ -173,7 +175,7 @@ impl Session {
                 for names in found.take().chunks(REMOVED_AT_ONCE) {
                     removed += self.remove(worker, row, what, names).await?;
                 }
-                if walk == Walk::Next {
+                if walk == SweepNext::Next {
                     break;
                 }
                 yield_now().await;
@@ -236,20 +238,20 @@ impl Sweep for Names {
         true
     }
 
-    fn visit(&mut self, tx: &mut Tx, shard: usize) -> Walk {
+    fn visit(&mut self, tx: &mut Tx, shard: usize) -> SweepNext {
         let from_hash = self.from_hash.max((shard as u64) << (u64::BITS - SHARDS.trailing_zeros()));
         let (mut looks, mut last) = (0, None);
         for (prefix, entry) in tx.scan(shard, from_hash) {
             if looks >= VISIT_KEYS_MAX && last != Some(prefix) {
                 self.from_hash = prefix;
-                return Walk::Again;
+                return SweepNext::Again;
             }
             (looks, last) = (looks + 1, Some(prefix));
             if self.what.takes(kind_of(entry)) && entry.key().starts_with(&self.prefix) {
                 self.names.push(entry.key().into());
             }
         }
-        Walk::Next
+        SweepNext::Next
     }
 
     fn finish(self: Box<Self>, _: &mut dyn Reply) -> Outcome {

@@ -18,7 +18,7 @@ use crate::client::Client;
 use crate::worker::Worker;
 use base::Ms;
 use commands::LEASE_MS;
-use commands::table::{self, Found, Row};
+use commands::table::{self, Lookup, Row};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -185,7 +185,7 @@ impl Session {
 }
 
 static EXTEND: LazyLock<Row> = LazyLock::new(|| match table::by_name(b"q.extend") {
-    Found::Command(row) => row,
+    Lookup::Command(row) => row,
     _ => unreachable!("there is such a row"),
 });
 

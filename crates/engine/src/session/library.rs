@@ -10,7 +10,7 @@ use crate::client::Client;
 use crate::script::catalogue::{Change, Contents, Library};
 use crate::waits::loaded;
 use crate::worker::Worker;
-use commands::table::{self, Found, Row};
+use commands::table::{self, Lookup, Row};
 use commands::{Failure, LibrariesReading, LibraryRequest, Outcome, RestorePolicy};
 use keyspace::{Absent, FieldExpiry, LIBRARIES, Tx};
 use kinds::hash::PAIR_BYTES_MAX;
@@ -37,7 +37,7 @@ impl Session {
         loaded(&worker.engine).await;
         // No library is called so.
         let request = OwnedRequest::of(&["FUNCTION", "LIST", "LIBRARYNAME", "-"]);
-        let Found::Command(row) = table::find(&request.args()) else { unreachable!("there is such a row") };
+        let Lookup::Command(row) = table::find(&request.args()) else { unreachable!("there is such a row") };
         let mut session = Self::new(worker.clone(), Arc::new(Client::of_server(worker.engine.clock.now())));
         session.is_stand_in = true;
         let why = NotNow::Shards(Vec::new());

@@ -12,7 +12,7 @@ use super::{Next, Session};
 use crate::client::Client;
 use crate::prefixes::Prefixes;
 use crate::worker::Worker;
-use commands::table::{self, Found, Row};
+use commands::table::{self, Lookup, Row};
 use commands::{MEMCACHED_VERSION, MEMCACHEQ_VERSION, ReplyMode, Session as _};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
@@ -318,7 +318,7 @@ struct Rows {
 
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     let row = |name: &str| match table::by_name(name.as_bytes()) {
-        Found::Command(row) => row,
+        Lookup::Command(row) => row,
         _ => unreachable!("each verb has a row: {name}"),
     };
     let of_verbs = Verb::ALL.iter().map(|verb| row(&format!("mc.{}", verb.name()))).collect();

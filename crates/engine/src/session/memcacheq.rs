@@ -14,7 +14,7 @@ use super::memcached::Heard;
 use crate::client::Client;
 use crate::memcacheq::{forget, queues};
 use crate::worker::Worker;
-use commands::table::{self, Found, Row};
+use commands::table::{self, Lookup, Row};
 use commands::{QueueLengths, ReplyMode, Session as _};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -272,7 +272,7 @@ struct Rows {
 
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     let row = |name: &str| match table::by_name(name.as_bytes()) {
-        Found::Command(row) => row,
+        Lookup::Command(row) => row,
         _ => unreachable!("each word has a row: {name}"),
     };
     Rows {

@@ -14,7 +14,7 @@ use super::{Multi, Session};
 use crate::waits::yield_now;
 use crate::worker::{Line, Worker};
 use base::Ms;
-use commands::table::{self, Found, Row};
+use commands::table::{self, Lookup, Row};
 use commands::{Failure, Migration};
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -218,7 +218,7 @@ fn check_target(worker: &Worker, asked: &Migration) -> Result<(), Failure> {
 
 fn row_of(words: &[&[u8]]) -> Row {
     match table::find(&OwnedRequest::of(words).args()) {
-        Found::Command(row) => row,
+        Lookup::Command(row) => row,
         _ => unreachable!("only rows there are, are run inside"),
     }
 }

@@ -52,7 +52,7 @@ use crate::tracking::Own;
 use crate::worker::Worker;
 use attempt::Attempt;
 use base::Position;
-use commands::table::{self, Found, Row};
+use commands::table::{self, Lookup, Row};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
 use keeping::Keeping;
 use memcached::Heard;
@@ -347,9 +347,9 @@ impl Session {
         output: &mut Output,
     ) -> Ran {
         let worker = plain.worker;
-        let row = match known.map_or_else(|| table::find(args), Found::Command) {
-            Found::Command(row) => row,
-            Found::Unknown if is_http_word(args.name()) => return Ran::Http,
+        let row = match known.map_or_else(|| table::find(args), Lookup::Command) {
+            Lookup::Command(row) => row,
+            Lookup::Unknown if is_http_word(args.name()) => return Ran::Http,
             found => {
                 return self.refuse(
                     worker,
@@ -638,13 +638,13 @@ fn wrong_arity(row: &Row) -> String {
 const REPEATED_BYTES_MAX: usize = 128;
 
 /// The error for a request that names no command. Its arguments are repeated unless `is_hidden`.
-fn unknown(found: Found, args: &Args<'_>, is_hidden: bool) -> String {
+fn unknown(found: Lookup, args: &Args<'_>, is_hidden: bool) -> String {
     let shown = |bytes: &[u8], most: usize| commands::repeated(&bytes[..bytes.len().min(most)]).into_owned();
     match found {
-        Found::Container(name) if args.len() < 2 => {
+        Lookup::Container(name) if args.len() < 2 => {
             format!("ERR wrong number of arguments for '{}' command", name.to_ascii_lowercase())
         }
-        Found::Container(name) => {
+        Lookup::Container(name) => {
             format!("ERR unknown subcommand '{}'. Try {name} HELP.", shown(args.get(1), REPEATED_BYTES_MAX))
         }
         _ => {

@@ -12,7 +12,7 @@ use super::{Needs, Session};
 use crate::script::stage::{Begun, Breath, Play};
 use crate::script::{By, Control, Script};
 use crate::worker::Worker;
-use commands::table::{self, Found, Row};
+use commands::table::{self, Lookup, Row};
 use commands::{Access, Failure, Flag, OUT_OF_MEMORY, Outcome as Ran, Run, Verb};
 use keyspace::{Abandon, Plan, SCHEMAS, Tx};
 use lua::{Answer, Ask, Code, Errors, Fault, Tell};
@@ -575,12 +575,12 @@ fn changes(row: &Row) -> bool {
 fn callable(args: &Args<'_>) -> Result<Row, (Option<Row>, &'static str)> {
     const WRONG_COUNT: &str = "ERR Wrong number of args calling Redis command from script";
     match table::find(args) {
-        Found::Command(row) if !row.arity.allows(args.len()) => Err((Some(row), WRONG_COUNT)),
-        Found::Command(row) if row.has(Flag::NoScript) => {
+        Lookup::Command(row) if !row.arity.allows(args.len()) => Err((Some(row), WRONG_COUNT)),
+        Lookup::Command(row) if row.has(Flag::NoScript) => {
             Err((Some(row), "ERR This Redis command is not allowed from script"))
         }
-        Found::Command(row) => Ok(row),
-        Found::Container(_) if args.len() < 2 => Err((None, WRONG_COUNT)),
+        Lookup::Command(row) => Ok(row),
+        Lookup::Container(_) if args.len() < 2 => Err((None, WRONG_COUNT)),
         _ => Err((None, "ERR Unknown Redis command called from script")),
     }
 }
@@ -588,7 +588,7 @@ fn callable(args: &Args<'_>) -> Result<Row, (Option<Row>, &'static str)> {
 /// redis.acl_check_cmd: whoever is let in may do everything.
 fn check(args: &Args<'_>) -> Value {
     match table::find(args) {
-        Found::Command(_) => Value::Boolean(true),
+        Lookup::Command(_) => Value::Boolean(true),
         _ => error("ERR Invalid command passed to redis.acl_check_cmd()"),
     }
 }

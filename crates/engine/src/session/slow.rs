@@ -16,7 +16,7 @@ use crate::waits::{gate_open, loaded, park, raise, read, yield_now};
 use crate::worker::{Scratch, Sleep, Worker};
 use base::limits::SHARDS;
 use commands::table::Row;
-use commands::{Failure, Flag, Outcome, Run, Verb, Walk};
+use commands::{Failure, Flag, Outcome, Run, SweepNext, Verb};
 use keyspace::{Cuts, Searches, ShardState, Tx, Wanted};
 use kinds::LongText;
 use kinds::long_text::PIECE_BYTES;
@@ -423,9 +423,9 @@ impl Session {
                 began = Instant::now();
             }
             match self.visit(worker, sweep, shard, &mut ahead).await {
-                Walk::Next => next = Some(shard + 1),
-                Walk::Again => next = Some(shard),
-                Walk::Over => break,
+                SweepNext::Next => next = Some(shard + 1),
+                SweepNext::Again => next = Some(shard),
+                SweepNext::Over => break,
             }
         }
         took + began.elapsed()
@@ -451,7 +451,7 @@ impl Session {
         sweep: &mut dyn commands::Sweep,
         shard: usize,
         ahead: &mut usize,
-    ) -> Walk {
+    ) -> SweepNext {
         let engine = &*worker.engine;
         let mut unread = None;
         sweep.prepare();
@@ -461,7 +461,7 @@ impl Session {
             }
             if let Some(_inside) = worker.member.enter() {
                 if engine.keyspace.shard(shard).is_shut() && self.pass(engine, sweep, shard) {
-                    return Walk::Next;
+                    return SweepNext::Next;
                 }
                 let mut scratch = worker.scratch.borrow_mut();
                 let Scratch { plan, log } = &mut *scratch;

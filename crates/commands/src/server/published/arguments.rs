@@ -2,7 +2,7 @@
 //! `COMMAND DOCS` of Redis 7.0.
 
 /// How an argument is told. What is empty is told as the syntax line has it.
-pub(in crate::server) struct Told {
+pub(in crate::server) struct PublishedArgument {
     /// Its place among the arguments of its command: `2.1` is the second part of the third.
     pub(in crate::server) at: &'static str,
     pub(in crate::server) name: &'static str,
@@ -11,16 +11,16 @@ pub(in crate::server) struct Told {
     pub(in crate::server) since: &'static str,
 }
 
-const fn told(at: &'static str, name: &'static str, kind: &'static str, since: &'static str) -> Told {
-    Told { at, name, kind, since }
+const fn told(at: &'static str, name: &'static str, kind: &'static str, since: &'static str) -> PublishedArgument {
+    PublishedArgument { at, name, kind, since }
 }
 
 /// Arguments of a command that are told otherwise. O(commands that have some).
-pub(in crate::server) fn of(command: &str) -> &'static [Told] {
+pub(in crate::server) fn of(command: &str) -> &'static [PublishedArgument] {
     ARGUMENTS.iter().find(|(commands, _)| commands.contains(&command)).map_or(&[], |(_, told)| told)
 }
 
-const ARGUMENTS: &[(&[&str], &[Told])] = &[
+const ARGUMENTS: &[(&[&str], &[PublishedArgument])] = &[
     (&["ACL CAT"], &[told("0", "categoryname", "", "")]),
     (&["ACL LOG", "BITOP"], &[told("0", "operation", "", "")]),
     (&["AUTH"], &[told("0", "", "", "6.0.0")]),
