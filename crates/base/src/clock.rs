@@ -40,10 +40,10 @@ pub fn thread_cpu_us() -> u64 {
 /// The engine clock; clones share it.
 #[derive(Clone)]
 pub struct Clock {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTime>,
 }
 
-struct Shared {
+struct SharedTime {
     wall: WallTime,
     /// The same in microseconds, where it is told as finely.
     wall_us: Option<fn() -> u64>,
@@ -75,7 +75,7 @@ impl Clock {
         if last > now.saturating_add(AHEAD_MS_MAX) {
             return Err(last - now);
         }
-        let shared = Shared {
+        let shared = SharedTime {
             published: AtomicU64::new(now.max(last)),
             wall_seen: AtomicU64::new(now),
             jumps: AtomicU64::new(0),
@@ -110,7 +110,7 @@ impl Clock {
     }
 }
 
-impl Shared {
+impl SharedTime {
     fn follow(&self, wall: Ms, published: Ms) -> Ms {
         let target = if wall >= published {
             self.wall_seen.store(wall, Ordering::Relaxed);

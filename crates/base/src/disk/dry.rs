@@ -19,13 +19,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 #[derive(Clone, Debug, Default)]
 pub struct DryDisk {
     /// What differs from the system: files by their names, `None` for a name that is gone.
-    changed: Arc<Mutex<BTreeMap<PathBuf, Option<Shared>>>>,
+    changed: Arc<Mutex<BTreeMap<PathBuf, Option<SharedContent>>>>,
 }
 
-type Shared = Arc<Mutex<Content>>;
+type SharedContent = Arc<Mutex<DryContent>>;
 
 #[derive(Debug)]
-enum Content {
+enum DryContent {
     Untouched(File),
     Changed(Vec<u8>),
 }
@@ -36,17 +36,17 @@ impl DryDisk {
         Self::default()
     }
 
-    fn changed(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Option<Shared>>> {
+    fn changed(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Option<SharedContent>>> {
         self.changed.lock().expect("no holder panics")
     }
 }
 
 /// The file under a name, which all that open it share.
-fn find(changed: &BTreeMap<PathBuf, Option<Shared>>, path: &Path) -> io::Result<Shared> {
+fn find(changed: &BTreeMap<PathBuf, Option<SharedContent>>, path: &Path) -> io::Result<SharedContent> {
     match changed.get(path) {
         Some(Some(file)) => Ok(file.clone()),
         Some(None) => Err(ErrorKind::NotFound.into()),
-        None => Ok(Arc::new(Mutex::new(Content::Untouched(File::open(path)?)))),
+        None => Ok(Arc::new(Mutex::new(DryContent::Untouched(File::open(path)?)))),
     }
 }
 
@@ -85,7 +85,7 @@ impl Disk for DryDisk {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             found => return found.and(Err(ErrorKind::AlreadyExists.into())),
         }
-        let content = Arc::new(Mutex::new(Content::Changed(Vec::new())));
+        let content = Arc::new(Mutex::new(DryContent::Changed(Vec::new())));
         changed.insert(path.to_owned(), Some(content.clone()));
         Ok(Box::new(DryFile(content)))
     }
@@ -121,22 +121,22 @@ impl Disk for DryDisk {
     }
 }
 
-struct DryFile(Shared);
+struct DryFile(SharedContent);
 
 impl DryFile {
-    fn content(&self) -> MutexGuard<'_, Content> {
+    fn content(&self) -> MutexGuard<'_, DryContent> {
         self.0.lock().expect("no holder panics")
     }
 
     /// Has the file's bytes changed.
     fn change(&self, change: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         let mut content = self.content();
-        if let Content::Untouched(file) = &*content {
+        if let DryContent::Untouched(file) = &*content {
             let mut bytes = vec![0; length(file.metadata()?.len())?];
             file.read_exact_at(&mut bytes, 0)?;
-            *content = Content::Changed(bytes);
+            *content = DryContent::Changed(bytes);
         }
-        if let Content::Changed(bytes) = &mut *content {
+        if let DryContent::Changed(bytes) = &mut *content {
             change(bytes);
         }
         Ok(())
@@ -146,15 +146,15 @@ impl DryFile {
 impl DiskFile for DryFile {
     fn bytes(&self) -> io::Result<u64> {
         match &*self.content() {
-            Content::Untouched(file) => Ok(file.metadata()?.len()),
-            Content::Changed(bytes) => Ok(bytes.len() as u64),
+            DryContent::Untouched(file) => Ok(file.metadata()?.len()),
+            DryContent::Changed(bytes) => Ok(bytes.len() as u64),
         }
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         match &*self.content() {
-            Content::Untouched(file) => super::real::read_at(file, buffer, offset),
-            Content::Changed(bytes) => {
+            DryContent::Untouched(file) => super::real::read_at(file, buffer, offset),
+            DryContent::Changed(bytes) => {
                 let rest = usize::try_from(offset).ok().and_then(|from| bytes.get(from..)).unwrap_or_default();
                 let count = rest.len().min(buffer.len());
                 buffer[..count].copy_from_slice(&rest[..count]);

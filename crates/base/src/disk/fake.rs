@@ -29,7 +29,7 @@ pub struct FakeDisk {
 
 #[derive(Clone, Default)]
 struct State {
-    files: BTreeMap<u64, Content>,
+    files: BTreeMap<u64, FakeContent>,
     files_made: u64,
     live: BTreeMap<PathBuf, u64>,
     durable: BTreeMap<PathBuf, u64>,
@@ -40,7 +40,7 @@ struct State {
     operations: u64,
     fails: Fails,
     capacity_bytes: Option<u64>,
-    random: Random,
+    random: SplitMix,
 }
 
 /// Which operations fail.
@@ -90,7 +90,7 @@ impl Change {
 }
 
 #[derive(Clone, Default)]
-struct Content {
+struct FakeContent {
     /// Shared with copies of the disk until either is written.
     live: Arc<Vec<u8>>,
     durable: Arc<Vec<u8>>,
@@ -100,7 +100,7 @@ struct Content {
     doubtful: BTreeSet<usize>,
 }
 
-impl Content {
+impl FakeContent {
     fn resize(&mut self, bytes: usize) {
         let (from, to) = (self.live.len().min(bytes), self.live.len().max(bytes));
         Arc::make_mut(&mut self.live).resize(bytes, 0);
@@ -145,7 +145,7 @@ impl Content {
         }
     }
 
-    fn after_crash(mut self, random: &mut Random) -> Self {
+    fn after_crash(mut self, random: &mut SplitMix) -> Self {
         let in_order = random.below(4) == 0;
         let unsynced: Vec<usize> = self.unsynced.union(&self.doubtful).copied().collect();
         let kept_below = random.below(unsynced.len() as u64 + 1) as usize;
@@ -168,9 +168,9 @@ impl Content {
 
 /// A small generator of our own, so that a seed means the same for ever (SplitMix64).
 #[derive(Clone, Copy, Default)]
-struct Random(u64);
+struct SplitMix(u64);
 
-impl Random {
+impl SplitMix {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -246,7 +246,7 @@ impl FakeDisk {
     /// The disk as it may be after the power was cut now: another disk, that never fails. This one lives on.
     pub fn crash(&self, seed: u64) -> Self {
         let state = self.state();
-        let mut random = Random(seed);
+        let mut random = SplitMix(seed);
         let mut names = state.durable.clone();
         for change in &state.changes {
             if random.coin() {
@@ -294,7 +294,7 @@ impl FakeDisk {
         let state = self.state();
         let files = state.files.iter().map(|(number, content)| {
             let live = content.live.clone();
-            (*number, Content { durable: live.clone(), live, ..Content::default() })
+            (*number, FakeContent { durable: live.clone(), live, ..FakeContent::default() })
         });
         let copied = State {
             files: files.collect(),
@@ -388,7 +388,7 @@ impl Disk for FakeDisk {
         }
         state.files_made += 1;
         let file = state.files_made;
-        state.files.insert(file, Content::default());
+        state.files.insert(file, FakeContent::default());
         state.change(Change::Made(path.to_owned(), file));
         Ok(Box::new(FakeFile { disk: self.clone(), file }))
     }
@@ -439,7 +439,7 @@ struct FakeFile {
 }
 
 impl FakeFile {
-    fn content<'a>(&self, state: &'a mut State) -> &'a mut Content {
+    fn content<'a>(&self, state: &'a mut State) -> &'a mut FakeContent {
         state.files.get_mut(&self.file).expect("files are never forgotten")
     }
 }
