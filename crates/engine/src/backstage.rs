@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 /// What is to be done.
-type Job = Box<dyn FnOnce() + Send>;
+type OffloadJob = Box<dyn FnOnce() + Send>;
 
 /// The queue of rehearsals.
 pub struct Backstage {
-    sender: Sender<Job>,
-    receiver: Mutex<Option<Receiver<Job>>>,
+    sender: Sender<OffloadJob>,
+    receiver: Mutex<Option<Receiver<OffloadJob>>>,
 }
 
 impl Default for Backstage {
@@ -28,7 +28,7 @@ impl Default for Backstage {
 }
 
 /// What comes of a job.
-enum Slot<T> {
+enum JobSlot<T> {
     /// Nothing yet, and who waits for it.
     Empty(Option<Waker>),
     Full(T),
@@ -37,7 +37,7 @@ enum Slot<T> {
 
 impl Backstage {
     /// The other end, for the threads that do the jobs; once.
-    pub fn receiver(&self) -> Option<Receiver<Job>> {
+    pub fn receiver(&self) -> Option<Receiver<OffloadJob>> {
         self.receiver.lock().expect("no holder panics").take()
     }
 
@@ -47,12 +47,12 @@ impl Backstage {
         if is_alone {
             return job();
         }
-        let slot = Arc::new(Mutex::new(Slot::Empty(None)));
+        let slot = Arc::new(Mutex::new(JobSlot::Empty(None)));
         let full = slot.clone();
         let job = move || {
             let made = job();
-            let before = std::mem::replace(&mut *full.lock().expect("no holder panics"), Slot::Full(made));
-            if let Slot::Empty(Some(waker)) = before {
+            let before = std::mem::replace(&mut *full.lock().expect("no holder panics"), JobSlot::Full(made));
+            if let JobSlot::Empty(Some(waker)) = before {
                 waker.wake();
             }
         };
@@ -60,10 +60,10 @@ impl Backstage {
         let _ = self.sender.send(Box::new(job));
         poll_fn(|context| {
             let mut slot = slot.lock().expect("no holder panics");
-            match std::mem::replace(&mut *slot, Slot::Taken) {
-                Slot::Full(made) => Poll::Ready(made),
+            match std::mem::replace(&mut *slot, JobSlot::Taken) {
+                JobSlot::Full(made) => Poll::Ready(made),
                 _ => {
-                    *slot = Slot::Empty(Some(context.waker().clone()));
+                    *slot = JobSlot::Empty(Some(context.waker().clone()));
                     Poll::Pending
                 }
             }

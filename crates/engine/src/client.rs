@@ -64,7 +64,7 @@ pub struct Client {
     pub no_touch: AtomicBool,
     /// See [`Client::pinned_bytes`].
     pinned_bytes: AtomicU64,
-    told: Mutex<Option<Box<Told>>>,
+    told: Mutex<Option<Box<ClientAttributes>>>,
     closing: AtomicBool,
     idle: Mutex<Option<Waker>>,
     blocked: Mutex<Option<Arc<Waiter>>>,
@@ -125,7 +125,7 @@ impl TrackingSign {
 
 /// What a client told of itself.
 #[derive(Clone, Default)]
-pub struct Told {
+pub struct ClientAttributes {
     /// CLIENT SETNAME.
     pub name: String,
     /// CLIENT SETINFO LIB-NAME.
@@ -195,7 +195,7 @@ impl Client {
     }
 
     /// What it told of itself.
-    pub fn told(&self) -> Told {
+    pub fn told(&self) -> ClientAttributes {
         self.told.lock().expect("no holder panics").as_deref().cloned().unwrap_or_default()
     }
 
@@ -215,7 +215,7 @@ impl Client {
     }
 
     /// Changes what it told of itself.
-    pub fn tell(&self, change: impl FnOnce(&mut Told)) {
+    pub fn tell(&self, change: impl FnOnce(&mut ClientAttributes)) {
         change(self.told.lock().expect("no holder panics").get_or_insert_default());
     }
 

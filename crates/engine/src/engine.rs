@@ -11,7 +11,7 @@ use crate::loading::Loading;
 use crate::memory::Memory;
 use crate::monitors::Monitors;
 use crate::pause::Pause;
-use crate::prefixes::Prefixes;
+use crate::prefixes::PrefixMap;
 use crate::pubsub::Board;
 use crate::script::Scripts;
 use crate::session::Flushes;
@@ -19,7 +19,7 @@ use crate::settings::{Current, Fsync, Settings};
 use crate::slowlog::SlowLog;
 use crate::spikes::SpikeLog;
 use crate::tracking::Tracker;
-use crate::watchdog::Watch;
+use crate::watchdog::WatchdogState;
 use base::clock::Clock;
 use base::hash::KeyHasher;
 use base::{Ms, Position};
@@ -71,7 +71,7 @@ pub struct Engine {
     /// Flushes of the memcached door that are still to come.
     pub(crate) flushes: Flushes,
     /// Counts of `stats detail`, by prefixes of keys.
-    pub(crate) prefixes: Prefixes,
+    pub(crate) prefixes: PrefixMap,
     /// Wrong passwords.
     pub auth_failures: AuthFailures,
     /// Who is shown all requests.
@@ -101,7 +101,7 @@ pub struct Engine {
     /// Which shards are still to be loaded.
     pub loading: Loading,
     /// The state that the watchdog looks at.
-    pub(crate) watch: Watch,
+    pub(crate) watch: WatchdogState,
     members: AtomicU32,
     /// The memory that its limits leave.
     pub memory: Memory,
@@ -161,7 +161,7 @@ impl Engine {
             rates: Rates::default(),
             slowlog: SlowLog::default(),
             spikes: SpikeLog::default(),
-            prefixes: Prefixes::default(),
+            prefixes: PrefixMap::default(),
             tracker: Tracker::default(),
             flushes: Flushes::default(),
             auth_failures: AuthFailures::default(),
@@ -177,7 +177,7 @@ impl Engine {
             recovery,
             checkpoints: Orders::default(),
             loading,
-            watch: Watch::new(parts.workers),
+            watch: WatchdogState::new(parts.workers),
             members: AtomicU32::new(0),
             memory: Memory::default(),
             startup_bytes: AtomicU64::new(0),

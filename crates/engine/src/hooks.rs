@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// The watches of one connection: any change to any of its keys marks it.
 #[derive(Default)]
-pub struct Watch {
+pub struct KeyWatch {
     dirty: AtomicBool,
 }
 
-impl Watch {
+impl KeyWatch {
     /// Whether a watched key has changed.
     pub fn is_dirty(&self) -> bool {
         self.dirty.load(Ordering::Acquire)
@@ -37,8 +37,8 @@ pub struct Hooks {
 #[derive(Default)]
 struct ShardHooks {
     waiters: BTreeMap<Name, VecDeque<Arc<Waiter>>>,
-    /// There by where each [`Watch`] lies.
-    watches: BTreeMap<Name, BTreeMap<usize, Weak<Watch>>>,
+    /// There by where each [`KeyWatch`] lies.
+    watches: BTreeMap<Name, BTreeMap<usize, Weak<KeyWatch>>>,
 }
 
 fn is_first_watchful(line: &VecDeque<Arc<Waiter>>, waiter: &Arc<Waiter>) -> bool {
@@ -176,7 +176,7 @@ impl Hooks {
     }
 
     /// Watches the key of a [`name`]. The caller holds the shard. O(log of what hangs there).
-    pub fn add_watch(&self, shard: usize, name: &[u8], watch: &Arc<Watch>) {
+    pub fn add_watch(&self, shard: usize, name: &[u8], watch: &Arc<KeyWatch>) {
         self.change(shard, |hooks| {
             let place = Arc::as_ptr(watch) as usize;
             hooks.watches.entry(name.to_vec()).or_default().insert(place, Arc::downgrade(watch));

@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::own_time::OwnTime;
 use crate::pubsub::Stamp;
 use crate::session::{NotNow, Served, plan_has_targets_for, serve_blocked};
-use crate::tracking::{Told, tell_changes};
+use crate::tracking::{InvalidatedClients, tell_changes};
 use base::limits::SHARDS;
 use journal::{Lane, Purpose, Refusal};
 use keyspace::{Log, OrderStep, Plan, Tx};
@@ -177,7 +177,7 @@ impl Expirer {
         let stamp = (tells || !tx.notes().is_empty()).then(Stamp::unset);
         stamp.iter().for_each(|stamp| crate::session::post_notes(engine, tx.notes(), stamp, rung));
         let bytes_max = engine.settings.current().output_limits.pubsub.hard_bytes;
-        let mut told = Told { bytes_max, ..Told::default() };
+        let mut told = InvalidatedClients { bytes_max, ..InvalidatedClients::default() };
         if tells {
             stamp.iter().for_each(|stamp| tell_changes(engine, &tx, 0, stamp, &mut told));
         }

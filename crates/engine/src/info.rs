@@ -1,11 +1,11 @@
 //! INFO: what clients, exporters and people read of a server, in Redis's form and under Redis's names.
 
-use crate::checkpoint::{Reason, Round, Told};
+use crate::checkpoint::{CheckpointInfo, Reason, Round};
 use crate::client::{LOCAL_RESERVE, locked_clients_max};
 use crate::counters::{Counter, Counters};
 use crate::engine::{Engine, VERSION};
 use crate::latency::{Latency, percentiles_ns};
-use crate::watchdog::Watched;
+use crate::watchdog::WatchedThing;
 use base::limits::SHARDS;
 use commands::{MemoryFigures, REDIS_VERSION, Topic, table};
 use keyspace::OrderState;
@@ -294,7 +294,7 @@ fn loading(engine: &Engine, out: &mut String) {
     line(out, "loading_waits_for_memory", u8::from(engine.loading.is_halted()));
 }
 
-fn checkpoints(told: &Told, now: u64, out: &mut String) {
+fn checkpoints(told: &CheckpointInfo, now: u64, out: &mut String) {
     let stored = &told.stored.statistics;
     line(out, "checkpoint_position", told.stored.position);
     line(out, "checkpoint_rounds", told.rounds);
@@ -352,10 +352,10 @@ fn stats(engine: &Engine, out: &mut String) {
     line(out, "client_output_buffer_limit_disconnections", total(engine, |c| &c.slow_readers));
     line(out, "oldest_turn_us", engine.watch.oldest_turn_us());
     let count = |what| engine.watch.count(what);
-    line(out, "watchdog_long_turns", count(Watched::Turn));
-    line(out, "watchdog_long_lock_holds", count(Watched::LockHold) + count(Watched::ScriptHold));
-    line(out, "watchdog_long_journal_waits", count(Watched::JournalWait));
-    line(out, "watchdog_long_gate_holds", count(Watched::Gate));
+    line(out, "watchdog_long_turns", count(WatchedThing::Turn));
+    line(out, "watchdog_long_lock_holds", count(WatchedThing::LockHold) + count(WatchedThing::ScriptHold));
+    line(out, "watchdog_long_journal_waits", count(WatchedThing::JournalWait));
+    line(out, "watchdog_long_gate_holds", count(WatchedThing::Gate));
     line(out, "longest_turn_us", greatest(engine, |c| &c.longest_turn_us));
     line(out, "longest_lock_hold_us", greatest(engine, |c| &c.longest_lock_hold_us));
     line(out, "longest_lock_wait_us", greatest(engine, |c| &c.longest_lock_wait_us));

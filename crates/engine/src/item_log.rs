@@ -8,7 +8,7 @@
 //! `cfd` is the connection's number, as CLIENT LIST has it. The size of an item that was found is told where the reply has
 //! it. A request that stores looks for nothing here, so it is one line, where memcached writes two.
 
-use crate::monitors::Shown;
+use crate::monitors::LineKind;
 use std::fmt::Write as _;
 use wire::Args;
 use wire::memcache::UriEncoded;
@@ -102,8 +102,8 @@ fn stored<'a>(row: &str, args: &Args<'a>, reply: &[u8]) -> Option<Logged<'a>> {
 
 impl Logged<'_> {
     /// To whom it is shown.
-    pub(crate) fn shown(&self) -> Shown {
-        if self.stored.is_some() { Shown::Mutations } else { Shown::Fetches }
+    pub(crate) fn shown(&self) -> LineKind {
+        if self.stored.is_some() { LineKind::Mutations } else { LineKind::Fetches }
     }
 
     /// The line, without its end, of the time `now_us`, in microseconds since the epoch.

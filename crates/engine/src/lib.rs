@@ -46,12 +46,12 @@ pub mod worker;
 
 pub use auth_failures::AuthFailures;
 pub use backstage::Backstage;
-pub use checkpoint::{Checkpointer, Pace};
+pub use checkpoint::{CheckpointPace, Checkpointer};
 pub use engine::{Engine, Parts, Sums, VERSION, policy_of};
 pub use housekeeping::{Expirer, Freer, close_greatest_pinners};
 pub use loading::{AT_ONCE_BYTES_MAX, Gathering, Loader, Loading, Mended};
 pub use orderer::Orderer;
 pub use script::{Logger, Scripts};
 pub use session::{AuthDelay, Next, Session, Slow, Turn};
-pub use watchdog::{Report, Sighting, Watchdog, Watched};
+pub use watchdog::{Report, Sighting, Watchdog, WatchedThing};
 pub use worker::Worker;

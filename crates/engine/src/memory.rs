@@ -108,15 +108,15 @@ pub struct Memory {
     /// Bytes still to be loaded, which growth leaves room for.
     to_load_bytes: AtomicU64,
     refusals: AtomicU64,
-    watched: OnceLock<Watched>,
+    watched: OnceLock<WatchedMemory>,
 }
 
-struct Watched {
+struct WatchedMemory {
     limits: Vec<Limit>,
-    state: Mutex<State>,
+    state: Mutex<MemoryState>,
 }
 
-struct State {
+struct MemoryState {
     meter: Box<dyn Meter>,
     used: Vec<Used>,
     read_at: Instant,
@@ -140,8 +140,8 @@ impl Memory {
             return;
         }
         let used = vec![Used::default(); limits.len()];
-        let state = Mutex::new(State { meter, used, read_at: Instant::now() });
-        assert!(self.watched.set(Watched { limits, state }).is_ok(), "called once");
+        let state = Mutex::new(MemoryState { meter, used, read_at: Instant::now() });
+        assert!(self.watched.set(WatchedMemory { limits, state }).is_ok(), "called once");
         self.look();
     }
 
@@ -224,7 +224,7 @@ impl Memory {
         self.look_at(watched, &mut watched.state())
     }
 
-    fn look_at(&self, watched: &Watched, state: &mut State) -> bool {
+    fn look_at(&self, watched: &WatchedMemory, state: &mut MemoryState) -> bool {
         state.used = state.meter.read();
         state.read_at = Instant::now();
         let all = || watched.limits.iter().zip(&state.used);
@@ -257,8 +257,8 @@ impl Memory {
     }
 }
 
-impl Watched {
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+impl WatchedMemory {
+    fn state(&self) -> std::sync::MutexGuard<'_, MemoryState> {
         self.state.lock().expect("no holder panics")
     }
 }

@@ -13,7 +13,7 @@ const ITEM_WATCHERS_MAX: usize = 20;
 
 /// Kinds of lines, each a bit.
 #[derive(Clone, Copy)]
-pub(crate) enum Shown {
+pub(crate) enum LineKind {
     /// All requests: MONITOR.
     Requests = 1,
     /// Items that were looked for.
@@ -24,7 +24,7 @@ pub(crate) enum Shown {
     Evictions = 8,
 }
 
-const ITEMS: u8 = Shown::Fetches as u8 | Shown::Mutations as u8 | Shown::Evictions as u8;
+const ITEMS: u8 = LineKind::Fetches as u8 | LineKind::Mutations as u8 | LineKind::Evictions as u8;
 
 /// All connections that are shown something.
 #[derive(Default)]
@@ -51,7 +51,7 @@ impl Monitors {
     /// Whether anybody is shown requests.
     #[inline]
     pub(crate) fn any(&self) -> bool {
-        self.shows(Shown::Requests)
+        self.shows(LineKind::Requests)
     }
 
     /// Whether anybody is shown items.
@@ -62,23 +62,23 @@ impl Monitors {
 
     /// Whether anybody is shown this.
     #[inline]
-    pub(crate) fn shows(&self, shown: Shown) -> bool {
+    pub(crate) fn shows(&self, shown: LineKind) -> bool {
         self.shown.load(Ordering::Acquire) & shown as u8 != 0
     }
 
     /// A connection is shown what is asked for from now on.
     pub(crate) fn add(&self, client: &Arc<Client>) {
         self.change(|watchers| {
-            watchers.push(Watcher { client: client.clone(), shown: Shown::Requests as u8 });
+            watchers.push(Watcher { client: client.clone(), shown: LineKind::Requests as u8 });
         });
     }
 
     /// A connection is shown these events from now on, and no others; `false`: there are too many such connections.
     pub(crate) fn add_item_watcher(&self, client: &Arc<Client>, events: &[ItemEvent]) -> bool {
         let bit = |event: &ItemEvent| match event {
-            ItemEvent::Fetch => Shown::Fetches as u8,
-            ItemEvent::Mutation => Shown::Mutations as u8,
-            ItemEvent::Eviction => Shown::Evictions as u8,
+            ItemEvent::Fetch => LineKind::Fetches as u8,
+            ItemEvent::Mutation => LineKind::Mutations as u8,
+            ItemEvent::Eviction => LineKind::Evictions as u8,
         };
         let shown = events.iter().map(bit).fold(0, |shown, bit| shown | bit);
         self.change(|watchers| {
@@ -114,7 +114,7 @@ impl Monitors {
 
     /// Shows a line to all who are shown such; one for whom more than `bytes_max` wait is cut off. Who is to be woken is noted
     /// in `woken`.
-    pub(crate) fn show(&self, shown: Shown, line: String, bytes_max: u64, woken: &mut BTreeMap<u64, Arc<Client>>) {
+    pub(crate) fn show(&self, shown: LineKind, line: String, bytes_max: u64, woken: &mut BTreeMap<u64, Arc<Client>>) {
         let line: Arc<str> = line.into();
         let stamp = Stamp::of(0, false);
         let watchers = self.watchers.read().unwrap_or_else(PoisonError::into_inner);

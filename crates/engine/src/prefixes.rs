@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 const PREFIXES_MAX: usize = 65_536;
 
 #[derive(Default)]
-pub(crate) struct Prefixes {
+pub(crate) struct PrefixMap {
     is_on: AtomicBool,
     counts: Mutex<BTreeMap<Vec<u8>, PrefixCounts>>,
 }
 
-impl Prefixes {
+impl PrefixMap {
     pub(crate) fn switch(&self, on: bool) {
         self.is_on.store(on, Relaxed);
     }
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn prefixes_are_counted_up_to_a_bound() {
-        let prefixes = Prefixes::default();
+        let prefixes = PrefixMap::default();
         prefixes.count(b"no colon", |counts| counts.gets += 1);
         for number in 0..=PREFIXES_MAX {
             prefixes.count(format!("{number}:a:b").as_bytes(), |counts| counts.gets += 1);

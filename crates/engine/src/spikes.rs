@@ -10,11 +10,11 @@ const SAMPLES_MAX: usize = 160;
 /// The latency monitor of a server.
 #[derive(Default)]
 pub struct SpikeLog {
-    kinds: Mutex<BTreeMap<&'static str, Kind>>,
+    kinds: Mutex<BTreeMap<&'static str, EventKind>>,
 }
 
 #[derive(Default)]
-struct Kind {
+struct EventKind {
     /// When, in seconds since the epoch, and how long the longest of that second took, in milliseconds.
     samples: VecDeque<(u64, u64)>,
     max_ms: u64,
@@ -38,7 +38,7 @@ impl SpikeLog {
     /// Of each kind its samples, the oldest first, and the longest ever.
     pub fn all(&self) -> Vec<Spikes> {
         let kinds = self.kinds.lock().expect("no holder panics");
-        let told = |(event, kind): (&&str, &Kind)| Spikes {
+        let told = |(event, kind): (&&str, &EventKind)| Spikes {
             event: (*event).to_owned(),
             samples: kind.samples.iter().copied().collect(),
             max_ms: kind.max_ms,

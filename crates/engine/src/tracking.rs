@@ -60,7 +60,7 @@ pub(crate) struct Tracker {
     keys_count: AtomicUsize,
     items_count: AtomicUsize,
     /// Which connections hear of all changes of keys that begin so.
-    prefixes: RwLock<Prefixes>,
+    prefixes: RwLock<PrefixSubscribers>,
     /// The shard of which a key is put out next.
     hand: AtomicUsize,
 }
@@ -89,7 +89,7 @@ pub(crate) struct Own {
 
 /// Whom a tx has told something, beside the connection that made it.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct InvalidatedClients {
     /// How much may wait for one of them, in bytes; 0: no bound.
     pub(crate) bytes_max: u64,
     /// To be woken once their notices have a position.
@@ -98,7 +98,7 @@ pub(crate) struct Told {
     pub(crate) own: Vec<Own>,
 }
 
-impl Told {
+impl InvalidatedClients {
     /// Wakes all that were told.
     pub(crate) fn wake(&mut self) {
         std::mem::take(&mut self.clients).into_values().for_each(|client| client.wake());
@@ -212,7 +212,7 @@ impl Tracker {
 }
 
 /// Puts keys out of a table of more than `keys_max` (0: no bound), and tells those who may have kept them.
-pub(crate) fn put_out(engine: &Engine, keys_max: usize, told: &mut Told) {
+pub(crate) fn put_out(engine: &Engine, keys_max: usize, told: &mut InvalidatedClients) {
     let tracker = &engine.tracker;
     let mut left = EVICTED_MAX;
     while keys_max > 0 && left > 0 && tracker.keys_count.load(Ordering::Relaxed) > keys_max {
@@ -230,7 +230,7 @@ pub(crate) fn put_out(engine: &Engine, keys_max: usize, told: &mut Told) {
 
 /// Tells all whom it concerns what a tx has changed, whose shards are held; `by` is the connection that made it, 0 if none
 /// did. Who is to be woken is noted in `told`, and what `by` itself is told.
-pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<Stamp>, told: &mut Told) {
+pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<Stamp>, told: &mut InvalidatedClients) {
     let tracker = &engine.tracker;
     let mut changed = Vec::new();
     let mut known = BTreeSet::new();
@@ -274,11 +274,11 @@ pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<St
 }
 
 /// Prefixes, and the numbers of connections that hear of what begins so.
-type Prefixes = BTreeMap<Box<[u8]>, BTreeSet<u64>>;
+type PrefixSubscribers = BTreeMap<Box<[u8]>, BTreeSet<u64>>;
 
 /// Visits those of `all` that `key` begins with, the longest first. O(log of all) for each, and for each of some that share a
 /// beginning with it: most keys meet few of these, however many there are.
-fn for_each_prefix<'p>(all: &'p Prefixes, key: &[u8], mut visit: impl FnMut(&'p [u8], &'p BTreeSet<u64>)) {
+fn for_each_prefix<'p>(all: &'p PrefixSubscribers, key: &[u8], mut visit: impl FnMut(&'p [u8], &'p BTreeSet<u64>)) {
     // Whatever begins the key and is longer than `rest` has been seen, and `rest` itself if it is not `wanted`.
     let (mut rest, mut is_wanted) = (key, true);
     loop {
@@ -296,7 +296,7 @@ fn for_each_prefix<'p>(all: &'p Prefixes, key: &[u8], mut visit: impl FnMut(&'p 
 }
 
 /// Tells all that track that whole databases have changed.
-fn tell_all(engine: &Engine, by: u64, stamp: &Arc<Stamp>, told: &mut Told) {
+fn tell_all(engine: &Engine, by: u64, stamp: &Arc<Stamp>, told: &mut InvalidatedClients) {
     let tracker = &engine.tracker;
     tracker.forget_all(&engine.freer);
     let all: Vec<Arc<Tracked>> =
@@ -305,7 +305,14 @@ fn tell_all(engine: &Engine, by: u64, stamp: &Arc<Stamp>, told: &mut Told) {
 }
 
 /// Tells one connection, or whom it has named in its place.
-fn tell(engine: &Engine, tracked: &Tracked, notice: &Notice, by: u64, stamp: &Arc<Stamp>, told: &mut Told) {
+fn tell(
+    engine: &Engine,
+    tracked: &Tracked,
+    notice: &Notice,
+    by: u64,
+    stamp: &Arc<Stamp>,
+    told: &mut InvalidatedClients,
+) {
     let copy = || match notice {
         Notice::Keys(keys) => Notice::Keys(keys.clone()),
         Notice::All => Notice::All,
@@ -337,7 +344,7 @@ fn tell(engine: &Engine, tracked: &Tracked, notice: &Notice, by: u64, stamp: &Ar
 mod tests {
     use super::*;
 
-    fn prefixes_of(all: &Prefixes, key: &[u8]) -> Vec<Vec<u8>> {
+    fn prefixes_of(all: &PrefixSubscribers, key: &[u8]) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         for_each_prefix(all, key, |prefix, _| found.push(prefix.to_vec()));
         found
@@ -348,7 +355,7 @@ mod tests {
         let words = [&b""[..], b"a", b"ab", b"abc", b"abcd", b"ac", b"b", b"ba", b"aaa", b"abb", b"abca"];
         for left_out in 0..=words.len() {
             let names = words.iter().enumerate().filter(|(at, _)| *at != left_out);
-            let all: Prefixes = names.map(|(_, word)| (Box::from(*word), BTreeSet::from([1]))).collect();
+            let all: PrefixSubscribers = names.map(|(_, word)| (Box::from(*word), BTreeSet::from([1]))).collect();
             for key in [&b"abcx"[..], b"abc", b"ab", b"a", b"", b"b", b"bab", b"acx", b"zz", b"aab", b"abcab"] {
                 let mut expected: Vec<Vec<u8>> =
                     all.keys().filter(|prefix| key.starts_with(prefix)).map(|prefix| prefix.to_vec()).collect();
@@ -360,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_key_meets_few_of_very_many_prefixes() {
-        let all: Prefixes =
+        let all: PrefixSubscribers =
             (0..100_000).map(|nth| (format!("prefix:{nth}:").into_bytes().into(), BTreeSet::from([1]))).collect();
         cost::take();
         assert_eq!(prefixes_of(&all, b"prefix:77:key"), [b"prefix:77:"]);

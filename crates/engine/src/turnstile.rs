@@ -13,15 +13,15 @@ pub(crate) struct Turnstile {
 }
 
 /// A place in a line: dropped, the next one moves up.
-pub(crate) struct Place<'t> {
+pub(crate) struct LinePlace<'t> {
     turnstile: &'t Turnstile,
     number: u64,
 }
 
 impl Turnstile {
     /// Waits until those who came before have left. Dropped, it has left too.
-    pub(crate) async fn enter(&self) -> Place<'_> {
-        let place = Place { turnstile: self, number: self.next.get() };
+    pub(crate) async fn enter(&self) -> LinePlace<'_> {
+        let place = LinePlace { turnstile: self, number: self.next.get() };
         self.next.set(place.number + 1);
         self.places.borrow_mut().push_back((place.number, None));
         poll_fn(|context| {
@@ -38,7 +38,7 @@ impl Turnstile {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for LinePlace<'_> {
     fn drop(&mut self) {
         let mut places = self.turnstile.places.borrow_mut();
         places.retain(|(number, _)| *number != self.number);

@@ -34,7 +34,7 @@ pub struct Waiter {
     looks: AtomicBool,
     /// When it looks again by itself; `Ms::MAX`: never.
     looks_at_ms: AtomicU64,
-    slot: Mutex<Slot>,
+    slot: Mutex<AnswerSlot>,
     /// Its row.
     pub row: Row,
     /// Its arguments.
@@ -46,7 +46,7 @@ pub struct Waiter {
 }
 
 #[derive(Default)]
-struct Slot {
+struct AnswerSlot {
     answer: Option<Answer>,
     waker: Option<Waker>,
 }

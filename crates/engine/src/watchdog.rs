@@ -23,7 +23,7 @@ use std::time::Duration;
 
 /// A kind of thing that is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Watched {
+pub enum WatchedThing {
     /// A worker's turn: meanwhile it serves nobody else.
     Turn,
     /// Shard locks that a command or transaction holds.
@@ -36,7 +36,7 @@ pub enum Watched {
     Gate,
 }
 
-impl Watched {
+impl WatchedThing {
     /// All of them, in the order of their counters.
     const ALL: [Self; 5] = [Self::Turn, Self::LockHold, Self::ScriptHold, Self::JournalWait, Self::Gate];
 }
@@ -45,7 +45,7 @@ impl Watched {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
     /// Its kind.
-    pub what: Watched,
+    pub what: WatchedThing,
     /// The worker whose it is; `None`: a thread in the background.
     pub worker: Option<u16>,
     /// Which one: another turn of the same worker has another number.
@@ -77,11 +77,13 @@ impl fmt::Display for Report {
         }
         let age_ms = self.age_ms;
         match what {
-            Watched::Turn => write!(f, "has been in one turn for {age_ms} ms, and its other clients wait")?,
-            Watched::LockHold => write!(f, "has held shard locks for {age_ms} ms, and whoever needs their keys waits")?,
-            Watched::ScriptHold => write!(f, "runs a script that has held shard locks for {age_ms} ms")?,
-            Watched::JournalWait => write!(f, "has a request that has waited for journal room for {age_ms} ms")?,
-            Watched::Gate => write!(f, "has kept all shards from everybody else for {age_ms} ms")?,
+            WatchedThing::Turn => write!(f, "has been in one turn for {age_ms} ms, and its other clients wait")?,
+            WatchedThing::LockHold => {
+                write!(f, "has held shard locks for {age_ms} ms, and whoever needs their keys waits")?
+            }
+            WatchedThing::ScriptHold => write!(f, "runs a script that has held shard locks for {age_ms} ms")?,
+            WatchedThing::JournalWait => write!(f, "has a request that has waited for journal room for {age_ms} ms")?,
+            WatchedThing::Gate => write!(f, "has kept all shards from everybody else for {age_ms} ms")?,
         }
         match command {
             Some(command) => write!(f, ": {command}"),
@@ -91,7 +93,7 @@ impl fmt::Display for Report {
 }
 
 /// A thing under way, remembered from look to look.
-struct Seen {
+struct SeenThing {
     number: u64,
     since_ns: u64,
     /// Age at which it is reported (again).
@@ -104,7 +106,7 @@ struct Seen {
 /// something lasts, it takes few lines, and of each worker and kind at most one thing at a time is reported.
 pub struct Watchdog {
     threshold_ns: u64,
-    seen: HashMap<(Watched, Option<u16>), Seen>,
+    seen: HashMap<(WatchedThing, Option<u16>), SeenThing>,
 }
 
 impl Watchdog {
@@ -118,13 +120,14 @@ impl Watchdog {
         self.seen.values_mut().for_each(|seen| seen.is_there = false);
         let mut reports = Vec::new();
         for sighting in sightings {
-            let fresh = Seen {
+            let fresh = SeenThing {
                 number: sighting.number,
                 since_ns: sighting.began_ns.unwrap_or(now_ns),
                 report_ns: self.threshold_ns,
                 is_there: true,
             };
-            let seen = self.seen.entry((sighting.what, sighting.worker)).or_insert(Seen { is_there: false, ..fresh });
+            let seen =
+                self.seen.entry((sighting.what, sighting.worker)).or_insert(SeenThing { is_there: false, ..fresh });
             if seen.number != sighting.number {
                 *seen = fresh;
             }
@@ -203,17 +206,17 @@ impl Drop for RoomWait {
 type RoomWaits = BTreeMap<(u16, u64), (u64, u16)>;
 
 /// The state that the watchdog looks at.
-pub(crate) struct Watch {
+pub(crate) struct WatchdogState {
     start: Instant,
     beats: Box<[Beat]>,
     room_waits: Mutex<RoomWaits>,
     /// How often the gate was raised (from bit 32 on); by which worker, and one (16 bits); for which row, and one.
     gate: AtomicU64,
-    /// By the order of [`Watched::ALL`].
-    counts: [AtomicU64; Watched::ALL.len()],
+    /// By the order of [`WatchedThing::ALL`].
+    counts: [AtomicU64; WatchedThing::ALL.len()],
 }
 
-impl Watch {
+impl WatchdogState {
     /// Of so many workers.
     pub(crate) fn new(workers: usize) -> Self {
         Self {
@@ -262,7 +265,7 @@ impl Watch {
     }
 
     /// How often something of this kind was too old.
-    pub(crate) fn count(&self, what: Watched) -> u64 {
+    pub(crate) fn count(&self, what: WatchedThing) -> u64 {
         self.counts[what as usize].load(Relaxed)
     }
 
@@ -286,23 +289,23 @@ impl Watch {
             let of = |what, number, began_ns, row| Sighting { what, worker: Some(worker), number, began_ns, row };
             let began_ns = beat.turn_ns.load(Relaxed);
             if began_ns > 0 {
-                sightings.push(of(Watched::Turn, began_ns, Some(began_ns), index(beat.row.load(Relaxed))));
+                sightings.push(of(WatchedThing::Turn, began_ns, Some(began_ns), index(beat.row.load(Relaxed))));
             }
-            for (at, what) in [Watched::LockHold, Watched::ScriptHold].into_iter().enumerate() {
+            for (at, what) in [WatchedThing::LockHold, WatchedThing::ScriptHold].into_iter().enumerate() {
                 let number = beat.holds[at].load(Relaxed);
                 if !number.is_multiple_of(2) {
                     sightings.push(of(what, number, None, index(beat.hold_rows[at].load(Relaxed))));
                 }
             }
             if let Some((_, (began_ns, row))) = waits.range((worker, 0)..=(worker, u64::MAX)).next() {
-                sightings.push(of(Watched::JournalWait, 0, Some(*began_ns), index(*row)));
+                sightings.push(of(WatchedThing::JournalWait, 0, Some(*began_ns), index(*row)));
             }
         }
         drop(waits);
         if is_raised {
             let gate = self.gate.load(Relaxed);
             let (worker, row) = (index((gate >> 16) as u16), index(gate as u16));
-            sightings.push(Sighting { what: Watched::Gate, worker, number: gate >> 32, began_ns: None, row });
+            sightings.push(Sighting { what: WatchedThing::Gate, worker, number: gate >> 32, began_ns: None, row });
         }
         sightings
     }
@@ -358,7 +361,7 @@ mod tests {
 
     fn turn(worker: u16, began_ms: u64) -> Sighting {
         let (number, began_ns) = (began_ms, Some(began_ms * MS));
-        Sighting { what: Watched::Turn, worker: Some(worker), number, began_ns, row: Some(0) }
+        Sighting { what: WatchedThing::Turn, worker: Some(worker), number, began_ns, row: Some(0) }
     }
 
     /// The reports: of which worker, for how long, and whether that is news.
@@ -394,7 +397,7 @@ mod tests {
     #[test]
     fn what_has_no_clock_of_its_own_is_as_old_as_its_first_sighting() {
         let mut watchdog = Watchdog::new(Duration::from_secs(1));
-        let hold = |number| Sighting { what: Watched::LockHold, number, began_ns: None, ..turn(2, 0) };
+        let hold = |number| Sighting { what: WatchedThing::LockHold, number, began_ns: None, ..turn(2, 0) };
         for now_ms in (1_000..9_000).step_by(100) {
             assert_eq!(look(&mut watchdog, now_ms, &[hold(now_ms)]), [], "one after the other");
         }
@@ -406,7 +409,7 @@ mod tests {
     #[test]
     fn many_that_wait_for_room_are_one_event_until_none_has_waited_for_long() {
         let mut watchdog = Watchdog::new(Duration::from_secs(1));
-        let oldest = |began_ms| Sighting { what: Watched::JournalWait, number: 0, ..turn(0, began_ms) };
+        let oldest = |began_ms| Sighting { what: WatchedThing::JournalWait, number: 0, ..turn(0, began_ms) };
         // Each waits for a second and a half, and another comes behind it.
         let mut reported = 0;
         for now_ms in (2_000..20_000).step_by(100) {
@@ -423,7 +426,7 @@ mod tests {
         let sighting = Sighting { row, ..turn(4, 0) };
         let report = Report { sighting, age_ms: 1_234, is_first: true };
         assert_eq!(report.to_string(), "worker 4 has been in one turn for 1234 ms, and its other clients wait: ZADD");
-        let gate = Sighting { what: Watched::Gate, worker: None, row: None, ..sighting };
+        let gate = Sighting { what: WatchedThing::Gate, worker: None, row: None, ..sighting };
         assert_eq!(
             Report { sighting: gate, ..report }.to_string(),
             "a background thread has kept all shards from everybody else for 1234 ms"
@@ -432,14 +435,15 @@ mod tests {
 
     #[test]
     fn what_a_worker_does_is_seen_while_it_does_it() {
-        let watch = Watch::new(2);
-        let kinds = |watch: &Watch| watch.sightings(false).iter().map(|seen| (seen.what, seen.row)).collect::<Vec<_>>();
+        let watch = WatchdogState::new(2);
+        let kinds =
+            |watch: &WatchdogState| watch.sightings(false).iter().map(|seen| (seen.what, seen.row)).collect::<Vec<_>>();
         assert!(kinds(&watch).is_empty());
         watch.begin_turn(1, Instant::now());
-        assert_eq!(kinds(&watch), [(Watched::Turn, None)]);
+        assert_eq!(kinds(&watch), [(WatchedThing::Turn, None)]);
         watch.beat(1).set_row(7);
         let hold = watch.beat(1).hold(false);
-        assert_eq!(kinds(&watch), [(Watched::Turn, Some(7)), (Watched::LockHold, Some(7))]);
+        assert_eq!(kinds(&watch), [(WatchedThing::Turn, Some(7)), (WatchedThing::LockHold, Some(7))]);
         let first = watch.sightings(false)[1].number;
         drop(hold);
         let script = watch.beat(1).hold(true);
@@ -447,7 +451,8 @@ mod tests {
         watch.begin_turn(1, Instant::now());
         watch.beat(1).set_row(8);
         let hold = watch.beat(1).hold(false);
-        let script_too = [(Watched::Turn, Some(8)), (Watched::LockHold, Some(8)), (Watched::ScriptHold, Some(7))];
+        let script_too =
+            [(WatchedThing::Turn, Some(8)), (WatchedThing::LockHold, Some(8)), (WatchedThing::ScriptHold, Some(7))];
         assert_eq!(kinds(&watch), script_too);
         assert_ne!(watch.sightings(false)[1].number, first, "another hold has another number");
         drop((hold, script));
@@ -457,7 +462,7 @@ mod tests {
         watch.beat(0).set_row(9);
         watch.note_raise(Some(0));
         let gate = *watch.sightings(true).last().unwrap();
-        assert_eq!((gate.what, gate.worker, gate.row), (Watched::Gate, Some(0), Some(9)));
+        assert_eq!((gate.what, gate.worker, gate.row), (WatchedThing::Gate, Some(0), Some(9)));
         watch.note_raise(None);
         let other = *watch.sightings(true).last().unwrap();
         assert_eq!((other.worker, other.row), (None, None));

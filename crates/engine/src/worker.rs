@@ -10,7 +10,7 @@ use crate::pubsub::{Delivered, Mailbox, Post};
 use crate::script::stage::Stage;
 use crate::session::Leases;
 use crate::settings::{Current, Reader};
-use crate::tracking::Told;
+use crate::tracking::InvalidatedClients;
 use crate::turnstile::Turnstile;
 use crate::waits::{gate_open, yield_now};
 use base::random::Random;
@@ -33,7 +33,7 @@ use sync::gate::Member;
 pub type Sleep = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Sleeps of so many milliseconds.
-pub type Timer = Box<dyn Fn(Ms) -> Sleep>;
+pub type SleepFn = Box<dyn Fn(Ms) -> Sleep>;
 
 /// A connection to another server, as the event loop gives it.
 pub trait Line {
@@ -57,7 +57,7 @@ pub type Dialing = Pin<Box<dyn Future<Output = io::Result<Box<dyn Line>>>>>;
 pub type Dialer = Box<dyn Fn(String, u16) -> Dialing>;
 
 /// A connection that waits until what its replies have seen is safe enough.
-struct Wait {
+struct DurabilityWait {
     level: Level,
     position: Position,
     waker: Waker,
@@ -78,11 +78,11 @@ pub struct Worker {
     /// Workers to whom this turn has posted letters.
     pub(crate) rung: RefCell<Vec<u16>>,
     /// Whom this turn has given notices.
-    pub(crate) told: RefCell<Told>,
-    timer: Timer,
+    pub(crate) told: RefCell<InvalidatedClients>,
+    timer: SleepFn,
     dialer: Option<Dialer>,
     bell: Arc<Bell>,
-    waits: RefCell<Vec<Wait>>,
+    waits: RefCell<Vec<DurabilityWait>>,
     /// Somebody waits for whom the journal has not been asked yet.
     waits_asked: Cell<bool>,
     /// The task that listens.
@@ -136,7 +136,7 @@ pub(crate) struct Scratch {
 
 impl Worker {
     /// Worker number `index` of `engine`, with the event loop's `timer`.
-    pub fn new(engine: Arc<Engine>, index: usize, timer: Timer) -> Self {
+    pub fn new(engine: Arc<Engine>, index: usize, timer: SleepFn) -> Self {
         let bell = Arc::new(Bell::new());
         let lane = engine.journal.as_ref().map(|journal| {
             journal.add_bell(bell.clone());
@@ -383,7 +383,7 @@ impl Worker {
         if journal.is_poisoned() {
             return Poll::Ready(false);
         }
-        self.waits.borrow_mut().push(Wait { level, position, waker: context.waker().clone() });
+        self.waits.borrow_mut().push(DurabilityWait { level, position, waker: context.waker().clone() });
         if !self.waits_asked.replace(true)
             && let Some(listener) = &*self.listener.borrow()
         {

@@ -2,7 +2,7 @@
 
 mod support;
 
-use engine::{Next, Report, Watchdog, Watched};
+use engine::{Next, Report, Watchdog, WatchedThing};
 use std::pin::pin;
 use std::task::{Context, Waker};
 use std::time::Duration;
@@ -14,7 +14,7 @@ const DISK_BYTES: u64 = 8 << 20;
 const KEYS: usize = 20_000;
 
 fn waits(reports: &[Report]) -> Vec<String> {
-    reports.iter().filter(|report| report.sighting.what == Watched::JournalWait).map(Report::to_string).collect()
+    reports.iter().filter(|report| report.sighting.what == WatchedThing::JournalWait).map(Report::to_string).collect()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::sink::Sink;
 use super::usage::Usage;
 use super::writing::keys;
 use base::{Ms, Position};
-use keyspace::{Batch, Keyspace, STEP_ENTRIES, ShardState, Step, TurnMemory};
+use keyspace::{Batch, CutStep, Keyspace, STEP_ENTRIES, ShardState, TurnMemory};
 use std::cell::RefCell;
 use store::{Commit, MapRecord, ShardRecord, Store, StoreError};
 
@@ -59,7 +59,7 @@ fn write(
             commit.borrow_mut().record(record)
         };
         while !batch.encode(&mut sink, &mut put)? {}
-        if step != Step::More {
+        if step != CutStep::More {
             break;
         }
     }

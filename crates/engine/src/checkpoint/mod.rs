@@ -29,13 +29,13 @@ mod writing;
 
 pub use mend::store_shards;
 pub(crate) use orders::{Asked, Patience};
-pub use orders::{Ended, Orders, Reason, Round, Told};
+pub use orders::{CheckpointInfo, EndedRound, Orders, Reason, Round};
 pub use usage::Usage;
 
 use crate::engine::Engine;
 use crate::own_time::OwnTime;
 use crate::waits::{gate_open, loaded, park, raise_for};
-use crate::worker::{Sleep, Timer};
+use crate::worker::{Sleep, SleepFn};
 use base::{Ms, Position};
 use journal::{Journal, Level, Reached};
 use keyspace::{Keyspace, ShardState};
@@ -60,7 +60,7 @@ const AGAIN_MS: Ms = 1_000;
 
 /// How a checkpointer goes about it, beside the settings.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct CheckpointPace {
     /// The setting of the journal's size counts as this if it is more, in bytes.
     pub journal_bytes_max: u64,
     /// A commit has about so many bytes.
@@ -98,8 +98,8 @@ struct Hands {
     journal: Arc<Journal>,
     member: Member,
     bell: Arc<Bell>,
-    timer: Timer,
-    pace: Pace,
+    timer: SleepFn,
+    pace: CheckpointPace,
     /// So many bytes of journal begin a round.
     journal_bytes: Cell<u64>,
     /// Of the journal that was there when no round could yet be made, so much does not make writers wait, until one has been.
@@ -114,7 +114,7 @@ impl Checkpointer {
     ///
     /// # Panics
     /// If there is no journal.
-    pub fn new(engine: Arc<Engine>, store: Store, timer: Timer, pace: Pace) -> Self {
+    pub fn new(engine: Arc<Engine>, store: Store, timer: SleepFn, pace: CheckpointPace) -> Self {
         let journal = engine.journal.clone().expect("what is not journaled is not stored either");
         let bell = Arc::new(Bell::new());
         journal.add_bell(bell.clone());
@@ -158,8 +158,8 @@ impl Checkpointer {
         self.usages = self.engine.loading.take_usages();
         loop {
             match self.task().await {
-                Task::Round(reason) => self.checkpoint(reason).await,
-                Task::Reload => {
+                CheckpointTask::Round(reason) => self.checkpoint(reason).await,
+                CheckpointTask::Reload => {
                     let result = self.reload().await;
                     self.engine.checkpoints.end_reload(result);
                 }
@@ -199,7 +199,7 @@ impl Checkpointer {
     }
 
     /// Waits until there is something to do.
-    async fn task(&mut self) -> Task {
+    async fn task(&mut self) -> CheckpointTask {
         loop {
             self.hands.follow_settings();
             if let Some(task) = self.engine.checkpoints.order() {
@@ -210,12 +210,12 @@ impl Checkpointer {
                 self.looked = (next, now);
             }
             if self.hands.journal.is_pressed() && !self.hands.journal.is_poisoned() {
-                return Task::Round(Reason::Room);
+                return CheckpointTask::Round(Reason::Room);
             }
             if next > self.stored {
                 self.changed_ms.get_or_insert(now);
                 if let Some(reason) = self.own_reason(now, next) {
-                    return Task::Round(reason);
+                    return CheckpointTask::Round(reason);
                 }
             }
             self.hands.wait_order().await;
@@ -244,7 +244,7 @@ impl Checkpointer {
 }
 
 /// What there is to do.
-enum Task {
+enum CheckpointTask {
     Round(Reason),
     Reload,
 }

@@ -1,6 +1,6 @@
 //! What the checkpointer is asked for, and what it tells: for SAVE, BGSAVE, LASTSAVE and INFO.
 
-use super::Task;
+use super::CheckpointTask;
 use base::limits::SHARDS;
 use base::{Ms, Position};
 use std::sync::{Mutex, MutexGuard};
@@ -76,7 +76,7 @@ pub struct Round {
 
 /// A round that has ended.
 #[derive(Clone, Debug)]
-pub struct Ended {
+pub struct EndedRound {
     /// Its beginning and its figures.
     pub round: Round,
     /// When.
@@ -87,7 +87,7 @@ pub struct Ended {
 
 /// What the store was after the last commit.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Stored {
+pub struct StoreFigures {
     /// See [`store::Statistics`].
     pub statistics: store::Statistics,
     /// The journal below is not needed.
@@ -96,11 +96,11 @@ pub struct Stored {
 
 /// What INFO tells.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct CheckpointInfo {
     /// The round under way.
     pub round: Option<Round>,
     /// The round before.
-    pub last: Option<Ended>,
+    pub last: Option<EndedRound>,
     /// When everything was last stored; 0 if not since the start.
     pub saved_ms: Ms,
     /// Where the journal ended then, and how many frames it had.
@@ -110,7 +110,7 @@ pub struct Told {
     /// Rounds ended since the start.
     pub rounds: u64,
     /// The store.
-    pub stored: Stored,
+    pub stored: StoreFigures,
 }
 
 const SAVING: &str = "ERR Background save already in progress";
@@ -121,12 +121,12 @@ const OTHER: &str = "ERR Another child process is active (AOF?): can't BGSAVE ri
 /// The checkpointer's ear and mouth.
 #[derive(Default)]
 pub struct Orders {
-    state: Mutex<State>,
+    state: Mutex<CheckpointState>,
 }
 
 #[derive(Default)]
-struct State {
-    told: Told,
+struct CheckpointState {
+    told: CheckpointInfo,
     asked: Option<Reason>,
     wants_reload: bool,
     /// Somebody waits for the round under way.
@@ -194,19 +194,19 @@ impl Orders {
     }
 
     /// What there is to tell.
-    pub fn told(&self) -> Told {
+    pub fn told(&self) -> CheckpointInfo {
         let state = self.state();
-        Told { rewrites_next: state.asked == Some(Reason::Rewrite), ..state.told.clone() }
+        CheckpointInfo { rewrites_next: state.asked == Some(Reason::Rewrite), ..state.told.clone() }
     }
 
     // ---- for the checkpointer ----
 
     /// What it is ordered to do, if anything.
-    pub(super) fn order(&self) -> Option<Task> {
+    pub(super) fn order(&self) -> Option<CheckpointTask> {
         let state = self.state();
         match () {
-            () if state.wants_reload && state.asked.is_none() => Some(Task::Reload),
-            () => state.asked.map(Task::Round),
+            () if state.wants_reload && state.asked.is_none() => Some(CheckpointTask::Reload),
+            () => state.asked.map(CheckpointTask::Round),
         }
     }
 
@@ -241,7 +241,7 @@ impl Orders {
 
     /// The store has changed.
     pub(super) fn tell_store(&self, store: &Store) {
-        let stored = Stored { statistics: store.statistics(), position: store.least_position() };
+        let stored = StoreFigures { statistics: store.statistics(), position: store.least_position() };
         self.state().told.stored = stored;
     }
 
@@ -253,7 +253,7 @@ impl Orders {
             (state.told.saved_ms, state.told.saved) = (now, stored);
         }
         state.told.rounds += 1;
-        state.told.last = Some(Ended { round, ended_ms: now, fault });
+        state.told.last = Some(EndedRound { round, ended_ms: now, fault });
         state.is_waited_for = false;
         state.waiters.drain(..).for_each(Waker::wake);
     }
@@ -267,7 +267,7 @@ impl Orders {
         state.waiters.drain(..).for_each(Waker::wake);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CheckpointState> {
         self.state.lock().expect("no holder panics")
     }
 }
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(ask(&orders, Reason::Rewrite, LATER), Ok((2, false)));
         assert!(orders.told().rewrites_next);
         orders.end(0, (0, 0), None);
-        assert!(matches!(orders.order(), Some(Task::Round(Reason::Rewrite))));
+        assert!(matches!(orders.order(), Some(CheckpointTask::Round(Reason::Rewrite))));
         orders.begin(Reason::Rewrite, 0);
         assert!(!orders.told().rewrites_next);
         assert_eq!(ask(&orders, Reason::Rewrite, LATER), rewriting);

@@ -50,7 +50,7 @@ pub(super) enum Form {
 
 /// What the store has of a shard.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stored {
+pub(super) struct StoredShard {
     pub(super) has_base: bool,
     pub(super) base_bytes: u64,
     pub(super) deltas: usize,
@@ -76,7 +76,7 @@ pub(super) enum Choice {
 }
 
 /// Chooses for a shard of `keys` keys, about `changes` of which are to be written.
-pub(super) fn choose(stored: &Stored, keys: u64, changes: u64) -> Choice {
+pub(super) fn choose(stored: &StoredShard, keys: u64, changes: u64) -> Choice {
     let is_mostly_gone = stored.records >= 2 * keys + RECORDS_SLACK;
     let is_mostly_new = changes * 100 >= keys * NEW_PERCENT;
     let is_outgrown = 2 * stored.deltas_bytes >= stored.base_bytes && stored.deltas > 0;
@@ -136,7 +136,7 @@ pub(super) fn drained(segments: impl IntoIterator<Item = Segment>, alive_percent
 
 /// A segment and the shards that have runs in it, as the order in which it is emptied sees it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Group {
+pub(super) struct SegmentGroup {
     /// In order.
     pub(super) segments: Vec<u32>,
     /// Bytes of their files, which go with the last of the shards.
@@ -149,7 +149,7 @@ pub(super) struct Group {
     pub(super) shards: Vec<usize>,
 }
 
-impl Group {
+impl SegmentGroup {
     /// Of a segment, whose shards are yet to be told.
     pub(super) fn of(segment: &Segment) -> Self {
         Self { segments: vec![segment.number], bytes: segment.bytes, ..Self::default() }
@@ -185,7 +185,7 @@ impl Group {
 
 /// Has the groups in the order in which they are written where the disk has no room: at first those that give back most for
 /// what is written; those that give back alike, or later, in the order of their shards, in which their deltas lie.
-pub(super) fn by_gain(groups: &mut [Group]) {
+pub(super) fn by_gain(groups: &mut [SegmentGroup]) {
     groups.sort_by_key(|group| (group.cost().min(COST_MAX), group.shards.first().copied()));
 }
 
@@ -209,25 +209,29 @@ mod tests {
 
     #[test]
     fn a_run_is_chosen_by_what_is_stored() {
-        let stored = Stored { has_base: true, base_bytes: 1000, records: 100, ..Stored::default() };
+        let stored = StoredShard { has_base: true, base_bytes: 1000, records: 100, ..StoredShard::default() };
         let cases = [
-            (Stored::default(), 0, Choice::Delta),
-            (Stored::default(), 1, Choice::Base),
+            (StoredShard::default(), 0, Choice::Delta),
+            (StoredShard::default(), 1, Choice::Base),
             (stored, 100, Choice::Delta),
-            (Stored { deltas: 1, deltas_bytes: 499, ..stored }, 100, Choice::Delta),
-            (Stored { deltas: 1, deltas_bytes: 500, ..stored }, 100, Choice::Base),
-            (Stored { deltas: DELTAS_MAX, deltas_bytes: 10, ..stored }, 100, Choice::Merge),
-            (Stored { drains_delta: true, deltas: 1, ..stored }, 100, Choice::Merge),
-            (Stored { drains_base: true, ..stored }, 100, Choice::Base),
-            (Stored { records: 1000, ..stored }, 100, Choice::Base),
-            (Stored { records: 1000, form: Form::Changes, ..stored }, 100, Choice::Delta),
-            (Stored { deltas: DELTAS_MAX, form: Form::Changes, ..stored }, 100, Choice::Delta),
-            (Stored { deltas: DELTAS_MAX, deltas_bytes: 900, form: Form::Joined(3), ..stored }, 100, Choice::Merge),
-            (Stored { deltas: 1, deltas_bytes: 900, form: Form::Joined(3), ..stored }, 100, Choice::Delta),
-            (Stored { drains_base: true, form: Form::Emptied, ..stored }, 100, Choice::Base),
-            (Stored { drains_delta: true, deltas: 1, form: Form::Emptied, ..stored }, 100, Choice::Merge),
-            (Stored { records: 1000, form: Form::Emptied, ..stored }, 100, Choice::Delta),
-            (Stored { form: Form::Changes, ..Stored::default() }, 1, Choice::Base),
+            (StoredShard { deltas: 1, deltas_bytes: 499, ..stored }, 100, Choice::Delta),
+            (StoredShard { deltas: 1, deltas_bytes: 500, ..stored }, 100, Choice::Base),
+            (StoredShard { deltas: DELTAS_MAX, deltas_bytes: 10, ..stored }, 100, Choice::Merge),
+            (StoredShard { drains_delta: true, deltas: 1, ..stored }, 100, Choice::Merge),
+            (StoredShard { drains_base: true, ..stored }, 100, Choice::Base),
+            (StoredShard { records: 1000, ..stored }, 100, Choice::Base),
+            (StoredShard { records: 1000, form: Form::Changes, ..stored }, 100, Choice::Delta),
+            (StoredShard { deltas: DELTAS_MAX, form: Form::Changes, ..stored }, 100, Choice::Delta),
+            (
+                StoredShard { deltas: DELTAS_MAX, deltas_bytes: 900, form: Form::Joined(3), ..stored },
+                100,
+                Choice::Merge,
+            ),
+            (StoredShard { deltas: 1, deltas_bytes: 900, form: Form::Joined(3), ..stored }, 100, Choice::Delta),
+            (StoredShard { drains_base: true, form: Form::Emptied, ..stored }, 100, Choice::Base),
+            (StoredShard { drains_delta: true, deltas: 1, form: Form::Emptied, ..stored }, 100, Choice::Merge),
+            (StoredShard { records: 1000, form: Form::Emptied, ..stored }, 100, Choice::Delta),
+            (StoredShard { form: Form::Changes, ..StoredShard::default() }, 1, Choice::Base),
         ];
         for (stored, keys, choice) in cases {
             assert_eq!(choose(&stored, keys, 0), choice, "{stored:?}");
@@ -248,8 +252,12 @@ mod tests {
 
     #[test]
     fn what_gives_most_back_is_written_first() {
-        let group =
-            |kept_bytes, shards: &[usize]| Group { bytes: 100, kept_bytes, shards: shards.into(), ..Group::default() };
+        let group = |kept_bytes, shards: &[usize]| SegmentGroup {
+            bytes: 100,
+            kept_bytes,
+            shards: shards.into(),
+            ..SegmentGroup::default()
+        };
         let mut groups =
             [group(90, &[5, 6]), group(60, &[7, 8]), group(10, &[1, 9]), group(80, &[2, 3]), group(99, &[0])];
         by_gain(&mut groups);

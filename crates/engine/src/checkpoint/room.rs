@@ -13,8 +13,8 @@
 //! comes, they can be made.
 
 use super::Checkpointer;
-use super::policy::{self, ALIVE_PERCENT_SHORT, DELTAS_MAX, Form, Group, JOINED_MIN, Segment};
-use super::round::{COPY_PART, Done, Failure, Plan};
+use super::policy::{self, ALIVE_PERCENT_SHORT, DELTAS_MAX, Form, JOINED_MIN, Segment, SegmentGroup};
+use super::round::{COPY_PART, Failure, Plan, RoundResult};
 use base::limits::SHARDS;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use store::{Run, SegmentKind};
@@ -38,7 +38,7 @@ impl Checkpointer {
     /// Writes every shard, and leaves little that is of no use.
     pub(super) async fn round_for_room(&mut self) -> Result<(), String> {
         self.hands.is_short.set(true);
-        let (mut left, mut done) = ((0..SHARDS).collect::<Vec<_>>(), Done::default());
+        let (mut left, mut done) = ((0..SHARDS).collect::<Vec<_>>(), RoundResult::default());
         let mut left_before = None;
         loop {
             let failure = self.write_changes(&mut left, &mut done).await.map_err(|failure| failure.why)?;
@@ -54,7 +54,11 @@ impl Checkpointer {
     }
 
     /// Writes what has changed in the shards that are `left`: then those that found no room are.
-    async fn write_changes(&mut self, left: &mut Vec<usize>, done: &mut Done) -> Result<Option<Failure>, Failure> {
+    async fn write_changes(
+        &mut self,
+        left: &mut Vec<usize>,
+        done: &mut RoundResult,
+    ) -> Result<Option<Failure>, Failure> {
         let (mut shards, mut failure) = (std::mem::take(left), None);
         while !shards.is_empty() {
             let free_bytes = self.free_bytes();
@@ -95,7 +99,7 @@ impl Checkpointer {
     }
 
     /// Has segments go of which much is of no use. The shards that it writes for that are no longer `left`.
-    async fn give_back(&mut self, left: &mut Vec<usize>, done: &mut Done) -> Result<(), Failure> {
+    async fn give_back(&mut self, left: &mut Vec<usize>, done: &mut RoundResult) -> Result<(), Failure> {
         self.join_deltas(left, done).await?;
         let mut may_drain = self.drain_blocks(left, done).await?;
         let mut groups = self.groups().await;
@@ -122,7 +126,7 @@ impl Checkpointer {
 
     /// Empties segments with deltas of few shards: those shards have theirs joined, as long as that takes less room than the
     /// segment that goes. Not where a commit has failed: what it had turned is to be written whole, and takes more.
-    async fn join_deltas(&mut self, left: &[usize], done: &mut Done) -> Result<(), Failure> {
+    async fn join_deltas(&mut self, left: &[usize], done: &mut RoundResult) -> Result<(), Failure> {
         while !self.was_refused
             && left.is_empty()
             && let Some(group) = self.deltas_to_join()
@@ -142,9 +146,12 @@ impl Checkpointer {
 
     /// Of the segments with deltas and no base the one that gives most back if its shards have theirs joined, if any gives back
     /// more than that takes.
-    fn deltas_to_join(&self) -> Option<Group> {
-        let mut groups: BTreeMap<u32, Group> =
-            self.segments(SegmentKind::Runs).into_iter().map(|segment| (segment.number, Group::of(&segment))).collect();
+    fn deltas_to_join(&self) -> Option<SegmentGroup> {
+        let mut groups: BTreeMap<u32, SegmentGroup> = self
+            .segments(SegmentKind::Runs)
+            .into_iter()
+            .map(|segment| (segment.number, SegmentGroup::of(&segment)))
+            .collect();
         for shard in 0..SHARDS {
             let (runs, deltas) = (&self.store.shard(shard as u32).runs, self.deltas(shard));
             let joined_bytes: u64 = deltas.iter().map(|run| run.bytes).sum();
@@ -164,7 +171,7 @@ impl Checkpointer {
 
     /// Empties segments of blocks, as far as there is room for what is alive in them, until there is enough. Whether it is
     /// worth another try.
-    async fn drain_blocks(&mut self, left: &[usize], done: &mut Done) -> Result<bool, Failure> {
+    async fn drain_blocks(&mut self, left: &[usize], done: &mut RoundResult) -> Result<bool, Failure> {
         loop {
             let (free_bytes, blocks) = (self.free_bytes_beside(left), self.segments(SegmentKind::Blocks));
             if self.is_low(free_bytes) || free_bytes >= self.hands.pace.kept_free_bytes.saturating_mul(KEPT_TIMES) {
@@ -233,11 +240,12 @@ impl Checkpointer {
     }
 
     /// The segments with bases that are worth being emptied, in the order in which they are.
-    async fn groups(&self) -> VecDeque<Group> {
+    async fn groups(&self) -> VecDeque<SegmentGroup> {
         let base = |shard: usize| self.store.shard(shard as u32).runs.first().filter(|run| run.is_base);
         let bases: BTreeSet<u32> = (0..SHARDS).filter_map(base).map(|run| run.segment).collect();
         let segments = self.segments(SegmentKind::Runs).into_iter().filter(|segment| bases.contains(&segment.number));
-        let mut groups: BTreeMap<u32, Group> = segments.map(|segment| (segment.number, Group::of(&segment))).collect();
+        let mut groups: BTreeMap<u32, SegmentGroup> =
+            segments.map(|segment| (segment.number, SegmentGroup::of(&segment))).collect();
         for shard in 0..SHARDS {
             let keys = self.hands.keys_count(shard).await;
             let runs = &self.store.shard(shard as u32).runs;
@@ -256,7 +264,7 @@ impl Checkpointer {
                 group.shards.push(shard);
             }
         }
-        let mut groups: Vec<Group> = groups.into_values().filter(Group::is_worth_it).collect();
+        let mut groups: Vec<SegmentGroup> = groups.into_values().filter(SegmentGroup::is_worth_it).collect();
         policy::by_gain(&mut groups);
         groups.into()
     }
@@ -267,6 +275,6 @@ fn bytes_of(segments: &[Segment]) -> u64 {
 }
 
 /// Whether `next` is emptied with `group` in a commit of about `bytes`.
-fn joins(group: &Group, next: &Group, bytes: u64) -> bool {
+fn joins(group: &SegmentGroup, next: &SegmentGroup, bytes: u64) -> bool {
     group.gives_back() == next.gives_back() && group.kept_bytes + next.kept_bytes <= bytes
 }

@@ -34,7 +34,7 @@ impl From<StoreError> for Failure {
 
 /// What a round has done.
 #[derive(Default)]
-pub(super) struct Done {
+pub(super) struct RoundResult {
     pub(super) shards: usize,
     pub(super) bytes: u64,
 }
@@ -46,7 +46,7 @@ impl Checkpointer {
         let drain_bytes = DRAIN_BYTES.min(self.spare_bytes() / COPY_PART);
         let drained = policy::drained(segments, ALIVE_PERCENT, drain_bytes);
         let plan = Plan { bytes: self.hands.pace.commit_bytes, drained: &drained, form: Form::Usual };
-        let (shards, mut done) = ((0..SHARDS).collect::<Vec<_>>(), Done::default());
+        let (shards, mut done) = ((0..SHARDS).collect::<Vec<_>>(), RoundResult::default());
         while done.shards < SHARDS {
             if self.spare_bytes() == 0 {
                 return self.round_for_room().await;
@@ -73,7 +73,7 @@ impl Checkpointer {
         &mut self,
         shards: &[usize],
         plan: &Plan<'_>,
-        done: &mut Done,
+        done: &mut RoundResult,
     ) -> (usize, Result<(), Failure>) {
         let (mut count, mut turned) = (0, Vec::new());
         let result = self.write(shards, plan, &mut count, &mut turned, done).await;
@@ -93,7 +93,7 @@ impl Checkpointer {
         plan: &Plan<'_>,
         count: &mut usize,
         turned: &mut Vec<(usize, Usage)>,
-        done: &mut Done,
+        done: &mut RoundResult,
     ) -> Result<(), Failure> {
         let Self { hands, store, usages, .. } = self;
         let commit = RefCell::new(store.begin(hands.engine.clock.now()));

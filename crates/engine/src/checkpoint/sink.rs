@@ -2,7 +2,7 @@
 
 use super::usage::place_of;
 use blocks::Storing;
-use keyspace::{BlockSink, Put, TableId};
+use keyspace::{BlockSink, TableId, ValueChange};
 use kinds::Value;
 use std::cell::RefCell;
 use store::{Commit, StoreError};
@@ -18,11 +18,11 @@ pub(super) struct Sink<'a, 's> {
     /// The value that is being put.
     storing: Option<Storing>,
     /// Values that are put, and whose they were.
-    pub(super) done: Vec<Stored>,
+    pub(super) done: Vec<StoredValue>,
 }
 
 /// A value whose leaves are in the commit: `key`'s in `table` at the turn.
-pub(super) struct Stored {
+pub(super) struct StoredValue {
     pub(super) table: TableId,
     pub(super) key: Box<[u8]>,
     pub(super) value: Value,
@@ -37,20 +37,20 @@ impl<'a, 's> Sink<'a, 's> {
 impl BlockSink for Sink<'_, '_> {
     type Error = StoreError;
 
-    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<Put, StoreError> {
+    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<ValueChange, StoreError> {
         if value.is_one_leaf() {
-            return Ok(Put::Inline);
+            return Ok(ValueChange::Inline);
         }
         let mut storing = self.storing.take().unwrap_or_else(|| value.storing(form));
         if storing.step(STEP_BYTES, self, form)? {
-            return Ok(Put::All);
+            return Ok(ValueChange::All);
         }
         self.storing = Some(storing);
-        Ok(Put::Part)
+        Ok(ValueChange::Part)
     }
 
     fn has_put(&mut self, table: TableId, key: &[u8], value: &Value) {
-        self.done.push(Stored { table, key: key.into(), value: value.clone() });
+        self.done.push(StoredValue { table, key: key.into(), value: value.clone() });
     }
 }
 

@@ -1,11 +1,11 @@
 //! The writing of one shard: turned, taken in steps, encoded without its lock.
 
-use super::policy::{self, Choice, Stored};
+use super::policy::{self, Choice, StoredShard};
 use super::round::Plan;
 use super::sink::{self, Sink};
 use super::{Hands, Usage};
 use crate::waits::yield_now;
-use keyspace::{Batch, DatabaseMap, Keyspace, Merge, ShardState, Step, TableId, TurnMemory, Turned};
+use keyspace::{Batch, CutStep, DatabaseMap, Keyspace, Merge, ShardState, TableId, TurnMemory, Turned};
 use std::cell::RefCell;
 use store::{Commit, Keys, MapRecord, Run, ShardRecord, Share, StoreError};
 
@@ -79,10 +79,10 @@ impl Writing<'_, '_> {
         Ok(())
     }
 
-    fn stored(&self, record: &ShardRecord) -> Stored {
+    fn stored(&self, record: &ShardRecord) -> StoredShard {
         let base = record.runs.first().filter(|run| run.is_base);
         let deltas = &record.runs[usize::from(base.is_some())..];
-        Stored {
+        StoredShard {
             has_base: base.is_some(),
             base_bytes: base.map_or(0, |run| run.bytes),
             deltas: deltas.len(),
@@ -170,9 +170,9 @@ impl Writing<'_, '_> {
             self.hands.tell_places(shard, sink.done).await;
             self.rest(self.hands.pace.step_entries).await;
             match step {
-                Step::More => {}
-                Step::Over => return Ok(()),
-                Step::Lost => unreachable!("keys are exchanged by the checkpointer itself, between rounds"),
+                CutStep::More => {}
+                CutStep::Over => return Ok(()),
+                CutStep::Lost => unreachable!("keys are exchanged by the checkpointer itself, between rounds"),
             }
         }
     }
@@ -182,7 +182,7 @@ impl Writing<'_, '_> {
         if turned.is_unchanged {
             return;
         }
-        while self.hands.take(shard).await.0 == Step::More {}
+        while self.hands.take(shard).await.0 == CutStep::More {}
     }
 
     /// Lets others go first, the more so the shorter the journal's tail is.
@@ -210,7 +210,7 @@ impl Writing<'_, '_> {
 
 impl Hands {
     /// Chooses what a shard gets and turns it, under one lock.
-    async fn turn(&self, shard: usize, stored: &Stored) -> (Turned, Choice) {
+    async fn turn(&self, shard: usize, stored: &StoredShard) -> (Turned, Choice) {
         loop {
             let mut memory = TurnMemory::default();
             let (turned, held_ns) = self
@@ -245,7 +245,7 @@ impl Hands {
 
     /// Has values that have changed while they were written know where the leaves lie that have not: else all below each node
     /// that was copied for the change would be written again.
-    async fn tell_places(&self, shard: usize, done: Vec<sink::Stored>) {
+    async fn tell_places(&self, shard: usize, done: Vec<sink::StoredValue>) {
         for stored in done.chunks(KEYS_AT_ONCE) {
             let beside = |state: &mut ShardState, keyspace: &Keyspace| {
                 let now = stored.iter().map(|it| state.version_beside(keyspace, it.table, &it.key, &it.value));
@@ -258,7 +258,7 @@ impl Hands {
         }
     }
 
-    async fn take(&self, shard: usize) -> (Step, Batch) {
+    async fn take(&self, shard: usize) -> (CutStep, Batch) {
         self.locked(shard, |state, keyspace| {
             let mut batch = Batch::default();
             let step = state.take(keyspace, self.pace.step_entries, &mut batch);

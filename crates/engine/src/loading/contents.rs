@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use store::{Reader, ShardRecord, StoreError};
 
 /// What one shard is made of.
-pub(super) struct Contents {
+pub(super) struct ShardContents {
     pub(super) record: ShardRecord,
     pub(super) effects: Effects,
 }
@@ -76,7 +76,7 @@ fn is_lacking(error: &StoreError) -> bool {
     Errno::from_io_error(error).is_some_and(|number| LACKING.contains(&number))
 }
 
-impl Contents {
+impl ShardContents {
     pub(super) fn is_empty(&self) -> bool {
         self.record.runs.is_empty() && self.effects.is_empty()
     }

@@ -1,15 +1,15 @@
 //! What there is to load: what the store has, and the journal beyond it, sorted by shard.
 
 use super::Loading;
-use super::contents::Contents;
+use super::contents::ShardContents;
 use base::limits::SHARDS;
-use keyspace::{Keyspace, MapState, Tail};
+use keyspace::{CutTail, Keyspace, MapState};
 use store::Store;
 
 /// Reads the journal for [`Loading`].
 pub struct Gathering<'k> {
     keyspace: &'k Keyspace,
-    tail: Tail,
+    tail: CutTail,
     effects: Vec<Effects>,
     /// Frames so far.
     pub frames: u64,
@@ -24,7 +24,7 @@ impl<'k> Gathering<'k> {
             map.position
         });
         let shards_from = (0..SHARDS as u32).map(|shard| store.shard(shard).position).collect();
-        let tail = Tail::new(map_from, shards_from);
+        let tail = CutTail::new(map_from, shards_from);
         Self { keyspace, tail, effects: (0..SHARDS).map(|_| Effects::default()).collect(), frames: 0 }
     }
 
@@ -32,7 +32,7 @@ impl<'k> Gathering<'k> {
     pub fn finish(self, store: &Store) -> Loading {
         let contents = (0..).zip(self.effects).map(|(shard, effects)| {
             let record = store.shard(shard).clone();
-            Contents { record, effects }
+            ShardContents { record, effects }
         });
         Loading::new(self.keyspace, store.reader(), contents)
     }

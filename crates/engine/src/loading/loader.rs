@@ -3,10 +3,10 @@
 
 use super::contents::read_value;
 use super::values::Number;
-use super::{Contents, NotRead, Reader, Task};
+use super::{LoadingTask, NotRead, Reader, ShardContents};
 use crate::engine::Engine;
 use crate::waits::{gate_open, park, yield_now};
-use crate::worker::{Sleep, Timer};
+use crate::worker::{Sleep, SleepFn};
 use base::Ms;
 use quanta::Instant;
 use std::future::poll_fn;
@@ -26,7 +26,7 @@ const SHARD_BYTES: u64 = 64 << 10;
 pub struct Loader {
     engine: Arc<Engine>,
     member: Member,
-    timer: Timer,
+    timer: SleepFn,
     rest_ms: Ms,
     at_once_bytes_max: u64,
 }
@@ -34,7 +34,7 @@ pub struct Loader {
 impl Loader {
     /// One more loader of `engine`, which leaves values of more than `at_once_bytes_max` bytes for when their shards are in
     /// their places. It rests for `rest_ms` before each shard or value that nobody waits for.
-    pub fn new(engine: Arc<Engine>, timer: Timer, rest_ms: Ms, at_once_bytes_max: u64) -> Self {
+    pub fn new(engine: Arc<Engine>, timer: SleepFn, rest_ms: Ms, at_once_bytes_max: u64) -> Self {
         Self { member: engine.member(), engine, timer, rest_ms, at_once_bytes_max }
     }
 
@@ -49,8 +49,8 @@ impl Loader {
         while let Some(task) = engine.loading.take() {
             let Some(task) = self.if_it_fits(task).await else { continue };
             let done = match task {
-                Task::Shard(contents, reader) => self.load(contents, &reader).await,
-                Task::Value(number, unread, reader) => self.load_value(number, unread, &reader).await,
+                LoadingTask::Shard(contents, reader) => self.load(contents, &reader).await,
+                LoadingTask::Value(number, unread, reader) => self.load_value(number, unread, &reader).await,
             };
             match done {
                 Ok(is_last) if is_last => return true,
@@ -68,11 +68,11 @@ impl Loader {
     }
 
     /// Gives a task back if there is no memory for it, and waits for some.
-    async fn if_it_fits(&self, task: Task) -> Option<Task> {
+    async fn if_it_fits(&self, task: LoadingTask) -> Option<LoadingTask> {
         let Engine { memory, loading, .. } = &*self.engine;
         let bytes = match &task {
-            Task::Shard(contents, _) => SHARD_BYTES_PER_STORED * contents.bytes() + SHARD_BYTES,
-            Task::Value(_, unread, _) => unread.stored_bytes() + unread.stored_bytes() / 16,
+            LoadingTask::Shard(contents, _) => SHARD_BYTES_PER_STORED * contents.bytes() + SHARD_BYTES,
+            LoadingTask::Value(_, unread, _) => unread.stored_bytes() + unread.stored_bytes() / 16,
         };
         let fits = memory.take_briefly(bytes);
         loading.halt(!fits);
@@ -80,8 +80,8 @@ impl Loader {
             return Some(task);
         }
         match task {
-            Task::Shard(contents, _) => loading.give_back(contents),
-            Task::Value(number, unread, _) => loading.give_back_value(number, unread),
+            LoadingTask::Shard(contents, _) => loading.give_back(contents),
+            LoadingTask::Value(number, unread, _) => loading.give_back_value(number, unread),
         }
         (self.timer)(LACKING_MS).await;
         None
@@ -95,7 +95,7 @@ impl Loader {
         self.engine.shut_down();
     }
 
-    async fn load(&self, contents: Contents, reader: &Reader) -> Result<bool, NotRead> {
+    async fn load(&self, contents: ShardContents, reader: &Reader) -> Result<bool, NotRead> {
         let Engine { keyspace, loading, .. } = &*self.engine;
         // One look at the map for the whole shard: a table that is flushed meanwhile is dropped as any other that is.
         let alive = {

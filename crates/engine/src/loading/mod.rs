@@ -23,7 +23,7 @@ pub use loader::Loader;
 
 use crate::checkpoint::Usage;
 use base::limits::SHARDS;
-use contents::{Contents, NotRead, Shard};
+use contents::{NotRead, Shard, ShardContents};
 use keyspace::{Keyspace, Plan, TableId};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -37,7 +37,7 @@ pub const AT_ONCE_BYTES_MAX: u64 = 1 << 20;
 
 /// The shards that are not in their place yet, and the values that are not.
 pub struct Loading {
-    parts: Box<[Part]>,
+    parts: Box<[LoadingShard]>,
     /// Shards and values that are not in their place.
     left: AtomicUsize,
     /// The values among them whose shards are.
@@ -50,12 +50,12 @@ pub struct Loading {
     is_halted: AtomicBool,
     /// Tables from here on are younger than all that is to come.
     next_table: TableId,
-    state: Mutex<State>,
+    state: Mutex<LoadingState>,
 }
 
 /// One shard.
 #[derive(Default)]
-struct Part {
+struct LoadingShard {
     /// What the store has of it.
     stored: Box<[store::Keys]>,
     /// The journal has more.
@@ -64,11 +64,11 @@ struct Part {
     /// Its values that are unread while it is in its place. Changed under the shard's lock.
     unread: AtomicUsize,
     /// Until somebody begins to read it.
-    contents: Mutex<Option<Contents>>,
+    contents: Mutex<Option<ShardContents>>,
 }
 
 #[derive(Default)]
-struct State {
+struct LoadingState {
     /// While it lives no segment is removed.
     reader: Option<Reader>,
     wanted: VecDeque<usize>,
@@ -88,8 +88,8 @@ struct State {
 }
 
 /// One thing to be read.
-enum Task {
-    Shard(Contents, Reader),
+enum LoadingTask {
+    Shard(ShardContents, Reader),
     Value(Number, keyspace::Unread, Reader),
 }
 
@@ -110,7 +110,7 @@ pub struct Progress {
 
 /// What the store knows of a table in a shard that is still to come.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known {
+pub struct StoredTable {
     /// Keys that were stored.
     pub keys: u64,
     /// Those of them with a deadline.
@@ -122,7 +122,7 @@ pub struct Known {
 impl Loading {
     /// Nothing is to come: there is no store.
     pub fn nothing() -> Self {
-        let parts = (0..SHARDS).map(|_| Part::default()).collect();
+        let parts = (0..SHARDS).map(|_| LoadingShard::default()).collect();
         Self {
             parts,
             left: AtomicUsize::new(0),
@@ -136,8 +136,8 @@ impl Loading {
         }
     }
 
-    fn new(keyspace: &Keyspace, reader: Reader, contents: impl Iterator<Item = Contents>) -> Self {
-        let parts: Box<[_]> = contents.map(Part::new).collect();
+    fn new(keyspace: &Keyspace, reader: Reader, contents: impl Iterator<Item = ShardContents>) -> Self {
+        let parts: Box<[_]> = contents.map(LoadingShard::new).collect();
         let mut left = 0;
         let mut bytes_total = 0;
         for (shard, part) in parts.iter().enumerate() {
@@ -150,7 +150,7 @@ impl Loading {
             }
         }
         let usages = (0..SHARDS).map(|_| Usage::default()).collect();
-        let state = State { reader: (left > 0).then_some(reader), usages, ..State::default() };
+        let state = LoadingState { reader: (left > 0).then_some(reader), usages, ..LoadingState::default() };
         let (left, bytes_done) = (AtomicUsize::new(left), AtomicU64::new(0));
         let (next_table, is_stopped) = (keyspace.map().fresh(), AtomicBool::new(false));
         let (state, values_left) = (Mutex::new(state), AtomicUsize::new(0));
@@ -231,14 +231,14 @@ impl Loading {
     }
 
     /// What the store knows of `table` in `shard`, which is still to come.
-    pub fn known(&self, shard: usize, table: TableId) -> Known {
+    pub fn known(&self, shard: usize, table: TableId) -> StoredTable {
         if table >= self.next_table {
-            return Known::default();
+            return StoredTable::default();
         }
         let part = &self.parts[shard];
         let keys = part.stored.iter().find(|keys| keys.table == table);
-        let known = Known { is_changed: part.is_changed, ..Known::default() };
-        keys.map_or(known, |keys| Known { keys: keys.keys, expiring: keys.expiring, ..known })
+        let known = StoredTable { is_changed: part.is_changed, ..StoredTable::default() };
+        keys.map_or(known, |keys| StoredTable { keys: keys.keys, expiring: keys.expiring, ..known })
     }
 
     /// Ready when all is in its place.
@@ -300,25 +300,25 @@ impl Loading {
 
     /// What is to be read next, which nobody else reads: shards that somebody waits for, and such values, since these may
     /// take long; then shards, then values.
-    fn take(&self) -> Option<Task> {
+    fn take(&self) -> Option<LoadingTask> {
         let is_shard_wanted = !self.state().wanted.is_empty();
         if !is_shard_wanted && let Some(task) = self.take_value(Values::take_wanted) {
             return Some(task);
         }
         match self.take_shard() {
-            Some((contents, reader)) => Some(Task::Shard(contents, reader)),
+            Some((contents, reader)) => Some(LoadingTask::Shard(contents, reader)),
             None => self.take_value(Values::take_any),
         }
     }
 
-    fn take_value(&self, take: impl Fn(&mut Values) -> Option<(Number, keyspace::Unread)>) -> Option<Task> {
+    fn take_value(&self, take: impl Fn(&mut Values) -> Option<(Number, keyspace::Unread)>) -> Option<LoadingTask> {
         let mut state = self.state();
         let (number, unread) = take(&mut state.values)?;
         let reader = state.reader.clone().expect("kept until the last value is in its place");
-        Some(Task::Value(number, unread, reader))
+        Some(LoadingTask::Value(number, unread, reader))
     }
 
-    fn take_shard(&self) -> Option<(Contents, Reader)> {
+    fn take_shard(&self) -> Option<(ShardContents, Reader)> {
         let mut state = self.state();
         if state.fault.is_some() || self.is_stopped.load(Relaxed) {
             return None;
@@ -360,7 +360,7 @@ impl Loading {
         self.count_one(&mut state, bytes)
     }
 
-    fn count_one(&self, state: &mut State, bytes: u64) -> bool {
+    fn count_one(&self, state: &mut LoadingState, bytes: u64) -> bool {
         self.bytes_done.fetch_add(bytes, Relaxed);
         let is_last = self.left.fetch_sub(1, Relaxed) == 1;
         if is_last {
@@ -372,7 +372,7 @@ impl Loading {
     }
 
     /// Has somebody begin anew to read a shard.
-    fn give_back(&self, contents: Contents) {
+    fn give_back(&self, contents: ShardContents) {
         let shard = contents.record.shard as usize;
         *self.parts[shard].contents() = Some(contents);
         let mut state = self.state();
@@ -431,20 +431,20 @@ impl Loading {
         Poll::Pending
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LoadingState> {
         self.state.lock().expect("no holder panics")
     }
 }
 
-impl Part {
-    fn new(contents: Contents) -> Self {
+impl LoadingShard {
+    fn new(contents: ShardContents) -> Self {
         let stored = contents.record.tables.clone().into();
         let is_changed = !contents.effects.is_empty();
         let contents = Mutex::new((!contents.is_empty()).then_some(contents));
         Self { stored, is_changed, is_wanted: AtomicBool::new(false), unread: AtomicUsize::new(0), contents }
     }
 
-    fn contents(&self) -> MutexGuard<'_, Option<Contents>> {
+    fn contents(&self) -> MutexGuard<'_, Option<ShardContents>> {
         self.contents.lock().expect("no holder panics")
     }
 }

@@ -214,14 +214,14 @@ struct Interest {
     workers: Vec<(u16, usize)>,
 }
 
-type Names = HashMap<Arc<[u8]>, Interest>;
+type ChannelNames = HashMap<Arc<[u8]>, Interest>;
 
 /// What is subscribed to, by all connections.
 pub(crate) struct Board {
     spread: RandomState,
     /// Channels, then shard channels.
-    channels: [Box<[RwLock<Names>]>; 2],
-    patterns: RwLock<Names>,
+    channels: [Box<[RwLock<ChannelNames>]>; 2],
+    patterns: RwLock<ChannelNames>,
     /// The patterns in order, for those who go through them in parts.
     patterns_in_order: RwLock<BTreeSet<Arc<[u8]>>>,
     /// How long they are together, in bytes.
@@ -285,7 +285,7 @@ impl Board {
         self.names_count[index(topic)].load(Ordering::Acquire)
     }
 
-    fn names(&self, topic: Topic, name: &[u8]) -> &RwLock<Names> {
+    fn names(&self, topic: Topic, name: &[u8]) -> &RwLock<ChannelNames> {
         match topic {
             Topic::Pattern => &self.patterns,
             topic => &self.channels[index(topic)][self.spread.hash_one(name) as usize % PARTS],

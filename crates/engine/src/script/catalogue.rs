@@ -42,15 +42,15 @@ pub(crate) struct Counts {
 }
 
 /// A function: its library, and which of its functions it is.
-pub(crate) type Place = (Arc<Library>, usize);
+pub(crate) type FunctionPlace = (Arc<Library>, usize);
 
 /// Libraries, and where their functions are. Trees, so that none of them is ever copied whole as it grows.
 #[derive(Default)]
-pub(crate) struct Contents {
+pub(crate) struct CatalogueContents {
     by_name: BTreeMap<Arc<str>, Arc<Library>>,
     /// By the small letters of its name. Functions of different libraries differ by more than the case of letters; where those
     /// of one do not, the first is called.
-    by_function: BTreeMap<Arc<str>, Place>,
+    by_function: BTreeMap<Arc<str>, FunctionPlace>,
     counts: Counts,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn small(name: &Arc<str>) -> Arc<str> {
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) { name.to_ascii_lowercase().into() } else { name.clone() }
 }
 
-impl Contents {
+impl CatalogueContents {
     /// The library of this name. O(log n).
     pub(crate) fn find(&self, name: &str) -> Option<&Arc<Library>> {
         cost::count(Work::Names, 1);
@@ -67,7 +67,7 @@ impl Contents {
     }
 
     /// The function of this name, in small letters. O(log n).
-    pub(crate) fn function(&self, name: &str) -> Option<&Place> {
+    pub(crate) fn function(&self, name: &str) -> Option<&FunctionPlace> {
         cost::count(Work::Names, 1);
         self.by_function.get(name)
     }
@@ -132,31 +132,31 @@ pub(crate) enum Change {
 }
 
 /// A change that was made, and can be undone.
-pub(crate) enum Done {
+pub(crate) enum UndoStep {
     Added(Arc<Library>),
     Removed(Arc<Library>),
-    Flushed(Box<Contents>),
+    Flushed(Box<CatalogueContents>),
 }
 
 /// Changes of a tx so far: they go with the tx, or are undone with it.
-pub(crate) struct Changes {
+pub(crate) struct CatalogueChanges {
     /// The table before the first of them.
     pub(crate) before: Hash,
-    pub(crate) done: Vec<Done>,
+    pub(crate) done: Vec<UndoStep>,
 }
 
 /// The libraries, as all workers know them.
 #[derive(Default)]
 pub(crate) struct Catalogue {
-    state: RwLock<State>,
+    state: RwLock<CatalogueState>,
     numbers: AtomicU64,
 }
 
 #[derive(Default)]
-struct State {
+struct CatalogueState {
     /// The table that the rest describes.
     table: Hash,
-    contents: Contents,
+    contents: CatalogueContents,
     /// Counts libraries that have gone.
     removals: u64,
 }
@@ -167,11 +167,11 @@ pub(crate) fn are_same(one: &Hash, other: &Hash) -> bool {
 }
 
 impl Catalogue {
-    fn read(&self) -> RwLockReadGuard<'_, State> {
+    fn read(&self) -> RwLockReadGuard<'_, CatalogueState> {
         self.state.read().expect("no holder panics")
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
+    fn write(&self) -> RwLockWriteGuard<'_, CatalogueState> {
         self.state.write().expect("no holder panics")
     }
 
@@ -186,12 +186,12 @@ impl Catalogue {
     }
 
     /// Gives what `look` makes of its contents. Others may wait meanwhile, so it is short.
-    pub(crate) fn look<R>(&self, look: impl FnOnce(&Contents) -> R) -> R {
+    pub(crate) fn look<R>(&self, look: impl FnOnce(&CatalogueContents) -> R) -> R {
         look(&self.read().contents)
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        self.look(Contents::counts)
+        self.look(CatalogueContents::counts)
     }
 
     /// How many libraries have gone so far.
@@ -201,7 +201,7 @@ impl Catalogue {
 
     /// Exchanges its contents for those that were made from this table, unless another worker was faster: whether it was this one.
     /// The old contents come back in their place, to be dropped by who has time.
-    pub(crate) fn install(&self, table: &mut Hash, contents: &mut Contents) -> bool {
+    pub(crate) fn install(&self, table: &mut Hash, contents: &mut CatalogueContents) -> bool {
         let mut state = self.write();
         if are_same(&state.table, table) {
             return false;
@@ -213,25 +213,25 @@ impl Catalogue {
     }
 
     /// Does what was done to the table, which is `table` now, and notes that among what the tx has done.
-    pub(crate) fn change(&self, changes: Vec<Change>, table: Hash, all: &mut Option<Changes>) {
+    pub(crate) fn change(&self, changes: Vec<Change>, table: Hash, all: &mut Option<CatalogueChanges>) {
         let mut state = self.write();
         let state = &mut *state;
         let before = std::mem::replace(&mut state.table, table);
-        let all = all.get_or_insert_with(|| Changes { before, done: Vec::new() });
+        let all = all.get_or_insert_with(|| CatalogueChanges { before, done: Vec::new() });
         for change in changes {
             all.done.extend(match change {
                 Change::Add(library) => {
                     state.contents.add(library.clone());
-                    Some(Done::Added(library))
+                    Some(UndoStep::Added(library))
                 }
                 Change::Remove(name) => {
                     let library = state.contents.remove(&name);
                     state.removals += u64::from(library.is_some());
-                    library.map(Done::Removed)
+                    library.map(UndoStep::Removed)
                 }
                 Change::Flush => {
                     state.removals += state.contents.counts.libraries as u64;
-                    Some(Done::Flushed(Box::new(std::mem::take(&mut state.contents))))
+                    Some(UndoStep::Flushed(Box::new(std::mem::take(&mut state.contents))))
                 }
             });
         }
@@ -239,22 +239,22 @@ impl Catalogue {
 
     /// Undoes the last thing of what a tx has done; the library that is there no more, if one is. Once nothing is left, it
     /// describes the table as it was before, and `None` is given.
-    pub(crate) fn undo(&self, all: &mut Changes) -> Option<Option<Arc<Library>>> {
+    pub(crate) fn undo(&self, all: &mut CatalogueChanges) -> Option<Option<Arc<Library>>> {
         let mut state = self.write();
         let Some(done) = all.done.pop() else {
             state.table = std::mem::take(&mut all.before);
             return None;
         };
         Some(match done {
-            Done::Added(library) => {
+            UndoStep::Added(library) => {
                 state.removals += 1;
                 state.contents.remove(&library.name)
             }
-            Done::Removed(library) => {
+            UndoStep::Removed(library) => {
                 state.contents.add(library);
                 None
             }
-            Done::Flushed(contents) => {
+            UndoStep::Flushed(contents) => {
                 state.contents = *contents;
                 None
             }
@@ -275,7 +275,7 @@ mod tests {
     }
 
     fn told(catalogue: &Catalogue) -> Vec<(String, u64)> {
-        let all = |contents: &Contents| contents.behind(None, usize::MAX);
+        let all = |contents: &CatalogueContents| contents.behind(None, usize::MAX);
         catalogue.look(all).iter().map(|library| (library.name.to_string(), library.number)).collect()
     }
 

@@ -40,7 +40,7 @@ impl Script {
 }
 
 /// All of them.
-pub(crate) struct Known {
+pub(crate) struct KnownScripts {
     /// By the first two digits of their names.
     maps: Vec<HashMap<Arc<str>, Script>>,
     /// Those that only EVAL has brought, the oldest first.
@@ -50,7 +50,7 @@ pub(crate) struct Known {
     bytes: usize,
 }
 
-impl Default for Known {
+impl Default for KnownScripts {
     fn default() -> Self {
         Self { maps: (0..MAPS).map(|_| HashMap::new()).collect(), evaluated: VecDeque::new(), count: 0, bytes: 0 }
     }
@@ -61,7 +61,7 @@ fn map_of(name: &str) -> usize {
     name.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).unwrap_or_default().into()
 }
 
-impl Known {
+impl KnownScripts {
     pub(crate) fn find(&self, name: &str) -> Option<&Script> {
         self.maps[map_of(name)].get(name)
     }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn those_that_were_loaded_stay_and_of_others_the_last_and_all_are_counted() {
-        let mut known = Known::default();
+        let mut known = KnownScripts::default();
         for nth in 0..3_000 {
             let (is_third, is_late) = (nth % 3 == 0, nth >= 3 * EVALUATED_MAX / 2);
             let lost = known.keep(&script(nth), is_third);

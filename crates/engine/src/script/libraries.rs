@@ -3,7 +3,7 @@
 //! It loads a library when one of its functions is first called here, or when FUNCTION LOAD runs here, and forgets one that is
 //! there no more: at once if its own requests removed it, else once about as many have gone as it has loaded.
 
-use super::catalogue::{Contents, Library, small};
+use super::catalogue::{CatalogueContents, Library, small};
 use keyspace::{LIBRARIES, Tx};
 use kinds::Hash;
 use lua::Flags;
@@ -195,7 +195,7 @@ impl Libraries {
     }
 
     /// Looks at some that are loaded, from `number` on, and forgets those that are gone; where to go on, if there are more.
-    pub(crate) fn sweep(&mut self, number: u64, count: usize, contents: &Contents) -> Option<u64> {
+    pub(crate) fn sweep(&mut self, number: u64, count: usize, contents: &CatalogueContents) -> Option<u64> {
         let range = self.loaded.range((Excluded(number), Unbounded)).take(count);
         let some: Vec<_> = range.map(|(number, loaded)| (*number, loaded.library.name.clone())).collect();
         for (number, name) in &some {
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn what_others_have_removed_is_forgotten_after_some_time() {
         let mut libraries = Libraries::default();
-        let mut contents = Contents::default();
+        let mut contents = CatalogueContents::default();
         for number in 1..=200 {
             libraries.call(&library(number), 0);
             if number % 2 == 0 {

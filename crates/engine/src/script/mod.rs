@@ -20,7 +20,7 @@ pub(crate) use known::Script;
 
 use catalogue::{Catalogue, Counts};
 use commands::{FunctionStats, RunningFunction};
-use known::Known;
+use known::KnownScripts;
 use quanta::Instant;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
@@ -32,7 +32,7 @@ pub type Logger = Box<dyn Fn(u8, &str) + Send + Sync>;
 /// What the workers share of scripts.
 #[derive(Default)]
 pub struct Scripts {
-    known: RwLock<Known>,
+    known: RwLock<KnownScripts>,
     /// Counts SCRIPT FLUSHes: machines that are behind forget what they have compiled.
     generation: AtomicU64,
     /// Counts whenever a script is known no more.

@@ -77,14 +77,14 @@ enum Ask {
     Over(Box<Play>),
 }
 
-enum Job {
+enum Resume {
     Begin(Box<Play>),
     Go,
 }
 
 /// With which a script under way gives others their turn.
 pub(crate) struct Breath {
-    pause: Pause<Job, Ask>,
+    pause: Pause<Resume, Ask>,
     slice_began: Cell<Instant>,
     control: Arc<Control>,
 }
@@ -119,7 +119,7 @@ impl Breath {
     }
 }
 
-struct Current {
+struct CurrentScript {
     ticket: Rc<Ticket>,
     control: Arc<Control>,
     began: Instant,
@@ -133,9 +133,9 @@ pub(crate) struct Stage {
     generation: Cell<u64>,
     /// What the machine has of libraries.
     pub(crate) libraries: RefCell<Libraries>,
-    fiber: RefCell<Option<Fiber<Job, Ask>>>,
+    fiber: RefCell<Option<Fiber<Resume, Ask>>>,
     /// The script that rests.
-    current: RefCell<Option<Current>>,
+    current: RefCell<Option<CurrentScript>>,
     /// Who waits for the stage, and the driver.
     waiting: RefCell<Vec<Waker>>,
     driver: RefCell<Option<Waker>>,
@@ -205,14 +205,14 @@ impl Stage {
         let (control, began) = (play.control.clone(), play.began);
         let mut slot = self.fiber.borrow_mut();
         let fiber = slot.get_or_insert_with(new_fiber);
-        let ask = fiber.resume(Job::Begin(play)).expect("a stage does not end");
+        let ask = fiber.resume(Resume::Begin(play)).expect("a stage does not end");
         let waits = matches!(ask, Ask::Wait);
         if let Ask::Over(play) = ask {
             return Begun::Over(play);
         }
         let ticket = Rc::new(Ticket::default());
         worker.engine.scripts.begin_long(&control);
-        self.current.replace(Some(Current { ticket: ticket.clone(), control, began, waits }));
+        self.current.replace(Some(CurrentScript { ticket: ticket.clone(), control, began, waits }));
         self.driver.take().into_iter().for_each(Waker::wake);
         Begun::Rests(ticket)
     }
@@ -222,7 +222,7 @@ impl Stage {
         let ask = {
             let mut slot = self.fiber.borrow_mut();
             let fiber = slot.as_mut().expect("a script rests");
-            fiber.resume(Job::Go).expect("a stage does not end")
+            fiber.resume(Resume::Go).expect("a stage does not end")
         };
         let mut slot = self.current.borrow_mut();
         let current = slot.as_mut().expect("a script rests");
@@ -259,14 +259,14 @@ impl Stage {
 }
 
 /// What runs on the fiber: one play after the other.
-fn new_fiber() -> Fiber<Job, Ask> {
+fn new_fiber() -> Fiber<Resume, Ask> {
     Fiber::new("of a worker's stage", STACK_BYTES, act).expect("the system gives a stack")
 }
 
-fn act(pause: Pause<Job, Ask>, first: Job) {
+fn act(pause: Pause<Resume, Ask>, first: Resume) {
     let mut job = first;
     loop {
-        let Job::Begin(mut play) = job else { unreachable!("a play comes when nothing is under way") };
+        let Resume::Begin(mut play) = job else { unreachable!("a play comes when nothing is under way") };
         let Play { session, row, request, needs, gated, control, output, began, .. } = &mut *play;
         let breath = Rc::new(Breath { pause: pause.clone(), slice_began: Cell::new(*began), control: control.clone() });
         let scripted = Scripted { breath, row: *row, needs, gated: *gated };

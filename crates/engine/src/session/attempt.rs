@@ -16,7 +16,7 @@ use super::parts::{is_done_by_parts, is_to_be_sorted};
 use super::rehearse::{self, Performance};
 use super::script::is_run_by_lua;
 use super::serve::serve_due;
-use super::slow::Wait;
+use super::slow::ElementWait;
 use super::{POISONED, Session, purpose, write_failure};
 use crate::engine::Engine;
 use crate::pubsub::Stamp;
@@ -58,7 +58,7 @@ pub(crate) struct Needs {
     /// How often it has been rehearsed.
     pub(super) rehearsals: u32,
     /// Where it stands in the lines of its keys, if it waits there and looks again by itself.
-    pub(super) wait: Option<Wait>,
+    pub(super) wait: Option<ElementWait>,
     /// It waits for journal room.
     pub(super) room_wait: Option<RoomWait>,
 }
@@ -102,7 +102,7 @@ pub(crate) enum NotNow {
     /// It is to help with the order of names before it writes.
     Behind,
     /// It is blocked now, and hangs off its keys.
-    Waiting(Wait),
+    Waiting(ElementWait),
     /// It has looked again and is still to wait, in its place.
     StillWaiting {
         /// When it is to look once more.
@@ -559,7 +559,7 @@ impl Session {
             }
         });
         let look_again_ms = self.looks_again_at(worker, &waiter, tx);
-        NotNow::Waiting(Wait::begin(worker.clone(), waiter, self.client.clone(), look_again_ms))
+        NotNow::Waiting(ElementWait::begin(worker.clone(), waiter, self.client.clone(), look_again_ms))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::script::{Called, Cut};
 use super::{NotNow, Session};
-use crate::script::catalogue::{Change, Changes, Contents, Done, Library};
+use crate::script::catalogue::{CatalogueChanges, CatalogueContents, Change, Library, UndoStep};
 use crate::worker::Worker;
 use commands::Failure;
 use keyspace::{LIBRARIES, Tx};
@@ -39,13 +39,13 @@ impl From<Unloaded> for Failure {
 
 /// How much has been done since others had their turn.
 #[derive(Default)]
-pub(super) struct Pace {
+pub(super) struct CataloguePace {
     libraries: usize,
 }
 
 impl Session {
     /// Gives others their turn if it is time, after work on so many libraries. On a stage only, where whatever is held stays held.
-    pub(super) fn rest_after(&self, pace: &mut Pace, libraries: usize) {
+    pub(super) fn rest_after(&self, pace: &mut CataloguePace, libraries: usize) {
         let Some(breath) = &self.breath else { return };
         pace.libraries += libraries;
         if pace.libraries >= LIBRARIES_AT_ONCE {
@@ -60,7 +60,12 @@ impl Session {
     ///
     /// # Errors
     /// The server stops, or the function that runs is killed.
-    pub(super) fn go_on_after(&mut self, worker: &Worker, pace: &mut Pace, libraries: usize) -> Result<(), Failure> {
+    pub(super) fn go_on_after(
+        &mut self,
+        worker: &Worker,
+        pace: &mut CataloguePace,
+        libraries: usize,
+    ) -> Result<(), Failure> {
         self.rest_after(pace, libraries);
         if worker.engine.scripts.is_stopping() {
             self.lack = Some(NotNow::Stopping);
@@ -145,7 +150,7 @@ impl Session {
         }
         // What so much has changed of may be much that nobody else holds any more.
         worker.engine.freer.free(Box::new(before));
-        let (mut at, mut pace) = (Some(0), Pace::default());
+        let (mut at, mut pace) = (Some(0), CataloguePace::default());
         while let Some(number) = at {
             let mut libraries = worker.stage.libraries.borrow_mut();
             at = catalogue.look(|contents| libraries.sweep(number, LOOKED_AT_ONCE, contents));
@@ -166,7 +171,7 @@ impl Session {
         tx: &mut Tx<'_>,
     ) -> Result<(), Failure> {
         let scripts = &worker.engine.scripts;
-        let (mut contents, mut told, mut pace) = (Contents::default(), Vec::new(), Pace::default());
+        let (mut contents, mut told, mut pace) = (CatalogueContents::default(), Vec::new(), CataloguePace::default());
         let mut at = 0;
         while let Some((name, source)) = library_at(table, at) {
             at += 1;
@@ -233,7 +238,7 @@ impl Session {
 
     /// Has the worker's machine forget what is gone, if that is worth the while.
     pub(super) fn unload_gone(&self, worker: &Rc<Worker>) {
-        let mut pace = Pace::default();
+        let mut pace = CataloguePace::default();
         loop {
             let gone = worker.stage.libraries.borrow_mut().take_gone();
             let Some(numbers) = gone else { return };
@@ -251,7 +256,7 @@ impl Session {
     }
 
     /// The tx ends: what it has done to libraries is told to everybody. Its shards are held.
-    pub(super) fn tell_library_changes(&mut self, worker: &Worker) -> Option<Changes> {
+    pub(super) fn tell_library_changes(&mut self, worker: &Worker) -> Option<CatalogueChanges> {
         let changes = self.outbox.as_mut()?.library_changes.take()?;
         let scripts = &worker.engine.scripts;
         scripts.note_library_counts(scripts.catalogue.counts());
@@ -259,17 +264,17 @@ impl Session {
     }
 
     /// The tx has ended: has the worker's machine forget what that has removed.
-    pub(super) fn forget_removed(&self, worker: &Rc<Worker>, changes: Changes) {
-        let (mut pace, freer) = (Pace::default(), &worker.engine.freer);
-        if changes.done.iter().any(|done| matches!(done, Done::Flushed(_))) {
+    pub(super) fn forget_removed(&self, worker: &Rc<Worker>, changes: CatalogueChanges) {
+        let (mut pace, freer) = (CataloguePace::default(), &worker.engine.freer);
+        if changes.done.iter().any(|done| matches!(done, UndoStep::Flushed(_))) {
             freer.free(Box::new(changes.before));
         }
         for done in changes.done {
             let libraries = &worker.stage.libraries;
             match done {
-                Done::Added(_) => {}
-                Done::Removed(library) => libraries.borrow_mut().forget(library.number),
-                Done::Flushed(contents) => {
+                UndoStep::Added(_) => {}
+                UndoStep::Removed(library) => libraries.borrow_mut().forget(library.number),
+                UndoStep::Flushed(contents) => {
                     let garbage = libraries.borrow_mut().forget_all();
                     freer.free(Box::new((contents, garbage)));
                 }
@@ -283,7 +288,7 @@ impl Session {
     pub(super) fn undo_libraries(&mut self, worker: &Rc<Worker>) {
         let changes = self.outbox.as_mut().and_then(|outbox| outbox.library_changes.take());
         let Some(mut changes) = changes else { return };
-        let mut pace = Pace::default();
+        let mut pace = CataloguePace::default();
         while let Some(gone) = worker.engine.scripts.catalogue.undo(&mut changes) {
             if let Some(library) = gone {
                 worker.stage.libraries.borrow_mut().forget(library.number);

@@ -167,7 +167,7 @@ impl Session {
         what: Flushed,
         prefix: &[u8],
     ) -> Result<i64, Failure> {
-        let mut found = Names { what, prefix: prefix.into(), names: Vec::new(), from_hash: 0 };
+        let mut found = FoundNames { what, prefix: prefix.into(), names: Vec::new(), from_hash: 0 };
         let (mut ahead, mut removed) = (0, 0);
         for shard in 0..SHARDS {
             loop {
@@ -220,20 +220,20 @@ impl Session {
 }
 
 /// Names of what a walk finds.
-struct Names {
+struct FoundNames {
     what: Flushed,
     prefix: Box<[u8]>,
     names: Vec<Box<[u8]>>,
     from_hash: u64,
 }
 
-impl Names {
+impl FoundNames {
     fn take(&mut self) -> Vec<Box<[u8]>> {
         std::mem::take(&mut self.names)
     }
 }
 
-impl Sweep for Names {
+impl Sweep for FoundNames {
     fn names_only(&self) -> bool {
         true
     }

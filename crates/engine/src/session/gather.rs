@@ -43,21 +43,21 @@ const KEYS_A_LOOK: usize = 16;
 
 /// A shard's part of the keys.
 #[derive(Default)]
-struct Part {
+struct ShardKeys {
     /// Which arguments.
     at: Vec<u32>,
-    seen: Option<Seen>,
+    seen: Option<SeenKeys>,
 }
 
 /// What was there when the first of them was looked at.
 #[derive(Clone, Copy)]
-struct Seen {
+struct SeenKeys {
     version: Version,
     /// When the first of the keys expires.
     until: Ms,
 }
 
-impl Part {
+impl ShardKeys {
     fn is_true(&self, tx: &mut Tx<'_>, shard: usize) -> bool {
         self.seen.is_some_and(|seen| seen.version == tx.version(shard) && tx.now() < seen.until)
     }
@@ -65,7 +65,7 @@ impl Part {
     /// Looks at its keys from number `from` on until `began` is too long ago; gives the first that is left.
     fn look(&mut self, tx: &mut Tx<'_>, shard: usize, from: usize, to_look: &mut ToLook<'_>, began: Instant) -> usize {
         if from == 0 {
-            self.seen = Some(Seen { version: tx.version(shard), until: Ms::MAX });
+            self.seen = Some(SeenKeys { version: tx.version(shard), until: Ms::MAX });
         }
         let mut until = self.seen.expect("begun with the first").until;
         let mut done = from;
@@ -91,12 +91,12 @@ struct ToLook<'a> {
 }
 
 /// Work in pieces, between which others have their turn.
-pub(super) struct Pace {
+pub(super) struct GatherPace {
     began: Instant,
     took: Duration,
 }
 
-impl Pace {
+impl GatherPace {
     pub(super) fn begin() -> Self {
         Self { began: Instant::now(), took: Duration::ZERO }
     }
@@ -137,9 +137,9 @@ impl Session {
         let commands::Run::Gather { begin, .. } = row.run else { unreachable!("asked for a look at keys") };
         // First of all: to take in so long a request was a turn.
         yield_now().await;
-        let mut pace = Pace::begin();
+        let mut pace = GatherPace::begin();
         let mut to_look = ToLook { args, gather: begin(args) };
-        let mut parts: Vec<Part> = (0..SHARDS).map(|_| Part::default()).collect();
+        let mut parts: Vec<ShardKeys> = (0..SHARDS).map(|_| ShardKeys::default()).collect();
         for at in 1..args.len() {
             parts[keyspace::shard_of(worker.engine.keyspace.hash(args.get(at)))].at.push(at as u32);
             to_look.gather.expect();
@@ -170,7 +170,14 @@ impl Session {
     }
 
     /// Looks at the keys of one shard, under its lock for a moment at a time.
-    async fn look(&self, worker: &Worker, shard: usize, part: &mut Part, to_look: &mut ToLook<'_>, pace: &mut Pace) {
+    async fn look(
+        &self,
+        worker: &Worker,
+        shard: usize,
+        part: &mut ShardKeys,
+        to_look: &mut ToLook<'_>,
+        pace: &mut GatherPace,
+    ) {
         let engine = &*worker.engine;
         let mut done = 0;
         while done < part.at.len() {
@@ -221,10 +228,10 @@ impl Session {
     async fn settle(
         &mut self,
         worker: &Rc<Worker>,
-        parts: &mut [Part],
+        parts: &mut [ShardKeys],
         to_look: &mut ToLook<'_>,
         keys_max: usize,
-        pace: &mut Pace,
+        pace: &mut GatherPace,
     ) -> Vec<usize> {
         let wait_began = Instant::now();
         for tries in 0.. {
@@ -259,7 +266,7 @@ impl Session {
         &mut self,
         worker: &Worker,
         raised: Option<&Raised<'_>>,
-        parts: &mut [Part],
+        parts: &mut [ShardKeys],
         to_look: &mut ToLook<'_>,
         keys_max: usize,
     ) -> Result<Vec<usize>, NotNow> {
@@ -296,7 +303,7 @@ impl Session {
 }
 
 /// The hash of one of the keys of `part`, whose shard is held, if its value is still to be read.
-fn first_unread(engine: &Engine, part: &Part, args: &Args<'_>) -> Option<u64> {
+fn first_unread(engine: &Engine, part: &ShardKeys, args: &Args<'_>) -> Option<u64> {
     if engine.loading.is_over() {
         return None;
     }

@@ -1,7 +1,7 @@
 //! A command of the connection or the server that does very much: in parts, between which others have their turn.
 
 use super::Session;
-use super::gather::Pace;
+use super::gather::GatherPace;
 use crate::worker::Worker;
 use commands::Run;
 use commands::table::Row;
@@ -19,7 +19,7 @@ impl Session {
         output: &mut Output,
     ) -> Duration {
         let Run::Parts { begin, .. } = row.run else { unreachable!("asked for parts") };
-        let (mark, mut parts, mut pace) = (output.mark(), begin(), Pace::begin());
+        let (mark, mut parts, mut pace) = (output.mark(), begin(), GatherPace::begin());
         loop {
             // First of all: to take in so long a request was a turn.
             pace.rest().await;

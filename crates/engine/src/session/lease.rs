@@ -54,11 +54,11 @@ struct Opened {
 /// What the connections of one worker have open.
 #[derive(Default)]
 pub(crate) struct Leases {
-    state: RefCell<State>,
+    state: RefCell<LeaseState>,
 }
 
 #[derive(Default)]
-struct State {
+struct LeaseState {
     /// Of those connections that have something open, by id.
     opened: BTreeMap<u64, Opened>,
     waker: Option<Waker>,

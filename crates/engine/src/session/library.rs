@@ -3,11 +3,11 @@
 //! The key of libraries is among the tx's, so what is seen is what is there, and what is changed is undone with the tx. What
 //! touches many of them gives others their turn on the way.
 
-use super::catalogue::Pace;
+use super::catalogue::CataloguePace;
 use super::script::Called;
 use super::{NotNow, Session};
 use crate::client::Client;
-use crate::script::catalogue::{Change, Contents, Library};
+use crate::script::catalogue::{CatalogueContents, Change, Library};
 use crate::waits::loaded;
 use crate::worker::Worker;
 use commands::table::{self, Lookup, Row};
@@ -153,7 +153,7 @@ impl Session {
         let sources = self.read_payload(worker, payload)?;
         need_room(&sources, tx)?;
         let mut fresh = Fresh::new();
-        let (mut contents, mut pace) = (Contents::default(), Pace::default());
+        let (mut contents, mut pace) = (CatalogueContents::default(), CataloguePace::default());
         let done = self
             .load_all(worker, sources, (&mut fresh, &mut contents), called, tx)
             .and_then(|()| self.check_policy(worker, &fresh, &contents, policy));
@@ -188,7 +188,8 @@ impl Session {
 
     /// The sources of a payload.
     fn read_payload(&mut self, worker: &Worker, payload: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
-        let (mut reading, mut sources, mut pace) = (LibrariesReading::new(payload), Vec::new(), Pace::default());
+        let (mut reading, mut sources, mut pace) =
+            (LibrariesReading::new(payload), Vec::new(), CataloguePace::default());
         let told = |fault| Failure::text(format!("ERR {fault}"));
         while !reading.check().map_err(told)? {
             self.go_on_after(worker, &mut pace, 0)?;
@@ -205,11 +206,11 @@ impl Session {
         &mut self,
         worker: &Rc<Worker>,
         sources: Vec<Vec<u8>>,
-        (fresh, contents): (&mut Fresh, &mut Contents),
+        (fresh, contents): (&mut Fresh, &mut CatalogueContents),
         called: &Called<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<(), Failure> {
-        let mut pace = Pace::default();
+        let mut pace = CataloguePace::default();
         for source in sources {
             let name = lua::library_header(&source).map_err(Failure::text)?.name;
             if contents.find(&name).is_some() {
@@ -232,13 +233,13 @@ impl Session {
         &mut self,
         worker: &Worker,
         fresh: &Fresh,
-        contents: &Contents,
+        contents: &CatalogueContents,
         policy: RestorePolicy,
     ) -> Result<(), Failure> {
         if policy == RestorePolicy::Flush {
             return Ok(());
         }
-        let (catalogue, mut pace) = (&worker.engine.scripts.catalogue, Pace::default());
+        let (catalogue, mut pace) = (&worker.engine.scripts.catalogue, CataloguePace::default());
         if policy == RestorePolicy::Append {
             for (library, _) in fresh {
                 if catalogue.look(|known| known.find(&library.name).is_some()) {

@@ -1,7 +1,7 @@
 //! FUNCTION LIST and FUNCTION DUMP: of more than a little, from a clone of the table, as the reply is sent.
 
 use super::Session;
-use super::catalogue::{LOOKED_AT_ONCE, Pace};
+use super::catalogue::{CataloguePace, LOOKED_AT_ONCE};
 use crate::script::catalogue::Library;
 use crate::worker::Worker;
 use base::Ms;
@@ -30,7 +30,7 @@ impl Session {
         let is_asked = |library: &Arc<Library>| {
             pattern.is_none_or(|pattern| matches(pattern, library.name.as_bytes(), Case::Ignored))
         };
-        let (mut asked, mut last, mut pace) = (Vec::new(), None::<Arc<str>>, Pace::default());
+        let (mut asked, mut last, mut pace) = (Vec::new(), None::<Arc<str>>, CataloguePace::default());
         loop {
             let some = worker.engine.scripts.catalogue.look(|all| all.behind(last.as_deref(), LOOKED_AT_ONCE));
             let Some(end) = some.last() else { break };

@@ -10,7 +10,7 @@
 
 use super::{Next, Session};
 use crate::client::Client;
-use crate::prefixes::Prefixes;
+use crate::prefixes::PrefixMap;
 use crate::worker::Worker;
 use commands::table::{self, Lookup, Row};
 use commands::{MEMCACHED_VERSION, MEMCACHEQ_VERSION, ReplyMode, Session as _};
@@ -157,7 +157,7 @@ impl Session {
 }
 
 /// Counts a request among those for keys that begin alike.
-fn count_prefix(prefixes: &Prefixes, key: &[u8], counts: [Option<Count>; 4], row: &str) {
+fn count_prefix(prefixes: &PrefixMap, key: &[u8], counts: [Option<Count>; 4], row: &str) {
     let has = |wanted: &[Count]| u64::from(counts.iter().flatten().any(|count| wanted.contains(count)));
     let gets = has(&[Count::Gets]) | u64::from(matches!(row, "MC.GAT" | "MC.GATS"));
     let hits = has(&[Count::GetHits]) | gets & has(&[Count::TouchHits]);
@@ -311,18 +311,18 @@ fn row_of(verb: Verb, args: &Args<'_>) -> Row {
     if takes { rows.mgt } else { rows.of_verbs[verb as usize] }
 }
 
-struct Rows {
+struct CacheCommands {
     of_verbs: Vec<Row>,
     mgt: Row,
 }
 
-static ROWS: LazyLock<Rows> = LazyLock::new(|| {
+static ROWS: LazyLock<CacheCommands> = LazyLock::new(|| {
     let row = |name: &str| match table::by_name(name.as_bytes()) {
         Lookup::Command(row) => row,
         _ => unreachable!("each verb has a row: {name}"),
     };
     let of_verbs = Verb::ALL.iter().map(|verb| row(&format!("mc.{}", verb.name()))).collect();
-    Rows { of_verbs, mgt: row("mc.mgt") }
+    CacheCommands { of_verbs, mgt: row("mc.mgt") }
 });
 
 #[cfg(test)]

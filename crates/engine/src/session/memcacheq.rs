@@ -27,13 +27,13 @@ use wire::{Mark, Output, Ranges, Reply as _};
 #[derive(Default)]
 pub(super) struct Queues {
     /// What is still to be done of the last name.
-    steps: VecDeque<Step>,
+    steps: VecDeque<QueueRequest>,
     /// The queue that the request under way is about.
     key: Vec<u8>,
 }
 
 /// A request, in words.
-struct Step {
+struct QueueRequest {
     row: Row,
     words: Vec<Box<[u8]>>,
 }
@@ -233,7 +233,7 @@ impl Session {
             && let Some(receipt) = self.worker.leases.let_go(self.client.id, name)
         {
             let row = if way.closes { rows.close } else { rows.abort };
-            queues.steps.push_back(Step { row, words: vec![row.name.as_bytes().into(), name.into(), receipt] });
+            queues.steps.push_back(QueueRequest { row, words: vec![row.name.as_bytes().into(), name.into(), receipt] });
         }
         let row = match way {
             Way { opens: true, .. } => rows.open,
@@ -245,7 +245,7 @@ impl Session {
         if let Some(wait_ms) = way.wait_ms.filter(|wait_ms| *wait_ms > 0) {
             words.extend([b"BLOCK"[..].into(), wait_ms.to_string().into_bytes().into()]);
         }
-        queues.steps.push_back(Step { row, words });
+        queues.steps.push_back(QueueRequest { row, words });
     }
 }
 
@@ -256,7 +256,7 @@ impl Queues {
     }
 }
 
-struct Rows {
+struct QueueCommands {
     get: Row,
     gets: Row,
     open: Row,
@@ -270,12 +270,12 @@ struct Rows {
     queues: Row,
 }
 
-static ROWS: LazyLock<Rows> = LazyLock::new(|| {
+static ROWS: LazyLock<QueueCommands> = LazyLock::new(|| {
     let row = |name: &str| match table::by_name(name.as_bytes()) {
         Lookup::Command(row) => row,
         _ => unreachable!("each word has a row: {name}"),
     };
-    Rows {
+    QueueCommands {
         get: row("mq.get"),
         gets: row("mq.gets"),
         open: row("mq.open"),

@@ -3,7 +3,7 @@
 use super::Session;
 use crate::engine::Engine;
 use crate::pubsub::{Board, Mailbox, Message, Stamp};
-use crate::script::catalogue::Changes;
+use crate::script::catalogue::CatalogueChanges;
 use crate::worker::{Chore, Worker};
 use commands::table::Row;
 use commands::{Access, Flag, Group, Topic};
@@ -43,7 +43,7 @@ pub(super) struct Outbox {
     pub(super) notes_count: usize,
     messages: Vec<Outgoing>,
     /// What it has done to libraries of functions, if it has changed any.
-    pub(super) library_changes: Option<Changes>,
+    pub(super) library_changes: Option<CatalogueChanges>,
     /// What MONITOR shows once it has ended, and how long that is, in bytes.
     pub(super) shown: Vec<String>,
     pub(super) shown_bytes: u64,

@@ -30,7 +30,7 @@ use wire::{Args, Output, OwnedRequest};
 const ROUNDS_MAX: usize = 32;
 
 /// What went on with the other server.
-enum Step {
+enum MigrateStep {
     Wrote(usize),
     Read(usize),
     TooLate,
@@ -315,22 +315,22 @@ async fn exchange(
             if let Some(bytes) = sending.front()
                 && let Poll::Ready(wrote) = line.poll_write(context, bytes)
             {
-                return Poll::Ready(wrote.ok().filter(|count| *count > 0).map(Step::Wrote));
+                return Poll::Ready(wrote.ok().filter(|count| *count > 0).map(MigrateStep::Wrote));
             }
             if let Poll::Ready(read) = line.poll_read(context, &mut buffer) {
-                return Poll::Ready(read.ok().filter(|count| *count > 0).map(Step::Read));
+                return Poll::Ready(read.ok().filter(|count| *count > 0).map(MigrateStep::Read));
             }
-            sleep.as_mut().poll(context).map(|()| Some(Step::TooLate))
+            sleep.as_mut().poll(context).map(|()| Some(MigrateStep::TooLate))
         });
         match step.await.ok_or(broken)? {
-            Step::Wrote(count) => sending.consume(count),
-            Step::Read(count) => {
+            MigrateStep::Wrote(count) => sending.consume(count),
+            MigrateStep::Read(count) => {
                 parser.feed(&buffer[..count]);
                 while let Some(reply) = parser.next_value().map_err(|_| Broken::Reading)? {
                     replies.push(reply);
                 }
             }
-            Step::TooLate => return Err(broken),
+            MigrateStep::TooLate => return Err(broken),
         }
         sleep = worker.sleep(timeout_ms);
         yield_now().await;

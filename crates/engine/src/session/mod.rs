@@ -67,7 +67,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use sync::bell::Level;
 use tracking::Tracking;
-use watch::Watched;
+use watch::WatchedKeys;
 use wire::http::is_http_word;
 use wire::resp::{Encoder, Limits, Protocol, RespDecoder, RespStep};
 use wire::{Args, Output, OwnedRequest, Ranges, Reply};
@@ -110,7 +110,7 @@ pub struct Session {
     /// What is said inside an EXEC under way.
     outbox: Option<Box<Outbox>>,
     multi: Option<Box<Multi>>,
-    watched: Option<Box<Watched>>,
+    watched: Option<Box<WatchedKeys>>,
     /// It is shown what happens to items.
     shows_items: bool,
     /// It stands in for a session that is on its worker's stage.

@@ -3,7 +3,7 @@
 use super::{Ran, Session};
 use crate::client::Client;
 use crate::item_log;
-use crate::monitors::Shown;
+use crate::monitors::LineKind;
 use crate::worker::Worker;
 use commands::table::Row;
 use commands::{ItemEvent, Run, Verb};
@@ -106,7 +106,7 @@ impl Session {
 
     fn show_line(&self, worker: &Worker, line: String) {
         worker.engine.monitors.show(
-            Shown::Requests,
+            LineKind::Requests,
             line,
             worker.mail_bytes_max(),
             &mut worker.told.borrow_mut().clients,

@@ -9,7 +9,7 @@
 
 use super::Session;
 use super::attempt::NotNow;
-use super::gather::Pace;
+use super::gather::GatherPace;
 use super::slow::Took;
 use crate::waits::gate_open;
 use crate::worker::{Scratch, Worker};
@@ -39,7 +39,7 @@ impl Session {
     ) -> Duration {
         let Run::Range { begin, .. } = row.run else { unreachable!("asked for a range of names") };
         let mark = output.mark();
-        let mut pace = Pace::begin();
+        let mut pace = GatherPace::begin();
         let result = match begin(args) {
             Ok(range) => self.go_through(worker, row, range, output, &mut pace).await,
             Err(failure) => Err(failure),
@@ -54,7 +54,7 @@ impl Session {
         row: Row,
         mut range: NameRange,
         output: &mut Output,
-        pace: &mut Pace,
+        pace: &mut GatherPace,
     ) -> Result<(), Failure> {
         let mut reader = CatchUp::default();
         while range.wants().is_some() {
@@ -79,7 +79,7 @@ impl Session {
         worker: &Worker,
         range: &NameRange,
         reader: &mut CatchUp,
-        pace: &mut Pace,
+        pace: &mut GatherPace,
     ) -> Result<Page, Failure> {
         let (engine, keyspace) = (&*worker.engine, &worker.engine.keyspace);
         loop {
@@ -102,7 +102,7 @@ impl Session {
 
     /// Takes those names of a page that fit. Only those are looked up that may have expired: all were there, and of their kinds,
     /// when the page was made.
-    async fn look_up(&mut self, worker: &Worker, range: &mut NameRange, page: &Page, pace: &mut Pace) {
+    async fn look_up(&mut self, worker: &Worker, range: &mut NameRange, page: &Page, pace: &mut GatherPace) {
         let engine = &*worker.engine;
         let now = engine.clock.now();
         let names: Vec<&[u8]> = page.iter().collect();
@@ -166,7 +166,7 @@ impl Session {
         row: Row,
         range: &mut NameRange,
         page: &Page,
-        pace: &mut Pace,
+        pace: &mut GatherPace,
     ) -> Result<(), String> {
         let (part, request) = range.removal(&row, page).expect("a row that writes removes");
         let (args, mut output) = (request.args(), Output::new());

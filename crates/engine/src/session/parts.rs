@@ -13,7 +13,7 @@
 
 use super::Session;
 use super::attempt::NotNow;
-use super::gather::{ARGUMENTS_MAX, Pace};
+use super::gather::{ARGUMENTS_MAX, GatherPace};
 use super::order::read;
 use super::slow::Took;
 use crate::waits::yield_now;
@@ -80,7 +80,7 @@ impl Session {
     ) -> Duration {
         // First of all: to take in so long a request was a turn.
         yield_now().await;
-        let mut pace = Pace::begin();
+        let mut pace = GatherPace::begin();
         let by_shard = by_shard(worker, args, 1, &mut pace).await;
         let mut took = pace.took();
         let mut keys = by_shard.iter().flatten().map(|at| *at as usize).peekable();
@@ -117,7 +117,7 @@ impl Session {
     async fn put_sorted(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) -> Duration {
         // First of all: to take in so long a request was a turn.
         yield_now().await;
-        let mut pace = Pace::begin();
+        let mut pace = GatherPace::begin();
         let by_shard = by_shard(worker, args, 2, &mut pace).await;
         // Copied in that order, too: to meet each argument in its place costs as much as to meet each shard anew.
         let mut copied = is_copied(args).then(|| Words::with_capacity(args.len(), args.bytes_total()));
@@ -173,7 +173,7 @@ impl Session {
 
 /// Which arguments are keys of which shard, in the order of the request; every `step`-th from the first one on is a key. Shards
 /// that are still to be loaded are asked for.
-async fn by_shard(worker: &Worker, args: &Args<'_>, step: usize, pace: &mut Pace) -> Vec<Vec<u32>> {
+async fn by_shard(worker: &Worker, args: &Args<'_>, step: usize, pace: &mut GatherPace) -> Vec<Vec<u32>> {
     let engine = &worker.engine;
     let mut by_shard = vec![Vec::new(); SHARDS];
     for (count, at) in (1..args.len()).step_by(step).enumerate() {

@@ -104,7 +104,7 @@ impl Needs {
     }
 
     /// The wait that has begun, or goes on.
-    fn waiting(&mut self, why: NotNow) -> Wait {
+    fn waiting(&mut self, why: NotNow) -> ElementWait {
         match why {
             NotNow::Waiting(wait) => wait,
             NotNow::StillWaiting { look_again_ms } => {
@@ -682,13 +682,13 @@ impl Session {
 }
 
 /// A wait for an element, from the moment the waiter hangs off its keys: dropped at any time after, it takes it off.
-pub(crate) struct Wait {
+pub(crate) struct ElementWait {
     worker: Rc<Worker>,
     waiter: Arc<Waiter>,
     client: Arc<Client>,
 }
 
-impl Wait {
+impl ElementWait {
     pub(super) fn begin(
         worker: Rc<Worker>,
         waiter: Arc<Waiter>,
@@ -737,7 +737,7 @@ const LOOK_AGAIN_MS_MAX: base::Ms = 3_600_000;
 /// When the time of a blocked command is up; `None`: never.
 struct Ends(Option<Sleep>);
 
-impl Drop for Wait {
+impl Drop for ElementWait {
     fn drop(&mut self) {
         self.waiter.leave();
         self.client.set_blocked(None);

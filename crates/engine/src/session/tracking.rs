@@ -7,7 +7,7 @@ use super::Session;
 use super::messages::{OUTPUT_BYTES_MAX, is_lost};
 use crate::notices::Notice;
 use crate::pubsub::Stamp;
-use crate::tracking::{Told, Tracked, put_out, tell_changes};
+use crate::tracking::{InvalidatedClients, Tracked, put_out, tell_changes};
 use crate::worker::Worker;
 use commands::table::Row;
 use commands::{Access, TrackWhen};
@@ -117,7 +117,7 @@ impl Session {
         put_out(&worker.engine, keys_max, &mut self.told(worker));
     }
 
-    fn told<'w>(&self, worker: &'w Worker) -> std::cell::RefMut<'w, Told> {
+    fn told<'w>(&self, worker: &'w Worker) -> std::cell::RefMut<'w, InvalidatedClients> {
         let mut told = worker.told.borrow_mut();
         told.bytes_max = worker.mail_bytes_max();
         told

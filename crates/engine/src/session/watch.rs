@@ -9,7 +9,7 @@
 use super::attempt::{Attempt, NotNow, hold};
 use super::{Failure, Session};
 use crate::engine::Engine;
-use crate::hooks::{self, Watch};
+use crate::hooks::{self, KeyWatch};
 use crate::waits::{gate_open, yield_now};
 use crate::worker::{Chore, Scratch, Worker};
 use base::Ms;
@@ -30,8 +30,8 @@ const KEYS_HELD_MAX: usize = 32;
 
 /// Keys between WATCH and EXEC, named as in the hooks.
 #[derive(Default)]
-pub(super) struct Watched {
-    watch: Arc<Watch>,
+pub(super) struct WatchedKeys {
+    watch: Arc<KeyWatch>,
     names: BTreeSet<Box<[u8]>>,
     /// A bit for each shard that has some.
     shards: [u64; SHARDS / 64],
@@ -39,7 +39,7 @@ pub(super) struct Watched {
     lapsing: BTreeSet<(Ms, Box<[u8]>)>,
 }
 
-impl Watched {
+impl WatchedKeys {
     /// How many keys there are.
     pub(super) fn len(&self) -> usize {
         self.names.len()
@@ -163,7 +163,7 @@ impl Session {
     pub(super) fn unwatch(&mut self) {
         let Some(watched) = self.watched.take() else { return };
         self.client.watching.store(0, Relaxed);
-        let mut ended = Ended {
+        let mut ended = EndedWatches {
             names: watched.names,
             watch: Arc::as_ptr(&watched.watch) as usize,
             _watch: Arc::downgrade(&watched.watch),
@@ -177,15 +177,15 @@ impl Session {
 }
 
 /// Watches that have ended, to be taken out of the hooks.
-struct Ended {
+struct EndedWatches {
     names: BTreeSet<Box<[u8]>>,
     /// See [`hooks::Hooks::remove_watch`].
     watch: usize,
     /// So that no other watch lies there.
-    _watch: std::sync::Weak<Watch>,
+    _watch: std::sync::Weak<KeyWatch>,
 }
 
-impl Chore for Ended {
+impl Chore for EndedWatches {
     fn step(&mut self, worker: &Worker) -> bool {
         let engine: &Engine = &worker.engine;
         for _ in 0..KEYS_MAX {

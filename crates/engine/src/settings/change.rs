@@ -3,8 +3,8 @@
 use super::current::Current;
 use super::draft::{Origin, index_of};
 use super::kind::{Voice, Wrong};
-use super::table::{Changes, FACTS, Fact, SETTINGS, Setting};
-use super::{Settings, State, file};
+use super::table::{FACTS, Fact, Mutability, SETTINGS, Setting};
+use super::{Settings, SettingsState, file};
 use base::disk::FILE_MODE;
 use base::glob::{self, Case};
 use base::raw_text;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// What a name of CONFIG's stands for.
 #[derive(Clone, Copy)]
-enum Target {
+enum ConfigTarget {
     Setting(&'static Setting, Voice),
     Fact(&'static Fact),
 }
@@ -78,46 +78,46 @@ impl Settings {
     }
 }
 
-impl State {
-    fn show(&self, target: Target) -> String {
+impl SettingsState {
+    fn show(&self, target: ConfigTarget) -> String {
         match target {
-            Target::Setting(setting, voice) => setting.kind.show(&self.texts[index_of(setting)], voice),
-            Target::Fact(fact) => (fact.value)(&self.current).to_owned(),
+            ConfigTarget::Setting(setting, voice) => setting.kind.show(&self.texts[index_of(setting)], voice),
+            ConfigTarget::Fact(fact) => (fact.value)(&self.current).to_owned(),
         }
     }
 
-    fn set(&mut self, target: Target, value: &[u8]) -> Result<(), String> {
+    fn set(&mut self, target: ConfigTarget, value: &[u8]) -> Result<(), String> {
         let text = std::str::from_utf8(value).map_err(|_| Wrong::NotText.redis_text())?;
         match target {
-            Target::Setting(setting, voice) => {
+            ConfigTarget::Setting(setting, voice) => {
                 self.put(setting, text, voice, Origin::ConfigSet).map_err(|wrong| wrong.redis_text())
             }
-            Target::Fact(fact) if (fact.value)(&self.current).eq_ignore_ascii_case(text) => Ok(()),
-            Target::Fact(fact) => Err(fact.reason.to_owned()),
+            ConfigTarget::Fact(fact) if (fact.value)(&self.current).eq_ignore_ascii_case(text) => Ok(()),
+            ConfigTarget::Fact(fact) => Err(fact.reason.to_owned()),
         }
     }
 }
 
 /// Every name that CONFIG knows, in the order of the table.
-fn names() -> impl Iterator<Item = (&'static str, Target)> {
+fn names() -> impl Iterator<Item = (&'static str, ConfigTarget)> {
     let settings = SETTINGS.iter().flat_map(|setting| {
         setting.config_names().map(move |name| {
             let voice = if setting.redis_names.contains(&name) { Voice::Redis } else { Voice::Own };
-            (name, Target::Setting(setting, voice))
+            (name, ConfigTarget::Setting(setting, voice))
         })
     });
-    settings.chain(FACTS.iter().map(|fact| (fact.redis_name, Target::Fact(fact))))
+    settings.chain(FACTS.iter().map(|fact| (fact.redis_name, ConfigTarget::Fact(fact))))
 }
 
 /// What the names of CONFIG SET stand for, all of them known, changeable and named once.
-fn targets(pairs: &[(&[u8], &[u8])]) -> Result<Vec<Target>, String> {
-    let mut targets: Vec<Target> = Vec::with_capacity(pairs.len());
+fn targets(pairs: &[(&[u8], &[u8])]) -> Result<Vec<ConfigTarget>, String> {
+    let mut targets: Vec<ConfigTarget> = Vec::with_capacity(pairs.len());
     for (given, _) in pairs {
         let Some((_, target)) = names().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(given)) else {
             let name = raw_text::from_bytes(given);
             return Err(format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'"));
         };
-        if let Target::Setting(Setting { changes: Changes::AtStart, .. }, _) = target {
+        if let ConfigTarget::Setting(Setting { changes: Mutability::AtStart, .. }, _) = target {
             return Err(failed(given, "can't set immutable config"));
         }
         if targets.iter().any(|earlier| earlier.is(target)) {
@@ -128,7 +128,7 @@ fn targets(pairs: &[(&[u8], &[u8])]) -> Result<Vec<Target>, String> {
     Ok(targets)
 }
 
-impl Target {
+impl ConfigTarget {
     fn is(self, other: Self) -> bool {
         match (self, other) {
             (Self::Setting(left, _), Self::Setting(right, _)) => std::ptr::eq(left, right),

@@ -4,7 +4,7 @@ use super::current::Current;
 use super::file;
 use super::kind::{Voice, Wrong};
 use super::table::{SETTINGS, Setting, nearest};
-use super::{Settings, State};
+use super::{Settings, SettingsState};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ impl std::error::Error for Mistake {}
 
 /// Settings being gathered, the weakest origin first: what is put later wins.
 pub struct Draft {
-    state: State,
+    state: SettingsState,
     file: Option<PathBuf>,
 }
 
@@ -60,7 +60,7 @@ impl Draft {
         let defaults = SETTINGS.iter().map(|setting| setting.kind.read(setting.default, Voice::Own, &mut current));
         let texts = defaults.map(|text| text.expect("every default is a value of its kind")).collect();
         let origins = vec![Origin::Default; SETTINGS.len()];
-        Self { state: State { current: current.into(), texts, origins }, file: None }
+        Self { state: SettingsState { current: current.into(), texts, origins }, file: None }
     }
 
     /// Lays the TOML file `path`, which holds `content`, over what is there.
@@ -114,7 +114,7 @@ impl Draft {
     }
 }
 
-impl State {
+impl SettingsState {
     /// Puts one value; nothing has changed after an error.
     pub(super) fn put(
         &mut self,

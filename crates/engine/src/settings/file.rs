@@ -1,6 +1,6 @@
 //! The configuration file: TOML, one key a setting, no tables. Rewriting keeps comments, order and spacing.
 
-use super::kind::Kind;
+use super::kind::SettingType;
 use super::table::Setting;
 use toml_edit::{Document, DocumentMut, Item, TomlError, Value};
 
@@ -46,9 +46,9 @@ pub(super) fn rewrite(content: &str, values: &[(&Setting, String)]) -> Result<St
     Ok(document.to_string())
 }
 
-fn toml_value(kind: &Kind, text: &str) -> Value {
+fn toml_value(kind: &SettingType, text: &str) -> Value {
     match (kind, text.parse::<i64>()) {
-        (Kind::Integer { .. }, Ok(number)) => number.into(),
+        (SettingType::Integer { .. }, Ok(number)) => number.into(),
         _ => text.into(),
     }
 }

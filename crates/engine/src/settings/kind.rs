@@ -12,7 +12,7 @@ use keyspace::Classes;
 use std::fmt;
 
 /// The kind of a setting, with the place in [`Current`] that a value goes to.
-pub enum Kind {
+pub enum SettingType {
     /// on or off; yes or no in Redis's words.
     Bool {
         /// Stores a value.
@@ -145,7 +145,7 @@ pub enum Wrong {
     EventLetter,
 }
 
-impl Kind {
+impl SettingType {
     /// Reads `text`, in the spelling of `voice` before the other, into its field of `current`; returns its
     /// canonical form.
     pub(super) fn read(&self, text: &str, voice: Voice, current: &mut Current) -> Result<String, Wrong> {

@@ -19,8 +19,8 @@ mod targets;
 pub use change::{OnChange, Refusal};
 pub use current::{Current, DebugCommand, Fsync, LogFormat, LogLevel, OutputLimit, OutputLimits, Secret};
 pub use draft::{Draft, Mistake, Origin};
-pub use kind::{Kind, Voice, Word, Wrong};
-pub use table::{Changes, FACTS, Fact, Group, SETTINGS, Setting, find, nearest};
+pub use kind::{SettingType, Voice, Word, Wrong};
+pub use table::{FACTS, Fact, Mutability, SETTINGS, Setting, SettingGroup, find, nearest};
 pub use targets::Targets;
 
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 /// Every setting with its origin, shared by all threads and changed by CONFIG SET.
 pub struct Settings {
-    state: RwLock<State>,
+    state: RwLock<SettingsState>,
     /// Counts the changes, so that a reader looks at `state` only after one.
     changes: AtomicU64,
     followers: Mutex<Vec<OnChange>>,
@@ -38,14 +38,14 @@ pub struct Settings {
 
 /// Values in canonical text and their origins lie at the index of their row.
 #[derive(Clone)]
-struct State {
+struct SettingsState {
     current: Arc<Current>,
     texts: Vec<String>,
     origins: Vec<Origin>,
 }
 
 /// One setting as `bobbin config` shows it.
-pub struct Shown {
+pub struct ShownSetting {
     /// Its row.
     pub setting: &'static Setting,
     /// Its value, masked if secret.
@@ -55,7 +55,7 @@ pub struct Shown {
 }
 
 impl Settings {
-    fn new(state: State, file: Option<PathBuf>) -> Self {
+    fn new(state: SettingsState, file: Option<PathBuf>) -> Self {
         Self { state: RwLock::new(state), changes: AtomicU64::new(0), followers: Mutex::default(), file }
     }
 
@@ -71,10 +71,11 @@ impl Settings {
     }
 
     /// Every setting, in the order of the table.
-    pub fn shown(&self) -> Vec<Shown> {
+    pub fn shown(&self) -> Vec<ShownSetting> {
         let state = self.state();
         let rows = SETTINGS.iter().zip(&state.texts).zip(&state.origins);
-        rows.map(|((setting, text), origin)| Shown { setting, value: masked(setting, text), origin: *origin }).collect()
+        rows.map(|((setting, text), origin)| ShownSetting { setting, value: masked(setting, text), origin: *origin })
+            .collect()
     }
 
     /// The configuration file that the server was started with.
@@ -95,11 +96,11 @@ impl Settings {
     }
 
     // No holder of these locks leaves a half-made state behind, so a panic elsewhere changes nothing.
-    fn state(&self) -> RwLockReadGuard<'_, State> {
+    fn state(&self) -> RwLockReadGuard<'_, SettingsState> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
+    fn state_mut(&self) -> RwLockWriteGuard<'_, SettingsState> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 

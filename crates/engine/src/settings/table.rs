@@ -4,8 +4,8 @@
 //! nothing obeys does not belong here.
 
 use super::current::{Current, DebugCommand, Fsync, LogFormat, LogLevel, Secret};
-use super::kind::{Kind, Word};
-use Changes::{Anytime, AtStart};
+use super::kind::{SettingType, Word};
+use Mutability::{Anytime, AtStart};
 use base::limits::{BULK_BYTES_MAX, DATABASES_MAX};
 use std::path::PathBuf;
 
@@ -16,20 +16,20 @@ pub struct Setting {
     /// The names under which Redis's clients ask CONFIG for it.
     pub redis_names: &'static [&'static str],
     /// What a value may be, and where it is stored.
-    pub kind: Kind,
+    pub kind: SettingType,
     /// The value when nothing says otherwise.
     pub default: &'static str,
     /// When it can be changed.
-    pub changes: Changes,
+    pub changes: Mutability,
     /// The heading it stands under.
-    pub group: Group,
+    pub group: SettingGroup,
     /// What it does: a sentence.
     pub help: &'static str,
 }
 
 /// When a setting can be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Changes {
+pub enum Mutability {
     /// By flag, environment or file, before the start.
     AtStart,
     /// Also by CONFIG SET.
@@ -39,7 +39,7 @@ pub enum Changes {
 /// A heading in help texts, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "each is its own heading")]
-pub enum Group {
+pub enum SettingGroup {
     Network,
     Data,
     Security,
@@ -70,7 +70,7 @@ impl Setting {
     }
 }
 
-impl Group {
+impl SettingGroup {
     /// The heading.
     pub fn heading(self) -> &'static str {
         match self {
@@ -123,25 +123,25 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "bind",
         redis_names: &["bind"],
-        kind: Kind::Addresses { set: |current, addresses| current.bind = addresses },
+        kind: SettingType::Addresses { set: |current, addresses| current.bind = addresses },
         default: "127.0.0.1 -::1",
         changes: AtStart,
-        group: Group::Network,
+        group: SettingGroup::Network,
         help: "Addresses to listen on; '*' is every one, a leading '-' skips one this machine lacks.",
     },
     Setting {
         name: "port",
         redis_names: &["port"],
-        kind: Kind::Integer { unit: "", min: 0, max: 65_535, set: |current, port| current.port = port as u16 },
+        kind: SettingType::Integer { unit: "", min: 0, max: 65_535, set: |current, port| current.port = port as u16 },
         default: "6379",
         changes: AtStart,
-        group: Group::Network,
+        group: SettingGroup::Network,
         help: "TCP port to listen on, 0 for none.",
     },
     Setting {
         name: "memcached-port",
         redis_names: &[],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "",
             min: 0,
             max: 65_535,
@@ -149,67 +149,72 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "11211",
         changes: AtStart,
-        group: Group::Network,
+        group: SettingGroup::Network,
         help: "TCP port on which memcached's protocol is spoken, 0 for none.",
     },
     Setting {
         name: "queue-port",
         redis_names: &[],
-        kind: Kind::Integer { unit: "", min: 0, max: 65_535, set: |current, port| current.queue_port = port as u16 },
+        kind: SettingType::Integer {
+            unit: "",
+            min: 0,
+            max: 65_535,
+            set: |current, port| current.queue_port = port as u16,
+        },
         default: "22201",
         changes: AtStart,
-        group: Group::Network,
+        group: SettingGroup::Network,
         help: "TCP port on which MemcacheQ's and Kestrel's protocol is spoken, 0 for none.",
     },
     Setting {
         name: "unixsocket",
         redis_names: &["unixsocket"],
-        kind: Kind::Path {
+        kind: SettingType::Path {
             optional: true,
             set: |current, path| current.unixsocket = (!path.is_empty()).then(|| PathBuf::from(path)),
         },
         default: "",
         changes: AtStart,
-        group: Group::Network,
+        group: SettingGroup::Network,
         help: "Path of a unix socket to listen on as well.",
     },
     Setting {
         name: "memcached-unixsocket",
         redis_names: &[],
-        kind: Kind::Path {
+        kind: SettingType::Path {
             optional: true,
             set: |current, path| current.memcached_unixsocket = (!path.is_empty()).then(|| PathBuf::from(path)),
         },
         default: "",
         changes: AtStart,
-        group: Group::Network,
+        group: SettingGroup::Network,
         help: "Path of a unix socket on which memcached's protocol is spoken.",
     },
     Setting {
         name: "queue-unixsocket",
         redis_names: &[],
-        kind: Kind::Path {
+        kind: SettingType::Path {
             optional: true,
             set: |current, path| current.queue_unixsocket = (!path.is_empty()).then(|| PathBuf::from(path)),
         },
         default: "",
         changes: AtStart,
-        group: Group::Network,
+        group: SettingGroup::Network,
         help: "Path of a unix socket on which MemcacheQ's and Kestrel's protocol is spoken.",
     },
     Setting {
         name: "unixsocketperm",
         redis_names: &["unixsocketperm"],
-        kind: Kind::Mode { set: |current, mode| current.unixsocket_mode = (mode != 0).then_some(mode) },
+        kind: SettingType::Mode { set: |current, mode| current.unixsocket_mode = (mode != 0).then_some(mode) },
         default: "700",
         changes: AtStart,
-        group: Group::Network,
+        group: SettingGroup::Network,
         help: "Permissions of unix sockets, 0 to leave them to the umask.",
     },
     Setting {
         name: "tcp-backlog",
         redis_names: &["tcp-backlog"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "connections",
             min: 0,
             max: i32::MAX as i64,
@@ -217,13 +222,13 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "511",
         changes: AtStart,
-        group: Group::Network,
+        group: SettingGroup::Network,
         help: "Connections that may wait to be accepted.",
     },
     Setting {
         name: "tcp-keepalive",
         redis_names: &["tcp-keepalive"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "seconds",
             min: 0,
             max: i32::MAX as i64,
@@ -231,13 +236,13 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "300",
         changes: Anytime,
-        group: Group::Network,
+        group: SettingGroup::Network,
         help: "Silence after which the system probes whether a new client's peer is alive, 0 for never.",
     },
     Setting {
         name: "timeout",
         redis_names: &["timeout"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "seconds",
             min: 0,
             max: i32::MAX as i64,
@@ -245,59 +250,64 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "0",
         changes: Anytime,
-        group: Group::Network,
+        group: SettingGroup::Network,
         help: "Disconnects clients idle for so long, 0 for never.",
     },
     Setting {
         name: "threads",
         redis_names: &[],
-        kind: Kind::Integer { unit: "", min: 0, max: 1_024, set: |current, count| current.threads = count as usize },
+        kind: SettingType::Integer {
+            unit: "",
+            min: 0,
+            max: 1_024,
+            set: |current, count| current.threads = count as usize,
+        },
         default: "0",
         changes: AtStart,
-        group: Group::Network,
+        group: SettingGroup::Network,
         help: "Worker threads, 0 for one per core.",
     },
     Setting {
         name: "dir",
         redis_names: &["dir"],
-        kind: Kind::Path { optional: false, set: |current, path| current.dir = PathBuf::from(path) },
+        kind: SettingType::Path { optional: false, set: |current, path| current.dir = PathBuf::from(path) },
         default: "./bobbin-data",
         changes: AtStart,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "The data folder, made if absent; one Bobbin at a time may use it.",
     },
     Setting {
         name: "journal",
         redis_names: &[],
-        kind: Kind::Bool { set: |current, on| current.journal = on },
+        kind: SettingType::Bool { set: |current, on| current.journal = on },
         default: "on",
         changes: AtStart,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Journals writes to the data folder; off makes a pure cache that keeps nothing.",
     },
     Setting {
         name: "fsync",
         redis_names: &["appendfsync"],
-        kind: Kind::Choice {
+        kind: SettingType::Choice {
             words: &[word("always"), word("everysec"), Word { own: "never", redis: "no" }],
             set: |current, at| current.fsync = [Fsync::Always, Fsync::Everysec, Fsync::Never][at],
         },
         default: "everysec",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "When writes are synced to disk: always before the reply, once a second, or when the system pleases.",
     },
     Setting {
         name: "checkpoint-journal-size",
         redis_names: &[],
-        kind: Kind::Bytes {
+        kind: SettingType::Bytes {
             min: 64 << 10,
             max: 1 << 40,
             set: |current, bytes| current.checkpoint_journal_bytes = bytes,
         },
         default: "256mb",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         // At most an eighth of the file system; writers wait at three times as much, what a start found not counted until it
         // is stored.
         help: "Journal beyond the last checkpoint that begins the next one; it bounds what a restart replays.",
@@ -305,16 +315,16 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "key-order",
         redis_names: &["key-order"],
-        kind: Kind::Bool { set: |current, on| current.key_order = on },
+        kind: SettingType::Bool { set: |current, on| current.key_order = on },
         default: "off",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Keeps the names of keys in order too, for KEYRANGE and DELRANGE; built beside the service once it is on.",
     },
     Setting {
         name: "memcached-db",
         redis_names: &[],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "",
             min: 0,
             max: DATABASES_MAX as i64 - 1,
@@ -322,13 +332,13 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "0",
         changes: AtStart,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Database in which clients of memcached's protocol find their items.",
     },
     Setting {
         name: "queue-db",
         redis_names: &[],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "",
             min: 0,
             max: DATABASES_MAX as i64 - 1,
@@ -336,13 +346,13 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "0",
         changes: AtStart,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Database in which clients of MemcacheQ's protocol find their queues.",
     },
     Setting {
         name: "databases",
         redis_names: &["databases"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "",
             min: 1,
             max: DATABASES_MAX as i64,
@@ -350,13 +360,13 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "16",
         changes: AtStart,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Databases that SELECT can choose from.",
     },
     Setting {
         name: "list-max-listpack-size",
         redis_names: &["list-max-listpack-size", "list-max-ziplist-size"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "",
             min: i32::MIN as i64,
             max: i32::MAX as i64,
@@ -364,13 +374,13 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "-2",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Up to which size OBJECT ENCODING says listpack of a list: items, or -1 to -5 for 4 to 64 KB.",
     },
     Setting {
         name: "hash-max-listpack-entries",
         redis_names: &["hash-max-listpack-entries", "hash-max-ziplist-entries"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "",
             min: 0,
             max: i64::MAX,
@@ -378,26 +388,26 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "512",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Most fields of a hash that keeps them in the order in which they came.",
     },
     Setting {
         name: "hash-max-listpack-value",
         redis_names: &["hash-max-listpack-value", "hash-max-ziplist-value"],
-        kind: Kind::Bytes {
+        kind: SettingType::Bytes {
             min: 0,
             max: i64::MAX as u64,
             set: |current, bytes| current.hash_listpack_value_bytes = bytes,
         },
         default: "64",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Longest field or value of such a hash.",
     },
     Setting {
         name: "set-max-intset-entries",
         redis_names: &["set-max-intset-entries"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "",
             min: 0,
             max: i64::MAX,
@@ -405,13 +415,13 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "512",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Most members of a set of integers that keeps them in numeric order.",
     },
     Setting {
         name: "set-max-listpack-entries",
         redis_names: &["set-max-listpack-entries"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "",
             min: 0,
             max: i64::MAX,
@@ -419,44 +429,48 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "128",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Most members of any other set that keeps them in the order in which they came.",
     },
     Setting {
         name: "set-max-listpack-value",
         redis_names: &["set-max-listpack-value"],
-        kind: Kind::Bytes {
+        kind: SettingType::Bytes {
             min: 0,
             max: i64::MAX as u64,
             set: |current, bytes| current.set_listpack_value_bytes = bytes,
         },
         default: "64",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Longest member of such a set.",
     },
     Setting {
         name: "hll-sparse-max-bytes",
         redis_names: &["hll-sparse-max-bytes"],
-        kind: Kind::Bytes { min: 0, max: i64::MAX as u64, set: |current, bytes| current.hll_sparse_bytes_max = bytes },
+        kind: SettingType::Bytes {
+            min: 0,
+            max: i64::MAX as u64,
+            set: |current, bytes| current.hll_sparse_bytes_max = bytes,
+        },
         default: "3000",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Longest sparse HyperLogLog; one that would be longer turns dense.",
     },
     Setting {
         name: "notify-keyspace-events",
         redis_names: &["notify-keyspace-events"],
-        kind: Kind::Events { set: |current, classes| current.event_classes = classes },
+        kind: SettingType::Events { set: |current, classes| current.event_classes = classes },
         default: "",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Which changes of keys subscribers are told: letters as Redis has them, such as AKE; none if empty.",
     },
     Setting {
         name: "zset-max-listpack-entries",
         redis_names: &["zset-max-listpack-entries", "zset-max-ziplist-entries"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "",
             min: 0,
             max: i64::MAX,
@@ -464,35 +478,39 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "128",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Most members of a sorted set that is kept without an index of its members.",
     },
     Setting {
         name: "zset-max-listpack-value",
         redis_names: &["zset-max-listpack-value", "zset-max-ziplist-value"],
-        kind: Kind::Bytes {
+        kind: SettingType::Bytes {
             min: 0,
             max: i64::MAX as u64,
             set: |current, bytes| current.zset_listpack_value_bytes = bytes,
         },
         default: "64",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Longest member of such a sorted set.",
     },
     Setting {
         name: "stream-node-max-bytes",
         redis_names: &["stream-node-max-bytes"],
-        kind: Kind::Bytes { min: 0, max: i64::MAX as u64, set: |current, bytes| current.stream_node_bytes = bytes },
+        kind: SettingType::Bytes {
+            min: 0,
+            max: i64::MAX as u64,
+            set: |current, bytes| current.stream_node_bytes = bytes,
+        },
         default: "4kb",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "About how long a chunk of a stream grows, of which trimming with ~ removes whole ones; 0: no matter how long.",
     },
     Setting {
         name: "stream-node-max-entries",
         redis_names: &["stream-node-max-entries"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "",
             min: 0,
             max: i64::MAX,
@@ -500,22 +518,24 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "100",
         changes: Anytime,
-        group: Group::Data,
+        group: SettingGroup::Data,
         help: "Most entries of such a chunk; 0: no matter how many.",
     },
     Setting {
         name: "requirepass",
         redis_names: &["requirepass"],
-        kind: Kind::Secret { set: |current, text| current.requirepass = (!text.is_empty()).then(|| Secret::new(text)) },
+        kind: SettingType::Secret {
+            set: |current, text| current.requirepass = (!text.is_empty()).then(|| Secret::new(text)),
+        },
         default: "",
         changes: Anytime,
-        group: Group::Security,
+        group: SettingGroup::Security,
         help: "Password that clients must give; better set by the environment or the file than in sight of 'ps'.",
     },
     Setting {
         name: "authentication-timeout",
         redis_names: &[],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "seconds",
             min: 0,
             max: i32::MAX as i64,
@@ -523,34 +543,34 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "10",
         changes: Anytime,
-        group: Group::Security,
+        group: SettingGroup::Security,
         help: "A connection that has given no password after so long is closed, 0 for never.",
     },
     Setting {
         name: "migrate-targets",
         redis_names: &[],
-        kind: Kind::Targets { set: |current, targets| current.migrate_targets = targets },
+        kind: SettingType::Targets { set: |current, targets| current.migrate_targets = targets },
         default: "",
         changes: AtStart,
-        group: Group::Security,
+        group: SettingGroup::Security,
         help: "Servers to which MIGRATE may connect: host or host:port, '*' as in a glob; none if empty.",
     },
     Setting {
         name: "enable-debug-command",
         redis_names: &["enable-debug-command"],
-        kind: Kind::Choice {
+        kind: SettingType::Choice {
             words: &[word("no"), word("local"), word("yes")],
             set: |current, at| current.debug_command = [DebugCommand::No, DebugCommand::Local, DebugCommand::Yes][at],
         },
         default: "no",
         changes: AtStart,
-        group: Group::Security,
+        group: SettingGroup::Security,
         help: "Who may call DEBUG: nobody, clients on this machine, or everybody.",
     },
     Setting {
         name: "maxclients",
         redis_names: &["maxclients"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "clients",
             min: 1,
             max: u32::MAX as i64,
@@ -558,96 +578,104 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "10000",
         changes: Anytime,
-        group: Group::Limits,
+        group: SettingGroup::Limits,
         help: "Most clients at once.",
     },
     Setting {
         name: "client-output-buffer-limit",
         redis_names: &["client-output-buffer-limit"],
-        kind: Kind::BufferLimits { of: |current| &mut current.output_limits },
+        kind: SettingType::BufferLimits { of: |current| &mut current.output_limits },
         // Redis leaves normal clients unbounded, and one slow reader can then fill the memory. A gigabyte holds
         // the largest single reply (a value of 512 MiB) twice. There is no soft bound: a client may take as long
         // as it likes over a reply it asked for.
         default: "normal 1gb 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60",
         changes: Anytime,
-        group: Group::Limits,
+        group: SettingGroup::Limits,
         help: "Disconnects slow readers: class, hard limit, soft limit and its seconds, for each class.",
     },
     Setting {
         name: "client-pinned-limit",
         redis_names: &[],
-        kind: Kind::Bytes { min: 0, max: i64::MAX as u64, set: |current, bytes| current.pinned_bytes_max = bytes },
+        kind: SettingType::Bytes {
+            min: 0,
+            max: i64::MAX as u64,
+            set: |current, bytes| current.pinned_bytes_max = bytes,
+        },
         default: "0",
         changes: Anytime,
-        group: Group::Limits,
+        group: SettingGroup::Limits,
         // 256 MB, or an eighth of the memory if that is more.
         help: "Most bytes of changed values kept for unread replies, all clients together; 0 lets the memory decide.",
     },
     Setting {
         name: "memory-hard-limit",
         redis_names: &[],
-        kind: Kind::Bytes { min: 0, max: i64::MAX as u64, set: |current, bytes| current.memory_bytes_max = bytes },
+        kind: SettingType::Bytes {
+            min: 0,
+            max: i64::MAX as u64,
+            set: |current, bytes| current.memory_bytes_max = bytes,
+        },
         default: "0",
         changes: AtStart,
-        group: Group::Limits,
+        group: SettingGroup::Limits,
         help: "Memory the process may take before it refuses to grow; 0 obeys the limits of the system alone.",
     },
     Setting {
         name: "memcached-item-size-max",
         redis_names: &[],
-        kind: Kind::Bytes {
+        kind: SettingType::Bytes {
             min: 1024,
             max: BULK_BYTES_MAX as u64,
             set: |current, bytes| current.memcached_item_bytes_max = bytes,
         },
         default: "1mb",
         changes: Anytime,
-        group: Group::Limits,
+        group: SettingGroup::Limits,
         help: "Longest value that a client of memcached's protocol may put.",
     },
     Setting {
         name: "client-query-buffer-limit",
         redis_names: &["client-query-buffer-limit"],
-        kind: Kind::Bytes {
+        kind: SettingType::Bytes {
             min: MIB,
             max: i64::MAX as u64,
             set: |current, bytes| current.query_buffer_bytes_max = bytes,
         },
         default: "1gb",
         changes: Anytime,
-        group: Group::Limits,
+        group: SettingGroup::Limits,
         help: "Most bytes of requests that wait for one client.",
     },
     Setting {
         name: "proto-max-bulk-len",
         redis_names: &["proto-max-bulk-len"],
-        kind: Kind::Bytes {
+        kind: SettingType::Bytes {
             min: MIB,
             max: BULK_BYTES_MAX as u64,
             set: |current, bytes| current.bulk_bytes_max = bytes,
         },
         default: "512mb",
         changes: Anytime,
-        group: Group::Limits,
+        group: SettingGroup::Limits,
         help: "Longest single argument of a request.",
     },
     Setting {
         name: "script-memory-max",
         redis_names: &[],
-        kind: Kind::Bytes {
+        kind: SettingType::Bytes {
             min: 4 * MIB,
             max: i64::MAX as u64,
             set: |current, bytes| current.script_memory_bytes_max = bytes,
         },
         default: "256mb",
         changes: Anytime,
-        group: Group::Limits,
+        group: SettingGroup::Limits,
         help: "Most bytes that scripts and functions take on each worker thread; one that needs more fails.",
     },
     Setting {
         name: "busy-reply-threshold",
         redis_names: &["busy-reply-threshold", "lua-time-limit"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "milliseconds",
             min: 0,
             max: i64::MAX,
@@ -655,13 +683,13 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "5000",
         changes: Anytime,
-        group: Group::Limits,
+        group: SettingGroup::Limits,
         help: "How long a script runs before other clients hear that the server is busy, 0 for ever.",
     },
     Setting {
         name: "tracking-table-max-keys",
         redis_names: &["tracking-table-max-keys"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "",
             min: 0,
             max: i64::MAX,
@@ -669,25 +697,25 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "1000000",
         changes: Anytime,
-        group: Group::Limits,
+        group: SettingGroup::Limits,
         help: "Keys that are remembered as kept by clients; 0: no bound.",
     },
     Setting {
         name: "log-format",
         redis_names: &[],
-        kind: Kind::Choice {
+        kind: SettingType::Choice {
             words: &[word("text"), word("json")],
             set: |current, at| current.log_format = [LogFormat::Text, LogFormat::Json][at],
         },
         default: "text",
         changes: AtStart,
-        group: Group::Logging,
+        group: SettingGroup::Logging,
         help: "Log lines for people, or one JSON object a line.",
     },
     Setting {
         name: "log-level",
         redis_names: &["loglevel"],
-        kind: Kind::Choice {
+        kind: SettingType::Choice {
             words: &[
                 word("error"),
                 Word { own: "warn", redis: "warning" },
@@ -702,13 +730,13 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "info",
         changes: Anytime,
-        group: Group::Logging,
+        group: SettingGroup::Logging,
         help: "Least severity that is logged.",
     },
     Setting {
         name: "slowlog-log-slower-than",
         redis_names: &["slowlog-log-slower-than"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "microseconds",
             min: -1,
             max: i64::MAX,
@@ -716,13 +744,13 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "10000",
         changes: Anytime,
-        group: Group::Logging,
+        group: SettingGroup::Logging,
         help: "Commands that take so long enter the slow log; 0 logs all, -1 none.",
     },
     Setting {
         name: "slowlog-max-len",
         redis_names: &["slowlog-max-len"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "entries",
             min: 0,
             max: i64::MAX,
@@ -730,13 +758,13 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "128",
         changes: Anytime,
-        group: Group::Logging,
+        group: SettingGroup::Logging,
         help: "Entries that the slow log keeps.",
     },
     Setting {
         name: "latency-monitor-threshold",
         redis_names: &["latency-monitor-threshold"],
-        kind: Kind::Integer {
+        kind: SettingType::Integer {
             unit: "milliseconds",
             min: 0,
             max: i64::MAX,
@@ -744,7 +772,7 @@ pub static SETTINGS: &[Setting] = &[
         },
         default: "0",
         changes: Anytime,
-        group: Group::Logging,
+        group: SettingGroup::Logging,
         help: "Commands that take so long are told by LATENCY; 0: none is.",
     },
 ];

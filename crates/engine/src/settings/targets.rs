@@ -11,10 +11,10 @@ use std::fmt;
 
 /// An allow list of servers. Empty, it allows none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Targets(Vec<Target>);
+pub struct Targets(Vec<AllowedTarget>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Target {
+struct AllowedTarget {
     text: String,
     /// A glob pattern.
     host: String,
@@ -25,7 +25,7 @@ struct Target {
 impl Targets {
     /// Reads one pattern a token.
     pub(super) fn read<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
-        Self(tokens.map(Target::read).collect())
+        Self(tokens.map(AllowedTarget::read).collect())
     }
 
     /// Whether a connection to `port` of `host` is allowed. O(patterns x length).
@@ -41,7 +41,7 @@ impl Targets {
     }
 }
 
-impl Target {
+impl AllowedTarget {
     fn read(text: &str) -> Self {
         let whole = || (text, None);
         let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {

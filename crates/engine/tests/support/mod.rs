@@ -7,7 +7,9 @@ use base::disk::FakeDisk;
 use base::hash::KeyHasher;
 use engine::memory::{Limit, Meter, Used};
 use engine::settings::{Draft, find};
-use engine::{AT_ONCE_BYTES_MAX, Checkpointer, Engine, Gathering, Loader, Next, Pace, Parts, Session, Slow, Worker};
+use engine::{
+    AT_ONCE_BYTES_MAX, CheckpointPace, Checkpointer, Engine, Gathering, Loader, Next, Parts, Session, Slow, Worker,
+};
 use journal::{Options, Policy, Running};
 use keyspace::Keyspace;
 use std::cell::RefCell;
@@ -127,7 +129,7 @@ impl World {
         };
         let new_worker = |index| Rc::new(Worker::new(engine.clone(), index, Box::new(timer)));
         let (worker, others) = (new_worker(0), (1..workers).map(new_worker).collect());
-        let pace = Pace { journal_bytes_max: u64::MAX, commit_bytes, step_entries: 7, kept_free_bytes };
+        let pace = CheckpointPace { journal_bytes_max: u64::MAX, commit_bytes, step_entries: 7, kept_free_bytes };
         let checkpointer = Checkpointer::new(engine.clone(), store, Box::new(timer), pace);
         let loader = Loader::new(engine.clone(), Box::new(timer), NEVER_MS, AT_ONCE_BYTES_MAX);
         let background: Background = Rc::new(RefCell::new(Box::pin(async {

@@ -44,7 +44,7 @@ fn every_default_reads_and_shows_as_itself() {
 #[test]
 fn every_word_of_a_choice_is_its_own_value() {
     for setting in SETTINGS {
-        let Kind::Choice { words, .. } = setting.kind else { continue };
+        let SettingType::Choice { words, .. } = setting.kind else { continue };
         let mut seen: Vec<Current> = Vec::new();
         for word in words {
             let mut current = Current::default();
