@@ -401,7 +401,7 @@ struct LaneState {
 
 /// What a claim holds, and a ticket after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Hold {
+struct ReservedRoom {
     payload_bytes: u64,
     ring_bytes: usize,
     charge: i64,
@@ -415,7 +415,7 @@ struct Hold {
 #[must_use]
 pub struct Claim {
     lane: Rc<LaneState>,
-    hold: Hold,
+    hold: ReservedRoom,
 }
 
 /// A position taken: the frame must be handed over, or the journal stands still.
@@ -426,7 +426,7 @@ pub struct Ticket {
     pub position: Position,
     /// Where it ends: what the shard's state needs from now on.
     pub end: Position,
-    hold: Hold,
+    hold: ReservedRoom,
 }
 
 impl Lane {
@@ -437,7 +437,7 @@ impl Lane {
     pub fn try_admit(&self, payload_bytes: u64, purpose: Purpose) -> Result<Claim, Refusal> {
         let journal = &self.state.journal;
         journal.check_pace(purpose)?;
-        let mut claim = Claim { lane: self.state.clone(), hold: Hold::default() };
+        let mut claim = Claim { lane: self.state.clone(), hold: ReservedRoom::default() };
         self.extend(&mut claim, payload_bytes, purpose)?;
         Ok(claim)
     }
@@ -470,7 +470,7 @@ impl Lane {
             Ok(unpursed) => {
                 self.state.claimed_bytes.update(|claimed| claimed + ring_more);
                 let unpursed = claim.hold.unpursed + unpursed;
-                claim.hold = Hold { payload_bytes, ring_bytes, charge, unpursed, own_segment };
+                claim.hold = ReservedRoom { payload_bytes, ring_bytes, charge, unpursed, own_segment };
                 Ok(())
             }
             Err(refusal) => {
@@ -593,8 +593,8 @@ impl LaneState {
         }
     }
 
-    fn release(&self, hold: Hold) {
-        if hold == Hold::default() {
+    fn release(&self, hold: ReservedRoom) {
+        if hold == ReservedRoom::default() {
             return;
         }
         self.claimed_bytes.update(|claimed| claimed - hold.ring_bytes);

@@ -58,7 +58,7 @@ pub use recovery::{Loss, Opened, Prepared, Recovery, TornTail, open, prepare, re
 pub use run::Running;
 pub use scan::{Frame, Replay, scan_bytes};
 pub use seal::Seal;
-pub use shelf::Hold;
+pub use shelf::SegmentHold;
 pub use signal::Alert;
 pub use statistics::Statistics;
 pub use sync::bell::Level;

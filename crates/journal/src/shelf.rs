@@ -129,9 +129,9 @@ impl Barrier {
 
 /// While it lives, no segment is given back.
 #[must_use]
-pub struct Hold<'a>(&'a Journal);
+pub struct SegmentHold<'a>(&'a Journal);
 
-impl Drop for Hold<'_> {
+impl Drop for SegmentHold<'_> {
     fn drop(&mut self) {
         lock(&self.0.shelf).holds -= 1;
         self.0.maker.wake(Alert::Pressure);
@@ -214,9 +214,9 @@ impl Journal {
     }
 
     /// Keeps all segments that there are until it is dropped; what is released meanwhile is given back then.
-    pub fn hold(&self) -> Hold<'_> {
+    pub fn hold(&self) -> SegmentHold<'_> {
         lock(&self.shelf).holds += 1;
-        Hold(self)
+        SegmentHold(self)
     }
 
     /// Reads the frames of `range`, whose end must be written, from the files. It begins where a frame does. The
