@@ -45,10 +45,10 @@ pub(crate) struct Deadlines {
 struct Bucket {
     first: u64,
     /// The lower 48 bits of each.
-    hints: Vec<Kept>,
+    hints: Vec<PackedHint>,
 }
 
-type Kept = [u16; 3];
+type PackedHint = [u16; 3];
 
 impl Deadlines {
     /// Notes that the key of `hash` falls due at `at_ms`. O(log n).
@@ -118,7 +118,7 @@ impl Deadlines {
 
     /// Bytes of memory.
     pub(crate) fn heap_bytes(&self) -> u64 {
-        (self.rooms_count * size_of::<Kept>() + self.buckets.capacity() * size_of::<Bucket>()) as u64
+        (self.rooms_count * size_of::<PackedHint>() + self.buckets.capacity() * size_of::<Bucket>()) as u64
     }
 
     fn insert(&mut self, hint: u64) {
@@ -182,7 +182,7 @@ impl Deadlines {
 }
 
 impl Bucket {
-    fn whole(&self, kept: Kept) -> u64 {
+    fn whole(&self, kept: PackedHint) -> u64 {
         let [a, b, c] = kept.map(u64::from);
         self.first >> KEPT_BITS << KEPT_BITS | a << 32 | b << 16 | c
     }
@@ -209,7 +209,7 @@ fn prefix(hint: u64) -> u64 {
     hint << (u64::BITS - TAG_BITS) >> SHARED_BITS
 }
 
-fn kept(hint: u64) -> Kept {
+fn kept(hint: u64) -> PackedHint {
     [(hint >> 32) as u16, (hint >> 16) as u16, hint as u16]
 }
 

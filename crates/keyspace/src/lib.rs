@@ -59,9 +59,10 @@ pub use section::{
 pub use shard::ShardState;
 pub use table::Extras;
 pub use transients::{Transient, Transients};
-pub use turn::{Alive, LoadError, Loading, MapState, Merge, Tail, Unread, named_by};
+pub use turn::{Alive, CutTail, LoadError, Loading, MapState, Merge, Unread, named_by};
 pub use turn::{
-    Batch, BlockSink, BlockSource, Inline, Put, STEP_ENTRIES, Step, TableCount, TurnMemory, Turned, WHOLE_BYTES_MAX,
+    Batch, BlockSink, BlockSource, CutStep, Inline, STEP_ENTRIES, TableCount, TurnMemory, Turned, ValueChange,
+    WHOLE_BYTES_MAX,
 };
 pub use tx::{Abandon, MemoryGrant, PREFIX_BYTES_MAX, Reads, Tx, Version, WrongType};
 

@@ -172,7 +172,7 @@ impl Stood {
 
 /// The notes of one tx.
 #[derive(Default)]
-pub(crate) struct Notes {
+pub(crate) struct KeyEvents {
     run: u32,
     row: u16,
     /// Whether keys that are looked for in vain are noted.
@@ -180,7 +180,7 @@ pub(crate) struct Notes {
     pub(crate) list: Vec<Note>,
 }
 
-impl Notes {
+impl KeyEvents {
     /// Another row runs from here on.
     pub(crate) fn begin_row(&mut self, row: u16, misses: bool) {
         self.run += 1;

@@ -3,7 +3,7 @@
 use crate::TableId;
 use crate::deadlines::Deadlines;
 use crate::effect::extras::altered;
-use crate::order::Notes;
+use crate::order::IndexDeltas;
 use crate::turn::{Batch, Marking, Room};
 use base::Ms;
 use kinds::{Collection, Hash, Kind, List, LongText, Queue, Set, Sorted, Stream, Tagged, Text, Value, text};
@@ -34,7 +34,7 @@ pub struct Section {
     /// What of it the store is to be told.
     marking: Marking,
     /// Which names came and went, while somebody keeps them in order.
-    notes: Option<Box<Notes>>,
+    notes: Option<Box<IndexDeltas>>,
 }
 
 /// A value with more memory than this is not dropped under a lock, in bytes.
@@ -49,12 +49,12 @@ impl Section {
     }
 
     /// Has it take notes of the names that come and go, or not any more.
-    pub(crate) fn set_notes(&mut self, notes: Option<Notes>) {
+    pub(crate) fn set_notes(&mut self, notes: Option<IndexDeltas>) {
         self.notes = notes.map(Box::new);
     }
 
     /// The notes taken of names, to read them.
-    pub(crate) fn notes_mut(&mut self) -> Option<&mut Notes> {
+    pub(crate) fn notes_mut(&mut self) -> Option<&mut IndexDeltas> {
         self.notes.as_deref_mut()
     }
 

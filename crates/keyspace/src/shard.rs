@@ -1,6 +1,6 @@
 //! What lies under one shard's lock.
 
-use crate::order::{Flags, Notes, NotesTaken};
+use crate::order::{Flags, IndexDeltas, NotesTaken};
 use crate::section::Section;
 use crate::turn::{NAMES_BYTES_MAX, Turning};
 use crate::{Keyspace, OF_SERVER, TableId};
@@ -113,9 +113,9 @@ impl ShardState {
     }
 
     /// What a section takes notes in; the server's own table takes none.
-    fn notes_of(&self, table: TableId) -> Option<Notes> {
+    fn notes_of(&self, table: TableId) -> Option<IndexDeltas> {
         let noting = self.noting.as_deref().filter(|_| table != OF_SERVER);
-        noting.map(|(shard, flags)| Notes::new(*shard, flags.clone()))
+        noting.map(|(shard, flags)| IndexDeltas::new(*shard, flags.clone()))
     }
 
     /// Takes the notes of names that its sections have taken.

@@ -26,8 +26,8 @@ pub use loading::{BlockSource, LoadError, Loading};
 pub(crate) use marking::{Marking, NAMES_BYTES_MAX};
 pub use merge::Merge;
 pub(crate) use records::Room;
-pub use records::{Batch, BlockSink, Inline, Put, WHOLE_BYTES_MAX, named_by};
-pub use tail::{Alive, MapState, Tail};
+pub use records::{Batch, BlockSink, Inline, ValueChange, WHOLE_BYTES_MAX, named_by};
+pub use tail::{Alive, CutTail, MapState};
 pub use unread::Unread;
 
 use crate::section::Section;
@@ -48,11 +48,11 @@ pub(crate) struct Turning {
     mark: u8,
     /// The next turn writes every entry.
     whole: bool,
-    stage: Stage,
+    stage: CutStage,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Stage {
+enum CutStage {
     /// No turn is under way.
     #[default]
     Still,
@@ -110,7 +110,7 @@ impl Default for TurnMemory {
 
 /// What is left of a turn after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum CutStep {
     /// Something; take again.
     More,
     /// Nothing: with this batch all has been taken.
@@ -130,10 +130,10 @@ impl ShardState {
         memory: &mut TurnMemory,
         position: impl FnOnce() -> Position,
     ) -> Option<Turned> {
-        if self.turning().stage == Stage::Clearing && !self.clear_step() {
+        if self.turning().stage == CutStage::Clearing && !self.clear_step() {
             return None;
         }
-        assert!(self.turning().stage == Stage::Still, "a shard is turned again when its last turn is over");
+        assert!(self.turning().stage == CutStage::Still, "a shard is turned again when its last turn is over");
         assert!(self.turning().mark & PARITIES != 0, "a shard that is turned keeps marks");
         let mut tables = std::mem::take(&mut memory.tables);
         tables.extend(self.counts(|table| keyspace.map().names(table)));
@@ -154,7 +154,7 @@ impl ShardState {
 
     /// Has the next turn write `key` of `table`, if it is there, as if it had changed; between two turns.
     pub fn mark_changed(&mut self, keyspace: &Keyspace, table: TableId, key: &[u8]) {
-        assert!(self.turning().stage != Stage::Taking, "what a turn takes is not changed meanwhile");
+        assert!(self.turning().stage != CutStage::Taking, "what a turn takes is not changed meanwhile");
         let mark = |(id, section): (TableId, &mut Section)| {
             if id == table {
                 section.mark_changed(keyspace.hash(key), key);
@@ -174,7 +174,7 @@ impl ShardState {
 
     fn flip(&mut self, keyspace: &Keyspace, whole: bool, memory: &mut TurnMemory) {
         let mark = self.turning().mark ^ PARITIES;
-        *self.turning_mut() = Turning { mark, whole: false, stage: Stage::Taking };
+        *self.turning_mut() = Turning { mark, whole: false, stage: CutStage::Taking };
         let mut spares = memory.sections.iter_mut();
         for (table, section) in self.sections_mut() {
             let spare = spares.next().and_then(Option::take);
@@ -184,21 +184,21 @@ impl ShardState {
 
     /// Takes into `batch`, which is empty, what the turn has found, looking at `entries_max` entries (or a few more, whose
     /// hashes are alike); one that is taken counts as four.
-    pub fn take(&mut self, keyspace: &Keyspace, entries_max: usize, batch: &mut Batch) -> Step {
+    pub fn take(&mut self, keyspace: &Keyspace, entries_max: usize, batch: &mut Batch) -> CutStep {
         assert!(entries_max > 0 && batch.is_empty());
-        if self.turning().stage != Stage::Taking {
-            return Step::Lost;
+        if self.turning().stage != CutStage::Taking {
+            return CutStep::Lost;
         }
         let mut room = Room::new(entries_max);
         for (table, section) in self.sections_mut() {
             if !keyspace.map().names(table) {
                 batch.drop_later(section.marking_mut().end_turn());
             } else if !section.take(table, &mut room, batch) {
-                return Step::More;
+                return CutStep::More;
             }
         }
-        self.turning_mut().stage = Stage::Still;
-        Step::Over
+        self.turning_mut().stage = CutStage::Still;
+        CutStep::Over
     }
 
     /// The commit of the last turn has failed, or the turn is not to go on: the next one writes every entry. A shard that
@@ -207,8 +207,8 @@ impl ShardState {
     pub fn abandon_turn(&mut self) -> impl Send + use<> {
         let turning = self.turning_mut();
         turning.whole = true;
-        if turning.stage == Stage::Taking {
-            turning.stage = Stage::Clearing;
+        if turning.stage == CutStage::Taking {
+            turning.stage = CutStage::Clearing;
         }
         let abandon = |section: &mut Section| {
             section.marking_mut().make_whole();
@@ -222,7 +222,7 @@ impl ShardState {
         let (mut room, mut batch) = (Room::new(STEP_ENTRIES), Batch::default());
         let is_over = self.sections_mut().all(|(table, section)| section.take(table, &mut room, &mut batch));
         if is_over {
-            self.turning_mut().stage = Stage::Still;
+            self.turning_mut().stage = CutStage::Still;
         }
         is_over
     }
@@ -267,7 +267,7 @@ impl ShardState {
     pub(crate) fn renew_marking(&mut self, mark: u8) {
         // An entry that has the present mark is not the next turn's business, so both go on together.
         let mark = if mark == 0 { self.turning().mark } else { mark };
-        *self.turning_mut() = Turning { mark, whole: true, stage: Stage::Still };
+        *self.turning_mut() = Turning { mark, whole: true, stage: CutStage::Still };
         for (_, section) in self.sections_mut() {
             *section.marking_mut() = Marking::new(mark);
         }

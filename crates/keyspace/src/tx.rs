@@ -20,7 +20,7 @@ use crate::effect::{self, Effect, Log, event};
 use crate::guard::{Absent, Expiry, HashMut, ListMut, SetMut, SortedMut, StreamMut, TextMut, Whole};
 use crate::held::{Held, Kept};
 use crate::mix::MixWanted;
-use crate::notes::{Classes, Deed, Note, Notes, Stood};
+use crate::notes::{Classes, Deed, KeyEvents, Note, Stood};
 use crate::search::{Aim, Finding, Prepared, SearchWanted, Searches, Wanted};
 use crate::section::{Entry, Section, Standing, is_live, kind_of, standing, text_of, value_of};
 use crate::undo::{OldKey, Undo};
@@ -96,7 +96,7 @@ pub struct Tx<'k> {
     rehearsing: Rehearsing,
     look_again_ms: Option<Ms>,
     random: Random,
-    notes: Option<Box<Notes>>,
+    notes: Option<Box<KeyEvents>>,
     /// Keys that stay as they are, and count as changed for watches and client-side caches.
     touched: Vec<(TableId, Box<[u8]>)>,
     /// Looks for keys that count as reads.

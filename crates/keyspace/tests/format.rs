@@ -2,7 +2,9 @@
 
 use base::hash::KeyHasher;
 use blocks::{End, LeafStore, Place};
-use keyspace::{Absent, Batch, BlockSink, BlockSource, DecodeError, Held, Keyspace, Log, Put, Record, TurnMemory, Tx};
+use keyspace::{
+    Absent, Batch, BlockSink, BlockSource, DecodeError, Held, Keyspace, Log, Record, TurnMemory, Tx, ValueChange,
+};
 use keyspace::{Entry, Extras, FETCHED, STALE, list_of, shard_of, text_of};
 use kinds::{Kind, LongText, Value};
 use std::convert::Infallible;
@@ -97,10 +99,10 @@ impl LeafStore for Leaves {
 impl BlockSink for Leaves {
     type Error = Infallible;
 
-    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<Put, Infallible> {
+    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<ValueChange, Infallible> {
         let mut storing = value.storing(form);
         while !storing.step(1, self, form)? {}
-        Ok(Put::All)
+        Ok(ValueChange::All)
     }
 
     fn has_put(&mut self, _: u32, _: &[u8], _: &Value) {}

@@ -106,7 +106,7 @@ impl Flags {
 }
 
 /// What came and went in one section since it was last taken. It lies under the shard's lock.
-pub(crate) struct Notes {
+pub(crate) struct IndexDeltas {
     taken: NotesTaken,
     shard: usize,
     flags: Arc<Flags>,
@@ -120,7 +120,7 @@ pub(crate) struct NotesTaken {
     pub(super) backlog_bytes: u64,
 }
 
-impl Notes {
+impl IndexDeltas {
     pub(crate) fn new(shard: usize, flags: Arc<Flags>) -> Self {
         Self { taken: NotesTaken::default(), shard, flags }
     }
@@ -152,7 +152,7 @@ impl Notes {
     }
 }
 
-impl Drop for Notes {
+impl Drop for IndexDeltas {
     fn drop(&mut self) {
         self.flags.note_done(self.taken.backlog_bytes);
     }

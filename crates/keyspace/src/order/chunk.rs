@@ -39,7 +39,7 @@ pub(super) fn kind_of_code(word: u64) -> Option<Kind> {
 
 /// What follows a prefix in a name, and the kind of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tail<'a> {
+pub(super) struct NameTail<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) kind: Kind,
 }
@@ -64,7 +64,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// What follows it in each name.
-    pub(super) fn tails(self) -> impl Iterator<Item = Tail<'a>> {
+    pub(super) fn tails(self) -> impl Iterator<Item = NameTail<'a>> {
         let mut rest = self.tails;
         std::iter::from_fn(move || (!rest.is_empty()).then(|| take(&mut rest)))
     }
@@ -84,7 +84,7 @@ impl<'a> Chunk<'a> {
 }
 
 /// Appends a chunk of names that are in order, each once, and at least one: `base`, and a tail for each.
-pub(super) fn write(base: &[u8], tails: &[Tail<'_>], out: &mut Vec<u8>) {
+pub(super) fn write(base: &[u8], tails: &[NameTail<'_>], out: &mut Vec<u8>) {
     let common_bytes = common_bytes(tails);
     varint::put(out, (base.len() + common_bytes) as u64);
     out.extend_from_slice(base);
@@ -97,7 +97,7 @@ pub(super) fn write(base: &[u8], tails: &[Tail<'_>], out: &mut Vec<u8>) {
 }
 
 /// With how many bytes all of these, which are in order, begin alike.
-pub(super) fn common_bytes(tails: &[Tail<'_>]) -> usize {
+pub(super) fn common_bytes(tails: &[NameTail<'_>]) -> usize {
     let (Some(first), Some(last)) = (tails.first(), tails.last()) else { return 0 };
     alike_bytes(first.bytes, last.bytes)
 }
@@ -107,11 +107,11 @@ pub(super) fn alike_bytes(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(left, right)| left == right).count()
 }
 
-fn take<'a>(input: &mut &'a [u8]) -> Tail<'a> {
+fn take<'a>(input: &mut &'a [u8]) -> NameTail<'a> {
     let word = take_word(input);
     let (bytes, rest) = input.split_at((word >> KIND_BITS) as usize);
     *input = rest;
-    Tail { bytes, kind: kind_of_code(word).expect("a name that is there is of a kind") }
+    NameTail { bytes, kind: kind_of_code(word).expect("a name that is there is of a kind") }
 }
 
 fn take_word(input: &mut &[u8]) -> u64 {
@@ -142,8 +142,8 @@ mod tests {
             let mut bytes = Vec::new();
             let base = names.iter().map(|name| alike_bytes(name, names[0])).min().unwrap_or(0) / 2;
             let kinds = [Kind::Text, Kind::List, Kind::Hash, Kind::Set, Kind::Sorted, Kind::Stream, Kind::Tagged];
-            let tails: Vec<Tail<'_>> =
-                names.iter().zip(kinds).map(|(name, kind)| Tail { bytes: &name[base..], kind }).collect();
+            let tails: Vec<NameTail<'_>> =
+                names.iter().zip(kinds).map(|(name, kind)| NameTail { bytes: &name[base..], kind }).collect();
             write(&names[0][..base], &tails, &mut bytes);
             let chunk = Chunk::of(&bytes);
             let read: Vec<Vec<u8>> = chunk.tails().map(|tail| [chunk.prefix(), tail.bytes].concat()).collect();

@@ -28,7 +28,7 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use changes::{Flags, Notes, NotesTaken};
+pub(crate) use changes::{Flags, IndexDeltas, NotesTaken};
 pub use names::{Page, Span};
 
 use crate::{Keyspace, OF_SERVER, ShardState, TableId, kind_of};
@@ -122,12 +122,12 @@ pub enum OrderTurn {
 /// One reader's way to what was done before it came.
 #[derive(Default)]
 pub struct CatchUp {
-    stage: Stage,
+    stage: IndexStage,
     built: u64,
 }
 
 #[derive(Default)]
-enum Stage {
+enum IndexStage {
     #[default]
     New,
     /// Notes of these shards are still to be taken.
@@ -384,20 +384,20 @@ impl Index {
     /// Goes on for a reader; `None` once all is there that was done before it came.
     fn catch_up(&mut self, keyspace: &Keyspace, reader: &mut CatchUp) -> Option<OrderTurn> {
         if reader.built != self.built {
-            *reader = CatchUp { stage: Stage::New, built: self.built };
+            *reader = CatchUp { stage: IndexStage::New, built: self.built };
         }
-        if matches!(reader.stage, Stage::New) {
-            reader.stage = Stage::Taking(keyspace.order.flags.all());
+        if matches!(reader.stage, IndexStage::New) {
+            reader.stage = IndexStage::Taking(keyspace.order.flags.all());
         }
-        if let Stage::Taking(shards) = &mut reader.stage {
+        if let IndexStage::Taking(shards) = &mut reader.stage {
             match self.take_free(keyspace, shards) {
                 Taking::Over => {}
                 Taking::More => return Some(OrderTurn::Again),
                 Taking::Locked(shard) => return Some(OrderTurn::Locked(shard)),
             }
-            reader.stage = Stage::Waiting(self.came);
+            reader.stage = IndexStage::Waiting(self.came);
         }
-        if let Stage::Waiting(came) = reader.stage {
+        if let IndexStage::Waiting(came) = reader.stage {
             if self.done < came {
                 self.make(&keyspace.order.flags, CHANGES_MADE);
                 keyspace.order.tell(self);
@@ -405,7 +405,7 @@ impl Index {
             if self.done < came {
                 return Some(OrderTurn::Again);
             }
-            reader.stage = Stage::Done;
+            reader.stage = IndexStage::Done;
         }
         None
     }

@@ -9,7 +9,7 @@
 //! Changes come sorted, and all that fall into one chunk are one writing of it.
 
 use super::changes::Changes;
-use super::chunk::{self, Chunk, Tail, alike_bytes};
+use super::chunk::{self, Chunk, NameTail, alike_bytes};
 use blocks::{BlockList, Direction, End};
 use kinds::Kind;
 use kinds::sorted::Bound;
@@ -98,7 +98,7 @@ impl Page {
         (0..self.len()).map(|nth| self.get(nth))
     }
 
-    fn push(&mut self, prefix: &[u8], tail: Tail<'_>) {
+    fn push(&mut self, prefix: &[u8], tail: NameTail<'_>) {
         [prefix, tail.bytes].into_iter().for_each(|part| self.bytes.extend_from_slice(part));
         self.ends.push((self.bytes.len(), tail.kind));
     }
@@ -109,8 +109,8 @@ impl Page {
     }
 
     /// All of them as what follows nothing.
-    fn tails(&self) -> impl Iterator<Item = Tail<'_>> {
-        (0..self.len()).map(|nth| Tail { bytes: self.get(nth), kind: self.kind(nth) })
+    fn tails(&self) -> impl Iterator<Item = NameTail<'_>> {
+        (0..self.len()).map(|nth| NameTail { bytes: self.get(nth), kind: self.kind(nth) })
     }
 
     fn clear(&mut self) {
@@ -172,7 +172,7 @@ impl Names {
         let ends = [changes.get(from).1, changes.get(to - 1).1];
         let base_bytes = ends.map(|name| alike_bytes(chunk.prefix(), name)).into_iter().min().unwrap_or(0);
         let (mut base, rest) = chunk.prefix().split_at(base_bytes);
-        let before: Vec<Tail<'_>> = if rest.is_empty() {
+        let before: Vec<NameTail<'_>> = if rest.is_empty() {
             chunk.tails().collect()
         } else {
             chunk.tails().for_each(|tail| unpacked.push(rest, tail));
@@ -221,7 +221,7 @@ impl Names {
             return page;
         }
         // Behind the first that is in the range only its far end is looked for.
-        let take = |page: &mut Page, prefix: &[u8], tail: Tail<'_>| {
+        let take = |page: &mut Page, prefix: &[u8], tail: NameTail<'_>| {
             page.push(prefix, tail);
             let name = page.get(page.len() - 1);
             let is_first = page.len() == 1;
@@ -251,7 +251,7 @@ impl Names {
                 let last = at(&span.most, count - 1);
                 self.chunks.walk(0, last + 1, Direction::Backward, &mut |bytes: &[u8]| {
                     let chunk = Chunk::of(bytes);
-                    let tails: Vec<Tail<'_>> = chunk.tails().collect();
+                    let tails: Vec<NameTail<'_>> = chunk.tails().collect();
                     tails.iter().rev().try_for_each(|tail| take(&mut page, chunk.prefix(), *tail))
                 })
             }
@@ -261,7 +261,12 @@ impl Names {
 }
 
 /// What was there before and the changes, of which the last of each name counts, without the `base_bytes` that all begin with.
-fn merge<'a>(before: &[Tail<'a>], changes: &'a Changes, range: Range<usize>, base_bytes: usize) -> Vec<Tail<'a>> {
+fn merge<'a>(
+    before: &[NameTail<'a>],
+    changes: &'a Changes,
+    range: Range<usize>,
+    base_bytes: usize,
+) -> Vec<NameTail<'a>> {
     let mut tails = Vec::with_capacity(before.len() + range.len());
     let (mut rest, end) = (before, range.end);
     for nth in range {
@@ -273,20 +278,20 @@ fn merge<'a>(before: &[Tail<'a>], changes: &'a Changes, range: Range<usize>, bas
         let (passed, behind) = rest.split_at(rest.partition_point(|old| old.bytes < bytes));
         tails.extend_from_slice(passed);
         rest = if behind.first().is_some_and(|old| old.bytes == bytes) { &behind[1..] } else { behind };
-        tails.extend(kind.map(|kind| Tail { bytes, kind }));
+        tails.extend(kind.map(|kind| NameTail { bytes, kind }));
     }
     tails.extend_from_slice(rest);
     tails
 }
 
 /// What a chunk of these names takes, in bytes, or a little less.
-fn packed_bytes(base: &[u8], tails: &[Tail<'_>]) -> usize {
+fn packed_bytes(base: &[u8], tails: &[NameTail<'_>]) -> usize {
     let common_bytes = chunk::common_bytes(tails);
     tails.iter().map(|tail| tail.bytes.len() + 1 - common_bytes).sum::<usize>() + base.len() + common_bytes
 }
 
 /// The names in parts of so many bytes, as if they were of one chunk.
-fn split<'n, 'a>(tails: &'n [Tail<'a>], part_bytes: usize) -> impl Iterator<Item = &'n [Tail<'a>]> {
+fn split<'n, 'a>(tails: &'n [NameTail<'a>], part_bytes: usize) -> impl Iterator<Item = &'n [NameTail<'a>]> {
     let common_bytes = chunk::common_bytes(tails);
     let mut rest = tails;
     std::iter::from_fn(move || {

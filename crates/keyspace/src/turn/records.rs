@@ -39,7 +39,7 @@ pub trait BlockSink {
     ///
     /// # Errors
     /// The sink's own.
-    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<Put, Self::Error>;
+    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<ValueChange, Self::Error>;
 
     /// All of `value` is put, which was `key`'s in `table` at the turn. What the key holds by now may have leaves in common
     /// with it and not know where they lie: see [`Value::learn_places`] and [`crate::ShardState::version_beside`].
@@ -48,7 +48,7 @@ pub trait BlockSink {
 
 /// What has become of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Put {
+pub enum ValueChange {
     /// It is to lie in its record; nothing was appended.
     Inline,
     /// There is more of it, for another call with the same value and form.
@@ -63,8 +63,8 @@ pub struct Inline;
 impl BlockSink for Inline {
     type Error = std::convert::Infallible;
 
-    fn put(&mut self, _: &Value, _: &mut Vec<u8>) -> Result<Put, Self::Error> {
-        Ok(Put::Inline)
+    fn put(&mut self, _: &Value, _: &mut Vec<u8>) -> Result<ValueChange, Self::Error> {
+        Ok(ValueChange::Inline)
     }
 
     fn has_put(&mut self, _: TableId, _: &[u8], _: &Value) {}
@@ -215,15 +215,15 @@ impl Encoded {
         sink: &mut S,
     ) -> Result<bool, S::Error> {
         let is_big = whole.value.encoded_bytes() > WHOLE_BYTES_MAX;
-        let put = if is_big { sink.put(&whole.value, &mut self.form)? } else { Put::Inline };
+        let put = if is_big { sink.put(&whole.value, &mut self.form)? } else { ValueChange::Inline };
         self.record.clear();
         match put {
-            Put::Part => return Ok(false),
-            Put::All => {
+            ValueChange::Part => return Ok(false),
+            ValueChange::All => {
                 put_stored(&mut self.record, table, key, whole, &self.form);
                 sink.has_put(table, key, &whole.value);
             }
-            Put::Inline => {
+            ValueChange::Inline => {
                 put_whole_head(&mut self.record, table, key, whole);
                 whole.value.encode(&mut self.record);
             }

@@ -1,6 +1,6 @@
 //! The tail of the journal: what the store lacks of each shard and of the map, and which tables are alive.
 //!
-//! A start goes over it once: [`Tail::split`] does what becomes of the map and sorts the other effects by shard, to be
+//! A start goes over it once: [`CutTail::split`] does what becomes of the map and sorts the other effects by shard, to be
 //! applied to a shard when that is loaded, if their table is [`Alive`] by then.
 
 use crate::effect::{DecodeError, Effect, Record};
@@ -58,12 +58,12 @@ impl Alive {
 }
 
 /// Where the tail begins for each shard and for the map.
-pub struct Tail {
+pub struct CutTail {
     shards_from: Box<[Position]>,
     map_from: Position,
 }
 
-impl Tail {
+impl CutTail {
     /// Behind a store that knows the map at `map_from`, and each shard at its position.
     ///
     /// # Panics

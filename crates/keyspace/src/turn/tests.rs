@@ -177,21 +177,21 @@ fn many_marks_of_an_abandoned_turn_are_cleared_in_steps() {
     names.iter().for_each(|name| put(&mut state, name));
     assert!(!state.turn(&keyspace, false, &mut TurnMemory::default(), || 1).unwrap().is_unchanged);
     let mut batch = Batch::default();
-    assert_eq!(state.take(&keyspace, 400, &mut batch), Step::More);
+    assert_eq!(state.take(&keyspace, 400, &mut batch), CutStep::More);
     assert_eq!(batch.records_count(), 100);
     drop(state.abandon_turn());
     names.iter().step_by(3).for_each(|name| put(&mut state, name));
     assert_eq!(state.turn(&keyspace, false, &mut TurnMemory::default(), || 2), None);
     let turned = state.turn(&keyspace, false, &mut TurnMemory::default(), || 3).expect("all marks are cleared");
     assert!(turned.is_whole && turned.position == 3);
-    let (mut records, mut step) = (0, Step::More);
-    while step == Step::More {
+    let (mut records, mut step) = (0, CutStep::More);
+    while step == CutStep::More {
         let mut batch = Batch::default();
         step = state.take(&keyspace, 100, &mut batch);
         records += batch.records_count();
         batch.encode(&mut Inline, |_| Ok(())).unwrap();
     }
-    assert_eq!((step, records), (Step::Over, names.len()));
+    assert_eq!((step, records), (CutStep::Over, names.len()));
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn all_sections_of_a_shard_share_the_room_for_names() {
     let hash = keyspace.hash(&names[0]);
     (0..4).for_each(|table| state.section_mut(table).put_text(hash, &names[0], b"text", None));
     state.turn(&keyspace, true, &mut TurnMemory::default(), || 1).unwrap();
-    while state.take(&keyspace, 9, &mut Batch::default()) == Step::More {}
+    while state.take(&keyspace, 9, &mut Batch::default()) == CutStep::More {}
     for (table, is_whole) in (0..4).zip([false, false, false, true]) {
         state.section_mut(table).remove(hash, &names[0]);
         assert_eq!(state.sections().any(|(_, section)| section.marking().is_whole()), is_whole, "{table}");

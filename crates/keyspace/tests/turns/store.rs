@@ -2,7 +2,7 @@
 
 use blocks::{LeafStore, Place, Storing};
 use keyspace::{BlockSink, BlockSource, DecodeError, Keyspace, Loading, MapState, ShardState, TableCount, TableId};
-use keyspace::{Merge, Put, Turned, hash_of, list_of, named_by, set_of, text_of};
+use keyspace::{Merge, Turned, ValueChange, hash_of, list_of, named_by, set_of, text_of};
 use kinds::{Kind, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -104,21 +104,21 @@ impl LeafStore for Elsewhere {
 impl BlockSink for Elsewhere {
     type Error = DecodeError;
 
-    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<Put, DecodeError> {
+    fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<ValueChange, DecodeError> {
         let begun = self.storing.take();
         if begun.is_none() {
             self.puts += 1;
             self.before = self.next;
             if self.puts.is_multiple_of(3) || value.is_one_leaf() {
-                return Ok(Put::Inline);
+                return Ok(ValueChange::Inline);
             }
         }
         let mut storing = begun.unwrap_or_else(|| value.storing(form));
         if storing.step(5_000, self, form)? {
-            return Ok(Put::All);
+            return Ok(ValueChange::All);
         }
         self.storing = Some(storing);
-        Ok(Put::Part)
+        Ok(ValueChange::Part)
     }
 
     fn has_put(&mut self, table: TableId, key: &[u8], value: &Value) {

@@ -5,7 +5,7 @@ use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use blocks::{Direction, End};
 use keyspace::{
-    Abandon, Absent, Aim, Batch, Expiry, FieldExpiry, Held, Inline, Keyspace, Log, Searches, Step, TableId, Tail,
+    Abandon, Absent, Aim, Batch, CutStep, CutTail, Expiry, FieldExpiry, Held, Inline, Keyspace, Log, Searches, TableId,
     TurnMemory, Turned, Tx, Unread, named_by, shard_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -293,8 +293,8 @@ impl World {
         drop(state);
         assert!(records.iter().all(|record| self.keyspace.map().names(name(record).0)), "nobody reads what is dead");
         open.records.append(&mut records);
-        assert_ne!(step, Step::Lost);
-        open.is_over = step == Step::Over;
+        assert_ne!(step, CutStep::Lost);
+        open.is_over = step == CutStep::Over;
     }
 
     /// Commits a turn, having taken what is left of it, and reads the shard back.
@@ -337,7 +337,7 @@ impl World {
             drop(state.abandon_turn());
             if !open.is_over {
                 self.seen.insert("failed amid");
-                assert_eq!(state.take(&self.keyspace, 1, &mut Batch::default()), Step::Lost);
+                assert_eq!(state.take(&self.keyspace, 1, &mut Batch::default()), CutStep::Lost);
             }
         }
     }
@@ -349,7 +349,7 @@ impl World {
         other.shut();
         let mut shards_from = vec![0; SHARDS];
         self.store.shards.iter().for_each(|(shard, stored)| shards_from[*shard] = stored.position);
-        let tail = Tail::new(map_from, shards_from);
+        let tail = CutTail::new(map_from, shards_from);
         let mut effects = vec![Vec::new(); SHARDS];
         for (begin, payload) in &self.journal {
             let note = |shard: usize, effect: &[u8]| effects[shard].extend_from_slice(effect);
@@ -404,7 +404,7 @@ impl World {
         self.keyspace.exchange(&other);
         for shard in std::mem::take(&mut self.open).into_keys() {
             let mut state = self.keyspace.shard(shard).try_write().unwrap();
-            assert_eq!(state.take(&self.keyspace, 1, &mut Batch::default()), Step::Lost);
+            assert_eq!(state.take(&self.keyspace, 1, &mut Batch::default()), CutStep::Lost);
         }
     }
 }
