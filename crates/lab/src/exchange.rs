@@ -11,7 +11,7 @@
 use crate::contents::{Contents, Items, below, mixed};
 use crate::door::{Answer, Door};
 use crate::load::{Outcome, allow_open_files, rounded, step_error};
-use crate::scenario::{Counts, Party};
+use crate::scenario::{Party, PlaceholderValues};
 use crate::server::Server;
 use crate::{LabError, proc};
 use hdrhistogram::Histogram;
@@ -40,7 +40,7 @@ const RANDOM: &str = "{random:12}";
 pub(crate) fn measure(
     server: &Server,
     parties: &[Party],
-    counts: Counts,
+    counts: PlaceholderValues,
     limit: Duration,
 ) -> Result<Outcome, LabError> {
     allow_open_files(parties.iter().map(|party| party.connections).sum::<u64>() + 256)?;
@@ -112,7 +112,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn new(server: &Server, parties: &[Party], counts: Counts) -> Self {
+    fn new(server: &Server, parties: &[Party], counts: PlaceholderValues) -> Self {
         let work = |party: &Party| Work {
             say: counts.fill(&party.say),
             payload_bytes: party.bytes,
@@ -259,7 +259,7 @@ mod tests {
         let Some(redis) = program_or_skip("lab::exchange", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
-        let counts = Counts { requests: 1000, items: 100 };
+        let counts = PlaceholderValues { requests: 1000, items: 100 };
         let measured = |parties: &[Party]| measure(&server, parties, counts, Duration::from_secs(60)).unwrap();
         let extra = |outcome: &Outcome, name: &str| outcome.extra.iter().find(|(found, _)| found == name).unwrap().1;
         let ask = |line: &str| server.client().unwrap().call(line).unwrap();
@@ -285,7 +285,7 @@ mod tests {
         let Some(redis) = program_or_skip("lab::exchange", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
-        let counts = Counts { requests: 10, items: 1 };
+        let counts = PlaceholderValues { requests: 10, items: 1 };
         let failed =
             |say: &str, limit| measure(&server, &[party(say, None, 1)], counts, limit).err().unwrap().to_string();
         assert!(failed("NOSUCH", Duration::from_secs(60)).contains("unknown command"));

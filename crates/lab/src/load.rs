@@ -6,7 +6,7 @@ use crate::fill::{self, Filler};
 use crate::generate::{self, Loop};
 use crate::programs::{Programs, bounded};
 use crate::resp::{Client, words};
-use crate::scenario::{Case, Counts, Data, Load, Prepare};
+use crate::scenario::{Case, Data, Load, PlaceholderValues, Prepare};
 use crate::server::Server;
 use crate::{LabError, io_error};
 use crate::{checkpoints, exchange, leftover, messages, node, proc, restart, writes};
@@ -42,7 +42,7 @@ pub(crate) struct Outcome {
 ///
 /// # Errors
 /// The server did not take it.
-pub(crate) fn prepare(server: &Server, step: &Prepare, counts: Counts) -> Result<(), LabError> {
+pub(crate) fn prepare(server: &Server, step: &Prepare, counts: PlaceholderValues) -> Result<(), LabError> {
     let mut client = server.client()?;
     let done = match step {
         Prepare::Command(line) => client.call(&counts.fill(line)).map(drop),
@@ -78,7 +78,7 @@ pub(crate) fn apply(
     case: &Case,
     server: &mut Server,
     programs: &Programs,
-    counts: Counts,
+    counts: PlaceholderValues,
     limit_s: u64,
     draw: u64,
 ) -> Result<Outcome, LabError> {
@@ -106,7 +106,7 @@ fn apply_plain(
     load: &Load,
     server: &Server,
     programs: &Programs,
-    counts: Counts,
+    counts: PlaceholderValues,
     limit_s: u64,
 ) -> Result<Outcome, LabError> {
     match load {
@@ -156,7 +156,7 @@ fn apply_plain(
 ///
 /// # Errors
 /// The answer is another.
-pub(crate) fn check(case: &Case, server: &Server, counts: Counts) -> Result<(), LabError> {
+pub(crate) fn check(case: &Case, server: &Server, counts: PlaceholderValues) -> Result<(), LabError> {
     let question = counts.fill(&case.check.command);
     let answer = server.ask(&question)?;
     let expected = counts.fill(&case.check.answer);
@@ -219,7 +219,7 @@ fn benchmark(
     arguments: &str,
     server: &Server,
     programs: &Programs,
-    counts: Counts,
+    counts: PlaceholderValues,
     limit_s: u64,
 ) -> Result<Outcome, LabError> {
     let mut command = bounded(&programs.benchmark, limit_s);
@@ -286,7 +286,7 @@ fn generator_line(work: &Loop) -> String {
 }
 
 /// Does a side's own steps, and looks what they have added to its memory.
-fn take_steps(server: &Server, steps: &[Prepare], counts: Counts) -> Result<Outcome, LabError> {
+fn take_steps(server: &Server, steps: &[Prepare], counts: PlaceholderValues) -> Result<Outcome, LabError> {
     thread::sleep(SETTLE);
     let (before, _) = proc::memory_bytes(server.pid())?;
     let begin = Instant::now();

@@ -47,7 +47,7 @@ pub(crate) fn measure(server: &Server, work: &Messages, count: u64, limit: Durat
     allow_open_files(work.channels * work.listeners + work.publishers + 256)?;
     let failed = |error: io::Error| step_error("messages", &error, server);
     let listeners = listen(server, work)?;
-    let shared = Shared {
+    let shared = SharedMessages {
         next: AtomicU64::new(0),
         tallies: (0..work.publishers).map(|_| Tally::default()).collect(),
         over: AtomicBool::new(false),
@@ -87,7 +87,7 @@ pub(crate) fn measure(server: &Server, work: &Messages, count: u64, limit: Durat
 }
 
 /// What publishers and listeners share.
-struct Shared {
+struct SharedMessages {
     /// The next message of all.
     next: AtomicU64,
     /// Of each publisher.
@@ -99,12 +99,12 @@ struct Shared {
 /// How many deliveries there were of a publisher's messages, and up to how many it waits.
 #[derive(Default)]
 struct Tally {
-    counts: Mutex<Counts>,
+    counts: Mutex<MessageCounts>,
     reached: Condvar,
 }
 
 #[derive(Default)]
-struct Counts {
+struct MessageCounts {
     delivered: u64,
     awaited: u64,
 }
@@ -122,7 +122,7 @@ impl Tally {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).awaited += deliveries;
     }
 
-    fn wait(&self, shared: &Shared) -> io::Result<()> {
+    fn wait(&self, shared: &SharedMessages) -> io::Result<()> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         while counts.delivered < counts.awaited {
             if shared.over.load(Ordering::Relaxed) {
@@ -151,7 +151,7 @@ fn exchange(
     work: &Messages,
     count: u64,
     listeners: Vec<Listener>,
-    shared: &Shared,
+    shared: &SharedMessages,
 ) -> io::Result<(Vec<Published>, Vec<Listener>)> {
     let clients = (0..work.publishers).map(|_| Client::connect(port)).collect::<io::Result<Vec<_>>>()?;
     let mut parts: Vec<Vec<Listener>> = (0..LISTENING_THREADS).map(|_| Vec::new()).collect();
@@ -185,7 +185,13 @@ fn exchange(
     })
 }
 
-fn publish(mut client: Client, place: u64, work: &Messages, count: u64, shared: &Shared) -> io::Result<Published> {
+fn publish(
+    mut client: Client,
+    place: u64,
+    work: &Messages,
+    count: u64,
+    shared: &SharedMessages,
+) -> io::Result<Published> {
     let tally = &shared.tallies[place as usize];
     let mut published = Published { sent: vec![0; work.channels as usize], latency_us: histogram() };
     let receivers = work.listeners.to_string();
@@ -244,7 +250,7 @@ fn listen(server: &Server, work: &Messages) -> Result<Vec<Listener>, LabError> {
 }
 
 /// Listens on all of these until all is over.
-fn hear_all(mut listeners: Vec<Listener>, shared: &Shared) -> io::Result<Vec<Listener>> {
+fn hear_all(mut listeners: Vec<Listener>, shared: &SharedMessages) -> io::Result<Vec<Listener>> {
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     for (listener, place) in listeners.iter().zip(0..) {
         epoll::add(&poll, &listener.stream, epoll::EventData::new_u64(place), epoll::EventFlags::IN)?;

@@ -411,7 +411,7 @@ pub(crate) struct Times {
 
 /// The values of the placeholders.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Counts {
+pub(crate) struct PlaceholderValues {
     pub(crate) requests: u64,
     pub(crate) items: u64,
 }
@@ -508,8 +508,8 @@ impl Scenario {
         said
     }
 
-    pub(crate) fn counts(&self, case: &Case) -> Counts {
-        Counts { requests: case.requests, items: self.items }
+    pub(crate) fn counts(&self, case: &Case) -> PlaceholderValues {
+        PlaceholderValues { requests: case.requests, items: self.items }
     }
 }
 
@@ -520,7 +520,7 @@ impl Writes {
     }
 }
 
-impl Counts {
+impl PlaceholderValues {
     /// The text with its placeholders filled; unknown ones stay as they are.
     pub(crate) fn fill(self, text: &str) -> String {
         let middle = self.items / 2;
@@ -654,7 +654,7 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled() {
-        let counts = Counts { requests: 70, items: 1000 };
+        let counts = PlaceholderValues { requests: 70, items: 1000 };
         assert_eq!(counts.fill("{requests} {items} {middle} {middle_end} {last} {most}"), "70 1000 500 599 999 1400");
         assert_eq!(counts.fill("{middle:12}"), "000000000500");
         assert_eq!(counts.number("{items}").unwrap(), 1000);

@@ -59,7 +59,7 @@ impl Writers<'_> {
     pub(crate) fn run(&self, forgiven: &AtomicBool) -> io::Result<Written> {
         let count = self.writes.connections;
         let clients = (0..count).map(|_| Client::connect(self.port)).collect::<io::Result<Vec<_>>>()?;
-        let shared = Shared {
+        let shared = SharedWrites {
             begin: Instant::now(),
             next: AtomicU64::new(0),
             answer_us: AtomicU64::new(0),
@@ -82,7 +82,7 @@ impl Writers<'_> {
         Ok(Written { records, elapsed, latency_us, longest_gap_us, longest_step_us })
     }
 
-    fn write(&self, mut client: Client, shared: &Shared, forgiven: &AtomicBool) -> io::Result<Histogram<u64>> {
+    fn write(&self, mut client: Client, shared: &SharedWrites, forgiven: &AtomicBool) -> io::Result<Histogram<u64>> {
         let mut latency_us = histogram();
         let mut batch = Batch::new(self.writes);
         let pipeline = self.writes.pipeline;
@@ -121,7 +121,7 @@ impl Writers<'_> {
 }
 
 /// What writers share while they write.
-struct Shared {
+struct SharedWrites {
     begin: Instant,
     next: AtomicU64,
     /// When the last answer came, from the beginning on.
@@ -130,7 +130,7 @@ struct Shared {
     step_us: AtomicU64,
 }
 
-impl Shared {
+impl SharedWrites {
     fn note_answer(&self) {
         let now_us = self.begin.elapsed().as_micros() as u64;
         let last_us = self.answer_us.fetch_max(now_us, Ordering::Relaxed);
