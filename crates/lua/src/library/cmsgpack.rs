@@ -22,7 +22,7 @@ pub(super) fn table(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
         if values.is_empty() {
             return Err(bad_argument(lua, 0, "pack", "MessagePack pack needs input."));
         }
-        let mut writer = Writer { shared: &host, output: Vec::new() };
+        let mut writer = MessagePackWriter { shared: &host, output: Vec::new() };
         values.iter().try_for_each(|value| writer.pack(value, 0))?;
         lua.create_string(writer.output)
     };
@@ -63,12 +63,12 @@ fn integer(lua: &Lua, value: Option<&Value>, at: usize, function: &str, absent: 
 }
 
 /// Packs values, as far as there is room for them.
-struct Writer<'a> {
+struct MessagePackWriter<'a> {
     shared: &'a Shared,
     output: Vec<u8>,
 }
 
-impl Writer<'_> {
+impl MessagePackWriter<'_> {
     fn pack(&mut self, value: &Value, depth: usize) -> mlua::Result<()> {
         self.shared.step()?;
         let output = &mut self.output;
@@ -178,7 +178,8 @@ fn unpack(
         return Err(fault(lua, format_args!("Start offset {offset} greater than input length {length}.")));
     }
     let is_all = limit == 0 && offset == 0;
-    let mut reader = Reader { rest: &bytes[offset as usize..], depth: 0, room: Room { bytes: shared.room() } };
+    let mut reader =
+        MessagePackReader { rest: &bytes[offset as usize..], depth: 0, room: Room { bytes: shared.room() } };
     let mut read = Vec::new();
     while !reader.rest.is_empty() && (is_all || (read.len() as i64) < limit) {
         if read.len() == VALUES_MAX {
@@ -198,13 +199,13 @@ fn unpack(
 /// # Errors
 /// What is wrong with it.
 pub fn decode(bytes: &mut &[u8], room: Room) -> Result<Data, &'static str> {
-    let mut reader = Reader { rest: bytes, depth: 0, room };
+    let mut reader = MessagePackReader { rest: bytes, depth: 0, room };
     let data = reader.value()?;
     *bytes = reader.rest;
     Ok(data)
 }
 
-struct Reader<'a> {
+struct MessagePackReader<'a> {
     rest: &'a [u8],
     depth: usize,
     room: Room,
@@ -213,7 +214,7 @@ struct Reader<'a> {
 const MISSING: &str = "Missing bytes in input.";
 const BAD: &str = "Bad data format in input.";
 
-impl Reader<'_> {
+impl MessagePackReader<'_> {
     fn take(&mut self, count: usize) -> Result<&[u8], &'static str> {
         let (taken, rest) = self.rest.split_at_checked(count).ok_or(MISSING)?;
         self.rest = rest;

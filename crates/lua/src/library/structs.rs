@@ -79,7 +79,7 @@ fn unknown(option: u8) -> Wrong {
 }
 
 /// How a format is read.
-struct Reader<'a> {
+struct FormatReader<'a> {
     format: &'a [u8],
     is_little: bool,
     alignment: usize,
@@ -91,7 +91,7 @@ struct Part {
     bytes: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FormatReader<'a> {
     fn new(format: &'a [u8]) -> Self {
         Self { format, is_little: true, alignment: 1 }
     }
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
 
 fn pack(lua: &Lua, shared: &Shared, values: &MultiValue) -> mlua::Result<mlua::String> {
     let format = text(lua, values, 0, "pack")?;
-    let mut reader = Reader::new(&format);
+    let mut reader = FormatReader::new(&format);
     let mut output = Vec::new();
     let mut at = 1;
     while let Some(part) = reader.next().map_err(|why| told(lua, &why, "pack"))? {
@@ -241,7 +241,7 @@ fn integer(number: f64, count: usize) -> Vec<u8> {
 /// # Errors
 /// If that depends on what is packed.
 pub fn size(format: &[u8]) -> Result<usize, Wrong> {
-    let mut reader = Reader::new(format);
+    let mut reader = FormatReader::new(format);
     let mut total = 0usize;
     while let Some(part) = reader.next()? {
         total += reader.padding(&part, total);
@@ -260,7 +260,7 @@ pub fn size(format: &[u8]) -> Result<usize, Wrong> {
 /// What is wrong with the one or the other.
 pub fn unpack(format: &[u8], data: &[u8], at: usize) -> Result<(Vec<Data>, usize), Wrong> {
     let short = || Wrong::Argument(2, "data string too short".to_owned());
-    let mut reader = Reader::new(format);
+    let mut reader = FormatReader::new(format);
     let mut read = Vec::new();
     let mut at = at;
     loop {

@@ -18,12 +18,12 @@ pub(super) fn pieces(source: &[u8]) -> Vec<Piece> {
     if memmem::find(source, b"arg").is_none() || memmem::find(source, b"...").is_none() {
         return Vec::new();
     }
-    let places = Reader { tokens: Tokens::new(source), blocks: Vec::new(), places: Vec::new() }.places();
+    let places = ArgReader { tokens: Tokens::new(source), blocks: Vec::new(), places: Vec::new() }.places();
     places.into_iter().map(|at| Piece { at, text: GIVEN }).collect()
 }
 
 /// What an `end` or `until` closes.
-enum Block {
+enum ArgBlock {
     Function {
         /// Behind its parameters, if the last of them is `...`.
         body: Option<usize>,
@@ -33,33 +33,34 @@ enum Block {
     Other,
 }
 
-struct Reader<'a> {
+struct ArgReader<'a> {
     tokens: Tokens<'a>,
-    blocks: Vec<Block>,
+    blocks: Vec<ArgBlock>,
     /// Where functions begin that lack `arg`.
     places: Vec<usize>,
 }
 
-impl Reader<'_> {
+impl ArgReader<'_> {
     fn places(mut self) -> Vec<usize> {
         let mut before: &[u8] = b"";
         while let Some(Token { text, .. }) = self.tokens.next() {
             match text {
                 b"function" => {
                     let body = self.parameters();
-                    self.blocks.push(Block::Function { body, says_dots: false, says_arg: false });
+                    self.blocks.push(ArgBlock::Function { body, says_dots: false, says_arg: false });
                 }
-                b"if" | b"do" | b"repeat" => self.blocks.push(Block::Other),
+                b"if" | b"do" | b"repeat" => self.blocks.push(ArgBlock::Other),
                 b"end" | b"until" => self.close(),
                 b"..." => {
-                    let innermost = self.blocks.iter_mut().rev().find(|block| matches!(block, Block::Function { .. }));
-                    if let Some(Block::Function { says_dots, .. }) = innermost {
+                    let innermost =
+                        self.blocks.iter_mut().rev().find(|block| matches!(block, ArgBlock::Function { .. }));
+                    if let Some(ArgBlock::Function { says_dots, .. }) = innermost {
                         *says_dots = true;
                     }
                 }
                 // Of a function within, it is that of one around.
                 b"arg" if !matches!(before, b"." | b":") => self.blocks.iter_mut().for_each(|block| {
-                    if let Block::Function { says_arg, .. } = block {
+                    if let ArgBlock::Function { says_arg, .. } = block {
                         *says_arg = true;
                     }
                 }),
@@ -71,7 +72,7 @@ impl Reader<'_> {
     }
 
     fn close(&mut self) {
-        if let Some(Block::Function { body: Some(body), says_dots: false, says_arg: true }) = self.blocks.pop() {
+        if let Some(ArgBlock::Function { body: Some(body), says_dots: false, says_arg: true }) = self.blocks.pop() {
             self.places.push(body);
         }
     }

@@ -36,7 +36,7 @@ const PAUSE: &[u8] = b" for _=1,1 do end ";
 /// # Errors
 /// The source says what Lua 5.1 does not know, or too much in one expression.
 pub(super) fn pieces(source: &[u8]) -> Result<Vec<Piece>, Refused> {
-    let mut reader = Reader { source, blocks: Vec::new(), cost: 0, before: None, pieces: Vec::new() };
+    let mut reader = PauseReader { source, blocks: Vec::new(), cost: 0, before: None, pieces: Vec::new() };
     let mut tokens = Tokens::new(source).peekable();
     while let Some(token) = tokens.next() {
         reader.read(token, tokens.peek())?;
@@ -55,7 +55,7 @@ enum BlockKind {
 }
 
 /// What an `end` or `until` closes.
-struct Block {
+struct PauseBlock {
     kind: BlockKind,
     /// The cost at which its parts begin; of a function: that before it.
     entry: u32,
@@ -63,16 +63,16 @@ struct Block {
     left: u32,
 }
 
-struct Reader<'a> {
+struct PauseReader<'a> {
     source: &'a [u8],
-    blocks: Vec<Block>,
+    blocks: Vec<PauseBlock>,
     /// Of the dearest way here since the last place to stop.
     cost: u32,
     before: Option<Token<'a>>,
     pieces: Vec<Piece>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PauseReader<'a> {
     fn read(&mut self, token: Token<'a>, next: Option<&Token<'a>>) -> Result<(), Refused> {
         let is_unknown = matches!(token.text, b"`" | b"@") || token.text == b"if" && self.is_within_expression();
         if is_unknown {
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
             }
             b"repeat" => self.begin(BlockKind::Loop { awaits_do: false }),
             b"do" => match self.blocks.last_mut() {
-                Some(Block { kind: BlockKind::Loop { awaits_do: awaits_do @ true }, entry, .. }) => {
+                Some(PauseBlock { kind: BlockKind::Loop { awaits_do: awaits_do @ true }, entry, .. }) => {
                     *awaits_do = false;
                     *entry = self.cost;
                 }
@@ -142,14 +142,14 @@ impl<'a> Reader<'a> {
                 }
             }
             b"break" | b"continue" => {
-                let is_loop = |block: &&mut Block| matches!(block.kind, BlockKind::Loop { .. });
+                let is_loop = |block: &&mut PauseBlock| matches!(block.kind, BlockKind::Loop { .. });
                 if let Some(block) = self.blocks.iter_mut().rev().find(is_loop) {
                     block.left = block.left.max(self.cost);
                 }
             }
             b"end" => match self.blocks.pop() {
-                Some(Block { kind: BlockKind::Function, entry, .. }) => self.cost = entry,
-                Some(Block { entry, left, .. }) => self.cost = self.cost.max(entry).max(left),
+                Some(PauseBlock { kind: BlockKind::Function, entry, .. }) => self.cost = entry,
+                Some(PauseBlock { entry, left, .. }) => self.cost = self.cost.max(entry).max(left),
                 None => {}
             },
             b"until" => {
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
     }
 
     fn begin(&mut self, kind: BlockKind) {
-        self.blocks.push(Block { kind, entry: self.cost, left: 0 });
+        self.blocks.push(PauseBlock { kind, entry: self.cost, left: 0 });
     }
 
     /// Whether an operand is to follow what stands before.

@@ -15,16 +15,16 @@ pub fn decode(text: &[u8], settings: &Settings, room: Room) -> Result<Data, Stri
     if text.len() >= 2 && (text[0] == 0 || text[1] == 0) {
         return Err("JSON parser does not support UTF-16 or UTF-32".to_owned());
     }
-    let mut reader = Reader { text, at: 0, start: 0, depth: 0, settings, room };
+    let mut reader = JsonReader { text, at: 0, start: 0, depth: 0, settings, room };
     let token = reader.next();
     let data = reader.value(token)?;
     match reader.next() {
-        Token::End => Ok(data),
+        JsonToken::End => Ok(data),
         other => Err(reader.expected("the end", &other)),
     }
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a [u8],
     at: usize,
     /// Where the last token began.
@@ -34,7 +34,7 @@ struct Reader<'a> {
     room: Room,
 }
 
-enum Token {
+enum JsonToken {
     ObjectBegin,
     ObjectEnd,
     ArrayBegin,
@@ -49,7 +49,7 @@ enum Token {
     Wrong(&'static str),
 }
 
-impl Token {
+impl JsonToken {
     fn name(&self) -> &'static str {
         match self {
             Self::ObjectBegin => "T_OBJ_BEGIN",
@@ -68,8 +68,8 @@ impl Token {
     }
 }
 
-impl Reader<'_> {
-    fn expected(&self, what: &str, found: &Token) -> String {
+impl JsonReader<'_> {
+    fn expected(&self, what: &str, found: &JsonToken) -> String {
         format!("Expected {what} but found {} at character {}", found.name(), self.start + 1)
     }
 
@@ -82,18 +82,18 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn value(&mut self, token: Token) -> Result<Data, String> {
-        let bytes = if let Token::Text(text) = &token { text.len() } else { 0 };
+    fn value(&mut self, token: JsonToken) -> Result<Data, String> {
+        let bytes = if let JsonToken::Text(text) = &token { text.len() } else { 0 };
         if !self.room.take(bytes) {
             return Err(OUT_OF_MEMORY.to_owned());
         }
         Ok(match token {
-            Token::Text(text) => Data::Text(text),
-            Token::Number(number) => Data::Number(number),
-            Token::Boolean(is) => Data::Boolean(is),
-            Token::Null => Data::Null,
-            Token::ObjectBegin => self.object()?,
-            Token::ArrayBegin => self.array()?,
+            JsonToken::Text(text) => Data::Text(text),
+            JsonToken::Number(number) => Data::Number(number),
+            JsonToken::Boolean(is) => Data::Boolean(is),
+            JsonToken::Null => Data::Null,
+            JsonToken::ObjectBegin => self.object()?,
+            JsonToken::ArrayBegin => self.array()?,
             other => return Err(self.expected("value", &other)),
         })
     }
@@ -102,19 +102,19 @@ impl Reader<'_> {
         self.descend()?;
         let mut pairs = Vec::new();
         let mut token = self.next();
-        if !matches!(token, Token::ObjectEnd) {
+        if !matches!(token, JsonToken::ObjectEnd) {
             loop {
-                let Token::Text(key) = token else { return Err(self.expected("object key string", &token)) };
+                let JsonToken::Text(key) = token else { return Err(self.expected("object key string", &token)) };
                 match self.next() {
-                    Token::Colon => {}
+                    JsonToken::Colon => {}
                     other => return Err(self.expected("colon", &other)),
                 }
                 let next = self.next();
-                let key = self.value(Token::Text(key))?;
+                let key = self.value(JsonToken::Text(key))?;
                 pairs.push((key, self.value(next)?));
                 match self.next() {
-                    Token::ObjectEnd => break,
-                    Token::Comma => token = self.next(),
+                    JsonToken::ObjectEnd => break,
+                    JsonToken::Comma => token = self.next(),
                     other => return Err(self.expected("comma or object end", &other)),
                 }
             }
@@ -127,12 +127,12 @@ impl Reader<'_> {
         self.descend()?;
         let mut values = Vec::new();
         let mut token = self.next();
-        if !matches!(token, Token::ArrayEnd) {
+        if !matches!(token, JsonToken::ArrayEnd) {
             loop {
                 values.push(self.value(token)?);
                 match self.next() {
-                    Token::ArrayEnd => break,
-                    Token::Comma => token = self.next(),
+                    JsonToken::ArrayEnd => break,
+                    JsonToken::Comma => token = self.next(),
                     other => return Err(self.expected("comma or array end", &other)),
                 }
             }
@@ -141,24 +141,24 @@ impl Reader<'_> {
         Ok(Data::Array(values))
     }
 
-    fn next(&mut self) -> Token {
+    fn next(&mut self) -> JsonToken {
         while matches!(self.text.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
         }
         self.start = self.at;
-        let Some(byte) = self.text.get(self.at) else { return Token::End };
+        let Some(byte) = self.text.get(self.at) else { return JsonToken::End };
         let single = match byte {
-            b'{' => Token::ObjectBegin,
-            b'}' => Token::ObjectEnd,
-            b'[' => Token::ArrayBegin,
-            b']' => Token::ArrayEnd,
-            b',' => Token::Comma,
-            b':' => Token::Colon,
-            0 => return Token::End,
+            b'{' => JsonToken::ObjectBegin,
+            b'}' => JsonToken::ObjectEnd,
+            b'[' => JsonToken::ArrayBegin,
+            b']' => JsonToken::ArrayEnd,
+            b',' => JsonToken::Comma,
+            b':' => JsonToken::Colon,
+            0 => return JsonToken::End,
             b'"' => {
                 return self.string().unwrap_or_else(|(at, why)| {
                     self.start = at;
-                    Token::Wrong(why)
+                    JsonToken::Wrong(why)
                 });
             }
             b'-' | b'0'..=b'9' => return self.number(),
@@ -168,8 +168,12 @@ impl Reader<'_> {
         single
     }
 
-    fn word(&mut self) -> Token {
-        let words = [(&b"true"[..], Token::Boolean(true)), (b"false", Token::Boolean(false)), (b"null", Token::Null)];
+    fn word(&mut self) -> JsonToken {
+        let words = [
+            (&b"true"[..], JsonToken::Boolean(true)),
+            (b"false", JsonToken::Boolean(false)),
+            (b"null", JsonToken::Null),
+        ];
         for (word, token) in words {
             if self.text[self.at..].starts_with(word) {
                 self.at += word.len();
@@ -181,28 +185,28 @@ impl Reader<'_> {
         if (rest[0] == b'+' || has(b"inf") || has(b"nan")) && self.settings.decode_invalid {
             self.number()
         } else {
-            Token::Wrong("invalid token")
+            JsonToken::Wrong("invalid token")
         }
     }
 
     /// A number as C's strtod reads it, infinities and hexadecimal ones included.
-    fn number(&mut self) -> Token {
+    fn number(&mut self) -> JsonToken {
         let rest = &self.text[self.at..];
         let (number, length) = match scan_number(rest) {
             Some(found) => found,
-            None => return Token::Wrong("invalid number"),
+            None => return JsonToken::Wrong("invalid number"),
         };
         let digits = rest.strip_prefix(b"-").unwrap_or(rest);
         let has_zero = digits.len() > 1 && digits[0] == b'0' && matches!(digits[1], b'x' | b'X' | b'0'..=b'9');
         let is_invalid = has_zero || digits[0] == b'+' || digits[0] > b'9';
         if is_invalid && !self.settings.decode_invalid {
-            return Token::Wrong("invalid number");
+            return JsonToken::Wrong("invalid number");
         }
         self.at += length;
-        Token::Number(number)
+        JsonToken::Number(number)
     }
 
-    fn string(&mut self) -> Result<Token, (usize, &'static str)> {
+    fn string(&mut self) -> Result<JsonToken, (usize, &'static str)> {
         self.at += 1;
         let mut text = Vec::new();
         loop {
@@ -210,7 +214,7 @@ impl Reader<'_> {
             match byte.ok_or((self.at, "unexpected end of string"))? {
                 b'"' => {
                     self.at += 1;
-                    return Ok(Token::Text(text));
+                    return Ok(JsonToken::Text(text));
                 }
                 b'\\' => {
                     let escape = self.text.get(self.at + 1).copied().unwrap_or(0);

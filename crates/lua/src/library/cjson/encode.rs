@@ -12,14 +12,14 @@ const DEPTH_MAX: usize = 4000;
 const PART_BYTES: usize = 4096;
 
 /// Writes values, as far as there is room for their text.
-pub(super) struct Writer<'a> {
+pub(super) struct JsonWriter<'a> {
     pub(super) lua: &'a Lua,
     pub(super) shared: &'a Shared,
     pub(super) settings: &'a Settings,
     pub(super) output: Vec<u8>,
 }
 
-impl Writer<'_> {
+impl JsonWriter<'_> {
     pub(super) fn value(&mut self, value: &Value, depth: usize) -> mlua::Result<()> {
         self.shared.step()?;
         self.shared.check_room(self.output.len())?;

@@ -52,17 +52,17 @@ impl Default for Settings {
     }
 }
 
-type Shared = Rc<RefCell<Settings>>;
+type SharedSettings = Rc<RefCell<Settings>>;
 
 pub(super) fn table(lua: &Lua, shared: &Rc<machine::Shared>) -> mlua::Result<Table> {
     let table = lua.create_table()?;
-    let settings = Shared::default();
+    let settings = SharedSettings::default();
     let (used, host) = (settings.clone(), shared.clone());
     let encode = move |lua: &Lua, values: MultiValue| {
         let value = only(lua, &values, "encode")?;
         // A script that rests half-way may let no other in, but what it has set is its own.
         let settings = *used.borrow();
-        let mut writer = encode::Writer { lua, shared: &host, settings: &settings, output: Vec::new() };
+        let mut writer = encode::JsonWriter { lua, shared: &host, settings: &settings, output: Vec::new() };
         writer.value(&value, 0)?;
         lua.create_string(writer.output)
     };
@@ -127,7 +127,7 @@ fn number(lua: &Lua, values: &MultiValue, at: usize, range: (i64, i64), name: &s
     Ok(Some(number))
 }
 
-fn switches(lua: &Lua, table: &Table, settings: &Shared) -> mlua::Result<()> {
+fn switches(lua: &Lua, table: &Table, settings: &SharedSettings) -> mlua::Result<()> {
     let set = settings.clone();
     let keep = move |lua: &Lua, values: MultiValue| {
         let given = switch(lua, values.front(), "encode_keep_buffer")?;
@@ -163,7 +163,7 @@ fn switches(lua: &Lua, table: &Table, settings: &Shared) -> mlua::Result<()> {
     table.raw_set("encode_invalid_numbers", lua.create_function(encode)?)
 }
 
-fn numbers(lua: &Lua, table: &Table, settings: &Shared) -> mlua::Result<()> {
+fn numbers(lua: &Lua, table: &Table, settings: &SharedSettings) -> mlua::Result<()> {
     type Field = fn(&mut Settings) -> &mut usize;
     let all: [(&'static str, i64, Field); 3] = [
         ("encode_max_depth", i64::from(i32::MAX), |settings| &mut settings.encode_depth_max),
