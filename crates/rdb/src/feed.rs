@@ -94,7 +94,7 @@ pub(crate) enum Found {
 }
 
 /// How far a feed is.
-pub(crate) enum Next {
+pub(crate) enum FeedState {
     /// A piece.
     Piece(Found),
     /// There is more to be done than was allowed.
@@ -198,19 +198,19 @@ impl Feed {
     }
 
     /// Looks for the next piece, for as long as there is something left of `bytes_left`, of which it takes what it read.
-    pub(crate) fn next(&mut self, bytes_left: &mut usize) -> Result<Next, Fault> {
+    pub(crate) fn next(&mut self, bytes_left: &mut usize) -> Result<FeedState, Fault> {
         loop {
             if *bytes_left == 0 {
-                return Ok(Next::Pause);
+                return Ok(FeedState::Pause);
             }
             *bytes_left = bytes_left.saturating_sub(PIECE_BYTES);
             if let Some(inside) = &mut self.inside {
                 let bytes = inside.bytes.of(&self.bytes);
                 match inside.cursor.next(bytes)? {
-                    Some(Entry::Integer(number)) => return Ok(Next::Piece(Found::Integer(number))),
+                    Some(Entry::Integer(number)) => return Ok(FeedState::Piece(Found::Integer(number))),
                     Some(Entry::Bytes(range)) => {
                         *bytes_left = bytes_left.saturating_sub(range.len());
-                        return Ok(Next::Piece(Found::Inside(range)));
+                        return Ok(FeedState::Piece(Found::Inside(range)));
                     }
                     None => self.inside = None,
                 }
@@ -219,13 +219,13 @@ impl Feed {
             let found = match self.begin(bytes_left)? {
                 Begun::Found(found) => found,
                 Begun::Unpacking => continue,
-                Begun::End => return Ok(Next::End),
+                Begun::End => return Ok(FeedState::End),
             };
             if let Some(found) = self.enter(found)? {
                 if let Found::Range(range) = &found {
                     *bytes_left = bytes_left.saturating_sub(range.len());
                 }
-                return Ok(Next::Piece(found));
+                return Ok(FeedState::Piece(found));
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::Fault;
 use crate::build::Building;
-use crate::feed::{Feed, Found, Next};
+use crate::feed::{Feed, FeedState, Found};
 use crate::footer::{self, Checksum};
-use crate::stream::Reading;
+use crate::stream::StreamReading;
 use crate::{tagged, types};
 use kinds::long_text::Part;
 use kinds::{LongText, Value};
@@ -29,8 +29,8 @@ enum Stage {
         building: Building,
         found: Option<Found>,
     },
-    Streaming(Box<Reading>),
-    Tagging(Box<tagged::Reading>),
+    Streaming(Box<StreamReading>),
+    Tagging(Box<tagged::TaggedReading>),
     /// What is not needed any more goes with it: a big value is to be dropped by a thread that has time.
     Done {
         result: Result<Value, Fault>,
@@ -44,9 +44,9 @@ enum Spent {
     #[expect(dead_code, reason = "it is kept to be dropped")]
     Elements(Feed, Building),
     #[expect(dead_code, reason = "it is kept to be dropped")]
-    Stream(Box<Reading>),
+    Stream(Box<StreamReading>),
     #[expect(dead_code, reason = "it is kept to be dropped")]
-    Tagged(Box<tagged::Reading>),
+    Tagged(Box<tagged::TaggedReading>),
 }
 
 impl Restoring {
@@ -134,13 +134,13 @@ fn opened(bytes: Vec<u8>, checksum: Checksum) -> Stage {
         Err(fault) => return Stage::Done { result: Err(fault), _spent: None },
     };
     if matches!(bytes.first(), Some(&(types::STREAM_1 | types::STREAM_2 | types::STREAM_3))) {
-        return match Reading::open(bytes, end) {
+        return match StreamReading::open(bytes, end) {
             Ok(reading) => Stage::Streaming(Box::new(reading)),
             Err(fault) => Stage::Done { result: Err(fault), _spent: None },
         };
     }
     if bytes.first() == Some(&types::TAGGED) {
-        return match tagged::Reading::open(bytes, end) {
+        return match tagged::TaggedReading::open(bytes, end) {
             Ok(reading) => Stage::Tagging(Box::new(reading)),
             Err(fault) => Stage::Done { result: Err(fault), _spent: None },
         };
@@ -162,9 +162,9 @@ fn build(feed: &mut Feed, building: &mut Building, found: &mut Option<Found>) ->
         let piece = match found.take() {
             Some(found) => found,
             None => match feed.next(&mut bytes_left)? {
-                Next::Piece(found) => found,
-                Next::Pause => return Ok(false),
-                Next::End => return Ok(true),
+                FeedState::Piece(found) => found,
+                FeedState::Pause => return Ok(false),
+                FeedState::End => return Ok(true),
             },
         };
         if !building.add(feed.get(&piece))? {

@@ -23,7 +23,7 @@ pub(crate) fn put_items(out: &mut Vec<u8>, list: &Tagged, at: u64) -> u64 {
 }
 
 /// A list under way.
-pub(crate) struct Reading {
+pub(crate) struct TaggedReading {
     bytes: Vec<u8>,
     at: usize,
     /// Where the value ends.
@@ -33,7 +33,7 @@ pub(crate) struct Reading {
     list: Option<Tagged>,
 }
 
-impl Reading {
+impl TaggedReading {
     /// Of a payload whose footer begins at `end` and is sound.
     pub(crate) fn open(bytes: Vec<u8>, end: usize) -> Result<Self, Fault> {
         let mut at = 0;

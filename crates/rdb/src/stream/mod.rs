@@ -15,7 +15,7 @@
 mod read;
 mod write;
 
-pub(crate) use read::Reading;
+pub(crate) use read::StreamReading;
 pub(crate) use write::Writing;
 
 /// Of an entry in a listpack: it was deleted.

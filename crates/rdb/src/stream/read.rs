@@ -18,7 +18,7 @@ const ID_BYTES: usize = 64;
 
 /// What comes next.
 #[derive(Clone, Copy)]
-enum Next {
+enum NextRead {
     /// So many nodes.
     Nodes(u64),
     /// So many groups.
@@ -32,14 +32,14 @@ enum Next {
 }
 
 /// A stream under way.
-pub(crate) struct Reading {
+pub(crate) struct StreamReading {
     bytes: Vec<u8>,
     at: usize,
     /// Where the value ends.
     end: usize,
     kind: u8,
     stream: Stream,
-    next: Next,
+    next: NextRead,
     /// A node that is unpacked, and the id of its first entry.
     unpacking: Option<(StreamId, Unpacking)>,
     group: u32,
@@ -47,13 +47,13 @@ pub(crate) struct Reading {
     unowned: BTreeMap<StreamId, (Ms, u64)>,
 }
 
-impl Reading {
+impl StreamReading {
     /// Of a payload of type `kind` whose footer begins at `end` and is sound.
     pub(crate) fn open(bytes: Vec<u8>, end: usize) -> Result<Self, Fault> {
         let mut at = 0;
         let [kind] = take(&bytes[..end], &mut at)?;
         let nodes = take_length(&bytes[..end], &mut at)?;
-        let (stream, next) = (Stream::default(), Next::Nodes(nodes));
+        let (stream, next) = (Stream::default(), NextRead::Nodes(nodes));
         let unowned = BTreeMap::new();
         Ok(Self { at, end, kind, stream, next, unpacking: None, group: 0, unowned, bytes })
     }
@@ -64,33 +64,33 @@ impl Reading {
         while left > 0 {
             let begin = self.at;
             self.next = match self.next {
-                Next::Nodes(0) => Next::Groups(self.take_foot()?),
-                Next::Nodes(count) => match self.take_node(&mut left)? {
-                    true => Next::Nodes(count - 1),
+                NextRead::Nodes(0) => NextRead::Groups(self.take_foot()?),
+                NextRead::Nodes(count) => match self.take_node(&mut left)? {
+                    true => NextRead::Nodes(count - 1),
                     false => return Ok(false),
                 },
-                Next::Groups(0) => Next::Nothing,
-                Next::Groups(count) => Next::Pending(self.take_group()?, count - 1),
-                Next::Pending(0, groups) => Next::Consumers(self.length()?, groups),
-                Next::Pending(count, groups) => {
+                NextRead::Groups(0) => NextRead::Nothing,
+                NextRead::Groups(count) => NextRead::Pending(self.take_group()?, count - 1),
+                NextRead::Pending(0, groups) => NextRead::Consumers(self.length()?, groups),
+                NextRead::Pending(count, groups) => {
                     self.take_pending()?;
                     left = left.saturating_sub(ID_BYTES);
-                    Next::Pending(count - 1, groups)
+                    NextRead::Pending(count - 1, groups)
                 }
                 // Whatever is pending belongs to somebody.
-                Next::Consumers(0, _) if !self.unowned.is_empty() => return Err(Fault::Malformed),
-                Next::Consumers(0, groups) => Next::Groups(groups),
-                Next::Consumers(count, groups) => {
+                NextRead::Consumers(0, _) if !self.unowned.is_empty() => return Err(Fault::Malformed),
+                NextRead::Consumers(0, groups) => NextRead::Groups(groups),
+                NextRead::Consumers(count, groups) => {
                     let (consumer, owned) = self.take_consumer()?;
-                    Next::Owned(consumer, owned, count - 1, groups)
+                    NextRead::Owned(consumer, owned, count - 1, groups)
                 }
-                Next::Owned(_, 0, consumers, groups) => Next::Consumers(consumers, groups),
-                Next::Owned(consumer, count, consumers, groups) => {
+                NextRead::Owned(_, 0, consumers, groups) => NextRead::Consumers(consumers, groups),
+                NextRead::Owned(consumer, count, consumers, groups) => {
                     self.take_owned(consumer)?;
                     left = left.saturating_sub(ID_BYTES);
-                    Next::Owned(consumer, count - 1, consumers, groups)
+                    NextRead::Owned(consumer, count - 1, consumers, groups)
                 }
-                Next::Nothing => return Ok(true),
+                NextRead::Nothing => return Ok(true),
             };
             left = left.saturating_sub(self.at - begin);
         }

@@ -17,7 +17,7 @@ const NODE_BYTES_MAX: usize = 4 << 10;
 const STEP_IDS_MAX: usize = 512;
 
 /// What comes next.
-enum Next {
+enum NextWrite {
     /// A node of the entries from this id on.
     Entries(StreamId),
     Group,
@@ -32,7 +32,7 @@ enum Next {
 /// A stream under way.
 pub(crate) struct Writing {
     stream: Stream,
-    next: Next,
+    next: NextWrite,
     nodes: u64,
     groups: VecDeque<(Vec<u8>, Group)>,
     consumers: VecDeque<(Vec<u8>, Consumer)>,
@@ -40,7 +40,7 @@ pub(crate) struct Writing {
 
 impl Writing {
     pub(crate) fn new(stream: Stream) -> Self {
-        let next = Next::Entries(StreamId::MIN);
+        let next = NextWrite::Entries(StreamId::MIN);
         Self { stream, next, nodes: 0, groups: VecDeque::new(), consumers: VecDeque::new() }
     }
 
@@ -49,42 +49,42 @@ impl Writing {
         let begin = out.len();
         while out.len() - begin < STEP_BYTES {
             self.next = match self.next {
-                Next::Entries(from) => match self.put_node(out, from) {
-                    Some(next) => Next::Entries(next),
+                NextWrite::Entries(from) => match self.put_node(out, from) {
+                    Some(next) => NextWrite::Entries(next),
                     None => {
                         put_length(head, self.nodes);
                         self.put_foot(out);
-                        Next::Group
+                        NextWrite::Group
                     }
                 },
-                Next::Group => match self.groups.pop_front() {
+                NextWrite::Group => match self.groups.pop_front() {
                     Some((name, group)) => {
                         self.put_group(out, &name, &group);
-                        Next::Pending(group.number, StreamId::MIN)
+                        NextWrite::Pending(group.number, StreamId::MIN)
                     }
-                    None => Next::Nothing,
+                    None => NextWrite::Nothing,
                 },
-                Next::Pending(group, from) => match self.put_pending(out, group, from) {
-                    Some(next) => Next::Pending(group, next),
+                NextWrite::Pending(group, from) => match self.put_pending(out, group, from) {
+                    Some(next) => NextWrite::Pending(group, next),
                     None => {
                         put_length(out, self.consumers.len() as u64);
-                        Next::Consumer(group)
+                        NextWrite::Consumer(group)
                     }
                 },
-                Next::Consumer(group) => match self.consumers.pop_front() {
+                NextWrite::Consumer(group) => match self.consumers.pop_front() {
                     Some((name, consumer)) => {
                         put_text(out, &name);
                         out.extend_from_slice(&consumer.seen_ms.to_le_bytes());
                         put_length(out, self.stream.owned_count(group, consumer.number));
-                        Next::Owned(group, consumer.number, StreamId::MIN)
+                        NextWrite::Owned(group, consumer.number, StreamId::MIN)
                     }
-                    None => Next::Group,
+                    None => NextWrite::Group,
                 },
-                Next::Owned(group, consumer, from) => match self.put_owned(out, group, consumer, from) {
-                    Some(next) => Next::Owned(group, consumer, next),
-                    None => Next::Consumer(group),
+                NextWrite::Owned(group, consumer, from) => match self.put_owned(out, group, consumer, from) {
+                    Some(next) => NextWrite::Owned(group, consumer, next),
+                    None => NextWrite::Consumer(group),
                 },
-                Next::Nothing => return true,
+                NextWrite::Nothing => return true,
             };
         }
         false
