@@ -5,7 +5,7 @@
 
 use crate::event;
 use crate::startup::{Listeners, SocketFile};
-use crate::worker::Place as Seating;
+use crate::worker::ConnectionPlace as Seating;
 use crate::worker::Shelf;
 use engine::settings::Settings;
 use rustix::io::Errno;
@@ -59,12 +59,12 @@ impl Door {
 #[derive(Clone)]
 pub(crate) struct Listener {
     socket: Arc<OwnedFd>,
-    place: Place,
+    place: ListenPlace,
 }
 
 /// Where a socket listens.
 #[derive(Clone)]
-struct Place {
+struct ListenPlace {
     name: Arc<str>,
     /// Its address, unless that stands for all of the machine's.
     address: Option<SocketAddr>,
@@ -129,7 +129,7 @@ impl Listener {
         for (address, listener, door) in tcp.chain(memcached).chain(queue) {
             let socket = Arc::new(OwnedFd::from(listener));
             tune(&socket, settings);
-            let place = Place {
+            let place = ListenPlace {
                 name: address.to_string().into(),
                 address: Some(address).filter(|address| !address.ip().is_unspecified()),
                 door,
@@ -137,7 +137,7 @@ impl Listener {
             all.push(Self { socket, place });
         }
         let files = unix.into_iter().map(|(door, file, listener)| {
-            let place = Place { name: file.path().display().to_string().into(), address: None, door };
+            let place = ListenPlace { name: file.path().display().to_string().into(), address: None, door };
             all.push(Self { socket: Arc::new(listener.into()), place });
             file
         });
@@ -146,7 +146,7 @@ impl Listener {
     }
 }
 
-impl Place {
+impl ListenPlace {
     fn accept(&self, socket: &OwnedFd) -> Result<Arrival, Errno> {
         let (socket, peer) = acceptfrom_with(socket, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC)?;
         let peer = peer.and_then(|peer| SocketAddr::try_from(peer).ok());
@@ -223,7 +223,7 @@ enum Burst {
     Exhausted(Errno),
 }
 
-fn accept_burst(socket: &OwnedFd, place: &Place, shelf: &Rc<Shelf>) -> Burst {
+fn accept_burst(socket: &OwnedFd, place: &ListenPlace, shelf: &Rc<Shelf>) -> Burst {
     for _ in 0..BURST_MAX {
         match place.accept(socket) {
             Ok(arrival) => admit(arrival, shelf),

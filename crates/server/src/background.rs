@@ -5,8 +5,8 @@ use crate::log_budget::LogBudget;
 use crate::sizes::Sizes;
 use engine::client::Client;
 use engine::settings::Settings;
-use engine::worker::Timer;
-use engine::{AT_ONCE_BYTES_MAX, Checkpointer, Engine, Expirer, Loader, Orderer, Pace, Watchdog};
+use engine::worker::SleepFn;
+use engine::{AT_ONCE_BYTES_MAX, CheckpointPace, Checkpointer, Engine, Expirer, Loader, Orderer, Watchdog};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -73,7 +73,8 @@ impl Background {
         let loaders = if engine.loading.is_over() { 0 } else { loaders.min(LOADERS_MAX) };
         let loaders = (0..loaders).map(|_| load(engine.clone())).collect::<io::Result<_>>()?;
         let Sizes { journal_bytes_max, commit_bytes, kept_free_bytes, .. } = sizes;
-        let pace = Pace { journal_bytes_max, commit_bytes, step_entries: keyspace::STEP_ENTRIES, kept_free_bytes };
+        let pace =
+            CheckpointPace { journal_bytes_max, commit_bytes, step_entries: keyspace::STEP_ENTRIES, kept_free_bytes };
         let checkpointer = store.map(|store| checkpoint(engine.clone(), store, pace)).transpose()?;
         let garbage = engine.freer.receiver().expect("one process has one freer");
         thread::Builder::new().name("freer".to_owned()).spawn(move || {
@@ -154,7 +155,7 @@ fn number_of(variable: &str) -> Option<u64> {
 }
 
 /// Starts the thread that writes checkpoints.
-fn checkpoint(engine: Arc<Engine>, store: Store, pace: Pace) -> io::Result<Thread> {
+fn checkpoint(engine: Arc<Engine>, store: Store, pace: CheckpointPace) -> io::Result<Thread> {
     run("checkpointer", CHECKPOINTER_NICENESS, async move |timer| {
         Checkpointer::new(engine, store, timer, pace).run().await;
     })
@@ -172,7 +173,7 @@ fn load(engine: Arc<Engine>) -> io::Result<Thread> {
 }
 
 /// Starts a thread for what waits as a future does, and sleeps by the timer that it is given.
-fn run(name: &str, niceness: i32, task: impl AsyncFnOnce(Timer) + Send + 'static) -> io::Result<Thread> {
+fn run(name: &str, niceness: i32, task: impl AsyncFnOnce(SleepFn) + Send + 'static) -> io::Result<Thread> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let (stop, stopped) = oneshot::channel();
     let body = move || {

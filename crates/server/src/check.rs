@@ -36,7 +36,7 @@ pub const DAMAGED: u8 = 1;
 const DATABASES: u32 = 16;
 
 /// Learns how far it is: what is done, how much of it, of how much.
-pub type Progress<'a> = &'a mut dyn FnMut(&'static str, u64, u64);
+pub type CheckProgress<'a> = &'a mut dyn FnMut(&'static str, u64, u64);
 
 /// What a folder holds.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ pub fn run(folder: &Path, repair: bool) -> ExitCode {
 }
 
 /// Whether the folder is sound in the end.
-fn check(folder: &Path, repair: bool, progress: Progress<'_>) -> Result<bool, Refused> {
+fn check(folder: &Path, repair: bool, progress: CheckProgress<'_>) -> Result<bool, Refused> {
     if !repair {
         let _held = DataFolder::look_at(folder)?;
         return Ok(say(folder, &look(folder, progress)?));
@@ -126,7 +126,7 @@ impl Findings {
 ///
 /// # Errors
 /// It could not be read, or is no data folder.
-pub fn look(folder: &Path, progress: Progress<'_>) -> Result<Findings, Refused> {
+pub fn look(folder: &Path, progress: CheckProgress<'_>) -> Result<Findings, Refused> {
     let is_there = |name: &str| folder.join(name).is_dir();
     if !is_there(JOURNAL_FOLDER) && !is_there(STORE_FOLDER) {
         return Err(Refused::new(format!("{} is no data folder: it has neither journal nor store", folder.display())));
@@ -185,7 +185,7 @@ pub fn load(folder: &Path) -> Result<Keyspace, Refused> {
 ///
 /// # Errors
 /// What a repair cannot pass over. What was damaged is there still, if under another name.
-pub fn repair(folder: &Path, progress: Progress<'_>) -> Result<Repair, Refused> {
+pub fn repair(folder: &Path, progress: CheckProgress<'_>) -> Result<Repair, Refused> {
     mend(folder, Arc::new(RealDisk), progress)
 }
 
@@ -194,7 +194,7 @@ fn source(folder: &Path, disk: Arc<dyn Disk>) -> Source<'_> {
     Source { disk, folder, options, databases: DATABASES }
 }
 
-fn examine_store(source: &Source<'_>, progress: Progress<'_>) -> Result<store::Report, Refused> {
+fn examine_store(source: &Source<'_>, progress: CheckProgress<'_>) -> Result<store::Report, Refused> {
     let prepared = source.prepare()?;
     let path = source.folder.join(STORE_FOLDER);
     if !path.is_dir() {
@@ -213,7 +213,7 @@ fn examine_store(source: &Source<'_>, progress: Progress<'_>) -> Result<store::R
     store::check(&*source.disk, &path, options, told).map_err(|error| source.unstored(&error))
 }
 
-fn mend(folder: &Path, disk: Arc<dyn Disk>, progress: Progress<'_>) -> Result<Repair, Refused> {
+fn mend(folder: &Path, disk: Arc<dyn Disk>, progress: CheckProgress<'_>) -> Result<Repair, Refused> {
     let source = source(folder, disk.clone());
     let hash_key = source.prepare()?.identity.hash_key;
     let (path, options) = (folder.join(STORE_FOLDER), store_options(hash_key, source.options.now_ms));

@@ -8,7 +8,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use engine::settings::{Draft, Kind, Origin, SETTINGS, Setting, Settings, Shown, nearest};
+use engine::settings::{Draft, Origin, SETTINGS, Setting, SettingType, Settings, ShownSetting, nearest};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ pub fn show(settings: &Settings) -> String {
     text
 }
 
-fn origin(row: &Shown, file: Option<&Path>) -> String {
+fn origin(row: &ShownSetting, file: Option<&Path>) -> String {
     match row.origin {
         Origin::Default => "default".to_owned(),
         Origin::File { line } => format!("{} line {line}", file.unwrap_or(Path::new("file")).display()),
@@ -186,7 +186,7 @@ fn check() -> Command {
 
 fn flag(setting: &'static Setting) -> Arg {
     let default = if setting.default.is_empty() { String::new() } else { format!(" [{}]", setting.default) };
-    let is_list = matches!(setting.kind, Kind::Addresses { .. } | Kind::Targets { .. });
+    let is_list = matches!(setting.kind, SettingType::Addresses { .. } | SettingType::Targets { .. });
     Arg::new(setting.name)
         .long(setting.name)
         .value_name(setting.kind.placeholder())
@@ -196,7 +196,7 @@ fn flag(setting: &'static Setting) -> Arg {
         .action(if is_list { ArgAction::Append } else { ArgAction::Set })
         // "-::1" is an address, and a password may begin as it likes.
         .allow_hyphen_values(is_list || setting.kind.is_secret())
-        .allow_negative_numbers(matches!(setting.kind, Kind::Integer { .. }))
+        .allow_negative_numbers(matches!(setting.kind, SettingType::Integer { .. }))
 }
 
 /// What `clap` says in several lines, with the remedy at its end.

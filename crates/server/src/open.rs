@@ -159,7 +159,7 @@ impl Source<'_> {
         let mut keyspace = Keyspace::new(hasher, self.databases);
         keyspace.shut();
         let gathering = Gathering::new(&keyspace, &store);
-        let mut progress = Progress { gathering, told, has_room, unchecked_bytes: 0, lacking: None };
+        let mut progress = LoadProgress { gathering, told, has_room, unchecked_bytes: 0, lacking: None };
         let prepared = prepared.must_reach(store.greatest_position());
         let prepared = if mends { prepared.mending() } else { prepared };
         let opened = prepared.open(store.least_position(), &mut progress);
@@ -314,7 +314,7 @@ fn from_the_future(ahead_ms: base::Ms) -> Refused {
 }
 
 /// Gathers what the journal tells, and says how far it is.
-struct Progress<'k, 't> {
+struct LoadProgress<'k, 't> {
     gathering: Gathering<'k>,
     told: &'t mut dyn FnMut(u64, u64, u64),
     has_room: &'t mut dyn FnMut() -> Result<(), String>,
@@ -326,7 +326,7 @@ struct Progress<'k, 't> {
 /// After so many bytes of the journal it is asked whether there is memory for more.
 const CHECKED_BYTES: usize = 4 << 20;
 
-impl Replay for Progress<'_, '_> {
+impl Replay for LoadProgress<'_, '_> {
     fn frame(&mut self, frame: Frame<'_>) -> Result<(), String> {
         self.unchecked_bytes += frame.payload.len();
         if self.unchecked_bytes >= CHECKED_BYTES {

@@ -13,7 +13,7 @@ use crate::line::dialer;
 use crate::log_budget::LogBudget;
 use crate::startup::{Listeners, SocketFile};
 use engine::client::{LOCAL_RESERVE, locked_clients_max};
-use engine::worker::Timer;
+use engine::worker::SleepFn;
 use engine::{Engine, Session, Worker};
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -101,7 +101,7 @@ pub(crate) struct Warnings {
 
 /// Which place a connection was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ConnectionPlace {
     /// One of `maxclients`.
     Ordinary,
     /// One in the reserve for this machine.
@@ -199,11 +199,11 @@ impl Crew {
     }
 
     /// Takes a place for a connection, if there is one: among `maxclients`, or in the reserve for this machine if it may.
-    pub(crate) fn take_place(&self, maxclients: usize, may_use_reserve: bool) -> Option<Place> {
+    pub(crate) fn take_place(&self, maxclients: usize, may_use_reserve: bool) -> Option<ConnectionPlace> {
         let bound = maxclients + if may_use_reserve { LOCAL_RESERVE } else { 0 };
         let more = |count: usize| (count < bound).then_some(count + 1);
         let before = self.admitted.fetch_update(Relaxed, Relaxed, more).ok()?;
-        Some(if before < maxclients { Place::Ordinary } else { Place::Reserve })
+        Some(if before < maxclients { ConnectionPlace::Ordinary } else { ConnectionPlace::Reserve })
     }
 
     /// The worker with the fewest connections of those that do not hang, `own` if no other has fewer.
@@ -344,7 +344,7 @@ async fn work(
     mut inbox: UnboundedReceiver<Message>,
     (doors, maps_first): (Doors, bool),
 ) {
-    let timer: Timer = Box::new(|ms| match ms {
+    let timer: SleepFn = Box::new(|ms| match ms {
         // Behind all that is ready, once the sockets have been looked at.
         0 => Box::pin(tokio::task::yield_now()),
         _ => Box::pin(tokio::time::sleep(Duration::from_millis(ms))),

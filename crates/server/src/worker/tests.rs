@@ -93,10 +93,10 @@ fn places_are_counted_exactly_by_many_at_once() {
         takers.into_iter().map(|taker| taker.join().unwrap()).sum()
     });
     assert_eq!(taken, 100);
-    assert_eq!(crew.take_place(100, true), Some(Place::Reserve));
+    assert_eq!(crew.take_place(100, true), Some(ConnectionPlace::Reserve));
     assert_eq!((0..100).filter(|_| crew.take_place(100, true).is_some()).count(), LOCAL_RESERVE - 1);
     crew.leave_all_but(99);
-    assert_eq!(crew.take_place(100, true), Some(Place::Ordinary));
+    assert_eq!(crew.take_place(100, true), Some(ConnectionPlace::Ordinary));
 }
 
 impl Crew {
