@@ -12,7 +12,7 @@ use base::disk::{Disk, FakeDisk};
 use base::hash::KeyHasher;
 use base::{Ms, Position};
 use engine::settings::Draft;
-use engine::{Checkpointer, Engine, Expirer, Gathering, Loader, Orderer, Pace, Parts, policy_of};
+use engine::{CheckpointPace, Checkpointer, Engine, Expirer, Gathering, Loader, Orderer, Parts, policy_of};
 use journal::{Opened, Options, Replay};
 use keyspace::Keyspace;
 use std::cell::{Cell, RefCell};
@@ -112,8 +112,12 @@ impl World {
         }
         let time = self.time.clone();
         let journal_bytes_max = JOURNAL_BYTES_MIN << (self.plan.seed % JOURNAL_SIZES);
-        let pace =
-            Pace { journal_bytes_max, commit_bytes: COMMIT_BYTES, step_entries: 1, kept_free_bytes: KEPT_FREE_BYTES };
+        let pace = CheckpointPace {
+            journal_bytes_max,
+            commit_bytes: COMMIT_BYTES,
+            step_entries: 1,
+            kept_free_bytes: KEPT_FREE_BYTES,
+        };
         let checkpointer = Checkpointer::new(engine.clone(), store, Box::new(move |ms| time.sleep(ms)), pace);
         tasks.spawn(checkpointer.run());
         let scene = Rc::new(Scene {

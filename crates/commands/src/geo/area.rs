@@ -19,7 +19,7 @@ const MERCATOR_MAX_M: f64 = 20_037_726.37;
 
 /// A form, in units of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Shape {
+pub(super) enum GeoShape {
     /// All that is no farther away than this.
     Circle { radius: f64 },
     /// A rectangle between two meridians and two circles of latitude.
@@ -30,7 +30,7 @@ pub(super) enum Shape {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Area {
     pub(super) center: Coordinates,
-    pub(super) form: Shape,
+    pub(super) form: GeoShape,
     /// A unit of the form, in meters.
     pub(super) unit_m: f64,
 }
@@ -43,8 +43,8 @@ impl Area {
     pub(super) fn distance_within(&self, place: Coordinates) -> Option<f64> {
         let away_m = distance_m(self.center, place);
         let is_within = match self.form {
-            Shape::Circle { radius } => away_m <= radius * self.unit_m,
-            Shape::Rectangle { width, height } => {
+            GeoShape::Circle { radius } => away_m <= radius * self.unit_m,
+            GeoShape::Rectangle { width, height } => {
                 let beside = Coordinates { longitude: self.center.longitude, ..place };
                 let above = Coordinates { latitude: self.center.latitude, ..place };
                 distance_m(place, beside) <= width * self.unit_m / 2.0
@@ -87,8 +87,8 @@ impl Area {
     /// Half its width and half its height, in meters.
     fn halves_m(&self) -> (f64, f64) {
         let (width, height) = match self.form {
-            Shape::Circle { radius } => (radius, radius),
-            Shape::Rectangle { width, height } => (width / 2.0, height / 2.0),
+            GeoShape::Circle { radius } => (radius, radius),
+            GeoShape::Rectangle { width, height } => (width / 2.0, height / 2.0),
         };
         (self.unit_m * width, self.unit_m * height)
     }
@@ -107,8 +107,10 @@ impl Area {
     /// The steps of the grid whose cells are about as large.
     fn steps(&self) -> u32 {
         let mut reach_m = match self.form {
-            Shape::Circle { radius } => radius,
-            Shape::Rectangle { width, height } => (width / 2.0 * (width / 2.0) + height / 2.0 * (height / 2.0)).sqrt(),
+            GeoShape::Circle { radius } => radius,
+            GeoShape::Rectangle { width, height } => {
+                (width / 2.0 * (width / 2.0) + height / 2.0 * (height / 2.0)).sqrt()
+            }
         } * self.unit_m;
         if reach_m == 0.0 {
             return STEPS_MAX;

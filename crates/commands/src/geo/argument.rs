@@ -1,6 +1,6 @@
 //! Coordinates, lengths and units, as arguments write them.
 
-use super::area::{Area, Shape};
+use super::area::{Area, GeoShape};
 use super::cell::{Coordinates, LATITUDE_MAX, LONGITUDE_MAX};
 use crate::prelude::*;
 use crate::sorted::score::{score, score_or};
@@ -28,7 +28,7 @@ pub(super) fn circle(center: Coordinates, args: &Args, at: usize) -> Result<Area
     if radius < 0.0 {
         return Err(Failure::text("ERR radius cannot be negative"));
     }
-    Ok(Area { center, form: Shape::Circle { radius }, unit_m: unit_m(args.get(at + 1))? })
+    Ok(Area { center, form: GeoShape::Circle { radius }, unit_m: unit_m(args.get(at + 1))? })
 }
 
 /// A rectangle around `center`: width, height and unit.
@@ -38,5 +38,5 @@ pub(super) fn rectangle(center: Coordinates, args: &Args, at: usize) -> Result<A
     if width < 0.0 || height < 0.0 {
         return Err(Failure::text("ERR height or width cannot be negative"));
     }
-    Ok(Area { center, form: Shape::Rectangle { width, height }, unit_m: unit_m(args.get(at + 2))? })
+    Ok(Area { center, form: GeoShape::Rectangle { width, height }, unit_m: unit_m(args.get(at + 2))? })
 }

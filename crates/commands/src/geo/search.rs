@@ -6,7 +6,7 @@
 //! much, stored        on a clone without the locks, before the command runs (again): see `Tx::combine`
 //! ```
 
-use super::area::{Area, Shape};
+use super::area::{Area, GeoShape};
 use super::argument;
 use super::cell::{Cell, Coordinates};
 use super::look::{tell_distance, tell_place};
@@ -255,7 +255,7 @@ impl<'a> GeoRequest<'a> {
         })
     }
 
-    fn is_by(&self, is_form: impl Fn(Shape) -> bool) -> bool {
+    fn is_by(&self, is_form: impl Fn(GeoShape) -> bool) -> bool {
         self.around.is_some_and(|around| is_form(around.form))
     }
 
@@ -295,8 +295,8 @@ fn set(what: &mut bool) -> usize {
     1
 }
 
-fn is_rectangle(form: Shape) -> bool {
-    matches!(form, Shape::Rectangle { .. })
+fn is_rectangle(form: GeoShape) -> bool {
+    matches!(form, GeoShape::Rectangle { .. })
 }
 
 /// Members that are looked at under the locks: some 200 µs.
