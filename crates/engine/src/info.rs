@@ -70,7 +70,9 @@ fn server(engine: &Engine, out: &mut String) {
     line(out, "redis_version", REDIS_VERSION);
     line(out, "bobbin_version", VERSION);
     line(out, "redis_mode", "standalone");
-    line(out, "os", std::env::consts::OS);
+    let system = rustix::system::uname();
+    let words = [system.sysname(), system.release(), system.machine()].map(std::ffi::CStr::to_string_lossy);
+    line(out, "os", words.join(" "));
     line(out, "arch_bits", usize::BITS);
     line(out, "multiplexing_api", "epoll");
     line(out, "process_id", std::process::id());

@@ -79,7 +79,7 @@ impl fmt::Display for Report {
         match what {
             WatchedThing::Turn => write!(f, "has been in one turn for {age_ms} ms, and its other clients wait")?,
             WatchedThing::LockHold => {
-                write!(f, "has held shard locks for {age_ms} ms, and whoever needs their keys waits")?
+                write!(f, "has held shard locks for {age_ms} ms, and whoever needs their keys waits")?;
             }
             WatchedThing::ScriptHold => write!(f, "runs a script that has held shard locks for {age_ms} ms")?,
             WatchedThing::JournalWait => write!(f, "has a request that has waited for journal room for {age_ms} ms")?,

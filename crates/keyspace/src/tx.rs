@@ -271,8 +271,8 @@ impl<'k> Tx<'k> {
             if found.is_some() {
                 state.note_expired(now);
             }
-            self.reads.note(false);
-            if let Some(notes) = self.notes.as_mut().filter(|notes| notes.misses) {
+            let is_read = self.reads.note(false);
+            if let Some(notes) = self.notes.as_mut().filter(|notes| is_read && notes.misses) {
                 notes.add(self.database, key, Deed::Missed);
             }
             return None;

@@ -205,3 +205,20 @@ fn a_reader_that_is_streamed_to_can_be_killed() {
     assert_eq!(other.call(&["CLIENT", "KILL", "ID", &id]), Value::Int(1));
     assert!(reader.bytes_until_closed() < value.len());
 }
+
+/// As in Redis but for RELOAD, which no transaction can hold.
+#[test]
+fn debug_runs_inside_a_transaction() {
+    let server = Server::start(&["--enable-debug-command", "yes"]);
+    let mut client = server.connect();
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let queued = ["SET k v", "DEBUG SLEEP 0.01", "DEBUG SLEEP 0", "DEBUG SET-ACTIVE-EXPIRE 1", "DEBUG RELOAD", "GET k"];
+    client.call(&["MULTI"]);
+    for line in queued {
+        let words = words(line);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert_eq!(client.call(&words), Value::Simple("QUEUED".to_owned()), "{line}");
+    }
+    let replies = "[OK, OK, OK, OK, !ERR this command is not allowed inside a transaction, \"v\"]";
+    assert_eq!(client.call(&["EXEC"]).to_string(), replies);
+}

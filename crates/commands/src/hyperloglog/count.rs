@@ -153,6 +153,7 @@ fn pfmerge(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (registers, is_dense) = merged(tx, args.from(1))?;
     let before = read(tx, key)?;
     let mut after = registers.encode(is_dense, HLL_SPARSE_BYTES.get());
+    before.iter().for_each(|before| after.keep_head_of(before));
     after.make_stale();
     if before.as_ref().is_some_and(|before| before.as_bytes() == after.as_bytes()) {
         // Redis tells of it all the same.

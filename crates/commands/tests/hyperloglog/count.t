@@ -112,3 +112,9 @@
 > PFCOUNT missing                         =0
 > EXISTS missing                          =0
 
+# PFMERGE keeps what stood between the encoding and the registers, and marks the count as stale.
+> PFADD head x y z                        =1
+> SETRANGE head 5 abc                     =26
+> PFCOUNT head                            =3
+> PFMERGE head head                       =OK
+> GETRANGE head 0 15                      ="HYLL\x01abc\x03\x00\x00\x00\x00\x00\x00\x80"

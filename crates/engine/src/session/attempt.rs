@@ -99,6 +99,8 @@ pub(crate) enum NotNow {
         /// It writes.
         writes: bool,
     },
+    /// It is to wait for so many milliseconds first.
+    Delayed(Ms),
     /// It is to help with the order of names before it writes.
     Behind,
     /// It is blocked now, and hangs off its keys.

@@ -38,6 +38,9 @@ impl Session {
             let text = "ERR the transaction is longer than client-query-buffer-limit";
             return self.refuse(worker, Some(row), output, text);
         }
+        if let Run::Engine(Verb::DebugSleep) = row.run {
+            multi.delay_ms += commands::sleep_ms(args).unwrap_or_default();
+        }
         multi.queue.push((row, request));
         self.client.queued.store(multi.queue.len(), Relaxed);
         let mark = output.mark();
@@ -144,6 +147,10 @@ impl Session {
             self.fail(worker, Some(row), &Failure::text(text), output);
             self.end_multi();
             return Ok(());
+        }
+        let delay_ms = self.multi.as_mut().map_or(0, |multi| std::mem::take(&mut multi.delay_ms));
+        if delay_ms > 0 {
+            return Err(NotNow::Delayed(delay_ms));
         }
         let done = self.run_exec(attempt, output);
         if done.is_ok() {
@@ -420,6 +427,12 @@ impl Session {
             }
             Run::Engine(Verb::Eval | Verb::ScriptLoad) => self.run_script_row(worker, row, args, tx, reply),
             Run::Engine(Verb::Library) => self.run_library_row(worker, row, args, tx, reply),
+            Run::Engine(Verb::DebugSleep) => {
+                // EXEC has slept already.
+                commands::sleep_ms(args)?;
+                reply.ok();
+                Ok(())
+            }
             Run::Engine(Verb::WaitDisk) => self.tell_disk(worker, args, reply).map(drop),
             Run::Engine(_) => Err(Failure::text("ERR this command is not allowed inside a transaction")),
         }

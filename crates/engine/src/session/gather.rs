@@ -137,6 +137,9 @@ impl Session {
         let commands::Run::Gather { begin, .. } = row.run else { unreachable!("asked for a look at keys") };
         // First of all: to take in so long a request was a turn.
         yield_now().await;
+        // An invalidation of a key that it has looked at goes behind the reply, even if the key is looked at again: its
+        // reader may drop what is true, but never keeps what is old.
+        self.note_heard();
         let mut pace = GatherPace::begin();
         let mut to_look = ToLook { args, gather: begin(args) };
         let mut parts: Vec<ShardKeys> = (0..SHARDS).map(|_| ShardKeys::default()).collect();
@@ -293,7 +296,6 @@ impl Session {
                 let keys = parts[shard].at.iter().map(|at| to_look.args.get(*at as usize));
                 self.note_looked(worker, shard, keys);
             }
-            self.note_heard();
             self.saw(tx.seen());
         }
         tx.end();

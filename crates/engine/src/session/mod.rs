@@ -131,6 +131,8 @@ struct Multi {
     bytes: u64,
     /// A request could not be queued: EXEC refuses.
     broken: bool,
+    /// What its DEBUG SLEEPs ask for, in milliseconds: EXEC waits so long before it locks anything.
+    delay_ms: base::Ms,
 }
 
 /// How a turn ended.

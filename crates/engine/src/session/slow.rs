@@ -192,6 +192,7 @@ impl Session {
                         return Took { held: Duration::ZERO, searched };
                     }
                 }
+                NotNow::Delayed(span_ms) => worker.sleep(span_ms).await,
                 NotNow::Paused { writes } => self.wait_pause(worker, writes).await,
                 why @ (NotNow::Waiting(_) | NotNow::StillWaiting { .. }) => {
                     if !self.wait_blocked(worker, (row, args), (needs, why), &mut ends, output).await {

@@ -93,7 +93,12 @@ impl SettingsState {
                 self.put(setting, text, voice, Origin::ConfigSet).map_err(|wrong| wrong.redis_text())
             }
             ConfigTarget::Fact(fact) if (fact.value)(&self.current).eq_ignore_ascii_case(text) => Ok(()),
-            ConfigTarget::Fact(fact) => Err(fact.reason.to_owned()),
+            ConfigTarget::Fact(fact) => Err(match ((fact.value)(&self.current), text) {
+                ("yes" | "no", text) if !["yes", "no"].iter().any(|word| text.eq_ignore_ascii_case(word)) => {
+                    Wrong::Bool.redis_text()
+                }
+                _ => fact.reason.to_owned(),
+            }),
         }
     }
 }
@@ -114,7 +119,7 @@ fn targets(pairs: &[(&[u8], &[u8])]) -> Result<Vec<ConfigTarget>, String> {
     let mut targets: Vec<ConfigTarget> = Vec::with_capacity(pairs.len());
     for (given, _) in pairs {
         let Some((_, target)) = names().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(given)) else {
-            let name = raw_text::from_bytes(given);
+            let name = raw_text::from_bytes(given.split(|byte| *byte == 0).next().unwrap_or_default());
             return Err(format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'"));
         };
         if let ConfigTarget::Setting(Setting { changes: Mutability::AtStart, .. }, _) = target {

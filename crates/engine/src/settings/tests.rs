@@ -158,7 +158,9 @@ fn config_set_refuses_with_the_texts_of_redis() {
     let failed =
         |name: &str, why: &str| format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {why}");
     let unknown = "ERR Unknown option or number of arguments for CONFIG SET - 'foo'".to_owned();
-    assert_eq!(set(&settings, &[("timeout", "9"), ("foo", "bar")]), Err(unknown));
+    for name in ["foo", "foo\0bar"] {
+        assert_eq!(set(&settings, &[("timeout", "9"), (name, "bar")]), Err(unknown.clone()), "a NUL ends the name");
+    }
     let cases = [
         ("databases", "4", "can't set immutable config"),
         ("timeout", "abc", "argument couldn't be parsed into an integer"),
@@ -179,6 +181,7 @@ fn config_set_refuses_with_the_texts_of_redis() {
         ("tcp-keepalive", "99999999999999999999", "argument couldn't be parsed into an integer"),
         ("maxmemory", "1mb", "Nothing is evicted; the only value is 0, see memory-hard-limit."),
         ("appendonly", "no", "The journal is turned on or off at start: bobbin --journal on|off."),
+        ("appendonly", "maybe", "argument must be 'yes' or 'no'"),
         (
             "save",
             "60 1",

@@ -20,8 +20,9 @@ impl Default for Reads {
 }
 
 impl Reads {
+    /// Counts a look; whether it is a read.
     #[inline]
-    pub(super) fn note(&mut self, is_found: bool) {
+    pub(super) fn note(&mut self, is_found: bool) -> bool {
         let read = u32::from(self.left > 0);
         self.left -= read;
         if is_found {
@@ -29,6 +30,7 @@ impl Reads {
         } else {
             self.misses += read;
         }
+        read > 0
     }
 
     pub(crate) fn add(&mut self, other: Self) {

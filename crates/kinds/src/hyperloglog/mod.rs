@@ -121,6 +121,11 @@ impl HyperLogLog {
         Self(bytes)
     }
 
+    /// Takes over the unused bytes and the cached count of `other`, as Redis leaves them where it merges into a value.
+    pub fn keep_head_of(&mut self, other: &Self) {
+        self.0[ENCODING_AT + 1..HEAD_BYTES].copy_from_slice(&other.0[ENCODING_AT + 1..HEAD_BYTES]);
+    }
+
     /// How `bytes`, of which `bytes_count` follow in all, are encoded; `None` if they are no HyperLogLog.
     pub fn encoding_of(bytes: &[u8], bytes_count: usize) -> Option<Encoding> {
         if bytes_count < HEAD_BYTES || !bytes.starts_with(MAGIC) {
