@@ -111,13 +111,7 @@ impl World {
             });
         }
         let time = self.time.clone();
-        let journal_bytes_max = JOURNAL_BYTES_MIN << (self.plan.seed % JOURNAL_SIZES);
-        let pace = CheckpointPace {
-            journal_bytes_max,
-            commit_bytes: COMMIT_BYTES,
-            step_entries: 1,
-            kept_free_bytes: KEPT_FREE_BYTES,
-        };
+        let pace = checkpoint_pace(self.plan.seed);
         let checkpointer = Checkpointer::new(engine.clone(), store, Box::new(move |ms| time.sleep(ms)), pace);
         tasks.spawn(checkpointer.run());
         let scene = Rc::new(Scene {
@@ -205,5 +199,14 @@ impl Replay for Collector<'_> {
     fn frame(&mut self, frame: journal::Frame<'_>) -> Result<(), String> {
         self.frames.push(Frame::of(&frame));
         self.gathering.frame(frame)
+    }
+}
+
+fn checkpoint_pace(seed: u64) -> CheckpointPace {
+    CheckpointPace {
+        journal_bytes_max: JOURNAL_BYTES_MIN << (seed % JOURNAL_SIZES),
+        commit_bytes: COMMIT_BYTES,
+        step_entries: 1,
+        kept_free_bytes: KEPT_FREE_BYTES,
     }
 }

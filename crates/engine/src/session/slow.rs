@@ -664,8 +664,7 @@ impl Session {
     }
 
     async fn debug_sleep(&self, worker: &Worker, args: &Args<'_>) -> Result<(), Failure> {
-        let span_ms = commands::sleep_ms(args)?;
-        worker.sleep(span_ms).await;
+        worker.sleep(commands::sleep_ms(args)?).await;
         Ok(())
     }
 

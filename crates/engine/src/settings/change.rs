@@ -3,7 +3,8 @@
 use super::current::Current;
 use super::draft::{Origin, index_of};
 use super::kind::{Voice, Wrong};
-use super::table::{FACTS, Fact, Mutability, SETTINGS, Setting};
+use super::setting::{Fact, Mutability, Setting};
+use super::table::{FACTS, SETTINGS};
 use super::{Settings, SettingsState, file};
 use base::disk::FILE_MODE;
 use base::glob::{self, Case};

@@ -3,7 +3,8 @@
 use super::current::Current;
 use super::file;
 use super::kind::{Voice, Wrong};
-use super::table::{SETTINGS, Setting, nearest};
+use super::setting::Setting;
+use super::table::{SETTINGS, nearest};
 use super::{Settings, SettingsState};
 use std::ffi::OsString;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! The configuration file: TOML, one key a setting, no tables. Rewriting keeps comments, order and spacing.
 
 use super::kind::SettingType;
-use super::table::Setting;
+use super::setting::Setting;
 use toml_edit::{Document, DocumentMut, Item, TomlError, Value};
 
 /// One key of the file.

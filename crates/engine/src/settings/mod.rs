@@ -13,6 +13,7 @@ mod current;
 mod draft;
 mod file;
 mod kind;
+mod setting;
 mod table;
 mod targets;
 
@@ -20,7 +21,8 @@ pub use change::{OnChange, Refusal};
 pub use current::{Current, DebugCommand, Fsync, LogFormat, LogLevel, OutputLimit, OutputLimits, Secret};
 pub use draft::{Draft, Mistake, Origin};
 pub use kind::{SettingType, Voice, Word, Wrong};
-pub use table::{FACTS, Fact, Mutability, SETTINGS, Setting, SettingGroup, find, nearest};
+pub use setting::{Fact, Mutability, Setting, SettingGroup};
+pub use table::{FACTS, SETTINGS, find, nearest};
 pub use targets::Targets;
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! Rules that hold for every row.
 
 use super::*;
+use crate::settings::Current;
 use crate::settings::Voice;
 use std::collections::HashSet;
 
