@@ -11,7 +11,7 @@
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use keyspace::{Effect, Keyspace, Record, Whole, text_of};
-use kinds::Value;
+use values::Value;
 use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
 

@@ -6,7 +6,7 @@
 
 #![no_main]
 
-use kinds::hyperloglog::{HyperLogLog, Mark};
+use values::hyperloglog::{HyperLogLog, Mark};
 use libfuzzer_sys::fuzz_target;
 
 const SPARSE: &[u8; 16] = b"HYLL\x01\0\0\0\0\0\0\0\0\0\0\x80";

@@ -8,8 +8,8 @@
 
 use base::varint;
 use blocks::{BlockList, Direction, End};
-use kinds::queue::{Limits, State};
-use kinds::{Kind, Queue, Value};
+use values::queue::{Limits, State};
+use values::{Kind, Queue, Value};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 

@@ -6,8 +6,8 @@
 //!   | type, value as its type has it ... |      the footer is put behind it here
 //! ```
 
-use kinds::Value;
-use kinds::tagged::{Filter, Limits, Shown};
+use values::Value;
+use values::tagged::{Filter, Limits, Shown};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 
@@ -44,8 +44,8 @@ fn elements(value: &Value) -> Vec<Vec<u8>> {
             });
         }
         Value::Stream(stream) => {
-            assert!(kinds::Stream::of_list(stream.list().clone()).is_some(), "a stream that no start would read");
-            let (first, last) = (kinds::stream::StreamId::MIN, kinds::stream::StreamId::MAX);
+            assert!(values::Stream::of_list(stream.list().clone()).is_some(), "a stream that no start would read");
+            let (first, last) = (values::stream::StreamId::MIN, values::stream::StreamId::MAX);
             let _ = stream.walk(first, last, blocks::Direction::Forward, &mut |id, fields| {
                 let fields: Vec<_> = fields.iter().collect();
                 all.push(format!("{id} {fields:?}").into_bytes());

@@ -1,7 +1,7 @@
-//! Foreign arguments of every row: a request is answered, with an error or not, and the state is what its frames say.
+//! Foreign arguments of every command: a request is answered, with an error or not, and the state is what its frames say.
 //!
 //! ```text
-//!   | number 2 | number 2 | ... |     choices, as the laws of every row draw theirs: a row, the sides of its syntax, values
+//!   | number 2 | number 2 | ... |     choices, as the laws of every command draw theirs: a command, the sides of its syntax, values
 //! ```
 //!
 //! Beside the values that fit a name there are others: bytes as they come, numbers as nobody writes them, and requests that
@@ -9,10 +9,10 @@
 
 #![no_main]
 
-#[allow(dead_code, reason = "the laws of every row use the rest")]
+#[allow(dead_code, reason = "the laws of every command use the rest")]
 #[path = "../../crates/commands/tests/support/dice.rs"]
 mod dice;
-#[allow(dead_code, reason = "the laws of every row use the rest")]
+#[allow(dead_code, reason = "the laws of every command use the rest")]
 #[path = "../../crates/commands/tests/support/syntax.rs"]
 mod syntax;
 
@@ -61,15 +61,15 @@ const NUMBERS: &[&str] = &[
     "=",
 ];
 
-/// Rows that a keyspace without an engine can run.
-fn rows() -> &'static [&'static Command] {
+/// Commands that a keyspace without an engine can run.
+fn commands() -> &'static [&'static Command] {
     static ROWS: OnceLock<Vec<&Command>> = OnceLock::new();
-    let kept = |row: &&Command| {
-        !matches!(row.run, Run::Session(_) | Run::Engine(_))
-            && (!matches!(row.group, Group::Connection | Group::Server | Group::Transactions | Group::Scripting)
-                || matches!(row.run, Run::Gate(_)))
+    let kept = |command: &&Command| {
+        !matches!(command.run, Run::Session(_) | Run::Engine(_))
+            && (!matches!(command.group, Group::Connection | Group::Server | Group::Transactions | Group::Scripting)
+                || matches!(command.run, Run::Gate(_)))
     };
-    ROWS.get_or_init(|| table::rows().filter(kept).collect())
+    ROWS.get_or_init(|| table::commands().filter(kept).collect())
 }
 
 fn value(dice: &mut Dice<'_>, name: &str) -> Vec<u8> {
@@ -89,8 +89,8 @@ fuzz_target!(|data: &[u8]| {
         if dice.is_over() {
             break;
         }
-        let row = rows()[dice.below(rows().len())];
-        let mut words = dice.request(row, &value);
+        let command = commands()[dice.below(commands().len())];
+        let mut words = dice.request(command, &value);
         match dice.below(16) {
             0 => words.truncate(1 + dice.below(words.len())),
             1 => words.push(value(&mut dice, "value")),

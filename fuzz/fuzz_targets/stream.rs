@@ -8,8 +8,8 @@
 
 use base::varint;
 use blocks::{BlockList, Direction, End};
-use kinds::Stream;
-use kinds::stream::{Kept, StreamId, Trim};
+use values::Stream;
+use values::stream::{Kept, StreamId, Trim};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 

@@ -8,8 +8,8 @@
 
 use base::varint;
 use blocks::{BlockList, Direction, End};
-use kinds::Tagged;
-use kinds::tagged::{Filter, Limits, Shown, Tags, Term, Test};
+use values::Tagged;
+use values::tagged::{Filter, Limits, Shown, Tags, Term, Test};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 

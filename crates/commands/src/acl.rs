@@ -1,6 +1,6 @@
-//! The access categories of a command, as ACL and COMMAND INFO name them; all follow from the row.
+//! The access categories of a command, as ACL and COMMAND INFO name them; all follow from the command.
 
-use crate::row::{Access, Command, Flag, Group, Run};
+use crate::spec::{Access, CommandSpec, Flag, Group, Run};
 
 /// Every category there is in Redis; `COMMAND LIST FILTERBY ACLCAT` and ACL take no other.
 pub const CATEGORIES: &[&str] = &[
@@ -28,7 +28,7 @@ pub const CATEGORIES: &[&str] = &[
 ];
 
 /// The categories of `command`, without their `@`.
-pub fn categories(command: &Command) -> Vec<&'static str> {
+pub fn categories(command: &CommandSpec) -> Vec<&'static str> {
     let admin = command.has(Flag::Admin);
     let fast = command.has(Flag::Fast);
     let facts = [
@@ -51,7 +51,7 @@ pub fn categories(command: &Command) -> Vec<&'static str> {
     names
 }
 
-fn family(command: &Command) -> Option<&'static str> {
+fn family(command: &CommandSpec) -> Option<&'static str> {
     match command.group {
         Group::Connection => Some("connection"),
         Group::Generic => Some("keyspace"),

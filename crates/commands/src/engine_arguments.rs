@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::help::wrong_count;
 use crate::parse;
 use crate::queue::reserve;
-use crate::row::{TimeoutAt, streams_at};
+use crate::spec::{TimeoutAt, streams_at};
 use base::Ms;
 use wire::Args;
 
@@ -45,7 +45,7 @@ fn block_ms(args: &Args<'_>) -> Result<Option<Ms>, Failure> {
     }
     let Some(argument) = told else { return Ok(None) };
     let not_an_int = Failure::text("ERR timeout is not an integer or out of range");
-    let ms = kinds::text::parse_int(argument).ok_or(not_an_int)?;
+    let ms = values::string::parse_int(argument).ok_or(not_an_int)?;
     let ms = Ms::try_from(ms).map_err(|_| Failure::text("ERR timeout is negative"))?;
     Ok((ms > 0).then_some(ms))
 }
@@ -63,7 +63,7 @@ pub fn pause_arguments(args: &Args<'_>) -> Result<(Ms, bool), Failure> {
         _ => return Err(wrong_count(args)),
     };
     let span =
-        kinds::text::parse_int(args.get(2)).ok_or(Failure::text("ERR timeout is not an integer or out of range"))?;
+        values::string::parse_int(args.get(2)).ok_or(Failure::text("ERR timeout is not an integer or out of range"))?;
     let span = Ms::try_from(span).map_err(|_| Failure::text("ERR timeout is negative"))?;
     Ok((span, writes_only))
 }
@@ -76,7 +76,7 @@ pub fn pause_arguments(args: &Args<'_>) -> Result<(Ms, bool), Failure> {
 pub fn wait_arguments(args: &Args<'_>) -> Result<(bool, bool, Option<Ms>), Failure> {
     let local = parse::int_within(args.get(1), 0, 1)?;
     let replicas = parse::count(args.get(2))?;
-    let timeout = kinds::text::parse_int(args.get(3));
+    let timeout = values::string::parse_int(args.get(3));
     let timeout = timeout.ok_or(Failure::text("ERR timeout is not an integer or out of range"))?;
     let timeout = Ms::try_from(timeout).map_err(|_| Failure::text("ERR timeout is negative"))?;
     Ok((local == 1, replicas > 0, (timeout > 0).then_some(timeout)))

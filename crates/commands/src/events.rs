@@ -1,15 +1,15 @@
-//! What keyspace notifications call that which rows do to keys.
+//! What keyspace notifications call that which commands do to keys.
 //!
 //! ```text
 //! notes of a tx:  LMOVE a b  |  a: lpop  |  a: emptied  |  b: created  |  b: rpush        as it was done
 //! events:                       b: new, b: rpush, a: lpop, a: del                         as Redis tells it
 //! ```
 //!
-//! An effect has a name of its own (`keyspace/src/effect/event.rs`), which is right for most rows. [`EXCEPTIONS`] are the
-//! rows that call it something else; a new kind adds its own here, and nowhere else.
+//! An effect has a name of its own (`keyspace/src/effect/event.rs`), which is right for most commands. [`EXCEPTIONS`] are the
+//! commands that call it something else; a new kind adds its own here, and nowhere else.
 
-use crate::row::Command;
-use crate::table;
+use crate::registry;
+use crate::spec::CommandSpec;
 use keyspace::{Classes, Deed, Note};
 use std::sync::LazyLock;
 
@@ -28,122 +28,130 @@ pub struct Event<'a> {
 
 type EventList = &'static [(Classes, &'static str)];
 
-/// Rows that tell something else in the place of what their effects are called.
+/// Commands that tell something else in the place of what their effects are called.
 struct Exception {
-    rows: &'static [&'static str],
+    commands: &'static [&'static str],
     instead_of: &'static str,
     told: EventList,
 }
 
 const EXCEPTIONS: &[Exception] = &[
-    Exception { rows: &["INCR", "DECR", "INCRBY", "DECRBY"], instead_of: "set", told: &[(Classes::STRING, "incrby")] },
-    Exception { rows: &["APPEND"], instead_of: "set", told: &[(Classes::STRING, "append")] },
-    Exception { rows: &["INCRBYFLOAT"], instead_of: "set", told: &[(Classes::STRING, "incrbyfloat")] },
+    Exception {
+        commands: &["INCR", "DECR", "INCRBY", "DECRBY"],
+        instead_of: "set",
+        told: &[(Classes::STRING, "incrby")],
+    },
+    Exception { commands: &["APPEND"], instead_of: "set", told: &[(Classes::STRING, "append")] },
+    Exception { commands: &["INCRBYFLOAT"], instead_of: "set", told: &[(Classes::STRING, "incrbyfloat")] },
     // It writes into the sum, so that it stays bytes.
-    Exception { rows: &["INCRBYFLOAT"], instead_of: "setrange", told: &[] },
-    Exception { rows: TRIMS, instead_of: "lpop", told: &[(Classes::LIST, "ltrim")] },
-    Exception { rows: TRIMS, instead_of: "rpop", told: &[(Classes::LIST, "ltrim")] },
-    Exception { rows: &["SETBIT", "BITFIELD"], instead_of: "setrange", told: &[(Classes::STRING, "setbit")] },
-    Exception { rows: &["BITOP"], instead_of: "restore", told: &[(Classes::STRING, "set")] },
-    Exception { rows: PF, instead_of: "set", told: &[(Classes::STRING, "pfadd")] },
-    Exception { rows: PF, instead_of: "append", told: &[(Classes::STRING, "pfadd")] },
-    Exception { rows: PF, instead_of: "setrange", told: &[(Classes::STRING, "pfadd")] },
+    Exception { commands: &["INCRBYFLOAT"], instead_of: "setrange", told: &[] },
+    Exception { commands: TRIMS, instead_of: "lpop", told: &[(Classes::LIST, "ltrim")] },
+    Exception { commands: TRIMS, instead_of: "rpop", told: &[(Classes::LIST, "ltrim")] },
+    Exception { commands: &["SETBIT", "BITFIELD"], instead_of: "setrange", told: &[(Classes::STRING, "setbit")] },
+    Exception { commands: &["BITOP"], instead_of: "restore", told: &[(Classes::STRING, "set")] },
+    Exception { commands: PF, instead_of: "set", told: &[(Classes::STRING, "pfadd")] },
+    Exception { commands: PF, instead_of: "append", told: &[(Classes::STRING, "pfadd")] },
+    Exception { commands: PF, instead_of: "setrange", told: &[(Classes::STRING, "pfadd")] },
     // It keeps what it has counted.
-    Exception { rows: &["PFCOUNT"], instead_of: "setrange", told: &[] },
-    Exception { rows: &["HINCRBY"], instead_of: "hset", told: &[(Classes::HASH, "hincrby")] },
-    Exception { rows: &["HINCRBYFLOAT"], instead_of: "hset", told: &[(Classes::HASH, "hincrbyfloat")] },
+    Exception { commands: &["PFCOUNT"], instead_of: "setrange", told: &[] },
+    Exception { commands: &["HINCRBY"], instead_of: "hset", told: &[(Classes::HASH, "hincrby")] },
+    Exception { commands: &["HINCRBYFLOAT"], instead_of: "hset", told: &[(Classes::HASH, "hincrbyfloat")] },
     // What would take the last element away removes the key.
     Exception {
-        rows: &["HDEL", "HGETDEL", "HGETEX", "HSETEX", "HEXPIRE", "HPEXPIRE", "HEXPIREAT", "HPEXPIREAT"],
+        commands: &["HDEL", "HGETDEL", "HGETEX", "HSETEX", "HEXPIRE", "HPEXPIRE", "HEXPIREAT", "HPEXPIREAT"],
         instead_of: "del",
         told: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")],
     },
     Exception {
-        rows: &["SREM", "SMOVE"],
+        commands: &["SREM", "SMOVE"],
         instead_of: "del",
         told: &[(Classes::SET, "srem"), (Classes::GENERIC, "del")],
     },
-    Exception { rows: &["SPOP"], instead_of: "srem", told: &[(Classes::SET, "spop")] },
-    Exception { rows: &["SPOP"], instead_of: "del", told: &[(Classes::SET, "spop"), (Classes::GENERIC, "del")] },
-    Exception { rows: &["SINTERSTORE"], instead_of: "restore", told: &[(Classes::SET, "sinterstore")] },
-    Exception { rows: &["SUNIONSTORE"], instead_of: "restore", told: &[(Classes::SET, "sunionstore")] },
-    Exception { rows: &["SDIFFSTORE"], instead_of: "restore", told: &[(Classes::SET, "sdiffstore")] },
-    Exception { rows: &["ZREM"], instead_of: "del", told: &[(Classes::SORTED, "zrem"), (Classes::GENERIC, "del")] },
+    Exception { commands: &["SPOP"], instead_of: "srem", told: &[(Classes::SET, "spop")] },
+    Exception { commands: &["SPOP"], instead_of: "del", told: &[(Classes::SET, "spop"), (Classes::GENERIC, "del")] },
+    Exception { commands: &["SINTERSTORE"], instead_of: "restore", told: &[(Classes::SET, "sinterstore")] },
+    Exception { commands: &["SUNIONSTORE"], instead_of: "restore", told: &[(Classes::SET, "sunionstore")] },
+    Exception { commands: &["SDIFFSTORE"], instead_of: "restore", told: &[(Classes::SET, "sdiffstore")] },
+    Exception { commands: &["ZREM"], instead_of: "del", told: &[(Classes::SORTED, "zrem"), (Classes::GENERIC, "del")] },
     Exception {
-        rows: &["ZREMRANGEBYRANK"],
+        commands: &["ZREMRANGEBYRANK"],
         instead_of: "del",
         told: &[(Classes::SORTED, "zremrangebyrank"), (Classes::GENERIC, "del")],
     },
     Exception {
-        rows: &["ZREMRANGEBYSCORE"],
+        commands: &["ZREMRANGEBYSCORE"],
         instead_of: "zremrangebyrank",
         told: &[(Classes::SORTED, "zremrangebyscore")],
     },
     Exception {
-        rows: &["ZREMRANGEBYSCORE"],
+        commands: &["ZREMRANGEBYSCORE"],
         instead_of: "del",
         told: &[(Classes::SORTED, "zremrangebyscore"), (Classes::GENERIC, "del")],
     },
     Exception {
-        rows: &["ZREMRANGEBYLEX"],
+        commands: &["ZREMRANGEBYLEX"],
         instead_of: "zremrangebyrank",
         told: &[(Classes::SORTED, "zremrangebylex")],
     },
     Exception {
-        rows: &["ZREMRANGEBYLEX"],
+        commands: &["ZREMRANGEBYLEX"],
         instead_of: "del",
         told: &[(Classes::SORTED, "zremrangebylex"), (Classes::GENERIC, "del")],
     },
-    Exception { rows: &["ZUNIONSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zunionstore")] },
-    Exception { rows: &["ZINTERSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zinterstore")] },
-    Exception { rows: &["ZDIFFSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zdiffstore")] },
-    Exception { rows: &["ZRANGESTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zrangestore")] },
-    Exception { rows: &["GEOSEARCHSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "geosearchstore")] },
+    Exception { commands: &["ZUNIONSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zunionstore")] },
+    Exception { commands: &["ZINTERSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zinterstore")] },
+    Exception { commands: &["ZDIFFSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zdiffstore")] },
+    Exception { commands: &["ZRANGESTORE"], instead_of: "restore", told: &[(Classes::SORTED, "zrangestore")] },
+    Exception { commands: &["GEOSEARCHSTORE"], instead_of: "restore", told: &[(Classes::SORTED, "geosearchstore")] },
     Exception {
-        rows: &["GEORADIUS", "GEORADIUSBYMEMBER"],
+        commands: &["GEORADIUS", "GEORADIUSBYMEMBER"],
         instead_of: "restore",
         told: &[(Classes::SORTED, "georadiusstore")],
     },
-    Exception { rows: &["TL.PUSH"], instead_of: "tl.insert", told: &[(Classes::MODULE, "tl.push")] },
-    Exception { rows: &["TL.HIDE"], instead_of: "tl.set", told: &[(Classes::MODULE, "tl.hide")] },
-    Exception { rows: &["TL.SHOW"], instead_of: "tl.set", told: &[(Classes::MODULE, "tl.show")] },
-    Exception { rows: &["TL.INCR"], instead_of: "tl.set", told: &[(Classes::MODULE, "tl.incr")] },
+    Exception { commands: &["TL.PUSH"], instead_of: "tl.insert", told: &[(Classes::MODULE, "tl.push")] },
+    Exception { commands: &["TL.HIDE"], instead_of: "tl.set", told: &[(Classes::MODULE, "tl.hide")] },
+    Exception { commands: &["TL.SHOW"], instead_of: "tl.set", told: &[(Classes::MODULE, "tl.show")] },
+    Exception { commands: &["TL.INCR"], instead_of: "tl.set", told: &[(Classes::MODULE, "tl.incr")] },
     // An item that lies elsewhere then.
-    Exception { rows: &["TL.SET", "TL.INCR"], instead_of: "tl.move", told: &[] },
-    Exception { rows: &["TL.POP"], instead_of: "tl.rem", told: &[(Classes::MODULE, "tl.pop")] },
-    Exception { rows: &["TL.POP"], instead_of: "del", told: &[(Classes::MODULE, "tl.pop"), (Classes::GENERIC, "del")] },
+    Exception { commands: &["TL.SET", "TL.INCR"], instead_of: "tl.move", told: &[] },
+    Exception { commands: &["TL.POP"], instead_of: "tl.rem", told: &[(Classes::MODULE, "tl.pop")] },
     Exception {
-        rows: &["TL.REM", "TL.REMWHERE", "TL.REMBY"],
+        commands: &["TL.POP"],
+        instead_of: "del",
+        told: &[(Classes::MODULE, "tl.pop"), (Classes::GENERIC, "del")],
+    },
+    Exception {
+        commands: &["TL.REM", "TL.REMWHERE", "TL.REMBY"],
         instead_of: "del",
         told: &[(Classes::MODULE, "tl.rem"), (Classes::GENERIC, "del")],
     },
-    Exception { rows: &["SORT"], instead_of: "restore", told: &[(Classes::LIST, "sortstore")] },
-    Exception { rows: &["XGROUP SETID"], instead_of: "xgroup-create", told: &[(Classes::STREAM, "xgroup-setid")] },
+    Exception { commands: &["SORT"], instead_of: "restore", told: &[(Classes::LIST, "sortstore")] },
+    Exception { commands: &["XGROUP SETID"], instead_of: "xgroup-create", told: &[(Classes::STREAM, "xgroup-setid")] },
     // They say of a group what it has read.
-    Exception { rows: &["XREADGROUP", "XCLAIM"], instead_of: "xgroup-create", told: &[] },
-    Exception { rows: &["COPY"], instead_of: "restore", told: &[(Classes::GENERIC, "copy_to")] },
-    Exception { rows: &["RENAME", "RENAMENX"], instead_of: "del", told: &[(Classes::GENERIC, "rename_from")] },
-    Exception { rows: &["RENAME", "RENAMENX"], instead_of: "restore", told: &[(Classes::GENERIC, "rename_to")] },
-    Exception { rows: &["MOVE"], instead_of: "del", told: &[(Classes::GENERIC, "move_from")] },
-    Exception { rows: &["MOVE"], instead_of: "restore", told: &[(Classes::GENERIC, "move_to")] },
+    Exception { commands: &["XREADGROUP", "XCLAIM"], instead_of: "xgroup-create", told: &[] },
+    Exception { commands: &["COPY"], instead_of: "restore", told: &[(Classes::GENERIC, "copy_to")] },
+    Exception { commands: &["RENAME", "RENAMENX"], instead_of: "del", told: &[(Classes::GENERIC, "rename_from")] },
+    Exception { commands: &["RENAME", "RENAMENX"], instead_of: "restore", told: &[(Classes::GENERIC, "rename_to")] },
+    Exception { commands: &["MOVE"], instead_of: "del", told: &[(Classes::GENERIC, "move_from")] },
+    Exception { commands: &["MOVE"], instead_of: "restore", told: &[(Classes::GENERIC, "move_to")] },
 ];
 
-/// Rows that cut a list.
+/// Commands that cut a list.
 const TRIMS: &[&str] = &["LTRIM", "LTRIMBACK", "LTRIMFRONT"];
 
-/// Rows that write into a HyperLogLog.
+/// Commands that write into a HyperLogLog.
 const PF: &[&str] = &["PFADD", "PFMERGE"];
 
-/// Rows that do first what Redis tells last.
+/// Commands that do first what Redis tells last.
 const TOLD_BACKWARD: &[&str] = &["BLMOVE", "BRPOPLPUSH", "LMOVE", "MOVE", "RENAME", "RENAMENX", "RPOPLPUSH", "SMOVE"];
 
-/// Rows that remove what was under a name before they put something there.
+/// Commands that remove what was under a name before they put something there.
 const PUT_ANEW: &[&str] = &["COPY", "RENAME", "RENAMENX", "MOVE", "RESTORE", "RESTORE-ASKING"];
 
-/// Rows that look at keys without reading them.
+/// Commands that look at keys without reading them.
 const ONLY_LOOK: &[&str] = &["KEYRANGE", "OBJECT ENCODING", "OBJECT FREQ", "OBJECT IDLETIME", "OBJECT REFCOUNT"];
 
-/// What is special about one row.
+/// What is special about one command.
 #[derive(Default)]
 struct Manner {
     exceptions: Vec<&'static Exception>,
@@ -151,26 +159,26 @@ struct Manner {
     puts_anew: bool,
 }
 
-/// By the index of the row.
+/// By the index of the command.
 static MANNERS: LazyLock<Vec<Manner>> = LazyLock::new(|| {
-    let manner = |row: &Command| Manner {
-        exceptions: EXCEPTIONS.iter().filter(|exception| exception.rows.contains(&row.name)).collect(),
-        is_backward: TOLD_BACKWARD.contains(&row.name),
-        puts_anew: PUT_ANEW.contains(&row.name),
+    let manner = |command: &CommandSpec| Manner {
+        exceptions: EXCEPTIONS.iter().filter(|exception| exception.commands.contains(&command.name)).collect(),
+        is_backward: TOLD_BACKWARD.contains(&command.name),
+        puts_anew: PUT_ANEW.contains(&command.name),
     };
-    table::rows().map(manner).collect()
+    registry::commands().map(manner).collect()
 });
 
-/// Whether reads of absent keys are events, of a row that has any: see [`crate::counted_reads`].
-pub fn tells_misses(row: &Command) -> bool {
-    !ONLY_LOOK.contains(&row.name)
+/// Whether reads of absent keys are events, of a command that has any: see [`crate::counted_reads`].
+pub fn tells_misses(command: &CommandSpec) -> bool {
+    !ONLY_LOOK.contains(&command.name)
 }
 
-/// The events of a tx's notes, whose rows are indices of [`table::rows`], in order. O(notes).
+/// The events of a tx's notes, whose commands are indices of [`registry::commands`], in order. O(notes).
 pub fn events(notes: &[Note]) -> Vec<Event<'_>> {
     let mut events = Vec::new();
     for run in notes.chunk_by(|one, next| one.run == next.run) {
-        let manner = &MANNERS[usize::from(run[0].row)];
+        let manner = &MANNERS[usize::from(run[0].command)];
         let from = events.len();
         if manner.is_backward {
             let comes = |note: &&Note| !matches!(note.deed, Deed::Changed(..) | Deed::Emptied);
@@ -233,9 +241,9 @@ mod tests {
 
     #[test]
     fn every_row_that_is_named_is_there() {
-        let named = EXCEPTIONS.iter().flat_map(|exception| exception.rows);
+        let named = EXCEPTIONS.iter().flat_map(|exception| exception.commands);
         for name in named.chain(TOLD_BACKWARD).chain(PUT_ANEW).chain(ONLY_LOOK) {
-            assert!(table::rows().any(|row| row.name == *name), "{name}");
+            assert!(registry::commands().any(|command| command.name == *name), "{name}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::queue::as_list;
 use keyspace::Tx;
-use kinds::Collection;
+use values::Collection;
 use wire::Args;
 
 /// The first of `keys` that holds a `K`. Another kind before it is an error when the client asks, and nothing to a

@@ -1,11 +1,11 @@
-//! HELP of every command that has subcommands, made from the rows; and what is said of a subcommand misused.
+//! HELP of every command that has subcommands, made from the commands; and what is said of a subcommand misused.
 
 use crate::prelude::*;
+use crate::registry;
 use crate::session::Session;
-use crate::table;
 
-/// What all HELP rows have in common.
-pub(crate) const HELP: Command = Command {
+/// What all HELP commands have in common.
+pub(crate) const HELP: CommandSpec = CommandSpec {
     name: "HELP",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -22,14 +22,14 @@ pub(crate) const HELP: Command = Command {
 
 fn help(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let container = String::from_utf8_lossy(args.name()).to_ascii_uppercase();
-    let mut rows = table::subcommands(&container);
-    rows.sort_unstable_by_key(|row| row.name);
-    reply.array(1 + 2 * rows.len());
+    let mut commands = registry::subcommands(&container);
+    commands.sort_unstable_by_key(|command| command.name);
+    reply.array(1 + 2 * commands.len());
     reply.simple(&format!("{container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"));
-    for row in rows {
-        let usage = row.name.split_once(' ').map_or(row.name, |(_, usage)| usage);
-        reply.simple(format!("{usage} {}", row.syntax).trim_end());
-        reply.simple(&format!("    {}", row.brief));
+    for command in commands {
+        let usage = command.name.split_once(' ').map_or(command.name, |(_, usage)| usage);
+        reply.simple(format!("{usage} {}", command.syntax).trim_end());
+        reply.simple(&format!("    {}", command.brief));
     }
     Ok(())
 }

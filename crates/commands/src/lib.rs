@@ -1,7 +1,7 @@
-//! Rows and handlers: everything a client can ask for, a folder per group, a file per family of verbs.
+//! Commands and handlers: everything a client can ask for, a folder per group, a file per family of verbs.
 //!
 //! ```text
-//! request --table::find--> row --engine locks its keys' shards--> run(tx, args, reply) -> Outcome
+//! request --table::find--> command --engine locks its keys' shards--> run(tx, args, reply) -> Outcome
 //! ```
 //!
 //! Invariant: nothing here sees a socket, a file, a clock or a thread; handlers see [`keyspace::Tx`], arguments and
@@ -35,15 +35,15 @@ mod prelude;
 mod pubsub;
 mod queue;
 mod reads;
-mod row;
+pub mod registry;
 mod script;
 mod server;
 mod session;
 mod set;
 mod sorted;
+mod spec;
 mod stream;
 mod string;
-pub mod table;
 mod tagged;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -66,10 +66,6 @@ pub use queue::door::{MEMCACHEQ_VERSION, REMOVE_QUEUES, abort_request};
 pub use queue::lengths::QueueLengths;
 pub use rdb::{LibrariesDump, LibrariesReading};
 pub use reads::counted_reads;
-pub use row::{
-    Access, Arity, Begin, BeginGather, BeginRange, BeginSweep, Command, Find, Flag, Gather, Group, KeySpec, Local,
-    OfSession, Outcome, Parts, Run, Settled, Sweep, SweepNext, TimeoutAt, Verb,
-};
 pub use script::eval::keys_count as script_keys_count;
 pub use script::function::{LibraryRequest, RestorePolicy, library_request};
 pub use server::monitor::{REDACTED, is_shown, may_be_secret, secret_arguments, shown};
@@ -77,11 +73,15 @@ pub use session::{
     ClientFilter, Facts, FunctionStats, ItemEvent, MemoryFigures, PrefixCounts, ReplyMode, RunningFunction, Saving,
     Session, SlowEntry, Spikes, Switch, Topic, TrackWhen, Tracking,
 };
+pub use spec::{
+    Access, Arity, Begin, BeginGather, BeginRange, BeginSweep, CommandSpec, Find, Flag, Gather, Group, KeySpec, Local,
+    OfSession, Outcome, Parts, Run, Settled, Sweep, SweepNext, TimeoutAt, Verb,
+};
 pub use string::many::put_sorted;
 pub use tagged::drop::REMOVE_TAGGED;
 
-/// The rows of every file; a new file is added here.
-const FILES: &[&[Command]] = &[
+/// The commands of every file; a new file is added here.
+const FILES: &[&[CommandSpec]] = &[
     bitmap::bit::COMMANDS,
     bitmap::count::COMMANDS,
     bitmap::field::COMMANDS,

@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use base::raw_text;
 use base::{Ms, glob};
-use kinds::text::parse_int;
 use std::borrow::Cow;
+use values::string::parse_int;
 use wire::Args;
 
 /// An integer in canonical form.

@@ -1,14 +1,14 @@
-//! How many of a row's looks for keys are reads, which INFO counts as hits and misses: as in Redis, where a command that
+//! How many of a command's looks for keys are reads, which INFO counts as hits and misses: as in Redis, where a command that
 //! changes keys reads some of them first.
 
 use crate::parse;
-use crate::row::{Access, Command, Flag};
-use crate::table::{self, Row};
+use crate::registry::{self, Command};
+use crate::spec::{Access, CommandSpec, Flag};
 use std::sync::LazyLock;
 use sync::lock::Want;
 use wire::Args;
 
-/// The reads of a row, which are its first looks.
+/// The reads of a command, which are its first looks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
     /// None: it changes what it looks for, or asks about a key rather than for its value.
@@ -27,33 +27,33 @@ enum Counted {
     All,
 }
 
-/// Rows that read the key they change.
+/// Commands that read the key they change.
 const READ_CHANGED: &[&str] = &["GETDEL", "GETEX", "GETSET", "XACK", "XAUTOCLAIM", "XCLAIM"];
 
-/// By the index of the row.
-static COUNTED: LazyLock<Vec<Counted>> = LazyLock::new(|| table::rows().map(counted).collect());
+/// By the index of the command.
+static COUNTED: LazyLock<Vec<Counted>> = LazyLock::new(|| registry::commands().map(counted).collect());
 
-fn counted(row: &Command) -> Counted {
-    match row.name {
+fn counted(command: &CommandSpec) -> Counted {
+    match command.name {
         "MEMORY USAGE" => Counted::None,
         "SET" => Counted::ChangedIfGet,
         "BITFIELD" => Counted::ChangedIfGetAlone,
         "PFCOUNT" | "PFMERGE" | "XREADGROUP" => Counted::Named,
         name if READ_CHANGED.contains(&name) => Counted::Changed,
-        _ if !matches!(row.access, Access::Write { .. }) || row.has(Flag::ToldAsReader) => Counted::All,
-        _ if row.keys.iter().any(|spec| spec.want() == Want::Read) => Counted::Sources,
+        _ if !matches!(command.access, Access::Write { .. }) || command.has(Flag::ToldAsReader) => Counted::All,
+        _ if command.keys.iter().any(|spec| spec.want() == Want::Read) => Counted::Sources,
         _ => Counted::None,
     }
 }
 
-/// How many looks of a row, the first ones, count as reads. O(arguments), and O(1) for most rows.
-pub fn counted_reads(row: &Row, args: &Args<'_>) -> u32 {
+/// How many looks of a command, the first ones, count as reads. O(arguments), and O(1) for most commands.
+pub fn counted_reads(command: &Command, args: &Args<'_>) -> u32 {
     let named = |wanted: fn(Want) -> bool| {
         let mut count = 0;
-        row.for_each_key(args, |_, want| count += u32::from(wanted(want)));
+        command.for_each_key(args, |_, want| count += u32::from(wanted(want)));
         count
     };
-    match COUNTED[row.index()] {
+    match COUNTED[command.index()] {
         Counted::None => 0,
         Counted::Changed => 1,
         Counted::ChangedIfGet => u32::from(args.from(3).iter().any(|option| parse::is(option, "GET"))),

@@ -1,6 +1,6 @@
 //! What is too big to be told under a lock, walks over all shards, and blocked clients: beside naive twins.
 
-use commands::table::{self, Lookup};
+use commands::registry::{self, Lookup};
 use commands::testing::direct::World;
 use commands::testing::dump::dump;
 use commands::{Run, SweepNext};
@@ -226,8 +226,8 @@ fn a_reply_is_of_the_text_as_it_was() {
         (["SETRANGE", "k", "10", "longer"], None),
     ] {
         let request = OwnedRequest::of(&words);
-        let Lookup::Command(row) = table::find(&request.args()) else { panic!("a row") };
-        let Run::Local(handler) = row.run else { panic!("a local row") };
+        let Lookup::Command(command) = registry::find(&request.args()) else { panic!("a command") };
+        let Run::Local(handler) = command.run else { panic!("a local command") };
         let mut log = Log::default();
         let mut tx = Tx::new(&world.keyspace, Held::under_gate(&world.keyspace), 0, world.now, &mut log, u64::MAX);
         let mut output = Output::new();
@@ -251,18 +251,18 @@ fn a_reply_is_of_the_text_as_it_was() {
     }
 }
 
-/// The length of a longest common subsequence, by the definition, a row at a time.
+/// The length of a longest common subsequence, by the definition, a command at a time.
 fn common_length(left: &[u8], right: &[u8]) -> i64 {
-    let mut row = vec![0; right.len() + 1];
+    let mut command = vec![0; right.len() + 1];
     for one in left {
         let mut diagonal = 0;
         for (column, other) in right.iter().enumerate() {
-            let above = row[column + 1];
-            row[column + 1] = if one == other { diagonal + 1 } else { above.max(row[column]) };
+            let above = command[column + 1];
+            command[column + 1] = if one == other { diagonal + 1 } else { above.max(command[column]) };
             diagonal = above;
         }
     }
-    row[right.len()]
+    command[right.len()]
 }
 
 #[test]
@@ -335,8 +335,8 @@ fn names_of_very_many_keys() {
 /// A key that RANDOMKEY draws from `random`.
 fn draw(world: &World, random: u64) -> Value {
     let request = OwnedRequest::of(&["RANDOMKEY"]);
-    let Lookup::Command(row) = table::find(&request.args()) else { panic!("a row") };
-    let Run::Sweep(begin) = row.run else { panic!("a sweep") };
+    let Lookup::Command(command) = registry::find(&request.args()) else { panic!("a command") };
+    let Run::Sweep(begin) = command.run else { panic!("a sweep") };
     let mut sweep = begin(&request.args(), random).unwrap();
     let held = Held::under_gate(&world.keyspace);
     let mut log = Log::default();
@@ -376,8 +376,8 @@ fn a_random_key_is_any_key() {
 fn serve(world: &World, words: &[&str], key: &str) -> Result<Value, commands::Failure> {
     let request = OwnedRequest::of(words);
     let args = request.args();
-    let Lookup::Command(row) = table::find(&args) else { panic!("a row") };
-    let Run::Blocking { try_now, .. } = row.run else { panic!("a blocking row") };
+    let Lookup::Command(command) = registry::find(&args) else { panic!("a command") };
+    let Run::Blocking { try_now, .. } = command.run else { panic!("a blocking command") };
     let held = Held::under_gate(&world.keyspace);
     let mut log = Log::default();
     let mut tx = Tx::new(&world.keyspace, held, 0, world.now, &mut log, u64::MAX);

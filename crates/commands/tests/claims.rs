@@ -10,13 +10,13 @@ mod syntax;
 
 use commands::testing::direct::World;
 use commands::testing::dump::dump;
-use commands::{Command, Run, table};
+use commands::{CommandSpec, Run, registry};
 use dice::Dice;
-use kinds::limits::{
+use proptest::prelude::*;
+use values::limits::{
     HASH_ENTRIES, HASH_VALUE_BYTES, Limit, SET_ENTRIES, SET_INTEGERS, SET_VALUE_BYTES, SORTED_ENTRIES,
     SORTED_MEMBER_BYTES,
 };
-use proptest::prelude::*;
 use wire::client::Value;
 use wire::resp::Protocol;
 
@@ -30,9 +30,9 @@ const LIMITS: &[&Limit] = &[
     &SORTED_MEMBER_BYTES,
 ];
 
-/// Rows that a keyspace without an engine can run.
-fn rows() -> impl Iterator<Item = &'static Command> {
-    table::rows().filter(|row| !matches!(row.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)))
+/// Commands that a keyspace without an engine can run.
+fn commands() -> impl Iterator<Item = &'static CommandSpec> {
+    registry::commands().filter(|command| !matches!(command.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)))
 }
 
 fn words(line: &str) -> Vec<Vec<u8>> {
@@ -77,10 +77,10 @@ proptest! {
     fn a_frame_is_never_longer_than_its_claim(numbers in prop::collection::vec(any::<u32>(), 500..6000)) {
         let mut world = World::new(Protocol::Resp2);
         let mut dice = Dice::long(&numbers);
-        let all: Vec<&Command> = rows().collect();
+        let all: Vec<&CommandSpec> = commands().collect();
         // Most are of one group, so that requests meet what others have left.
         let group = all[dice.below(all.len())].group;
-        let related: Vec<&Command> = rows().filter(|row| row.group == group).collect();
+        let related: Vec<&CommandSpec> = commands().filter(|command| command.group == group).collect();
         while !dice.is_over() {
             match dice.below(24) {
                 0 => LIMITS.iter().for_each(|limit| limit.set([0, 1, 3, 64, 512, u64::MAX][dice.below(6)])),
@@ -89,8 +89,8 @@ proptest! {
                 3 => world.rehearses = !world.rehearses,
                 drawn => {
                     let drawn = if drawn < 8 { &all } else { &related };
-                    let row = drawn[dice.below(drawn.len())];
-                    world.call(&dice.request(row, &Dice::value));
+                    let command = drawn[dice.below(drawn.len())];
+                    world.call(&dice.request(command, &Dice::value));
                 }
             }
         }

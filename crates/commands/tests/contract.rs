@@ -1,8 +1,8 @@
-//! Laws that every row of texts, keys and lists keeps, whatever it does.
+//! Laws that every command of texts, keys and lists keeps, whatever it does.
 //!
 //! [`World`] holds some of them at every request: a request that fails, or that only reads, records nothing; a frame
 //! fits the room that its arguments bound or that was asked for; effects survive their encoding; a handler touches no
-//! shard that its row's keys do not name (the keyspace refuses); each key that it changes, and no other, is told of by a
+//! shard that its command's keys do not name (the keyspace refuses); each key that it changes, and no other, is told of by a
 //! keyspace notification. Here is the rest.
 
 #[path = "support/dice.rs"]
@@ -12,18 +12,20 @@ mod syntax;
 
 use commands::testing::direct::{DATABASES, World};
 use commands::testing::dump::dump;
-use commands::{Arity, Command, Group, Run, table};
+use commands::{Arity, CommandSpec, Group, Run, registry};
 use dice::{Dice, is_key, name};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use wire::client::Value;
 use wire::resp::Protocol;
 
-/// Rows that a keyspace without an engine can run.
-fn rows() -> impl Iterator<Item = &'static Command> {
-    table::rows()
-        .filter(|row| !matches!(row.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)))
-        .filter(|row| row.group == Group::Generic || is_of_a_kind(row.group) || matches!(row.run, Run::Gate(_)))
+/// Commands that a keyspace without an engine can run.
+fn commands() -> impl Iterator<Item = &'static CommandSpec> {
+    registry::commands()
+        .filter(|command| !matches!(command.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)))
+        .filter(|command| {
+            command.group == Group::Generic || is_of_a_kind(command.group) || matches!(command.run, Run::Gate(_))
+        })
 }
 
 /// Whether commands of a group work on keys of one kind.
@@ -32,9 +34,9 @@ fn is_of_a_kind(group: Group) -> bool {
 }
 
 /// A request with the fewest arguments, each value what `value` says.
-fn plain(row: &Command, value: &mut dyn FnMut(&str) -> Vec<u8>) -> Vec<Vec<u8>> {
-    let mut words = name(row);
-    syntax::parse(row.syntax).write_least(&mut words, value);
+fn plain(command: &CommandSpec, value: &mut dyn FnMut(&str) -> Vec<u8>) -> Vec<Vec<u8>> {
+    let mut words = name(command);
+    syntax::parse(command.syntax).write_least(&mut words, value);
     words
 }
 
@@ -55,61 +57,62 @@ fn rows_are_presentable() {
     const KEY_FLAGS: &[&str] =
         &["RO", "RW", "OW", "RM", "ACCESS", "UPDATE", "INSERT", "DELETE", "VARIABLE_FLAGS", "NOT_KEY", "INCOMPLETE"];
     let mut names = BTreeSet::new();
-    for row in table::rows() {
-        let name = row.name;
+    for command in registry::commands() {
+        let name = command.name;
         assert!(names.insert(name), "{name} appears twice");
         assert_eq!(name, name.to_ascii_uppercase());
-        assert!(row.brief.ends_with('.'), "{name}: a brief is a sentence");
-        assert!(row.brief.len() <= 79, "{name}: {} bytes of brief", row.brief.len());
-        assert!(row.brief.starts_with(|letter: char| letter.is_ascii_uppercase()), "{name}");
-        assert!(!row.answer.is_empty(), "{name}");
-        assert!(!row.cost.is_empty(), "{name}");
-        let version = row.since.strip_prefix("bobbin ").unwrap_or(row.since);
+        assert!(command.brief.ends_with('.'), "{name}: a brief is a sentence");
+        assert!(command.brief.len() <= 79, "{name}: {} bytes of brief", command.brief.len());
+        assert!(command.brief.starts_with(|letter: char| letter.is_ascii_uppercase()), "{name}");
+        assert!(!command.answer.is_empty(), "{name}");
+        assert!(!command.cost.is_empty(), "{name}");
+        let version = command.since.strip_prefix("bobbin ").unwrap_or(command.since);
         assert_eq!(version.split('.').filter(|part| part.parse::<u32>().is_ok()).count(), 3, "{name}: {version}");
-        for spec in row.keys.iter().filter(|spec| spec.flags != "not_key") {
+        for spec in command.keys.iter().filter(|spec| spec.flags != "not_key") {
             let mut flags = spec.flags.split(' ');
             assert!(["RO", "RW", "OW", "RM"].contains(&flags.next().unwrap()), "{name}: {}", spec.flags);
             assert!(flags.all(|flag| KEY_FLAGS[4..].contains(&flag)), "{name}: {}", spec.flags);
             assert_eq!(spec.flags.starts_with("RO"), spec.want() == sync::lock::Want::Read);
         }
-        let writes_keys = row.keys.iter().any(|spec| !spec.flags.starts_with("RO") && spec.flags != "not_key");
-        assert!(!writes_keys || row.may_write(), "{name}: its keys are to be written and it does not write");
+        let writes_keys = command.keys.iter().any(|spec| !spec.flags.starts_with("RO") && spec.flags != "not_key");
+        assert!(!writes_keys || command.may_write(), "{name}: its keys are to be written and it does not write");
     }
 }
 
 #[test]
 fn syntax_and_arity_agree() {
-    for row in rows() {
-        let syntax = syntax::parse(row.syntax);
-        let least = name(row).len() + syntax.least();
-        match row.arity {
-            Arity::Exactly(count) => assert!(count == least && syntax.is_fixed(), "{}", row.name),
-            Arity::AtLeast(count) => assert!(count == least && !syntax.is_fixed(), "{}", row.name),
-            Arity::Between(count, most) => assert!(count == least && most > least, "{}", row.name),
+    for command in commands() {
+        let syntax = syntax::parse(command.syntax);
+        let least = name(command).len() + syntax.least();
+        match command.arity {
+            Arity::Exactly(count) => assert!(count == least && syntax.is_fixed(), "{}", command.name),
+            Arity::AtLeast(count) => assert!(count == least && !syntax.is_fixed(), "{}", command.name),
+            Arity::Between(count, most) => assert!(count == least && most > least, "{}", command.name),
         }
     }
 }
 
 #[test]
 fn too_few_and_too_many_arguments_are_refused() {
-    for row in rows() {
-        let request = plain(row, &mut |name| plain_value(name).into());
-        let wrong = format!("ERR wrong number of arguments for '{}'", row.name.to_ascii_lowercase().replace(' ', "|"));
+    for command in commands() {
+        let request = plain(command, &mut |name| plain_value(name).into());
+        let wrong =
+            format!("ERR wrong number of arguments for '{}'", command.name.to_ascii_lowercase().replace(' ', "|"));
         let refused = |request: &[Vec<u8>]| {
             let reply = World::new(Protocol::Resp2).call(request);
             reply.as_error().is_some_and(|error| error.starts_with(&wrong))
         };
-        if request.len() > name(row).len() {
-            assert!(refused(&request[..request.len() - 1]), "{}: one too few", row.name);
+        if request.len() > name(command).len() {
+            assert!(refused(&request[..request.len() - 1]), "{}: one too few", command.name);
         }
-        if let Arity::Exactly(_) = row.arity {
+        if let Arity::Exactly(_) = command.arity {
             let more = [request, vec![b"x".to_vec()]].concat();
-            assert!(refused(&more), "{}: one too many", row.name);
+            assert!(refused(&more), "{}: one too many", command.name);
         }
     }
 }
 
-/// Rows of a kind that do not mind another, and why.
+/// Commands of a kind that do not mind another, and why.
 const ANY_KIND: &[(&str, &str)] = &[
     ("SET", "overwrites whatever is there"),
     ("SETEX", "overwrites whatever is there"),
@@ -126,28 +129,28 @@ const ANY_KIND: &[(&str, &str)] = &[
     ("TL.UNDEFINE", "is about no key"),
 ];
 
-/// Whether a row of a kind does not mind another.
-fn minds_no_kind(row: &Command) -> bool {
+/// Whether a command of a kind does not mind another.
+fn minds_no_kind(command: &CommandSpec) -> bool {
     // Another kind is no item, and so a miss; and no queue to whoever reads by that door.
-    let is_miss = row.group == Group::Memcached || (row.name.starts_with("MQ.") && row.name != "MQ.SET");
-    is_miss || ANY_KIND.iter().any(|(name, _)| *name == row.name)
+    let is_miss = command.group == Group::Memcached || (command.name.starts_with("MQ.") && command.name != "MQ.SET");
+    is_miss || ANY_KIND.iter().any(|(name, _)| *name == command.name)
 }
 
 #[test]
 fn another_kind_is_refused() {
-    for row in rows().filter(|row| is_of_a_kind(row.group)) {
+    for command in commands().filter(|command| is_of_a_kind(command.group)) {
         let mut world = World::new(Protocol::Resp2);
-        let of_texts = matches!(row.group, Group::String | Group::Bitmap | Group::HyperLogLog);
+        let of_texts = matches!(command.group, Group::String | Group::Bitmap | Group::HyperLogLog);
         let fill: &[&[u8]] = if of_texts { &[b"RPUSH", b"k", b"a"] } else { &[b"SET", b"k", b"a"] };
         world.call(&fill.iter().map(|word| word.to_vec()).collect::<Vec<_>>());
         let before = dump(&world.keyspace);
-        let request = plain(row, &mut |name| plain_value(name).into());
+        let request = plain(command, &mut |name| plain_value(name).into());
         let reply = world.call(&request);
         let refused = reply.as_error().is_some_and(|error| error.starts_with("WRONGTYPE "));
-        let minds = !minds_no_kind(row);
-        assert_eq!(refused, minds, "{}: {reply}", row.name);
+        let minds = !minds_no_kind(command);
+        assert_eq!(refused, minds, "{}: {reply}", command.name);
         if minds {
-            assert_eq!(dump(&world.keyspace), before, "{}", row.name);
+            assert_eq!(dump(&world.keyspace), before, "{}", command.name);
         }
     }
 }
@@ -155,16 +158,16 @@ fn another_kind_is_refused() {
 /// Time that passes between two requests, in milliseconds.
 const STEPS_MS: &[u64] = &[0, 0, 0, 1, 10, 500, 5_000];
 
-/// Runs a request of any of these rows; after it the keyspace is what its frames say. Which row it was, whether it succeeded
+/// Runs a request of any of these commands; after it the keyspace is what its frames say. Which command it was, whether it succeeded
 /// and whether it changed something.
 fn step(
     world: &mut World,
     copy: &keyspace::Keyspace,
     dice: &mut Dice<'_>,
-    rows: &[&'static Command],
+    commands: &[&'static CommandSpec],
 ) -> (&'static str, bool, bool) {
-    let row = rows[dice.below(rows.len())];
-    let words = dice.request(row, &Dice::value);
+    let command = commands[dice.below(commands.len())];
+    let words = dice.request(command, &Dice::value);
     world.now += STEPS_MS[dice.below(STEPS_MS.len())];
     if dice.below(12) == 0 {
         world.database = dice.below(DATABASES as usize) as u32;
@@ -172,20 +175,20 @@ fn step(
     world.protocol = if dice.below(2) == 0 { Protocol::Resp2 } else { Protocol::Resp3 };
     let frames_before = world.frames.len();
     let reply = world.call(&words);
-    learn(dice, row, &reply);
+    learn(dice, command, &reply);
     assert!(!matches!(reply, Value::Error(ref text) if text.contains("internal")), "{words:?}: {reply}");
     world.frames[frames_before..].iter().for_each(|frame| copy.replay(frame).unwrap());
     let changed = world.frames.len() > frames_before;
     if changed {
-        assert_eq!(dump(&world.keyspace), dump(copy), "{}", row.name);
+        assert_eq!(dump(&world.keyspace), dump(copy), "{}", command.name);
     }
-    (row.name, reply.as_error().is_none(), changed)
+    (command.name, reply.as_error().is_none(), changed)
 }
 
 /// What is leased can be given back only by whoever has its receipt.
-fn learn(dice: &mut Dice<'_>, row: &Command, reply: &Value) {
+fn learn(dice: &mut Dice<'_>, command: &CommandSpec, reply: &Value) {
     let Value::Array(parts) = reply else { return };
-    let (true, [_, Value::Array(leased)]) = (row.name == "Q.RESERVE", &parts[..]) else { return };
+    let (true, [_, Value::Array(leased)]) = (command.name == "Q.RESERVE", &parts[..]) else { return };
     let receipts = leased.iter().filter_map(|message| match message {
         Value::Array(parts) if let Value::Bulk(receipt) = &parts[0] => Some(receipt.clone()),
         _ => None,
@@ -225,22 +228,24 @@ fn prepare(world: &mut World, copy: &keyspace::Keyspace) {
 
 /// The law below is worth something only if its requests do something.
 #[test]
-fn random_requests_reach_every_row() {
+fn random_requests_reach_every_command() {
     let numbers = dice::numbers(1, 4_000_000);
     let mut world = World::new(Protocol::Resp2);
     let copy = world.replayed();
     let mut dice = Dice::new(&numbers);
-    let all: Vec<&Command> = rows().collect();
+    let all: Vec<&CommandSpec> = commands().collect();
     let mut never_succeeded: BTreeSet<&str> =
-        rows().map(|row| row.name).filter(|name| *name != "OBJECT FREQ").collect();
-    let mut never_changed: BTreeSet<&str> = rows().filter(|row| row.writes()).map(|row| row.name).collect();
+        commands().map(|command| command.name).filter(|name| *name != "OBJECT FREQ").collect();
+    let mut never_changed: BTreeSet<&str> =
+        commands().filter(|command| command.writes()).map(|command| command.name).collect();
     while !(dice.is_over() || never_succeeded.is_empty() && never_changed.is_empty()) {
         if dice.below(100) == 0 {
             prepare(&mut world, &copy);
         }
-        // Every other request is of a row that has not been seen to do what it does.
-        let is_left = |row: &&Command| never_succeeded.contains(row.name) || never_changed.contains(row.name);
-        let left: Vec<&Command> = all.iter().copied().filter(is_left).collect();
+        // Every other request is of a command that has not been seen to do what it does.
+        let is_left =
+            |command: &&CommandSpec| never_succeeded.contains(command.name) || never_changed.contains(command.name);
+        let left: Vec<&CommandSpec> = all.iter().copied().filter(is_left).collect();
         let drawn = if dice.below(2) == 0 { &all } else { &left };
         let (name, ok, writes) = step(&mut world, &copy, &mut dice, drawn);
         if ok {
@@ -266,7 +271,7 @@ proptest! {
         let mut world = World::new(Protocol::Resp2);
         let copy = world.replayed();
         let mut dice = Dice::new(&numbers);
-        let all: Vec<&Command> = rows().collect();
+        let all: Vec<&CommandSpec> = commands().collect();
         while !dice.is_over() {
             step(&mut world, &copy, &mut dice, &all);
         }
@@ -282,11 +287,11 @@ proptest! {
         let mut dice = Dice::new(&numbers);
         // These would tell that clones are used by nobody.
         let told_of_use = ["OBJECT IDLETIME", "MC.ME", "MC.METADUMP"];
-        let all: Vec<&Command> = rows().filter(|row| !told_of_use.contains(&row.name)).collect();
+        let all: Vec<&CommandSpec> = commands().filter(|command| !told_of_use.contains(&command.name)).collect();
         while !dice.is_over() {
-            let row = all[dice.below(all.len())];
-            let mut words = dice.request(row, &Dice::value);
-            words.retain(|word| row.group != Group::Memcached || word != b"l");
+            let command = all[dice.below(all.len())];
+            let mut words = dice.request(command, &Dice::value);
+            words.retain(|word| command.group != Group::Memcached || word != b"l");
             let step_ms = STEPS_MS[dice.below(STEPS_MS.len())];
             let [one, other] = worlds.each_mut().map(|world| {
                 world.now += step_ms;

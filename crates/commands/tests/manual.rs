@@ -1,6 +1,6 @@
-//! `docs/commands.md` is made from the rows. `BLESS=1 cargo test -p commands --test manual` writes it anew.
+//! `docs/commands.md` is made from the commands. `BLESS=1 cargo test -p commands --test manual` writes it anew.
 
-use commands::{Command, Group, categories, table};
+use commands::{CommandSpec, Group, categories, registry};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -35,10 +35,10 @@ array, verbatim text and a double are bulks.
 
 ";
 
-fn rows_of(group: Group) -> Vec<&'static Command> {
-    let mut rows: Vec<_> = table::rows().filter(|row| row.group == group).collect();
-    rows.sort_unstable_by_key(|row| row.name);
-    rows
+fn rows_of(group: Group) -> Vec<&'static CommandSpec> {
+    let mut commands: Vec<_> = registry::commands().filter(|command| command.group == group).collect();
+    commands.sort_unstable_by_key(|command| command.name);
+    commands
 }
 
 fn anchor(name: &str) -> String {
@@ -56,26 +56,26 @@ fn manual() -> String {
     let mut page = HEAD.to_owned();
     for (group, title) in GROUPS {
         let links: Vec<String> =
-            rows_of(*group).iter().map(|row| format!("[{}](#{})", row.name, anchor(row.name))).collect();
+            rows_of(*group).iter().map(|command| format!("[{}](#{})", command.name, anchor(command.name))).collect();
         writeln!(page, "**{title}**: {}\n", links.join(", ")).unwrap();
     }
     for (group, title) in GROUPS {
         writeln!(page, "## {title}\n").unwrap();
-        rows_of(*group).into_iter().for_each(|row| add_row(&mut page, row));
+        rows_of(*group).into_iter().for_each(|command| add_command(&mut page, command));
     }
     page.truncate(page.trim_end().len());
     page.push('\n');
     page
 }
 
-fn add_row(page: &mut String, row: &Command) {
-    writeln!(page, "### {}\n", row.name).unwrap();
-    writeln!(page, "`{}`\n", format!("{} {}", row.name, row.syntax).trim_end()).unwrap();
-    writeln!(page, "{}\n", row.brief).unwrap();
-    writeln!(page, "- Reply: {}", row.answer).unwrap();
-    writeln!(page, "- Cost: {}", row.cost).unwrap();
-    let categories: Vec<String> = categories(row).iter().map(|name| format!("@{name}")).collect();
-    writeln!(page, "- Since {}; {}\n", since(row.since), categories.join(" ")).unwrap();
+fn add_command(page: &mut String, command: &CommandSpec) {
+    writeln!(page, "### {}\n", command.name).unwrap();
+    writeln!(page, "`{}`\n", format!("{} {}", command.name, command.syntax).trim_end()).unwrap();
+    writeln!(page, "{}\n", command.brief).unwrap();
+    writeln!(page, "- Reply: {}", command.answer).unwrap();
+    writeln!(page, "- Cost: {}", command.cost).unwrap();
+    let categories: Vec<String> = categories(command).iter().map(|name| format!("@{name}")).collect();
+    writeln!(page, "- Since {}; {}\n", since(command.since), categories.join(" ")).unwrap();
 }
 
 #[test]
@@ -96,17 +96,21 @@ fn the_manual_is_up_to_date() {
 #[test]
 fn every_row_is_presentable() {
     let mut names = std::collections::HashSet::new();
-    for row in table::rows() {
-        assert!(names.insert(row.name), "{} appears twice", row.name);
-        assert_eq!(row.name, row.name.to_ascii_uppercase());
-        assert!(row.brief.ends_with('.'), "{}: the brief is a sentence", row.name);
-        assert!(row.brief.len() <= 100, "{}: the brief is brief", row.name);
-        assert!(!row.answer.is_empty() && !row.answer.ends_with('.'), "{}: the answer is no sentence", row.name);
-        assert!(!row.cost.is_empty() && !row.cost.ends_with('.'), "{}: the cost is no sentence", row.name);
-        assert_eq!(row.syntax, row.syntax.trim(), "{}", row.name);
-        let balance = |open, close| row.syntax.matches(open).count() == row.syntax.matches(close).count();
-        assert!(balance('[', ']') && balance('<', '>'), "{}: brackets", row.name);
-        let since = row.since.strip_prefix("bobbin ").unwrap_or(row.since);
-        assert!(since.split('.').all(|part| part.parse::<u32>().is_ok()), "{}: {since} is no version", row.name);
+    for command in registry::commands() {
+        assert!(names.insert(command.name), "{} appears twice", command.name);
+        assert_eq!(command.name, command.name.to_ascii_uppercase());
+        assert!(command.brief.ends_with('.'), "{}: the brief is a sentence", command.name);
+        assert!(command.brief.len() <= 100, "{}: the brief is brief", command.name);
+        assert!(
+            !command.answer.is_empty() && !command.answer.ends_with('.'),
+            "{}: the answer is no sentence",
+            command.name
+        );
+        assert!(!command.cost.is_empty() && !command.cost.ends_with('.'), "{}: the cost is no sentence", command.name);
+        assert_eq!(command.syntax, command.syntax.trim(), "{}", command.name);
+        let balance = |open, close| command.syntax.matches(open).count() == command.syntax.matches(close).count();
+        assert!(balance('[', ']') && balance('<', '>'), "{}: brackets", command.name);
+        let since = command.since.strip_prefix("bobbin ").unwrap_or(command.since);
+        assert!(since.split('.').all(|part| part.parse::<u32>().is_ok()), "{}: {since} is no version", command.name);
     }
 }

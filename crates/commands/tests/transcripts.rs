@@ -9,7 +9,7 @@ mod socket;
 #[path = "support/syntax.rs"]
 mod syntax;
 
-use commands::table;
+use commands::registry;
 use commands::testing::direct::{DATABASES, World};
 use commands::testing::transcript::{self, Difference, Step, all, served};
 use commands::{Group, Run};
@@ -55,13 +55,14 @@ fn every_row_has_a_transcript() {
     let mut called = BTreeSet::new();
     for step in all().iter().flat_map(|transcript| &transcript.steps) {
         if let Step::Call { words, .. } = step
-            && let table::Lookup::Command(row) = table::find(&OwnedRequest::of(words).args())
+            && let registry::Lookup::Command(command) = registry::find(&OwnedRequest::of(words).args())
         {
-            called.insert(row.name);
+            called.insert(command.name);
         }
     }
-    let rows = table::rows().filter(|row| !matches!(row.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)));
-    let missing: Vec<&str> = rows.map(|row| row.name).filter(|name| !called.contains(name)).collect();
+    let commands = registry::commands()
+        .filter(|command| !matches!(command.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)));
+    let missing: Vec<&str> = commands.map(|command| command.name).filter(|name| !called.contains(name)).collect();
     // DEBUG and MEMORY tell of the inside: `tests/session/data.rs` has them.
     let missing: Vec<&&str> =
         missing.iter().filter(|name| !name.starts_with("DEBUG ") && !name.starts_with("MEMORY ")).collect();
@@ -169,7 +170,7 @@ fn against_redis() {
     assert!(others.is_empty(), "{}", others.join("\n"));
 }
 
-/// Rows left out of the random comparison, and why.
+/// Commands left out of the random comparison, and why.
 const NOT_AT_RANDOM: &[(&str, &str)] = &[
     ("INCRBYFLOAT", "sums differ from the machine's long double in the last places"),
     ("HINCRBYFLOAT", "likewise"),
@@ -219,8 +220,8 @@ fn timeless(dice: &mut dice::Dice<'_>, name: &str) -> Vec<u8> {
 }
 
 /// The same but for the order of keys and a few seconds.
-fn alike(row: &str, words: &[Vec<u8>], ours: &Value, theirs: &Value) -> bool {
-    match (row, ours, theirs) {
+fn alike(command: &str, words: &[Vec<u8>], ours: &Value, theirs: &Value) -> bool {
+    match (command, ours, theirs) {
         // The same time to live, given twice, is greater by what passed in between.
         ("EXPIRE" | "PEXPIRE", Value::Int(_), Value::Int(_)) if words.iter().any(|word| is_comparing(word)) => true,
         // Before 7.2 the key was looked at first.
@@ -228,8 +229,8 @@ fn alike(row: &str, words: &[Vec<u8>], ours: &Value, theirs: &Value) -> bool {
         // Steps may be of different lengths.
         ("SCAN", Value::Array(ours), Value::Array(theirs)) if ours[0] != theirs[0] => true,
         ("KEYS" | "SCAN", Value::Array(ours), Value::Array(theirs)) => {
-            let nested = || ours.iter().zip(theirs).all(|(one, other)| alike(row, words, one, other));
-            ours.len() == theirs.len() && (sorted(ours) == sorted(theirs) || (row == "SCAN" && nested()))
+            let nested = || ours.iter().zip(theirs).all(|(one, other)| alike(command, words, one, other));
+            ours.len() == theirs.len() && (sorted(ours) == sorted(theirs) || (command == "SCAN" && nested()))
         }
         // Since 7.2 it names the command.
         ("XREAD" | "XREADGROUP", Value::Error(ours), Value::Error(theirs)) if ours.contains("Unbalanced") => {
@@ -280,14 +281,14 @@ fn random_requests_against_redis() {
     let peer = Peer::find();
     let cases = std::env::var("BOBBIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(50);
     let version = peer.version();
-    let rows: Vec<_> = table::rows()
-        .filter(|row| numbers(row.since) <= version)
-        .filter(|row| {
+    let commands: Vec<_> = registry::commands()
+        .filter(|command| numbers(command.since) <= version)
+        .filter(|command| {
             let elsewhere = [Group::Connection, Group::Server, Group::Transactions, Group::Scripting];
-            !elsewhere.contains(&row.group) || matches!(row.run, Run::Gate(_))
+            !elsewhere.contains(&command.group) || matches!(command.run, Run::Gate(_))
         })
-        .filter(|row| !matches!(row.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)))
-        .filter(|row| !NOT_AT_RANDOM.iter().any(|(name, _)| *name == row.name))
+        .filter(|command| !matches!(command.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)))
+        .filter(|command| !NOT_AT_RANDOM.iter().any(|(name, _)| *name == command.name))
         .collect();
     for seed in 0..cases {
         let protocol = if seed % 2 == 0 { Protocol::Resp2 } else { Protocol::Resp3 };
@@ -303,18 +304,18 @@ fn random_requests_against_redis() {
                 world.database = dice.below(DATABASES as usize) as u32;
                 redis.ask(&[b"SELECT".to_vec(), world.database.to_string().into_bytes()]).unwrap();
             }
-            let row = rows[dice.below(rows.len())];
-            let words = dice.request(row, &timeless);
-            if NEWER.iter().any(|(name, word)| row.name == *name && words[1] == word.as_bytes()) {
+            let command = commands[dice.below(commands.len())];
+            let words = dice.request(command, &timeless);
+            if NEWER.iter().any(|(name, word)| command.name == *name && words[1] == word.as_bytes()) {
                 continue;
             }
             // Here nobody waits, and each has a clock of its own.
             let is_timed =
                 |word: &Vec<u8>| word.eq_ignore_ascii_case(b"BLOCK") || word == b"*" || word.ends_with(b"-*");
             let is_newer = |word: &Vec<u8>| {
-                (row.name == "XREAD" && word == b"+") || NEWER_WORDS.iter().any(|newer| word == newer.as_bytes())
+                (command.name == "XREAD" && word == b"+") || NEWER_WORDS.iter().any(|newer| word == newer.as_bytes())
             };
-            if (row.group == Group::Stream && words.iter().any(is_timed)) || words.iter().any(is_newer) {
+            if (command.group == Group::Stream && words.iter().any(is_timed)) || words.iter().any(is_newer) {
                 continue;
             }
             let shown: Vec<String> = words.iter().map(|word| word.escape_ascii().to_string()).collect();
@@ -324,7 +325,7 @@ fn random_requests_against_redis() {
             let last = asked.len().saturating_sub(12);
             let tail: Vec<String> = asked[last..].iter().map(|line| line.chars().take(200).collect()).collect();
             assert!(
-                alike(row.name, &words, &ours, &theirs),
+                alike(command.name, &words, &ours, &theirs),
                 "seed {seed}: ours {ours}, theirs {theirs}, after\n{}",
                 tail.join("\n")
             );

@@ -35,7 +35,7 @@ pub struct Client {
     /// When it last asked for something.
     pub last_ms: AtomicU64,
     /// The row it ran last, plus one.
-    pub last_row: AtomicU16,
+    pub last_command: AtomicU16,
     /// Its database.
     pub database: AtomicU32,
     /// 2 or 3.
@@ -151,7 +151,7 @@ impl Client {
             is_local,
             since_ms: now,
             last_ms: AtomicU64::new(now),
-            last_row: AtomicU16::new(0),
+            last_command: AtomicU16::new(0),
             database: AtomicU32::new(0),
             protocol: AtomicU32::new(2),
             queued: AtomicUsize::new(usize::MAX),
@@ -326,8 +326,8 @@ impl Client {
             false if [monitor_flag, flags, pubsub_flag, &tracking_flags].iter().all(|flag| flag.is_empty()) => "N",
             false => "",
         };
-        let row = self.last_row.load(Relaxed).checked_sub(1);
-        let command = row.and_then(|index| commands::table::rows().nth(usize::from(index)));
+        let index = self.last_command.load(Relaxed).checked_sub(1);
+        let command = index.and_then(|index| commands::registry::commands().nth(usize::from(index)));
         let command = command.map_or("NULL".to_owned(), |command| command.name.to_ascii_lowercase().replace(' ', "|"));
         let output = self.output_bytes.load(Relaxed);
         let output_memory = output as u64 + self.told_bytes() + self.pinned_bytes();
@@ -479,7 +479,7 @@ impl Clients {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commands::table::{self, Lookup};
+    use commands::registry::{self, Lookup};
     use wire::OwnedRequest;
     use wire::resp::Protocol;
 
@@ -487,7 +487,7 @@ mod tests {
     fn one_who_is_gone_ends_his_wait_unless_he_is_served_just_now() {
         let client = Client::of_server(0);
         assert!(client.ends_wait());
-        let Lookup::Command(row) = table::by_name(b"blpop") else { panic!("a row") };
+        let Lookup::Command(row) = registry::by_name(b"blpop") else { panic!("a row") };
         let waiter = Arc::new(Waiter::new(row, OwnedRequest::of(&["blpop", "q", "0"]), 0, Protocol::Resp2));
         client.set_blocked(Some(waiter.clone()));
         assert!(waiter.claim());

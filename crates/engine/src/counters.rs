@@ -3,7 +3,7 @@
 use crate::latency::Latency;
 use crate::memcacheq::QueueCounters;
 use crate::session::ItemCount;
-use commands::table;
+use commands::registry;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// One counter with a single writer.
@@ -41,9 +41,9 @@ impl Counter {
     }
 }
 
-/// Counters of one row.
+/// Counters of one command.
 #[derive(Default)]
-pub struct RowCounters {
+pub struct CommandCounters {
     /// Times it ran.
     pub calls: Counter,
     /// Nanoseconds it took in all.
@@ -59,8 +59,8 @@ pub struct RowCounters {
 /// Counters of one worker.
 #[repr(align(128))]
 pub struct Counters {
-    /// By the index of the row.
-    pub rows: Box<[RowCounters]>,
+    /// By the index of the command.
+    pub by_command: Box<[CommandCounters]>,
     /// What the memcached door counts, by the names that it has for it.
     pub(crate) items: [Counter; ItemCount::NAMES.len()],
     /// What the queue door counts.
@@ -119,9 +119,9 @@ pub struct Counters {
 
 impl Default for Counters {
     fn default() -> Self {
-        let rows = table::rows().map(|_| RowCounters::default()).collect();
+        let by_command = registry::commands().map(|_| CommandCounters::default()).collect();
         Self {
-            rows,
+            by_command,
             items: Default::default(),
             queues: QueueCounters::default(),
             commands: Counter::default(),
@@ -155,12 +155,14 @@ impl Default for Counters {
 
 impl Counters {
     fn all(&self) -> impl Iterator<Item = &Counter> {
-        let rows = self.rows.iter().flat_map(|row| {
-            [&row.calls, &row.took_ns, &row.failed, &row.rejected].into_iter().chain(row.latency.counters())
+        let counts = self.by_command.iter().flat_map(|command| {
+            [&command.calls, &command.took_ns, &command.failed, &command.rejected]
+                .into_iter()
+                .chain(command.latency.counters())
         });
         let histograms = [&self.turns, &self.lock_holds, &self.lock_waits, &self.shard_turns];
         let histograms = histograms.into_iter().flat_map(Latency::counters);
-        rows.chain(histograms).chain([
+        counts.chain(histograms).chain([
             &self.commands,
             &self.input_bytes,
             &self.output_bytes,

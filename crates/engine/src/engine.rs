@@ -395,18 +395,18 @@ impl KeysSum {
 
 /// Tells the values up to which size each of them is small.
 fn tell_limits(current: &Current) {
-    kinds::list::set_listpack_limit(i64::from(current.list_listpack_size));
-    kinds::limits::HASH_ENTRIES.set(current.hash_listpack_entries);
-    kinds::limits::SET_INTEGERS.set(current.set_intset_entries);
-    kinds::limits::SET_ENTRIES.set(current.set_listpack_entries);
-    kinds::limits::SET_VALUE_BYTES.set(current.set_listpack_value_bytes);
-    kinds::limits::HASH_VALUE_BYTES.set(current.hash_listpack_value_bytes);
-    kinds::limits::HLL_SPARSE_BYTES.set(current.hll_sparse_bytes_max);
-    kinds::limits::SORTED_ENTRIES.set(current.zset_listpack_entries);
-    kinds::limits::SORTED_MEMBER_BYTES.set(current.zset_listpack_value_bytes);
-    kinds::limits::ITEM_BYTES.set(current.memcached_item_bytes_max);
-    kinds::limits::STREAM_NODE_BYTES.set(current.stream_node_bytes);
-    kinds::limits::STREAM_NODE_ENTRIES.set(current.stream_node_entries);
+    values::list::set_listpack_limit(i64::from(current.list_listpack_size));
+    values::limits::HASH_ENTRIES.set(current.hash_listpack_entries);
+    values::limits::SET_INTEGERS.set(current.set_intset_entries);
+    values::limits::SET_ENTRIES.set(current.set_listpack_entries);
+    values::limits::SET_VALUE_BYTES.set(current.set_listpack_value_bytes);
+    values::limits::HASH_VALUE_BYTES.set(current.hash_listpack_value_bytes);
+    values::limits::HLL_SPARSE_BYTES.set(current.hll_sparse_bytes_max);
+    values::limits::SORTED_ENTRIES.set(current.zset_listpack_entries);
+    values::limits::SORTED_MEMBER_BYTES.set(current.zset_listpack_value_bytes);
+    values::limits::ITEM_BYTES.set(current.memcached_item_bytes_max);
+    values::limits::STREAM_NODE_BYTES.set(current.stream_node_bytes);
+    values::limits::STREAM_NODE_ENTRIES.set(current.stream_node_entries);
 }
 
 /// The journal's word for a setting.

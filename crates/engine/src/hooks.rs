@@ -169,7 +169,7 @@ impl Hooks {
             for queue in self.shard(shard).waiters.values() {
                 let mut waiting = queue.iter().filter(|waiter| waiter.is_waiting()).peekable();
                 keys += usize::from(waiting.peek().is_some());
-                told += usize::from(waiting.any(|waiter| waiter.row.name == "XREADGROUP"));
+                told += usize::from(waiting.any(|waiter| waiter.command.name == "XREADGROUP"));
             }
         }
         (keys, told)

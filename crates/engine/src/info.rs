@@ -7,7 +7,7 @@ use crate::engine::{Engine, VERSION};
 use crate::latency::{Latency, percentiles_ns};
 use crate::watchdog::WatchedThing;
 use base::limits::SHARDS;
-use commands::{MemoryFigures, REDIS_VERSION, Topic, table};
+use commands::{MemoryFigures, REDIS_VERSION, Topic, registry};
 use keyspace::OrderState;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -414,16 +414,16 @@ pub(crate) fn cpu_seconds() -> (f64, f64) {
 }
 
 fn commandstats(engine: &Engine, out: &mut String) {
-    for (index, row) in table::rows().enumerate() {
-        let sum = |counter: fn(&crate::counters::RowCounters) -> &Counter| {
-            engine.counters.iter().map(|counters| counter(&counters.rows[index]).get()).sum::<u64>()
+    for (index, command) in registry::commands().enumerate() {
+        let sum = |counter: fn(&crate::counters::CommandCounters) -> &Counter| {
+            engine.counters.iter().map(|counters| counter(&counters.by_command[index]).get()).sum::<u64>()
         };
-        let (calls, took_ns) = (sum(|row| &row.calls), sum(|row| &row.took_ns));
-        let (failed, rejected) = (sum(|row| &row.failed), sum(|row| &row.rejected));
+        let (calls, took_ns) = (sum(|command| &command.calls), sum(|command| &command.took_ns));
+        let (failed, rejected) = (sum(|command| &command.failed), sum(|command| &command.rejected));
         if calls + rejected == 0 {
             continue;
         }
-        let name = row.name.to_ascii_lowercase().replace(' ', "|");
+        let name = command.name.to_ascii_lowercase().replace(' ', "|");
         let took_us = took_ns as f64 / 1000.0;
         let each_us = if calls == 0 { 0.0 } else { took_us / calls as f64 };
         let value = format!(
@@ -434,10 +434,10 @@ fn commandstats(engine: &Engine, out: &mut String) {
 }
 
 fn latencystats(engine: &Engine, out: &mut String) {
-    for (index, row) in table::rows().enumerate() {
-        let all = engine.counters.iter().map(|counters| &counters.rows[index].latency);
+    for (index, command) in registry::commands().enumerate() {
+        let all = engine.counters.iter().map(|counters| &counters.by_command[index].latency);
         if let Some(value) = percentiles_us(all) {
-            let name = row.name.to_ascii_lowercase().replace(' ', "|");
+            let name = command.name.to_ascii_lowercase().replace(' ', "|");
             line(out, &format!("latency_percentiles_usec_{name}"), value);
         }
     }

@@ -5,7 +5,7 @@
 //!                               each power of two in 16 steps: a figure is right to 6 %
 //! ```
 //!
-//! One of a row and worker, made at the first call, with one writer.
+//! One of a command and worker, made at the first call, with one writer.
 
 use crate::counters::Counter;
 use std::sync::OnceLock;

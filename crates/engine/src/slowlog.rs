@@ -1,7 +1,7 @@
 //! The slow log: the newest commands that took longer than the bound.
 
 use commands::SlowEntry;
-use commands::table::Row;
+use commands::registry::Command;
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use wire::Args;
@@ -54,10 +54,10 @@ impl SlowLog {
 }
 
 /// Arguments as an entry keeps them: long ones cut, many ones counted, secret ones hidden.
-pub(crate) fn shortened(row: &Row, args: &Args<'_>) -> Vec<Vec<u8>> {
+pub(crate) fn shortened(command: &Command, args: &Args<'_>) -> Vec<Vec<u8>> {
     let count = args.len();
     let kept = if count > ARGUMENTS_MAX { ARGUMENTS_MAX - 1 } else { count };
-    let secrets = commands::secret_arguments(row, args);
+    let secrets = commands::secret_arguments(command, args);
     let mut arguments: Vec<Vec<u8>> = args.iter().take(kept).map(shortened_argument).collect();
     secrets.iter().filter(|at| **at < kept).for_each(|at| arguments[*at] = commands::REDACTED.into());
     if count > kept {

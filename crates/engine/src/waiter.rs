@@ -15,7 +15,7 @@
 //! the same way, so exactly one of them has it.
 
 use base::{Ms, Position};
-use commands::table::Row;
+use commands::registry::Command;
 use commands::{Failure, Group};
 use std::task::{Context, Poll, Waker};
 use sync::primitives::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -35,8 +35,8 @@ pub struct Waiter {
     /// When it looks again by itself; `Ms::MAX`: never.
     looks_at_ms: AtomicU64,
     slot: Mutex<AnswerSlot>,
-    /// Its row.
-    pub row: Row,
+    /// Its command.
+    pub command: Command,
     /// Its arguments.
     pub request: OwnedRequest,
     /// Its database.
@@ -65,9 +65,9 @@ pub enum Answer {
 
 impl Waiter {
     /// A command that waits.
-    pub fn new(row: Row, request: OwnedRequest, database: u32, protocol: Protocol) -> Self {
+    pub fn new(command: Command, request: OwnedRequest, database: u32, protocol: Protocol) -> Self {
         let (state, looks, looks_at_ms) = (AtomicU8::new(WAITING), AtomicBool::new(false), AtomicU64::new(Ms::MAX));
-        Self { state, looks, looks_at_ms, slot: Mutex::default(), row, request, database, protocol }
+        Self { state, looks, looks_at_ms, slot: Mutex::default(), command, request, database, protocol }
     }
 
     /// Claims the wait; only one claim succeeds.
@@ -90,7 +90,7 @@ impl Waiter {
 
     /// Whether the first of its like in a line looks again by itself, when something in a queue falls due.
     pub fn is_watchful(&self) -> bool {
-        self.row.group == Group::Queue
+        self.command.group == Group::Queue
     }
 
     /// When it looks again by itself.
@@ -141,15 +141,15 @@ impl Waiter {
         if is_over && self.claim() { Poll::Ready(Answer::TimedOut) } else { Poll::Pending }
     }
 
-    /// Whether its row puts what it takes under another key.
+    /// Whether its command puts what it takes under another key.
     pub fn has_target(&self) -> bool {
-        self.row.keys.iter().any(|spec| spec.flags.contains("INSERT"))
+        self.command.keys.iter().any(|spec| spec.flags.contains("INSERT"))
     }
 
-    /// The keys that its row takes from, and its targets, by whether the key's flags say INSERT.
+    /// The keys that its command takes from, and its targets, by whether the key's flags say INSERT.
     pub fn for_each_key(&self, mut visit: impl FnMut(&[u8], bool)) {
         let args = self.request.args();
-        for spec in self.row.keys {
+        for spec in self.command.keys {
             spec.for_each(&args, |at| visit(args.get(at), spec.flags.contains("INSERT")));
         }
     }
@@ -159,15 +159,15 @@ impl Waiter {
 #[cfg(all(test, shuttle))]
 mod schedules {
     use super::*;
-    use commands::table::{self, Lookup};
+    use commands::registry::{self, Lookup};
     use shuttle::future::block_on;
     use std::future::poll_fn;
     use sync::primitives::atomic::AtomicUsize;
     use sync::primitives::{Arc, thread};
 
     fn waiter() -> Arc<Waiter> {
-        let Found::Command(row) = table::by_name(b"BLPOP") else { panic!("a row") };
-        Arc::new(Waiter::new(row, OwnedRequest::of(&["BLPOP", "queue", "0"]), 0, Protocol::Resp2))
+        let Found::Command(command) = table::by_name(b"BLPOP") else { panic!("a command") };
+        Arc::new(Waiter::new(command, OwnedRequest::of(&["BLPOP", "queue", "0"]), 0, Protocol::Resp2))
     }
 
     /// A time that comes to its end.

@@ -11,7 +11,7 @@
 
 use crate::engine::Engine;
 use crate::worker::Worker;
-use commands::table::{self, Row};
+use commands::registry::{self, Command};
 use quanta::Instant;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -52,8 +52,8 @@ pub struct Sighting {
     pub number: u64,
     /// When it began, in nanoseconds since the start, where that is known.
     pub began_ns: Option<u64>,
-    /// The index of the command's row, where one is known.
-    pub row: Option<u16>,
+    /// The index of the command's command, where one is known.
+    pub command: Option<u16>,
 }
 
 /// Something that has been under way for too long.
@@ -69,8 +69,9 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Sighting { what, worker, row, .. } = self.sighting;
-        let command = row.and_then(|row| table::rows().nth(usize::from(row))).map(|command| command.name);
+        let Sighting { what, worker, command, .. } = self.sighting;
+        let command =
+            command.and_then(|command| registry::commands().nth(usize::from(command))).map(|command| command.name);
         match worker {
             Some(worker) => write!(f, "worker {worker} ")?,
             None => write!(f, "a background thread ")?,
@@ -156,24 +157,24 @@ pub(crate) struct Beat {
     turn_ns: AtomicU64,
     /// How often shard locks were taken and released, outside of scripts and by scripts: odd while they are held.
     holds: [AtomicU64; 2],
-    /// Which row holds them.
+    /// Which command holds them.
     hold_rows: [AtomicU16; 2],
-    /// The row of the command that was begun last, and one; 0: none in this turn.
-    row: AtomicU16,
+    /// The command of the command that was begun last, and one; 0: none in this turn.
+    command: AtomicU16,
 }
 
 impl Beat {
     /// A command begins (or goes on).
     #[inline]
-    pub(crate) fn set_row(&self, row: usize) {
-        self.row.store(row as u16 + 1, Relaxed);
+    pub(crate) fn set_command(&self, command: usize) {
+        self.command.store(command as u16 + 1, Relaxed);
     }
 
     /// Shard locks are held until what this gives is dropped: by a script that may rest meanwhile, or not.
     #[inline]
     pub(crate) fn hold(&self, is_script: bool) -> Hold<'_> {
         let at = usize::from(is_script);
-        self.hold_rows[at].store(self.row.load(Relaxed), Relaxed);
+        self.hold_rows[at].store(self.command.load(Relaxed), Relaxed);
         let holds = &self.holds[at];
         holds.store(holds.load(Relaxed).wrapping_add(1), Relaxed);
         Hold(holds)
@@ -202,7 +203,7 @@ impl Drop for RoomWait {
     }
 }
 
-/// When each wait began, and of which row it is, in order of arrival at each worker.
+/// When each wait began, and of which command it is, in order of arrival at each worker.
 type RoomWaits = BTreeMap<(u16, u64), (u64, u16)>;
 
 /// The state that the watchdog looks at.
@@ -210,7 +211,7 @@ pub(crate) struct WatchdogState {
     start: Instant,
     beats: Box<[Beat]>,
     room_waits: Mutex<RoomWaits>,
-    /// How often the gate was raised (from bit 32 on); by which worker, and one (16 bits); for which row, and one.
+    /// How often the gate was raised (from bit 32 on); by which worker, and one (16 bits); for which command, and one.
     gate: AtomicU64,
     /// By the order of [`WatchedThing::ALL`].
     counts: [AtomicU64; WatchedThing::ALL.len()],
@@ -246,7 +247,7 @@ impl WatchdogState {
     #[inline]
     pub(crate) fn begin_turn(&self, worker: usize, now: Instant) {
         let beat = &self.beats[worker];
-        beat.row.store(0, Relaxed);
+        beat.command.store(0, Relaxed);
         beat.turn_ns.store(self.ns(now), Relaxed);
     }
 
@@ -258,10 +259,10 @@ impl WatchdogState {
 
     /// The gate is raised from now on, by a worker or a thread in the background.
     pub(crate) fn note_raise(&self, worker: Option<usize>) {
-        let row = worker.map_or(0, |worker| self.beats[worker].row.load(Relaxed));
+        let command = worker.map_or(0, |worker| self.beats[worker].command.load(Relaxed));
         let count = (self.gate.load(Relaxed) >> 32).wrapping_add(1);
         let worker = worker.map_or(0, |worker| worker as u64 + 1);
-        self.gate.store(count << 32 | worker << 16 | u64::from(row), Relaxed);
+        self.gate.store(count << 32 | worker << 16 | u64::from(command), Relaxed);
     }
 
     /// How often something of this kind was too old.
@@ -283,13 +284,14 @@ impl WatchdogState {
 
     fn sightings(&self, is_raised: bool) -> Vec<Sighting> {
         let mut sightings = Vec::new();
-        let index = |row: u16| row.checked_sub(1);
+        let index = |command: u16| command.checked_sub(1);
         let waits = self.lock_waits();
         for (worker, beat) in (0..).zip(&self.beats) {
-            let of = |what, number, began_ns, row| Sighting { what, worker: Some(worker), number, began_ns, row };
+            let of =
+                |what, number, began_ns, command| Sighting { what, worker: Some(worker), number, began_ns, command };
             let began_ns = beat.turn_ns.load(Relaxed);
             if began_ns > 0 {
-                sightings.push(of(WatchedThing::Turn, began_ns, Some(began_ns), index(beat.row.load(Relaxed))));
+                sightings.push(of(WatchedThing::Turn, began_ns, Some(began_ns), index(beat.command.load(Relaxed))));
             }
             for (at, what) in [WatchedThing::LockHold, WatchedThing::ScriptHold].into_iter().enumerate() {
                 let number = beat.holds[at].load(Relaxed);
@@ -297,15 +299,15 @@ impl WatchdogState {
                     sightings.push(of(what, number, None, index(beat.hold_rows[at].load(Relaxed))));
                 }
             }
-            if let Some((_, (began_ns, row))) = waits.range((worker, 0)..=(worker, u64::MAX)).next() {
-                sightings.push(of(WatchedThing::JournalWait, 0, Some(*began_ns), index(*row)));
+            if let Some((_, (began_ns, command))) = waits.range((worker, 0)..=(worker, u64::MAX)).next() {
+                sightings.push(of(WatchedThing::JournalWait, 0, Some(*began_ns), index(*command)));
             }
         }
         drop(waits);
         if is_raised {
             let gate = self.gate.load(Relaxed);
-            let (worker, row) = (index((gate >> 16) as u16), index(gate as u16));
-            sightings.push(Sighting { what: WatchedThing::Gate, worker, number: gate >> 32, began_ns: None, row });
+            let (worker, command) = (index((gate >> 16) as u16), index(gate as u16));
+            sightings.push(Sighting { what: WatchedThing::Gate, worker, number: gate >> 32, began_ns: None, command });
         }
         sightings
     }
@@ -330,11 +332,11 @@ impl Worker {
         self.engine.watch.beat(self.index)
     }
 
-    /// Runs a request of this row, and says so whenever it goes on.
-    pub(crate) async fn named<R>(&self, row: &Row, request: impl Future<Output = R>) -> R {
-        let (row, mut request) = (row.index(), pin!(request));
+    /// Runs a request of this command, and says so whenever it goes on.
+    pub(crate) async fn named<R>(&self, command: &Command, request: impl Future<Output = R>) -> R {
+        let (command, mut request) = (command.index(), pin!(request));
         poll_fn(|context| {
-            self.beat().set_row(row);
+            self.beat().set_command(command);
             request.as_mut().poll(context)
         })
         .await
@@ -343,12 +345,12 @@ impl Worker {
     /// One of its requests begins to wait for journal room: the one that was begun last.
     pub(crate) fn begin_room_wait(&self) -> RoomWait {
         let watch = &self.engine.watch;
-        let (began_ns, row) = (watch.ns(Instant::now()), self.beat().row.load(Relaxed));
+        let (began_ns, command) = (watch.ns(Instant::now()), self.beat().command.load(Relaxed));
         let mut waits = watch.lock_waits();
         let worker = self.index as u16;
         let last = waits.range((worker, 0)..=(worker, u64::MAX)).next_back();
         let place = (worker, last.map_or(0, |((_, number), _)| number + 1));
-        waits.insert(place, (began_ns, row));
+        waits.insert(place, (began_ns, command));
         RoomWait { engine: self.engine.clone(), place }
     }
 }
@@ -361,7 +363,7 @@ mod tests {
 
     fn turn(worker: u16, began_ms: u64) -> Sighting {
         let (number, began_ns) = (began_ms, Some(began_ms * MS));
-        Sighting { what: WatchedThing::Turn, worker: Some(worker), number, began_ns, row: Some(0) }
+        Sighting { what: WatchedThing::Turn, worker: Some(worker), number, began_ns, command: Some(0) }
     }
 
     /// The reports: of which worker, for how long, and whether that is news.
@@ -422,11 +424,11 @@ mod tests {
 
     #[test]
     fn a_report_names_the_command_and_the_worker_and_no_argument() {
-        let row = table::rows().position(|row| row.name == "ZADD").map(|row| row as u16);
-        let sighting = Sighting { row, ..turn(4, 0) };
+        let command = registry::commands().position(|command| command.name == "ZADD").map(|command| command as u16);
+        let sighting = Sighting { command, ..turn(4, 0) };
         let report = Report { sighting, age_ms: 1_234, is_first: true };
         assert_eq!(report.to_string(), "worker 4 has been in one turn for 1234 ms, and its other clients wait: ZADD");
-        let gate = Sighting { what: WatchedThing::Gate, worker: None, row: None, ..sighting };
+        let gate = Sighting { what: WatchedThing::Gate, worker: None, command: None, ..sighting };
         assert_eq!(
             Report { sighting: gate, ..report }.to_string(),
             "a background thread has kept all shards from everybody else for 1234 ms"
@@ -436,12 +438,13 @@ mod tests {
     #[test]
     fn what_a_worker_does_is_seen_while_it_does_it() {
         let watch = WatchdogState::new(2);
-        let kinds =
-            |watch: &WatchdogState| watch.sightings(false).iter().map(|seen| (seen.what, seen.row)).collect::<Vec<_>>();
+        let kinds = |watch: &WatchdogState| {
+            watch.sightings(false).iter().map(|seen| (seen.what, seen.command)).collect::<Vec<_>>()
+        };
         assert!(kinds(&watch).is_empty());
         watch.begin_turn(1, Instant::now());
         assert_eq!(kinds(&watch), [(WatchedThing::Turn, None)]);
-        watch.beat(1).set_row(7);
+        watch.beat(1).set_command(7);
         let hold = watch.beat(1).hold(false);
         assert_eq!(kinds(&watch), [(WatchedThing::Turn, Some(7)), (WatchedThing::LockHold, Some(7))]);
         let first = watch.sightings(false)[1].number;
@@ -449,7 +452,7 @@ mod tests {
         let script = watch.beat(1).hold(true);
         watch.end_turn(1);
         watch.begin_turn(1, Instant::now());
-        watch.beat(1).set_row(8);
+        watch.beat(1).set_command(8);
         let hold = watch.beat(1).hold(false);
         let script_too =
             [(WatchedThing::Turn, Some(8)), (WatchedThing::LockHold, Some(8)), (WatchedThing::ScriptHold, Some(7))];
@@ -459,13 +462,13 @@ mod tests {
         watch.end_turn(1);
         assert!(kinds(&watch).is_empty());
         watch.begin_turn(0, Instant::now());
-        watch.beat(0).set_row(9);
+        watch.beat(0).set_command(9);
         watch.note_raise(Some(0));
         let gate = *watch.sightings(true).last().unwrap();
-        assert_eq!((gate.what, gate.worker, gate.row), (WatchedThing::Gate, Some(0), Some(9)));
+        assert_eq!((gate.what, gate.worker, gate.command), (WatchedThing::Gate, Some(0), Some(9)));
         watch.note_raise(None);
         let other = *watch.sightings(true).last().unwrap();
-        assert_eq!((other.worker, other.row), (None, None));
+        assert_eq!((other.worker, other.command), (None, None));
         assert_ne!(other.number, gate.number);
     }
 }

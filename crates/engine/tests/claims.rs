@@ -10,7 +10,7 @@ mod support;
 #[path = "../../commands/tests/support/syntax.rs"]
 mod syntax;
 
-use commands::{Command, Group, Run, table};
+use commands::{CommandSpec, Group, Run, registry};
 use dice::Dice;
 use engine::Next;
 use std::pin::Pin;
@@ -29,14 +29,14 @@ async fn wait(mut client: Client, words: Vec<Vec<u8>>) {
     }
 }
 
-fn rows_of(groups: &[Group], is_asked: fn(&Run) -> bool) -> Vec<&'static Command> {
-    table::rows().filter(|row| groups.contains(&row.group) && is_asked(&row.run)).collect()
+fn rows_of(groups: &[Group], is_asked: fn(&Run) -> bool) -> Vec<&'static CommandSpec> {
+    registry::commands().filter(|command| groups.contains(&command.group) && is_asked(&command.run)).collect()
 }
 
 /// Has no deadline, or one that the clock passes.
-fn request(dice: &mut Dice<'_>, rows: &[&'static Command]) -> Vec<Vec<u8>> {
-    let row = rows[dice.below(rows.len())];
-    dice.request(row, &Dice::value)
+fn request(dice: &mut Dice<'_>, commands: &[&'static CommandSpec]) -> Vec<Vec<u8>> {
+    let command = commands[dice.below(commands.len())];
+    dice.request(command, &Dice::value)
 }
 
 #[test]

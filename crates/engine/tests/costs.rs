@@ -10,7 +10,7 @@ mod support;
 
 use base::cost::{self, Counts};
 use commands::Arity;
-use commands::table::rows;
+use commands::registry::commands;
 use engine::Next;
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -431,14 +431,14 @@ fn no_row_does_more_in_a_turn_than_its_bound_for_arguments_that_mean_little() {
     let is_case = |name: &str| CASES.iter().any(|(head, ..)| format!("{head} ").starts_with(&format!("{name} ")));
     let world = world();
     let mut faults = Vec::new();
-    for row in rows().filter(|row| matches!(row.arity, Arity::AtLeast(_))) {
-        if is_case(row.name) || is_excepted(row.name) {
+    for command in commands().filter(|command| matches!(command.arity, Arity::AtLeast(_))) {
+        if is_case(command.name) || is_excepted(command.name) {
             continue;
         }
         let mut client = world.client();
-        let (_, most) = run(&mut client, &words((&format!("{} key", row.name), "{n}", "")));
+        let (_, most) = run(&mut client, &words((&format!("{} key", command.name), "{n}", "")));
         if !is_within(most) {
-            faults.push(format!("{}: {most:?}", row.name));
+            faults.push(format!("{}: {most:?}", command.name));
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
@@ -470,8 +470,8 @@ fn a_pattern_that_cannot_be_matched_in_linear_time_is_refused_wherever_one_is_ta
 }
 
 #[test]
-fn each_exception_is_a_row() {
-    let all: Vec<&str> = rows().map(|row| row.name).collect();
+fn each_exception_is_a_command() {
+    let all: Vec<&str> = commands().map(|command| command.name).collect();
     let excepted = EXCEPTIONS.iter().flat_map(|(_, names)| *names);
     let unknown: Vec<_> = excepted.filter(|name| !all.contains(name)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");

@@ -5,10 +5,10 @@ use base::hash::KeyHasher;
 use base::random::Random;
 use blocks::Direction;
 use keyspace::{CatchUp, Expiry, Keyspace, Log, OrderState, OrderStep, OrderTurn, Page, Plan, Span, Tx, kind_of};
-use kinds::sorted::Bound;
 use std::hint::black_box;
 use std::time::Instant;
 use sync::lock::Want;
+use values::sorted::Bound;
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -70,7 +70,7 @@ fn set(keyspace: &Keyspace, log: &mut Log, key: &[u8]) {
     plan.add_key(keyspace, key, Want::Write);
     let held = plan.try_hold(keyspace).unwrap_or_else(|_| panic!("nobody else is here"));
     let mut tx = Tx::new(keyspace, held, 0, 1, log, u64::MAX);
-    tx.put_text(key, b"some value of a user", Expiry::Clear);
+    tx.put_string(key, b"some value of a user", Expiry::Clear);
     tx.end().clear();
 }
 

@@ -14,9 +14,9 @@
 
 use crate::TableId;
 use crate::tx::Tx;
-use kinds::Value;
 use std::fmt;
 use std::sync::Arc;
+use values::Value;
 
 /// A combination under way.
 pub trait Combining: Send {

@@ -1,6 +1,6 @@
 //! Long texts of a request, cut into pieces before any shard is held: 100 MB of them take some 25 ms.
 
-use kinds::LongText;
+use values::LongString;
 
 /// Texts that a tx may put without copying them under its locks.
 #[derive(Default)]
@@ -10,7 +10,7 @@ pub struct Cuts(Vec<Cut>);
 struct Cut {
     address: usize,
     bytes: usize,
-    text: LongText,
+    text: LongString,
 }
 
 impl Cuts {
@@ -23,13 +23,13 @@ impl Cuts {
     ///
     /// # Panics
     /// If they differ in length.
-    pub fn add(&mut self, argument: &[u8], text: LongText) {
+    pub fn add(&mut self, argument: &[u8], text: LongString) {
         assert_eq!(argument.len(), text.bytes_count());
         self.0.push(Cut { address: argument.as_ptr().addr(), bytes: argument.len(), text });
     }
 
     /// The text of `argument`, if it was cut. O(texts).
-    pub(crate) fn find(&self, argument: &[u8]) -> Option<&LongText> {
+    pub(crate) fn find(&self, argument: &[u8]) -> Option<&LongString> {
         let address = argument.as_ptr().addr();
         self.0.iter().find(|cut| cut.address == address && cut.bytes == argument.len()).map(|cut| &cut.text)
     }

@@ -266,7 +266,7 @@ impl<'k> Held<'k> {
                 write.note_change();
                 write
             }
-            Guard::Read(_) => panic!("shard {shard} is held for reading only: the row's access is wrong"),
+            Guard::Read(_) => panic!("shard {shard} is held for reading only: the command's access is wrong"),
         }
     }
 
@@ -311,7 +311,7 @@ impl<'k> Held<'k> {
 
     #[cold]
     fn take_under_gate(&mut self, at: usize, shard: usize) -> usize {
-        assert!(self.gated, "the row's keys name every key it touches");
+        assert!(self.gated, "the command's keys name every key it touches");
         let write = self.keyspace.shard(shard).try_write().expect("nobody else is inside while the gate is up");
         self.guards.insert(at, (shard as u16, Guard::Write { write, changed: false }));
         at

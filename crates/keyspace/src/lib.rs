@@ -42,7 +42,7 @@ pub use effect::extras::{BINARY_KEY, CLAIMED, FETCHED, STALE};
 pub use effect::{Counting, DecodeError, Effect, Log, Named, Payload, Record};
 pub use guard::{
     Absent, Ending, Expiry, FieldExpiry, HashMut, ListMut, QueueMut, Reader, Redelivery, SetMut, SortedMut, StreamMut,
-    TaggedMut, TextMut, Whole,
+    StringMut, TaggedMut, Whole,
 };
 pub use held::{Held, Kept, Plan};
 pub use map::{DatabaseMap, LIBRARIES, OF_SERVER, SCHEMAS};
@@ -53,8 +53,8 @@ pub use pins::{Garbage, Pin};
 pub use rehearsal::{Props, Rehearsal, Scene};
 pub use search::{Aim, Finding, Search, SearchWanted, Searches, Wanted, Work};
 pub use section::{
-    Entry, OwnedEntry, Section, hash_of, kind_of, list_of, queue_of, set_of, sorted_of, stream_of, tagged_of, text_of,
-    value_of,
+    Entry, OwnedEntry, Section, hash_of, kind_of, list_of, queue_of, set_of, sorted_of, stream_of, string_of,
+    tagged_of, value_of,
 };
 pub use shard::ShardState;
 pub use table::Extras;

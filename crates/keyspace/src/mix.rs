@@ -7,7 +7,7 @@
 //! ```
 
 use crate::TableId;
-use kinds::bits::{BitOperation, Mixing};
+use values::bits::{BitOperation, Mixing};
 
 /// What a tx was abandoned for.
 #[derive(Clone, Debug)]

@@ -1,11 +1,11 @@
 //! Notes of what a tx does to keys, for whoever is to be told of it: keyspace notifications are made of them.
 //!
 //! ```text
-//! guard --change--> effect --Effect::event--> Note: which run of which row, key, what   --> commands: names of events
+//! guard --change--> effect --Effect::event--> Note: which run of which command, key, what   --> commands: names of events
 //! ```
 //!
 //! A tx takes notes only if it is asked to. They go with it: what is abandoned is told to nobody. Which of them becomes
-//! which event is written beside the rows, in `commands`; here is only what an effect is called if its row has no name of
+//! which event is written beside the commands, in `commands`; here is only what an effect is called if its command has no name of
 //! its own for it.
 
 use crate::effect::event;
@@ -137,10 +137,10 @@ pub enum Deed {
 /// One note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Counts the runs of rows in the tx.
+    /// Counts the runs of commands in the tx.
     pub run: u32,
-    /// The row that ran, as [`crate::Tx::begin_row`] was told.
-    pub row: u16,
+    /// The command that ran, as [`crate::Tx::begin_command`] was told.
+    pub command: u16,
     /// Its database.
     pub database: u32,
     /// The key.
@@ -174,21 +174,21 @@ impl Stood {
 #[derive(Default)]
 pub(crate) struct KeyEvents {
     run: u32,
-    row: u16,
+    command: u16,
     /// Whether keys that are looked for in vain are noted.
     pub(crate) misses: bool,
     pub(crate) list: Vec<Note>,
 }
 
 impl KeyEvents {
-    /// Another row runs from here on.
-    pub(crate) fn begin_row(&mut self, row: u16, misses: bool) {
+    /// Another command runs from here on.
+    pub(crate) fn begin_command(&mut self, command: u16, misses: bool) {
         self.run += 1;
-        (self.row, self.misses) = (row, misses);
+        (self.command, self.misses) = (command, misses);
     }
 
     pub(crate) fn add(&mut self, database: u32, key: &[u8], deed: Deed) {
-        self.list.push(Note { run: self.run, row: self.row, database, key: key.into(), deed });
+        self.list.push(Note { run: self.run, command: self.command, database, key: key.into(), deed });
     }
 
     /// What fell due of a key that `stood` so before.

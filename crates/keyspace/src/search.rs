@@ -16,9 +16,9 @@ use crate::effect::RunWriter;
 use crate::mix::MixWanted;
 use crate::tx::Tx;
 use blocks::{Direction, Removal, Runs};
-use kinds::List;
-use kinds::bits::BitOperation;
 use std::sync::Arc;
+use values::List;
+use values::bits::BitOperation;
 
 /// What a command looks for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,10 @@ use crate::effect::extras::altered;
 use crate::order::IndexDeltas;
 use crate::turn::{Batch, Marking, Room};
 use base::Ms;
-use kinds::{Collection, Hash, Kind, List, LongText, Queue, Set, Sorted, Stream, Tagged, Text, Value, text};
 use table::{Content, EntryMut, Extras, Fields, NewContent, OwnedContent, Table};
+use values::{
+    Collection, Hash, List, LongString, Queue, Set, Sorted, Stream, StringValue, Tagged, Value, ValueType, string,
+};
 
 /// An entry as the table keeps it.
 pub type Entry<'a> = table::Entry<'a, Value>;
@@ -71,7 +73,7 @@ impl Section {
     }
 
     #[inline]
-    fn note_name(&mut self, name: &[u8], kind: Option<Kind>) {
+    fn note_name(&mut self, name: &[u8], kind: Option<ValueType>) {
         if let Some(notes) = &mut self.notes {
             notes.add(name, kind);
         }
@@ -211,8 +213,8 @@ impl Section {
     pub(crate) fn put_value(&mut self, hash: u64, key: &[u8], value: Value, fields: impl Into<Fields>) {
         let fields = fields.into();
         let content = match value {
-            Value::Text(text) if text.bytes_count() <= text::INLINE_BYTES_MAX => {
-                return self.put_text(hash, key, &text.to_vec(0..text.bytes_count()), fields);
+            Value::Text(string) if string.bytes_count() <= string::INLINE_BYTES_MAX => {
+                return self.put_text(hash, key, &string.to_vec(0..string.bytes_count()), fields);
             }
             value => NewContent::Value(value),
         };
@@ -234,7 +236,7 @@ impl Section {
     pub(crate) fn fill(&mut self, hash: u64, key: &[u8], value: Value) -> Option<Value> {
         let Some(mut entry) = self.table.find_mut(hash, key) else { return Some(value) };
         self.values.remove(kind_of(entry.read()), held_bytes(entry.content()));
-        self.values.add(value.kind(), value.heap_bytes());
+        self.values.add(value.value_type(), value.heap_bytes());
         let before = Times::of(entry.read());
         let after = before.with(value.next_due());
         entry.set_content(NewContent::Value(value));
@@ -267,7 +269,7 @@ impl Section {
     /// Gives the text under `key` these extras; whether there is one.
     pub(crate) fn set_extras(&mut self, hash: u64, key: &[u8], extras: Extras) -> bool {
         let Some(mut entry) = self.table.find_mut(hash, key) else { return false };
-        if kind_of(entry.read()) != Kind::Text {
+        if kind_of(entry.read()) != ValueType::String {
             return false;
         }
         self.marking.changing(hash, &mut entry);
@@ -287,8 +289,8 @@ impl Section {
         let expires_at_ms = fields.expires_at_ms;
         self.cas_max = self.cas_max.max(fields.extras.map_or(0, |extras| extras.cas));
         let (added_bytes, next_due, kind) = match &content {
-            NewContent::Value(value) => (value.heap_bytes(), value.next_due(), value.kind()),
-            _ => (0, None, Kind::Text),
+            NewContent::Value(value) => (value.heap_bytes(), value.next_due(), value.value_type()),
+            _ => (0, None, ValueType::String),
         };
         let after = Times { expires_at_ms, due_ms: expires_at_ms }.with(next_due);
         let mut before = Times::default();
@@ -439,10 +441,10 @@ impl Section {
         {
             self.marking.changing(hash, &mut entry);
             let value = entry.value_mut().expect("just seen");
-            let Value::Text(text) = value else { return None };
-            let bytes_before = text.heap_bytes();
-            text.overwrite(offset.unwrap_or(text.bytes_count()), bytes);
-            self.values.strings_bytes = self.values.strings_bytes + text.heap_bytes() - bytes_before;
+            let Value::Text(string) = value else { return None };
+            let bytes_before = string.heap_bytes();
+            string.overwrite(offset.unwrap_or(string.bytes_count()), bytes);
+            self.values.strings_bytes = self.values.strings_bytes + string.heap_bytes() - bytes_before;
             alter_extras(&mut entry);
             return Some(());
         }
@@ -450,7 +452,7 @@ impl Section {
             && let Content::Bytes(old) = entry.content()
             && let (length, offset) = (old.len(), offset.unwrap_or(old.len()))
             && let end = offset + bytes.len()
-            && end <= text::INLINE_BYTES_MAX
+            && end <= string::INLINE_BYTES_MAX
         {
             self.marking.changing(hash, &mut entry);
             if end > length {
@@ -461,17 +463,17 @@ impl Section {
             alter_extras(&mut entry);
             return Some(());
         }
-        let (mut digits, mut old, mut fields) = ([0; text::DIGITS_MAX], &[][..], Fields::default());
+        let (mut digits, mut old, mut fields) = ([0; string::DIGITS_MAX], &[][..], Fields::default());
         if let Some(entry) = self.table.find(hash, key) {
             fields = Fields { extras: entry.extras().map(altered), ..entry.fields() };
-            old = text_of(entry)?.short(&mut digits).expect("what is no value is short");
+            old = string_of(entry)?.short(&mut digits).expect("what is no value is short");
         }
         let offset = offset.unwrap_or(old.len());
         let end = offset + bytes.len();
-        if end > text::INLINE_BYTES_MAX {
-            let mut text = LongText::of(old);
-            text.overwrite(offset, bytes);
-            self.put(hash, key, NewContent::Value(Value::Text(text)), fields);
+        if end > string::INLINE_BYTES_MAX {
+            let mut string = LongString::of(old);
+            string.overwrite(offset, bytes);
+            self.put(hash, key, NewContent::Value(Value::Text(string)), fields);
         } else {
             let mut content = Vec::with_capacity(old.len().max(end));
             content.extend_from_slice(old);
@@ -516,8 +518,8 @@ struct Values {
 
 impl Values {
     #[inline]
-    fn add(&mut self, kind: Kind, bytes: u64) {
-        if kind == Kind::Text {
+    fn add(&mut self, kind: ValueType, bytes: u64) {
+        if kind == ValueType::String {
             self.strings_bytes += bytes;
         } else {
             self.others_count += 1;
@@ -526,8 +528,8 @@ impl Values {
     }
 
     #[inline]
-    fn remove(&mut self, kind: Kind, bytes: u64) {
-        if kind == Kind::Text {
+    fn remove(&mut self, kind: ValueType, bytes: u64) {
+        if kind == ValueType::String {
             self.strings_bytes -= bytes;
         } else {
             self.others_count -= 1;
@@ -620,19 +622,19 @@ pub(crate) enum Due {
 }
 
 /// The kind of an entry.
-pub fn kind_of(entry: Entry<'_>) -> Kind {
+pub fn kind_of(entry: Entry<'_>) -> ValueType {
     match entry.content() {
-        Content::Bytes(_) | Content::Int(_) => Kind::Text,
-        Content::Value(value) => value.kind(),
+        Content::Bytes(_) | Content::Int(_) => ValueType::String,
+        Content::Value(value) => value.value_type(),
     }
 }
 
 /// The text of an entry; `None` if it is of another kind.
-pub fn text_of(entry: Entry<'_>) -> Option<Text<'_>> {
+pub fn string_of(entry: Entry<'_>) -> Option<StringValue<'_>> {
     match entry.content() {
-        Content::Bytes(bytes) => Some(Text::Bytes(bytes)),
-        Content::Int(number) => Some(Text::Int(number)),
-        Content::Value(Value::Text(text)) => Some(Text::Long(text)),
+        Content::Bytes(bytes) => Some(StringValue::Bytes(bytes)),
+        Content::Int(number) => Some(StringValue::Int(number)),
+        Content::Value(Value::Text(string)) => Some(StringValue::Long(string)),
         Content::Value(_) => None,
     }
 }
@@ -681,12 +683,12 @@ pub fn queue_of(entry: Entry<'_>) -> Option<&Queue> {
 }
 
 fn new_text(bytes: &[u8]) -> NewContent<'_, Value> {
-    if let Some(number) = text::parse_int(bytes) {
+    if let Some(number) = string::parse_int(bytes) {
         NewContent::Int(number)
-    } else if bytes.len() <= text::INLINE_BYTES_MAX {
+    } else if bytes.len() <= string::INLINE_BYTES_MAX {
         NewContent::Bytes(bytes)
     } else {
-        NewContent::Value(Value::Text(LongText::of(bytes)))
+        NewContent::Value(Value::Text(LongString::of(bytes)))
     }
 }
 

@@ -87,7 +87,13 @@ impl ShardState {
     }
 
     /// See [`Section::fill`].
-    pub(crate) fn fill(&mut self, table: TableId, hash: u64, key: &[u8], value: kinds::Value) -> Option<kinds::Value> {
+    pub(crate) fn fill(
+        &mut self,
+        table: TableId,
+        hash: u64,
+        key: &[u8],
+        value: values::Value,
+    ) -> Option<values::Value> {
         match self.sections.iter_mut().find(|(id, _)| *id == table) {
             Some((_, section)) => section.fill(hash, key, value),
             None => Some(value),
@@ -180,7 +186,7 @@ impl ShardState {
         self.sections.iter().any(|(_, section)| section.has_garbage())
     }
 
-    pub(crate) fn take_garbage(&mut self) -> impl Iterator<Item = kinds::Value> {
+    pub(crate) fn take_garbage(&mut self) -> impl Iterator<Item = values::Value> {
         self.sections.iter_mut().flat_map(|(_, section)| section.take_garbage())
     }
 

@@ -34,9 +34,9 @@ use crate::section::Section;
 use crate::shard::ShardState;
 use crate::{Keyspace, TableId};
 use base::Position;
-use kinds::Value;
 use marking::{EVEN, PARITIES, SectionTurn};
 use table::Content;
+use values::Value;
 
 /// Entries that a step looks at, unless there is a reason for another number: some twenty microseconds where memory is cold.
 pub const STEP_ENTRIES: usize = 256;
@@ -167,7 +167,9 @@ impl ShardState {
     pub fn version_beside(&self, keyspace: &Keyspace, table: TableId, key: &[u8], value: &Value) -> Option<Value> {
         let (_, section) = self.sections().find(|(id, _)| *id == table)?;
         match section.find(keyspace.hash(key), key)?.content() {
-            Content::Value(now) if now.kind() == value.kind() && !now.shares_root_with(value) => Some(now.clone()),
+            Content::Value(now) if now.value_type() == value.value_type() && !now.shares_root_with(value) => {
+                Some(now.clone())
+            }
             _ => None,
         }
     }

@@ -17,19 +17,17 @@ mod touched;
 
 use crate::cuts::Cuts;
 use crate::effect::{self, Effect, Log, event};
-use crate::guard::{Absent, Expiry, HashMut, ListMut, SetMut, SortedMut, StreamMut, TextMut, Whole};
+use crate::guard::{Absent, Expiry, HashMut, ListMut, SetMut, SortedMut, StreamMut, StringMut, Whole};
 use crate::held::{Held, Kept};
 use crate::mix::MixWanted;
 use crate::notes::{Classes, Deed, KeyEvents, Note, Stood};
 use crate::search::{Aim, Finding, Prepared, SearchWanted, Searches, Wanted};
-use crate::section::{Entry, Section, Standing, is_live, kind_of, standing, text_of, value_of};
+use crate::section::{Entry, Section, Standing, is_live, kind_of, standing, string_of, value_of};
 use crate::undo::{OldKey, Undo};
 use crate::{Garbage, Keyspace, TableId, shard_of};
 use base::random::Random;
 use base::{Ms, Position, cost};
 use blocks::Runs;
-use kinds::bits::{BitOperation, Mixing};
-use kinds::{Collection, Hash, Kind, List, LongText, Set, Sorted, Stream, Text, Value, text};
 pub use reads::Reads;
 use rehearsal::Rehearsing;
 pub use room::MemoryGrant;
@@ -37,6 +35,8 @@ pub use schemas::PREFIX_BYTES_MAX;
 use std::sync::Arc;
 use sync::lock::Want;
 use table::Fields;
+use values::bits::{BitOperation, Mixing};
+use values::{Collection, Hash, List, LongString, Set, Sorted, Stream, StringValue, Value, ValueType, string};
 
 /// The key holds another kind than the command works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub enum Abandon {
 
 /// So many clones of a list are searched, or of values combined, before that is done under the locks.
 const TRIES_MAX: u32 = 2;
-/// So many searches are made for one EXEC: each runs all of its rows anew, and a list in a table that the EXEC itself made
+/// So many searches are made for one EXEC: each runs all of its commands anew, and a list in a table that the EXEC itself made
 /// is never found again.
 const SEARCHES_MAX: usize = 8;
 /// BITOP over so much is made under the locks, in bytes of all sources: eight pieces at most.
@@ -166,8 +166,8 @@ impl<'k> Tx<'k> {
     }
 
     /// An argument of the request as a text: cut before the shards were held, if it is long.
-    pub fn cut(&self, argument: &[u8]) -> LongText {
-        self.cuts.and_then(|cuts| cuts.find(argument)).map_or_else(|| LongText::of(argument), LongText::clone)
+    pub fn cut(&self, argument: &[u8]) -> LongString {
+        self.cuts.and_then(|cuts| cuts.find(argument)).map_or_else(|| LongString::of(argument), LongString::clone)
     }
 
     /// Gives it a seed nobody knows, for what it draws.
@@ -206,10 +206,10 @@ impl<'k> Tx<'k> {
         self.notes.is_some()
     }
 
-    /// Says that a row, by a number of the caller's, runs from here on, and whether keys that it looks for in vain are noted.
-    pub fn begin_row(&mut self, row: u16, misses: bool) {
+    /// Says that a command, by a number of the caller's, runs from here on, and whether keys that it looks for in vain are noted.
+    pub fn begin_command(&mut self, command: u16, misses: bool) {
         if let Some(notes) = &mut self.notes {
-            notes.begin_row(row, misses);
+            notes.begin_command(command, misses);
         }
     }
 
@@ -290,7 +290,7 @@ impl<'k> Tx<'k> {
     }
 
     /// The kind of `key`, if it is there.
-    pub fn kind(&mut self, key: &[u8]) -> Option<Kind> {
+    pub fn value_type(&mut self, key: &[u8]) -> Option<ValueType> {
         self.entry(key).map(kind_of)
     }
 
@@ -298,8 +298,8 @@ impl<'k> Tx<'k> {
     ///
     /// # Errors
     /// If another kind is there.
-    pub fn text(&mut self, key: &[u8]) -> Result<Option<Text<'_>>, WrongType> {
-        self.entry(key).map(|entry| text_of(entry).ok_or(WrongType)).transpose()
+    pub fn string(&mut self, key: &[u8]) -> Result<Option<StringValue<'_>>, WrongType> {
+        self.entry(key).map(|entry| string_of(entry).ok_or(WrongType)).transpose()
     }
 
     /// The collection under `key`.
@@ -371,10 +371,15 @@ impl<'k> Tx<'k> {
     /// # Errors
     /// If there is much to be done that has not been done yet, or a source has changed since; the third time it is done
     /// here, as far as it changed. Beyond [`SEARCHES_MAX`] works for one EXEC all further ones are done here.
-    pub fn mix(&mut self, key: &[u8], operation: BitOperation, sources: Vec<LongText>) -> Result<LongText, Abandon> {
+    pub fn mix(
+        &mut self,
+        key: &[u8],
+        operation: BitOperation,
+        sources: Vec<LongString>,
+    ) -> Result<LongString, Abandon> {
         let (table, searches) = (self.table, self.searches);
         let done = searches.and_then(|searches| searches.get_mix(table, key, operation, sources.len()));
-        let bytes: usize = sources.iter().map(LongText::bytes_count).sum();
+        let bytes: usize = sources.iter().map(LongString::bytes_count).sum();
         let is_last = match done {
             Some(done) if done.mixing.is_of(&sources) => return Ok(done.mixing.result().clone()),
             Some(done) => done.tries >= TRIES_MAX,
@@ -484,34 +489,34 @@ impl<'k> Tx<'k> {
     ///
     /// # Errors
     /// If another kind is there.
-    pub fn text_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<TextMut<'t, 'k>>, WrongType> {
-        let there = self.text(key)?.is_some();
-        Ok((there || absent == Absent::Create).then(|| TextMut::new(self, key, there)))
+    pub fn string_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<StringMut<'t, 'k>>, WrongType> {
+        let there = self.string(key)?.is_some();
+        Ok((there || absent == Absent::Create).then(|| StringMut::new(self, key, there)))
     }
 
     /// Puts a text under `key`, whatever it held.
-    pub fn put_text(&mut self, key: &[u8], bytes: &[u8], expiry: Expiry) {
-        if bytes.len() > text::INLINE_BYTES_MAX
-            && let Some(text) = self.cuts.and_then(|cuts| cuts.find(bytes))
+    pub fn put_string(&mut self, key: &[u8], bytes: &[u8], expiry: Expiry) {
+        if bytes.len() > string::INLINE_BYTES_MAX
+            && let Some(string) = self.cuts.and_then(|cuts| cuts.find(bytes))
         {
             let expires_at_ms = match expiry {
                 Expiry::Keep => self.entry(key).and_then(|entry| entry.expires_at_ms()),
                 Expiry::Clear => None,
                 Expiry::At(at_ms) => Some(at_ms),
             };
-            let put = self.put_long(key, Whole::plain(Value::Text(text.clone()), expires_at_ms));
-            put.expect("a row is admitted with its arguments");
+            let put = self.put_long(key, Whole::plain(Value::Text(string.clone()), expires_at_ms));
+            put.expect("a command is admitted with its arguments");
             return self.note_deadline(key, expiry);
         }
         let there = if expiry == Expiry::Keep { self.entry(key).map(|entry| entry.fields()) } else { None };
         let effect = match expiry {
             // What is put is another item to memcached's protocol.
             Expiry::Keep if let Some(Fields { expires_at_ms, extras: Some(_) }) = there => {
-                Effect::TextPut { expires_at_ms, bytes }
+                Effect::StringPut { expires_at_ms, bytes }
             }
-            Expiry::Keep if there.is_some() => Effect::TextReplace(bytes),
-            Expiry::Keep | Expiry::Clear => Effect::TextPut { expires_at_ms: None, bytes },
-            Expiry::At(at_ms) => Effect::TextPut { expires_at_ms: Some(at_ms), bytes },
+            Expiry::Keep if there.is_some() => Effect::StringReplace(bytes),
+            Expiry::Keep | Expiry::Clear => Effect::StringPut { expires_at_ms: None, bytes },
+            Expiry::At(at_ms) => Effect::StringPut { expires_at_ms: Some(at_ms), bytes },
         };
         self.change(key, &effect, Before::Settled);
         self.note_deadline(key, expiry);

@@ -5,9 +5,9 @@ use blocks::{End, LeafStore, Place};
 use keyspace::{
     Absent, Batch, BlockSink, BlockSource, DecodeError, Held, Keyspace, Log, Record, TurnMemory, Tx, ValueChange,
 };
-use keyspace::{Entry, Extras, FETCHED, STALE, list_of, shard_of, text_of};
-use kinds::{Kind, LongText, Value};
+use keyspace::{Entry, Extras, FETCHED, STALE, list_of, shard_of, string_of};
 use std::convert::Infallible;
+use values::{LongString, Value, ValueType};
 
 const PAGE: &str = include_str!("../../../docs/formats/effect.md");
 
@@ -111,7 +111,7 @@ impl BlockSink for Leaves {
 impl BlockSource for Leaves {
     type Error = DecodeError;
 
-    fn get(&mut self, kind: Kind, mut form: &[u8]) -> Result<Value, DecodeError> {
+    fn get(&mut self, kind: ValueType, mut form: &[u8]) -> Result<Value, DecodeError> {
         let read = &mut |place: Place, _| {
             let at = (0..self.leaves.len()).find(|at| self::place(*at) == place.number());
             Ok::<_, DecodeError>(&self.leaves[at.ok_or(DecodeError::Malformed)?])
@@ -185,11 +185,11 @@ fn records_of_the_store_are_what_the_page_shows() {
     }
     for (example, expires_at_ms) in drawing("A text of 20,000 bytes").iter().zip(DEADLINES_MS) {
         let (text, extras) = item();
-        let put = |tx: &mut Tx<'_>| tx.put_long_item(b"k", LongText::of(&text), expires_at_ms, extras).unwrap();
+        let put = |tx: &mut Tx<'_>| tx.put_long_item(b"k", LongString::of(&text), expires_at_ms, extras).unwrap();
         stored_and_read(&filled(put), |record, entry| {
             assert_eq!(record, example);
             assert_eq!((entry.expires_at_ms(), entry.extras()), (expires_at_ms, Some(extras)));
-            assert!(text_of(entry).unwrap().to_vec() == text);
+            assert!(string_of(entry).unwrap().to_vec() == text);
         });
     }
 }
@@ -201,7 +201,7 @@ fn a_short_text_is_stored_with_its_extras() {
         stored_and_read(&filled(|tx| tx.put_item(b"k", b"17", expires_at_ms, extras)), |_, entry| {
             let recorded = Extras { signs: STALE, ..extras };
             assert_eq!((entry.expires_at_ms(), entry.extras()), (expires_at_ms, Some(recorded)));
-            assert_eq!(text_of(entry).unwrap().to_vec(), b"17");
+            assert_eq!(string_of(entry).unwrap().to_vec(), b"17");
         });
     }
 }

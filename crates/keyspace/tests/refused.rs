@@ -3,9 +3,9 @@
 use base::hash::KeyHasher;
 use blocks::End;
 use keyspace::effect::{HashChange, Items, ListChange};
-use keyspace::{DecodeError, Effect, Keyspace, Record, hash_of, list_of, shard_of, text_of};
-use kinds::Kind;
+use keyspace::{DecodeError, Effect, Keyspace, Record, hash_of, list_of, shard_of, string_of};
 use std::ops::ControlFlow;
+use values::ValueType;
 
 fn keyspace() -> Keyspace {
     Keyspace::new(KeyHasher::new([7; 16]), 2)
@@ -24,7 +24,7 @@ fn list(change: ListChange<'_>) -> Effect<'_> {
 /// A text under `t`, a list of two items under `l`.
 fn filled() -> Keyspace {
     let keyspace = keyspace();
-    replay(&keyspace, b"t", Effect::TextPut { expires_at_ms: None, bytes: b"text" }).unwrap();
+    replay(&keyspace, b"t", Effect::StringPut { expires_at_ms: None, bytes: b"text" }).unwrap();
     let items = Items::Slices(&[b"a", b"b"]);
     replay(&keyspace, b"l", list(ListChange::Push { end: End::Tail, items })).unwrap();
     keyspace
@@ -35,7 +35,7 @@ fn assert_untouched(keyspace: &Keyspace, context: &str) {
         let hash = keyspace.hash(key);
         let shard = keyspace.shard(shard_of(hash)).try_read().unwrap();
         let entry = shard.section(0).and_then(|section| section.find(hash, key))?;
-        Some((text_of(entry).map(|text| text.to_vec()), list_of(entry).map(|list| list.len())))
+        Some((string_of(entry).map(|text| text.to_vec()), list_of(entry).map(|list| list.len())))
     };
     assert_eq!(find(b"t"), Some((Some(b"text".to_vec()), None)), "{context}");
     assert_eq!(find(b"l"), Some((None, Some(2))), "{context}");
@@ -46,10 +46,10 @@ fn assert_untouched(keyspace: &Keyspace, context: &str) {
 fn what_does_not_fit_the_value_is_a_misfit_and_changes_nothing() {
     let items = Items::Slices(&[b"x"]);
     let cases: [(&[u8], Effect<'_>); 19] = [
-        (b"l", Effect::TextAppend(b"x")),
-        (b"l", Effect::TextOverwrite { offset: 0, bytes: b"x" }),
-        (b"t", Effect::TextOverwrite { offset: 512 << 20, bytes: b"x" }),
-        (b"t", Effect::TextOverwrite { offset: u64::MAX, bytes: b"x" }),
+        (b"l", Effect::StringAppend(b"x")),
+        (b"l", Effect::StringOverwrite { offset: 0, bytes: b"x" }),
+        (b"t", Effect::StringOverwrite { offset: 512 << 20, bytes: b"x" }),
+        (b"t", Effect::StringOverwrite { offset: u64::MAX, bytes: b"x" }),
         (b"none", Effect::ExpiryPut(1)),
         (b"none", Effect::ExpiryClear),
         (b"t", list(ListChange::Push { end: End::Head, items })),
@@ -168,10 +168,10 @@ fn runs_that_are_none_are_malformed() {
 fn a_value_with_anything_behind_it_is_malformed() {
     let keyspace = filled();
     for (kind, encoded) in [
-        (Kind::Text, &b"\x01zz"[..]),
-        (Kind::List, b"\x01\x01\x01\x01az"),
-        (Kind::List, b"\x00"),
-        (Kind::Hash, b"\x00"),
+        (ValueType::String, &b"\x01zz"[..]),
+        (ValueType::List, b"\x01\x01\x01\x01az"),
+        (ValueType::List, b"\x00"),
+        (ValueType::Hash, b"\x00"),
     ] {
         let effect = Effect::ValuePut { expires_at_ms: None, kind, encoded };
         assert_eq!(replay(&keyspace, b"t", effect), Err(DecodeError::Malformed), "{effect:?}");

@@ -8,9 +8,9 @@ use crate::feed::Piece;
 use crate::types;
 use base::Ms;
 use blocks::End;
-use kinds::hash::{PAIR_BYTES_MAX, Pair};
-use kinds::set::{SetForm, SetLimits};
-use kinds::{Hash, List, LongText, Set, Sorted, Value, limits};
+use values::hash::{PAIR_BYTES_MAX, Pair};
+use values::set::{SetForm, SetLimits};
+use values::{Hash, List, LongString, Set, Sorted, Value, limits};
 
 /// How much of a long text is copied in one step, in bytes.
 const TEXT_STEP_BYTES: usize = 64 << 10;
@@ -21,7 +21,7 @@ const DEADLINE_MAX: Ms = (1 << 48) - 2;
 /// A value that is not whole yet.
 pub(crate) enum Building {
     /// So much of a text that is there.
-    Text(LongText),
+    Text(LongString),
     List(List),
     Set(SetBuilding),
     Hash(HashBuilding),
@@ -68,7 +68,7 @@ impl Building {
     pub(crate) fn new(kind: u8, elements: u64) -> Self {
         let is_many = |max: &limits::Limit| elements > max.get();
         match kind {
-            types::TEXT => Self::Text(LongText::default()),
+            types::TEXT => Self::Text(LongString::default()),
             types::SET | types::SET_INTSET | types::SET_LISTPACK => {
                 let limits = SetLimits::now();
                 let form = match kind {

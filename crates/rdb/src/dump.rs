@@ -20,11 +20,11 @@ use crate::tagged::put_items;
 use crate::types;
 use base::Ms;
 use blocks::Direction;
-use kinds::hash::Pair;
-use kinds::long_text::Part;
-use kinds::set::SetForm;
-use kinds::{Hash, List, LongText, Set, Sorted, Tagged, Value};
 use std::ops::ControlFlow;
+use values::hash::Pair;
+use values::long_string::Part;
+use values::set::SetForm;
+use values::{Hash, List, LongString, Set, Sorted, Tagged, Value};
 
 /// How much a step writes, in bytes: some 50 µs, packing included.
 pub(crate) const STEP_BYTES: usize = 16 << 10;
@@ -54,7 +54,7 @@ pub struct Dumping {
 enum Rest {
     /// A long text, packed so far; and whole, should that not pay.
     Packing {
-        text: LongText,
+        text: LongString,
         part: Part,
     },
     /// The same as it is.
@@ -277,7 +277,7 @@ pub(crate) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
 fn put_integers(out: &mut Vec<u8>, set: &Set) {
     let mut integers = Vec::with_capacity(set.len() as usize);
     set.walk(0, set.len(), |member| {
-        integers.push(kinds::text::parse_int(member).expect("a set of integers"));
+        integers.push(values::string::parse_int(member).expect("a set of integers"));
         ControlFlow::Continue(())
     });
     let mut packed = Vec::new();

@@ -11,8 +11,8 @@ use crate::lzf::Unpacking;
 use crate::number::{Text, score, take, take_length, take_spelled_score, take_text};
 use crate::packed::{Cursor, Entry, Form};
 use crate::types;
-use kinds::text::{DIGITS_MAX, format_int};
 use std::ops::Range;
+use values::string::{DIGITS_MAX, format_int};
 
 /// What a piece costs beside its bytes, as if it were so many.
 const PIECE_BYTES: usize = 256;

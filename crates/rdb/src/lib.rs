@@ -30,7 +30,7 @@ pub use dump::Dumping;
 pub use libraries::{LibrariesDump, LibrariesFault, LibrariesReading, dump_libraries, restore_libraries};
 pub use restore::Restoring;
 
-use kinds::Value;
+use values::Value;
 
 /// Why a payload is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

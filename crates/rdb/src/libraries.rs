@@ -11,8 +11,8 @@ use crate::footer::{self, Checksum, FOOTER_BYTES, summed_bytes};
 use crate::lzf::Unpacking;
 use crate::number::{Text, take_text};
 use crate::{Fault, types};
-use kinds::text::{DIGITS_MAX, format_int};
 use thiserror::Error;
+use values::string::{DIGITS_MAX, format_int};
 
 /// Why a payload is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

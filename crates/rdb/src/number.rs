@@ -11,8 +11,8 @@
 
 use crate::Fault;
 use base::limits::BULK_BYTES_MAX;
-use kinds::text::parse_int;
 use std::ops::Range;
+use values::string::parse_int;
 
 /// What a string begins with.
 pub(crate) enum Head {

@@ -6,8 +6,8 @@ use crate::feed::{Feed, FeedState, Found};
 use crate::footer::{self, Checksum};
 use crate::stream::StreamReading;
 use crate::{tagged, types};
-use kinds::long_text::Part;
-use kinds::{LongText, Value};
+use values::long_string::Part;
+use values::{LongString, Value};
 
 /// How much a step reads, in bytes: some 50 µs.
 const STEP_BYTES: usize = 32 << 10;
@@ -51,7 +51,7 @@ enum Spent {
 
 impl Restoring {
     /// Begins with a payload. O(1) but for the memory, which is asked for at once.
-    pub fn new(payload: &LongText) -> Self {
+    pub fn new(payload: &LongString) -> Self {
         let length = payload.bytes_count();
         let (rest, bytes) = (payload.part(0..length), Vec::with_capacity(length));
         Self { stage: Stage::Gathering { rest, bytes, checksum: Checksum::default() } }

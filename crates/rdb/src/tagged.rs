@@ -3,9 +3,9 @@
 use crate::number::{put_length, take, take_length, take_range};
 use crate::{Fault, types};
 use blocks::Direction;
-use kinds::Value;
-use kinds::tagged::{Tagged, TaggedBuilder};
 use std::ops::ControlFlow;
+use values::Value;
+use values::tagged::{Tagged, TaggedBuilder};
 
 /// How much a step reads or writes, in bytes: some 50 µs.
 const STEP_BYTES: usize = 32 << 10;

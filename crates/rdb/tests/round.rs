@@ -2,15 +2,15 @@
 
 use base::Ms;
 use blocks::Direction;
-use kinds::hash::Pair;
-use kinds::set::SetLimits;
-use kinds::stream::{Pending, StreamId};
-use kinds::tagged::{Schema, Tagged, TaggedItem};
-use kinds::{Hash, List, LongText, Set, Sorted, Stream, Value};
 use proptest::prelude::*;
 use rdb::Fault;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use values::hash::Pair;
+use values::set::SetLimits;
+use values::stream::{Pending, StreamId};
+use values::tagged::{Schema, Tagged, TaggedItem};
+use values::{Hash, List, LongString, Set, Sorted, Stream, Value};
 
 /// An element: what it is called, what is beside it, when it expires.
 type Element = (Vec<u8>, Vec<u8>, Option<u64>);
@@ -136,7 +136,7 @@ fn score() -> impl Strategy<Value = f64> {
 fn value() -> impl Strategy<Value = Value> {
     let many = || prop::collection::vec(text(), 1..200);
     prop_oneof![
-        text().prop_map(|text| Value::Text(LongText::of(&text))),
+        text().prop_map(|text| Value::Text(LongString::of(&text))),
         many().prop_map(|texts| {
             let mut list = List::new();
             texts.iter().for_each(|text| list.push(blocks::End::Tail, text));
@@ -182,7 +182,7 @@ proptest! {
         let payload = rdb::dump(&value);
         let again = rdb::restore(&payload).expect("our own payload");
         prop_assert_eq!(shown(&again), shown(&value));
-        let mut restoring = rdb::Restoring::new(&LongText::of(&payload));
+        let mut restoring = rdb::Restoring::new(&LongString::of(&payload));
         while !restoring.step() {}
         prop_assert_eq!(shown(&restoring.result().unwrap()), shown(&value));
     }
@@ -276,7 +276,7 @@ fn long_texts_come_back() {
         .collect();
     let mixed = [&lively[..40_000], &dull[..]].concat();
     for (text, bytes_max) in [(&dull, 300_000), (&lively, 1_000_100), (&mixed, 1_040_100)] {
-        let payload = rdb::dump(&Value::Text(LongText::of(text)));
+        let payload = rdb::dump(&Value::Text(LongString::of(text)));
         assert!(payload.len() < bytes_max, "{}", payload.len());
         let Ok(Value::Text(again)) = rdb::restore(&payload) else { panic!("a text") };
         assert!(again.to_vec(0..again.bytes_count()) == *text);
@@ -295,7 +295,7 @@ fn what_is_no_value_is_refused() {
 fn a_queue_is_dumped_as_a_list_of_what_is_ready() {
     let mut list = List::new();
     ["a", "b", "c"].iter().for_each(|item| list.push(blocks::End::Tail, item.as_bytes()));
-    let mut queue = kinds::Queue::of_plain(list.clone(), 5);
+    let mut queue = values::Queue::of_plain(list.clone(), 5);
     queue.reserve(2, 50).unwrap();
     queue.release(&[1]).unwrap();
     list.remove(1);

@@ -77,20 +77,20 @@ fn config_shows_values_with_their_origin_and_hides_secrets() {
     let shown = text(&output.stdout);
     assert!(output.status.success());
     assert!(!shown.contains("opener"), "{shown}");
-    let row = |name: &str| -> Vec<String> {
+    let command = |name: &str| -> Vec<String> {
         let mut lines = shown.lines().map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
         lines.find(|words| words.first().is_some_and(|first| first == name)).unwrap()
     };
     let file_line = |line: &str| vec![file.path().to_owned(), "line".to_owned(), line.to_owned()];
-    assert_eq!(row("bind")[1..], ["-::1", "--bind"]);
-    assert_eq!(row("port")[1..], ["7002", "BOBBIN_PORT"]);
-    assert_eq!(row("fsync")[1..], ["always", "--fsync"]);
-    assert_eq!(row("log-level")[1..], ["warn", "BOBBIN_LOG_LEVEL"]);
-    assert_eq!(row("databases")[1..], ["16", "default"]);
-    assert_eq!(row("client-query-buffer-limit")[1..], ["1gb", "default"]);
-    assert_eq!(row("maxclients")[2..], file_line("3"));
-    assert_eq!(row("requirepass")[1], "********");
-    assert_eq!(row("unixsocket")[1..], ["-", "default"]);
+    assert_eq!(command("bind")[1..], ["-::1", "--bind"]);
+    assert_eq!(command("port")[1..], ["7002", "BOBBIN_PORT"]);
+    assert_eq!(command("fsync")[1..], ["always", "--fsync"]);
+    assert_eq!(command("log-level")[1..], ["warn", "BOBBIN_LOG_LEVEL"]);
+    assert_eq!(command("databases")[1..], ["16", "default"]);
+    assert_eq!(command("client-query-buffer-limit")[1..], ["1gb", "default"]);
+    assert_eq!(command("maxclients")[2..], file_line("3"));
+    assert_eq!(command("requirepass")[1], "********");
+    assert_eq!(command("unixsocket")[1..], ["-", "default"]);
     let named = bobbin(&["--databases", "3", "config"], &[("BOBBIN_CONFIG", file.path())]);
     let named = text(&named.stdout);
     assert!(named.contains("7001") && named.contains("--databases"), "{named}");

@@ -182,11 +182,11 @@ fn fill(disk: &Disk, server: &Server, told: &mut Told) {
     }
 }
 
-/// Every row that takes room is refused and changes nothing; the others go on.
+/// Every command that takes room is refused and changes nothing; the others go on.
 fn check_full(server: &Server, told: &mut Told) {
     let mut client = server.connect();
     let before = client.call(&["DEBUG", "DIGEST"]);
-    for row in [
+    for command in [
         &["SET", "new", "x"][..],
         &["SET", "kept", "x"],
         &["MSET", "new", "x", "newer", "x"],
@@ -200,14 +200,14 @@ fn check_full(server: &Server, told: &mut Told) {
         &["LMOVE", "queue", "new", "LEFT", "LEFT"],
         &["COPY", "kept", "new"],
     ] {
-        let reply = client.call(row);
-        assert!(is_refusal(&reply), "{row:?} answers {reply}");
+        let reply = client.call(command);
+        assert!(is_refusal(&reply), "{command:?} answers {reply}");
     }
     assert_eq!(client.call(&["MULTI"]), ok());
     client.call(&["SET", "new", "x"]);
     let reply = client.call(&["EXEC"]);
     assert!(matches!(&reply, Value::Error(text) if text.contains("disk")), "EXEC answers {reply}");
-    assert_eq!(client.call(&["DEBUG", "DIGEST"]), before, "a row that was refused has changed something");
+    assert_eq!(client.call(&["DEBUG", "DIGEST"]), before, "a command that was refused has changed something");
     assert_eq!(server.info("journal_full"), "1");
     assert_eq!(server.info("aof_last_write_status"), "err");
     assert_eq!(client.call(&["GET", "kept"]), Value::bulk("value"));
@@ -241,7 +241,7 @@ fn check_content(server: &Server, told: &Told) {
     assert_eq!(client.call(&["DBSIZE"]), Value::Int(keys as i64));
 }
 
-/// Waits until rows that take room are let through.
+/// Waits until commands that take room are let through.
 fn await_room(server: &Server) {
     let (mut client, began) = (server.connect(), Instant::now());
     while is_refusal(&client.call(&["SET", "kept", "value"])) {
@@ -334,7 +334,7 @@ fn a_first_start_with_little_room_takes_whatever_takes_away() {
         let mut server = Server::start_in(folder, &[]);
         let check = |server: &Server| {
             let mut client = server.connect();
-            for row in [
+            for command in [
                 &["FLUSHALL"][..],
                 &["FLUSHDB"],
                 &["FLUSHALL", "SYNC"],
@@ -347,8 +347,8 @@ fn a_first_start_with_little_room_takes_whatever_takes_away() {
                 &["HDEL", "absent", "field"],
                 &["EXPIRE", "absent", "1"],
             ] {
-                let reply = client.call(row);
-                assert!(!matches!(reply, Value::Error(_)), "{row:?} answers {reply}");
+                let reply = client.call(command);
+                assert!(!matches!(reply, Value::Error(_)), "{command:?} answers {reply}");
             }
         };
         check(&server);

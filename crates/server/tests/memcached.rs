@@ -387,7 +387,7 @@ fn a_version_is_another_after_each_change_and_the_same_else() {
     let (server, port) = start(&[]);
     let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
     let mut version = || lines.ask("gets k\r\n").split_whitespace().nth(4).map(str::to_owned);
-    for (row, changes) in [
+    for (command, changes) in [
         (&["SET", "k", "10"][..], true),
         (&["GET", "k"], false),
         (&["EXPIRE", "k", "1000"], false),
@@ -411,11 +411,11 @@ fn a_version_is_another_after_each_change_and_the_same_else() {
         (&["EVAL", "return redis.call('set', KEYS[1], 'e')", "1", "k"], true),
     ] {
         let before = version();
-        let reply = redis.call(row);
-        assert!(!matches!(reply, wire::client::Value::Error(_)), "{row:?} answers {reply}");
+        let reply = redis.call(command);
+        assert!(!matches!(reply, wire::client::Value::Error(_)), "{command:?} answers {reply}");
         let after = version();
-        assert!(after.is_some(), "{row:?}");
-        assert_eq!(before != after, changes, "{row:?}: {before:?}, {after:?}");
+        assert!(after.is_some(), "{command:?}");
+        assert_eq!(before != after, changes, "{command:?}: {before:?}, {after:?}");
     }
     let version = version().unwrap();
     let facts = lines.ask("me k\r\n");

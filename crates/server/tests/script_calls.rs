@@ -5,7 +5,7 @@
 mod peer;
 mod support;
 
-use commands::table;
+use commands::registry;
 use lab::skip::program_or_skip;
 use peer::{Peer, Redis};
 use std::fs;
@@ -39,20 +39,20 @@ const UNKNOWN: &str = "ERR Unknown Redis command called from script";
 
 /// Whether a script may call a command; `None`: there is none such. Its arguments are as many as it needs, and nothing that it
 /// could use.
-fn is_refused(client: &mut Client, row: &commands::Command) -> Option<bool> {
-    let count = row.arity.number().unsigned_abs() as usize;
-    let words: Vec<&str> = row.name.split(' ').collect();
+fn is_refused(client: &mut Client, command: &commands::CommandSpec) -> Option<bool> {
+    let count = command.arity.number().unsigned_abs() as usize;
+    let words: Vec<&str> = command.name.split(' ').collect();
     let fill = std::iter::repeat_n("x", count.saturating_sub(words.len()));
     let script = "local reply = redis.pcall(unpack(ARGV)) return type(reply) == 'table' and reply.err or ''";
     let request: Vec<&str> = ["EVAL", script, "0"].into_iter().chain(words).chain(fill).collect();
     let reply = client.call(&request);
-    let text = reply.as_bytes().map(String::from_utf8_lossy).unwrap_or_else(|| panic!("{}: {reply}", row.name));
+    let text = reply.as_bytes().map(String::from_utf8_lossy).unwrap_or_else(|| panic!("{}: {reply}", command.name));
     (!text.starts_with(UNKNOWN)).then(|| text.starts_with(NOT_ALLOWED))
 }
 
 /// As COMMAND names it.
-fn name(row: &commands::Command) -> String {
-    row.name.replace(' ', "|").to_ascii_lowercase()
+fn name(command: &commands::CommandSpec) -> String {
+    command.name.replace(' ', "|").to_ascii_lowercase()
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn scripts_may_call_all_but_these() {
     let server = Server::start(&["--journal", "off", "--enable-debug-command", "yes"]);
     let mut client = server.connect();
     let mut refused: Vec<String> =
-        table::rows().filter(|row| is_refused(&mut client, row) == Some(true)).map(name).collect();
+        registry::commands().filter(|command| is_refused(&mut client, command) == Some(true)).map(name).collect();
     refused.sort_unstable();
     let mut expected: Vec<&str> = REFUSED.split_whitespace().collect();
     expected.sort_unstable();
@@ -75,9 +75,9 @@ fn scripts_may_call_what_redis_lets_them() {
     let redis = Redis::start(&[]);
     let mut theirs = Client::tcp(redis.port());
     let mut differ = Vec::new();
-    for row in table::rows() {
-        let name = name(row);
-        let Some(is_refused) = is_refused(&mut theirs, row) else { continue };
+    for command in registry::commands() {
+        let name = name(command);
+        let Some(is_refused) = is_refused(&mut theirs, command) else { continue };
         let is_newer = SINCE_7_2.contains(&name.as_str());
         // What redis-server itself lets through by now is right in both tables.
         let ours = REFUSED.split_whitespace().any(|refused| refused == name);

@@ -10,7 +10,7 @@
 mod socket;
 mod support;
 
-use commands::table;
+use commands::registry;
 use commands::testing::transcript::{self, Door, Transcript};
 use socket::Socket;
 use std::sync::Mutex;
@@ -50,7 +50,7 @@ fn every() -> Vec<Transcript> {
     transcript::all().into_iter().chain(transcript::served()).collect()
 }
 
-/// A server with these flags beside what some rows need.
+/// A server with these flags beside what some commands need.
 fn start(flags: &[&str]) -> Server {
     let server = Server::start(&[flags, &["--key-order", "yes"]].concat());
     server.wait_for_info("key_order", "on");
@@ -134,8 +134,8 @@ impl Door for Restarting {
         if words[0].eq_ignore_ascii_case(b"SELECT") {
             self.select = Some(words.to_vec());
         }
-        if let table::Lookup::Command(row) = table::find(&OwnedRequest::of(words).args())
-            && row.command().writes()
+        if let registry::Lookup::Command(command) = registry::find(&OwnedRequest::of(words).args())
+            && command.spec().writes()
         {
             self.restart();
         }

@@ -52,8 +52,8 @@ impl World {
         let mut settings = Draft::new();
         let fsync = ["always", "everysec", "never"][self.plan.policy as usize];
         for (name, value) in [("fsync", fsync), ("enable-debug-command", "yes"), ("key-order", "yes")] {
-            let row = engine::settings::find(name).expect("it is a row");
-            settings.put_flag(row, value).map_err(|mistake| mistake.to_string())?;
+            let command = engine::settings::find(name).expect("it is a command");
+            settings.put_flag(command, value).map_err(|mistake| mistake.to_string())?;
         }
         let settings = Arc::new(settings.finish());
         let mut options = Options::new(policy_of(settings.current().fsync), wall());

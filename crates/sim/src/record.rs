@@ -10,7 +10,7 @@
 use crate::client::{Client, Lost, number};
 use crate::random::Random;
 use crate::request::Request;
-use history::{End, Event, Key, Step, check};
+use linearizability::{End, Event, Key, Step, check};
 use wire::client::Value;
 
 /// Keys of each kind, for registers and lists.

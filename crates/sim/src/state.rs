@@ -2,7 +2,7 @@
 
 use base::limits::SHARDS;
 use blocks::Direction;
-use keyspace::{Entry, Keyspace, hash_of, list_of, queue_of, set_of, sorted_of, stream_of, text_of};
+use keyspace::{Entry, Keyspace, hash_of, list_of, queue_of, set_of, sorted_of, stream_of, string_of};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -27,7 +27,7 @@ pub(crate) fn state(keyspace: &Keyspace) -> Option<State> {
 }
 
 fn content(entry: Entry<'_>) -> Vec<Vec<u8>> {
-    if let Some(text) = text_of(entry) {
+    if let Some(text) = string_of(entry) {
         let extras = entry.extras().map(|extras| format!("flags {} cas {}", extras.flags, extras.cas).into_bytes());
         return [b"text".to_vec(), text.to_vec()].into_iter().chain(extras).collect();
     }

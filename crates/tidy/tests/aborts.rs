@@ -26,7 +26,7 @@ const CRATES: &[(&str, &str)] = &[
     ("table", "Of slots below the table's own capacity, a power of two. Laws beside a naive twin, AddressSanitizer."),
     ("sync", "Of rings and maps whose size is fixed when they are made. Schedules explored by shuttle."),
     (
-        "kinds",
+        "values",
         "Of positions below the value's own length, and of items whose form was written by the same file. Fuzz targets of \
         each type; replayed bytes are checked and refused as misfits.",
     ),

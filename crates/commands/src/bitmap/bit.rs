@@ -2,11 +2,11 @@
 
 use super::{offset, window};
 use crate::prelude::*;
-use kinds::text::parse_int;
+use values::string::parse_int;
 
-pub(crate) const COMMANDS: &[Command] = &[SETBIT, GETBIT];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SETBIT, GETBIT];
 
-const SETBIT: Command = Command {
+const SETBIT: CommandSpec = CommandSpec {
     name: "SETBIT",
     syntax: "key offset value",
     arity: Arity::Exactly(4),
@@ -21,7 +21,7 @@ const SETBIT: Command = Command {
     run: Run::Local(setbit),
 };
 
-const GETBIT: Command = Command {
+const GETBIT: CommandSpec = CommandSpec {
     name: "GETBIT",
     syntax: "key offset",
     arity: Arity::Exactly(3),
@@ -32,7 +32,7 @@ const GETBIT: Command = Command {
     answer: "int: 0 or 1; 0 beyond the end",
     run: Run::Local(|tx, args, reply| {
         let offset = offset(args.get(2), None)?;
-        let [byte, ..] = window(tx.text(args.get(1))?, (offset / 8) as usize);
+        let [byte, ..] = window(tx.string(args.get(1))?, (offset / 8) as usize);
         reply.int(i64::from(byte >> (7 - offset % 8) & 1));
         Ok(())
     }),
@@ -45,12 +45,12 @@ fn setbit(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         Some(bit @ (0 | 1)) => bit as u8,
         _ => return Err(Failure::text("ERR bit is not an integer or out of range")),
     };
-    let mut text = tx.text_mut(args.get(1), Absent::Create)?.expect("is to be made");
+    let mut text = tx.string_mut(args.get(1), Absent::Create)?.expect("is to be made");
     let (at, shift) = ((offset / 8) as usize, 7 - offset % 8);
     if !text.has_memory_for(at + 1) {
         return Err(Failure::OutOfMemory);
     }
-    let [before, ..] = window(text.text(), at);
+    let [before, ..] = window(text.string(), at);
     let after = before & !(1 << shift) | bit << shift;
     // A bit that is so already is no change, but for the zeros up to it.
     if after != before || text.bytes_count() <= at {

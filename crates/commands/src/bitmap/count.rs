@@ -4,14 +4,14 @@
 
 use crate::prelude::*;
 use keyspace::Pin;
-use kinds::text::{self, parse_int};
-use kinds::{Text, bits, long_text};
 use std::ops::Range;
+use values::string::{self, parse_int};
+use values::{StringValue, bits, long_string};
 use wire::{More, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[BITCOUNT, BITPOS];
+pub(crate) const COMMANDS: &[CommandSpec] = &[BITCOUNT, BITPOS];
 
-const BITCOUNT: Command = Command {
+const BITCOUNT: CommandSpec = CommandSpec {
     name: "BITCOUNT",
     syntax: "key [start end [BYTE | BIT]]",
     arity: Arity::AtLeast(2),
@@ -26,7 +26,7 @@ const BITCOUNT: Command = Command {
     run: Run::Local(bitcount),
 };
 
-const BITPOS: Command = Command {
+const BITPOS: CommandSpec = CommandSpec {
     name: "BITPOS",
     syntax: "key bit [start [end [BYTE | BIT]]]",
     arity: Arity::AtLeast(3),
@@ -86,12 +86,12 @@ fn bitcount(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     // Unlike BITPOS, it compares two offsets from the end before it moves them to the text's start.
     let is_empty = matches!(between, Between { start, end: Some(end), .. } if start < 0 && end < 0 && start > end);
     let keyspace = tx.keyspace();
-    let Some(text) = tx.text(args.get(1))? else {
+    let Some(string) = tx.string(args.get(1))? else {
         reply.int(0);
         return Ok(());
     };
-    let range = if is_empty { 0..0 } else { between.bits(text.bytes_count()) };
-    look(text, range, Aim::Count(0), reply, || keyspace.pin(args.get(1)));
+    let range = if is_empty { 0..0 } else { between.bits(string.bytes_count()) };
+    look(string, range, Aim::Count(0), reply, || keyspace.pin(args.get(1)));
     Ok(())
 }
 
@@ -107,15 +107,15 @@ fn bitpos(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     }
     let between = Between::parse(&words, true)?;
     let keyspace = tx.keyspace();
-    let Some(text) = tx.text(args.get(1))? else {
-        // Nothing is an endless row of zeros.
+    let Some(string) = tx.string(args.get(1))? else {
+        // Nothing is an endless command of zeros.
         reply.int(if bit { -1 } else { 0 });
         return Ok(());
     };
-    let range = between.bits(text.bytes_count());
+    let range = between.bits(string.bytes_count());
     // Behind a text whose end is not given there are zeros.
     let or_else = if bit || between.end.is_some() || range.is_empty() { -1 } else { range.end as i64 };
-    look(text, range, Aim::Find { bit, or_else }, reply, || keyspace.pin(args.get(1)));
+    look(string, range, Aim::Find { bit, or_else }, reply, || keyspace.pin(args.get(1)));
     Ok(())
 }
 
@@ -149,10 +149,10 @@ impl Aim {
 }
 
 /// Looks at the bits of `range` and replies.
-fn look(text: Text<'_>, range: Range<u64>, mut aim: Aim, reply: &mut dyn Reply, pin: impl FnOnce() -> Pin) {
-    let Text::Long(long) = text else {
-        let mut digits = [0; text::DIGITS_MAX];
-        let bytes = text.short(&mut digits).expect("it is not long");
+fn look(string: StringValue<'_>, range: Range<u64>, mut aim: Aim, reply: &mut dyn Reply, pin: impl FnOnce() -> Pin) {
+    let StringValue::Long(long) = string else {
+        let mut digits = [0; string::DIGITS_MAX];
+        let bytes = string.short(&mut digits).expect("it is not long");
         let found = aim.take(bytes, range, 0);
         return reply.int(found.unwrap_or_else(|| aim.answer()));
     };
@@ -161,7 +161,7 @@ fn look(text: Text<'_>, range: Range<u64>, mut aim: Aim, reply: &mut dyn Reply, 
     let bytes_count = bytes.len();
     let bits = range.start - base..range.end - base;
     let mut looking = Looking { part: long.part(bytes), bits, base, aim, pin: None };
-    if bytes_count > text::INLINE_BYTES_MAX {
+    if bytes_count > string::INLINE_BYTES_MAX {
         looking.pin = Some(pin());
         return reply.stream(Box::new(looking));
     }
@@ -170,7 +170,7 @@ fn look(text: Text<'_>, range: Range<u64>, mut aim: Aim, reply: &mut dyn Reply, 
 
 /// A look under way.
 struct Looking {
-    part: long_text::Part,
+    part: long_string::Part,
     /// What is yet to be looked at, from the part's first bit on.
     bits: Range<u64>,
     /// Which bit of the text that is.

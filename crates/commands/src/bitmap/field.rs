@@ -3,12 +3,12 @@
 use super::{OUT_OF_RANGE, offset, window};
 use crate::prelude::*;
 use base::limits::BULK_BYTES_MAX;
-use kinds::Text;
-use kinds::bitfield::{Field, Overflow, WINDOW_BYTES};
+use values::StringValue;
+use values::bitfield::{Field, Overflow, WINDOW_BYTES};
 
-pub(crate) const COMMANDS: &[Command] = &[BITFIELD, BITFIELD_RO];
+pub(crate) const COMMANDS: &[CommandSpec] = &[BITFIELD, BITFIELD_RO];
 
-const BITFIELD: Command = Command {
+const BITFIELD: CommandSpec = CommandSpec {
     name: "BITFIELD",
     syntax: "key [GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] <SET encoding offset value | \
              INCRBY encoding offset increment> ...]",
@@ -24,7 +24,7 @@ const BITFIELD: Command = Command {
     run: Run::Local(|tx, args, reply| bitfield(tx, args, reply, true)),
 };
 
-const BITFIELD_RO: Command = Command {
+const BITFIELD_RO: CommandSpec = CommandSpec {
     name: "BITFIELD_RO",
     syntax: "key [GET encoding offset ...]",
     keys: &[KeySpec::one(1, "RO ACCESS")],
@@ -63,7 +63,7 @@ impl Operation {
     }
 
     /// What is told, and if it changes something, the bytes from [`Operation::start`] on.
-    fn run(&self, text: Option<Text<'_>>) -> (Option<i64>, Option<[u8; WINDOW_BYTES]>) {
+    fn run(&self, text: Option<StringValue<'_>>) -> (Option<i64>, Option<[u8; WINDOW_BYTES]>) {
         let mut window = window(text, self.start());
         let (field, at) = (self.field, (self.at % 8) as u32);
         let before = field.get(window, at);
@@ -103,7 +103,7 @@ fn bitfield(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_write: bool) ->
     let operations = parse(args)?;
     let writes = || operations.iter().filter(|operation| !matches!(operation.action, Action::Get));
     let Some(end) = writes().map(Operation::end).max() else {
-        let text = tx.text(args.get(1))?;
+        let text = tx.string(args.get(1))?;
         reply.array(operations.len());
         operations.iter().for_each(|operation| tell(operation.run(text).0, reply));
         return Ok(());
@@ -113,7 +113,7 @@ fn bitfield(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_write: bool) ->
     }
     // An effect for each change, one for zeros, one for the removal of what has expired.
     tx.need_room(((writes().count() + 2) * (args.get(1).len() + 64)) as u64)?;
-    let mut text = tx.text_mut(args.get(1), Absent::Create)?.expect("is to be made");
+    let mut text = tx.string_mut(args.get(1), Absent::Create)?.expect("is to be made");
     if !text.has_memory_for(end) {
         return Err(Failure::OutOfMemory);
     }
@@ -123,7 +123,7 @@ fn bitfield(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_write: bool) ->
     }
     reply.array(operations.len());
     for operation in &operations {
-        let (number, changed) = operation.run(text.text());
+        let (number, changed) = operation.run(text.string());
         if let Some(window) = changed {
             text.overwrite(operation.start(), &window[..operation.end() - operation.start()]);
         }

@@ -7,9 +7,9 @@ pub(crate) mod operation;
 
 use crate::failure::Failure;
 use base::limits::BULK_BYTES_MAX;
-use kinds::text::{self, parse_int};
-use kinds::{Text, bitfield};
 use std::borrow::Cow;
+use values::string::{self, parse_int};
+use values::{StringValue, bitfield};
 
 /// A bit that is none, or where no text reaches.
 const OUT_OF_RANGE: Failure = Failure::Text(Cow::Borrowed("ERR bit offset is not an integer or out of range"));
@@ -26,13 +26,13 @@ fn offset(argument: &[u8], field_bits: Option<u32>) -> Result<u64, Failure> {
 }
 
 /// The bytes from `start` on, zeros behind the text's end.
-fn window(text: Option<Text<'_>>, start: usize) -> [u8; bitfield::WINDOW_BYTES] {
+fn window(string: Option<StringValue<'_>>, start: usize) -> [u8; bitfield::WINDOW_BYTES] {
     let mut window = [0; bitfield::WINDOW_BYTES];
-    let Some(text) = text.filter(|text| text.bytes_count() > start) else { return window };
-    let count = (text.bytes_count() - start).min(window.len());
-    if let Some(bytes) = text.short(&mut [0; text::DIGITS_MAX]) {
+    let Some(string) = string.filter(|string| string.bytes_count() > start) else { return window };
+    let count = (string.bytes_count() - start).min(window.len());
+    if let Some(bytes) = string.short(&mut [0; string::DIGITS_MAX]) {
         window[..count].copy_from_slice(&bytes[start..start + count]);
-    } else if let Text::Long(long) = text {
+    } else if let StringValue::Long(long) = string {
         let mut at = 0;
         long.for_each_piece(start..start + count, |piece| {
             window[at..at + piece.len()].copy_from_slice(piece);

@@ -1,16 +1,16 @@
 //! BITOP: a text of the bits of others.
 //!
-//! Over much it is made while no lock is held: the handler asks its tx, which is abandoned, and the row runs again with
+//! Over much it is made while no lock is held: the handler asks its tx, which is abandoned, and the command runs again with
 //! what came out.
 
 use crate::prelude::*;
 use keyspace::Whole;
-use kinds::bits::BitOperation;
-use kinds::{LongText, Value, text};
+use values::bits::BitOperation;
+use values::{LongString, Value, string};
 
-pub(crate) const COMMANDS: &[Command] = &[BITOP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[BITOP];
 
-const BITOP: Command = Command {
+const BITOP: CommandSpec = CommandSpec {
     name: "BITOP",
     syntax: "<AND | OR | XOR | NOT | DIFF | DIFF1 | ANDOR | ONE> destkey key [key ...]",
     arity: Arity::AtLeast(4),
@@ -39,19 +39,21 @@ const OPERATIONS: &[(&str, BitOperation)] = &[
 fn bitop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let operation = operation(args)?;
     let key = args.get(2);
-    let sources =
-        args.from(3).iter().map(|source| Ok(tx.text(source)?.map_or_else(LongText::default, |text| text.to_long())));
+    let sources = args
+        .from(3)
+        .iter()
+        .map(|source| Ok(tx.string(source)?.map_or_else(LongString::default, |string| string.to_long())));
     let sources = sources.collect::<Result<Vec<_>, Failure>>()?;
     let result = tx.mix(key, operation, sources)?;
     let bytes_count = result.bytes_count();
     if bytes_count == 0 {
         tx.remove(key);
-    } else if bytes_count > text::INLINE_BYTES_MAX {
+    } else if bytes_count > string::INLINE_BYTES_MAX {
         let whole = Whole::plain(Value::Text(result), None);
         tx.put_whole(tx.database(), key, &whole)?;
     } else {
         tx.need_room((bytes_count + key.len() + 128) as u64)?;
-        tx.put_text(key, &result.to_vec(0..bytes_count), Expiry::Clear);
+        tx.put_string(key, &result.to_vec(0..bytes_count), Expiry::Clear);
     }
     reply.int(bytes_count as i64);
     Ok(())

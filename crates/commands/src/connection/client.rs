@@ -5,10 +5,10 @@ use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
 use crate::session::{ClientFilter, Session};
 
-pub(crate) const COMMANDS: &[Command] =
+pub(crate) const COMMANDS: &[CommandSpec] =
     &[ID, GETNAME, SETNAME, SETINFO, INFO, LIST, KILL, UNBLOCK, PAUSE, UNPAUSE, CLIENT_HELP];
 
-const ID: Command = Command {
+const ID: CommandSpec = CommandSpec {
     name: "CLIENT ID",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -26,7 +26,7 @@ const ID: Command = Command {
     }),
 };
 
-const GETNAME: Command = Command {
+const GETNAME: CommandSpec = CommandSpec {
     name: "CLIENT GETNAME",
     since: "2.6.9",
     brief: "Returns the name of the connection.",
@@ -43,7 +43,7 @@ const GETNAME: Command = Command {
     ..ID
 };
 
-const SETNAME: Command = Command {
+const SETNAME: CommandSpec = CommandSpec {
     name: "CLIENT SETNAME",
     syntax: "connection-name",
     arity: Arity::Exactly(3),
@@ -58,7 +58,7 @@ const SETNAME: Command = Command {
     ..ID
 };
 
-const SETINFO: Command = Command {
+const SETINFO: CommandSpec = CommandSpec {
     name: "CLIENT SETINFO",
     syntax: "<LIB-NAME libname | LIB-VER libver>",
     arity: Arity::Exactly(4),
@@ -69,7 +69,7 @@ const SETINFO: Command = Command {
     ..ID
 };
 
-const INFO: Command = Command {
+const INFO: CommandSpec = CommandSpec {
     name: "CLIENT INFO",
     since: "6.2.0",
     brief: "Returns the connection's line of CLIENT LIST.",
@@ -81,7 +81,7 @@ const INFO: Command = Command {
     ..ID
 };
 
-const LIST: Command = Command {
+const LIST: CommandSpec = CommandSpec {
     name: "CLIENT LIST",
     syntax: "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]",
     arity: Arity::AtLeast(2),
@@ -97,7 +97,7 @@ const LIST: Command = Command {
     ..ID
 };
 
-const KILL: Command = Command {
+const KILL: CommandSpec = CommandSpec {
     name: "CLIENT KILL",
     syntax: "<ip:port | <[ID client-id] | [TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] | [USER username] | [ADDR ip:port] | \
              [LADDR ip:port] | [SKIPME <YES | NO>] | [MAXAGE maxage] [...]>>",
@@ -108,7 +108,7 @@ const KILL: Command = Command {
     ..LIST
 };
 
-const UNBLOCK: Command = Command {
+const UNBLOCK: CommandSpec = CommandSpec {
     name: "CLIENT UNBLOCK",
     syntax: "client-id [TIMEOUT | ERROR]",
     arity: Arity::AtLeast(3),
@@ -120,7 +120,7 @@ const UNBLOCK: Command = Command {
     ..LIST
 };
 
-const PAUSE: Command = Command {
+const PAUSE: CommandSpec = CommandSpec {
     name: "CLIENT PAUSE",
     syntax: "timeout [WRITE | ALL]",
     arity: Arity::AtLeast(3),
@@ -128,11 +128,11 @@ const PAUSE: Command = Command {
     since: "3.0.0",
     brief: "Suspends all commands, or all writes, for some milliseconds.",
     answer: "simple: OK",
-    run: Run::Engine(crate::row::Verb::Pause),
+    run: Run::Engine(crate::spec::Verb::Pause),
     ..LIST
 };
 
-const UNPAUSE: Command = Command {
+const UNPAUSE: CommandSpec = CommandSpec {
     name: "CLIENT UNPAUSE",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -148,7 +148,7 @@ const UNPAUSE: Command = Command {
     ..LIST
 };
 
-const CLIENT_HELP: Command = Command { name: "CLIENT HELP", group: Group::Connection, ..HELP };
+const CLIENT_HELP: CommandSpec = CommandSpec { name: "CLIENT HELP", group: Group::Connection, ..HELP };
 
 /// A name, or the name or version of a library: visible ASCII only.
 fn visible(bytes: &[u8]) -> Option<&str> {

@@ -4,12 +4,12 @@ use super::client::name_of;
 use crate::prelude::*;
 use crate::session::Session;
 
-pub(crate) const COMMANDS: &[Command] = &[HELLO, AUTH];
+pub(crate) const COMMANDS: &[CommandSpec] = &[HELLO, AUTH];
 
 /// The version of Redis whose behaviour this is.
 pub const REDIS_VERSION: &str = "7.4.2";
 
-const HELLO: Command = Command {
+const HELLO: CommandSpec = CommandSpec {
     name: "HELLO",
     syntax: "[protover [AUTH username password] [SETNAME clientname]]",
     arity: Arity::AtLeast(1),
@@ -24,7 +24,7 @@ const HELLO: Command = Command {
     run: Run::Session(hello),
 };
 
-const AUTH: Command = Command {
+const AUTH: CommandSpec = CommandSpec {
     name: "AUTH",
     syntax: "[username] password",
     arity: Arity::AtLeast(2),

@@ -3,9 +3,9 @@
 use crate::prelude::*;
 use crate::session::{ReplyMode, Session, Switch};
 
-pub(crate) const COMMANDS: &[Command] = &[NO_EVICT, NO_TOUCH, REPLY, DURABLE, MAINT_NOTIFICATIONS];
+pub(crate) const COMMANDS: &[CommandSpec] = &[NO_EVICT, NO_TOUCH, REPLY, DURABLE, MAINT_NOTIFICATIONS];
 
-const NO_EVICT: Command = Command {
+const NO_EVICT: CommandSpec = CommandSpec {
     name: "CLIENT NO-EVICT",
     syntax: "<ON | OFF>",
     arity: Arity::Exactly(3),
@@ -20,7 +20,7 @@ const NO_EVICT: Command = Command {
     run: Run::Session(|session, args, reply| set_switch(session, args, reply, Switch::NoEvict)),
 };
 
-const NO_TOUCH: Command = Command {
+const NO_TOUCH: CommandSpec = CommandSpec {
     name: "CLIENT NO-TOUCH",
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
     since: "7.2.0",
@@ -29,7 +29,7 @@ const NO_TOUCH: Command = Command {
     ..NO_EVICT
 };
 
-const REPLY: Command = Command {
+const REPLY: CommandSpec = CommandSpec {
     name: "CLIENT REPLY",
     syntax: "<ON | OFF | SKIP>",
     since: "3.2.0",
@@ -39,7 +39,7 @@ const REPLY: Command = Command {
     ..NO_TOUCH
 };
 
-const DURABLE: Command = Command {
+const DURABLE: CommandSpec = CommandSpec {
     name: "CLIENT DURABLE",
     syntax: "<ALWAYS | POLICY>",
     since: "bobbin 0.1.0",
@@ -49,7 +49,7 @@ const DURABLE: Command = Command {
     ..NO_TOUCH
 };
 
-const MAINT_NOTIFICATIONS: Command = Command {
+const MAINT_NOTIFICATIONS: CommandSpec = CommandSpec {
     name: "CLIENT MAINT_NOTIFICATIONS",
     syntax: "<ON | OFF> [parameter value [parameter value ...]]",
     arity: Arity::AtLeast(2),

@@ -1,13 +1,13 @@
 //! PING ECHO QUIT RESET SELECT: what needs nothing but the connection.
 
 use crate::prelude::*;
-use crate::row::{PART_ARGUMENTS, Parts, all_parts};
 use crate::session::{Session, Topic};
+use crate::spec::{PART_ARGUMENTS, Parts, all_parts};
 use wire::More;
 
-pub(crate) const COMMANDS: &[Command] = &[PING, ECHO, QUIT, RESET, SELECT];
+pub(crate) const COMMANDS: &[CommandSpec] = &[PING, ECHO, QUIT, RESET, SELECT];
 
-const PING: Command = Command {
+const PING: CommandSpec = CommandSpec {
     name: "PING",
     syntax: "[message]",
     arity: Arity::Between(1, 2),
@@ -22,7 +22,7 @@ const PING: Command = Command {
     run: Run::Session(ping),
 };
 
-const ECHO: Command = Command {
+const ECHO: CommandSpec = CommandSpec {
     name: "ECHO",
     syntax: "message",
     arity: Arity::Exactly(2),
@@ -36,7 +36,7 @@ const ECHO: Command = Command {
     ..PING
 };
 
-const QUIT: Command = Command {
+const QUIT: CommandSpec = CommandSpec {
     name: "QUIT",
     syntax: "",
     arity: Arity::AtLeast(1),
@@ -51,7 +51,7 @@ const QUIT: Command = Command {
     ..PING
 };
 
-const RESET: Command = Command {
+const RESET: CommandSpec = CommandSpec {
     name: "RESET",
     arity: Arity::Exactly(1),
     since: "6.2.0",
@@ -88,7 +88,7 @@ fn is_subscribed_to_many(session: &dyn Session) -> bool {
     counts.iter().any(|count| *count > PART_ARGUMENTS)
 }
 
-const SELECT: Command = Command {
+const SELECT: CommandSpec = CommandSpec {
     name: "SELECT",
     syntax: "index",
     brief: "Selects the database of the connection.",

@@ -5,9 +5,9 @@ use crate::session::{Session, TrackWhen, Tracking};
 use base::cost;
 use base::raw_text;
 
-pub(crate) const COMMANDS: &[Command] = &[CACHING, GETREDIR, TRACKING, TRACKINGINFO];
+pub(crate) const COMMANDS: &[CommandSpec] = &[CACHING, GETREDIR, TRACKING, TRACKINGINFO];
 
-const TRACKING: Command = Command {
+const TRACKING: CommandSpec = CommandSpec {
     name: "CLIENT TRACKING",
     syntax: "<ON | OFF> [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]",
     arity: Arity::AtLeast(3),
@@ -22,7 +22,7 @@ const TRACKING: Command = Command {
     run: Run::Session(track),
 };
 
-const CACHING: Command = Command {
+const CACHING: CommandSpec = CommandSpec {
     name: "CLIENT CACHING",
     syntax: "<YES | NO>",
     arity: Arity::Exactly(3),
@@ -32,7 +32,7 @@ const CACHING: Command = Command {
     ..TRACKING
 };
 
-const GETREDIR: Command = Command {
+const GETREDIR: CommandSpec = CommandSpec {
     name: "CLIENT GETREDIR",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -46,7 +46,7 @@ const GETREDIR: Command = Command {
     ..TRACKING
 };
 
-const TRACKINGINFO: Command = Command {
+const TRACKINGINFO: CommandSpec = CommandSpec {
     name: "CLIENT TRACKINGINFO",
     since: "6.2.0",
     brief: "Returns how the connection's reads are tracked.",

@@ -4,11 +4,11 @@
 //! it a table that is new: what the old one holds goes later, in steps.
 
 use crate::prelude::*;
-use crate::row::{Sweep, SweepNext};
+use crate::spec::{Sweep, SweepNext};
 
-pub(crate) const COMMANDS: &[Command] = &[DBSIZE, RANDOMKEY, SWAPDB, FLUSHDB, FLUSHALL];
+pub(crate) const COMMANDS: &[CommandSpec] = &[DBSIZE, RANDOMKEY, SWAPDB, FLUSHDB, FLUSHALL];
 
-const DBSIZE: Command = Command {
+const DBSIZE: CommandSpec = CommandSpec {
     name: "DBSIZE",
     syntax: "",
     arity: Arity::Exactly(1),
@@ -23,7 +23,7 @@ const DBSIZE: Command = Command {
     run: Run::Sweep(|_, _| Ok(Box::new(Size { keys_count: 0 }))),
 };
 
-const RANDOMKEY: Command = Command {
+const RANDOMKEY: CommandSpec = CommandSpec {
     name: "RANDOMKEY",
     flags: &[],
     group: Group::Generic,
@@ -33,7 +33,7 @@ const RANDOMKEY: Command = Command {
     ..DBSIZE
 };
 
-const SWAPDB: Command = Command {
+const SWAPDB: CommandSpec = CommandSpec {
     name: "SWAPDB",
     syntax: "index1 index2",
     arity: Arity::Exactly(3),
@@ -46,7 +46,7 @@ const SWAPDB: Command = Command {
     ..DBSIZE
 };
 
-const FLUSHDB: Command = Command {
+const FLUSHDB: CommandSpec = CommandSpec {
     name: "FLUSHDB",
     syntax: "[ASYNC | SYNC]",
     arity: Arity::AtLeast(1),
@@ -63,7 +63,7 @@ const FLUSHDB: Command = Command {
     ..DBSIZE
 };
 
-const FLUSHALL: Command = Command {
+const FLUSHALL: CommandSpec = CommandSpec {
     name: "FLUSHALL",
     cost: "O(n), n the databases",
     brief: "Deletes all keys of all databases.",

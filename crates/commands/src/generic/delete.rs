@@ -2,9 +2,9 @@
 
 use crate::prelude::*;
 
-pub(crate) const COMMANDS: &[Command] = &[DEL, UNLINK];
+pub(crate) const COMMANDS: &[CommandSpec] = &[DEL, UNLINK];
 
-const DEL: Command = Command {
+const DEL: CommandSpec = CommandSpec {
     name: "DEL",
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),
@@ -24,7 +24,7 @@ const DEL: Command = Command {
     }),
 };
 
-const UNLINK: Command = Command {
+const UNLINK: CommandSpec = CommandSpec {
     name: "UNLINK",
     flags: &[Flag::Fast, Flag::KeyByKey],
     since: "4.0.0",
@@ -34,4 +34,4 @@ const UNLINK: Command = Command {
 
 /// Removes the keys of a DEL or UNLINK that follow those it has removed already: what has begun waits until a busy script has
 /// ended, since a client that is told BUSY takes it that nothing was done.
-pub static REMOVE_MORE: Command = Command { flags: &[Flag::AllowBusy], ..DEL };
+pub static REMOVE_MORE: CommandSpec = CommandSpec { flags: &[Flag::AllowBusy], ..DEL };

@@ -9,13 +9,13 @@
 use crate::prelude::*;
 use base::Ms;
 use keyspace::{Combining, Pin, Whole};
-use kinds::Value;
 use rdb::{Dumping, Fault, Restoring};
+use values::Value;
 use wire::{More, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[DUMP, RESTORE, RESTORE_ASKING];
+pub(crate) const COMMANDS: &[CommandSpec] = &[DUMP, RESTORE, RESTORE_ASKING];
 
-const DUMP: Command = Command {
+const DUMP: CommandSpec = CommandSpec {
     name: "DUMP",
     syntax: "key",
     arity: Arity::Exactly(2),
@@ -30,13 +30,13 @@ const DUMP: Command = Command {
     run: Run::Local(dump),
 };
 
-const RESTORE: Command = Command {
+const RESTORE: CommandSpec = CommandSpec {
     name: "RESTORE",
     syntax: "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]",
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Dangerous, Flag::PutsText],
+    flags: &[Flag::Dangerous, Flag::PutsString],
     cost: "O(n), n the bytes; O(n log n) for what is found by hash or score",
     brief: "Creates a key from the payload of DUMP.",
     answer: "simple: OK; error if the key is taken and not to be replaced, or the bytes are none of DUMP",
@@ -44,9 +44,9 @@ const RESTORE: Command = Command {
     ..DUMP
 };
 
-const RESTORE_ASKING: Command = Command {
+const RESTORE_ASKING: CommandSpec = CommandSpec {
     name: "RESTORE-ASKING",
-    flags: &[Flag::Dangerous, Flag::PutsText, Flag::Asking],
+    flags: &[Flag::Dangerous, Flag::PutsString, Flag::Asking],
     since: "3.0.0",
     brief: "Creates a key from DUMP's payload, as nodes of a cluster ask for.",
     ..RESTORE

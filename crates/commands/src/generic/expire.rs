@@ -6,9 +6,9 @@ use crate::prelude::*;
 use base::Ms;
 use parse::Unit;
 
-pub(crate) const COMMANDS: &[Command] = &[EXPIRE, PEXPIRE, EXPIREAT, PEXPIREAT];
+pub(crate) const COMMANDS: &[CommandSpec] = &[EXPIRE, PEXPIRE, EXPIREAT, PEXPIREAT];
 
-const EXPIRE: Command = Command {
+const EXPIRE: CommandSpec = CommandSpec {
     name: "EXPIRE",
     syntax: "key seconds [NX | XX | GT | LT]",
     arity: Arity::AtLeast(3),
@@ -23,7 +23,7 @@ const EXPIRE: Command = Command {
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, DeadlineBase::Now)),
 };
 
-const PEXPIRE: Command = Command {
+const PEXPIRE: CommandSpec = CommandSpec {
     name: "PEXPIRE",
     syntax: "key milliseconds [NX | XX | GT | LT]",
     since: "2.6.0",
@@ -32,7 +32,7 @@ const PEXPIRE: Command = Command {
     ..EXPIRE
 };
 
-const EXPIREAT: Command = Command {
+const EXPIREAT: CommandSpec = CommandSpec {
     name: "EXPIREAT",
     syntax: "key unix-time-seconds [NX | XX | GT | LT]",
     since: "1.2.0",
@@ -41,7 +41,7 @@ const EXPIREAT: Command = Command {
     ..EXPIRE
 };
 
-const PEXPIREAT: Command = Command {
+const PEXPIREAT: CommandSpec = CommandSpec {
     name: "PEXPIREAT",
     syntax: "key unix-time-milliseconds [NX | XX | GT | LT]",
     since: "2.6.0",

@@ -1,13 +1,13 @@
 //! EXISTS TOUCH TYPE: whether and what a key is.
 
 use crate::prelude::*;
-use crate::row::Gather;
+use crate::spec::Gather;
 use base::Ms;
 use keyspace::kind_of;
 
-pub(crate) const COMMANDS: &[Command] = &[EXISTS, TOUCH, TYPE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[EXISTS, TOUCH, TYPE];
 
-const EXISTS: Command = Command {
+const EXISTS: CommandSpec = CommandSpec {
     name: "EXISTS",
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),
@@ -29,7 +29,7 @@ const EXISTS: Command = Command {
     },
 };
 
-const TOUCH: Command = Command {
+const TOUCH: CommandSpec = CommandSpec {
     name: "TOUCH",
     since: "3.2.1",
     brief: "Counts how many of the keys exist, and marks them as used.",
@@ -63,7 +63,7 @@ impl Gather for There {
     }
 }
 
-const TYPE: Command = Command {
+const TYPE: CommandSpec = CommandSpec {
     name: "TYPE",
     syntax: "key",
     arity: Arity::Exactly(2),

@@ -1,12 +1,12 @@
-//! MIGRATE: its row, and what it is asked for. The engine runs it: it is a client of another server.
+//! MIGRATE: its command, and what it is asked for. The engine runs it: it is a client of another server.
 
 use crate::prelude::*;
-use crate::row::Verb;
+use crate::spec::Verb;
 use base::{Ms, raw_text};
 
-pub(crate) const COMMANDS: &[Command] = &[MIGRATE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[MIGRATE];
 
-const MIGRATE: Command = Command {
+const MIGRATE: CommandSpec = CommandSpec {
     name: "MIGRATE",
     syntax: "host port <key | \"\"> destination-db timeout [COPY] [REPLACE] [AUTH password | AUTH2 username password] \
              [KEYS key [key ...]]",

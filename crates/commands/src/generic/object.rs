@@ -2,18 +2,18 @@
 
 use crate::help::HELP;
 use crate::prelude::*;
-use keyspace::{Entry, text_of};
+use keyspace::{Entry, string_of};
 use table::Content;
 
-pub(crate) const COMMANDS: &[Command] = &[
+pub(crate) const COMMANDS: &[CommandSpec] = &[
     ENCODING,
     FREQ,
-    Command { name: "OBJECT HELP", group: Group::Generic, since: "6.2.0", ..HELP },
+    CommandSpec { name: "OBJECT HELP", group: Group::Generic, since: "6.2.0", ..HELP },
     IDLETIME,
     REFCOUNT,
 ];
 
-const ENCODING: Command = Command {
+const ENCODING: CommandSpec = CommandSpec {
     name: "OBJECT ENCODING",
     syntax: "key",
     arity: Arity::Exactly(3),
@@ -38,11 +38,11 @@ const ENCODING: Command = Command {
 pub(crate) fn encoding(entry: Entry<'_>) -> &'static str {
     match entry.content() {
         Content::Value(value) => value.encoding(),
-        _ => text_of(entry).expect("what is no value is a text").encoding(),
+        _ => string_of(entry).expect("what is no value is a text").encoding(),
     }
 }
 
-const FREQ: Command = Command {
+const FREQ: CommandSpec = CommandSpec {
     name: "OBJECT FREQ",
     since: "4.0.0",
     brief: "Returns how often a key is used; Bobbin does not count, so it fails.",
@@ -60,7 +60,7 @@ const FREQ: Command = Command {
     ..ENCODING
 };
 
-const IDLETIME: Command = Command {
+const IDLETIME: CommandSpec = CommandSpec {
     name: "OBJECT IDLETIME",
     brief: "Returns the seconds since a key was last used.",
     answer: "int: seconds; null: the key is absent",
@@ -77,7 +77,7 @@ const IDLETIME: Command = Command {
     ..ENCODING
 };
 
-const REFCOUNT: Command = Command {
+const REFCOUNT: CommandSpec = CommandSpec {
     name: "OBJECT REFCOUNT",
     brief: "Returns how many keys share a value, which is 1.",
     answer: "int: 1; null: the key is absent",

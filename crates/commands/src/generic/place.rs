@@ -4,9 +4,9 @@
 
 use crate::prelude::*;
 
-pub(crate) const COMMANDS: &[Command] = &[RENAME, RENAMENX, COPY, MOVE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[RENAME, RENAMENX, COPY, MOVE];
 
-const RENAME: Command = Command {
+const RENAME: CommandSpec = CommandSpec {
     name: "RENAME",
     syntax: "key newkey",
     arity: Arity::Exactly(3),
@@ -32,7 +32,7 @@ const RENAME: Command = Command {
     }),
 };
 
-const RENAMENX: Command = Command {
+const RENAMENX: CommandSpec = CommandSpec {
     name: "RENAMENX",
     keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "OW INSERT")],
     flags: &[Flag::Fast],
@@ -54,7 +54,7 @@ const RENAMENX: Command = Command {
     ..RENAME
 };
 
-const COPY: Command = Command {
+const COPY: CommandSpec = CommandSpec {
     name: "COPY",
     syntax: "source destination [DB destination-db] [REPLACE]",
     arity: Arity::AtLeast(3),
@@ -66,7 +66,7 @@ const COPY: Command = Command {
     ..RENAME
 };
 
-const MOVE: Command = Command {
+const MOVE: CommandSpec = CommandSpec {
     name: "MOVE",
     syntax: "key db",
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],

@@ -12,17 +12,17 @@
 
 use super::names::Names;
 use crate::prelude::*;
+use crate::registry::Command;
 use crate::sorted::score::lex_bound;
-use crate::table::Row;
 use blocks::Direction;
 use keyspace::{OrderState, Page, Span, kind_of};
-use kinds::Kind;
-use kinds::sorted::Bound;
+use values::ValueType;
+use values::sorted::Bound;
 use wire::OwnedRequest;
 
-pub(crate) const COMMANDS: &[Command] = &[KEYRANGE, DELRANGE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[KEYRANGE, DELRANGE];
 
-const KEYRANGE: Command = Command {
+const KEYRANGE: CommandSpec = CommandSpec {
     name: "KEYRANGE",
     syntax: "start end [REV] [LIMIT count] [TYPE type]",
     arity: Arity::AtLeast(3),
@@ -37,7 +37,7 @@ const KEYRANGE: Command = Command {
     run: Run::Range { at_once, begin: |args| NameRange::of(args, false) },
 };
 
-const DELRANGE: Command = Command {
+const DELRANGE: CommandSpec = CommandSpec {
     name: "DELRANGE",
     syntax: "start end [LIMIT count] [TYPE type]",
     access: Access::Write { grows: false },
@@ -49,7 +49,7 @@ const DELRANGE: Command = Command {
 };
 
 /// What is run for the keys of one page: the kind that they are to be of stands in the place of the name, or nothing.
-static REMOVE_SOME: Command = Command {
+static REMOVE_SOME: CommandSpec = CommandSpec {
     keys: &[KeySpec::many(1, -1, 1, "RM DELETE")],
     run: Run::Local(|tx, args, reply| {
         let kind = Some(args.name()).filter(|kind| !kind.is_empty());
@@ -119,7 +119,7 @@ impl NameRange {
     }
 
     /// Whether a key of this kind fits.
-    pub fn takes(&self, kind: Kind) -> bool {
+    pub fn takes(&self, kind: ValueType) -> bool {
         self.kind.as_deref().is_none_or(|wanted| parse::is(wanted, kind.name()))
     }
 
@@ -134,10 +134,10 @@ impl NameRange {
         self.left -= 1;
     }
 
-    /// What is to be run to remove those of a page that are there, as a part of `row`; `None` for one who only tells them.
-    pub fn removal(&self, row: &Row, page: &Page) -> Option<(Row, OwnedRequest)> {
+    /// What is to be run to remove those of a page that are there, as a part of `command`; `None` for one who only tells them.
+    pub fn removal(&self, command: &Command, page: &Page) -> Option<(Command, OwnedRequest)> {
         let words: Vec<&[u8]> = std::iter::once(self.kind.as_deref().unwrap_or_default()).chain(page.iter()).collect();
-        self.removes.then(|| (row.part(&REMOVE_SOME), OwnedRequest::of(&words)))
+        self.removes.then(|| (command.part(&REMOVE_SOME), OwnedRequest::of(&words)))
     }
 
     /// So many of a page were removed.

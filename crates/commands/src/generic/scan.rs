@@ -10,15 +10,15 @@
 
 use super::names::Names;
 use crate::prelude::*;
-use crate::row::{Sweep, SweepNext};
+use crate::spec::{Sweep, SweepNext};
 use base::cost;
 use base::glob::{self, Case};
 use base::limits::SHARDS;
 use keyspace::kind_of;
 
-pub(crate) const COMMANDS: &[Command] = &[SCAN, KEYS];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SCAN, KEYS];
 
-const SCAN: Command = Command {
+const SCAN: CommandSpec = CommandSpec {
     name: "SCAN",
     syntax: "cursor [MATCH pattern] [COUNT count] [TYPE type]",
     arity: Arity::AtLeast(2),
@@ -33,7 +33,7 @@ const SCAN: Command = Command {
     run: Run::Sweep(scan),
 };
 
-const KEYS: Command = Command {
+const KEYS: CommandSpec = CommandSpec {
     name: "KEYS",
     syntax: "pattern",
     arity: Arity::Exactly(2),

@@ -11,14 +11,14 @@ use super::sorting::{KeyPattern, SortElements, SortOrder, Sorting};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::{OfWhen, Whole};
-use kinds::{List, Value};
 use std::ops::ControlFlow;
 use table::Content;
+use values::{List, Value};
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[SORT, SORT_RO];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SORT, SORT_RO];
 
-const SORT: Command = Command {
+const SORT: CommandSpec = CommandSpec {
     name: "SORT",
     syntax: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA] \
              [STORE destination]",
@@ -42,7 +42,7 @@ const SORT: Command = Command {
     run: Run::Local(|tx, args, reply| sort(tx, args, reply, true)),
 };
 
-const SORT_RO: Command = Command {
+const SORT_RO: CommandSpec = CommandSpec {
     name: "SORT_RO",
     syntax: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]",
     keys: &[KeySpec::one(1, "RO ACCESS"), FOLLOWED],

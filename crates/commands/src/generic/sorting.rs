@@ -12,10 +12,10 @@ use crate::in_order::{InOrder, Number};
 use crate::sorted::score::score;
 use blocks::{Direction, End};
 use keyspace::{Combining, Tx};
-use kinds::{List, LongText, Set, Sorted, Value};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use values::{List, LongString, Set, Sorted, Value};
 
 /// Elements worked on in one step: some 50 µs.
 const STEP_ELEMENTS: usize = 64;
@@ -177,7 +177,7 @@ fn number(text: &[u8]) -> Option<f64> {
 enum SortSource {
     Nothing,
     Bytes(Vec<u8>),
-    Long(LongText),
+    Long(LongString),
 }
 
 impl SortSource {
@@ -185,7 +185,7 @@ impl SortSource {
         match self {
             Self::Nothing => None,
             Self::Bytes(bytes) => Some(bytes),
-            Self::Long(text) => Some(kinds::Text::Long(&text).to_vec()),
+            Self::Long(text) => Some(values::StringValue::Long(&text).to_vec()),
         }
     }
 }
@@ -374,8 +374,8 @@ impl Combining for Sorting {
                 let hash = tx.hash(&look.key).ok().flatten();
                 hash.and_then(|hash| hash.get(field, now, |pair| SortSource::Bytes(pair.value.to_vec())))
             }
-            None => tx.text(&look.key).ok().flatten().map(|text| match text {
-                kinds::Text::Long(text) => SortSource::Long(text.clone()),
+            None => tx.string(&look.key).ok().flatten().map(|text| match text {
+                values::StringValue::Long(text) => SortSource::Long(text.clone()),
                 short => SortSource::Bytes(short.to_vec()),
             }),
         };

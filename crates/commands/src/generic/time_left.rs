@@ -3,9 +3,9 @@
 use crate::prelude::*;
 use base::Ms;
 
-pub(crate) const COMMANDS: &[Command] = &[TTL, PTTL, EXPIRETIME, PEXPIRETIME, PERSIST];
+pub(crate) const COMMANDS: &[CommandSpec] = &[TTL, PTTL, EXPIRETIME, PEXPIRETIME, PERSIST];
 
-const TTL: Command = Command {
+const TTL: CommandSpec = CommandSpec {
     name: "TTL",
     syntax: "key",
     arity: Arity::Exactly(2),
@@ -20,7 +20,7 @@ const TTL: Command = Command {
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| seconds(at_ms - now))),
 };
 
-const PTTL: Command = Command {
+const PTTL: CommandSpec = CommandSpec {
     name: "PTTL",
     since: "2.6.0",
     brief: "Returns a key's remaining time, in milliseconds.",
@@ -29,7 +29,7 @@ const PTTL: Command = Command {
     ..TTL
 };
 
-const EXPIRETIME: Command = Command {
+const EXPIRETIME: CommandSpec = CommandSpec {
     name: "EXPIRETIME",
     since: "7.0.0",
     brief: "Returns a key's expiration time, in seconds since the epoch.",
@@ -37,7 +37,7 @@ const EXPIRETIME: Command = Command {
     ..TTL
 };
 
-const PEXPIRETIME: Command = Command {
+const PEXPIRETIME: CommandSpec = CommandSpec {
     name: "PEXPIRETIME",
     since: "7.0.0",
     brief: "Returns a key's expiration time, in milliseconds since the epoch.",
@@ -45,7 +45,7 @@ const PEXPIRETIME: Command = Command {
     ..PTTL
 };
 
-const PERSIST: Command = Command {
+const PERSIST: CommandSpec = CommandSpec {
     name: "PERSIST",
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },

@@ -5,9 +5,9 @@ use super::cell::{Cell, STEPS_MAX};
 use crate::prelude::*;
 use crate::sorted::add::{Conditions, put};
 
-pub(crate) const COMMANDS: &[Command] = &[GEOADD];
+pub(crate) const COMMANDS: &[CommandSpec] = &[GEOADD];
 
-const GEOADD: Command = Command {
+const GEOADD: CommandSpec = CommandSpec {
     name: "GEOADD",
     syntax: "key [NX | XX] [CH] longitude latitude member [longitude latitude member ...]",
     arity: Arity::AtLeast(5),

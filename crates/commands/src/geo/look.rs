@@ -5,9 +5,9 @@ use super::argument;
 use super::cell::{self, Cell, Coordinates};
 use crate::prelude::*;
 
-pub(crate) const COMMANDS: &[Command] = &[GEODIST, GEOHASH, GEOPOS];
+pub(crate) const COMMANDS: &[CommandSpec] = &[GEODIST, GEOHASH, GEOPOS];
 
-const GEOPOS: Command = Command {
+const GEOPOS: CommandSpec = CommandSpec {
     name: "GEOPOS",
     syntax: "key [member [member ...]]",
     arity: Arity::AtLeast(2),
@@ -27,7 +27,7 @@ const GEOPOS: Command = Command {
     }),
 };
 
-const GEOHASH: Command = Command {
+const GEOHASH: CommandSpec = CommandSpec {
     name: "GEOHASH",
     brief: "Returns the geohashes of members, of eleven characters.",
     answer: "array: bulks, null for a member that is not there",
@@ -40,7 +40,7 @@ const GEOHASH: Command = Command {
     ..GEOPOS
 };
 
-const GEODIST: Command = Command {
+const GEODIST: CommandSpec = CommandSpec {
     name: "GEODIST",
     syntax: "key member1 member2 [M | KM | FT | MI]",
     arity: Arity::AtLeast(4),

@@ -16,13 +16,13 @@ use crate::sorted::range::put_result;
 use base::raw_text;
 use blocks::Direction;
 use keyspace::{Combining, Pin, Whole};
-use kinds::{Sorted, Value, limits};
+use values::{Sorted, Value, limits};
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
-pub(crate) const COMMANDS: &[Command] =
+pub(crate) const COMMANDS: &[CommandSpec] =
     &[GEORADIUS, GEORADIUSBYMEMBER, GEORADIUSBYMEMBER_RO, GEORADIUS_RO, GEOSEARCH, GEOSEARCHSTORE];
 
-const GEOSEARCH: Command = Command {
+const GEOSEARCH: CommandSpec = CommandSpec {
     name: "GEOSEARCH",
     syntax: "key <FROMMEMBER member | FROMLONLAT longitude latitude> <BYRADIUS radius <M | KM | FT | MI> | \
              BYBOX width height <M | KM | FT | MI>> [ASC | DESC] [COUNT count [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]",
@@ -38,7 +38,7 @@ const GEOSEARCH: Command = Command {
     run: Run::Local(|tx, args, reply| search(tx, args, reply, GeoCommand::Search)),
 };
 
-const GEOSEARCHSTORE: Command = Command {
+const GEOSEARCHSTORE: CommandSpec = CommandSpec {
     name: "GEOSEARCHSTORE",
     syntax: "destination source <FROMMEMBER member | FROMLONLAT longitude latitude> <BYRADIUS radius \
              <M | KM | FT | MI> | BYBOX width height <M | KM | FT | MI>> [ASC | DESC] [COUNT count [ANY]] [STOREDIST]",
@@ -52,7 +52,7 @@ const GEOSEARCHSTORE: Command = Command {
     ..GEOSEARCH
 };
 
-const GEORADIUS: Command = Command {
+const GEORADIUS: CommandSpec = CommandSpec {
     name: "GEORADIUS",
     syntax: "key longitude latitude radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] \
              [ASC | DESC] [STORE key | STOREDIST key]",
@@ -66,7 +66,7 @@ const GEORADIUS: Command = Command {
     ..GEOSEARCH
 };
 
-const GEORADIUS_RO: Command = Command {
+const GEORADIUS_RO: CommandSpec = CommandSpec {
     name: "GEORADIUS_RO",
     syntax: "key longitude latitude radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] \
              [ASC | DESC]",
@@ -79,7 +79,7 @@ const GEORADIUS_RO: Command = Command {
     ..GEORADIUS
 };
 
-const GEORADIUSBYMEMBER: Command = Command {
+const GEORADIUSBYMEMBER: CommandSpec = CommandSpec {
     name: "GEORADIUSBYMEMBER",
     syntax: "key member radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC] \
              [STORE key | STOREDIST key]",
@@ -90,7 +90,7 @@ const GEORADIUSBYMEMBER: Command = Command {
     ..GEORADIUS
 };
 
-const GEORADIUSBYMEMBER_RO: Command = Command {
+const GEORADIUSBYMEMBER_RO: CommandSpec = CommandSpec {
     name: "GEORADIUSBYMEMBER_RO",
     syntax: "key member radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC]",
     arity: Arity::AtLeast(5),

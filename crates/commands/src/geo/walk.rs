@@ -5,11 +5,11 @@ use super::area::Area;
 use super::cell::Cell;
 use crate::in_order::{InOrder, Number};
 use blocks::Direction;
-use kinds::Sorted;
-use kinds::sorted::Bound;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use values::Sorted;
+use values::sorted::Bound;
 
 /// Members looked at in one step: some 50 µs.
 const STEP_MEMBERS: u64 = 256;

@@ -6,14 +6,14 @@ use crate::prelude::*;
 use base::Ms;
 use blocks::Direction;
 use keyspace::Pin;
-use kinds::hash::{Pair, pair};
-use kinds::{Hash, List};
 use std::ops::ControlFlow;
+use values::hash::{Pair, pair};
+use values::{Hash, List};
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[HGETALL, HKEYS, HVALS];
+pub(crate) const COMMANDS: &[CommandSpec] = &[HGETALL, HKEYS, HVALS];
 
-const HGETALL: Command = Command {
+const HGETALL: CommandSpec = CommandSpec {
     name: "HGETALL",
     syntax: "key",
     arity: Arity::Exactly(2),
@@ -28,7 +28,7 @@ const HGETALL: Command = Command {
     run: Run::Local(|tx, args, reply| all(tx, args, reply, FieldPart::Both)),
 };
 
-const HKEYS: Command = Command {
+const HKEYS: CommandSpec = CommandSpec {
     name: "HKEYS",
     brief: "Returns all fields of a hash.",
     answer: "array: the fields; empty if the key is absent",
@@ -36,7 +36,7 @@ const HKEYS: Command = Command {
     ..HGETALL
 };
 
-const HVALS: Command = Command {
+const HVALS: CommandSpec = CommandSpec {
     name: "HVALS",
     brief: "Returns all values of a hash.",
     answer: "array: the values; empty if the key is absent",

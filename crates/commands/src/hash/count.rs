@@ -3,11 +3,11 @@
 use crate::decimal::Decimal;
 use crate::prelude::*;
 use keyspace::FieldExpiry;
-use kinds::text::{DIGITS_MAX, format_int, parse_int};
+use values::string::{DIGITS_MAX, format_int, parse_int};
 
-pub(crate) const COMMANDS: &[Command] = &[HINCRBY, HINCRBYFLOAT];
+pub(crate) const COMMANDS: &[CommandSpec] = &[HINCRBY, HINCRBYFLOAT];
 
-const HINCRBY: Command = Command {
+const HINCRBY: CommandSpec = CommandSpec {
     name: "HINCRBY",
     syntax: "key field increment",
     arity: Arity::Exactly(4),
@@ -22,7 +22,7 @@ const HINCRBY: Command = Command {
     run: Run::Local(add),
 };
 
-const HINCRBYFLOAT: Command = Command {
+const HINCRBYFLOAT: CommandSpec = CommandSpec {
     name: "HINCRBYFLOAT",
     since: "2.6.0",
     brief: "Increments the decimal number of a field, from 0 if absent.",

@@ -3,9 +3,9 @@
 use crate::prelude::*;
 use smallvec::SmallVec;
 
-pub(crate) const COMMANDS: &[Command] = &[HDEL];
+pub(crate) const COMMANDS: &[CommandSpec] = &[HDEL];
 
-const HDEL: Command = Command {
+const HDEL: CommandSpec = CommandSpec {
     name: "HDEL",
     syntax: "key field [field ...]",
     arity: Arity::AtLeast(3),

@@ -5,13 +5,13 @@
 use super::{fields, instant};
 use crate::prelude::*;
 use base::Ms;
-use kinds::Hash;
 use parse::Unit;
 use std::collections::HashSet;
+use values::Hash;
 
-pub(crate) const COMMANDS: &[Command] = &[HEXPIRE, HPEXPIRE, HEXPIREAT, HPEXPIREAT];
+pub(crate) const COMMANDS: &[CommandSpec] = &[HEXPIRE, HPEXPIRE, HEXPIREAT, HPEXPIREAT];
 
-const HEXPIRE: Command = Command {
+const HEXPIRE: CommandSpec = CommandSpec {
     name: "HEXPIRE",
     syntax: "key seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
     arity: Arity::AtLeast(6),
@@ -27,7 +27,7 @@ const HEXPIRE: Command = Command {
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, FieldDeadlineBase::Now)),
 };
 
-const HPEXPIRE: Command = Command {
+const HPEXPIRE: CommandSpec = CommandSpec {
     name: "HPEXPIRE",
     syntax: "key milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
     brief: "Sets the time to live of fields of a hash, in milliseconds.",
@@ -35,7 +35,7 @@ const HPEXPIRE: Command = Command {
     ..HEXPIRE
 };
 
-const HEXPIREAT: Command = Command {
+const HEXPIREAT: CommandSpec = CommandSpec {
     name: "HEXPIREAT",
     syntax: "key unix-time-seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
     brief: "Sets the expiration time of fields, in seconds since the epoch.",
@@ -43,7 +43,7 @@ const HEXPIREAT: Command = Command {
     ..HEXPIRE
 };
 
-const HPEXPIREAT: Command = Command {
+const HPEXPIREAT: CommandSpec = CommandSpec {
     name: "HPEXPIREAT",
     syntax: "key unix-time-milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
     brief: "Sets the expiration time of fields, in milliseconds since the epoch.",

@@ -2,12 +2,12 @@
 
 use crate::prelude::*;
 use base::Ms;
-use kinds::Hash;
-use kinds::hash::Pair;
+use values::Hash;
+use values::hash::Pair;
 
-pub(crate) const COMMANDS: &[Command] = &[HGET, HMGET, HEXISTS, HSTRLEN, HLEN];
+pub(crate) const COMMANDS: &[CommandSpec] = &[HGET, HMGET, HEXISTS, HSTRLEN, HLEN];
 
-const HGET: Command = Command {
+const HGET: CommandSpec = CommandSpec {
     name: "HGET",
     syntax: "key field",
     arity: Arity::Exactly(3),
@@ -26,7 +26,7 @@ const HGET: Command = Command {
     }),
 };
 
-const HMGET: Command = Command {
+const HMGET: CommandSpec = CommandSpec {
     name: "HMGET",
     syntax: "key field [field ...]",
     arity: Arity::AtLeast(3),
@@ -43,7 +43,7 @@ const HMGET: Command = Command {
     ..HGET
 };
 
-const HEXISTS: Command = Command {
+const HEXISTS: CommandSpec = CommandSpec {
     name: "HEXISTS",
     keys: &[KeySpec::one(1, "RO")],
     brief: "Checks whether a hash has a field.",
@@ -56,7 +56,7 @@ const HEXISTS: Command = Command {
     ..HGET
 };
 
-const HSTRLEN: Command = Command {
+const HSTRLEN: CommandSpec = CommandSpec {
     name: "HSTRLEN",
     keys: &[KeySpec::one(1, "RO")],
     since: "3.2.0",
@@ -70,7 +70,7 @@ const HSTRLEN: Command = Command {
     ..HGET
 };
 
-const HLEN: Command = Command {
+const HLEN: CommandSpec = CommandSpec {
     name: "HLEN",
     syntax: "key",
     arity: Arity::Exactly(2),

@@ -9,9 +9,9 @@ use parse::Unit;
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
-pub(crate) const COMMANDS: &[Command] = &[HGETDEL, HGETEX, HSETEX];
+pub(crate) const COMMANDS: &[CommandSpec] = &[HGETDEL, HGETEX, HSETEX];
 
-const HGETDEL: Command = Command {
+const HGETDEL: CommandSpec = CommandSpec {
     name: "HGETDEL",
     syntax: "key FIELDS numfields field [field ...]",
     arity: Arity::AtLeast(5),
@@ -26,7 +26,7 @@ const HGETDEL: Command = Command {
     run: Run::Local(get_and_remove),
 };
 
-const HGETEX: Command = Command {
+const HGETEX: CommandSpec = CommandSpec {
     name: "HGETEX",
     syntax: "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST] \
              FIELDS numfields field [field ...]",
@@ -36,7 +36,7 @@ const HGETEX: Command = Command {
     ..HGETDEL
 };
 
-const HSETEX: Command = Command {
+const HSETEX: CommandSpec = CommandSpec {
     name: "HSETEX",
     syntax: "key [FNX | FXX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | \
              KEEPTTL] FIELDS numfields field value [field value ...]",

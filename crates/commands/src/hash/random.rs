@@ -4,12 +4,12 @@ use crate::draw::{Drawable, RandomDraw};
 use crate::prelude::*;
 use base::Ms;
 use base::random::Random;
-use kinds::hash::pair;
-use kinds::{Hash, List};
+use values::hash::pair;
+use values::{Hash, List};
 
-pub(crate) const COMMANDS: &[Command] = &[HRANDFIELD];
+pub(crate) const COMMANDS: &[CommandSpec] = &[HRANDFIELD];
 
-const HRANDFIELD: Command = Command {
+const HRANDFIELD: CommandSpec = CommandSpec {
     name: "HRANDFIELD",
     syntax: "key [count [WITHVALUES]]",
     arity: Arity::AtLeast(2),

@@ -11,13 +11,13 @@ use crate::element_scan::{ScanOptions, ScanReply};
 use crate::generic::scan::{CURSOR_SHIFT, parse_cursor};
 use crate::prelude::*;
 use base::Ms;
-use kinds::Hash;
-use kinds::hash::Pair;
 use std::ops::ControlFlow;
+use values::Hash;
+use values::hash::Pair;
 
-pub(crate) const COMMANDS: &[Command] = &[HSCAN];
+pub(crate) const COMMANDS: &[CommandSpec] = &[HSCAN];
 
-const HSCAN: Command = Command {
+const HSCAN: CommandSpec = CommandSpec {
     name: "HSCAN",
     syntax: "key cursor [MATCH pattern] [COUNT count] [NOVALUES]",
     arity: Arity::AtLeast(3),

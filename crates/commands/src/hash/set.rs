@@ -4,9 +4,9 @@ use crate::prelude::*;
 use keyspace::FieldExpiry;
 use smallvec::SmallVec;
 
-pub(crate) const COMMANDS: &[Command] = &[HSET, HMSET, HSETNX];
+pub(crate) const COMMANDS: &[CommandSpec] = &[HSET, HMSET, HSETNX];
 
-const HSET: Command = Command {
+const HSET: CommandSpec = CommandSpec {
     name: "HSET",
     syntax: "key field value [field value ...]",
     arity: Arity::AtLeast(4),
@@ -25,7 +25,7 @@ const HSET: Command = Command {
     }),
 };
 
-const HMSET: Command = Command {
+const HMSET: CommandSpec = CommandSpec {
     name: "HMSET",
     brief: "Sets fields of a hash, as HSET does.",
     answer: "simple: OK",
@@ -37,7 +37,7 @@ const HMSET: Command = Command {
     ..HSET
 };
 
-const HSETNX: Command = Command {
+const HSETNX: CommandSpec = CommandSpec {
     name: "HSETNX",
     syntax: "key field value",
     arity: Arity::Exactly(4),

@@ -5,9 +5,9 @@ use crate::prelude::*;
 use base::Ms;
 use std::collections::HashSet;
 
-pub(crate) const COMMANDS: &[Command] = &[HTTL, HPTTL, HEXPIRETIME, HPEXPIRETIME, HPERSIST];
+pub(crate) const COMMANDS: &[CommandSpec] = &[HTTL, HPTTL, HEXPIRETIME, HPEXPIRETIME, HPERSIST];
 
-const HTTL: Command = Command {
+const HTTL: CommandSpec = CommandSpec {
     name: "HTTL",
     syntax: "key FIELDS numfields field [field ...]",
     arity: Arity::AtLeast(5),
@@ -22,7 +22,7 @@ const HTTL: Command = Command {
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| seconds(at_ms - now))),
 };
 
-const HPTTL: Command = Command {
+const HPTTL: CommandSpec = CommandSpec {
     name: "HPTTL",
     brief: "Returns the remaining time of fields of a hash, in milliseconds.",
     answer: "array: for each field milliseconds, -1 if it does not expire, -2 if it is not there",
@@ -30,21 +30,21 @@ const HPTTL: Command = Command {
     ..HTTL
 };
 
-const HEXPIRETIME: Command = Command {
+const HEXPIRETIME: CommandSpec = CommandSpec {
     name: "HEXPIRETIME",
     brief: "Returns the expiration time of fields, in seconds since the epoch.",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| seconds(at_ms))),
     ..HTTL
 };
 
-const HPEXPIRETIME: Command = Command {
+const HPEXPIRETIME: CommandSpec = CommandSpec {
     name: "HPEXPIRETIME",
     brief: "Returns the expiration time of fields, in milliseconds since the epoch.",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| at_ms)),
     ..HPTTL
 };
 
-const HPERSIST: Command = Command {
+const HPERSIST: CommandSpec = CommandSpec {
     name: "HPERSIST",
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },

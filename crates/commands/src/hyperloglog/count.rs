@@ -3,13 +3,13 @@
 use super::{check, corrupt, read, write};
 use crate::prelude::*;
 use keyspace::Classes;
-use kinds::Text;
-use kinds::hyperloglog::{CACHE_AT, Encoding, HEAD_BYTES, HyperLogLog, Mark, Registers, raised_dense};
-use kinds::limits::HLL_SPARSE_BYTES;
+use values::StringValue;
+use values::hyperloglog::{CACHE_AT, Encoding, HEAD_BYTES, HyperLogLog, Mark, Registers, raised_dense};
+use values::limits::HLL_SPARSE_BYTES;
 
-pub(crate) const COMMANDS: &[Command] = &[PFADD, PFCOUNT, PFMERGE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[PFADD, PFCOUNT, PFMERGE];
 
-const PFADD: Command = Command {
+const PFADD: CommandSpec = CommandSpec {
     name: "PFADD",
     syntax: "key [element [element ...]]",
     arity: Arity::AtLeast(2),
@@ -24,7 +24,7 @@ const PFADD: Command = Command {
     run: Run::Local(pfadd),
 };
 
-const PFCOUNT: Command = Command {
+const PFCOUNT: CommandSpec = CommandSpec {
     name: "PFCOUNT",
     syntax: "key [key ...]",
     keys: &[KeySpec::many(1, -1, 1, "RW ACCESS")],
@@ -37,7 +37,7 @@ const PFCOUNT: Command = Command {
     ..PFADD
 };
 
-const PFMERGE: Command = Command {
+const PFMERGE: CommandSpec = CommandSpec {
     name: "PFMERGE",
     syntax: "destkey [sourcekey [sourcekey ...]]",
     keys: &[KeySpec::one(1, "RW ACCESS INSERT"), KeySpec::many(2, -1, 1, "RO ACCESS")],
@@ -54,7 +54,7 @@ const SINGLE_EFFECTS_MAX: usize = 16;
 
 fn pfadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (key, elements) = (args.get(1), args.from(2));
-    if let Some(Text::Bytes(bytes)) = tx.text(key)?
+    if let Some(StringValue::Bytes(bytes)) = tx.string(key)?
         && HyperLogLog::encoding_of(bytes, bytes.len()) == Some(Encoding::Dense)
         && elements.len() <= SINGLE_EFFECTS_MAX
     {
@@ -78,17 +78,17 @@ fn pfadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 /// Twelve kilobytes that are not copied.
 fn add_to_dense(tx: &mut Tx, key: &[u8], elements: &Args, reply: &mut dyn Reply) -> Outcome {
     tx.need_room(((elements.len() + 2) * (key.len() + 64)) as u64)?;
-    let mut text = tx.text_mut(key, Absent::Leave)?.expect("just seen");
+    let mut text = tx.string_mut(key, Absent::Leave)?.expect("just seen");
     let mut is_changed = false;
     for element in elements.iter() {
-        let Some(Text::Bytes(bytes)) = text.text() else { unreachable!("it stays as it is") };
+        let Some(StringValue::Bytes(bytes)) = text.string() else { unreachable!("it stays as it is") };
         if let Some((at, pair)) = raised_dense(bytes, Mark::of(element)) {
             text.overwrite(at, &pair);
             is_changed = true;
         }
     }
     if is_changed {
-        let Some(Text::Bytes(bytes)) = text.text() else { unreachable!("it stays as it is") };
+        let Some(StringValue::Bytes(bytes)) = text.string() else { unreachable!("it stays as it is") };
         let last = bytes[HEAD_BYTES - 1];
         if last & 0x80 == 0 {
             text.overwrite(HEAD_BYTES - 1, &[last | 0x80]);
@@ -105,7 +105,7 @@ fn pfcount(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Ok(());
     }
     let key = args.get(1);
-    let count = match tx.text(key)? {
+    let count = match tx.string(key)? {
         None => 0,
         Some(text) => match cached(text)? {
             Some(count) => count,
@@ -113,7 +113,7 @@ fn pfcount(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
                 let count = read(tx, key)?.expect("just seen").count().map_err(corrupt)?;
                 // Told again without a look at the registers.
                 tx.need_room((3 * key.len() + 128) as u64)?;
-                let mut text = tx.text_mut(key, Absent::Leave)?.expect("just seen");
+                let mut text = tx.string_mut(key, Absent::Leave)?.expect("just seen");
                 text.overwrite(CACHE_AT, &count.to_le_bytes());
                 count
             }
@@ -124,15 +124,15 @@ fn pfcount(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 }
 
 /// The count that is noted in it, if that is still true.
-fn cached(text: Text<'_>) -> Result<Option<u64>, Failure> {
+fn cached(text: StringValue<'_>) -> Result<Option<u64>, Failure> {
     check(text)?;
     let mut head = [0; HEAD_BYTES];
     match text {
-        Text::Long(long) => head.copy_from_slice(&long.to_vec(0..HEAD_BYTES)),
-        Text::Bytes(bytes) => head.copy_from_slice(&bytes[..HEAD_BYTES]),
-        Text::Int(_) => unreachable!("no number begins as a HyperLogLog does"),
+        StringValue::Long(long) => head.copy_from_slice(&long.to_vec(0..HEAD_BYTES)),
+        StringValue::Bytes(bytes) => head.copy_from_slice(&bytes[..HEAD_BYTES]),
+        StringValue::Int(_) => unreachable!("no number begins as a HyperLogLog does"),
     }
-    Ok(kinds::hyperloglog::cached(&head))
+    Ok(values::hyperloglog::cached(&head))
 }
 
 /// What those under `keys` have met together, and whether one of them is dense.

@@ -2,11 +2,11 @@
 
 use super::{corrupt, read, write};
 use crate::prelude::*;
-use kinds::hyperloglog::{Encoding, HyperLogLog, Mark};
+use values::hyperloglog::{Encoding, HyperLogLog, Mark};
 
-pub(crate) const COMMANDS: &[Command] = &[PFDEBUG, PFSELFTEST];
+pub(crate) const COMMANDS: &[CommandSpec] = &[PFDEBUG, PFSELFTEST];
 
-const PFDEBUG: Command = Command {
+const PFDEBUG: CommandSpec = CommandSpec {
     name: "PFDEBUG",
     syntax: "<GETREG | DECODE | ENCODING | TODENSE> key",
     arity: Arity::Exactly(3),
@@ -21,7 +21,7 @@ const PFDEBUG: Command = Command {
     run: Run::Local(pfdebug),
 };
 
-const PFSELFTEST: Command = Command {
+const PFSELFTEST: CommandSpec = CommandSpec {
     name: "PFSELFTEST",
     syntax: "",
     arity: Arity::Exactly(1),

@@ -5,13 +5,13 @@ pub(crate) mod debug;
 
 use crate::failure::Failure;
 use keyspace::Tx;
-use kinds::Text;
-use kinds::hyperloglog::{Corrupt, DENSE_BYTES, HEAD_BYTES, HyperLogLog, SPARSE_BYTES_MAX};
-use kinds::text::DIGITS_MAX;
+use values::StringValue;
+use values::hyperloglog::{Corrupt, DENSE_BYTES, HEAD_BYTES, HyperLogLog, SPARSE_BYTES_MAX};
+use values::string::DIGITS_MAX;
 
 /// The one under `key`; `None` if it is absent.
 fn read(tx: &mut Tx, key: &[u8]) -> Result<Option<HyperLogLog>, Failure> {
-    let Some(text) = tx.text(key)? else { return Ok(None) };
+    let Some(text) = tx.string(key)? else { return Ok(None) };
     let bytes_count = check(text)?;
     // Nobody copies what is too long to be one.
     if bytes_count > SPARSE_BYTES_MAX {
@@ -21,12 +21,12 @@ fn read(tx: &mut Tx, key: &[u8]) -> Result<Option<HyperLogLog>, Failure> {
 }
 
 /// Its length, if it has the head of one.
-fn check(text: Text<'_>) -> Result<usize, Failure> {
+fn check(text: StringValue<'_>) -> Result<usize, Failure> {
     let mut head = [0; HEAD_BYTES];
     let bytes_count = text.bytes_count();
     let there = bytes_count.min(HEAD_BYTES);
     match text {
-        Text::Long(long) => head.copy_from_slice(&long.to_vec(0..HEAD_BYTES)),
+        StringValue::Long(long) => head.copy_from_slice(&long.to_vec(0..HEAD_BYTES)),
         short => head[..there].copy_from_slice(&short.short(&mut [0; DIGITS_MAX]).expect("it is not long")[..there]),
     }
     match HyperLogLog::encoding_of(&head[..there], bytes_count) {
@@ -46,7 +46,7 @@ fn write(tx: &mut Tx, key: &[u8], before: Option<&HyperLogLog>, after: &HyperLog
         return Ok(());
     }
     tx.need_room((new.len().max(DENSE_BYTES) + 3 * (key.len() + 64)) as u64)?;
-    let mut text = tx.text_mut(key, keyspace::Absent::Create)?.expect("is to be made");
+    let mut text = tx.string_mut(key, keyspace::Absent::Create)?.expect("is to be made");
     if new.len() < old.len() {
         text.replace(new);
         return Ok(());

@@ -1,6 +1,6 @@
 //! BLPOP BRPOP BLMPOP BLMOVE BRPOPLPUSH: take an element, or wait for one.
 //!
-//! A handler looks once. The engine lets the client wait, and runs the row again when a key of it gets elements;
+//! A handler looks once. The engine lets the client wait, and runs the command again when a key of it gets elements;
 //! only that key may then be looked at. It checks the time-out itself, behind the words and before the keys: of two
 //! faults Redis tells that one first.
 
@@ -11,12 +11,12 @@ use crate::engine_arguments::timeout_ms;
 use crate::filled::first_filled_list;
 use crate::prelude::*;
 use crate::queue::as_list;
-use crate::row::{TimeoutAt, as_it_is};
+use crate::spec::{TimeoutAt, as_it_is};
 use blocks::End;
 
-pub(crate) const COMMANDS: &[Command] = &[BLPOP, BRPOP, BLMPOP, BLMOVE, BRPOPLPUSH];
+pub(crate) const COMMANDS: &[CommandSpec] = &[BLPOP, BRPOP, BLMPOP, BLMOVE, BRPOPLPUSH];
 
-const BLPOP: Command = Command {
+const BLPOP: CommandSpec = CommandSpec {
     name: "BLPOP",
     syntax: "key [key ...] timeout",
     arity: Arity::AtLeast(3),
@@ -31,14 +31,14 @@ const BLPOP: Command = Command {
     run: blocking(|tx, args, reply| pop_one(tx, args, reply, End::Head), TimeoutAt::Last),
 };
 
-const BRPOP: Command = Command {
+const BRPOP: CommandSpec = CommandSpec {
     name: "BRPOP",
     brief: "Removes and returns the last element of a list; waits if there is none.",
     run: blocking(|tx, args, reply| pop_one(tx, args, reply, End::Tail), TimeoutAt::Last),
     ..BLPOP
 };
 
-const BLMPOP: Command = Command {
+const BLMPOP: CommandSpec = CommandSpec {
     name: "BLMPOP",
     syntax: "timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]",
     arity: Arity::AtLeast(5),
@@ -51,7 +51,7 @@ const BLMPOP: Command = Command {
     ..BLPOP
 };
 
-const BLMOVE: Command = Command {
+const BLMOVE: CommandSpec = CommandSpec {
     name: "BLMOVE",
     syntax: "source destination <LEFT | RIGHT> <LEFT | RIGHT> timeout",
     arity: Arity::Exactly(6),
@@ -68,7 +68,7 @@ const BLMOVE: Command = Command {
     ..BLPOP
 };
 
-const BRPOPLPUSH: Command = Command {
+const BRPOPLPUSH: CommandSpec = CommandSpec {
     name: "BRPOPLPUSH",
     syntax: "source destination timeout",
     arity: Arity::Exactly(4),
@@ -78,12 +78,12 @@ const BRPOPLPUSH: Command = Command {
     ..BLMOVE
 };
 
-const fn blocking(try_now: crate::row::Local, timeout: TimeoutAt) -> Run {
+const fn blocking(try_now: crate::spec::Local, timeout: TimeoutAt) -> Run {
     Run::Blocking { try_now, timeout, empty: |reply| reply.null_array(), settled: as_it_is }
 }
 
 /// Inside MULTI it replies what LMOVE does.
-const fn passing(try_now: crate::row::Local) -> Run {
+const fn passing(try_now: crate::spec::Local) -> Run {
     Run::Blocking { try_now, timeout: TimeoutAt::Last, empty: |reply| reply.null(), settled: as_it_is }
 }
 

@@ -1,7 +1,7 @@
 //! LSET LINSERT LREM LTRIM LTRIMFRONT LTRIMBACK: change a list in its midst, or cut it.
 //!
 //! LINSERT and LREM search. A big list they search without its lock: the handler asks its tx, which is abandoned, and the
-//! row runs again with what was found.
+//! command runs again with what was found.
 
 use super::find::LOCKED_BYTES_MAX;
 use super::range::index_of;
@@ -10,9 +10,9 @@ use crate::queue::as_list::no_list;
 use blocks::{Direction, End};
 use keyspace::{Aim, Classes, Finding};
 
-pub(crate) const COMMANDS: &[Command] = &[LSET, LINSERT, LREM, LTRIM, LTRIMFRONT, LTRIMBACK];
+pub(crate) const COMMANDS: &[CommandSpec] = &[LSET, LINSERT, LREM, LTRIM, LTRIMFRONT, LTRIMBACK];
 
-const LSET: Command = Command {
+const LSET: CommandSpec = CommandSpec {
     name: "LSET",
     syntax: "key index element",
     arity: Arity::Exactly(4),
@@ -27,7 +27,7 @@ const LSET: Command = Command {
     run: Run::Local(lset),
 };
 
-const LINSERT: Command = Command {
+const LINSERT: CommandSpec = CommandSpec {
     name: "LINSERT",
     syntax: "key <BEFORE | AFTER> pivot element",
     arity: Arity::Exactly(5),
@@ -40,7 +40,7 @@ const LINSERT: Command = Command {
     ..LSET
 };
 
-const LREM: Command = Command {
+const LREM: CommandSpec = CommandSpec {
     name: "LREM",
     syntax: "key count element",
     keys: &[KeySpec::one(1, "RW DELETE")],
@@ -52,7 +52,7 @@ const LREM: Command = Command {
     ..LSET
 };
 
-const LTRIM: Command = Command {
+const LTRIM: CommandSpec = CommandSpec {
     name: "LTRIM",
     syntax: "key start stop",
     keys: &[KeySpec::one(1, "RW DELETE")],
@@ -63,7 +63,7 @@ const LTRIM: Command = Command {
     ..LSET
 };
 
-const LTRIMFRONT: Command = Command {
+const LTRIMFRONT: CommandSpec = CommandSpec {
     name: "LTRIMFRONT",
     syntax: "key count",
     arity: Arity::Exactly(3),
@@ -74,7 +74,7 @@ const LTRIMFRONT: Command = Command {
     ..LTRIM
 };
 
-const LTRIMBACK: Command = Command {
+const LTRIMBACK: CommandSpec = CommandSpec {
     name: "LTRIMBACK",
     brief: "Removes elements from the tail of a list without returning them.",
     run: Run::Local(|tx, args, reply| drop_end(tx, args, reply, End::Tail)),

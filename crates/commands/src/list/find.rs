@@ -4,13 +4,13 @@ use crate::prelude::*;
 use crate::queue::as_list::no_list;
 use blocks::{Direction, Search};
 use keyspace::Pin;
-use kinds::List;
 use std::ops::Range;
+use values::List;
 use wire::{More, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[LPOS];
+pub(crate) const COMMANDS: &[CommandSpec] = &[LPOS];
 
-const LPOS: Command = Command {
+const LPOS: CommandSpec = CommandSpec {
     name: "LPOS",
     syntax: "key element [RANK rank] [COUNT num-matches] [MAXLEN len]",
     arity: Arity::AtLeast(3),

@@ -6,9 +6,9 @@ use crate::queue::as_list;
 use blocks::End;
 use keyspace::Classes;
 
-pub(crate) const COMMANDS: &[Command] = &[LMOVE, RPOPLPUSH];
+pub(crate) const COMMANDS: &[CommandSpec] = &[LMOVE, RPOPLPUSH];
 
-const LMOVE: Command = Command {
+const LMOVE: CommandSpec = CommandSpec {
     name: "LMOVE",
     syntax: "source destination <LEFT | RIGHT> <LEFT | RIGHT>",
     arity: Arity::Exactly(5),
@@ -26,7 +26,7 @@ const LMOVE: Command = Command {
     }),
 };
 
-const RPOPLPUSH: Command = Command {
+const RPOPLPUSH: CommandSpec = CommandSpec {
     name: "RPOPLPUSH",
     syntax: "source destination",
     arity: Arity::Exactly(3),

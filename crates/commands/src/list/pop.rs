@@ -6,9 +6,9 @@ use crate::prelude::*;
 use crate::queue::as_list;
 use blocks::{Direction, End};
 
-pub(crate) const COMMANDS: &[Command] = &[LPOP, RPOP, LMPOP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[LPOP, RPOP, LMPOP];
 
-const LPOP: Command = Command {
+const LPOP: CommandSpec = CommandSpec {
     name: "LPOP",
     syntax: "key [count]",
     arity: Arity::Between(2, 3),
@@ -23,14 +23,14 @@ const LPOP: Command = Command {
     run: Run::Local(|tx, args, reply| pop(tx, args, reply, End::Head)),
 };
 
-const RPOP: Command = Command {
+const RPOP: CommandSpec = CommandSpec {
     name: "RPOP",
     brief: "Removes and returns elements at the tail of a list.",
     run: Run::Local(|tx, args, reply| pop(tx, args, reply, End::Tail)),
     ..LPOP
 };
 
-const LMPOP: Command = Command {
+const LMPOP: CommandSpec = CommandSpec {
     name: "LMPOP",
     syntax: "numkeys key [key ...] <LEFT | RIGHT> [COUNT count]",
     arity: Arity::AtLeast(4),

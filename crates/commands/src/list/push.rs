@@ -1,14 +1,14 @@
 //! LPUSH RPUSH LPUSHX RPUSHX: put elements at an end of a list.
 //!
-//! The four differ in two facts, the end and what to do when the key is absent; both are in the rows.
+//! The four differ in two facts, the end and what to do when the key is absent; both are in the commands.
 
 use crate::prelude::*;
 use crate::queue::as_list;
 use blocks::End;
 
-pub(crate) const COMMANDS: &[Command] = &[LPUSH, LPUSHX, RPUSH, RPUSHX];
+pub(crate) const COMMANDS: &[CommandSpec] = &[LPUSH, LPUSHX, RPUSH, RPUSHX];
 
-const LPUSH: Command = Command {
+const LPUSH: CommandSpec = CommandSpec {
     name: "LPUSH",
     syntax: "key element [element ...]",
     arity: Arity::AtLeast(3),
@@ -23,7 +23,7 @@ const LPUSH: Command = Command {
     run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Head, Absent::Create)),
 };
 
-const LPUSHX: Command = Command {
+const LPUSHX: CommandSpec = CommandSpec {
     name: "LPUSHX",
     since: "2.2.0",
     brief: "Prepends elements to a list if it exists.",
@@ -32,14 +32,14 @@ const LPUSHX: Command = Command {
     ..LPUSH
 };
 
-const RPUSH: Command = Command {
+const RPUSH: CommandSpec = CommandSpec {
     name: "RPUSH",
     brief: "Appends elements to a list, creating it if absent.",
     run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Tail, Absent::Create)),
     ..LPUSH
 };
 
-const RPUSHX: Command = Command {
+const RPUSHX: CommandSpec = CommandSpec {
     name: "RPUSHX",
     brief: "Appends elements to a list if it exists.",
     run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Tail, Absent::Leave)),

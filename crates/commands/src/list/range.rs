@@ -9,13 +9,13 @@ use crate::prelude::*;
 use crate::queue::as_list;
 use blocks::{Direction, Visit};
 use keyspace::Pin;
-use kinds::{List, Queue};
 use std::ops::ControlFlow;
+use values::{List, Queue};
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[LLEN, LRANGE, LINDEX];
+pub(crate) const COMMANDS: &[CommandSpec] = &[LLEN, LRANGE, LINDEX];
 
-const LRANGE: Command = Command {
+const LRANGE: CommandSpec = CommandSpec {
     name: "LRANGE",
     syntax: "key start stop",
     arity: Arity::Exactly(4),
@@ -30,7 +30,7 @@ const LRANGE: Command = Command {
     run: Run::Local(lrange),
 };
 
-const LLEN: Command = Command {
+const LLEN: CommandSpec = CommandSpec {
     name: "LLEN",
     syntax: "key",
     arity: Arity::Exactly(2),
@@ -53,7 +53,7 @@ const LLEN: Command = Command {
     ..LRANGE
 };
 
-const LINDEX: Command = Command {
+const LINDEX: CommandSpec = CommandSpec {
     name: "LINDEX",
     syntax: "key index",
     arity: Arity::Exactly(3),

@@ -9,12 +9,12 @@ use super::{NOT_A_NUMBER, digits, look, tell_line};
 use crate::prelude::*;
 use base::Ms;
 use keyspace::{BINARY_KEY, Extras};
-use kinds::text::DIGITS_MAX;
+use values::string::DIGITS_MAX;
 use wire::memcache::unsigned;
 
-pub(crate) const COMMANDS: &[Command] = &[INCR, DECR];
+pub(crate) const COMMANDS: &[CommandSpec] = &[INCR, DECR];
 
-const INCR: Command = Command {
+const INCR: CommandSpec = CommandSpec {
     name: "MC.INCR",
     syntax: "key delta",
     arity: Arity::Exactly(3),
@@ -29,7 +29,7 @@ const INCR: Command = Command {
     run: Run::Local(|tx, args, reply| count(tx, args, Direction::Up, reply)),
 };
 
-const DECR: Command = Command {
+const DECR: CommandSpec = CommandSpec {
     name: "MC.DECR",
     brief: "Decrements the number of an item, down to 0: memcached's decr.",
     answer: "bulk: the difference; simple: NOT_FOUND",
@@ -114,7 +114,7 @@ impl Counter {
         text.resize(text.len().max(self.bytes_count), b' ');
         tx.need_room((2 * key.len() + text.len()) as u64 + 128)?;
         if !self.has_extras && cas == 0 {
-            tx.text_mut(key, Absent::Leave)?.expect("just read").replace(&text);
+            tx.string_mut(key, Absent::Leave)?.expect("just read").replace(&text);
             return Ok(());
         }
         // An item that grows is another one, which nobody has called outdated.

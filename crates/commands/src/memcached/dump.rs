@@ -11,15 +11,15 @@ use super::{BAD_FORMAT, CacheItem};
 use crate::generic::names::Names;
 use crate::generic::scan::{SHARD_SHIFT, VISIT_KEYS_MAX, walk};
 use crate::prelude::*;
-use crate::row::{Sweep, SweepNext};
+use crate::spec::{Sweep, SweepNext};
 use base::Ms;
 use keyspace::FETCHED;
 use std::io::Write as _;
 use wire::memcache::UriEncoded;
 
-pub(crate) const COMMANDS: &[Command] = &[METADUMP, CACHEDUMP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[METADUMP, CACHEDUMP];
 
-const METADUMP: Command = Command {
+const METADUMP: CommandSpec = CommandSpec {
     name: "MC.METADUMP",
     syntax: "class",
     arity: Arity::Exactly(2),
@@ -44,7 +44,7 @@ const METADUMP: Command = Command {
     }),
 };
 
-const CACHEDUMP: Command = Command {
+const CACHEDUMP: CommandSpec = CommandSpec {
     name: "MC.CACHEDUMP",
     syntax: "class limit",
     arity: Arity::Exactly(3),

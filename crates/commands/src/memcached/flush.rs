@@ -1,13 +1,13 @@
-//! MC.FLUSH_ALL: its row, and what it removes. The engine runs it, a few keys at a time.
+//! MC.FLUSH_ALL: its command, and what it removes. The engine runs it, a few keys at a time.
 
 use super::{BAD_EXPTIME, look};
 use crate::prelude::*;
-use crate::row::Verb;
+use crate::spec::Verb;
 use base::Ms;
 
-pub(crate) const COMMANDS: &[Command] = &[FLUSH_ALL];
+pub(crate) const COMMANDS: &[CommandSpec] = &[FLUSH_ALL];
 
-const FLUSH_ALL: Command = Command {
+const FLUSH_ALL: CommandSpec = CommandSpec {
     name: "MC.FLUSH_ALL",
     syntax: "[delay]",
     arity: Arity::Between(1, 2),
@@ -19,11 +19,11 @@ const FLUSH_ALL: Command = Command {
     since: "bobbin 0.1.0",
     brief: "Deletes all strings of the database, at once or after a delay.",
     answer: "simple: OK",
-    run: Run::Engine(Verb::FlushTexts),
+    run: Run::Engine(Verb::FlushStrings),
 };
 
 /// What removes those of some keys that are texts.
-pub static REMOVE_TEXTS: Command = Command {
+pub static REMOVE_TEXTS: CommandSpec = CommandSpec {
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(1, -1, 1, "RW DELETE")],

@@ -4,9 +4,9 @@ use super::life::Lifetime;
 use super::{BAD_EXPTIME, digits, extras_of, look, note_fetched, tell_value, versioned};
 use crate::prelude::*;
 
-pub(crate) const COMMANDS: &[Command] = &[GET, GETS, GAT, GATS];
+pub(crate) const COMMANDS: &[CommandSpec] = &[GET, GETS, GAT, GATS];
 
-const GET: Command = Command {
+const GET: CommandSpec = CommandSpec {
     name: "MC.GET",
     syntax: "key",
     arity: Arity::Exactly(2),
@@ -24,7 +24,7 @@ const GET: Command = Command {
     }),
 };
 
-const GETS: Command = Command {
+const GETS: CommandSpec = CommandSpec {
     name: "MC.GETS",
     keys: &[KeySpec::one(1, "RW ACCESS")],
     access: Access::Write { grows: false },
@@ -39,7 +39,7 @@ const GETS: Command = Command {
     ..GET
 };
 
-const GAT: Command = Command {
+const GAT: CommandSpec = CommandSpec {
     name: "MC.GAT",
     syntax: "exptime key",
     arity: Arity::Exactly(3),
@@ -50,7 +50,7 @@ const GAT: Command = Command {
     ..GET
 };
 
-const GATS: Command = Command {
+const GATS: CommandSpec = CommandSpec {
     name: "MC.GATS",
     brief: "Returns an item with its version, sets its time to live: memcached's gats.",
     answer: GETS.answer,

@@ -6,9 +6,9 @@ use base::Ms;
 use keyspace::FETCHED;
 use wire::memcache::signed;
 
-pub(crate) const COMMANDS: &[Command] = &[TOUCH, DELETE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[TOUCH, DELETE];
 
-const TOUCH: Command = Command {
+const TOUCH: CommandSpec = CommandSpec {
     name: "MC.TOUCH",
     syntax: "key exptime",
     arity: Arity::Exactly(3),
@@ -35,7 +35,7 @@ const TOUCH: Command = Command {
     }),
 };
 
-const DELETE: Command = Command {
+const DELETE: CommandSpec = CommandSpec {
     name: "MC.DELETE",
     syntax: "key",
     arity: Arity::Exactly(2),

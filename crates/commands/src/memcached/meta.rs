@@ -9,15 +9,15 @@ use super::life::{Lifetime, seconds_left};
 use super::{CacheItem, add_key, extras_of, look, note_fetched, tell_line, tell_value, versioned};
 use crate::prelude::*;
 use keyspace::{BINARY_KEY, CLAIMED, Extras, FETCHED, STALE};
-use kinds::Text;
 use smallvec::SmallVec;
+use values::StringValue;
 
-pub(crate) const COMMANDS: &[Command] = &[MG, MGT, MD, MA, ME];
+pub(crate) const COMMANDS: &[CommandSpec] = &[MG, MGT, MD, MA, ME];
 
 /// Flags of mg that may change the item, or need to know more of it than every item has.
 const TAKING: &[u8] = b"cEhNRT";
 
-const MG: Command = Command {
+const MG: CommandSpec = CommandSpec {
     name: "MC.MG",
     syntax: "key [flag ...]",
     arity: Arity::AtLeast(2),
@@ -39,7 +39,7 @@ const MG: Command = Command {
     }),
 };
 
-const MGT: Command = Command {
+const MGT: CommandSpec = CommandSpec {
     name: "MC.MGT",
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE INSERT")],
     access: Access::Write { grows: true },
@@ -48,7 +48,7 @@ const MGT: Command = Command {
     ..MG
 };
 
-const MD: Command = Command {
+const MD: CommandSpec = CommandSpec {
     name: "MC.MD",
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
@@ -58,7 +58,7 @@ const MD: Command = Command {
     ..MG
 };
 
-const MA: Command = Command {
+const MA: CommandSpec = CommandSpec {
     name: "MC.MA",
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
@@ -68,7 +68,7 @@ const MA: Command = Command {
     ..MG
 };
 
-const ME: Command = Command {
+const ME: CommandSpec = CommandSpec {
     name: "MC.ME",
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
@@ -319,7 +319,7 @@ fn meta_count(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     }
     if asked.value {
         let keyspace = tx.keyspace();
-        tell_value(reply, &[&line], Text::Bytes(digits), || keyspace.pin(key));
+        tell_value(reply, &[&line], StringValue::Bytes(digits), || keyspace.pin(key));
     } else {
         tell_line(reply, &[&line]);
     }

@@ -6,15 +6,15 @@ use super::store::{Mode, StoreRequest, StoreResult, put};
 use super::tell_line;
 use crate::prelude::*;
 
-pub(crate) const COMMANDS: &[Command] = &[MS];
+pub(crate) const COMMANDS: &[CommandSpec] = &[MS];
 
-const MS: Command = Command {
+const MS: CommandSpec = CommandSpec {
     name: "MC.MS",
     syntax: "key [flag ...] value",
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::PutsText],
+    flags: &[Flag::PutsString],
     group: Group::Memcached,
     cost: "O(1), and O(n) for n bytes of an item that the text is added to",
     since: "bobbin 0.1.0",

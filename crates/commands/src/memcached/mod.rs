@@ -6,7 +6,7 @@
 //! mg missing q   MC.MG missing q   |                             no value: nothing is said
 //! ```
 //!
-//! A row answers in memcached's words, whatever the protocol: a door has only to end its lines. A key of another kind is a
+//! A command answers in memcached's words, whatever the protocol: a door has only to end its lines. A key of another kind is a
 //! miss; what puts a text without asking what was there replaces it, as SET does.
 
 pub(crate) mod count;
@@ -23,9 +23,9 @@ pub(crate) mod watch;
 
 use crate::prelude::*;
 use base::Ms;
-use keyspace::{BINARY_KEY, Extras, FETCHED, Pin, text_of};
-use kinds::Text;
+use keyspace::{BINARY_KEY, Extras, FETCHED, Pin, string_of};
 use smallvec::SmallVec;
+use values::StringValue;
 use wire::memcache::encode_base64;
 
 /// The version of memcached that the protocol is of.
@@ -39,7 +39,7 @@ const TOO_LARGE: Failure = Failure::Text(std::borrow::Cow::Borrowed("SERVER_ERRO
 
 /// A text as an item.
 struct CacheItem<'a> {
-    text: Text<'a>,
+    text: StringValue<'a>,
     expires_at_ms: Option<Ms>,
     /// Those that it has, or those of an item without any.
     extras: Extras,
@@ -55,7 +55,7 @@ impl<'t> CacheItem<'t> {
     fn of(entry: keyspace::Entry<'t>, now: Ms) -> Option<Self> {
         let extras = entry.extras();
         Some(Self {
-            text: text_of(entry)?,
+            text: string_of(entry)?,
             expires_at_ms: entry.expires_at_ms(),
             extras: extras.unwrap_or_default(),
             has_extras: extras.is_some(),
@@ -96,7 +96,7 @@ fn versioned(tx: &mut Tx<'_>, key: &[u8], extras: Extras) -> Extras {
 }
 
 /// Replies a line and a value.
-fn tell_value(reply: &mut dyn Reply, line: &[&[u8]], text: Text<'_>, pin: impl FnOnce() -> Pin) {
+fn tell_value(reply: &mut dyn Reply, line: &[&[u8]], text: StringValue<'_>, pin: impl FnOnce() -> Pin) {
     reply.array(2);
     tell_line(reply, line);
     crate::string::tell(reply, Some(text), pin);

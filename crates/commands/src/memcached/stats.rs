@@ -4,9 +4,9 @@ use super::tell_line;
 use crate::prelude::*;
 use crate::session::{Facts, PrefixCounts, Session};
 
-pub(crate) const COMMANDS: &[Command] = &[STATS];
+pub(crate) const COMMANDS: &[CommandSpec] = &[STATS];
 
-const STATS: Command = Command {
+const STATS: CommandSpec = CommandSpec {
     name: "MC.STATS",
     syntax: "[topic ...]",
     arity: Arity::AtLeast(1),

@@ -5,18 +5,18 @@ use super::{BAD_FORMAT, TOO_LARGE, look, number};
 use crate::prelude::*;
 use base::Ms;
 use keyspace::{BINARY_KEY, CLAIMED, Extras, STALE};
-use kinds::LongText;
-use kinds::text::INLINE_BYTES_MAX;
+use values::LongString;
+use values::string::INLINE_BYTES_MAX;
 
-pub(crate) const COMMANDS: &[Command] = &[SET, ADD, REPLACE, APPEND, PREPEND, CAS];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SET, ADD, REPLACE, APPEND, PREPEND, CAS];
 
-const SET: Command = Command {
+const SET: CommandSpec = CommandSpec {
     name: "MC.SET",
     syntax: "key flags exptime value",
     arity: Arity::Exactly(5),
     keys: &[KeySpec::one(1, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::PutsText],
+    flags: &[Flag::PutsString],
     group: Group::Memcached,
     cost: "O(1)",
     since: "bobbin 0.1.0",
@@ -25,7 +25,7 @@ const SET: Command = Command {
     run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Set, reply)),
 };
 
-const ADD: Command = Command {
+const ADD: CommandSpec = CommandSpec {
     name: "MC.ADD",
     keys: &[KeySpec::one(1, "RW INSERT")],
     brief: "Stores an item if the key is absent: memcached's add.",
@@ -34,7 +34,7 @@ const ADD: Command = Command {
     ..SET
 };
 
-const REPLACE: Command = Command {
+const REPLACE: CommandSpec = CommandSpec {
     name: "MC.REPLACE",
     keys: &[KeySpec::one(1, "RW UPDATE")],
     brief: "Replaces an item that exists: memcached's replace.",
@@ -42,7 +42,7 @@ const REPLACE: Command = Command {
     ..ADD
 };
 
-const APPEND: Command = Command {
+const APPEND: CommandSpec = CommandSpec {
     name: "MC.APPEND",
     keys: &[KeySpec::one(1, "RW UPDATE")],
     flags: &[],
@@ -52,7 +52,7 @@ const APPEND: Command = Command {
     ..ADD
 };
 
-const PREPEND: Command = Command {
+const PREPEND: CommandSpec = CommandSpec {
     name: "MC.PREPEND",
     cost: "O(n), n the bytes of the item",
     brief: "Prepends bytes to an item: memcached's prepend.",
@@ -60,7 +60,7 @@ const PREPEND: Command = Command {
     ..APPEND
 };
 
-const CAS: Command = Command {
+const CAS: CommandSpec = CommandSpec {
     name: "MC.CAS",
     syntax: "key flags exptime version value",
     arity: Arity::Exactly(6),
@@ -224,7 +224,7 @@ fn put_new(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>, lifetime: Life
 fn append(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>) -> Result<(), Failure> {
     // The number of the version is a record of its own.
     tx.need_room((2 * key.len() + order.value.len()) as u64 + 128)?;
-    let mut text = tx.text_mut(key, Absent::Leave)?.expect("just seen");
+    let mut text = tx.string_mut(key, Absent::Leave)?.expect("just seen");
     checked_bytes(text.bytes_count(), order.value)?;
     text.append(order.value);
     if order.cas != 0 {
@@ -247,7 +247,7 @@ fn prepend(
     (extras, expires_at_ms): (Extras, Option<Ms>),
 ) -> Result<(), Failure> {
     let extras = Extras { flags: extras.flags, cas: order.cas, signs: 0 };
-    let text = tx.text(key)?.expect("just seen");
+    let text = tx.string(key)?.expect("just seen");
     let bytes_count = checked_bytes(text.bytes_count(), order.value)?;
     if bytes_count <= INLINE_BYTES_MAX {
         let joined = [order.value, &text.to_vec()].concat();
@@ -256,15 +256,15 @@ fn prepend(
         return Ok(());
     }
     // All pieces are made anew.
-    let pieces = (bytes_count / kinds::long_text::PIECE_BYTES) as u64;
+    let pieces = (bytes_count / values::long_string::PIECE_BYTES) as u64;
     tx.expect_work(pieces)?;
-    let mut joined = LongText::of(order.value);
-    tx.text(key)?.expect("just seen").for_each_piece(|piece| joined.append(piece));
+    let mut joined = LongString::of(order.value);
+    tx.string(key)?.expect("just seen").for_each_piece(|piece| joined.append(piece));
     Ok(tx.put_long_item(key, joined, expires_at_ms, extras)?)
 }
 
 /// The sum, if an item may be so long.
 fn checked_bytes(bytes_count: usize, value: &[u8]) -> Result<usize, Failure> {
     let sum = bytes_count + value.len();
-    if sum as u64 > kinds::limits::ITEM_BYTES.get() { Err(TOO_LARGE) } else { Ok(sum) }
+    if sum as u64 > values::limits::ITEM_BYTES.get() { Err(TOO_LARGE) } else { Ok(sum) }
 }

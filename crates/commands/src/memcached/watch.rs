@@ -3,9 +3,9 @@
 use crate::prelude::*;
 use crate::session::{ItemEvent, Session};
 
-pub(crate) const COMMANDS: &[Command] = &[WATCH];
+pub(crate) const COMMANDS: &[CommandSpec] = &[WATCH];
 
-const WATCH: Command = Command {
+const WATCH: CommandSpec = CommandSpec {
     name: "MC.WATCH",
     syntax: "[FETCHERS | MUTATIONS | EVICTIONS ...]",
     arity: Arity::AtLeast(1),

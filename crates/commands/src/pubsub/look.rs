@@ -2,14 +2,14 @@
 
 use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
-use crate::row::{PART_ARGUMENTS, Parts, all_parts, has_many_arguments};
 use crate::session::{Session, Topic};
+use crate::spec::{PART_ARGUMENTS, Parts, all_parts, has_many_arguments};
 use std::collections::VecDeque;
 use wire::More;
 
-pub(crate) const COMMANDS: &[Command] = &[CHANNELS, NUMSUB, NUMPAT, SHARDCHANNELS, SHARDNUMSUB, PUBSUB_HELP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[CHANNELS, NUMSUB, NUMPAT, SHARDCHANNELS, SHARDNUMSUB, PUBSUB_HELP];
 
-const CHANNELS: Command = Command {
+const CHANNELS: CommandSpec = CommandSpec {
     name: "PUBSUB CHANNELS",
     syntax: "[pattern]",
     arity: Arity::AtLeast(2),
@@ -28,7 +28,7 @@ const CHANNELS: Command = Command {
     },
 };
 
-const NUMSUB: Command = Command {
+const NUMSUB: CommandSpec = CommandSpec {
     name: "PUBSUB NUMSUB",
     syntax: "[channel [channel ...]]",
     cost: "O(n), n the channels named",
@@ -42,7 +42,7 @@ const NUMSUB: Command = Command {
     ..CHANNELS
 };
 
-const NUMPAT: Command = Command {
+const NUMPAT: CommandSpec = CommandSpec {
     name: "PUBSUB NUMPAT",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -56,7 +56,7 @@ const NUMPAT: Command = Command {
     ..CHANNELS
 };
 
-const SHARDCHANNELS: Command = Command {
+const SHARDCHANNELS: CommandSpec = CommandSpec {
     name: "PUBSUB SHARDCHANNELS",
     cost: "O(n), n the shard channels that are subscribed to",
     since: "7.0.0",
@@ -69,7 +69,7 @@ const SHARDCHANNELS: Command = Command {
     ..CHANNELS
 };
 
-const SHARDNUMSUB: Command = Command {
+const SHARDNUMSUB: CommandSpec = CommandSpec {
     name: "PUBSUB SHARDNUMSUB",
     syntax: "[shardchannel [shardchannel ...]]",
     since: "7.0.0",
@@ -82,7 +82,7 @@ const SHARDNUMSUB: Command = Command {
     ..NUMSUB
 };
 
-const PUBSUB_HELP: Command = Command { name: "PUBSUB HELP", since: "6.2.0", group: Group::PubSub, ..HELP };
+const PUBSUB_HELP: CommandSpec = CommandSpec { name: "PUBSUB HELP", since: "6.2.0", group: Group::PubSub, ..HELP };
 
 /// Channels, collected part by part of all that there are, and told in parts.
 struct Channels {

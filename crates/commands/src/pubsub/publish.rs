@@ -1,14 +1,14 @@
 //! PUBLISH SPUBLISH: say something to whoever listens.
 
 use crate::prelude::*;
-use crate::row::Parts;
 use crate::session::{Session, Topic};
+use crate::spec::Parts;
 use std::sync::Arc;
 use wire::More;
 
-pub(crate) const COMMANDS: &[Command] = &[PUBLISH, SPUBLISH];
+pub(crate) const COMMANDS: &[CommandSpec] = &[PUBLISH, SPUBLISH];
 
-const PUBLISH: Command = Command {
+const PUBLISH: CommandSpec = CommandSpec {
     name: "PUBLISH",
     syntax: "channel message",
     arity: Arity::Exactly(3),
@@ -50,7 +50,7 @@ impl Parts for Publishing {
     }
 }
 
-const SPUBLISH: Command = Command {
+const SPUBLISH: CommandSpec = CommandSpec {
     name: "SPUBLISH",
     syntax: "shardchannel message",
     keys: &[KeySpec::one(1, "not_key")],

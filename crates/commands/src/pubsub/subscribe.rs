@@ -4,13 +4,14 @@
 //! has subscribed to now. Channels and patterns are counted together, shard channels by themselves.
 
 use crate::prelude::*;
-use crate::row::{PART_ARGUMENTS, Parts, all_parts};
 use crate::session::{Session, Topic};
+use crate::spec::{PART_ARGUMENTS, Parts, all_parts};
 use wire::More;
 
-pub(crate) const COMMANDS: &[Command] = &[SUBSCRIBE, UNSUBSCRIBE, PSUBSCRIBE, PUNSUBSCRIBE, SSUBSCRIBE, SUNSUBSCRIBE];
+pub(crate) const COMMANDS: &[CommandSpec] =
+    &[SUBSCRIBE, UNSUBSCRIBE, PSUBSCRIBE, PUNSUBSCRIBE, SSUBSCRIBE, SUNSUBSCRIBE];
 
-/// A row that goes through names in parts.
+/// A command that goes through names in parts.
 macro_rules! in_parts {
     ($parts:ident, $topic:expr, $word:expr) => {
         Run::Parts {
@@ -20,7 +21,7 @@ macro_rules! in_parts {
         }
     };
 }
-const SUBSCRIBE: Command = Command {
+const SUBSCRIBE: CommandSpec = CommandSpec {
     name: "SUBSCRIBE",
     syntax: "channel [channel ...]",
     arity: Arity::AtLeast(2),
@@ -35,7 +36,7 @@ const SUBSCRIBE: Command = Command {
     run: in_parts!(Subscribing, Topic::Channel, "subscribe"),
 };
 
-const UNSUBSCRIBE: Command = Command {
+const UNSUBSCRIBE: CommandSpec = CommandSpec {
     name: "UNSUBSCRIBE",
     syntax: "[channel [channel ...]]",
     arity: Arity::AtLeast(1),
@@ -45,7 +46,7 @@ const UNSUBSCRIBE: Command = Command {
     ..SUBSCRIBE
 };
 
-const PSUBSCRIBE: Command = Command {
+const PSUBSCRIBE: CommandSpec = CommandSpec {
     name: "PSUBSCRIBE",
     syntax: "pattern [pattern ...]",
     cost: "O(n), n the patterns",
@@ -55,7 +56,7 @@ const PSUBSCRIBE: Command = Command {
     ..SUBSCRIBE
 };
 
-const PUNSUBSCRIBE: Command = Command {
+const PUNSUBSCRIBE: CommandSpec = CommandSpec {
     name: "PUNSUBSCRIBE",
     syntax: "[pattern [pattern ...]]",
     cost: "O(n), n the patterns",
@@ -65,7 +66,7 @@ const PUNSUBSCRIBE: Command = Command {
     ..UNSUBSCRIBE
 };
 
-const SSUBSCRIBE: Command = Command {
+const SSUBSCRIBE: CommandSpec = CommandSpec {
     name: "SSUBSCRIBE",
     syntax: "shardchannel [shardchannel ...]",
     keys: &[KeySpec::many(1, -1, 1, "not_key")],
@@ -76,7 +77,7 @@ const SSUBSCRIBE: Command = Command {
     ..SUBSCRIBE
 };
 
-const SUNSUBSCRIBE: Command = Command {
+const SUNSUBSCRIBE: CommandSpec = CommandSpec {
     name: "SUNSUBSCRIBE",
     syntax: "[shardchannel [shardchannel ...]]",
     arity: Arity::AtLeast(1),

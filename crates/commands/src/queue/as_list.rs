@@ -7,8 +7,8 @@ use crate::list::pop::{ListPop, part_of};
 use crate::list::range::{self, ListPart, index_of};
 use crate::prelude::*;
 use blocks::{Direction, End};
-use kinds::Queue;
-use kinds::queue::MESSAGE_BYTES_MAX;
+use values::Queue;
+use values::queue::MESSAGE_BYTES_MAX;
 
 /// Why a command that works on plain lists alone does not work on what is under `key`, which is none.
 #[cold]

@@ -12,28 +12,29 @@
 //! An element of a list has no flags. A message of flags 0 is the element itself; others lie in an envelope, which this door takes
 //! off again and others show: `\0MQflags`, the flags in four bytes, most significant first, and the message.
 //!
-//! A row answers in the protocol's words, as those of the memcached door do. A key of another kind is no queue to whoever
+//! A command answers in the protocol's words, as those of the memcached door do. A key of another kind is no queue to whoever
 //! reads, and an error to whoever writes.
 
 use super::{LEASE_MS, as_list, due_ms, leased, receipt, reserve};
 use crate::memcached::flush::remove_those;
 use crate::memcached::stats::{tell_stats, topic};
 use crate::prelude::*;
-use crate::row::{TimeoutAt, Verb, as_it_is};
+use crate::spec::{TimeoutAt, Verb, as_it_is};
 use blocks::End;
 use keyspace::Ending;
-use kinds::{Kind, Queue};
 use std::ops::ControlFlow;
+use values::{Queue, ValueType};
 use wire::OwnedRequest;
 
-pub(crate) const COMMANDS: &[Command] = &[ABORT, CLOSE, DELETE, FLUSH_ALL, GET, GETS, OPEN, PEEK, QUEUES, SET, STATS];
+pub(crate) const COMMANDS: &[CommandSpec] =
+    &[ABORT, CLOSE, DELETE, FLUSH_ALL, GET, GETS, OPEN, PEEK, QUEUES, SET, STATS];
 
 /// The version of MemcacheQ that the protocol is of.
 pub const MEMCACHEQ_VERSION: &str = "0.2.1";
 /// What a message with flags begins with.
 const ENVELOPE: &[u8] = b"\0MQflags";
 
-const GET: Command = Command {
+const GET: CommandSpec = CommandSpec {
     name: "MQ.GET",
     syntax: "key [BLOCK milliseconds]",
     arity: Arity::AtLeast(2),
@@ -48,7 +49,7 @@ const GET: Command = Command {
     run: taking(|tx, args, reply| take(tx, args, b"", reply)),
 };
 
-const GETS: Command = Command {
+const GETS: CommandSpec = CommandSpec {
     name: "MQ.GETS",
     brief: "Removes and returns the first message with a version of 0, as MQ.GET.",
     answer: "array: the line `VALUE key flags bytes 0`, the message; null: there is none",
@@ -56,7 +57,7 @@ const GETS: Command = Command {
     ..GET
 };
 
-const OPEN: Command = Command {
+const OPEN: CommandSpec = CommandSpec {
     name: "MQ.OPEN",
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     cost: "O(log(n)), n the messages of the queue",
@@ -65,7 +66,7 @@ const OPEN: Command = Command {
     ..GET
 };
 
-const PEEK: Command = Command {
+const PEEK: CommandSpec = CommandSpec {
     name: "MQ.PEEK",
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
@@ -77,7 +78,7 @@ const PEEK: Command = Command {
     ..GET
 };
 
-const SET: Command = Command {
+const SET: CommandSpec = CommandSpec {
     name: "MQ.SET",
     syntax: "key flags message",
     arity: Arity::Exactly(4),
@@ -104,7 +105,7 @@ const SET: Command = Command {
     ..GET
 };
 
-const DELETE: Command = Command {
+const DELETE: CommandSpec = CommandSpec {
     name: "MQ.DELETE",
     syntax: "key",
     arity: Arity::Exactly(2),
@@ -123,7 +124,7 @@ const DELETE: Command = Command {
     ..GET
 };
 
-const CLOSE: Command = Command {
+const CLOSE: CommandSpec = CommandSpec {
     name: "MQ.CLOSE",
     syntax: "key receipt",
     arity: Arity::Exactly(3),
@@ -142,7 +143,7 @@ const CLOSE: Command = Command {
     ..GET
 };
 
-const ABORT: Command = Command {
+const ABORT: CommandSpec = CommandSpec {
     name: "MQ.ABORT",
     keys: &[KeySpec::one(1, "RW UPDATE")],
     brief: "Returns an opened message to its queue: /abort, or a closed connection.",
@@ -155,7 +156,7 @@ const ABORT: Command = Command {
     ..CLOSE
 };
 
-const FLUSH_ALL: Command = Command {
+const FLUSH_ALL: CommandSpec = CommandSpec {
     name: "MQ.FLUSH_ALL",
     syntax: "[delay]",
     arity: Arity::Between(1, 2),
@@ -169,7 +170,7 @@ const FLUSH_ALL: Command = Command {
 };
 
 /// What removes those of some keys that are lists or queues.
-pub static REMOVE_QUEUES: Command = Command {
+pub static REMOVE_QUEUES: CommandSpec = CommandSpec {
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(1, -1, 1, "RW DELETE")],
@@ -177,7 +178,7 @@ pub static REMOVE_QUEUES: Command = Command {
     ..FLUSH_ALL
 };
 
-const STATS: Command = Command {
+const STATS: CommandSpec = CommandSpec {
     name: "MQ.STATS",
     syntax: "[topic]",
     arity: Arity::AtLeast(1),
@@ -198,7 +199,7 @@ const STATS: Command = Command {
     ..GET
 };
 
-const QUEUES: Command = Command {
+const QUEUES: CommandSpec = CommandSpec {
     name: "MQ.QUEUES",
     syntax: "",
     arity: Arity::Exactly(1),
@@ -212,7 +213,7 @@ const QUEUES: Command = Command {
     ..GET
 };
 
-const fn taking(try_now: crate::row::Local) -> Run {
+const fn taking(try_now: crate::spec::Local) -> Run {
     Run::Blocking { try_now, timeout: TimeoutAt::LastBlock, empty: |reply| reply.null(), settled: as_it_is }
 }
 
@@ -265,7 +266,7 @@ fn open(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 /// Whether a key is a list or a queue.
 fn is_taken(tx: &mut Tx, key: &[u8]) -> bool {
-    tx.kind(key).is_some_and(|kind| Kind::List.is_taken_from(kind))
+    tx.value_type(key).is_some_and(|kind| ValueType::List.is_taken_from(kind))
 }
 
 /// Tells the first message of what is a list or a queue; whether there is one.

@@ -5,12 +5,12 @@
 
 use super::{LEASE_MS, count, due_ms, leased, milliseconds};
 use crate::prelude::*;
-use crate::row::words_at;
+use crate::spec::words_at;
 use keyspace::Ending;
 
-pub(crate) const COMMANDS: &[Command] = &[ACK, BURY, EXTEND, KICK, NACK];
+pub(crate) const COMMANDS: &[CommandSpec] = &[ACK, BURY, EXTEND, KICK, NACK];
 
-const ACK: Command = Command {
+const ACK: CommandSpec = CommandSpec {
     name: "Q.ACK",
     syntax: "key receipt [receipt ...]",
     arity: Arity::AtLeast(3),
@@ -27,7 +27,7 @@ const ACK: Command = Command {
     }),
 };
 
-const NACK: Command = Command {
+const NACK: CommandSpec = CommandSpec {
     name: "Q.NACK",
     syntax: "key receipt [receipt ...] [DELAY milliseconds]",
     keys: &[KeySpec::one(1, "RW UPDATE")],
@@ -45,7 +45,7 @@ const NACK: Command = Command {
     ..ACK
 };
 
-const EXTEND: Command = Command {
+const EXTEND: CommandSpec = CommandSpec {
     name: "Q.EXTEND",
     syntax: "key receipt [receipt ...] [LEASE milliseconds]",
     keys: &[KeySpec::one(1, "RW UPDATE")],
@@ -60,7 +60,7 @@ const EXTEND: Command = Command {
     ..ACK
 };
 
-const BURY: Command = Command {
+const BURY: CommandSpec = CommandSpec {
     name: "Q.BURY",
     keys: &[KeySpec::one(1, "RW UPDATE")],
     brief: "Sets leased messages aside until Q.KICK.",
@@ -69,7 +69,7 @@ const BURY: Command = Command {
     ..ACK
 };
 
-const KICK: Command = Command {
+const KICK: CommandSpec = CommandSpec {
     name: "Q.KICK",
     syntax: "key [COUNT count]",
     arity: Arity::AtLeast(2),

@@ -2,7 +2,7 @@
 
 use crate::generic::scan::{SHARD_SHIFT, VISIT_KEYS_MAX, walk};
 use crate::prelude::*;
-use crate::row::{Sweep, SweepNext};
+use crate::spec::{Sweep, SweepNext};
 use keyspace::{list_of, queue_of};
 
 /// Finds them, in turns.

@@ -2,11 +2,11 @@
 
 use super::milliseconds;
 use crate::prelude::*;
-use kinds::Queue;
+use values::Queue;
 
-pub(crate) const COMMANDS: &[Command] = &[DROP, LIMIT];
+pub(crate) const COMMANDS: &[CommandSpec] = &[DROP, LIMIT];
 
-const LIMIT: Command = Command {
+const LIMIT: CommandSpec = CommandSpec {
     name: "Q.LIMIT",
     syntax: "key [MAXLEN count] [MAXBYTES bytes] [TTL milliseconds] [RETRIES count] [DEADLETTER name]",
     arity: Arity::AtLeast(2),
@@ -21,7 +21,7 @@ const LIMIT: Command = Command {
     run: Run::Local(limit),
 };
 
-const DROP: Command = Command {
+const DROP: CommandSpec = CommandSpec {
     name: "Q.DROP",
     syntax: "key",
     arity: Arity::Exactly(2),

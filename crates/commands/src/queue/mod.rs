@@ -12,8 +12,8 @@ pub(crate) mod tell;
 use crate::prelude::*;
 use base::Ms;
 use keyspace::QueueMut;
-use kinds::Queue;
-use kinds::queue::{Full, State};
+use values::Queue;
+use values::queue::{Full, State};
 
 /// How long a lease lasts unless the client says it, in milliseconds.
 pub const LEASE_MS: Ms = 30_000;

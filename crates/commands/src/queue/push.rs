@@ -2,13 +2,13 @@
 
 use super::{due_ms, full, milliseconds};
 use crate::prelude::*;
-use crate::row::words_at;
-use kinds::Queue;
-use kinds::queue::{DEDUP_BYTES_MAX, MESSAGE_BYTES_MAX};
+use crate::spec::words_at;
+use values::Queue;
+use values::queue::{DEDUP_BYTES_MAX, MESSAGE_BYTES_MAX};
 
-pub(crate) const COMMANDS: &[Command] = &[PUSH];
+pub(crate) const COMMANDS: &[CommandSpec] = &[PUSH];
 
-const PUSH: Command = Command {
+const PUSH: CommandSpec = CommandSpec {
     name: "Q.PUSH",
     syntax: "key message [message ...] [DELAY milliseconds] [ID dedup-id]",
     arity: Arity::AtLeast(3),

@@ -2,15 +2,15 @@
 
 use super::{LEASE_MS, TOLD_BYTES_MAX, count, due_ms, milliseconds, receipt};
 use crate::prelude::*;
-use crate::row::{TimeoutAt, as_it_is, words_at};
+use crate::spec::{TimeoutAt, as_it_is, words_at};
 use base::Ms;
-use kinds::Queue;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
+use values::Queue;
 
-pub(crate) const COMMANDS: &[Command] = &[RESERVE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[RESERVE];
 
-const RESERVE: Command = Command {
+const RESERVE: CommandSpec = CommandSpec {
     name: "Q.RESERVE",
     syntax: "key [key ...] [COUNT count] [LEASE milliseconds] [BLOCK milliseconds]",
     arity: Arity::AtLeast(2),

@@ -3,13 +3,13 @@
 use super::reserve::told_count;
 use super::{TOLD_BYTES_MAX, count};
 use crate::prelude::*;
-use kinds::Queue;
-use kinds::queue::{QueueLimits, Record};
 use std::ops::ControlFlow;
+use values::Queue;
+use values::queue::{QueueLimits, Record};
 
-pub(crate) const COMMANDS: &[Command] = &[INFO, PEEK];
+pub(crate) const COMMANDS: &[CommandSpec] = &[INFO, PEEK];
 
-const INFO: Command = Command {
+const INFO: CommandSpec = CommandSpec {
     name: "Q.INFO",
     syntax: "key",
     arity: Arity::Exactly(2),
@@ -24,7 +24,7 @@ const INFO: Command = Command {
     run: Run::Local(info),
 };
 
-const PEEK: Command = Command {
+const PEEK: CommandSpec = CommandSpec {
     name: "Q.PEEK",
     syntax: "key [COUNT count] [BURIED]",
     arity: Arity::AtLeast(2),

@@ -2,13 +2,13 @@
 
 use crate::help::HELP;
 use crate::prelude::*;
-use crate::row::{PART_ARGUMENTS, Parts, Verb, all_parts, has_many_arguments};
 use crate::session::Session;
+use crate::spec::{PART_ARGUMENTS, Parts, Verb, all_parts, has_many_arguments};
 use wire::More;
 
-pub(crate) const COMMANDS: &[Command] = &[LOAD, EXISTS, FLUSH, KILL, DEBUG, SCRIPT_HELP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[LOAD, EXISTS, FLUSH, KILL, DEBUG, SCRIPT_HELP];
 
-const LOAD: Command = Command {
+const LOAD: CommandSpec = CommandSpec {
     name: "SCRIPT LOAD",
     syntax: "script",
     arity: Arity::Exactly(3),
@@ -23,7 +23,7 @@ const LOAD: Command = Command {
     run: Run::Engine(Verb::ScriptLoad),
 };
 
-const EXISTS: Command = Command {
+const EXISTS: CommandSpec = CommandSpec {
     name: "SCRIPT EXISTS",
     syntax: "sha1 [sha1 ...]",
     arity: Arity::AtLeast(3),
@@ -39,7 +39,7 @@ const EXISTS: Command = Command {
     ..LOAD
 };
 
-const FLUSH: Command = Command {
+const FLUSH: CommandSpec = CommandSpec {
     name: "SCRIPT FLUSH",
     syntax: "[ASYNC | SYNC]",
     arity: Arity::AtLeast(2),
@@ -51,7 +51,7 @@ const FLUSH: Command = Command {
     ..LOAD
 };
 
-const KILL: Command = Command {
+const KILL: CommandSpec = CommandSpec {
     name: "SCRIPT KILL",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -63,7 +63,7 @@ const KILL: Command = Command {
     ..LOAD
 };
 
-const DEBUG: Command = Command {
+const DEBUG: CommandSpec = CommandSpec {
     name: "SCRIPT DEBUG",
     syntax: "<YES | SYNC | NO>",
     arity: Arity::Exactly(3),
@@ -76,7 +76,7 @@ const DEBUG: Command = Command {
     ..LOAD
 };
 
-const SCRIPT_HELP: Command = Command { name: "SCRIPT HELP", group: Group::Scripting, ..HELP };
+const SCRIPT_HELP: CommandSpec = CommandSpec { name: "SCRIPT HELP", group: Group::Scripting, ..HELP };
 
 /// Scripts looked up in parts.
 struct Exists {

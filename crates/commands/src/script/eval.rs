@@ -2,12 +2,12 @@
 //! them; here are their facts.
 
 use crate::prelude::*;
-use crate::row::Verb;
+use crate::spec::Verb;
 use wire::Args;
 
-pub(crate) const COMMANDS: &[Command] = &[EVAL, EVALSHA, EVAL_RO, EVALSHA_RO, FCALL, FCALL_RO];
+pub(crate) const COMMANDS: &[CommandSpec] = &[EVAL, EVALSHA, EVAL_RO, EVALSHA_RO, FCALL, FCALL_RO];
 
-const EVAL: Command = Command {
+const EVAL: CommandSpec = CommandSpec {
     name: "EVAL",
     syntax: "script numkeys [key [key ...]] [arg [arg ...]]",
     arity: Arity::AtLeast(3),
@@ -22,7 +22,7 @@ const EVAL: Command = Command {
     run: Run::Engine(Verb::Eval),
 };
 
-const EVALSHA: Command = Command {
+const EVALSHA: CommandSpec = CommandSpec {
     name: "EVALSHA",
     syntax: "sha1 numkeys [key [key ...]] [arg [arg ...]]",
     brief: "Runs a cached script, named by the SHA-1 of its source.",
@@ -30,7 +30,7 @@ const EVALSHA: Command = Command {
     ..EVAL
 };
 
-const EVAL_RO: Command = Command {
+const EVAL_RO: CommandSpec = CommandSpec {
     name: "EVAL_RO",
     keys: &[KeySpec::counted(2, "RO ACCESS")],
     access: Access::Read,
@@ -39,7 +39,7 @@ const EVAL_RO: Command = Command {
     ..EVAL
 };
 
-const EVALSHA_RO: Command = Command {
+const EVALSHA_RO: CommandSpec = CommandSpec {
     name: "EVALSHA_RO",
     syntax: "sha1 numkeys [key [key ...]] [arg [arg ...]]",
     brief: "Runs a cached read-only script, named by the SHA-1 of its source.",
@@ -47,7 +47,7 @@ const EVALSHA_RO: Command = Command {
     ..EVAL_RO
 };
 
-const FCALL: Command = Command {
+const FCALL: CommandSpec = CommandSpec {
     name: "FCALL",
     syntax: "function numkeys [key [key ...]] [arg [arg ...]]",
     cost: "that of the function",
@@ -57,7 +57,7 @@ const FCALL: Command = Command {
     ..EVAL
 };
 
-const FCALL_RO: Command = Command {
+const FCALL_RO: CommandSpec = CommandSpec {
     name: "FCALL_RO",
     syntax: "function numkeys [key [key ...]] [arg [arg ...]]",
     cost: "that of the function",
@@ -72,7 +72,7 @@ const FCALL_RO: Command = Command {
 /// If it is no number, negative, or more than there are.
 pub fn keys_count(args: &Args<'_>, is_function: bool) -> Result<usize, Failure> {
     let none = || if is_function { Failure::text("ERR Bad number of keys provided") } else { Failure::NotAnInteger };
-    let count = kinds::text::parse_int(args.get(2)).ok_or_else(none)?;
+    let count = values::string::parse_int(args.get(2)).ok_or_else(none)?;
     if count > (args.len() - 3) as i64 {
         return Err(Failure::text("ERR Number of keys can't be greater than number of args"));
     }

@@ -3,12 +3,12 @@
 
 use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
-use crate::row::Verb;
 use crate::session::Session;
+use crate::spec::Verb;
 
-pub(crate) const COMMANDS: &[Command] = &[LOAD, LIST, DELETE, DUMP, RESTORE, FLUSH, STATS, KILL, FUNCTION_HELP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[LOAD, LIST, DELETE, DUMP, RESTORE, FLUSH, STATS, KILL, FUNCTION_HELP];
 
-const LOAD: Command = Command {
+const LOAD: CommandSpec = CommandSpec {
     name: "FUNCTION LOAD",
     syntax: "[REPLACE] function-code",
     arity: Arity::AtLeast(3),
@@ -23,7 +23,7 @@ const LOAD: Command = Command {
     run: Run::Engine(Verb::Library),
 };
 
-const LIST: Command = Command {
+const LIST: CommandSpec = CommandSpec {
     name: "FUNCTION LIST",
     syntax: "[LIBRARYNAME library-name-pattern] [WITHCODE]",
     arity: Arity::AtLeast(2),
@@ -34,7 +34,7 @@ const LIST: Command = Command {
     ..LOAD
 };
 
-const DELETE: Command = Command {
+const DELETE: CommandSpec = CommandSpec {
     name: "FUNCTION DELETE",
     syntax: "library-name",
     arity: Arity::Exactly(3),
@@ -45,7 +45,7 @@ const DELETE: Command = Command {
     ..LOAD
 };
 
-const DUMP: Command = Command {
+const DUMP: CommandSpec = CommandSpec {
     name: "FUNCTION DUMP",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -56,7 +56,7 @@ const DUMP: Command = Command {
     ..LOAD
 };
 
-const RESTORE: Command = Command {
+const RESTORE: CommandSpec = CommandSpec {
     name: "FUNCTION RESTORE",
     syntax: "serialized-value [FLUSH | APPEND | REPLACE]",
     cost: "O(n), n the length of the payload, and what the libraries do as they are loaded",
@@ -65,7 +65,7 @@ const RESTORE: Command = Command {
     ..LOAD
 };
 
-const FLUSH: Command = Command {
+const FLUSH: CommandSpec = CommandSpec {
     name: "FUNCTION FLUSH",
     syntax: "[ASYNC | SYNC]",
     arity: Arity::AtLeast(2),
@@ -76,7 +76,7 @@ const FLUSH: Command = Command {
     ..LOAD
 };
 
-const STATS: Command = Command {
+const STATS: CommandSpec = CommandSpec {
     name: "FUNCTION STATS",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -89,7 +89,7 @@ const STATS: Command = Command {
     ..LOAD
 };
 
-const KILL: Command = Command {
+const KILL: CommandSpec = CommandSpec {
     name: "FUNCTION KILL",
     brief: "Ends a long-running function that has changed nothing yet.",
     answer: "simple: OK; error: none runs, or it has changed something",
@@ -97,7 +97,8 @@ const KILL: Command = Command {
     ..STATS
 };
 
-const FUNCTION_HELP: Command = Command { name: "FUNCTION HELP", group: Group::Scripting, since: "7.0.0", ..HELP };
+const FUNCTION_HELP: CommandSpec =
+    CommandSpec { name: "FUNCTION HELP", group: Group::Scripting, since: "7.0.0", ..HELP };
 
 /// What is to be done with libraries.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,19 +143,19 @@ pub enum RestorePolicy {
     Flush,
 }
 
-/// Reads a request of one of the rows that the engine runs.
+/// Reads a request of one of the commands that the engine runs.
 ///
 /// # Errors
 /// If an option is unknown or lacks its value, or there is too much.
-pub fn library_request<'a>(row: &Command, args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
-    match row.name {
+pub fn library_request<'a>(command: &CommandSpec, args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
+    match command.name {
         "FUNCTION LOAD" => load_request(args),
         "FUNCTION LIST" => list_request(args),
         "FUNCTION DELETE" => Ok(LibraryRequest::Delete(args.get(2))),
         "FUNCTION DUMP" => Ok(LibraryRequest::Dump),
         "FUNCTION RESTORE" => restore_request(args),
         "FUNCTION FLUSH" => flush_request(args),
-        name => unreachable!("{name} is no row of libraries"),
+        name => unreachable!("{name} is no command of libraries"),
     }
 }
 

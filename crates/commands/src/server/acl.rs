@@ -3,14 +3,14 @@
 use crate::acl::{CATEGORIES, categories};
 use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
+use crate::registry::{self, Lookup};
 use crate::session::Session;
-use crate::table::{self, Lookup};
 use base::raw_text;
 
-pub(crate) const COMMANDS: &[Command] =
+pub(crate) const COMMANDS: &[CommandSpec] =
     &[CAT, DELUSER, DRYRUN, GENPASS, GETUSER, LIST, LOAD, LOG, SAVE, SETUSER, USERS, WHOAMI, ACL_HELP];
 
-const WHOAMI: Command = Command {
+const WHOAMI: CommandSpec = CommandSpec {
     name: "ACL WHOAMI",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -28,7 +28,7 @@ const WHOAMI: Command = Command {
     }),
 };
 
-const CAT: Command = Command {
+const CAT: CommandSpec = CommandSpec {
     name: "ACL CAT",
     syntax: "[category]",
     arity: Arity::AtLeast(2),
@@ -38,7 +38,7 @@ const CAT: Command = Command {
     ..WHOAMI
 };
 
-const GENPASS: Command = Command {
+const GENPASS: CommandSpec = CommandSpec {
     name: "ACL GENPASS",
     syntax: "[bits]",
     arity: Arity::AtLeast(2),
@@ -48,7 +48,7 @@ const GENPASS: Command = Command {
     ..WHOAMI
 };
 
-const USERS: Command = Command {
+const USERS: CommandSpec = CommandSpec {
     name: "ACL USERS",
     flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
     brief: "Lists the names of users; `default` is the only one.",
@@ -61,7 +61,7 @@ const USERS: Command = Command {
     ..WHOAMI
 };
 
-const LIST: Command = Command {
+const LIST: CommandSpec = CommandSpec {
     name: "ACL LIST",
     brief: "Lists the rules of all users.",
     answer: "array: lines as ACL SETUSER takes them",
@@ -74,7 +74,7 @@ const LIST: Command = Command {
     ..USERS
 };
 
-const GETUSER: Command = Command {
+const GETUSER: CommandSpec = CommandSpec {
     name: "ACL GETUSER",
     syntax: "username",
     arity: Arity::Exactly(3),
@@ -84,7 +84,7 @@ const GETUSER: Command = Command {
     ..USERS
 };
 
-const SETUSER: Command = Command {
+const SETUSER: CommandSpec = CommandSpec {
     name: "ACL SETUSER",
     syntax: "username [rule [rule ...]]",
     arity: Arity::AtLeast(3),
@@ -94,7 +94,7 @@ const SETUSER: Command = Command {
     ..USERS
 };
 
-const DELUSER: Command = Command {
+const DELUSER: CommandSpec = CommandSpec {
     name: "ACL DELUSER",
     syntax: "username [username ...]",
     arity: Arity::AtLeast(3),
@@ -110,7 +110,7 @@ const DELUSER: Command = Command {
     ..USERS
 };
 
-const DRYRUN: Command = Command {
+const DRYRUN: CommandSpec = CommandSpec {
     name: "ACL DRYRUN",
     syntax: "username command [arg [arg ...]]",
     arity: Arity::AtLeast(4),
@@ -121,7 +121,7 @@ const DRYRUN: Command = Command {
     ..USERS
 };
 
-const LOG: Command = Command {
+const LOG: CommandSpec = CommandSpec {
     name: "ACL LOG",
     syntax: "[count | RESET]",
     arity: Arity::AtLeast(2),
@@ -131,7 +131,7 @@ const LOG: Command = Command {
     ..USERS
 };
 
-const LOAD: Command = Command {
+const LOAD: CommandSpec = CommandSpec {
     name: "ACL LOAD",
     brief: "Reloads users from a file; there is none, so it fails.",
     answer: "error: always",
@@ -139,9 +139,10 @@ const LOAD: Command = Command {
     ..USERS
 };
 
-const SAVE: Command = Command { name: "ACL SAVE", brief: "Saves users to a file; there is none, so it fails.", ..LOAD };
+const SAVE: CommandSpec =
+    CommandSpec { name: "ACL SAVE", brief: "Saves users to a file; there is none, so it fails.", ..LOAD };
 
-const ACL_HELP: Command = Command { name: "ACL HELP", since: "6.0.0", ..HELP };
+const ACL_HELP: CommandSpec = CommandSpec { name: "ACL HELP", since: "6.0.0", ..HELP };
 
 /// The only user.
 const USER: &[u8] = b"default";
@@ -155,8 +156,8 @@ fn cat(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
                 let asked = raw_text::from_bytes(asked);
                 return Err(Failure::text(format!("ERR Unknown category '{asked}'")));
             };
-            let rows = table::rows().filter(|row| categories(row).contains(category));
-            rows.map(|row| row.name.to_ascii_lowercase().replace(' ', "|")).collect()
+            let commands = registry::commands().filter(|command| categories(command).contains(category));
+            commands.map(|command| command.name.to_ascii_lowercase().replace(' ', "|")).collect()
         }
         _ => return Err(wrong_count(args)),
     };
@@ -232,11 +233,11 @@ fn dry_run(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     }
     let request = args.from(3);
     let asked = raw_text::from_bytes(args.get(3));
-    let Lookup::Command(row) = table::find(&request) else {
+    let Lookup::Command(command) = registry::find(&request) else {
         return Err(Failure::text(format!("ERR Command '{asked}' not found")));
     };
-    if !row.arity.allows(request.len()) {
-        let name = row.name.to_ascii_lowercase().replace(' ', "|");
+    if !command.arity.allows(request.len()) {
+        let name = command.name.to_ascii_lowercase().replace(' ', "|");
         return Err(Failure::text(format!("ERR wrong number of arguments for '{name}' command")));
     }
     reply.ok();

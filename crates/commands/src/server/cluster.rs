@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::session::Session;
 
-pub(crate) const COMMANDS: &[Command] = &[
+pub(crate) const COMMANDS: &[CommandSpec] = &[
     ASKING,
     READONLY,
     READWRITE,
@@ -62,8 +62,8 @@ const fn part(
     arity: Arity,
     flags: &'static [Flag],
     since: &'static str,
-) -> Command {
-    Command {
+) -> CommandSpec {
+    CommandSpec {
         name,
         syntax,
         arity,
@@ -75,7 +75,7 @@ const fn part(
     }
 }
 
-const ASKING: Command = Command {
+const ASKING: CommandSpec = CommandSpec {
     name: "ASKING",
     syntax: "",
     arity: Arity::Exactly(1),
@@ -90,14 +90,15 @@ const ASKING: Command = Command {
     run: Run::Session(no_cluster),
 };
 
-const READONLY: Command = Command {
+const READONLY: CommandSpec = CommandSpec {
     name: "READONLY",
     flags: &[Flag::Loading, Flag::Stale, Flag::Fast],
     brief: "Allows reads of a cluster's replica; there is no cluster.",
     ..ASKING
 };
 
-const READWRITE: Command = Command { name: "READWRITE", brief: "Ends READONLY; there is no cluster.", ..READONLY };
+const READWRITE: CommandSpec =
+    CommandSpec { name: "READWRITE", brief: "Ends READONLY; there is no cluster.", ..READONLY };
 
 fn no_cluster(_: &mut dyn Session, _: &Args, _: &mut dyn Reply) -> Outcome {
     Err(Failure::text("ERR This instance has cluster support disabled"))

@@ -1,18 +1,18 @@
-//! COMMAND: what the server knows of its own commands, all of it made from the rows.
+//! COMMAND: what the server knows of its own commands, all of it made from the commands.
 
 use super::describe::{self, Listed};
 use crate::acl;
 use crate::help::HELP;
 use crate::prelude::*;
-use crate::row::{PART_ARGUMENTS, Parts, all_parts, has_many_arguments};
+use crate::registry::{self, Lookup};
 use crate::session::Session;
-use crate::table::{self, Lookup};
+use crate::spec::{PART_ARGUMENTS, Parts, all_parts, has_many_arguments};
 use base::glob::{self, Case};
 use wire::More;
 
-pub(crate) const COMMANDS: &[Command] = &[COMMAND, COUNT, LIST, INFO, DOCS, GETKEYS, GETKEYSANDFLAGS, COMMAND_HELP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[COMMAND, COUNT, LIST, INFO, DOCS, GETKEYS, GETKEYSANDFLAGS, COMMAND_HELP];
 
-const COMMAND: Command = Command {
+const COMMAND: CommandSpec = CommandSpec {
     name: "COMMAND",
     syntax: "",
     arity: Arity::AtLeast(1),
@@ -30,20 +30,20 @@ const COMMAND: Command = Command {
     }),
 };
 
-const COUNT: Command = Command {
+const COUNT: CommandSpec = CommandSpec {
     name: "COMMAND COUNT",
     arity: Arity::Exactly(2),
     cost: "O(1)",
     brief: "Counts the commands, those with subcommands once.",
     answer: "int: how many",
     run: Run::Session(|_, _, reply| {
-        reply.int(table::names().len() as i64);
+        reply.int(registry::names().len() as i64);
         Ok(())
     }),
     ..COMMAND
 };
 
-const LIST: Command = Command {
+const LIST: CommandSpec = CommandSpec {
     name: "COMMAND LIST",
     syntax: "[FILTERBY <MODULE module-name | ACLCAT category | PATTERN pattern>]",
     arity: Arity::AtLeast(2),
@@ -54,7 +54,7 @@ const LIST: Command = Command {
     ..COMMAND
 };
 
-const INFO: Command = Command {
+const INFO: CommandSpec = CommandSpec {
     name: "COMMAND INFO",
     syntax: "[command-name [command-name ...]]",
     arity: Arity::AtLeast(2),
@@ -69,7 +69,7 @@ const INFO: Command = Command {
     ..COMMAND
 };
 
-const DOCS: Command = Command {
+const DOCS: CommandSpec = CommandSpec {
     name: "COMMAND DOCS",
     since: "7.0.0",
     brief: "Returns the documentation of some commands, or of all.",
@@ -82,7 +82,7 @@ const DOCS: Command = Command {
     ..INFO
 };
 
-const GETKEYS: Command = Command {
+const GETKEYS: CommandSpec = CommandSpec {
     name: "COMMAND GETKEYS",
     syntax: "command [arg [arg ...]]",
     arity: Arity::AtLeast(3),
@@ -94,7 +94,7 @@ const GETKEYS: Command = Command {
     ..COMMAND
 };
 
-const GETKEYSANDFLAGS: Command = Command {
+const GETKEYSANDFLAGS: CommandSpec = CommandSpec {
     name: "COMMAND GETKEYSANDFLAGS",
     since: "7.0.0",
     brief: "Extracts the keys of a command, and how it accesses each.",
@@ -103,7 +103,7 @@ const GETKEYSANDFLAGS: Command = Command {
     ..GETKEYS
 };
 
-const COMMAND_HELP: Command = Command { name: "COMMAND HELP", ..HELP };
+const COMMAND_HELP: CommandSpec = CommandSpec { name: "COMMAND HELP", ..HELP };
 
 fn list(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let names: Vec<String> = match args.len() {
@@ -122,7 +122,7 @@ fn filtered(filter: &[u8], value: &[u8]) -> Result<Vec<String>, Failure> {
         Box::new(|_| false)
     } else if parse::is(filter, "ACLCAT") {
         Box::new(|listed| {
-            listed.row().is_some_and(|row| acl::categories(row).iter().any(|name| parse::is(value, name)))
+            listed.command().is_some_and(|command| acl::categories(command).iter().any(|name| parse::is(value, name)))
         })
     } else if parse::is(filter, "PATTERN") {
         Box::new(|listed| glob::matches(value, listed.name().as_bytes(), Case::Ignored))
@@ -205,27 +205,27 @@ impl Parts for CommandsReply {
 
 fn keys(args: &Args, reply: &mut dyn Reply, with_flags: bool) -> Outcome {
     let request = args.from(2);
-    let Lookup::Command(row) = table::find(&request) else {
+    let Lookup::Command(command) = registry::find(&request) else {
         return Err(Failure::text("ERR Invalid command specified"));
     };
-    let specs = || row.keys.iter().filter(|spec| spec.flags != "not_key");
+    let specs = || command.keys.iter().filter(|spec| spec.flags != "not_key");
     if specs().next().is_none() {
         return Err(Failure::text("ERR The command has no key arguments"));
     }
-    if !row.arity.allows(request.len()) {
+    if !command.arity.allows(request.len()) {
         return Err(Failure::text("ERR Invalid number of arguments specified for command"));
     }
     let mut found = Vec::new();
     for spec in specs() {
-        spec.for_each(&request, |at| found.push((request.get(at), describe::key_flags(&row, spec, &request))));
+        spec.for_each(&request, |at| found.push((request.get(at), describe::key_flags(&command, spec, &request))));
     }
-    if row.name == "MIGRATE" && found.len() > 1 {
+    if command.name == "MIGRATE" && found.len() > 1 {
         // Its one key is empty where others follow.
         if found.remove(0).0 != b"" {
             found.clear();
         }
     }
-    if found.is_empty() && !row.has(Flag::NoMandatoryKeys) {
+    if found.is_empty() && !command.has(Flag::NoMandatoryKeys) {
         return Err(Failure::text("ERR Invalid arguments specified for command"));
     }
     reply.array(found.len());

@@ -2,14 +2,14 @@
 
 use crate::help::HELP;
 use crate::prelude::*;
-use crate::row::{Parts, all_parts};
 use crate::session::Session;
+use crate::spec::{Parts, all_parts};
 use std::collections::{HashSet, VecDeque};
 use wire::More;
 
-pub(crate) const COMMANDS: &[Command] = &[GET, SET, REWRITE, RESETSTAT, CONFIG_HELP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[GET, SET, REWRITE, RESETSTAT, CONFIG_HELP];
 
-const GET: Command = Command {
+const GET: CommandSpec = CommandSpec {
     name: "CONFIG GET",
     syntax: "parameter [parameter ...]",
     arity: Arity::AtLeast(3),
@@ -28,7 +28,7 @@ const GET: Command = Command {
     },
 };
 
-const SET: Command = Command {
+const SET: CommandSpec = CommandSpec {
     name: "CONFIG SET",
     syntax: "parameter value [parameter value ...]",
     arity: Arity::AtLeast(4),
@@ -39,7 +39,7 @@ const SET: Command = Command {
     ..GET
 };
 
-const REWRITE: Command = Command {
+const REWRITE: CommandSpec = CommandSpec {
     name: "CONFIG REWRITE",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -55,7 +55,7 @@ const REWRITE: Command = Command {
     ..GET
 };
 
-const RESETSTAT: Command = Command {
+const RESETSTAT: CommandSpec = CommandSpec {
     name: "CONFIG RESETSTAT",
     since: "2.0.0",
     brief: "Resets the counters of INFO.",
@@ -67,7 +67,7 @@ const RESETSTAT: Command = Command {
     ..REWRITE
 };
 
-const CONFIG_HELP: Command = Command { name: "CONFIG HELP", ..HELP };
+const CONFIG_HELP: CommandSpec = CommandSpec { name: "CONFIG HELP", ..HELP };
 
 /// Settings looked up in parts.
 struct Getting {

@@ -4,17 +4,17 @@ use super::digest::{Digest, DigestSweep};
 use crate::generic::object::encoding;
 use crate::help::HELP;
 use crate::prelude::*;
-use crate::row::Verb;
 use crate::session::Session;
+use crate::spec::Verb;
 use base::Ms;
 use base::raw_text;
 use keyspace::Entry;
 use table::Content;
 
-pub(crate) const COMMANDS: &[Command] =
+pub(crate) const COMMANDS: &[CommandSpec] =
     &[SLEEP, OBJECT, SET_ACTIVE_EXPIRE, DIGEST, DIGEST_VALUE, ERROR, RELOAD, DEBUG_HELP];
 
-const SLEEP: Command = Command {
+const SLEEP: CommandSpec = CommandSpec {
     name: "DEBUG SLEEP",
     syntax: "seconds",
     arity: Arity::Exactly(3),
@@ -29,7 +29,7 @@ const SLEEP: Command = Command {
     run: Run::Engine(Verb::DebugSleep),
 };
 
-const OBJECT: Command = Command {
+const OBJECT: CommandSpec = CommandSpec {
     name: "DEBUG OBJECT",
     syntax: "key",
     keys: &[KeySpec::one(2, "RO")],
@@ -39,7 +39,7 @@ const OBJECT: Command = Command {
     ..SLEEP
 };
 
-const SET_ACTIVE_EXPIRE: Command = Command {
+const SET_ACTIVE_EXPIRE: CommandSpec = CommandSpec {
     name: "DEBUG SET-ACTIVE-EXPIRE",
     syntax: "<0 | 1>",
     brief: "Turns the background removal of expired keys on or off.",
@@ -47,7 +47,7 @@ const SET_ACTIVE_EXPIRE: Command = Command {
     ..SLEEP
 };
 
-const DIGEST: Command = Command {
+const DIGEST: CommandSpec = CommandSpec {
     name: "DEBUG DIGEST",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -58,7 +58,7 @@ const DIGEST: Command = Command {
     ..SLEEP
 };
 
-const DIGEST_VALUE: Command = Command {
+const DIGEST_VALUE: CommandSpec = CommandSpec {
     name: "DEBUG DIGEST-VALUE",
     syntax: "[key [key ...]]",
     arity: Arity::AtLeast(2),
@@ -70,7 +70,7 @@ const DIGEST_VALUE: Command = Command {
     ..SLEEP
 };
 
-const RELOAD: Command = Command {
+const RELOAD: CommandSpec = CommandSpec {
     name: "DEBUG RELOAD",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -80,7 +80,7 @@ const RELOAD: Command = Command {
     ..SLEEP
 };
 
-const ERROR: Command = Command {
+const ERROR: CommandSpec = CommandSpec {
     name: "DEBUG ERROR",
     syntax: "message",
     brief: "Returns an error with this message.",
@@ -89,7 +89,7 @@ const ERROR: Command = Command {
     ..SLEEP
 };
 
-const DEBUG_HELP: Command = Command { name: "DEBUG HELP", since: "1.0.0", flags: SLEEP.flags, ..HELP };
+const DEBUG_HELP: CommandSpec = CommandSpec { name: "DEBUG HELP", since: "1.0.0", flags: SLEEP.flags, ..HELP };
 
 fn set_active_expire(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let on = match args.get(2) {

@@ -1,31 +1,33 @@
-//! A row as COMMAND INFO and COMMAND DOCS tell it.
+//! A command as COMMAND INFO and COMMAND DOCS tell it.
 
 use super::published;
 use super::syntax::{self, Argument};
 use crate::acl;
 use crate::parse;
-use crate::row::{Access, Begin, Command, Find, Flag, KeySpec};
-use crate::table::{self, Lookup};
+use crate::registry::{self, Lookup};
+use crate::spec::{Access, Begin, CommandSpec, Find, Flag, KeySpec};
 use wire::{Args, Reply};
 
-/// A name that COMMAND knows: of a row, or of what only holds subcommands.
+/// A name that COMMAND knows: of a command, or of what only holds subcommands.
 #[derive(Clone, Copy)]
 pub(super) enum Listed {
-    Row(&'static Command),
+    Command(&'static CommandSpec),
     Container(&'static str),
 }
 
 /// Every command, subcommands not among them, sorted.
 pub(super) fn all() -> Vec<Listed> {
-    table::names().into_iter().filter_map(|name| Listed::of(name.as_bytes())).collect()
+    registry::names().into_iter().filter_map(|name| Listed::of(name.as_bytes())).collect()
 }
 
 impl Listed {
     /// What `name` (`get`, `config`, `config|get`) stands for.
     pub(super) fn of(name: &[u8]) -> Option<Self> {
         let is_sub = name.contains(&b'|');
-        match table::by_name(name) {
-            Lookup::Command(row) => (row.name.contains(' ') == is_sub).then(|| Self::Row(row.command())),
+        match registry::by_name(name) {
+            Lookup::Command(command) => {
+                (command.name.contains(' ') == is_sub).then(|| Self::Command(command.spec()))
+            }
             Lookup::Container(name) => (!is_sub).then_some(Self::Container(name)),
             Lookup::Unknown => None,
         }
@@ -33,26 +35,26 @@ impl Listed {
 
     pub(super) fn name(&self) -> String {
         let name = match self {
-            Self::Row(row) => row.name,
+            Self::Command(command) => command.name,
             Self::Container(name) => name,
         };
         name.to_ascii_lowercase().replace(' ', "|")
     }
 
-    pub(super) fn row(&self) -> Option<&'static Command> {
+    pub(super) fn command(&self) -> Option<&'static CommandSpec> {
         match self {
-            Self::Row(row) => Some(row),
+            Self::Command(command) => Some(command),
             Self::Container(_) => None,
         }
     }
 
     pub(super) fn subcommands(&self) -> impl Iterator<Item = Self> + use<> {
         let name = match self {
-            Self::Row(row) => row.name,
+            Self::Command(command) => command.name,
             Self::Container(name) => name,
         };
         // A subcommand's own name holds a space and has none.
-        table::subcommands(name).into_iter().map(Self::Row)
+        registry::subcommands(name).into_iter().map(Self::Command)
     }
 }
 
@@ -65,22 +67,22 @@ pub(super) fn infos(listed: &[Listed], reply: &mut dyn Reply) {
 
 /// One command as an array of ten.
 pub(super) fn info(listed: Listed, reply: &mut dyn Reply) {
-    let row = listed.row();
-    let keys = row.map_or(&[][..], |row| row.keys);
+    let command = listed.command();
+    let keys = command.map_or(&[][..], |command| command.keys);
     let (first, last, step) = legacy_keys(keys);
     reply.array(10);
     reply.bulk(listed.name().as_bytes());
     // What only holds subcommands takes one of them or more.
-    reply.int(row.map_or(-2, |row| row.arity.number()));
-    words(&row.map_or_else(Vec::new, flags), reply);
+    reply.int(command.map_or(-2, |command| command.arity.number()));
+    words(&command.map_or_else(Vec::new, flags), reply);
     [first, last, step].into_iter().for_each(|number| reply.int(number));
-    let categories = row.map_or_else(|| vec!["slow"], acl::categories);
+    let categories = command.map_or_else(|| vec!["slow"], acl::categories);
     words(&categories.iter().map(|name| format!("@{name}")).collect::<Vec<_>>(), reply);
-    let tips = row.map_or(&[][..], published::tips);
+    let tips = command.map_or(&[][..], published::tips);
     reply.set(tips.len());
     tips.iter().for_each(|tip| reply.bulk(tip.as_bytes()));
     reply.set(keys.len());
-    let note = |at| row.and_then(|row| published::note(row.name, at));
+    let note = |at| command.and_then(|command| published::note(command.name, at));
     keys.iter().enumerate().for_each(|(at, spec)| key_spec(spec, note(at), reply));
     let subcommands: Vec<Listed> = listed.subcommands().collect();
     match &subcommands[..] {
@@ -90,17 +92,17 @@ pub(super) fn info(listed: Listed, reply: &mut dyn Reply) {
 }
 
 /// The flags of a command, as COMMAND INFO names them.
-pub(super) fn flags(row: &Command) -> Vec<&'static str> {
-    let from_access = match row.told_access() {
+pub(super) fn flags(command: &CommandSpec) -> Vec<&'static str> {
+    let from_access = match command.told_access() {
         Access::None => &[][..],
         Access::Read => &["readonly"],
         Access::Write { grows: true } => &["write", "denyoom"],
         Access::Write { grows: false } => &["write"],
     };
-    let moves = row.keys.iter().any(|spec| !is_plain(spec));
-    let loads_alone = published::is_no_async_loading(row);
-    let derived = [(row.may_wait(), "blocking"), (moves, "movablekeys"), (loads_alone, "no_async_loading")];
-    let own = row.flags.iter().filter_map(|flag| flag_name(*flag));
+    let moves = command.keys.iter().any(|spec| !is_plain(spec));
+    let loads_alone = published::is_no_async_loading(command);
+    let derived = [(command.may_wait(), "blocking"), (moves, "movablekeys"), (loads_alone, "no_async_loading")];
+    let own = command.flags.iter().filter_map(|flag| flag_name(*flag));
     from_access
         .iter()
         .copied()
@@ -130,7 +132,7 @@ fn flag_name(flag: Flag) -> Option<&'static str> {
         | Flag::FollowsNames
         | Flag::KeyByKey
         | Flag::Pairs
-        | Flag::PutsText
+        | Flag::PutsString
         | Flag::ToldAsReader => {
             return None;
         }
@@ -207,9 +209,9 @@ fn spec_flags(flags: &str) -> Vec<String> {
 /// Returns flags for what a request does to the keys of `spec`. Where they vary with its arguments they are told as
 /// Redis tells them: of SET and DELEX by whether the old text is looked at, of BITFIELD by whether anything is written.
 /// Where a spec of another command says that they vary, its own flags are told, without that word.
-pub(super) fn key_flags(row: &Command, spec: &KeySpec, request: &Args<'_>) -> Vec<String> {
+pub(super) fn key_flags(command: &CommandSpec, spec: &KeySpec, request: &Args<'_>) -> Vec<String> {
     const LOOKS: [&str; 5] = ["GET", "IFEQ", "IFNE", "IFDEQ", "IFDNE"];
-    if row.name == "XREADGROUP" {
+    if command.name == "XREADGROUP" {
         // What it notes in the stream is none of what Redis tells.
         return spec_flags("RO ACCESS");
     }
@@ -217,7 +219,7 @@ pub(super) fn key_flags(row: &Command, spec: &KeySpec, request: &Args<'_>) -> Ve
         return spec_flags(spec.flags.strip_suffix(" INCOMPLETE").unwrap_or(spec.flags));
     };
     let looks = |from: usize| request.from(from).iter().any(|word| LOOKS.iter().any(|known| parse::is(word, known)));
-    spec_flags(match row.name {
+    spec_flags(match command.name {
         "SET" if looks(3) => "RW ACCESS UPDATE",
         "SET" => "OW UPDATE",
         "DELEX" if looks(2) => "RW ACCESS DELETE",
@@ -289,7 +291,7 @@ pub(super) fn named_doc(listed: Listed, reply: &mut dyn Reply) {
 
 fn doc(listed: Listed, reply: &mut dyn Reply) {
     let subcommands: Vec<Listed> = listed.subcommands().collect();
-    let arguments = listed.row().map_or_else(Vec::new, syntax::arguments);
+    let arguments = listed.command().map_or_else(Vec::new, syntax::arguments);
     let name = listed.name().to_ascii_uppercase().replace('|', " ");
     let (history, deprecation) = (published::history::of(&name), published::history::deprecation(&name));
     let flags = [(deprecation.is_some(), "deprecated"), (published::history::is_of_system(&name), "syscmd")];
@@ -304,11 +306,11 @@ fn doc(listed: Listed, reply: &mut dyn Reply) {
         !subcommands.is_empty(),
     ];
     reply.map(4 + has.into_iter().filter(|has| *has).count());
-    // What only holds subcommands has no row of its own: it is as old as the oldest of them.
-    let oldest = || subcommands.iter().filter_map(Listed::row).min_by_key(|row| version(row.since));
-    let model = listed.row().or_else(oldest).expect("a name leads to rows");
+    // What only holds subcommands has no command of its own: it is as old as the oldest of them.
+    let oldest = || subcommands.iter().filter_map(Listed::command).min_by_key(|command| version(command.since));
+    let model = listed.command().or_else(oldest).expect("a name leads to commands");
     let (summary, cost) = match listed {
-        Listed::Row(row) => (row.brief, row.cost),
+        Listed::Command(command) => (command.brief, command.cost),
         Listed::Container(_) => ("Groups subcommands.", "that of the subcommand"),
     };
     field("summary", summary, reply);

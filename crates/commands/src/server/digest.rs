@@ -9,17 +9,17 @@
 //! A deadline counts by being there; when it falls due is not part of the data.
 
 use crate::failure::Failure;
-use crate::row::{Outcome, Sweep, SweepNext};
+use crate::spec::{Outcome, Sweep, SweepNext};
 use base::Ms;
 use base::hash::KeyHasher;
 use blocks::Direction;
-use keyspace::{Entry, Tx, text_of};
-use kinds::Value;
-use kinds::stream::StreamId;
-use kinds::tagged::{Filter, LookLimits, Shown};
+use keyspace::{Entry, Tx, string_of};
 use std::fmt;
 use std::ops::{BitXorAssign, ControlFlow};
 use table::Content;
+use values::Value;
+use values::stream::StreamId;
+use values::tagged::{Filter, LookLimits, Shown};
 use wire::Reply;
 
 /// A digest; of nothing it is zero.
@@ -30,11 +30,11 @@ impl Digest {
     /// Of what an entry holds, whatever its key.
     pub(super) fn of_value(entry: Entry<'_>) -> Self {
         let mut mixer = Mixer::default();
-        if let Some(text) = text_of(entry) {
+        if let Some(text) = string_of(entry) {
             mixer.add(b"text");
             text.for_each_piece(|piece| mixer.add(piece));
         } else if let Content::Value(value) = entry.content() {
-            mixer.add(value.kind().name().as_bytes());
+            mixer.add(value.value_type().name().as_bytes());
             mixer.add_value(value);
         }
         mixer.add_deadline(entry.expires_at_ms());

@@ -4,9 +4,9 @@ use crate::connection::greeting::REDIS_VERSION;
 use crate::prelude::*;
 use crate::session::Session;
 
-pub(crate) const COMMANDS: &[Command] = &[INFO, TIME, ROLE, LOLWUT];
+pub(crate) const COMMANDS: &[CommandSpec] = &[INFO, TIME, ROLE, LOLWUT];
 
-const INFO: Command = Command {
+const INFO: CommandSpec = CommandSpec {
     name: "INFO",
     syntax: "[section [section ...]]",
     arity: Arity::AtLeast(1),
@@ -21,7 +21,7 @@ const INFO: Command = Command {
     run: Run::Session(info),
 };
 
-const TIME: Command = Command {
+const TIME: CommandSpec = CommandSpec {
     name: "TIME",
     syntax: "",
     arity: Arity::Exactly(1),
@@ -33,7 +33,7 @@ const TIME: Command = Command {
     ..INFO
 };
 
-const ROLE: Command = Command {
+const ROLE: CommandSpec = CommandSpec {
     name: "ROLE",
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Fast, Flag::Dangerous],
     since: "2.8.12",
@@ -49,7 +49,7 @@ const ROLE: Command = Command {
     ..TIME
 };
 
-const LOLWUT: Command = Command {
+const LOLWUT: CommandSpec = CommandSpec {
     name: "LOLWUT",
     syntax: "[VERSION version]",
     arity: Arity::AtLeast(1),

@@ -7,9 +7,9 @@ use base::raw_text;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-pub(crate) const COMMANDS: &[Command] = &[DOCTOR, GRAPH, HISTOGRAM, HISTORY, LATEST, RESET, LATENCY_HELP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[DOCTOR, GRAPH, HISTOGRAM, HISTORY, LATEST, RESET, LATENCY_HELP];
 
-const LATEST: Command = Command {
+const LATEST: CommandSpec = CommandSpec {
     name: "LATENCY LATEST",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -34,7 +34,7 @@ const LATEST: Command = Command {
     }),
 };
 
-const HISTORY: Command = Command {
+const HISTORY: CommandSpec = CommandSpec {
     name: "LATENCY HISTORY",
     syntax: "event",
     arity: Arity::Exactly(3),
@@ -53,7 +53,7 @@ const HISTORY: Command = Command {
     ..LATEST
 };
 
-const GRAPH: Command = Command {
+const GRAPH: CommandSpec = CommandSpec {
     name: "LATENCY GRAPH",
     brief: "Draws a graph of one kind of slow events.",
     answer: "verbatim: a line for each time, with a bar",
@@ -61,7 +61,7 @@ const GRAPH: Command = Command {
     ..HISTORY
 };
 
-const RESET: Command = Command {
+const RESET: CommandSpec = CommandSpec {
     name: "LATENCY RESET",
     syntax: "[event [event ...]]",
     arity: Arity::AtLeast(2),
@@ -75,7 +75,7 @@ const RESET: Command = Command {
     ..LATEST
 };
 
-const DOCTOR: Command = Command {
+const DOCTOR: CommandSpec = CommandSpec {
     name: "LATENCY DOCTOR",
     brief: "Describes in words what took long.",
     answer: "verbatim: text",
@@ -83,7 +83,7 @@ const DOCTOR: Command = Command {
     ..LATEST
 };
 
-const HISTOGRAM: Command = Command {
+const HISTOGRAM: CommandSpec = CommandSpec {
     name: "LATENCY HISTOGRAM",
     syntax: "[command [command ...]]",
     arity: Arity::AtLeast(2),
@@ -95,7 +95,7 @@ const HISTOGRAM: Command = Command {
     ..LATEST
 };
 
-const LATENCY_HELP: Command = Command { name: "LATENCY HELP", since: "2.8.13", ..HELP };
+const LATENCY_HELP: CommandSpec = CommandSpec { name: "LATENCY HELP", since: "2.8.13", ..HELP };
 
 fn samples(session: &dyn Session, event: &[u8]) -> Vec<(u64, u64)> {
     let of_event = session.latency().into_iter().find(|spikes| spikes.event.as_bytes() == event);

@@ -1,12 +1,12 @@
 //! REPLICAOF SLAVEOF SYNC PSYNC REPLCONF FAILOVER WAIT WAITAOF: what a server says that has no replicas.
 
 use crate::prelude::*;
-use crate::row::Verb;
 use crate::session::Session;
+use crate::spec::Verb;
 
-pub(crate) const COMMANDS: &[Command] = &[FAILOVER, PSYNC, REPLCONF, REPLICAOF, SLAVEOF, SYNC, WAIT, WAITAOF];
+pub(crate) const COMMANDS: &[CommandSpec] = &[FAILOVER, PSYNC, REPLCONF, REPLICAOF, SLAVEOF, SYNC, WAIT, WAITAOF];
 
-const WAIT: Command = Command {
+const WAIT: CommandSpec = CommandSpec {
     name: "WAIT",
     syntax: "numreplicas timeout",
     arity: Arity::Exactly(3),
@@ -29,7 +29,7 @@ const WAIT: Command = Command {
     }),
 };
 
-const WAITAOF: Command = Command {
+const WAITAOF: CommandSpec = CommandSpec {
     name: "WAITAOF",
     syntax: "numlocal numreplicas timeout",
     arity: Arity::Exactly(4),
@@ -40,7 +40,7 @@ const WAITAOF: Command = Command {
     ..WAIT
 };
 
-const REPLICAOF: Command = Command {
+const REPLICAOF: CommandSpec = CommandSpec {
     name: "REPLICAOF",
     syntax: "<host port | NO ONE>",
     flags: &[Flag::Admin, Flag::NoScript, Flag::Stale],
@@ -52,9 +52,9 @@ const REPLICAOF: Command = Command {
     ..WAIT
 };
 
-const SLAVEOF: Command = Command { name: "SLAVEOF", since: "1.0.0", ..REPLICAOF };
+const SLAVEOF: CommandSpec = CommandSpec { name: "SLAVEOF", since: "1.0.0", ..REPLICAOF };
 
-const SYNC: Command = Command {
+const SYNC: CommandSpec = CommandSpec {
     name: "SYNC",
     syntax: "",
     arity: Arity::Exactly(1),
@@ -66,7 +66,7 @@ const SYNC: Command = Command {
     ..REPLICAOF
 };
 
-const PSYNC: Command = Command {
+const PSYNC: CommandSpec = CommandSpec {
     name: "PSYNC",
     syntax: "replicationid offset",
     arity: Arity::AtLeast(3),
@@ -75,7 +75,7 @@ const PSYNC: Command = Command {
     ..SYNC
 };
 
-const REPLCONF: Command = Command {
+const REPLCONF: CommandSpec = CommandSpec {
     name: "REPLCONF",
     syntax: "[option value ...]",
     arity: Arity::AtLeast(1),
@@ -85,7 +85,7 @@ const REPLCONF: Command = Command {
     ..SYNC
 };
 
-const FAILOVER: Command = Command {
+const FAILOVER: CommandSpec = CommandSpec {
     name: "FAILOVER",
     syntax: "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]",
     arity: Arity::AtLeast(1),

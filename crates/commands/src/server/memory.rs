@@ -6,9 +6,9 @@ use crate::session::{MemoryFigures, Session};
 use keyspace::Entry;
 use table::Content;
 
-pub(crate) const COMMANDS: &[Command] = &[DOCTOR, MALLOC_STATS, PURGE, USAGE, STATS, MEMORY_HELP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[DOCTOR, MALLOC_STATS, PURGE, USAGE, STATS, MEMORY_HELP];
 
-const USAGE: Command = Command {
+const USAGE: CommandSpec = CommandSpec {
     name: "MEMORY USAGE",
     syntax: "key [SAMPLES count]",
     arity: Arity::AtLeast(3),
@@ -23,7 +23,7 @@ const USAGE: Command = Command {
     run: Run::Local(usage),
 };
 
-const STATS: Command = Command {
+const STATS: CommandSpec = CommandSpec {
     name: "MEMORY STATS",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -36,7 +36,7 @@ const STATS: Command = Command {
     ..USAGE
 };
 
-const DOCTOR: Command = Command {
+const DOCTOR: CommandSpec = CommandSpec {
     name: "MEMORY DOCTOR",
     brief: "Describes the state of memory in words.",
     answer: "verbatim: text",
@@ -47,7 +47,7 @@ const DOCTOR: Command = Command {
     ..STATS
 };
 
-const MALLOC_STATS: Command = Command {
+const MALLOC_STATS: CommandSpec = CommandSpec {
     name: "MEMORY MALLOC-STATS",
     cost: "O(1)",
     brief: "Returns statistics of the allocator.",
@@ -60,7 +60,7 @@ const MALLOC_STATS: Command = Command {
     ..STATS
 };
 
-const PURGE: Command = Command {
+const PURGE: CommandSpec = CommandSpec {
     name: "MEMORY PURGE",
     cost: "O(1)",
     brief: "Asks the allocator to return freed memory to the system.",
@@ -72,7 +72,7 @@ const PURGE: Command = Command {
     ..STATS
 };
 
-const MEMORY_HELP: Command = Command { name: "MEMORY HELP", since: "4.0.0", ..HELP };
+const MEMORY_HELP: CommandSpec = CommandSpec { name: "MEMORY HELP", since: "4.0.0", ..HELP };
 
 fn usage(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let mut words = args.from(3).iter();

@@ -3,9 +3,9 @@
 use crate::help::HELP;
 use crate::prelude::*;
 
-pub(crate) const COMMANDS: &[Command] = &[LIST, LOAD, LOADEX, UNLOAD, MODULE_HELP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[LIST, LOAD, LOADEX, UNLOAD, MODULE_HELP];
 
-const LIST: Command = Command {
+const LIST: CommandSpec = CommandSpec {
     name: "MODULE LIST",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -23,7 +23,7 @@ const LIST: Command = Command {
     }),
 };
 
-const LOAD: Command = Command {
+const LOAD: CommandSpec = CommandSpec {
     name: "MODULE LOAD",
     syntax: "path [arg [arg ...]]",
     arity: Arity::AtLeast(3),
@@ -33,14 +33,14 @@ const LOAD: Command = Command {
     ..LIST
 };
 
-const LOADEX: Command = Command {
+const LOADEX: CommandSpec = CommandSpec {
     name: "MODULE LOADEX",
     syntax: "path [CONFIG name value [CONFIG name value ...]] [ARGS arg [arg ...]]",
     since: "7.0.0",
     ..LOAD
 };
 
-const UNLOAD: Command = Command {
+const UNLOAD: CommandSpec = CommandSpec {
     name: "MODULE UNLOAD",
     syntax: "name",
     arity: Arity::Exactly(3),
@@ -49,4 +49,4 @@ const UNLOAD: Command = Command {
     ..LOAD
 };
 
-const MODULE_HELP: Command = Command { name: "MODULE HELP", ..HELP };
+const MODULE_HELP: CommandSpec = CommandSpec { name: "MODULE HELP", ..HELP };

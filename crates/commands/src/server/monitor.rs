@@ -1,11 +1,11 @@
 //! MONITOR: what all connections ask for, as they do; and how a request is shown.
 
 use crate::prelude::*;
-use crate::table::Row;
+use crate::registry::Command;
 
-pub(crate) const COMMANDS: &[Command] = &[MONITOR];
+pub(crate) const COMMANDS: &[CommandSpec] = &[MONITOR];
 
-const MONITOR: Command = Command {
+const MONITOR: CommandSpec = CommandSpec {
     name: "MONITOR",
     syntax: "",
     arity: Arity::Exactly(1),
@@ -27,16 +27,16 @@ const MONITOR: Command = Command {
 /// Of a longer request only so much is shown, in bytes of its arguments.
 const SHOWN_BYTES_MAX: usize = 64 << 10;
 
-/// Whether requests of a row are shown: not those for whoever runs the server.
-pub fn is_shown(row: &Row) -> bool {
-    !row.has(Flag::Admin)
+/// Whether requests of a command are shown: not those for whoever runs the server.
+pub fn is_shown(command: &Command) -> bool {
+    !command.has(Flag::Admin)
 }
 
 /// A request as MONITOR shows it, without time and address; passwords are hidden.
-pub fn shown(row: &Row, args: &Args<'_>) -> String {
+pub fn shown(command: &Command, args: &Args<'_>) -> String {
     let mut text = String::new();
     let mut left = SHOWN_BYTES_MAX;
-    let mut secrets = secret_arguments(row, args).into_iter().peekable();
+    let mut secrets = secret_arguments(command, args).into_iter().peekable();
     for (at, argument) in args.iter().enumerate() {
         if at > 0 {
             text.push(' ');
@@ -69,9 +69,9 @@ const SECRET_SETTINGS: &[&[u8]] =
 
 /// Returns which arguments of a request are users or passwords, in order. MONITOR and the slow log hide them.
 /// O(1) for commands that take none, else O(arguments).
-pub fn secret_arguments(row: &Row, args: &Args<'_>) -> Vec<usize> {
+pub fn secret_arguments(command: &Command, args: &Args<'_>) -> Vec<usize> {
     let count = args.len();
-    match row.name {
+    match command.name {
         "AUTH" => (1..count).collect(),
         "ACL SETUSER" => (2..count).collect(),
         "CONFIG SET" => (3..count).step_by(2).filter(|at| is_secret_setting(args.get(at - 1))).collect(),
@@ -158,14 +158,14 @@ fn quote(bytes: &[u8], text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Lookup, find};
+    use crate::registry::{Lookup, find};
     use wire::OwnedRequest;
 
     fn of(words: &[&[u8]]) -> String {
         let owned = OwnedRequest::of(words);
         let args = owned.args();
-        let Lookup::Command(row) = find(&args) else { panic!("a row") };
-        shown(&row, &args)
+        let Lookup::Command(command) = find(&args) else { panic!("a command") };
+        shown(&command, &args)
     }
 
     #[test]
@@ -204,8 +204,8 @@ mod tests {
             let words: Vec<&str> = request.split(' ').collect();
             let owned = OwnedRequest::of(&words);
             let args = owned.args();
-            let Lookup::Command(row) = find(&args) else { panic!("{request}: a row") };
-            assert_eq!(secret_arguments(&row, &args), expected, "{request}");
+            let Lookup::Command(command) = find(&args) else { panic!("{request}: a command") };
+            assert_eq!(secret_arguments(&command, &args), expected, "{request}");
         }
     }
 

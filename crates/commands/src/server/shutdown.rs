@@ -1,12 +1,12 @@
 //! SHUTDOWN SAVE BGSAVE BGREWRITEAOF LASTSAVE: the end, and checkpoints.
 
 use crate::prelude::*;
-use crate::row::Verb;
 use crate::session::{Saving, Session};
+use crate::spec::Verb;
 
-pub(crate) const COMMANDS: &[Command] = &[SHUTDOWN, SAVE, BGSAVE, BGREWRITEAOF, LASTSAVE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SHUTDOWN, SAVE, BGSAVE, BGREWRITEAOF, LASTSAVE];
 
-const SHUTDOWN: Command = Command {
+const SHUTDOWN: CommandSpec = CommandSpec {
     name: "SHUTDOWN",
     syntax: "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
     arity: Arity::AtLeast(1),
@@ -21,7 +21,7 @@ const SHUTDOWN: Command = Command {
     run: Run::Engine(Verb::Shutdown),
 };
 
-const SAVE: Command = Command {
+const SAVE: CommandSpec = CommandSpec {
     name: "SAVE",
     syntax: "",
     arity: Arity::Exactly(1),
@@ -33,7 +33,7 @@ const SAVE: Command = Command {
     ..SHUTDOWN
 };
 
-const BGSAVE: Command = Command {
+const BGSAVE: CommandSpec = CommandSpec {
     name: "BGSAVE",
     syntax: "[SCHEDULE]",
     arity: Arity::AtLeast(1),
@@ -46,7 +46,7 @@ const BGSAVE: Command = Command {
     ..SAVE
 };
 
-const BGREWRITEAOF: Command = Command {
+const BGREWRITEAOF: CommandSpec = CommandSpec {
     name: "BGREWRITEAOF",
     syntax: "",
     arity: Arity::Exactly(1),
@@ -57,7 +57,7 @@ const BGREWRITEAOF: Command = Command {
     ..BGSAVE
 };
 
-const LASTSAVE: Command = Command {
+const LASTSAVE: CommandSpec = CommandSpec {
     name: "LASTSAVE",
     syntax: "",
     arity: Arity::Exactly(1),

@@ -4,9 +4,9 @@ use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
 use crate::session::Session;
 
-pub(crate) const COMMANDS: &[Command] = &[GET, LEN, RESET, SLOWLOG_HELP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[GET, LEN, RESET, SLOWLOG_HELP];
 
-const GET: Command = Command {
+const GET: CommandSpec = CommandSpec {
     name: "SLOWLOG GET",
     syntax: "[count]",
     arity: Arity::AtLeast(2),
@@ -21,7 +21,7 @@ const GET: Command = Command {
     run: Run::Session(get),
 };
 
-const LEN: Command = Command {
+const LEN: CommandSpec = CommandSpec {
     name: "SLOWLOG LEN",
     syntax: "",
     arity: Arity::Exactly(2),
@@ -35,7 +35,7 @@ const LEN: Command = Command {
     ..GET
 };
 
-const RESET: Command = Command {
+const RESET: CommandSpec = CommandSpec {
     name: "SLOWLOG RESET",
     cost: "O(n), n the entries",
     brief: "Clears the slow log.",
@@ -48,7 +48,7 @@ const RESET: Command = Command {
     ..LEN
 };
 
-const SLOWLOG_HELP: Command = Command { name: "SLOWLOG HELP", since: "6.2.0", ..HELP };
+const SLOWLOG_HELP: CommandSpec = CommandSpec { name: "SLOWLOG HELP", since: "6.2.0", ..HELP };
 
 const ENTRIES_DEFAULT: usize = 10;
 

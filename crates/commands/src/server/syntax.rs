@@ -1,4 +1,4 @@
-//! The arguments of a command as COMMAND DOCS tells them, read from the syntax line of its row.
+//! The arguments of a command as COMMAND DOCS tells them, read from the syntax line of its command.
 //!
 //! ```text
 //! key value [NX | XX] [EX seconds | PX milliseconds]
@@ -12,7 +12,7 @@
 //! choices, `[x ...]` repeats.
 
 use super::published;
-use crate::row::Command;
+use crate::spec::CommandSpec;
 use std::iter::Peekable;
 
 /// One argument, or a group of them.
@@ -29,21 +29,21 @@ pub(super) struct Argument {
     pub(super) repeats_token: bool,
     /// Since which version of Redis it is there; empty: as long as the command.
     pub(super) since: &'static str,
-    /// Which of the row's key specs finds it.
+    /// Which of the command's key specs finds it.
     pub(super) key_spec: Option<usize>,
     /// What a `oneof` or a `block` is made of.
     pub(super) parts: Vec<Argument>,
 }
 
-/// The arguments of `row`.
-pub(super) fn arguments(row: &Command) -> Vec<Argument> {
-    let mut arguments = sequence_of(row.syntax);
+/// The arguments of `spec`.
+pub(super) fn arguments(command: &CommandSpec) -> Vec<Argument> {
+    let mut arguments = sequence_of(command.syntax);
     let mut keys_count = 0;
-    mark_keys(&mut arguments, row.keys.len(), &mut keys_count);
-    if row.name.starts_with("SORT") {
+    mark_keys(&mut arguments, command.keys.len(), &mut keys_count);
+    if command.name.starts_with("SORT") {
         mark_sorting(&mut arguments);
     }
-    for told in published::arguments::of(row.name) {
+    for told in published::arguments::of(command.name) {
         let argument = at(&mut arguments, told.at).expect("a place that the tests know");
         if !told.name.is_empty() {
             told.name.clone_into(&mut argument.name);

@@ -3,9 +3,9 @@
 use crate::prelude::*;
 use smallvec::SmallVec;
 
-pub(crate) const COMMANDS: &[Command] = &[SADD, SREM, SMOVE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SADD, SREM, SMOVE];
 
-const SADD: Command = Command {
+const SADD: CommandSpec = CommandSpec {
     name: "SADD",
     syntax: "key member [member ...]",
     arity: Arity::AtLeast(3),
@@ -25,7 +25,7 @@ const SADD: Command = Command {
     }),
 };
 
-const SREM: Command = Command {
+const SREM: CommandSpec = CommandSpec {
     name: "SREM",
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
@@ -43,7 +43,7 @@ const SREM: Command = Command {
     ..SADD
 };
 
-const SMOVE: Command = Command {
+const SMOVE: CommandSpec = CommandSpec {
     name: "SMOVE",
     syntax: "source destination member",
     arity: Arity::Exactly(4),
@@ -58,7 +58,7 @@ const SMOVE: Command = Command {
 
 fn smove(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (source, destination, member) = (args.get(1), args.get(2), args.get(3));
-    let is_member = match tx.kind(source) {
+    let is_member = match tx.value_type(source) {
         // As in Redis, the other key is not looked at then.
         None => false,
         Some(_) => {

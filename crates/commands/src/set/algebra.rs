@@ -9,13 +9,13 @@
 use super::all::{self, MembersReply};
 use crate::prelude::*;
 use keyspace::{Combining, Pin, Whole};
-use kinds::set::{SetAlgebra, SetLimits, SetOperation};
-use kinds::{Set, Value};
+use values::set::{SetAlgebra, SetLimits, SetOperation};
+use values::{Set, Value};
 use wire::{More, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[SINTER, SINTERCARD, SINTERSTORE, SUNION, SUNIONSTORE, SDIFF, SDIFFSTORE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SINTER, SINTERCARD, SINTERSTORE, SUNION, SUNIONSTORE, SDIFF, SDIFFSTORE];
 
-const SINTER: Command = Command {
+const SINTER: CommandSpec = CommandSpec {
     name: "SINTER",
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),
@@ -30,7 +30,7 @@ const SINTER: Command = Command {
     run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, SetOperation::Intersection)),
 };
 
-const SINTERCARD: Command = Command {
+const SINTERCARD: CommandSpec = CommandSpec {
     name: "SINTERCARD",
     syntax: "numkeys key [key ...] [LIMIT limit]",
     arity: Arity::AtLeast(3),
@@ -42,7 +42,7 @@ const SINTERCARD: Command = Command {
     ..SINTER
 };
 
-const SINTERSTORE: Command = Command {
+const SINTERSTORE: CommandSpec = CommandSpec {
     name: "SINTERSTORE",
     syntax: "destination key [key ...]",
     arity: Arity::AtLeast(3),
@@ -54,7 +54,7 @@ const SINTERSTORE: Command = Command {
     ..SINTER
 };
 
-const SUNION: Command = Command {
+const SUNION: CommandSpec = CommandSpec {
     name: "SUNION",
     cost: "O(n), n the members of all sets",
     brief: "Returns the members that any of several sets has.",
@@ -62,7 +62,7 @@ const SUNION: Command = Command {
     ..SINTER
 };
 
-const SUNIONSTORE: Command = Command {
+const SUNIONSTORE: CommandSpec = CommandSpec {
     name: "SUNIONSTORE",
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
     cost: "O(n), n the members of all sets",
@@ -71,7 +71,7 @@ const SUNIONSTORE: Command = Command {
     ..SINTERSTORE
 };
 
-const SDIFF: Command = Command {
+const SDIFF: CommandSpec = CommandSpec {
     name: "SDIFF",
     cost: "O(n), n the members of all sets",
     brief: "Returns the members of the first set that no other set has.",
@@ -79,7 +79,7 @@ const SDIFF: Command = Command {
     ..SINTER
 };
 
-const SDIFFSTORE: Command = Command {
+const SDIFFSTORE: CommandSpec = CommandSpec {
     name: "SDIFFSTORE",
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
     cost: "O(n), n the members of all sets",

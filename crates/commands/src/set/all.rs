@@ -4,13 +4,13 @@
 
 use crate::prelude::*;
 use keyspace::Pin;
-use kinds::Set;
 use std::ops::ControlFlow;
+use values::Set;
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[SMEMBERS];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SMEMBERS];
 
-const SMEMBERS: Command = Command {
+const SMEMBERS: CommandSpec = CommandSpec {
     name: "SMEMBERS",
     syntax: "key",
     arity: Arity::Exactly(2),

@@ -1,11 +1,11 @@
 //! SISMEMBER SMISMEMBER SCARD: look at a set.
 
 use crate::prelude::*;
-use kinds::Set;
+use values::Set;
 
-pub(crate) const COMMANDS: &[Command] = &[SISMEMBER, SMISMEMBER, SCARD];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SISMEMBER, SMISMEMBER, SCARD];
 
-const SISMEMBER: Command = Command {
+const SISMEMBER: CommandSpec = CommandSpec {
     name: "SISMEMBER",
     syntax: "key member",
     arity: Arity::Exactly(3),
@@ -24,7 +24,7 @@ const SISMEMBER: Command = Command {
     }),
 };
 
-const SMISMEMBER: Command = Command {
+const SMISMEMBER: CommandSpec = CommandSpec {
     name: "SMISMEMBER",
     syntax: "key member [member ...]",
     arity: Arity::AtLeast(3),
@@ -44,7 +44,7 @@ const SMISMEMBER: Command = Command {
     ..SISMEMBER
 };
 
-const SCARD: Command = Command {
+const SCARD: CommandSpec = CommandSpec {
     name: "SCARD",
     syntax: "key",
     arity: Arity::Exactly(2),

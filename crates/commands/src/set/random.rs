@@ -6,12 +6,12 @@ use super::all;
 use crate::draw::{Drawable, RandomDraw, places};
 use crate::prelude::*;
 use base::random::Random;
-use kinds::Set;
-use kinds::set::SetForm;
+use values::Set;
+use values::set::SetForm;
 
-pub(crate) const COMMANDS: &[Command] = &[SRANDMEMBER, SPOP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SRANDMEMBER, SPOP];
 
-const SRANDMEMBER: Command = Command {
+const SRANDMEMBER: CommandSpec = CommandSpec {
     name: "SRANDMEMBER",
     syntax: "key [count]",
     arity: Arity::AtLeast(2),
@@ -26,7 +26,7 @@ const SRANDMEMBER: Command = Command {
     run: Run::Local(random),
 };
 
-const SPOP: Command = Command {
+const SPOP: CommandSpec = CommandSpec {
     name: "SPOP",
     keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },

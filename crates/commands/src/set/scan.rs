@@ -10,13 +10,13 @@
 use crate::element_scan::{ScanOptions, ScanReply};
 use crate::generic::scan::{CURSOR_SHIFT, parse_cursor};
 use crate::prelude::*;
-use kinds::Set;
-use kinds::set::SetForm;
 use std::ops::ControlFlow;
+use values::Set;
+use values::set::SetForm;
 
-pub(crate) const COMMANDS: &[Command] = &[SSCAN];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SSCAN];
 
-const SSCAN: Command = Command {
+const SSCAN: CommandSpec = CommandSpec {
     name: "SSCAN",
     syntax: "key cursor [MATCH pattern] [COUNT count]",
     arity: Arity::AtLeast(3),

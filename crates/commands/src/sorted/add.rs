@@ -5,9 +5,9 @@ use crate::prelude::*;
 use keyspace::SortedMut;
 use std::collections::HashMap;
 
-pub(crate) const COMMANDS: &[Command] = &[ZADD, ZINCRBY];
+pub(crate) const COMMANDS: &[CommandSpec] = &[ZADD, ZINCRBY];
 
-const ZADD: Command = Command {
+const ZADD: CommandSpec = CommandSpec {
     name: "ZADD",
     syntax: "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]",
     arity: Arity::AtLeast(4),
@@ -22,7 +22,7 @@ const ZADD: Command = Command {
     run: Run::Local(zadd),
 };
 
-const ZINCRBY: Command = Command {
+const ZINCRBY: CommandSpec = CommandSpec {
     name: "ZINCRBY",
     syntax: "key increment member",
     arity: Arity::Exactly(4),

@@ -7,14 +7,14 @@ use super::tell::{MemberFormat, MembersByScoreReply};
 use crate::prelude::*;
 use base::raw_text;
 use keyspace::{Combining, Pin, WrongType};
-use kinds::set::SetOperation;
-use kinds::sorted::{Aggregate, Asked, Members, SortedAlgebra, SortedLimits, Source};
-use kinds::{Sorted, Value, limits};
+use values::set::SetOperation;
+use values::sorted::{Aggregate, Asked, Members, SortedAlgebra, SortedLimits, Source};
+use values::{Sorted, Value, limits};
 use wire::{More, Source as _};
 
-pub(crate) const COMMANDS: &[Command] = &[ZDIFF, ZDIFFSTORE, ZINTER, ZINTERCARD, ZINTERSTORE, ZUNION, ZUNIONSTORE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[ZDIFF, ZDIFFSTORE, ZINTER, ZINTERCARD, ZINTERSTORE, ZUNION, ZUNIONSTORE];
 
-const ZUNION: Command = Command {
+const ZUNION: CommandSpec = CommandSpec {
     name: "ZUNION",
     syntax: "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE <SUM | MIN | MAX>] [WITHSCORES]",
     arity: Arity::AtLeast(3),
@@ -29,7 +29,7 @@ const ZUNION: Command = Command {
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, SetOperation::Union, Shape::Told)),
 };
 
-const ZUNIONSTORE: Command = Command {
+const ZUNIONSTORE: CommandSpec = CommandSpec {
     name: "ZUNIONSTORE",
     syntax: "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE <SUM | MIN | MAX>]",
     arity: Arity::AtLeast(4),
@@ -42,7 +42,7 @@ const ZUNIONSTORE: Command = Command {
     ..ZUNION
 };
 
-const ZINTER: Command = Command {
+const ZINTER: CommandSpec = CommandSpec {
     name: "ZINTER",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the smallest of k, m those of the result",
     brief: "Returns the members that all sorted sets have.",
@@ -50,7 +50,7 @@ const ZINTER: Command = Command {
     ..ZUNION
 };
 
-const ZINTERSTORE: Command = Command {
+const ZINTERSTORE: CommandSpec = CommandSpec {
     name: "ZINTERSTORE",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the smallest of k, m those of the result",
     brief: "Stores the members that all sorted sets have.",
@@ -58,7 +58,7 @@ const ZINTERSTORE: Command = Command {
     ..ZUNIONSTORE
 };
 
-const ZINTERCARD: Command = Command {
+const ZINTERCARD: CommandSpec = CommandSpec {
     name: "ZINTERCARD",
     syntax: "numkeys key [key ...] [LIMIT limit]",
     cost: "O(n*k*log(n)), n the members of the smallest of k",
@@ -69,7 +69,7 @@ const ZINTERCARD: Command = Command {
     ..ZUNION
 };
 
-const ZDIFF: Command = Command {
+const ZDIFF: CommandSpec = CommandSpec {
     name: "ZDIFF",
     syntax: "numkeys key [key ...] [WITHSCORES]",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the first of k, m those of the result",
@@ -78,7 +78,7 @@ const ZDIFF: Command = Command {
     ..ZUNION
 };
 
-const ZDIFFSTORE: Command = Command {
+const ZDIFFSTORE: CommandSpec = CommandSpec {
     name: "ZDIFFSTORE",
     syntax: "destination numkeys key [key ...]",
     cost: "O(n*k*log(n)+m*log(m)), n the members of the first of k, m those of the result",

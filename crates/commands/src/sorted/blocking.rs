@@ -6,12 +6,12 @@ use super::pop::{Outermost, pops_at, take_flat, take_from};
 use crate::engine_arguments::timeout_ms;
 use crate::filled::first_filled;
 use crate::prelude::*;
-use crate::row::{Local, TimeoutAt, as_it_is};
-use kinds::Sorted;
+use crate::spec::{Local, TimeoutAt, as_it_is};
+use values::Sorted;
 
-pub(crate) const COMMANDS: &[Command] = &[BZMPOP, BZPOPMAX, BZPOPMIN];
+pub(crate) const COMMANDS: &[CommandSpec] = &[BZMPOP, BZPOPMAX, BZPOPMIN];
 
-const BZPOPMIN: Command = Command {
+const BZPOPMIN: CommandSpec = CommandSpec {
     name: "BZPOPMIN",
     syntax: "key [key ...] timeout",
     arity: Arity::AtLeast(3),
@@ -26,14 +26,14 @@ const BZPOPMIN: Command = Command {
     run: blocking(|tx, args, reply| pop_one(tx, args, reply, Outermost::Min), TimeoutAt::Last),
 };
 
-const BZPOPMAX: Command = Command {
+const BZPOPMAX: CommandSpec = CommandSpec {
     name: "BZPOPMAX",
     brief: "Removes and returns the member with the highest score, or waits.",
     run: blocking(|tx, args, reply| pop_one(tx, args, reply, Outermost::Max), TimeoutAt::Last),
     ..BZPOPMIN
 };
 
-const BZMPOP: Command = Command {
+const BZMPOP: CommandSpec = CommandSpec {
     name: "BZMPOP",
     syntax: "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]",
     arity: Arity::AtLeast(5),

@@ -4,13 +4,13 @@ use super::score::{MemberRange, Scores};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::Pin;
-use kinds::Sorted;
 use std::ops::ControlFlow;
+use values::Sorted;
 use wire::{More, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[ZCARD, ZSCORE, ZMSCORE, ZRANK, ZREVRANK, ZCOUNT, ZLEXCOUNT, ZSUM, ZAVG];
+pub(crate) const COMMANDS: &[CommandSpec] = &[ZCARD, ZSCORE, ZMSCORE, ZRANK, ZREVRANK, ZCOUNT, ZLEXCOUNT, ZSUM, ZAVG];
 
-const ZCARD: Command = Command {
+const ZCARD: CommandSpec = CommandSpec {
     name: "ZCARD",
     syntax: "key",
     arity: Arity::Exactly(2),
@@ -29,7 +29,7 @@ const ZCARD: Command = Command {
     }),
 };
 
-const ZSCORE: Command = Command {
+const ZSCORE: CommandSpec = CommandSpec {
     name: "ZSCORE",
     syntax: "key member",
     arity: Arity::Exactly(3),
@@ -45,7 +45,7 @@ const ZSCORE: Command = Command {
     ..ZCARD
 };
 
-const ZMSCORE: Command = Command {
+const ZMSCORE: CommandSpec = CommandSpec {
     name: "ZMSCORE",
     syntax: "key member [member ...]",
     arity: Arity::AtLeast(3),
@@ -63,7 +63,7 @@ const ZMSCORE: Command = Command {
     ..ZSCORE
 };
 
-const ZRANK: Command = Command {
+const ZRANK: CommandSpec = CommandSpec {
     name: "ZRANK",
     syntax: "key member [WITHSCORE]",
     arity: Arity::Between(3, 4),
@@ -74,14 +74,14 @@ const ZRANK: Command = Command {
     ..ZSCORE
 };
 
-const ZREVRANK: Command = Command {
+const ZREVRANK: CommandSpec = CommandSpec {
     name: "ZREVRANK",
     brief: "Returns the rank of a member, from the highest score.",
     run: Run::Local(|tx, args, reply| rank(tx, args, reply, Direction::Backward)),
     ..ZRANK
 };
 
-const ZCOUNT: Command = Command {
+const ZCOUNT: CommandSpec = CommandSpec {
     name: "ZCOUNT",
     syntax: "key min max",
     arity: Arity::Exactly(4),
@@ -97,7 +97,7 @@ const ZCOUNT: Command = Command {
     ..ZSCORE
 };
 
-const ZLEXCOUNT: Command = Command {
+const ZLEXCOUNT: CommandSpec = CommandSpec {
     name: "ZLEXCOUNT",
     since: "2.8.9",
     brief: "Counts the members within a range of bytes, if all have one score.",
@@ -110,7 +110,7 @@ const ZLEXCOUNT: Command = Command {
     ..ZCOUNT
 };
 
-const ZSUM: Command = Command {
+const ZSUM: CommandSpec = CommandSpec {
     name: "ZSUM",
     flags: &[],
     cost: "O(log(n)+m), n the members of the sorted set, m those of the range",
@@ -121,7 +121,7 @@ const ZSUM: Command = Command {
     ..ZCOUNT
 };
 
-const ZAVG: Command = Command {
+const ZAVG: CommandSpec = CommandSpec {
     name: "ZAVG",
     brief: "Returns the average of the scores within a range.",
     answer: "double: the average; null: no member is in the range",

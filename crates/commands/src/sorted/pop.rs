@@ -4,11 +4,11 @@ use super::remove::Removal;
 use super::tell::{MemberFormat, SortedPart, tell};
 use crate::prelude::*;
 use blocks::Direction;
-use kinds::Sorted;
+use values::Sorted;
 
-pub(crate) const COMMANDS: &[Command] = &[ZMPOP, ZPOPMAX, ZPOPMIN];
+pub(crate) const COMMANDS: &[CommandSpec] = &[ZMPOP, ZPOPMAX, ZPOPMIN];
 
-const ZPOPMIN: Command = Command {
+const ZPOPMIN: CommandSpec = CommandSpec {
     name: "ZPOPMIN",
     syntax: "key [count]",
     arity: Arity::AtLeast(2),
@@ -23,14 +23,14 @@ const ZPOPMIN: Command = Command {
     run: Run::Local(|tx, args, reply| pop(tx, args, reply, Outermost::Min)),
 };
 
-const ZPOPMAX: Command = Command {
+const ZPOPMAX: CommandSpec = CommandSpec {
     name: "ZPOPMAX",
     brief: "Removes and returns the members with the highest scores.",
     run: Run::Local(|tx, args, reply| pop(tx, args, reply, Outermost::Max)),
     ..ZPOPMIN
 };
 
-const ZMPOP: Command = Command {
+const ZMPOP: CommandSpec = CommandSpec {
     name: "ZMPOP",
     syntax: "numkeys key [key ...] <MIN | MAX> [COUNT count]",
     arity: Arity::AtLeast(4),

@@ -4,11 +4,11 @@ use super::tell::MemberFormat;
 use crate::draw::{Drawable, RandomDraw};
 use crate::prelude::*;
 use base::random::Random;
-use kinds::Sorted;
+use values::Sorted;
 
-pub(crate) const COMMANDS: &[Command] = &[ZRANDMEMBER];
+pub(crate) const COMMANDS: &[CommandSpec] = &[ZRANDMEMBER];
 
-const ZRANDMEMBER: Command = Command {
+const ZRANDMEMBER: CommandSpec = CommandSpec {
     name: "ZRANDMEMBER",
     syntax: "key [count [WITHSCORES]]",
     arity: Arity::AtLeast(2),

@@ -8,12 +8,12 @@ use super::tell::{MemberFormat, SortedPart, tell};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::Whole;
-use kinds::{Sorted, Value, limits};
+use values::{Sorted, Value, limits};
 
-pub(crate) const COMMANDS: &[Command] =
+pub(crate) const COMMANDS: &[CommandSpec] =
     &[ZRANGE, ZRANGEBYLEX, ZRANGEBYSCORE, ZRANGESTORE, ZREVRANGE, ZREVRANGEBYLEX, ZREVRANGEBYSCORE];
 
-const ZRANGE: Command = Command {
+const ZRANGE: CommandSpec = CommandSpec {
     name: "ZRANGE",
     syntax: "key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]",
     arity: Arity::AtLeast(4),
@@ -28,7 +28,7 @@ const ZRANGE: Command = Command {
     run: Run::Local(|tx, args, reply| range(tx, args, reply, None, None)),
 };
 
-const ZREVRANGE: Command = Command {
+const ZREVRANGE: CommandSpec = CommandSpec {
     name: "ZREVRANGE",
     syntax: "key start stop [WITHSCORES]",
     brief: "Returns the members within a range of ranks, the highest first.",
@@ -37,7 +37,7 @@ const ZREVRANGE: Command = Command {
     ..ZRANGE
 };
 
-const ZRANGEBYSCORE: Command = Command {
+const ZRANGEBYSCORE: CommandSpec = CommandSpec {
     name: "ZRANGEBYSCORE",
     syntax: "key min max [WITHSCORES] [LIMIT offset count]",
     since: "1.0.5",
@@ -46,7 +46,7 @@ const ZRANGEBYSCORE: Command = Command {
     ..ZREVRANGE
 };
 
-const ZREVRANGEBYSCORE: Command = Command {
+const ZREVRANGEBYSCORE: CommandSpec = CommandSpec {
     name: "ZREVRANGEBYSCORE",
     syntax: "key max min [WITHSCORES] [LIMIT offset count]",
     since: "2.2.0",
@@ -55,7 +55,7 @@ const ZREVRANGEBYSCORE: Command = Command {
     ..ZREVRANGE
 };
 
-const ZRANGEBYLEX: Command = Command {
+const ZRANGEBYLEX: CommandSpec = CommandSpec {
     name: "ZRANGEBYLEX",
     syntax: "key min max [LIMIT offset count]",
     since: "2.8.9",
@@ -65,7 +65,7 @@ const ZRANGEBYLEX: Command = Command {
     ..ZREVRANGE
 };
 
-const ZREVRANGEBYLEX: Command = Command {
+const ZREVRANGEBYLEX: CommandSpec = CommandSpec {
     name: "ZREVRANGEBYLEX",
     syntax: "key max min [LIMIT offset count]",
     brief: "Returns the members within a range of bytes, the greatest first.",
@@ -73,7 +73,7 @@ const ZREVRANGEBYLEX: Command = Command {
     ..ZRANGEBYLEX
 };
 
-const ZRANGESTORE: Command = Command {
+const ZRANGESTORE: CommandSpec = CommandSpec {
     name: "ZRANGESTORE",
     syntax: "destination source start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count]",
     arity: Arity::AtLeast(5),

@@ -6,12 +6,12 @@ use super::algebra::sorted_of;
 use super::score::{MemberRange, Scores};
 use crate::prelude::*;
 use keyspace::Combining;
-use kinds::sorted::Removing;
-use kinds::{Sorted, Value};
+use values::sorted::Removing;
+use values::{Sorted, Value};
 
-pub(crate) const COMMANDS: &[Command] = &[ZREM, ZREMRANGEBYLEX, ZREMRANGEBYRANK, ZREMRANGEBYSCORE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[ZREM, ZREMRANGEBYLEX, ZREMRANGEBYRANK, ZREMRANGEBYSCORE];
 
-const ZREM: Command = Command {
+const ZREM: CommandSpec = CommandSpec {
     name: "ZREM",
     syntax: "key member [member ...]",
     arity: Arity::AtLeast(3),
@@ -34,7 +34,7 @@ const ZREM: Command = Command {
     }),
 };
 
-const ZREMRANGEBYRANK: Command = Command {
+const ZREMRANGEBYRANK: CommandSpec = CommandSpec {
     name: "ZREMRANGEBYRANK",
     syntax: "key start stop",
     arity: Arity::Exactly(4),
@@ -49,7 +49,7 @@ const ZREMRANGEBYRANK: Command = Command {
     ..ZREM
 };
 
-const ZREMRANGEBYSCORE: Command = Command {
+const ZREMRANGEBYSCORE: CommandSpec = CommandSpec {
     name: "ZREMRANGEBYSCORE",
     syntax: "key min max",
     since: "1.2.0",
@@ -61,7 +61,7 @@ const ZREMRANGEBYSCORE: Command = Command {
     ..ZREMRANGEBYRANK
 };
 
-const ZREMRANGEBYLEX: Command = Command {
+const ZREMRANGEBYLEX: CommandSpec = CommandSpec {
     name: "ZREMRANGEBYLEX",
     since: "2.8.9",
     brief: "Removes the members within a range of bytes, if all have one score.",
@@ -96,7 +96,7 @@ impl Removal {
     /// while no lock is held.
     ///
     /// # Errors
-    /// If that has not been done yet: the row runs again.
+    /// If that has not been done yet: the command runs again.
     pub(super) fn of(tx: &mut Tx, args: &Args, key: &[u8], rank: u64, count: u64) -> Result<Self, Failure> {
         let sorted = tx.sorted(key)?.filter(|sorted| count > LOCKED_MEMBERS_MAX && count < sorted.len()).cloned();
         let after = match sorted {

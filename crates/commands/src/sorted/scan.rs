@@ -7,13 +7,13 @@ use crate::element_scan::{ScanOptions, ScanReply};
 use crate::generic::scan::parse_cursor;
 use crate::prelude::*;
 use keyspace::Pin;
-use kinds::sorted::Scan;
+use values::sorted::Scan;
 use wire::number::Double;
 use wire::{More, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[ZSCAN];
+pub(crate) const COMMANDS: &[CommandSpec] = &[ZSCAN];
 
-const ZSCAN: Command = Command {
+const ZSCAN: CommandSpec = CommandSpec {
     name: "ZSCAN",
     syntax: "key cursor [MATCH pattern] [COUNT count]",
     arity: Arity::AtLeast(3),

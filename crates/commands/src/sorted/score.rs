@@ -2,8 +2,8 @@
 
 use crate::double;
 use crate::failure::Failure;
-use kinds::Sorted;
-use kinds::sorted::Bound;
+use values::Sorted;
+use values::sorted::Bound;
 
 /// A score; anything but NaN.
 pub(crate) fn score(argument: &[u8]) -> Result<f64, Failure> {

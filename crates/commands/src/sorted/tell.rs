@@ -11,8 +11,8 @@
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::Pin;
-use kinds::Sorted;
 use std::ops::ControlFlow;
+use values::Sorted;
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
 /// How much of a reply is written under the lock, in bytes.

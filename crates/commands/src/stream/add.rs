@@ -4,12 +4,12 @@ use super::id::{self, RequestedId};
 use super::trim;
 use crate::prelude::*;
 use keyspace::StreamMut;
-use kinds::Stream;
-use kinds::stream::StreamId;
+use values::Stream;
+use values::stream::StreamId;
 
-pub(crate) const COMMANDS: &[Command] = &[XADD];
+pub(crate) const COMMANDS: &[CommandSpec] = &[XADD];
 
-const XADD: Command = Command {
+const XADD: CommandSpec = CommandSpec {
     name: "XADD",
     syntax: "key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] \
              <* | id> field value [field value ...]",

@@ -4,14 +4,14 @@ use super::{id, no_key_or_group, tell};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::{Counting, Reader, Redelivery};
-use kinds::Stream;
-use kinds::stream::{Group as GroupState, Pending, StreamId};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use values::Stream;
+use values::stream::{Group as GroupState, Pending, StreamId};
 
-pub(crate) const COMMANDS: &[Command] = &[XAUTOCLAIM, XCLAIM];
+pub(crate) const COMMANDS: &[CommandSpec] = &[XAUTOCLAIM, XCLAIM];
 
-const XCLAIM: Command = Command {
+const XCLAIM: CommandSpec = CommandSpec {
     name: "XCLAIM",
     syntax: "key group consumer min-idle-time id [id ...] [IDLE idle] [TIME unix-time-milliseconds] \
              [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID last-id]",
@@ -27,7 +27,7 @@ const XCLAIM: Command = Command {
     run: Run::Local(xclaim),
 };
 
-const XAUTOCLAIM: Command = Command {
+const XAUTOCLAIM: CommandSpec = CommandSpec {
     name: "XAUTOCLAIM",
     syntax: "key group consumer min-idle-time start [COUNT count] [JUSTID]",
     keys: &[KeySpec::one(1, "RW DELETE")],

@@ -4,12 +4,12 @@ use super::id;
 use super::references::{self, Held, References};
 use crate::prelude::*;
 use keyspace::StreamMut;
-use kinds::Stream;
-use kinds::stream::{Foot, Group as GroupState, StreamId};
+use values::Stream;
+use values::stream::{Foot, Group as GroupState, StreamId};
 
-pub(crate) const COMMANDS: &[Command] = &[XACKDEL, XDEL, XDELEX, XSETID];
+pub(crate) const COMMANDS: &[CommandSpec] = &[XACKDEL, XDEL, XDELEX, XSETID];
 
-const XDEL: Command = Command {
+const XDEL: CommandSpec = CommandSpec {
     name: "XDEL",
     syntax: "key id [id ...]",
     arity: Arity::AtLeast(3),
@@ -32,7 +32,7 @@ const XDEL: Command = Command {
     }),
 };
 
-const XDELEX: Command = Command {
+const XDELEX: CommandSpec = CommandSpec {
     name: "XDELEX",
     syntax: "key [KEEPREF | DELREF | ACKED] IDS numids id [id ...]",
     arity: Arity::AtLeast(5),
@@ -44,7 +44,7 @@ const XDELEX: Command = Command {
     ..XDEL
 };
 
-const XACKDEL: Command = Command {
+const XACKDEL: CommandSpec = CommandSpec {
     name: "XACKDEL",
     syntax: "key group [KEEPREF | DELREF | ACKED] IDS numids id [id ...]",
     arity: Arity::AtLeast(6),
@@ -55,7 +55,7 @@ const XACKDEL: Command = Command {
     ..XDELEX
 };
 
-const XSETID: Command = Command {
+const XSETID: CommandSpec = CommandSpec {
     name: "XSETID",
     syntax: "key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]",
     access: Access::Write { grows: true },

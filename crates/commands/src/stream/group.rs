@@ -4,19 +4,19 @@ use super::{id, no_such_group};
 use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
 use keyspace::Reader;
-use kinds::Stream;
-use kinds::stream::{Group as GroupState, StreamId};
+use values::Stream;
+use values::stream::{Group as GroupState, StreamId};
 
-pub(crate) const COMMANDS: &[Command] = &[
+pub(crate) const COMMANDS: &[CommandSpec] = &[
     CREATE,
     CREATECONSUMER,
     DELCONSUMER,
     DESTROY,
-    Command { name: "XGROUP HELP", group: Group::Stream, ..HELP },
+    CommandSpec { name: "XGROUP HELP", group: Group::Stream, ..HELP },
     SETID,
 ];
 
-const CREATE: Command = Command {
+const CREATE: CommandSpec = CommandSpec {
     name: "XGROUP CREATE",
     syntax: "key group <id | $> [MKSTREAM] [ENTRIESREAD entries-read]",
     arity: Arity::AtLeast(5),
@@ -31,7 +31,7 @@ const CREATE: Command = Command {
     run: Run::Local(create),
 };
 
-const SETID: Command = Command {
+const SETID: CommandSpec = CommandSpec {
     name: "XGROUP SETID",
     syntax: "key group <id | $> [ENTRIESREAD entries-read]",
     keys: &[KeySpec::one(2, "RW UPDATE")],
@@ -41,7 +41,7 @@ const SETID: Command = Command {
     ..CREATE
 };
 
-const DESTROY: Command = Command {
+const DESTROY: CommandSpec = CommandSpec {
     name: "XGROUP DESTROY",
     syntax: "key group",
     arity: Arity::Exactly(4),
@@ -54,7 +54,7 @@ const DESTROY: Command = Command {
     ..CREATE
 };
 
-const CREATECONSUMER: Command = Command {
+const CREATECONSUMER: CommandSpec = CommandSpec {
     name: "XGROUP CREATECONSUMER",
     syntax: "key group consumer",
     arity: Arity::Exactly(5),
@@ -66,7 +66,7 @@ const CREATECONSUMER: Command = Command {
     ..CREATE
 };
 
-const DELCONSUMER: Command = Command {
+const DELCONSUMER: CommandSpec = CommandSpec {
     name: "XGROUP DELCONSUMER",
     keys: &[KeySpec::one(2, "RW DELETE")],
     access: Access::Write { grows: false },

@@ -1,7 +1,7 @@
 //! Ids as clients write them: `ms-seq`, `ms`, `ms-*`, `-` and `+`.
 
 use crate::prelude::*;
-use kinds::stream::StreamId;
+use values::stream::StreamId;
 
 /// Longer ones are none.
 const TEXT_BYTES_MAX: usize = 127;

@@ -7,15 +7,15 @@ use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::Pin;
-use kinds::Stream;
-use kinds::stream::{Consumer, Foot, Group as GroupState, StreamId};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use values::Stream;
+use values::stream::{Consumer, Foot, Group as GroupState, StreamId};
 
-pub(crate) const COMMANDS: &[Command] =
-    &[CONSUMERS, GROUPS, Command { name: "XINFO HELP", group: Group::Stream, ..HELP }, STREAM];
+pub(crate) const COMMANDS: &[CommandSpec] =
+    &[CONSUMERS, GROUPS, CommandSpec { name: "XINFO HELP", group: Group::Stream, ..HELP }, STREAM];
 
-const STREAM: Command = Command {
+const STREAM: CommandSpec = CommandSpec {
     name: "XINFO STREAM",
     syntax: "key [FULL [COUNT count]]",
     arity: Arity::AtLeast(3),
@@ -30,7 +30,7 @@ const STREAM: Command = Command {
     run: Run::Local(stream),
 };
 
-const GROUPS: Command = Command {
+const GROUPS: CommandSpec = CommandSpec {
     name: "XINFO GROUPS",
     syntax: "key",
     arity: Arity::Exactly(3),
@@ -41,7 +41,7 @@ const GROUPS: Command = Command {
     ..STREAM
 };
 
-const CONSUMERS: Command = Command {
+const CONSUMERS: CommandSpec = CommandSpec {
     name: "XINFO CONSUMERS",
     syntax: "key group",
     arity: Arity::Exactly(4),

@@ -1,7 +1,7 @@
 //! How far a group has read: counted where that can be known, and not where entries were deleted in between.
 
-use kinds::Stream;
-use kinds::stream::{Foot, Group, StreamId};
+use values::Stream;
+use values::stream::{Foot, Group, StreamId};
 
 /// What is known of a stream to tell how far somebody has come in it.
 #[derive(Clone, Copy, Debug)]

@@ -5,14 +5,14 @@ use crate::prelude::*;
 use base::Ms;
 use blocks::Direction;
 use keyspace::Pin;
-use kinds::Stream;
-use kinds::stream::{Group as GroupState, Pending, StreamId};
 use std::ops::ControlFlow;
+use values::Stream;
+use values::stream::{Group as GroupState, Pending, StreamId};
 use wire::{More, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[XACK, XPENDING];
+pub(crate) const COMMANDS: &[CommandSpec] = &[XACK, XPENDING];
 
-const XACK: Command = Command {
+const XACK: CommandSpec = CommandSpec {
     name: "XACK",
     syntax: "key group id [id ...]",
     arity: Arity::AtLeast(4),
@@ -27,7 +27,7 @@ const XACK: Command = Command {
     run: Run::Local(xack),
 };
 
-const XPENDING: Command = Command {
+const XPENDING: CommandSpec = CommandSpec {
     name: "XPENDING",
     syntax: "key group [[IDLE min-idle-time] start end count [consumer]]",
     arity: Arity::AtLeast(3),

@@ -4,11 +4,11 @@ use super::id;
 use super::tell::{self, StreamPart};
 use crate::prelude::*;
 use blocks::Direction;
-use kinds::Stream;
+use values::Stream;
 
-pub(crate) const COMMANDS: &[Command] = &[XLEN, XRANGE, XREVRANGE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[XLEN, XRANGE, XREVRANGE];
 
-const XRANGE: Command = Command {
+const XRANGE: CommandSpec = CommandSpec {
     name: "XRANGE",
     syntax: "key start end [COUNT count]",
     arity: Arity::AtLeast(4),
@@ -23,7 +23,7 @@ const XRANGE: Command = Command {
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Direction::Forward)),
 };
 
-const XREVRANGE: Command = Command {
+const XREVRANGE: CommandSpec = CommandSpec {
     name: "XREVRANGE",
     syntax: "key end start [COUNT count]",
     brief: "Returns the entries between two ids, the newest first.",
@@ -31,7 +31,7 @@ const XREVRANGE: Command = Command {
     ..XRANGE
 };
 
-const XLEN: Command = Command {
+const XLEN: CommandSpec = CommandSpec {
     name: "XLEN",
     syntax: "key",
     arity: Arity::Exactly(2),

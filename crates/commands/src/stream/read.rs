@@ -13,17 +13,17 @@ use super::tell::{self, StreamPart};
 use super::{add, id, no_group};
 use crate::engine_arguments::timeout_ms;
 use crate::prelude::*;
-use crate::row::{Local, TimeoutAt, streams_at};
+use crate::spec::{Local, TimeoutAt, streams_at};
 use blocks::Direction;
 use keyspace::{Counting, Reader, Redelivery, StreamMut};
-use kinds::Stream;
-use kinds::stream::{Fields, Group as GroupState, Pending, StreamId};
 use std::ops::ControlFlow;
+use values::Stream;
+use values::stream::{Fields, Group as GroupState, Pending, StreamId};
 use wire::OwnedRequest;
 
-pub(crate) const COMMANDS: &[Command] = &[XREAD, XREADGROUP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[XREAD, XREADGROUP];
 
-const XREAD: Command = Command {
+const XREAD: CommandSpec = CommandSpec {
     name: "XREAD",
     syntax: "[COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]",
     arity: Arity::AtLeast(4),
@@ -38,7 +38,7 @@ const XREAD: Command = Command {
     run: waiting(xread),
 };
 
-const XREADGROUP: Command = Command {
+const XREADGROUP: CommandSpec = CommandSpec {
     name: "XREADGROUP",
     syntax: "GROUP group consumer [COUNT count] [BLOCK milliseconds] [CLAIM min-idle-time] [NOACK] \
              STREAMS key [key ...] id [id ...]",
@@ -143,7 +143,7 @@ impl<'a> ReadRequest<'a> {
 }
 
 fn least_idle_ms(argument: &[u8]) -> Result<u64, Failure> {
-    let ms = kinds::text::parse_int(argument).ok_or(Failure::text("ERR min-idle-time is not an integer"))?;
+    let ms = values::string::parse_int(argument).ok_or(Failure::text("ERR min-idle-time is not an integer"))?;
     u64::try_from(ms).map_err(|_| Failure::text("ERR min-idle-time must be a positive integer"))
 }
 

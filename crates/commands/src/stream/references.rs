@@ -1,9 +1,9 @@
 //! KEEPREF DELREF ACKED: what becomes of deliveries of entries that are removed.
 
 use crate::parse;
-use kinds::Stream;
-use kinds::stream::{Group, Kept, StreamId, Trim};
 use std::ops::ControlFlow;
+use values::Stream;
+use values::stream::{Group, Kept, StreamId, Trim};
 
 /// What those who remove entries think of deliveries that are pending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use super::id;
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::Pin;
-use kinds::Stream;
-use kinds::stream::{Fields, StreamId};
 use std::ops::{ControlFlow, Range};
+use values::Stream;
+use values::stream::{Fields, StreamId};
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
 /// How much of a reply is written under the lock, in bytes.

@@ -4,13 +4,13 @@ use super::id::{self, RequestedId};
 use super::references::{self, References};
 use crate::prelude::*;
 use keyspace::StreamMut;
-use kinds::Stream;
-use kinds::limits::STREAM_NODE_ENTRIES;
-use kinds::stream::{Kept, StreamId, Trim};
+use values::Stream;
+use values::limits::STREAM_NODE_ENTRIES;
+use values::stream::{Kept, StreamId, Trim};
 
-pub(crate) const COMMANDS: &[Command] = &[XTRIM];
+pub(crate) const COMMANDS: &[CommandSpec] = &[XTRIM];
 
-const XTRIM: Command = Command {
+const XTRIM: CommandSpec = CommandSpec {
     name: "XTRIM",
     syntax: "key <MAXLEN | MINID> [= | ~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED]",
     arity: Arity::AtLeast(4),

@@ -6,13 +6,13 @@
 use crate::prelude::*;
 use base::hash::{self, Digest};
 use keyspace::Pin;
-use kinds::text::DIGITS_MAX;
-use kinds::{Kind, LongText, Text, long_text};
+use values::string::DIGITS_MAX;
+use values::{LongString, StringValue, ValueType, long_string};
 use wire::{More, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[DELEX, DIGEST];
+pub(crate) const COMMANDS: &[CommandSpec] = &[DELEX, DIGEST];
 
-const DELEX: Command = Command {
+const DELEX: CommandSpec = CommandSpec {
     name: "DELEX",
     syntax: "key [IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | IFDNE ifdne-digest]",
     arity: Arity::AtLeast(2),
@@ -27,7 +27,7 @@ const DELEX: Command = Command {
     run: Run::Local(delex),
 };
 
-const DIGEST: Command = Command {
+const DIGEST: CommandSpec = CommandSpec {
     name: "DIGEST",
     syntax: "key",
     arity: Arity::Exactly(2),
@@ -110,9 +110,9 @@ impl<'a> ValueCondition<'a> {
             What::DigestDifferent => (true, false),
         };
         let mut digits = [0; DIGITS_MAX];
-        let long = match tx.text(key)? {
+        let long = match tx.string(key)? {
             None => return Ok(!wants_equal),
-            Some(Text::Long(long)) => long.clone(),
+            Some(StringValue::Long(long)) => long.clone(),
             Some(text) => {
                 let bytes = text.short(&mut digits).expect("it is not long");
                 let is_equal = if is_of_digest { self.is_digest(|| hash::order(bytes))? } else { bytes == self.value };
@@ -136,7 +136,7 @@ impl<'a> ValueCondition<'a> {
     }
 }
 
-fn is_equal(long: &LongText, bytes: &[u8]) -> bool {
+fn is_equal(long: &LongString, bytes: &[u8]) -> bool {
     if long.bytes_count() != bytes.len() {
         return false;
     }
@@ -149,7 +149,7 @@ fn is_equal(long: &LongText, bytes: &[u8]) -> bool {
     is_equal
 }
 
-fn digest_of(long: &LongText) -> u64 {
+fn digest_of(long: &LongString) -> u64 {
     let mut digest = Digest::default();
     long.for_each_piece(0..long.bytes_count(), |piece| digest.add(piece));
     digest.hash()
@@ -161,17 +161,17 @@ fn digits_of(digest: u64) -> String {
 
 fn digest(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let keyspace = tx.keyspace();
-    let digest = match tx.text(args.get(1))? {
+    let digest = match tx.string(args.get(1))? {
         None => {
             reply.null();
             return Ok(());
         }
-        Some(Text::Long(long)) if long.bytes_count() > HASHED_AT_ONCE => {
+        Some(StringValue::Long(long)) if long.bytes_count() > HASHED_AT_ONCE => {
             let part = long.part(0..long.bytes_count());
             reply.stream(Box::new(Hashing { digest: Digest::default(), part, pin: keyspace.pin(args.get(1)) }));
             return Ok(());
         }
-        Some(Text::Long(long)) => digest_of(long),
+        Some(StringValue::Long(long)) => digest_of(long),
         Some(text) => hash::order(text.short(&mut [0; DIGITS_MAX]).expect("it is not long")),
     };
     reply.bulk(digits_of(digest).as_bytes());
@@ -181,7 +181,7 @@ fn digest(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 /// A long text that is hashed from a clone.
 struct Hashing {
     digest: Digest,
-    part: long_text::Part,
+    part: long_string::Part,
     pin: Pin,
 }
 
@@ -203,10 +203,10 @@ impl Source for Hashing {
 
 fn delex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
-    let goes = match (args.len(), tx.kind(key)) {
+    let goes = match (args.len(), tx.value_type(key)) {
         (2, kind) => kind.is_some(),
         (4, None) => false,
-        (4, Some(Kind::Text)) => {
+        (4, Some(ValueType::String)) => {
             let condition = ValueCondition::at(args, 2).filter(ValueCondition::compares);
             let unknown = Failure::text("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE");
             condition.ok_or(unknown)?.holds(tx, key)?

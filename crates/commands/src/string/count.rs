@@ -2,11 +2,11 @@
 
 use crate::decimal::Decimal;
 use crate::prelude::*;
-use kinds::text::{DIGITS_MAX, format_int, parse_int};
+use values::string::{DIGITS_MAX, format_int, parse_int};
 
-pub(crate) const COMMANDS: &[Command] = &[INCR, DECR, INCRBY, DECRBY, INCRBYFLOAT];
+pub(crate) const COMMANDS: &[CommandSpec] = &[INCR, DECR, INCRBY, DECRBY, INCRBYFLOAT];
 
-const INCR: Command = Command {
+const INCR: CommandSpec = CommandSpec {
     name: "INCR",
     syntax: "key",
     arity: Arity::Exactly(2),
@@ -21,14 +21,14 @@ const INCR: Command = Command {
     run: Run::Local(|tx, args, reply| add(tx, args.get(1), 1, reply)),
 };
 
-const DECR: Command = Command {
+const DECR: CommandSpec = CommandSpec {
     name: "DECR",
     brief: "Decrements the integer of a key by one, starting from 0 if absent.",
     run: Run::Local(|tx, args, reply| add(tx, args.get(1), -1, reply)),
     ..INCR
 };
 
-const INCRBY: Command = Command {
+const INCRBY: CommandSpec = CommandSpec {
     name: "INCRBY",
     syntax: "key increment",
     arity: Arity::Exactly(3),
@@ -37,7 +37,7 @@ const INCRBY: Command = Command {
     ..INCR
 };
 
-const DECRBY: Command = Command {
+const DECRBY: CommandSpec = CommandSpec {
     name: "DECRBY",
     syntax: "key decrement",
     brief: "Decrements the integer of a key by a number, from 0 if absent.",
@@ -48,7 +48,7 @@ const DECRBY: Command = Command {
     ..INCRBY
 };
 
-const INCRBYFLOAT: Command = Command {
+const INCRBYFLOAT: CommandSpec = CommandSpec {
     name: "INCRBYFLOAT",
     since: "2.6.0",
     brief: "Increments the decimal number of a key, from 0 if absent.",
@@ -58,8 +58,8 @@ const INCRBYFLOAT: Command = Command {
 };
 
 fn add(tx: &mut Tx, key: &[u8], by: i64, reply: &mut dyn Reply) -> Outcome {
-    let mut text = tx.text_mut(key, Absent::Create)?.expect("is to be made");
-    let before = text.text().map_or(Some(0), |text| text.int()).ok_or(Failure::NotAnInteger)?;
+    let mut text = tx.string_mut(key, Absent::Create)?.expect("is to be made");
+    let before = text.string().map_or(Some(0), |text| text.int()).ok_or(Failure::NotAnInteger)?;
     let sum = before.checked_add(by).ok_or(Failure::text("ERR increment or decrement would overflow"))?;
     text.replace(format_int(sum, &mut [0; DIGITS_MAX]));
     reply.int(sum);
@@ -69,7 +69,7 @@ fn add(tx: &mut Tx, key: &[u8], by: i64, reply: &mut dyn Reply) -> Outcome {
 fn add_decimal(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let number = |text: &[u8]| Decimal::parse(text).ok_or(Failure::NotAFloat);
-    let before = match tx.text(key)? {
+    let before = match tx.string(key)? {
         // A long text is longer than any number.
         Some(text) => number(text.short(&mut [0; DIGITS_MAX]).ok_or(Failure::NotAFloat)?)?,
         None => number(b"0")?,
@@ -78,7 +78,7 @@ fn add_decimal(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let sum = sum.ok_or(Failure::text("ERR increment would produce NaN or Infinity"))?;
     // `1e4000` has 4,001 digits in print.
     tx.need_room((3 * key.len() + sum.len() + 128) as u64)?;
-    let mut text = tx.text_mut(key, Absent::Create)?.expect("is to be made");
+    let mut text = tx.string_mut(key, Absent::Create)?.expect("is to be made");
     text.replace(sum.as_bytes());
     if parse_int(sum.as_bytes()).is_some() {
         // Bytes that were written into stay bytes: OBJECT ENCODING tells no int, as in Redis.

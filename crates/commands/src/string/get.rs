@@ -4,9 +4,9 @@ use super::options::{self, Life};
 use super::tell;
 use crate::prelude::*;
 
-pub(crate) const COMMANDS: &[Command] = &[GET, GETDEL, GETEX];
+pub(crate) const COMMANDS: &[CommandSpec] = &[GET, GETDEL, GETEX];
 
-const GET: Command = Command {
+const GET: CommandSpec = CommandSpec {
     name: "GET",
     syntax: "key",
     arity: Arity::Exactly(2),
@@ -20,12 +20,12 @@ const GET: Command = Command {
     answer: "bulk: the text; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();
-        tell(reply, tx.text(args.get(1))?, || keyspace.pin(args.get(1)));
+        tell(reply, tx.string(args.get(1))?, || keyspace.pin(args.get(1)));
         Ok(())
     }),
 };
 
-const GETDEL: Command = Command {
+const GETDEL: CommandSpec = CommandSpec {
     name: "GETDEL",
     keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
@@ -33,14 +33,14 @@ const GETDEL: Command = Command {
     brief: "Returns the string of a key and deletes the key.",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();
-        tell(reply, tx.text(args.get(1))?, || keyspace.pin(args.get(1)));
+        tell(reply, tx.string(args.get(1))?, || keyspace.pin(args.get(1)));
         tx.remove(args.get(1));
         Ok(())
     }),
     ..GET
 };
 
-const GETEX: Command = Command {
+const GETEX: CommandSpec = CommandSpec {
     name: "GETEX",
     syntax: "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]",
     arity: Arity::AtLeast(2),
@@ -57,7 +57,7 @@ fn getex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let now = tx.now();
     let life = options::of_getex(args)?;
     let keyspace = tx.keyspace();
-    let text = tx.text(key)?;
+    let text = tx.string(key)?;
     // Redis looks at the time only once it has found the key.
     let until = match life {
         Life::Until(time) if text.is_some() => Some(time.instant(now, args)?),

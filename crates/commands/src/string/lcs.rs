@@ -14,13 +14,13 @@ use crate::prelude::*;
 use base::cost;
 use base::limits::BULK_BYTES_MAX;
 use keyspace::{Transient, Transients};
-use kinds::LongText;
 use std::ops::Range;
+use values::LongString;
 use wire::{More, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[LCS];
+pub(crate) const COMMANDS: &[CommandSpec] = &[LCS];
 
-const LCS: Command = Command {
+const LCS: CommandSpec = CommandSpec {
     name: "LCS",
     syntax: "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]",
     arity: Arity::AtLeast(3),
@@ -48,8 +48,8 @@ const TOO_LARGE: &str = "ERR Insufficient memory, transient memory for LCS excee
 
 /// What is asked, of texts as they are, and the work on it once it has begun.
 struct LcsRequest {
-    left: LongText,
-    right: LongText,
+    left: LongString,
+    right: LongString,
     options: LcsOptions,
     transients: Transients,
     work: Option<Work>,
@@ -122,9 +122,9 @@ fn lcs(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-fn content(tx: &mut Tx, key: &[u8]) -> Result<LongText, Failure> {
+fn content(tx: &mut Tx, key: &[u8]) -> Result<LongString, Failure> {
     let not_a_text = |_| Failure::text("ERR The specified keys must contain string values");
-    Ok(tx.text(key).map_err(not_a_text)?.map_or_else(LongText::default, |text| text.to_long()))
+    Ok(tx.string(key).map_err(not_a_text)?.map_or_else(LongString::default, |text| text.to_long()))
 }
 
 fn options(args: &Args) -> Result<LcsOptions, Failure> {
@@ -223,7 +223,7 @@ impl LcsTable {
 
 impl Work {
     /// `None` if all connections together would take too much.
-    fn begin(left: &LongText, right: &LongText, needs_way: bool, transients: &Transients) -> Option<Self> {
+    fn begin(left: &LongString, right: &LongString, needs_way: bool, transients: &Transients) -> Option<Self> {
         let (left_bytes, right_bytes) = (left.bytes_count(), right.bytes_count());
         let bytes = (left_bytes + right_bytes + LcsTable::bytes(left_bytes, right_bytes, needs_way)) as u64;
         let transient = transients.take(bytes, TRANSIENT_BYTES_MAX)?;
@@ -239,7 +239,7 @@ impl Work {
     }
 
     /// A step of cutting the texts out; whether they are at hand.
-    fn cut(&mut self, left: &LongText, right: &LongText) -> bool {
+    fn cut(&mut self, left: &LongString, right: &LongString) -> bool {
         for (bytes, text) in [(&mut self.left, left), (&mut self.right, right)] {
             if bytes.len() < text.bytes_count() {
                 let end = text.bytes_count().min(bytes.len() + STEP_BYTES);
@@ -369,7 +369,7 @@ mod tests {
     }
 
     fn worked(left: &[u8], right: &[u8], needs_way: bool) -> Work {
-        let [one, other] = [left, right].map(LongText::of);
+        let [one, other] = [left, right].map(LongString::of);
         let mut work = Work::begin(&one, &other, needs_way, &Transients::default()).expect("little is enough");
         while !work.cut(&one, &other) {}
         while !work.fill(needs_way) {}
@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn all_connections_together_take_no_more_than_one_may_be_told() {
-        let (text, transients) = (LongText::of(&vec![b'a'; 11_000]), Transients::default());
+        let (text, transients) = (LongString::of(&vec![b'a'; 11_000]), Transients::default());
         let works: Vec<Work> = (0..1_000).map_while(|_| Work::begin(&text, &text, true, &transients)).collect();
         assert!((10..100).contains(&works.len()), "{} at a time", works.len());
         assert!(transients.bytes() <= TRANSIENT_BYTES_MAX);
@@ -425,7 +425,7 @@ mod tests {
     #[test]
     fn a_step_fills_and_cuts_no_more_than_its_bound() {
         for (left_bytes, right_bytes) in [(11_000, 11_000), (3, 20 << 20), (20 << 20, 3)] {
-            let [left, right] = [left_bytes, right_bytes].map(|bytes| LongText::of(&vec![b'a'; bytes]));
+            let [left, right] = [left_bytes, right_bytes].map(|bytes| LongString::of(&vec![b'a'; bytes]));
             let mut work = Work::begin(&left, &right, true, &Transients::default()).unwrap();
             let mut most = cost::Counts::default();
             cost::take();

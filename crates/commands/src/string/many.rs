@@ -3,16 +3,16 @@
 use super::{options, set, tell};
 use crate::pieces::{PieceLocation, Pieces};
 use crate::prelude::*;
-use crate::row::Gather;
-use crate::table::Row;
+use crate::registry::Command;
+use crate::spec::Gather;
 use base::Ms;
-use keyspace::{Pin, text_of};
-use kinds::{LongText, Text, long_text};
+use keyspace::{Pin, string_of};
+use values::{LongString, StringValue, long_string};
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
-pub(crate) const COMMANDS: &[Command] = &[MGET, MSET, MSETEX, MSETNX];
+pub(crate) const COMMANDS: &[CommandSpec] = &[MGET, MSET, MSETEX, MSETNX];
 
-const MGET: Command = Command {
+const MGET: CommandSpec = CommandSpec {
     name: "MGET",
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),
@@ -29,7 +29,7 @@ const MGET: Command = Command {
             let (keys, keyspace) = (args.from(1), tx.keyspace());
             reply.array(keys.len());
             for key in keys {
-                tell(reply, tx.entry(key).and_then(text_of), || keyspace.pin(key));
+                tell(reply, tx.entry(key).and_then(string_of), || keyspace.pin(key));
             }
             Ok(())
         },
@@ -59,7 +59,7 @@ enum ValueRead {
     Int(i64),
     /// A copy of it.
     Short(PieceLocation),
-    Long(LongText, Pin),
+    Long(LongString, Pin),
 }
 
 impl ValueRead {
@@ -92,11 +92,11 @@ impl Gather for Texts {
     fn look(&mut self, tx: &mut Tx, at: usize, key: &[u8]) -> Option<Ms> {
         let keyspace = tx.keyspace();
         let entry = tx.entry(key);
-        let found = match entry.and_then(text_of) {
+        let found = match entry.and_then(string_of) {
             None => ValueRead::Nothing,
-            Some(Text::Int(number)) => ValueRead::Int(number),
-            Some(Text::Bytes(bytes)) => ValueRead::Short(self.copies.copy(bytes)),
-            Some(Text::Long(long)) => ValueRead::Long(long.clone(), keyspace.pin(key)),
+            Some(StringValue::Int(number)) => ValueRead::Int(number),
+            Some(StringValue::Bytes(bytes)) => ValueRead::Short(self.copies.copy(bytes)),
+            Some(StringValue::Long(long)) => ValueRead::Long(long.clone(), keyspace.pin(key)),
         };
         let until = entry.and_then(|entry| entry.expires_at_ms());
         self.put(at - 1, found);
@@ -119,7 +119,7 @@ struct ManyReply {
     /// How many long ones are among them.
     long_left: usize,
     /// A long one that has been begun.
-    long: Option<(long_text::Part, Pin)>,
+    long: Option<(long_string::Part, Pin)>,
 }
 
 impl ManyReply {
@@ -184,13 +184,13 @@ impl Source for ManyReply {
 /// About what a header takes, in bytes.
 const HEADER_BYTES: usize = 8;
 
-const MSET: Command = Command {
+const MSET: CommandSpec = CommandSpec {
     name: "MSET",
     syntax: "key value [key value ...]",
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::many(1, -1, 2, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::PutsText, Flag::Pairs],
+    flags: &[Flag::PutsString, Flag::Pairs],
     since: "1.0.1",
     brief: "Sets the strings of several keys.",
     answer: "simple: OK",
@@ -203,7 +203,7 @@ const MSET: Command = Command {
     ..MGET
 };
 
-const MSETNX: Command = Command {
+const MSETNX: CommandSpec = CommandSpec {
     name: "MSETNX",
     keys: &[KeySpec::many(1, -1, 2, "OW INSERT")],
     brief: "Sets the strings of several keys if none of them exists.",
@@ -220,13 +220,13 @@ const MSETNX: Command = Command {
     ..MSET
 };
 
-const MSETEX: Command = Command {
+const MSETEX: CommandSpec = CommandSpec {
     name: "MSETEX",
     syntax: "numkeys key value [key value ...] [NX | XX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | \
              PXAT unix-time-milliseconds | KEEPTTL]",
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::counted_pairs(1, "OW UPDATE")],
-    flags: &[Flag::PutsText],
+    flags: &[Flag::PutsString],
     since: "8.4.0",
     brief: "Sets the strings of several keys, with one deadline if given.",
     answer: "int: 1 if all were put, 0 if NX or XX does not hold for all, and none was",
@@ -234,12 +234,12 @@ const MSETEX: Command = Command {
     ..MSET
 };
 
-static PUT_SORTED: Command = Command { flags: &[Flag::PutsText], ..MSET };
-static PUT_SORTED_IF_ABSENT: Command = Command { flags: &[Flag::PutsText], ..MSETNX };
+static PUT_SORTED: CommandSpec = CommandSpec { flags: &[Flag::PutsString], ..MSET };
+static PUT_SORTED_IF_ABSENT: CommandSpec = CommandSpec { flags: &[Flag::PutsString], ..MSETNX };
 
-/// The row that runs in the place of one whose arguments are [`Flag::Pairs`], once they have been sorted.
-pub fn put_sorted(row: &Row) -> Row {
-    row.part(if row.name == MSETNX.name { &PUT_SORTED_IF_ABSENT } else { &PUT_SORTED })
+/// The command that runs in the place of one whose arguments are [`Flag::Pairs`], once they have been sorted.
+pub fn put_sorted(command: &Command) -> Command {
+    command.part(if command.name == MSETNX.name { &PUT_SORTED_IF_ABSENT } else { &PUT_SORTED })
 }
 
 fn msetex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -274,6 +274,6 @@ fn check_pairs(args: &Args<'_>) -> Result<(), Failure> {
 fn put_pairs(tx: &mut Tx, args: &Args) {
     let mut rest = args.from(1).iter();
     while let (Some(key), Some(value)) = (rest.next(), rest.next()) {
-        tx.put_text(key, value, Expiry::Clear);
+        tx.put_string(key, value, Expiry::Clear);
     }
 }

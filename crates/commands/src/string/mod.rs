@@ -10,28 +10,28 @@ pub(crate) mod part;
 pub(crate) mod set;
 
 use keyspace::Pin;
-use kinds::{Text, long_text, text};
 use std::ops::Range;
+use values::{StringValue, long_string, string};
 use wire::{More, Reply, SOURCE_STEP_BYTES, Source};
 
 /// Replies a text, or null; `pin` is for its clone, if one is taken.
-pub(crate) fn tell(reply: &mut dyn Reply, text: Option<Text<'_>>, pin: impl FnOnce() -> Pin) {
-    match text {
+pub(crate) fn tell(reply: &mut dyn Reply, string: Option<StringValue<'_>>, pin: impl FnOnce() -> Pin) {
+    match string {
         None => reply.null(),
-        Some(Text::Int(number)) => reply.bulk_int(number),
-        Some(text) => tell_part(reply, text, 0..text.bytes_count(), pin),
+        Some(StringValue::Int(number)) => reply.bulk_int(number),
+        Some(string) => tell_part(reply, string, 0..string.bytes_count(), pin),
     }
 }
 
 /// Replies a part of a text. What is more than a short text can be is told from a clone, in steps, once the locks are
 /// let go.
-fn tell_part(reply: &mut dyn Reply, text: Text<'_>, range: Range<usize>, pin: impl FnOnce() -> Pin) {
-    let Text::Long(long) = text else {
-        let bytes = text.short(&mut [0; text::DIGITS_MAX]).map(|bytes| reply.bulk(&bytes[range]));
+fn tell_part(reply: &mut dyn Reply, string: StringValue<'_>, range: Range<usize>, pin: impl FnOnce() -> Pin) {
+    let StringValue::Long(long) = string else {
+        let bytes = string.short(&mut [0; string::DIGITS_MAX]).map(|bytes| reply.bulk(&bytes[range]));
         return bytes.expect("it is not long");
     };
     reply.bulk_begin(range.len());
-    if range.len() > text::INLINE_BYTES_MAX {
+    if range.len() > string::INLINE_BYTES_MAX {
         return reply.stream(Box::new(RangeReply { part: long.part(range), pin: pin() }));
     }
     long.for_each_piece(range, |piece| reply.bulk_part(piece));
@@ -40,7 +40,7 @@ fn tell_part(reply: &mut dyn Reply, text: Text<'_>, range: Range<usize>, pin: im
 
 /// What is told from a clone.
 struct RangeReply {
-    part: long_text::Part,
+    part: long_string::Part,
     pin: Pin,
 }
 

@@ -5,9 +5,9 @@ use crate::prelude::*;
 use base::limits::BULK_BYTES_MAX;
 use std::ops::Range;
 
-pub(crate) const COMMANDS: &[Command] = &[APPEND, STRLEN, GETRANGE, SUBSTR, SETRANGE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[APPEND, STRLEN, GETRANGE, SUBSTR, SETRANGE];
 
-const APPEND: Command = Command {
+const APPEND: CommandSpec = CommandSpec {
     name: "APPEND",
     syntax: "key value",
     arity: Arity::Exactly(3),
@@ -22,7 +22,7 @@ const APPEND: Command = Command {
     run: Run::Local(append),
 };
 
-const STRLEN: Command = Command {
+const STRLEN: CommandSpec = CommandSpec {
     name: "STRLEN",
     syntax: "key",
     arity: Arity::Exactly(2),
@@ -33,14 +33,14 @@ const STRLEN: Command = Command {
     brief: "Returns the length of a string.",
     answer: "int: bytes; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
-        let length = tx.text(args.get(1))?.map_or(0, |text| text.bytes_count());
+        let length = tx.string(args.get(1))?.map_or(0, |text| text.bytes_count());
         reply.int(length as i64);
         Ok(())
     }),
     ..APPEND
 };
 
-const GETRANGE: Command = Command {
+const GETRANGE: CommandSpec = CommandSpec {
     name: "GETRANGE",
     syntax: "key start end",
     arity: Arity::Exactly(4),
@@ -54,14 +54,14 @@ const GETRANGE: Command = Command {
     ..STRLEN
 };
 
-const SUBSTR: Command = Command {
+const SUBSTR: CommandSpec = CommandSpec {
     name: "SUBSTR",
     since: "1.0.0",
     brief: "Returns part of a string: the old name of GETRANGE.",
     ..GETRANGE
 };
 
-const SETRANGE: Command = Command {
+const SETRANGE: CommandSpec = CommandSpec {
     name: "SETRANGE",
     syntax: "key offset value",
     arity: Arity::Exactly(4),
@@ -76,14 +76,14 @@ const SETRANGE: Command = Command {
 
 fn append(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (key, more) = (args.get(1), args.get(2));
-    let bytes_count = match tx.text_mut(key, Absent::Leave)? {
+    let bytes_count = match tx.string_mut(key, Absent::Leave)? {
         Some(mut text) => {
             let bytes_count = checked_bytes(text.bytes_count(), more.len())?;
             text.append(more);
             bytes_count
         }
         None => {
-            tx.put_text(key, more, Expiry::Clear);
+            tx.put_string(key, more, Expiry::Clear);
             more.len()
         }
     };
@@ -95,7 +95,7 @@ fn setrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let offset = parse::int(args.get(2))?;
     let offset = usize::try_from(offset).map_err(|_| Failure::text("ERR offset is out of range"))?;
     let value = args.get(3);
-    let mut text = tx.text_mut(args.get(1), Absent::Create)?.expect("is to be made");
+    let mut text = tx.string_mut(args.get(1), Absent::Create)?.expect("is to be made");
     let before = text.bytes_count();
     if value.is_empty() {
         reply.int(before as i64);
@@ -119,7 +119,7 @@ fn checked_bytes(bytes_count: usize, more: usize) -> Result<usize, Failure> {
 fn getrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (start, end) = (parse::int(args.get(2))?, parse::int(args.get(3))?);
     let keyspace = tx.keyspace();
-    let Some(text) = tx.text(args.get(1))? else {
+    let Some(text) = tx.string(args.get(1))? else {
         reply.bulk(b"");
         return Ok(());
     };

@@ -7,16 +7,16 @@ use super::tell;
 use crate::prelude::*;
 use parse::{Time, Unit};
 
-pub(crate) const COMMANDS: &[Command] = &[SET, SETNX, SETEX, PSETEX, GETSET];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SET, SETNX, SETEX, PSETEX, GETSET];
 
-const SET: Command = Command {
+const SET: CommandSpec = CommandSpec {
     name: "SET",
     syntax: "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | IFDNE ifdne-digest] [GET] \
              [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE VARIABLE_FLAGS")],
     access: Access::Write { grows: true },
-    flags: &[Flag::PutsText],
+    flags: &[Flag::PutsString],
     group: Group::String,
     cost: "O(1), and O(n) for n bytes compared or digested",
     since: "1.0.0",
@@ -25,19 +25,19 @@ const SET: Command = Command {
     run: Run::Local(set),
 };
 
-const SETNX: Command = Command {
+const SETNX: CommandSpec = CommandSpec {
     name: "SETNX",
     syntax: "key value",
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "OW INSERT")],
-    flags: &[Flag::Fast, Flag::PutsText],
+    flags: &[Flag::Fast, Flag::PutsString],
     cost: "O(1)",
     brief: "Sets a key's string unless the key exists.",
     answer: "int: 1 if it was put, 0 if the key is there",
     run: Run::Local(|tx, args, reply| {
         let absent = !tx.exists(args.get(1));
         if absent {
-            tx.put_text(args.get(1), args.get(2), Expiry::Clear);
+            tx.put_string(args.get(1), args.get(2), Expiry::Clear);
         }
         reply.int(i64::from(absent));
         Ok(())
@@ -45,7 +45,7 @@ const SETNX: Command = Command {
     ..SET
 };
 
-const SETEX: Command = Command {
+const SETEX: CommandSpec = CommandSpec {
     name: "SETEX",
     syntax: "key seconds value",
     arity: Arity::Exactly(4),
@@ -58,7 +58,7 @@ const SETEX: Command = Command {
     ..SET
 };
 
-const PSETEX: Command = Command {
+const PSETEX: CommandSpec = CommandSpec {
     name: "PSETEX",
     syntax: "key milliseconds value",
     since: "2.6.0",
@@ -67,19 +67,19 @@ const PSETEX: Command = Command {
     ..SETEX
 };
 
-const GETSET: Command = Command {
+const GETSET: CommandSpec = CommandSpec {
     name: "GETSET",
     syntax: "key value",
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
-    flags: &[Flag::Fast, Flag::PutsText],
+    flags: &[Flag::Fast, Flag::PutsString],
     cost: "O(1)",
     brief: "Sets a key's string and returns the old one.",
     answer: "bulk: the old text; null: the key was absent",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();
-        tell(reply, tx.text(args.get(1))?, || keyspace.pin(args.get(1)));
-        tx.put_text(args.get(1), args.get(2), Expiry::Clear);
+        tell(reply, tx.string(args.get(1))?, || keyspace.pin(args.get(1)));
+        tx.put_string(args.get(1), args.get(2), Expiry::Clear);
         Ok(())
     }),
     ..SET
@@ -92,7 +92,7 @@ fn set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let may = options.condition.map_or(Ok(true), |condition| condition.holds(tx, key))?;
     if options.get {
         let keyspace = tx.keyspace();
-        tell(reply, tx.text(key)?, || keyspace.pin(key));
+        tell(reply, tx.string(key)?, || keyspace.pin(key));
     }
     if may {
         put(tx, key, value, expiry);
@@ -116,6 +116,6 @@ fn set_for(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit) -> Outco
 pub(super) fn put(tx: &mut Tx, key: &[u8], value: &[u8], expiry: Expiry) {
     match expiry {
         Expiry::At(at_ms) if at_ms <= tx.now() => tx.put_expired(key),
-        expiry => tx.put_text(key, value, expiry),
+        expiry => tx.put_string(key, value, expiry),
     }
 }

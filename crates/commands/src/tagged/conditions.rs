@@ -2,8 +2,8 @@
 
 use super::fault;
 use crate::prelude::*;
-use kinds::tagged::{Filter, Schema, Shown, Tagged, Term, Test};
-use kinds::text::parse_int;
+use values::string::parse_int;
+use values::tagged::{Filter, Schema, Shown, Tagged, Term, Test};
 
 /// A condition, whatever schema it is for.
 pub(super) struct ItemCondition<'a> {
@@ -24,7 +24,7 @@ pub(super) struct TaggedOptions<'a> {
     pub(super) limit: Option<(u64, u64)>,
 }
 
-/// Which options a row takes.
+/// Which options a command takes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Takes {
     pub(super) shown: bool,

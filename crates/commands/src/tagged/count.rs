@@ -3,13 +3,13 @@
 use super::conditions::{TaggedOptions, Takes};
 use super::view;
 use crate::prelude::*;
-use kinds::Tagged;
-use kinds::tagged::Shown;
 use std::ops::Range;
+use values::Tagged;
+use values::tagged::Shown;
 
-pub(crate) const COMMANDS: &[Command] = &[COUNT, COUNTBY];
+pub(crate) const COMMANDS: &[CommandSpec] = &[COUNT, COUNTBY];
 
-const COUNT: Command = Command {
+const COUNT: CommandSpec = CommandSpec {
     name: "TL.COUNT",
     syntax: "key [WHERE condition [condition ...]]",
     arity: Arity::AtLeast(2),
@@ -27,7 +27,7 @@ const COUNT: Command = Command {
     }),
 };
 
-const COUNTBY: Command = Command {
+const COUNTBY: CommandSpec = CommandSpec {
     name: "TL.COUNTBY",
     syntax: "key min max [WHERE condition [condition ...]]",
     arity: Arity::AtLeast(4),

@@ -2,11 +2,11 @@
 
 use super::{fault, view};
 use crate::prelude::*;
-use kinds::Tagged;
+use values::Tagged;
 
-pub(crate) const COMMANDS: &[Command] = &[CREATE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[CREATE];
 
-const CREATE: Command = Command {
+const CREATE: CommandSpec = CommandSpec {
     name: "TL.CREATE",
     syntax: "key",
     arity: Arity::Exactly(2),

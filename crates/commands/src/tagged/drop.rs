@@ -1,13 +1,13 @@
-//! TL.DROP: its row, and what it removes. The engine runs it, a few keys at a time.
+//! TL.DROP: its command, and what it removes. The engine runs it, a few keys at a time.
 
 use crate::memcached::flush::remove_those;
 use crate::prelude::*;
-use crate::row::Verb;
-use kinds::Kind;
+use crate::spec::Verb;
+use values::ValueType;
 
-pub(crate) const COMMANDS: &[Command] = &[DROP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[DROP];
 
-const DROP: Command = Command {
+const DROP: CommandSpec = CommandSpec {
     name: "TL.DROP",
     syntax: "prefix",
     arity: Arity::Exactly(2),
@@ -23,10 +23,12 @@ const DROP: Command = Command {
 };
 
 /// What removes those of some keys that are tagged lists.
-pub static REMOVE_TAGGED: Command = Command {
+pub static REMOVE_TAGGED: CommandSpec = CommandSpec {
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(1, -1, 1, "RW DELETE")],
-    run: Run::Local(|tx, args, reply| remove_those(tx, args, reply, |tx, key| tx.kind(key) == Some(Kind::Tagged))),
+    run: Run::Local(|tx, args, reply| {
+        remove_those(tx, args, reply, |tx, key| tx.value_type(key) == Some(ValueType::Tagged))
+    }),
     ..DROP
 };

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use base::raw_text;
-use kinds::tagged::{By, Schema};
+use values::tagged::{By, Schema};
 
 /// The list is absent, and nothing says what one of this name would hold.
 pub(super) fn no_schema() -> Failure {

@@ -4,14 +4,14 @@ use super::conditions::assign;
 use super::{fault, view};
 use crate::prelude::*;
 use keyspace::TaggedMut;
-use kinds::Tagged;
-use kinds::tagged::{Schema, TaggedItem, Tags};
 use std::collections::HashMap;
 use std::sync::Arc;
+use values::Tagged;
+use values::tagged::{Schema, TaggedItem, Tags};
 
-pub(crate) const COMMANDS: &[Command] = &[INSERT, PUSH, MINSERT];
+pub(crate) const COMMANDS: &[CommandSpec] = &[INSERT, PUSH, MINSERT];
 
-const INSERT: Command = Command {
+const INSERT: CommandSpec = CommandSpec {
     name: "TL.INSERT",
     syntax: "key pos value [HIDDEN] [name=n ...]",
     arity: Arity::AtLeast(4),
@@ -26,7 +26,7 @@ const INSERT: Command = Command {
     run: Run::Local(insert),
 };
 
-const PUSH: Command = Command {
+const PUSH: CommandSpec = CommandSpec {
     name: "TL.PUSH",
     syntax: "key <HEAD | TAIL> value [HIDDEN] [name=n ...] [ITEM value [HIDDEN] [name=n ...] ...]",
     cost: "O(m*log(n)), n the items of the list, m those that come",
@@ -35,7 +35,7 @@ const PUSH: Command = Command {
     ..INSERT
 };
 
-const MINSERT: Command = Command {
+const MINSERT: CommandSpec = CommandSpec {
     name: "TL.MINSERT",
     syntax: "numkeys key [key ...] [PARTIAL] [ITEM key pos value [HIDDEN] [name=n ...] ...]",
     arity: Arity::AtLeast(3),

@@ -4,13 +4,13 @@ use super::conditions::assign;
 use super::{fault, view};
 use crate::prelude::*;
 use keyspace::TaggedMut;
-use kinds::Tagged;
-use kinds::tagged::{By, Schema, Tags};
 use std::sync::Arc;
+use values::Tagged;
+use values::tagged::{By, Schema, Tags};
 
-pub(crate) const COMMANDS: &[Command] = &[SET, INCR, HIDE, SHOW];
+pub(crate) const COMMANDS: &[CommandSpec] = &[SET, INCR, HIDE, SHOW];
 
-const SET: Command = Command {
+const SET: CommandSpec = CommandSpec {
     name: "TL.SET",
     syntax: "key value name=n [name=n ...]",
     arity: Arity::AtLeast(4),
@@ -25,7 +25,7 @@ const SET: Command = Command {
     run: Run::Local(set),
 };
 
-const INCR: Command = Command {
+const INCR: CommandSpec = CommandSpec {
     name: "TL.INCR",
     syntax: "key value name by",
     arity: Arity::Exactly(5),
@@ -35,7 +35,7 @@ const INCR: Command = Command {
     ..SET
 };
 
-const HIDE: Command = Command {
+const HIDE: CommandSpec = CommandSpec {
     name: "TL.HIDE",
     syntax: "key value [value ...]",
     arity: Arity::AtLeast(3),
@@ -45,7 +45,7 @@ const HIDE: Command = Command {
     ..SET
 };
 
-const SHOW: Command = Command {
+const SHOW: CommandSpec = CommandSpec {
     name: "TL.SHOW",
     brief: "Unhides the first item with each value, in place.",
     answer: "int: items that were hidden",

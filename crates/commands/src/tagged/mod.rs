@@ -1,8 +1,8 @@
-//! Rows of tagged lists: lists whose items carry attributes, paged and counted by them.
+//! Commands of tagged lists: lists whose items carry attributes, paged and counted by them.
 //!
 //! ```text
 //! TL.DEFINE prefix ...    the schema of new lists under names that begin so; one that is there remembers its own
-//! words of a request      -- conditions --> Asked -- schema --> Filter -- kinds::Tagged --> items
+//! words of a request      -- conditions --> Asked -- schema --> Filter -- values::Tagged --> items
 //! ```
 
 mod conditions;

@@ -2,11 +2,11 @@
 
 use super::{fault, insert, view};
 use crate::prelude::*;
-use kinds::tagged::By;
+use values::tagged::By;
 
-pub(crate) const COMMANDS: &[Command] = &[MOVE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[MOVE];
 
-const MOVE: Command = Command {
+const MOVE: CommandSpec = CommandSpec {
     name: "TL.MOVE",
     syntax: "key value pos",
     arity: Arity::Exactly(4),

@@ -4,14 +4,14 @@ use super::conditions::{TaggedOptions, Takes};
 use super::view::{self, Page, PagePart};
 use crate::prelude::*;
 use blocks::Direction;
-use kinds::Tagged;
-use kinds::tagged::{Filter, Shown};
-use kinds::text::parse_int;
 use std::ops::Range;
+use values::Tagged;
+use values::string::parse_int;
+use values::tagged::{Filter, Shown};
 
-pub(crate) const COMMANDS: &[Command] = &[RANGE, RANGEBY];
+pub(crate) const COMMANDS: &[CommandSpec] = &[RANGE, RANGEBY];
 
-const RANGE: Command = Command {
+const RANGE: CommandSpec = CommandSpec {
     name: "TL.RANGE",
     syntax: "key from count [REV] [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]] [WITHATTRS] [WITHCOUNT] [WITHCURSOR]",
     arity: Arity::AtLeast(4),
@@ -26,7 +26,7 @@ const RANGE: Command = Command {
     run: Run::Local(range),
 };
 
-const RANGEBY: Command = Command {
+const RANGEBY: CommandSpec = CommandSpec {
     name: "TL.RANGEBY",
     syntax: "key min max [LIMIT from count] [REV] [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]] [WITHATTRS] [WITHCOUNT]",
     cost: "O(log(n)+m), n the items of the list, m those passed over and told",

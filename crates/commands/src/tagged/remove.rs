@@ -5,13 +5,13 @@ use super::insert;
 use super::view::{self, PagePart};
 use crate::prelude::*;
 use blocks::Direction;
-use kinds::Tagged;
-use kinds::tagged::Shown;
 use std::ops::Range;
+use values::Tagged;
+use values::tagged::Shown;
 
-pub(crate) const COMMANDS: &[Command] = &[REM, REMWHERE, REMBY, POP];
+pub(crate) const COMMANDS: &[CommandSpec] = &[REM, REMWHERE, REMBY, POP];
 
-const REM: Command = Command {
+const REM: CommandSpec = CommandSpec {
     name: "TL.REM",
     syntax: "key value [value ...]",
     arity: Arity::AtLeast(3),
@@ -26,7 +26,7 @@ const REM: Command = Command {
     run: Run::Local(rem),
 };
 
-const REMWHERE: Command = Command {
+const REMWHERE: CommandSpec = CommandSpec {
     name: "TL.REMWHERE",
     syntax: "key [VISIBLE | HIDDEN | ALL] WHERE condition [condition ...]",
     arity: Arity::AtLeast(4),
@@ -36,7 +36,7 @@ const REMWHERE: Command = Command {
     ..REM
 };
 
-const REMBY: Command = Command {
+const REMBY: CommandSpec = CommandSpec {
     name: "TL.REMBY",
     syntax: "key min max [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]]",
     arity: Arity::AtLeast(4),
@@ -46,7 +46,7 @@ const REMBY: Command = Command {
     ..REM
 };
 
-const POP: Command = Command {
+const POP: CommandSpec = CommandSpec {
     name: "TL.POP",
     syntax: "key <HEAD | TAIL> [COUNT count] [WHERE condition [condition ...]] [WITHATTRS]",
     cost: "O(log(n)+m), n the items of the list, m those passed over and taken",

@@ -3,11 +3,11 @@
 use crate::prelude::*;
 use base::raw_text;
 use keyspace::PREFIX_BYTES_MAX;
-use kinds::tagged::{ATTRIBUTE_BITS_MAX, ATTRIBUTES_MAX, By, NAME_BYTES_MAX, Schema, VALUE_BYTES_MAX, ValueType};
+use values::tagged::{ATTRIBUTE_BITS_MAX, ATTRIBUTES_MAX, By, ItemType, NAME_BYTES_MAX, Schema, VALUE_BYTES_MAX};
 
-pub(crate) const COMMANDS: &[Command] = &[DEFINE, SCHEMA, UNDEFINE];
+pub(crate) const COMMANDS: &[CommandSpec] = &[DEFINE, SCHEMA, UNDEFINE];
 
-const DEFINE: Command = Command {
+const DEFINE: CommandSpec = CommandSpec {
     name: "TL.DEFINE",
     syntax: "prefix [VALUE <bytes | ANY>] [ATTR name bits [ATTR name bits ...]] [ORDER <POSITION | VALUE type | ATTR name>] [DESC] [UNIQUE]",
     arity: Arity::AtLeast(2),
@@ -22,7 +22,7 @@ const DEFINE: Command = Command {
     run: Run::Local(define),
 };
 
-const SCHEMA: Command = Command {
+const SCHEMA: CommandSpec = CommandSpec {
     name: "TL.SCHEMA",
     syntax: "[prefix]",
     arity: Arity::Between(1, 2),
@@ -33,7 +33,7 @@ const SCHEMA: Command = Command {
     ..DEFINE
 };
 
-const UNDEFINE: Command = Command {
+const UNDEFINE: CommandSpec = CommandSpec {
     name: "TL.UNDEFINE",
     syntax: "prefix",
     arity: Arity::Exactly(2),
@@ -111,7 +111,7 @@ fn read(args: &Args) -> Result<Schema, Failure> {
         None => By::Position,
         Some((None, name)) => {
             let text = "ERR values are ordered as int, uint, float, double, text or bytes";
-            By::Value(ValueType::of_name(name).ok_or(Failure::text(text))?)
+            By::Value(ItemType::of_name(name).ok_or(Failure::text(text))?)
         }
         Some((Some(()), name)) => {
             By::Attribute(schema.attribute(name).ok_or_else(|| super::fault::no_attribute(name))?)

@@ -3,11 +3,11 @@
 use super::conditions::{TaggedOptions, Takes};
 use super::{schema, view};
 use crate::prelude::*;
-use kinds::tagged::{Shown, Tags};
+use values::tagged::{Shown, Tags};
 
-pub(crate) const COMMANDS: &[Command] = &[GET, POS, STAT];
+pub(crate) const COMMANDS: &[CommandSpec] = &[GET, POS, STAT];
 
-const GET: Command = Command {
+const GET: CommandSpec = CommandSpec {
     name: "TL.GET",
     syntax: "key value",
     arity: Arity::Exactly(3),
@@ -22,7 +22,7 @@ const GET: Command = Command {
     run: Run::Local(get),
 };
 
-const POS: Command = Command {
+const POS: CommandSpec = CommandSpec {
     name: "TL.POS",
     syntax: "key value [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]]",
     arity: Arity::AtLeast(3),
@@ -32,7 +32,7 @@ const POS: Command = Command {
     ..GET
 };
 
-const STAT: Command = Command {
+const STAT: CommandSpec = CommandSpec {
     name: "TL.STAT",
     syntax: "key",
     arity: Arity::Exactly(2),

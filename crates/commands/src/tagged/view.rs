@@ -3,11 +3,11 @@
 use super::fault;
 use crate::prelude::*;
 use blocks::Direction;
-use kinds::Tagged;
-use kinds::tagged::{By, Filter, FoundItem, LookLimits, Rank, Schema, Shown, Tags, ValueType};
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
+use values::Tagged;
+use values::tagged::{By, Filter, FoundItem, ItemType, LookLimits, Rank, Schema, Shown, Tags};
 
 /// So many chunks are looked into under the lock, and so many items told.
 const CHUNKS_MAX: u64 = 512;
@@ -180,7 +180,7 @@ impl End {
         };
         let of = match schema.by() {
             By::Value(of) => of,
-            _ => ValueType::Uint,
+            _ => ItemType::Uint,
         };
         match () {
             () if parse::is(word, "-") => return Ok(Self::Least),
@@ -197,7 +197,7 @@ impl End {
         let number = str::from_utf8(bare).ok().and_then(|bare| bare.parse::<f64>().ok());
         let number = number.filter(|number| !number.is_nan()).ok_or_else(fault::no_end)?;
         let (least, rank) = match of {
-            ValueType::Int => (i64::MIN as f64, Rank::Int(number.floor() as i64)),
+            ItemType::Int => (i64::MIN as f64, Rank::Int(number.floor() as i64)),
             _ => (0.0, Rank::Uint(number.floor() as u64)),
         };
         let is_excluded = if number.fract() == 0.0 { is_excluded } else { is_min };

@@ -1,22 +1,22 @@
 //! A keyspace without an engine: no threads, no sockets, no journal, and a clock that stands still.
 //!
-//! Every request runs as the engine would run it, under the locks that its row names and with the journal room that
-//! its arguments bound, and leaves its frame in a list. Of the rows that need an engine it knows SELECT, PING and
+//! Every request runs as the engine would run it, under the locks that its command names and with the journal room that
+//! its arguments bound, and leaves its frame in a list. Of the commands that need an engine it knows SELECT, PING and
 //! FLUSHALL's like.
 
 use super::dump::hold;
 use super::transcript::Door;
 use crate::events::events;
 use crate::failure::Failure;
-use crate::row::Group;
-use crate::row::{BeginGather, Command, Flag, Local, Run, SweepNext};
-use crate::table::{self, Lookup};
+use crate::registry::{self, Lookup};
+use crate::spec::Group;
+use crate::spec::{BeginGather, CommandSpec, Flag, Local, Run, SweepNext};
 use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use keyspace::{Abandon, Classes, Cuts, Held, Keyspace, Log, Named, Note, Plan, Searches, Tx, shard_of};
-use kinds::LongText;
 use std::collections::BTreeSet;
+use values::LongString;
 use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output, OwnedRequest, Reply};
@@ -84,24 +84,26 @@ impl World {
     }
 
     fn run(&mut self, args: &Args, output: &mut Output) -> Result<(), Failure> {
-        let Lookup::Command(row) = table::find(args) else {
+        let Lookup::Command(command) = registry::find(args) else {
             return Err(Failure::text("ERR unknown command"));
         };
-        let row = row.command();
-        if !row.arity.allows(args.len()) {
-            let name = row.name.to_ascii_lowercase().replace(' ', "|");
+        let command = command.spec();
+        if !command.arity.allows(args.len()) {
+            let name = command.name.to_ascii_lowercase().replace(' ', "|");
             return Err(Failure::text(format!("ERR wrong number of arguments for '{name}' command")));
         }
-        match row.run {
-            Run::Local(handler) => self.local(row, handler, args, output, false),
+        match command.run {
+            Run::Local(handler) => self.local(command, handler, args, output, false),
             Run::Gather { at_once, begin } => {
                 if args.len() > GATHERED_MIN {
                     return self.gather(begin, args, output);
                 }
-                self.local(row, at_once, args, output, false)
+                self.local(command, at_once, args, output, false)
             }
-            Run::Gate(handler) | Run::Range { at_once: handler, .. } => self.local(row, handler, args, output, true),
-            Run::Blocking { try_now, .. } => match self.local(row, try_now, args, output, false) {
+            Run::Gate(handler) | Run::Range { at_once: handler, .. } => {
+                self.local(command, handler, args, output, true)
+            }
+            Run::Blocking { try_now, .. } => match self.local(command, try_now, args, output, false) {
                 // What it has changed stays.
                 Err(Failure::Nothing) => {
                     Encoder::new(output, self.protocol).null_array();
@@ -117,7 +119,7 @@ impl World {
                     let held = hold(&self.keyspace, &mut plan, shard);
                     let walk =
                         sweep.visit(&mut Tx::new(&self.keyspace, held, self.database, self.now, &mut log, 0), shard);
-                    assert!(log.is_empty(), "{}: a sweep changes nothing", row.name);
+                    assert!(log.is_empty(), "{}: a sweep changes nothing", command.name);
                     match walk {
                         SweepNext::Next => shard += 1,
                         SweepNext::Again => {}
@@ -126,7 +128,7 @@ impl World {
                 }
                 sweep.finish(&mut Encoder::new(output, self.protocol))
             }
-            Run::Session(_) | Run::Parts { .. } | Run::Engine(_) => self.session(row, args, output),
+            Run::Session(_) | Run::Parts { .. } | Run::Engine(_) => self.session(command, args, output),
         }
     }
 
@@ -143,8 +145,8 @@ impl World {
         Ok(())
     }
 
-    fn session(&mut self, row: &Command, args: &Args, output: &mut Output) -> Result<(), Failure> {
-        if row.name != "SELECT" {
+    fn session(&mut self, command: &CommandSpec, args: &Args, output: &mut Output) -> Result<(), Failure> {
+        if command.name != "SELECT" {
             return Err(Failure::text("ERR not without an engine"));
         }
         self.database = crate::parse::database(args.get(1), DATABASES)?;
@@ -155,17 +157,17 @@ impl World {
     /// Runs a handler, with more room or a search if it asks for them.
     fn local(
         &mut self,
-        row: &Command,
+        command: &CommandSpec,
         handler: Local,
         args: &Args,
         output: &mut Output,
         gate: bool,
     ) -> Result<(), Failure> {
-        let mut room_bytes = row.frame_bytes_max(args);
+        let mut room_bytes = command.frame_bytes_max(args);
         let mut searches = Searches::default();
         loop {
             let mark = output.mark();
-            match self.attempt(row, handler, args, output, gate, room_bytes, &searches) {
+            match self.attempt(command, handler, args, output, gate, room_bytes, &searches) {
                 Err(Failure::Abandon(Abandon::Room(bytes))) => {
                     assert!(bytes > room_bytes);
                     room_bytes = bytes;
@@ -198,7 +200,7 @@ impl World {
     #[expect(clippy::too_many_arguments, reason = "what an attempt of the engine gathers in a struct")]
     fn attempt(
         &mut self,
-        row: &Command,
+        command: &CommandSpec,
         handler: Local,
         args: &Args,
         output: &mut Output,
@@ -207,22 +209,22 @@ impl World {
         searches: &Searches,
     ) -> Result<(), Failure> {
         let (mut plan, mut log, mut cuts) = (Plan::default(), Log::default(), Cuts::default());
-        row.long_texts(args).for_each(|text| cuts.add(text, LongText::of(text)));
-        row.plan(args, &self.keyspace, &mut plan);
+        command.long_texts(args).for_each(|text| cuts.add(text, LongString::of(text)));
+        command.plan(args, &self.keyspace, &mut plan);
         plan.seal();
         let held = if gate {
             Held::under_gate(&self.keyspace)
         } else {
-            plan.try_hold(&self.keyspace).unwrap_or_else(|_| panic!("{}: nobody else is here", row.name))
+            plan.try_hold(&self.keyspace).unwrap_or_else(|_| panic!("{}: nobody else is here", command.name))
         };
         let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, &mut log, room_bytes);
         tx.set_cuts(&cuts);
         tx.set_searches(searches);
         tx.take_notes();
-        let index = table::rows().position(|known| known.name == row.name).expect("a row of the table");
-        tx.begin_row(index as u16, crate::events::tells_misses(row));
-        let outcome = if self.rehearses && !gate && row.keeps_to_its_keys() {
-            rehearsed(&mut tx, (row, index as u16), args, |tx| {
+        let index = registry::commands().position(|known| known.name == command.name).expect("a command of the table");
+        tx.begin_command(index as u16, crate::events::tells_misses(command));
+        let outcome = if self.rehearses && !gate && command.keeps_to_its_keys() {
+            rehearsed(&mut tx, (command, index as u16), args, |tx| {
                 handler(tx, args, &mut Encoder::new(output, self.protocol))
             })
         } else {
@@ -230,13 +232,13 @@ impl World {
         };
         let (notes, touched) = (tx.notes().to_vec(), tx.take_touched());
         let log = tx.end();
-        if !row.has(Flag::ToldAsReader) {
-            assert_told(log, &touched, &notes, row, args);
+        if !command.has(Flag::ToldAsReader) {
+            assert_told(log, &touched, &notes, command, args);
         }
         let frame = log.payload_mut().to_vec();
         let may_change = matches!(outcome, Ok(()) | Err(Failure::Nothing));
         assert!(frame.is_empty() || may_change, "{args:?} failed and changed something");
-        assert!(frame.is_empty() || row.writes(), "{args:?} changed something and is no write");
+        assert!(frame.is_empty() || command.writes(), "{args:?} changed something and is no write");
         assert!(frame.len() as u64 <= room_bytes, "{args:?} took {} bytes and asked for {room_bytes}", frame.len());
         let (mut rest, mut again) = (&frame[..], Vec::new());
         while !rest.is_empty() {
@@ -253,16 +255,16 @@ impl World {
 /// What a handler comes to that is run ahead, and played.
 fn rehearsed(
     tx: &mut Tx<'_>,
-    (row, index): (&Command, u16),
+    (command, index): (&CommandSpec, u16),
     args: &Args<'_>,
     run: impl FnOnce(&mut Tx<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut keys = Vec::new();
-    row.for_each_key(args, |key, _| keys.push(key));
+    command.for_each_key(args, |key, _| keys.push(key));
     let (outcome, rehearsal) = tx.scene(keys.into_iter()).rehearse(
-        |keyspace, plan| row.plan(args, keyspace, plan),
+        |keyspace, plan| command.plan(args, keyspace, plan),
         |tx| {
-            tx.begin_row(index, crate::events::tells_misses(row));
+            tx.begin_command(index, crate::events::tells_misses(command));
             run(tx)
         },
     );
@@ -273,7 +275,7 @@ fn rehearsed(
 }
 
 /// Asserts that exactly those keys are told of that were changed or count as changed.
-fn assert_told(log: &Log, touched: &[Box<[u8]>], notes: &[Note], row: &Command, args: &Args<'_>) {
+fn assert_told(log: &Log, touched: &[Box<[u8]>], notes: &[Note], command: &CommandSpec, args: &Args<'_>) {
     let events = events(notes);
     let told: BTreeSet<&[u8]> =
         events.iter().filter(|event| event.class != Classes::MISSED).map(|event| event.key).collect();
@@ -282,7 +284,7 @@ fn assert_told(log: &Log, touched: &[Box<[u8]>], notes: &[Note], row: &Command, 
         Named::Database(_) => None,
     });
     let changed = changed.chain(touched.iter().map(|key| &**key)).collect();
-    if matches!(row.group, Group::Stream | Group::Memcached) {
+    if matches!(command.group, Group::Stream | Group::Memcached) {
         // Of what readers of a group do, Redis tells nobody; nor is anybody told that an item has a version or is outdated.
         assert!(told.is_subset(&changed), "{args:?}: keys told of, and not changed");
     } else {

@@ -2,13 +2,14 @@
 
 use base::limits::SHARDS;
 use keyspace::{
-    Held, Keyspace, Log, Plan, STALE, Tx, hash_of, list_of, queue_of, set_of, sorted_of, stream_of, tagged_of, text_of,
+    Held, Keyspace, Log, Plan, STALE, Tx, hash_of, list_of, queue_of, set_of, sorted_of, stream_of, string_of,
+    tagged_of,
 };
-use kinds::tagged::{Filter, LookLimits, Shown};
-use kinds::{Queue, Stream};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use sync::lock::Want;
+use values::tagged::{Filter, LookLimits, Shown};
+use values::{Queue, Stream};
 
 /// What one key holds: its kind and encoding, its content (a list's elements, what is kept beside a text), its deadline in milliseconds.
 pub type KeyDump = (&'static str, Vec<Vec<u8>>, Option<u64>);
@@ -86,7 +87,7 @@ fn show(entry: keyspace::Entry<'_>) -> KeyDump {
         list.check();
         return (list.encoding(), items, entry.expires_at_ms());
     }
-    let text = text_of(entry).expect("it is of no other kind");
+    let text = string_of(entry).expect("it is of no other kind");
     let extras = entry.extras().map(|extras| {
         // What readers sign is not recorded.
         format!("flags {} cas {} stale {}", extras.flags, extras.cas, extras.signs & STALE).into_bytes()

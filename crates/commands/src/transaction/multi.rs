@@ -1,11 +1,11 @@
 //! MULTI EXEC DISCARD WATCH UNWATCH: several commands as one. The engine runs them; here are their facts.
 
 use crate::prelude::*;
-use crate::row::Verb;
+use crate::spec::Verb;
 
-pub(crate) const COMMANDS: &[Command] = &[MULTI, EXEC, DISCARD, WATCH, UNWATCH];
+pub(crate) const COMMANDS: &[CommandSpec] = &[MULTI, EXEC, DISCARD, WATCH, UNWATCH];
 
-const MULTI: Command = Command {
+const MULTI: CommandSpec = CommandSpec {
     name: "MULTI",
     syntax: "",
     arity: Arity::Exactly(1),
@@ -20,7 +20,7 @@ const MULTI: Command = Command {
     run: Run::Engine(Verb::Multi),
 };
 
-const EXEC: Command = Command {
+const EXEC: CommandSpec = CommandSpec {
     name: "EXEC",
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::SkipSlowlog],
     cost: "that of the commands in the queue",
@@ -30,7 +30,7 @@ const EXEC: Command = Command {
     ..MULTI
 };
 
-const DISCARD: Command = Command {
+const DISCARD: CommandSpec = CommandSpec {
     name: "DISCARD",
     cost: "O(n), n the queued commands",
     since: "2.0.0",
@@ -39,7 +39,7 @@ const DISCARD: Command = Command {
     ..MULTI
 };
 
-const WATCH: Command = Command {
+const WATCH: CommandSpec = CommandSpec {
     name: "WATCH",
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),
@@ -51,7 +51,7 @@ const WATCH: Command = Command {
     ..MULTI
 };
 
-const UNWATCH: Command = Command {
+const UNWATCH: CommandSpec = CommandSpec {
     name: "UNWATCH",
     since: "2.2.0",
     brief: "Forgets all watched keys.",

@@ -2,7 +2,7 @@
 
 use crate::dice::{self, Dice};
 use crate::fake::Fake;
-use commands::table;
+use commands::registry;
 use wire::client::Value;
 use wire::resp::Protocol;
 
@@ -164,13 +164,13 @@ fn keys_and_facts_of_every_command_are_told_whatever_its_arguments() {
     let numbers = dice::numbers(30, 400_000);
     let mut dice = Dice::long(&numbers);
     let mut fake = Fake::new();
-    for row in table::rows() {
-        let name = row.name.to_ascii_lowercase().replace(' ', "|");
+    for command in registry::commands() {
+        let name = command.name.to_ascii_lowercase().replace(' ', "|");
         for about in ["INFO", "DOCS"] {
             fake.value(Protocol::Resp3, &format!("COMMAND {about} {name}")).expect("a reply");
         }
         for _ in 0..60 {
-            let mut request = dice.request(row, &Dice::value);
+            let mut request = dice.request(command, &Dice::value);
             match dice.below(3) {
                 0 => request.truncate(1 + dice.below(request.len())),
                 1 => request.insert(1 + dice.below(request.len()), dice.value("numkeys")),

@@ -232,8 +232,8 @@ fn help_lists_every_subcommand() {
     for container in ["CLIENT", "COMMAND", "CONFIG", "DEBUG", "MEMORY", "SLOWLOG"] {
         let help = fake.call(&format!("{container} HELP"));
         assert!(help.starts_with(&format!("[{container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")));
-        for row in commands::table::subcommands(container) {
-            assert!(help.contains(row.name.split_once(' ').unwrap().1), "{}", row.name);
+        for command in commands::registry::subcommands(container) {
+            assert!(help.contains(command.name.split_once(' ').unwrap().1), "{}", command.name);
         }
     }
 }

@@ -9,7 +9,7 @@ use wire::resp::Protocol;
 const ZERO: &str = "0000000000000000000000000000000000000000";
 
 fn put(world: &World, database: u32, key: &str, text: &str) {
-    world.tx(database, |tx| tx.put_text(key.as_bytes(), text.as_bytes(), Expiry::Keep));
+    world.tx(database, |tx| tx.put_string(key.as_bytes(), text.as_bytes(), Expiry::Keep));
 }
 
 fn push(world: &World, key: &str, items: &[&str]) {

@@ -1,4 +1,4 @@
-//! Every row against what Redis says of the command of that name.
+//! Every command against what Redis says of the command of that name.
 
 use crate::fake::Fake;
 use wire::client::Value;
@@ -8,7 +8,7 @@ const PUBLISHED: &str = include_str!("facts.txt");
 
 /// Commands whose facts are meant to be others, and why.
 const DIFFERENT: &[(&str, &str)] = &[
-    ("debug", "its subcommands are rows of their own here; the flags are theirs"),
+    ("debug", "its subcommands are commands of their own here; the flags are theirs"),
     ("move", WHOLE),
     ("rename", WHOLE),
     ("renamenx", WHOLE),
@@ -29,7 +29,7 @@ const OURS: &[&str] = &[
     "zsum",
 ];
 
-/// Commands of Redis that have no row, and why.
+/// Commands of Redis that have no command, and why.
 const ABSENT: &[(&str, &str)] = &[];
 
 fn text(value: &Value) -> String {
@@ -130,5 +130,5 @@ fn rows_agree_with_redis() {
             None => wrong.push(format!("{name} is not among the published facts")),
         }
     }
-    assert!(wrong.is_empty(), "{} rows differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} commands differ:\n{}", wrong.len(), wrong.join("\n"));
 }

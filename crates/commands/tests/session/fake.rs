@@ -3,7 +3,7 @@
 use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
-use commands::table::{self, Lookup};
+use commands::registry::{self, Lookup};
 use commands::{
     ClientFilter, Failure, FunctionStats, ItemEvent, MemoryFigures, ReplyMode, Run, RunningFunction, Saving, Session,
     SlowEntry, Spikes, Switch, Topic, Tracking,
@@ -75,9 +75,9 @@ impl Fake {
         let owned = OwnedRequest::of(words);
         let args = owned.args();
         reply_of(protocol, |reply| {
-            let Lookup::Command(row) = table::find(&args) else { panic!("{args:?}: no such row") };
-            assert!(row.arity.allows(args.len()), "{args:?}: the engine refuses the count");
-            match row.run {
+            let Lookup::Command(command) = registry::find(&args) else { panic!("{args:?}: no such command") };
+            assert!(command.arity.allows(args.len()), "{args:?}: the engine refuses the count");
+            match command.run {
                 Run::Session(handler) | Run::Parts { at_once: handler, .. } => handler(self, &args, reply),
                 _ => panic!("{args:?}: not of the session"),
             }
@@ -131,10 +131,10 @@ impl World {
         let words: Vec<&str> = request.split(' ').collect();
         let owned = OwnedRequest::of(&words);
         let args = owned.args();
-        let Lookup::Command(row) = table::find(&args) else { panic!("{request}: no such row") };
-        assert!(row.arity.allows(args.len()), "{request}: the engine refuses the count");
+        let Lookup::Command(command) = registry::find(&args) else { panic!("{request}: no such command") };
+        assert!(command.arity.allows(args.len()), "{request}: the engine refuses the count");
         let value = self.tx(0, |tx| {
-            reply_of(Protocol::Resp2, |reply| match row.run {
+            reply_of(Protocol::Resp2, |reply| match command.run {
                 Run::Local(handler) | Run::Gather { at_once: handler, .. } => handler(tx, &args, reply),
                 Run::Sweep(begin) => {
                     let mut sweep = begin(&args, 0)?;

@@ -3,12 +3,12 @@
 #![allow(dead_code, reason = "each test file uses its part of this")]
 
 use crate::syntax;
-use commands::{Command, Group};
+use commands::{CommandSpec, Group};
 use std::cell::RefCell;
 
-/// The words of a row's name.
-pub(crate) fn name(row: &Command) -> Vec<Vec<u8>> {
-    row.name.split(' ').map(|word| word.as_bytes().to_vec()).collect()
+/// The words of a command's name.
+pub(crate) fn name(command: &CommandSpec) -> Vec<Vec<u8>> {
+    command.name.split(' ').map(|word| word.as_bytes().to_vec()).collect()
 }
 
 /// Whether a syntax line's word stands for a key.
@@ -16,14 +16,14 @@ pub(crate) fn is_key(name: &str) -> bool {
     ["key", "newkey", "source", "destination", "destkey", "sourcekey", "key1", "key2"].contains(&name)
 }
 
-/// What `name` means in the syntax of `row`, where that is another than elsewhere.
-fn meant<'a>(row: &Command, name: &'a str) -> &'a str {
-    match (row.group, name) {
+/// What `name` means in the syntax of `command`, where that is another than elsewhere.
+fn meant<'a>(command: &CommandSpec, name: &'a str) -> &'a str {
+    match (command.group, name) {
         (Group::Generic, "start" | "end") => "bound",
         (Group::Bitmap, "offset") => "bit offset",
-        (Group::Bitmap, "value") if row.name == "SETBIT" => "bit",
+        (Group::Bitmap, "value") if command.name == "SETBIT" => "bit",
         (Group::Bitmap, "value" | "increment") => "number",
-        (Group::Stream, "id") if row.name == "XREADGROUP" => "unread",
+        (Group::Stream, "id") if command.name == "XREADGROUP" => "unread",
         (Group::Stream, "id" | "start" | "end" | "last-id" | "max-deleted-id" | "threshold") => "stream id",
         (Group::Stream, "min-idle-time" | "idle" | "entries-added" | "entries-read" | "milliseconds") => "few",
         (Group::Tagged, "value") => "tagged value",
@@ -90,21 +90,29 @@ impl<'a> Dice<'a> {
         self.numbers.len() == 0
     }
 
-    /// A request of `row` as its syntax says, each value what `value` makes of its name.
-    pub(crate) fn request(&mut self, row: &Command, value: &dyn Fn(&mut Self, &str) -> Vec<u8>) -> Vec<Vec<u8>> {
-        let mut words = name(row);
+    /// A request of `command` as its syntax says, each value what `value` makes of its name.
+    pub(crate) fn request(
+        &mut self,
+        command: &CommandSpec,
+        value: &dyn Fn(&mut Self, &str) -> Vec<u8>,
+    ) -> Vec<Vec<u8>> {
+        let mut words = name(command);
         let shared = RefCell::new(self);
-        syntax::parse(row.syntax).write(&mut words, &mut |sides| shared.borrow_mut().below(sides), &mut |name| {
+        syntax::parse(command.syntax).write(&mut words, &mut |sides| shared.borrow_mut().below(sides), &mut |name| {
             let dice = &mut *shared.borrow_mut();
-            if is_key(name) && dice.below(2) == 0 { dice.home(row.group) } else { value(dice, meant(row, name)) }
+            if is_key(name) && dice.below(2) == 0 {
+                dice.home(command.group)
+            } else {
+                value(dice, meant(command, name))
+            }
         });
         let dice = shared.into_inner();
-        dice.count_fields(row, &mut words);
-        dice.name_entry(row, &mut words);
+        dice.count_fields(command, &mut words);
+        dice.name_entry(command, &mut words);
         words
     }
 
-    /// A key that few rows of other groups use, so that it mostly holds what those of this one work on.
+    /// A key that few commands of other groups use, so that it mostly holds what those of this one work on.
     fn home(&mut self, group: Group) -> Vec<u8> {
         match group {
             Group::Generic => {
@@ -127,18 +135,18 @@ impl<'a> Dice<'a> {
     }
 
     /// Has an entry have, as a rule, an id that others may name too.
-    fn name_entry(&mut self, row: &Command, words: &mut [Vec<u8>]) {
-        let any = words.iter_mut().find(|word| row.name == "XADD" && *word == b"*");
+    fn name_entry(&mut self, command: &CommandSpec, words: &mut [Vec<u8>]) {
+        let any = words.iter_mut().find(|word| command.name == "XADD" && *word == b"*");
         if let Some(any) = any.filter(|_| self.below(16) > 0) {
             *any = self.value("stream id");
         }
     }
 
     /// Has `FIELDS numfields` and `IDS numids` say, as a rule, how many follow.
-    fn count_fields(&mut self, row: &Command, words: &mut [Vec<u8>]) {
+    fn count_fields(&mut self, command: &CommandSpec, words: &mut [Vec<u8>]) {
         let Some(at) = words.iter().position(|word| word == b"FIELDS" || word == b"IDS") else { return };
         if self.below(4) > 0 {
-            let each = if row.syntax.contains("field value") { 2 } else { 1 };
+            let each = if command.syntax.contains("field value") { 2 } else { 1 };
             words[at + 1] = ((words.len() - at - 2) / each).to_string().into_bytes();
         }
     }
@@ -153,12 +161,12 @@ impl<'a> Dice<'a> {
 
     /// What DUMP might have told of a value of some kind.
     fn payload(&mut self) -> Vec<u8> {
-        use kinds::{Collection, List, LongText, Set, Value, set::SetForm};
+        use values::{Collection, List, LongString, Set, Value, set::SetForm};
         let many = 1 + self.below(2) * 20_000;
         let texts = (0..many).map(|at| (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_string().into_bytes());
         rdb::dump(&match self.below(4) {
-            0 => Value::Text(LongText::of(b"restored")),
-            1 => Value::Text(LongText::of(&texts.collect::<Vec<_>>().concat())),
+            0 => Value::Text(LongString::of(b"restored")),
+            1 => Value::Text(LongString::of(&texts.collect::<Vec<_>>().concat())),
             2 => {
                 let mut list = List::new();
                 texts.for_each(|text| list.push(blocks::End::Tail, &text));

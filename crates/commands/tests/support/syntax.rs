@@ -1,4 +1,4 @@
-//! Requests made from the syntax lines of rows: `key [NX | XX] [EX seconds]`.
+//! Requests made from the syntax lines of commands: `key [NX | XX] [EX seconds]`.
 //!
 //! ```text
 //! [x]  may be left out      <x | y>  one of them      word ...  behind a group: again and again

@@ -3,9 +3,9 @@
 use super::usage::place_of;
 use blocks::Storing;
 use keyspace::{BlockSink, TableId, ValueChange};
-use kinds::Value;
 use std::cell::RefCell;
 use store::{Commit, StoreError};
+use values::Value;
 
 /// Bytes of leaves in one part, after which others go first.
 const STEP_BYTES: u64 = 256 << 10;

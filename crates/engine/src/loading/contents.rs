@@ -3,10 +3,10 @@
 use super::gather::Effects;
 use crate::checkpoint::Usage;
 use keyspace::{Alive, Keyspace, LoadError, TableCount};
-use kinds::{Kind, Value};
 use rustix::io::Errno;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use store::{Reader, ShardRecord, StoreError};
+use values::{Value, ValueType};
 
 /// What one shard is made of.
 pub(super) struct ShardContents {
@@ -209,7 +209,7 @@ struct Source<'a> {
 impl keyspace::BlockSource for Source<'_> {
     type Error = String;
 
-    fn get(&mut self, kind: Kind, mut form: &[u8]) -> Result<Value, String> {
+    fn get(&mut self, kind: ValueType, mut form: &[u8]) -> Result<Value, String> {
         let Self { reader, is_stopped, unread } = self;
         let mut read = |place: blocks::Place, bytes: usize| {
             if is_stopped.load(Relaxed) {

@@ -2,7 +2,7 @@
 //! reads.
 
 use super::contents::read_value;
-use super::values::Number;
+use super::late::Number;
 use super::{LoadingTask, NotRead, Reader, ShardContents};
 use crate::engine::Engine;
 use crate::waits::{gate_open, park, yield_now};

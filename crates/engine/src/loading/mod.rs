@@ -14,8 +14,8 @@
 
 mod contents;
 mod gather;
+mod late;
 mod loader;
-mod values;
 
 pub use contents::Mended;
 pub use gather::Gathering;
@@ -25,12 +25,12 @@ use crate::checkpoint::Usage;
 use base::limits::SHARDS;
 use contents::{NotRead, Shard, ShardContents};
 use keyspace::{Keyspace, Plan, TableId};
+use late::{Number, Values};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use store::Reader;
-use values::{Number, Values};
 
 /// Values of more content than this are read behind their shard, in bytes.
 pub const AT_ONCE_BYTES_MAX: u64 = 1 << 20;

@@ -14,12 +14,12 @@
 //! It knows the root of the table that it describes. Found with another one, as at a start, it is built anew by who found it.
 
 use base::cost::{self, Work};
-use kinds::Hash;
 use lua::Registered;
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use values::Hash;
 
 /// One version of a library.
 #[derive(Debug)]
@@ -265,8 +265,8 @@ impl Catalogue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kinds::hash::Pair;
     use lua::Flags;
+    use values::hash::Pair;
 
     fn library(catalogue: &Catalogue, name: &str, functions: &[&str]) -> Arc<Library> {
         let registered = |name: &&str| Registered { name: (*name).into(), description: None, flags: Flags::default() };

@@ -5,11 +5,11 @@
 
 use super::catalogue::{CatalogueContents, Library, small};
 use keyspace::{LIBRARIES, Tx};
-use kinds::Hash;
 use lua::Flags;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::Arc;
+use values::Hash;
 
 /// Libraries that nobody has called here are kept loaded, so many at most.
 const UNCALLED_MAX: usize = 1_000;

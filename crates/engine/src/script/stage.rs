@@ -6,7 +6,7 @@ use crate::session::{Needs, Scripted};
 use crate::session::{NotNow, Session};
 use crate::worker::{Scratch, Worker};
 use base::limits::BULK_BYTES_MAX;
-use commands::table::Row;
+use commands::registry::Command;
 use lua::{About, Machine, Tell};
 use quanta::Instant;
 use std::cell::{Cell, RefCell, RefMut};
@@ -28,7 +28,7 @@ const SLICE_US: u128 = 1_500;
 /// A request on the stage, with all that it needs, and what comes of it.
 pub(crate) struct Play {
     pub(crate) session: Session,
-    pub(crate) row: Row,
+    pub(crate) command: Command,
     pub(crate) request: Words,
     pub(crate) needs: Needs,
     pub(crate) gated: bool,
@@ -267,9 +267,9 @@ fn act(pause: Pause<Resume, Ask>, first: Resume) {
     let mut job = first;
     loop {
         let Resume::Begin(mut play) = job else { unreachable!("a play comes when nothing is under way") };
-        let Play { session, row, request, needs, gated, control, output, began, .. } = &mut *play;
+        let Play { session, command, request, needs, gated, control, output, began, .. } = &mut *play;
         let breath = Rc::new(Breath { pause: pause.clone(), slice_began: Cell::new(*began), control: control.clone() });
-        let scripted = Scripted { breath, row: *row, needs, gated: *gated };
+        let scripted = Scripted { breath, command: *command, needs, gated: *gated };
         play.result = session.run_scripted(&scripted, &request.args(), output);
         job = pause.rest(Ask::Over(play));
     }

@@ -11,7 +11,7 @@
 
 use super::gather::ARGUMENTS_MAX;
 use super::keeping::Keeping;
-use super::messages::begin_row;
+use super::messages::begin_command;
 use super::parts::{is_done_by_parts, is_to_be_sorted};
 use super::rehearse::{self, Performance};
 use super::script::is_run_by_lua;
@@ -25,17 +25,17 @@ use crate::waiter::{Answer, Waiter};
 use crate::watchdog::RoomWait;
 use crate::worker::{Scratch, Worker};
 use base::{Ms, Position};
-use commands::table::Row;
+use commands::registry::Command;
 use commands::{Access, Failure, Flag, Local, Run, Verb};
 use journal::{Claim, Lane, Late, Purpose, Refusal};
 use keyspace::{Abandon, Cuts, Held, Log, Named, Payload, Plan, Scene, Searches, Tx, Wanted};
-use kinds::LongText;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use sync::gate::Raised;
 use sync::lock::Want;
+use values::LongString;
 use wire::resp::Encoder;
 use wire::{Args, Output, Reply};
 
@@ -111,7 +111,7 @@ pub(crate) enum NotNow {
         look_again_ms: Option<Ms>,
     },
     /// Texts are to be cut that are too long for a turn.
-    LongTexts,
+    LongStrings,
     /// It walks over all shards.
     Sweep,
     /// It goes through names in their order.
@@ -180,19 +180,19 @@ impl Served {
 
 impl Session {
     /// The long texts that a request may put, those of an EXEC's queue included.
-    pub(super) fn long_texts<'a>(&'a self, row: &Row, args: &Args<'a>) -> impl Iterator<Item = &'a [u8]> {
-        let is_exec = matches!(row.run, Run::Engine(Verb::Exec));
+    pub(super) fn long_texts<'a>(&'a self, command: &Command, args: &Args<'a>) -> impl Iterator<Item = &'a [u8]> {
+        let is_exec = matches!(command.run, Run::Engine(Verb::Exec));
         let queue = self.multi.iter().filter(move |_| is_exec).flat_map(|multi| &multi.queue);
-        row.long_texts(args).chain(queue.flat_map(|(row, request)| row.long_texts(&request.args())))
+        command.long_texts(args).chain(queue.flat_map(|(command, request)| command.long_texts(&request.args())))
     }
 
     /// What is needed from the first attempt on, if it is to be had at once.
-    pub(super) fn needs(&self, row: &Row, args: &Args<'_>) -> Result<Option<Needs>, NotNow> {
+    pub(super) fn needs(&self, command: &Command, args: &Args<'_>) -> Result<Option<Needs>, NotNow> {
         let mut needs = None::<Needs>;
         let mut bytes_left = CUT_BYTES_MAX;
-        for text in self.long_texts(row, args) {
-            bytes_left = bytes_left.checked_sub(text.len()).ok_or(NotNow::LongTexts)?;
-            needs.get_or_insert_default().cuts.add(text, LongText::of(text));
+        for text in self.long_texts(command, args) {
+            bytes_left = bytes_left.checked_sub(text.len()).ok_or(NotNow::LongStrings)?;
+            needs.get_or_insert_default().cuts.add(text, LongString::of(text));
         }
         Ok(needs)
     }
@@ -202,52 +202,57 @@ impl Session {
         &mut self,
         attempt: &Attempt<'_>,
         keeping: &mut Keeping<'_>,
-        row: Row,
+        command: Command,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Result<(), NotNow> {
         let &Attempt { worker, raised, now, .. } = attempt;
-        if !matches!(row.run, Run::Local(_)) {
+        if !matches!(command.run, Run::Local(_)) {
             // It may hold others by itself.
             keeping.let_go(worker);
         }
-        let writes = self.any_row(&row, |row| row.is_held_with_writes());
+        let writes = self.any_command(&command, |command| command.is_held_with_writes());
         // Here, since a command may have waited for something else while the pause began. Whether a script writes, it says
         // itself: see `wait_if_it_writes`.
-        let is_held = writes && self.any_row(&row, |row| row.is_held_with_writes() && !is_run_by_lua(row));
-        if worker.engine.pause.holds(is_held, || now).is_some() && !row.has(Flag::Admin) {
+        let is_held =
+            writes && self.any_command(&command, |command| command.is_held_with_writes() && !is_run_by_lua(command));
+        if worker.engine.pause.holds(is_held, || now).is_some() && !command.has(Flag::Admin) {
             return Err(NotNow::Paused { writes: is_held });
         }
         if writes && raised.is_none() && worker.engine.keyspace.order().is_behind() {
             return Err(NotNow::Behind);
         }
-        match row.run {
+        match command.run {
             #[cfg(bobbin_canary = "lockless-pop")]
-            Run::Local(handler) if row.name == "LPOP" => self.pop_in_two_steps(attempt, row, handler, args, output),
-            Run::Local(_) if raised.is_none() && (is_done_by_parts(&row, args) || is_to_be_sorted(&row, args)) => {
+            Run::Local(handler) if command.name == "LPOP" => {
+                self.pop_in_two_steps(attempt, command, handler, args, output)
+            }
+            Run::Local(_)
+                if raised.is_none() && (is_done_by_parts(&command, args) || is_to_be_sorted(&command, args)) =>
+            {
                 Err(NotNow::ManyKeys)
             }
-            Run::Local(handler) => self.run_one(attempt, keeping, row, handler, args, output),
+            Run::Local(handler) => self.run_one(attempt, keeping, command, handler, args, output),
             Run::Gather { .. } if raised.is_none() && args.len() > ARGUMENTS_MAX => Err(NotNow::ManyKeys),
-            Run::Gather { at_once, .. } => self.run_one(attempt, keeping, row, at_once, args, output),
-            Run::Blocking { try_now, .. } => self.run_one(attempt, keeping, row, try_now, args, output),
-            Run::Gate(handler) if raised.is_some() => self.run_one(attempt, keeping, row, handler, args, output),
+            Run::Gather { at_once, .. } => self.run_one(attempt, keeping, command, at_once, args, output),
+            Run::Blocking { try_now, .. } => self.run_one(attempt, keeping, command, try_now, args, output),
+            Run::Gate(handler) if raised.is_some() => self.run_one(attempt, keeping, command, handler, args, output),
             Run::Gate(_) => Err(NotNow::Gate),
             Run::Parts { is_long, .. } if is_long(&*self, args) => Err(NotNow::Parts),
             Run::Session(handler) | Run::Parts { at_once: handler, .. } => {
                 let mark = output.mark();
-                let protocol = if row.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
+                let protocol = if command.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
                 let outcome = handler(self, args, &mut Encoder::new(output, protocol));
-                self.saw_counts(worker, &row);
+                self.saw_counts(worker, &command);
                 if let Err(failure) = outcome {
                     output.truncate(mark);
-                    self.fail(worker, Some(row), &failure, output);
+                    self.fail(worker, Some(command), &failure, output);
                 }
                 Ok(())
             }
             Run::Sweep(_) => Err(NotNow::Sweep),
             Run::Range { .. } => Err(NotNow::Range),
-            Run::Engine(verb) => self.run_verb(attempt, row, verb, args, output),
+            Run::Engine(verb) => self.run_verb(attempt, command, verb, args, output),
         }
     }
 
@@ -256,7 +261,7 @@ impl Session {
         &mut self,
         attempt: &Attempt<'_>,
         keeping: &mut Keeping<'_>,
-        row: Row,
+        command: Command,
         handler: Local,
         args: &Args<'_>,
         output: &mut Output,
@@ -265,13 +270,13 @@ impl Session {
         let engine = &*worker.engine;
         let mut scratch = worker.scratch.borrow_mut();
         let Scratch { plan, log } = &mut *scratch;
-        let writes = row.writes();
+        let writes = command.writes();
         let claim = if writes {
-            let bound = row.frame_bytes_max(args).max(needs.room_bytes);
-            match admit(worker, bound, purpose(row.access)) {
+            let bound = command.frame_bytes_max(args).max(needs.room_bytes);
+            match admit(worker, bound, purpose(command.access)) {
                 Ok(claim) => claim,
                 Err(refusal) if needs.wait.is_none() || refusal == NotAdmitted::Journal(Refusal::Wait) => {
-                    return self.refused(worker, Some(row), refusal, bound, output);
+                    return self.refused(worker, Some(command), refusal, bound, output);
                 }
                 Err(_) => return Err(NotNow::StillWaiting { look_again_ms: Some(now + REFUSED_MS) }),
             }
@@ -279,7 +284,7 @@ impl Session {
             None
         };
         plan.clear();
-        row.plan(args, &engine.keyspace, plan);
+        command.plan(args, &engine.keyspace, plan);
         needs.shards.iter().for_each(|shard| plan.add_shard(*shard, Want::Write));
         plan.seal();
         let held = keeping.hold(worker, plan, raised)?;
@@ -287,7 +292,7 @@ impl Session {
         let keeps = raised.is_none() && keeping.wants(engine, plan);
         let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());
         if feeds && raised.is_none() {
-            plan_has_targets(engine, plan, self.database, &row, args)?;
+            plan_has_targets(engine, plan, self.database, &command, args)?;
         }
         let room_bytes = claim.as_ref().map_or(u64::MAX, Claim::payload_bytes);
         log.set_read(engine.journal.is_some() || feeds || engine.tracker.is_used());
@@ -295,7 +300,7 @@ impl Session {
         self.prepare(worker, &mut tx, needs, feeds);
         let mut served = Served::default();
         if (feeds || needs.wait.is_some())
-            && let Err(why) = self.go_by_line(engine, needs, &mut tx, (&row, args), &mut served)
+            && let Err(why) = self.go_by_line(engine, needs, &mut tx, (&command, args), &mut served)
         {
             if matches!(why, NotNow::StillWaiting { .. }) {
                 self.finish_or_abandon(worker, tx, claim, served);
@@ -305,10 +310,10 @@ impl Session {
             }
             return Err(why);
         }
-        begin_row(&mut tx, &row, args);
+        begin_command(&mut tx, &command, args);
         let mark = output.mark();
         let outcome = if args.len() > rehearse::ARGUMENTS_MAX || needs.rehearsals > 0 {
-            self.play(worker, needs, &row, (handler, args), &mut tx, output)
+            self.play(worker, needs, &command, (handler, args), &mut tx, output)
         } else {
             tx.set_rehearsing();
             handler(&mut tx, args, &mut Encoder::new(output, self.protocol))
@@ -319,21 +324,21 @@ impl Session {
                 output.truncate(mark);
                 let waiting = match served.leave_claim() {
                     Some(waiter) => NotNow::StillWaiting { look_again_ms: self.looks_again_at(worker, &waiter, &tx) },
-                    None => self.block(worker, row, args, &mut tx),
+                    None => self.block(worker, command, args, &mut tx),
                 };
                 self.finish_or_abandon(worker, tx, claim, served);
                 return Err(waiting);
             }
             Err(Failure::Abandon(lack)) => {
                 output.truncate(mark);
-                return Err(self.lacking(worker, (&row, args), lack, tx, claim, served));
+                return Err(self.lacking(worker, (&command, args), lack, tx, claim, served));
             }
             Err(failure) => {
                 output.truncate(mark);
-                self.fail(worker, Some(row), &failure, output);
+                self.fail(worker, Some(command), &failure, output);
             }
         }
-        self.note_read(worker, &row, args);
+        self.note_read(worker, &command, args);
         if feeds && let Err(why) = self.serve_blocked(worker, &mut tx, &mut served) {
             served.give_back();
             output.truncate(mark);
@@ -346,7 +351,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells a tx what its row may need, whose changes may go to those who wait if it `feeds`.
+    /// Tells a tx what its command may need, whose changes may go to those who wait if it `feeds`.
     #[inline]
     fn prepare<'t>(&self, worker: &'t Worker, tx: &mut Tx<'t>, needs: &'t Needs, feeds: bool) {
         tx.set_memory(worker);
@@ -372,7 +377,7 @@ impl Session {
         engine: &Engine,
         needs: &Needs,
         tx: &mut Tx<'_>,
-        request: (&Row, &Args<'_>),
+        request: (&Command, &Args<'_>),
         served: &mut Served,
     ) -> Result<(), NotNow> {
         // What was rehearsed was rehearsed on what is there now.
@@ -391,7 +396,7 @@ impl Session {
     fn lacking(
         &mut self,
         worker: &Worker,
-        (row, args): (&Row, &Args<'_>),
+        (command, args): (&Command, &Args<'_>),
         lack: Abandon,
         mut tx: Tx<'_>,
         claim: Option<Claim>,
@@ -402,7 +407,7 @@ impl Session {
             tx.abandon();
             return lack.into();
         }
-        let scene = self.scene(worker, row, args, &mut tx);
+        let scene = self.scene(worker, command, args, &mut tx);
         served.leave_claim();
         self.finish_or_abandon(worker, tx, claim, served);
         NotNow::Rehearse(scene)
@@ -471,9 +476,9 @@ impl Session {
         seen
     }
 
-    /// Rows that tell how many keys there are have seen all shards.
-    pub(super) fn saw_counts(&mut self, worker: &Worker, row: &Row) {
-        if matches!(row.name, "INFO" | "MEMORY STATS")
+    /// Commands that tell how many keys there are have seen all shards.
+    pub(super) fn saw_counts(&mut self, worker: &Worker, command: &Command) {
+        if matches!(command.name, "INFO" | "MEMORY STATS")
             && let Some(journal) = &worker.engine.journal
         {
             self.saw(journal.next());
@@ -497,15 +502,15 @@ impl Session {
     }
 
     /// Replies with a failure, and counts it.
-    pub(super) fn fail(&self, worker: &Worker, row: Option<Row>, failure: &Failure, output: &mut Output) {
-        match (failure, row) {
-            (Failure::OutOfMemory, Some(row)) if self.lines.is_some() => {
-                Encoder::new(output, self.protocol).error(out_of_memory_line(&row));
+    pub(super) fn fail(&self, worker: &Worker, command: Option<Command>, failure: &Failure, output: &mut Output) {
+        match (failure, command) {
+            (Failure::OutOfMemory, Some(command)) if self.lines.is_some() => {
+                Encoder::new(output, self.protocol).error(out_of_memory_line(&command));
             }
             _ => write_failure(output, self.protocol, failure),
         }
-        if let Some(row) = row {
-            worker.counters().rows[row.index()].failed.add(1);
+        if let Some(command) = command {
+            worker.counters().by_command[command.index()].failed.add(1);
         }
         if !matches!(failure, Failure::Counted(_)) {
             self.note_error(worker, &failure.to_string());
@@ -517,11 +522,11 @@ impl Session {
         worker.engine.errors.add(text);
     }
 
-    /// A row is not admitted: wait for room in the journal, or say why it does not run.
+    /// A command is not admitted: wait for room in the journal, or say why it does not run.
     pub(super) fn refused(
         &mut self,
         worker: &Worker,
-        row: Option<Row>,
+        command: Option<Command>,
         refusal: NotAdmitted,
         bytes: u64,
         output: &mut Output,
@@ -535,7 +540,7 @@ impl Session {
                 Failure::text("ERR the change is longer than one frame of the journal may be")
             }
         };
-        self.fail(worker, row, &failure, output);
+        self.fail(worker, command, &failure, output);
         Ok(())
     }
 
@@ -550,9 +555,9 @@ impl Session {
     }
 
     /// Hangs a command that found nothing off its keys; its shards are held.
-    fn block(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, tx: &mut Tx<'_>) -> NotNow {
-        let Run::Blocking { settled, .. } = row.run else { unreachable!("only blocking rows find nothing") };
-        let waiter = Arc::new(Waiter::new(row, settled(tx, args), self.database, self.protocol));
+    fn block(&mut self, worker: &Rc<Worker>, command: Command, args: &Args<'_>, tx: &mut Tx<'_>) -> NotNow {
+        let Run::Blocking { settled, .. } = command.run else { unreachable!("only blocking commands find nothing") };
+        let waiter = Arc::new(Waiter::new(command, settled(tx, args), self.database, self.protocol));
         let keyspace = tx.keyspace();
         waiter.for_each_key(|key, is_target| {
             if !is_target {
@@ -565,7 +570,7 @@ impl Session {
     }
 }
 
-/// Whether a row has found nothing: to one who waits in a line already, another kind is nothing too.
+/// Whether a command has found nothing: to one who waits in a line already, another kind is nothing too.
 fn is_nothing(failure: &Failure, needs: &Needs) -> bool {
     matches!(failure, Failure::Nothing) || needs.wait.is_some() && matches!(failure, Failure::WrongType)
 }
@@ -586,7 +591,7 @@ pub(crate) fn hand_over<'t>(
         end(tx).clear();
         return seen;
     };
-    let claim = claim.expect("a row that changes keys was admitted");
+    let claim = claim.expect("a command that changes keys was admitted");
     let ticket = lane.take(claim, tx.log().payload_bytes());
     let position = ticket.end;
     tx.stamp(position);
@@ -601,8 +606,8 @@ pub(crate) fn hand_over<'t>(
 }
 
 /// The line of memcached, and so of MemcacheQ, for want of memory.
-fn out_of_memory_line(row: &Row) -> &'static str {
-    match row.name {
+fn out_of_memory_line(command: &Command) -> &'static str {
+    match command.name {
         "MC.INCR" | "MC.DECR" | "MC.MA" => "SERVER_ERROR out of memory",
         _ => OUT_OF_MEMORY_LINE,
     }
@@ -625,7 +630,7 @@ fn late(engine: &Engine, payload: Payload) -> Late {
     })
 }
 
-/// Why a row is not admitted.
+/// Why a command is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotAdmitted {
     /// The journal takes no such frame.
@@ -725,11 +730,17 @@ pub(super) fn plan_is_hooked(engine: &Engine, plan: &Plan, gated: bool) -> bool 
     plan.wants().iter().any(|(shard, want)| *want == Want::Write && engine.hooks.any(usize::from(*shard)))
 }
 
-/// That those who wait for the keys of `row` need no shards beyond the plan: for targets, and in turn for those who wait for
+/// That those who wait for the keys of `command` need no shards beyond the plan: for targets, and in turn for those who wait for
 /// the targets.
-fn plan_has_targets(engine: &Engine, plan: &Plan, database: u32, row: &Row, args: &Args<'_>) -> Result<(), NotNow> {
+fn plan_has_targets(
+    engine: &Engine,
+    plan: &Plan,
+    database: u32,
+    command: &Command,
+    args: &Args<'_>,
+) -> Result<(), NotNow> {
     let mut fed: Vec<(u32, Vec<u8>)> = Vec::new();
-    row.for_each_key(args, |key, want| {
+    command.for_each_key(args, |key, want| {
         if want == Want::Write {
             fed.push((database, key.to_vec()));
         }
@@ -784,7 +795,7 @@ pub(crate) fn mark_watches(engine: &Engine, tx: &mut Tx<'_>) {
     }
 }
 
-/// Whether a row may change keys, for EXEC.
+/// Whether a command may change keys, for EXEC.
 pub(super) fn access_purpose(accesses: impl Iterator<Item = Access>) -> Option<Purpose> {
     accesses
         .filter(|access| matches!(access, Access::Write { .. }))

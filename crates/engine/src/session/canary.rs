@@ -3,7 +3,7 @@
 use super::Session;
 use super::attempt::{Attempt, NotNow};
 use super::keeping::Keeping;
-use commands::table::{self, Found, Row};
+use commands::table::{self, Command, Found};
 use commands::{Local, Run};
 use wire::{Args, Output, OwnedRequest};
 
@@ -12,7 +12,7 @@ impl Session {
     pub(super) fn pop_in_two_steps(
         &mut self,
         attempt: &Attempt<'_>,
-        row: Row,
+        command: Command,
         handler: Local,
         args: &Args<'_>,
         output: &mut Output,
@@ -24,6 +24,7 @@ impl Session {
         let keeping = &mut Keeping::new(&attempt.worker.engine.keyspace);
         self.run_one(attempt, keeping, look, look_at, &request.args(), output)?;
         std::thread::yield_now();
-        self.run_one(attempt, keeping, row, handler, args, &mut Output::new()).inspect_err(|_| output.truncate(mark))
+        self.run_one(attempt, keeping, command, handler, args, &mut Output::new())
+            .inspect_err(|_| output.truncate(mark))
     }
 }

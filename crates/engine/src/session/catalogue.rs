@@ -7,13 +7,13 @@ use crate::script::catalogue::{CatalogueChanges, CatalogueContents, Change, Libr
 use crate::worker::Worker;
 use commands::Failure;
 use keyspace::{LIBRARIES, Tx};
-use kinds::Hash;
 use lua::{Answer, Flags, Registered, Tell};
 use quanta::Instant;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use values::Hash;
 
 /// So many libraries are looked at before others have their turn, however quick that was.
 const LIBRARIES_AT_ONCE: usize = 512;

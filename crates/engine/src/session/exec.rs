@@ -4,12 +4,12 @@ use super::attempt::{
     Attempt, Needs, NotAdmitted, NotNow, Served, access_purpose, admit, hold, plan_has_targets_for, plan_is_hooked,
     want_shut,
 };
-use super::messages::begin_row;
+use super::messages::begin_command;
 use super::monitor::Asker;
 use super::script::is_scripted;
 use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
-use commands::table::Row;
+use commands::registry::Command;
 use commands::{Failure, OUT_OF_MEMORY, Outcome, Run, SweepNext, Verb};
 use journal::{Claim, Purpose, Refusal};
 use keyspace::{Abandon, LIBRARIES, Tx};
@@ -21,27 +21,27 @@ use wire::{Args, Output, OwnedRequest, Reply};
 
 impl Session {
     /// Queues a request behind MULTI.
-    pub(super) fn queue(&mut self, worker: &Worker, row: Row, args: &Args<'_>, output: &mut Output) -> Ran {
-        if row.has(commands::Flag::NoMulti) {
-            return self.refuse(worker, Some(row), output, "ERR Command not allowed inside a transaction");
+    pub(super) fn queue(&mut self, worker: &Worker, command: Command, args: &Args<'_>, output: &mut Output) -> Ran {
+        if command.has(commands::Flag::NoMulti) {
+            return self.refuse(worker, Some(command), output, "ERR Command not allowed inside a transaction");
         }
         // Redis refuses whatever is to be queued, since the queue grows.
-        if worker.engine.memory.is_refusing() || !worker.may_grow(row.frame_bytes_max(args)) {
-            return self.refuse(worker, Some(row), output, OUT_OF_MEMORY);
+        if worker.engine.memory.is_refusing() || !worker.may_grow(command.frame_bytes_max(args)) {
+            return self.refuse(worker, Some(command), output, OUT_OF_MEMORY);
         }
         let request = args.to_owned();
         let multi = self.multi.as_mut().expect("asked by the caller");
-        multi.bytes += (request.heap_bytes() + size_of::<(Row, OwnedRequest)>()) as u64;
+        multi.bytes += (request.heap_bytes() + size_of::<(Command, OwnedRequest)>()) as u64;
         if multi.bytes > worker.settings().query_buffer_bytes_max {
             // What was queued is input that waits.
             self.closing = true;
             let text = "ERR the transaction is longer than client-query-buffer-limit";
-            return self.refuse(worker, Some(row), output, text);
+            return self.refuse(worker, Some(command), output, text);
         }
-        if let Run::Engine(Verb::DebugSleep) = row.run {
+        if let Run::Engine(Verb::DebugSleep) = command.run {
             multi.delay_ms += commands::sleep_ms(args).unwrap_or_default();
         }
-        multi.queue.push((row, request));
+        multi.queue.push((command, request));
         self.client.queued.store(multi.queue.len(), Relaxed);
         let mark = output.mark();
         Encoder::new(output, self.protocol).simple("QUEUED");
@@ -49,18 +49,18 @@ impl Session {
         Ran::Queued
     }
 
-    /// Whether `row`, or one that it is an EXEC of, is so.
-    pub(super) fn any_row(&self, row: &Row, is_so: impl Fn(&Row) -> bool) -> bool {
-        is_so(row)
-            || matches!(row.run, Run::Engine(Verb::Exec))
-                && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(row, _)| is_so(row)))
+    /// Whether `command`, or one that it is an EXEC of, is so.
+    pub(super) fn any_command(&self, command: &Command, is_so: impl Fn(&Command) -> bool) -> bool {
+        is_so(command)
+            || matches!(command.run, Run::Engine(Verb::Exec))
+                && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(command, _)| is_so(command)))
     }
 
     /// A verb of the engine, as far as it goes at once.
     pub(super) fn run_verb(
         &mut self,
         attempt: &Attempt<'_>,
-        row: Row,
+        command: Command,
         verb: Verb,
         args: &Args<'_>,
         output: &mut Output,
@@ -70,13 +70,13 @@ impl Session {
             Verb::Multi => self.multi(output),
             Verb::Discard => self.discard(output),
             Verb::Exec => {
-                let done = self.exec(attempt, row, output);
+                let done = self.exec(attempt, command, output);
                 if done.is_ok() {
-                    self.show_row(worker, &row, args);
+                    self.show_command(worker, &command, args);
                 }
                 return done;
             }
-            Verb::Eval | Verb::ScriptLoad | Verb::Library => return self.run_alone(attempt, row, args, output),
+            Verb::Eval | Verb::ScriptLoad | Verb::Library => return self.run_alone(attempt, command, args, output),
             Verb::Watch => self.watch(attempt, args)?.map(|()| Encoder::new(output, self.protocol).ok()),
             Verb::Unwatch => {
                 self.unwatch();
@@ -84,7 +84,7 @@ impl Session {
                 Ok(())
             }
             Verb::Migrate
-            | Verb::FlushTexts
+            | Verb::FlushStrings
             | Verb::FlushQueues
             | Verb::TellQueues
             | Verb::DropTagged
@@ -98,7 +98,7 @@ impl Session {
             }
         };
         if let Err(failure) = outcome {
-            self.fail(worker, Some(row), &failure, output);
+            self.fail(worker, Some(command), &failure, output);
         }
         Ok(())
     }
@@ -136,15 +136,15 @@ impl Session {
     }
 
     /// EXEC: the queue as one tx.
-    fn exec(&mut self, attempt: &Attempt<'_>, row: Row, output: &mut Output) -> Result<(), NotNow> {
+    fn exec(&mut self, attempt: &Attempt<'_>, command: Command, output: &mut Output) -> Result<(), NotNow> {
         let worker = attempt.worker;
         let Some(multi) = &self.multi else {
-            self.fail(worker, Some(row), &Failure::text("ERR EXEC without MULTI"), output);
+            self.fail(worker, Some(command), &Failure::text("ERR EXEC without MULTI"), output);
             return Ok(());
         };
         if multi.broken {
             let text = "EXECABORT Transaction discarded because of previous errors.";
-            self.fail(worker, Some(row), &Failure::text(text), output);
+            self.fail(worker, Some(command), &Failure::text(text), output);
             self.end_multi();
             return Ok(());
         }
@@ -163,10 +163,11 @@ impl Session {
     fn run_exec(&mut self, attempt: &Attempt<'_>, output: &mut Output) -> Result<(), NotNow> {
         let queue = std::mem::take(&mut self.multi.as_mut().expect("EXEC is inside MULTI").queue);
         let before = (self.database, self.reply_mode, self.protocol);
-        let tracked = queue.iter().any(|(row, _)| row.name.starts_with("CLIENT ")).then(|| self.tracking_state());
+        let tracked =
+            queue.iter().any(|(command, _)| command.name.starts_with("CLIENT ")).then(|| self.tracking_state());
         self.outbox = Some(Box::default());
-        let rows: Vec<_> = queue.iter().map(|(row, request)| (*row, request.args())).collect();
-        let result = self.run_queue(attempt, &rows, true, output);
+        let commands: Vec<_> = queue.iter().map(|(command, request)| (*command, request.args())).collect();
+        let result = self.run_queue(attempt, &commands, true, output);
         let subscribed = self.outbox.as_mut().map_or_else(Vec::new, |outbox| std::mem::take(&mut outbox.subscribed));
         self.end_outbox(attempt.worker, result.is_ok());
         self.multi.as_mut().expect("it is still there").queue = queue;
@@ -182,13 +183,13 @@ impl Session {
     fn run_alone(
         &mut self,
         attempt: &Attempt<'_>,
-        row: Row,
+        command: Command,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Result<(), NotNow> {
         self.outbox = Some(Box::default());
-        self.note_shown(attempt.worker, &row, args, Asker::Client);
-        let result = self.run_queue(attempt, &[(row, *args)], false, output);
+        self.note_shown(attempt.worker, &command, args, Asker::Client);
+        let result = self.run_queue(attempt, &[(command, *args)], false, output);
         self.end_outbox(attempt.worker, result.is_ok());
         result
     }
@@ -196,18 +197,19 @@ impl Session {
     fn run_queue(
         &mut self,
         attempt: &Attempt<'_>,
-        queue: &[(Row, Args<'_>)],
+        queue: &[(Command, Args<'_>)],
         is_exec: bool,
         output: &mut Output,
     ) -> Result<(), NotNow> {
         let &Attempt { worker, needs, raised, now, .. } = attempt;
         let engine = &*worker.engine;
         let scratch = if self.breath.is_some() { &worker.stage.scratch } else { &worker.scratch };
-        let goes_anywhere = |(row, args): &(Row, Args<'_>)| row.goes_anywhere() || row.follows_names(args);
+        let goes_anywhere =
+            |(command, args): &(Command, Args<'_>)| command.goes_anywhere() || command.follows_names(args);
         if !engine.loading.is_over() && queue.iter().any(goes_anywhere) {
             return Err(NotNow::Loading);
         }
-        let needs_gate = |entry: &(Row, Args<'_>)| matches!(entry.0.run, Run::Gate(_)) || goes_anywhere(entry);
+        let needs_gate = |entry: &(Command, Args<'_>)| matches!(entry.0.run, Run::Gate(_)) || goes_anywhere(entry);
         if raised.is_none() && queue.iter().any(needs_gate) {
             // Not once for each shard that is still to be loaded.
             let plan = &mut scratch.borrow_mut().plan;
@@ -215,8 +217,8 @@ impl Session {
             let shut = want_shut(engine, plan);
             return Err(shut.map_or(NotNow::Gate, |(shard, want)| NotNow::Unloaded(shard, want)));
         }
-        let purpose = access_purpose(queue.iter().map(|(row, _)| row.access));
-        let has_script = queue.iter().any(|(row, _)| matches!(row.run, Run::Engine(Verb::Eval)));
+        let purpose = access_purpose(queue.iter().map(|(command, _)| command.access));
+        let has_script = queue.iter().any(|(command, _)| matches!(command.run, Run::Engine(Verb::Eval)));
         self.unwritable = None;
         let bound = queue_bound(queue).max(needs.room_bytes);
         let admitted = match purpose {
@@ -240,7 +242,7 @@ impl Session {
         self.plan_queue(worker, queue, needs, plan);
         let held = hold(engine, plan, raised)?;
         let _hold = worker.beat().hold(self.breath.is_some());
-        let may_write = queue.iter().any(|(row, _)| row.may_write());
+        let may_write = queue.iter().any(|(command, _)| command.may_write());
         let writes = claim.is_some() || (engine.journal.is_none() && may_write);
         let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());
         if feeds && raised.is_none() {
@@ -272,7 +274,7 @@ impl Session {
         }
         let mut served = Served::default();
         self.begin_reads();
-        let mut ran = self.run_rows(worker, queue, &mut tx, output);
+        let mut ran = self.run_commands(worker, queue, &mut tx, output);
         if ran.is_ok() && feeds {
             ran = self.serve_blocked(worker, &mut tx, &mut served);
         }
@@ -301,12 +303,12 @@ impl Session {
         self.unwritable.is_some()
     }
 
-    fn plan_queue(&self, worker: &Worker, queue: &[(Row, Args<'_>)], needs: &Needs, plan: &mut keyspace::Plan) {
+    fn plan_queue(&self, worker: &Worker, queue: &[(Command, Args<'_>)], needs: &Needs, plan: &mut keyspace::Plan) {
         let keyspace = &worker.engine.keyspace;
         plan.clear();
-        for (row, args) in queue {
-            row.plan(args, keyspace, plan);
-            if let Some(want) = row.libraries() {
+        for (command, args) in queue {
+            command.plan(args, keyspace, plan);
+            if let Some(want) = command.libraries() {
                 plan.add_key(keyspace, LIBRARIES, want);
             }
         }
@@ -315,10 +317,10 @@ impl Session {
         plan.seal();
     }
 
-    fn fed_by_queue(&self, queue: &[(Row, Args<'_>)]) -> Vec<(u32, Vec<u8>)> {
+    fn fed_by_queue(&self, queue: &[(Command, Args<'_>)]) -> Vec<(u32, Vec<u8>)> {
         let mut fed = Vec::new();
-        for (row, args) in queue {
-            row.for_each_key(args, |key, want| {
+        for (command, args) in queue {
+            command.for_each_key(args, |key, want| {
                 if want == Want::Write {
                     fed.push((self.database, key.to_vec()));
                 }
@@ -327,40 +329,40 @@ impl Session {
         fed
     }
 
-    fn run_rows(
+    fn run_commands(
         &mut self,
         worker: &Rc<Worker>,
-        queue: &[(Row, Args<'_>)],
+        queue: &[(Command, Args<'_>)],
         tx: &mut Tx<'_>,
         output: &mut Output,
     ) -> Result<(), NotNow> {
         let is_exec = self.multi.is_some();
-        for (index, (row, args)) in queue.iter().enumerate() {
-            // A row before it may have asked for more than it was counted with.
-            if row.writes() && tx.need_room(row.frame_bytes_max(args)).is_err() {
+        for (index, (command, args)) in queue.iter().enumerate() {
+            // A command before it may have asked for more than it was counted with.
+            if command.writes() && tx.need_room(command.frame_bytes_max(args)).is_err() {
                 return Err(NotNow::Room(tx.log().payload_bytes() + queue_bound(&queue[index..])));
             }
-            begin_row(tx, row, args);
+            begin_command(tx, command, args);
             if let Some(outbox) = &mut self.outbox {
                 outbox.notes_count = tx.notes().len();
             }
             let mark = output.mark();
             let log_mark = tx.log().mark();
             // A script is shown before what it runs.
-            if is_exec && is_scripted(row) {
-                self.note_shown(worker, row, args, Asker::Client);
+            if is_exec && is_scripted(command) {
+                self.note_shown(worker, command, args, Asker::Client);
             }
             let began = is_exec.then(quanta::Instant::now);
-            let protocol = if row.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
-            let outcome = self.run_row(worker, row, args, tx, &mut Encoder::new(output, protocol));
-            if !is_scripted(row) {
-                self.note_row(worker, tx, log_mark, row, args);
+            let protocol = if command.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
+            let outcome = self.run_command(worker, command, args, tx, &mut Encoder::new(output, protocol));
+            if !is_scripted(command) {
+                self.note_command(worker, tx, log_mark, command, args);
                 if is_exec {
-                    self.note_shown(worker, row, args, Asker::Client);
+                    self.note_shown(worker, command, args, Asker::Client);
                 }
             }
-            let counters = &worker.counters().rows[row.index()];
-            // A script alone is counted as any row that runs alone.
+            let counters = &worker.counters().by_command[command.index()];
+            // A script alone is counted as any command that runs alone.
             if let Some(began) = began {
                 counters.calls.add(1);
                 counters.took_ns.add(began.elapsed().as_nanos() as u64);
@@ -376,22 +378,22 @@ impl Session {
                 Err(Failure::Abandon(lack)) => return Err(lack.into()),
                 Err(failure) => {
                     output.truncate(mark);
-                    self.fail(worker, Some(*row), &failure, output);
+                    self.fail(worker, Some(*command), &failure, output);
                 }
             }
         }
         Ok(())
     }
 
-    pub(super) fn run_row(
+    pub(super) fn run_command(
         &mut self,
         worker: &Rc<Worker>,
-        row: &Row,
+        command: &Command,
         args: &Args<'_>,
         tx: &mut Tx<'_>,
         reply: &mut dyn Reply,
     ) -> Outcome {
-        match row.run {
+        match command.run {
             Run::Local(handler)
             | Run::Gather { at_once: handler, .. }
             | Run::Range { at_once: handler, .. }
@@ -405,7 +407,7 @@ impl Session {
             },
             Run::Session(handler) | Run::Parts { at_once: handler, .. } => {
                 let outcome = handler(self, args, reply);
-                self.saw_counts(worker, row);
+                self.saw_counts(worker, command);
                 tx.use_database(self.database);
                 outcome
             }
@@ -425,8 +427,8 @@ impl Session {
                 reply.ok();
                 Ok(())
             }
-            Run::Engine(Verb::Eval | Verb::ScriptLoad) => self.run_script_row(worker, row, args, tx, reply),
-            Run::Engine(Verb::Library) => self.run_library_row(worker, row, args, tx, reply),
+            Run::Engine(Verb::Eval | Verb::ScriptLoad) => self.run_script_command(worker, command, args, tx, reply),
+            Run::Engine(Verb::Library) => self.run_library_command(worker, command, args, tx, reply),
             Run::Engine(Verb::DebugSleep) => {
                 // EXEC has slept already.
                 commands::sleep_ms(args)?;
@@ -464,11 +466,11 @@ const QUEUE_DROPPED_MAX: usize = 1_000;
 /// What a script's frame may hold beside its arguments before it has to ask for more, in bytes.
 const SCRIPT_BYTES: u64 = 4096;
 
-/// A bound of the frame of plain rows, and of scripts that write little.
-fn queue_bound(queue: &[(Row, Args<'_>)]) -> u64 {
-    let bound = |(row, args): &(Row, Args<'_>)| {
-        let script_bytes = if is_scripted(row) { SCRIPT_BYTES } else { 0 };
-        row.frame_bytes_max(args) + script_bytes
+/// A bound of the frame of plain commands, and of scripts that write little.
+fn queue_bound(queue: &[(Command, Args<'_>)]) -> u64 {
+    let bound = |(command, args): &(Command, Args<'_>)| {
+        let script_bytes = if is_scripted(command) { SCRIPT_BYTES } else { 0 };
+        command.frame_bytes_max(args) + script_bytes
     };
-    queue.iter().filter(|(row, _)| row.may_write()).map(bound).sum()
+    queue.iter().filter(|(command, _)| command.may_write()).map(bound).sum()
 }

@@ -15,16 +15,16 @@ use crate::waits::yield_now;
 use crate::worker::Worker;
 use base::Ms;
 use base::limits::SHARDS;
-use commands::table::{self, Lookup, Row};
-use commands::{Command, Failure, Outcome, REMOVE_QUEUES, REMOVE_TAGGED, REMOVE_TEXTS, Sweep, SweepNext};
+use commands::registry::{self, Command, Lookup};
+use commands::{CommandSpec, Failure, Outcome, REMOVE_QUEUES, REMOVE_TAGGED, REMOVE_TEXTS, Sweep, SweepNext};
 use keyspace::{Tx, kind_of};
-use kinds::Kind;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Mutex;
 use std::task::{Poll, Waker};
+use values::ValueType;
 use wire::client::Value;
 use wire::{Args, Output, OwnedRequest, Reply};
 
@@ -37,7 +37,7 @@ const REMOVED_AT_ONCE: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Flushed {
     /// Texts.
-    Texts,
+    Strings,
     /// Lists and queues.
     Queues,
     /// Tagged lists.
@@ -47,26 +47,26 @@ pub(super) enum Flushed {
 impl Flushed {
     fn command(self) -> &'static str {
         match self {
-            Self::Texts => "MC.FLUSH_ALL",
+            Self::Strings => "MC.FLUSH_ALL",
             Self::Queues => "MQ.FLUSH_ALL",
             Self::Tagged => "TL.DROP",
         }
     }
 
     /// What removes some.
-    fn part(self) -> &'static Command {
+    fn part(self) -> &'static CommandSpec {
         match self {
-            Self::Texts => &REMOVE_TEXTS,
+            Self::Strings => &REMOVE_TEXTS,
             Self::Queues => &REMOVE_QUEUES,
             Self::Tagged => &REMOVE_TAGGED,
         }
     }
 
-    fn takes(self, kind: Kind) -> bool {
+    fn takes(self, kind: ValueType) -> bool {
         match self {
-            Self::Texts => kind == Kind::Text,
-            Self::Queues => Kind::List.is_taken_from(kind),
-            Self::Tagged => kind == Kind::Tagged,
+            Self::Strings => kind == ValueType::String,
+            Self::Queues => ValueType::List.is_taken_from(kind),
+            Self::Tagged => kind == ValueType::Tagged,
         }
     }
 }
@@ -130,12 +130,12 @@ impl Session {
             let (asked, left_ms) = match flushes.take_due(worker.engine.clock.now()) {
                 Ok((database, what)) => {
                     let request = OwnedRequest::of(&[what.command()]);
-                    let Lookup::Command(row) = table::find(&request.args()) else {
-                        unreachable!("there is such a row")
+                    let Lookup::Command(command) = registry::find(&request.args()) else {
+                        unreachable!("there is such a command")
                     };
                     let mut session = Self::of_server(&worker, database);
                     // What it meets was counted where it came up.
-                    let _ = session.flush_now(&worker, row, what, b"").await;
+                    let _ = session.flush_now(&worker, command, what, b"").await;
                     worker.end_turn();
                     continue;
                 }
@@ -153,17 +153,23 @@ impl Session {
     }
 
     /// Does it at once or later.
-    pub(super) async fn flush(&mut self, worker: &Rc<Worker>, row: Row, what: Flushed, args: &Args<'_>) -> Outcome {
+    pub(super) async fn flush(
+        &mut self,
+        worker: &Rc<Worker>,
+        command: Command,
+        what: Flushed,
+        args: &Args<'_>,
+    ) -> Outcome {
         let later_ms = commands::flush_delay(args, worker.engine.clock.now())?;
         worker.engine.flushes.put((self.database, what), later_ms);
-        if later_ms.is_some() { Ok(()) } else { self.flush_now(worker, row, what, b"").await.map(drop) }
+        if later_ms.is_some() { Ok(()) } else { self.flush_now(worker, command, what, b"").await.map(drop) }
     }
 
     /// Removes what there is under names that begin so. Gives how many keys that were.
     pub(super) async fn flush_now(
         &mut self,
         worker: &Rc<Worker>,
-        row: Row,
+        command: Command,
         what: Flushed,
         prefix: &[u8],
     ) -> Result<i64, Failure> {
@@ -173,7 +179,7 @@ impl Session {
             loop {
                 let walk = self.visit(worker, &mut found, shard, &mut ahead).await;
                 for names in found.take().chunks(REMOVED_AT_ONCE) {
-                    removed += self.remove(worker, row, what, names).await?;
+                    removed += self.remove(worker, command, what, names).await?;
                 }
                 if walk == SweepNext::Next {
                     break;
@@ -187,13 +193,13 @@ impl Session {
     async fn remove(
         &mut self,
         worker: &Rc<Worker>,
-        row: Row,
+        command: Command,
         what: Flushed,
         names: &[Box<[u8]>],
     ) -> Result<i64, Failure> {
-        let command = what.command().as_bytes();
-        let words: Vec<&[u8]> = std::iter::once(command).chain(names.iter().map(|name| &**name)).collect();
-        let (part, request) = (row.part(what.part()), OwnedRequest::of(&words));
+        let name = what.command().as_bytes();
+        let words: Vec<&[u8]> = std::iter::once(name).chain(names.iter().map(|name| &**name)).collect();
+        let (part, request) = (command.part(what.part()), OwnedRequest::of(&words));
         let (args, mut output) = (request.args(), Output::new());
         let protocol = std::mem::take(&mut self.protocol);
         // A future within itself has to lie elsewhere.
@@ -267,12 +273,12 @@ mod tests {
     fn the_last_that_is_asked_for_counts() {
         let flushes = Flushes::default();
         assert_eq!(flushes.take_due(0), Err((0, None)));
-        flushes.put((3, Flushed::Texts), Some(50));
-        flushes.put((3, Flushed::Texts), Some(70));
-        flushes.put((1, Flushed::Texts), Some(90));
+        flushes.put((3, Flushed::Strings), Some(50));
+        flushes.put((3, Flushed::Strings), Some(70));
+        flushes.put((1, Flushed::Strings), Some(90));
         assert_eq!(flushes.take_due(60), Err((3, Some(10))));
-        assert_eq!(flushes.take_due(70), Ok((3, Flushed::Texts)));
-        flushes.put((1, Flushed::Texts), None);
+        assert_eq!(flushes.take_due(70), Ok((3, Flushed::Strings)));
+        flushes.put((1, Flushed::Strings), None);
         assert_eq!(flushes.take_due(100), Err((4, None)));
     }
 }

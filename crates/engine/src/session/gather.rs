@@ -18,7 +18,7 @@ use crate::worker::{Scratch, Worker};
 use base::Ms;
 use base::limits::SHARDS;
 use commands::Gather;
-use commands::table::Row;
+use commands::registry::Command;
 use keyspace::{Tx, Version};
 use quanta::Instant;
 use std::rc::Rc;
@@ -126,15 +126,15 @@ impl GatherPace {
 }
 
 impl Session {
-    /// Runs a row that gathers. Gives the time for which it ran.
+    /// Runs a command that gathers. Gives the time for which it ran.
     pub(super) async fn gather(
         &mut self,
         worker: &Rc<Worker>,
-        row: Row,
+        command: Command,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Duration {
-        let commands::Run::Gather { begin, .. } = row.run else { unreachable!("asked for a look at keys") };
+        let commands::Run::Gather { begin, .. } = command.run else { unreachable!("asked for a look at keys") };
         // First of all: to take in so long a request was a turn.
         yield_now().await;
         // An invalidation of a key that it has looked at goes behind the reply, even if the key is looked at again: its

@@ -330,12 +330,12 @@ impl commands::Session for Session {
     }
 
     fn latency_histograms(&self) -> Vec<(String, Vec<(u64, u64)>)> {
-        let of_row = |(index, row): (usize, &commands::Command)| {
-            let all = self.worker.engine.counters.iter().map(|counters| &counters.rows[index].latency);
+        let of_command = |(index, command): (usize, &commands::CommandSpec)| {
+            let all = self.worker.engine.counters.iter().map(|counters| &counters.by_command[index].latency);
             let buckets = by_powers_us(all);
-            (!buckets.is_empty()).then(|| (row.name.to_ascii_lowercase().replace(' ', "|"), buckets))
+            (!buckets.is_empty()).then(|| (command.name.to_ascii_lowercase().replace(' ', "|"), buckets))
         };
-        commands::table::rows().enumerate().filter_map(of_row).collect()
+        commands::registry::commands().enumerate().filter_map(of_command).collect()
     }
 
     fn password_digest(&self) -> Option<String> {

@@ -4,21 +4,21 @@ use super::Session;
 use super::gather::GatherPace;
 use crate::worker::Worker;
 use commands::Run;
-use commands::table::Row;
+use commands::registry::Command;
 use std::time::Duration;
 use wire::resp::Encoder;
 use wire::{Args, More, Output};
 
 impl Session {
-    /// Runs a row in parts. Gives the time for which it ran.
+    /// Runs a command in parts. Gives the time for which it ran.
     pub(super) async fn run_parts(
         &mut self,
         worker: &Worker,
-        row: Row,
+        command: Command,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Duration {
-        let Run::Parts { begin, .. } = row.run else { unreachable!("asked for parts") };
+        let Run::Parts { begin, .. } = command.run else { unreachable!("asked for parts") };
         let (mark, mut parts, mut pace) = (output.mark(), begin(), GatherPace::begin());
         loop {
             // First of all: to take in so long a request was a turn.
@@ -29,7 +29,7 @@ impl Session {
                 Ok(_) => worker.end_turn(),
                 Err(failure) => {
                     output.truncate(mark);
-                    self.fail(worker, Some(row), &failure, output);
+                    self.fail(worker, Some(command), &failure, output);
                     break;
                 }
             }

@@ -18,7 +18,7 @@ use crate::client::Client;
 use crate::worker::Worker;
 use base::Ms;
 use commands::LEASE_MS;
-use commands::table::{self, Lookup, Row};
+use commands::registry::{self, Command, Lookup};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -184,9 +184,9 @@ impl Session {
     }
 }
 
-static EXTEND: LazyLock<Row> = LazyLock::new(|| match table::by_name(b"q.extend") {
-    Lookup::Command(row) => row,
-    _ => unreachable!("there is such a row"),
+static EXTEND: LazyLock<Command> = LazyLock::new(|| match registry::by_name(b"q.extend") {
+    Lookup::Command(command) => command,
+    _ => unreachable!("there is such a command"),
 });
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! FUNCTION LOAD and what else touches libraries, as rows of a tx.
+//! FUNCTION LOAD and what else touches libraries, as commands of a tx.
 //!
 //! The key of libraries is among the tx's, so what is seen is what is there, and what is changed is undone with the tx. What
 //! touches many of them gives others their turn on the way.
@@ -10,13 +10,13 @@ use crate::client::Client;
 use crate::script::catalogue::{CatalogueContents, Change, Library};
 use crate::waits::loaded;
 use crate::worker::Worker;
-use commands::table::{self, Lookup, Row};
+use commands::registry::{self, Command, Lookup};
 use commands::{Failure, LibrariesReading, LibraryRequest, Outcome, RestorePolicy};
 use keyspace::{Absent, FieldExpiry, LIBRARIES, Tx};
-use kinds::hash::PAIR_BYTES_MAX;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use values::hash::PAIR_BYTES_MAX;
 use wire::{Args, Output, OwnedRequest, Reply};
 
 /// For so long a library may take to be loaded by a request.
@@ -37,25 +37,26 @@ impl Session {
         loaded(&worker.engine).await;
         // No library is called so.
         let request = OwnedRequest::of(&["FUNCTION", "LIST", "LIBRARYNAME", "-"]);
-        let Lookup::Command(row) = table::find(&request.args()) else { unreachable!("there is such a row") };
+        let Lookup::Command(command) = registry::find(&request.args()) else { unreachable!("there is such a command") };
         let mut session = Self::new(worker.clone(), Arc::new(Client::of_server(worker.engine.clock.now())));
         session.is_stand_in = true;
         let why = NotNow::Shards(Vec::new());
-        session.run_until_done(&worker, row, &request.args(), why, &mut Output::new()).await;
+        session.run_until_done(&worker, command, &request.args(), why, &mut Output::new()).await;
     }
 
-    /// A row that touches libraries.
-    pub(super) fn run_library_row(
+    /// A command that touches libraries.
+    pub(super) fn run_library_command(
         &mut self,
         worker: &Rc<Worker>,
-        row: &Row,
+        command: &Command,
         args: &Args<'_>,
         tx: &mut Tx<'_>,
         reply: &mut dyn Reply,
     ) -> Outcome {
         self.breath.iter().for_each(|breath| breath.control().begin(true));
-        let request = commands::library_request(row, args)?;
-        let called = Called { row: *row, name: "", args, is_function: true, reads_only: true, gated: tx.is_gated() };
+        let request = commands::library_request(command, args)?;
+        let called =
+            Called { command: *command, name: "", args, is_function: true, reads_only: true, gated: tx.is_gated() };
         self.look_at_libraries(worker, &called, tx)?;
         match request {
             LibraryRequest::List { pattern, with_code } => {
@@ -278,7 +279,7 @@ fn need_room<S: AsRef<[u8]>>(sources: &[S], tx: &Tx<'_>) -> Result<(), Failure> 
 fn put(libraries: &[(&Arc<Library>, &[u8])], tx: &mut Tx<'_>) -> Result<(), Failure> {
     let pairs: Vec<&[u8]> = libraries.iter().flat_map(|(library, source)| [library.name.as_bytes(), *source]).collect();
     tx.of_server(|tx| match tx.hash_mut(LIBRARIES, Absent::Create)? {
-        Some(mut table) => Ok(table.put(&pairs, FieldExpiry::Clear).map(drop)?),
+        Some(mut registry) => Ok(registry.put(&pairs, FieldExpiry::Clear).map(drop)?),
         None => unreachable!("it is made"),
     })
 }

@@ -9,9 +9,9 @@ use base::cost::{self, Work};
 use base::glob::{Case, matches};
 use commands::{Failure, LibrariesDump};
 use keyspace::{LIBRARIES, Pin, Tx};
-use kinds::Hash;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use values::Hash;
 use wire::{More, Reply, SOURCE_STEP_BYTES, Source};
 
 /// About what a library and a function take in a reply beside names, descriptions and sources, in bytes.

@@ -1,7 +1,7 @@
-//! A connection of the memcached door: how its words become rows, and what is counted of them.
+//! A connection of the memcached door: how its words become commands, and what is counted of them.
 //!
 //! ```text
-//! bytes --> memcache::Decoder --> Request: a row, run like any other
+//! bytes --> memcache::Decoder --> Request: a command, run like any other
 //!                             |-> Say: a line that is due
 //!                             `-> Own: version, quit
 //! ```
@@ -12,7 +12,7 @@ use super::{Next, Session};
 use crate::client::Client;
 use crate::prefixes::PrefixMap;
 use crate::worker::Worker;
-use commands::table::{self, Lookup, Row};
+use commands::registry::{self, Command, Lookup};
 use commands::{MEMCACHED_VERSION, MEMCACHEQ_VERSION, ReplyMode, Session as _};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
@@ -27,8 +27,8 @@ const NO_PASSWORD: &str = "CLIENT_ERROR bad authentication token format";
 
 /// What one step has come to.
 pub(super) enum Heard {
-    /// A request of so many bytes, and its row if its name is not what leads there.
-    Request(usize, Option<Row>),
+    /// A request of so many bytes, and its command if its name is not what leads there.
+    Request(usize, Option<Command>),
     /// So many bytes are done with.
     Done(usize),
     /// So many bytes are wanted in all.
@@ -58,8 +58,8 @@ impl Session {
 
     /// The next request of a connection of this door, or of that of queues, its arguments in `ranges`.
     pub(super) fn hear_line(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Heard {
-        if let Some(row) = self.next_step(ranges) {
-            return Heard::Request(0, Some(row));
+        if let Some(command) = self.next_step(ranges) {
+            return Heard::Request(0, Some(command));
         }
         if self.shows_items && !input.is_empty() {
             // As in memcached, one that watches is not heard any more.
@@ -68,7 +68,7 @@ impl Session {
         let is_authenticated = self.authenticated;
         let decoder = self.lines.as_mut().expect("asked of a connection of this door");
         if self.queues.is_none() {
-            decoder.set_item_bytes_max(kinds::limits::ITEM_BYTES.get() as usize);
+            decoder.set_item_bytes_max(values::limits::ITEM_BYTES.get() as usize);
         }
         let (used, text) = match decoder.step(input, ranges) {
             MemcacheStep::NeedMore { at_least } => return Heard::NeedMore(at_least),
@@ -84,11 +84,11 @@ impl Session {
                 return self.hear_of_queue(verb, used, silent, input, ranges, output);
             }
             MemcacheStep::Request { used, silent } => {
-                let row = row_of(decoder.verb(), &ranges.args(input));
+                let command = row_of(decoder.verb(), &ranges.args(input));
                 if silent {
                     self.reply_mode = ReplyMode::Skip;
                 }
-                return Heard::Request(used, Some(row));
+                return Heard::Request(used, Some(command));
             }
             MemcacheStep::Own { used, own: Own::Quit } => {
                 self.closing = true;
@@ -106,7 +106,7 @@ impl Session {
         Heard::Done(used)
     }
 
-    /// Says a line that no row says.
+    /// Says a line that no command says.
     pub(super) fn say_line(&mut self, text: &str, output: &mut Output) {
         Encoder::new(output, self.protocol).simple(text);
         self.replies_held += 1;
@@ -138,30 +138,30 @@ impl Session {
     }
 
     /// Counts what came of a request of this door, whose reply begins at `mark`.
-    pub(super) fn count_item(&self, row: &Row, args: &Args<'_>, mark: Mark, output: &Output) {
+    pub(super) fn count_item(&self, command: &Command, args: &Args<'_>, mark: Mark, output: &Output) {
         if self.lines.as_ref().is_some_and(|decoder| decoder.is_refusing()) {
             return;
         }
         let reply = output.since(mark);
-        let counts = counts_of(row.name, args, reply);
+        let counts = counts_of(command.name, args, reply);
         let items = &self.worker.counters().items;
         counts.into_iter().flatten().for_each(|count| items[count as usize].add(1));
         let prefixes = &self.worker.engine.prefixes;
         if prefixes.is_on() && args.len() > 1 {
-            count_prefix(prefixes, args.get(1), counts, row.name);
+            count_prefix(prefixes, args.get(1), counts, command.name);
         }
         if self.worker.engine.monitors.any_items() {
-            self.log_item(row.name, args, reply);
+            self.log_item(command.name, args, reply);
         }
     }
 }
 
 /// Counts a request among those for keys that begin alike.
-fn count_prefix(prefixes: &PrefixMap, key: &[u8], counts: [Option<Count>; 4], row: &str) {
+fn count_prefix(prefixes: &PrefixMap, key: &[u8], counts: [Option<Count>; 4], command: &str) {
     let has = |wanted: &[Count]| u64::from(counts.iter().flatten().any(|count| wanted.contains(count)));
-    let gets = has(&[Count::Gets]) | u64::from(matches!(row, "MC.GAT" | "MC.GATS"));
+    let gets = has(&[Count::Gets]) | u64::from(matches!(command, "MC.GAT" | "MC.GATS"));
     let hits = has(&[Count::GetHits]) | gets & has(&[Count::TouchHits]);
-    let (sets, deletes) = (has(&[Count::Sets]), u64::from(matches!(row, "MC.DELETE" | "MC.MD")));
+    let (sets, deletes) = (has(&[Count::Sets]), u64::from(matches!(command, "MC.DELETE" | "MC.MD")));
     if gets + sets + deletes > 0 {
         prefixes.count(key, |counts| {
             counts.gets += gets;
@@ -238,9 +238,9 @@ impl Count {
 const _: () = assert!(Count::Stored as usize + 1 == Count::NAMES.len());
 
 /// What a reply tells of a request.
-fn counts_of(row: &str, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4] {
+fn counts_of(command: &str, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4] {
     let says = |text: &[u8]| reply.starts_with(text);
-    let flags = if row == "MC.MS" { args.slice(2, args.len() - 1) } else { args.from(2) };
+    let flags = if command == "MC.MS" { args.slice(2, args.len() - 1) } else { args.from(2) };
     let flag = |letter: u8| flags.iter().find(|flag| flag.first() == Some(&letter));
     let is_hit = says(b"VALUE") || says(b"HD") || says(b"VA");
     let is_miss = says(b"NOT_FOUND") || says(b"NF");
@@ -257,13 +257,13 @@ fn counts_of(row: &str, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4] {
         () if says(b"EX") => Some(Count::CasDiffers),
         () => Some(Count::CasMisses),
     };
-    match row {
+    match command {
         _ if is_refused => [None; 4],
         "MC.MGT" if is_hit && flag(b'T').is_some() => {
             [Some(Count::Touches), Some(Count::TouchHits), Some(Count::Metas), None]
         }
         "MC.GET" | "MC.GETS" | "MC.MG" | "MC.MGT" => {
-            let is_meta = row.starts_with("MC.M");
+            let is_meta = command.starts_with("MC.M");
             let came = if is_hit { Count::GetHits } else { Count::GetMisses };
             [Some(Count::Gets), Some(came), is_meta.then_some(Count::Metas), None]
         }
@@ -288,11 +288,12 @@ fn counts_of(row: &str, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4] {
             ]
         }
         "MC.INCR" | "MC.DECR" | "MC.MA" => {
-            let goes_down = row == "MC.DECR" || flag(b'M').is_some_and(|mode| matches!(mode, b"MD" | b"Md" | b"M-"));
+            let goes_down =
+                command == "MC.DECR" || flag(b'M').is_some_and(|mode| matches!(mode, b"MD" | b"Md" | b"M-"));
             let (hit, miss) =
                 if goes_down { (Count::DecrHits, Count::DecrMisses) } else { (Count::IncrHits, Count::IncrMisses) };
             let is_hit = !is_miss && !says(b"EX");
-            [either(hit, miss, is_hit, is_miss), (row == "MC.MA").then_some(Count::Metas), None, None]
+            [either(hit, miss, is_hit, is_miss), (command == "MC.MA").then_some(Count::Metas), None, None]
         }
         "MC.ME" => [Some(Count::Metas), None, None, None],
         "MC.FLUSH_ALL" => [Some(Count::Flushes), None, None, None],
@@ -303,26 +304,26 @@ fn counts_of(row: &str, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4] {
 /// Flags of mg that a look alone cannot answer.
 const TAKING: &[u8] = b"cEhNRT";
 
-/// The row that does what a request asks for.
-fn row_of(verb: Verb, args: &Args<'_>) -> Row {
+/// The command that does what a request asks for.
+fn row_of(verb: Verb, args: &Args<'_>) -> Command {
     let takes =
         verb == Verb::Mg && args.from(2).iter().any(|flag| flag.first().is_some_and(|flag| TAKING.contains(flag)));
-    let rows = &*ROWS;
-    if takes { rows.mgt } else { rows.of_verbs[verb as usize] }
+    let commands = &*ROWS;
+    if takes { commands.mgt } else { commands.of_verbs[verb as usize] }
 }
 
 struct CacheCommands {
-    of_verbs: Vec<Row>,
-    mgt: Row,
+    of_verbs: Vec<Command>,
+    mgt: Command,
 }
 
 static ROWS: LazyLock<CacheCommands> = LazyLock::new(|| {
-    let row = |name: &str| match table::by_name(name.as_bytes()) {
-        Lookup::Command(row) => row,
-        _ => unreachable!("each verb has a row: {name}"),
+    let command = |name: &str| match registry::by_name(name.as_bytes()) {
+        Lookup::Command(command) => command,
+        _ => unreachable!("each verb has a command: {name}"),
     };
-    let of_verbs = Verb::ALL.iter().map(|verb| row(&format!("mc.{}", verb.name()))).collect();
-    CacheCommands { of_verbs, mgt: row("mc.mgt") }
+    let of_verbs = Verb::ALL.iter().map(|verb| command(&format!("mc.{}", verb.name()))).collect();
+    CacheCommands { of_verbs, mgt: command("mc.mgt") }
 });
 
 #[cfg(test)]
@@ -342,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn each_verb_has_its_row() {
+    fn each_verb_has_its_command() {
         for (at, verb) in Verb::ALL.iter().enumerate() {
             assert_eq!(*verb as usize, at);
             let request = OwnedRequest::of(&[verb.name(), "k", "v"]);
@@ -358,11 +359,11 @@ mod tests {
             CasDiffers, CasHits, CasMisses, DecrHits, DecrMisses, DeleteHits, DeleteMisses, GetHits, GetMisses, Gets,
             IncrHits, IncrMisses, Metas, Sets, Stored, TouchHits, Touches,
         };
-        let counts = |row: &str, words: &[&str], reply: &str| {
+        let counts = |command: &str, words: &[&str], reply: &str| {
             let request = OwnedRequest::of(words);
-            counts_of(row, &request.args(), reply.as_bytes()).into_iter().flatten().collect::<Vec<_>>()
+            counts_of(command, &request.args(), reply.as_bytes()).into_iter().flatten().collect::<Vec<_>>()
         };
-        for (row, words, reply, expected) in [
+        for (command, words, reply, expected) in [
             ("MC.GET", &["get", "k"][..], "VALUE k 0 1\r\n", &[Gets, GetHits][..]),
             ("MC.GET", &["get", "k"], "", &[Gets, GetMisses]),
             ("MC.CAS", &["cas", "k", "0", "0", "1", "x"], "EXISTS\r\n", &[Sets, CasDiffers]),
@@ -385,7 +386,7 @@ mod tests {
             ("MC.MD", &["md", "k", "I", "T5"], "HD\r\n", &[Metas]),
             ("MC.MD", &["md", "k", "C5"], "EX\r\n", &[DeleteMisses, Metas]),
         ] {
-            assert_eq!(counts(row, words, reply), expected, "{words:?}: {reply}");
+            assert_eq!(counts(command, words, reply), expected, "{words:?}: {reply}");
         }
     }
 }

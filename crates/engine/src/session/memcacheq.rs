@@ -14,7 +14,7 @@ use super::memcached::Heard;
 use crate::client::Client;
 use crate::memcacheq::{forget, queues};
 use crate::worker::Worker;
-use commands::table::{self, Lookup, Row};
+use commands::registry::{self, Command, Lookup};
 use commands::{QueueLengths, ReplyMode, Session as _};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -34,7 +34,7 @@ pub(super) struct Queues {
 
 /// A request, in words.
 struct QueueRequest {
-    row: Row,
+    command: Command,
     words: Vec<Box<[u8]>>,
 }
 
@@ -103,13 +103,13 @@ impl Session {
     }
 
     /// A request of this door that needs nothing more from the client.
-    pub(super) fn next_step(&mut self, ranges: &mut Ranges) -> Option<Row> {
+    pub(super) fn next_step(&mut self, ranges: &mut Ranges) -> Option<Command> {
         let queues = self.queues.as_mut()?;
         let step = queues.steps.pop_front()?;
         queues.key.clear();
         queues.key.extend_from_slice(step.words.get(1).map_or(&b""[..], |key| key));
         ranges.put(&step.words);
-        Some(step.row)
+        Some(step.command)
     }
 
     /// What a request of so many bytes comes to.
@@ -122,27 +122,27 @@ impl Session {
         ranges: &mut Ranges,
         output: &mut Output,
     ) -> Heard {
-        let rows = &*ROWS;
+        let commands = &*ROWS;
         let queues = self.queues.as_mut().expect("asked of a connection of this door");
         let args = ranges.args(input);
         let key = if args.len() > 1 { args.get(1) } else { b"" };
         let (name, way) = Way::of(key);
-        let row = match verb {
+        let command = match verb {
             Verb::Set if way != Way::default() => {
                 if !silent {
                     self.say_line(NO_NAME, output);
                 }
                 return Heard::Done(used);
             }
-            Verb::Set => rows.set,
-            Verb::Delete => rows.delete,
-            Verb::FlushAll => rows.flush_all,
+            Verb::Set => commands.set,
+            Verb::Delete => commands.delete,
+            Verb::FlushAll => commands.flush_all,
             Verb::Stats if key == b"queue" => {
                 queues.key.clear();
-                ranges.put(&[rows.queues.name]);
-                return Heard::Request(used, Some(rows.queues));
+                ranges.put(&[commands.queues.name]);
+                return Heard::Request(used, Some(commands.queues));
             }
-            Verb::Stats => rows.stats,
+            Verb::Stats => commands.stats,
             _ => {
                 let is_sound = way.is_sound() && !name.is_empty();
                 let takes = !(way.closes || way.aborts || way.peeks);
@@ -151,9 +151,9 @@ impl Session {
                     self.say_line(if is_sound { IS_OPEN } else { UNSOUND }, output);
                     return Heard::Done(used);
                 }
-                self.plan(name, way, if verb == Verb::Gets { rows.gets } else { rows.get });
+                self.plan(name, way, if verb == Verb::Gets { commands.gets } else { commands.get });
                 return match self.next_step(ranges) {
-                    Some(row) => Heard::Request(used, Some(row)),
+                    Some(command) => Heard::Request(used, Some(command)),
                     None => Heard::Done(used),
                 };
             }
@@ -163,23 +163,23 @@ impl Session {
         if silent {
             self.reply_mode = ReplyMode::Skip;
         }
-        Heard::Request(used, Some(row))
+        Heard::Request(used, Some(command))
     }
 
     /// Counts what came of a request of this door, whose reply begins at `mark`, and keeps the receipt of what was opened.
-    pub(super) fn note_message(&mut self, row: &Row, mark: Mark, output: &mut Output) {
+    pub(super) fn note_message(&mut self, command: &Command, mark: Mark, output: &mut Output) {
         let aside = output.take_aside();
         let Some(queues) = &mut self.queues else { return };
         let reply = output.since(mark);
         let counters = &self.worker.counters().queues;
         let is_value = reply.starts_with(b"VALUE");
-        match row.name {
+        match command.name {
             "MQ.OPEN" | "MQ.GET" | "MQ.GETS" | "MQ.PEEK" => {
                 if let Some(receipt) = aside.filter(|_| is_value) {
                     let now = self.worker.engine.clock.now();
                     self.worker.leases.hold(&self.client, self.database, &queues.key, receipt, now);
                 }
-                counters.note_get(&queues.key, is_value, row.name != "MQ.PEEK");
+                counters.note_get(&queues.key, is_value, command.name != "MQ.PEEK");
             }
             "MQ.ABORT" => counters.note_return(&queues.key),
             "MQ.CLOSE" if !reply.is_empty() => counters.note_return(&queues.key),
@@ -198,7 +198,7 @@ impl Session {
     }
 
     /// Tells how many messages of each queue were put and taken.
-    pub(super) async fn tell_queues(&mut self, worker: &Worker, row: Row, output: &mut Output) {
+    pub(super) async fn tell_queues(&mut self, worker: &Worker, command: Command, output: &mut Output) {
         let mark = output.mark();
         let mut lengths = QueueLengths::default();
         self.walk(worker, &mut lengths).await;
@@ -209,7 +209,7 @@ impl Session {
             reply.bulk(&[b"STAT ", &*name, format!(" {put}/{taken}").as_bytes()].concat());
         }
         reply.simple("END");
-        self.end_walk(worker, row, Ok(()), mark, output);
+        self.end_walk(worker, command, Ok(()), mark, output);
     }
 
     /// Gives back what the connection has opened and not closed, now that it is over.
@@ -226,26 +226,28 @@ impl Session {
     }
 
     /// Notes what is to be done to take a message of `name`.
-    fn plan(&mut self, name: &[u8], way: Way, get: Row) {
-        let rows = &*ROWS;
+    fn plan(&mut self, name: &[u8], way: Way, get: Command) {
+        let commands = &*ROWS;
         let queues = self.queues.as_mut().expect("asked of a connection of this door");
         if (way.closes || way.aborts)
             && let Some(receipt) = self.worker.leases.let_go(self.client.id, name)
         {
-            let row = if way.closes { rows.close } else { rows.abort };
-            queues.steps.push_back(QueueRequest { row, words: vec![row.name.as_bytes().into(), name.into(), receipt] });
+            let command = if way.closes { commands.close } else { commands.abort };
+            queues
+                .steps
+                .push_back(QueueRequest { command, words: vec![command.name.as_bytes().into(), name.into(), receipt] });
         }
-        let row = match way {
-            Way { opens: true, .. } => rows.open,
-            Way { peeks: true, .. } => rows.peek,
+        let command = match way {
+            Way { opens: true, .. } => commands.open,
+            Way { peeks: true, .. } => commands.peek,
             Way { closes: true, .. } | Way { aborts: true, .. } => return,
             _ => get,
         };
-        let mut words: Vec<Box<[u8]>> = vec![row.name.as_bytes().into(), name.into()];
+        let mut words: Vec<Box<[u8]>> = vec![command.name.as_bytes().into(), name.into()];
         if let Some(wait_ms) = way.wait_ms.filter(|wait_ms| *wait_ms > 0) {
             words.extend([b"BLOCK"[..].into(), wait_ms.to_string().into_bytes().into()]);
         }
-        queues.steps.push_back(QueueRequest { row, words });
+        queues.steps.push_back(QueueRequest { command, words });
     }
 }
 
@@ -257,36 +259,36 @@ impl Queues {
 }
 
 struct QueueCommands {
-    get: Row,
-    gets: Row,
-    open: Row,
-    peek: Row,
-    close: Row,
-    abort: Row,
-    set: Row,
-    delete: Row,
-    flush_all: Row,
-    stats: Row,
-    queues: Row,
+    get: Command,
+    gets: Command,
+    open: Command,
+    peek: Command,
+    close: Command,
+    abort: Command,
+    set: Command,
+    delete: Command,
+    flush_all: Command,
+    stats: Command,
+    queues: Command,
 }
 
 static ROWS: LazyLock<QueueCommands> = LazyLock::new(|| {
-    let row = |name: &str| match table::by_name(name.as_bytes()) {
-        Lookup::Command(row) => row,
-        _ => unreachable!("each word has a row: {name}"),
+    let command = |name: &str| match registry::by_name(name.as_bytes()) {
+        Lookup::Command(command) => command,
+        _ => unreachable!("each word has a command: {name}"),
     };
     QueueCommands {
-        get: row("mq.get"),
-        gets: row("mq.gets"),
-        open: row("mq.open"),
-        peek: row("mq.peek"),
-        close: row("mq.close"),
-        abort: row("mq.abort"),
-        set: row("mq.set"),
-        delete: row("mq.delete"),
-        flush_all: row("mq.flush_all"),
-        stats: row("mq.stats"),
-        queues: row("mq.queues"),
+        get: command("mq.get"),
+        gets: command("mq.gets"),
+        open: command("mq.open"),
+        peek: command("mq.peek"),
+        close: command("mq.close"),
+        abort: command("mq.abort"),
+        set: command("mq.set"),
+        delete: command("mq.delete"),
+        flush_all: command("mq.flush_all"),
+        stats: command("mq.stats"),
+        queues: command("mq.queues"),
     }
 });
 

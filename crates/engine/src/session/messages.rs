@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::pubsub::{Board, Mailbox, Message, Stamp};
 use crate::script::catalogue::CatalogueChanges;
 use crate::worker::{Chore, Worker};
-use commands::table::Row;
+use commands::registry::Command;
 use commands::{Access, Flag, Group, Topic};
 use keyspace::{Classes, Note, Tx};
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ pub(super) struct Outgoing {
 /// Messages of an EXEC under way, and what else it keeps to itself.
 #[derive(Default)]
 pub(super) struct Outbox {
-    /// Notes of the tx when the row began that runs now.
+    /// Notes of the tx when the command began that runs now.
     pub(super) notes_count: usize,
     messages: Vec<Outgoing>,
     /// What it has done to libraries of functions, if it has changed any.
@@ -84,9 +84,9 @@ impl Chore for Left {
     }
 }
 
-/// Whether a row begins or ends subscriptions.
-pub(super) fn subscribes(row: &Row) -> bool {
-    row.group == Group::PubSub && row.has(Flag::NoScript)
+/// Whether a command begins or ends subscriptions.
+pub(super) fn subscribes(command: &Command) -> bool {
+    command.group == Group::PubSub && command.has(Flag::NoScript)
 }
 
 impl Session {
@@ -95,10 +95,10 @@ impl Session {
         self.subscriptions.as_ref().is_some_and(|all| all.names.iter().any(|names| !names.is_empty()))
     }
 
-    /// Why `row` may not run while replies would look like messages, or like what MONITOR shows.
-    pub(super) fn check_listening(&self, row: &Row) -> Result<(), String> {
+    /// Why `command` may not run while replies would look like messages, or like what MONITOR shows.
+    pub(super) fn check_listening(&self, command: &Command) -> Result<(), String> {
         if self.worker.engine.monitors.any()
-            && matches!(row.access, Access::Read | Access::Write { .. })
+            && matches!(command.access, Access::Read | Access::Write { .. })
             && self.client.is_monitor.load(Relaxed)
         {
             // Redis takes one who watches for a replica.
@@ -107,10 +107,10 @@ impl Session {
         if self.protocol == Protocol::Resp3 || !self.is_subscribed() {
             return Ok(());
         }
-        if subscribes(row) || matches!(row.name, "PING" | "QUIT" | "RESET") {
+        if subscribes(command) || matches!(command.name, "PING" | "QUIT" | "RESET") {
             return Ok(());
         }
-        let name = row.name.to_ascii_lowercase().replace(' ', "|");
+        let name = command.name.to_ascii_lowercase().replace(' ', "|");
         Err(format!(
             "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this \
              context"
@@ -303,11 +303,11 @@ pub(crate) fn post_notes(engine: &Engine, notes: &[Note], stamp: &Arc<Stamp>, ru
     }
 }
 
-/// Says which row runs from here on: to its notes, if any are taken, and to what counts its reads.
+/// Says which command runs from here on: to its notes, if any are taken, and to what counts its reads.
 #[inline]
-pub(super) fn begin_row(tx: &mut Tx<'_>, row: &Row, args: &Args<'_>) {
-    tx.count_reads(commands::counted_reads(row, args));
+pub(super) fn begin_command(tx: &mut Tx<'_>, command: &Command, args: &Args<'_>) {
+    tx.count_reads(commands::counted_reads(command, args));
     if tx.is_taking_notes() {
-        tx.begin_row(row.index() as u16, commands::tells_misses(row));
+        tx.begin_command(command.index() as u16, commands::tells_misses(command));
     }
 }

@@ -14,7 +14,7 @@ use super::{Multi, Session};
 use crate::waits::yield_now;
 use crate::worker::{Line, Worker};
 use base::Ms;
-use commands::table::{self, Lookup, Row};
+use commands::registry::{self, Command, Lookup};
 use commands::{Failure, Migration};
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -216,10 +216,10 @@ fn check_target(worker: &Worker, asked: &Migration) -> Result<(), Failure> {
     )))
 }
 
-fn row_of(words: &[&[u8]]) -> Row {
-    match table::find(&OwnedRequest::of(words).args()) {
-        Lookup::Command(row) => row,
-        _ => unreachable!("only rows there are, are run inside"),
+fn row_of(words: &[&[u8]]) -> Command {
+    match registry::find(&OwnedRequest::of(words).args()) {
+        Lookup::Command(command) => command,
+        _ => unreachable!("only commands there are, are run inside"),
     }
 }
 

@@ -52,7 +52,7 @@ use crate::tracking::Own;
 use crate::worker::Worker;
 use attempt::Attempt;
 use base::Position;
-use commands::table::{self, Lookup, Row};
+use commands::registry::{self, Command, Lookup};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
 use keeping::Keeping;
 use memcached::Heard;
@@ -74,7 +74,7 @@ use wire::{Args, Output, OwnedRequest, Ranges, Reply};
 
 /// Requests of one connection in one turn, at most.
 const TURN_REQUESTS_MAX: usize = 256;
-/// Lines of the memcached door that no row runs for, in one turn, at most: one behind each get, say.
+/// Lines of the memcached door that no command runs for, in one turn, at most: one behind each get, say.
 const TURN_LINES_MAX: usize = 512;
 /// Microseconds of one turn, at most; a request that has begun is finished.
 const TURN_US_MAX: u128 = 500;
@@ -126,7 +126,7 @@ pub struct Session {
 /// Requests between MULTI and EXEC.
 #[derive(Default)]
 struct Multi {
-    queue: Vec<(Row, OwnedRequest)>,
+    queue: Vec<(Command, OwnedRequest)>,
     /// Memory of the queue.
     bytes: u64,
     /// A request could not be queued: EXEC refuses.
@@ -162,7 +162,7 @@ pub enum Next {
 /// A request that could not run at once. Its bytes stay where they are, at the start of what is not done with: a copy
 /// of a long one would be a long turn.
 pub struct Slow {
-    row: Row,
+    command: Command,
     ranges: Ranges,
     request_bytes: usize,
     why: NotNow,
@@ -287,20 +287,20 @@ impl Session {
                 self.show_request(&worker, &ran, &args);
             }
             match ran {
-                Ran::Done(row) => {
-                    if matches!(row.run, Run::Session(_)) {
+                Ran::Done(command) => {
+                    if matches!(command.run, Run::Session(_)) {
                         // It may be what has just been set.
                         slow_bound_ns = worker.slow_bound_ns();
                     }
-                    self.count(&worker, slow_bound_ns, row, &args, Took { held: took, searched: Duration::ZERO });
+                    self.count(&worker, slow_bound_ns, command, &args, Took { held: took, searched: Duration::ZERO });
                 }
                 Ran::Queued | Ran::Refused => {}
                 Ran::Http => {
                     used = input.len();
                     break Next::Http;
                 }
-                Ran::NotNow(row, why) => {
-                    break Next::Slow(Box::new(Slow { row, ranges: ranges.take(), request_bytes, why }));
+                Ran::NotNow(command, why) => {
+                    break Next::Slow(Box::new(Slow { command, ranges: ranges.take(), request_bytes, why }));
                 }
             }
             used += request_bytes;
@@ -337,20 +337,20 @@ impl Session {
         }
     }
 
-    /// One request, as far as it goes at once; `plain` is an attempt without needs, `known` the row if its name is not what
+    /// One request, as far as it goes at once; `plain` is an attempt without needs, `known` the command if its name is not what
     /// leads there.
     #[inline]
     fn request(
         &mut self,
         plain: &Attempt<'_>,
         keeping: &mut Keeping<'_>,
-        known: Option<Row>,
+        known: Option<Command>,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Ran {
         let worker = plain.worker;
-        let row = match known.map_or_else(|| table::find(args), Lookup::Command) {
-            Lookup::Command(row) => row,
+        let command = match known.map_or_else(|| registry::find(args), Lookup::Command) {
+            Lookup::Command(command) => command,
             Lookup::Unknown if is_http_word(args.name()) => return Ran::Http,
             found => {
                 return self.refuse(
@@ -361,68 +361,68 @@ impl Session {
                 );
             }
         };
-        if let Err(mut text) = self.check(&row, args) {
-            if matches!(row.run, Run::Engine(Verb::Exec)) {
+        if let Err(mut text) = self.check(&command, args) {
+            if matches!(command.run, Run::Engine(Verb::Exec)) {
                 self.end_multi();
                 text = format!("EXECABORT Transaction discarded because of: {}", text.trim_start_matches("ERR "));
             }
-            return self.refuse(worker, Some(row), output, &text);
+            return self.refuse(worker, Some(command), output, &text);
         }
-        if self.multi.is_some() && !runs_inside_multi(&row) {
-            return self.queue(worker, row, args, output);
+        if self.multi.is_some() && !runs_inside_multi(&command) {
+            return self.queue(worker, command, args, output);
         }
-        self.client.last_row.store(row.index() as u16 + 1, Relaxed);
-        worker.beat().set_row(row.index());
+        self.client.last_command.store(command.index() as u16 + 1, Relaxed);
+        worker.beat().set_command(command.index());
         let (mark, before) = (output.mark(), self.reply_mode);
-        if plain.is_outside && needs_inside(&row) {
-            return Ran::NotNow(row, NotNow::Shards(Vec::new()));
+        if plain.is_outside && needs_inside(&command) {
+            return Ran::NotNow(command, NotNow::Shards(Vec::new()));
         }
-        let needs = match self.needs(&row, args) {
+        let needs = match self.needs(&command, args) {
             Ok(needs) => needs,
-            Err(why) => return Ran::NotNow(row, why),
+            Err(why) => return Ran::NotNow(command, why),
         };
-        let in_place = script::is_tried_in_place(&row);
+        let in_place = script::is_tried_in_place(&command);
         let result = if in_place && worker.stage.is_taken() {
             Err(NotNow::Stage)
-        } else if !in_place && self.needs_stage(&row) {
+        } else if !in_place && self.needs_stage(&command) {
             keeping.let_go(worker);
-            self.begin_script(needs.unwrap_or_default(), false, row, args, output).1
+            self.begin_script(needs.unwrap_or_default(), false, command, args, output).1
         } else {
             let attempt = Attempt { needs: needs.as_ref().unwrap_or(plain.needs), ..*plain };
-            self.attempt(&attempt, keeping, row, args, output)
+            self.attempt(&attempt, keeping, command, args, output)
         };
         match result {
             Ok(()) => {
-                self.settle_run(&row, args, mark, before, output);
-                Ran::Done(row)
+                self.settle_run(&command, args, mark, before, output);
+                Ran::Done(command)
             }
-            Err(why) => Ran::NotNow(row, why),
+            Err(why) => Ran::NotNow(command, why),
         }
     }
 
     /// What every request must pass.
-    fn check(&self, row: &Row, args: &Args<'_>) -> Result<(), String> {
-        if !self.authenticated && !row.has(Flag::NoAuth) {
+    fn check(&self, command: &Command, args: &Args<'_>) -> Result<(), String> {
+        if !self.authenticated && !command.has(Flag::NoAuth) {
             return Err("NOAUTH Authentication required.".to_owned());
         }
-        if !row.arity.allows(args.len()) {
-            return Err(wrong_arity(row));
+        if !command.arity.allows(args.len()) {
+            return Err(wrong_arity(command));
         }
-        if row.has(Flag::Debug) && !commands::Session::may_debug(self) {
+        if command.has(Flag::Debug) && !commands::Session::may_debug(self) {
             return Err(DEBUG_REFUSED.to_owned());
         }
-        if let Some(text) = worker_busy(&self.worker, row) {
+        if let Some(text) = worker_busy(&self.worker, command) {
             return Err(text.to_owned());
         }
-        self.check_listening(row)
+        self.check_listening(command)
     }
 
-    fn refuse(&mut self, worker: &Worker, row: Option<Row>, output: &mut Output, text: &str) -> Ran {
+    fn refuse(&mut self, worker: &Worker, command: Option<Command>, output: &mut Output, text: &str) -> Ran {
         if let Some(multi) = &mut self.multi {
             multi.broken = true;
         }
-        if let Some(row) = row {
-            worker.counters().rows[row.index()].rejected.add(1);
+        if let Some(command) = command {
+            worker.counters().by_command[command.index()].rejected.add(1);
         }
         self.note_error(worker, text);
         let mark = output.mark();
@@ -435,16 +435,23 @@ impl Session {
     }
 
     /// As [`Session::settle_reply`], of a request that ran. What a subscription answers is a message, which is always sent.
-    fn settle_run(&mut self, row: &Row, args: &Args<'_>, mark: wire::Mark, before: ReplyMode, output: &mut Output) {
+    fn settle_run(
+        &mut self,
+        command: &Command,
+        args: &Args<'_>,
+        mark: wire::Mark,
+        before: ReplyMode,
+        output: &mut Output,
+    ) {
         if self.queues.is_some() {
-            self.note_message(row, mark, output);
+            self.note_message(command, mark, output);
         } else if self.lines.is_some() {
-            self.count_item(row, args, mark, output);
+            self.count_item(command, args, mark, output);
         }
         if self.lines.is_some() {
             self.settle_line(mark, output);
         }
-        if messages::subscribes(row) {
+        if messages::subscribes(command) {
             self.replies_held += 1;
             if before == ReplyMode::Skip {
                 self.reply_mode = ReplyMode::On;
@@ -453,7 +460,7 @@ impl Session {
             self.settle_reply(mark, before, output);
         }
         if self.tracking.is_some() || !self.own_notices.is_empty() {
-            self.settle_tracking(row, mark, output);
+            self.settle_tracking(command, mark, output);
         }
     }
 
@@ -471,32 +478,32 @@ impl Session {
         }
     }
 
-    fn count(&self, worker: &Worker, slow_bound_ns: u64, row: Row, args: &Args<'_>, took: Took) {
+    fn count(&self, worker: &Worker, slow_bound_ns: u64, command: Command, args: &Args<'_>, took: Took) {
         let held_ns = took.held.as_nanos() as u64;
         let took_ns = held_ns + took.searched.as_nanos() as u64;
-        let counters = &worker.counters().rows[row.index()];
+        let counters = &worker.counters().by_command[command.index()];
         counters.calls.add(1);
         counters.took_ns.add(took_ns);
         counters.latency.add(took_ns);
-        if holds_shards(&row, args) {
+        if holds_shards(&command, args) {
             // The whole of an attempt, its locks included, so never too low.
             worker.note_hold_ns(held_ns);
         }
-        if took_ns >= slow_bound_ns && !row.has(Flag::SkipSlowlog) {
-            self.note_slow(worker, &row, args, took_ns / 1000);
+        if took_ns >= slow_bound_ns && !command.has(Flag::SkipSlowlog) {
+            self.note_slow(worker, &command, args, took_ns / 1000);
         }
         if took_ns >= SPIKE_NS_MIN {
-            note_spike(worker, row, took_ns / SPIKE_NS_MIN);
+            note_spike(worker, command, took_ns / SPIKE_NS_MIN);
         }
     }
 
     #[cold]
-    fn note_slow(&self, worker: &Worker, row: &Row, args: &Args<'_>, took_us: u64) {
+    fn note_slow(&self, worker: &Worker, command: &Command, args: &Args<'_>, took_us: u64) {
         let entry = commands::SlowEntry {
             id: 0,
             at_s: worker.engine.clock.wall() / 1000,
             took_us,
-            arguments: crate::slowlog::shortened(row, args),
+            arguments: crate::slowlog::shortened(command, args),
             address: self.client.address.to_string(),
             name: self.client.told().name,
         };
@@ -578,24 +585,24 @@ impl Drop for Session {
     }
 }
 
-/// Why `row` is not to run while a script is busy.
+/// Why `command` is not to run while a script is busy.
 #[inline]
-fn worker_busy(worker: &Worker, row: &Row) -> Option<&'static str> {
-    if !worker.engine.scripts.is_busy() || row.has(Flag::AllowBusy) {
+fn worker_busy(worker: &Worker, command: &Command) -> Option<&'static str> {
+    if !worker.engine.scripts.is_busy() || command.has(Flag::AllowBusy) {
         return None;
     }
     worker.engine.scripts.busy_text()
 }
 
-/// Whether a row may not run while the gate is up: all but what clients may do while a script is busy.
-fn needs_inside(row: &Row) -> bool {
-    !row.has(Flag::AllowBusy) || matches!(row.run, Run::Engine(Verb::Watch))
+/// Whether a command may not run while the gate is up: all but what clients may do while a script is busy.
+fn needs_inside(command: &Command) -> bool {
+    !command.has(Flag::AllowBusy) || matches!(command.run, Run::Engine(Verb::Watch))
 }
 
 /// How far a request went.
 enum Ran {
     /// All the way.
-    Done(Row),
+    Done(Command),
     /// It runs with EXEC.
     Queued,
     /// It was refused before it ran.
@@ -603,14 +610,14 @@ enum Ran {
     /// A browser speaks HTTP.
     Http,
     /// It has to wait.
-    NotNow(Row, NotNow),
+    NotNow(Command, NotNow),
 }
 
 /// Whether all of a command's time counts as a hold of shards; of what walks and gathers only each part does.
-fn holds_shards(row: &Row, args: &Args<'_>) -> bool {
-    match row.run {
+fn holds_shards(command: &Command, args: &Args<'_>) -> bool {
+    match command.run {
         Run::Gather { .. } => args.len() <= gather::ARGUMENTS_MAX,
-        Run::Local(_) => !parts::is_done_by_parts(row, args) && !parts::is_to_be_sorted(row, args),
+        Run::Local(_) => !parts::is_done_by_parts(command, args) && !parts::is_to_be_sorted(command, args),
         Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Watch | Verb::Eval | Verb::Library) => {
             true
         }
@@ -627,13 +634,13 @@ const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-
                              configuration file, and then restart the server.";
 
 /// Commands that MULTI does not queue.
-fn runs_inside_multi(row: &Row) -> bool {
-    matches!(row.run, Run::Engine(Verb::Exec | Verb::Discard | Verb::Multi | Verb::Watch))
-        || matches!(row.name, "QUIT" | "RESET")
+fn runs_inside_multi(command: &Command) -> bool {
+    matches!(command.run, Run::Engine(Verb::Exec | Verb::Discard | Verb::Multi | Verb::Watch))
+        || matches!(command.name, "QUIT" | "RESET")
 }
 
-fn wrong_arity(row: &Row) -> String {
-    format!("ERR wrong number of arguments for '{}' command", row.name.to_ascii_lowercase().replace(' ', "|"))
+fn wrong_arity(command: &Command) -> String {
+    format!("ERR wrong number of arguments for '{}' command", command.name.to_ascii_lowercase().replace(' ', "|"))
 }
 
 /// Longest part of a request that an error repeats, in bytes.
@@ -667,7 +674,7 @@ fn write_failure(output: &mut Output, protocol: Protocol, failure: &Failure) {
     Encoder::new(output, protocol).error(&failure.to_string());
 }
 
-/// Whether a row takes only away, so that a full disk does not refuse it.
+/// Whether a command takes only away, so that a full disk does not refuse it.
 fn purpose(access: Access) -> journal::Purpose {
     match access {
         Access::Write { grows: true } => journal::Purpose::Grow,
@@ -679,7 +686,7 @@ fn purpose(access: Access) -> journal::Purpose {
 const SPIKE_NS_MIN: u64 = 1_000_000;
 
 #[cold]
-fn note_spike(worker: &Worker, row: Row, took_ms: u64) {
-    let event = if row.has(Flag::Fast) { "fast-command" } else { "command" };
+fn note_spike(worker: &Worker, command: Command, took_ms: u64) {
+    let event = if command.has(Flag::Fast) { "fast-command" } else { "command" };
     worker.engine.note_spike(event, took_ms);
 }

@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::item_log;
 use crate::monitors::LineKind;
 use crate::worker::Worker;
-use commands::table::Row;
+use commands::registry::Command;
 use commands::{ItemEvent, Run, Verb};
 use std::sync::atomic::Ordering::Relaxed;
 use wire::Args;
@@ -37,9 +37,9 @@ impl Session {
 
     /// Shows what a request of memcached's protocol did, as far as its reply tells.
     #[cold]
-    pub(super) fn log_item(&self, row: &str, args: &Args<'_>, reply: &[u8]) {
+    pub(super) fn log_item(&self, command: &str, args: &Args<'_>, reply: &[u8]) {
         let worker = &self.worker;
-        let Some(logged) = item_log::logged(row, args, reply) else { return };
+        let Some(logged) = item_log::logged(command, args, reply) else { return };
         let (shown, monitors) = (logged.shown(), &worker.engine.monitors);
         if monitors.shows(shown) {
             let line = logged.line(worker.engine.clock.wall_us(), monitors.next_line(), self.client.id);
@@ -50,10 +50,10 @@ impl Session {
     /// Shows a request that has run, or begun to. EXEC and scripts show themselves, with what they run.
     #[cold]
     pub(super) fn show_request(&self, worker: &Worker, ran: &Ran, args: &Args<'_>) {
-        if let Ran::Done(row) | Ran::NotNow(row, _) = ran
-            && !matches!(row.run, Run::Engine(Verb::Exec | Verb::Eval | Verb::ScriptLoad | Verb::Library))
+        if let Ran::Done(command) | Ran::NotNow(command, _) = ran
+            && !matches!(command.run, Run::Engine(Verb::Exec | Verb::Eval | Verb::ScriptLoad | Verb::Library))
         {
-            self.show_row(worker, row, args);
+            self.show_command(worker, command, args);
         }
     }
 
@@ -64,18 +64,18 @@ impl Session {
     }
 
     /// Shows one request.
-    pub(super) fn show_row(&self, worker: &Worker, row: &Row, args: &Args<'_>) {
-        if self.is_watched_by_monitors(worker) && commands::is_shown(row) {
-            self.show_line(worker, self.line(worker, row, args, Asker::Client));
+    pub(super) fn show_command(&self, worker: &Worker, command: &Command, args: &Args<'_>) {
+        if self.is_watched_by_monitors(worker) && commands::is_shown(command) {
+            self.show_line(worker, self.line(worker, command, args, Asker::Client));
         }
     }
 
     /// Notes a request inside an EXEC or a script, to be shown when that has ended. Those that MONITOR could not keep, for
     /// all that waits already, are left out.
     #[inline]
-    pub(super) fn note_shown(&mut self, worker: &Worker, row: &Row, args: &Args<'_>, asker: Asker) {
-        if self.is_watched_by_monitors(worker) && commands::is_shown(row) {
-            let line = self.line(worker, row, args, asker);
+    pub(super) fn note_shown(&mut self, worker: &Worker, command: &Command, args: &Args<'_>, asker: Asker) {
+        if self.is_watched_by_monitors(worker) && commands::is_shown(command) {
+            let line = self.line(worker, command, args, asker);
             let Some(outbox) = &mut self.outbox else { return };
             let bytes_max = worker.mail_bytes_max();
             if bytes_max == 0 || outbox.shown_bytes <= bytes_max {
@@ -94,14 +94,14 @@ impl Session {
         }
     }
 
-    fn line(&self, worker: &Worker, row: &Row, args: &Args<'_>, asker: Asker) -> String {
+    fn line(&self, worker: &Worker, command: &Command, args: &Args<'_>, asker: Asker) -> String {
         let now_us = worker.engine.clock.wall_us();
         let (s, us, database) = (now_us / 1_000_000, now_us % 1_000_000, self.database);
         let asker = match asker {
             Asker::Client => self.client.shown_address(),
             Asker::Script => "lua".to_owned(),
         };
-        format!("{s}.{us:06} [{database} {asker}] {}", commands::shown(row, args))
+        format!("{s}.{us:06} [{database} {asker}] {}", commands::shown(command, args))
     }
 
     fn show_line(&self, worker: &Worker, line: String) {

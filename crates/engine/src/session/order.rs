@@ -13,7 +13,7 @@ use super::gather::GatherPace;
 use super::slow::Took;
 use crate::waits::gate_open;
 use crate::worker::{Scratch, Worker};
-use commands::table::Row;
+use commands::registry::Command;
 use commands::{Failure, NameRange, Run, no_order};
 use keyspace::{CatchUp, OrderTurn, Page, Tx, shard_of};
 use quanta::Instant;
@@ -29,29 +29,29 @@ use wire::{Args, Output, Reply};
 const TRIES_MAX: usize = 4;
 
 impl Session {
-    /// Runs a row that goes through names in order. Gives the time for which it ran.
+    /// Runs a command that goes through names in order. Gives the time for which it ran.
     pub(super) async fn range(
         &mut self,
         worker: &Rc<Worker>,
-        row: Row,
+        command: Command,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Duration {
-        let Run::Range { begin, .. } = row.run else { unreachable!("asked for a range of names") };
+        let Run::Range { begin, .. } = command.run else { unreachable!("asked for a range of names") };
         let mark = output.mark();
         let mut pace = GatherPace::begin();
         let result = match begin(args) {
-            Ok(range) => self.go_through(worker, row, range, output, &mut pace).await,
+            Ok(range) => self.go_through(worker, command, range, output, &mut pace).await,
             Err(failure) => Err(failure),
         };
-        self.end_walk(worker, row, result, mark, output);
+        self.end_walk(worker, command, result, mark, output);
         pace.took()
     }
 
     async fn go_through(
         &mut self,
         worker: &Rc<Worker>,
-        row: Row,
+        command: Command,
         mut range: NameRange,
         output: &mut Output,
         pace: &mut GatherPace,
@@ -60,10 +60,10 @@ impl Session {
         while range.wants().is_some() {
             let page = self.next_page(worker, &range, &mut reader, pace).await?;
             range.pass(&page);
-            if !row.writes() {
+            if !command.writes() {
                 self.look_up(worker, &mut range, &page, pace).await;
             } else if !page.is_empty()
-                && let Err(error) = self.remove_some(worker, row, &mut range, &page, pace).await
+                && let Err(error) = self.remove_some(worker, command, &mut range, &page, pace).await
             {
                 // It was counted where it came up.
                 Encoder::new(output, self.protocol).error(&error);
@@ -106,7 +106,7 @@ impl Session {
         let engine = &*worker.engine;
         let now = engine.clock.now();
         let names: Vec<&[u8]> = page.iter().collect();
-        let mut fits: Vec<bool> = (0..names.len()).map(|nth| range.takes(page.kind(nth))).collect();
+        let mut fits: Vec<bool> = (0..names.len()).map(|nth| range.takes(page.value_type(nth))).collect();
         let is_live = |name: &[u8]| engine.keyspace.order().is_live(shard_of(engine.keyspace.hash(name)), now);
         let open: Vec<usize> = (0..names.len()).filter(|nth| fits[*nth] && !is_live(names[*nth])).collect();
         let (mut done, mut tries) = (0, 0);
@@ -163,12 +163,12 @@ impl Session {
     async fn remove_some(
         &mut self,
         worker: &Rc<Worker>,
-        row: Row,
+        command: Command,
         range: &mut NameRange,
         page: &Page,
         pace: &mut GatherPace,
     ) -> Result<(), String> {
-        let (part, request) = range.removal(&row, page).expect("a row that writes removes");
+        let (part, request) = range.removal(&command, page).expect("a command that writes removes");
         let (args, mut output) = (request.args(), Output::new());
         // A future within itself has to lie elsewhere.
         let removal: Pin<Box<dyn Future<Output = Took> + '_>> =

@@ -9,7 +9,7 @@
 //!
 //! Each key goes at one instant, but not all at the same one, and a crash may come between two parts. The reply has seen the
 //! positions of all parts, so it leaves when the last of them is durable. Whatever a part meets (a lock, a full journal, a
-//! pause, a shard that is still to be loaded) it waits for as any attempt does. In MULTI and in scripts a row is not parted.
+//! pause, a shard that is still to be loaded) it waits for as any attempt does. In MULTI and in scripts a command is not parted.
 
 use super::Session;
 use super::attempt::NotNow;
@@ -19,7 +19,7 @@ use super::slow::Took;
 use crate::waits::yield_now;
 use crate::worker::Worker;
 use base::limits::SHARDS;
-use commands::table::Row;
+use commands::registry::Command;
 use commands::{Flag, REMOVE_MORE, put_sorted};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -44,14 +44,14 @@ const KEYS_A_LOOK: usize = 16;
 
 /// Whether a request has so many keys that they are removed some at a time.
 #[inline]
-pub(super) fn is_done_by_parts(row: &Row, args: &Args<'_>) -> bool {
-    args.len() > ARGUMENTS_MAX && row.has(Flag::KeyByKey)
+pub(super) fn is_done_by_parts(command: &Command, args: &Args<'_>) -> bool {
+    args.len() > ARGUMENTS_MAX && command.has(Flag::KeyByKey)
 }
 
 /// Whether a request has so many pairs that they are to be sorted by their shards.
 #[inline]
-pub(super) fn is_to_be_sorted(row: &Row, args: &Args<'_>) -> bool {
-    args.len() > ARGUMENTS_MAX && row.has(Flag::Pairs) && !args.len().is_multiple_of(2)
+pub(super) fn is_to_be_sorted(command: &Command, args: &Args<'_>) -> bool {
+    args.len() > ARGUMENTS_MAX && command.has(Flag::Pairs) && !args.len().is_multiple_of(2)
 }
 
 impl Session {
@@ -59,14 +59,14 @@ impl Session {
     pub(super) async fn write_many(
         &mut self,
         worker: &Rc<Worker>,
-        row: Row,
+        command: Command,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Duration {
-        if row.has(Flag::Pairs) {
-            self.put_sorted(worker, row, args, output).await
+        if command.has(Flag::Pairs) {
+            self.put_sorted(worker, command, args, output).await
         } else {
-            self.remove_by_parts(worker, row, args, output).await
+            self.remove_by_parts(worker, command, args, output).await
         }
     }
 
@@ -74,7 +74,7 @@ impl Session {
     async fn remove_by_parts(
         &mut self,
         worker: &Rc<Worker>,
-        row: Row,
+        command: Command,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Duration {
@@ -84,7 +84,7 @@ impl Session {
         let by_shard = by_shard(worker, args, 1, &mut pace).await;
         let mut took = pace.took();
         let mut keys = by_shard.iter().flatten().map(|at| *at as usize).peekable();
-        let (mut removed, mut part_row) = (0, row);
+        let (mut removed, mut part_command) = (0, command);
         let (mut turn_keys, mut turn_took) = (0, Duration::ZERO);
         let mut part = Selection::default();
         while keys.peek().is_some() {
@@ -94,7 +94,7 @@ impl Session {
                 yield_now().await;
                 (turn_keys, turn_took) = (0, Duration::ZERO);
             }
-            let (outcome, ran) = self.remove_part(worker, part_row, &part.args(args)).await;
+            let (outcome, ran) = self.remove_part(worker, part_command, &part.args(args)).await;
             (turn_keys, turn_took, took) = (turn_keys + keys_count, turn_took + ran, took + ran);
             match outcome {
                 Ok(count) => removed += count,
@@ -104,7 +104,7 @@ impl Session {
                     return took;
                 }
             }
-            part_row = row.part(&REMOVE_MORE);
+            part_command = command.part(&REMOVE_MORE);
         }
         let mark = output.mark();
         Encoder::new(output, self.protocol).int(removed);
@@ -114,7 +114,13 @@ impl Session {
 
     /// Puts the pairs of a request at one instant, in the order of their shards: each shard's table is visited once, not with
     /// every key anew. A key that is given twice keeps its order. Gives the time for which it ran.
-    async fn put_sorted(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) -> Duration {
+    async fn put_sorted(
+        &mut self,
+        worker: &Rc<Worker>,
+        command: Command,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> Duration {
         // First of all: to take in so long a request was a turn.
         yield_now().await;
         let mut pace = GatherPace::begin();
@@ -137,30 +143,35 @@ impl Session {
         pace.rest().await;
         let took = pace.took();
         let sorted = copied.as_ref().map_or_else(|| chosen.args(args), Words::args);
-        took + self.run_sorted(worker, put_sorted(&row), &sorted, output).await
+        took + self.run_sorted(worker, put_sorted(&command), &sorted, output).await
     }
 
     /// A future within itself has to lie elsewhere.
     fn run_sorted<'s>(
         &'s mut self,
         worker: &'s Rc<Worker>,
-        row: Row,
+        command: Command,
         args: &'s Args<'s>,
         output: &'s mut Output,
     ) -> Pin<Box<dyn Future<Output = Duration> + 's>> {
         Box::pin(async move {
-            let took = self.run_until_done(worker, row, args, NotNow::Shards(Vec::new()), output).await;
+            let took = self.run_until_done(worker, command, args, NotNow::Shards(Vec::new()), output).await;
             worker.note_hold(took.held);
             took.held
         })
     }
 
     /// Removes the keys of one part. Gives how many were there, or what the client hears, and for how long it ran.
-    async fn remove_part(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>) -> (Result<i64, String>, Duration) {
+    async fn remove_part(
+        &mut self,
+        worker: &Rc<Worker>,
+        command: Command,
+        args: &Args<'_>,
+    ) -> (Result<i64, String>, Duration) {
         let mut output = Output::new();
         // A future within itself has to lie elsewhere.
         let removal: Pin<Box<dyn Future<Output = Took> + '_>> =
-            Box::pin(self.run_until_done(worker, row, args, NotNow::Shards(Vec::new()), &mut output));
+            Box::pin(self.run_until_done(worker, command, args, NotNow::Shards(Vec::new()), &mut output));
         let took = removal.await;
         worker.note_hold(took.held);
         let outcome = match read(output) {

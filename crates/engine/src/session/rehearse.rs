@@ -1,7 +1,7 @@
 //! A command that touches very much: rehearsed on another thread while nothing is held, then played under its locks.
 //!
 //! ```text
-//! attempt: much to do --> NotNow::Rehearse(scene) --> Backstage: the row on clones --.
+//! attempt: much to do --> NotNow::Rehearse(scene) --> Backstage: the command on clones --.
 //!    ^                                                                               |
 //!    `-- again: keys as they were? --> Tx::play, the reply as it is        (a reader: the reply, at once)
 //!                              `-- not: rehearsed once more, then done under the locks
@@ -9,10 +9,10 @@
 
 use super::Session;
 use super::attempt::Needs;
-use super::messages::begin_row;
+use super::messages::begin_command;
 use crate::waits::yield_now;
 use crate::worker::Worker;
-use commands::table::Row;
+use commands::registry::Command;
 use commands::{Failure, Local, Outcome, Run};
 use keyspace::{Rehearsal, Scene, Tx};
 use quanta::Instant;
@@ -21,7 +21,7 @@ use std::time::Duration;
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output};
 
-/// Requests with more arguments are rehearsed: the handlers of many rows do something for each.
+/// Requests with more arguments are rehearsed: the handlers of many commands do something for each.
 pub(super) const ARGUMENTS_MAX: usize = 1024;
 /// Keys that a command has which is rehearsed, at most: cloning what they hold is little then.
 const KEYS_MAX: usize = 64;
@@ -40,10 +40,10 @@ pub(crate) struct Performance {
 }
 
 /// Whether a command may be rehearsed (once more).
-fn may_rehearse(needs: &Needs, row: &Row, args: &Args<'_>) -> bool {
+fn may_rehearse(needs: &Needs, command: &Command, args: &Args<'_>) -> bool {
     let mut keys_count = 0;
-    row.for_each_key(args, |_, _| keys_count += 1);
-    needs.rehearsals < TRIES_MAX && row.keeps_to_its_keys() && (1..=KEYS_MAX).contains(&keys_count)
+    command.for_each_key(args, |_, _| keys_count += 1);
+    needs.rehearsals < TRIES_MAX && command.keeps_to_its_keys() && (1..=KEYS_MAX).contains(&keys_count)
 }
 
 impl Session {
@@ -53,7 +53,7 @@ impl Session {
         &self,
         worker: &Worker,
         needs: &Needs,
-        row: &Row,
+        command: &Command,
         (handler, args): (Local, &Args<'_>),
         tx: &mut Tx<'_>,
         output: &mut Output,
@@ -68,7 +68,7 @@ impl Session {
             }
             worker.engine.freer.free(performance);
         }
-        if may_rehearse(needs, row, args) {
+        if may_rehearse(needs, command, args) {
             tx.set_rehearsing();
             tx.expect_work(args.len() as u64)?;
         }
@@ -76,11 +76,11 @@ impl Session {
     }
 
     /// What a command is to be rehearsed on, whose shards the tx holds. One that only reads has seen it then.
-    pub(super) fn scene(&mut self, worker: &Worker, row: &Row, args: &Args<'_>, tx: &mut Tx<'_>) -> Box<Scene> {
+    pub(super) fn scene(&mut self, worker: &Worker, command: &Command, args: &Args<'_>, tx: &mut Tx<'_>) -> Box<Scene> {
         let mut keys = Vec::new();
-        row.for_each_key(args, |key, _| keys.push(key));
-        if !row.writes() {
-            self.note_read(worker, row, args);
+        command.for_each_key(args, |key, _| keys.push(key));
+        if !command.writes() {
+            self.note_read(worker, command, args);
             self.saw(tx.seen());
         }
         Box::new(tx.scene(keys.into_iter()))
@@ -91,7 +91,7 @@ impl Session {
         &mut self,
         worker: &Worker,
         needs: &mut Needs,
-        (row, args): (Row, &Args<'_>),
+        (command, args): (Command, &Args<'_>),
         scene: Box<Scene>,
         output: &mut Output,
     ) -> (Duration, bool) {
@@ -102,7 +102,7 @@ impl Session {
             yield_now().await;
         }
         let request = copying.finish();
-        let handler = match row.run {
+        let handler = match command.run {
             Run::Local(handler) | Run::Blocking { try_now: handler, .. } => handler,
             _ => unreachable!("others are not rehearsed"),
         };
@@ -113,15 +113,15 @@ impl Session {
                 tx.set_touching(touches);
                 tx.set_seed(seed);
             };
-            perform(*scene, row, handler, (&request.args(), protocol), prepare)
+            perform(*scene, command, handler, (&request.args(), protocol), prepare)
         };
         let performance = worker.engine.backstage.run(job).await;
         let took = performance.took;
         needs.rehearsals += 1;
         // Where events are told, keys that it has looked for in vain are told of by its tx.
         let waits = matches!(performance.outcome, Err(Failure::Nothing));
-        if !row.writes() && !waits && !worker.engine.tells_events() {
-            self.tell_read(worker, row, performance, output);
+        if !command.writes() && !waits && !worker.engine.tells_events() {
+            self.tell_read(worker, command, performance, output);
             return (took, true);
         }
         needs.room_bytes = needs.room_bytes.max(performance.rehearsal.payload_bytes());
@@ -130,13 +130,13 @@ impl Session {
     }
 
     /// Tells what a reader found in clones.
-    fn tell_read(&mut self, worker: &Worker, row: Row, performance: Box<Performance>, output: &mut Output) {
+    fn tell_read(&mut self, worker: &Worker, command: Command, performance: Box<Performance>, output: &mut Output) {
         let Performance { rehearsal, outcome, reply, .. } = *performance;
         let mark = output.mark();
         worker.note_reads(rehearsal.reads());
         match outcome {
             Ok(()) => output.append(reply),
-            Err(failure) => self.fail(worker, Some(row), &failure, output),
+            Err(failure) => self.fail(worker, Some(command), &failure, output),
         }
         self.hide_unreadable(worker, self.watermark, mark, output);
         worker.engine.freer.free(Box::new(rehearsal));
@@ -146,7 +146,7 @@ impl Session {
 /// Rehearses a command on the thread that calls.
 fn perform(
     scene: Scene,
-    row: Row,
+    command: Command,
     handler: Local,
     (args, protocol): (&Args<'_>, Protocol),
     prepare: impl FnOnce(&mut Tx<'_>),
@@ -154,10 +154,10 @@ fn perform(
     let began = Instant::now();
     let mut reply = Output::new();
     let (outcome, rehearsal) = scene.rehearse(
-        |keyspace, plan| row.plan(args, keyspace, plan),
+        |keyspace, plan| command.plan(args, keyspace, plan),
         |tx| {
             prepare(tx);
-            begin_row(tx, &row, args);
+            begin_command(tx, &command, args);
             handler(tx, args, &mut Encoder::new(&mut reply, protocol))
         },
     );

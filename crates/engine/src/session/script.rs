@@ -1,4 +1,4 @@
-//! EVAL, FCALL and their kin: a script or a function as a row of a tx, alone or inside EXEC.
+//! EVAL, FCALL and their kin: a script or a function as a command of a tx, alone or inside EXEC.
 //!
 //! A script is tried where its request is: most are short. One that has run for [`IN_PLACE_US_MAX`] there is undone, and runs
 //! on its worker's stage, where it can rest; from then on it begins there. A command that needs a shard which is not held takes
@@ -6,13 +6,13 @@
 
 use super::attempt::{Attempt, NotNow};
 use super::keeping::Keeping;
-use super::messages::begin_row;
+use super::messages::begin_command;
 use super::monitor::Asker;
 use super::{Needs, Session};
 use crate::script::stage::{Begun, Breath, Play};
 use crate::script::{By, Control, Script};
 use crate::worker::Worker;
-use commands::table::{self, Lookup, Row};
+use commands::registry::{self, Command, Lookup};
 use commands::{Access, Failure, Flag, OUT_OF_MEMORY, Outcome as Ran, Run, Verb};
 use keyspace::{Abandon, Plan, SCHEMAS, Tx};
 use lua::{Answer, Ask, Code, Errors, Fault, Tell};
@@ -33,14 +33,14 @@ const IN_PLACE_US_MAX: u64 = 500;
 /// A play as the stage runs it.
 pub(crate) struct Scripted<'a> {
     pub(crate) breath: Rc<Breath>,
-    pub(crate) row: Row,
+    pub(crate) command: Command,
     pub(crate) needs: &'a Needs,
     pub(crate) gated: bool,
 }
 
 /// A script or function under way, and what it may do.
 pub(super) struct Called<'a> {
-    pub(super) row: Row,
+    pub(super) command: Command,
     pub(super) name: &'a str,
     /// The request.
     pub(super) args: &'a Args<'a>,
@@ -56,28 +56,29 @@ pub(super) enum Cut {
     TooLong,
 }
 
-/// Whether a row is run by a machine.
-pub(super) fn is_scripted(row: &Row) -> bool {
-    matches!(row.run, Run::Engine(Verb::Eval | Verb::ScriptLoad | Verb::Library))
+/// Whether a command is run by a machine.
+pub(super) fn is_scripted(command: &Command) -> bool {
+    matches!(command.run, Run::Engine(Verb::Eval | Verb::ScriptLoad | Verb::Library))
 }
 
-/// Whether a row runs a script or a function.
-pub(super) fn is_run_by_lua(row: &Row) -> bool {
-    matches!(row.run, Run::Engine(Verb::Eval))
+/// Whether a command runs a script or a function.
+pub(super) fn is_run_by_lua(command: &Command) -> bool {
+    matches!(command.run, Run::Engine(Verb::Eval))
 }
 
-/// Whether a row is tried in place before it is brought to the stage. Not a function: its library may keep what it has
+/// Whether a command is tried in place before it is brought to the stage. Not a function: its library may keep what it has
 /// counted, however often it is undone.
-pub(super) fn is_tried_in_place(row: &Row) -> bool {
-    is_run_by_lua(row) && !row.calls_function()
+pub(super) fn is_tried_in_place(command: &Command) -> bool {
+    is_run_by_lua(command) && !command.calls_function()
 }
 
 impl Session {
     /// Whether a request runs on the stage.
-    pub(super) fn needs_stage(&self, row: &Row) -> bool {
-        let is_exec = matches!(row.run, Run::Engine(Verb::Exec));
-        is_scripted(row)
-            || is_exec && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(row, _)| is_scripted(row)))
+    pub(super) fn needs_stage(&self, command: &Command) -> bool {
+        let is_exec = matches!(command.run, Run::Engine(Verb::Exec));
+        is_scripted(command)
+            || is_exec
+                && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(command, _)| is_scripted(command)))
     }
 
     /// Runs a request on the stage, as far as it goes at once.
@@ -85,7 +86,7 @@ impl Session {
         &mut self,
         needs: Needs,
         gated: bool,
-        row: Row,
+        command: Command,
         args: &Args<'_>,
         output: &mut Output,
     ) -> (Needs, Result<(), NotNow>) {
@@ -98,7 +99,7 @@ impl Session {
         let stand_in = self.stand_in();
         let play = Play {
             session: std::mem::replace(self, stand_in),
-            row,
+            command,
             request,
             needs,
             gated,
@@ -145,7 +146,7 @@ impl Session {
         output: &mut Output,
     ) -> Result<(), NotNow> {
         let worker = self.worker.clone();
-        let &Scripted { ref breath, row, needs, gated } = scripted;
+        let &Scripted { ref breath, command, needs, gated } = scripted;
         self.breath = Some(breath.clone());
         let result = if gated {
             let raised = loop {
@@ -164,11 +165,11 @@ impl Session {
             };
             let now = worker.engine.clock.now();
             let attempt = Attempt { worker: &worker, needs, raised: Some(&raised), now, is_outside: false };
-            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), row, args, output)
+            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), command, args, output)
         } else if let Some(_inside) = worker.member.enter() {
             let now = worker.engine.clock.now();
             let attempt = Attempt { worker: &worker, needs, raised: None, now, is_outside: false };
-            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), row, args, output)
+            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), command, args, output)
         } else {
             Err(NotNow::Shards(Vec::new()))
         };
@@ -177,29 +178,29 @@ impl Session {
         result
     }
 
-    /// EVAL, EVALSHA, FCALL and SCRIPT LOAD as rows of a tx.
-    pub(super) fn run_script_row(
+    /// EVAL, EVALSHA, FCALL and SCRIPT LOAD as commands of a tx.
+    pub(super) fn run_script_command(
         &mut self,
         worker: &Rc<Worker>,
-        row: &Row,
+        command: &Command,
         args: &Args<'_>,
         tx: &mut Tx<'_>,
         reply: &mut dyn Reply,
     ) -> Ran {
-        if matches!(row.run, Run::Engine(Verb::ScriptLoad)) {
+        if matches!(command.run, Run::Engine(Verb::ScriptLoad)) {
             let script = self.known_or_compiled(worker, args.get(2), true)?;
             reply.bulk(script.name.as_bytes());
             return Ok(());
         }
-        if row.calls_function() {
-            return self.run_function_row(worker, row, args, tx, reply);
+        if command.calls_function() {
+            return self.run_function_command(worker, command, args, tx, reply);
         }
         const UNKNOWN: &str = "NOSCRIPT No matching script. Please use EVAL.";
-        if row.name.starts_with("EVALSHA") && args.get(1).len() != 40 {
+        if command.name.starts_with("EVALSHA") && args.get(1).len() != 40 {
             return Err(Failure::text(UNKNOWN));
         }
         let keys_count = commands::script_keys_count(args, false)?;
-        let script = match row.name {
+        let script = match command.name {
             "EVAL" | "EVAL_RO" => {
                 let find = || self.known_or_compiled(worker, args.get(1), false);
                 remembered(worker, By::Text, args.get(1), find)?
@@ -212,15 +213,21 @@ impl Session {
                 remembered(worker, By::Name, args.get(1), find)?
             }
         };
-        let is_reader = row.name.ends_with("_RO");
+        let is_reader = command.name.ends_with("_RO");
         let declares_reading = script.flags.is_some_and(|flags| flags.has(lua::Flags::NO_WRITES));
         if is_reader && script.flags.is_some() && !declares_reading {
             return Err(Failure::text(NOT_A_READER));
         }
         let reads_only = is_reader || declares_reading;
         self.wait_if_it_writes(worker, reads_only, tx)?;
-        let called =
-            Called { row: *row, name: &script.name, args, is_function: false, reads_only, gated: tx.is_gated() };
+        let called = Called {
+            command: *command,
+            name: &script.name,
+            args,
+            is_function: false,
+            reads_only,
+            gated: tx.is_gated(),
+        };
         let code = Code::Script { name: script.name.clone(), source: script.source.clone() };
         if self.breath.is_some() {
             let began = Instant::now();
@@ -238,18 +245,24 @@ impl Session {
     }
 
     /// FCALL
-    fn run_function_row(
+    fn run_function_command(
         &mut self,
         worker: &Rc<Worker>,
-        row: &Row,
+        command: &Command,
         args: &Args<'_>,
         tx: &mut Tx<'_>,
         reply: &mut dyn Reply,
     ) -> Ran {
-        let is_reader = row.name.ends_with("_RO");
+        let is_reader = command.name.ends_with("_RO");
         let asked = String::from_utf8_lossy(args.get(1));
-        let called =
-            Called { row: *row, name: &asked, args, is_function: true, reads_only: is_reader, gated: tx.is_gated() };
+        let called = Called {
+            command: *command,
+            name: &asked,
+            args,
+            is_function: true,
+            reads_only: is_reader,
+            gated: tx.is_gated(),
+        };
         let (name, library, flags) = self.function(worker, args.get(1), &called, tx)?;
         let keys_count = commands::script_keys_count(args, true)?;
         let declares_reading = flags.has(lua::Flags::NO_WRITES);
@@ -290,7 +303,7 @@ impl Session {
         tx.set_scripted(false);
         let (value, errors) = ran?;
         if errors.any {
-            worker.counters().rows[called.row.index()].failed.add(1);
+            worker.counters().by_command[called.command.index()].failed.add(1);
             errors.uncounted.iter().for_each(|text| self.note_error(worker, text));
         }
         lua::write(&value, reply);
@@ -420,42 +433,42 @@ impl Session {
         tx: &mut Tx<'_>,
         ended: &mut Option<Instant>,
     ) -> Result<Value, NotNow> {
-        let row = match callable(args) {
-            Ok(row) if called.reads_only && changes(&row) => {
+        let command = match callable(args) {
+            Ok(command) if called.reads_only && changes(&command) => {
                 return Ok(self.rejected(
                     worker,
-                    Some(row),
+                    Some(command),
                     "ERR Write commands are not allowed from read-only scripts.",
                 ));
             }
-            Ok(row) => row,
-            Err((row, text)) => return Ok(self.rejected(worker, row, text)),
+            Ok(command) => command,
+            Err((command, text)) => return Ok(self.rejected(worker, command, text)),
         };
-        self.check_call(worker, &row, args, called.gated, tx)?;
-        if row.writes() {
+        self.check_call(worker, &command, args, called.gated, tx)?;
+        if command.writes() {
             if let Some(text) = self.unwritable {
-                return Ok(self.rejected(worker, Some(row), text));
+                return Ok(self.rejected(worker, Some(command), text));
             }
-            let bound = row.frame_bytes_max(args);
+            let bound = command.frame_bytes_max(args);
             if tx.need_room(bound).is_err() {
                 return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound)));
             }
-            if matches!(row.access, Access::Write { grows: true }) && !worker.may_grow(bound) {
-                return Ok(self.rejected(worker, Some(row), OUT_OF_MEMORY));
+            if matches!(command.access, Access::Write { grows: true }) && !worker.may_grow(bound) {
+                return Ok(self.rejected(worker, Some(command), OUT_OF_MEMORY));
             }
             self.breath.iter().for_each(|breath| breath.control().note_write());
         }
-        begin_row(tx, &row, args);
+        begin_command(tx, &command, args);
         if let Some(outbox) = &mut self.outbox {
             outbox.notes_count = tx.notes().len();
         }
         self.protocol = if reply.is_resp3() { Protocol::Resp3 } else { Protocol::Resp2 };
         let log_mark = tx.log().mark();
         let began = Instant::now();
-        let outcome = self.run_row(worker, &row, args, tx, &mut reply);
-        self.note_row(worker, tx, log_mark, &row, args);
-        self.note_shown(worker, &row, args, Asker::Script);
-        let counters = &worker.counters().rows[row.index()];
+        let outcome = self.run_command(worker, &command, args, tx, &mut reply);
+        self.note_command(worker, tx, log_mark, &command, args);
+        self.note_shown(worker, &command, args, Asker::Script);
+        let counters = &worker.counters().by_command[command.index()];
         counters.calls.add(1);
         let now = *ended.insert(Instant::now());
         counters.took_ns.add((now - began).as_nanos() as u64);
@@ -474,8 +487,8 @@ impl Session {
     }
 
     /// A call that came to nothing, counted.
-    fn rejected(&self, worker: &Worker, row: Option<Row>, text: &str) -> Value {
-        row.iter().for_each(|row| worker.counters().rows[row.index()].rejected.add(1));
+    fn rejected(&self, worker: &Worker, command: Option<Command>, text: &str) -> Value {
+        command.iter().for_each(|command| worker.counters().by_command[command.index()].rejected.add(1));
         self.note_error(worker, text);
         error(text)
     }
@@ -492,7 +505,7 @@ impl Session {
     fn check_call(
         &self,
         worker: &Worker,
-        row: &Row,
+        command: &Command,
         args: &Args<'_>,
         gated: bool,
         tx: &mut Tx<'_>,
@@ -501,16 +514,16 @@ impl Session {
         if gated {
             return if engine.loading.is_over() { Ok(()) } else { Err(NotNow::Loading) };
         }
-        if matches!(row.run, Run::Gate(_)) || row.goes_anywhere() || row.follows_names(args) {
+        if matches!(command.run, Run::Gate(_)) || command.goes_anywhere() || command.follows_names(args) {
             return Err(NotNow::Gate);
         }
         let mut missing = Vec::new();
-        row.for_each_key(args, |key, want| {
+        command.for_each_key(args, |key, want| {
             if !tx.holds(key, want) {
                 missing.push(keyspace::shard_of(engine.keyspace.hash(key)));
             }
         });
-        if let Some(want) = row.schemas()
+        if let Some(want) = command.schemas()
             && !tx.holds(SCHEMAS, want)
         {
             missing.push(keyspace::shard_of(engine.keyspace.hash(SCHEMAS)));
@@ -523,7 +536,7 @@ impl Session {
         }
         if !engine.loading.is_over() {
             let mut plan = Plan::default();
-            row.for_each_key(args, |key, _| plan.add_key(&engine.keyspace, key, Want::Read));
+            command.for_each_key(args, |key, _| plan.add_key(&engine.keyspace, key, Want::Read));
             plan.seal();
             if let Some(hash) = engine.loading.unread(&plan) {
                 return Err(NotNow::Unread(hash));
@@ -566,20 +579,20 @@ fn error(text: &str) -> Value {
     Value::Error(text.to_owned())
 }
 
-/// Whether a row counts as writing where only reading is allowed.
-fn changes(row: &Row) -> bool {
-    row.writes() || matches!(row.name, "PUBLISH" | "SPUBLISH")
+/// Whether a command counts as writing where only reading is allowed.
+fn changes(command: &Command) -> bool {
+    command.writes() || matches!(command.name, "PUBLISH" | "SPUBLISH")
 }
 
-/// The row of a call, or why it cannot be made, and of what row if there is one.
-fn callable(args: &Args<'_>) -> Result<Row, (Option<Row>, &'static str)> {
+/// The command of a call, or why it cannot be made, and of what command if there is one.
+fn callable(args: &Args<'_>) -> Result<Command, (Option<Command>, &'static str)> {
     const WRONG_COUNT: &str = "ERR Wrong number of args calling Redis command from script";
-    match table::find(args) {
-        Lookup::Command(row) if !row.arity.allows(args.len()) => Err((Some(row), WRONG_COUNT)),
-        Lookup::Command(row) if row.has(Flag::NoScript) => {
-            Err((Some(row), "ERR This Redis command is not allowed from script"))
+    match registry::find(args) {
+        Lookup::Command(command) if !command.arity.allows(args.len()) => Err((Some(command), WRONG_COUNT)),
+        Lookup::Command(command) if command.has(Flag::NoScript) => {
+            Err((Some(command), "ERR This Redis command is not allowed from script"))
         }
-        Lookup::Command(row) => Ok(row),
+        Lookup::Command(command) => Ok(command),
         Lookup::Container(_) if args.len() < 2 => Err((None, WRONG_COUNT)),
         _ => Err((None, "ERR Unknown Redis command called from script")),
     }
@@ -587,7 +600,7 @@ fn callable(args: &Args<'_>) -> Result<Row, (Option<Row>, &'static str)> {
 
 /// redis.acl_check_cmd: whoever is let in may do everything.
 fn check(args: &Args<'_>) -> Value {
-    match table::find(args) {
+    match registry::find(args) {
         Lookup::Command(_) => Value::Boolean(true),
         _ => error("ERR Invalid command passed to redis.acl_check_cmd()"),
     }

@@ -7,13 +7,13 @@ use crate::engine::Engine;
 use crate::waiter::Waiter;
 use crate::worker::Worker;
 use base::Ms;
-use commands::table::Row;
+use commands::registry::Command;
 use commands::{Failure, Run};
 use keyspace::{Absent, Named, Tx};
-use kinds::Kind;
 use std::collections::HashSet;
 use std::sync::Arc;
 use sync::lock::Want;
+use values::ValueType;
 use wire::resp::Encoder;
 use wire::{Args, Output};
 
@@ -59,14 +59,14 @@ pub(super) fn serve_due(
     engine: &Engine,
     tx: &mut Tx<'_>,
     database: u32,
-    (row, args): (&Row, &Args<'_>),
+    (command, args): (&Command, &Args<'_>),
     served: &mut Served,
 ) -> Result<(), NotNow> {
-    if row.group.kind() != Some(Kind::List) {
+    if command.group.value_type() != Some(ValueType::List) {
         return Ok(());
     }
     let mut is_settled = false;
-    while settle_waited(engine, tx, database, (row, args))? {
+    while settle_waited(engine, tx, database, (command, args))? {
         is_settled = true;
         let before = served.replies.len();
         serve_blocked(engine, tx, served)?;
@@ -75,7 +75,7 @@ pub(super) fn serve_due(
         }
     }
     // The request's own changes come on top.
-    let bound_bytes = row.frame_bytes_max(args);
+    let bound_bytes = command.frame_bytes_max(args);
     if is_settled && tx.need_room(bound_bytes).is_err() {
         return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound_bytes)));
     }
@@ -88,10 +88,10 @@ fn settle_waited(
     engine: &Engine,
     tx: &mut Tx<'_>,
     database: u32,
-    (row, args): (&Row, &Args<'_>),
+    (command, args): (&Command, &Args<'_>),
 ) -> Result<bool, NotNow> {
     let mut due = Vec::new();
-    row.for_each_key(args, |key, want| {
+    command.for_each_key(args, |key, want| {
         let shard = keyspace::shard_of(engine.keyspace.hash(key));
         if want == Want::Write
             && engine.hooks.any(shard)
@@ -150,12 +150,12 @@ fn serve_one(
     key: &[u8],
     served: &mut Served,
 ) -> Result<bool, NotNow> {
-    let Run::Blocking { try_now, .. } = waiter.row.run else { unreachable!("only blocking rows wait") };
-    let waits_for = waiter.row.group.kind();
+    let Run::Blocking { try_now, .. } = waiter.command.run else { unreachable!("only blocking commands wait") };
+    let waits_for = waiter.command.group.value_type();
     // What is read stays for those behind; and who reads as one of a group is told when that goes.
-    let is_shared = waits_for == Some(Kind::Stream);
+    let is_shared = waits_for == Some(ValueType::Stream);
     if !is_shared {
-        let Some(kind) = tx.serve(database, key, |tx| tx.kind(key)) else { return Ok(false) };
+        let Some(kind) = tx.serve(database, key, |tx| tx.value_type(key)) else { return Ok(false) };
         if !waits_for.is_some_and(|waits_for| waits_for.is_taken_from(kind)) {
             // It waits for another kind; somebody behind it may wait for this one.
             return Ok(true);
@@ -165,7 +165,7 @@ fn serve_one(
     if !missing.is_empty() {
         return Err(if missing.len() > SHARDS_MAX { NotNow::Gate } else { NotNow::Shards(missing) });
     }
-    let bound = waiter.row.frame_bytes_max(&waiter.request.args());
+    let bound = waiter.command.frame_bytes_max(&waiter.request.args());
     if tx.need_room(bound).is_err() {
         return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound)));
     }
@@ -175,7 +175,7 @@ fn serve_one(
     let mut output = Output::new();
     let args = waiter.request.args();
     let protocol = waiter.protocol;
-    super::messages::begin_row(tx, &waiter.row, &args);
+    super::messages::begin_command(tx, &waiter.command, &args);
     tx.look_again(Ms::MAX);
     let outcome = tx.serve(database, key, |tx| try_now(tx, &args, &mut Encoder::new(&mut output, protocol)));
     let reply = match outcome {

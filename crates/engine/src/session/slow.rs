@@ -15,11 +15,9 @@ use crate::waiter::{Answer, Waiter};
 use crate::waits::{gate_open, loaded, park, raise, read, yield_now};
 use crate::worker::{Scratch, Sleep, Worker};
 use base::limits::SHARDS;
-use commands::table::Row;
+use commands::registry::Command;
 use commands::{Failure, Flag, Outcome, Run, SweepNext, Verb};
 use keyspace::{Cuts, Searches, ShardState, Tx, Wanted};
-use kinds::LongText;
-use kinds::long_text::PIECE_BYTES;
 use quanta::Instant;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -28,6 +26,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use sync::bell::Level;
 use sync::lock::{Parked, Want};
+use values::LongString;
+use values::long_string::PIECE_BYTES;
 use wire::resp::Encoder;
 use wire::{Args, Mark, Output, Reply};
 
@@ -98,9 +98,9 @@ impl Needs {
         NotNow::StillWaiting { look_again_ms: Some(worker.engine.clock.now() + in_ms) }
     }
 
-    /// Whether it waits while a script is busy: as its row says, and who stands in a line stays there.
-    fn is_patient(&self, row: &Row) -> bool {
-        self.wait.is_some() || row.has(Flag::AllowBusy)
+    /// Whether it waits while a script is busy: as its command says, and who stands in a line stays there.
+    fn is_patient(&self, command: &Command) -> bool {
+        self.wait.is_some() || command.has(Flag::AllowBusy)
     }
 
     /// The wait that has begun, or goes on.
@@ -121,12 +121,12 @@ impl Session {
     pub(super) async fn run_until_done(
         &mut self,
         worker: &Rc<Worker>,
-        row: Row,
+        command: Command,
         args: &Args<'_>,
         why: NotNow,
         output: &mut Output,
     ) -> Took {
-        let needs = Needs { cuts: self.cut(&row, args).await, ..Needs::default() };
+        let needs = Needs { cuts: self.cut(&command, args).await, ..Needs::default() };
         let mut lent = Lent { needs, worker };
         let needs = &mut lent.needs;
         let (mut why, mut ends) = (why, None);
@@ -144,15 +144,15 @@ impl Session {
                 NotNow::Locked(shard, want) if rounds < ROUNDS_MAX => {
                     rounds += 1;
                     let began = Instant::now();
-                    match unless_busy(worker, needs.is_patient(&row), park(&worker.engine, shard, want)).await {
+                    match unless_busy(worker, needs.is_patient(&command), park(&worker.engine, shard, want)).await {
                         Some(place) => parked = Some(place),
-                        None => return self.tell_busy(worker, row, output),
+                        None => return self.tell_busy(worker, command, output),
                     }
                     waited += began.elapsed();
                 }
                 why @ (NotNow::Stage | NotNow::Behind) => {
-                    if unless_busy(worker, needs.is_patient(&row), wait_turn(worker, &why)).await.is_none() {
-                        return self.tell_busy(worker, row, output);
+                    if unless_busy(worker, needs.is_patient(&command), wait_turn(worker, &why)).await.is_none() {
+                        return self.tell_busy(worker, command, output);
                     }
                 }
                 NotNow::Script(ticket) => {
@@ -174,18 +174,18 @@ impl Session {
                     needs.shards.extend(shards);
                     needs.shards.sort_unstable();
                     needs.shards.dedup();
-                    met += usize::from(self.needs_stage(&row));
+                    met += usize::from(self.needs_stage(&command));
                     gated = needs.shards.len() > SHARDS_MAX || met > RERUNS_MAX;
                 }
                 // More than was asked for before: that may be had at once.
                 NotNow::Room(bytes) if bytes > needs.room_bytes => needs.room_bytes = bytes,
                 NotNow::Room(_) => wait_room(worker).await,
-                NotNow::LongTexts => {}
+                NotNow::LongStrings => {}
                 why @ (NotNow::Search(_) | NotNow::Rehearse(_)) => {
-                    let is_patient = needs.is_patient(&row);
-                    let working = self.work_ahead(worker, needs, (row, args), why, output);
+                    let is_patient = needs.is_patient(&command);
+                    let working = self.work_ahead(worker, needs, (command, args), why, output);
                     let Some((took, is_told)) = unless_busy(worker, is_patient, working).await else {
-                        return self.tell_busy(worker, row, output);
+                        return self.tell_busy(worker, command, output);
                     };
                     (searched, rounds) = (searched + took, 0);
                     if is_told {
@@ -195,18 +195,18 @@ impl Session {
                 NotNow::Delayed(span_ms) => worker.sleep(span_ms).await,
                 NotNow::Paused { writes } => self.wait_pause(worker, writes).await,
                 why @ (NotNow::Waiting(_) | NotNow::StillWaiting { .. }) => {
-                    if !self.wait_blocked(worker, (row, args), (needs, why), &mut ends, output).await {
+                    if !self.wait_blocked(worker, (command, args), (needs, why), &mut ends, output).await {
                         return Took { held: Duration::ZERO, searched };
                     }
                     rounds = 0;
                 }
                 why => {
-                    let held = self.run_apart(worker, why, row, args, output).await;
+                    let held = self.run_apart(worker, why, command, args, output).await;
                     return Took { held, searched };
                 }
             }
-            let tried = self.try_again(worker, needs, gated, row, args, output, &mut waited).await;
-            let Some((began, result)) = tried else { return self.tell_busy(worker, row, output) };
+            let tried = self.try_again(worker, needs, gated, command, args, output, &mut waited).await;
+            let Some((began, result)) = tried else { return self.tell_busy(worker, command, output) };
             drop(parked);
             worker.end_turn();
             match result {
@@ -224,7 +224,7 @@ impl Session {
         &mut self,
         worker: &Worker,
         needs: &mut Needs,
-        request: (Row, &Args<'_>),
+        request: (Command, &Args<'_>),
         why: NotNow,
         output: &mut Output,
     ) -> (Duration, bool) {
@@ -240,30 +240,30 @@ impl Session {
         &mut self,
         worker: &Rc<Worker>,
         why: NotNow,
-        row: Row,
+        command: Command,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Duration {
-        let (began, is_patient) = (Instant::now(), row.has(Flag::AllowBusy));
+        let (began, is_patient) = (Instant::now(), command.has(Flag::AllowBusy));
         let held = match why {
             NotNow::Stopping => {
-                self.fail(worker, Some(row), &Failure::text(STOPPING), output);
+                self.fail(worker, Some(command), &Failure::text(STOPPING), output);
                 Some(Duration::ZERO)
             }
-            NotNow::Sweep => unless_busy(worker, is_patient, self.sweep(worker, row, args, output)).await,
-            NotNow::Range => unless_busy(worker, is_patient, self.range(worker, row, args, output)).await,
-            NotNow::ManyKeys if row.writes() => Some(self.write_many(worker, row, args, output).await),
-            NotNow::ManyKeys => unless_busy(worker, is_patient, self.gather(worker, row, args, output)).await,
-            NotNow::Parts => Some(self.run_parts(worker, row, args, output).await),
+            NotNow::Sweep => unless_busy(worker, is_patient, self.sweep(worker, command, args, output)).await,
+            NotNow::Range => unless_busy(worker, is_patient, self.range(worker, command, args, output)).await,
+            NotNow::ManyKeys if command.writes() => Some(self.write_many(worker, command, args, output).await),
+            NotNow::ManyKeys => unless_busy(worker, is_patient, self.gather(worker, command, args, output)).await,
+            NotNow::Parts => Some(self.run_parts(worker, command, args, output).await),
             NotNow::Verb => {
-                self.run_slow_verb(worker, row, args, output).await;
+                self.run_slow_verb(worker, command, args, output).await;
                 Some(began.elapsed())
             }
             _ => unreachable!("an attempt follows"),
         };
         match held {
             Some(held) => held,
-            None => self.tell_busy(worker, row, output).held,
+            None => self.tell_busy(worker, command, output).held,
         }
     }
 
@@ -274,24 +274,24 @@ impl Session {
         worker: &Rc<Worker>,
         needs: &mut Needs,
         gated: bool,
-        row: Row,
+        command: Command,
         args: &Args<'_>,
         output: &mut Output,
         waited: &mut Duration,
     ) -> Option<(Instant, Result<(), NotNow>)> {
-        let is_patient = needs.is_patient(&row);
+        let is_patient = needs.is_patient(&command);
         if gated {
             unless_busy(worker, is_patient, worker.settle_order()).await?;
         }
         let mut began = Instant::now();
         let now = worker.engine.clock.now();
-        let result = if self.needs_stage(&row) {
+        let result = if self.needs_stage(&command) {
             if !gated && worker.engine.gate.is_raised() {
                 unless_busy(worker, is_patient, gate_open(&worker.engine.gate)).await?;
                 *waited += began.elapsed();
             }
             let result;
-            (*needs, result) = self.begin_script(std::mem::take(needs), gated, row, args, output);
+            (*needs, result) = self.begin_script(std::mem::take(needs), gated, command, args, output);
             result
         } else if gated {
             let raised = unless_busy(worker, is_patient, raise(worker)).await?;
@@ -299,10 +299,10 @@ impl Session {
             began = Instant::now();
             let now = worker.engine.clock.now();
             let attempt = Attempt { worker, needs, raised: Some(&raised), now, is_outside: false };
-            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), row, args, output)
+            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), command, args, output)
         } else if let Some(_inside) = worker.member.enter() {
             let attempt = Attempt { worker, needs, raised: None, now, is_outside: false };
-            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), row, args, output)
+            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), command, args, output)
         } else if needs.wait.is_some() {
             // The gate is up, for a script perhaps: it keeps its place meanwhile.
             Err(NotNow::Stage)
@@ -314,17 +314,17 @@ impl Session {
         Some((began, result))
     }
 
-    fn tell_busy(&mut self, worker: &Worker, row: Row, output: &mut Output) -> Took {
+    fn tell_busy(&mut self, worker: &Worker, command: Command, output: &mut Output) -> Took {
         let text = worker.engine.scripts.busy_text().unwrap_or("BUSY a script was busy until now");
-        self.fail(worker, Some(row), &Failure::text(text), output);
+        self.fail(worker, Some(command), &Failure::text(text), output);
         Took::default()
     }
 
     /// Cuts the long texts of a request, in steps between which others have their turn.
-    async fn cut(&self, row: &Row, args: &Args<'_>) -> Cuts {
+    async fn cut(&self, command: &Command, args: &Args<'_>) -> Cuts {
         let mut cuts = Cuts::default();
-        for argument in self.long_texts(row, args) {
-            let mut text = LongText::default();
+        for argument in self.long_texts(command, args) {
+            let mut text = LongString::default();
             for step in argument.chunks(CUT_STEP_BYTES) {
                 text.append(step);
                 if text.bytes_count() < argument.len() {
@@ -359,13 +359,13 @@ impl Session {
     async fn wait_blocked(
         &mut self,
         worker: &Worker,
-        (row, args): (Row, &Args<'_>),
+        (command, args): (Command, &Args<'_>),
         (needs, why): (&mut Needs, NotNow),
         ends: &mut Option<Ends>,
         output: &mut Output,
     ) -> bool {
         let mut wait = needs.waiting(why);
-        let Run::Blocking { timeout, .. } = row.run else { unreachable!("only blocking rows wait") };
+        let Run::Blocking { timeout, .. } = command.run else { unreachable!("only blocking commands wait") };
         let ends = ends.get_or_insert_with(|| {
             let timeout_ms = commands::timeout_ms(args, timeout).expect("checked before it ran");
             Ends(timeout_ms.map(|timeout_ms| worker.sleep(timeout_ms)))
@@ -383,22 +383,22 @@ impl Session {
             }
             Some(Answer::Failure(failure, seen)) => {
                 let mark = output.mark();
-                self.fail(worker, Some(row), &failure, output);
+                self.fail(worker, Some(command), &failure, output);
                 self.saw(seen);
                 self.hide_unreadable(worker, seen, mark, output);
             }
             Some(Answer::TimedOut) => Encoder::new(output, self.protocol).null_array(),
             Some(Answer::Unblocked) => {
                 let text = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
-                self.fail(worker, Some(row), &Failure::text(text), output);
+                self.fail(worker, Some(command), &Failure::text(text), output);
             }
         }
         false
     }
 
     /// Walks over all shards, one at a time. Gives the time for which it ran.
-    async fn sweep(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) -> Duration {
-        let Run::Sweep(begin) = row.run else { unreachable!("asked for a sweep") };
+    async fn sweep(&mut self, worker: &Rc<Worker>, command: Command, args: &Args<'_>, output: &mut Output) -> Duration {
+        let Run::Sweep(begin) = command.run else { unreachable!("asked for a sweep") };
         let mark = output.mark();
         let mut took = Duration::ZERO;
         let result = match begin(args, worker.random()) {
@@ -408,7 +408,7 @@ impl Session {
             }
             Err(failure) => Err(failure),
         };
-        self.end_walk(worker, row, result, mark, output);
+        self.end_walk(worker, command, result, mark, output);
         took
     }
 
@@ -433,9 +433,16 @@ impl Session {
     }
 
     /// Ends the reply of what has looked at keys anywhere.
-    pub(super) fn end_walk(&mut self, worker: &Worker, row: Row, result: Outcome, mark: Mark, output: &mut Output) {
+    pub(super) fn end_walk(
+        &mut self,
+        worker: &Worker,
+        command: Command,
+        result: Outcome,
+        mark: Mark,
+        output: &mut Output,
+    ) {
         if let Err(failure) = result {
-            return self.fail(worker, Some(row), &failure, output);
+            return self.fail(worker, Some(command), &failure, output);
         }
         // What it has seen lies anywhere: it waits for all.
         if let Some(journal) = &worker.engine.journal {
@@ -571,8 +578,8 @@ impl Session {
         Ok(())
     }
 
-    async fn run_slow_verb(&mut self, worker: &Rc<Worker>, row: Row, args: &Args<'_>, output: &mut Output) {
-        let Run::Engine(verb) = row.run else { unreachable!("asked for a verb") };
+    async fn run_slow_verb(&mut self, worker: &Rc<Worker>, command: Command, args: &Args<'_>, output: &mut Output) {
+        let Run::Engine(verb) = command.run else { unreachable!("asked for a verb") };
         let outcome = match verb {
             Verb::Migrate => match self.migrate(worker, args).await {
                 Ok(status) => return wire::Reply::simple(&mut Encoder::new(output, self.protocol), status),
@@ -582,13 +589,13 @@ impl Session {
                 Ok(()) => return,
                 Err(failure) => Err(failure),
             },
-            Verb::FlushTexts => self.flush(worker, row, Flushed::Texts, args).await,
-            Verb::FlushQueues => self.flush(worker, row, Flushed::Queues, args).await,
-            Verb::DropTagged => match self.flush_now(worker, row, Flushed::Tagged, args.get(1)).await {
+            Verb::FlushStrings => self.flush(worker, command, Flushed::Strings, args).await,
+            Verb::FlushQueues => self.flush(worker, command, Flushed::Queues, args).await,
+            Verb::DropTagged => match self.flush_now(worker, command, Flushed::Tagged, args.get(1)).await {
                 Ok(dropped) => return wire::Reply::int(&mut Encoder::new(output, self.protocol), dropped),
                 Err(failure) => Err(failure),
             },
-            Verb::TellQueues => return self.tell_queues(worker, row, output).await,
+            Verb::TellQueues => return self.tell_queues(worker, command, output).await,
             Verb::Pause => self.pause(worker, args).await,
             Verb::DebugSleep => self.debug_sleep(worker, args).await,
             Verb::DebugReload => debug_reload(&worker.engine).await,
@@ -613,7 +620,7 @@ impl Session {
             Ok(()) if verb == Verb::Shutdown => {}
             Ok(()) => wire::Reply::ok(&mut Encoder::new(output, self.protocol)),
             Err(failure) => {
-                self.fail(worker, Some(row), &failure, output);
+                self.fail(worker, Some(command), &failure, output);
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::notices::Notice;
 use crate::pubsub::Stamp;
 use crate::tracking::{InvalidatedClients, Tracked, put_out, tell_changes};
 use crate::worker::Worker;
-use commands::table::Row;
+use commands::registry::Command;
 use commands::{Access, TrackWhen};
 use keyspace::{Named, Tx};
 use std::collections::BTreeSet;
@@ -88,23 +88,23 @@ impl Session {
         }
     }
 
-    /// Notes what a row has read, whose shards are held still.
+    /// Notes what a command has read, whose shards are held still.
     #[inline]
-    pub(super) fn note_read(&mut self, worker: &Worker, row: &Row, args: &Args<'_>) {
+    pub(super) fn note_read(&mut self, worker: &Worker, command: &Command, args: &Args<'_>) {
         if self.tracking.is_none() {
             return;
         }
         self.note_heard();
-        if row.told_access() == Access::Read && self.remembers() {
+        if command.told_access() == Access::Read && self.remembers() {
             let keyspace = &worker.engine.keyspace;
-            row.for_each_key(args, |key, _| {
+            command.for_each_key(args, |key, _| {
                 worker.engine.tracker.remember(keyspace::shard_of(keyspace.hash(key)), key, self.client.id);
             });
             self.put_out(worker);
         }
     }
 
-    /// As [`Session::note_read`], of keys of one shard that a gathering row looks at.
+    /// As [`Session::note_read`], of keys of one shard that a gathering command looks at.
     pub(super) fn note_looked<'a>(&self, worker: &Worker, shard: usize, keys: impl Iterator<Item = &'a [u8]>) {
         if self.remembers() {
             keys.for_each(|key| worker.engine.tracker.remember(shard, key, self.client.id));
@@ -155,10 +155,17 @@ impl Session {
         self.tracking.iter_mut().for_each(|tracking| tracking.read.clear());
     }
 
-    /// As [`Session::note_read`], of a row of an EXEC, which has changed what the log has behind `mark`.
+    /// As [`Session::note_read`], of a command of an EXEC, which has changed what the log has behind `mark`.
     #[inline]
-    pub(super) fn note_row(&mut self, worker: &Worker, tx: &Tx<'_>, mark: usize, row: &Row, args: &Args<'_>) {
-        let remembers = row.told_access() == Access::Read && self.remembers();
+    pub(super) fn note_command(
+        &mut self,
+        worker: &Worker,
+        tx: &Tx<'_>,
+        mark: usize,
+        command: &Command,
+        args: &Args<'_>,
+    ) {
+        let remembers = command.told_access() == Access::Read && self.remembers();
         let Some(tracking) = &mut self.tracking else { return };
         for named in tx.log().named_from(mark) {
             if let Named::Key(_, key) = named {
@@ -166,9 +173,9 @@ impl Session {
             }
         }
         if remembers {
-            tracking.read.extend(keys_of(row, args));
+            tracking.read.extend(keys_of(command, args));
             // So that a change further on is told.
-            self.note_read(worker, row, args);
+            self.note_read(worker, command, args);
         }
     }
 
@@ -244,13 +251,13 @@ impl Session {
     }
 
     /// Ends a request whose reply begins at `mark`: notices that the reply has overtaken come before it, its own behind it.
-    pub(super) fn settle_tracking(&mut self, row: &Row, mark: Mark, output: &mut Output) {
+    pub(super) fn settle_tracking(&mut self, command: &Command, mark: Mark, output: &mut Output) {
         let mut own = std::mem::take(&mut self.own_notices);
         let is_ahead = own.iter().any(|own| own.is_first) || (self.tracking.is_some() && self.client.notices.any());
         let reply = is_ahead.then(|| output.split_off(mark));
         if let Some(tracking) = &mut self.tracking {
             let heard = tracking.heard;
-            if self.multi.is_none() && !row.name.starts_with("CLIENT ") {
+            if self.multi.is_none() && !command.name.starts_with("CLIENT ") {
                 tracking.is_caching_said = false;
             }
             if reply.is_some() {
@@ -265,8 +272,8 @@ impl Session {
     }
 }
 
-fn keys_of(row: &Row, args: &Args<'_>) -> Vec<Box<[u8]>> {
+fn keys_of(command: &Command, args: &Args<'_>) -> Vec<Box<[u8]>> {
     let mut keys = Vec::new();
-    row.for_each_key(args, |key, _| keys.push(key.into()));
+    command.for_each_key(args, |key, _| keys.push(key.into()));
     keys
 }

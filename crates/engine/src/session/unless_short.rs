@@ -7,7 +7,7 @@ use super::attempt::{NotNow, OUT_OF_MEMORY_LINE};
 use super::slow::Took;
 use super::{Session, Slow};
 use crate::worker::Worker;
-use commands::table::Row;
+use commands::registry::Command;
 use commands::{Access, Failure, Flag, OUT_OF_MEMORY, Run, Verb};
 use std::future::poll_fn;
 use std::pin::pin;
@@ -25,24 +25,24 @@ impl Session {
     /// run as a whole, or (of DEL and UNLINK of very many keys, and what flushes by parts) up to one of its parts.
     pub async fn run_slowly(&mut self, slow: Box<Slow>, input: &[u8], output: &mut Output) {
         let worker = self.worker.clone();
-        let Slow { row, ranges, why, .. } = *slow;
+        let Slow { command, ranges, why, .. } = *slow;
         let args = ranges.args(input);
         let (mark, before) = (output.mark(), self.reply_mode);
-        let took = match worker.named(&row, self.run_unless_short(&worker, row, &args, why, output)).await {
+        let took = match worker.named(&command, self.run_unless_short(&worker, command, &args, why, output)).await {
             Ok(took) => took,
             Err(failure) => {
                 output.truncate(mark);
-                if matches!(row.run, Run::Engine(Verb::Exec)) {
+                if matches!(command.run, Run::Engine(Verb::Exec)) {
                     self.end_multi();
                 }
                 worker.engine.memory.note_refusal();
-                self.fail(&worker, Some(row), &failure, output);
+                self.fail(&worker, Some(command), &failure, output);
                 Took::default()
             }
         };
-        self.settle_run(&row, &args, mark, before, output);
+        self.settle_run(&command, &args, mark, before, output);
         worker.end_turn();
-        self.count(&worker, worker.slow_bound_ns(), row, &args, took);
+        self.count(&worker, worker.slow_bound_ns(), command, &args, took);
     }
 
     /// Refuses a request for which there is no memory before it has come as a whole: the connection is over then.
@@ -58,24 +58,24 @@ impl Session {
     async fn run_unless_short(
         &mut self,
         worker: &Rc<Worker>,
-        row: Row,
+        command: Command,
         args: &Args<'_>,
         why: NotNow,
         output: &mut Output,
     ) -> Result<Took, Failure> {
-        // Long texts are cut before a row is admitted: each is there twice for a while.
-        if matches!(why, NotNow::LongTexts) && !worker.engine.memory.take(args.bytes_total() as u64) {
+        // Long texts are cut before a command is admitted: each is there twice for a while.
+        if matches!(why, NotNow::LongStrings) && !worker.engine.memory.take(args.bytes_total() as u64) {
             return Err(Failure::OutOfMemory);
         }
         // One that is on the stage goes on there by itself.
-        let is_staged = self.needs_stage(&row);
+        let is_staged = self.needs_stage(&command);
         let client = self.client.clone();
-        let mut running = pin!(self.run_until_done(worker, row, args, why, output));
+        let mut running = pin!(self.run_until_done(worker, command, args, why, output));
         poll_fn(|context| {
             if let Poll::Ready(took) = running.as_mut().poll(context) {
                 return Poll::Ready(Ok(took));
             }
-            if !is_staged && is_short_for(worker, &row) {
+            if !is_staged && is_short_for(worker, &command) {
                 return Poll::Ready(Err(Failure::OutOfMemory));
             }
             if client.is_early() && is_not_to_be_loaded(worker, context) {
@@ -87,16 +87,16 @@ impl Session {
     }
 }
 
-/// Whether a row is to be given up that has not run yet.
-fn is_short_for(worker: &Worker, row: &Row) -> bool {
+/// Whether a command is to be given up that has not run yet.
+fn is_short_for(worker: &Worker, command: &Command) -> bool {
     let memory = &worker.engine.memory;
-    match (row.run, row.access) {
+    match (command.run, command.access) {
         // It waits for an element, and is asked when there is one.
         (Run::Blocking { .. }, _) => false,
         (_, Access::Write { grows: true }) => memory.is_refusing(),
         // DBSIZE goes through all shards, but its reply is a number.
         (Run::Gather { .. } | Run::Sweep(_) | Run::Range { .. }, Access::Read) => {
-            !row.has(Flag::Fast) && memory.is_nearly_out()
+            !command.has(Flag::Fast) && memory.is_nearly_out()
         }
         _ => false,
     }

@@ -1,10 +1,10 @@
-//! What an effect is called where keyspace notifications tell of it. A row that has another name for what it does says so
+//! What an effect is called where keyspace notifications tell of it. A command that has another name for what it does says so
 //! in `commands/src/events.rs`.
 
 use super::{Effect, HashChange, ListChange, QueueChange, SetChange, SortedChange, StreamChange, TaggedChange};
 use crate::notes::Classes;
 use blocks::End;
-use kinds::queue::State;
+use values::queue::State;
 
 /// A value that was put whole.
 pub(crate) const WHOLE: (Classes, &str) = (Classes::GENERIC, "restore");
@@ -22,9 +22,9 @@ impl Effect<'_> {
     pub(crate) fn event(&self) -> Option<(Classes, &'static str)> {
         Some(match self {
             Self::Remove => (Classes::GENERIC, "del"),
-            Self::TextPut { .. } | Self::TextReplace(_) | Self::ItemPut { .. } => TEXT_PUT,
-            Self::TextAppend(_) => (Classes::STRING, "append"),
-            Self::TextOverwrite { .. } => (Classes::STRING, "setrange"),
+            Self::StringPut { .. } | Self::StringReplace(_) | Self::ItemPut { .. } => TEXT_PUT,
+            Self::StringAppend(_) => (Classes::STRING, "append"),
+            Self::StringOverwrite { .. } => (Classes::STRING, "setrange"),
             Self::ExpiryPut(_) => EXPIRY_PUT,
             Self::ExpiryClear => (Classes::GENERIC, "persist"),
             Self::List(change) => (Classes::LIST, change.event()),

@@ -3,8 +3,8 @@
 use super::items::Items;
 use super::{DecodeError, take};
 use base::{Ms, varint};
-use kinds::Hash;
-use kinds::hash::{PAIR_BYTES_MAX, Pair};
+use values::Hash;
+use values::hash::{PAIR_BYTES_MAX, Pair};
 
 /// A change to the hash under a key. What would take its last field away is an [`super::Effect::Remove`] instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use super::{DecodeError, take, take_bytes};
 use crate::TableId;
 use base::varint;
 use blocks::{End, Runs};
-use kinds::List;
+use values::List;
 
 /// A change to the list under a key, which is made if absent and goes when its last item leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,8 +17,8 @@ use super::{Effect, Record, put_whole_head, take_name};
 use crate::guard::Whole;
 use crate::{OF_SERVER, TableId};
 use blocks::Runs;
-use kinds::Value;
 use std::sync::Arc;
+use values::Value;
 
 /// Effects of one tx; what will be its frame's payload.
 #[derive(Default)]
@@ -244,13 +244,13 @@ mod tests {
     use crate::effect::{ListChange, RunWriter};
     use base::varint;
     use blocks::End;
-    use kinds::hash::Pair;
-    use kinds::{Hash, Kind, List, Sorted};
+    use values::hash::Pair;
+    use values::{Hash, List, Sorted, ValueType};
 
     fn text_of(bytes: usize) -> Value {
         let mut encoded = Vec::new();
         varint::put_bytes(&mut encoded, &b"x".repeat(bytes));
-        Value::decode(Kind::Text, &mut &encoded[..]).expect("bytes are a text")
+        Value::decode(ValueType::String, &mut &encoded[..]).expect("bytes are a text")
     }
 
     fn list_of(items: usize) -> Value {
@@ -290,9 +290,9 @@ mod tests {
                 let effect = match &value {
                     Value::Text(_) => {
                         let bytes = varint::take_bytes(&mut &encoded[..]).expect("a text is bytes behind their length");
-                        Effect::TextPut { expires_at_ms, bytes }
+                        Effect::StringPut { expires_at_ms, bytes }
                     }
-                    _ => Effect::ValuePut { expires_at_ms, kind: value.kind(), encoded: &encoded },
+                    _ => Effect::ValuePut { expires_at_ms, kind: value.value_type(), encoded: &encoded },
                 };
                 let mut twin = Log::default();
                 let mut log = Log::default();

@@ -36,8 +36,8 @@ use crate::section::Section;
 use base::limits::BULK_BYTES_MAX;
 use base::{Ms, varint};
 use extras::{put_extras, take_extras};
-use kinds::{Kind, Queue, Value};
 use table::{Extras, Fields};
+use values::{Queue, Value, ValueType};
 
 /// One change to one key (or, for [`Effect::MapPut`], to the map of databases).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,18 +45,18 @@ pub enum Effect<'a> {
     /// 1. The key goes.
     Remove,
     /// 2 without, 3 with a deadline. The key holds this text, whatever it held.
-    TextPut {
+    StringPut {
         /// When it expires, absolute.
         expires_at_ms: Option<Ms>,
         /// The text.
         bytes: &'a [u8],
     },
     /// 4. The text becomes this one and keeps its deadline.
-    TextReplace(&'a [u8]),
+    StringReplace(&'a [u8]),
     /// 5. Bytes follow at the end; a missing key is empty.
-    TextAppend(&'a [u8]),
+    StringAppend(&'a [u8]),
     /// 6. Bytes lie at an offset, zeros before them if the text was shorter.
-    TextOverwrite {
+    StringOverwrite {
         /// Where, in bytes.
         offset: u64,
         /// What.
@@ -85,7 +85,7 @@ pub enum Effect<'a> {
         /// When it expires, absolute.
         expires_at_ms: Option<Ms>,
         /// Its kind.
-        kind: Kind,
+        kind: ValueType,
         /// As [`Value::encode`] wrote it.
         encoded: &'a [u8],
     },
@@ -160,10 +160,10 @@ impl<'a> Record<'a> {
 /// Appends the record by which `key` holds `whole`, up to the value itself, which follows as [`Value::encode`] writes it:
 /// an [`Effect::TextPut`], an [`Effect::ItemPut`] or an [`Effect::ValuePut`] that nobody had to build.
 pub(crate) fn put_whole_head(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole) {
-    let kind = whole.value.kind();
+    let kind = whole.value.value_type();
     let number = match (kind, whole.extras) {
-        (Kind::Text, None) => 2,
-        (Kind::Text, Some(_)) => 120,
+        (ValueType::String, None) => 2,
+        (ValueType::String, Some(_)) => 120,
         _ => 32,
     };
     out.push(number + u8::from(whole.expires_at_ms.is_some()));
@@ -171,7 +171,7 @@ pub(crate) fn put_whole_head(out: &mut Vec<u8>, table: TableId, key: &[u8], whol
     varint::put_bytes(out, key);
     put_time(out, whole.expires_at_ms);
     whole.extras.iter().for_each(|extras| put_extras(out, extras));
-    if kind != Kind::Text {
+    if kind != ValueType::String {
         out.push(kind.number());
         varint::put(out, whole.value.encoded_bytes());
     }
@@ -181,11 +181,11 @@ impl<'a> Effect<'a> {
     fn number(&self) -> u8 {
         match self {
             Self::Remove => 1,
-            Self::TextPut { expires_at_ms: None, .. } => 2,
-            Self::TextPut { expires_at_ms: Some(_), .. } => 3,
-            Self::TextReplace(_) => 4,
-            Self::TextAppend(_) => 5,
-            Self::TextOverwrite { .. } => 6,
+            Self::StringPut { expires_at_ms: None, .. } => 2,
+            Self::StringPut { expires_at_ms: Some(_), .. } => 3,
+            Self::StringReplace(_) => 4,
+            Self::StringAppend(_) => 5,
+            Self::StringOverwrite { .. } => 6,
             Self::ExpiryPut(_) => 7,
             Self::ExpiryClear => 8,
             Self::List(change) => change.number(),
@@ -207,12 +207,12 @@ impl<'a> Effect<'a> {
     fn encode_fields(&self, out: &mut Vec<u8>) {
         match *self {
             Self::Remove | Self::ExpiryClear => {}
-            Self::TextPut { expires_at_ms, bytes } => {
+            Self::StringPut { expires_at_ms, bytes } => {
                 put_time(out, expires_at_ms);
                 varint::put_bytes(out, bytes);
             }
-            Self::TextReplace(bytes) | Self::TextAppend(bytes) => varint::put_bytes(out, bytes),
-            Self::TextOverwrite { offset, bytes } => {
+            Self::StringReplace(bytes) | Self::StringAppend(bytes) => varint::put_bytes(out, bytes),
+            Self::StringOverwrite { offset, bytes } => {
                 varint::put(out, offset);
                 varint::put_bytes(out, bytes);
             }
@@ -245,11 +245,11 @@ impl<'a> Effect<'a> {
     fn decode_fields(number: u8, input: &mut &'a [u8]) -> Result<Self, DecodeError> {
         Ok(match number {
             1 => Self::Remove,
-            2 => Self::TextPut { expires_at_ms: None, bytes: take_bytes(input)? },
-            3 => Self::TextPut { expires_at_ms: Some(take(input)?), bytes: take_bytes(input)? },
-            4 => Self::TextReplace(take_bytes(input)?),
-            5 => Self::TextAppend(take_bytes(input)?),
-            6 => Self::TextOverwrite { offset: take(input)?, bytes: take_bytes(input)? },
+            2 => Self::StringPut { expires_at_ms: None, bytes: take_bytes(input)? },
+            3 => Self::StringPut { expires_at_ms: Some(take(input)?), bytes: take_bytes(input)? },
+            4 => Self::StringReplace(take_bytes(input)?),
+            5 => Self::StringAppend(take_bytes(input)?),
+            6 => Self::StringOverwrite { offset: take(input)?, bytes: take_bytes(input)? },
             7 => Self::ExpiryPut(take(input)?),
             8 => Self::ExpiryClear,
             9..=16 => Self::List(ListChange::decode_fields(number, input)?),
@@ -263,7 +263,7 @@ impl<'a> Effect<'a> {
                 let expires_at_ms = if number == 33 { Some(take(input)?) } else { None };
                 let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
                 *input = rest;
-                let kind = Kind::of_number(kind).ok_or(DecodeError::Malformed)?;
+                let kind = ValueType::of_number(kind).ok_or(DecodeError::Malformed)?;
                 Self::ValuePut { expires_at_ms, kind, encoded: take_bytes(input)? }
             }
             120 | 121 => {
@@ -284,13 +284,13 @@ impl<'a> Effect<'a> {
 pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effect<'_>) -> Result<(), DecodeError> {
     match *effect {
         Effect::Remove => section.remove(hash, key),
-        Effect::TextPut { expires_at_ms, bytes } => section.put_text(hash, key, bytes, expires_at_ms),
-        Effect::TextReplace(bytes) => {
+        Effect::StringPut { expires_at_ms, bytes } => section.put_text(hash, key, bytes, expires_at_ms),
+        Effect::StringReplace(bytes) => {
             let fields = section.find(hash, key).map(|entry| entry.fields()).unwrap_or_default();
             section.put_text(hash, key, bytes, Fields { extras: fields.extras.map(extras::altered), ..fields });
         }
-        Effect::TextAppend(bytes) => section.append_text(hash, key, bytes).ok_or(DecodeError::Misfit)?,
-        Effect::TextOverwrite { offset, bytes } => {
+        Effect::StringAppend(bytes) => section.append_text(hash, key, bytes).ok_or(DecodeError::Misfit)?,
+        Effect::StringOverwrite { offset, bytes } => {
             let offset =
                 usize::try_from(offset).ok().filter(|offset| offset.saturating_add(bytes.len()) <= BULK_BYTES_MAX);
             section.overwrite_text(hash, key, offset.ok_or(DecodeError::Misfit)?, bytes).ok_or(DecodeError::Misfit)?;
@@ -388,9 +388,9 @@ pub(crate) fn take_bytes<'a>(input: &mut &'a [u8]) -> Result<&'a [u8], DecodeErr
 mod tests {
     use super::*;
     use blocks::End;
-    use kinds::queue::State;
-    use kinds::set::SetForm;
-    use kinds::stream::StreamId;
+    use values::queue::State;
+    use values::set::SetForm;
+    use values::stream::StreamId;
 
     /// Every effect there is, with the number that it has for ever.
     fn all() -> Vec<(u8, Effect<'static>)> {
@@ -402,11 +402,11 @@ mod tests {
         let message_ids = MessageIds::Slice(&[-3, 1, 300]);
         vec![
             (1, Effect::Remove),
-            (2, Effect::TextPut { expires_at_ms: None, bytes: b"text" }),
-            (3, Effect::TextPut { expires_at_ms: Some(1_700_000_000_000), bytes: b"" }),
-            (4, Effect::TextReplace(b"12")),
-            (5, Effect::TextAppend(b"more")),
-            (6, Effect::TextOverwrite { offset: 500, bytes: b"x" }),
+            (2, Effect::StringPut { expires_at_ms: None, bytes: b"text" }),
+            (3, Effect::StringPut { expires_at_ms: Some(1_700_000_000_000), bytes: b"" }),
+            (4, Effect::StringReplace(b"12")),
+            (5, Effect::StringAppend(b"more")),
+            (6, Effect::StringOverwrite { offset: 500, bytes: b"x" }),
             (7, Effect::ExpiryPut(1)),
             (8, Effect::ExpiryClear),
             (9, Effect::List(ListChange::Push { end: End::Head, items })),
@@ -469,8 +469,8 @@ mod tests {
             (112, Effect::Queue(QueueChange::Expire { count: 7, ids: message_ids })),
             (113, Effect::Queue(QueueChange::Limit { at_ms: 5, limits: b"\0\0\0\0" })),
             (114, Effect::Queue(QueueChange::Base { base: 300 })),
-            (32, Effect::ValuePut { expires_at_ms: None, kind: Kind::Text, encoded: b"\x01z" }),
-            (33, Effect::ValuePut { expires_at_ms: Some(9), kind: Kind::List, encoded: b"" }),
+            (32, Effect::ValuePut { expires_at_ms: None, kind: ValueType::String, encoded: b"\x01z" }),
+            (33, Effect::ValuePut { expires_at_ms: Some(9), kind: ValueType::List, encoded: b"" }),
             (120, Effect::ItemPut { expires_at_ms: None, extras: Extras { flags: 5, cas: 0, signs: 0 }, bytes: b"hi" }),
             (
                 121,

@@ -4,8 +4,8 @@ use super::items::{Items, take_item};
 use super::{DecodeError, take, take_bytes};
 use base::{Ms, varint};
 use blocks::End;
-use kinds::Queue;
-use kinds::queue::{Misfit, QueueLimits, State, unzigzag, zigzag};
+use values::Queue;
+use values::queue::{Misfit, QueueLimits, State, unzigzag, zigzag};
 
 /// A change to the queue under a key, which is made if absent by what puts something into it, and goes when nothing is left.
 /// That is followed by an [`super::Effect::Remove`], for those who have not read the queue.

@@ -4,8 +4,8 @@ use super::items::Items;
 use super::list::{RunReader, check_runs};
 use super::{DecodeError, take, take_bytes};
 use base::varint;
-use kinds::Set;
-use kinds::set::SetForm;
+use values::Set;
+use values::set::SetForm;
 
 /// A change to the set under a key. What would take its last member away is an [`super::Effect::Remove`] instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

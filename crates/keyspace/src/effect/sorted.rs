@@ -3,15 +3,15 @@
 use super::items::Items;
 use super::{DecodeError, take};
 use base::varint;
-use kinds::Sorted;
-use kinds::sorted::checked_item;
+use values::Sorted;
+use values::sorted::checked_item;
 
 /// A change to the sorted set under a key. What would take its last member away is an [`super::Effect::Remove`] instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortedChange<'a> {
     /// 55. Members have these scores. The sorted set is made if absent.
     Put {
-        /// Each a score in its form, and the member: [`kinds::sorted::item`].
+        /// Each a score in its form, and the member: [`values::sorted::item`].
         items: Items<'a>,
     },
     /// 56. Members go.

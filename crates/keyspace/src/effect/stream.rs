@@ -3,8 +3,8 @@
 use super::items::Items;
 use super::{DecodeError, take, take_bytes};
 use base::{Ms, varint};
-use kinds::stream::{ENTRY_BYTES_MAX, Foot, Group, Pending, StreamId};
-use kinds::{List, Stream};
+use values::stream::{ENTRY_BYTES_MAX, Foot, Group, Pending, StreamId};
+use values::{List, Stream};
 
 /// A change to the stream under a key. What has lost its last entry is still there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use super::items::Items;
 use super::list::{RunReader, check_runs};
 use super::{DecodeError, take, take_bytes};
 use base::varint;
-use kinds::Tagged;
-use kinds::tagged::{Schema, TaggedItem, Tags, decode_item, take_tags};
 use std::sync::Arc;
+use values::Tagged;
+use values::tagged::{Schema, TaggedItem, Tags, decode_item, take_tags};
 
 /// A change to the tagged list under a key. What would take the last item of
 /// one away that does not stay without is an [`super::Effect::Remove`] instead.
@@ -49,7 +49,7 @@ pub enum TaggedChange<'a> {
     Put {
         /// Its position.
         at: u64,
-        /// As [`kinds::tagged::encode_tags`] writes them.
+        /// As [`values::tagged::encode_tags`] writes them.
         tags: &'a [u8],
     },
     /// 96. The list stays from now on when it has no items; it is made, of this schema, if it is not there.

@@ -3,9 +3,9 @@
 use crate::effect::{Effect, HashChange, Items};
 use crate::tx::{Abandon, Before, FIELDS_AT_ONCE, Tx};
 use base::{Ms, varint};
-use kinds::hash::HashFigures;
-use kinds::{Hash, limits};
 use std::collections::HashSet;
+use values::hash::HashFigures;
+use values::{Hash, limits};
 
 /// Records that one method leaves, at most.
 const RECORDS_MAX: u64 = 5;

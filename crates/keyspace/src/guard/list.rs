@@ -5,8 +5,8 @@ use crate::notes::Classes;
 use crate::search::Finding;
 use crate::tx::{Abandon, Before, Tx};
 use blocks::{Direction, End};
-use kinds::List;
 use std::ops::ControlFlow;
+use values::List;
 
 /// What a record of a removal has beside key and runs, in bytes at most.
 const FIELDS_BYTES_MAX: u64 = 64;

@@ -6,8 +6,8 @@ mod queue;
 mod set;
 mod sorted;
 mod stream;
+mod string;
 mod tagged;
-mod text;
 
 pub use hash::{FieldExpiry, HashMut};
 pub use list::ListMut;
@@ -16,13 +16,13 @@ pub use queue::{Ending, QueueMut};
 pub use set::SetMut;
 pub use sorted::SortedMut;
 pub use stream::{Reader, Redelivery, StreamMut};
+pub use string::StringMut;
 pub use tagged::TaggedMut;
-pub use text::TextMut;
 
-use crate::section::{Entry, text_of};
+use crate::section::{Entry, string_of};
 use base::{Ms, varint};
-use kinds::Value;
 use table::{Content, Extras};
+use values::Value;
 
 /// What to do when the key is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Whole {
     pub fn of(entry: Entry<'_>) -> Self {
         let value = match entry.content() {
             Content::Value(value) => value.clone(),
-            _ => Value::Text(text_of(entry).expect("what is no value is a text").to_long()),
+            _ => Value::Text(string_of(entry).expect("what is no value is a text").to_long()),
         };
         Self { extras: entry.extras(), ..Self::plain(value, entry.expires_at_ms()) }
     }

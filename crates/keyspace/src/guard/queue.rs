@@ -6,8 +6,8 @@ use crate::section::{Entry, list_of, queue_of};
 use crate::tx::{Abandon, Before, Tx};
 use base::{Ms, varint};
 use blocks::End;
-use kinds::Queue;
-use kinds::queue::{QueueLimits, Record, State};
+use values::Queue;
+use values::queue::{QueueLimits, Record, State};
 
 /// What a record has beside key, ids and messages, in bytes at most.
 const FIELDS_BYTES_MAX: u64 = 32;
@@ -152,7 +152,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         self.before == Before::Settled && self.tx.raw_entry(self.key).is_some_and(|entry| list_of(entry).is_some())
     }
 
-    /// Asks for the room that a change of so many bytes takes if a queue comes with it, which is more than a row counts with.
+    /// Asks for the room that a change of so many bytes takes if a queue comes with it, which is more than a command counts with.
     ///
     /// # Errors
     /// If that is more than is claimed.

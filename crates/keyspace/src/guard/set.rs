@@ -3,10 +3,10 @@
 use crate::effect::{Effect, Items, RunWriter, SetChange};
 use crate::tx::{Abandon, Before, Tx};
 use base::varint;
-use kinds::Set;
-use kinds::set::{SetForm, SetLimits};
 use smallvec::SmallVec;
 use std::collections::HashSet;
+use values::Set;
+use values::set::{SetForm, SetLimits};
 
 /// What a record has beside key and members, in bytes at most.
 const FIELDS_BYTES_MAX: u64 = 64;

@@ -4,8 +4,8 @@ use crate::effect::{Effect, Items, SortedChange};
 use crate::notes::Classes;
 use crate::tx::{Abandon, Before, Tx};
 use base::varint;
-use kinds::{Sorted, limits, sorted};
 use std::collections::HashSet;
+use values::{Sorted, limits, sorted};
 
 /// What a record has beside key and items, in bytes at most.
 const FIELDS_BYTES_MAX: u64 = 64;

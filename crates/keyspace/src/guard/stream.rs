@@ -5,8 +5,8 @@ use crate::effect::{Counting, Effect, Ids, Items, StreamChange};
 use crate::notes::Classes;
 use crate::tx::{Abandon, Before, Tx};
 use base::{Ms, varint};
-use kinds::stream::{ENTRY_BYTES_MAX, Foot, StreamId};
-use kinds::{Stream, limits};
+use values::stream::{ENTRY_BYTES_MAX, Foot, StreamId};
+use values::{Stream, limits};
 
 /// What a record has beside key, names and items, in bytes at most.
 const FIELDS_BYTES_MAX: usize = 128;

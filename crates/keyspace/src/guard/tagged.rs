@@ -3,8 +3,8 @@
 use crate::effect::{Effect, Items, RunWriter, TaggedChange};
 use crate::tx::{Abandon, Before, Tx};
 use base::varint;
-use kinds::Tagged;
-use kinds::tagged::{Schema, TaggedItem, Tags, encode_tags};
+use values::Tagged;
+use values::tagged::{Schema, TaggedItem, Tags, encode_tags};
 
 /// What a record has beside key, items and schema, in bytes at most.
 const FIELDS_BYTES_MAX: u64 = 64;

@@ -7,12 +7,12 @@ use crate::TableId;
 use base::Ms;
 use base::limits::SHARDS;
 use base::varint;
-use kinds::Kind;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
+use values::ValueType;
 
 /// What a note counts beside its name, in bytes: what it takes while it is sorted.
 const NOTE_BYTES: u64 = 32;
@@ -126,7 +126,7 @@ impl IndexDeltas {
     }
 
     /// A name is there from now on, of this kind, or is not any more.
-    pub(crate) fn add(&mut self, name: &[u8], kind: Option<Kind>) {
+    pub(crate) fn add(&mut self, name: &[u8], kind: Option<ValueType>) {
         let NotesTaken { bytes, backlog_bytes } = &mut self.taken;
         if bytes.is_empty() {
             self.flags.raise(self.shard);
@@ -168,7 +168,7 @@ pub(super) struct Changes {
 #[derive(Clone, Copy)]
 struct Change {
     table: TableId,
-    kind: Option<Kind>,
+    kind: Option<ValueType>,
     start: usize,
     length: usize,
 }
@@ -202,7 +202,7 @@ impl Changes {
         self.list.clear();
     }
 
-    pub(super) fn push(&mut self, table: TableId, name: &[u8], kind: Option<Kind>) {
+    pub(super) fn push(&mut self, table: TableId, name: &[u8], kind: Option<ValueType>) {
         self.list.push(Change { table, kind, start: self.bytes.len(), length: name.len() });
         self.bytes.extend_from_slice(name);
     }
@@ -224,7 +224,7 @@ impl Changes {
     }
 
     /// Table, name, and of which kind it is if it is there.
-    pub(super) fn get(&self, nth: usize) -> (TableId, &[u8], Option<Kind>) {
+    pub(super) fn get(&self, nth: usize) -> (TableId, &[u8], Option<ValueType>) {
         let Change { table, kind, start, length } = self.list[nth];
         (table, &self.bytes[start..][..length], kind)
     }

@@ -7,32 +7,32 @@
 //! Names are in the order of their bytes. A word is a tail's length and the kind of its key, a varint, one byte as a rule.
 
 use base::varint;
-use kinds::Kind;
 use std::cmp::Ordering;
+use values::ValueType;
 
 /// Bits of a kind, or of none, below a length.
 pub(super) const KIND_BITS: u32 = 3;
 
 /// What stands for a kind, and 0 for none.
-pub(super) fn code_of(kind: Option<Kind>) -> u64 {
+pub(super) fn code_of(kind: Option<ValueType>) -> u64 {
     match kind {
         None => 0,
         // They have one name, and a key may become one or the other.
-        Some(Kind::Queue) => code_of(Some(Kind::List)),
+        Some(ValueType::Queue) => code_of(Some(ValueType::List)),
         Some(kind) => kind as u64 + 1,
     }
 }
 
 /// The kind of which the code is in the low bits of `word`.
-pub(super) fn kind_of_code(word: u64) -> Option<Kind> {
+pub(super) fn kind_of_code(word: u64) -> Option<ValueType> {
     match word & ((1 << KIND_BITS) - 1) {
-        1 => Some(Kind::Text),
-        2 => Some(Kind::List),
-        3 => Some(Kind::Hash),
-        4 => Some(Kind::Set),
-        5 => Some(Kind::Sorted),
-        6 => Some(Kind::Stream),
-        7 => Some(Kind::Tagged),
+        1 => Some(ValueType::String),
+        2 => Some(ValueType::List),
+        3 => Some(ValueType::Hash),
+        4 => Some(ValueType::Set),
+        5 => Some(ValueType::Sorted),
+        6 => Some(ValueType::Stream),
+        7 => Some(ValueType::Tagged),
         _ => None,
     }
 }
@@ -41,7 +41,7 @@ pub(super) fn kind_of_code(word: u64) -> Option<Kind> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NameTail<'a> {
     pub(super) bytes: &'a [u8],
-    pub(super) kind: Kind,
+    pub(super) kind: ValueType,
 }
 
 /// A chunk that is read. There is at least one name, but in none.
@@ -141,7 +141,15 @@ mod tests {
         ] {
             let mut bytes = Vec::new();
             let base = names.iter().map(|name| alike_bytes(name, names[0])).min().unwrap_or(0) / 2;
-            let kinds = [Kind::Text, Kind::List, Kind::Hash, Kind::Set, Kind::Sorted, Kind::Stream, Kind::Tagged];
+            let kinds = [
+                ValueType::String,
+                ValueType::List,
+                ValueType::Hash,
+                ValueType::Set,
+                ValueType::Sorted,
+                ValueType::Stream,
+                ValueType::Tagged,
+            ];
             let tails: Vec<NameTail<'_>> =
                 names.iter().zip(kinds).map(|(name, kind)| NameTail { bytes: &name[base..], kind }).collect();
             write(&names[0][..base], &tails, &mut bytes);

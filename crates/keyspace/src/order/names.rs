@@ -11,10 +11,10 @@
 use super::changes::Changes;
 use super::chunk::{self, Chunk, NameTail, alike_bytes};
 use blocks::{BlockList, Direction, End};
-use kinds::Kind;
-use kinds::sorted::Bound;
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
+use values::ValueType;
+use values::sorted::Bound;
 
 /// A chunk with more is split, in bytes.
 const CHUNK_BYTES_MAX: usize = 500;
@@ -68,7 +68,7 @@ impl Span {
 pub struct Page {
     bytes: Vec<u8>,
     /// Where each ends, and the kind of its key.
-    ends: Vec<(usize, Kind)>,
+    ends: Vec<(usize, ValueType)>,
 }
 
 impl Page {
@@ -89,7 +89,7 @@ impl Page {
     }
 
     /// The kind that the key of number `nth` had when the page was made.
-    pub fn kind(&self, nth: usize) -> Kind {
+    pub fn value_type(&self, nth: usize) -> ValueType {
         self.ends[nth].1
     }
 
@@ -110,7 +110,7 @@ impl Page {
 
     /// All of them as what follows nothing.
     fn tails(&self) -> impl Iterator<Item = NameTail<'_>> {
-        (0..self.len()).map(|nth| NameTail { bytes: self.get(nth), kind: self.kind(nth) })
+        (0..self.len()).map(|nth| NameTail { bytes: self.get(nth), kind: self.value_type(nth) })
     }
 
     fn clear(&mut self) {

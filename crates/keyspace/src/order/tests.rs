@@ -6,11 +6,11 @@ use super::*;
 use crate::{Log, Plan, Tx};
 use base::hash::KeyHasher;
 use blocks::Direction;
-use kinds::Kind;
-use kinds::sorted::Bound;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use sync::lock::Want;
+use values::ValueType;
+use values::sorted::Bound;
 
 fn make(names: &mut Names, mut changes: Changes) {
     changes.sort();
@@ -41,16 +41,16 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Names with their kinds.
-fn read(page: &Page) -> Vec<(Vec<u8>, Kind)> {
-    page.iter().enumerate().map(|(nth, name)| (name.to_vec(), page.kind(nth))).collect()
+fn read(page: &Page) -> Vec<(Vec<u8>, ValueType)> {
+    page.iter().enumerate().map(|(nth, name)| (name.to_vec(), page.value_type(nth))).collect()
 }
 
-fn kind() -> impl Strategy<Value = Kind> {
-    prop_oneof![Just(Kind::Text), Just(Kind::List), Just(Kind::Hash), Just(Kind::Stream)]
+fn kind() -> impl Strategy<Value = ValueType> {
+    prop_oneof![Just(ValueType::String), Just(ValueType::List), Just(ValueType::Hash), Just(ValueType::Stream)]
 }
 
-fn naive(twin: &BTreeMap<Vec<u8>, Kind>, span: &Span) -> Vec<(Vec<u8>, Kind)> {
-    let is_in = |(name, _): &(&Vec<u8>, &Kind)| {
+fn naive(twin: &BTreeMap<Vec<u8>, ValueType>, span: &Span) -> Vec<(Vec<u8>, ValueType)> {
+    let is_in = |(name, _): &(&Vec<u8>, &ValueType)| {
         let from = match &span.least {
             Bound::None => true,
             Bound::Including(least) => name >= &least,
@@ -127,7 +127,7 @@ fn a_name_costs_less_than_twelve_bytes_and_its_tail() {
     for batch in 0..100 {
         let mut changes = Changes::default();
         (0..1_000).for_each(|nth| {
-            changes.push(1, format!("user:{:012}", number(batch * 1_000 + nth)).as_bytes(), Some(Kind::Text));
+            changes.push(1, format!("user:{:012}", number(batch * 1_000 + nth)).as_bytes(), Some(ValueType::String));
         });
         make(&mut names, changes);
     }
@@ -145,7 +145,7 @@ fn write(keyspace: &Keyspace, key: &[u8], run: impl FnOnce(&mut Tx<'_>)) {
 }
 
 fn set(keyspace: &Keyspace, key: &[u8]) {
-    write(keyspace, key, |tx| tx.put_text(key, b"1", crate::Expiry::Clear));
+    write(keyspace, key, |tx| tx.put_string(key, b"1", crate::Expiry::Clear));
 }
 
 fn all(keyspace: &Keyspace) -> Vec<Vec<u8>> {
@@ -217,7 +217,7 @@ fn what_is_undone_leaves_the_order_as_it_was() {
     let mut tx = Tx::new(&keyspace, held, 0, 1_000, &mut log, u64::MAX);
     tx.keep_old();
     tx.remove(b"stays");
-    tx.put_text(b"comes", b"1", crate::Expiry::Clear);
+    tx.put_string(b"comes", b"1", crate::Expiry::Clear);
     let span = Span { least: Bound::None, most: Bound::None, direction: Direction::Forward };
     assert!(matches!(keyspace.order_page(0, &span, 9, &mut CatchUp::default()), OrderTurn::Locked(_)));
     tx.abandon();
@@ -346,22 +346,22 @@ fn a_key_that_turns_into_another_kind_is_of_that_kind() {
             }
         }
     };
-    assert_eq!(kinds(), [Kind::List]);
+    assert_eq!(kinds(), [ValueType::List]);
     set(&keyspace, b"key");
-    assert_eq!(kinds(), [Kind::Text]);
+    assert_eq!(kinds(), [ValueType::String]);
     write(&keyspace, b"key", |tx| {
         tx.remove(b"key");
         push(tx, b"key");
     });
-    assert_eq!(kinds(), [Kind::List]);
+    assert_eq!(kinds(), [ValueType::List]);
     let (mut plan, mut log) = (Plan::default(), Log::default());
     plan.add_key(&keyspace, b"key", Want::Write);
     let held = plan.try_hold(&keyspace).unwrap_or_else(|_| panic!("nobody else is here"));
     let mut tx = Tx::new(&keyspace, held, 0, 1_000, &mut log, u64::MAX);
     tx.keep_old();
-    tx.put_text(b"key", b"1", crate::Expiry::Clear);
+    tx.put_string(b"key", b"1", crate::Expiry::Clear);
     tx.abandon();
-    assert_eq!(kinds(), [Kind::List], "as it was");
+    assert_eq!(kinds(), [ValueType::List], "as it was");
 }
 
 fn push(tx: &mut Tx<'_>, key: &[u8]) {

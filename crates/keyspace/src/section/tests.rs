@@ -246,7 +246,7 @@ impl Hashes {
     }
 
     fn put(&mut self, key: u16, field: u8, expires_at_ms: Option<Ms>) {
-        let pair = kinds::hash::Pair { field: &[field], value: b"value", expires_at_ms };
+        let pair = values::hash::Pair { field: &[field], value: b"value", expires_at_ms };
         self.section.change(self.hash(key), &name(key), |hash: &mut Hash| hash.put(pair)).expect("a hash");
     }
 
@@ -288,7 +288,7 @@ impl Hashes {
                 let hash = self.hash(*key);
                 let Some(entry) = self.section.find(hash, &name(*key)) else { return };
                 let (whole, at) = (value_of::<Hash>(entry).expect("a hash").clone(), entry.expires_at_ms());
-                self.section.put_value(hash, &name(*key), Value::nothing(Kind::Hash), at);
+                self.section.put_value(hash, &name(*key), Value::nothing(ValueType::Hash), at);
                 assert!(self.section.fill(hash, &name(*key), Value::Hash(whole)).is_none());
             }
             FieldStep::Expire(passed) => {
@@ -380,7 +380,7 @@ proptest! {
 fn values_of(section: &Section) -> (u64, usize, u64) {
     let (mut strings_bytes, mut others_count, mut others_bytes) = (0, 0, 0);
     for (_, entry) in section.scan(0) {
-        if kind_of(entry) == Kind::Text {
+        if kind_of(entry) == ValueType::String {
             strings_bytes += held_bytes(entry.content());
         } else {
             others_count += 1;
@@ -447,7 +447,7 @@ proptest! {
                     section.change(hash, &name, |list: &mut List| *list = List::new());
                 }
                 Put::Turn(_) => {
-                    section.turn(hash, &name, |_| Some(Value::Text(LongText::of(&[b'y'; 100_000]))));
+                    section.turn(hash, &name, |_| Some(Value::Text(LongString::of(&[b'y'; 100_000]))));
                 }
                 Put::Remove(_) => section.remove(hash, &name),
                 Put::Abandon(_) => {
@@ -459,7 +459,7 @@ proptest! {
             let values = &section.values;
             prop_assert_eq!((values.strings_bytes, values.others_count, values.others_bytes), values_of(&section));
         }
-        let strings = section.scan(0).filter(|(_, entry)| kind_of(*entry) == Kind::Text).count();
+        let strings = section.scan(0).filter(|(_, entry)| kind_of(*entry) == ValueType::String).count();
         prop_assert_eq!(section.strings().0, strings);
     }
 }

@@ -8,28 +8,28 @@ use super::unread::Unread;
 use crate::effect::{self, DecodeError, Effect, Record, take_name};
 use crate::shard::ShardState;
 use crate::{Keyspace, TableId, shard_of};
-use kinds::{Kind, Value};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use sync::lock::ShardLock;
 use table::Fields;
+use values::{Value, ValueType};
 
 /// Where values lie that do not lie in their records: the other side of a [`BlockSink`](super::BlockSink).
 pub trait BlockSource {
     /// Why it failed.
     type Error;
 
-    /// The value of `kind` that was put with `form`.
+    /// The value of `value_type` that was put with `form`.
     ///
     /// # Errors
     /// The source's own; also if `form` is none.
-    fn get(&mut self, kind: Kind, form: &[u8]) -> Result<Value, Self::Error>;
+    fn get(&mut self, kind: ValueType, form: &[u8]) -> Result<Value, Self::Error>;
 }
 
 impl BlockSource for super::Inline {
     type Error = DecodeError;
 
-    fn get(&mut self, _: Kind, _: &[u8]) -> Result<Value, DecodeError> {
+    fn get(&mut self, _: ValueType, _: &[u8]) -> Result<Value, DecodeError> {
         Err(DecodeError::Malformed)
     }
 }
@@ -77,7 +77,7 @@ pub struct Loading<'k> {
 struct Elsewhere {
     hash: u64,
     fields: Fields,
-    kind: Kind,
+    kind: ValueType,
     form: Box<[u8]>,
 }
 
@@ -274,8 +274,8 @@ impl Loading<'_> {
             | Effect::Stream(_)
             | Effect::Tagged(_)
             | Effect::Queue(_)
-            | Effect::TextAppend(_)
-            | Effect::TextOverwrite { .. } => {}
+            | Effect::StringAppend(_)
+            | Effect::StringOverwrite { .. } => {}
             _ => {
                 unread.remove();
                 return Ok(false);
@@ -312,11 +312,11 @@ impl Loading<'_> {
 
 /// Whether an effect says all that its key holds.
 fn is_whole(effect: &Effect<'_>) -> bool {
-    matches!(effect, Effect::Remove | Effect::TextPut { .. } | Effect::ItemPut { .. } | Effect::ValuePut { .. })
+    matches!(effect, Effect::Remove | Effect::StringPut { .. } | Effect::ItemPut { .. } | Effect::ValuePut { .. })
 }
 
-/// What `source` has under `form`, if that is a value of `kind`.
-pub(super) fn get<S: BlockSource>(source: &mut S, kind: Kind, form: &[u8]) -> Result<Value, LoadError<S::Error>> {
+/// What `source` has under `form`, if that is a value of `value_type`.
+pub(super) fn get<S: BlockSource>(source: &mut S, kind: ValueType, form: &[u8]) -> Result<Value, LoadError<S::Error>> {
     let value = source.get(kind, form).map_err(LoadError::Value)?;
-    if value.kind() == kind && !value.is_empty() { Ok(value) } else { Err(LoadError::WrongValue) }
+    if value.value_type() == kind && !value.is_empty() { Ok(value) } else { Err(LoadError::WrongValue) }
 }

@@ -15,9 +15,9 @@ use crate::TableId;
 use crate::section::OwnedEntry;
 use crate::turn::{Batch, Room};
 use base::varint;
-use kinds::Value;
 use std::ops::ControlFlow;
 use table::{EntryMut, SHARED_BITS, Table};
+use values::Value;
 
 /// The entry is in the store, or the turn under way writes it.
 pub(crate) const PRESENT: u8 = 0b100;

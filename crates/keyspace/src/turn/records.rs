@@ -12,12 +12,12 @@ use crate::TableId;
 use crate::effect::extras::{put_extras, take_extras};
 use crate::effect::{DecodeError, Effect, Record, put_time, put_whole_head, take, take_bytes, take_name};
 use crate::guard::Whole;
-use crate::section::{Entry, text_of};
+use crate::section::{Entry, string_of};
 use crate::turn::marking::SectionTurn;
 use base::varint;
 use blocks::{StoredLeaf, StoredLeaves};
-use kinds::{Kind, Value, text};
 use table::Fields;
+use values::{Value, ValueType, string};
 
 /// A record whose value lies elsewhere, without deadline and extras.
 pub(crate) const STORED: u8 = 128;
@@ -137,12 +137,12 @@ impl Batch {
     }
 
     pub(crate) fn put(&mut self, table: TableId, entry: Entry<'_>) {
-        let mut digits = [0; text::DIGITS_MAX];
+        let mut digits = [0; string::DIGITS_MAX];
         let Fields { expires_at_ms, extras } = entry.fields();
-        let text = text_of(entry);
-        if let Some(bytes) = text.as_ref().and_then(|text| text.short(&mut digits)) {
+        let string = string_of(entry);
+        if let Some(bytes) = string.as_ref().and_then(|string| string.short(&mut digits)) {
             let effect = match extras {
-                None => Effect::TextPut { expires_at_ms, bytes },
+                None => Effect::StringPut { expires_at_ms, bytes },
                 Some(extras) => Effect::ItemPut { expires_at_ms, extras, bytes },
             };
             return self.put_record(&Record { table, key: entry.key(), effect });
@@ -240,7 +240,7 @@ fn put_stored(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole, form
     varint::put_bytes(out, key);
     put_time(out, whole.expires_at_ms);
     whole.extras.iter().for_each(|extras| put_extras(out, extras));
-    out.push(whole.value.kind().number());
+    out.push(whole.value.value_type().number());
     varint::put_bytes(out, form);
 }
 
@@ -272,7 +272,7 @@ pub(crate) fn is_stored(number: u8) -> bool {
 /// What follows the name in a record of a value that lies elsewhere.
 pub(crate) struct Stored<'a> {
     pub(crate) fields: Fields,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ValueType,
     pub(crate) form: &'a [u8],
 }
 
@@ -282,8 +282,8 @@ pub(crate) fn take_stored<'a>(number: u8, input: &mut &'a [u8]) -> Result<Stored
     let extras = if number & WITH_EXTRAS != 0 { Some(take_extras(input)?) } else { None };
     let (&kind, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
     *input = rest;
-    let kind = Kind::of_number(kind).ok_or(DecodeError::Malformed)?;
-    if extras.is_some() && kind != Kind::Text {
+    let kind = ValueType::of_number(kind).ok_or(DecodeError::Malformed)?;
+    if extras.is_some() && kind != ValueType::String {
         return Err(DecodeError::Malformed);
     }
     Ok(Stored { fields: Fields { expires_at_ms, extras }, kind, form: take_bytes(input)? })

@@ -2,7 +2,7 @@
 
 use super::marking::{EVEN, PARITIES, PRESENT};
 use super::*;
-use crate::section::{Section, text_of};
+use crate::section::{Section, string_of};
 use crate::{DecodeError, Effect, Record};
 use base::hash::KeyHasher;
 use proptest::prelude::*;
@@ -88,7 +88,9 @@ impl Pair {
 
     fn held(&self) -> Twin {
         let entries = self.section.scan(5 << 54).map(|(_, entry)| entry);
-        entries.map(|entry| (entry.key().to_vec(), (text_of(entry).unwrap().to_vec(), entry.expires_at_ms()))).collect()
+        entries
+            .map(|entry| (entry.key().to_vec(), (string_of(entry).unwrap().to_vec(), entry.expires_at_ms())))
+            .collect()
     }
 
     fn turn(&mut self, whole: bool) {
@@ -142,7 +144,7 @@ fn apply(known: &mut Twin, record: &[u8]) {
     assert_eq!(table, TABLE);
     match effect {
         Effect::Remove => drop(known.remove(key)),
-        Effect::TextPut { expires_at_ms, bytes } => drop(known.insert(key.to_vec(), (bytes.to_vec(), expires_at_ms))),
+        Effect::StringPut { expires_at_ms, bytes } => drop(known.insert(key.to_vec(), (bytes.to_vec(), expires_at_ms))),
         other => panic!("{other:?}"),
     }
 }
@@ -226,13 +228,13 @@ fn what_is_no_record_of_a_shard_is_refused() {
         record
     };
     let refused = |shard: usize, record: &[u8]| keyspace.load(shard, &alive).record::<DecodeError>(record).unwrap_err();
-    let whole = encoded(Effect::TextPut { expires_at_ms: Some(7), bytes: b"text" });
+    let whole = encoded(Effect::StringPut { expires_at_ms: Some(7), bytes: b"text" });
     assert_eq!(refused((shard + 1) % 1024, &whole), LoadError::Misplaced(shard));
     for cut in 0..whole.len() {
         assert_eq!(refused(shard, &whole[..cut]), LoadError::Record(DecodeError::Malformed));
     }
     assert_eq!(refused(shard, &[&whole[..], b"x"].concat()), LoadError::Record(DecodeError::Malformed));
-    assert_eq!(refused(shard, &encoded(Effect::TextAppend(b"x"))), LoadError::Change);
+    assert_eq!(refused(shard, &encoded(Effect::StringAppend(b"x"))), LoadError::Change);
     assert_eq!(refused(shard, &encoded(Effect::ExpiryClear)), LoadError::Change);
     let stored = [&[128, 0, 3][..], b"key", &[2, 1, 9]].concat();
     let mut loading = keyspace.load(shard, &alive);

@@ -17,7 +17,7 @@ use crate::section::Section;
 use crate::shard::ShardState;
 use crate::{TableId, shard_of};
 use blocks::StoredLeaves;
-use kinds::{Kind, Value};
+use values::{Value, ValueType};
 
 /// A value that is still to be read.
 #[derive(Debug)]
@@ -25,9 +25,9 @@ pub struct Unread {
     table: TableId,
     key: Box<[u8]>,
     hash: u64,
-    kind: Kind,
+    kind: ValueType,
     /// What it is after what is kept.
-    kind_after: Kind,
+    kind_after: ValueType,
     form: Box<[u8]>,
     content_bytes: u64,
     stored_bytes: u64,
@@ -39,7 +39,7 @@ pub struct Unread {
 
 impl Unread {
     /// What lies elsewhere under `form`; `None` if that is none.
-    pub(super) fn of(table: TableId, key: &[u8], hash: u64, kind: Kind, form: &[u8]) -> Option<Self> {
+    pub(super) fn of(table: TableId, key: &[u8], hash: u64, kind: ValueType, form: &[u8]) -> Option<Self> {
         let (mut content_bytes, mut stored_bytes, mut len) = (0, 0, 0);
         let mut input = form;
         let mut leaves = StoredLeaves::of(&mut input).ok()?;
@@ -91,21 +91,21 @@ impl Unread {
     /// is left.
     pub(super) fn keep(&mut self, effect: &Effect<'_>, bytes: &[u8]) -> Result<bool, DecodeError> {
         match (self.kind_after, effect) {
-            (Kind::List, Effect::Queue(QueueChange::Turn { .. })) => self.kind_after = Kind::Queue,
-            (Kind::Queue, Effect::Queue(QueueChange::TurnBack { count })) => {
-                (self.kind_after, self.len) = (Kind::List, *count);
+            (ValueType::List, Effect::Queue(QueueChange::Turn { .. })) => self.kind_after = ValueType::Queue,
+            (ValueType::Queue, Effect::Queue(QueueChange::TurnBack { count })) => {
+                (self.kind_after, self.len) = (ValueType::List, *count);
             }
-            (Kind::List, Effect::List(change)) => {
+            (ValueType::List, Effect::List(change)) => {
                 self.len = change.len_after_checked(self.len).ok_or(DecodeError::Misfit)?;
             }
             // What would take the last field away is recorded as the removal of the key.
-            (Kind::Text, Effect::TextAppend(_) | Effect::TextOverwrite { .. })
-            | (Kind::Hash, Effect::Hash(_))
-            | (Kind::Set, Effect::Set(_))
-            | (Kind::Sorted, Effect::Sorted(_))
-            | (Kind::Stream, Effect::Stream(_))
-            | (Kind::Tagged, Effect::Tagged(_))
-            | (Kind::Queue, Effect::Queue(_)) => {}
+            (ValueType::String, Effect::StringAppend(_) | Effect::StringOverwrite { .. })
+            | (ValueType::Hash, Effect::Hash(_))
+            | (ValueType::Set, Effect::Set(_))
+            | (ValueType::Sorted, Effect::Sorted(_))
+            | (ValueType::Stream, Effect::Stream(_))
+            | (ValueType::Tagged, Effect::Tagged(_))
+            | (ValueType::Queue, Effect::Queue(_)) => {}
             _ => return Err(DecodeError::Misfit),
         }
         self.kept.extend_from_slice(bytes);

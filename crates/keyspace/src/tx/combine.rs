@@ -3,7 +3,7 @@
 use super::{Abandon, TRIES_MAX, Tx};
 use crate::combine::{Combining, Made, OfWhen, Sources};
 use crate::search::Wanted;
-use kinds::Value;
+use values::Value;
 
 impl Tx<'_> {
     /// The value made of `sources` as they are now by what `begin` begins; `None` if nothing comes out. `name` tells it

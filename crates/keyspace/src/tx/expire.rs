@@ -8,8 +8,8 @@ use crate::effect::{self, Effect, HashChange};
 use crate::notes::Stood;
 use crate::section::{Due, Entry, is_live, next_due, value_of};
 use base::Ms;
-use kinds::Hash;
 use queue::Place;
+use values::Hash;
 
 /// Hints that are looked at for each key that expires.
 const HINTS_MAX: usize = 8;

@@ -5,17 +5,17 @@ use crate::effect::Effect;
 use crate::guard::{Expiry, Whole};
 use crate::{ShardState, shard_of};
 use base::Ms;
-use kinds::{LongText, Value, text};
 use table::Extras;
+use values::{LongString, Value, string};
 
 impl Tx<'_> {
     /// Puts a text with extras under `key`, whatever it held, to expire then or never.
     pub fn put_item(&mut self, key: &[u8], bytes: &[u8], expires_at_ms: Option<Ms>, extras: Extras) {
-        if bytes.len() > text::INLINE_BYTES_MAX
-            && let Some(text) = self.cuts.and_then(|cuts| cuts.find(bytes))
+        if bytes.len() > string::INLINE_BYTES_MAX
+            && let Some(string) = self.cuts.and_then(|cuts| cuts.find(bytes))
         {
-            let put = self.put_long_item(key, text.clone(), expires_at_ms, extras);
-            return put.expect("a row is admitted with its arguments");
+            let put = self.put_long_item(key, string.clone(), expires_at_ms, extras);
+            return put.expect("a command is admitted with its arguments");
         }
         self.change(key, &Effect::ItemPut { expires_at_ms, extras, bytes }, Before::Settled);
         self.note_deadline(key, expires_at_ms.map_or(Expiry::Clear, Expiry::At));
@@ -28,11 +28,11 @@ impl Tx<'_> {
     pub fn put_long_item(
         &mut self,
         key: &[u8],
-        text: LongText,
+        string: LongString,
         expires_at_ms: Option<Ms>,
         extras: Extras,
     ) -> Result<(), Abandon> {
-        self.put_long(key, Whole { value: Value::Text(text), expires_at_ms, extras: Some(extras) })?;
+        self.put_long(key, Whole { value: Value::Text(string), expires_at_ms, extras: Some(extras) })?;
         self.note_deadline(key, expires_at_ms.map_or(Expiry::Clear, Expiry::At));
         Ok(())
     }

@@ -4,10 +4,10 @@ use super::{Abandon, Tx, WrongType};
 use crate::guard::{Absent, FieldExpiry, TaggedMut};
 use crate::map::SCHEMAS;
 use crate::section::OwnedEntry;
-use kinds::Tagged;
-use kinds::tagged::Schema;
 use std::ops::ControlFlow;
 use sync::lock::Want;
+use values::Tagged;
+use values::tagged::Schema;
 
 /// Most bytes of a prefix that has a schema.
 pub const PREFIX_BYTES_MAX: usize = 255;
@@ -22,7 +22,7 @@ impl<'k> Tx<'k> {
         Ok((there || absent == Absent::Create).then(|| TaggedMut::new(self, key, there)))
     }
 
-    /// The schema of new lists under names that begin as this one: that of the longest prefix. Of a row that holds the schemas.
+    /// The schema of new lists under names that begin as this one: that of the longest prefix. Of a command that holds the schemas.
     pub fn schema_of(&mut self, name: &[u8]) -> Option<Schema> {
         let mut found: Option<(usize, Schema)> = None;
         self.for_each_schema(|prefix, encoded| {
@@ -87,7 +87,7 @@ impl<'k> Tx<'k> {
         })
     }
 
-    /// A copy of all schemas, of a row that holds them.
+    /// A copy of all schemas, of a command that holds them.
     pub(crate) fn copy_of_schemas(&mut self) -> Option<OwnedEntry> {
         if !self.holds(SCHEMAS, Want::Read) {
             return None;

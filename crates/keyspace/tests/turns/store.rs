@@ -2,10 +2,10 @@
 
 use blocks::{LeafStore, Place, Storing};
 use keyspace::{BlockSink, BlockSource, DecodeError, Keyspace, Loading, MapState, ShardState, TableCount, TableId};
-use keyspace::{Merge, Turned, ValueChange, hash_of, list_of, named_by, set_of, text_of};
-use kinds::{Kind, Value};
+use keyspace::{Merge, Turned, ValueChange, hash_of, list_of, named_by, set_of, string_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use values::{Value, ValueType};
 
 /// What one key holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,14 +30,14 @@ pub(crate) fn contents(state: &ShardState, is_alive: impl Fn(TableId) -> bool) -
             (Some(list), ..) => Content::List(items(list)),
             (_, Some(hash), _) => Content::Hash(hash.encoding(), fields(hash)),
             (.., Some(set)) => Content::Set(set.form().encoding(), members(set)),
-            _ => Content::Text(text_of(entry).unwrap().to_vec()),
+            _ => Content::Text(string_of(entry).unwrap().to_vec()),
         };
         ((table, entry.key().to_vec()), (content, entry.expires_at_ms()))
     });
     held.collect()
 }
 
-fn fields(hash: &kinds::Hash) -> Vec<(Vec<u8>, Vec<u8>, Option<u64>)> {
+fn fields(hash: &values::Hash) -> Vec<(Vec<u8>, Vec<u8>, Option<u64>)> {
     let mut fields = Vec::new();
     let _ = hash.walk(&mut |pair| {
         fields.push((pair.field.to_vec(), pair.value.to_vec(), pair.expires_at_ms));
@@ -46,7 +46,7 @@ fn fields(hash: &kinds::Hash) -> Vec<(Vec<u8>, Vec<u8>, Option<u64>)> {
     fields
 }
 
-fn members(set: &kinds::Set) -> Vec<Vec<u8>> {
+fn members(set: &values::Set) -> Vec<Vec<u8>> {
     let mut members = Vec::new();
     set.walk(0, set.len(), |member| {
         members.push(member.to_vec());
@@ -55,7 +55,7 @@ fn members(set: &kinds::Set) -> Vec<Vec<u8>> {
     members
 }
 
-fn items(list: &kinds::List) -> Vec<Vec<u8>> {
+fn items(list: &values::List) -> Vec<Vec<u8>> {
     let mut items = Vec::new();
     let _ = list.walk(0, list.len(), blocks::Direction::Forward, &mut |item: &[u8]| {
         items.push(item.to_vec());
@@ -129,7 +129,7 @@ impl BlockSink for Elsewhere {
 impl BlockSource for Elsewhere {
     type Error = DecodeError;
 
-    fn get(&mut self, kind: Kind, mut form: &[u8]) -> Result<Value, DecodeError> {
+    fn get(&mut self, kind: ValueType, mut form: &[u8]) -> Result<Value, DecodeError> {
         let read = &mut |place: Place, _| self.leaves.get(&place.number()).ok_or(DecodeError::Malformed);
         Value::of_stored(kind, &mut form, read).map_err(|_| DecodeError::Malformed)
     }

@@ -424,15 +424,15 @@ fn apply(tx: &mut Tx<'_>, database: u32, key: usize, change: &Change) -> Result<
     let key = &keys().names[key][..];
     let at = |delay: &Option<u64>| delay.map(|delay| 1_000_000 + delay);
     match change {
-        Change::Put(bytes, delay) => tx.put_text(key, bytes, at(delay).map_or(Expiry::Clear, Expiry::At)),
-        Change::Replace(bytes) => tx.put_text(key, bytes, Expiry::Keep),
+        Change::Put(bytes, delay) => tx.put_string(key, bytes, at(delay).map_or(Expiry::Clear, Expiry::At)),
+        Change::Replace(bytes) => tx.put_string(key, bytes, Expiry::Keep),
         Change::Append(bytes) => {
-            if let Ok(Some(mut text)) = tx.text_mut(key, Absent::Create) {
+            if let Ok(Some(mut text)) = tx.string_mut(key, Absent::Create) {
                 text.append(bytes);
             }
         }
         Change::Overwrite(offset, bytes) => {
-            if let Ok(Some(mut text)) = tx.text_mut(key, Absent::Create) {
+            if let Ok(Some(mut text)) = tx.string_mut(key, Absent::Create) {
                 text.overwrite(*offset, bytes);
             }
         }

@@ -14,7 +14,7 @@
 use super::{END, Entry, Opened, UNCOUNTED, counted, is_whole, take_integer};
 use crate::Fault;
 use crate::number::{take, take_range};
-use kinds::text::parse_int;
+use values::string::parse_int;
 
 /// Length and number of entries.
 pub(crate) const HEAD_BYTES: usize = 6;

@@ -6,10 +6,10 @@ use crate::number::{Text, take, take_length, take_text};
 use crate::packed::{Cursor, Entry, Form};
 use crate::{Fault, types};
 use base::Ms;
-use kinds::stream::{ENTRY_BYTES_MAX, Pending, StreamId};
-use kinds::text::{DIGITS_MAX, format_int};
-use kinds::{Stream, Value, limits};
 use std::collections::BTreeMap;
+use values::stream::{ENTRY_BYTES_MAX, Pending, StreamId};
+use values::string::{DIGITS_MAX, format_int};
+use values::{Stream, Value, limits};
 
 /// How much a step reads, in bytes: some 50 µs.
 const STEP_BYTES: usize = 16 << 10;

@@ -5,10 +5,10 @@ use crate::dump::{STEP_BYTES, put_text};
 use crate::number::put_length;
 use crate::packed::listpack;
 use blocks::Direction;
-use kinds::Stream;
-use kinds::stream::{Consumer, Group, StreamId};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use values::Stream;
+use values::stream::{Consumer, Group, StreamId};
 
 /// How many entries a node has, and about how many bytes, at most.
 const NODE_ENTRIES_MAX: usize = 100;

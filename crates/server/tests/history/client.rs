@@ -1,6 +1,6 @@
 //! A client that records what it calls and what it is answered.
 
-use history::{End, Event, Step, Value};
+use linearizability::{End, Event, Step, Value};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

@@ -7,7 +7,7 @@
 use crate::client::CHANNEL;
 use crate::support::request;
 use crate::workload::{Board, ONCE};
-use history::{End, Event, Key, Step, Value};
+use linearizability::{End, Event, Key, Step, Value};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::Ordering;

@@ -21,7 +21,7 @@ mod listener;
 mod round;
 mod workload;
 
-use history::{Anomaly, End, Event, check};
+use linearizability::{Anomaly, End, Event, check};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use workload::Chance;

@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::listener;
 use crate::support::{Connection, Server, request};
 use crate::workload::{self, Board, Chance};
-use history::{End as Outcome, Event};
+use linearizability::{End as Outcome, Event};
 use std::net::TcpStream;
 use std::ops::Range;
 use std::sync::atomic::Ordering;

@@ -5,7 +5,7 @@
 //! ```
 
 use crate::client::{Call, Client, Closed, Form};
-use history::{Event, Key, Step, Value};
+use linearizability::{Event, Key, Step, Value};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -10,7 +10,7 @@ use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use engine::Gathering;
 use journal::{Options, Policy};
-use keyspace::{Keyspace, list_of, text_of};
+use keyspace::{Keyspace, list_of, string_of};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -189,7 +189,7 @@ fn values(keyspace: &Keyspace, index: usize) -> Vec<Id> {
     let shard = keyspace.shard(index).try_read().expect("recovery is over");
     let mut ids = Vec::new();
     for (_, entry) in shard.section(keyspace.map().table(0)).into_iter().flat_map(|section| section.scan(0)) {
-        if let Some(text) = text_of(entry) {
+        if let Some(text) = string_of(entry) {
             ids.extend(marks(&text.to_vec()));
         } else if let Some(list) = list_of(entry) {
             for item in 0..list.len() {

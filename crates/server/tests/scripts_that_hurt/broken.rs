@@ -77,9 +77,9 @@ ended! {
     a_new_index_that_is_its_own = "local t = {} setmetatable(t, {__newindex = t}) t.x = 1";
     indexes_in_a_ring = "
         local a, b = {}, {} setmetatable(a, {__index = b}) setmetatable(b, {__index = a}) return a.x";
-    indexes_in_a_long_row = "local t = {} for i = 1, 200000 do t = setmetatable({}, {__index = t}) end return t.x";
+    indexes_in_a_long_command = "local t = {} for i = 1, 200000 do t = setmetatable({}, {__index = t}) end return t.x";
     a_call_that_is_its_own = "local t = {} setmetatable(t, {__call = t}) return t()";
-    calls_in_a_long_row = "local t = {} for i = 1, 200000 do t = setmetatable({}, {__call = t}) end return t()";
+    calls_in_a_long_command = "local t = {} for i = 1, 200000 do t = setmetatable({}, {__call = t}) end return t()";
     a_text_that_asks_itself = "local t = setmetatable({}, {__tostring = function(t) return tostring(t) end}) return tostring(t)";
     an_order_that_asks_itself = "local t = setmetatable({}, {}) getmetatable(t).__lt = function(a, b) return a < b end return t < t";
     a_concatenation_that_asks_itself =

@@ -169,19 +169,19 @@ fn straight_on(begin: &str, statement: &str) -> String {
 }
 
 #[test]
-fn long_texts_compared_in_a_row() {
+fn long_texts_compared_in_a_command() {
     let begin = "local a, b = string.rep('x', 60000000), string.rep('x', 60000000) .. 'y'";
     is_killed(Way::Script, &straight_on(begin, "r = a < b "));
     is_killed(Way::Script, &straight_on(begin, "if a > b then break_ = 1 end "));
 }
 
 #[test]
-fn long_numbers_added_in_a_row() {
+fn long_numbers_added_in_a_command() {
     is_killed(Way::Script, &straight_on("local a = string.rep(' ', 100000000) .. 1", "r = a + 1 "));
 }
 
 #[test]
-fn functions_of_the_machine_called_by_metatables_in_a_row() {
+fn functions_of_the_machine_called_by_metatables_in_a_command() {
     let begin = "local t = {} for i = 1, 1000000 do t[i] = 'x' end ";
     is_killed(Way::Script, &straight_on(&format!("{begin} setmetatable(t, {{__index = table.concat}})"), "r = t.a "));
     is_killed(Way::Script, &straight_on(&format!("{begin} setmetatable(t, {{__unm = table.maxn}})"), "r = -t "));

@@ -1,4 +1,4 @@
-//! Arguments that Redis names otherwise than the syntax line of a row does, or tells another type or version of. Facts of
+//! Arguments that Redis names otherwise than the syntax line of a command does, or tells another type or version of. Facts of
 //! `COMMAND DOCS` of Redis 7.0.
 
 /// How an argument is told. What is empty is told as the syntax line has it.
@@ -249,13 +249,13 @@ const ARGUMENTS: &[(&[&str], &[PublishedArgument])] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table;
+    use crate::registry;
 
     #[test]
     fn each_command_is_there_and_once() {
         let names: Vec<&str> = ARGUMENTS.iter().flat_map(|(commands, _)| *commands).copied().collect();
         for name in &names {
-            assert!(table::rows().any(|row| row.name == *name), "{name}");
+            assert!(registry::commands().any(|command| command.name == *name), "{name}");
             assert_eq!(names.iter().filter(|other| *other == name).count(), 1, "{name}");
         }
     }

@@ -5,7 +5,7 @@
 pub(super) mod arguments;
 pub(super) mod history;
 
-use crate::row::Command;
+use crate::spec::CommandSpec;
 
 /// Tips, and the commands that have them; <https://redis.io/docs/latest/develop/reference/command-tips/> says what they mean.
 const TIPS: &[(&[&str], &[&str])] = &[
@@ -151,7 +151,7 @@ const NOTES: &[(&str, usize, &str)] = &[
 ];
 
 /// The group in which Redis documents a command, where that is not the group that its access categories follow.
-pub(super) fn group(command: &Command) -> &'static str {
+pub(super) fn group(command: &CommandSpec) -> &'static str {
     match command.name {
         "ASKING" | "READONLY" | "READWRITE" => "cluster",
         "WAIT" | "WAITAOF" => "generic",
@@ -162,12 +162,12 @@ pub(super) fn group(command: &Command) -> &'static str {
 }
 
 /// The tips of a command. O(commands that have some).
-pub(super) fn tips(command: &Command) -> &'static [&'static str] {
+pub(super) fn tips(command: &CommandSpec) -> &'static [&'static str] {
     TIPS.iter().find(|(_, names)| names.contains(&command.name)).map_or(&[], |(tips, _)| tips)
 }
 
 /// Whether a command has the flag `no_async_loading`.
-pub(super) fn is_no_async_loading(command: &Command) -> bool {
+pub(super) fn is_no_async_loading(command: &CommandSpec) -> bool {
     NO_ASYNC_LOADING.contains(&command.name)
 }
 
@@ -179,16 +179,19 @@ pub(super) fn note(command: &str, spec: usize) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table;
+    use crate::registry;
 
     #[test]
     fn every_command_that_is_named_is_there() {
         let noted = NOTES.iter().map(|(name, _, _)| name);
         for name in TIPS.iter().flat_map(|(_, names)| *names).chain(NO_ASYNC_LOADING).chain(noted) {
-            assert!(table::rows().any(|row| row.name == *name), "{name}");
+            assert!(registry::commands().any(|command| command.name == *name), "{name}");
         }
         for (name, index, _) in NOTES {
-            assert!(table::rows().any(|row| row.name == *name && *index < row.keys.len()), "{name} {index}");
+            assert!(
+                registry::commands().any(|command| command.name == *name && *index < command.keys.len()),
+                "{name} {index}"
+            );
         }
     }
 }

@@ -78,7 +78,7 @@ fn every_secret_is_hidden_where_requests_are_shown() {
         for name in setting.config_names() {
             let request = wire::OwnedRequest::of(&["CONFIG", "SET", "port", "1", name, "opener"]);
             let args = request.args();
-            let commands::table::Lookup::Command(row) = commands::table::find(&args) else {
+            let commands::registry::Lookup::Command(row) = commands::registry::find(&args) else {
                 panic!("CONFIG SET is a row")
             };
             assert_eq!(commands::secret_arguments(&row, &args), [5], "{name}");

@@ -17,8 +17,8 @@ use crate::tx::Tx;
 use crate::{TableId, shard_of};
 use base::Ms;
 use blocks::End;
-use kinds::queue::State;
-use kinds::{List, Queue};
+use values::queue::State;
+use values::{List, Queue};
 
 /// After so long a shard that was not to be had is tried again.
 const AGAIN_MS: Ms = 20;

@@ -1,0 +1,238 @@
+//! All commands, and finding one by name.
+
+use crate::spec::CommandSpec;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use wire::Args;
+
+/// A command and its place among all commands, by which counters are kept.
+#[derive(Clone, Copy)]
+pub struct Command {
+    spec: &'static CommandSpec,
+    index: u16,
+}
+
+impl Command {
+    /// Its place among [`commands`].
+    pub fn index(&self) -> usize {
+        usize::from(self.index)
+    }
+
+    /// A part of what this command does, which runs in its place and is counted with it.
+    pub fn part(&self, spec: &'static CommandSpec) -> Self {
+        Self { spec, index: self.index }
+    }
+
+    /// What is known of it.
+    pub fn spec(&self) -> &'static CommandSpec {
+        self.spec
+    }
+}
+
+impl std::ops::Deref for Command {
+    type Target = CommandSpec;
+
+    fn deref(&self) -> &CommandSpec {
+        self.spec
+    }
+}
+
+/// What a name leads to.
+#[derive(Clone, Copy)]
+pub enum Lookup {
+    /// A command.
+    Command(Command),
+    /// A command that has subcommands, but none (or an unknown one) was given.
+    Container(&'static str),
+    /// Nothing.
+    Unknown,
+}
+
+/// Longest name of a command, in bytes.
+const NAME_BYTES_MAX: usize = 24;
+
+struct TableEntry {
+    name: &'static str,
+    command: Option<Command>,
+    subcommands: Vec<(&'static str, Command)>,
+}
+
+/// Open addressing by the capitals of a name.
+struct CommandTable {
+    /// A name and the index of its entry; a slot without a name is free.
+    slots: Box<[(Name, u16)]>,
+    entries: Vec<TableEntry>,
+}
+
+/// A whole name in capitals: its first and last bytes (which overlap as a rule, and together are all), those between them
+/// of a very long one, its length.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Name {
+    first: u64,
+    middle: u64,
+    last: u64,
+    length: usize,
+}
+
+static TABLE: LazyLock<CommandTable> = LazyLock::new(CommandTable::build);
+
+/// Every command, in the order of the files.
+pub fn commands() -> impl Iterator<Item = &'static CommandSpec> {
+    crate::FILES.iter().flat_map(|file| file.iter())
+}
+
+/// The command that a request's name (and subcommand) leads to, in any case of letters. O(1).
+#[inline]
+pub fn find(args: &Args<'_>) -> Lookup {
+    let Some(entry) = TABLE.entry(args.name()) else { return Lookup::Unknown };
+    if entry.subcommands.is_empty() {
+        return entry.command.map_or(Lookup::Unknown, Lookup::Command);
+    }
+    if args.len() < 2 {
+        return entry.command.map_or(Lookup::Container(entry.name), Lookup::Command);
+    }
+    let word = args.get(1);
+    let sub = entry.subcommands.iter().find(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes()));
+    sub.map_or(Lookup::Container(entry.name), |(_, command)| Lookup::Command(*command))
+}
+
+/// The command of `name`, as COMMAND INFO takes it: `get`, `client|id`.
+pub fn by_name(name: &[u8]) -> Lookup {
+    let mut parts = name.splitn(2, |&byte| byte == b'|');
+    let request: Vec<&[u8]> = parts.by_ref().collect();
+    let owned = wire::OwnedRequest::of(&request);
+    find(&owned.args())
+}
+
+/// The subcommands of a command that has some.
+pub fn subcommands(name: &str) -> Vec<&'static CommandSpec> {
+    TABLE
+        .entry(name.as_bytes())
+        .map_or(Vec::new(), |entry| entry.subcommands.iter().map(|(_, command)| command.spec).collect())
+}
+
+/// Names of all commands, those with subcommands once, in capitals, sorted.
+pub fn names() -> Vec<&'static str> {
+    let mut names: Vec<_> = TABLE.entries.iter().map(|entry| entry.name).collect();
+    names.sort_unstable();
+    names
+}
+
+impl CommandTable {
+    fn build() -> Self {
+        let mut by_name: HashMap<&'static str, TableEntry> = HashMap::new();
+        for (index, command) in commands().enumerate() {
+            let command = Command { spec: command, index: index as u16 };
+            let (name, sub) =
+                command.name.split_once(' ').map_or((command.name, None), |(name, sub)| (name, Some(sub)));
+            let entry = by_name.entry(name).or_insert(TableEntry { name, command: None, subcommands: Vec::new() });
+            match sub {
+                Some(sub) => entry.subcommands.push((sub, command)),
+                None => {
+                    let before = entry.command.replace(command);
+                    assert!(before.is_none(), "{name} has two commands");
+                }
+            }
+        }
+        let mut entries: Vec<_> = by_name.into_values().collect();
+        entries.sort_unstable_by_key(|entry| entry.name);
+        // A quarter full: hardly ever a second look.
+        let mut slots = vec![(Name::default(), 0); (entries.len() * 4).next_power_of_two()].into_boxed_slice();
+        for (index, entry) in entries.iter().enumerate() {
+            let name = Name::of(entry.name.as_bytes()).expect("names are short");
+            let mut at = name.home(slots.len());
+            while slots[at].0.length != 0 {
+                at = (at + 1) & (slots.len() - 1);
+            }
+            slots[at] = (name, index as u16);
+        }
+        Self { slots, entries }
+    }
+
+    fn entry(&self, name: &[u8]) -> Option<&TableEntry> {
+        let name = Name::of(name)?;
+        let mut at = name.home(self.slots.len());
+        loop {
+            let (found, index) = self.slots[at];
+            if found == name {
+                return Some(&self.entries[index as usize]);
+            }
+            if found.length == 0 {
+                return None;
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+}
+
+impl Name {
+    /// `None` for what no command is called.
+    #[inline]
+    fn of(name: &[u8]) -> Option<Self> {
+        let length = name.len();
+        let mut middle = 0;
+        let (first, last) = match length {
+            0 => return None,
+            1..4 => (u64::from(name[0]) | u64::from(name[length / 2]) << 8, u64::from(name[length - 1])),
+            4..8 => (word_of_four(&name[..4]), word_of_four(&name[length - 4..])),
+            8..=16 => (word_of_eight(&name[..8]), word_of_eight(&name[length - 8..])),
+            17..=NAME_BYTES_MAX => {
+                middle = word_of_eight(&name[8..16]);
+                (word_of_eight(&name[..8]), word_of_eight(&name[length - 8..]))
+            }
+            _ => return None,
+        };
+        Some(Self { first: capitals(first), middle: capitals(middle), last: capitals(last), length })
+    }
+
+    fn home(&self, slots_count: usize) -> usize {
+        let mixed = self.first ^ self.last.rotate_left(29) ^ (self.length as u64) << 59;
+        (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (slots_count - 1)
+    }
+}
+
+/// Eight bytes with each of `a` to `z` made a capital, all at once.
+fn capitals(word: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let low = word & (0x7f * EACH);
+    // The top bit of a byte says: at least `a`; beyond `z`. No sum of seven bits reaches the next byte.
+    let (from_a, beyond_z) = (low + (0x80 - 0x61) * EACH, low + (0x80 - 0x7b) * EACH);
+    let small = from_a & !beyond_z & !word & (0x80 * EACH);
+    word & !(small >> 2)
+}
+
+fn word_of_four(bytes: &[u8]) -> u64 {
+    u64::from(u32::from_le_bytes(bytes.try_into().expect("four bytes")))
+}
+
+fn word_of_eight(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_in_any_case_of_letters_and_nothing_else_is() {
+        for name in names() {
+            for spelt in [
+                name.to_owned(),
+                name.to_ascii_lowercase(),
+                format!("{}{}", &name[..1], name[1..].to_ascii_lowercase()),
+            ] {
+                assert_eq!(TABLE.entry(spelt.as_bytes()).map(|entry| entry.name), Some(name), "{spelt}");
+            }
+            // Bytes that differ from a letter as a small one from a capital, or by the top bit.
+            for at in 0..name.len() {
+                for flip in [0x20, 0x80, 0x40, 0x01] {
+                    let mut bytes = name.as_bytes().to_vec();
+                    bytes[at] ^= flip;
+                    let found = TABLE.entry(&bytes).map(|entry| entry.name);
+                    assert_eq!(found.is_some_and(|found| found == name), bytes.eq_ignore_ascii_case(name.as_bytes()));
+                }
+            }
+        }
+        assert!(TABLE.entry(b"").is_none() && TABLE.entry(b"GET ").is_none() && TABLE.entry(b"GET\0").is_none());
+    }
+}

@@ -1,0 +1,57 @@
+//! The guard of a text.
+
+use crate::effect::Effect;
+use crate::tx::{Before, Tx};
+use values::StringValue;
+
+/// A text grows by so many bytes without being asked about: an estimate for each request covers as much.
+const UNASKED_BYTES_MAX: usize = 16 << 10;
+
+/// A text under a key, to be changed; its deadline stays.
+pub struct StringMut<'t, 'k> {
+    tx: &'t mut Tx<'k>,
+    key: &'t [u8],
+    before: Before,
+}
+
+impl<'t, 'k> StringMut<'t, 'k> {
+    pub(crate) fn new(tx: &'t mut Tx<'k>, key: &'t [u8], there: bool) -> Self {
+        Self { tx, key, before: if there { Before::Settled } else { Before::Unknown } }
+    }
+
+    /// The text as it is now; `None` if the key is absent.
+    pub fn string(&mut self) -> Option<StringValue<'_>> {
+        self.tx.string(self.key).expect("its kind was checked when the guard was made")
+    }
+
+    /// Length in bytes; 0 if absent.
+    pub fn bytes_count(&mut self) -> usize {
+        self.string().map_or(0, |text| text.bytes_count())
+    }
+
+    /// Makes it these bytes.
+    pub fn replace(&mut self, bytes: &[u8]) {
+        self.change(&Effect::StringReplace(bytes));
+    }
+
+    /// Appends.
+    pub fn append(&mut self, bytes: &[u8]) {
+        self.change(&Effect::StringAppend(bytes));
+    }
+
+    /// Overwrites from `offset` on, zeros before it if the text is shorter.
+    pub fn overwrite(&mut self, offset: usize, bytes: &[u8]) {
+        self.change(&Effect::StringOverwrite { offset: offset as u64, bytes });
+    }
+
+    /// Whether there is memory for a text of `end` bytes, most of which may be zeros that no request has brought.
+    pub fn has_memory_for(&mut self, end: usize) -> bool {
+        let more_bytes = end.saturating_sub(self.bytes_count());
+        more_bytes <= UNASKED_BYTES_MAX || self.tx.grants_memory(more_bytes as u64)
+    }
+
+    fn change(&mut self, effect: &Effect<'_>) {
+        let before = std::mem::replace(&mut self.before, Before::Settled);
+        self.tx.change(self.key, effect, before);
+    }
+}

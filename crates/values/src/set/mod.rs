@@ -1,0 +1,415 @@
+//! The set: members in one block list, in one of three orders.
+//!
+//! ```text
+//!   form       list                             order of the members          until it passes a limit
+//!   Integers   | ff 00 00 00 | item | item |    numeric; all are integers     a text; `intset_entries`
+//!   Listed     | ff 01 | item | item | ...      as they came                  `listpack_entries`, `listpack_value`
+//!   Hashed     | item | item | item | ...       by hash of the item, then it
+//! ```
+//!
+//! No item begins with ff (see `member`), so the first one tells the form; that of integers is as long as most of those
+//! are. A set takes larger forms and never goes back. An empty set is an empty list. The hash of an item is not kept:
+//! whoever compares makes it anew.
+
+mod algebra;
+mod member;
+
+pub use algebra::{SetAlgebra, SetOperation};
+
+use crate::limits;
+use crate::string::parse_int;
+use base::hash;
+use blocks::{BlockList, Direction, End, Guide};
+use member::MemberItem;
+use std::ops::ControlFlow;
+
+/// In what order a set keeps its members. The numbers are frozen: they stand in effects and stored values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum SetForm {
+    /// Integers, in numeric order.
+    #[default]
+    Integers = 0,
+    /// Members as they came.
+    Listed = 1,
+    /// By hash.
+    Hashed = 2,
+}
+
+impl SetForm {
+    /// The frozen number.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// The form of that number.
+    pub fn of_number(number: u8) -> Option<Self> {
+        [Self::Integers, Self::Listed, Self::Hashed].into_iter().find(|form| form.number() == number)
+    }
+
+    /// What `OBJECT ENCODING` replies.
+    pub fn encoding(self) -> &'static str {
+        match self {
+            Self::Integers => "intset",
+            Self::Listed => "listpack",
+            Self::Hashed => "hashtable",
+        }
+    }
+}
+
+/// Up to where a set keeps a small form. One for the whole process, as the settings are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetLimits {
+    /// Integers in numeric order, at most.
+    pub intset_entries: u64,
+    /// Members in the order in which they came, at most.
+    pub listpack_entries: u64,
+    /// Bytes of one of those, at most.
+    pub listpack_value: u64,
+}
+
+impl SetLimits {
+    /// As the settings are now.
+    pub fn now() -> Self {
+        Self {
+            intset_entries: limits::SET_INTEGERS.get(),
+            listpack_entries: limits::SET_ENTRIES.get(),
+            listpack_value: limits::SET_VALUE_BYTES.get(),
+        }
+    }
+}
+
+impl Default for SetLimits {
+    fn default() -> Self {
+        Self { intset_entries: 512, listpack_entries: 128, listpack_value: 64 }
+    }
+}
+
+/// A set of byte strings. Eight bytes; clones share everything until one is written to.
+#[derive(Clone, Debug, Default)]
+pub struct Set {
+    list: BlockList,
+}
+
+/// So many runs of members are removed one by one.
+const RUNS_MAX: usize = 16;
+/// The first byte of no item.
+const HEAD: u8 = 0xff;
+const INTEGERS_HEAD: [u8; 4] = [HEAD, 0, 0, 0];
+const LISTED_HEAD: [u8; 2] = [HEAD, 1];
+
+impl SetForm {
+    /// Of a list that begins with this item.
+    fn of_head(item: &[u8]) -> Self {
+        match item {
+            [HEAD, 0, ..] => Self::Integers,
+            [HEAD, ..] => Self::Listed,
+            _ => Self::Hashed,
+        }
+    }
+
+    /// Where the members begin.
+    fn start(self) -> u64 {
+        u64::from(self != Self::Hashed)
+    }
+
+    fn head(self) -> &'static [u8] {
+        match self {
+            Self::Integers => &INTEGERS_HEAD,
+            Self::Listed => &LISTED_HEAD,
+            Self::Hashed => &[],
+        }
+    }
+}
+
+/// What tells most members of a hashed set from one of this hash.
+fn by_hash(hash: u64) -> Guide {
+    Guide { key: hash, key_of: hash::order, is_even: true }
+}
+
+impl Set {
+    /// An empty set; allocates nothing.
+    pub const fn new() -> Self {
+        Self { list: BlockList::new() }
+    }
+
+    /// The order of its members. O(log n).
+    pub fn form(&self) -> SetForm {
+        self.list.get(0, SetForm::of_head).unwrap_or_default()
+    }
+
+    /// Where its members begin in the list.
+    fn start(&self) -> u64 {
+        if self.is_empty() { 0 } else { self.form().start() }
+    }
+
+    /// Number of members. O(log n).
+    pub fn len(&self) -> u64 {
+        self.list.len() - self.start()
+    }
+
+    /// Whether it has none. O(1).
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Bytes of memory. O(1).
+    pub fn heap_bytes(&self) -> u64 {
+        self.list.heap_bytes()
+    }
+
+    /// Bytes of its items. O(1).
+    pub fn content_bytes(&self) -> u64 {
+        self.list.content_bytes()
+    }
+
+    /// Whether `member` is one. O(log n), in a listed set O(n).
+    pub fn contains(&self, member: &[u8]) -> bool {
+        self.place(&MemberItem::of(member)).is_ok()
+    }
+
+    /// Adds a member, for which the set takes `form` if that is larger than its own; whether it is new. O(log n), in a
+    /// listed set O(n); O(n log n) where it becomes hashed.
+    ///
+    /// # Panics
+    /// If the form does not take it: the caller's bug.
+    pub fn add(&mut self, member: &[u8], form: SetForm) -> bool {
+        self.add_item(&MemberItem::of(member), form)
+    }
+
+    fn add_item(&mut self, item: &[u8], form: SetForm) -> bool {
+        let mut place = self.place(item);
+        if place.is_ok() {
+            return false;
+        }
+        if form != SetForm::Hashed || !self.is_empty() && self.form() != SetForm::Hashed {
+            self.turn(form);
+            place = self.place(item);
+        }
+        self.list.insert(place.expect_err("it is not there"), item);
+        true
+    }
+
+    /// Takes this form, if it is a larger one.
+    fn turn(&mut self, form: SetForm) {
+        if self.is_empty() {
+            self.list.push(End::Tail, form.head());
+            return;
+        }
+        let now = self.form();
+        if form <= now {
+            return;
+        }
+        if form == SetForm::Listed {
+            // Integers go on in numeric order.
+            self.list.set(0, form.head());
+            return;
+        }
+        let mut items = Vec::with_capacity(self.list.len() as usize);
+        let all = std::mem::take(&mut self.list);
+        let _ = all.walk(now.start(), all.len() - now.start(), Direction::Forward, &mut |item: &[u8]| {
+            items.push((hash::order(item), item.to_vec()));
+            ControlFlow::Continue(())
+        });
+        items.sort_unstable();
+        items.iter().for_each(|(_, item)| self.list.push(End::Tail, item));
+    }
+
+    /// Removes a member; whether it was one. O(log n), in a listed set O(n).
+    pub fn remove(&mut self, member: &[u8]) -> bool {
+        self.remove_item(&MemberItem::of(member))
+    }
+
+    fn remove_item(&mut self, item: &[u8]) -> bool {
+        let Ok(index) = self.place(item) else { return false };
+        if self.list.len() == self.start() + 1 {
+            self.list = BlockList::new();
+        } else {
+            self.list.remove(index);
+        }
+        true
+    }
+
+    /// Removes the members of these runs of places, given as first and count, which rise and do not touch; some are left.
+    /// O(runs log n); of many runs each block is written once however many of its members go.
+    pub fn remove_runs(&mut self, runs: impl Iterator<Item = (u64, u64)> + Clone) {
+        let start = self.start();
+        if runs.clone().nth(RUNS_MAX).is_some() {
+            self.list.remove_runs(runs.map(|(at, count)| (start + at, count)));
+        } else {
+            let mut removed = 0;
+            for (at, count) in runs {
+                self.remove_run(start + at - removed, count);
+                removed += count;
+            }
+        }
+        assert!(self.list.len() > start, "a head alone");
+    }
+
+    fn remove_run(&mut self, at: u64, count: u64) {
+        if count == 1 {
+            return self.list.remove(at);
+        }
+        let mut behind = self.list.split_off(at);
+        behind.trim(count, behind.len() - count);
+        self.list.append(behind);
+    }
+
+    /// Whether `member` can be added in this form, or in the set's own if that is larger. O(1) but for a small set.
+    pub fn takes(&self, member: &[u8], form: SetForm) -> bool {
+        form != SetForm::Integers || parse_int(member).is_some() || !self.is_empty() && self.form() != SetForm::Integers
+    }
+
+    /// What `visit` makes of the member at `index` of the order; `None` if there is none. O(log n).
+    pub fn get<R>(&self, index: u64, visit: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        self.list.get(self.start() + index, |item| member::spell(item, visit))
+    }
+
+    /// Shows `count` members from `start` on, in their order, until `visit` breaks. O(log n + count).
+    pub fn walk(&self, start: u64, count: u64, mut visit: impl FnMut(&[u8]) -> ControlFlow<()>) {
+        let _ = self
+            .list
+            .walk(self.start() + start, count, Direction::Forward, &mut |item: &[u8]| member::spell(item, &mut visit));
+    }
+
+    fn walk_items(&self, start: u64, count: u64, mut visit: impl FnMut(&[u8])) {
+        let _ = self.list.walk(self.start() + start, count, Direction::Forward, &mut |item: &[u8]| {
+            visit(item);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// The index of the first member whose hash is at least `hash`; in a hashed set. O(log n).
+    pub fn index_of_hash(&self, hash: u64) -> u64 {
+        self.list.guided_point(0..self.list.len(), by_hash(hash), |item| hash::order(item) < hash)
+    }
+
+    /// The hash of the member at `index`, by which a hashed set is in order. O(log n).
+    pub fn hash_at(&self, index: u64) -> Option<u64> {
+        self.list.get(index, hash::order)
+    }
+
+    /// Shows the members of a hashed set from `start` on, with their hashes, until `visit` breaks.
+    pub fn walk_hashed(&self, start: u64, mut visit: impl FnMut(u64, &[u8]) -> ControlFlow<()>) {
+        let _ = self.list.walk(start, self.list.len() - start, Direction::Forward, &mut |item: &[u8]| {
+            member::spell(item, |member| visit(hash::order(item), member))
+        });
+    }
+
+    /// The form in which `member` can be added, one of `count` that come together: this one, or a larger. O(log n).
+    pub fn form_with(&self, member: &[u8], count: u64, limits: SetLimits) -> SetForm {
+        let is_integer = parse_int(member).is_some();
+        let (form, len) = (self.form(), self.len());
+        let is_listed = len < limits.listpack_entries && member.len() as u64 <= limits.listpack_value;
+        match form {
+            SetForm::Integers if len == 0 => {
+                if is_integer && count.max(1) <= limits.intset_entries {
+                    SetForm::Integers
+                } else if count <= limits.listpack_entries && is_listed {
+                    SetForm::Listed
+                } else {
+                    SetForm::Hashed
+                }
+            }
+            SetForm::Integers if count > limits.intset_entries => SetForm::Hashed,
+            SetForm::Integers if is_integer && len < limits.intset_entries => SetForm::Integers,
+            SetForm::Integers if !is_integer && is_listed && self.are_short(limits) => SetForm::Listed,
+            SetForm::Listed if count <= limits.listpack_entries && is_listed => SetForm::Listed,
+            _ => SetForm::Hashed,
+        }
+    }
+
+    /// Whether its integers, which lie in numeric order, are no longer than a listed set allows.
+    fn are_short(&self, limits: SetLimits) -> bool {
+        let ends = [0, self.len() - 1];
+        ends.iter().all(|index| self.get(*index, |member| member.len() as u64 <= limits.listpack_value) == Some(true))
+    }
+
+    /// Where an item is in the list, or else where it belongs.
+    fn place(&self, item: &[u8]) -> Result<u64, u64> {
+        let form = self.form();
+        let mut is_there = false;
+        let index = match form {
+            SetForm::Listed => return self.list.find(item, 1, Direction::Forward).ok_or(self.list.len()),
+            SetForm::Integers => {
+                let Some(number) = member::integer(item) else { return Err(self.list.len()) };
+                self.list.partition_point(|other| {
+                    // The head alone is none, and goes first.
+                    let other = member::integer(other);
+                    is_there |= other == Some(number);
+                    other.is_none_or(|other| other < number)
+                })
+            }
+            SetForm::Hashed => {
+                let hash = hash::order(item);
+                // Whatever is at the place that is found has been looked at.
+                self.list.guided_point(0..self.list.len(), by_hash(hash), |other| {
+                    let other_hash = hash::order(other);
+                    is_there |= other_hash == hash && other == item;
+                    (other_hash, other) < (hash, item)
+                })
+            }
+        };
+        if is_there { Ok(index) } else { Err(index) }
+    }
+
+    /// The list in which it lies.
+    pub fn list(&self) -> &BlockList {
+        &self.list
+    }
+
+    /// The set that lies in this list, which comes from outside; `None` if none does: if its items are none, or out of
+    /// order, or there twice. O(n), of a listed set O(n log n).
+    pub fn of_list(list: BlockList) -> Option<Self> {
+        let set = Self { list };
+        let is_sound = !set.is_empty() && set.list.len() > set.start() && set.has_its_head() && set.is_in_order();
+        is_sound.then_some(set)
+    }
+
+    fn has_its_head(&self) -> bool {
+        let form = self.form();
+        form == SetForm::Hashed || self.list.get(0, |head| head == form.head()) == Some(true)
+    }
+
+    fn is_in_order(&self) -> bool {
+        let form = self.form();
+        let (mut are_items, mut listed) = (true, Vec::new());
+        let (mut numbers, mut hashes) = (Order::default(), Order::default());
+        self.walk_items(0, self.len(), |item| {
+            are_items &= member::is_item(item) && (form != SetForm::Integers || member::integer(item).is_some());
+            match form {
+                SetForm::Integers => numbers.follow(member::integer(item), item),
+                SetForm::Listed => listed.push((hash::order(item), item.to_vec())),
+                SetForm::Hashed => hashes.follow(hash::order(item), item),
+            }
+        });
+        listed.sort_unstable();
+        are_items && numbers.rises && hashes.rises && listed.windows(2).all(|pair| pair[0] != pair[1])
+    }
+}
+
+/// Whether what came so far rises.
+struct Order<K> {
+    last: Option<(K, Vec<u8>)>,
+    rises: bool,
+}
+
+impl<K> Default for Order<K> {
+    fn default() -> Self {
+        Self { last: None, rises: true }
+    }
+}
+
+impl<K: Ord> Order<K> {
+    fn follow(&mut self, key: K, item: &[u8]) {
+        match &mut self.last {
+            Some((last, last_item)) => {
+                self.rises &= (&*last, &last_item[..]) < (&key, item);
+                *last = key;
+                last_item.clear();
+                last_item.extend_from_slice(item);
+            }
+            None => self.last = Some((key, item.to_vec())),
+        }
+    }
+}
