@@ -59,7 +59,7 @@ fn elements(value: &Value) -> Vec<Vec<u8>> {
         Value::Queue(_) => unreachable!("a queue is dumped as a list"),
         Value::Tagged(list) => {
             list.check();
-            let everything = Limits { skip: 0, chunks: u64::MAX };
+            let everything = LookLimits { skip: 0, chunks: u64::MAX };
             list.walk(0..list.len(), blocks::Direction::Forward, &Filter::of(Shown::All), everything, |found| {
                 all.push([found.value, &[u8::from(found.is_hidden())]].concat());
                 ControlFlow::Continue(())
