@@ -10,7 +10,7 @@
 
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
-use keyspace::{Effect, Keyspace, Record, Whole, text_of};
+use keyspace::{Effect, Keyspace, Record, Whole, string_of};
 use values::Value;
 use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
@@ -65,7 +65,7 @@ fn clear(keyspace: &Keyspace) {
 fn is_sane(mut payload: &[u8]) -> bool {
     while !payload.is_empty() {
         match Record::decode(&mut payload) {
-            Ok(Record { effect: Effect::TextOverwrite { offset, .. }, .. }) if offset > OFFSET_MAX => return false,
+            Ok(Record { effect: Effect::StringOverwrite { offset, .. }, .. }) if offset > OFFSET_MAX => return false,
             Ok(Record { effect: Effect::MapPut { database, .. }, .. }) if database >= TABLES_MAX => return false,
             Ok(record) if record.table >= TABLES_MAX => return false,
             Ok(_) => {}
@@ -96,12 +96,12 @@ fn bytes_of(entry: keyspace::Entry<'_>) -> Vec<u8> {
             assert!(!list.is_empty(), "no key holds an empty list");
             list.encode(&mut bytes);
         }
-        Value::Text(_) => bytes.extend(text_of(entry).expect("a text is a text").to_vec()),
+        Value::Text(_) => bytes.extend(string_of(entry).expect("a text is a text").to_vec()),
         value => {
             assert!(!value.is_empty(), "no key holds an empty value");
             value.encode(&mut bytes);
             let mut again = &bytes[bytes.len() - value.encoded_bytes() as usize..];
-            assert!(Value::decode(value.kind(), &mut again).is_some(), "{value:?} is not what its kind can be");
+            assert!(Value::decode(value.value_type(), &mut again).is_some(), "{value:?} is not what its kind can be");
         }
     }
     bytes

@@ -7,7 +7,7 @@
 //! ```
 
 use values::Value;
-use values::tagged::{Filter, Limits, Shown};
+use values::tagged::{Filter, LookLimits, Shown};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 

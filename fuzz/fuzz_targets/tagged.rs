@@ -9,7 +9,7 @@
 use base::varint;
 use blocks::{BlockList, Direction, End};
 use values::Tagged;
-use values::tagged::{Filter, Limits, Shown, Tags, Term, Test};
+use values::tagged::{Filter, LookLimits, Shown, Tags, Term, Test};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 
@@ -23,7 +23,7 @@ fn list_of(mut data: &[u8]) -> BlockList {
 
 fn positions(list: &Tagged, direction: Direction, filter: &Filter) -> Vec<u64> {
     let mut positions = Vec::new();
-    let limits = Limits { skip: 0, chunks: u64::MAX };
+    let limits = LookLimits { skip: 0, chunks: u64::MAX };
     list.walk(0..list.len(), direction, filter, limits, |found| {
         let tags = found.tags();
         assert!(filter.terms.iter().all(|term| term.test.takes(tags.attributes[term.attribute])));
