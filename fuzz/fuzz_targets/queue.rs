@@ -8,7 +8,7 @@
 
 use base::varint;
 use blocks::{BlockList, Direction, End};
-use values::queue::{Limits, State};
+use values::queue::{QueueLimits, State};
 use values::{Kind, Queue, Value};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
@@ -24,7 +24,7 @@ fn list_of(mut data: &[u8]) -> BlockList {
 fn read(list: &BlockList) -> Option<Queue> {
     let mut bytes = Vec::new();
     Value::List(list.clone()).encode(&mut bytes);
-    match Value::decode(Kind::Queue, &mut &bytes[..])? {
+    match Value::decode(ValueType::Queue, &mut &bytes[..])? {
         Value::Queue(queue) => Some(queue),
         _ => unreachable!("it was read as a queue"),
     }
@@ -79,7 +79,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = queue.remove(&buried, true);
     let _ = queue.pop(End::Tail, queue.ready_len() / 2);
     let _ = queue.pop(End::Head, 1);
-    queue.limit(9, Limits { ttl_ms: 1, ..Limits::default() });
+    queue.limit(9, QueueLimits { ttl_ms: 1, ..QueueLimits::default() });
     let (mut old, count) = queue.too_old(u64::MAX / 2, 2);
     old.sort_unstable();
     let _ = queue.expire(&old, count);
