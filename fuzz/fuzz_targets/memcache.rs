@@ -8,7 +8,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::memcache::{Decoder, Dialect, Own, Step, Verb};
+use wire::memcache::{MemcacheDecoder, Dialect, Own, MemcacheStep, Verb};
 use wire::{OwnedRequest, Ranges};
 
 #[derive(Debug, PartialEq)]
@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
 /// What is in `stream`, cut into pieces of `sizes`.
 fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, item_bytes_max: usize) -> Vec<Heard> {
     let dialect = if item_bytes_max.is_multiple_of(2) { Dialect::Items } else { Dialect::Queues };
-    let (mut decoder, mut ranges) = (Decoder::new(dialect, item_bytes_max), Ranges::new());
+    let (mut decoder, mut ranges) = (MemcacheDecoder::new(dialect, item_bytes_max), Ranges::new());
     decoder.set_locked(item_bytes_max >= 128);
     let (mut heard, mut start, mut end) = (Vec::new(), 0, 0);
     for size in sizes {
@@ -40,28 +40,28 @@ fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, item_bytes_max: usize
             let input = &stream[start..end];
             let step = decoder.step(input, &mut ranges);
             start += match step {
-                Step::Request { used, silent } => {
+                MemcacheStep::Request { used, silent } => {
                     heard.push(Heard::Request(decoder.verb(), ranges.args(input).to_owned(), silent));
                     used
                 }
-                Step::Own { used, own } => {
+                MemcacheStep::Own { used, own } => {
                     heard.push(Heard::Own(own));
                     used
                 }
-                Step::Say { used, text } => {
+                MemcacheStep::Say { used, text } => {
                     heard.push(Heard::Say(text));
                     used
                 }
-                Step::Empty { used } => used,
-                Step::Broken => {
+                MemcacheStep::Empty { used } => used,
+                MemcacheStep::Broken => {
                     heard.push(Heard::Broken);
                     return heard;
                 }
-                Step::Http => {
+                MemcacheStep::Http => {
                     heard.push(Heard::Http);
                     return heard;
                 }
-                Step::NeedMore { at_least } => {
+                MemcacheStep::NeedMore { at_least } => {
                     assert!(at_least > input.len());
                     break;
                 }

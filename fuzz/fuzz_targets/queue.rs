@@ -9,7 +9,7 @@
 use base::varint;
 use blocks::{BlockList, Direction, End};
 use values::queue::{QueueLimits, State};
-use values::{Kind, Queue, Value};
+use values::{ValueType, Queue, Value};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 

@@ -9,7 +9,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wire::client::Parser;
-use wire::resp::{Decoder, Limits, Step, WireError};
+use wire::resp::{RespDecoder, Limits, RespStep, WireError};
 use wire::{OwnedRequest, Ranges};
 
 /// How a stream ended.
@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
 
 /// The requests in `stream`, cut into pieces of `sizes`, and how it ended.
 fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, limits: Limits) -> (Vec<OwnedRequest>, End) {
-    let (mut decoder, mut ranges) = (Decoder::new(), Ranges::new());
+    let (mut decoder, mut ranges) = (RespDecoder::new(), Ranges::new());
     decoder.set_limits(limits);
     let (mut requests, mut start, mut end) = (Vec::new(), 0, 0);
     for size in sizes {
@@ -38,16 +38,16 @@ fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, limits: Limits) -> (V
         loop {
             let input = &stream[start..end];
             start += match decoder.step(input, &mut ranges) {
-                Step::Request { used } => {
+                RespStep::Request { used } => {
                     requests.push(ranges.args(input).to_owned());
                     used
                 }
-                Step::Empty { used } => used,
-                Step::Broken(error) => return (requests, End::Broken(error)),
-                Step::Http => return (requests, End::Http),
+                RespStep::Empty { used } => used,
+                RespStep::Broken(error) => return (requests, End::Broken(error)),
+                RespStep::Http => return (requests, End::Http),
                 // A request of very many arguments takes more than one step.
-                Step::NeedMore { at_least } if at_least <= input.len() => 0,
-                Step::NeedMore { .. } => break,
+                RespStep::NeedMore { at_least } if at_least <= input.len() => 0,
+                RespStep::NeedMore { .. } => break,
             };
         }
         if end == stream.len() {

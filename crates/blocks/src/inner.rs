@@ -23,7 +23,7 @@ use crate::End;
 use crate::leaf::ITEM_BYTES_MAX;
 use crate::node::{Head, Node, Totals};
 use crate::place::{Place, PlaceCell};
-use crate::survey::Digests;
+use crate::summary::Digests;
 use crate::view::Codec;
 
 /// Most children of an inner node.

@@ -13,9 +13,9 @@
 //! - a leaf's layout and how one is built or changed in place: `leaf`, read through `view`
 //! - children, counts and sums: `inner`
 //! - operations that walk down and repair on the way up: `tree`, `walk`
-//! - where an item belongs in an ordered list: `ordered`; what is passed over by sums of items: `survey`
-//! - long ones in steps over a clone: `search`, `removal`; where a clone has changed since: `differing`
-//! - what clones keep alive: `shed`
+//! - where an item belongs in an ordered list: `ordered`; what is passed over by sums of items: `summary`
+//! - long ones in steps over a clone: `search`, `removal`; where a clone has changed since: `diff`
+//! - what clones keep alive: `retired`
 //! - bytes for journal, store and wire: `codec`
 //! - leaves that are stored one by one, and where: `stored`, `place`
 //!
@@ -24,21 +24,21 @@
 
 mod check;
 mod codec;
-mod differing;
+mod diff;
 mod inner;
 mod leaf;
 mod list;
 mod node;
 mod ordered;
 mod pack;
+mod packing_policy;
 mod place;
 mod removal;
+mod retired;
 mod runs;
 mod search;
-mod settle;
-mod shed;
 mod stored;
-mod survey;
+mod summary;
 mod tree;
 mod view;
 mod walk;
@@ -50,11 +50,11 @@ pub use ordered::Guide;
 pub use pack::{PackedItems, UnpackedItems, pack_items};
 pub use place::Place;
 pub use removal::Removal;
+pub use retired::counting_retired;
 pub use runs::Runs;
 pub use search::Search;
-pub use shed::counting_shed;
 pub use stored::{LeafStore, StoredError, StoredLeaf, StoredLeaves, Storing, leaf_counts};
-pub use survey::{Digest, Survey};
+pub use summary::{Digest, Summary};
 pub use walk::Visit;
 
 /// An end of a list.

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use crate::End;
 use crate::inner::Inner;
 use crate::leaf::DATA_BYTES_MAX;
-use crate::shed;
+use crate::retired;
 use crate::view::{Codec, Leaf};
 
 /// Bytes of a [`Head`].
@@ -207,7 +207,7 @@ impl Node {
             let inner = self.as_inner();
             let (own_bytes, copy) = (inner.own_bytes(), Node::inner(inner.copy()));
             // The children are carried over.
-            shed::counted_as(own_bytes, || *self = copy);
+            retired::counted_as(own_bytes, || *self = copy);
         }
         assert!(!self.is_leaf());
         // SAFETY: an inner node (asserted) held by us alone, borrowed mutably.
@@ -224,7 +224,7 @@ impl Node {
         // The children that stay are carried over.
         let shed_bytes = inner.totals().heap - (copy.totals().heap - copy.own_bytes());
         let copy = Node::inner(copy);
-        shed::counted_as(shed_bytes, || *self = copy);
+        retired::counted_as(shed_bytes, || *self = copy);
         rest
     }
 
@@ -300,7 +300,7 @@ impl Drop for Node {
         if !self.is_unique() {
             let bytes = self.totals().heap;
             if self.head().refs.fetch_sub(1, Ordering::Release) != 1 {
-                return shed::note(bytes);
+                return retired::note(bytes);
             }
             fence(Ordering::Acquire);
         }

@@ -2,7 +2,7 @@
 //!
 //! Each takes `&mut Node` and copies what others hold, along its path only. Three rules keep the tree dense: a push
 //! that finds a leaf or a node full opens a new one at the end (so pushed lists are full, not half full); the leaves
-//! behind it are packed (see `settle`); and a node that a removal leaves below half merges with a neighbour when both
+//! behind it are packed (see `packing_policy`); and a node that a removal leaves below half merges with a neighbour when both
 //! fill at most three quarters of one.
 //!
 //! A packed leaf that is written to becomes raw leaves, as many as it needs.
@@ -12,7 +12,7 @@ use crate::inner::{CHILDREN_MAX, Inner};
 use crate::leaf::{DATA_BYTES_MAX, Lean, Measure, build, build_roomy};
 use crate::node::Node;
 use crate::pack::CONTENT_BYTES_MAX;
-use crate::settle::{few_leaves, one_leaf, raw_leaves, settle};
+use crate::packing_policy::{few_leaves, one_leaf, raw_leaves, settle};
 use crate::view::View;
 
 /// What became of a node.

@@ -4,7 +4,7 @@
 
 mod twin;
 
-use blocks::{BlockList, Direction, End, counting_shed};
+use blocks::{BlockList, Direction, End, counting_retired};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use twin::{Op, Pair, Twin, cases, compare, op, range, recoded};
@@ -32,13 +32,13 @@ proptest! {
         let clone = pair.list.clone();
         let mut shed_bytes = 0;
         for op in after.iter().filter(is_plain) {
-            let ((), bytes) = counting_shed(|| pair.run(op));
+            let ((), bytes) = counting_retired(|| pair.run(op));
             shed_bytes += bytes;
             prop_assert_eq!(shed_bytes, clone.bytes_apart_from(&pair.list), "after {:?}", op);
         }
-        let ((), bytes) = counting_shed(|| pair.list = BlockList::new());
+        let ((), bytes) = counting_retired(|| pair.list = BlockList::new());
         prop_assert_eq!(shed_bytes + bytes, clone.heap_bytes());
-        let ((), bytes) = counting_shed(|| drop(clone));
+        let ((), bytes) = counting_retired(|| drop(clone));
         prop_assert_eq!(bytes, 0, "the last holder gives up nothing that others hold");
     }
 

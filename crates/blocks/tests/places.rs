@@ -8,7 +8,7 @@ mod twin;
 use std::collections::BTreeMap;
 
 use blocks::{
-    BlockList, DecodeError, End, LeafStore, Place, StoredError, StoredLeaves, Storing, counting_shed, leaf_counts,
+    BlockList, DecodeError, End, LeafStore, Place, StoredError, StoredLeaves, Storing, counting_retired, leaf_counts,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -354,7 +354,7 @@ fn zeros_are_one_block_however_often_they_are_named() {
     assert_eq!(again.len(), 4096);
     let mut again_apart = BlockList::new();
     again_apart.append(again);
-    let ((), shed_bytes) = counting_shed(|| drop(again_apart));
+    let ((), shed_bytes) = counting_retired(|| drop(again_apart));
     assert!(shed_bytes > 4000 * 4096, "what is read is one block, held many times");
 }
 

@@ -153,15 +153,15 @@ const ONLY_LOOK: &[&str] = &["KEYRANGE", "OBJECT ENCODING", "OBJECT FREQ", "OBJE
 
 /// What is special about one command.
 #[derive(Default)]
-struct Manner {
+struct EventStyle {
     exceptions: Vec<&'static Exception>,
     is_backward: bool,
     puts_anew: bool,
 }
 
 /// By the index of the command.
-static MANNERS: LazyLock<Vec<Manner>> = LazyLock::new(|| {
-    let manner = |command: &CommandSpec| Manner {
+static MANNERS: LazyLock<Vec<EventStyle>> = LazyLock::new(|| {
+    let manner = |command: &CommandSpec| EventStyle {
         exceptions: EXCEPTIONS.iter().filter(|exception| exception.commands.contains(&command.name)).collect(),
         is_backward: TOLD_BACKWARD.contains(&command.name),
         puts_anew: PUT_ANEW.contains(&command.name),
@@ -210,7 +210,7 @@ fn motions(run: &[Note]) -> Vec<&[Note]> {
 }
 
 /// Tells of a note, behind the `events` of the same run from `from` on.
-fn tell<'a>(manner: &Manner, note: &'a Note, events: &mut Vec<Event<'a>>, from: usize) {
+fn tell<'a>(manner: &EventStyle, note: &'a Note, events: &mut Vec<Event<'a>>, from: usize) {
     let Note { database, key, deed, .. } = note;
     let mut add = |(class, name): (Classes, &'static str)| {
         let event = Event { database: *database, key, class, name };

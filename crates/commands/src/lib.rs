@@ -12,6 +12,8 @@
 
 mod acl;
 mod bitmap;
+mod blocking_source;
+mod chunked_buffer;
 mod connection;
 mod decimal;
 mod double;
@@ -20,7 +22,6 @@ mod element_scan;
 mod engine_arguments;
 mod events;
 mod failure;
-mod filled;
 mod generic;
 mod geo;
 mod hash;
@@ -30,7 +31,6 @@ mod in_order;
 mod list;
 mod memcached;
 mod parse;
-mod pieces;
 mod prelude;
 mod pubsub;
 mod queue;
@@ -62,8 +62,8 @@ pub use memcached::flush::{REMOVE_TEXTS, flush_delay};
 pub use memcached::life::exptime_seconds_left;
 pub use parse::repeated;
 pub use queue::LEASE_MS;
-pub use queue::door::{MEMCACHEQ_VERSION, REMOVE_QUEUES, abort_request};
 pub use queue::lengths::QueueLengths;
+pub use queue::protocol::{MEMCACHEQ_VERSION, REMOVE_QUEUES, abort_request};
 pub use rdb::{LibrariesDump, LibrariesReading};
 pub use reads::counted_reads;
 pub use script::eval::keys_count as script_keys_count;
@@ -88,14 +88,14 @@ const FILES: &[&[CommandSpec]] = &[
     bitmap::operation::COMMANDS,
     connection::client::COMMANDS,
     connection::greeting::COMMANDS,
-    connection::manners::COMMANDS,
+    connection::client_options::COMMANDS,
     connection::plain::COMMANDS,
     connection::tracking::COMMANDS,
     generic::database::COMMANDS,
     generic::delete::COMMANDS,
     generic::dump::COMMANDS,
     generic::expire::COMMANDS,
-    generic::look::COMMANDS,
+    generic::inspect::COMMANDS,
     generic::migrate::COMMANDS,
     generic::object::COMMANDS,
     generic::place::COMMANDS,
@@ -121,7 +121,7 @@ const FILES: &[&[CommandSpec]] = &[
     list::blocking::COMMANDS,
     list::edit::COMMANDS,
     list::find::COMMANDS,
-    list::pass::COMMANDS,
+    list::transfer::COMMANDS,
     list::pop::COMMANDS,
     list::push::COMMANDS,
     list::range::COMMANDS,
@@ -138,12 +138,12 @@ const FILES: &[&[CommandSpec]] = &[
     pubsub::look::COMMANDS,
     pubsub::publish::COMMANDS,
     pubsub::subscribe::COMMANDS,
-    queue::door::COMMANDS,
-    queue::finish::COMMANDS,
+    queue::protocol::COMMANDS,
+    queue::acknowledge::COMMANDS,
     queue::limit::COMMANDS,
     queue::push::COMMANDS,
     queue::reserve::COMMANDS,
-    queue::tell::COMMANDS,
+    queue::reply::COMMANDS,
     script::cache::COMMANDS,
     script::eval::COMMANDS,
     script::function::COMMANDS,
@@ -154,7 +154,7 @@ const FILES: &[&[CommandSpec]] = &[
     server::debug::COMMANDS,
     server::info::COMMANDS,
     server::latency::COMMANDS,
-    server::lone::COMMANDS,
+    server::replication_stubs::COMMANDS,
     server::memory::COMMANDS,
     server::module::COMMANDS,
     server::monitor::COMMANDS,
@@ -169,7 +169,7 @@ const FILES: &[&[CommandSpec]] = &[
     sorted::add::COMMANDS,
     sorted::algebra::COMMANDS,
     sorted::blocking::COMMANDS,
-    sorted::look::COMMANDS,
+    sorted::lookup::COMMANDS,
     sorted::pop::COMMANDS,
     sorted::random::COMMANDS,
     sorted::range::COMMANDS,

@@ -1,6 +1,6 @@
 //! The connections as other connections see them: CLIENT LIST, KILL, UNBLOCK.
 
-use crate::notices::Notices;
+use crate::pushes::ClientPushes;
 use crate::waiter::{Answer, Waiter};
 use base::Ms;
 use commands::ClientFilter;
@@ -51,7 +51,7 @@ pub struct Client {
     /// Subscriptions to channels, shard channels and patterns.
     pub subscriptions: [AtomicU32; 3],
     /// What it alone is told.
-    pub(crate) notices: Notices,
+    pub(crate) notices: ClientPushes,
     /// It is shown all requests.
     pub(crate) is_monitor: AtomicBool,
     /// How its reads are tracked.
@@ -160,7 +160,7 @@ impl Client {
             pinned_bytes: AtomicU64::new(0),
             mail_bytes: AtomicU64::new(0),
             subscriptions: Default::default(),
-            notices: Notices::default(),
+            notices: ClientPushes::default(),
             is_monitor: AtomicBool::new(false),
             tracking: TrackingSign::default(),
             cut_off_bytes: AtomicU64::new(0),

@@ -1,23 +1,23 @@
 //! The engine: the keyspace and everything that is shared by the threads that serve it.
 
 use crate::auth_failures::AuthFailures;
-use crate::backstage::Backstage;
 use crate::checkpoint::{Asked, Orders, Patience, Reason};
 use crate::client::Clients;
 use crate::counters::{Counters, Errors, Rates, Sample};
+use crate::expire_cycle::DeferredDrop;
 use crate::hooks::Hooks;
-use crate::housekeeping::Freer;
+use crate::latency_monitor::LatencyMonitor;
 use crate::loading::Loading;
 use crate::memory::Memory;
 use crate::monitors::Monitors;
+use crate::offload::OffloadPool;
 use crate::pause::Pause;
 use crate::prefixes::PrefixMap;
-use crate::pubsub::Board;
+use crate::pubsub::SubscriptionRegistry;
 use crate::script::Scripts;
 use crate::session::Flushes;
 use crate::settings::{Current, Fsync, Settings};
 use crate::slowlog::SlowLog;
-use crate::spikes::SpikeLog;
 use crate::tracking::Tracker;
 use crate::watchdog::WatchdogState;
 use base::clock::Clock;
@@ -51,7 +51,7 @@ pub struct Engine {
     /// Connections.
     pub clients: Clients,
     /// What is subscribed to.
-    pub(crate) board: Board,
+    pub(crate) board: SubscriptionRegistry,
     /// Which keyspace notifications are made: [`Classes::bits`].
     event_classes: AtomicU32,
     /// Settings.
@@ -65,7 +65,7 @@ pub struct Engine {
     /// The slow log.
     pub slowlog: SlowLog,
     /// What took long.
-    pub spikes: SpikeLog,
+    pub spikes: LatencyMonitor,
     /// Who may have kept which keys.
     pub(crate) tracker: Tracker,
     /// Flushes of the memcached door that are still to come.
@@ -81,9 +81,9 @@ pub struct Engine {
     /// Scripts that are known, and those that run long.
     pub scripts: Scripts,
     /// Where big values go to be dropped.
-    pub freer: Freer,
+    pub freer: DeferredDrop,
     /// Where commands are rehearsed that touch very much.
-    pub backstage: Backstage,
+    pub backstage: OffloadPool,
     /// Bytes of the clones in frames that are on their way to the journal: the most that it pins.
     pub journal_clones_bytes: Arc<AtomicU64>,
     /// When the server was ready.
@@ -152,7 +152,7 @@ impl Engine {
             journal,
             hooks: Hooks::default(),
             clients: Clients::default(),
-            board: Board::new(parts.workers),
+            board: SubscriptionRegistry::new(parts.workers),
             event_classes: AtomicU32::new(current.event_classes.bits()),
             settings: parts.settings,
             // The last set counts for background threads.
@@ -160,7 +160,7 @@ impl Engine {
             errors: Errors::default(),
             rates: Rates::default(),
             slowlog: SlowLog::default(),
-            spikes: SpikeLog::default(),
+            spikes: LatencyMonitor::default(),
             prefixes: PrefixMap::default(),
             tracker: Tracker::default(),
             flushes: Flushes::default(),
@@ -168,8 +168,8 @@ impl Engine {
             monitors: Monitors::default(),
             pause: Pause::default(),
             scripts: Scripts::default(),
-            freer: Freer::default(),
-            backstage: Backstage::default(),
+            freer: DeferredDrop::default(),
+            backstage: OffloadPool::default(),
             journal_clones_bytes: Arc::default(),
             run_id,
             port: AtomicU32::new(u32::from(current.port)),

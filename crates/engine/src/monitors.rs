@@ -1,8 +1,8 @@
 //! MONITOR, and `watch` of memcached: connections that are shown what others ask for.
 
 use crate::client::Client;
-use crate::notices::{Notice, Sent};
 use crate::pubsub::Stamp;
+use crate::pushes::{Push, Sent};
 use commands::ItemEvent;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -119,7 +119,7 @@ impl Monitors {
         let stamp = Stamp::of(0, false);
         let watchers = self.watchers.read().unwrap_or_else(PoisonError::into_inner);
         for Watcher { client, .. } in watchers.iter().filter(|watcher| watcher.shown & shown as u8 != 0) {
-            let sent = Sent { notice: Notice::Line(line.clone()), is_redirected: false, stamp: stamp.clone() };
+            let sent = Sent { notice: Push::Line(line.clone()), is_redirected: false, stamp: stamp.clone() };
             if let Some(bytes) = client.notices.put(sent, bytes_max) {
                 client.cut_off(bytes);
             }

@@ -12,9 +12,9 @@
 
 use crate::client::Client;
 use crate::engine::Engine;
-use crate::housekeeping::Freer;
-use crate::notices::{Notice, Sent};
+use crate::expire_cycle::DeferredDrop;
 use crate::pubsub::Stamp;
+use crate::pushes::{Push, Sent};
 use base::cost::{self, Work};
 use base::limits::SHARDS;
 use keyspace::{Named, Tx};
@@ -81,7 +81,7 @@ impl Default for Tracker {
 
 /// What a connection is told of its own change.
 pub(crate) struct Own {
-    pub(crate) notice: Notice,
+    pub(crate) notice: Push,
     pub(crate) is_redirected: bool,
     /// Ahead of the reply, as of what others have read; what it has read itself, behind it.
     pub(crate) is_first: bool,
@@ -138,7 +138,7 @@ impl Tracker {
     }
 
     /// A connection tracks no more. Its number stays in the table until the keys change.
-    pub(crate) fn remove(&self, id: u64, prefixes: &BTreeSet<Vec<u8>>, freer: &Freer) {
+    pub(crate) fn remove(&self, id: u64, prefixes: &BTreeSet<Vec<u8>>, freer: &DeferredDrop) {
         let removed = self.clients.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
         if removed.is_none() {
             return;
@@ -198,7 +198,7 @@ impl Tracker {
     }
 
     /// Empties the table, and has a thread that has time drop what was in it.
-    fn forget_all(&self, freer: &Freer) {
+    fn forget_all(&self, freer: &DeferredDrop) {
         let parts: Vec<Keys> = (0..SHARDS).map(|shard| std::mem::take(&mut *self.shard(shard))).collect();
         parts.iter().for_each(|keys| self.note_forgotten(keys.ids.len(), keys.items_count));
         if parts.iter().any(|keys| !keys.ids.is_empty()) {
@@ -223,7 +223,7 @@ pub(crate) fn put_out(engine: &Engine, keys_max: usize, told: &mut InvalidatedCl
         let keys: Arc<[Box<[u8]>]> = Arc::new([key]);
         let stamp = Stamp::of(0, false);
         for tracked in ids.into_iter().filter_map(|id| tracker.tracked(id)).filter(|tracked| !tracked.is_broadcast) {
-            tell(engine, &tracked, &Notice::Keys(keys.clone()), 0, &stamp, told);
+            tell(engine, &tracked, &Push::Keys(keys.clone()), 0, &stamp, told);
         }
     }
 }
@@ -249,7 +249,7 @@ pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<St
         let keys: Arc<[Box<[u8]>]> = Arc::new([(*key).into()]);
         for tracked in ids.into_iter().filter_map(|id| tracker.tracked(id)) {
             if !tracked.is_broadcast && tracked.hears(by) {
-                tell(engine, &tracked, &Notice::Keys(keys.clone()), by, stamp, told);
+                tell(engine, &tracked, &Push::Keys(keys.clone()), by, stamp, told);
             }
         }
     }
@@ -267,7 +267,7 @@ pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<St
         let keys: Arc<[Box<[u8]>]> = keys.into();
         for tracked in ids.iter().filter_map(|id| tracker.tracked(*id)) {
             if tracked.hears(by) {
-                tell(engine, &tracked, &Notice::Keys(keys.clone()), by, stamp, told);
+                tell(engine, &tracked, &Push::Keys(keys.clone()), by, stamp, told);
             }
         }
     }
@@ -301,23 +301,16 @@ fn tell_all(engine: &Engine, by: u64, stamp: &Arc<Stamp>, told: &mut Invalidated
     tracker.forget_all(&engine.freer);
     let all: Vec<Arc<Tracked>> =
         tracker.clients.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-    all.iter().for_each(|tracked| tell(engine, tracked, &Notice::All, by, stamp, told));
+    all.iter().for_each(|tracked| tell(engine, tracked, &Push::All, by, stamp, told));
 }
 
 /// Tells one connection, or whom it has named in its place.
-fn tell(
-    engine: &Engine,
-    tracked: &Tracked,
-    notice: &Notice,
-    by: u64,
-    stamp: &Arc<Stamp>,
-    told: &mut InvalidatedClients,
-) {
+fn tell(engine: &Engine, tracked: &Tracked, notice: &Push, by: u64, stamp: &Arc<Stamp>, told: &mut InvalidatedClients) {
     let copy = || match notice {
-        Notice::Keys(keys) => Notice::Keys(keys.clone()),
-        Notice::All => Notice::All,
-        Notice::Gone(id) => Notice::Gone(*id),
-        Notice::Line(line) => Notice::Line(line.clone()),
+        Push::Keys(keys) => Push::Keys(keys.clone()),
+        Push::All => Push::All,
+        Push::Gone(id) => Push::Gone(*id),
+        Push::Line(line) => Push::Line(line.clone()),
     };
     let (receiver, notice, is_redirected) = match tracked.redirect {
         0 => (tracked.client.clone(), copy(), false),
@@ -325,7 +318,7 @@ fn tell(
             Some(receiver) => (receiver, copy(), true),
             None => {
                 tracked.client.tracking.note_broken();
-                (tracked.client.clone(), Notice::Gone(id), false)
+                (tracked.client.clone(), Push::Gone(id), false)
             }
         },
     };

@@ -5,17 +5,17 @@
 
 use crate::counters::Counters;
 use crate::engine::Engine;
-use crate::own_time::OwnTime;
-use crate::pubsub::{Delivered, Mailbox, Post};
-use crate::script::stage::Stage;
+use crate::fifo_lock::FifoLock;
+use crate::pubsub::{Delivered, Dispatcher, SubscriberQueue};
+use crate::script::runner::ScriptRunner;
 use crate::session::Leases;
 use crate::settings::{Current, Reader};
+use crate::thread_cpu_time::ThreadCpuTime;
 use crate::tracking::InvalidatedClients;
-use crate::turnstile::Turnstile;
 use crate::waits::{gate_open, yield_now};
 use base::random::Random;
 use base::{Ms, Position};
-use journal::{Journal, Lane, Level, Reached};
+use journal::{Journal, Level, LogBuffer, Reached};
 use keyspace::{Log, OrderState, OrderStep, Plan};
 use quanta::Instant;
 use std::cell::{Cell, RefCell};
@@ -26,8 +26,8 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use sync::bell::Bell;
 use sync::gate::Member;
+use sync::notifier::Notifier;
 
 /// A sleep, as the event loop (or the simulated world) gives it.
 pub type Sleep = Pin<Box<dyn Future<Output = ()>>>;
@@ -36,7 +36,7 @@ pub type Sleep = Pin<Box<dyn Future<Output = ()>>>;
 pub type SleepFn = Box<dyn Fn(Ms) -> Sleep>;
 
 /// A connection to another server, as the event loop gives it.
-pub trait Line {
+pub trait OutboundConnection {
     /// Reads what has come; 0 bytes: it is closed.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ pub trait Line {
 }
 
 /// A connection under way.
-pub type Dialing = Pin<Box<dyn Future<Output = io::Result<Box<dyn Line>>>>>;
+pub type Dialing = Pin<Box<dyn Future<Output = io::Result<Box<dyn OutboundConnection>>>>>;
 
 /// Connects to a host's port.
 pub type Dialer = Box<dyn Fn(String, u16) -> Dialing>;
@@ -71,17 +71,17 @@ pub struct Worker {
     pub index: usize,
     /// Its part in the gate.
     pub member: Member,
-    pub(crate) lane: RefCell<Option<Lane>>,
+    pub(crate) lane: RefCell<Option<LogBuffer>>,
     pub(crate) scratch: RefCell<Scratch>,
     /// Its part in messages.
-    pub(crate) post: RefCell<Post>,
+    pub(crate) post: RefCell<Dispatcher>,
     /// Workers to whom this turn has posted letters.
     pub(crate) rung: RefCell<Vec<u16>>,
     /// Whom this turn has given notices.
     pub(crate) told: RefCell<InvalidatedClients>,
     timer: SleepFn,
     dialer: Option<Dialer>,
-    bell: Arc<Bell>,
+    bell: Arc<Notifier>,
     waits: RefCell<Vec<DurabilityWait>>,
     /// Somebody waits for whom the journal has not been asked yet.
     waits_asked: Cell<bool>,
@@ -90,10 +90,10 @@ pub struct Worker {
     reader: RefCell<Reader>,
     random: Cell<Random>,
     /// Its connections that are about to help with the order of names.
-    helpers: Turnstile,
-    own_time: OwnTime,
+    helpers: FifoLock,
+    own_time: ThreadCpuTime,
     /// Where its scripts run.
-    pub(crate) stage: Stage,
+    pub(crate) runner: ScriptRunner,
     /// Bytes that requests of this worker may still take without asking for more.
     credit_bytes: Cell<u64>,
     /// What its connections of the queue door have open.
@@ -137,7 +137,7 @@ pub(crate) struct Scratch {
 impl Worker {
     /// Worker number `index` of `engine`, with the event loop's `timer`.
     pub fn new(engine: Arc<Engine>, index: usize, timer: SleepFn) -> Self {
-        let bell = Arc::new(Bell::new());
+        let bell = Arc::new(Notifier::new());
         let lane = engine.journal.as_ref().map(|journal| {
             journal.add_bell(bell.clone());
             journal.lane()
@@ -159,9 +159,9 @@ impl Worker {
             listener: RefCell::default(),
             reader: RefCell::new(engine.settings.reader()),
             random: Cell::new(Random::new(seed)),
-            helpers: Turnstile::default(),
-            own_time: OwnTime::of_worker(),
-            stage: Stage::default(),
+            helpers: FifoLock::default(),
+            own_time: ThreadCpuTime::of_worker(),
+            runner: ScriptRunner::default(),
             credit_bytes: Cell::new(0),
             leases: Leases::default(),
             chores: RefCell::default(),
@@ -174,7 +174,7 @@ impl Worker {
     /// # Panics
     /// The system gives no memory for them.
     pub fn map_for_scripts(&self) {
-        self.stage.map(self);
+        self.runner.map(self);
     }
 
     /// Lets its connections be clients of other servers.
@@ -261,9 +261,9 @@ impl Worker {
 
     /// Tells the journal, and workers for whose connections there are messages, that a turn has ended.
     pub(crate) fn end_turn(&self) {
-        self.lane.borrow_mut().iter_mut().for_each(Lane::end_turn);
+        self.lane.borrow_mut().iter_mut().for_each(LogBuffer::end_turn);
         let mut rung = self.rung.borrow_mut();
-        rung.drain(..).for_each(|worker| self.engine.board.inbox(usize::from(worker)).bell.ring());
+        rung.drain(..).for_each(|worker| self.engine.board.inbox(usize::from(worker)).bell.notify());
         self.told.borrow_mut().wake();
     }
 
@@ -322,7 +322,7 @@ impl Worker {
 
     /// Tells all workers to look whether a script is busy.
     pub(crate) fn ring_all(&self) {
-        (0..self.engine.counters.len() - 1).for_each(|worker| self.engine.board.inbox(worker).bell.ring());
+        (0..self.engine.counters.len() - 1).for_each(|worker| self.engine.board.inbox(worker).bell.notify());
     }
 
     fn note_turn(&self, took: Duration) {
@@ -399,12 +399,12 @@ impl Worker {
         std::future::poll_fn(|context| {
             let _ = scripts.as_mut().poll(context);
             self.listener.replace(Some(context.waker().clone()));
-            while self.waits_asked.replace(false) | self.bell.poll_rung(context).is_ready() {
+            while self.waits_asked.replace(false) | self.bell.poll_notified(context).is_ready() {
                 self.wake_waits();
             }
-            while self.engine.board.inbox(self.index).bell.poll_rung(context).is_ready() {
+            while self.engine.board.inbox(self.index).bell.poll_notified(context).is_ready() {
                 if self.engine.scripts.is_busy() {
-                    self.stage.wake_impatient();
+                    self.runner.wake_impatient();
                 }
             }
             if (self.deliver() == Delivered::Some) | self.do_chore() {
@@ -446,7 +446,7 @@ impl Worker {
     }
 
     /// Gives one connection the messages that are there for it, ahead of others.
-    pub(crate) fn catch_up(&self, mailbox: &Mailbox) {
+    pub(crate) fn catch_up(&self, mailbox: &SubscriberQueue) {
         let (board, freer) = (&self.engine.board, &self.engine.freer);
         if !mailbox.is_caught_up(board, self.index) {
             self.post.borrow_mut().catch_up(board, self.index, mailbox, self.mail_bytes_max(), freer);

@@ -4,7 +4,7 @@
 mod support;
 
 use base::disk::Disk;
-use engine::{Expirer, Next};
+use engine::{ExpireCycle, Next};
 use std::path::Path;
 use support::{Client, Load, START_MS, World, read};
 use wire::Output;
@@ -310,7 +310,7 @@ fn a_key_whose_time_came_before_it_was_loaded_is_absent_and_goes_by_an_effect() 
     world.advance(5_000);
     let world = late(world);
     let mut client = world.client();
-    let mut expirer = Expirer::new(world.engine.clone());
+    let mut expirer = ExpireCycle::new(world.engine.clone());
     expirer.pass();
     assert!(client.call("INFO stats").contains("expired_keys:0\r\n"), "nothing is loaded yet");
     assert_eq!(client.call("GET key:1"), "$-1\r\n");

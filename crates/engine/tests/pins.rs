@@ -91,7 +91,7 @@ fn what_is_removed_while_it_is_told_is_pinned_once_it_has_been_dropped() {
         fill(&mut writer, "list");
         let output = ask(&mut reader, "list");
         writer.call(removal);
-        engine::Expirer::new(world.engine.clone()).pass();
+        engine::ExpireCycle::new(world.engine.clone()).pass();
         free(&world);
         let bytes = pinned(&reader, &output);
         assert!((KEPT_BYTES..2 * CONTENT_BYTES).contains(&bytes), "{removal}: {bytes}");

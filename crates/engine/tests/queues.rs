@@ -3,7 +3,7 @@
 
 mod support;
 
-use engine::{Expirer, Next};
+use engine::{ExpireCycle, Next};
 use std::pin::pin;
 use std::task::{Context, Waker};
 use support::{Client, Load, World, block_on, read};
@@ -12,10 +12,10 @@ use wire::Output;
 const DEBUG: &[(&str, &str)] = &[("enable-debug-command", "yes")];
 
 fn expire(world: &World) {
-    expire_by(&mut Expirer::new(world.engine.clone()));
+    expire_by(&mut ExpireCycle::new(world.engine.clone()));
 }
 
-fn expire_by(expirer: &mut Expirer) {
+fn expire_by(expirer: &mut ExpireCycle) {
     let is_over = (0..10_000).any(|_| !expirer.pass());
     assert!(is_over, "there is always more");
 }
@@ -257,7 +257,7 @@ const CAME: &str = "VALUE q 0 4\r\nwork\r\nEND\r\n";
 
 /// Lets so many seconds pass as they do in a server: leases are kept and what is over is given back.
 fn pass_seconds(world: &World, seconds: u64) {
-    let mut expirer = Expirer::new(world.engine.clone());
+    let mut expirer = ExpireCycle::new(world.engine.clone());
     for _ in 0..seconds / 5 {
         world.advance(5_000);
         world.extend_leases();

@@ -2,7 +2,7 @@
 
 mod support;
 
-use engine::{Expirer, Next};
+use engine::{ExpireCycle, Next};
 use std::pin::pin;
 use std::task::{Context, Waker};
 use support::{Client, World, block_on, read};
@@ -255,7 +255,7 @@ fn a_key_that_did_not_fit_one_pass_of_the_expirer_goes_with_the_next() {
         client.call(&format!("SET {key} value PX 1"));
     }
     world.advance(5_000);
-    let mut expirer = Expirer::new(world.engine.clone());
+    let mut expirer = ExpireCycle::new(world.engine.clone());
     while expirer.pass() {}
     assert_eq!(world.engine.sums().databases[0].keys, 0);
 }
@@ -276,7 +276,7 @@ fn a_deadline_survives_a_tx_that_is_abandoned() {
     client.call("EXEC");
     assert_eq!(client.call("LLEN k"), ":2\r\n");
     world.advance(2_000_000);
-    let mut expirer = Expirer::new(world.engine.clone());
+    let mut expirer = ExpireCycle::new(world.engine.clone());
     while expirer.pass() {}
     assert_eq!(world.engine.sums().databases[0].expiring, 0, "no key with a deadline is left");
 }

@@ -4,7 +4,7 @@
 mod support;
 
 use base::disk::Disk;
-use engine::{Expirer, Next};
+use engine::{ExpireCycle, Next};
 use keyspace::shard_of;
 use std::path::Path;
 use support::{Load, START_MS, World, read};
@@ -159,7 +159,7 @@ fn one_whose_time_has_come_goes_unread() {
     let world = world.restarted(DEBUG, Load::Wanted);
     open(&world, &["list"]);
     world.advance(5_000);
-    let mut expirer = Expirer::new(world.engine.clone());
+    let mut expirer = ExpireCycle::new(world.engine.clone());
     expirer.pass();
     expirer.pass();
     assert!(world.client().call("INFO stats").contains("expired_keys:1\r\n"));
@@ -268,7 +268,7 @@ fn a_dead_letter_is_put_into_no_list_that_is_unread() {
     let world = world.restarted(DEBUG, Load::Wanted);
     open(&world, &["dead"]);
     assert!(world.client().call("Q.INFO q").contains("leased\r\n:1\r\n"));
-    let mut expirer = Expirer::new(world.engine.clone());
+    let mut expirer = ExpireCycle::new(world.engine.clone());
     for unread in [1, 0] {
         assert_eq!(values_left(&world), unread);
         world.advance(5_000);

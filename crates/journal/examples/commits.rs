@@ -3,13 +3,13 @@
 //! Each thread hands over frames of 60 bytes; under `always` it waits for each to be durable, else for none.
 
 use base::disk::RealDisk;
-use journal::{Frame, Lane, Level, Options, Policy, Purpose, Reached, Refusal, Running, prepare};
+use journal::{Frame, Level, LogBuffer, Options, Policy, Purpose, Reached, Refusal, Running, prepare};
 use std::path::Path;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
-use sync::bell::Bell;
+use sync::notifier::Notifier;
 
 struct Unpark(Thread);
 
@@ -56,10 +56,10 @@ fn main() {
     running.stop().expect("a clean stop");
 }
 
-fn work(mut lane: Lane, waits: bool, end: Instant) {
+fn work(mut lane: LogBuffer, waits: bool, end: Instant) {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
-    let (journal, bell) = (lane.journal().clone(), Arc::new(Bell::new()));
+    let (journal, bell) = (lane.journal().clone(), Arc::new(Notifier::new()));
     journal.add_bell(bell.clone());
     let mut payload = Vec::new();
     let mut count = 0u64;
@@ -82,7 +82,7 @@ fn work(mut lane: Lane, waits: bool, end: Instant) {
         lane.hand_over(ticket, count, &mut payload);
         lane.end_turn();
         while waits && journal.want(&bell, Level::Durable, position) == Reached::Waiting {
-            if bell.poll_rung(&mut context).is_pending() {
+            if bell.poll_notified(&mut context).is_pending() {
                 std::thread::park();
             }
         }

@@ -33,15 +33,15 @@
 mod error;
 mod evidence;
 mod format;
-mod front;
 mod identity;
-mod maker;
+mod journal;
+mod preallocator;
 mod recovery;
 mod room;
 mod run;
 mod scan;
 mod seal;
-mod shelf;
+mod segment_list;
 mod signal;
 mod statistics;
 mod syncer;
@@ -51,18 +51,18 @@ pub use error::{OpenError, Refusal};
 pub use format::{
     HEAD_BYTES, History, Kind, MARK_BYTES, PAYLOAD_BYTES_MAX, Record, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead,
 };
-pub use front::{Claim, Journal, Lane, Purpose, Reached, Ticket};
 pub use identity::{Identity, REMEDY as IDENTITY_REMEDY};
-pub use maker::Maker;
+pub use journal::{FrameSlot, Journal, LogBuffer, Purpose, Reached, Reservation};
+pub use preallocator::Preallocator;
 pub use recovery::{Loss, Opened, Prepared, Recovery, TornTail, open, prepare, read};
 pub use run::Running;
 pub use scan::{Frame, Replay, scan_bytes};
 pub use seal::Seal;
-pub use shelf::SegmentHold;
+pub use segment_list::SegmentHold;
 pub use signal::Alert;
 pub use statistics::Statistics;
-pub use sync::bell::Level;
-pub use sync::lane::Late;
+pub use sync::notifier::Level;
+pub use sync::ring::Late;
 pub use syncer::Syncer;
 pub use writer::{Step, Writer};
 

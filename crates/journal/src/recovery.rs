@@ -19,12 +19,12 @@
 
 use crate::evidence::has_record_of;
 use crate::format::{History, Kind, MARK_BYTES, Record, SEGMENT_HEAD_BYTES, SegmentHead, encode_stop, segment_name};
-use crate::front::{Begin, Journal};
 use crate::identity::{self, Identity};
-use crate::maker::{Maker, Spare, make_file, remove_leftovers};
+use crate::journal::{Begin, Journal};
+use crate::preallocator::{Preallocator, Spare, make_file, remove_leftovers};
 use crate::room::{SHORT_BYTES, grown};
 use crate::scan::{Break, REMEDY, Replay, Scan, Tale, load, segment_numbers};
-use crate::shelf::{Kept, Shelf};
+use crate::segment_list::{SegmentFile, SegmentList};
 use crate::writer::{Segment, Writer};
 use crate::{OpenError, Options, Policy};
 use base::disk::Disk;
@@ -56,7 +56,7 @@ pub struct Opened {
     /// To be stepped by one thread.
     pub writer: Writer,
     /// To be stepped by another.
-    pub maker: Maker,
+    pub maker: Preallocator,
     /// What was found.
     pub recovery: Recovery,
     /// Who the data folder is.
@@ -237,11 +237,18 @@ impl Prepared {
         {
             last.bytes = broken.offset;
         }
-        segments.push(Kept { number: head.number, first_position: head.first_position, bytes: spare.bytes });
-        Ok(self.opened(recovery, head, spare, spare_bytes, Shelf::new(segments, from)))
+        segments.push(SegmentFile { number: head.number, first_position: head.first_position, bytes: spare.bytes });
+        Ok(self.opened(recovery, head, spare, spare_bytes, SegmentList::new(segments, from)))
     }
 
-    fn opened(self, recovery: Recovery, head: SegmentHead, spare: Spare, spare_bytes: u64, shelf: Shelf) -> Opened {
+    fn opened(
+        self,
+        recovery: Recovery,
+        head: SegmentHead,
+        spare: Spare,
+        spare_bytes: u64,
+        shelf: SegmentList,
+    ) -> Opened {
         let Self { identity, disk, folder, options, .. } = self;
         let (position, history, seal, bytes) = (recovery.end, head.history, identity.seal(), spare.bytes);
         let is_small = bytes < options.segment_bytes_max;
@@ -250,7 +257,7 @@ impl Prepared {
         let segment = Segment::new(spare, head.number);
         let elapsed_us = options.elapsed_us.clone();
         let writer = Writer::new(journal.clone(), options.elapsed_us, segment, &head, recovery.last_time_ms);
-        Opened { maker: Maker::new(journal.clone(), elapsed_us), journal, writer, recovery, identity }
+        Opened { maker: Preallocator::new(journal.clone(), elapsed_us), journal, writer, recovery, identity }
     }
 
     /// Removes what was on its way to be given back, or has come back.
@@ -425,7 +432,7 @@ impl Prepared {
     }
 
     /// Makes what was read durable: after a kill it may lie in the page cache alone.
-    fn settle(&self, accepted: &[Kept]) -> Result<(), OpenError> {
+    fn settle(&self, accepted: &[SegmentFile]) -> Result<(), OpenError> {
         for segment in accepted {
             let path = self.folder.join(segment_name(segment.number));
             self.disk.open(&path).and_then(|mut file| file.sync()).map_err(OpenError::io(&path))?;
@@ -450,7 +457,7 @@ impl Prepared {
     }
 
     /// Bytes of the next segment: as many as the largest that is there has, between the first size and the last.
-    fn segment_bytes(&self, accepted: &[Kept]) -> u64 {
+    fn segment_bytes(&self, accepted: &[SegmentFile]) -> u64 {
         let Options { segment_bytes_first, segment_bytes_max, .. } = self.options;
         let largest = accepted.iter().map(|segment| segment.bytes).max().unwrap_or(0);
         largest.clamp(segment_bytes_first, segment_bytes_max)

@@ -1,7 +1,7 @@
 //! The threads of a journal: one steps the writer, one the maker, one the syncer. They rest until there is news worth waking for.
 
-use crate::front::Journal;
-use crate::maker::Maker;
+use crate::journal::Journal;
+use crate::preallocator::Preallocator;
 use crate::signal::Alert;
 use crate::syncer::Syncer;
 use crate::writer::{Step, Writer};
@@ -26,7 +26,7 @@ pub struct Running {
 
 impl Running {
     /// Starts the threads.
-    pub fn start(mut writer: Writer, maker: Maker) -> Self {
+    pub fn start(mut writer: Writer, maker: Preallocator) -> Self {
         let journal = writer.journal().clone();
         let named = |name: &str| thread::Builder::new().name(name.into());
         let reason = "the operating system gives three threads";
@@ -75,7 +75,7 @@ fn write(journal: &Journal) -> Result<(), String> {
     writer.stop()
 }
 
-fn make(mut maker: Maker) {
+fn make(mut maker: Preallocator) {
     let journal = maker.journal().clone();
     while !journal.stopping.load(Ordering::SeqCst) {
         let Some(us) = maker.step() else { continue };

@@ -23,7 +23,7 @@ use crate::format::{
 };
 use crate::room::own_segment_bytes;
 use crate::seal::Seal;
-use crate::shelf::Kept;
+use crate::segment_list::SegmentFile;
 use base::disk::Disk;
 use base::{Ms, Position};
 use std::io;
@@ -197,7 +197,7 @@ pub(crate) struct Tale {
     /// Segments that lie below what was read.
     pub(crate) released: Vec<u32>,
     /// Segments whose frames were accepted.
-    pub(crate) accepted: Vec<Kept>,
+    pub(crate) accepted: Vec<SegmentFile>,
     /// The last of them had seals.
     pub(crate) is_sealed: bool,
     pub(crate) clean_stop: bool,
@@ -397,7 +397,7 @@ impl<'a> Scan<'a> {
         tale.frames += walk.frames;
         tale.bytes += (walk.offset - SEGMENT_HEAD_BYTES) as u64;
         let (number, first_position, bytes) = (head.number, head.first_position, self.buffer.len() as u64);
-        tale.accepted.push(Kept { number, first_position, bytes });
+        tale.accepted.push(SegmentFile { number, first_position, bytes });
     }
 
     /// Whether the segment in the buffer may stand where the tale has come.

@@ -1,6 +1,6 @@
 //! What the writer and the maker count.
 
-use crate::front::Journal;
+use crate::journal::Journal;
 use sync::primitives::atomic::{AtomicU64, Ordering};
 use sync::primitives::lock;
 

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::ElapsedUs;
-use crate::front::Journal;
+use crate::journal::Journal;
 use crate::signal::Alert;
 use base::disk::DiskFile;
 use std::io;

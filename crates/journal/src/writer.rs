@@ -14,9 +14,9 @@
 use crate::format::{
     Form, Kind, MARK_BYTES, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead, encode_mark, encode_stop, segment_name,
 };
-use crate::front::Journal;
-use crate::maker::Spare;
-use crate::shelf::Kept;
+use crate::journal::Journal;
+use crate::preallocator::Spare;
+use crate::segment_list::SegmentFile;
 use crate::signal::Alert;
 use crate::syncer::{Job, Request, Syncer, sync_all};
 use crate::{ElapsedUs, HEAD_BYTES, History, Policy};
@@ -24,11 +24,11 @@ use base::disk::DiskFile;
 use base::{Ms, Position};
 use std::io;
 use std::sync::Arc;
-use sync::bell::Level;
-use sync::lane::{Consumer, INLINE_BYTES_MAX, Late, Payload};
+use sync::notifier::Level;
 use sync::primitives::atomic::Ordering;
 use sync::primitives::lock;
 use sync::primitives::thread;
+use sync::ring::{Consumer, INLINE_BYTES_MAX, Late, Payload};
 
 /// Bytes of a batch after which it is written, whatever else waits.
 const BATCH_BYTES: usize = 1 << 20;
@@ -629,7 +629,7 @@ impl Writer {
         let (from, to) = (journal.folder.join(&spare.name), journal.folder.join(segment_name(head.number)));
         journal.disk.rename(&from, &to)?;
         self.is_folder_dirty = true;
-        lock(&journal.shelf).push(Kept {
+        lock(&journal.shelf).push(SegmentFile {
             number: head.number,
             first_position: head.first_position,
             bytes: spare.bytes,

@@ -7,7 +7,7 @@ use journal::{Level, OpenError, Policy, Purpose, Reached, Refusal, Running, Step
 use std::path::Path;
 use std::sync::Arc;
 use std::task::{Context, Waker};
-use sync::bell::Bell;
+use sync::notifier::Notifier;
 use world::*;
 
 #[test]
@@ -97,7 +97,7 @@ fn a_claim_gives_back_what_it_does_not_use() {
 fn everysec_syncs_by_the_clock_or_for_a_bell() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::EverySec).unwrap();
-    let bell = Arc::new(Bell::new());
+    let bell = Arc::new(Notifier::new());
     world.journal.add_bell(bell.clone());
     let mut context = Context::from_waker(Waker::noop());
     let end = world.put(0, b"one", Purpose::Grow).unwrap();
@@ -108,10 +108,10 @@ fn everysec_syncs_by_the_clock_or_for_a_bell() {
     let end = world.put(0, b"two", Purpose::Grow).unwrap();
     world.write();
     assert_eq!(world.journal.want(&bell, Level::Durable, end), Reached::Waiting);
-    assert!(bell.poll_rung(&mut context).is_pending());
+    assert!(bell.poll_notified(&mut context).is_pending());
     world.write();
     assert_eq!(world.journal.durable(), end);
-    assert!(bell.poll_rung(&mut context).is_ready());
+    assert!(bell.poll_notified(&mut context).is_ready());
     assert_eq!(world.journal.want(&bell, Level::Durable, end), Reached::There);
 }
 
@@ -513,7 +513,7 @@ fn spares_are_given_back_after_idle_seconds() {
 fn a_poisoned_journal_says_so_to_everybody() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
-    let bell = Arc::new(Bell::new());
+    let bell = Arc::new(Notifier::new());
     world.journal.add_bell(bell.clone());
     let durable = world.put(0, b"kept", Purpose::Grow).unwrap();
     world.write();
@@ -522,7 +522,7 @@ fn a_poisoned_journal_says_so_to_everybody() {
     assert_eq!(world.journal.want(&bell, Level::Durable, end), Reached::Waiting);
     disk.fail_at(disk.operations());
     assert_eq!(world.writer.step(), Step::Poisoned);
-    assert!(bell.poll_rung(&mut Context::from_waker(Waker::noop())).is_ready());
+    assert!(bell.poll_notified(&mut Context::from_waker(Waker::noop())).is_ready());
     assert_eq!(world.journal.want(&bell, Level::Durable, end), Reached::Poisoned);
     assert_eq!(world.put(1, b"more", Purpose::Shrink), Err(Refusal::Poisoned));
     world.write();
@@ -572,7 +572,7 @@ fn threads_hand_over_and_wait_for_their_bells() {
 }
 
 /// Hands over frames in small batches and waits for each batch to be durable.
-fn work(mut lane: journal::Lane) -> u64 {
+fn work(mut lane: journal::LogBuffer) -> u64 {
     struct Unpark(std::thread::Thread);
     impl std::task::Wake for Unpark {
         fn wake(self: Arc<Self>) {
@@ -581,7 +581,7 @@ fn work(mut lane: journal::Lane) -> u64 {
     }
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
-    let bell = Arc::new(Bell::new());
+    let bell = Arc::new(Notifier::new());
     let journal = lane.journal().clone();
     journal.add_bell(bell.clone());
     let mut frames = 0;
@@ -603,7 +603,7 @@ fn work(mut lane: journal::Lane) -> u64 {
             frames += 1;
         }
         while journal.want(&bell, Level::Durable, end) == Reached::Waiting {
-            if bell.poll_rung(&mut context).is_pending() {
+            if bell.poll_notified(&mut context).is_pending() {
                 std::thread::park();
             }
         }

@@ -6,7 +6,7 @@ use base::disk::{Disk, FakeDisk};
 use journal::{Frame, HEAD_BYTES, Level, OpenError, Policy, Purpose, Reached, Refusal, Running, SEGMENT_HEAD_BYTES};
 use std::sync::Arc;
 use std::task::{Context, Waker};
-use sync::bell::Bell;
+use sync::notifier::Notifier;
 use world::*;
 
 const POLICIES: [Policy; 3] = [Policy::Always, Policy::EverySec, Policy::Never];
@@ -371,7 +371,7 @@ fn a_bell_syncs_whatever_the_policy() {
     for policy in POLICIES {
         let disk = FakeDisk::new();
         let mut world = World::open(&disk, policy).unwrap();
-        let bell = Arc::new(Bell::new());
+        let bell = Arc::new(Notifier::new());
         world.journal.add_bell(bell.clone());
         let mut context = Context::from_waker(Waker::noop());
         for round in 0..30 {
@@ -380,9 +380,9 @@ fn a_bell_syncs_whatever_the_policy() {
             }
             let position = world.journal.next();
             if world.journal.want(&bell, Level::Durable, position) == Reached::Waiting {
-                let _ = bell.poll_rung(&mut context);
+                let _ = bell.poll_notified(&mut context);
                 world.write();
-                assert!(bell.poll_rung(&mut context).is_ready(), "{policy:?}");
+                assert!(bell.poll_notified(&mut context).is_ready(), "{policy:?}");
             }
             assert_eq!(world.journal.want(&bell, Level::Durable, position), Reached::There);
             world.journal.release_below(position);
@@ -425,7 +425,7 @@ fn threads_go_on_as_fast_as_releases_let_them() {
             lane.end_turn();
         }
     };
-    let bell = Arc::new(Bell::new());
+    let bell = Arc::new(Notifier::new());
     journal.add_bell(bell.clone());
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
@@ -434,7 +434,7 @@ fn threads_go_on_as_fast_as_releases_let_them() {
         while !worker.is_finished() {
             let position = journal.next();
             while journal.want(&bell, Level::Durable, position) == Reached::Waiting {
-                if bell.poll_rung(&mut context).is_pending() {
+                if bell.poll_notified(&mut context).is_pending() {
                     std::thread::park();
                 }
             }

@@ -5,9 +5,9 @@
 mod world;
 
 use base::disk::FakeDisk;
-use journal::{Journal, Lane, Level, Policy, Purpose, Reached, Refusal, Running};
+use journal::{Journal, Level, LogBuffer, Policy, Purpose, Reached, Refusal, Running};
 use std::sync::Arc;
-use sync::bell::Bell;
+use sync::notifier::Notifier;
 use sync::primitives::thread;
 use world::*;
 

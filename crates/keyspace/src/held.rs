@@ -97,13 +97,13 @@ impl Plan {
 
     /// Whether what was kept is all that it wants.
     #[inline]
-    pub fn is_of(&self, kept: &Kept<'_>) -> bool {
+    pub fn is_of(&self, kept: &RetainedLock<'_>) -> bool {
         matches!(self.wants[..], [(wanted, _)] if wanted == kept.shard)
     }
 
     /// Holds what was kept, which is all that it wants.
     #[inline]
-    pub fn hold_kept<'k>(&'k self, keyspace: &'k Keyspace, kept: Kept<'k>) -> Held<'k> {
+    pub fn hold_kept<'k>(&'k self, keyspace: &'k Keyspace, kept: RetainedLock<'k>) -> Held<'k> {
         debug_assert!(self.is_of(&kept));
         let mut held = Held { located: &self.located, ..Held::nothing(keyspace) };
         held.guards.push((kept.shard, Guard::Write { write: kept.write, changed: false }));
@@ -134,7 +134,7 @@ impl Plan {
 }
 
 /// A shard that is held alone from one tx to the next.
-pub struct Kept<'k> {
+pub struct RetainedLock<'k> {
     shard: u16,
     write: Write<'k, ShardState>,
 }
@@ -185,10 +185,10 @@ impl<'k> Held<'k> {
     }
 
     /// Lets go of all but the one shard that is held, if it is held alone.
-    pub(crate) fn keep(mut self, keyspace: &Keyspace) -> Option<Kept<'_>> {
+    pub(crate) fn keep(mut self, keyspace: &Keyspace) -> Option<RetainedLock<'_>> {
         match (self.guards.pop(), self.guards.is_empty()) {
             (Some((shard, Guard::Write { write, .. })), true) => {
-                Some(Kept { shard, write: write.through(keyspace.shard(usize::from(shard))) })
+                Some(RetainedLock { shard, write: write.through(keyspace.shard(usize::from(shard))) })
             }
             _ => None,
         }

@@ -16,59 +16,59 @@
 
 #![forbid(unsafe_code)]
 
+mod bitop;
 mod combine;
-mod cuts;
+mod cut;
 mod deadlines;
 pub mod effect;
 pub mod guard;
 mod held;
+mod key_index;
 mod map;
-mod mix;
 mod notes;
-mod order;
 mod pins;
-mod rehearsal;
+mod prebuilt;
 mod search;
 mod section;
 mod shard;
+mod speculation;
 mod transients;
-mod turn;
 mod tx;
 mod undo;
 
+pub use bitop::BitopRequest;
 pub use combine::{Combining, Made, OfWhen, Sources};
-pub use cuts::Cuts;
+pub use cut::{Alive, CutTail, LoadError, Loading, MapState, Merge, Unread, named_by};
+pub use cut::{
+    Batch, BlockSink, BlockSource, CutStep, Inline, STEP_ENTRIES, TableCount, TurnMemory, Turned, ValueChange,
+    WHOLE_BYTES_MAX,
+};
 pub use effect::extras::{BINARY_KEY, CLAIMED, FETCHED, STALE};
 pub use effect::{Counting, DecodeError, Effect, Log, Named, Payload, Record};
 pub use guard::{
     Absent, Ending, Expiry, FieldExpiry, HashMut, ListMut, QueueMut, Reader, Redelivery, SetMut, SortedMut, StreamMut,
     StringMut, TaggedMut, Whole,
 };
-pub use held::{Held, Kept, Plan};
+pub use held::{Held, Plan, RetainedLock};
+pub use key_index::{CatchUp, Found, KeyOrder, OrderState, OrderStep, OrderTurn, Page, Span};
 pub use map::{DatabaseMap, LIBRARIES, OF_SERVER, SCHEMAS};
-pub use mix::MixWanted;
 pub use notes::{Classes, Deed, Note};
-pub use order::{CatchUp, Found, KeyOrder, OrderState, OrderStep, OrderTurn, Page, Span};
 pub use pins::{Garbage, Pin};
-pub use rehearsal::{Props, Rehearsal, Scene};
-pub use search::{Aim, Finding, Search, SearchWanted, Searches, Wanted, Work};
+pub use prebuilt::PrebuiltStrings;
+pub use search::{Finding, JobRequest, OffLockJob, OffLockJobs, Search, SearchQuery, SearchRequest};
 pub use section::{
     Entry, OwnedEntry, Section, hash_of, kind_of, list_of, queue_of, set_of, sorted_of, stream_of, string_of,
     tagged_of, value_of,
 };
 pub use shard::ShardState;
+pub use speculation::{RetiredKeys, Snapshot, Speculation};
 pub use table::Extras;
 pub use transients::{Transient, Transients};
-pub use turn::{Alive, CutTail, LoadError, Loading, MapState, Merge, Unread, named_by};
-pub use turn::{
-    Batch, BlockSink, BlockSource, CutStep, Inline, STEP_ENTRIES, TableCount, TurnMemory, Turned, ValueChange,
-    WHOLE_BYTES_MAX,
-};
 pub use tx::{Abandon, MemoryGrant, PREFIX_BYTES_MAX, Reads, Tx, Version, WrongType};
 
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
-use pins::Sheds;
+use pins::RetiredBytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use sync::lock::ShardLock;
@@ -81,7 +81,7 @@ pub struct Keyspace {
     shards: Box<[ShardLock<ShardState>]>,
     hasher: KeyHasher,
     map: DatabaseMap,
-    sheds: Arc<Sheds>,
+    sheds: Arc<RetiredBytes>,
     transients: Transients,
     order: KeyOrder,
     /// What is above all ids of messages that were told of queues which came since the start.
@@ -97,7 +97,7 @@ impl Keyspace {
             shards,
             hasher,
             map,
-            sheds: Sheds::new(),
+            sheds: RetiredBytes::new(),
             transients: Transients::default(),
             order: KeyOrder::default(),
             told: AtomicU64::new(0),

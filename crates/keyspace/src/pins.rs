@@ -11,14 +11,14 @@
 use crate::Keyspace;
 use crate::shard_of;
 use base::limits::SHARDS;
-use blocks::counting_shed;
+use blocks::counting_retired;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Sums of what was given up, one a shard; read without its lock.
-pub(crate) struct Sheds(Box<[AtomicU64]>);
+pub(crate) struct RetiredBytes(Box<[AtomicU64]>);
 
-impl Sheds {
+impl RetiredBytes {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self((0..SHARDS).map(|_| AtomicU64::new(0)).collect()))
     }
@@ -26,7 +26,7 @@ impl Sheds {
     /// Runs a change of a value in `shard` and adds what it gives up.
     #[inline]
     pub(crate) fn counting<R>(&self, shard: usize, change: impl FnOnce() -> R) -> R {
-        let (result, bytes) = counting_shed(change);
+        let (result, bytes) = counting_retired(change);
         if bytes > 0 {
             self.0[shard].fetch_add(bytes, Relaxed);
         }
@@ -36,7 +36,7 @@ impl Sheds {
 
 /// Goes along with a clone that was taken under the lock of its shard.
 pub struct Pin {
-    sheds: Arc<Sheds>,
+    sheds: Arc<RetiredBytes>,
     shard: usize,
     birth_bytes: u64,
 }
@@ -61,11 +61,11 @@ impl Keyspace {
 pub struct Garbage<T> {
     what: Option<T>,
     shard: usize,
-    sheds: Arc<Sheds>,
+    sheds: Arc<RetiredBytes>,
 }
 
 impl<T> Garbage<T> {
-    pub(crate) fn new(what: T, shard: usize, sheds: &Arc<Sheds>) -> Self {
+    pub(crate) fn new(what: T, shard: usize, sheds: &Arc<RetiredBytes>) -> Self {
         Self { what: Some(what), shard, sheds: sheds.clone() }
     }
 }

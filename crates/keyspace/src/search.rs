@@ -11,9 +11,9 @@
 //! looks under the lock into what is no longer its clone's own, and changes what it finds.
 
 use crate::TableId;
+use crate::bitop::BitopRequest;
 use crate::combine::{Combination, Sources};
 use crate::effect::RunWriter;
-use crate::mix::MixWanted;
 use crate::tx::Tx;
 use blocks::{Direction, Removal, Runs};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use values::bits::BitOperation;
 
 /// What a command looks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Aim {
+pub struct SearchQuery {
     /// What an item is to equal.
     pub needle: Vec<u8>,
     /// From the head forward, or from the tail backward.
@@ -35,63 +35,63 @@ pub struct Aim {
 
 /// Work on clones that a tx was abandoned for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum JobRequest {
     /// A list is to be searched.
-    Search(SearchWanted),
+    Search(SearchRequest),
     /// A text is to be made of others.
-    Mix(MixWanted),
+    Mix(BitopRequest),
     /// A value is to be made of others.
     Value(Sources),
 }
 
 /// A search that a tx was abandoned for.
 #[derive(Clone, Debug)]
-pub struct SearchWanted {
+pub struct SearchRequest {
     pub(crate) table: TableId,
     pub(crate) key: Box<[u8]>,
-    pub(crate) aim: Aim,
+    pub(crate) aim: SearchQuery,
     /// A clone of the list as the tx saw it.
     pub(crate) list: List,
 }
 
-impl SearchWanted {
-    fn is_for(&self, table: TableId, key: &[u8], aim: &Aim) -> bool {
+impl SearchRequest {
+    fn is_for(&self, table: TableId, key: &[u8], aim: &SearchQuery) -> bool {
         self.table == table && *self.key == *key && self.aim == *aim
     }
 }
 
-impl PartialEq for SearchWanted {
+impl PartialEq for SearchRequest {
     fn eq(&self, other: &Self) -> bool {
         self.is_for(other.table, &other.key, &other.aim) && self.list.shares_root_with(&other.list)
     }
 }
 
-impl Eq for SearchWanted {}
+impl Eq for SearchRequest {}
 
 /// Work on clones that was done for one command, or for one EXEC.
 #[derive(Default)]
-pub struct Searches(Vec<Work>);
+pub struct OffLockJobs(Vec<OffLockJob>);
 
 /// Work on clones, under way or done.
-pub enum Work {
+pub enum OffLockJob {
     /// A list is searched.
     Search(Box<Search>),
     /// A text is made of others.
-    Mix(Box<MixWanted>),
+    Mix(Box<BitopRequest>),
     /// A value is made of others.
     Combination(Combination),
 }
 
-impl Work {
-    fn is_for_same(&self, wanted: &Wanted) -> bool {
+impl OffLockJob {
+    fn is_for_same(&self, wanted: &JobRequest) -> bool {
         match (self, wanted) {
-            (Self::Search(done), Wanted::Search(SearchWanted { table, key, aim, .. })) => {
+            (Self::Search(done), JobRequest::Search(SearchRequest { table, key, aim, .. })) => {
                 done.wanted.is_for(*table, key, aim)
             }
-            (Self::Mix(done), Wanted::Mix(MixWanted { table, key, mixing, .. })) => {
+            (Self::Mix(done), JobRequest::Mix(BitopRequest { table, key, mixing, .. })) => {
                 done.is_for(*table, key, mixing.operation(), mixing.sources().len())
             }
-            (Self::Combination(done), Wanted::Value(sources)) => done.sources.is_for(sources),
+            (Self::Combination(done), JobRequest::Value(sources)) => done.sources.is_for(sources),
             _ => false,
         }
     }
@@ -113,7 +113,7 @@ impl Work {
     }
 }
 
-impl Searches {
+impl OffLockJobs {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -125,13 +125,13 @@ impl Searches {
     }
 
     /// Begins work. Gives earlier work for the same that came to nothing: it may hold the last reference to much.
-    pub fn begin(&mut self, wanted: Wanted) -> Option<Work> {
+    pub fn begin(&mut self, wanted: JobRequest) -> Option<OffLockJob> {
         let earlier = self.0.iter().position(|one| one.is_for_same(&wanted)).map(|at| self.0.remove(at));
-        let tries = 1 + earlier.as_ref().map_or(0, Work::tries);
+        let tries = 1 + earlier.as_ref().map_or(0, OffLockJob::tries);
         self.0.push(match wanted {
-            Wanted::Search(wanted) => Work::Search(Box::new(Search::new(wanted, tries))),
-            Wanted::Mix(wanted) => Work::Mix(Box::new(MixWanted { tries, ..wanted })),
-            Wanted::Value(sources) => Work::Combination(Combination::new(sources, tries)),
+            JobRequest::Search(wanted) => OffLockJob::Search(Box::new(Search::new(wanted, tries))),
+            JobRequest::Mix(wanted) => OffLockJob::Mix(Box::new(BitopRequest { tries, ..wanted })),
+            JobRequest::Value(sources) => OffLockJob::Combination(Combination::new(sources, tries)),
         });
         earlier
     }
@@ -139,26 +139,26 @@ impl Searches {
     /// The key that the work begun last is to be shown before its next step.
     pub fn wants(&self) -> Option<&[u8]> {
         match self.0.last() {
-            Some(Work::Combination(combination)) => combination.wants(),
+            Some(OffLockJob::Combination(combination)) => combination.wants(),
             _ => None,
         }
     }
 
     /// Has that work look at the key that it wants, whose shard the tx holds.
     pub fn look(&mut self, tx: &mut Tx<'_>) {
-        if let Some(Work::Combination(combination)) = self.0.last_mut() {
+        if let Some(OffLockJob::Combination(combination)) = self.0.last_mut() {
             combination.look(tx);
         }
     }
 
     /// A step of the work that was begun last, of some 50 µs; whether it is over.
     pub fn step(&mut self) -> bool {
-        self.0.last_mut().is_none_or(Work::step)
+        self.0.last_mut().is_none_or(OffLockJob::step)
     }
 
-    pub(crate) fn get(&self, table: TableId, key: &[u8], aim: &Aim) -> Option<&Search> {
+    pub(crate) fn get(&self, table: TableId, key: &[u8], aim: &SearchQuery) -> Option<&Search> {
         self.0.iter().find_map(|one| match one {
-            Work::Search(search) => Some(&**search).filter(|search| search.wanted.is_for(table, key, aim)),
+            OffLockJob::Search(search) => Some(&**search).filter(|search| search.wanted.is_for(table, key, aim)),
             _ => None,
         })
     }
@@ -169,16 +169,16 @@ impl Searches {
         key: &[u8],
         operation: BitOperation,
         count: usize,
-    ) -> Option<&MixWanted> {
+    ) -> Option<&BitopRequest> {
         self.0.iter().find_map(|one| match one {
-            Work::Mix(mix) => Some(&**mix).filter(|mix| mix.is_for(table, key, operation, count)),
+            OffLockJob::Mix(mix) => Some(&**mix).filter(|mix| mix.is_for(table, key, operation, count)),
             _ => None,
         })
     }
 
     pub(crate) fn get_combination(&self, sources: &Sources) -> Option<&Combination> {
         self.0.iter().find_map(|one| match one {
-            Work::Combination(combination) => Some(combination).filter(|one| one.sources.is_for(sources)),
+            OffLockJob::Combination(combination) => Some(combination).filter(|one| one.sources.is_for(sources)),
             _ => None,
         })
     }
@@ -186,7 +186,7 @@ impl Searches {
 
 /// One search.
 pub struct Search {
-    pub(crate) wanted: SearchWanted,
+    pub(crate) wanted: SearchRequest,
     /// Clones searched so far, this one included.
     pub(crate) tries: u32,
     search: blocks::Search,
@@ -216,8 +216,8 @@ const DIRECT_RUNS_MAX: usize = 32;
 const DIRECT_ITEMS_MAX: u64 = 4096;
 
 impl Search {
-    fn new(wanted: SearchWanted, tries: u32) -> Self {
-        let Aim { needle, direction, limit, .. } = &wanted.aim;
+    fn new(wanted: SearchRequest, tries: u32) -> Self {
+        let SearchQuery { needle, direction, limit, .. } = &wanted.aim;
         let search = blocks::Search::new(wanted.list.clone(), needle, *direction, *limit).repeatable();
         Self { wanted, tries, search, stage: Stage::Searching }
     }

@@ -1,10 +1,10 @@
 //! One shard's part of one table: the entries, their deadlines, and the sums that INFO tells.
 
 use crate::TableId;
+use crate::cut::{Batch, Marking, Room};
 use crate::deadlines::Deadlines;
 use crate::effect::extras::altered;
-use crate::order::IndexDeltas;
-use crate::turn::{Batch, Marking, Room};
+use crate::key_index::IndexDeltas;
 use base::Ms;
 use table::{Content, EntryMut, Extras, Fields, NewContent, OwnedContent, Table};
 use values::{
@@ -404,7 +404,7 @@ impl Section {
         Some(result)
     }
 
-    /// Puts what `turn` makes of the value under `key` in its place, of whatever kind; whether there was something, and it
+    /// Puts what `cut` makes of the value under `key` in its place, of whatever kind; whether there was something, and it
     /// made something of it.
     pub(crate) fn turn(&mut self, hash: u64, key: &[u8], turn: impl FnOnce(&Value) -> Option<Value>) -> bool {
         let Some(entry) = self.table.find(hash, key) else { return false };

@@ -1,8 +1,8 @@
 //! What lies under one shard's lock.
 
-use crate::order::{Flags, IndexDeltas, NotesTaken};
+use crate::cut::{NAMES_BYTES_MAX, Turning};
+use crate::key_index::{Flags, IndexDeltas, NotesTaken};
 use crate::section::Section;
-use crate::turn::{NAMES_BYTES_MAX, Turning};
 use crate::{Keyspace, OF_SERVER, TableId};
 use base::{Ms, Position};
 use smallvec::SmallVec;

@@ -15,13 +15,13 @@ mod room;
 mod schemas;
 mod touched;
 
-use crate::cuts::Cuts;
+use crate::bitop::BitopRequest;
 use crate::effect::{self, Effect, Log, event};
 use crate::guard::{Absent, Expiry, HashMut, ListMut, SetMut, SortedMut, StreamMut, StringMut, Whole};
-use crate::held::{Held, Kept};
-use crate::mix::MixWanted;
+use crate::held::{Held, RetainedLock};
 use crate::notes::{Classes, Deed, KeyEvents, Note, Stood};
-use crate::search::{Aim, Finding, Prepared, SearchWanted, Searches, Wanted};
+use crate::prebuilt::PrebuiltStrings;
+use crate::search::{Finding, JobRequest, OffLockJobs, Prepared, SearchQuery, SearchRequest};
 use crate::section::{Entry, Section, Standing, is_live, kind_of, standing, string_of, value_of};
 use crate::undo::{OldKey, Undo};
 use crate::{Garbage, Keyspace, TableId, shard_of};
@@ -48,7 +48,7 @@ pub enum Abandon {
     /// Its frame needs room for this many bytes in all.
     Room(u64),
     /// Clones of big values are to be worked on without their locks.
-    Search(Box<Wanted>),
+    Search(Box<JobRequest>),
     /// It touches so much that it is to be run ahead, on clones of what its keys hold.
     Rehearse,
 }
@@ -84,13 +84,13 @@ pub struct Tx<'k> {
     room_bytes: u64,
     undo: Option<Box<Undo>>,
     serving: Option<Box<[u8]>>,
-    cuts: Option<&'k Cuts>,
+    cuts: Option<&'k PrebuiltStrings>,
     /// Tables given to databases and taken from them.
     moved: Vec<(u32, TableId)>,
     touches: bool,
     /// What runs is a call of a script.
     is_scripted: bool,
-    searches: Option<&'k Searches>,
+    searches: Option<&'k OffLockJobs>,
     memory: Option<&'k dyn MemoryGrant>,
     is_of_several: bool,
     rehearsing: Rehearsing,
@@ -161,7 +161,7 @@ impl<'k> Tx<'k> {
     }
 
     /// Gives it long texts of the request, cut.
-    pub fn set_cuts(&mut self, cuts: &'k Cuts) {
+    pub fn set_cuts(&mut self, cuts: &'k PrebuiltStrings) {
         self.cuts = Some(cuts);
     }
 
@@ -181,7 +181,7 @@ impl<'k> Tx<'k> {
     }
 
     /// Gives it the searches that were made for it.
-    pub fn set_searches(&mut self, searches: &'k Searches) {
+    pub fn set_searches(&mut self, searches: &'k OffLockJobs) {
         self.searches = Some(searches);
     }
 
@@ -347,7 +347,7 @@ impl<'k> Tx<'k> {
     /// # Errors
     /// If it has not been searched yet, or has changed since; the third time it is searched here, as far as it changed.
     /// Beyond [`SEARCHES_MAX`] searches for one EXEC all further ones are made here.
-    pub fn search(&mut self, key: &[u8], aim: &Aim) -> Result<Finding<'k>, Abandon> {
+    pub fn search(&mut self, key: &[u8], aim: &SearchQuery) -> Result<Finding<'k>, Abandon> {
         let (table, searches, is_last_try) = (self.table, self.searches, self.is_last_try());
         let list = self.list(key).ok().flatten().expect("just seen by the caller");
         match searches.and_then(|searches| searches.get(table, key, aim)) {
@@ -355,8 +355,8 @@ impl<'k> Tx<'k> {
             Some(search) if search.tries >= TRIES_MAX => Ok(Finding::Now(Arc::new(search.again(list)))),
             None if is_last_try => Ok(Finding::Now(list.find_all(&aim.needle, aim.direction, aim.limit))),
             _ => {
-                let wanted = SearchWanted { table, key: key.into(), aim: aim.clone(), list: list.clone() };
-                Err(Abandon::Search(Box::new(Wanted::Search(wanted))))
+                let wanted = SearchRequest { table, key: key.into(), aim: aim.clone(), list: list.clone() };
+                Err(Abandon::Search(Box::new(JobRequest::Search(wanted))))
             }
         }
     }
@@ -393,8 +393,8 @@ impl<'k> Tx<'k> {
             while !mixing.step(usize::MAX) {}
             return Ok(mixing.result().clone());
         }
-        let wanted = MixWanted { table, key: key.into(), mixing, tries: 0 };
-        Err(Abandon::Search(Box::new(Wanted::Mix(wanted))))
+        let wanted = BitopRequest { table, key: key.into(), mixing, tries: 0 };
+        Err(Abandon::Search(Box::new(JobRequest::Mix(wanted))))
     }
 
     /// Live entries of the current table in `shard`, in the order of their hashes, from `from_hash` on.
@@ -772,7 +772,7 @@ impl<'k> Tx<'k> {
     }
 
     /// As [`Tx::end`], but keeps the shard for another tx, if it is the only one and held alone.
-    pub fn end_keeping<'w>(self, keyspace: &'w Keyspace) -> (&'k mut Log, Option<Kept<'w>>) {
+    pub fn end_keeping<'w>(self, keyspace: &'w Keyspace) -> (&'k mut Log, Option<RetainedLock<'w>>) {
         let Self { held, log, .. } = self;
         (log, held.keep(keyspace))
     }

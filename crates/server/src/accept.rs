@@ -6,7 +6,7 @@
 use crate::event;
 use crate::startup::{Listeners, SocketFile};
 use crate::worker::ConnectionPlace as Seating;
-use crate::worker::Shelf;
+use crate::worker::WorkerContext;
 use engine::settings::Settings;
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, acceptfrom_with, getsockname};
@@ -93,14 +93,14 @@ impl Arrival {
     }
 
     /// Counts that it is refused, and says so to the other side.
-    fn refuse(&self, shelf: &Shelf, text: &[u8]) {
+    fn refuse(&self, shelf: &WorkerContext, text: &[u8]) {
         shelf.worker.counters().refused.add(1);
         // It fits an empty socket; whoever has gone needs no answer.
         let _ = rustix::io::write(&self.socket, text);
     }
 
     /// Refuses it since too many connections owe a password.
-    pub(crate) fn refuse_locked(&self, shelf: &Shelf) {
+    pub(crate) fn refuse_locked(&self, shelf: &WorkerContext) {
         self.refuse(shelf, self.door.locked_refusal());
         if let Some(left_out) = shelf.crew().warnings.crowded.spend(Instant::now()) {
             let (address, _) = self.addresses();
@@ -187,7 +187,7 @@ fn tune(listener: &Arc<OwnedFd>, settings: &Settings) {
 }
 
 /// Accepts until it is dropped.
-pub(crate) async fn accept(listener: Listener, shelf: Rc<Shelf>) {
+pub(crate) async fn accept(listener: Listener, shelf: Rc<WorkerContext>) {
     let Listener { socket, place } = listener;
     let watched = match event::watch(socket, Interest::READABLE) {
         Ok(watched) => watched,
@@ -223,7 +223,7 @@ enum Burst {
     Exhausted(Errno),
 }
 
-fn accept_burst(socket: &OwnedFd, place: &ListenPlace, shelf: &Rc<Shelf>) -> Burst {
+fn accept_burst(socket: &OwnedFd, place: &ListenPlace, shelf: &Rc<WorkerContext>) -> Burst {
     for _ in 0..BURST_MAX {
         match place.accept(socket) {
             Ok(arrival) => admit(arrival, shelf),
@@ -238,7 +238,7 @@ fn accept_burst(socket: &OwnedFd, place: &ListenPlace, shelf: &Rc<Shelf>) -> Bur
     Burst::More
 }
 
-fn admit(mut arrival: Arrival, shelf: &Rc<Shelf>) {
+fn admit(mut arrival: Arrival, shelf: &Rc<WorkerContext>) {
     // The other protocols have no commands by which a server is mended.
     let may_use_reserve = arrival.door == Door::Resp && arrival.is_local();
     match shelf.crew().take_place(shelf.worker.settings().maxclients, may_use_reserve) {

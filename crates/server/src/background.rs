@@ -6,7 +6,7 @@ use crate::sizes::Sizes;
 use engine::client::Client;
 use engine::settings::Settings;
 use engine::worker::SleepFn;
-use engine::{AT_ONCE_BYTES_MAX, CheckpointPace, Checkpointer, Engine, Expirer, Loader, Orderer, Watchdog};
+use engine::{AT_ONCE_BYTES_MAX, CheckpointPace, Checkpointer, Engine, ExpireCycle, Indexer, Loader, Watchdog};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -94,9 +94,9 @@ impl Background {
             })?;
         }
         let stopping = Arc::new(AtomicBool::new(false));
-        let (mut orderer, watched, engine) = (Orderer::new(engine.clone()), engine.clone(), engine.clone());
+        let (mut orderer, watched, engine) = (Indexer::new(engine.clone()), engine.clone(), engine.clone());
         let keep = move || {
-            let mut keeper = Keeper::new(engine);
+            let mut keeper = Housekeeper::new(engine);
             move || if keeper.look() { BUSY_MS } else { LOOK_MS }
         };
         let order = move || move || orderer.pass();
@@ -191,18 +191,18 @@ fn run(name: &str, niceness: i32, task: impl AsyncFnOnce(SleepFn) + Send + 'stat
 }
 
 /// Expires keys, samples the rates, and sends idle clients away.
-struct Keeper {
+struct Housekeeper {
     engine: Arc<Engine>,
-    expirer: Expirer,
+    expirer: ExpireCycle,
     jumps: u64,
     pins_looked: Instant,
     idle_looked: Instant,
     late_warnings: LogBudget,
 }
 
-impl Keeper {
+impl Housekeeper {
     fn new(engine: Arc<Engine>) -> Self {
-        let expirer = Expirer::new(engine.clone());
+        let expirer = ExpireCycle::new(engine.clone());
         let now = Instant::now();
         let late_warnings = LogBudget::default();
         Self { expirer, jumps: engine.clock.jumps(), pins_looked: now, idle_looked: now, late_warnings, engine }
@@ -253,7 +253,7 @@ impl Keeper {
     }
 }
 
-impl Keeper {
+impl Housekeeper {
     /// Closes connections that have not given the password in time.
     fn close_locked(&self, settings: &Settings) {
         let current = settings.current();

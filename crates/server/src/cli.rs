@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// What the command line asks for.
-pub enum Order {
+pub enum CliCommand {
     /// Run the server.
     Serve(Settings),
     /// Show the settings.
@@ -67,23 +67,23 @@ Examples:
 pub fn read(
     arguments: impl IntoIterator<Item = OsString>,
     variable: impl Fn(&str) -> Option<OsString>,
-) -> Result<Order, String> {
+) -> Result<CliCommand, String> {
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            return Ok(Order::Print(error));
+            return Ok(CliCommand::Print(error));
         }
         Err(error) => return Err(one_line(&error)),
     };
     match matches.subcommand() {
-        Some((CONFIG, matches)) => gather(matches, variable).map(Order::Config),
+        Some((CONFIG, matches)) => gather(matches, variable).map(CliCommand::Config),
         Some((CHECK, matches)) => {
             let folder = matches.get_one::<PathBuf>(FOLDER).cloned();
             let folder = folder.ok_or("which data folder? bobbin check DIR [--repair]")?;
-            Ok(Order::Check { folder, repair: matches.get_flag(REPAIR) })
+            Ok(CliCommand::Check { folder, repair: matches.get_flag(REPAIR) })
         }
-        Some((_, matches)) => gather(matches, variable).map(Order::Serve),
-        None => gather(&matches, variable).map(Order::Serve),
+        Some((_, matches)) => gather(matches, variable).map(CliCommand::Serve),
+        None => gather(&matches, variable).map(CliCommand::Serve),
     }
 }
 

@@ -17,7 +17,7 @@ mod password;
 mod slow;
 mod socket;
 
-use crate::worker::Shelf;
+use crate::worker::WorkerContext;
 use engine::{Next, Session};
 use input::Input;
 pub(crate) use socket::READ_BYTES_MAX;
@@ -34,7 +34,7 @@ use wire::Output;
 
 /// One connection, served by one worker.
 pub(crate) struct Connection {
-    shelf: Rc<Shelf>,
+    shelf: Rc<WorkerContext>,
     socket: Socket,
     session: Session,
     input: Input,
@@ -71,7 +71,7 @@ impl Connection {
     ///
     /// # Errors
     /// The event loop takes no more.
-    pub(crate) fn new(shelf: Rc<Shelf>, socket: OwnedFd, session: Session) -> io::Result<Self> {
+    pub(crate) fn new(shelf: Rc<WorkerContext>, socket: OwnedFd, session: Session) -> io::Result<Self> {
         let socket = Socket::new(socket)?;
         Ok(Self { shelf, socket, session, input: Input::default(), output: Output::new() })
     }

@@ -1,6 +1,6 @@
 //! Connections to other servers, on a worker's own event loop.
 
-use engine::worker::{Dialer, Line};
+use engine::worker::{Dialer, OutboundConnection};
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -16,12 +16,12 @@ pub(crate) fn dialer() -> Dialer {
         Box::pin(async move {
             let stream = TcpStream::connect((host.as_str(), port)).await?;
             stream.set_nodelay(true)?;
-            Ok(Box::new(Tcp(stream)) as Box<dyn Line>)
+            Ok(Box::new(Tcp(stream)) as Box<dyn OutboundConnection>)
         })
     })
 }
 
-impl Line for Tcp {
+impl OutboundConnection for Tcp {
     fn poll_read(&mut self, context: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>> {
         let mut buffer = ReadBuf::new(into);
         Pin::new(&mut self.0).poll_read(context, &mut buffer).map_ok(|()| buffer.filled().len())

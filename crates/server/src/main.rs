@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use server::cli::{self, Order};
+use server::cli::{self, CliCommand};
 use server::startup::{self, REFUSED};
 use server::{check, memory, run};
 use std::io::Write;
@@ -16,10 +16,10 @@ fn main() -> ExitCode {
     let began = Instant::now();
     memory::fit_allocator();
     match cli::read(std::env::args_os(), |name| std::env::var_os(name)) {
-        Ok(Order::Serve(settings)) => startup::serve(settings, |prepared| run::run(prepared, began)),
-        Ok(Order::Config(settings)) => print(&cli::show(&settings)),
-        Ok(Order::Check { folder, repair }) => check::run(&folder, repair),
-        Ok(Order::Print(text)) => {
+        Ok(CliCommand::Serve(settings)) => startup::serve(settings, |prepared| run::run(prepared, began)),
+        Ok(CliCommand::Config(settings)) => print(&cli::show(&settings)),
+        Ok(CliCommand::Check { folder, repair }) => check::run(&folder, repair),
+        Ok(CliCommand::Print(text)) => {
             // A reader that went away has read what it wanted.
             let _ = text.print();
             ExitCode::SUCCESS

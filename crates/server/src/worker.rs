@@ -143,10 +143,11 @@ impl Workers {
         for (index, inbox) in inboxes.into_iter().enumerate() {
             let runtime = crew.runtime(index)?;
             let (engine, crew) = (engine.clone(), crew.clone());
-            let doors = Doors { listeners: listeners.clone(), _socket_files: std::mem::take(&mut socket_files) };
+            let accepting =
+                Accepting { listeners: listeners.clone(), _socket_files: std::mem::take(&mut socket_files) };
             let body = move || {
                 let local = LocalSet::new();
-                local.block_on(&runtime, work(engine, crew, index, inbox, (doors, maps_first)));
+                local.block_on(&runtime, work(engine, crew, index, inbox, (accepting, maps_first)));
             };
             threads.push(thread::Builder::new().name(format!("bobbin-{index}")).spawn(body)?);
         }
@@ -225,13 +226,13 @@ impl Crew {
 }
 
 /// Where a worker accepts. The file goes when the worker that keeps it ends.
-struct Doors {
+struct Accepting {
     listeners: Vec<Listener>,
     _socket_files: Vec<SocketFile>,
 }
 
 /// What the connections of one worker share.
-pub(crate) struct Shelf {
+pub(crate) struct WorkerContext {
     pub(crate) worker: Rc<Worker>,
     /// Read into, by one connection at a time, and never across an await.
     pub(crate) scratch: RefCell<Vec<u8>>,
@@ -242,7 +243,7 @@ pub(crate) struct Shelf {
     left: Notify,
 }
 
-impl Shelf {
+impl WorkerContext {
     fn new(worker: Worker, crew: Arc<Crew>) -> Self {
         Self {
             worker: Rc::new(worker),
@@ -273,7 +274,7 @@ impl Shelf {
         self.buffer.take()
     }
 
-    /// Takes back what [`Shelf::lend_buffer`] gave, if the output has left. The largest is kept: its pages are there.
+    /// Takes back what [`WorkerContext::lend_buffer`] gave, if the output has left. The largest is kept: its pages are there.
     pub(crate) fn keep_buffer(&self, output: &mut Output) {
         if let Some(buffer) = output.take_buffer() {
             let kept = self.buffer.take();
@@ -342,7 +343,7 @@ async fn work(
     crew: Arc<Crew>,
     index: usize,
     mut inbox: UnboundedReceiver<Message>,
-    (doors, maps_first): (Doors, bool),
+    (accepting, maps_first): (Accepting, bool),
 ) {
     let timer: SleepFn = Box::new(|ms| match ms {
         // Behind all that is ready, once the sockets have been looked at.
@@ -354,7 +355,7 @@ async fn work(
     if maps_first {
         worker.map_for_scripts();
     }
-    let shelf = Rc::new(Shelf::new(worker, crew));
+    let shelf = Rc::new(WorkerContext::new(worker, crew));
     let worker = shelf.worker.clone();
     spawn_local(async move { worker.listen().await });
     let worker = shelf.worker.clone();
@@ -365,7 +366,7 @@ async fn work(
         let worker = shelf.worker.clone();
         spawn_local(async move { worker.in_turns(Session::flush_when_due(worker.clone())).await });
     }
-    let Doors { listeners, _socket_files } = doors;
+    let Accepting { listeners, _socket_files } = accepting;
     if index == 0 {
         // Behind what was spawned above.
         tokio::task::yield_now().await;
@@ -399,7 +400,7 @@ async fn work(
     shelf.finish().await;
 }
 
-impl Shelf {
+impl WorkerContext {
     /// Asks every client to go and waits until those of this worker have, for a while.
     async fn finish(&self) {
         let engine = &self.worker.engine;

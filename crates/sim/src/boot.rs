@@ -12,7 +12,7 @@ use base::disk::{Disk, FakeDisk};
 use base::hash::KeyHasher;
 use base::{Ms, Position};
 use engine::settings::Draft;
-use engine::{CheckpointPace, Checkpointer, Engine, Expirer, Gathering, Loader, Orderer, Parts, policy_of};
+use engine::{CheckpointPace, Checkpointer, Engine, ExpireCycle, Gathering, Indexer, Loader, Parts, policy_of};
 use journal::{Opened, Options, Replay};
 use keyspace::Keyspace;
 use std::cell::{Cell, RefCell};
@@ -127,8 +127,8 @@ impl World {
         });
         Ok(Life {
             observer: RefCell::new(Client::new(CLIENTS, scene.clone())),
-            expirer: Expirer::new(engine.clone()),
-            orderer: Orderer::new(engine.clone()),
+            expirer: ExpireCycle::new(engine.clone()),
+            orderer: Indexer::new(engine.clone()),
             guests: tasks.len(),
             time: self.time.clone(),
             random: self.random.clone(),

@@ -11,8 +11,8 @@ use crate::sick::Illness;
 use crate::state::state;
 use base::Position;
 use base::limits::SHARDS;
-use engine::{Engine, Expirer, Orderer, Worker};
-use journal::{Journal, Maker, Step, Syncer, Writer};
+use engine::{Engine, ExpireCycle, Indexer, Worker};
+use journal::{Journal, Preallocator, Step, Syncer, Writer};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -34,10 +34,10 @@ pub(crate) struct Life {
     pub(crate) engine: Arc<Engine>,
     pub(crate) scene: Rc<Scene>,
     pub(crate) writer: Writer,
-    pub(crate) maker: Maker,
+    pub(crate) maker: Preallocator,
     pub(crate) syncer: Syncer,
-    pub(crate) expirer: Expirer,
-    pub(crate) orderer: Orderer,
+    pub(crate) expirer: ExpireCycle,
+    pub(crate) orderer: Indexer,
     pub(crate) tasks: Executor,
     /// The first task that is no worker's.
     pub(crate) guests: usize,

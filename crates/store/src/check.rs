@@ -3,7 +3,7 @@
 use crate::names::{self, Inventory};
 use crate::state::{Run, SegmentKind, SegmentRecord, ShardRecord, State};
 use crate::store::{Torn, check_head, judge};
-use crate::survey::{Survey, survey};
+use crate::survey::{Usage, survey};
 use crate::{Options, StoreError, manifest};
 use base::Position;
 use base::disk::Disk;
@@ -85,7 +85,7 @@ pub(crate) struct Findings {
     /// Whether commits that were durable are lost.
     pub(crate) is_manifest_damaged: bool,
     pub(crate) state: State,
-    pub(crate) surveys: BTreeMap<u32, Survey>,
+    pub(crate) surveys: BTreeMap<u32, Usage>,
 }
 
 impl Findings {

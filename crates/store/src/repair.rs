@@ -16,7 +16,7 @@ use crate::manifest::Log;
 use crate::names;
 use crate::state::{Run, ShardRecord, State};
 use crate::store::Store;
-use crate::survey::Survey;
+use crate::survey::Usage;
 use crate::window::Window;
 use crate::{Options, StoreError};
 use base::disk::Disk;
@@ -140,7 +140,7 @@ impl Repair<'_> {
     }
 
     /// Writes the records of a run's whole pages anew.
-    fn copy(&self, commit: &mut Commit<'_>, shard: u32, run: &Run, survey: &Survey) -> Result<Run, StoreError> {
+    fn copy(&self, commit: &mut Commit<'_>, shard: u32, run: &Run, survey: &Usage) -> Result<Run, StoreError> {
         let path = self.folder.join(names::segment(run.segment, crate::SegmentKind::Runs));
         let file = self.disk.open(&path).map_err(StoreError::io(&path))?;
         commit.begin_run(shard, run.is_base)?;

@@ -43,7 +43,7 @@ pub(crate) struct Fault {
 }
 
 /// What a segment holds.
-pub(crate) struct Survey {
+pub(crate) struct Usage {
     pub(crate) file_bytes: u64,
     pub(crate) pages: Vec<Page>,
     pub(crate) blocks: u64,
@@ -54,14 +54,10 @@ pub(crate) struct Survey {
 }
 
 /// Reads all of a segment.
-pub(crate) fn survey(
-    file: &dyn DiskFile,
-    segment: &SegmentRecord,
-    progress: &mut dyn FnMut(u64),
-) -> io::Result<Survey> {
+pub(crate) fn survey(file: &dyn DiskFile, segment: &SegmentRecord, progress: &mut dyn FnMut(u64)) -> io::Result<Usage> {
     let mut window = Window::new(file)?;
     let file_bytes = window.file_bytes();
-    let mut survey = Survey { file_bytes, pages: Vec::new(), blocks: 0, faults: Vec::new(), blemishes: Vec::new() };
+    let mut survey = Usage { file_bytes, pages: Vec::new(), blocks: 0, faults: Vec::new(), blemishes: Vec::new() };
     let head = SegmentHead::decode(window.at(0, HEAD_BYTES as u64)?);
     let head = head.and_then(|head| if head.number == segment.number { Ok(()) } else { Err("another".into()) });
     if let Err(why) = head {
@@ -99,7 +95,7 @@ pub(crate) fn survey(
     Ok(survey)
 }
 
-impl Survey {
+impl Usage {
     /// Reads the page or block at `offset`; says how long it is.
     fn take(
         &mut self,

@@ -4,7 +4,7 @@ pub(crate) mod database;
 pub(crate) mod delete;
 pub(crate) mod dump;
 pub(crate) mod expire;
-pub(crate) mod look;
+pub(crate) mod inspect;
 pub(crate) mod migrate;
 pub(crate) mod names;
 pub(crate) mod object;

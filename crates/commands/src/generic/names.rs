@@ -1,6 +1,6 @@
 //! Names that a reply tells, as many as there may be.
 
-use crate::pieces::Pieces;
+use crate::chunked_buffer::Pieces;
 use base::varint;
 use wire::{More, Reply, SOURCE_STEP_BYTES, Source};
 

@@ -5,10 +5,10 @@
 //! faults Redis tells that one first.
 
 use super::end;
-use super::pass::{MoveEnds, pass};
 use super::pop::{pop_from, pops_at};
+use super::transfer::{MoveEnds, pass};
+use crate::blocking_source::first_filled_list;
 use crate::engine_arguments::timeout_ms;
-use crate::filled::first_filled_list;
 use crate::prelude::*;
 use crate::queue::as_list;
 use crate::spec::{TimeoutAt, as_it_is};

@@ -8,7 +8,7 @@ use super::range::index_of;
 use crate::prelude::*;
 use crate::queue::as_list::no_list;
 use blocks::{Direction, End};
-use keyspace::{Aim, Classes, Finding};
+use keyspace::{Classes, Finding, SearchQuery};
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[LSET, LINSERT, LREM, LTRIM, LTRIMFRONT, LTRIMBACK];
 
@@ -97,7 +97,7 @@ fn linsert(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         _ => return Err(Failure::Syntax),
     };
     let key = args.get(1);
-    let aim = Aim { needle: args.get(3).to_vec(), direction: Direction::Forward, limit: 1, removes: false };
+    let aim = SearchQuery { needle: args.get(3).to_vec(), direction: Direction::Forward, limit: 1, removes: false };
     let Some(pivot) = find(tx, key, &aim)? else {
         reply.int(0);
         return Ok(());
@@ -117,7 +117,7 @@ fn lrem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (key, count) = (args.get(1), parse::int(args.get(2))?);
     let direction = if count < 0 { Direction::Backward } else { Direction::Forward };
     let limit = if count == 0 { u64::MAX } else { count.unsigned_abs() };
-    let aim = Aim { needle: args.get(3).to_vec(), direction, limit, removes: true };
+    let aim = SearchQuery { needle: args.get(3).to_vec(), direction, limit, removes: true };
     let Some(finding) = find(tx, key, &aim)? else {
         reply.int(0);
         return Ok(());
@@ -128,7 +128,7 @@ fn lrem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 }
 
 /// Where the elements are; `None` if the key is absent.
-fn find<'k>(tx: &mut Tx<'k>, key: &[u8], aim: &Aim) -> Result<Option<Finding<'k>>, Failure> {
+fn find<'k>(tx: &mut Tx<'k>, key: &[u8], aim: &SearchQuery) -> Result<Option<Finding<'k>>, Failure> {
     let Ok(list) = tx.list(key) else { return Err(no_list(tx, key)) };
     let Some(list) = list else { return Ok(None) };
     if list.content_bytes() > LOCKED_BYTES_MAX {

@@ -3,10 +3,10 @@
 pub(crate) mod blocking;
 pub(crate) mod edit;
 pub(crate) mod find;
-pub(crate) mod pass;
 pub(crate) mod pop;
 pub(crate) mod push;
 pub(crate) mod range;
+pub(crate) mod transfer;
 
 use crate::prelude::*;
 use blocks::End;

@@ -2,9 +2,9 @@
 //! has come back. They come here when there is no plain list under their key.
 
 use super::full;
-use crate::list::pass::MoveEnds;
 use crate::list::pop::{ListPop, part_of};
 use crate::list::range::{self, ListPart, index_of};
+use crate::list::transfer::MoveEnds;
 use crate::prelude::*;
 use blocks::{Direction, End};
 use values::Queue;

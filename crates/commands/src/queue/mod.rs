@@ -1,13 +1,13 @@
 //! Queues: lists whose messages are leased rather than lost. What any list's command does with one: `as_list`.
 
+pub(crate) mod acknowledge;
 pub(crate) mod as_list;
-pub(crate) mod door;
-pub(crate) mod finish;
 pub(crate) mod lengths;
 pub(crate) mod limit;
+pub(crate) mod protocol;
 pub(crate) mod push;
+pub(crate) mod reply;
 pub(crate) mod reserve;
-pub(crate) mod tell;
 
 use crate::prelude::*;
 use base::Ms;

@@ -25,9 +25,7 @@ impl Listed {
     pub(super) fn of(name: &[u8]) -> Option<Self> {
         let is_sub = name.contains(&b'|');
         match registry::by_name(name) {
-            Lookup::Command(command) => {
-                (command.name.contains(' ') == is_sub).then(|| Self::Command(command.spec()))
-            }
+            Lookup::Command(command) => (command.name.contains(' ') == is_sub).then(|| Self::Command(command.spec())),
             Lookup::Container(name) => (!is_sub).then_some(Self::Container(name)),
             Lookup::Unknown => None,
         }

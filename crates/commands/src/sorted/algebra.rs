@@ -2,8 +2,8 @@
 //! members have the score 1. Little work is done under the locks, much on clones, as SUNION and its kin do it.
 
 use super::range::put_result;
+use super::reply::{MemberFormat, MembersByScoreReply};
 use super::score::score_or;
-use super::tell::{MemberFormat, MembersByScoreReply};
 use crate::prelude::*;
 use base::raw_text;
 use keyspace::{Combining, Pin, WrongType};

@@ -3,8 +3,8 @@
 //! As the blocking commands of lists: a handler looks once, and again when a key of it gets members.
 
 use super::pop::{Outermost, pops_at, take_flat, take_from};
+use crate::blocking_source::first_filled;
 use crate::engine_arguments::timeout_ms;
-use crate::filled::first_filled;
 use crate::prelude::*;
 use crate::spec::{Local, TimeoutAt, as_it_is};
 use values::Sorted;

@@ -1,7 +1,7 @@
 //! ZPOPMIN ZPOPMAX ZMPOP: take members with the lowest or highest scores.
 
 use super::remove::Removal;
-use super::tell::{MemberFormat, SortedPart, tell};
+use super::reply::{MemberFormat, SortedPart, tell};
 use crate::prelude::*;
 use blocks::Direction;
 use values::Sorted;

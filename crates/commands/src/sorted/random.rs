@@ -1,6 +1,6 @@
 //! ZRANDMEMBER: members drawn at random.
 
-use super::tell::MemberFormat;
+use super::reply::MemberFormat;
 use crate::draw::{Drawable, RandomDraw};
 use crate::prelude::*;
 use base::random::Random;

@@ -3,8 +3,8 @@
 //! The range is one of ranks, of scores or of bytes; whichever it is, it becomes a first rank and a count.
 
 use super::algebra;
+use super::reply::{MemberFormat, SortedPart, tell};
 use super::score::{MemberRange, Scores};
-use super::tell::{MemberFormat, SortedPart, tell};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::Whole;

@@ -1,6 +1,6 @@
 //! XCLAIM XAUTOCLAIM: deliver to one consumer what another was given and did not acknowledge.
 
-use super::{id, no_key_or_group, tell};
+use super::{id, no_key_or_group, reply};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::{Counting, Reader, Redelivery};
@@ -190,7 +190,7 @@ fn tell_claimed(tx: &mut Tx, key: &[u8], ids: &[StreamId], only_ids: bool, reply
     if only_ids {
         ids.iter().for_each(|id| id::tell(reply, *id));
     } else {
-        tell::entries_of(reply, stream, ids, |_, _| unreachable!("only entries that are there are claimed"));
+        reply::entries_of(reply, stream, ids, |_, _| unreachable!("only entries that are there are claimed"));
     }
     Ok(())
 }

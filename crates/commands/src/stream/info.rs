@@ -1,7 +1,7 @@
 //! XINFO STREAM GROUPS CONSUMERS HELP: what there is to know of a stream.
 
 use super::lag::Progress;
-use super::tell::{self, StreamPart};
+use super::reply::{self, StreamPart};
 use super::{id, no_such_group};
 use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
@@ -118,7 +118,7 @@ fn stream(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         number(reply, "groups", stream.groups_count());
         for (name, id) in [("first-entry", stream.first_id()), ("last-entry", stream.top_id())] {
             reply.bulk(name.as_bytes());
-            if !id.is_some_and(|id| tell::entry_of(reply, stream, id)) {
+            if !id.is_some_and(|id| reply::entry_of(reply, stream, id)) {
                 reply.null();
             }
         }
@@ -126,7 +126,7 @@ fn stream(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     };
     let most = if count == 0 { u64::MAX } else { count };
     reply.bulk(b"entries");
-    tell::tell(reply, stream, StreamPart::from(StreamId::MIN, most), || -> Pin { keyspace.pin(args.get(2)) });
+    reply::tell(reply, stream, StreamPart::from(StreamId::MIN, most), || -> Pin { keyspace.pin(args.get(2)) });
     reply.bulk(b"groups");
     reply.array(stream.groups_count() as usize);
     let progress = Progress::of(stream);

@@ -11,7 +11,7 @@ pub(crate) mod pending;
 pub(crate) mod range;
 pub(crate) mod read;
 pub(crate) mod references;
-pub(crate) mod tell;
+pub(crate) mod reply;
 pub(crate) mod trim;
 
 use crate::failure::Failure;

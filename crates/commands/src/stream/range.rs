@@ -1,7 +1,7 @@
 //! XLEN XRANGE XREVRANGE: read a stream by ids.
 
 use super::id;
-use super::tell::{self, StreamPart};
+use super::reply::{self, StreamPart};
 use crate::prelude::*;
 use blocks::Direction;
 use values::Stream;
@@ -68,6 +68,6 @@ fn range(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, direction: Direction) 
         return Ok(());
     }
     let part = StreamPart { from, to, most: most.unwrap_or(u64::MAX), direction };
-    tell::tell(reply, stream, part, || keyspace.pin(args.get(1)));
+    reply::tell(reply, stream, part, || keyspace.pin(args.get(1)));
     Ok(())
 }

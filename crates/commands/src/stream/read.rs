@@ -9,7 +9,7 @@
 //! While a client waits, `$` stands for what was the last id when it asked ([`settled`]).
 
 use super::lag::Progress;
-use super::tell::{self, StreamPart};
+use super::reply::{self, StreamPart};
 use super::{add, id, no_group};
 use crate::engine_arguments::timeout_ms;
 use crate::prelude::*;
@@ -204,7 +204,7 @@ fn xread(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         begin_stream(reply, key);
         let stream = tx.value::<Stream>(key)?.expect("just seen");
         let from = behind.next().expect("something is behind it");
-        tell::tell(reply, stream, StreamPart::from(from, asked.most), || keyspace.pin(key));
+        reply::tell(reply, stream, StreamPart::from(from, asked.most), || keyspace.pin(key));
     }
     Ok(())
 }
@@ -251,7 +251,7 @@ enum Delivery {
     /// Entries that nobody had.
     New(StreamPart),
     /// Entries that were claimed, and those that nobody had.
-    Claimed(Vec<(StreamId, tell::Before)>, Option<StreamPart>),
+    Claimed(Vec<(StreamId, reply::Before)>, Option<StreamPart>),
     /// What is pending for it; entries that were deleted among them.
     Pending(Vec<StreamId>),
 }
@@ -417,7 +417,7 @@ fn claim(
     asked: &ReadRequest<'_>,
     reader: Reader<'_>,
     now: u64,
-) -> Vec<(StreamId, tell::Before)> {
+) -> Vec<(StreamId, reply::Before)> {
     let least_ms = asked.claims_after_ms.unwrap_or_default();
     let state = stream.stream().expect("it is there");
     let group = state.group(reader.group).expect("just seen").number;
@@ -435,7 +435,7 @@ fn claim(
     let was = |idle: &Pending| {
         let at = still.binary_search_by_key(&idle.id, |pending| pending.id).ok()?;
         let Pending { delivered_ms, deliveries, .. } = still[at];
-        Some((idle.id, tell::Before { idle_ms: now.saturating_sub(delivered_ms), deliveries }))
+        Some((idle.id, reply::Before { idle_ms: now.saturating_sub(delivered_ms), deliveries }))
     };
     wish.idle.iter().filter_map(was).collect()
 }
@@ -483,14 +483,14 @@ fn tell_one(tx: &mut Tx, key: &[u8], told: Delivery, reply: &mut dyn Reply) -> O
     let stream = tx.value::<Stream>(key)?.expect("just seen");
     begin_stream(reply, key);
     match told {
-        Delivery::New(part) => tell::tell(reply, stream, part, || keyspace.pin(key)),
+        Delivery::New(part) => reply::tell(reply, stream, part, || keyspace.pin(key)),
         Delivery::Claimed(claimed, part) => {
-            tell::tell_deliveries(reply, stream, claimed, part, || keyspace.pin(key));
+            reply::tell_deliveries(reply, stream, claimed, part, || keyspace.pin(key));
         }
         Delivery::Pending(ids) => {
             reply.array(ids.len());
             // What was deleted is still pending.
-            tell::entries_of(reply, stream, &ids, |reply, id| {
+            reply::entries_of(reply, stream, &ids, |reply, id| {
                 reply.array(2);
                 id::tell(reply, id);
                 reply.null_array();

@@ -1,7 +1,7 @@
 //! MGET MSET MSETNX MSETEX: several texts at one instant.
 
 use super::{options, set, tell};
-use crate::pieces::{PieceLocation, Pieces};
+use crate::chunked_buffer::{PieceLocation, Pieces};
 use crate::prelude::*;
 use crate::registry::Command;
 use crate::spec::Gather;

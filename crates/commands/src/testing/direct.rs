@@ -14,7 +14,7 @@ use crate::spec::{BeginGather, CommandSpec, Flag, Local, Run, SweepNext};
 use base::Ms;
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
-use keyspace::{Abandon, Classes, Cuts, Held, Keyspace, Log, Named, Note, Plan, Searches, Tx, shard_of};
+use keyspace::{Abandon, Classes, Held, Keyspace, Log, Named, Note, OffLockJobs, Plan, PrebuiltStrings, Tx, shard_of};
 use std::collections::BTreeSet;
 use values::LongString;
 use wire::client::{Parser, Value};
@@ -164,7 +164,7 @@ impl World {
         gate: bool,
     ) -> Result<(), Failure> {
         let mut room_bytes = command.frame_bytes_max(args);
-        let mut searches = Searches::default();
+        let mut searches = OffLockJobs::default();
         loop {
             let mark = output.mark();
             match self.attempt(command, handler, args, output, gate, room_bytes, &searches) {
@@ -184,7 +184,7 @@ impl World {
     }
 
     /// Works on clones, and shows the work what keys it wants to look at.
-    fn search(&self, searches: &mut Searches) {
+    fn search(&self, searches: &mut OffLockJobs) {
         loop {
             let shard = searches.wants().map(|key| shard_of(self.keyspace.hash(key)));
             if let Some(shard) = shard {
@@ -206,9 +206,9 @@ impl World {
         output: &mut Output,
         gate: bool,
         room_bytes: u64,
-        searches: &Searches,
+        searches: &OffLockJobs,
     ) -> Result<(), Failure> {
-        let (mut plan, mut log, mut cuts) = (Plan::default(), Log::default(), Cuts::default());
+        let (mut plan, mut log, mut cuts) = (Plan::default(), Log::default(), PrebuiltStrings::default());
         command.long_texts(args).for_each(|text| cuts.add(text, LongString::of(text)));
         command.plan(args, &self.keyspace, &mut plan);
         plan.seal();
@@ -261,7 +261,7 @@ fn rehearsed(
 ) -> Result<(), Failure> {
     let mut keys = Vec::new();
     command.for_each_key(args, |key, _| keys.push(key));
-    let (outcome, rehearsal) = tx.scene(keys.into_iter()).rehearse(
+    let (outcome, rehearsal) = tx.scene(keys.into_iter()).speculate(
         |keyspace, plan| command.plan(args, keyspace, plan),
         |tx| {
             tx.begin_command(index, crate::events::tells_misses(command));
@@ -270,7 +270,7 @@ fn rehearsed(
     );
     assert!(rehearsal.is_true(tx), "{args:?}: nobody has changed anything");
     tx.need_room(rehearsal.payload_bytes())?;
-    tx.play(rehearsal);
+    tx.commit(rehearsal);
     outcome
 }
 

@@ -33,7 +33,7 @@ pub use orders::{CheckpointInfo, EndedRound, Orders, Reason, Round};
 pub use usage::Usage;
 
 use crate::engine::Engine;
-use crate::own_time::OwnTime;
+use crate::thread_cpu_time::ThreadCpuTime;
 use crate::waits::{gate_open, loaded, park, raise_for};
 use crate::worker::{Sleep, SleepFn};
 use base::{Ms, Position};
@@ -45,9 +45,9 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 use store::Store;
-use sync::bell::Bell;
 use sync::gate::{Member, Raised};
 use sync::lock::Want;
+use sync::notifier::Notifier;
 
 /// How often it looks whether there is a reason for a round.
 const LOOK_MS: Ms = 100;
@@ -97,7 +97,7 @@ struct Hands {
     engine: Arc<Engine>,
     journal: Arc<Journal>,
     member: Member,
-    bell: Arc<Bell>,
+    bell: Arc<Notifier>,
     timer: SleepFn,
     pace: CheckpointPace,
     /// So many bytes of journal begin a round.
@@ -106,7 +106,7 @@ struct Hands {
     old_bytes: Cell<u64>,
     /// Others wait for the round under way to make room.
     is_short: Cell<bool>,
-    own_time: OwnTime,
+    own_time: ThreadCpuTime,
 }
 
 impl Checkpointer {
@@ -116,7 +116,7 @@ impl Checkpointer {
     /// If there is no journal.
     pub fn new(engine: Arc<Engine>, store: Store, timer: SleepFn, pace: CheckpointPace) -> Self {
         let journal = engine.journal.clone().expect("what is not journaled is not stored either");
-        let bell = Arc::new(Bell::new());
+        let bell = Arc::new(Notifier::new());
         journal.add_bell(bell.clone());
         let (stored, looked) = (store.least_position(), (journal.next(), engine.clock.now()));
         engine.checkpoints.tell_store(&store);
@@ -130,7 +130,7 @@ impl Checkpointer {
             journal_bytes: Cell::new(0),
             old_bytes: Cell::new(0),
             is_short: Cell::new(false),
-            own_time: OwnTime::of_background(),
+            own_time: ThreadCpuTime::of_background(),
         };
         let usages = Vec::new();
         Self {
@@ -302,7 +302,7 @@ impl Hands {
                         let why = journal.statistics().poisoned.unwrap_or_default();
                         return Poll::Ready(Err(format!("the journal cannot be synced: {why}")));
                     }
-                    Reached::Waiting if bell.poll_rung(context).is_ready() => {}
+                    Reached::Waiting if bell.poll_notified(context).is_ready() => {}
                     Reached::Waiting => return Poll::Pending,
                 }
             }

@@ -21,9 +21,9 @@
 //! - What a worker has not given to its connections yet is bounded, were it stuck for ever. Beyond that a message is lost, and
 //!   a mark in its place has those cut off whom it was for, as who does not read what he is sent.
 
-mod post;
+mod dispatcher;
 
-pub(crate) use post::{Delivered, Mailbox, Post};
+pub(crate) use dispatcher::{Delivered, Dispatcher, SubscriberQueue};
 
 use base::Position;
 use base::cost::{self, Work};
@@ -35,7 +35,7 @@ use std::hash::BuildHasher;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use sync::bell::Bell;
+use sync::notifier::Notifier;
 use wire::resp::message;
 
 /// Names are spread over so many maps, each under its own lock.
@@ -77,7 +77,7 @@ impl Stamp {
 }
 
 /// A message to all who have subscribed to one name.
-pub(crate) struct Letter {
+pub(crate) struct Publication {
     topic: Topic,
     /// The channel, or the pattern that it matches.
     name: Arc<[u8]>,
@@ -88,10 +88,10 @@ pub(crate) struct Letter {
     is_lost: bool,
 }
 
-impl Letter {
+impl Publication {
     /// Bytes that it holds.
     fn bytes(&self) -> u64 {
-        LETTER_BYTES + self.encoded.len() as u64
+        PUBLICATION_BYTES + self.encoded.len() as u64
     }
 
     /// A mark in its place.
@@ -118,54 +118,54 @@ impl Letter {
 }
 
 /// Bytes that a letter takes beside its message.
-const LETTER_BYTES: u64 = 128;
+const PUBLICATION_BYTES: u64 = 128;
 /// Bytes that may lie in an inbox for which nobody has set a bound.
-const INBOX_BYTES_MAX: u64 = 128 << 20;
+const WORKER_QUEUE_BYTES_MAX: u64 = 128 << 20;
 
 /// Letters on their way to one worker.
-pub(crate) struct Inbox {
-    letters: Mutex<Letters>,
+pub(crate) struct WorkerQueue {
+    letters: Mutex<Publications>,
     /// How many letters have ever been put in.
     count: AtomicU64,
     /// Bytes of letters, taken out or not, that have not reached all whom they concern.
     bytes: AtomicU64,
     bytes_max: AtomicU64,
     /// Rung when there are letters.
-    pub(crate) bell: Bell,
+    pub(crate) bell: Notifier,
 }
 
 #[derive(Default)]
-struct Letters {
-    waiting: Vec<Arc<Letter>>,
+struct Publications {
+    waiting: Vec<Arc<Publication>>,
     /// Topics and names of marks that have not reached those whom they concern.
     lost: BTreeSet<(usize, Arc<[u8]>)>,
 }
 
-impl Default for Inbox {
+impl Default for WorkerQueue {
     fn default() -> Self {
         Self {
             letters: Mutex::default(),
             count: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
-            bytes_max: AtomicU64::new(INBOX_BYTES_MAX),
-            bell: Bell::default(),
+            bytes_max: AtomicU64::new(WORKER_QUEUE_BYTES_MAX),
+            bell: Notifier::default(),
         }
     }
 }
 
-impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, Letters> {
+impl WorkerQueue {
+    fn lock(&self) -> MutexGuard<'_, Publications> {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets its bound by that of a connection's messages, in bytes; 0: none.
     pub(crate) fn set_bound(&self, client_bytes_max: u64) {
-        let bytes_max = if client_bytes_max == 0 { u64::MAX } else { INBOX_BYTES_MAX.max(4 * client_bytes_max) };
+        let bytes_max = if client_bytes_max == 0 { u64::MAX } else { WORKER_QUEUE_BYTES_MAX.max(4 * client_bytes_max) };
         self.bytes_max.store(bytes_max, Ordering::Relaxed);
     }
 
     /// Puts a letter in, or a mark in its place if there is no room for it. O(1), or O(log of names) for a mark.
-    fn put(&self, mut letter: Arc<Letter>) {
+    fn put(&self, mut letter: Arc<Publication>) {
         let mut letters = self.lock();
         let waiting_bytes = self.bytes.load(Ordering::Relaxed);
         let bytes_max = self.bytes_max.load(Ordering::Relaxed);
@@ -187,14 +187,14 @@ impl Inbox {
     }
 
     /// Takes the letters out, and says how many had been put in before the first of them.
-    fn take(&self) -> (u64, Vec<Arc<Letter>>) {
+    fn take(&self) -> (u64, Vec<Arc<Publication>>) {
         let mut letters = self.lock();
         let taken = std::mem::take(&mut letters.waiting);
         (self.count.load(Ordering::Relaxed) - taken.len() as u64, taken)
     }
 
     /// A letter that was taken out has reached all whom it concerns.
-    fn end(&self, letter: &Letter) {
+    fn end(&self, letter: &Publication) {
         if letter.is_lost {
             self.forget_lost(letter.topic, &letter.name);
         }
@@ -217,7 +217,7 @@ struct Interest {
 type ChannelNames = HashMap<Arc<[u8]>, Interest>;
 
 /// What is subscribed to, by all connections.
-pub(crate) struct Board {
+pub(crate) struct SubscriptionRegistry {
     spread: RandomState,
     /// Channels, then shard channels.
     channels: [Box<[RwLock<ChannelNames>]>; 2],
@@ -228,7 +228,7 @@ pub(crate) struct Board {
     patterns_bytes: AtomicUsize,
     /// Different names of each topic.
     names_count: [AtomicUsize; 3],
-    inboxes: Box<[Inbox]>,
+    inboxes: Box<[WorkerQueue]>,
 }
 
 /// A message of a tx or a connection, to be posted.
@@ -254,7 +254,7 @@ fn write<T>(names: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     names.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Board {
+impl SubscriptionRegistry {
     /// Of so many workers.
     pub(crate) fn new(workers: usize) -> Self {
         let parts = || (0..PARTS).map(|_| RwLock::default()).collect();
@@ -265,12 +265,12 @@ impl Board {
             patterns_in_order: RwLock::default(),
             patterns_bytes: AtomicUsize::new(0),
             names_count: Default::default(),
-            inboxes: (0..workers).map(|_| Inbox::default()).collect(),
+            inboxes: (0..workers).map(|_| WorkerQueue::default()).collect(),
         }
     }
 
     /// Where letters to a worker's connections arrive.
-    pub(crate) fn inbox(&self, worker: usize) -> &Inbox {
+    pub(crate) fn inbox(&self, worker: usize) -> &WorkerQueue {
         &self.inboxes[worker]
     }
 
@@ -319,7 +319,7 @@ impl Board {
         (shared, self.inboxes[worker].count())
     }
 
-    /// Ends a subscription that [`Board::add`] noted.
+    /// Ends a subscription that [`SubscriptionRegistry::add`] noted.
     pub(crate) fn remove(&self, worker: usize, topic: Topic, name: &[u8]) {
         cost::count(Work::Names, 1);
         let mut names = write(self.names(topic, name));
@@ -355,18 +355,18 @@ impl Board {
         total
     }
 
-    /// As [`Board::post`], to those alone who have subscribed to the channel itself. O(workers).
+    /// As [`SubscriptionRegistry::post`], to those alone who have subscribed to the channel itself. O(workers).
     pub(crate) fn post_to_channel(&self, what: &Message<'_>, stamp: &Arc<Stamp>, rung: &mut Vec<u16>) -> usize {
         let Message { topic, channel, text } = *what;
         let names = read(self.names(topic, channel));
         let Some((name, interest)) = names.get_key_value(channel) else { return 0 };
         let word: &[u8] = if topic == Topic::Shard { b"smessage" } else { b"message" };
         let encoded = message(&[word, channel, text]);
-        let letter = Letter { topic, name: name.clone(), encoded, stamp: stamp.clone(), is_lost: false };
+        let letter = Publication { topic, name: name.clone(), encoded, stamp: stamp.clone(), is_lost: false };
         self.send(interest, &Arc::new(letter), rung)
     }
 
-    /// As [`Board::post`], to those who have subscribed to patterns behind `after`, until some 100 µs are over. How many
+    /// As [`SubscriptionRegistry::post`], to those who have subscribed to patterns behind `after`, until some 100 µs are over. How many
     /// subscriptions it reaches, and the last pattern that it has looked at, if there are more.
     pub(crate) fn post_to_patterns(
         &self,
@@ -400,11 +400,11 @@ impl Board {
     ) -> usize {
         let encoded = message(&[b"pmessage", pattern, what.channel, what.text]);
         let (topic, name) = (Topic::Pattern, pattern.clone());
-        let letter = Letter { topic, name, encoded, stamp: stamp.clone(), is_lost: false };
+        let letter = Publication { topic, name, encoded, stamp: stamp.clone(), is_lost: false };
         self.send(interest, &Arc::new(letter), rung)
     }
 
-    fn send(&self, interest: &Interest, letter: &Arc<Letter>, rung: &mut Vec<u16>) -> usize {
+    fn send(&self, interest: &Interest, letter: &Arc<Publication>, rung: &mut Vec<u16>) -> usize {
         for (worker, _) in &interest.workers {
             self.inboxes[usize::from(*worker)].put(letter.clone());
             if !rung.contains(worker) {

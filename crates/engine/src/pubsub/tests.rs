@@ -2,30 +2,35 @@
 
 use super::*;
 use crate::client::{Client, Clients};
-use crate::housekeeping::Freer;
+use crate::expire_cycle::DeferredDrop;
 use std::rc::Rc;
 
 struct Listener {
     client: Arc<Client>,
-    mailbox: Rc<Mailbox>,
+    mailbox: Rc<SubscriberQueue>,
 }
 
 /// Connections of a worker that does nothing by itself.
 struct Hall {
-    board: Board,
-    post: Post,
+    board: SubscriptionRegistry,
+    post: Dispatcher,
     clients: Clients,
-    freer: Freer,
+    freer: DeferredDrop,
 }
 
 impl Hall {
     fn new() -> Self {
-        Self { board: Board::new(1), post: Post::default(), clients: Clients::default(), freer: Freer::default() }
+        Self {
+            board: SubscriptionRegistry::new(1),
+            post: Dispatcher::default(),
+            clients: Clients::default(),
+            freer: DeferredDrop::default(),
+        }
     }
 
     fn listener(&mut self, topic: Topic, name: &[u8]) -> Listener {
         let client = self.clients.add("", "", true, 0);
-        let mailbox = Mailbox::new(client.clone());
+        let mailbox = SubscriberQueue::new(client.clone());
         self.post.add(&self.board, 0, topic, name, &mailbox);
         Listener { client, mailbox }
     }
@@ -62,7 +67,11 @@ fn the_inbox_of_a_stuck_worker_is_bounded_and_those_who_lose_a_message_are_cut_o
         // Whom it reaches is told as if it did, as Redis tells it of those it closes.
         assert_eq!(hall.publish("loud", &vec![0; MIB]), 1);
     }
-    assert!(hall.waiting_bytes() <= INBOX_BYTES_MAX + 2 * LETTER_BYTES, "{} bytes wait", hall.waiting_bytes());
+    assert!(
+        hall.waiting_bytes() <= WORKER_QUEUE_BYTES_MAX + 2 * PUBLICATION_BYTES,
+        "{} bytes wait",
+        hall.waiting_bytes()
+    );
     let late = hall.listener(Topic::Channel, b"loud");
     hall.deliver(0);
     assert_eq!(hall.board.inbox(0).bytes.load(Ordering::Relaxed), 0);
@@ -94,7 +103,7 @@ fn a_bound_of_a_connection_raises_that_of_the_inbox_and_none_lifts_it() {
         hall.board.inbox(0).set_bound(client_bytes_max);
         hall.board.inbox(0).bytes_max.load(Ordering::Relaxed)
     };
-    assert_eq!([bound(1 << 20), bound(1 << 30), bound(0)], [INBOX_BYTES_MAX, 4 << 30, u64::MAX]);
+    assert_eq!([bound(1 << 20), bound(1 << 30), bound(0)], [WORKER_QUEUE_BYTES_MAX, 4 << 30, u64::MAX]);
 }
 
 #[test]

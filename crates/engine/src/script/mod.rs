@@ -12,7 +12,7 @@ pub(crate) mod catalogue;
 mod known;
 pub(crate) mod libraries;
 mod memo;
-pub(crate) mod stage;
+pub(crate) mod runner;
 
 pub(crate) use memo::{By, Memo};
 

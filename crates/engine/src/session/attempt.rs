@@ -10,25 +10,25 @@
 //! ```
 
 use super::gather::ARGUMENTS_MAX;
-use super::keeping::Keeping;
+use super::lock_retention::LockRetention;
 use super::messages::begin_command;
 use super::parts::{is_done_by_parts, is_to_be_sorted};
-use super::rehearse::{self, Performance};
 use super::script::is_run_by_lua;
 use super::serve::serve_due;
 use super::slow::ElementWait;
+use super::speculate::{self, SpeculativeResult};
 use super::{POISONED, Session, purpose, write_failure};
 use crate::engine::Engine;
 use crate::pubsub::Stamp;
-use crate::script::stage::Ticket;
+use crate::script::runner::ScriptTicket;
 use crate::waiter::{Answer, Waiter};
 use crate::watchdog::RoomWait;
 use crate::worker::{Scratch, Worker};
 use base::{Ms, Position};
 use commands::registry::Command;
 use commands::{Access, Failure, Flag, Local, Run, Verb};
-use journal::{Claim, Lane, Late, Purpose, Refusal};
-use keyspace::{Abandon, Cuts, Held, Log, Named, Payload, Plan, Scene, Searches, Tx, Wanted};
+use journal::{Late, LogBuffer, Purpose, Refusal, Reservation};
+use keyspace::{Abandon, Held, JobRequest, Log, Named, OffLockJobs, Payload, Plan, PrebuiltStrings, Snapshot, Tx};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -44,19 +44,19 @@ const REFUSED_MS: Ms = 1_000;
 
 /// What earlier attempts found to be missing.
 #[derive(Default)]
-pub(crate) struct Needs {
+pub(crate) struct RetryState {
     /// Journal room for at least so many bytes.
     pub(super) room_bytes: u64,
     /// More shards, exclusively.
     pub(super) shards: Vec<usize>,
     /// Long texts that it may put, cut.
-    pub(super) cuts: Cuts,
+    pub(super) cuts: PrebuiltStrings,
     /// Big lists to be searched, and what was found in them.
-    pub(super) searches: Searches,
+    pub(super) jobs: OffLockJobs,
     /// What was rehearsed and is to be played.
-    pub(super) performance: Cell<Option<Box<Performance>>>,
+    pub(super) speculated: Cell<Option<Box<SpeculativeResult>>>,
     /// How often it has been rehearsed.
-    pub(super) rehearsals: u32,
+    pub(super) speculations: u32,
     /// Where it stands in the lines of its keys, if it waits there and looks again by itself.
     pub(super) wait: Option<ElementWait>,
     /// It waits for journal room.
@@ -66,7 +66,7 @@ pub(crate) struct Needs {
 /// What an attempt is made with.
 pub(super) struct Attempt<'a> {
     pub(super) worker: &'a Rc<Worker>,
-    pub(super) needs: &'a Needs,
+    pub(super) needs: &'a RetryState,
     /// The gate, if it is up for this.
     pub(super) raised: Option<&'a Raised<'a>>,
     pub(super) now: Ms,
@@ -75,7 +75,7 @@ pub(super) struct Attempt<'a> {
 }
 
 /// Why an attempt came to nothing; nothing has changed.
-pub(crate) enum NotNow {
+pub(crate) enum Suspend {
     /// Somebody else holds this shard.
     Locked(usize, Want),
     /// This shard is still to be loaded.
@@ -89,9 +89,9 @@ pub(crate) enum NotNow {
     /// These shards are needed too.
     Shards(Vec<usize>),
     /// A big list is to be searched without its lock.
-    Search(Box<Wanted>),
+    Search(Box<JobRequest>),
     /// It touches so much that it is to be rehearsed on this.
-    Rehearse(Box<Scene>),
+    Speculate(Box<Snapshot>),
     /// It can only run under the gate.
     Gate,
     /// CLIENT PAUSE, perhaps of writes alone.
@@ -123,14 +123,14 @@ pub(crate) enum NotNow {
     /// Only the engine can do it, and not at once.
     Verb,
     /// A script rests on this worker's stage.
-    Stage,
+    RunnerBusy,
     /// It is a script that rests there.
-    Script(Rc<Ticket>),
+    Script(Rc<ScriptTicket>),
     /// The server stops.
     Stopping,
 }
 
-impl From<Abandon> for NotNow {
+impl From<Abandon> for Suspend {
     fn from(abandon: Abandon) -> Self {
         match abandon {
             Abandon::Room(bytes) => Self::Room(bytes),
@@ -187,11 +187,11 @@ impl Session {
     }
 
     /// What is needed from the first attempt on, if it is to be had at once.
-    pub(super) fn needs(&self, command: &Command, args: &Args<'_>) -> Result<Option<Needs>, NotNow> {
-        let mut needs = None::<Needs>;
+    pub(super) fn needs(&self, command: &Command, args: &Args<'_>) -> Result<Option<RetryState>, Suspend> {
+        let mut needs = None::<RetryState>;
         let mut bytes_left = CUT_BYTES_MAX;
         for text in self.long_texts(command, args) {
-            bytes_left = bytes_left.checked_sub(text.len()).ok_or(NotNow::LongStrings)?;
+            bytes_left = bytes_left.checked_sub(text.len()).ok_or(Suspend::LongStrings)?;
             needs.get_or_insert_default().cuts.add(text, LongString::of(text));
         }
         Ok(needs)
@@ -201,11 +201,11 @@ impl Session {
     pub(super) fn attempt(
         &mut self,
         attempt: &Attempt<'_>,
-        keeping: &mut Keeping<'_>,
+        keeping: &mut LockRetention<'_>,
         command: Command,
         args: &Args<'_>,
         output: &mut Output,
-    ) -> Result<(), NotNow> {
+    ) -> Result<(), Suspend> {
         let &Attempt { worker, raised, now, .. } = attempt;
         if !matches!(command.run, Run::Local(_)) {
             // It may hold others by itself.
@@ -217,10 +217,10 @@ impl Session {
         let is_held =
             writes && self.any_command(&command, |command| command.is_held_with_writes() && !is_run_by_lua(command));
         if worker.engine.pause.holds(is_held, || now).is_some() && !command.has(Flag::Admin) {
-            return Err(NotNow::Paused { writes: is_held });
+            return Err(Suspend::Paused { writes: is_held });
         }
         if writes && raised.is_none() && worker.engine.keyspace.order().is_behind() {
-            return Err(NotNow::Behind);
+            return Err(Suspend::Behind);
         }
         match command.run {
             #[cfg(bobbin_canary = "lockless-pop")]
@@ -230,15 +230,15 @@ impl Session {
             Run::Local(_)
                 if raised.is_none() && (is_done_by_parts(&command, args) || is_to_be_sorted(&command, args)) =>
             {
-                Err(NotNow::ManyKeys)
+                Err(Suspend::ManyKeys)
             }
             Run::Local(handler) => self.run_one(attempt, keeping, command, handler, args, output),
-            Run::Gather { .. } if raised.is_none() && args.len() > ARGUMENTS_MAX => Err(NotNow::ManyKeys),
+            Run::Gather { .. } if raised.is_none() && args.len() > ARGUMENTS_MAX => Err(Suspend::ManyKeys),
             Run::Gather { at_once, .. } => self.run_one(attempt, keeping, command, at_once, args, output),
             Run::Blocking { try_now, .. } => self.run_one(attempt, keeping, command, try_now, args, output),
             Run::Gate(handler) if raised.is_some() => self.run_one(attempt, keeping, command, handler, args, output),
-            Run::Gate(_) => Err(NotNow::Gate),
-            Run::Parts { is_long, .. } if is_long(&*self, args) => Err(NotNow::Parts),
+            Run::Gate(_) => Err(Suspend::Gate),
+            Run::Parts { is_long, .. } if is_long(&*self, args) => Err(Suspend::Parts),
             Run::Session(handler) | Run::Parts { at_once: handler, .. } => {
                 let mark = output.mark();
                 let protocol = if command.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
@@ -250,8 +250,8 @@ impl Session {
                 }
                 Ok(())
             }
-            Run::Sweep(_) => Err(NotNow::Sweep),
-            Run::Range { .. } => Err(NotNow::Range),
+            Run::Sweep(_) => Err(Suspend::Sweep),
+            Run::Range { .. } => Err(Suspend::Range),
             Run::Engine(verb) => self.run_verb(attempt, command, verb, args, output),
         }
     }
@@ -260,12 +260,12 @@ impl Session {
     pub(super) fn run_one(
         &mut self,
         attempt: &Attempt<'_>,
-        keeping: &mut Keeping<'_>,
+        keeping: &mut LockRetention<'_>,
         command: Command,
         handler: Local,
         args: &Args<'_>,
         output: &mut Output,
-    ) -> Result<(), NotNow> {
+    ) -> Result<(), Suspend> {
         let &Attempt { worker, needs, raised, now, .. } = attempt;
         let engine = &*worker.engine;
         let mut scratch = worker.scratch.borrow_mut();
@@ -278,7 +278,7 @@ impl Session {
                 Err(refusal) if needs.wait.is_none() || refusal == NotAdmitted::Journal(Refusal::Wait) => {
                     return self.refused(worker, Some(command), refusal, bound, output);
                 }
-                Err(_) => return Err(NotNow::StillWaiting { look_again_ms: Some(now + REFUSED_MS) }),
+                Err(_) => return Err(Suspend::StillWaiting { look_again_ms: Some(now + REFUSED_MS) }),
             }
         } else {
             None
@@ -294,7 +294,7 @@ impl Session {
         if feeds && raised.is_none() {
             plan_has_targets(engine, plan, self.database, &command, args)?;
         }
-        let room_bytes = claim.as_ref().map_or(u64::MAX, Claim::payload_bytes);
+        let room_bytes = claim.as_ref().map_or(u64::MAX, Reservation::payload_bytes);
         log.set_read(engine.journal.is_some() || feeds || engine.tracker.is_used());
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
         self.prepare(worker, &mut tx, needs, feeds);
@@ -302,7 +302,7 @@ impl Session {
         if (feeds || needs.wait.is_some())
             && let Err(why) = self.go_by_line(engine, needs, &mut tx, (&command, args), &mut served)
         {
-            if matches!(why, NotNow::StillWaiting { .. }) {
+            if matches!(why, Suspend::StillWaiting { .. }) {
                 self.finish_or_abandon(worker, tx, claim, served);
             } else {
                 served.give_back();
@@ -312,8 +312,8 @@ impl Session {
         }
         begin_command(&mut tx, &command, args);
         let mark = output.mark();
-        let outcome = if args.len() > rehearse::ARGUMENTS_MAX || needs.rehearsals > 0 {
-            self.play(worker, needs, &command, (handler, args), &mut tx, output)
+        let outcome = if args.len() > speculate::ARGUMENTS_MAX || needs.speculations > 0 {
+            self.apply_speculation(worker, needs, &command, (handler, args), &mut tx, output)
         } else {
             tx.set_rehearsing();
             handler(&mut tx, args, &mut Encoder::new(output, self.protocol))
@@ -323,7 +323,7 @@ impl Session {
             Err(failure) if is_nothing(&failure, needs) => {
                 output.truncate(mark);
                 let waiting = match served.leave_claim() {
-                    Some(waiter) => NotNow::StillWaiting { look_again_ms: self.looks_again_at(worker, &waiter, &tx) },
+                    Some(waiter) => Suspend::StillWaiting { look_again_ms: self.looks_again_at(worker, &waiter, &tx) },
                     None => self.block(worker, command, args, &mut tx),
                 };
                 self.finish_or_abandon(worker, tx, claim, served);
@@ -353,10 +353,10 @@ impl Session {
 
     /// Tells a tx what its command may need, whose changes may go to those who wait if it `feeds`.
     #[inline]
-    fn prepare<'t>(&self, worker: &'t Worker, tx: &mut Tx<'t>, needs: &'t Needs, feeds: bool) {
+    fn prepare<'t>(&self, worker: &'t Worker, tx: &mut Tx<'t>, needs: &'t RetryState, feeds: bool) {
         tx.set_memory(worker);
         tx.set_touching(!self.client.no_touch.load(Relaxed));
-        tx.set_searches(&needs.searches);
+        tx.set_searches(&needs.jobs);
         tx.set_seed(worker.random());
         tx.set_cuts(&needs.cuts);
         if feeds {
@@ -375,17 +375,17 @@ impl Session {
     fn go_by_line(
         &self,
         engine: &Engine,
-        needs: &Needs,
+        needs: &RetryState,
         tx: &mut Tx<'_>,
         request: (&Command, &Args<'_>),
         served: &mut Served,
-    ) -> Result<(), NotNow> {
+    ) -> Result<(), Suspend> {
         // What was rehearsed was rehearsed on what is there now.
-        if needs.rehearsals == 0 {
+        if needs.speculations == 0 {
             serve_due(engine, tx, self.database, request, served)?;
         }
         match &needs.wait {
-            Some(wait) if !served.claim(wait.waiter()) => Err(NotNow::StillWaiting { look_again_ms: Some(tx.now()) }),
+            Some(wait) if !served.claim(wait.waiter()) => Err(Suspend::StillWaiting { look_again_ms: Some(tx.now()) }),
             _ => Ok(()),
         }
     }
@@ -399,9 +399,9 @@ impl Session {
         (command, args): (&Command, &Args<'_>),
         lack: Abandon,
         mut tx: Tx<'_>,
-        claim: Option<Claim>,
+        claim: Option<Reservation>,
         mut served: Served,
-    ) -> NotNow {
+    ) -> Suspend {
         if !matches!(lack, Abandon::Rehearse) {
             served.give_back();
             tx.abandon();
@@ -410,11 +410,11 @@ impl Session {
         let scene = self.scene(worker, command, args, &mut tx);
         served.leave_claim();
         self.finish_or_abandon(worker, tx, claim, served);
-        NotNow::Rehearse(scene)
+        Suspend::Speculate(scene)
     }
 
     /// Ends the tx of an attempt that has found nothing for itself.
-    fn finish_or_abandon(&mut self, worker: &Worker, tx: Tx<'_>, claim: Option<Claim>, mut served: Served) {
+    fn finish_or_abandon(&mut self, worker: &Worker, tx: Tx<'_>, claim: Option<Reservation>, mut served: Served) {
         served.is_for_others = true;
         if tx.log().is_empty() {
             self.saw(tx.seen());
@@ -430,7 +430,7 @@ impl Session {
         &mut self,
         worker: &Worker,
         mut tx: Tx<'t>,
-        claim: Option<Claim>,
+        claim: Option<Reservation>,
         served: Served,
         end: impl FnOnce(Tx<'t>) -> &'t mut Log,
     ) -> Position {
@@ -530,10 +530,10 @@ impl Session {
         refusal: NotAdmitted,
         bytes: u64,
         output: &mut Output,
-    ) -> Result<(), NotNow> {
+    ) -> Result<(), Suspend> {
         let failure = match refusal {
             NotAdmitted::OutOfMemory => Failure::OutOfMemory,
-            NotAdmitted::Journal(Refusal::Wait) => return Err(NotNow::Room(bytes)),
+            NotAdmitted::Journal(Refusal::Wait) => return Err(Suspend::Room(bytes)),
             NotAdmitted::Journal(Refusal::Full) => Failure::text(FULL),
             NotAdmitted::Journal(Refusal::Poisoned) => Failure::text(POISONED),
             NotAdmitted::Journal(Refusal::TooLong) => {
@@ -555,7 +555,7 @@ impl Session {
     }
 
     /// Hangs a command that found nothing off its keys; its shards are held.
-    fn block(&mut self, worker: &Rc<Worker>, command: Command, args: &Args<'_>, tx: &mut Tx<'_>) -> NotNow {
+    fn block(&mut self, worker: &Rc<Worker>, command: Command, args: &Args<'_>, tx: &mut Tx<'_>) -> Suspend {
         let Run::Blocking { settled, .. } = command.run else { unreachable!("only blocking commands find nothing") };
         let waiter = Arc::new(Waiter::new(command, settled(tx, args), self.database, self.protocol));
         let keyspace = tx.keyspace();
@@ -566,12 +566,12 @@ impl Session {
             }
         });
         let look_again_ms = self.looks_again_at(worker, &waiter, tx);
-        NotNow::Waiting(ElementWait::begin(worker.clone(), waiter, self.client.clone(), look_again_ms))
+        Suspend::Waiting(ElementWait::begin(worker.clone(), waiter, self.client.clone(), look_again_ms))
     }
 }
 
 /// Whether a command has found nothing: to one who waits in a line already, another kind is nothing too.
-fn is_nothing(failure: &Failure, needs: &Needs) -> bool {
+fn is_nothing(failure: &Failure, needs: &RetryState) -> bool {
     matches!(failure, Failure::Nothing) || needs.wait.is_some() && matches!(failure, Failure::WrongType)
 }
 
@@ -580,8 +580,8 @@ fn is_nothing(failure: &Failure, needs: &Needs) -> bool {
 pub(crate) fn hand_over<'t>(
     engine: &Engine,
     mut tx: Tx<'t>,
-    claim: Option<Claim>,
-    lane: Option<&mut Lane>,
+    claim: Option<Reservation>,
+    lane: Option<&mut LogBuffer>,
     tell: impl FnOnce(Position),
     end: impl FnOnce(Tx<'t>) -> &'t mut Log,
 ) -> Position {
@@ -641,7 +641,7 @@ pub(super) enum NotAdmitted {
 
 /// Claims memory for what grows, and journal room for a frame of at most `bytes`; nothing to claim without a journal.
 #[inline]
-pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Option<Claim>, NotAdmitted> {
+pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Option<Reservation>, NotAdmitted> {
     let lane = worker.lane.borrow();
     let claim = lane.as_ref().map(|lane| lane.try_admit(bytes, purpose)).transpose().map_err(NotAdmitted::Journal)?;
     // Behind the journal, at which a request may ask again and again: each time memory is taken anew.
@@ -654,10 +654,10 @@ pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Opt
 /// Tries for the shards, once more after a moment: most holds last less than a microsecond. Under the gate nobody waits for
 /// a shard to be loaded, so those of the plan must be: what else is met there hangs off keys that were met before.
 #[inline]
-pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raised<'_>>) -> Result<Held<'k>, NotNow> {
+pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raised<'_>>) -> Result<Held<'k>, Suspend> {
     if raised.is_some() {
         return match want_shut(engine, plan) {
-            Some((shard, want)) => Err(NotNow::Unloaded(shard, want)),
+            Some((shard, want)) => Err(Suspend::Unloaded(shard, want)),
             None => all_read(engine, plan).map(|()| Held::under_gate(&engine.keyspace)),
         };
     }
@@ -678,12 +678,16 @@ pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raise
 
 /// What comes of a try for the shards of a plan that failed, or was made while something is still to be loaded.
 #[cold]
-fn hold_loading<'k>(engine: &Engine, plan: &Plan, result: Result<Held<'k>, (usize, Want)>) -> Result<Held<'k>, NotNow> {
+fn hold_loading<'k>(
+    engine: &Engine,
+    plan: &Plan,
+    result: Result<Held<'k>, (usize, Want)>,
+) -> Result<Held<'k>, Suspend> {
     match result {
         Ok(held) => all_read(engine, plan).map(|()| held),
         Err((shard, want)) => Err(match want_shut(engine, plan) {
-            Some((shard, want)) => NotNow::Unloaded(shard, want),
-            None => NotNow::Locked(shard, want),
+            Some((shard, want)) => Suspend::Unloaded(shard, want),
+            None => Suspend::Locked(shard, want),
         }),
     }
 }
@@ -691,11 +695,11 @@ fn hold_loading<'k>(engine: &Engine, plan: &Plan, result: Result<Held<'k>, (usiz
 /// Checks that the values of the keys of the plan are there. Keys that hang off these (targets of those who wait for them,
 /// watched ones) were met before, and what was read stays so.
 #[inline]
-fn all_read(engine: &Engine, plan: &Plan) -> Result<(), NotNow> {
+fn all_read(engine: &Engine, plan: &Plan) -> Result<(), Suspend> {
     if engine.loading.is_over() {
         return Ok(());
     }
-    engine.loading.unread(plan).map_or(Ok(()), |hash| Err(NotNow::Unread(hash)))
+    engine.loading.unread(plan).map_or(Ok(()), |hash| Err(Suspend::Unread(hash)))
 }
 
 /// Asks for all shards of the plan that are still to be loaded, at once; gives one of them.
@@ -738,7 +742,7 @@ fn plan_has_targets(
     database: u32,
     command: &Command,
     args: &Args<'_>,
-) -> Result<(), NotNow> {
+) -> Result<(), Suspend> {
     let mut fed: Vec<(u32, Vec<u8>)> = Vec::new();
     command.for_each_key(args, |key, want| {
         if want == Want::Write {
@@ -749,7 +753,7 @@ fn plan_has_targets(
 }
 
 /// As above, for keys that are fed.
-pub(crate) fn plan_has_targets_for(engine: &Engine, plan: &Plan, mut fed: Vec<(u32, Vec<u8>)>) -> Result<(), NotNow> {
+pub(crate) fn plan_has_targets_for(engine: &Engine, plan: &Plan, mut fed: Vec<(u32, Vec<u8>)>) -> Result<(), Suspend> {
     let mut missing = Vec::new();
     let mut at = 0;
     while at < fed.len() {
@@ -769,7 +773,7 @@ pub(crate) fn plan_has_targets_for(engine: &Engine, plan: &Plan, mut fed: Vec<(u
             }
         }
     }
-    if missing.is_empty() { Ok(()) } else { Err(NotNow::Shards(missing)) }
+    if missing.is_empty() { Ok(()) } else { Err(Suspend::Shards(missing)) }
 }
 
 /// Marks the watches of every key that the tx has changed; its shards are held.

@@ -2,7 +2,7 @@
 //! load what is called.
 
 use super::script::{Called, Cut};
-use super::{NotNow, Session};
+use super::{Session, Suspend};
 use crate::script::catalogue::{CatalogueChanges, CatalogueContents, Change, Library, UndoStep};
 use crate::worker::Worker;
 use commands::Failure;
@@ -46,13 +46,13 @@ pub(super) struct CataloguePace {
 impl Session {
     /// Gives others their turn if it is time, after work on so many libraries. On a stage only, where whatever is held stays held.
     pub(super) fn rest_after(&self, pace: &mut CataloguePace, libraries: usize) {
-        let Some(breath) = &self.breath else { return };
+        let Some(breath) = &self.yielder else { return };
         pace.libraries += libraries;
         if pace.libraries >= LIBRARIES_AT_ONCE {
             pace.libraries = 0;
             breath.rest_now();
         } else {
-            breath.breathe(Instant::now(), |_| ());
+            breath.yield_if_due(Instant::now(), |_| ());
         }
     }
 
@@ -68,10 +68,10 @@ impl Session {
     ) -> Result<(), Failure> {
         self.rest_after(pace, libraries);
         if worker.engine.scripts.is_stopping() {
-            self.lack = Some(NotNow::Stopping);
+            self.lack = Some(Suspend::Stopping);
             return Err(Failure::Nothing);
         }
-        if self.breath.as_ref().is_some_and(|breath| breath.control().is_killed()) {
+        if self.yielder.as_ref().is_some_and(|breath| breath.control().is_killed()) {
             return Err(Failure::text("ERR Script killed by user with FUNCTION KILL."));
         }
         Ok(())
@@ -86,7 +86,7 @@ impl Session {
         tx: &mut Tx<'_>,
     ) -> Result<(Arc<str>, u64, Flags), Failure> {
         self.look_at_libraries(worker, called, tx)?;
-        let known = worker.stage.libraries.borrow().function(name);
+        let known = worker.runner.libraries.borrow().function(name);
         known.map_or_else(|| self.function_anew(worker, name, called, tx), Ok)
     }
 
@@ -102,19 +102,19 @@ impl Session {
         let name = String::from_utf8_lossy(name).to_ascii_lowercase();
         let found = worker.engine.scripts.catalogue.look(|contents| contents.function(&name).cloned());
         let (library, at) = found.ok_or(Failure::text("ERR Function not found"))?;
-        let is_loaded = worker.stage.libraries.borrow().has(library.number);
+        let is_loaded = worker.runner.libraries.borrow().has(library.number);
         if !is_loaded {
             let source = source_of(&library.name, tx).unwrap_or_default();
             let loaded = self.load(worker, library.number, &source, None, called, tx);
             if let Err(Unloaded::Broken(text)) = &loaded
-                && worker.stage.libraries.borrow_mut().note_broken(library.number)
+                && worker.runner.libraries.borrow_mut().note_broken(library.number)
             {
                 // Another worker has loaded it.
                 worker.engine.scripts.log(3, &broken(&library.name, text));
             }
             loaded?;
         }
-        let known = worker.stage.libraries.borrow_mut().call(&library, at);
+        let known = worker.runner.libraries.borrow_mut().call(&library, at);
         self.unload_gone(worker);
         Ok(known)
     }
@@ -127,7 +127,7 @@ impl Session {
         called: &Called<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<(), Failure> {
-        let change = worker.stage.libraries.borrow().change(tx);
+        let change = worker.runner.libraries.borrow().change(tx);
         change.map_or(Ok(()), |found| self.look_anew(worker, found, called, tx))
     }
 
@@ -143,8 +143,8 @@ impl Session {
         if !catalogue.is_of(&found) {
             self.build(worker, &found, called, tx)?;
         }
-        let before = worker.stage.libraries.borrow_mut().see(found);
-        let is_due = worker.stage.libraries.borrow_mut().begin_sweep(catalogue.removals());
+        let before = worker.runner.libraries.borrow_mut().see(found);
+        let is_due = worker.runner.libraries.borrow_mut().begin_sweep(catalogue.removals());
         if !is_due {
             return Ok(());
         }
@@ -152,7 +152,7 @@ impl Session {
         worker.engine.freer.free(Box::new(before));
         let (mut at, mut pace) = (Some(0), CataloguePace::default());
         while let Some(number) = at {
-            let mut libraries = worker.stage.libraries.borrow_mut();
+            let mut libraries = worker.runner.libraries.borrow_mut();
             at = catalogue.look(|contents| libraries.sweep(number, LOOKED_AT_ONCE, contents));
             drop(libraries);
             self.rest_after(&mut pace, LOOKED_AT_ONCE);
@@ -188,7 +188,7 @@ impl Session {
             let library = Library { name, number, functions: functions.into(), source_bytes: source.len() };
             let library = Arc::new(library);
             if !library.functions.is_empty() {
-                worker.stage.libraries.borrow_mut().add(&library);
+                worker.runner.libraries.borrow_mut().add(&library);
             }
             if contents.find(&library.name).is_none() {
                 contents.add(library);
@@ -232,7 +232,7 @@ impl Session {
             (None, Ok(_)) => Unloaded::Broken("ERR No functions registered".to_owned()),
             (None, Err(fault)) => Unloaded::Broken(fault.told("")),
         };
-        worker.stage.libraries.borrow_mut().forget_failed(number);
+        worker.runner.libraries.borrow_mut().forget_failed(number);
         Err(why)
     }
 
@@ -240,10 +240,10 @@ impl Session {
     pub(super) fn unload_gone(&self, worker: &Rc<Worker>) {
         let mut pace = CataloguePace::default();
         loop {
-            let gone = worker.stage.libraries.borrow_mut().take_gone();
+            let gone = worker.runner.libraries.borrow_mut().take_gone();
             let Some(numbers) = gone else { return };
             let count = numbers.len();
-            worker.stage.machine(worker).go(Tell::Unload(numbers));
+            worker.runner.machine(worker).go(Tell::Unload(numbers));
             self.rest_after(&mut pace, count);
         }
     }
@@ -270,7 +270,7 @@ impl Session {
             freer.free(Box::new(changes.before));
         }
         for done in changes.done {
-            let libraries = &worker.stage.libraries;
+            let libraries = &worker.runner.libraries;
             match done {
                 UndoStep::Added(_) => {}
                 UndoStep::Removed(library) => libraries.borrow_mut().forget(library.number),
@@ -291,7 +291,7 @@ impl Session {
         let mut pace = CataloguePace::default();
         while let Some(gone) = worker.engine.scripts.catalogue.undo(&mut changes) {
             if let Some(library) = gone {
-                worker.stage.libraries.borrow_mut().forget(library.number);
+                worker.runner.libraries.borrow_mut().forget(library.number);
             }
             self.rest_after(&mut pace, 1);
         }

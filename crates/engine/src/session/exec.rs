@@ -1,8 +1,8 @@
 //! MULTI, EXEC, and the other verbs that only the engine can do.
 
 use super::attempt::{
-    Attempt, Needs, NotAdmitted, NotNow, Served, access_purpose, admit, hold, plan_has_targets_for, plan_is_hooked,
-    want_shut,
+    Attempt, NotAdmitted, RetryState, Served, Suspend, access_purpose, admit, hold, plan_has_targets_for,
+    plan_is_hooked, want_shut,
 };
 use super::messages::begin_command;
 use super::monitor::Asker;
@@ -11,7 +11,7 @@ use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
 use commands::registry::Command;
 use commands::{Failure, OUT_OF_MEMORY, Outcome, Run, SweepNext, Verb};
-use journal::{Claim, Purpose, Refusal};
+use journal::{Purpose, Refusal, Reservation};
 use keyspace::{Abandon, LIBRARIES, Tx};
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -64,7 +64,7 @@ impl Session {
         verb: Verb,
         args: &Args<'_>,
         output: &mut Output,
-    ) -> Result<(), NotNow> {
+    ) -> Result<(), Suspend> {
         let worker = attempt.worker;
         let outcome = match verb {
             Verb::Multi => self.multi(output),
@@ -94,7 +94,7 @@ impl Session {
             | Verb::DebugReload
             | Verb::Save
             | Verb::Shutdown => {
-                return Err(NotNow::Verb);
+                return Err(Suspend::Verb);
             }
         };
         if let Err(failure) = outcome {
@@ -136,7 +136,7 @@ impl Session {
     }
 
     /// EXEC: the queue as one tx.
-    fn exec(&mut self, attempt: &Attempt<'_>, command: Command, output: &mut Output) -> Result<(), NotNow> {
+    fn exec(&mut self, attempt: &Attempt<'_>, command: Command, output: &mut Output) -> Result<(), Suspend> {
         let worker = attempt.worker;
         let Some(multi) = &self.multi else {
             self.fail(worker, Some(command), &Failure::text("ERR EXEC without MULTI"), output);
@@ -150,7 +150,7 @@ impl Session {
         }
         let delay_ms = self.multi.as_mut().map_or(0, |multi| std::mem::take(&mut multi.delay_ms));
         if delay_ms > 0 {
-            return Err(NotNow::Delayed(delay_ms));
+            return Err(Suspend::Delayed(delay_ms));
         }
         let done = self.run_exec(attempt, output);
         if done.is_ok() {
@@ -160,7 +160,7 @@ impl Session {
     }
 
     /// Runs the queue under the shards of all its keys and of the watched ones.
-    fn run_exec(&mut self, attempt: &Attempt<'_>, output: &mut Output) -> Result<(), NotNow> {
+    fn run_exec(&mut self, attempt: &Attempt<'_>, output: &mut Output) -> Result<(), Suspend> {
         let queue = std::mem::take(&mut self.multi.as_mut().expect("EXEC is inside MULTI").queue);
         let before = (self.database, self.reply_mode, self.protocol);
         let tracked =
@@ -186,7 +186,7 @@ impl Session {
         command: Command,
         args: &Args<'_>,
         output: &mut Output,
-    ) -> Result<(), NotNow> {
+    ) -> Result<(), Suspend> {
         self.outbox = Some(Box::default());
         self.note_shown(attempt.worker, &command, args, Asker::Client);
         let result = self.run_queue(attempt, &[(command, *args)], false, output);
@@ -200,14 +200,14 @@ impl Session {
         queue: &[(Command, Args<'_>)],
         is_exec: bool,
         output: &mut Output,
-    ) -> Result<(), NotNow> {
+    ) -> Result<(), Suspend> {
         let &Attempt { worker, needs, raised, now, .. } = attempt;
         let engine = &*worker.engine;
-        let scratch = if self.breath.is_some() { &worker.stage.scratch } else { &worker.scratch };
+        let scratch = if self.yielder.is_some() { &worker.runner.scratch } else { &worker.scratch };
         let goes_anywhere =
             |(command, args): &(Command, Args<'_>)| command.goes_anywhere() || command.follows_names(args);
         if !engine.loading.is_over() && queue.iter().any(goes_anywhere) {
-            return Err(NotNow::Loading);
+            return Err(Suspend::Loading);
         }
         let needs_gate = |entry: &(Command, Args<'_>)| matches!(entry.0.run, Run::Gate(_)) || goes_anywhere(entry);
         if raised.is_none() && queue.iter().any(needs_gate) {
@@ -215,7 +215,7 @@ impl Session {
             let plan = &mut scratch.borrow_mut().plan;
             self.plan_queue(worker, queue, needs, plan);
             let shut = want_shut(engine, plan);
-            return Err(shut.map_or(NotNow::Gate, |(shard, want)| NotNow::Unloaded(shard, want)));
+            return Err(shut.map_or(Suspend::Gate, |(shard, want)| Suspend::Unloaded(shard, want)));
         }
         let purpose = access_purpose(queue.iter().map(|(command, _)| command.access));
         let has_script = queue.iter().any(|(command, _)| matches!(command.run, Run::Engine(Verb::Eval)));
@@ -241,20 +241,20 @@ impl Session {
         let Scratch { plan, log } = &mut *scratch;
         self.plan_queue(worker, queue, needs, plan);
         let held = hold(engine, plan, raised)?;
-        let _hold = worker.beat().hold(self.breath.is_some());
+        let _hold = worker.beat().hold(self.yielder.is_some());
         let may_write = queue.iter().any(|(command, _)| command.may_write());
         let writes = claim.is_some() || (engine.journal.is_none() && may_write);
         let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());
         if feeds && raised.is_none() {
             plan_has_targets_for(engine, plan, self.fed_by_queue(queue))?;
         }
-        let room_bytes = claim.as_ref().map_or(u64::MAX, Claim::payload_bytes);
+        let room_bytes = claim.as_ref().map_or(u64::MAX, Reservation::payload_bytes);
         let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
         tx.set_memory(&**worker);
         tx.set_seed(worker.random());
         tx.set_touching(!self.client.no_touch.load(Relaxed));
         tx.set_cuts(&needs.cuts);
-        tx.set_searches(&needs.searches);
+        tx.set_searches(&needs.jobs);
         tx.set_of_several();
         if engine.tells_events() {
             tx.take_notes();
@@ -303,7 +303,13 @@ impl Session {
         self.unwritable.is_some()
     }
 
-    fn plan_queue(&self, worker: &Worker, queue: &[(Command, Args<'_>)], needs: &Needs, plan: &mut keyspace::Plan) {
+    fn plan_queue(
+        &self,
+        worker: &Worker,
+        queue: &[(Command, Args<'_>)],
+        needs: &RetryState,
+        plan: &mut keyspace::Plan,
+    ) {
         let keyspace = &worker.engine.keyspace;
         plan.clear();
         for (command, args) in queue {
@@ -335,12 +341,12 @@ impl Session {
         queue: &[(Command, Args<'_>)],
         tx: &mut Tx<'_>,
         output: &mut Output,
-    ) -> Result<(), NotNow> {
+    ) -> Result<(), Suspend> {
         let is_exec = self.multi.is_some();
         for (index, (command, args)) in queue.iter().enumerate() {
             // A command before it may have asked for more than it was counted with.
             if command.writes() && tx.need_room(command.frame_bytes_max(args)).is_err() {
-                return Err(NotNow::Room(tx.log().payload_bytes() + queue_bound(&queue[index..])));
+                return Err(Suspend::Room(tx.log().payload_bytes() + queue_bound(&queue[index..])));
             }
             begin_command(tx, command, args);
             if let Some(outbox) = &mut self.outbox {
@@ -373,7 +379,7 @@ impl Session {
             match outcome {
                 Ok(()) => {}
                 Err(Failure::Abandon(Abandon::Room(bytes))) => {
-                    return Err(NotNow::Room(bytes + queue_bound(&queue[index + 1..])));
+                    return Err(Suspend::Room(bytes + queue_bound(&queue[index + 1..])));
                 }
                 Err(Failure::Abandon(lack)) => return Err(lack.into()),
                 Err(failure) => {
@@ -455,7 +461,7 @@ const ABORTED_FOR_MEMORY: &str =
     "EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.";
 
 /// Claims journal room for a script.
-fn admit_script(worker: &Worker, bytes: u64) -> Result<Option<Claim>, NotAdmitted> {
+fn admit_script(worker: &Worker, bytes: u64) -> Result<Option<Reservation>, NotAdmitted> {
     let lane = worker.lane.borrow();
     lane.as_ref().map(|lane| lane.try_admit(bytes, Purpose::Grow)).transpose().map_err(NotAdmitted::Journal)
 }

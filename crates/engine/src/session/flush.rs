@@ -7,7 +7,7 @@
 //! ```
 
 use super::Session;
-use super::attempt::NotNow;
+use super::attempt::Suspend;
 use super::order::read;
 use super::slow::Took;
 use crate::memcacheq::forget;
@@ -204,7 +204,7 @@ impl Session {
         let protocol = std::mem::take(&mut self.protocol);
         // A future within itself has to lie elsewhere.
         let removal: Pin<Box<dyn Future<Output = Took> + '_>> =
-            Box::pin(self.run_until_done(worker, part, &args, NotNow::Shards(Vec::new()), &mut output));
+            Box::pin(self.run_until_done(worker, part, &args, Suspend::Shards(Vec::new()), &mut output));
         removal.await;
         self.protocol = protocol;
         match read(output) {

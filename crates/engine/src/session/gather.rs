@@ -11,7 +11,7 @@
 //! under the locks.
 
 use super::Session;
-use super::attempt::{NotNow, hold};
+use super::attempt::{Suspend, hold};
 use crate::engine::Engine;
 use crate::waits::{gate_open, raise, yield_now};
 use crate::worker::{Scratch, Worker};
@@ -256,7 +256,7 @@ impl Session {
                     }
                     return stale;
                 }
-                Err(NotNow::Locked(shard, want)) => {
+                Err(Suspend::Locked(shard, want)) => {
                     pace.wait(async { drop(self.park(&worker.engine, shard, want).await) }).await;
                 }
                 Err(_) => unreachable!("a hold fails for a lock alone"),
@@ -272,7 +272,7 @@ impl Session {
         parts: &mut [ShardKeys],
         to_look: &mut ToLook<'_>,
         keys_max: usize,
-    ) -> Result<Vec<usize>, NotNow> {
+    ) -> Result<Vec<usize>, Suspend> {
         let engine = &*worker.engine;
         to_look.gather.prepare();
         let mut scratch = worker.scratch.borrow_mut();

@@ -12,7 +12,7 @@
 //! closed, since somebody else may get what it holds.
 
 use super::Session;
-use super::attempt::NotNow;
+use super::attempt::Suspend;
 use super::order::read;
 use crate::client::Client;
 use crate::worker::Worker;
@@ -169,7 +169,7 @@ impl Session {
                 let (request, mut output) = (OwnedRequest::of(&words), Output::new());
                 let mut session = Self::of_server(worker, database);
                 let before = worker.engine.clock.now();
-                let why = NotNow::Shards(Vec::new());
+                let why = Suspend::Shards(Vec::new());
                 session.run_until_done(worker, *EXTEND, &request.args(), why, &mut output).await;
                 worker.end_turn();
                 match read(output) {

@@ -5,7 +5,7 @@
 
 use super::catalogue::CataloguePace;
 use super::script::Called;
-use super::{NotNow, Session};
+use super::{Session, Suspend};
 use crate::client::Client;
 use crate::script::catalogue::{CatalogueContents, Change, Library};
 use crate::waits::loaded;
@@ -40,7 +40,7 @@ impl Session {
         let Lookup::Command(command) = registry::find(&request.args()) else { unreachable!("there is such a command") };
         let mut session = Self::new(worker.clone(), Arc::new(Client::of_server(worker.engine.clock.now())));
         session.is_stand_in = true;
-        let why = NotNow::Shards(Vec::new());
+        let why = Suspend::Shards(Vec::new());
         session.run_until_done(&worker, command, &request.args(), why, &mut Output::new()).await;
     }
 
@@ -53,7 +53,7 @@ impl Session {
         tx: &mut Tx<'_>,
         reply: &mut dyn Reply,
     ) -> Outcome {
-        self.breath.iter().for_each(|breath| breath.control().begin(true));
+        self.yielder.iter().for_each(|breath| breath.control().begin(true));
         let request = commands::library_request(command, args)?;
         let called =
             Called { command: *command, name: "", args, is_function: true, reads_only: true, gated: tx.is_gated() };
@@ -117,7 +117,7 @@ impl Session {
         if let Err(failure) =
             clash.map_or(Ok(()), |function| Err(taken(&function))).and_then(|()| put(&[(&library, source)], tx))
         {
-            worker.stage.libraries.borrow_mut().forget(library.number);
+            worker.runner.libraries.borrow_mut().forget(library.number);
             return Err(failure);
         }
         let name = library.name.clone();
@@ -138,7 +138,7 @@ impl Session {
         let number = worker.engine.scripts.catalogue.number();
         let functions = self.load(worker, number, source, Some(Duration::from_millis(LOAD_MS_MAX)), called, tx)?;
         let library = Arc::new(Library { name, number, functions: functions.into(), source_bytes: source.len() });
-        worker.stage.libraries.borrow_mut().add(&library);
+        worker.runner.libraries.borrow_mut().add(&library);
         Ok(library)
     }
 
@@ -161,7 +161,7 @@ impl Session {
         worker.engine.freer.free(Box::new(contents));
         if let Err(failure) = done {
             for (library, _) in &fresh {
-                worker.stage.libraries.borrow_mut().forget(library.number);
+                worker.runner.libraries.borrow_mut().forget(library.number);
                 self.rest_after(&mut pace, 1);
             }
             worker.engine.freer.free(Box::new(fresh));

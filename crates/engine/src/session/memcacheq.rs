@@ -9,7 +9,7 @@
 //! Kestrel refuses is refused in its words, and the connection ends, as there.
 
 use super::Session;
-use super::attempt::NotNow;
+use super::attempt::Suspend;
 use super::memcached::Heard;
 use crate::client::Client;
 use crate::memcacheq::{forget, queues};
@@ -219,7 +219,7 @@ impl Session {
             let request = commands::abort_request(&key, &receipt);
             let mut output = Output::new();
             // What it meets was counted where it came up.
-            self.run_until_done(&worker, ROWS.abort, &request.args(), NotNow::Shards(Vec::new()), &mut output).await;
+            self.run_until_done(&worker, ROWS.abort, &request.args(), Suspend::Shards(Vec::new()), &mut output).await;
             worker.counters().queues.note_return(&key);
             worker.end_turn();
         }

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::engine::Engine;
-use crate::pubsub::{Board, Mailbox, Message, Stamp};
+use crate::pubsub::{Message, Stamp, SubscriberQueue, SubscriptionRegistry};
 use crate::script::catalogue::CatalogueChanges;
 use crate::worker::{Chore, Worker};
 use commands::registry::Command;
@@ -22,7 +22,7 @@ pub(super) const OUTPUT_BYTES_MAX: usize = 64 << 10;
 
 /// What a connection has subscribed to.
 pub(super) struct Subscriptions {
-    mailbox: Rc<Mailbox>,
+    mailbox: Rc<SubscriberQueue>,
     /// Channels, shard channels, patterns.
     names: [BTreeSet<Arc<[u8]>>; 3],
 }
@@ -129,7 +129,7 @@ impl Session {
     pub(super) fn subscribe_to(&mut self, topic: Topic, name: &[u8]) {
         let (worker, client) = (&self.worker, &self.client);
         let all = self.subscriptions.get_or_insert_with(|| {
-            Box::new(Subscriptions { mailbox: Mailbox::new(client.clone()), names: Default::default() })
+            Box::new(Subscriptions { mailbox: SubscriberQueue::new(client.clone()), names: Default::default() })
         });
         let names = &mut all.names[index(topic)];
         if !names.contains(name) {
@@ -287,7 +287,7 @@ fn post_all(engine: &Engine, notes: &[Note], messages: &[Outgoing], rung: &mut V
 /// Posts the keyspace notifications that these notes make.
 pub(crate) fn post_notes(engine: &Engine, notes: &[Note], stamp: &Arc<Stamp>, rung: &mut Vec<u16>) {
     let classes = engine.event_classes();
-    let board: &Board = &engine.board;
+    let board: &SubscriptionRegistry = &engine.board;
     for event in commands::events(notes).into_iter().filter(|event| classes.has(event.class)) {
         let (database, name) = (event.database, event.name.as_bytes());
         let mut post = |prefix: &str, channel: &[u8], text: &[u8]| {

@@ -9,10 +9,10 @@
 //! Nothing is held while the other server is waited for, and so the keys go at one instant all the same: the one at which they
 //! are deleted here, unchanged. What they hold is sent from clones, in steps, as the line takes it.
 
-use super::attempt::NotNow;
+use super::attempt::Suspend;
 use super::{Multi, Session};
 use crate::waits::yield_now;
-use crate::worker::{Line, Worker};
+use crate::worker::{OutboundConnection, Worker};
 use base::Ms;
 use commands::registry::{self, Command, Lookup};
 use commands::{Failure, Migration};
@@ -153,7 +153,7 @@ impl Session {
     }
 
     /// Connects, and makes itself known.
-    async fn greet(&self, worker: &Worker, asked: &Migration) -> Result<Box<dyn Line>, Failure> {
+    async fn greet(&self, worker: &Worker, asked: &Migration) -> Result<Box<dyn OutboundConnection>, Failure> {
         let dialing = asked.port.and_then(|port| worker.dial(&asked.host, port));
         let mut dialing = dialing.ok_or(Broken::Connecting)?;
         let mut sleep = worker.sleep(asked.timeout_ms);
@@ -197,7 +197,7 @@ impl Session {
         let request = OwnedRequest::of(words);
         let mut output = Output::new();
         // Neither a lack nor a wait: it is tried at once.
-        let why = NotNow::Shards(Vec::new());
+        let why = Suspend::Shards(Vec::new());
         Box::pin(self.run_until_done(worker, row_of(words), &request.args(), why, &mut output)).await;
         output
     }
@@ -289,7 +289,7 @@ fn refused(error: &str) -> Failure {
 /// Sends all of `sending` and reads so many replies. Between any two steps the other server may rest for `timeout_ms`.
 async fn exchange(
     worker: &Worker,
-    line: &mut dyn Line,
+    line: &mut dyn OutboundConnection,
     mut sending: Output,
     replies_count: usize,
     timeout_ms: Ms,

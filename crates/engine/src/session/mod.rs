@@ -17,10 +17,10 @@ mod flush;
 mod gather;
 mod host;
 mod in_parts;
-mod keeping;
 mod lease;
 mod library;
 mod library_list;
+mod lock_retention;
 mod memcached;
 mod memcacheq;
 mod messages;
@@ -29,15 +29,15 @@ mod monitor;
 mod order;
 mod parts;
 mod password;
-mod rehearse;
 mod script;
 mod serve;
 mod slow;
+mod speculate;
 mod tracking;
 mod unless_short;
 mod watch;
 
-pub(crate) use attempt::{Needs, NotNow, Served, hand_over, mark_watches, plan_has_targets_for};
+pub(crate) use attempt::{RetryState, Served, Suspend, hand_over, mark_watches, plan_has_targets_for};
 pub(crate) use flush::Flushes;
 pub(crate) use lease::Leases;
 pub(crate) use memcached::Count as ItemCount;
@@ -47,14 +47,14 @@ pub(crate) use script::Scripted;
 pub(crate) use serve::serve_blocked;
 
 use crate::client::Client;
-use crate::script::stage::Breath;
+use crate::script::runner::Yielder;
 use crate::tracking::Own;
 use crate::worker::Worker;
 use attempt::Attempt;
 use base::Position;
 use commands::registry::{self, Command, Lookup};
 use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
-use keeping::Keeping;
+use lock_retention::LockRetention;
 use memcached::Heard;
 use messages::{Outbox, Subscriptions};
 use password::Passwords;
@@ -65,7 +65,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use sync::bell::Level;
+use sync::notifier::Level;
 use tracking::Tracking;
 use watch::WatchedKeys;
 use wire::http::is_http_word;
@@ -116,9 +116,9 @@ pub struct Session {
     /// It stands in for a session that is on its worker's stage.
     is_stand_in: bool,
     /// With which others are given their turn. Not there where a script runs in place.
-    breath: Option<Rc<Breath>>,
+    yielder: Option<Rc<Yielder>>,
     /// What a script lacked that a tx runs: it is undone.
-    lack: Option<NotNow>,
+    lack: Option<Suspend>,
     /// Why a script cannot write, if it has been admitted only to read.
     unwritable: Option<&'static str>,
 }
@@ -165,7 +165,7 @@ pub struct Slow {
     command: Command,
     ranges: Ranges,
     request_bytes: usize,
-    why: NotNow,
+    why: Suspend,
 }
 
 impl Slow {
@@ -205,7 +205,7 @@ impl Session {
             watched: None,
             shows_items: false,
             is_stand_in: false,
-            breath: None,
+            yielder: None,
             lack: None,
             unwritable: None,
         }
@@ -236,10 +236,10 @@ impl Session {
         }
         self.client.last_ms.store(now, Relaxed);
         let is_outside = inside.is_none();
-        let plain = Attempt { worker: &worker, needs: &Needs::default(), raised: None, now, is_outside };
+        let plain = Attempt { worker: &worker, needs: &RetryState::default(), raised: None, now, is_outside };
         let turn_began = Instant::now();
         let mut began = turn_began;
-        let mut keeping = Keeping::new(&worker.engine.keyspace);
+        let mut keeping = LockRetention::new(&worker.engine.keyspace);
         let mut used = 0;
         let (mut requests, mut lines) = (0, 0);
         let next = loop {
@@ -343,7 +343,7 @@ impl Session {
     fn request(
         &mut self,
         plain: &Attempt<'_>,
-        keeping: &mut Keeping<'_>,
+        keeping: &mut LockRetention<'_>,
         known: Option<Command>,
         args: &Args<'_>,
         output: &mut Output,
@@ -375,15 +375,15 @@ impl Session {
         worker.beat().set_command(command.index());
         let (mark, before) = (output.mark(), self.reply_mode);
         if plain.is_outside && needs_inside(&command) {
-            return Ran::NotNow(command, NotNow::Shards(Vec::new()));
+            return Ran::NotNow(command, Suspend::Shards(Vec::new()));
         }
         let needs = match self.needs(&command, args) {
             Ok(needs) => needs,
             Err(why) => return Ran::NotNow(command, why),
         };
         let in_place = script::is_tried_in_place(&command);
-        let result = if in_place && worker.stage.is_taken() {
-            Err(NotNow::Stage)
+        let result = if in_place && worker.runner.is_taken() {
+            Err(Suspend::RunnerBusy)
         } else if !in_place && self.needs_stage(&command) {
             keeping.let_go(worker);
             self.begin_script(needs.unwrap_or_default(), false, command, args, output).1
@@ -610,7 +610,7 @@ enum Ran {
     /// A browser speaks HTTP.
     Http,
     /// It has to wait.
-    NotNow(Command, NotNow),
+    NotNow(Command, Suspend),
 }
 
 /// Whether all of a command's time counts as a hold of shards; of what walks and gathers only each part does.

@@ -8,7 +8,7 @@
 //! ```
 
 use super::Session;
-use super::attempt::NotNow;
+use super::attempt::Suspend;
 use super::gather::GatherPace;
 use super::slow::Took;
 use crate::waits::gate_open;
@@ -172,7 +172,7 @@ impl Session {
         let (args, mut output) = (request.args(), Output::new());
         // A future within itself has to lie elsewhere.
         let removal: Pin<Box<dyn Future<Output = Took> + '_>> =
-            Box::pin(self.run_until_done(worker, part, &args, NotNow::Shards(Vec::new()), &mut output));
+            Box::pin(self.run_until_done(worker, part, &args, Suspend::Shards(Vec::new()), &mut output));
         pace.wait(removal).await;
         match read(output) {
             Value::Error(error) => Err(error),

@@ -12,7 +12,7 @@
 //! pause, a shard that is still to be loaded) it waits for as any attempt does. In MULTI and in scripts a command is not parted.
 
 use super::Session;
-use super::attempt::NotNow;
+use super::attempt::Suspend;
 use super::gather::{ARGUMENTS_MAX, GatherPace};
 use super::order::read;
 use super::slow::Took;
@@ -155,7 +155,7 @@ impl Session {
         output: &'s mut Output,
     ) -> Pin<Box<dyn Future<Output = Duration> + 's>> {
         Box::pin(async move {
-            let took = self.run_until_done(worker, command, args, NotNow::Shards(Vec::new()), output).await;
+            let took = self.run_until_done(worker, command, args, Suspend::Shards(Vec::new()), output).await;
             worker.note_hold(took.held);
             took.held
         })
@@ -171,7 +171,7 @@ impl Session {
         let mut output = Output::new();
         // A future within itself has to lie elsewhere.
         let removal: Pin<Box<dyn Future<Output = Took> + '_>> =
-            Box::pin(self.run_until_done(worker, command, args, NotNow::Shards(Vec::new()), &mut output));
+            Box::pin(self.run_until_done(worker, command, args, Suspend::Shards(Vec::new()), &mut output));
         let took = removal.await;
         worker.note_hold(took.held);
         let outcome = match read(output) {

@@ -4,12 +4,12 @@
 //! on its worker's stage, where it can rest; from then on it begins there. A command that needs a shard which is not held takes
 //! it, if it is free; else the whole tx is undone and run again with that shard, on the stage, in the end under the gate.
 
-use super::attempt::{Attempt, NotNow};
-use super::keeping::Keeping;
+use super::attempt::{Attempt, Suspend};
+use super::lock_retention::LockRetention;
 use super::messages::begin_command;
 use super::monitor::Asker;
-use super::{Needs, Session};
-use crate::script::stage::{Begun, Breath, Play};
+use super::{RetryState, Session};
+use crate::script::runner::{Begun, ScriptJob, Yielder};
 use crate::script::{By, Control, Script};
 use crate::worker::Worker;
 use commands::registry::{self, Command, Lookup};
@@ -32,9 +32,9 @@ const IN_PLACE_US_MAX: u64 = 500;
 
 /// A play as the stage runs it.
 pub(crate) struct Scripted<'a> {
-    pub(crate) breath: Rc<Breath>,
+    pub(crate) breath: Rc<Yielder>,
     pub(crate) command: Command,
-    pub(crate) needs: &'a Needs,
+    pub(crate) needs: &'a RetryState,
     pub(crate) gated: bool,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Called<'a> {
 
 /// Why a script comes to no end of its own.
 pub(super) enum Cut {
-    NotNow(NotNow),
+    NotNow(Suspend),
     Killed,
     TooLong,
 }
@@ -84,20 +84,20 @@ impl Session {
     /// Runs a request on the stage, as far as it goes at once.
     pub(super) fn begin_script(
         &mut self,
-        needs: Needs,
+        needs: RetryState,
         gated: bool,
         command: Command,
         args: &Args<'_>,
         output: &mut Output,
-    ) -> (Needs, Result<(), NotNow>) {
+    ) -> (RetryState, Result<(), Suspend>) {
         let worker = self.worker.clone();
-        if worker.stage.is_taken() {
-            return (needs, Err(NotNow::Stage));
+        if worker.runner.is_taken() {
+            return (needs, Err(Suspend::RunnerBusy));
         }
-        let (mut request, told) = worker.stage.lend();
+        let (mut request, told) = worker.runner.lend();
         args.iter().for_each(|argument| request.push(argument));
         let stand_in = self.stand_in();
-        let play = Play {
+        let play = ScriptJob {
             session: std::mem::replace(self, stand_in),
             command,
             request,
@@ -109,9 +109,9 @@ impl Session {
             began: Instant::now(),
             took: Duration::ZERO,
         };
-        match worker.stage.begin(&worker, Box::new(play)) {
+        match worker.runner.begin(&worker, Box::new(play)) {
             Begun::Over(play) => self.take_back(*play, output),
-            Begun::Rests(ticket) => (Needs::default(), Err(NotNow::Script(ticket))),
+            Begun::Rests(ticket) => (RetryState::default(), Err(Suspend::Script(ticket))),
         }
     }
 
@@ -127,14 +127,14 @@ impl Session {
     }
 
     /// The session comes back from the stage.
-    pub(super) fn take_back(&mut self, play: Play, output: &mut Output) -> (Needs, Result<(), NotNow>) {
-        let Play { session, request, needs, output: mut told, result, .. } = play;
+    pub(super) fn take_back(&mut self, play: ScriptJob, output: &mut Output) -> (RetryState, Result<(), Suspend>) {
+        let ScriptJob { session, request, needs, output: mut told, result, .. } = play;
         let stand_in = std::mem::replace(self, session);
         self.replies_held = stand_in.replies_held;
         self.watermark = self.watermark.max(stand_in.watermark);
         self.closing |= stand_in.closing;
         output.take_from(&mut told);
-        self.worker.stage.give_back(request, told);
+        self.worker.runner.give_back(request, told);
         (needs, result)
     }
 
@@ -144,10 +144,10 @@ impl Session {
         scripted: &Scripted<'_>,
         args: &Args<'_>,
         output: &mut Output,
-    ) -> Result<(), NotNow> {
+    ) -> Result<(), Suspend> {
         let worker = self.worker.clone();
         let &Scripted { ref breath, command, needs, gated } = scripted;
-        self.breath = Some(breath.clone());
+        self.yielder = Some(breath.clone());
         let result = if gated {
             let raised = loop {
                 match worker.member.try_raise() {
@@ -165,15 +165,15 @@ impl Session {
             };
             let now = worker.engine.clock.now();
             let attempt = Attempt { worker: &worker, needs, raised: Some(&raised), now, is_outside: false };
-            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), command, args, output)
+            self.attempt(&attempt, &mut LockRetention::new(&worker.engine.keyspace), command, args, output)
         } else if let Some(_inside) = worker.member.enter() {
             let now = worker.engine.clock.now();
             let attempt = Attempt { worker: &worker, needs, raised: None, now, is_outside: false };
-            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), command, args, output)
+            self.attempt(&attempt, &mut LockRetention::new(&worker.engine.keyspace), command, args, output)
         } else {
-            Err(NotNow::Shards(Vec::new()))
+            Err(Suspend::Shards(Vec::new()))
         };
-        self.breath = None;
+        self.yielder = None;
         worker.end_turn();
         result
     }
@@ -229,18 +229,18 @@ impl Session {
             gated: tx.is_gated(),
         };
         let code = Code::Script { name: script.name.clone(), source: script.source.clone() };
-        if self.breath.is_some() {
+        if self.yielder.is_some() {
             let began = Instant::now();
             let ran = self.run_code(worker, code, keys_count, &called, tx, reply);
             script.set_long(began.elapsed().as_micros() as u64 > IN_PLACE_US_MAX);
             return ran;
         }
         if script.is_long() {
-            self.lack = Some(NotNow::Stage);
+            self.lack = Some(Suspend::RunnerBusy);
             return Err(Failure::Nothing);
         }
         let ran = self.run_code(worker, code, keys_count, &called, tx, reply);
-        script.set_long(matches!(self.lack, Some(NotNow::Stage)));
+        script.set_long(matches!(self.lack, Some(Suspend::RunnerBusy)));
         ran
     }
 
@@ -280,7 +280,7 @@ impl Session {
         if reads_only || worker.engine.pause.holds(true, || tx.now()).is_none() {
             return Ok(());
         }
-        self.lack = Some(NotNow::Paused { writes: true });
+        self.lack = Some(Suspend::Paused { writes: true });
         Err(Failure::Nothing)
     }
 
@@ -295,7 +295,7 @@ impl Session {
         reply: &mut dyn Reply,
     ) -> Ran {
         let task = {
-            let machine = worker.stage.machine(worker);
+            let machine = worker.runner.machine(worker);
             machine.task(code, called.args.from(3), keys_count)
         };
         tx.set_scripted(true);
@@ -322,7 +322,7 @@ impl Session {
         }
         let header = lua::header(source).map_err(Failure::text)?;
         let script = Script::new(&name, &header);
-        match worker.stage.machine(worker).go(Tell::Compile(script.name.clone(), script.source.clone())) {
+        match worker.runner.machine(worker).go(Tell::Compile(script.name.clone(), script.source.clone())) {
             Ask::Over(Err(fault)) => Err(Failure::text(fault.told(&name))),
             _ => {
                 scripts.keep(&script, is_loaded);
@@ -371,10 +371,10 @@ impl Session {
         called: &Called<'_>,
         tx: &mut Tx<'_>,
     ) -> (Option<Cut>, Result<Answer, Fault>) {
-        let breath = self.breath.clone();
+        let breath = self.yielder.clone();
         breath.iter().for_each(|breath| breath.control().begin(called.is_function));
         let began = Instant::now();
-        let mut machine = worker.stage.machine(worker);
+        let mut machine = worker.runner.machine(worker);
         machine.set_room(worker.engine.memory.scripts_room_bytes());
         machine.set_memory_max(usize::try_from(worker.settings().script_memory_bytes_max).ok());
         let room_bytes = machine.room_bytes();
@@ -406,14 +406,14 @@ impl Session {
             };
             let now = now.unwrap_or_else(Instant::now);
             if let Some(breath) = &breath {
-                breath.breathe(now, |control| control.tell(called.name, called.args, began));
+                breath.yield_if_due(now, |control| control.tell(called.name, called.args, began));
             }
             if cut.is_none() && breath.as_ref().is_some_and(|breath| breath.control().is_killed()) {
                 (cut, tell) = (Some(Cut::Killed), Tell::Stop);
             } else if cut.is_none() && breath.is_none() && worker.has_worked_for(IN_PLACE_US_MAX, now - began) {
-                (cut, tell) = (Some(Cut::NotNow(NotNow::Stage)), Tell::Stop);
+                (cut, tell) = (Some(Cut::NotNow(Suspend::RunnerBusy)), Tell::Stop);
             } else if cut.is_none() && worker.engine.scripts.is_stopping() {
-                (cut, tell) = (Some(Cut::NotNow(NotNow::Stopping)), Tell::Stop);
+                (cut, tell) = (Some(Cut::NotNow(Suspend::Stopping)), Tell::Stop);
             } else if cut.is_none() && limit.is_some_and(|limit| began.elapsed() > limit) {
                 (cut, tell) = (Some(Cut::TooLong), Tell::Stop);
             }
@@ -432,7 +432,7 @@ impl Session {
         called: &Called<'_>,
         tx: &mut Tx<'_>,
         ended: &mut Option<Instant>,
-    ) -> Result<Value, NotNow> {
+    ) -> Result<Value, Suspend> {
         let command = match callable(args) {
             Ok(command) if called.reads_only && changes(&command) => {
                 return Ok(self.rejected(
@@ -451,12 +451,12 @@ impl Session {
             }
             let bound = command.frame_bytes_max(args);
             if tx.need_room(bound).is_err() {
-                return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound)));
+                return Err(Suspend::Room(2 * (tx.log().payload_bytes() + bound)));
             }
             if matches!(command.access, Access::Write { grows: true }) && !worker.may_grow(bound) {
                 return Ok(self.rejected(worker, Some(command), OUT_OF_MEMORY));
             }
-            self.breath.iter().for_each(|breath| breath.control().note_write());
+            self.yielder.iter().for_each(|breath| breath.control().note_write());
         }
         begin_command(tx, &command, args);
         if let Some(outbox) = &mut self.outbox {
@@ -475,7 +475,7 @@ impl Session {
         match outcome {
             Ok(()) if reply.is_too_long() => Ok(error(REPLY_TOO_LONG)),
             Ok(()) => Ok(reply.into_value().unwrap_or(Value::Null)),
-            Err(Failure::Abandon(Abandon::Room(bytes))) => Err(NotNow::Room(2 * bytes)),
+            Err(Failure::Abandon(Abandon::Room(bytes))) => Err(Suspend::Room(2 * bytes)),
             Err(Failure::Abandon(lack)) => Err(lack.into()),
             Err(failure) => {
                 let text = failure.to_string();
@@ -496,7 +496,7 @@ impl Session {
     /// redis.log: at once, or once it is known that a script in place comes to its end.
     fn log(&mut self, worker: &Worker, level: u8, text: String) {
         match &mut self.outbox {
-            Some(outbox) if self.breath.is_none() => outbox.logged.push((level, text)),
+            Some(outbox) if self.yielder.is_none() => outbox.logged.push((level, text)),
             _ => worker.engine.scripts.log(level, &text),
         }
     }
@@ -509,13 +509,13 @@ impl Session {
         args: &Args<'_>,
         gated: bool,
         tx: &mut Tx<'_>,
-    ) -> Result<(), NotNow> {
+    ) -> Result<(), Suspend> {
         let engine = &*worker.engine;
         if gated {
-            return if engine.loading.is_over() { Ok(()) } else { Err(NotNow::Loading) };
+            return if engine.loading.is_over() { Ok(()) } else { Err(Suspend::Loading) };
         }
         if matches!(command.run, Run::Gate(_)) || command.goes_anywhere() || command.follows_names(args) {
-            return Err(NotNow::Gate);
+            return Err(Suspend::Gate);
         }
         let mut missing = Vec::new();
         command.for_each_key(args, |key, want| {
@@ -532,14 +532,14 @@ impl Session {
         let take = |shard: usize, tx: &mut Tx<'_>| tx.extend(shard) && !engine.hooks.any(shard);
         missing.retain(|shard| !(engine.loading.is_over() && take(*shard, tx)));
         if !missing.is_empty() {
-            return Err(NotNow::Shards(missing));
+            return Err(Suspend::Shards(missing));
         }
         if !engine.loading.is_over() {
             let mut plan = Plan::default();
             command.for_each_key(args, |key, _| plan.add_key(&engine.keyspace, key, Want::Read));
             plan.seal();
             if let Some(hash) = engine.loading.unread(&plan) {
-                return Err(NotNow::Unread(hash));
+                return Err(Suspend::Unread(hash));
             }
         }
         Ok(())
@@ -566,12 +566,12 @@ fn remembered(
     find: impl FnOnce() -> Result<Script, Failure>,
 ) -> Result<Script, Failure> {
     let hash = worker.engine.keyspace.hash(text);
-    let known = worker.stage.memo.borrow_mut().find(&worker.engine.scripts, by, hash, text);
+    let known = worker.runner.memo.borrow_mut().find(&worker.engine.scripts, by, hash, text);
     if let Some(script) = known {
         return Ok(script);
     }
     let script = find()?;
-    worker.stage.memo.borrow_mut().add(by, hash, text, &script);
+    worker.runner.memo.borrow_mut().add(by, hash, text, &script);
     Ok(script)
 }
 

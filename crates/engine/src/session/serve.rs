@@ -2,7 +2,7 @@
 //! else sees the element.
 
 use super::Session;
-use super::attempt::{NotNow, SHARDS_MAX, Served};
+use super::attempt::{SHARDS_MAX, Served, Suspend};
 use crate::engine::Engine;
 use crate::waiter::Waiter;
 use crate::worker::Worker;
@@ -19,7 +19,7 @@ use wire::{Args, Output};
 
 impl Session {
     /// [`serve_blocked`], by a session.
-    pub(super) fn serve_blocked(&self, worker: &Worker, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), NotNow> {
+    pub(super) fn serve_blocked(&self, worker: &Worker, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), Suspend> {
         serve_blocked(&worker.engine, tx, served)
     }
 }
@@ -28,7 +28,7 @@ impl Session {
 ///
 /// # Errors
 /// What the tx lacks for it: it is to be abandoned and run again with that.
-pub(crate) fn serve_blocked(engine: &Engine, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), NotNow> {
+pub(crate) fn serve_blocked(engine: &Engine, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), Suspend> {
     let mut done = 0;
     while done < tx.log().mark() {
         let fed = fed_keys(engine, tx, done);
@@ -61,7 +61,7 @@ pub(super) fn serve_due(
     database: u32,
     (command, args): (&Command, &Args<'_>),
     served: &mut Served,
-) -> Result<(), NotNow> {
+) -> Result<(), Suspend> {
     if command.group.value_type() != Some(ValueType::List) {
         return Ok(());
     }
@@ -77,7 +77,7 @@ pub(super) fn serve_due(
     // The request's own changes come on top.
     let bound_bytes = command.frame_bytes_max(args);
     if is_settled && tx.need_room(bound_bytes).is_err() {
-        return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound_bytes)));
+        return Err(Suspend::Room(2 * (tx.log().payload_bytes() + bound_bytes)));
     }
     Ok(())
 }
@@ -89,7 +89,7 @@ fn settle_waited(
     tx: &mut Tx<'_>,
     database: u32,
     (command, args): (&Command, &Args<'_>),
-) -> Result<bool, NotNow> {
+) -> Result<bool, Suspend> {
     let mut due = Vec::new();
     command.for_each_key(args, |key, want| {
         let shard = keyspace::shard_of(engine.keyspace.hash(key));
@@ -149,7 +149,7 @@ fn serve_one(
     database: u32,
     key: &[u8],
     served: &mut Served,
-) -> Result<bool, NotNow> {
+) -> Result<bool, Suspend> {
     let Run::Blocking { try_now, .. } = waiter.command.run else { unreachable!("only blocking commands wait") };
     let waits_for = waiter.command.group.value_type();
     // What is read stays for those behind; and who reads as one of a group is told when that goes.
@@ -163,11 +163,11 @@ fn serve_one(
     }
     let missing = missing_shards(tx, waiter);
     if !missing.is_empty() {
-        return Err(if missing.len() > SHARDS_MAX { NotNow::Gate } else { NotNow::Shards(missing) });
+        return Err(if missing.len() > SHARDS_MAX { Suspend::Gate } else { Suspend::Shards(missing) });
     }
     let bound = waiter.command.frame_bytes_max(&waiter.request.args());
     if tx.need_room(bound).is_err() {
-        return Err(NotNow::Room(2 * (tx.log().payload_bytes() + bound)));
+        return Err(Suspend::Room(2 * (tx.log().payload_bytes() + bound)));
     }
     if !waiter.claim() {
         return Ok(true);

@@ -4,9 +4,9 @@
 //! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
 
 use super::Session;
-use super::attempt::{Attempt, Needs, NotNow, SHARDS_MAX};
+use super::attempt::{Attempt, RetryState, SHARDS_MAX, Suspend};
 use super::flush::Flushed;
-use super::keeping::Keeping;
+use super::lock_retention::LockRetention;
 use super::serve::take_off;
 use crate::checkpoint::{Asked, Patience, Reason};
 use crate::client::Client;
@@ -17,15 +17,15 @@ use crate::worker::{Scratch, Sleep, Worker};
 use base::limits::SHARDS;
 use commands::registry::Command;
 use commands::{Failure, Flag, Outcome, Run, SweepNext, Verb};
-use keyspace::{Cuts, Searches, ShardState, Tx, Wanted};
+use keyspace::{JobRequest, OffLockJobs, PrebuiltStrings, ShardState, Tx};
 use quanta::Instant;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use sync::bell::Level;
 use sync::lock::{Parked, Want};
+use sync::notifier::Level;
 use values::LongString;
 use values::long_string::PIECE_BYTES;
 use wire::resp::Encoder;
@@ -66,36 +66,36 @@ enum InTheWay {
 /// What attempts lacked, for as long as the request lives. Clones may turn out to be the last reference to a big list,
 /// so a thread that has time drops them.
 struct Lent<'w> {
-    needs: Needs,
+    needs: RetryState,
     worker: &'w Worker,
 }
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        if !self.needs.searches.is_empty() || !self.needs.cuts.is_empty() || self.needs.rehearsals > 0 {
-            let Needs { searches, cuts, performance, .. } = std::mem::take(&mut self.needs);
+        if !self.needs.jobs.is_empty() || !self.needs.cuts.is_empty() || self.needs.speculations > 0 {
+            let RetryState { jobs: searches, cuts, speculated: performance, .. } = std::mem::take(&mut self.needs);
             self.worker.engine.freer.free(Box::new((searches, cuts, performance.into_inner())));
         }
     }
 }
 
-impl Needs {
+impl RetryState {
     /// Who stands in a line hears there of the end of his time: he stays, and looks again soon, where others wait for what
     /// somebody holds.
-    fn keep_place(&mut self, worker: &Worker, why: NotNow) -> NotNow {
-        let waits_for_room = matches!(why, NotNow::Room(bytes) if bytes <= self.room_bytes);
+    fn keep_place(&mut self, worker: &Worker, why: Suspend) -> Suspend {
+        let waits_for_room = matches!(why, Suspend::Room(bytes) if bytes <= self.room_bytes);
         let began_before = self.room_wait.take();
         self.room_wait = waits_for_room.then(|| began_before.unwrap_or_else(|| worker.begin_room_wait()));
         let in_ms = match why {
-            NotNow::Locked(..) => HELD_MS,
-            NotNow::Room(_) if waits_for_room => ROOM_MS,
-            NotNow::Paused { .. } | NotNow::Stage => PAUSED_MS,
+            Suspend::Locked(..) => HELD_MS,
+            Suspend::Room(_) if waits_for_room => ROOM_MS,
+            Suspend::Paused { .. } | Suspend::RunnerBusy => PAUSED_MS,
             _ => return why,
         };
         if self.wait.is_none() {
             return why;
         }
-        NotNow::StillWaiting { look_again_ms: Some(worker.engine.clock.now() + in_ms) }
+        Suspend::StillWaiting { look_again_ms: Some(worker.engine.clock.now() + in_ms) }
     }
 
     /// Whether it waits while a script is busy: as its command says, and who stands in a line stays there.
@@ -104,10 +104,10 @@ impl Needs {
     }
 
     /// The wait that has begun, or goes on.
-    fn waiting(&mut self, why: NotNow) -> ElementWait {
+    fn waiting(&mut self, why: Suspend) -> ElementWait {
         match why {
-            NotNow::Waiting(wait) => wait,
-            NotNow::StillWaiting { look_again_ms } => {
+            Suspend::Waiting(wait) => wait,
+            Suspend::StillWaiting { look_again_ms } => {
                 let wait = self.wait.take().expect("it looked again from its place");
                 wait.waiter.set_looks_at(look_again_ms);
                 wait
@@ -123,10 +123,10 @@ impl Session {
         worker: &Rc<Worker>,
         command: Command,
         args: &Args<'_>,
-        why: NotNow,
+        why: Suspend,
         output: &mut Output,
     ) -> Took {
-        let needs = Needs { cuts: self.cut(&command, args).await, ..Needs::default() };
+        let needs = RetryState { cuts: self.cut(&command, args).await, ..RetryState::default() };
         let mut lent = Lent { needs, worker };
         let needs = &mut lent.needs;
         let (mut why, mut ends) = (why, None);
@@ -137,11 +137,11 @@ impl Session {
             let mut gated = false;
             match needs.keep_place(worker, why) {
                 // Neither a round nor a wait for a lock: nobody holds it.
-                NotNow::Unloaded(shard, want) => {
+                Suspend::Unloaded(shard, want) => {
                     parked = Some(self.park(&worker.engine, shard, want).await);
                 }
-                NotNow::Unread(hash) => self.read(&worker.engine, hash).await,
-                NotNow::Locked(shard, want) if rounds < ROUNDS_MAX => {
+                Suspend::Unread(hash) => self.read(&worker.engine, hash).await,
+                Suspend::Locked(shard, want) if rounds < ROUNDS_MAX => {
                     rounds += 1;
                     let began = Instant::now();
                     match unless_busy(worker, needs.is_patient(&command), park(&worker.engine, shard, want)).await {
@@ -150,12 +150,12 @@ impl Session {
                     }
                     waited += began.elapsed();
                 }
-                why @ (NotNow::Stage | NotNow::Behind) => {
+                why @ (Suspend::RunnerBusy | Suspend::Behind) => {
                     if unless_busy(worker, needs.is_patient(&command), wait_turn(worker, &why)).await.is_none() {
                         return self.tell_busy(worker, command, output);
                     }
                 }
-                NotNow::Script(ticket) => {
+                Suspend::Script(ticket) => {
                     let play = ticket.outcome().await;
                     let took = Took { held: play.took, searched };
                     let result;
@@ -164,13 +164,13 @@ impl Session {
                     why = next;
                     continue;
                 }
-                NotNow::Locked(..) | NotNow::Gate => gated = true,
-                NotNow::Loading => {
+                Suspend::Locked(..) | Suspend::Gate => gated = true,
+                Suspend::Loading => {
                     worker.engine.loading.want_all();
                     let _early = self.client.wait_early();
                     loaded(&worker.engine).await;
                 }
-                NotNow::Shards(shards) => {
+                Suspend::Shards(shards) => {
                     needs.shards.extend(shards);
                     needs.shards.sort_unstable();
                     needs.shards.dedup();
@@ -178,10 +178,10 @@ impl Session {
                     gated = needs.shards.len() > SHARDS_MAX || met > RERUNS_MAX;
                 }
                 // More than was asked for before: that may be had at once.
-                NotNow::Room(bytes) if bytes > needs.room_bytes => needs.room_bytes = bytes,
-                NotNow::Room(_) => wait_room(worker).await,
-                NotNow::LongStrings => {}
-                why @ (NotNow::Search(_) | NotNow::Rehearse(_)) => {
+                Suspend::Room(bytes) if bytes > needs.room_bytes => needs.room_bytes = bytes,
+                Suspend::Room(_) => wait_room(worker).await,
+                Suspend::LongStrings => {}
+                why @ (Suspend::Search(_) | Suspend::Speculate(_)) => {
                     let is_patient = needs.is_patient(&command);
                     let working = self.work_ahead(worker, needs, (command, args), why, output);
                     let Some((took, is_told)) = unless_busy(worker, is_patient, working).await else {
@@ -192,9 +192,9 @@ impl Session {
                         return Took { held: Duration::ZERO, searched };
                     }
                 }
-                NotNow::Delayed(span_ms) => worker.sleep(span_ms).await,
-                NotNow::Paused { writes } => self.wait_pause(worker, writes).await,
-                why @ (NotNow::Waiting(_) | NotNow::StillWaiting { .. }) => {
+                Suspend::Delayed(span_ms) => worker.sleep(span_ms).await,
+                Suspend::Paused { writes } => self.wait_pause(worker, writes).await,
+                why @ (Suspend::Waiting(_) | Suspend::StillWaiting { .. }) => {
                     if !self.wait_blocked(worker, (command, args), (needs, why), &mut ends, output).await {
                         return Took { held: Duration::ZERO, searched };
                     }
@@ -223,14 +223,14 @@ impl Session {
     async fn work_ahead(
         &mut self,
         worker: &Worker,
-        needs: &mut Needs,
+        needs: &mut RetryState,
         request: (Command, &Args<'_>),
-        why: NotNow,
+        why: Suspend,
         output: &mut Output,
     ) -> (Duration, bool) {
         match why {
-            NotNow::Search(wanted) => (self.search(worker, needs, *wanted).await, false),
-            NotNow::Rehearse(scene) => self.rehearse(worker, needs, request, scene, output).await,
+            Suspend::Search(wanted) => (self.search(worker, needs, *wanted).await, false),
+            Suspend::Speculate(scene) => self.speculate(worker, needs, request, scene, output).await,
             _ => unreachable!("others need no work"),
         }
     }
@@ -239,23 +239,23 @@ impl Session {
     async fn run_apart(
         &mut self,
         worker: &Rc<Worker>,
-        why: NotNow,
+        why: Suspend,
         command: Command,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Duration {
         let (began, is_patient) = (Instant::now(), command.has(Flag::AllowBusy));
         let held = match why {
-            NotNow::Stopping => {
+            Suspend::Stopping => {
                 self.fail(worker, Some(command), &Failure::text(STOPPING), output);
                 Some(Duration::ZERO)
             }
-            NotNow::Sweep => unless_busy(worker, is_patient, self.sweep(worker, command, args, output)).await,
-            NotNow::Range => unless_busy(worker, is_patient, self.range(worker, command, args, output)).await,
-            NotNow::ManyKeys if command.writes() => Some(self.write_many(worker, command, args, output).await),
-            NotNow::ManyKeys => unless_busy(worker, is_patient, self.gather(worker, command, args, output)).await,
-            NotNow::Parts => Some(self.run_parts(worker, command, args, output).await),
-            NotNow::Verb => {
+            Suspend::Sweep => unless_busy(worker, is_patient, self.sweep(worker, command, args, output)).await,
+            Suspend::Range => unless_busy(worker, is_patient, self.range(worker, command, args, output)).await,
+            Suspend::ManyKeys if command.writes() => Some(self.write_many(worker, command, args, output).await),
+            Suspend::ManyKeys => unless_busy(worker, is_patient, self.gather(worker, command, args, output)).await,
+            Suspend::Parts => Some(self.run_parts(worker, command, args, output).await),
+            Suspend::Verb => {
                 self.run_slow_verb(worker, command, args, output).await;
                 Some(began.elapsed())
             }
@@ -272,13 +272,13 @@ impl Session {
     async fn try_again(
         &mut self,
         worker: &Rc<Worker>,
-        needs: &mut Needs,
+        needs: &mut RetryState,
         gated: bool,
         command: Command,
         args: &Args<'_>,
         output: &mut Output,
         waited: &mut Duration,
-    ) -> Option<(Instant, Result<(), NotNow>)> {
+    ) -> Option<(Instant, Result<(), Suspend>)> {
         let is_patient = needs.is_patient(&command);
         if gated {
             unless_busy(worker, is_patient, worker.settle_order()).await?;
@@ -299,17 +299,17 @@ impl Session {
             began = Instant::now();
             let now = worker.engine.clock.now();
             let attempt = Attempt { worker, needs, raised: Some(&raised), now, is_outside: false };
-            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), command, args, output)
+            self.attempt(&attempt, &mut LockRetention::new(&worker.engine.keyspace), command, args, output)
         } else if let Some(_inside) = worker.member.enter() {
             let attempt = Attempt { worker, needs, raised: None, now, is_outside: false };
-            self.attempt(&attempt, &mut Keeping::new(&worker.engine.keyspace), command, args, output)
+            self.attempt(&attempt, &mut LockRetention::new(&worker.engine.keyspace), command, args, output)
         } else if needs.wait.is_some() {
             // The gate is up, for a script perhaps: it keeps its place meanwhile.
-            Err(NotNow::Stage)
+            Err(Suspend::RunnerBusy)
         } else {
             unless_busy(worker, is_patient, gate_open(&worker.engine.gate)).await?;
             *waited += began.elapsed();
-            Err(NotNow::Shards(Vec::new()))
+            Err(Suspend::Shards(Vec::new()))
         };
         Some((began, result))
     }
@@ -321,8 +321,8 @@ impl Session {
     }
 
     /// Cuts the long texts of a request, in steps between which others have their turn.
-    async fn cut(&self, command: &Command, args: &Args<'_>) -> Cuts {
-        let mut cuts = Cuts::default();
+    async fn cut(&self, command: &Command, args: &Args<'_>) -> PrebuiltStrings {
+        let mut cuts = PrebuiltStrings::default();
         for argument in self.long_texts(command, args) {
             let mut text = LongString::default();
             for step in argument.chunks(CUT_STEP_BYTES) {
@@ -360,7 +360,7 @@ impl Session {
         &mut self,
         worker: &Worker,
         (command, args): (Command, &Args<'_>),
-        (needs, why): (&mut Needs, NotNow),
+        (needs, why): (&mut RetryState, Suspend),
         ends: &mut Option<Ends>,
         output: &mut Output,
     ) -> bool {
@@ -372,7 +372,8 @@ impl Session {
         });
         match wait.answer(&mut ends.0).await {
             None => {
-                *needs = Needs { wait: Some(wait), cuts: std::mem::take(&mut needs.cuts), ..Needs::default() };
+                *needs =
+                    RetryState { wait: Some(wait), cuts: std::mem::take(&mut needs.cuts), ..RetryState::default() };
                 return true;
             }
             Some(Answer::Reply(reply, seen)) => {
@@ -523,8 +524,8 @@ impl Session {
     }
 
     /// Works on clones, in turns. Gives the time that took.
-    async fn search(&mut self, worker: &Worker, needs: &mut Needs, wanted: Wanted) -> Duration {
-        if let Some(earlier) = needs.searches.begin(wanted) {
+    async fn search(&mut self, worker: &Worker, needs: &mut RetryState, wanted: JobRequest) -> Duration {
+        if let Some(earlier) = needs.jobs.begin(wanted) {
             worker.engine.freer.free(Box::new(earlier));
         }
         let mut took = Duration::ZERO;
@@ -535,10 +536,10 @@ impl Session {
             let mut is_over = false;
             let mut in_the_way = None;
             while !is_over && in_the_way.is_none() && began.elapsed().as_micros() < SWEEP_US_MAX {
-                if needs.searches.wants().is_some() {
-                    in_the_way = self.show(worker, &mut needs.searches).err();
+                if needs.jobs.wants().is_some() {
+                    in_the_way = self.show(worker, &mut needs.jobs).err();
                 } else {
-                    is_over = needs.searches.step();
+                    is_over = needs.jobs.step();
                 }
             }
             took += began.elapsed();
@@ -555,7 +556,7 @@ impl Session {
     }
 
     /// Shows a search the key that it wants, under the lock of its shard alone.
-    fn show(&mut self, worker: &Worker, searches: &mut Searches) -> Result<(), InTheWay> {
+    fn show(&mut self, worker: &Worker, searches: &mut OffLockJobs) -> Result<(), InTheWay> {
         let engine = &*worker.engine;
         let Some(key) = searches.wants() else { return Ok(()) };
         let hash = engine.keyspace.hash(key);
@@ -758,9 +759,9 @@ async fn unless_busy<R>(worker: &Worker, is_patient: bool, waiting: impl Future<
 }
 
 /// Waits for scripts on the stage, or helps with the order of names.
-async fn wait_turn(worker: &Worker, why: &NotNow) {
+async fn wait_turn(worker: &Worker, why: &Suspend) {
     match why {
-        NotNow::Behind => worker.help_order().await,
+        Suspend::Behind => worker.help_order().await,
         _ => worker.scripts_ended().await,
     }
 }

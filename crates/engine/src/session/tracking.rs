@@ -5,8 +5,8 @@
 
 use super::Session;
 use super::messages::{OUTPUT_BYTES_MAX, is_lost};
-use crate::notices::Notice;
 use crate::pubsub::Stamp;
+use crate::pushes::Push;
 use crate::tracking::{InvalidatedClients, Tracked, put_out, tell_changes};
 use crate::worker::Worker;
 use commands::registry::Command;
@@ -212,9 +212,9 @@ impl Session {
     }
 
     /// In RESP2 only a connection that listens to messages is told anything, and only for others.
-    fn write_notice(&self, notice: &Notice, is_redirected: bool, output: &mut Output) {
+    fn write_notice(&self, notice: &Push, is_redirected: bool, output: &mut Output) {
         let is_resp3 = self.protocol == Protocol::Resp3;
-        if let Notice::Line(line) = notice {
+        if let Push::Line(line) = notice {
             if self.protocol == Protocol::Memcache {
                 output.append_bytes(line.as_bytes());
                 // What memcached's `watch` writes ends so.
@@ -227,7 +227,7 @@ impl Session {
             return;
         }
         let mut reply = Encoder::new(output, self.protocol);
-        if let Notice::Gone(id) = notice {
+        if let Push::Gone(id) = notice {
             reply.push(2);
             reply.bulk(b"tracking-redir-broken");
             reply.int(*id as i64);
@@ -242,11 +242,11 @@ impl Session {
             reply.bulk(b"__redis__:invalidate");
         }
         match notice {
-            Notice::Keys(keys) => {
+            Push::Keys(keys) => {
                 reply.array(keys.len());
                 keys.iter().for_each(|key| reply.bulk(key));
             }
-            Notice::All | Notice::Gone(_) | Notice::Line(_) => reply.null(),
+            Push::All | Push::Gone(_) | Push::Line(_) => reply.null(),
         }
     }
 

@@ -3,7 +3,7 @@
 //! While it waits, nothing of it has run, so it can be given up: a command that grows when memory is short, one that puts
 //! together a reply from very many keys when memory is nearly out, and any one whose keys cannot be loaded for want of memory.
 
-use super::attempt::{NotNow, OUT_OF_MEMORY_LINE};
+use super::attempt::{OUT_OF_MEMORY_LINE, Suspend};
 use super::slow::Took;
 use super::{Session, Slow};
 use crate::worker::Worker;
@@ -60,11 +60,11 @@ impl Session {
         worker: &Rc<Worker>,
         command: Command,
         args: &Args<'_>,
-        why: NotNow,
+        why: Suspend,
         output: &mut Output,
     ) -> Result<Took, Failure> {
         // Long texts are cut before a command is admitted: each is there twice for a while.
-        if matches!(why, NotNow::LongStrings) && !worker.engine.memory.take(args.bytes_total() as u64) {
+        if matches!(why, Suspend::LongStrings) && !worker.engine.memory.take(args.bytes_total() as u64) {
             return Err(Failure::OutOfMemory);
         }
         // One that is on the stage goes on there by itself.

@@ -6,7 +6,7 @@
 //! end of watches   --> few: at once      many: dead at once, and a chore of the worker takes them out of the hooks
 //! ```
 
-use super::attempt::{Attempt, NotNow, hold};
+use super::attempt::{Attempt, Suspend, hold};
 use super::{Failure, Session};
 use crate::engine::Engine;
 use crate::hooks::{self, KeyWatch};
@@ -82,14 +82,14 @@ impl Session {
     /// WATCH, of few keys at once.
     ///
     /// # Errors
-    /// [`NotNow::Verb`] if there are many keys; else what it lacks.
-    pub(super) fn watch(&mut self, attempt: &Attempt<'_>, args: &Args<'_>) -> Result<Result<(), Failure>, NotNow> {
+    /// [`Suspend::Verb`] if there are many keys; else what it lacks.
+    pub(super) fn watch(&mut self, attempt: &Attempt<'_>, args: &Args<'_>) -> Result<Result<(), Failure>, Suspend> {
         let &Attempt { worker, raised, now, .. } = attempt;
         if self.multi.is_some() {
             return Ok(Err(Failure::text("ERR WATCH inside MULTI is not allowed")));
         }
         if args.len() > KEYS_MAX {
-            return Err(NotNow::Verb);
+            return Err(Suspend::Verb);
         }
         self.watch_keys(worker, raised, now, args.from(1).iter()).map(Ok)
     }
@@ -104,7 +104,7 @@ impl Session {
                     let keys = (from..to).map(|at| args.get(at));
                     self.watch_keys(worker, None, worker.engine.clock.now(), keys)
                 }
-                None => Err(NotNow::Gate),
+                None => Err(Suspend::Gate),
             };
             match result {
                 Ok(()) => {
@@ -112,11 +112,11 @@ impl Session {
                     yield_now().await;
                 }
                 // One key's shard comes free sooner or later.
-                Err(NotNow::Locked(shard, want) | NotNow::Unloaded(shard, want)) => {
+                Err(Suspend::Locked(shard, want) | Suspend::Unloaded(shard, want)) => {
                     count = 1;
                     drop(self.park(&worker.engine, shard, want).await);
                 }
-                Err(NotNow::Unread(hash)) => self.read(&worker.engine, hash).await,
+                Err(Suspend::Unread(hash)) => self.read(&worker.engine, hash).await,
                 Err(_) => gate_open(&worker.engine.gate).await,
             }
         }
@@ -128,7 +128,7 @@ impl Session {
         raised: Option<&Raised<'_>>,
         now: Ms,
         keys: impl Iterator<Item = &'a [u8]> + Clone,
-    ) -> Result<(), NotNow> {
+    ) -> Result<(), Suspend> {
         let engine = &*worker.engine;
         let mut scratch = worker.scratch.borrow_mut();
         let Scratch { plan, log } = &mut *scratch;

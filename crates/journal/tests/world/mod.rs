@@ -5,14 +5,14 @@
 use base::Position;
 use base::disk::FakeDisk;
 use journal::{
-    Frame, Journal, Lane, Level, Maker, OpenError, Opened, Options, Policy, Purpose, Recovery, Refusal, Step, Syncer,
-    Writer,
+    Frame, Journal, Level, LogBuffer, OpenError, Opened, Options, Policy, Preallocator, Purpose, Recovery, Refusal,
+    Step, Syncer, Writer,
 };
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use sync::bell::Bell;
+use sync::notifier::Notifier;
 
 pub(crate) const SEGMENT_BYTES: u64 = 4096;
 /// Bytes of the largest segment, where segments grow.
@@ -60,8 +60,8 @@ pub(crate) struct World {
     pub(crate) journal: Arc<Journal>,
     pub(crate) writer: Writer,
     pub(crate) syncer: Syncer,
-    pub(crate) maker: Maker,
-    pub(crate) lanes: Vec<Lane>,
+    pub(crate) maker: Preallocator,
+    pub(crate) lanes: Vec<LogBuffer>,
     pub(crate) recovery: Recovery,
     /// Every frame handed over, those found at the start first.
     pub(crate) frames: Frames,
@@ -169,7 +169,7 @@ impl World {
 
     /// Makes durable what was handed over.
     pub(crate) fn settle(&mut self) {
-        let bell = Arc::new(Bell::new());
+        let bell = Arc::new(Notifier::new());
         self.journal.add_bell(bell.clone());
         let _ = self.journal.want(&bell, Level::Durable, self.journal.next());
         self.write();

@@ -2,7 +2,7 @@
 
 use super::{Abandon, TRIES_MAX, Tx};
 use crate::combine::{Combining, Made, OfWhen, Sources};
-use crate::search::Wanted;
+use crate::search::JobRequest;
 use values::Value;
 
 impl Tx<'_> {
@@ -55,7 +55,7 @@ impl Tx<'_> {
             Some(made) if !is_of_now || made.sources == sources => Ok(made.result()),
             Some(made) if made.tries >= TRIES_MAX => Ok(sources.combine(self)),
             None if self.is_last_try() => Ok(sources.combine(self)),
-            _ => Err(Abandon::Search(Box::new(Wanted::Value(sources)))),
+            _ => Err(Abandon::Search(Box::new(JobRequest::Value(sources)))),
         }
     }
 }

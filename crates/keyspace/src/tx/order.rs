@@ -1,7 +1,7 @@
 //! Names in order, as a tx sees them that has the gate up.
 
 use super::Tx;
-use crate::order::{OrderState, Page, Span};
+use crate::key_index::{OrderState, Page, Span};
 
 impl Tx<'_> {
     /// Nothing of the shard is due any more; `false`, since there is no more to be done.

@@ -3,8 +3,8 @@
 use super::{Abandon, Tx};
 use crate::effect::Log;
 use crate::notes::Note;
-use crate::rehearsal::Scene;
 use crate::section::{Entry, OwnedEntry};
+use crate::speculation::Snapshot;
 use crate::{TableId, shard_of};
 
 /// So many elements are touched under the locks, at a microsecond or two for each.
@@ -45,7 +45,7 @@ impl Tx<'_> {
     }
 
     /// What these keys hold, to rehearse the command, which counts as use of them.
-    pub fn scene<'a>(&mut self, keys: impl Iterator<Item = &'a [u8]>) -> Scene {
+    pub fn scene<'a>(&mut self, keys: impl Iterator<Item = &'a [u8]>) -> Snapshot {
         let mut copies: Vec<(Box<[u8]>, Option<OwnedEntry>)> = Vec::new();
         let mut cas = 0;
         let (now_s, touches) = ((self.now / 1000) as u32 & 0xff_ffff, self.touches);
@@ -58,7 +58,7 @@ impl Tx<'_> {
             }
         }
         let schemas = self.copy_of_schemas();
-        Scene::of(self, self.keyspace, copies, schemas, cas)
+        Snapshot::of(self, self.keyspace, copies, schemas, cas)
     }
 
     /// The table of the database in use.

@@ -5,8 +5,8 @@ use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use blocks::{Direction, End};
 use keyspace::{
-    Abandon, Absent, Aim, Batch, CutStep, CutTail, Expiry, FieldExpiry, Held, Inline, Keyspace, Log, Searches, TableId,
-    TurnMemory, Turned, Tx, Unread, named_by, shard_of,
+    Abandon, Absent, Batch, CutStep, CutTail, Expiry, FieldExpiry, Held, Inline, Keyspace, Log, OffLockJobs,
+    SearchQuery, TableId, TurnMemory, Turned, Tx, Unread, named_by, shard_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::{Discriminant, discriminant};
@@ -198,7 +198,7 @@ impl World {
 
     /// Runs a tx over all shards; its frame goes into the journal.
     fn tx(&mut self, is_undone: bool, run: impl Fn(&mut Tx<'_>) -> Result<(), Abandon>) {
-        let mut searches = Searches::default();
+        let mut searches = OffLockJobs::default();
         loop {
             let mut log = Log::default();
             let held = Held::under_gate(&self.keyspace);
@@ -528,7 +528,7 @@ fn apply_to_list(tx: &mut Tx<'_>, key: &[u8], change: &Change) -> Result<(), Aba
     if let Change::Without(byte) = change
         && tx.list(key).is_ok_and(|list| list.is_some())
     {
-        let aim = Aim { needle: vec![*byte], direction: Direction::Forward, limit: u64::MAX, removes: true };
+        let aim = SearchQuery { needle: vec![*byte], direction: Direction::Forward, limit: u64::MAX, removes: true };
         let finding = tx.search(key, &aim)?;
         let mut list = tx.list_mut(key, Absent::Leave).unwrap().unwrap();
         list.remove_found(&finding)?;

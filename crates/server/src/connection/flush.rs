@@ -4,7 +4,7 @@
 //! has taken nothing for [`STALL_MS`], its further requests are received, and not run, until it reads.
 
 use super::{Connection, End};
-use crate::worker::Shelf;
+use crate::worker::WorkerContext;
 use engine::settings::OutputLimit;
 use std::future::{Future, poll_fn};
 use std::io::IoSlice;
@@ -122,7 +122,7 @@ impl Connection {
     /// Ready with `true` when the socket takes more, with `false` when `rest` is over.
     fn poll_taken(
         &mut self,
-        shelf: &Shelf,
+        shelf: &WorkerContext,
         rest: Pin<&mut Sleep>,
         takes_in: bool,
         context: &mut Context<'_>,
@@ -140,7 +140,7 @@ impl Connection {
     }
 
     /// Receives what comes, up to the limit, without running it.
-    fn poll_take_in(&mut self, shelf: &Shelf, context: &mut Context<'_>) -> Result<(), End> {
+    fn poll_take_in(&mut self, shelf: &WorkerContext, context: &mut Context<'_>) -> Result<(), End> {
         let limit_bytes = shelf.worker.settings().query_buffer_bytes_max;
         // A client that has closed its side, and still reads, has sent all it will.
         while let Poll::Ready(Ok(())) = self.socket.poll_read(context) {

@@ -2,7 +2,7 @@
 
 use super::chunk::{CHUNK_BYTES_MAX, LABEL_BYTES, MASK_WORDS, Mask, TaggedChunk, items_of, label_of, mask_of};
 use super::draft::{Draft, Lean};
-use super::look::Spot;
+use super::lookup::Spot;
 use super::schema::Schema;
 use super::{Counts, SOUND, Tagged, TaggedItem, TaggedParts, Tags, index};
 use blocks::{Direction, End};

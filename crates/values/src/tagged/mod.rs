@@ -15,13 +15,13 @@ mod chunk;
 mod draft;
 mod filter;
 mod index;
-mod look;
+mod lookup;
 mod planes;
 mod schema;
 
 pub use build::TaggedBuilder;
 pub use filter::{Filter, Shown, Term, Test};
-pub use look::{FoundItem, LookLimits};
+pub use lookup::{FoundItem, LookLimits};
 pub use schema::{
     ATTRIBUTE_BITS_MAX, ATTRIBUTES_MAX, Attribute, By, ItemType, NAME_BYTES_MAX, Rank, Schema, VALUE_BYTES_MAX,
 };

@@ -11,10 +11,10 @@
 //! threads touch: the position.
 
 use crate::format::{HEAD_BYTES, History, PAYLOAD_BYTES_MAX};
-use crate::maker::Depot;
+use crate::preallocator::SparePool;
 use crate::room::{Room, capacity, is_oversize, own_segment_bytes};
 use crate::seal::Seal;
-use crate::shelf::{Barrier, Shelf};
+use crate::segment_list::{Barrier, SegmentList};
 use crate::signal::{Alert, Signal};
 use crate::statistics::Counters;
 use crate::syncer::Request;
@@ -27,15 +27,15 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
-use sync::bell::{Bell, Level};
-use sync::lane::{Consumer, INLINE_BYTES_MAX, Late, Producer, lane, ring_bytes};
+use sync::notifier::{Level, Notifier};
 use sync::primitives::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 use sync::primitives::{Mutex, Padded, lock};
+use sync::ring::{Consumer, INLINE_BYTES_MAX, Late, Producer, ring, ring_bytes};
 
 /// Bytes in a lane at which the writer is woken out of its pace.
 const PRESSURE_BYTES: usize = 1 << 20;
 /// What a lane's purse is filled with beyond the claim at hand, in the coin of claims, at most.
-const PURSE_MAX: i64 = 64 << 10;
+const CREDIT_MAX: i64 = 64 << 10;
 /// And at most such a part of what is kept back.
 const PURSES_IN_KEPT: i64 = 64;
 
@@ -93,13 +93,13 @@ pub struct Journal {
     pub(crate) shrink_asked: AtomicI64,
     pub(crate) lanes: Mutex<Vec<Consumer>>,
     pub(crate) lanes_made: AtomicUsize,
-    bells: Mutex<Vec<Arc<Bell>>>,
+    bells: Mutex<Vec<Arc<Notifier>>>,
     waiting: AtomicBool,
     waiters: Mutex<Vec<Waker>>,
     /// Bytes of the smallest segment that a frame may yet come to which the current one does not take. Never less than it was.
     pub(crate) spare_bytes_min: AtomicU64,
-    pub(crate) depot: Mutex<Depot>,
-    pub(crate) shelf: Mutex<Shelf>,
+    pub(crate) depot: Mutex<SparePool>,
+    pub(crate) shelf: Mutex<SegmentList>,
     pub(crate) barrier: Barrier,
     pub(crate) writer: Signal,
     pub(crate) maker: Signal,
@@ -144,7 +144,7 @@ impl Journal {
             waiting: AtomicBool::new(false),
             waiters: Mutex::new(Vec::new()),
             spare_bytes_min: AtomicU64::new(begin.spare_bytes),
-            depot: Mutex::new(Depot::new(begin.spare_bytes, options.segment_bytes_max, begin.is_small)),
+            depot: Mutex::new(SparePool::new(begin.spare_bytes, options.segment_bytes_max, begin.is_small)),
             shelf: Mutex::new(begin.shelf),
             barrier: Barrier::new(),
             writer: Signal::default(),
@@ -197,16 +197,16 @@ impl Journal {
     }
 
     /// A lane for the calling thread, which writes. Its ring takes [`Options::lane_bytes`](crate::Options) once used.
-    pub fn lane(self: &Arc<Self>) -> Lane {
-        let (producer, consumer) = lane(self.lane_bytes);
+    pub fn lane(self: &Arc<Self>) -> LogBuffer {
+        let (producer, consumer) = ring(self.lane_bytes);
         lock(&self.lanes).push(consumer);
         self.lanes_made.fetch_add(1, Ordering::SeqCst);
-        let state = LaneState { journal: self.clone(), claimed_bytes: Cell::new(0), purse: Cell::new(0) };
-        Lane { producer, state: Rc::new(state), has_news: false }
+        let state = LogBufferState { journal: self.clone(), claimed_bytes: Cell::new(0), credit: Cell::new(0) };
+        LogBuffer { producer, state: Rc::new(state), has_news: false }
     }
 
     /// Adds a worker's bell: it is rung when what it wants is durable, and when the journal is poisoned.
-    pub fn add_bell(&self, bell: Arc<Bell>) {
+    pub fn add_bell(&self, bell: Arc<Notifier>) {
         lock(&self.bells).push(bell);
     }
 
@@ -235,9 +235,9 @@ impl Journal {
         }
     }
 
-    /// Asks that `bell` be rung once everything below `position` is written, or durable, whatever the policy: the writer
+    /// Asks that `notifier` be rung once everything below `position` is written, or durable, whatever the policy: the writer
     /// writes or syncs for it. No ring follows when it says [`Reached::There`] or [`Reached::Poisoned`], or a needless one.
-    pub fn want(&self, bell: &Bell, level: Level, position: Position) -> Reached {
+    pub fn want(&self, bell: &Notifier, level: Level, position: Position) -> Reached {
         if self.reached(level) >= position {
             return Reached::There;
         }
@@ -270,21 +270,21 @@ impl Journal {
         self.poisoned.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         for bell in &*lock(&self.bells) {
-            bell.ring();
+            bell.notify();
         }
         self.notify_room();
     }
 
     pub(crate) fn ring_bells(&self, level: Level, reached: Position) {
         for bell in &*lock(&self.bells) {
-            bell.ring_at(level, reached);
+            bell.notify_at(level, reached);
         }
     }
 
     /// The least position above `reached` that any bell wants; bells that want less are rung.
     pub(crate) fn wanted(&self, level: Level, reached: Position) -> Option<Position> {
-        let wanted = |bell: &Arc<Bell>| {
-            bell.ring_at(level, reached);
+        let wanted = |bell: &Arc<Notifier>| {
+            bell.notify_at(level, reached);
             bell.wanted(level)
         };
         lock(&self.bells).iter().filter_map(wanted).min()
@@ -380,23 +380,23 @@ pub(crate) struct Begin {
     pub(crate) spare_bytes: u64,
     /// It is smaller than segments may become.
     pub(crate) is_small: bool,
-    pub(crate) shelf: Shelf,
+    pub(crate) shelf: SegmentList,
 }
 
 /// One thread's way to hand over frames.
-pub struct Lane {
+pub struct LogBuffer {
     producer: Producer,
-    state: Rc<LaneState>,
+    state: Rc<LogBufferState>,
     /// Frames were handed over of which the writer may not know.
     has_news: bool,
 }
 
-struct LaneState {
+struct LogBufferState {
     journal: Arc<Journal>,
     /// Room in the ring that claims hold.
     claimed_bytes: Cell<usize>,
     /// Room that was taken from what is free, for claims of this turn. Never of what is kept back: any frame may use it.
-    purse: Cell<i64>,
+    credit: Cell<i64>,
 }
 
 /// What a claim holds, and a ticket after it.
@@ -406,22 +406,22 @@ struct ReservedRoom {
     ring_bytes: usize,
     charge: i64,
     /// Of the charge, what the purse did not pay.
-    unpursed: i64,
+    uncredited: i64,
     /// The segment made for this one frame.
     own_segment: bool,
 }
 
 /// Room for one frame, claimed before its locks are taken. Dropped, it gives the room back.
 #[must_use]
-pub struct Claim {
-    lane: Rc<LaneState>,
+pub struct Reservation {
+    lane: Rc<LogBufferState>,
     hold: ReservedRoom,
 }
 
 /// A position taken: the frame must be handed over, or the journal stands still.
 #[must_use]
 #[derive(Debug)]
-pub struct Ticket {
+pub struct FrameSlot {
     /// Where the frame begins.
     pub position: Position,
     /// Where it ends: what the shard's state needs from now on.
@@ -429,15 +429,15 @@ pub struct Ticket {
     hold: ReservedRoom,
 }
 
-impl Lane {
+impl LogBuffer {
     /// Claims room for a frame of at most `payload_bytes`.
     ///
     /// # Errors
     /// Nothing has changed; see [`Refusal`].
-    pub fn try_admit(&self, payload_bytes: u64, purpose: Purpose) -> Result<Claim, Refusal> {
+    pub fn try_admit(&self, payload_bytes: u64, purpose: Purpose) -> Result<Reservation, Refusal> {
         let journal = &self.state.journal;
         journal.check_pace(purpose)?;
-        let mut claim = Claim { lane: self.state.clone(), hold: ReservedRoom::default() };
+        let mut claim = Reservation { lane: self.state.clone(), hold: ReservedRoom::default() };
         self.extend(&mut claim, payload_bytes, purpose)?;
         Ok(claim)
     }
@@ -446,7 +446,7 @@ impl Lane {
     ///
     /// # Errors
     /// The claim is as before; see [`Refusal`].
-    pub fn extend(&self, claim: &mut Claim, more_bytes: u64, purpose: Purpose) -> Result<(), Refusal> {
+    pub fn extend(&self, claim: &mut Reservation, more_bytes: u64, purpose: Purpose) -> Result<(), Refusal> {
         let journal = &self.state.journal;
         let payload_bytes = claim.hold.payload_bytes.saturating_add(more_bytes);
         if journal.is_poisoned() {
@@ -469,8 +469,8 @@ impl Lane {
         match self.state.pay(charge - claim.hold.charge, purpose) {
             Ok(unpursed) => {
                 self.state.claimed_bytes.update(|claimed| claimed + ring_more);
-                let unpursed = claim.hold.unpursed + unpursed;
-                claim.hold = ReservedRoom { payload_bytes, ring_bytes, charge, unpursed, own_segment };
+                let unpursed = claim.hold.uncredited + unpursed;
+                claim.hold = ReservedRoom { payload_bytes, ring_bytes, charge, uncredited: unpursed, own_segment };
                 Ok(())
             }
             Err(refusal) => {
@@ -482,7 +482,7 @@ impl Lane {
         }
     }
 
-    fn claim_own_segment(&self, claim: &Claim, payload_bytes: u64) -> Result<(), Refusal> {
+    fn claim_own_segment(&self, claim: &Reservation, payload_bytes: u64) -> Result<(), Refusal> {
         let journal = &self.state.journal;
         let result = lock(&journal.depot).claim_own(own_segment_bytes(payload_bytes), claim.hold.own_segment);
         if result == Err(Refusal::Wait) {
@@ -495,7 +495,7 @@ impl Lane {
     ///
     /// # Panics
     /// If the payload is longer than what was claimed: the caller's bug.
-    pub fn take(&mut self, mut claim: Claim, payload_bytes: u64) -> Ticket {
+    pub fn take(&mut self, mut claim: Reservation, payload_bytes: u64) -> FrameSlot {
         assert!(payload_bytes <= claim.hold.payload_bytes, "a frame longer than its claim");
         assert!(Rc::ptr_eq(&claim.lane, &self.state), "a claim of another lane");
         let (journal, frame_bytes) = (&*self.state.journal, HEAD_BYTES as u64 + payload_bytes);
@@ -504,15 +504,15 @@ impl Lane {
         if hold.own_segment && !journal.room.is_small(payload_bytes) {
             lock(&journal.depot).own_position = Some(position);
         }
-        Ticket { position, end: position + frame_bytes, hold }
+        FrameSlot { position, end: position + frame_bytes, hold }
     }
 
     /// Hands over the frame of `ticket` and leaves `payload` empty: a short one is copied, a long one is taken. The
-    /// writer may rest until [`Lane::end_turn`].
+    /// writer may rest until [`LogBuffer::end_turn`].
     ///
     /// # Panics
     /// If the payload has another length than the ticket was taken for: the caller's bug.
-    pub fn hand_over(&mut self, ticket: Ticket, time_ms: Ms, payload: &mut Vec<u8>) {
+    pub fn hand_over(&mut self, ticket: FrameSlot, time_ms: Ms, payload: &mut Vec<u8>) {
         let payload_bytes = ticket.check(payload.len() as u64);
         if payload.len() > INLINE_BYTES_MAX {
             self.producer.push_owned(ticket.position, time_ms, std::mem::take(payload));
@@ -524,17 +524,17 @@ impl Lane {
     }
 
     /// Hands over the frame of `ticket`, whose payload the writer has made when it writes it. Otherwise as
-    /// [`Lane::hand_over`].
+    /// [`LogBuffer::hand_over`].
     ///
     /// # Panics
     /// If the payload has another length than the ticket was taken for: the caller's bug.
-    pub fn hand_over_late(&mut self, ticket: Ticket, time_ms: Ms, payload: Late) {
+    pub fn hand_over_late(&mut self, ticket: FrameSlot, time_ms: Ms, payload: Late) {
         let payload_bytes = ticket.check(payload.bytes_count());
         self.producer.push_late(ticket.position, time_ms, payload);
         self.settle(ticket, payload_bytes);
     }
 
-    fn settle(&mut self, ticket: Ticket, payload_bytes: u64) {
+    fn settle(&mut self, ticket: FrameSlot, payload_bytes: u64) {
         let journal = &self.state.journal;
         self.has_news = true;
         if self.producer.queued_bytes(PRESSURE_BYTES) >= PRESSURE_BYTES {
@@ -563,15 +563,15 @@ impl Lane {
     }
 }
 
-impl LaneState {
+impl LogBufferState {
     /// Takes `charge` from the purse, which is filled from what is free beyond what is kept back; where there is not
     /// that much, from what is free. Gives what the purse did not pay.
     fn pay(&self, charge: i64, purpose: Purpose) -> Result<i64, Refusal> {
         let journal = &*self.journal;
-        if self.purse.get() < charge {
+        if self.credit.get() < charge {
             let kept_back = journal.kept_back();
-            let filled = charge + PURSE_MAX.min(kept_back / PURSES_IN_KEPT);
-            let given_back = self.purse.take();
+            let filled = charge + CREDIT_MAX.min(kept_back / PURSES_IN_KEPT);
+            let given_back = self.credit.take();
             journal.add_room(given_back);
             if !journal.take_room(filled, kept_back) {
                 if given_back != 0 {
@@ -579,14 +579,14 @@ impl LaneState {
                 }
                 return journal.claim_room(charge, purpose).map(|()| charge);
             }
-            self.purse.set(filled);
+            self.credit.set(filled);
         }
-        self.purse.update(|purse| purse - charge);
+        self.credit.update(|purse| purse - charge);
         Ok(0)
     }
 
     fn empty_purse(&self) {
-        let over = self.purse.take();
+        let over = self.credit.take();
         if over != 0 {
             self.journal.add_room(over);
             self.journal.notify_room();
@@ -598,8 +598,8 @@ impl LaneState {
             return;
         }
         self.claimed_bytes.update(|claimed| claimed - hold.ring_bytes);
-        let shared = hold.charge.min(hold.unpursed);
-        self.purse.update(|purse| purse + hold.charge - shared);
+        let shared = hold.charge.min(hold.uncredited);
+        self.credit.update(|purse| purse + hold.charge - shared);
         if hold.own_segment {
             self.journal.end_own_claim();
         }
@@ -610,26 +610,26 @@ impl LaneState {
     }
 }
 
-impl Drop for LaneState {
+impl Drop for LogBufferState {
     fn drop(&mut self) {
         self.empty_purse();
     }
 }
 
-impl Claim {
+impl Reservation {
     /// Payload bytes that it holds room for.
     pub fn payload_bytes(&self) -> u64 {
         self.hold.payload_bytes
     }
 }
 
-impl Drop for Claim {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.lane.release(self.hold);
     }
 }
 
-impl Ticket {
+impl FrameSlot {
     /// Gives the length of the payload, if it is what the position was taken for.
     fn check(&self, payload_bytes: u64) -> u64 {
         assert_eq!(self.end - self.position, HEAD_BYTES as u64 + payload_bytes);
@@ -637,7 +637,7 @@ impl Ticket {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for FrameSlot {
     fn drop(&mut self) {
         assert!(std::thread::panicking(), "a position was taken at {} and its frame not handed over", self.position);
     }

@@ -1,7 +1,7 @@
 //! The thread beside those who serve that builds the order of names, keeps it and gives it up.
 
 use crate::engine::Engine;
-use crate::own_time::OwnTime;
+use crate::thread_cpu_time::ThreadCpuTime;
 use keyspace::{OrderState, OrderStep};
 use quanta::Instant;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ const KEEP_MS: u64 = 10;
 const OFF_MS: u64 = 100;
 
 /// Works on the order of names.
-pub struct Orderer {
+pub struct Indexer {
     engine: Arc<Engine>,
     member: Member,
-    own_time: OwnTime,
+    own_time: ThreadCpuTime,
 }
 
-impl Orderer {
+impl Indexer {
     /// That of `engine`.
     pub fn new(engine: Arc<Engine>) -> Self {
-        Self { member: engine.member(), engine, own_time: OwnTime::of_background() }
+        Self { member: engine.member(), engine, own_time: ThreadCpuTime::of_background() }
     }
 
     /// Does some of what is to be done; after how many milliseconds it is to be called again.

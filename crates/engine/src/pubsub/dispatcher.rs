@@ -1,9 +1,9 @@
 //! What one worker has of the messages: which of its connections listen to what, the letters that are still to be given to
 //! them, and the mailbox of each. Touched by its own thread alone.
 
-use super::{Board, Letter, index};
+use super::{Publication, SubscriptionRegistry, index};
 use crate::client::Client;
-use crate::housekeeping::Freer;
+use crate::expire_cycle::DeferredDrop;
 use commands::Topic;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -16,9 +16,9 @@ use std::task::{Context, Waker};
 const RECEIVERS_MAX: usize = 512;
 
 /// Letters of one connection, which it takes into its output.
-pub(crate) struct Mailbox {
+pub(crate) struct SubscriberQueue {
     client: Arc<Client>,
-    letters: RefCell<VecDeque<Arc<Letter>>>,
+    letters: RefCell<VecDeque<Arc<Publication>>>,
     /// What they hold, in bytes.
     bytes: Cell<u64>,
     /// Of the worker's letters, all before this one have been looked through for it.
@@ -28,7 +28,7 @@ pub(crate) struct Mailbox {
     is_closed: Cell<bool>,
 }
 
-impl Mailbox {
+impl SubscriberQueue {
     /// An empty one.
     pub(crate) fn new(client: Arc<Client>) -> Rc<Self> {
         Rc::new(Self {
@@ -42,7 +42,7 @@ impl Mailbox {
     }
 
     /// Whether all letters of its worker have been looked through for it.
-    pub(crate) fn is_caught_up(&self, board: &Board, worker: usize) -> bool {
+    pub(crate) fn is_caught_up(&self, board: &SubscriptionRegistry, worker: usize) -> bool {
         board.inbox(worker).count() == self.caught_up.get()
     }
 
@@ -59,7 +59,7 @@ impl Mailbox {
     }
 
     /// The next letter.
-    pub(crate) fn take(&self) -> Option<Arc<Letter>> {
+    pub(crate) fn take(&self) -> Option<Arc<Publication>> {
         let letter = self.letters.borrow_mut().pop_front()?;
         self.note_bytes(self.bytes.get() - size_of_letter(&letter));
         if self.bytes.get() == 0 {
@@ -75,7 +75,7 @@ impl Mailbox {
     }
 
     /// Puts a letter in, and wakes the connection. One that has more waiting than it may is cut off.
-    fn put(&self, letter: &Arc<Letter>, hard_bytes: u64, freer: &Freer) {
+    fn put(&self, letter: &Arc<Publication>, hard_bytes: u64, freer: &DeferredDrop) {
         if self.client.is_cut_off() || self.is_closed.get() {
             return;
         }
@@ -92,14 +92,14 @@ impl Mailbox {
     }
 
     /// Has the connection closed, for which so many bytes wait.
-    fn cut_off(&self, waiting_bytes: u64, freer: &Freer) {
+    fn cut_off(&self, waiting_bytes: u64, freer: &DeferredDrop) {
         self.client.cut_off(waiting_bytes.max(1));
         self.close(freer);
         self.wake();
     }
 
     /// Drops the letters, and takes no more.
-    pub(crate) fn close(&self, freer: &Freer) {
+    pub(crate) fn close(&self, freer: &DeferredDrop) {
         self.is_closed.set(true);
         let letters = self.letters.take();
         if !letters.is_empty() {
@@ -114,13 +114,13 @@ impl Mailbox {
     }
 }
 
-fn size_of_letter(letter: &Letter) -> u64 {
+fn size_of_letter(letter: &Publication) -> u64 {
     letter.encoded.len() as u64 + 1
 }
 
 /// A connection's subscription to one name.
 struct Member {
-    mailbox: Rc<Mailbox>,
+    mailbox: Rc<SubscriberQueue>,
     /// Letters before this one were posted before it subscribed.
     since: u64,
 }
@@ -139,25 +139,25 @@ pub(crate) enum Delivered {
 
 /// One worker's part.
 #[derive(Default)]
-pub(crate) struct Post {
+pub(crate) struct Dispatcher {
     /// By topic.
     members: [Members; 3],
-    pending: VecDeque<Arc<Letter>>,
+    pending: VecDeque<Arc<Publication>>,
     /// The number of the first of them.
     first: u64,
     /// Clients below this number have it.
     reached: u64,
 }
 
-impl Post {
+impl Dispatcher {
     /// Adds a subscription.
     pub(crate) fn add(
         &mut self,
-        board: &Board,
+        board: &SubscriptionRegistry,
         worker: usize,
         topic: Topic,
         name: &[u8],
-        mailbox: &Rc<Mailbox>,
+        mailbox: &Rc<SubscriberQueue>,
     ) -> Arc<[u8]> {
         let (name, since) = board.add(worker, topic, name);
         let member = Member { mailbox: mailbox.clone(), since };
@@ -166,7 +166,14 @@ impl Post {
     }
 
     /// Ends a subscription that was added. What was not in the mailbox by then is not received any more.
-    pub(crate) fn remove(&mut self, board: &Board, worker: usize, topic: Topic, name: &[u8], client: u64) {
+    pub(crate) fn remove(
+        &mut self,
+        board: &SubscriptionRegistry,
+        worker: usize,
+        topic: Topic,
+        name: &[u8],
+        client: u64,
+    ) {
         board.remove(worker, topic, name);
         let names = &mut self.members[index(topic)];
         let members = names.get_mut(name).expect("what is removed was added");
@@ -177,11 +184,11 @@ impl Post {
     }
 
     /// Whether there is anything to deliver.
-    pub(crate) fn has_letters(&self, board: &Board, worker: usize) -> bool {
+    pub(crate) fn has_letters(&self, board: &SubscriptionRegistry, worker: usize) -> bool {
         !self.pending.is_empty() || board.inbox(worker).count() != self.first
     }
 
-    fn take_in(&mut self, board: &Board, worker: usize) {
+    fn take_in(&mut self, board: &SubscriptionRegistry, worker: usize) {
         let inbox = board.inbox(worker);
         if inbox.count() == self.first + self.pending.len() as u64 {
             return;
@@ -192,7 +199,13 @@ impl Post {
     }
 
     /// Gives letters to the mailboxes of those whom they concern: to some hundred in one call.
-    pub(crate) fn deliver(&mut self, board: &Board, worker: usize, hard_bytes: u64, freer: &Freer) -> Delivered {
+    pub(crate) fn deliver(
+        &mut self,
+        board: &SubscriptionRegistry,
+        worker: usize,
+        hard_bytes: u64,
+        freer: &DeferredDrop,
+    ) -> Delivered {
         board.inbox(worker).set_bound(hard_bytes);
         self.take_in(board, worker);
         let mut left = RECEIVERS_MAX;
@@ -231,7 +244,14 @@ impl Post {
     }
 
     /// Gives one connection all letters for it that have a position, ahead of others. O(letters that are not delivered).
-    pub(crate) fn catch_up(&mut self, board: &Board, worker: usize, mailbox: &Mailbox, hard_bytes: u64, freer: &Freer) {
+    pub(crate) fn catch_up(
+        &mut self,
+        board: &SubscriptionRegistry,
+        worker: usize,
+        mailbox: &SubscriberQueue,
+        hard_bytes: u64,
+        freer: &DeferredDrop,
+    ) {
         self.take_in(board, worker);
         let id = mailbox.client.id;
         let from = mailbox.caught_up.get().max(self.first);

@@ -6,10 +6,10 @@
 //!   |--hold-| |------------- hold --------| |-hold-|      kept from the second on, for KEPT_US_MAX at most
 //! ```
 
-use super::attempt::{NotNow, hold};
+use super::attempt::{Suspend, hold};
 use crate::engine::Engine;
 use crate::worker::Worker;
-use keyspace::{Held, Kept, Keyspace, Log, Plan, Tx};
+use keyspace::{Held, Keyspace, Log, Plan, RetainedLock, Tx};
 use quanta::Instant;
 use sync::gate::Raised;
 
@@ -18,9 +18,9 @@ use sync::gate::Raised;
 const KEPT_US_MAX: u128 = 50;
 
 /// What one turn keeps.
-pub(super) struct Keeping<'k> {
+pub(super) struct LockRetention<'k> {
     keyspace: &'k Keyspace,
-    kept: Option<Kept<'k>>,
+    kept: Option<RetainedLock<'k>>,
     /// When that hold began.
     since: Option<Instant>,
     /// The one shard that the request before wrote to.
@@ -29,7 +29,7 @@ pub(super) struct Keeping<'k> {
     has_more: bool,
 }
 
-impl<'k> Keeping<'k> {
+impl<'k> LockRetention<'k> {
     /// Nothing is kept, nor will be before something has begun.
     pub(super) fn new(keyspace: &'k Keyspace) -> Self {
         Self { keyspace, kept: None, since: None, last: None, has_more: false }
@@ -51,7 +51,7 @@ impl<'k> Keeping<'k> {
         worker: &'p Worker,
         plan: &'p Plan,
         raised: Option<&Raised<'_>>,
-    ) -> Result<Held<'p>, NotNow>
+    ) -> Result<Held<'p>, Suspend>
     where
         'k: 'p,
     {

@@ -10,14 +10,14 @@ use quanta::Instant;
 use std::cell::Cell;
 
 /// One thread's own; reads its CPU time as seldom as its bounds allow.
-pub(crate) struct OwnTime {
+pub(crate) struct ThreadCpuTime {
     /// When the CPU time was last read, and what it was, in microseconds.
     mark: Cell<(Option<Instant>, u64)>,
     age_us_max: u128,
     short_ns: u64,
 }
 
-impl OwnTime {
+impl ThreadCpuTime {
     /// Of a worker, which has a turn every few microseconds: up to 200 microseconds too high; spans of less than 500 are
     /// taken to be its own.
     pub(crate) fn of_worker() -> Self {

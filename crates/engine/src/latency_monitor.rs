@@ -9,7 +9,7 @@ const SAMPLES_MAX: usize = 160;
 
 /// The latency monitor of a server.
 #[derive(Default)]
-pub struct SpikeLog {
+pub struct LatencyMonitor {
     kinds: Mutex<BTreeMap<&'static str, EventKind>>,
 }
 
@@ -20,7 +20,7 @@ struct EventKind {
     max_ms: u64,
 }
 
-impl SpikeLog {
+impl LatencyMonitor {
     /// Notes an event that took long.
     pub fn note(&self, event: &'static str, at_s: u64, took_ms: u64) {
         let mut kinds = self.kinds.lock().expect("no holder panics");
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_second_keeps_its_longest_and_old_ones_go() {
-        let spikes = SpikeLog::default();
+        let spikes = LatencyMonitor::default();
         [(1, 5), (1, 9), (1, 7), (2, 3)].into_iter().for_each(|(at_s, ms)| spikes.note("command", at_s, ms));
         let expected = Spikes { event: "command".to_owned(), samples: vec![(1, 9), (2, 3)], max_ms: 9 };
         assert_eq!(spikes.all(), [expected]);
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn those_named_are_forgotten_or_all() {
-        let spikes = SpikeLog::default();
+        let spikes = LatencyMonitor::default();
         ["command", "fast-command"].into_iter().for_each(|event| spikes.note(event, 1, 1));
         assert_eq!(spikes.forget(&[b"none"]), 0);
         assert_eq!(spikes.forget(&[b"command"]), 1);

@@ -20,9 +20,9 @@
 //! filled. A few wait for that while frames come; the others are removed.
 
 use crate::format::segment_name;
-use crate::front::Journal;
+use crate::journal::Journal;
 use crate::room::grown;
-use crate::shelf::Kept;
+use crate::segment_list::SegmentFile;
 use crate::{ElapsedUs, OpenError, Policy, Refusal};
 use base::Position;
 use base::disk::{Disk, DiskFile};
@@ -52,7 +52,7 @@ const REST_US: u64 = 1_000_000;
 const ZEROS_BYTES: usize = 1 << 20;
 
 /// The segments at hand.
-pub(crate) struct Depot {
+pub(crate) struct SparePool {
     /// In the order in which they will be begun.
     pub(crate) spares: Vec<Spare>,
     /// Bytes of the next spare that is made. Only the maker changes it.
@@ -85,7 +85,7 @@ pub(crate) struct Spare {
     pub(crate) is_recycled: bool,
 }
 
-impl Depot {
+impl SparePool {
     /// Without spares, the next of which has `segment_bytes`; `is_small` says that the journal is.
     pub(crate) fn new(segment_bytes: u64, segment_bytes_max: u64, is_small: bool) -> Self {
         let (spares_max, rolls_left) = if is_small { (1, ROLLS_MIN) } else { (SPARES_MAX, 0) };
@@ -163,7 +163,7 @@ impl Depot {
 }
 
 /// Makes spares and gives them back; stepped by a thread of its own.
-pub struct Maker {
+pub struct Preallocator {
     journal: Arc<Journal>,
     elapsed_us: ElapsedUs,
     spares_made: u64,
@@ -297,7 +297,7 @@ fn choose(state: &State) -> Choice {
     }
 }
 
-impl Maker {
+impl Preallocator {
     pub(crate) fn new(journal: Arc<Journal>, elapsed_us: ElapsedUs) -> Self {
         Self {
             journal,
@@ -406,7 +406,7 @@ impl Maker {
     }
 
     /// Makes a spare of a segment.
-    fn recycle(&mut self, leaver: Kept, has_room: bool) -> io::Result<()> {
+    fn recycle(&mut self, leaver: SegmentFile, has_room: bool) -> io::Result<()> {
         let journal = self.journal.clone();
         let path = journal.folder.join(segment_name(leaver.number));
         let name = self.spare_name();
@@ -419,7 +419,7 @@ impl Maker {
         Ok(())
     }
 
-    fn remove_segment(&self, leaver: Kept) -> io::Result<()> {
+    fn remove_segment(&self, leaver: SegmentFile) -> io::Result<()> {
         self.journal.disk.remove(&self.journal.folder.join(segment_name(leaver.number)))?;
         self.journal.counters.removed.fetch_add(1, Ordering::Relaxed);
         Ok(())
@@ -643,7 +643,7 @@ impl Journal {
         (depot.spares_max, bytes, [depot.is_outgrown, is_replaced])
     }
 
-    fn note_spares(&self, depot: &Depot) {
+    fn note_spares(&self, depot: &SparePool) {
         self.spare_bytes_min.store(depot.spare_bytes(), Ordering::SeqCst);
     }
 }

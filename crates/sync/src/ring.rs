@@ -127,7 +127,7 @@ pub struct Consumer {
 }
 
 /// A lane whose ring holds `capacity_bytes`, heads of records included: a power of two of at least 64.
-pub fn lane(capacity_bytes: usize) -> (Producer, Consumer) {
+pub fn ring(capacity_bytes: usize) -> (Producer, Consumer) {
     assert!(capacity_bytes.is_power_of_two());
     assert!(capacity_bytes >= 64);
     let bytes = Box::into_raw(Box::<[u8]>::new_uninit_slice(capacity_bytes));
@@ -355,7 +355,7 @@ mod tests {
 
     #[test]
     fn keeps_order_and_bytes_around_many_corners() {
-        let (mut producer, mut consumer) = lane(1 << 12);
+        let (mut producer, mut consumer) = ring(1 << 12);
         let mut twin = std::collections::VecDeque::new();
         let mut position = 0;
         for round in 0..20_000u64 {
@@ -388,7 +388,7 @@ mod tests {
 
     #[test]
     fn two_threads_agree() {
-        let (mut producer, mut consumer) = lane(1 << 10);
+        let (mut producer, mut consumer) = ring(1 << 10);
         let frames = 50_000u64;
         std::thread::scope(|scope| {
             scope.spawn(move || {
@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn untaken_buffers_are_given_back() {
-        let (mut producer, consumer) = lane(1 << 10);
+        let (mut producer, consumer) = ring(1 << 10);
         producer.push_owned(0, 0, vec![1; 1 << 20]);
         let kept = std::sync::Arc::new(());
         let held = kept.clone();
@@ -442,7 +442,7 @@ mod schedules {
     fn a_small_lane_under_every_kind_of_schedule() {
         shuttle::check_random(
             || {
-                let (mut producer, mut consumer) = lane(64);
+                let (mut producer, mut consumer) = ring(64);
                 let pusher = thread::spawn(move || {
                     for index in 0..6u64 {
                         let payload = [index as u8; 9];

@@ -15,7 +15,7 @@
 use crate::effect::Log;
 use crate::held::Plan;
 use crate::notes::Note;
-use crate::pins::Sheds;
+use crate::pins::RetiredBytes;
 use crate::section::{Entry, OwnedEntry, is_live, next_due};
 use crate::transients::Transients;
 use crate::tx::{Reads, Tx};
@@ -27,25 +27,25 @@ use std::sync::Arc;
 use table::Content;
 
 /// What the keys of a command hold, to rehearse it. Clones: O(1) for each key, but for short texts.
-pub struct Scene {
+pub struct Snapshot {
     hasher: KeyHasher,
     databases: u32,
     /// Databases that have another table than their first.
     tables: Vec<(u32, TableId)>,
-    sheds: Arc<Sheds>,
+    sheds: Arc<RetiredBytes>,
     transients: Transients,
     /// No key of their shards has had a number of a version above this one.
     cas: u64,
     told: u64,
     database: u32,
     now: Ms,
-    keys: Vec<Cast>,
+    keys: Vec<KeySnapshot>,
     /// The schemas of tagged lists, if the command holds them.
     schemas: Option<OwnedEntry>,
 }
 
 /// A key of a command that is rehearsed.
-struct Cast {
+struct KeySnapshot {
     key: Box<[u8]>,
     /// What it held, its time gone by or not.
     before: Option<OwnedEntry>,
@@ -54,11 +54,11 @@ struct Cast {
 }
 
 /// A command that was rehearsed.
-pub struct Rehearsal {
+pub struct Speculation {
     database: u32,
     table: TableId,
     now: Ms,
-    keys: Vec<Cast>,
+    keys: Vec<KeySnapshot>,
     schemas: Option<OwnedEntry>,
     log: Log,
     notes: Vec<Note>,
@@ -69,7 +69,7 @@ pub struct Rehearsal {
     told: u64,
 }
 
-impl Scene {
+impl Snapshot {
     /// Of the keys in `copies`, whose shards the tx holds and have given no number of a version above `cas`.
     pub(crate) fn of(
         tx: &Tx<'_>,
@@ -78,7 +78,7 @@ impl Scene {
         schemas: Option<OwnedEntry>,
         cas: u64,
     ) -> Self {
-        let keys = copies.into_iter().map(|(key, before)| Cast { key, before, after: None }).collect();
+        let keys = copies.into_iter().map(|(key, before)| KeySnapshot { key, before, after: None }).collect();
         Self {
             hasher: *keyspace.hasher(),
             databases: keyspace.map().databases(),
@@ -94,21 +94,21 @@ impl Scene {
         }
     }
 
-    /// Runs a handler as `play` does it, in a tx that may touch the keys that `plan` adds.
+    /// Runs a handler as `commit` does it, in a tx that may touch the keys that `plan` adds.
     ///
     /// # Panics
     /// If the handler wants something that a tx outside is abandoned for.
-    pub fn rehearse<R>(
+    pub fn speculate<R>(
         self,
         plan: impl FnOnce(&Keyspace, &mut Plan),
         play: impl FnOnce(&mut Tx<'_>) -> R,
-    ) -> (R, Rehearsal) {
+    ) -> (R, Speculation) {
         let Self { hasher, databases, tables, sheds, transients, cas, told, database, now, mut keys, schemas } = self;
         let keyspace = Keyspace { sheds, transients, ..Keyspace::new(hasher, databases) };
         keyspace.note_told(told);
         tables.into_iter().for_each(|(database, table)| keyspace.map().put(database, table));
         let table = keyspace.map().table(database);
-        for Cast { key, before, .. } in &keys {
+        for KeySnapshot { key, before, .. } in &keys {
             let hash = keyspace.hash(key);
             let mut shard = keyspace.shard(shard_of(hash)).try_write().expect("nobody else knows of it");
             shard.note_cas(cas);
@@ -140,7 +140,7 @@ impl Scene {
                 Named::Database(_) => panic!("a command that is rehearsed changes keys alone"),
             })
             .collect();
-        for Cast { key, after, .. } in keys.iter_mut().filter(|cast| changed.contains(&*cast.key)) {
+        for KeySnapshot { key, after, .. } in keys.iter_mut().filter(|cast| changed.contains(&*cast.key)) {
             let hash = keyspace.hash(key);
             let shard = keyspace.shard(shard_of(hash)).try_read().expect("nobody else knows of it");
             *after = Some(shard.section(table).and_then(|section| section.copy(hash, key)));
@@ -148,7 +148,7 @@ impl Scene {
         drop(changed);
         (
             result,
-            Rehearsal {
+            Speculation {
                 database,
                 table,
                 now,
@@ -166,7 +166,7 @@ impl Scene {
     }
 }
 
-impl Rehearsal {
+impl Speculation {
     /// Bytes that its record takes. O(values beside it).
     pub fn payload_bytes(&self) -> u64 {
         self.log.payload_bytes()
@@ -214,14 +214,14 @@ fn is_as_of(entry: Entry<'_>, then: Ms, now: Ms) -> bool {
 }
 
 /// What is left of a rehearsal that was played: it may be the last to hold much.
-pub struct Props {
-    _keys: Vec<Cast>,
+pub struct RetiredKeys {
+    _keys: Vec<KeySnapshot>,
 }
 
 impl Tx<'_> {
-    /// Does what was rehearsed, of which [`Rehearsal::is_true`]; to be called before any other change.
-    pub fn play(&mut self, rehearsal: Rehearsal) -> Props {
-        let Rehearsal { keys, mut log, notes, touched, reads, expired, look_again_ms, told, .. } = rehearsal;
+    /// Does what was rehearsed, of which [`Speculation::is_true`]; to be called before any other change.
+    pub fn commit(&mut self, rehearsal: Speculation) -> RetiredKeys {
+        let Speculation { keys, mut log, notes, touched, reads, expired, look_again_ms, told, .. } = rehearsal;
         self.keyspace().note_told(told);
         for cast in &keys {
             if let Some(after) = &cast.after {
@@ -233,6 +233,6 @@ impl Tx<'_> {
         look_again_ms.into_iter().for_each(|at_ms| self.look_again(at_ms));
         self.reads.add(reads);
         self.expired += expired;
-        Props { _keys: keys }
+        RetiredKeys { _keys: keys }
     }
 }

@@ -8,13 +8,13 @@
 //! ```
 
 use super::Session;
-use super::attempt::Needs;
+use super::attempt::RetryState;
 use super::messages::begin_command;
 use crate::waits::yield_now;
 use crate::worker::Worker;
 use commands::registry::Command;
 use commands::{Failure, Local, Outcome, Run};
-use keyspace::{Rehearsal, Scene, Tx};
+use keyspace::{Snapshot, Speculation, Tx};
 use quanta::Instant;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -32,43 +32,43 @@ const TRIES_MAX: u32 = 2;
 const COPIED_BYTES: usize = 512 << 10;
 
 /// What a rehearsal came to.
-pub(crate) struct Performance {
-    rehearsal: Rehearsal,
+pub(crate) struct SpeculativeResult {
+    rehearsal: Speculation,
     outcome: Outcome,
     reply: Output,
     took: Duration,
 }
 
 /// Whether a command may be rehearsed (once more).
-fn may_rehearse(needs: &Needs, command: &Command, args: &Args<'_>) -> bool {
+fn may_speculate(needs: &RetryState, command: &Command, args: &Args<'_>) -> bool {
     let mut keys_count = 0;
     command.for_each_key(args, |_, _| keys_count += 1);
-    needs.rehearsals < TRIES_MAX && command.keeps_to_its_keys() && (1..=KEYS_MAX).contains(&keys_count)
+    needs.speculations < TRIES_MAX && command.keeps_to_its_keys() && (1..=KEYS_MAX).contains(&keys_count)
 }
 
 impl Session {
     /// Does what was rehearsed, or what has too many arguments to be done at once, under the locks.
     #[cold]
-    pub(super) fn play(
+    pub(super) fn apply_speculation(
         &self,
         worker: &Worker,
-        needs: &Needs,
+        needs: &RetryState,
         command: &Command,
         (handler, args): (Local, &Args<'_>),
         tx: &mut Tx<'_>,
         output: &mut Output,
     ) -> Outcome {
-        if let Some(performance) = needs.performance.take() {
+        if let Some(performance) = needs.speculated.take() {
             if performance.rehearsal.is_true(tx) {
-                let Performance { rehearsal, outcome, reply, .. } = *performance;
+                let SpeculativeResult { rehearsal, outcome, reply, .. } = *performance;
                 tx.need_room(rehearsal.payload_bytes())?;
-                worker.engine.freer.free(Box::new(tx.play(rehearsal)));
+                worker.engine.freer.free(Box::new(tx.commit(rehearsal)));
                 output.append(reply);
                 return outcome;
             }
             worker.engine.freer.free(performance);
         }
-        if may_rehearse(needs, command, args) {
+        if may_speculate(needs, command, args) {
             tx.set_rehearsing();
             tx.expect_work(args.len() as u64)?;
         }
@@ -76,7 +76,13 @@ impl Session {
     }
 
     /// What a command is to be rehearsed on, whose shards the tx holds. One that only reads has seen it then.
-    pub(super) fn scene(&mut self, worker: &Worker, command: &Command, args: &Args<'_>, tx: &mut Tx<'_>) -> Box<Scene> {
+    pub(super) fn scene(
+        &mut self,
+        worker: &Worker,
+        command: &Command,
+        args: &Args<'_>,
+        tx: &mut Tx<'_>,
+    ) -> Box<Snapshot> {
         let mut keys = Vec::new();
         command.for_each_key(args, |key, _| keys.push(key));
         if !command.writes() {
@@ -87,12 +93,12 @@ impl Session {
     }
 
     /// Rehearses a command; a reader's reply is told then, and that was all.
-    pub(super) async fn rehearse(
+    pub(super) async fn speculate(
         &mut self,
         worker: &Worker,
-        needs: &mut Needs,
+        needs: &mut RetryState,
         (command, args): (Command, &Args<'_>),
-        scene: Box<Scene>,
+        scene: Box<Snapshot>,
         output: &mut Output,
     ) -> (Duration, bool) {
         let mut copying = args.copying();
@@ -117,7 +123,7 @@ impl Session {
         };
         let performance = worker.engine.backstage.run(job).await;
         let took = performance.took;
-        needs.rehearsals += 1;
+        needs.speculations += 1;
         // Where events are told, keys that it has looked for in vain are told of by its tx.
         let waits = matches!(performance.outcome, Err(Failure::Nothing));
         if !command.writes() && !waits && !worker.engine.tells_events() {
@@ -125,13 +131,19 @@ impl Session {
             return (took, true);
         }
         needs.room_bytes = needs.room_bytes.max(performance.rehearsal.payload_bytes());
-        needs.performance.set(Some(performance));
+        needs.speculated.set(Some(performance));
         (took, false)
     }
 
     /// Tells what a reader found in clones.
-    fn tell_read(&mut self, worker: &Worker, command: Command, performance: Box<Performance>, output: &mut Output) {
-        let Performance { rehearsal, outcome, reply, .. } = *performance;
+    fn tell_read(
+        &mut self,
+        worker: &Worker,
+        command: Command,
+        performance: Box<SpeculativeResult>,
+        output: &mut Output,
+    ) {
+        let SpeculativeResult { rehearsal, outcome, reply, .. } = *performance;
         let mark = output.mark();
         worker.note_reads(rehearsal.reads());
         match outcome {
@@ -145,15 +157,15 @@ impl Session {
 
 /// Rehearses a command on the thread that calls.
 fn perform(
-    scene: Scene,
+    scene: Snapshot,
     command: Command,
     handler: Local,
     (args, protocol): (&Args<'_>, Protocol),
     prepare: impl FnOnce(&mut Tx<'_>),
-) -> Box<Performance> {
+) -> Box<SpeculativeResult> {
     let began = Instant::now();
     let mut reply = Output::new();
-    let (outcome, rehearsal) = scene.rehearse(
+    let (outcome, rehearsal) = scene.speculate(
         |keyspace, plan| command.plan(args, keyspace, plan),
         |tx| {
             prepare(tx);
@@ -164,5 +176,5 @@ fn perform(
     if outcome.is_err() {
         reply = Output::new();
     }
-    Box::new(Performance { rehearsal, outcome, reply, took: began.elapsed() })
+    Box::new(SpeculativeResult { rehearsal, outcome, reply, took: began.elapsed() })
 }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Unlike a message, a notice goes to its client at once, whatever worker that is on: so whoever holds a shard after the tx
-//! finds the notices of it in place. [`Notices::count`] says how many have ever come; a reply that has seen the keys at some
+//! finds the notices of it in place. [`ClientPushes::count`] says how many have ever come; a reply that has seen the keys at some
 //! instant belongs behind those that had come by then, and before all others.
 
 use crate::pubsub::Stamp;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What is told.
-pub(crate) enum Notice {
+pub(crate) enum Push {
     /// These keys have changed.
     Keys(Arc<[Box<[u8]>]>),
     /// All keys may have changed.
@@ -27,7 +27,7 @@ pub(crate) enum Notice {
     Line(Arc<str>),
 }
 
-impl Notice {
+impl Push {
     /// What it holds, in bytes.
     fn bytes(&self) -> u64 {
         match self {
@@ -40,7 +40,7 @@ impl Notice {
 
 /// A notice on its way.
 pub(crate) struct Sent {
-    pub(crate) notice: Notice,
+    pub(crate) notice: Push,
     /// Whether it is about what another connection has read.
     pub(crate) is_redirected: bool,
     pub(crate) stamp: Arc<Stamp>,
@@ -48,7 +48,7 @@ pub(crate) struct Sent {
 
 /// Notices that wait for one connection.
 #[derive(Default)]
-pub(crate) struct Notices {
+pub(crate) struct ClientPushes {
     queue: Mutex<Queue>,
     /// How many wait.
     waiting: AtomicUsize,
@@ -63,7 +63,7 @@ struct Queue {
     is_cut_off: bool,
 }
 
-impl Notices {
+impl ClientPushes {
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -132,12 +132,12 @@ mod tests {
     use super::*;
 
     fn sent(key: &[u8], stamp: &Arc<Stamp>) -> Sent {
-        Sent { notice: Notice::Keys(Arc::new([key.into()])), is_redirected: false, stamp: stamp.clone() }
+        Sent { notice: Push::Keys(Arc::new([key.into()])), is_redirected: false, stamp: stamp.clone() }
     }
 
     #[test]
     fn none_is_taken_before_its_position_is_known_or_behind_the_end_asked_for() {
-        let notices = Notices::default();
+        let notices = ClientPushes::default();
         let (known, unknown) = (Stamp::of(5, false), Stamp::unset());
         assert!(!notices.any());
         assert_eq!(notices.put(sent(b"a", &known), 0), None);
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn what_grows_beyond_its_bound_goes_and_nothing_comes_after() {
-        let notices = Notices::default();
+        let notices = ClientPushes::default();
         let stamp = Stamp::of(0, false);
         assert_eq!(notices.put(sent(&[0; 100], &stamp), 200), None);
         assert!(notices.put(sent(&[0; 100], &stamp), 200).is_some_and(|bytes| bytes > 200));

@@ -1,12 +1,12 @@
 //! What runs beside the workers: removing expired keys, dropping what is big.
 
 use crate::engine::Engine;
-use crate::own_time::OwnTime;
 use crate::pubsub::Stamp;
-use crate::session::{NotNow, Served, plan_has_targets_for, serve_blocked};
+use crate::session::{Served, Suspend, plan_has_targets_for, serve_blocked};
+use crate::thread_cpu_time::ThreadCpuTime;
 use crate::tracking::{InvalidatedClients, tell_changes};
 use base::limits::SHARDS;
-use journal::{Lane, Purpose, Refusal};
+use journal::{LogBuffer, Purpose, Refusal};
 use keyspace::{Log, OrderStep, Plan, Tx};
 use quanta::Instant;
 use std::any::Any;
@@ -22,26 +22,26 @@ const EXPIRE_KEYS_MAX: usize = 128;
 const EXPIRE_ROOM_BYTES: u64 = 256 << 10;
 
 /// The way to the thread that drops what is big.
-pub struct Freer {
+pub struct DeferredDrop {
     sender: Sender<Box<dyn Any + Send>>,
     receiver: Mutex<Option<Receiver<Box<dyn Any + Send>>>>,
 }
 
-impl Default for Freer {
+impl Default for DeferredDrop {
     fn default() -> Self {
         let (sender, receiver) = channel();
         Self { sender, receiver: Mutex::new(Some(receiver)) }
     }
 }
 
-impl Freer {
+impl DeferredDrop {
     /// Gives something away to be dropped. Without a thread that does it, it is dropped with the engine.
     pub fn free(&self, garbage: Box<dyn Any + Send>) {
         // The receiver lives as long as the engine or its thread does.
         let _ = self.sender.send(garbage);
     }
 
-    /// [`Freer::free`] for another thread, which may outlive the engine.
+    /// [`DeferredDrop::free`] for another thread, which may outlive the engine.
     pub fn remote(&self) -> impl Fn(Box<dyn Any + Send>) + Send + use<> {
         let sender = self.sender.clone();
         move |garbage| drop(sender.send(garbage))
@@ -54,10 +54,10 @@ impl Freer {
 }
 
 /// Removes expired keys and the tables of flushed databases, a shard at a time.
-pub struct Expirer {
+pub struct ExpireCycle {
     engine: std::sync::Arc<Engine>,
     member: Member,
-    lane: Option<Lane>,
+    lane: Option<LogBuffer>,
     log: Log,
     plan: Plan,
     /// Journal room for each removal of this pass, and of the next one: a message that moves may need more than is usual.
@@ -65,15 +65,15 @@ pub struct Expirer {
     room_bytes_next: u64,
     /// Workers for whose connections there are messages.
     rung: Vec<u16>,
-    own_time: OwnTime,
+    own_time: ThreadCpuTime,
 }
 
-impl Expirer {
+impl ExpireCycle {
     /// The expirer of `engine`.
     pub fn new(engine: std::sync::Arc<Engine>) -> Self {
         let member = engine.member();
         let lane = engine.journal.as_ref().map(|journal| journal.lane());
-        let own_time = OwnTime::of_background();
+        let own_time = ThreadCpuTime::of_background();
         Self {
             engine,
             member,
@@ -95,7 +95,7 @@ impl Expirer {
             self.drop_dead(shard);
             if self.engine.active_expire.load(Relaxed) {
                 more |= self.expire(shard);
-                self.lane.iter_mut().for_each(Lane::end_turn);
+                self.lane.iter_mut().for_each(LogBuffer::end_turn);
             }
         }
         more
@@ -142,7 +142,7 @@ impl Expirer {
         plan.seal();
         // Who waits may put what he takes elsewhere.
         if feeds
-            && let Err(NotNow::Shards(targets)) = plan_has_targets_for(engine, plan, engine.hooks.waited_keys(shard))
+            && let Err(Suspend::Shards(targets)) = plan_has_targets_for(engine, plan, engine.hooks.waited_keys(shard))
         {
             targets.into_iter().for_each(|shard| plan.add_shard(shard, Want::Write));
             plan.seal();
@@ -167,7 +167,7 @@ impl Expirer {
         if feeds && let Err(why) = serve_blocked(engine, &mut tx, &mut served) {
             served.give_back();
             tx.abandon();
-            if let NotNow::Room(bytes) = why {
+            if let Suspend::Room(bytes) = why {
                 *room_bytes_next = bytes.max(*room_bytes_next);
             }
             return true;
@@ -188,7 +188,7 @@ impl Expirer {
             served.answer(seen);
         }
         told.wake();
-        rung.drain(..).for_each(|worker| engine.board.inbox(usize::from(worker)).bell.ring());
+        rung.drain(..).for_each(|worker| engine.board.inbox(usize::from(worker)).bell.notify());
         let counters = engine.counters.last().expect("there is one for background threads");
         let held = began.elapsed();
         engine.note_background_hold(own_time.of(held.as_nanos() as u64));

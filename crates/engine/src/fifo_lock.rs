@@ -7,18 +7,18 @@ use std::task::{Poll, Waker};
 
 /// Those who stand in it, the first in front.
 #[derive(Default)]
-pub(crate) struct Turnstile {
+pub(crate) struct FifoLock {
     places: RefCell<VecDeque<(u64, Option<Waker>)>>,
     next: Cell<u64>,
 }
 
 /// A place in a line: dropped, the next one moves up.
 pub(crate) struct LinePlace<'t> {
-    turnstile: &'t Turnstile,
+    turnstile: &'t FifoLock,
     number: u64,
 }
 
-impl Turnstile {
+impl FifoLock {
     /// Waits until those who came before have left. Dropped, it has left too.
     pub(crate) async fn enter(&self) -> LinePlace<'_> {
         let place = LinePlace { turnstile: self, number: self.next.get() };
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn each_goes_on_when_those_before_it_have_left() {
-        let line = Turnstile::default();
+        let line = FifoLock::default();
         let context = &mut Context::from_waker(Waker::noop());
         let (mut first, mut second) = (pin!(line.enter()), Box::pin(line.enter()));
         let mut third = pin!(line.enter());

@@ -2,8 +2,8 @@
 
 use super::libraries::Libraries;
 use super::{Control, Memo};
-use crate::session::{Needs, Scripted};
-use crate::session::{NotNow, Session};
+use crate::session::{RetryState, Scripted};
+use crate::session::{Session, Suspend};
 use crate::worker::{Scratch, Worker};
 use base::limits::BULK_BYTES_MAX;
 use commands::registry::Command;
@@ -26,15 +26,15 @@ const STACK_BYTES: usize = 8 << 20;
 const SLICE_US: u128 = 1_500;
 
 /// A request on the stage, with all that it needs, and what comes of it.
-pub(crate) struct Play {
+pub(crate) struct ScriptJob {
     pub(crate) session: Session,
     pub(crate) command: Command,
     pub(crate) request: Words,
-    pub(crate) needs: Needs,
+    pub(crate) needs: RetryState,
     pub(crate) gated: bool,
     pub(crate) control: Arc<Control>,
     pub(crate) output: Output,
-    pub(crate) result: Result<(), NotNow>,
+    pub(crate) result: Result<(), Suspend>,
     pub(crate) began: Instant,
     /// How long it ran, if it has rested.
     pub(crate) took: Duration,
@@ -42,14 +42,14 @@ pub(crate) struct Play {
 
 /// Where the outcome of a script is found that outlived its first slice.
 #[derive(Default)]
-pub(crate) struct Ticket {
-    outcome: RefCell<Option<Box<Play>>>,
+pub(crate) struct ScriptTicket {
+    outcome: RefCell<Option<Box<ScriptJob>>>,
     waker: RefCell<Option<Waker>>,
 }
 
-impl Ticket {
+impl ScriptTicket {
     /// Waits for the end of the script. Dropped, the script goes on all the same.
-    pub(crate) async fn outcome(&self) -> Box<Play> {
+    pub(crate) async fn outcome(&self) -> Box<ScriptJob> {
         poll_fn(|context| match self.outcome.take() {
             Some(outcome) => Poll::Ready(outcome),
             None => {
@@ -64,9 +64,9 @@ impl Ticket {
 /// How far a play got at once.
 pub(crate) enum Begun {
     /// To its end.
-    Over(Box<Play>),
+    Over(Box<ScriptJob>),
     /// To its first rest.
-    Rests(Rc<Ticket>),
+    Rests(Rc<ScriptTicket>),
 }
 
 enum Ask {
@@ -74,29 +74,29 @@ enum Ask {
     Rest,
     /// It waits for others to go out of the gate.
     Wait,
-    Over(Box<Play>),
+    Over(Box<ScriptJob>),
 }
 
 enum Resume {
-    Begin(Box<Play>),
+    Begin(Box<ScriptJob>),
     Go,
 }
 
 /// With which a script under way gives others their turn.
-pub(crate) struct Breath {
+pub(crate) struct Yielder {
     pause: Pause<Resume, Ask>,
     slice_began: Cell<Instant>,
     control: Arc<Control>,
 }
 
-impl Breath {
+impl Yielder {
     pub(crate) fn control(&self) -> &Control {
         &self.control
     }
 
     /// Rests if the slice is over by `now`, having told others what runs.
     #[inline]
-    pub(crate) fn breathe(&self, now: Instant, tell: impl FnOnce(&Control)) {
+    pub(crate) fn yield_if_due(&self, now: Instant, tell: impl FnOnce(&Control)) {
         if (now - self.slice_began.get()).as_micros() > SLICE_US {
             tell(&self.control);
             self.rest(Ask::Rest);
@@ -120,7 +120,7 @@ impl Breath {
 }
 
 struct CurrentScript {
-    ticket: Rc<Ticket>,
+    ticket: Rc<ScriptTicket>,
     control: Arc<Control>,
     began: Instant,
     waits: bool,
@@ -128,7 +128,7 @@ struct CurrentScript {
 
 /// One worker's stage.
 #[derive(Default)]
-pub(crate) struct Stage {
+pub(crate) struct ScriptRunner {
     machine: RefCell<Option<Machine>>,
     generation: Cell<u64>,
     /// What the machine has of libraries.
@@ -148,7 +148,7 @@ pub(crate) struct Stage {
     next_impatient: Cell<u64>,
 }
 
-impl Stage {
+impl ScriptRunner {
     /// Whether a script rests here.
     pub(crate) fn is_taken(&self) -> bool {
         self.current.borrow().is_some()
@@ -200,7 +200,7 @@ impl Stage {
     }
 
     /// Begins a play; nothing may rest here.
-    pub(crate) fn begin(&self, worker: &Worker, play: Box<Play>) -> Begun {
+    pub(crate) fn begin(&self, worker: &Worker, play: Box<ScriptJob>) -> Begun {
         assert!(!self.is_taken());
         let (control, began) = (play.control.clone(), play.began);
         let mut slot = self.fiber.borrow_mut();
@@ -210,7 +210,7 @@ impl Stage {
         if let Ask::Over(play) = ask {
             return Begun::Over(play);
         }
-        let ticket = Rc::new(Ticket::default());
+        let ticket = Rc::new(ScriptTicket::default());
         worker.engine.scripts.begin_long(&control);
         self.current.replace(Some(CurrentScript { ticket: ticket.clone(), control, began, waits }));
         self.driver.take().into_iter().for_each(Waker::wake);
@@ -267,8 +267,9 @@ fn act(pause: Pause<Resume, Ask>, first: Resume) {
     let mut job = first;
     loop {
         let Resume::Begin(mut play) = job else { unreachable!("a play comes when nothing is under way") };
-        let Play { session, command, request, needs, gated, control, output, began, .. } = &mut *play;
-        let breath = Rc::new(Breath { pause: pause.clone(), slice_began: Cell::new(*began), control: control.clone() });
+        let ScriptJob { session, command, request, needs, gated, control, output, began, .. } = &mut *play;
+        let breath =
+            Rc::new(Yielder { pause: pause.clone(), slice_began: Cell::new(*began), control: control.clone() });
         let scripted = Scripted { breath, command: *command, needs, gated: *gated };
         play.result = session.run_scripted(&scripted, &request.args(), output);
         job = pause.rest(Ask::Over(play));
@@ -285,26 +286,26 @@ impl Worker {
     pub(crate) async fn drive_scripts(&self) {
         loop {
             poll_fn(|context| {
-                if self.stage.is_taken() {
+                if self.runner.is_taken() {
                     return Poll::Ready(());
                 }
-                self.stage.driver.replace(Some(context.waker().clone()));
+                self.runner.driver.replace(Some(context.waker().clone()));
                 Poll::Pending
             })
             .await;
             // Others first: those that are ready, and those whose sockets are.
-            self.sleep(if self.stage.is_waiting() { 1 } else { 0 }).await;
-            self.in_turn(|| self.stage.go_on(self));
+            self.sleep(if self.runner.is_waiting() { 1 } else { 0 }).await;
+            self.in_turn(|| self.runner.go_on(self));
         }
     }
 
     /// Waits until no script rests on this worker.
     pub async fn scripts_ended(&self) {
         poll_fn(|context| {
-            if !self.stage.is_taken() {
+            if !self.runner.is_taken() {
                 return Poll::Ready(());
             }
-            self.stage.waiting.borrow_mut().push(context.waker().clone());
+            self.runner.waiting.borrow_mut().push(context.waker().clone());
             Poll::Pending
         })
         .await;
@@ -313,7 +314,7 @@ impl Worker {
     /// `waiting`, or `None` once a script is busy: then who waits is told so.
     pub(crate) async fn unless_busy<R>(&self, waiting: impl Future<Output = R>) -> Option<R> {
         let mut waiting = std::pin::pin!(waiting);
-        let impatience = Impatience::new(&self.stage);
+        let impatience = Impatience::new(&self.runner);
         poll_fn(|context| {
             if self.engine.scripts.is_busy() {
                 return Poll::Ready(None);
@@ -327,12 +328,12 @@ impl Worker {
 
 /// A place among those that are to hear that a script is busy.
 struct Impatience<'s> {
-    stage: &'s Stage,
+    stage: &'s ScriptRunner,
     number: u64,
 }
 
 impl<'s> Impatience<'s> {
-    fn new(stage: &'s Stage) -> Self {
+    fn new(stage: &'s ScriptRunner) -> Self {
         let number = stage.next_impatient.get();
         stage.next_impatient.set(number + 1);
         Self { stage, number }

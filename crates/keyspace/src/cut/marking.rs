@@ -12,8 +12,8 @@
 //! with both marks of change there is not. So an entry with the present mark is never the turn's business.
 
 use crate::TableId;
+use crate::cut::{Batch, Room};
 use crate::section::OwnedEntry;
-use crate::turn::{Batch, Room};
 use base::varint;
 use std::ops::ControlFlow;
 use table::{EntryMut, SHARED_BITS, Table};

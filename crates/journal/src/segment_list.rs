@@ -12,7 +12,7 @@
 //! Names change on the disk in no certain order: after a crash any segments below the one that holds `released` may be
 //! there, or hold what was written into them as spares. Nobody reads them then.
 
-use crate::front::Journal;
+use crate::journal::Journal;
 use crate::scan::Scan;
 use crate::signal::Alert;
 use crate::{OpenError, Purpose, Replay};
@@ -27,7 +27,7 @@ const SHRINK_PART: u64 = 4;
 
 /// A segment on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct SegmentFile {
     pub(crate) number: u32,
     pub(crate) first_position: Position,
     /// Of its file.
@@ -35,30 +35,30 @@ pub(crate) struct Kept {
 }
 
 /// All segments on the disk.
-pub(crate) struct Shelf {
+pub(crate) struct SegmentList {
     /// Oldest first; the last one is being written.
-    segments: VecDeque<Kept>,
+    segments: VecDeque<SegmentFile>,
     /// The name and the head of this segment are durable, and of all before it.
     settled: u32,
     /// Nobody needs what lies below.
     released: Position,
     /// What the maker is giving back.
-    leaving: Option<Kept>,
+    leaving: Option<SegmentFile>,
     /// Readers during whose life nothing leaves.
     holds: usize,
     tail_bytes_max: u64,
 }
 
-impl Shelf {
+impl SegmentList {
     /// The shelf of a journal whose `segments` are durable, read from `released` on.
-    pub(crate) fn new(segments: Vec<Kept>, released: Position) -> Self {
+    pub(crate) fn new(segments: Vec<SegmentFile>, released: Position) -> Self {
         let settled = segments.last().expect("one is being written").number;
         let tail_bytes_max = u64::MAX;
         Self { segments: segments.into(), settled, released, leaving: None, holds: 0, tail_bytes_max }
     }
 
     /// A segment was begun.
-    pub(crate) fn push(&mut self, segment: Kept) {
+    pub(crate) fn push(&mut self, segment: SegmentFile) {
         self.segments.push_back(segment);
     }
 
@@ -67,8 +67,8 @@ impl Shelf {
         self.settled = number;
     }
 
-    /// What the maker is to give back now, until it says [`Shelf::has_left`].
-    pub(crate) fn leaver(&mut self) -> Option<Kept> {
+    /// What the maker is to give back now, until it says [`SegmentList::has_left`].
+    pub(crate) fn leaver(&mut self) -> Option<SegmentFile> {
         if self.leavers_count() > 0 && self.leaving.is_none() {
             self.leaving = self.segments.pop_front();
         }
@@ -82,7 +82,7 @@ impl Shelf {
     /// How many segments lie below what is needed and may leave. The one that follows must outlive a power cut first: it
     /// says where the journal begins.
     pub(crate) fn leavers_count(&self) -> usize {
-        let is_below = |next: &&Kept| next.first_position <= self.released && next.number <= self.settled;
+        let is_below = |next: &&SegmentFile| next.first_position <= self.released && next.number <= self.settled;
         let free = if self.holds == 0 { self.segments.iter().skip(1).take_while(is_below).count() } else { 0 };
         free + usize::from(self.leaving.is_some())
     }
@@ -118,7 +118,7 @@ impl Barrier {
         self.is_failing.load(Ordering::SeqCst)
     }
 
-    fn set(&self, shelf: &Shelf) {
+    fn set(&self, shelf: &SegmentList) {
         let grow = shelf.released.saturating_add(shelf.tail_bytes_max);
         let shrink = grow.saturating_add(shelf.tail_bytes_max / SHRINK_PART);
         for (purpose, position) in [(Purpose::Grow, grow), (Purpose::Shrink, shrink)] {

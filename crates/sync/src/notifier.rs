@@ -25,14 +25,14 @@ pub enum Level {
 
 /// One worker's bell.
 #[derive(Debug)]
-pub struct Bell {
+pub struct Notifier {
     /// For each [`Level`], the least position that any connection of the worker awaits.
     wanted: [AtomicU64; 2],
     rung: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
-impl Default for Bell {
+impl Default for Notifier {
     fn default() -> Self {
         Self {
             wanted: [AtomicU64::new(NOTHING), AtomicU64::new(NOTHING)],
@@ -42,7 +42,7 @@ impl Default for Bell {
     }
 }
 
-impl Bell {
+impl Notifier {
     /// A bell that nobody waits by.
     pub fn new() -> Self {
         Self::default()
@@ -60,19 +60,19 @@ impl Bell {
     }
 
     /// Rings if what is wanted lies at or below `reached`. The want is taken: it rings once for each.
-    pub fn ring_at(&self, level: Level, reached: u64) {
+    pub fn notify_at(&self, level: Level, reached: u64) {
         let word = &self.wanted[level as usize];
         let mut wanted = word.load(Ordering::SeqCst);
         while wanted != NOTHING && wanted <= reached {
             match word.compare_exchange(wanted, NOTHING, Ordering::SeqCst, Ordering::SeqCst) {
-                Ok(_) => return self.ring(),
+                Ok(_) => return self.notify(),
                 Err(lowered) => wanted = lowered,
             }
         }
     }
 
     /// Rings whatever is wanted: news that concerns everybody, as a failed sync does.
-    pub fn ring(&self) {
+    pub fn notify(&self) {
         self.rung.store(true, Ordering::SeqCst);
         let waker = lock(&self.waker).take();
         if let Some(waker) = waker {
@@ -81,7 +81,7 @@ impl Bell {
     }
 
     /// Ready once the bell has rung since it was last found ready; for one task of the worker.
-    pub fn poll_rung(&self, context: &mut Context<'_>) -> Poll<()> {
+    pub fn poll_notified(&self, context: &mut Context<'_>) -> Poll<()> {
         if self.rung.swap(false, Ordering::SeqCst) {
             return Poll::Ready(());
         }
@@ -99,19 +99,19 @@ mod tests {
 
     #[test]
     fn rings_once_for_the_least_position_wanted() {
-        let bell = Bell::new();
+        let bell = Notifier::new();
         let mut context = Context::from_waker(Waker::noop());
         bell.want(Level::Durable, 30);
         bell.want(Level::Durable, 20);
         bell.want(Level::Durable, 40);
-        bell.ring_at(Level::Written, 100);
-        bell.ring_at(Level::Durable, 19);
-        assert!(bell.poll_rung(&mut context).is_pending());
-        bell.ring_at(Level::Durable, 20);
-        assert!(bell.poll_rung(&mut context).is_ready());
+        bell.notify_at(Level::Written, 100);
+        bell.notify_at(Level::Durable, 19);
+        assert!(bell.poll_notified(&mut context).is_pending());
+        bell.notify_at(Level::Durable, 20);
+        assert!(bell.poll_notified(&mut context).is_ready());
         assert_eq!(bell.wanted(Level::Durable), None);
-        bell.ring_at(Level::Durable, 100);
-        assert!(bell.poll_rung(&mut context).is_pending());
+        bell.notify_at(Level::Durable, 100);
+        assert!(bell.poll_notified(&mut context).is_pending());
     }
 }
 
@@ -124,7 +124,7 @@ mod schedules {
     fn a_wait_always_ends() {
         shuttle::check_random(
             || {
-                let bell = Arc::new(Bell::new());
+                let bell = Arc::new(Notifier::new());
                 let durable = Arc::new(AtomicU64::new(0));
                 let (ringer, level) = (bell.clone(), durable.clone());
                 let journal = thread::spawn(move || {

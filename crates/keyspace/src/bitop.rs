@@ -11,7 +11,7 @@ use values::bits::{BitOperation, Mixing};
 
 /// What a tx was abandoned for.
 #[derive(Clone, Debug)]
-pub struct MixWanted {
+pub struct BitopRequest {
     pub(crate) table: TableId,
     /// Under which the result goes.
     pub(crate) key: Box<[u8]>,
@@ -20,7 +20,7 @@ pub struct MixWanted {
     pub(crate) tries: u32,
 }
 
-impl MixWanted {
+impl BitopRequest {
     pub(crate) fn is_for(&self, table: TableId, key: &[u8], operation: BitOperation, sources_count: usize) -> bool {
         let mixing = &self.mixing;
         self.table == table
@@ -35,14 +35,14 @@ impl MixWanted {
     }
 }
 
-impl PartialEq for MixWanted {
+impl PartialEq for BitopRequest {
     fn eq(&self, other: &Self) -> bool {
         let sources = other.mixing.sources();
         self.is_for(other.table, &other.key, other.mixing.operation(), sources.len()) && self.mixing.is_of(sources)
     }
 }
 
-impl Eq for MixWanted {}
+impl Eq for BitopRequest {}
 
 /// How much is worked on in one step, in bytes of all sources: a piece of equal bytes costs 50 µs, since it is packed.
 const STEP_BYTES: usize = 8 << 10;

@@ -34,7 +34,7 @@ pub trait Digest {
 }
 
 /// What is shown subtrees, and those items that lie in none that was passed over.
-pub trait Survey {
+pub trait Summary {
     /// Whether the items of these words, `items` of the list's own, are passed over.
     fn passes(&mut self, words: &[u64], items: u64) -> bool;
 
@@ -52,7 +52,7 @@ impl BlockList {
         words
     }
 
-    /// Shows the items of `range`, or what they lie in, to `survey`: backward, the last of them first. Breaks when it does.
+    /// Shows the items of `range`, or what they lie in, to `summary`: backward, the last of them first. Breaks when it does.
     ///
     /// # Panics
     /// If the range leaves the list.
@@ -61,7 +61,7 @@ impl BlockList {
         digest: &impl Digest,
         range: Range<u64>,
         direction: Direction,
-        survey: &mut impl Survey,
+        survey: &mut impl Summary,
     ) -> ControlFlow<()> {
         assert!(range.start <= range.end);
         assert!(range.end <= self.len());
@@ -82,7 +82,7 @@ fn visit<D: Digest>(
     range: &Range<u64>,
     (digest, words): (&D, &mut Vec<u64>),
     direction: Direction,
-    survey: &mut impl Survey,
+    survey: &mut impl Summary,
 ) -> ControlFlow<()> {
     let inner = match node.kind() {
         Kind::Leaf(leaf) => {
@@ -283,7 +283,7 @@ mod tests {
         found: Option<u64>,
     }
 
-    impl Survey for Upto {
+    impl Summary for Upto {
         fn passes(&mut self, words: &[u64], items: u64) -> bool {
             assert_eq!(words[0], items);
             let passes = words[1] <= self.left;

@@ -17,7 +17,7 @@ thread_local! {
 /// Runs `change` and says how many bytes of nodes it gave up that others hold.
 ///
 /// With one clone and one value, sums of this are exactly what the clone holds and the value does not.
-pub fn counting_shed<R>(change: impl FnOnce() -> R) -> (R, u64) {
+pub fn counting_retired<R>(change: impl FnOnce() -> R) -> (R, u64) {
     let before = SHED_BYTES.replace(0);
     let result = change();
     (result, SHED_BYTES.replace(before))
@@ -30,7 +30,7 @@ pub(crate) fn note(bytes: u64) {
 
 /// Runs `change`, which counts as giving up `bytes`, whatever it lets go.
 pub(crate) fn counted_as<R>(bytes: u64, change: impl FnOnce() -> R) -> R {
-    let (result, _) = counting_shed(change);
+    let (result, _) = counting_retired(change);
     note(bytes);
     result
 }

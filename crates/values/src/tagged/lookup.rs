@@ -4,7 +4,7 @@ use super::chunk::{HEAD, MASK_WORDS, Mask, TaggedChunk, label_of};
 use super::filter::{Filter, Shown};
 use super::schema::{Rank, Schema};
 use super::{SOUND, Tagged, TaggedParts, Tags, index};
-use blocks::{Direction, Guide, Survey};
+use blocks::{Direction, Guide, Summary};
 use std::ops::{ControlFlow, Range};
 
 /// An item that was found.
@@ -69,7 +69,7 @@ struct Way<'l, L> {
     range: Range<u64>,
 }
 
-impl<L: Looking> Survey for Way<'_, L> {
+impl<L: Looking> Summary for Way<'_, L> {
     fn passes(&mut self, words: &[u64], _: u64) -> bool {
         let items = words[0] + words[1];
         let (begin, end) = self.next(items);
@@ -147,7 +147,7 @@ impl TaggedParts {
             index: u64,
             found: Option<u64>,
         }
-        impl Survey for Seek {
+        impl Summary for Seek {
             fn passes(&mut self, words: &[u64], _: u64) -> bool {
                 let items = words[0] + words[1];
                 let passes = items <= self.left;
@@ -174,7 +174,7 @@ impl TaggedParts {
     /// The position of a chunk's first item.
     pub(super) fn base(&self, index: u64) -> u64 {
         struct Sum(u64);
-        impl Survey for Sum {
+        impl Summary for Sum {
             fn passes(&mut self, words: &[u64], _: u64) -> bool {
                 self.0 += words[0] + words[1];
                 true

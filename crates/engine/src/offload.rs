@@ -15,12 +15,12 @@ use std::task::{Poll, Waker};
 type OffloadJob = Box<dyn FnOnce() + Send>;
 
 /// The queue of rehearsals.
-pub struct Backstage {
+pub struct OffloadPool {
     sender: Sender<OffloadJob>,
     receiver: Mutex<Option<Receiver<OffloadJob>>>,
 }
 
-impl Default for Backstage {
+impl Default for OffloadPool {
     fn default() -> Self {
         let (sender, receiver) = channel();
         Self { sender, receiver: Mutex::new(Some(receiver)) }
@@ -35,7 +35,7 @@ enum JobSlot<T> {
     Taken,
 }
 
-impl Backstage {
+impl OffloadPool {
     /// The other end, for the threads that do the jobs; once.
     pub fn receiver(&self) -> Option<Receiver<OffloadJob>> {
         self.receiver.lock().expect("no holder panics").take()
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_job_is_done_by_who_asks_for_it_or_by_who_has_taken_the_other_end() {
-        let backstage = Backstage::default();
+        let backstage = OffloadPool::default();
         let mut context = Context::from_waker(Waker::noop());
         assert_eq!(pin!(backstage.run(|| 1)).poll(&mut context), Poll::Ready(1));
         let jobs = backstage.receiver().expect("nobody has it yet");

@@ -4,7 +4,7 @@ use values::LongString;
 
 /// Texts that a tx may put without copying them under its locks.
 #[derive(Default)]
-pub struct Cuts(Vec<Cut>);
+pub struct PrebuiltStrings(Vec<Cut>);
 
 /// An argument, found again by where it lies in memory.
 struct Cut {
@@ -13,7 +13,7 @@ struct Cut {
     text: LongString,
 }
 
-impl Cuts {
+impl PrebuiltStrings {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

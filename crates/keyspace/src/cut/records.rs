@@ -9,11 +9,11 @@
 //! ```
 
 use crate::TableId;
+use crate::cut::marking::SectionTurn;
 use crate::effect::extras::{put_extras, take_extras};
 use crate::effect::{DecodeError, Effect, Record, put_time, put_whole_head, take, take_bytes, take_name};
 use crate::guard::Whole;
 use crate::section::{Entry, string_of};
-use crate::turn::marking::SectionTurn;
 use base::varint;
 use blocks::{StoredLeaf, StoredLeaves};
 use table::Fields;
