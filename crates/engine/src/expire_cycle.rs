@@ -7,7 +7,7 @@ use crate::thread_cpu_time::ThreadCpuTime;
 use crate::tracking::{InvalidatedClients, tell_changes};
 use base::limits::SHARDS;
 use journal::{LogBuffer, Purpose, Refusal};
-use keyspace::{Log, OrderStep, Plan, Tx};
+use keyspace::{Log, IndexStep, Plan, Tx};
 use quanta::Instant;
 use std::any::Any;
 use std::sync::Mutex;
@@ -124,7 +124,7 @@ impl ExpireCycle {
             return false;
         }
         if engine.keyspace.order().is_behind() {
-            if let OrderStep::Garbage(names) = engine.keyspace.help_order() {
+            if let IndexStep::Garbage(names) = engine.keyspace.help_order() {
                 engine.freer.free(names);
             }
             return true;

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::thread_cpu_time::ThreadCpuTime;
-use keyspace::{OrderState, OrderStep};
+use keyspace::{IndexState, IndexStep};
 use quanta::Instant;
 use std::sync::Arc;
 use sync::gate::Member;
@@ -35,17 +35,17 @@ impl Indexer {
             let began = Instant::now();
             self.own_time.begin(began);
             let step = keyspace.step_order();
-            if !matches!(step, OrderStep::Idle) {
+            if !matches!(step, IndexStep::Idle) {
                 self.engine.note_background_hold(self.own_time.of(began.elapsed().as_nanos() as u64));
             }
             drop(inside);
             match step {
-                OrderStep::Idle if keyspace.order().state() == OrderState::On => return KEEP_MS,
-                OrderStep::Idle => return OFF_MS,
-                OrderStep::Blocked => return BLOCKED_MS,
-                OrderStep::More => {}
-                OrderStep::Garbage(names) => self.engine.freer.free(names),
-                OrderStep::Sort(mut found) => {
+                IndexStep::Idle if keyspace.order().state() == IndexState::On => return KEEP_MS,
+                IndexStep::Idle => return OFF_MS,
+                IndexStep::Blocked => return BLOCKED_MS,
+                IndexStep::More => {}
+                IndexStep::Garbage(names) => self.engine.freer.free(names),
+                IndexStep::Sort(mut found) => {
                     found.sort();
                     keyspace.put_found(found);
                 }

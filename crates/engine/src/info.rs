@@ -8,7 +8,7 @@ use crate::latency::{Latency, percentiles_ns};
 use crate::watchdog::WatchedThing;
 use base::limits::SHARDS;
 use commands::{MemoryFigures, REDIS_VERSION, Topic, registry};
-use keyspace::OrderState;
+use keyspace::IndexState;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
@@ -373,9 +373,9 @@ fn stats(engine: &Engine, out: &mut String) {
 fn key_order(engine: &Engine, out: &mut String) {
     let (count, bytes) = engine.keyspace.order().figures();
     let (word, percent) = match engine.keyspace.order().state() {
-        OrderState::Off => ("off", 0),
-        OrderState::Building(percent) => ("building", percent),
-        OrderState::On => ("on", 100),
+        IndexState::Off => ("off", 0),
+        IndexState::Building(percent) => ("building", percent),
+        IndexState::On => ("on", 100),
     };
     line(out, "key_order", word);
     line(out, "key_order_progress_percent", percent);

@@ -16,7 +16,7 @@ use crate::waits::{gate_open, yield_now};
 use base::random::Random;
 use base::{Ms, Position};
 use journal::{Journal, Level, LogBuffer, Reached};
-use keyspace::{Log, OrderState, OrderStep, Plan};
+use keyspace::{Log, IndexState, IndexStep, Plan};
 use quanta::Instant;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -303,7 +303,7 @@ impl Worker {
     pub(crate) async fn settle_order(&self) {
         let order = self.engine.keyspace.order();
         for _ in 0..SETTLING_STEPS_MAX {
-            if order.state() != OrderState::On || order.backlog_bytes() <= SETTLED_BYTES {
+            if order.state() != IndexState::On || order.backlog_bytes() <= SETTLED_BYTES {
                 break;
             }
             self.step_order().await;
@@ -313,9 +313,9 @@ impl Worker {
     async fn step_order(&self) {
         let step = self.member.enter().map(|_inside| self.engine.keyspace.help_order());
         match step {
-            Some(OrderStep::More) => yield_now().await,
-            Some(OrderStep::Garbage(names)) => self.engine.freer.free(names),
-            Some(OrderStep::Idle | OrderStep::Blocked | OrderStep::Sort(_)) => self.sleep(BEHIND_MS).await,
+            Some(IndexStep::More) => yield_now().await,
+            Some(IndexStep::Garbage(names)) => self.engine.freer.free(names),
+            Some(IndexStep::Idle | IndexStep::Blocked | IndexStep::Sort(_)) => self.sleep(BEHIND_MS).await,
             None => gate_open(&self.engine.gate).await,
         }
     }

@@ -4,7 +4,7 @@
 use base::hash::KeyHasher;
 use base::random::Random;
 use blocks::Direction;
-use keyspace::{CatchUp, Expiry, Keyspace, Log, OrderState, OrderStep, OrderTurn, Page, Plan, Span, Tx, kind_of};
+use keyspace::{CatchUp, Expiry, Keyspace, Log, IndexState, IndexStep, OrderTurn, Page, Plan, Span, Tx, kind_of};
 use std::hint::black_box;
 use std::time::Instant;
 use sync::lock::Want;
@@ -46,7 +46,7 @@ fn main() {
         (nth..nth + BETWEEN).for_each(|nth| set(&keyspace, &mut log, &name(nth)));
         noted += began.elapsed().as_nanos();
         let began = Instant::now();
-        while !matches!(keyspace.step_order(), OrderStep::Idle) {}
+        while !matches!(keyspace.step_order(), IndexStep::Idle) {}
         kept += began.elapsed().as_nanos();
     }
     let each = |ns: u128| ns as f64 / more as f64;
@@ -112,7 +112,7 @@ fn pages(keyspace: &Keyspace, log: &mut Log, count: u64, direction: Direction) {
 
 fn page(keyspace: &Keyspace, span: &Span) -> Page {
     let mut reader = CatchUp::default();
-    assert_eq!(keyspace.order().state(), OrderState::On);
+    assert_eq!(keyspace.order().state(), IndexState::On);
     loop {
         if let OrderTurn::Page(page) = keyspace.order_page(0, span, PAGE, &mut reader) {
             return page;

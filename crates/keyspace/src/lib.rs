@@ -50,7 +50,7 @@ pub use guard::{
     StringMut, TaggedMut, Whole,
 };
 pub use held::{Held, Plan, RetainedLock};
-pub use key_index::{CatchUp, Found, KeyOrder, OrderState, OrderStep, OrderTurn, Page, Span};
+pub use key_index::{CatchUp, Found, KeyOrder, IndexState, IndexStep, OrderTurn, Page, Span};
 pub use map::{DatabaseMap, LIBRARIES, OF_SERVER, SCHEMAS};
 pub use notes::{Classes, Deed, Note};
 pub use pins::{Garbage, Pin};

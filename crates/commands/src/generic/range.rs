@@ -15,7 +15,7 @@ use crate::prelude::*;
 use crate::registry::Command;
 use crate::sorted::score::lex_bound;
 use blocks::Direction;
-use keyspace::{OrderState, Page, Span, kind_of};
+use keyspace::{IndexState, Page, Span, kind_of};
 use values::ValueType;
 use values::sorted::Bound;
 use wire::OwnedRequest;
@@ -169,12 +169,12 @@ fn is_told(tx: &mut Tx, name: &[u8], kind: Option<&[u8]>) -> bool {
 }
 
 /// Why there is no range of names.
-pub fn no_order(state: OrderState) -> Failure {
+pub fn no_order(state: IndexState) -> Failure {
     match state {
-        OrderState::Building(percent) => {
+        IndexState::Building(percent) => {
             Failure::text(format!("ERR the order of names is being built: {percent} % of it are done"))
         }
-        OrderState::Off | OrderState::On => {
+        IndexState::Off | IndexState::On => {
             Failure::text("ERR there is no order of names: CONFIG SET key-order yes has it built and kept")
         }
     }

@@ -71,7 +71,7 @@ const PAGE_BYTES_MAX: usize = 64 << 10;
 
 /// Whether there is an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OrderState {
+pub enum IndexState {
     /// Nobody asked for it.
     Off,
     /// It is being built: so many percent are done.
@@ -81,7 +81,7 @@ pub enum OrderState {
 }
 
 /// What a step of the thread beside came to.
-pub enum OrderStep {
+pub enum IndexStep {
     /// There is nothing to do.
     Idle,
     /// There is more to do.
@@ -116,7 +116,7 @@ pub enum OrderTurn {
     /// Somebody holds this shard.
     Locked(usize),
     /// There is no order.
-    Not(OrderState),
+    Not(IndexState),
 }
 
 /// One reader's way to what was done before it came.
@@ -216,11 +216,11 @@ impl KeyOrder {
     }
 
     /// Whether it is there.
-    pub fn state(&self) -> OrderState {
+    pub fn state(&self) -> IndexState {
         match (self.is_wanted.load(Acquire), self.is_on.load(Acquire)) {
-            (false, _) => OrderState::Off,
-            (true, false) => OrderState::Building(self.progress.load(Relaxed)),
-            (true, true) => OrderState::On,
+            (false, _) => IndexState::Off,
+            (true, false) => IndexState::Building(self.progress.load(Relaxed)),
+            (true, true) => IndexState::On,
         }
     }
 
@@ -328,15 +328,15 @@ impl Index {
     }
 
     /// Puts in some of what was noted, or takes what is.
-    fn drain(&mut self, keyspace: &Keyspace) -> OrderStep {
+    fn drain(&mut self, keyspace: &Keyspace) -> IndexStep {
         if !self.make(&keyspace.order.flags, CHANGES_MADE) {
-            return OrderStep::More;
+            return IndexStep::More;
         }
         let came = self.came;
         match self.take_free(keyspace, &mut keyspace.order.flags.all()) {
-            _ if self.came > came => OrderStep::More,
-            Taking::Over | Taking::More => OrderStep::Idle,
-            Taking::Locked(_) => OrderStep::Blocked,
+            _ if self.came > came => IndexStep::More,
+            Taking::Over | Taking::More => IndexStep::Idle,
+            Taking::Locked(_) => IndexStep::Blocked,
         }
     }
 
@@ -425,7 +425,7 @@ impl Keyspace {
     /// no shard.
     pub fn order_page(&self, table: TableId, span: &Span, names_max: usize, reader: &mut CatchUp) -> OrderTurn {
         let state = self.order.state();
-        if state != OrderState::On {
+        if state != IndexState::On {
             return OrderTurn::Not(state);
         }
         let Some(mut index) = self.order.try_lock() else { return OrderTurn::Again };
@@ -445,10 +445,10 @@ impl Keyspace {
         span: &Span,
         names_max: usize,
         mut take: impl FnMut(usize, &mut dyn FnMut(&mut ShardState)),
-    ) -> Result<Page, OrderState> {
+    ) -> Result<Page, IndexState> {
         let state = self.order.state();
         let mut index = self.order.lock();
-        if state != OrderState::On || !matches!(index.phase, Phase::On) {
+        if state != IndexState::On || !matches!(index.phase, Phase::On) {
             return Err(state);
         }
         let mut shards = self.order.flags.all();
@@ -463,21 +463,21 @@ impl Keyspace {
 
     /// One step of what is to be done, for one who is about to write while the order is behind: as
     /// [`Keyspace::step_order`], but nothing is given to be sorted.
-    pub fn help_order(&self) -> OrderStep {
+    pub fn help_order(&self) -> IndexStep {
         self.step(false)
     }
 
     /// One step of what is to be done beside those who serve: of building it, of keeping it, of giving it up. Works for some
     /// 500 µs at most. The caller is inside the gate and holds no shard.
-    pub fn step_order(&self) -> OrderStep {
+    pub fn step_order(&self) -> IndexStep {
         self.step(true)
     }
 
-    fn step(&self, may_sort: bool) -> OrderStep {
+    fn step(&self, may_sort: bool) -> IndexStep {
         let is_wanted = self.order.is_wanted.load(Acquire);
-        let Some(mut index) = self.order.try_lock() else { return OrderStep::Blocked };
+        let Some(mut index) = self.order.try_lock() else { return IndexStep::Blocked };
         if let Some(garbage) = index.garbage.pop().filter(|garbage| !garbage.is_empty()) {
-            return OrderStep::Garbage(Box::new(garbage));
+            return IndexStep::Garbage(Box::new(garbage));
         }
         let index = &mut *index;
         if !is_wanted && !matches!(index.phase, Phase::Off | Phase::Stopping(_)) {
@@ -493,16 +493,16 @@ impl Keyspace {
                 index.forget(&self.order.flags);
                 index.phase = Phase::Noting(0);
                 self.order.flags.set_backlog_bytes_max(BUILDING_BACKLOG_BYTES_MAX);
-                OrderStep::More
+                IndexStep::More
             }
-            Phase::Off => return OrderStep::Idle,
+            Phase::Off => return IndexStep::Idle,
             Phase::Noting(shard) => {
                 let step = self.set_noting(shard, Some(&self.order.flags));
                 if *shard == SHARDS {
                     index.phase = Phase::Building(Box::default());
                 }
                 // Shards that are still to be loaded keep it here for long.
-                if matches!(step, OrderStep::Blocked) { index.drain(self) } else { step }
+                if matches!(step, IndexStep::Blocked) { index.drain(self) } else { step }
             }
             Phase::Stopping(shard) => {
                 let step = self.set_noting(shard, None);
@@ -513,21 +513,21 @@ impl Keyspace {
             }
             Phase::Building(building) => match building.step(self, is_made, may_sort) {
                 Some(BuildingStep::Sort(changes)) => {
-                    return OrderStep::Sort(Found { changes, built: index.built });
+                    return IndexStep::Sort(Found { changes, built: index.built });
                 }
                 Some(BuildingStep::Over) => {
                     index.phase = Phase::Ending;
-                    OrderStep::More
+                    IndexStep::More
                 }
-                Some(BuildingStep::Blocked) => OrderStep::Blocked,
-                Some(BuildingStep::More) => OrderStep::More,
+                Some(BuildingStep::Blocked) => IndexStep::Blocked,
+                Some(BuildingStep::More) => IndexStep::More,
                 Some(BuildingStep::Drain) => {
                     index.drain(self);
-                    OrderStep::More
+                    IndexStep::More
                 }
                 None => {
                     index.make(&self.order.flags, CHANGES_MADE);
-                    OrderStep::More
+                    IndexStep::More
                 }
             },
             Phase::Ending => self.end_building(index),
@@ -537,7 +537,7 @@ impl Keyspace {
         step
     }
 
-    /// Brings back what [`OrderStep::Sort`] gave.
+    /// Brings back what [`IndexStep::Sort`] gave.
     pub fn put_found(&self, found: Found) {
         let mut index = self.order.lock();
         if found.built != index.built {
@@ -553,33 +553,33 @@ impl Keyspace {
     /// Turns it on and builds it at once: for those who are alone with the keyspace.
     pub fn order_at_once(&self) {
         self.order.want(true);
-        while self.order.state() != OrderState::On {
+        while self.order.state() != IndexState::On {
             match self.step_order() {
-                OrderStep::Sort(mut found) => {
+                IndexStep::Sort(mut found) => {
                     found.sort();
                     self.put_found(found);
                 }
-                OrderStep::Blocked => panic!("somebody holds a shard"),
+                IndexStep::Blocked => panic!("somebody holds a shard"),
                 _ => {}
             }
         }
     }
 
     /// Has shards from `shard` on take notes, or none.
-    fn set_noting(&self, shard: &mut usize, flags: Option<&Arc<Flags>>) -> OrderStep {
+    fn set_noting(&self, shard: &mut usize, flags: Option<&Arc<Flags>>) -> IndexStep {
         while *shard < SHARDS {
-            let Some(mut state) = self.shard(*shard).try_write() else { return OrderStep::Blocked };
+            let Some(mut state) = self.shard(*shard).try_write() else { return IndexStep::Blocked };
             state.set_noting(*shard, flags);
             if flags.is_none() {
                 self.order.flags.lower(*shard);
             }
             *shard += 1;
         }
-        OrderStep::More
+        IndexStep::More
     }
 
     /// Puts in what was noted meanwhile, until little of it is left: whoever reads puts in the rest.
-    fn end_building(&self, index: &mut Index) -> OrderStep {
+    fn end_building(&self, index: &mut Index) -> IndexStep {
         let flags = &self.order.flags;
         // With each step, so that it ends however much is written meanwhile.
         let bytes_max = flags.backlog_bytes_max().min(flags.backlog_bytes() + BACKLOG_BYTES_MAX) - LOWERED_BYTES;
@@ -589,14 +589,14 @@ impl Keyspace {
         }
         index.phase = Phase::On;
         self.order.is_on.store(true, Release);
-        OrderStep::More
+        IndexStep::More
     }
 
-    fn keep(&self, index: &mut Index) -> OrderStep {
+    fn keep(&self, index: &mut Index) -> IndexStep {
         let map = self.map();
         if let Some(dead) = index.tables.keys().copied().find(|table| !map.names(*table)) {
             let names = index.tables.remove(&dead);
-            return OrderStep::Garbage(Box::new(names));
+            return IndexStep::Garbage(Box::new(names));
         }
         index.drain(self)
     }

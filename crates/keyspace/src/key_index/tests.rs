@@ -172,11 +172,11 @@ fn what_is_written_at_any_step_of_building_is_in_it() {
     keyspace.order().want(true);
     for step in 0.. {
         match keyspace.step_order() {
-            OrderStep::Sort(mut found) => {
+            IndexStep::Sort(mut found) => {
                 found.sort();
                 keyspace.put_found(found);
             }
-            OrderStep::Idle => break,
+            IndexStep::Idle => break,
             _ => {}
         }
         let (comes, goes) = (name(5_000 + step % 15_000), name(step * 3 % 5_000));
@@ -186,7 +186,7 @@ fn what_is_written_at_any_step_of_building_is_in_it() {
         });
         twin.insert(comes);
         twin.remove(&goes);
-        if keyspace.order().state() == OrderState::On && step % 100 == 0 {
+        if keyspace.order().state() == IndexState::On && step % 100 == 0 {
             assert_eq!(all(&keyspace), twin.iter().cloned().collect::<Vec<_>>(), "after step {step}");
         }
         if step > 12_000 {
@@ -196,8 +196,8 @@ fn what_is_written_at_any_step_of_building_is_in_it() {
     assert_eq!(all(&keyspace), twin.iter().cloned().collect::<Vec<_>>());
     assert_eq!(keyspace.order().figures().0, twin.len() as u64);
     keyspace.order().want(false);
-    while !matches!(keyspace.step_order(), OrderStep::Idle) {}
-    assert_eq!((keyspace.order().state(), keyspace.order().figures()), (OrderState::Off, (0, 0)));
+    while !matches!(keyspace.step_order(), IndexStep::Idle) {}
+    assert_eq!((keyspace.order().state(), keyspace.order().figures()), (IndexState::Off, (0, 0)));
     set(&keyspace, b"later");
     keyspace.order_at_once();
     twin.insert(b"later".to_vec());
@@ -227,7 +227,7 @@ fn what_is_undone_leaves_the_order_as_it_was() {
 /// As one who writes does it: helps first while the order is behind.
 fn help(keyspace: &Keyspace) {
     while keyspace.order().is_behind() {
-        if matches!(keyspace.help_order(), OrderStep::Blocked | OrderStep::Idle) {
+        if matches!(keyspace.help_order(), IndexStep::Blocked | IndexStep::Idle) {
             sort(keyspace);
         }
     }
@@ -235,7 +235,7 @@ fn help(keyspace: &Keyspace) {
 
 /// One step of the thread beside.
 fn sort(keyspace: &Keyspace) {
-    if let OrderStep::Sort(mut found) = keyspace.step_order() {
+    if let IndexStep::Sort(mut found) = keyspace.step_order() {
         found.sort();
         keyspace.put_found(found);
     }
@@ -260,16 +260,16 @@ fn the_backlog_is_bounded_by_those_who_write() {
         sort(&keyspace);
         steps += 1;
         let bytes_max = match keyspace.order().state() {
-            OrderState::On => BACKLOG_BYTES_MAX,
+            IndexState::On => BACKLOG_BYTES_MAX,
             _ => BUILDING_BACKLOG_BYTES_MAX,
         } + AT_ONCE as u64 * NOTE_BYTES;
         let bytes = keyspace.order().backlog_bytes();
         assert!(bytes <= bytes_max, "{bytes} bytes of notes after {steps} steps");
-        while steps == 60 && keyspace.order().state() != OrderState::On {
+        while steps == 60 && keyspace.order().state() != IndexState::On {
             sort(&keyspace);
         }
     }
-    assert_eq!(keyspace.order().state(), OrderState::On);
+    assert_eq!(keyspace.order().state(), IndexState::On);
     // What a reader then still has to do is bounded, too.
     let notes = keyspace.order().backlog_bytes().div_ceil(NOTE_BYTES);
     let span = Span { least: Bound::None, most: Bound::None, direction: Direction::Forward };
@@ -287,7 +287,7 @@ fn building_ends_though_writers_fill_the_backlog_all_the_time() {
     let keyspace = Keyspace::new(KeyHasher::new([1; 16]), 2);
     keyspace.order().want(true);
     let (mut nth, mut rounds) = (0, 0);
-    while keyspace.order().state() != OrderState::On {
+    while keyspace.order().state() != IndexState::On {
         // To the brim; then each has its write when there is room for it.
         loop {
             set(&keyspace, format!("name:{nth:05}").as_bytes());
@@ -324,9 +324,9 @@ fn notes_of_keys_that_are_flushed_hold_nobody_up() {
         set(&keyspace, format!("name:{nth}").as_bytes());
         nth += 1;
     }
-    assert!(matches!(keyspace.help_order(), OrderStep::More));
+    assert!(matches!(keyspace.help_order(), IndexStep::More));
     keyspace.order().want(false);
-    while !matches!(keyspace.step_order(), OrderStep::Idle) {}
+    while !matches!(keyspace.step_order(), IndexStep::Idle) {}
     assert_eq!(keyspace.order().backlog_bytes(), 0);
 }
 

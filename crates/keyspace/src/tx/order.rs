@@ -1,7 +1,7 @@
 //! Names in order, as a tx sees them that has the gate up.
 
 use super::Tx;
-use crate::key_index::{OrderState, Page, Span};
+use crate::key_index::{IndexState, Page, Span};
 
 impl Tx<'_> {
     /// Nothing of the shard is due any more; `false`, since there is no more to be done.
@@ -14,7 +14,7 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// There is no order of names.
-    pub fn order_page(&mut self, span: &Span, names_max: usize) -> Result<Page, OrderState> {
+    pub fn order_page(&mut self, span: &Span, names_max: usize) -> Result<Page, IndexState> {
         let (keyspace, table, held) = (self.keyspace, self.table, &mut self.held);
         assert!(held.is_gated(), "the order is of all shards");
         keyspace.order_page_gated(table, span, names_max, |shard, take| take(held.state_aside(shard)))
